@@ -1,7 +1,10 @@
-"""Opens text files in the encodings that editors write, and makes private folders."""
+"""Opens text files in the encodings that editors write, and makes private folders and files."""
 
 import codecs
+import contextlib
 import io
+import os
+import tempfile
 from pathlib import Path
 
 from forgetmenot.errors import InputError
@@ -45,3 +48,33 @@ def make_own(folder: Path) -> None:
     for missing in reversed([place for place in (folder, *folder.parents) if not place.exists()]):
         missing.mkdir(mode=0o700, exist_ok=True)
     folder.mkdir(exist_ok=True)  # a file in its place is an error
+
+
+def replace_file(path: Path, text: str, *, mode: int = 0o600) -> None:
+    """Put a whole new file in the place of the old one, or change nothing. Line ends stay as given. Raises OSError."""
+    handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}-", suffix=".new")  # made with mode 0600
+    new = Path(name)
+    try:
+        with os.fdopen(handle, "w", encoding="utf-8", newline="") as file:
+            file.write(text)
+            file.flush()
+            os.fsync(file.fileno())
+        if mode != 0o600:
+            new.chmod(mode)
+        new.replace(path)
+    finally:
+        with contextlib.suppress(OSError):
+            new.unlink(missing_ok=True)
+
+
+def write_own(path: Path, data: bytes, flags: int = 0, *, at: int = 0) -> None:
+    """Write to a file of its owner alone, made if there is none; it is on disk when this returns. Raises OSError.
+
+    `flags`: os.O_EXCL, os.O_TRUNC or os.O_APPEND; `at`: where the bytes go in a file that is there.
+    """
+    descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | getattr(os, "O_BINARY", 0) | flags, 0o600)
+    with os.fdopen(descriptor, "wb") as file:
+        file.seek(at)
+        file.write(data)
+        file.flush()
+        os.fsync(file.fileno())

@@ -5,11 +5,9 @@ be used, so where there is one it is the newer. Blocking: call it in a thread. N
 """
 
 import contextlib
-import os
-import tempfile
 from pathlib import Path
 
-from forgetmenot.files import make_own
+from forgetmenot.files import make_own, replace_file
 from forgetmenot.late_imports import load
 from forgetmenot.logs import log
 
@@ -103,14 +101,4 @@ class SecretStore:
 
     def _into_file(self, name: str, text: str) -> None:
         make_own(self.folder)
-        handle, written = tempfile.mkstemp(dir=self.folder, prefix=f".{name}-", suffix=".new")  # made with mode 0600
-        fresh = Path(written)
-        try:
-            with os.fdopen(handle, "w", encoding="utf-8") as file:
-                file.write(text)
-                file.flush()
-                os.fsync(file.fileno())
-            fresh.replace(self.path(name))
-        except BaseException:
-            fresh.unlink(missing_ok=True)
-            raise
+        replace_file(self.path(name), text)

@@ -53,9 +53,13 @@ async def _answer(request: web.Request) -> web.Response:
         text = json.dumps({"briefs": people[: prompt.count("</p")]})
     elif purpose is Purpose.REPLY and not json.loads(text)["say"]:
         text = json.dumps({"say": "Good question, I am not sure. " * 3, "action": None, "if_refused": ""})
-    usage = {"prompt_tokens": answer.usage.input, "completion_tokens": -(-len(text.encode()) // 3)}
+    usage = {"prompt_tokens": _tokens(system + prompt), "completion_tokens": _tokens(text)}
     choice = {"index": 0, "finish_reason": "stop", "message": {"role": "assistant", "content": text}}
     return web.json_response({"model": "small", "choices": [choice], "usage": usage})
+
+
+def _tokens(text: str) -> int:
+    return -(-len(text.encode()) // 3)
 
 
 async def _say(bot: Bot, clock: ManualClock, login: str, text: str, number: int) -> None:

@@ -31,7 +31,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from local_model import cache_folder
 
-from forgetmenot.chat.commands import CommandParser
+from forgetmenot.chat import CommandParser
 from forgetmenot.clock import SystemClock
 from forgetmenot.domain.model import ModelAnswer, TokenUsage
 from forgetmenot.errors import ODD_INPUT, SettingsError, TwitchError
@@ -43,7 +43,7 @@ from forgetmenot.memory.facts import corrections
 from forgetmenot.memory.grounding import Evidence, Said
 from forgetmenot.memory.handles import Handles
 from forgetmenot.memory.notes.proposals import FactRefused, NoteSubject, Screen, proposals, screened
-from forgetmenot.operations import parameters
+from forgetmenot.operations import requests
 from forgetmenot.operations.run import BadParameter, checked
 from forgetmenot.operations.table import OPERATIONS
 from forgetmenot.reply.postprocess import tidy
@@ -63,7 +63,6 @@ SETTINGS, SCREEN_NOW = Settings(), 1_784_894_400_000
 PEOPLE = {"P1": NoteSubject("1", spoke=True, addressed=True, hidden=False)}
 CHAT_READ = Evidence([Said("1", "I play drums")])
 SCREEN = Screen(PEOPLE, lambda text: text.replace("P1", "<@1>"), CHAT_READ, chat=True, min_confidence=0.4)
-TERMS = transfer_format.Terms(SCREEN_NOW, filtered=True, privacy=SETTINGS.privacy)
 
 
 # ── the readers ─────────────────────────────────────────────────────────────────────────────
@@ -101,7 +100,7 @@ def _reply(text: str) -> None:
         tidy(answer.say, SETTINGS).encode()
         operation = OPERATIONS.get(answer.proposal.name) if answer.proposal is not None else None
         if operation is not None and operation.action is not None and answer.proposal is not None:
-            parameters.check(operation.action, answer.proposal.params, 60)
+            requests.check(operation.action, answer.proposal.params, 60)
 
 
 def _summary(text: str) -> None:
@@ -193,7 +192,7 @@ READERS: dict[str, Reader] = {
         share=0.1,
     ),
     "imports": Reader(
-        lambda text: transfer_format._readable([(1, text)], TERMS),  # noqa: SLF001  # as a batch is read
+        lambda text: transfer_format._readable([(1, text)], SCREEN_NOW, filtered=True),  # noqa: SLF001  # as a batch
         (
             '{"scope": "viewer", "viewer": "alice", "fact": "plays drums", "observed_at": "2026-07-24T12:00:00Z"}',
             '{"scope": "channel", "fact": "races", "topics": ["a"], "expires_at": "2027-01-01", "id": 7}',

@@ -3,13 +3,14 @@
 import json
 import re
 from collections.abc import Awaitable, Callable, Mapping, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import pytest
 
 from forgetmenot.clock import ManualClock
 from forgetmenot.domain.chat import ChatEvent, EventKind
-from forgetmenot.domain.memory import Note
+from forgetmenot.domain.memory import Importance, Note, NoteStatus, Scope, SourceKind
 from forgetmenot.domain.model import ModelAnswer, ModelRequest, Prompt, TokenUsage
 from forgetmenot.memory.recall import Recall
 from forgetmenot.reply.context import ContextGatherer, PrefixKeeper, compose
@@ -21,6 +22,7 @@ from forgetmenot.store.database import Database
 if TYPE_CHECKING:
     from forgetmenot.memory.extraction import Extractor, ExtractReport
 
+NOW = 1_784_894_400_000
 Learn = Callable[..., Awaitable["ExtractReport"]]
 Change = Callable[..., dict[str, object]]
 
@@ -187,6 +189,15 @@ def learn(world: World) -> "Callable[..., Awaitable[ExtractReport]]":
         return report
 
     return read
+
+
+def note(note_id: int, fact: str, **changes: object) -> Note:
+    """A note that nothing distinguishes but its fact, and what is named."""
+    plain = Note(
+        note_id, Scope.VIEWER, "7", fact, 0.8, NoteStatus.ACTIVE, SourceKind.SELF_CLAIM, Importance.MEDIUM, (), (),
+        NOW, NOW, None, None, pinned=False, episode_ids=(),
+    )  # fmt: skip
+    return replace(plain, **changes)  # type: ignore[arg-type]  # the fields are the caller's
 
 
 async def live(world: World, viewer_id: str | None = "1") -> list[Note]:

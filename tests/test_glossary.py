@@ -19,7 +19,7 @@ FORBIDDEN = set(
     )
 )
 # Where functions and parameters are held to it as well, besides modules and classes everywhere.
-STRICT = ("app/bot.py", "app/control.py", "chat", "cli", "dock", "operations", "domain")
+STRICT = ("app/bot.py", "app/control.py", "chat.py", "cli", "dock", "operations", "domain")
 
 
 def words(name: str) -> set[str]:

@@ -15,23 +15,22 @@ from pathlib import Path
 from typing import Any, Never, Protocol
 
 from forgetmenot.app.periodic_tasks import PeriodicTask, PeriodicTasks, keep_going
-from forgetmenot.chat.commands import ChatCommands
-from forgetmenot.chat.router import RoomModeTracker, Router, take_notice
+from forgetmenot.chat import ChatCommands, RoomModeTracker, Router, take_notice
 from forgetmenot.clock import DAY, MINUTE, SECOND, Clock
 from forgetmenot.domain.action import Outcome, OutcomeKind
 from forgetmenot.domain.chat import ChannelState, ChatEvent, Redaction
 from forgetmenot.errors import StoreError, TwitchLoginNeeded
 from forgetmenot.languages import in_language, reason
 from forgetmenot.llm.build import Models, build_models, environment_with_key
-from forgetmenot.llm.spend_limit import Saving, SpendLimit
+from forgetmenot.llm.guarded import Saving, SpendLimit
 from forgetmenot.memory import retention
 from forgetmenot.memory.compaction import Compactor
 from forgetmenot.memory.episodes.stream_recaps import RecapWriter
 from forgetmenot.memory.episodes.viewer_briefs import BriefWriter
 from forgetmenot.memory.erasure import Eraser
 from forgetmenot.memory.extraction import Extractor
+from forgetmenot.memory.heard_facts import SpokenCorrections
 from forgetmenot.memory.ingest import Ingest
-from forgetmenot.memory.notes.spoken_corrections import SpokenCorrections
 from forgetmenot.memory.privacy_queue import DeferredRequest, Fulfilled, PrivacyQueue
 from forgetmenot.memory.recall import Recall
 from forgetmenot.memory.retention import sweep_notes
@@ -162,13 +161,7 @@ class Bot:
             run=lambda name, params, asker: run(self.operations, name, params, asker),
             effects=effects,
         )
-        self.executor = Executor(
-            db=db,
-            ports=ports,
-            settings=settings,
-            clock=clock,
-            room_modes=lambda: self.room.modes,
-        )
+        self.executor = Executor(db=db, ports=ports, settings=settings, clock=clock, room_modes=lambda: self.room.modes)
         self.approvals = Approvals(
             self.executor, db=db, settings=settings, clock=clock, mode_off=self.room.switched_off
         )

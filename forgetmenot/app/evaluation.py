@@ -50,7 +50,7 @@ async def figures_since(db: Database, since: int, settings: Settings) -> dict[st
     offered = await run_stats.notes_offered(db, since)
     bills = await model_calls.bills(db, "purpose", since)
     spent = [(f"{bill.group} {bill.model}", prices.cost(settings, {bill.model: bill.used})) for bill in bills]
-    total = {model: one.used for model, one in (await model_calls.spent(db, since=since)).items()}
+    total = await model_calls.spent(db, since=since)
     return {
         "since": iso(since),
         **await run_stats.sums(db, since),

@@ -89,11 +89,7 @@ class PeriodicTasks:
 
 
 async def keep_going(
-    name: str,
-    work: Callable[[], Awaitable[object]],
-    pause_s: float = 1.0,
-    *,
-    but: tuple[type[Exception], ...] = (),
+    name: str, work: Callable[[], Awaitable[object]], pause_s: float = 1.0, *, but: tuple[type[Exception], ...] = ()
 ) -> None:
     """Run an endless coroutine, again after a pause if it fails; `but`: errors that end it."""
     while True:

@@ -16,7 +16,7 @@ from typing import TextIO
 import msgspec
 
 from forgetmenot.app.bot import Bot, open_bot
-from forgetmenot.chat.router import outcome_of
+from forgetmenot.chat import outcome_of
 from forgetmenot.clock import HOUR, MINUTE, SECOND, ManualClock, parse_iso
 from forgetmenot.domain.chat import ChatEvent, EventKind, Redaction
 from forgetmenot.errors import InputError, ModelUnavailable
@@ -26,18 +26,7 @@ from forgetmenot.store import channel_state, run_stats
 from forgetmenot.store.database import Database
 from forgetmenot.store.run_stats import Totals, line_counts
 from forgetmenot.text.mentions import defang, is_id, provisional
-from forgetmenot.twitch.chat_lines import (
-    ChatItem,
-    OtherLine,
-    Ping,
-    Pong,
-    Reconnect,
-    Unparsed,
-    Welcome,
-    parse,
-    safe_text,
-    understand,
-)
+from forgetmenot.twitch import chat_lines
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,7 +97,7 @@ class Replay:
     progress: Callable[[str], None] = field(default=lambda _sentence: None)
 
 
-async def replay(items: Iterable[ChatItem], path: Path, how: Replay) -> RunSummary:
+async def replay(items: Iterable[chat_lines.ChatItem], path: Path, how: Replay) -> RunSummary:
     """Play a recording into the memory at `path`. Raises ModelUnavailable if the model stops answering."""
     clock = ManualClock()
     first, rest = _peek(items)
@@ -132,17 +121,17 @@ async def replay(items: Iterable[ChatItem], path: Path, how: Replay) -> RunSumma
         return await summarise(bot.db, bot.run_id, before)
 
 
-def _peek(items: Iterable[ChatItem]) -> tuple[int, list[ChatItem]]:
+def _peek(items: Iterable[chat_lines.ChatItem]) -> tuple[int, list[chat_lines.ChatItem]]:
     """The time of the first item in ms, and all items."""
     held = list(items)
     return next((at for at in map(_time, held) if at), 0), held
 
 
-def _time(item: ChatItem) -> int:
+def _time(item: chat_lines.ChatItem) -> int:
     return item.at if isinstance(item, ChatEvent | Redaction) else 0
 
 
-async def _pass_over(bot: Bot, items: list[ChatItem]) -> None:
+async def _pass_over(bot: Bot, items: list[chat_lines.ChatItem]) -> None:
     """Count the items that an earlier replay has stored."""
     for number, item in enumerate(items, 1):
         if number % PROGRESS_EVERY == 0:
@@ -153,7 +142,7 @@ async def _pass_over(bot: Bot, items: list[ChatItem]) -> None:
             bot.ingest.note(outcome_of(item))
 
 
-async def _play(bot: Bot, clock: ManualClock, items: list[ChatItem], how: Replay) -> int:
+async def _play(bot: Bot, clock: ManualClock, items: list[chat_lines.ChatItem], how: Replay) -> int:
     """Play the items and return how many; stops early without a model, since lines would be counted and not read."""
     for number, item in enumerate(items, 1):
         await _run_due_in_pause(bot, clock, _time(item), how)
@@ -207,7 +196,7 @@ NAME = "recordings"
 MOST = 200
 
 
-async def heard_before(db: Database, items: Sequence[ChatItem]) -> int:
+async def heard_before(db: Database, items: Sequence[chat_lines.ChatItem]) -> int:
     """How many of a recording's first items an earlier replay has stored."""
     known = await _heard_marks(db)
     ends = set(known.values())
@@ -219,7 +208,7 @@ async def heard_before(db: Database, items: Sequence[ChatItem]) -> int:
     return stored
 
 
-async def mark_heard(db: Database, items: Sequence[ChatItem], now: int) -> None:
+async def mark_heard(db: Database, items: Sequence[chat_lines.ChatItem], now: int) -> None:
     """Record that these items are stored."""
     so_far = hashlib.sha256()
     for item in items:
@@ -242,7 +231,7 @@ def _name(db: Database, so_far: "hashlib._Hash") -> str:
     return db.key.digest("recording", so_far.hexdigest())
 
 
-def _add(so_far: "hashlib._Hash", item: ChatItem) -> None:
+def _add(so_far: "hashlib._Hash", item: chat_lines.ChatItem) -> None:
     identity = item.id if isinstance(item, ChatEvent) else type(item).__name__
     so_far.update(identity.encode("utf-8", "surrogatepass") + b"\n")
 
@@ -260,7 +249,7 @@ _LOGIN = re.compile(r"[a-z0-9_]{1,25}")
 _LAST_MOMENT = 4_102_444_800_000  # 2100-01-01: a later "time" is not one
 
 
-def read_recording(path: Path, kind: str) -> Iterator[ChatItem]:
+def read_recording(path: Path, kind: str) -> Iterator[chat_lines.ChatItem]:
     """What the file holds, in its order. Raises InputError if there is no such file or it is not text."""
     try:
         with open_text(path, errors="replace", newline="") as file:  # an odd byte costs no line
@@ -269,10 +258,10 @@ def read_recording(path: Path, kind: str) -> Iterator[ChatItem]:
         raise InputError(f"{path} cannot be read: {error.strerror}.") from error
 
 
-def read_chat(path: Path, kind: str) -> list[ChatItem]:
+def read_chat(path: Path, kind: str) -> list[chat_lines.ChatItem]:
     """The same; raises InputError also where no line is chat in this format."""
     items = list(read_recording(path, kind))
-    if all(isinstance(item, Unparsed | OtherLine) for item in items):
+    if all(isinstance(item, chat_lines.Unparsed | chat_lines.OtherLine) for item in items):
         examples = "".join(f"\n  {name}: {example}" for name, example in FORMATS.items())
         raise InputError(
             f"No line of {path} is chat in {kind} format. Choose --format by what a line looks like:{examples}"
@@ -289,15 +278,19 @@ def _lines(file: TextIO) -> Iterator[str]:
         yield line
 
 
-def _irc(lines: Iterator[str]) -> Iterator[ChatItem]:
+def _irc(lines: Iterator[str]) -> Iterator[chat_lines.ChatItem]:
     for line in lines:
         if not line.strip():
             continue
-        item = understand(parse(line), None)
-        yield OtherLine(type(item).__name__) if isinstance(item, Ping | Pong | Reconnect | Welcome) else item
+        item = chat_lines.understand(chat_lines.parse(line), None)
+        yield (
+            chat_lines.OtherLine(type(item).__name__)
+            if isinstance(item, chat_lines.Ping | chat_lines.Pong | chat_lines.Reconnect | chat_lines.Welcome)
+            else item
+        )
 
 
-def _csv(lines: Iterator[str]) -> Iterator[ChatItem]:
+def _csv(lines: Iterator[str]) -> Iterator[chat_lines.ChatItem]:
     for position, line in enumerate(lines):
         row = next(csv.reader([line.replace("\0", "")]))  # each by itself: a quotation mark ends with its line
         if position == 0 and row[:2] == ["sender", "date"]:
@@ -305,44 +298,46 @@ def _csv(lines: Iterator[str]) -> Iterator[ChatItem]:
         yield _csv_row(position, row)
 
 
-def _csv_row(position: int, row: list[str]) -> ChatItem:
+def _csv_row(position: int, row: list[str]) -> chat_lines.ChatItem:
     if len(row) != _CSV_COLUMNS:
-        return Unparsed()
+        return chat_lines.Unparsed()
     sender, date, message = (part.strip() for part in row)
     if not sender or not re.fullmatch(r"[0-9]{1,13}", date) or int(date) > _LAST_MOMENT:
-        return Unparsed()
+        return chat_lines.Unparsed()
     return _event(sender, message, int(date), _made_id(position, sender, date, message))
 
 
-def _jsonl(lines: Iterator[str]) -> Iterator[ChatItem]:
+def _jsonl(lines: Iterator[str]) -> Iterator[chat_lines.ChatItem]:
     for position, line in enumerate(lines):
         if line.strip():
             yield _json_line(position, line)
 
 
-def _json_line(position: int, line: str) -> ChatItem:
+def _json_line(position: int, line: str) -> chat_lines.ChatItem:
     try:
         row = json.loads(line)
         json.dumps(row, ensure_ascii=False).encode()  # half a character ("\ud800") is no text: UnicodeError
         login, text, at = str(row["login"]), str(row["text"]), row["at"]
         moment = at if isinstance(at, int) else parse_iso(str(at))
         if not login or not 0 <= moment <= _LAST_MOMENT:
-            return Unparsed()
+            return chat_lines.Unparsed()
         made = _made_id(position, login, str(moment), text)
         event = _event(login, text, moment, str(row.get("id") or made))
         user_id = str(row.get("user_id") or event.user_id)
         if not is_id(user_id):
-            return Unparsed()
+            return chat_lines.Unparsed()
         badges = frozenset(str(badge) for badge in row.get("badges", ()))
         name = defang(str(row.get("display_name") or login))
         return replace(event, user_id=user_id, display_name=name, badges=badges)
     except (ValueError, TypeError, KeyError, AttributeError, RecursionError, OverflowError):
-        return Unparsed()
+        return chat_lines.Unparsed()
 
 
 def _event(sender: str, message: str, at: int, event_id: str) -> ChatEvent:
     login = _login(sender)
-    return ChatEvent(event_id, EventKind.MESSAGE, provisional(login), login, defang(sender), safe_text(message), at)
+    return ChatEvent(
+        event_id, EventKind.MESSAGE, provisional(login), login, defang(sender), chat_lines.safe_text(message), at
+    )
 
 
 def _login(sender: str) -> str:

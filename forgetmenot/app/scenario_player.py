@@ -33,16 +33,8 @@ from forgetmenot.reply.explanation import ReplyExplanation, explain
 from forgetmenot.settings.live_settings import LiveSettings
 from forgetmenot.settings.load import convert
 from forgetmenot.settings.schema import ModelSettings, Settings
-from forgetmenot.store import (
-    action_logs,
-    bot_messages,
-    episodes,
-    identities,
-    notes,
-    run_stats,
-    viewers,
-)
-from forgetmenot.store.identities import SeenViewer
+from forgetmenot.store import action_logs, bot_messages, episodes, notes, run_stats, viewers
+from forgetmenot.store.viewers import SeenViewer
 from forgetmenot.text.mentions import show
 
 BEGAN = 1_790_000_000_000
@@ -191,7 +183,7 @@ class ScenarioPlayer:
         at = self.clock.now() - DAY
         people = sorted({about, "streamer"} - {"channel"})
         async with self.bot.db.write() as tx:
-            await identities.record_seen(
+            await viewers.record_seen(
                 tx, [SeenViewer(f"id-{one}", one, one.title(), Role.VIEWER, at, at) for one in people]
             )
         subject = None if about == "channel" else f"id-{about}"

@@ -18,9 +18,9 @@ import msgspec
 from msgspec import Struct
 
 from forgetmenot.app import autostart
+from forgetmenot.app.account import DeviceLogin
 from forgetmenot.app.bot import Bot
 from forgetmenot.app.control import BotControl, check_settings, try_out
-from forgetmenot.app.device_login import DeviceLogin
 from forgetmenot.app.model_choice import LOCAL_PROGRAMS, ModelStep, local_programs, model_values, models_at, said_by
 from forgetmenot.clock import HOUR
 from forgetmenot.errors import InputError, TwitchRefused
@@ -29,8 +29,7 @@ from forgetmenot.llm.build import KEY_PAGE, TERMS, environment_with_key, kept_ke
 from forgetmenot.memory.heard_facts import heard_facts
 from forgetmenot.operations.catalogue import CHAT, scopes_for
 from forgetmenot.secret_store import LOGIN_FOLDER, SecretStore
-from forgetmenot.settings.labels import RESTARTING, presets
-from forgetmenot.settings.live_settings import LiveSettings
+from forgetmenot.settings.live_settings import RESTARTING, LiveSettings, presets
 from forgetmenot.settings.schema import CLIENT_ID, Mode, ModelSettings, Provider, Settings
 from forgetmenot.store import events, viewers
 from forgetmenot.store.model_calls import Meter
@@ -339,11 +338,7 @@ class SetupService:
         settings = self._settings()
         offline = settings.model.provider is Provider.OFFLINE
         if step.mode is not Mode.SHADOW and offline and not step.sure:
-            return {
-                "ok": False,
-                "ask": self._say("setup.no_model_question"),
-                "yes": self._say("setup.no_model_yes"),
-            }
+            return {"ok": False, "ask": self._say("setup.no_model_question"), "yes": self._say("setup.no_model_yes")}
         await self._change({("bot", "mode"): step.mode.value})
         return self._done(step.mode.value)
 

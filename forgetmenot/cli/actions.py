@@ -4,24 +4,7 @@ import argparse
 import dataclasses
 from typing import TYPE_CHECKING
 
-from forgetmenot.cli.common import (
-    Commands,
-    add_actions,
-    add_command,
-    chosen_settings,
-    database_path,
-    done,
-    emit,
-    existing_database,
-    number_from,
-    on_memory,
-    picked,
-    report,
-    run_operation,
-    say,
-    show_line,
-    time_of,
-)
+from forgetmenot.cli import common
 
 if TYPE_CHECKING:
     from forgetmenot.domain.action import Decision, Proposal
@@ -44,27 +27,29 @@ TABLE_KEYS = """JSON: {"bot_mode" (shadow: nothing is done), "actions": [{"name"
 live), "does", "params", "scope", "undo"}], "rules": [{"rule", "says", "a_person_may_set_it_aside"}]}."""
 
 
-def add(subparsers: Commands) -> None:
+def add(subparsers: common.Commands) -> None:
     """Name the commands and their options."""
-    actions = add_actions(subparsers, "actions", "approve or deny what the bot wants to do; see what it did")
-    add_command(actions, "list", "what waits for approval", on_memory(_list), keys=KEYS)
-    log = add_command(actions, "log", "what was proposed and what happened", on_memory(_log), keys=KEYS)
-    log.add_argument("--limit", type=number_from(1), default=20, metavar="N", help="how many (default: 20)")
+    actions = common.add_actions(subparsers, "actions", "approve or deny what the bot wants to do; see what it did")
+    common.add_command(actions, "list", "what waits for approval", common.on_memory(_list), keys=KEYS)
+    log = common.add_command(actions, "log", "what was proposed and what happened", common.on_memory(_log), keys=KEYS)
+    log.add_argument("--limit", type=common.number_from(1), default=20, metavar="N", help="how many (default: 20)")
     for name in ("approve", "deny", "undo"):
-        decide = add_command(actions, name, f"{name} it", on_memory(_decide), keys='JSON: {"id", "ok", "line"}.')
-        decide.add_argument("id", type=number_from(1), metavar="ID", help="its number")
+        decide = common.add_command(
+            actions, name, f"{name} it", common.on_memory(_decide), keys='JSON: {"id", "ok", "line"}.'
+        )
+        decide.add_argument("id", type=common.number_from(1), metavar="ID", help="its number")
     about = "turn on an action that was paused after failures"
-    enable = add_command(actions, "enable", about, on_memory(_enable), keys='JSON: {"enabled": [names]}.')
+    enable = common.add_command(actions, "enable", about, common.on_memory(_enable), keys='JSON: {"enabled": [names]}.')
     enable.add_argument("name", nargs="?", default="", metavar="NAME", help="its name (default: all of them)")
 
-    policy = add_actions(subparsers, "policy", "see what the bot may do, and try a proposal")
+    policy = common.add_actions(subparsers, "policy", "see what the bot may do, and try a proposal")
     about = "show what each rule says about a proposal"
-    explain = add_command(policy, "explain", about, _explain, keys=EXPLAIN_KEYS, config=True)
+    explain = common.add_command(policy, "explain", about, _explain, keys=EXPLAIN_KEYS, config=True)
     explain.add_argument("--viewer", required=True, metavar="LOGIN", help="who asks for it (login or Twitch ID)")
     explain.add_argument("--action", required=True, metavar="JSON", help=f"as in '{EXAMPLE}'")
     explain.add_argument("--message", default="", metavar="TEXT", help="what the viewer said")
     explain.add_argument("--offline", action="store_true", help="as if the stream were not live")
-    add_command(policy, "table", "show all actions and rules", _table, keys=TABLE_KEYS, config=True, db=False)
+    common.add_command(policy, "table", "show all actions and rules", _table, keys=TABLE_KEYS, config=True, db=False)
 
 
 # What waits, and what was done.
@@ -73,7 +58,7 @@ def add(subparsers: Commands) -> None:
 async def _list(db: "Database", arguments: argparse.Namespace) -> None:
     from forgetmenot.store import action_logs
 
-    waiting = await action_logs.waiting(db, time_of("now", None))
+    waiting = await action_logs.waiting(db, common.time_of("now", None))
     await _show(db, arguments, waiting, "Nothing is waiting for approval.")
 
 
@@ -86,36 +71,33 @@ async def _log(db: "Database", arguments: argparse.Namespace) -> None:
 async def _decide(db: "Database", arguments: argparse.Namespace) -> int:
     from forgetmenot.operations.wording import sentence
 
-    result = await run_operation(db, arguments.verb, {"id": arguments.id})
+    result = await common.run_operation(db, arguments.verb, {"id": arguments.id})
     line = sentence(result) + _when(arguments, result.code)
-    report(arguments, {"id": arguments.id, "ok": result.ok, "line": line}, line)
+    common.report(arguments, {"id": arguments.id, "ok": result.ok, "line": line}, line)
     return 0 if result.ok else 1
 
 
 async def _enable(db: "Database", arguments: argparse.Namespace) -> None:
-    result = await done(db, "enable", {"name": arguments.name})
+    result = await common.done(db, "enable", {"name": arguments.name})
     names = tuple(map(str, result.data["names"])) if isinstance(result.data["names"], list) else ()
     line = f"Turned on again: {', '.join(names)}." if names else "No action was paused after failures."
-    report(arguments, {"enabled": names}, line)
+    common.report(arguments, {"enabled": names}, line)
 
 
 async def _show(db: "Database", arguments: argparse.Namespace, rows: "list[LoggedAction]", nothing: str) -> None:
     from forgetmenot.store import viewers
 
     names = await viewers.names(db, [viewer for row in rows for viewer in (row.asked_by, row.target_id) if viewer])
-    if arguments.json:
-        emit({"actions": [_action_json(row, names) for row in rows]})
-        return
-    for row in rows:
-        show_line(_line(row, names))
-    if not rows:
-        say(nothing)
+    value = {"actions": [_action_json(row, names) for row in rows]}
+    common.report(arguments, value, *(_line(row, names) for row in rows), to=common.show_line)
+    if not rows and not arguments.json:
+        common.say(nothing)
 
 
 def _action_json(row: "LoggedAction", names: dict[str, str]) -> dict[str, object]:
     fields = "id at name status verdict rule reason detail params decided_by expires_at revert_at"
     people = {"asked_by": names.get(row.asked_by or ""), "target": names.get(row.target_id or "")}
-    return {**picked(row, fields), "class": row.kind, **people}
+    return {**common.picked(row, fields), "class": row.kind, **people}
 
 
 def _line(row: "LoggedAction", names: dict[str, str]) -> str:
@@ -133,7 +115,7 @@ def _when(arguments: argparse.Namespace, code: str) -> str:
 
     if code not in {"approval_noted", "undo_noted"}:
         return ""
-    if is_locked(existing_database(arguments)):
+    if is_locked(common.existing_database(arguments)):
         return ": the running bot does it in a moment."
     later = (
         "the bot does it if you start it before the approval expires"
@@ -149,17 +131,15 @@ def _when(arguments: argparse.Namespace, code: str) -> str:
 async def _explain(arguments: argparse.Namespace) -> None:
     from forgetmenot.operations.policy import decide, explain
 
-    settings, now = chosen_settings(arguments.config), time_of("now", None)
+    settings, now = common.chosen_settings(arguments.config), common.time_of("now", None)
     proposal = _proposal(arguments.action)
     facts, recent = await _facts(arguments, proposal, settings, now)
     steps = explain(proposal, facts, settings, recent, now)
-    if arguments.json:
-        emit(_explained(proposal, steps, decide(proposal, facts, settings, recent, now)))
-        return
-    for step in steps:
-        show_line(f"{step.rule:17} {step.verdict or '–':14} {step.reason or step.says}")
-    if arguments.config is None:
-        say(DEFAULTS)
+    value = _explained(proposal, steps, decide(proposal, facts, settings, recent, now))
+    lines = (f"{step.rule:17} {step.verdict or '–':14} {step.reason or step.says}" for step in steps)
+    common.report(arguments, value, *lines, to=common.show_line)
+    if arguments.config is None and not arguments.json:
+        common.say(DEFAULTS)
 
 
 def _proposal(action: str) -> "Proposal":
@@ -187,8 +167,8 @@ async def _facts(
     from forgetmenot.store.database import open_database
 
     with tempfile.TemporaryDirectory() as empty:
-        none_yet = arguments.db is None and not database_path(arguments).is_file()
-        path = Path(empty) / "memory.sqlite3" if none_yet else existing_database(arguments)
+        none_yet = arguments.db is None and not common.database_path(arguments).is_file()
+        path = Path(empty) / "memory.sqlite3" if none_yet else common.existing_database(arguments)
         async with open_database(path) as db:
             gatherer = FactGatherer(db)
             facts = await gatherer.facts_of(arguments.viewer, arguments.message, proposal, settings, now)
@@ -198,13 +178,9 @@ async def _facts(
 
 def _explained(proposal: "Proposal", steps: "list[RuleAnswer]", decision: "Decision") -> dict[str, object]:
     return {
-        "action": proposal.name,
-        "params": decision.params,
-        "verdict": decision.verdict,
-        "rule": decision.rule,
-        "reason": decision.reason,
-        "steps": [dataclasses.asdict(step) for step in steps[:-1]],
-    }
+        "action": proposal.name, "params": decision.params, "verdict": decision.verdict, "rule": decision.rule,
+        "reason": decision.reason, "steps": [dataclasses.asdict(step) for step in steps[:-1]],
+    }  # fmt: skip
 
 
 def _table(arguments: argparse.Namespace) -> None:
@@ -212,20 +188,20 @@ def _table(arguments: argparse.Namespace) -> None:
     from forgetmenot.operations.policy import RULES
     from forgetmenot.settings.schema import Mode
 
-    settings = chosen_settings(arguments.config)
+    settings = common.chosen_settings(arguments.config)
     actions = [_entry(action, settings) for action in ACTIONS]
     if arguments.json:
         rules = [{"rule": rule.name, "says": rule.says, "a_person_may_set_it_aside": rule.overruled} for rule in RULES]
-        emit({"bot_mode": settings.bot.mode, "actions": actions, "rules": rules})
+        common.emit({"bot_mode": settings.bot.mode, "actions": actions, "rules": rules})
         return
     for entry in actions:
-        show_line(f"{entry['class']}  {entry['name']:13} {entry['mode']:7} {entry['does']}")
-    say()
+        common.show_line(f"{entry['class']}  {entry['name']:13} {entry['mode']:7} {entry['does']}")
+    common.say()
     for number, rule in enumerate(RULES, 1):
-        show_line(f"{number:2}  {rule.name:17} {rule.says}{' *' if rule.overruled else ''}")
-    say("The first rule that says no decides. * A moderator's approval overrides this rule.")
+        common.show_line(f"{number:2}  {rule.name:17} {rule.says}{' *' if rule.overruled else ''}")
+    common.say("The first rule that says no decides. * A moderator's approval overrides this rule.")
     if settings.bot.mode is Mode.SHADOW:
-        say(SHADOW)
+        common.say(SHADOW)
 
 
 def _entry(action: "Action", settings: "Settings") -> dict[str, object]:

@@ -3,24 +3,11 @@
 import argparse
 from dataclasses import asdict
 from time import perf_counter
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import msgspec
 
-from forgetmenot.cli.common import (
-    Commands,
-    add_command,
-    chosen_settings,
-    emit,
-    existing_database,
-    known_viewer,
-    number_from,
-    on_memory,
-    picked,
-    show_line,
-    text_lines,
-    time_of,
-)
+from forgetmenot.cli import common
 from forgetmenot.cli.memory import as_json as notes_as_json
 from forgetmenot.errors import InputError
 from forgetmenot.settings.schema import Settings
@@ -28,7 +15,6 @@ from forgetmenot.settings.schema import Settings
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from forgetmenot.domain.memory import Recalled
     from forgetmenot.domain.model import Prompt
     from forgetmenot.memory.recall import Recall
     from forgetmenot.reply.explanation import ReplyExplanation
@@ -62,9 +48,9 @@ COST_KEYS = """JSON: {"since": ms, "by", "rows": [{"group", "model", "calls", "f
 Tokens are as billed; costs need [prices] in the settings. Old calls are deleted (`keep_replies_d`)."""
 
 
-def add(subparsers: Commands) -> None:
+def add(subparsers: common.Commands) -> None:
     """Name the commands and their options."""
-    prompt = add_command(
+    prompt = common.add_command(
         subparsers,
         "prompt",
         "show the exact prompt for a message, without sending anything",
@@ -77,19 +63,19 @@ def add(subparsers: Commands) -> None:
     prompt.add_argument("--viewer", required=True, metavar="LOGIN", help="who writes it: a login or a Twitch ID")
     prompt.add_argument("--message", required=True, metavar="TEXT", help="what they write")
     prompt.add_argument("--now", metavar="ISO", help="use this time instead of now (without a zone: UTC)")
-    why = add_command(
+    why = common.add_command(
         subparsers,
         "why",
         "show why the bot said something",
-        on_memory(_why),
+        common.on_memory(_why),
         about="Shows everything about one reply: who asked, what the prompt contained, what was decided and sent. "
         "Without an ID it lists the last replies.",
         keys=WHY_KEYS,
         config=True,
     )
     reply = "the reply's ID (default: list the last ones)"
-    why.add_argument("reply", nargs="?", type=number_from(1), metavar="REPLY_ID", help=reply)
-    recall = add_command(
+    why.add_argument("reply", nargs="?", type=common.number_from(1), metavar="REPLY_ID", help=reply)
+    recall = common.add_command(
         subparsers,
         "recall",
         "show the notes that a message would bring up",
@@ -100,13 +86,13 @@ def add(subparsers: Commands) -> None:
     recall.add_argument("text", nargs="?", metavar="TEXT", help="the message")
     recall.add_argument("--viewer", metavar="LOGIN", help="the viewer (login or id)")
     recall.add_argument("--batch", metavar="FILE", help="questions as JSON lines (- reads standard input)")
-    recall.add_argument("--limit", type=number_from(1), default=10, help="at most this many notes (default: 10)")
+    recall.add_argument("--limit", type=common.number_from(1), default=10, help="at most this many notes (default: 10)")
     recall.add_argument("--now", metavar="ISO", help="the time to recall at (default: now)")
-    cost = add_command(
+    cost = common.add_command(
         subparsers,
         "cost",
         "show what calls to AI models cost",
-        on_memory(_cost),
+        common.on_memory(_cost),
         about="Shows tokens and, if the settings have prices, money.",
         keys=COST_KEYS,
         config=True,
@@ -119,11 +105,11 @@ def add(subparsers: Commands) -> None:
 
 
 async def _prompt(arguments: argparse.Namespace) -> None:
-    path, settings = existing_database(arguments), chosen_settings(arguments.config)
-    now = time_of("--now", arguments.now) if arguments.now else None
+    path, settings = common.existing_database(arguments), common.chosen_settings(arguments.config)
+    now = common.time_of("--now", arguments.now) if arguments.now else None
     prompt = await build_prompt(path, settings, arguments.viewer, arguments.message, now)
     if arguments.json:
-        emit(prompt_as_json(prompt))
+        common.emit(prompt_as_json(prompt))
     else:
         _print_prompt(prompt, settings)
 
@@ -148,21 +134,21 @@ def prompt_as_json(prompt: "Prompt") -> dict[str, object]:
     import hashlib
 
     return {
-        **picked(prompt, "prefix tail"),
+        **common.picked(prompt, "prefix tail"),
         "prefix_sha256": hashlib.sha256(prompt.prefix.encode()).hexdigest(),
         "estimated_tokens": prompt.estimated_tokens,
-        "sections": [picked(section, "name tokens rows dropped") for section in prompt.sections],
+        "sections": [common.picked(section, "name tokens rows dropped") for section in prompt.sections],
     }
 
 
 def _print_prompt(prompt: "Prompt", settings: Settings) -> None:
-    show_line(prompt.prefix + prompt.tail)
-    show_line()
+    common.show_line(prompt.prefix + prompt.tail)
+    common.show_line()
     for section in prompt.sections:
         rows = f"  rows {', '.join(map(str, section.rows))}" if section.rows else ""
         dropped = f"  dropped {section.dropped}" if section.dropped else ""
-        show_line(f"{section.name:20} {section.tokens:5} tokens{rows}{dropped}")
-    show_line(f"{'total':20} {prompt.estimated_tokens:5} tokens of {settings.prompt.budget_tokens}")
+        common.show_line(f"{section.name:20} {section.tokens:5} tokens{rows}{dropped}")
+    common.show_line(f"{'total':20} {prompt.estimated_tokens:5} tokens of {settings.prompt.budget_tokens}")
 
 
 # Why a reply was given.
@@ -173,20 +159,16 @@ async def _why(db: "Database", arguments: argparse.Namespace) -> None:
     from forgetmenot.settings import prices
     from forgetmenot.store import bot_messages
 
-    settings = chosen_settings(arguments.config)
+    settings = common.chosen_settings(arguments.config)
     if arguments.reply is None:
         replies = await bot_messages.listing(db, LISTED)
-        if arguments.json:
-            emit({"replies": [_brief(reply) for reply in replies]})
-        for reply in replies if not arguments.json else ():
-            show_line(_line(reply))
-        return
+        listed = {"replies": [_brief(reply) for reply in replies]}
+        return common.report(arguments, listed, *map(_line, replies), to=common.show_line)
     explained = await explain(db, arguments.reply)
     cost = prices.cost(settings, tokens) if (tokens := used(explained.reply)) else None
-    if arguments.json:
-        emit(reply_as_json(explained, cost.amount if cost is not None else None))
-    else:
-        show_line("\n".join(in_words(explained, prices.amount(settings, cost))))
+    lines = in_words(explained, prices.amount(settings, cost))
+    value = reply_as_json(explained, cost.amount if cost is not None else None)
+    return common.report(arguments, value, *lines, to=common.show_line)
 
 
 def _line(reply: "BotMessage") -> str:
@@ -196,20 +178,17 @@ def _line(reply: "BotMessage") -> str:
 
 
 def _brief(reply: "BotMessage") -> dict[str, object]:
-    return picked(reply, "id at trigger mode text status detail")
+    return common.picked(reply, "id at trigger mode text status detail")
 
 
 def reply_as_json(explained: "ReplyExplanation", cost: float | None) -> dict[str, object]:
     """The documented object."""
     reply = explained.reply
     return {
-        **_brief(reply),
-        **picked(reply, "twitch_id model latency_ms filters prompt"),
-        **picked(explained, "asked speaker actions"),
-        "tokens": reply.usage,
-        "cost": cost,
+        **_brief(reply), **common.picked(reply, "twitch_id model latency_ms filters prompt"),
+        **common.picked(explained, "asked speaker actions"), "tokens": reply.usage, "cost": cost,
         "sections": [asdict(section) for section in explained.sections],
-    }
+    }  # fmt: skip
 
 
 # The notes that a message brings up.
@@ -222,8 +201,8 @@ async def _recall(arguments: argparse.Namespace) -> None:
 
     if (arguments.batch is None) == (arguments.viewer is None or arguments.text is None):
         raise InputError("Give --viewer LOGIN and a TEXT, or --batch FILE.")
-    clock = ManualClock(time_of("--now", arguments.now))
-    async with open_database(existing_database(arguments)) as db:
+    clock = ManualClock(common.time_of("--now", arguments.now))
+    async with open_database(common.existing_database(arguments)) as db:
         recall = Recall(db=db, settings=Settings, clock=clock)
         if arguments.batch is not None:
             await _batch(db, recall, arguments.batch)
@@ -232,23 +211,18 @@ async def _recall(arguments: argparse.Namespace) -> None:
 
 
 async def _one_question(db: "Database", recall: "Recall", arguments: argparse.Namespace) -> None:
-    viewer = await known_viewer(db, arguments.viewer)
+    viewer = await common.known_viewer(db, arguments.viewer)
     started = perf_counter()
     recalled = await recall.about([viewer], recall.query(arguments.text, names=(arguments.viewer,)), arguments.limit)
     ms = (perf_counter() - started) * 1_000
     shown = await notes_as_json(db, [match.note for match in recalled])
-    if arguments.json:
-        emit({"viewer_id": viewer, "ms": round(ms, 3), "notes": _ranked(recalled, shown)})
-        return
-    for rank, (match, note) in enumerate(zip(recalled, shown, strict=True), start=1):
-        show_line(f"{rank:3} {match.score:.4f} #{match.note.id} {note['fact']}")
-
-
-def _ranked(recalled: "list[Recalled]", shown: list[dict[str, object]]) -> list[dict[str, object]]:
-    return [
+    ranked: list[dict[str, Any]] = [
         {"rank": rank, "score": match.score, **note}
         for rank, (match, note) in enumerate(zip(recalled, shown, strict=True), start=1)
     ]
+    lines = (f"{note['rank']:3} {note['score']:.4f} #{note['id']} {note['fact']}" for note in ranked)
+    value = {"viewer_id": viewer, "ms": round(ms, 3), "notes": ranked}
+    common.report(arguments, value, *lines, to=common.show_line)
 
 
 class Question(msgspec.Struct, frozen=True):
@@ -261,10 +235,10 @@ class Question(msgspec.Struct, frozen=True):
 
 
 async def _batch(db: "Database", recall: "Recall", name: str) -> None:
-    with text_lines(name) as lines:
+    with common.text_lines(name) as lines:
         for number, line in enumerate(lines, start=1):
             if line.strip():
-                emit(await _answer(db, recall, number, line))
+                common.emit(await _answer(db, recall, number, line))
 
 
 async def _answer(db: "Database", recall: "Recall", number: int, line: str) -> dict[str, object]:
@@ -292,28 +266,28 @@ async def _cost(db: "Database", arguments: argparse.Namespace) -> None:
     from forgetmenot.settings import prices
     from forgetmenot.store import model_calls
 
-    settings = chosen_settings(arguments.config)
-    since = time_of("now", None) - period_of(arguments.since)
+    settings = common.chosen_settings(arguments.config)
+    since = common.time_of("now", None) - period_of(arguments.since)
     rows = await model_calls.bills(db, arguments.by, since)
-    total = {model: spent.used for model, spent in (await model_calls.spent(db, since=since)).items()}
+    total = await model_calls.spent(db, since=since)
     cost = prices.in_words(settings, total)
     if arguments.json:
         kinds = [{**row._asdict(), **row.used._asdict(), "cost": _cost_of(settings, row)} for row in rows]
         for kind in kinds:
             del kind["used"]
-        emit({"since": since, "by": arguments.by, "rows": kinds, "cost": cost})
+        common.emit({"since": since, "by": arguments.by, "rows": kinds, "cost": cost})
         return
     if not rows:
-        show_line(f"No model was called in the last {arguments.since}.")
+        common.show_line(f"No model was called in the last {arguments.since}.")
         return
-    show_line(f"{arguments.by:12} {'model':24} {'calls':>6} {'tokens in':>11} {'cached':>7} {'out':>9}  cost")
+    common.show_line(f"{arguments.by:12} {'model':24} {'calls':>6} {'tokens in':>11} {'cached':>7} {'out':>9}  cost")
     for row in rows:
         used, cached = row.used, f"{100 * row.used.cached // max(1, row.used.input)} %"
         counts = f"{row.calls:6} {used.input:11,} {cached:>7} {used.output:9,}"
-        show_line(f"{row.group:12} {row.model[:24]:24} {counts}  {_cost_of(settings, row)}")
+        common.show_line(f"{row.group:12} {row.model[:24]:24} {counts}  {_cost_of(settings, row)}")
     free = not any(any(used) for used in total.values())
     unknown = "no tokens, so no cost" if free else "no prices are set, see [prices] in the settings"
-    show_line(f"Total: {cost or unknown}.")
+    common.show_line(f"Total: {cost or unknown}.")
 
 
 def _cost_of(settings: Settings, row: "Bill") -> str:

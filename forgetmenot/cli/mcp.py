@@ -9,13 +9,7 @@ from collections.abc import Awaitable, Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from forgetmenot.cli.common import (
-    Commands,
-    add_command,
-    chosen_settings,
-    existing_database,
-    known_viewer,
-)
+from forgetmenot.cli import common
 from forgetmenot.errors import ForgetMeNotError, InputError
 
 if TYPE_CHECKING:
@@ -32,9 +26,9 @@ ABOUT = (
 Answer = dict[str, Any]
 
 
-def add(subparsers: Commands) -> None:
+def add(subparsers: common.Commands) -> None:
     """Name the command's options."""
-    add_command(
+    common.add_command(
         subparsers,
         "mcp",
         "let an AI assistant on this computer search the memory",
@@ -49,8 +43,8 @@ def add(subparsers: Commands) -> None:
 
 async def _run(arguments: argparse.Namespace) -> None:
     """Serve until the assistant closes the connection."""
-    path = existing_database(arguments)
-    settings = chosen_settings(arguments.config)
+    path = common.existing_database(arguments)
+    settings = common.chosen_settings(arguments.config)
     try:
         import mcp  # noqa: F401  # reported here if it is missing
     except ModuleNotFoundError:
@@ -131,21 +125,17 @@ async def _profile(db: "Database", settings: "Settings", viewer: str) -> Answer:
     from forgetmenot.errors import InputError
     from forgetmenot.store import dock_rows, viewers
 
-    viewer_id = await known_viewer(db, viewer)
+    viewer_id = await common.known_viewer(db, viewer)
     since = SystemClock().now() - settings.people.regular_within_d * DAY
     person = await dock_rows.person(db, viewer_id, since)
     if person is None or await viewers.hidden(db, [viewer_id]):
         raise InputError(f"Nothing is shown about {viewer}.")
     return {
-        "login": person.login,
-        "name": person.name,
-        "role": person.role,
-        "regular": person.lately >= settings.people.regular_streams,
-        "streams": person.streams,
-        "first_seen_at": iso(person.first_seen_at),
-        "last_seen_at": iso(person.last_seen_at),
+        "login": person.login, "name": person.name, "role": person.role,
+        "regular": person.lately >= settings.people.regular_streams, "streams": person.streams,
+        "first_seen_at": iso(person.first_seen_at), "last_seen_at": iso(person.last_seen_at),
         "notes": await as_json(db, (await dock_rows.page(db, dock_rows.NotePage(subject=viewer_id, limit=MOST)))[1]),
-    }
+    }  # fmt: skip
 
 
 async def _why(db: "Database", settings: "Settings", reply_id: int | None, note_id: int | None) -> Answer:

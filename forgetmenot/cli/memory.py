@@ -1,28 +1,19 @@
-"""`forgetmenot memory`: lists, explains and corrects notes. Files (import, export, backups) are in cli/memory_files.
+"""`forgetmenot memory`: lists, explains and corrects notes; import, export, backups and the key.
 
 A correction deletes nothing: each change is in the note's history and can be undone.
 """
 
 import argparse
+import asyncio
+from collections.abc import AsyncIterator, Iterable
+from contextlib import AbstractContextManager, asynccontextmanager, nullcontext
 from dataclasses import asdict
+from pathlib import Path
 from typing import TYPE_CHECKING
 
-from forgetmenot.cli import memory_files
-from forgetmenot.cli.common import (
-    Commands,
-    add_actions,
-    add_command,
-    dated,
-    done,
-    emit,
-    known_viewer,
-    number_from,
-    on_memory,
-    picked,
-    report,
-    show_line,
-)
+from forgetmenot.cli import common
 from forgetmenot.errors import InputError
+from forgetmenot.settings.schema import Settings
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -58,27 +49,29 @@ CHANGES = (
 )
 
 
-def add(subparsers: Commands) -> None:
+def add(subparsers: common.Commands) -> None:
     """Name the actions and their options."""
-    actions = add_actions(subparsers, "memory", "list, explain, correct, import and export notes")
-    listing = add_command(actions, "list", "notes in the order of their ids", on_memory(_list), keys=LIST_KEYS)
-    memory_files.add_filters(listing)
-    listing.add_argument("--limit", type=number_from(1), default=1_000, help="at most this many (default: 1000)")
-    listing.add_argument("--after", type=number_from(0), default=0, metavar="ID", help="only ids above this one")
-    show = add_command(actions, "show", "one note", on_memory(_show), keys=NOTE_KEYS)
-    why = add_command(actions, "why", "where a note comes from", on_memory(_why), keys=WHY_KEYS)
+    actions = common.add_actions(subparsers, "memory", "list, explain, correct, import and export notes")
+    listing = common.add_command(
+        actions, "list", "notes in the order of their ids", common.on_memory(_list), keys=LIST_KEYS
+    )
+    add_filters(listing)
+    listing.add_argument("--limit", type=common.number_from(1), default=1_000, help="at most this many (default: 1000)")
+    listing.add_argument("--after", type=common.number_from(0), default=0, metavar="ID", help="only ids above this one")
+    show = common.add_command(actions, "show", "one note", common.on_memory(_show), keys=NOTE_KEYS)
+    why = common.add_command(actions, "why", "where a note comes from", common.on_memory(_why), keys=WHY_KEYS)
     changes = []
     for name, operation, help_text in CHANGES:
-        changes.append(add_command(actions, name, help_text, on_memory(_change), keys=CHANGED_KEYS))
+        changes.append(common.add_command(actions, name, help_text, common.on_memory(_change), keys=CHANGED_KEYS))
         changes[-1].set_defaults(operation=operation)
     for parser in (show, why, *changes):
-        parser.add_argument("id", type=number_from(1), metavar="ID", help="the note's number")
+        parser.add_argument("id", type=common.number_from(1), metavar="ID", help="the note's number")
     about = "show, extend or shorten the list of what is never mentioned"
-    never = add_command(actions, "never", about, on_memory(_never), keys=NEVER_KEYS)
+    never = common.add_command(actions, "never", about, common.on_memory(_never), keys=NEVER_KEYS)
     never.add_argument("words", nargs="*", metavar="WORDS", help="a topic, a fact, or #ID of a note")
     never.add_argument("--viewer", metavar="LOGIN", help="only about this viewer (default: about anybody)")
-    never.add_argument("--remove", type=number_from(1), metavar="N", help="remove entry N from the list")
-    memory_files.add(actions)
+    never.add_argument("--remove", type=common.number_from(1), metavar="N", help="remove entry N from the list")
+    add_files(actions)
 
 
 async def _list(db: "Database", arguments: argparse.Namespace) -> None:
@@ -86,12 +79,12 @@ async def _list(db: "Database", arguments: argparse.Namespace) -> None:
 
     page = await notes.page(
         db,
-        subject_id=await known_viewer(db, arguments.viewer) if arguments.viewer is not None else None,
-        status=memory_files.status_of(arguments),
+        subject_id=await common.known_viewer(db, arguments.viewer) if arguments.viewer is not None else None,
+        status=status_of(arguments),
         limit=arguments.limit,
         after=arguments.after,
     )
-    report(arguments, {"notes": await as_json(db, page)}, *await as_lines(db, page), to=show_line)
+    common.report(arguments, {"notes": await as_json(db, page)}, *await as_lines(db, page), to=common.show_line)
 
 
 async def _show(db: "Database", arguments: argparse.Namespace) -> None:
@@ -106,7 +99,7 @@ async def _show(db: "Database", arguments: argparse.Namespace) -> None:
 
 async def _print(db: "Database", note: "Note", details: str, arguments: argparse.Namespace) -> None:
     lines = [(await as_lines(db, [note]))[0], f"  {details}"]
-    report(arguments, (await as_json(db, [note]))[0], *lines, to=show_line)
+    common.report(arguments, (await as_json(db, [note]))[0], *lines, to=common.show_line)
 
 
 def _no_note(note_id: int) -> InputError:
@@ -119,11 +112,8 @@ async def _why(db: "Database", arguments: argparse.Namespace) -> None:
     explained = await explain(db, arguments.id)
     if explained is None:
         raise _no_note(arguments.id)
-    if not arguments.json:
-        show_line(in_words(explained))
-        return
     note = (await as_json(db, [explained.note]))[0]
-    emit({"note": note, **_chain(explained)})
+    common.report(arguments, {"note": note, **_chain(explained)}, in_words(explained), to=common.show_line)
 
 
 def _chain(explained: "NoteExplanation") -> dict[str, object]:
@@ -164,7 +154,7 @@ def _chain(explained: "NoteExplanation") -> dict[str, object]:
 async def _change(db: "Database", arguments: argparse.Namespace) -> None:
     from forgetmenot.store import notes
 
-    await done(db, arguments.operation, {"id": arguments.id})
+    await common.done(db, arguments.operation, {"id": arguments.id})
     note = await notes.get(db, arguments.id)
     if note is not None:
         pinned = ", pinned" if note.pinned else ""
@@ -175,23 +165,24 @@ async def _never(db: "Database", arguments: argparse.Namespace) -> None:
     from forgetmenot.store import notes, viewers
 
     if arguments.remove is not None:
-        await done(db, "may_mention", {"id": arguments.remove})
+        await common.done(db, "may_mention", {"id": arguments.remove})
     if arguments.words:
-        await done(db, "never_mention", {"what": " ".join(arguments.words), "viewer": arguments.viewer})
+        await common.done(db, "never_mention", {"what": " ".join(arguments.words), "viewer": arguments.viewer})
     rows = await notes.suppressions(db)
     logins = await viewers.logins(db, sorted({row.viewer_id for row in rows if row.viewer_id is not None}))
-    if arguments.json:
-        emit({"never": [_never_json(row, logins) for row in rows]})
-        return
-    if not rows:
-        show_line("Nothing is on the list.")
-    for row in rows:
-        about = "anybody" if row.viewer_id is None else logins.get(row.viewer_id, "somebody")
-        show_line(f"{row.id}. {about}: {row.words or f'note #{row.note_id}'}")
+    about = [logins.get(row.viewer_id, "somebody") if row.viewer_id else "anybody" for row in rows]
+    entries = [row.words or f"note #{row.note_id}" for row in rows]
+    lines = [f"{row.id}. {who}: {what}" for row, who, what in zip(rows, about, entries, strict=True)]
+    value = {"never": [_never_json(row, logins) for row in rows]}
+    common.report(arguments, value, *lines or ["Nothing is on the list."], to=common.show_line)
 
 
 def _never_json(row: "SuppressionRow", logins: dict[str, str]) -> dict[str, object]:
-    return {**picked(row, "id viewer_id words at"), "viewer": logins.get(row.viewer_id or ""), "note": row.note_id}
+    return {
+        **common.picked(row, "id viewer_id words at"),
+        "viewer": logins.get(row.viewer_id or ""),
+        "note": row.note_id,
+    }
 
 
 # Notes as JSON with the documented keys, or as lines.
@@ -231,7 +222,219 @@ async def as_json(db: "Database", notes: "Sequence[Note]") -> list[dict[str, obj
 def _note(note: "Note", names: "Mapping[str, str]", logins: "Mapping[str, str]") -> dict[str, object]:
     from forgetmenot.text.mentions import show
 
-    row = dated(asdict(note))
+    row = common.dated(asdict(note))
     viewer_id = row.pop("subject_id")
     about = {"viewer": logins.get(note.subject_id or ""), "viewer_id": viewer_id}
     return {**row, **about, "fact": show(note.fact, names), "confidence": round(note.confidence, 4)}
+
+
+# The memory's ways in and out as files.
+
+
+IMPORT_KEYS = """FILE holds JSON lines (- reads standard input): {"id"?, "scope"?, "viewer", "fact", "confidence"?,
+"observed_at"?, "topics"?, "persona"?, "episode"?: {"key", "summary"}}. viewer is a login or a Twitch id (none for
+scope channel and running_bit); a login nobody has seen yet is joined to its id when it first speaks. observed_at is ISO
+8601, UTC without a zone. An id that another note has gets a new one; the old is kept as its external id.
+Lines with the same episode key share that episode as evidence.
+Also taken over as `export` prints them: "login" (of a new id, if nobody has it here), "status", "source_kind" (else
+import), "importance", "asked_with", "expires_at" (else permanent), "superseded_by", "pinned". Refused are facts that
+were forgotten here, and people who were erased or opted out.
+A line {"stream", "ended_at", "twitch_id", "title", "category", "visits": [[viewer, login, first, last, lines]]} is a
+past stream with who came to it; times in ms.
+--from reads the notes of the original bot's database (schema 1 to 4) instead; what its tables lack is named,
+and each row with a text that is not UTF-8, which is left out (exit code 1).
+JSON: {"imported", "merged", "episodes", "viewers", "streams", "refused": [{"line", "reason"}]}."""
+EXPORT_KEYS = """One JSON object per line, as import takes it: {"id", "scope", "viewer" (its id), "login", "fact",
+"confidence", "observed_at", "topics", "status", "source_kind", "importance", "asked_with", "expires_at" (null:
+permanent), "superseded_by", "pinned", "persona" (if it is one's own), "episode": {"key", "summary"}}. People in texts
+stand as <@id>. Then a line for each stream to which somebody came. Only active notes unless --status says otherwise; no
+chat is in it, and, unless --viewer names them, nobody who opted out or was banned."""
+REFUSED_SHOWN = 20
+BACKUP_KEYS = """Holds notes, summaries, people and the channel: no chat, no replies, no log-in, and not the key that
+makes hashes. Without PATH the copy goes into the folder `backups` beside the memory; PATH may be a folder or a
+new file.
+JSON: {"path", "bytes", "notes", "episodes"}."""
+RESTORE_KEYS = """Replaces the memory with a backup; the bot must not be running. What people asked for since
+(erasures, facts to be forgotten, opt-outs) is carried out again, as far as this machine recorded it. The previous
+memory is saved among the backups. JSON: {"restored": true, "notes", "episodes", "erased", "forgotten", "opted_out",
+"saved": path or null}; erased and opted_out count people, forgotten counts facts."""
+NEW_KEY_KEYS = """Opt-outs of people in the memory stay. Facts to be forgotten, opt-outs of people who were erased
+and the copies beside the memory are dropped. JSON: {"opted_out", "forgotten", "opted_out_unknown", "copies"}."""
+
+
+def add_files(actions: common.Commands) -> None:
+    """Name the actions with files."""
+    importing = common.add_command(actions, "import", "import notes from JSON lines", _import, keys=IMPORT_KEYS)
+    importing.add_argument("file", metavar="FILE", nargs="?", default="-", help="the notes (default: standard input)")
+    importing.add_argument("--from", dest="original", type=Path, metavar="FILE.db", help="the original bot's database")
+    importing.add_argument("--merge", action="store_true", help="confirm or replace existing notes")
+    importing.add_argument("--dry-run", action="store_true", help="only say what would come in")
+    importing.add_argument("--unfiltered", action="store_true", help="skip the filter for sensitive facts")
+    add_filters(
+        common.add_command(actions, "export", "print notes as JSON lines", common.on_memory(_export), keys=EXPORT_KEYS)
+    )
+    backup = common.add_command(actions, "backup", "copy the memory, without chat", _backup, keys=BACKUP_KEYS)
+    backup.add_argument("path", type=Path, metavar="PATH", nargs="?", help="where to (default: beside the memory)")
+    restore = common.add_command(actions, "restore", "restore a backup", _restore, keys=RESTORE_KEYS)
+    restore.add_argument("path", type=Path, metavar="PATH", help="the backup")
+    restore.add_argument("--yes", action="store_true", help="do not ask for confirmation")
+    common.add_command(actions, "new-key", "go on without the key file, if it is lost", _new_key, keys=NEW_KEY_KEYS)
+
+
+def add_filters(parser: argparse.ArgumentParser) -> None:
+    """Which notes."""
+    parser.add_argument("--viewer", metavar="LOGIN", help="only about this viewer (login or id)")
+    parser.add_argument("--status", default="active", help="active (default), stale, expired, … or all")
+
+
+def status_of(arguments: argparse.Namespace) -> str | None:
+    """The status that `--status` names; None for all. Raises InputError."""
+    from forgetmenot.domain.memory import NoteStatus
+
+    status: str = arguments.status
+    if status != "all" and status not in list(NoteStatus):
+        raise InputError(f"There is no status {status}. Use one of: {', '.join(NoteStatus)}, all.")
+    return None if status == "all" else status
+
+
+async def _import(arguments: argparse.Namespace) -> int:
+    from forgetmenot.memory.transfer import import_notes
+    from forgetmenot.store.original_bot import read_original
+
+    opened: AbstractContextManager[Iterable[str]] = common.text_lines(arguments.file)
+    unreadable: tuple[str, ...] = ()
+    if arguments.original is not None:
+        original = await asyncio.to_thread(read_original, arguments.original)
+        missing = f" Not there: {', '.join(original.missing)}." if original.missing else ""
+        common.say(f"{arguments.original}: schema {original.version}, {len(original.lines)} notes.{missing}")
+        opened, unreadable = nullcontext(original.lines), original.unreadable
+        for row in unreadable:
+            common.say(f"{row} is left out: a text of it is not UTF-8.")
+    with opened as lines:
+        async with _import_into(common.database_path(arguments)) as db:
+            result = await import_notes(
+                db,
+                lines,
+                now=common.time_of("now", None),
+                merge=arguments.merge,
+                filtered=not arguments.unfiltered,
+                dry_run=arguments.dry_run,
+            )
+    for refused in result.refused[:REFUSED_SHOWN] if not arguments.json else ():
+        common.say(f"line {refused.line}: {refused.reason}")
+    if arguments.json:
+        counts = common.picked(result, "imported merged episodes viewers streams")
+        common.emit({**counts, "refused": [refused._asdict() for refused in result.refused]})
+    else:
+        if (more := len(result.refused) - REFUSED_SHOWN) > 0:
+            common.say(f"… and {more} more; --json prints all.")
+        if arguments.dry_run:
+            common.say("Nothing was changed. This is what would come in:")
+        common.say(
+            f"{result.imported} notes imported, {result.merged} merged, {result.streams} streams,"
+            f" {result.viewers} new viewers, {len(result.refused)} lines refused."
+        )
+    if result.refused and not result.imported + result.merged + result.streams:
+        file = arguments.original or arguments.file
+        raise InputError(f"None of the {len(result.refused)} lines of {file} could be used. Nothing changed.")
+    return int(bool(unreadable))
+
+
+@asynccontextmanager
+async def _import_into(path: Path) -> "AsyncIterator[Database]":
+    """The memory to import into. A new one that stays empty is deleted again."""
+    from forgetmenot.store.backup import Counts, counts
+    from forgetmenot.store.database import open_database
+
+    new, new_folder, others = not path.exists(), not path.parent.exists(), set(path.parent.glob("*"))
+    stays = True
+    try:
+        async with open_database(path) as db:
+            try:
+                yield db
+            finally:
+                stays = not new or await counts(db) != Counts()
+    finally:
+        if not stays:
+            for made in set(path.parent.glob(f"{path.name}*")) - others:
+                made.unlink()
+            if new_folder:
+                path.parent.rmdir()
+
+
+async def _export(db: "Database", arguments: argparse.Namespace) -> None:
+    from forgetmenot.memory.transfer import export_notes
+
+    subject = await common.known_viewer(db, arguments.viewer) if arguments.viewer is not None else None
+    async for line in export_notes(db, subject_id=subject, status=status_of(arguments)):
+        common.emit(line)
+
+
+async def _new_key(arguments: argparse.Namespace) -> None:
+    from forgetmenot.memory import backups
+    from forgetmenot.store.database import open_database
+    from forgetmenot.store.file_safety import instance_lock
+
+    path = common.existing_database(arguments)
+    with instance_lock(path, "memory new-key"):
+        async with open_database(path, any_key=True) as db:
+            done = await backups.start_new_key(db, common.time_of("now", None))
+    common.report(
+        arguments,
+        done._asdict(),
+        f"A new key is in use. {done.opted_out} people stay opted out; {done.copies} copies were deleted.",
+        f"Dropped, since nobody can read them: {done.forgotten} forgotten facts, {done.opted_out_unknown} opt-outs.",
+    )
+
+
+async def _backup(arguments: argparse.Namespace) -> None:
+    from forgetmenot.memory import backups
+    from forgetmenot.store.backup import copies_of
+    from forgetmenot.store.database import open_database
+
+    now = common.time_of("now", None)
+    async with open_database(common.existing_database(arguments)) as db:
+        if arguments.path is None:
+            keep = max(Settings().privacy.keep_backups, len(copies_of(db.path)) + 1)  # what was asked for stays
+            made = await backups.make(db, at=now, keep=keep)
+        else:
+            made = await backups.copy_to(db, _target(arguments.path, backups.name_of(db.path, now)))
+    common.report(
+        arguments,
+        {"path": str(made.path), "bytes": made.size, "notes": made.notes, "episodes": made.episodes},
+        f"{made.notes} notes and {made.episodes} summaries are in {made.path}. Later erasures are carried out",
+        "again when it is restored here. Copies kept elsewhere still contain erased data: delete old ones.",
+    )
+
+
+def _target(chosen: Path, name: str) -> Path:
+    target = chosen / name if chosen.is_dir() else chosen
+    if target.exists():
+        raise InputError(f"{target} already exists. Choose another name.")
+    return target
+
+
+def _restore(arguments: argparse.Namespace) -> int:
+    path = common.database_path(arguments)
+    if path.exists() and not arguments.yes and not common.confirmed(f"This replaces the memory in {path}."):
+        common.say("Nothing was changed.")
+        return 1
+    return common.run_async(_restore_now(arguments, path))
+
+
+async def _restore_now(arguments: argparse.Namespace, path: Path) -> None:
+    from forgetmenot.memory import backups
+    from forgetmenot.store.file_safety import instance_lock
+
+    with instance_lock(path, "memory restore"):
+        keep = Settings().privacy.keep_backups
+        done = await backups.restore(arguments.path, path, now=common.time_of("now", None), keep=keep)
+    if arguments.json:
+        counts = common.picked(done, "notes episodes erased forgotten opted_out")
+        common.emit({"restored": True, **counts, "saved": str(done.saved) if done.saved else None})
+        return
+    common.say(f"Restored: {done.notes} notes and {done.episodes} summaries, without chat.")
+    if done.erased or done.forgotten or done.opted_out:
+        common.say(f"Done again: erasures {done.erased}, facts forgotten {done.forgotten}, opt-outs {done.opted_out}.")
+    if done.saved is not None:
+        common.say(f"The previous memory is saved in {done.saved}.")

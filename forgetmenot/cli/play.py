@@ -15,27 +15,7 @@ from statistics import mean
 from types import FrameType
 from typing import TYPE_CHECKING, Any
 
-from forgetmenot.cli.common import (
-    DATABASE,
-    DEMO_FOLDER,
-    MODELS,
-    SUMMARY_KEYS,
-    Commands,
-    add_actions,
-    add_command,
-    chosen_settings,
-    data_folder,
-    database_path,
-    emit,
-    has_desktop,
-    on_memory,
-    open_page,
-    say,
-    show_line,
-    show_notices,
-    show_styled,
-    time_of,
-)
+from forgetmenot.cli import common
 from forgetmenot.errors import InputError
 
 if TYPE_CHECKING:
@@ -52,9 +32,9 @@ rows shown, rows used), notes (offered, used, corrected), unsupported, latency_m
 message), spend (by purpose and model, where the settings name prices), spend_total (in words)."""
 
 
-def add(subparsers: Commands) -> None:
+def add(subparsers: common.Commands) -> None:
     """Name the commands and their options."""
-    demo = add_command(
+    demo = common.add_command(
         subparsers,
         "demo",
         "play a scripted stream on this machine",
@@ -62,13 +42,13 @@ def add(subparsers: Commands) -> None:
         about="Plays two evenings of a small channel through the whole bot, on a simulated Twitch, and shows a "
         "short highlight. With the offline model nothing leaves your machine. An interrupted demo continues "
         "where it stopped.",
-        keys=SUMMARY_KEYS,
+        keys=common.SUMMARY_KEYS,
     )
     demo.add_argument("--fast", action="store_true", help="without waiting")
     demo.add_argument("--verbose", action="store_true", help="show every line, the memory, prompts and decisions")
     demo.add_argument("--stay", action="store_true", help="keep the dock open afterwards, until Ctrl-C")
-    demo.add_argument("--model", choices=MODELS, default="offline", help="which model to use (default: offline)")
-    replay = add_command(
+    demo.add_argument("--model", choices=common.MODELS, default="offline", help="which model to use (default: offline)")
+    replay = common.add_command(
         subparsers,
         "replay",
         "feed recorded chat through the bot",
@@ -76,21 +56,23 @@ def add(subparsers: Commands) -> None:
         about="Feeds recorded chat through the same pipeline as live chat. Times are the recording's own; nothing is "
         "sent. csv: sender,date in ms,message. jsonl: login, text, at, and if known id, user_id, badges. Without --db "
         "the memory is temporary.",
-        keys=SUMMARY_KEYS,
+        keys=common.SUMMARY_KEYS,
         config=True,
         db=False,
     )
     replay.add_argument("file", type=Path, metavar="FILE", help="the recording")
     replay.add_argument("--format", choices=FORMATS, required=True, help="the recording's format")
     replay.add_argument("--db", type=Path, metavar="PATH", help="the memory to fill (default: a temporary one)")
-    replay.add_argument("--model", choices=MODELS, help="which model to use (default: from the settings)")
+    replay.add_argument("--model", choices=common.MODELS, help="which model to use (default: from the settings)")
     replay.add_argument("--speed", default="max", metavar="N", help="multiple of real time, or max (default)")
     replay.add_argument("--until-compacted", action="store_true", help="summarise the remainder too")
-    _add_eval(add_actions(subparsers, "eval", "measure the bot: scenarios, settings compared, a report of live chat"))
+    _add_eval(
+        common.add_actions(subparsers, "eval", "measure the bot: scenarios, settings compared, a report of live chat")
+    )
 
 
-def _add_eval(actions: Commands) -> None:
-    played = add_command(
+def _add_eval(actions: common.Commands) -> None:
+    played = common.add_command(
         actions,
         "run",
         "play scenario files and check what they expect",
@@ -100,15 +82,15 @@ def _add_eval(actions: Commands) -> None:
         config=True,
         db=False,
     )
-    played.add_argument("--model", choices=MODELS, help="which model (default: offline)")
+    played.add_argument("--model", choices=common.MODELS, help="which model (default: offline)")
     about = "show what another settings file changes in the scenarios"
-    compared = add_command(actions, "compare", about, _compare, db=False)
+    compared = common.add_command(actions, "compare", about, _compare, db=False)
     compared.add_argument("before", type=Path, metavar="A.toml")
     compared.add_argument("after", type=Path, metavar="B.toml")
     for parser in (played, compared):
         parser.add_argument("folder", type=Path, metavar="DIR", help="a folder of scenario files, or one file")
     about = "how chat took the replies, and what of the memory was used"
-    report = add_command(actions, "report", about, on_memory(_report), keys=REPORT_KEYS, config=True)
+    report = common.add_command(actions, "report", about, common.on_memory(_report), keys=REPORT_KEYS, config=True)
     report.add_argument("--since", default="7d", metavar="TIME", help="how far back: 12h, 7d (default), 30d")
     report.add_argument("--html", type=Path, metavar="FILE", help="write it as one page with charts, too")
 
@@ -118,34 +100,34 @@ async def _demo(arguments: argparse.Namespace) -> None:
     from forgetmenot.app.replay import RunSummary
     from forgetmenot.demo.show import Show, play
 
-    say("ForgetMeNot's demo: a simulated Twitch, two evenings of chat, and what the bot makes of them.")
+    common.say("ForgetMeNot's demo: a simulated Twitch, two evenings of chat, and what the bot makes of them.")
     logs.set_up(level="error")
-    path = database_path(arguments, folder=data_folder() / DEMO_FOLDER)
-    settings = chosen_settings(None, model=arguments.model)
-    show_notices(settings, path)
-    watched = sys.stdout.isatty() and not (arguments.fast or arguments.json) and has_desktop()
+    path = common.database_path(arguments, folder=common.data_folder() / common.DEMO_FOLDER)
+    settings = common.chosen_settings(None, model=arguments.model)
+    common.show_notices(settings, path)
+    watched = sys.stdout.isatty() and not (arguments.fast or arguments.json) and common.has_desktop()
     stay = arguments.stay or watched
 
     def opened(address: str) -> None:
         if watched:
-            open_page(address)
+            common.open_page(address)
 
     def finished(summary: RunSummary) -> None:
         if arguments.json:
-            emit(summary.as_json())
+            common.emit(summary.as_json())
             return
         if arguments.verbose:
             for line in ("", *summary.in_words()):
-                show_line(line)
+                common.show_line(line)
         for line in _next_steps(path, stay=stay):
-            show_line(line)
+            common.show_line(line)
 
     await play(
         path,
         Show(
             settings,
-            _discard if arguments.json else show_styled,
-            say,
+            _discard if arguments.json else common.show_styled,
+            common.say,
             opened=opened,
             finished=finished,
             fast=arguments.fast,
@@ -181,19 +163,15 @@ async def _replay(arguments: argparse.Namespace) -> None:
 
     logs.set_up(level="warning")
     how = Replay(
-        settings=chosen_settings(arguments.config, model=arguments.model),
+        settings=common.chosen_settings(arguments.config, model=arguments.model),
         speed=speed_of(arguments.speed),
         until_compacted=arguments.until_compacted,
-        progress=say,
+        progress=common.say,
     )
     items = read_chat(arguments.file, arguments.format)
     with _memory(arguments) as path:
         summary = await replay(items, path, how)
-    if arguments.json:
-        emit(summary.as_json())
-    else:
-        for line in summary.in_words():
-            show_line(line)
+    common.report(arguments, summary.as_json(), *summary.in_words(), to=common.show_line)
 
 
 def speed_of(text: str) -> float | None:
@@ -209,11 +187,11 @@ def speed_of(text: str) -> float | None:
 @contextlib.contextmanager
 def _memory(arguments: argparse.Namespace) -> Iterator[Path]:
     if arguments.db is not None:
-        yield database_path(arguments)
+        yield common.database_path(arguments)
         return
     _drop_left_over()
     with tempfile.TemporaryDirectory(prefix=TEMPORARY) as folder, _ended_like_by_ctrl_c():
-        yield Path(folder) / DATABASE
+        yield Path(folder) / common.DATABASE
 
 
 def _drop_left_over() -> None:
@@ -221,7 +199,7 @@ def _drop_left_over() -> None:
     from forgetmenot.store.file_safety import is_locked
 
     for folder in Path(tempfile.gettempdir()).glob(f"{TEMPORARY}*"):
-        if (folder / DATABASE).exists() and not is_locked(folder / DATABASE):
+        if (folder / common.DATABASE).exists() and not is_locked(folder / common.DATABASE):
             shutil.rmtree(folder, ignore_errors=True)
 
 
@@ -247,16 +225,16 @@ async def _eval_run(arguments: argparse.Namespace) -> int:
     from forgetmenot.app.scenarios import read_scenarios, worse
 
     logs.set_up(level="error")
-    model = chosen_settings(arguments.config, model=arguments.model).model if arguments.model else None
+    model = common.chosen_settings(arguments.config, model=arguments.model).model if arguments.model else None
     results = await _play(read_scenarios(arguments.folder), {}, model)
     failed = worse(results, _baseline(arguments.folder))
     known = sum(len(result.failures) for result in results) - len(failed)
     if arguments.json:
-        emit({"scenarios": len(results), "failed": failed, "known": known})
+        common.emit({"scenarios": len(results), "failed": failed, "known": known})
     else:
         for line in failed:
-            show_line(line)
-        show_line(
+            common.show_line(line)
+        common.show_line(
             f"{len(results)} scenarios, {sum(result.expectations for result in results)} expectations: "
             f"{len(failed)} fail" + (f", {known} more are known to." if known else ".")
         )
@@ -269,9 +247,7 @@ def _baseline(folder: Path) -> Mapping[str, list[str]]:
 
 
 async def _play(
-    scenarios: "list[Scenario]",
-    tables: Mapping[str, Any],
-    model: "ModelSettings | None" = None,
+    scenarios: "list[Scenario]", tables: Mapping[str, Any], model: "ModelSettings | None" = None
 ) -> "list[ScenarioResult]":
     """Two at a time: much of one's time is the disk's."""
     from forgetmenot.app.scenarios import play
@@ -294,12 +270,12 @@ async def _compare(arguments: argparse.Namespace) -> None:
     before, after = [await _play(scenarios, _tables(file)) for file in (arguments.before, arguments.after)]
     changes = [change for pair in zip(before, after, strict=True) for change in _changes(*pair)]
     tokens = [_mean_tokens(side) for side in (before, after)]
-    if arguments.json:
-        emit({"scenarios": len(scenarios), "changes": changes, "prompt_tokens": tokens})
-        return
-    for change in changes:
-        show_line(f"{change['scenario']}: {change['what']}\n  before: {change['before']}\n  after:  {change['after']}")
-    show_line(f"{len(changes)} changes in {len(scenarios)} scenarios; mean prompt {tokens[0]} → {tokens[1]} tokens.")
+    lines = [
+        *(f"{one['scenario']}: {one['what']}\n  before: {one['before']}\n  after:  {one['after']}" for one in changes),
+        f"{len(changes)} changes in {len(scenarios)} scenarios; mean prompt {tokens[0]} → {tokens[1]} tokens.",
+    ]
+    value = {"scenarios": len(scenarios), "changes": changes, "prompt_tokens": tokens}
+    common.report(arguments, value, *lines, to=common.show_line)
 
 
 def _mean_tokens(results: "list[ScenarioResult]") -> int:
@@ -335,13 +311,9 @@ def _changes(before: "ScenarioResult", after: "ScenarioResult") -> list[dict[str
 async def _report(db: "Database", arguments: argparse.Namespace) -> None:
     from forgetmenot.app.evaluation import figures_since, in_words, page, period_of
 
-    settings, since = chosen_settings(arguments.config), time_of("now", None) - period_of(arguments.since)
+    settings, since = common.chosen_settings(arguments.config), common.time_of("now", None) - period_of(arguments.since)
     figures = await figures_since(db, since, settings)
     if arguments.html is not None:
         arguments.html.write_text(page(figures, arguments.since), encoding="utf-8")
-        say(f"Written to {arguments.html}.")
-    if arguments.json:
-        emit(figures)
-        return
-    for line in in_words(figures, arguments.since):
-        show_line(line)
+        common.say(f"Written to {arguments.html}.")
+    common.report(arguments, figures, *in_words(figures, arguments.since), to=common.show_line)

@@ -11,15 +11,7 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
-from forgetmenot.cli.common import (
-    SETTINGS_FILE,
-    Commands,
-    add_command,
-    chosen_settings,
-    database_path,
-    has_desktop,
-    say,
-)
+from forgetmenot.cli import common
 from forgetmenot.errors import ForgetMeNotError, TwitchError, TwitchRateLimited, TwitchUnavailable
 
 if TYPE_CHECKING:
@@ -34,9 +26,9 @@ _TRIES = 5
 _PAUSE_S = 1.0
 
 
-def add(subparsers: Commands) -> None:
+def add(subparsers: common.Commands) -> None:
     """Name the commands and their options."""
-    add_command(
+    common.add_command(
         subparsers,
         "setup",
         "set the bot up, question by question",
@@ -46,7 +38,7 @@ def add(subparsers: Commands) -> None:
         config=True,
         json=False,
     )
-    login = add_command(
+    login = common.add_command(
         subparsers,
         "login",
         "sign in at Twitch by typing a code",
@@ -57,7 +49,7 @@ def add(subparsers: Commands) -> None:
         json=False,
     )
     login.add_argument("--no-browser", action="store_true", help="do not open the browser, only show the address")
-    logout = add_command(
+    logout = common.add_command(
         subparsers,
         "logout",
         "revoke the log-in at Twitch",
@@ -88,9 +80,9 @@ async def _set_up(arguments: argparse.Namespace) -> None:
     from forgetmenot.settings.live_settings import LiveSettings
     from forgetmenot.settings.schema import Settings
 
-    path = database_path(arguments)
-    file = arguments.config or first_settings(path.parent / SETTINGS_FILE)
-    settings = LiveSettings(chosen_settings(file), file)
+    path = common.database_path(arguments)
+    file = arguments.config or first_settings(path.parent / common.SETTINGS_FILE)
+    settings = LiveSettings(common.chosen_settings(file), file)
     service = SetupService(settings, path.parent)
     async with open_bot(path, "setup", settings=Settings, clock=SystemClock()) as bot:
         with service.attached(bot, BotControl(bot, settings, ConnectionStatus("setup"))):
@@ -99,7 +91,7 @@ async def _set_up(arguments: argparse.Namespace) -> None:
             await _model(service, settings)
             await _sign_in_bot(service, settings, arguments)
             await _mode(service, settings)
-    say(f"The settings are in {settings.path}. Start the bot: forgetmenot start")
+    common.say(f"The settings are in {settings.path}. Start the bot: forgetmenot start")
 
 
 async def _channel(service: "SetupService", settings: "LiveSettings") -> None:
@@ -110,13 +102,13 @@ async def _channel(service: "SetupService", settings: "LiveSettings") -> None:
 
 async def _character(service: "SetupService", settings: "LiveSettings") -> None:
     from forgetmenot.languages import in_language
-    from forgetmenot.settings.labels import presets
+    from forgetmenot.settings.live_settings import presets
 
     bot = settings().bot
     name = await _ask("The bot's name", bot.name)
     known = presets(in_language())
     titles = list(known)
-    say("Characters: " + ", ".join(f"{number} {title}" for number, title in enumerate(titles, 1)))
+    common.say("Characters: " + ", ".join(f"{number} {title}" for number, title in enumerate(titles, 1)))
     answer = await _ask("A number, or a character in your own words", "as it is")
     chosen = known[titles[int(answer) - 1]] if answer.isdecimal() and 0 < int(answer) <= len(titles) else answer
     if name or chosen:
@@ -126,15 +118,17 @@ async def _character(service: "SetupService", settings: "LiveSettings") -> None:
 async def _model(service: "SetupService", settings: "LiveSettings") -> None:
     from forgetmenot.app.model_choice import local_programs
     from forgetmenot.llm.build import KEY_PAGE, TERMS
+    from forgetmenot.settings.schema import Provider
 
-    say("AI model: 1 Gemini, 2 a program on this computer, 3 none yet")
-    kind = await _ask("A number", settings().model.provider.value)
+    common.say("AI model: 1 Gemini, 2 a program on this computer, 3 none yet")
+    kinds = {"1": Provider.GEMINI, "2": Provider.OPENAI_COMPATIBLE, "3": Provider.OFFLINE}
+    kind = await _ask("A number", next(key for key, one in kinds.items() if one is settings().model.provider))
     if kind == "1":
-        say(f"{TERMS} Get a key at {KEY_PAGE}. It is not shown while you paste it.")
+        common.say(f"{TERMS} Get a key at {KEY_PAGE}. It is not shown while you paste it.")
         await _done(service, "model", provider="gemini", key=await _ask_hidden("Key"))
     elif kind == "2":
         for program in await local_programs():
-            say(f"{program['name']} at {program['base_url']}: {program['models']}")
+            common.say(f"{program['name']} at {program['base_url']}: {program['models']}")
         base_url = await _ask("Its address", settings().model.base_url or "none")
         model = await _ask("The model's name", settings().model.reply_model)
         now = settings().model
@@ -148,18 +142,18 @@ async def _sign_in_bot(service: "SetupService", settings: "LiveSettings", argume
     from forgetmenot.languages import reason
     from forgetmenot.twitch.token_store import Account
 
-    say(f"To speak, the bot needs an account and a Twitch app. {reason('make_app')}")
+    common.say(f"To speak, the bot needs an account and a Twitch app. {reason('make_app')}")
     if answer := await _ask("The app's client ID", settings().twitch.client_id or "none"):
         await _done(service, "client", client_id=answer)
     if settings().twitch.client_id and (await _ask("Sign in the bot's account now? y or n", "n")).lower() == "y":
         try:
             await sign_in(settings(), Account.BOT, token_store(arguments), open_browser=True)
         except TwitchError as error:
-            say(str(error))
+            common.say(str(error))
 
 
 async def _mode(service: "SetupService", settings: "LiveSettings") -> None:
-    say("Mode: shadow (silent preview), mentions (replies when mentioned), live (also speaks up by itself)")
+    common.say("Mode: shadow (silent preview), mentions (replies when mentioned), live (also speaks up by itself)")
     if answer := await _ask("Mode", settings().bot.mode.value):
         await _done(service, "mode", mode=answer)
 
@@ -169,18 +163,18 @@ async def _done(service: "SetupService", step: str, **fields: object) -> bool:
     try:
         result = await service.run(step, msgspec.json.encode(fields))
     except ForgetMeNotError as error:
-        say(str(error))
+        common.say(str(error))
         return False
     if "ask" in result:
         sure = (await _ask(f"{result['ask']} y or n", "n")).lower() == "y"
         return sure and await _done(service, step, **fields, sure=True)
-    say(str(result["line"]))
+    common.say(str(result["line"]))
     return bool(result["ok"])
 
 
 async def _ask(question: str, now: str) -> str:
     """What was typed; empty to keep what is set, also where nobody can type."""
-    say(f"{question} [{now or 'none'}]: ")
+    common.say(f"{question} [{now or 'none'}]: ")
     try:
         return (await asyncio.to_thread(input)).strip()
     except EOFError:
@@ -201,13 +195,13 @@ def token_store(arguments: argparse.Namespace) -> "TokenStore":
     from forgetmenot.secret_store import login_folder
     from forgetmenot.twitch.token_store import TokenStore
 
-    return TokenStore(login_folder(database_path(arguments)))
+    return TokenStore(login_folder(common.database_path(arguments)))
 
 
 async def _login(arguments: argparse.Namespace) -> None:
     from forgetmenot.twitch.token_store import Account
 
-    settings, account = chosen_settings(arguments.config), Account(arguments.account)
+    settings, account = common.chosen_settings(arguments.config), Account(arguments.account)
     await sign_in(settings, account, token_store(arguments), open_browser=not arguments.no_browser)
 
 
@@ -220,7 +214,7 @@ async def sign_in(settings: "Settings", account: "Account", store: "TokenStore",
 
     scopes = scopes_for(account, settings)
     if not scopes:
-        say("No setting needs the broadcaster's account. There is nothing to do.")
+        common.say("No setting needs the broadcaster's account. There is nothing to do.")
         return
     code = await begin_device_login(settings, scopes)
     _show(code, scopes, _whose(settings, account))
@@ -231,7 +225,7 @@ async def sign_in(settings: "Settings", account: "Account", store: "TokenStore",
     finally:
         countdown.cancel()
         if sys.stderr.isatty():
-            say("")  # it stood on an unfinished line
+            common.say("")  # it stood on an unfinished line
     store.save(account, token)  # before anything else can go wrong: the code is spent
     login = Login(account=account, store=store, settings=lambda: settings, clock=SystemClock())
     _welcome(settings, account, await _named(login), store)
@@ -252,15 +246,15 @@ def _channel_login(settings: "Settings") -> str:
 
 
 def _show(code: "DeviceCode", scopes: tuple[str, ...], whose: str) -> None:
-    say(f"Sign in at Twitch with {whose}; check which account your browser is signed in to:")
-    say(f"\n    address  {code.address}\n    code     {code.user_code}\n")
+    common.say(f"Sign in at Twitch with {whose}; check which account your browser is signed in to:")
+    common.say(f"\n    address  {code.address}\n    code     {code.user_code}\n")
     _show_qr(code.address)
-    say(f"Twitch will ask you to allow: {', '.join(scopes)}.")
+    common.say(f"Twitch will ask you to allow: {', '.join(scopes)}.")
 
 
 def _show_qr(address: str) -> None:
     if sys.stderr.isatty() and "utf" in (sys.stderr.encoding or "").lower():
-        say(f"Or point a phone's camera here:\n\n{qr_code(address)}\n")
+        common.say(f"Or point a phone's camera here:\n\n{qr_code(address)}\n")
 
 
 def qr_code(text: str) -> str:
@@ -277,19 +271,19 @@ def qr_code(text: str) -> str:
 def _open(address: str, *, wanted: bool) -> None:
     import webbrowser
 
-    if not (wanted and sys.stderr.isatty() and address.startswith("https://") and has_desktop()):
+    if not (wanted and sys.stderr.isatty() and address.startswith("https://") and common.has_desktop()):
         return
     try:
         opened = webbrowser.open(address)
     except (webbrowser.Error, OSError):
         opened = False
     if not opened:
-        say("The browser could not be opened. Open the address yourself.")
+        common.say("The browser could not be opened. Open the address yourself.")
 
 
 async def _count_down(seconds: int) -> None:
     if not sys.stderr.isatty():
-        say(f"Waiting up to {seconds // 60} minutes.")
+        common.say(f"Waiting up to {seconds // 60} minutes.")
         return
     for left in range(seconds, 0, -1):
         print(f"\rWaiting for the code: {left // 60}:{left % 60:02} left ", end="", file=sys.stderr, flush=True)
@@ -309,23 +303,25 @@ def _welcome(settings: "Settings", account: "Account", token: "Token", store: "T
     from forgetmenot.operations.catalogue import lacking
     from forgetmenot.twitch.token_store import Account
 
-    say(f"Logged in as {token.login or 'an account that Twitch has not named yet'} ({account.value}).")
-    say(f"Rights: {', '.join(sorted(token.scopes)) or 'unknown yet'}.")
-    say(f"The log-in is kept in {store.place(account)}.")
+    common.say(f"Logged in as {token.login or 'an account that Twitch has not named yet'} ({account.value}).")
+    common.say(f"Rights: {', '.join(sorted(token.scopes)) or 'unknown yet'}.")
+    common.say(f"The log-in is kept in {store.place(account)}.")
     channel, bot = _channel_login(settings), settings.twitch.bot_login.lower()
     if account is Account.BROADCASTER and token.login and channel and token.login != channel:
-        say(f"Note: the channel in the settings is {channel}. Sign in with that account for the streamer's rights.")
+        common.say(
+            f"Note: the channel in the settings is {channel}. Sign in with that account for the streamer's rights."
+        )
     if account is Account.BOT and token.login and bot and token.login != bot:
-        say(f"Note: the bot's account in the settings is {bot}. Sign in with that one, or change `bot_login`.")
+        common.say(f"Note: the bot's account in the settings is {bot}. Sign in with that one, or change `bot_login`.")
     missing = lacking(account, settings, token.scopes) if token.scopes else ""
     if missing:
-        say(missing)
+        common.say(missing)
 
 
 async def _logout(arguments: argparse.Namespace) -> None:
     from forgetmenot.twitch.token_store import Account
 
-    await sign_out(chosen_settings(arguments.config), Account(arguments.account), token_store(arguments))
+    await sign_out(common.chosen_settings(arguments.config), Account(arguments.account), token_store(arguments))
 
 
 async def sign_out(settings: "Settings", account: "Account", store: "TokenStore") -> None:
@@ -336,9 +332,9 @@ async def sign_out(settings: "Settings", account: "Account", store: "TokenStore"
     login = Login(account=account, store=store, settings=lambda: settings, clock=SystemClock())
     revoked = await login.log_out()
     if revoked is None:
-        say(f"Nobody was logged in as {account.value}.")
+        common.say(f"Nobody was logged in as {account.value}.")
     elif revoked:
-        say(f"The {account.value}'s log-in is revoked and deleted here.")
+        common.say(f"The {account.value}'s log-in is revoked and deleted here.")
     else:
-        say(f"The {account.value}'s log-in is deleted here, but Twitch did not confirm that it is revoked.")
-        say("Disconnect the app with that account at https://www.twitch.tv/settings/connections.")
+        common.say(f"The {account.value}'s log-in is deleted here, but Twitch did not confirm that it is revoked.")
+        common.say("Disconnect the app with that account at https://www.twitch.tv/settings/connections.")

@@ -1,26 +1,18 @@
-"""`forgetmenot start|run|listen|dock`: runs the bot until Ctrl-C, and opens its page. A double-click runs `start`."""
+"""`forgetmenot start|run|listen|dock|doctor|autostart|uninstall`: runs the bot until Ctrl-C, opens its page, checks it.
+
+A double-click runs `start`.
+"""
 
 import argparse
+import shutil
+import sys
 from pathlib import Path
 
-from forgetmenot.cli.common import (
-    DEMO_FOLDER,
-    SETTINGS_FILE,
-    Commands,
-    add_command,
-    channel_database,
-    chosen_settings,
-    data_folder,
-    database_path,
-    emit,
-    open_page,
-    options_given,
-    run_async,
-    say,
-    show_line,
-    show_notices,
-)
-from forgetmenot.errors import SettingsError
+import msgspec
+
+from forgetmenot.cli import common
+from forgetmenot.errors import InputError, SettingsError
+from forgetmenot.settings.schema import Settings
 
 _MISSING = "The bot is not running. Type `forgetmenot start` first."
 _NOT_OURS = (
@@ -29,9 +21,15 @@ _NOT_OURS = (
 )
 
 
-def add(subparsers: Commands) -> None:
+DOCTOR_KEYS = """JSON: {"ok": false if something is bad, "checks": [{"name", "state": ok, warn or bad, "line", "fix"}]}.
+The exit code is 1 if something is bad. --bundle writes the same with the end of the log into a file that can be sent to
+somebody who helps you: it contains no chat, no names and no secrets."""
+SIGNS = {"ok": "✓", "warn": "!", "bad": "✗"}
+
+
+def add(subparsers: common.Commands) -> None:
     """Name the commands and their options."""
-    start = add_command(
+    start = common.add_command(
         subparsers,
         "start",
         "start what is set up and open the dock",
@@ -43,10 +41,10 @@ def add(subparsers: Commands) -> None:
         json=False,
     )
     start.add_argument("--no-browser", action="store_true", help="do not open the browser")
-    bot = add_command(
+    bot = common.add_command(
         subparsers,
         "run",
-        "run the bot",
+        "run the bot, without opening the dock",
         _run,
         about="Runs the bot in the channel from the settings, until Ctrl-C. It starts in shadow mode, a silent "
         "preview: it only answers commands until you change `mode`.",
@@ -54,7 +52,7 @@ def add(subparsers: Commands) -> None:
         json=False,
     )
     bot.set_defaults(channel=None)
-    reader = add_command(
+    reader = common.add_command(
         subparsers,
         "listen",
         "read a channel without an account",
@@ -64,7 +62,7 @@ def add(subparsers: Commands) -> None:
         json=False,
     )
     reader.add_argument("channel", metavar="CHANNEL", help="its name or its address, twitch.tv/NAME")
-    dock = add_command(
+    dock = common.add_command(
         subparsers,
         "dock",
         "open the dock, or write a page for OBS",
@@ -79,6 +77,44 @@ def add(subparsers: Commands) -> None:
     dock.add_argument(
         "--new-token", action="store_true", help="create a new address; the old one works until the bot stops"
     )
+    doctor = common.add_command(
+        subparsers,
+        "doctor",
+        "check everything and show how to fix it",
+        _doctor,
+        about="Checks versions, settings, folders, disk, clock, memory, log-in, model and dock, and says how to fix "
+        "what is wrong. Changes nothing and sends nothing.",
+        keys=DOCTOR_KEYS,
+        config=True,
+    )
+    doctor.add_argument("--bundle", type=Path, metavar="FILE", help="write a report for somebody who helps you")
+    doctor.add_argument("--verify", action="store_true", help="check every row of the memory against the promises")
+    autostart = common.add_command(
+        subparsers,
+        "autostart",
+        "start the bot when you log in to this computer",
+        _autostart,
+        about="Runs `forgetmenot start --no-browser` when you log in to this computer, or stops doing so. It applies "
+        "from the next log-in; it does not start or stop a bot now. A program that starts this way does not see "
+        "variables that are set in a terminal only, such as GEMINI_API_KEY.",
+        config=True,
+    )
+    uninstall = common.add_command(
+        subparsers,
+        "uninstall",
+        "revoke the log-ins and undo what the bot set up on this computer",
+        _uninstall,
+        about="Revokes both log-ins at Twitch, deletes them and the AI model's key here, and removes the entry that "
+        "starts the bot with the computer. Says what was done and what stays: the memory, unless --data is given, and "
+        "the program.",
+        config=True,
+        json=False,
+    )
+    uninstall.add_argument("--data", action="store_true", help="also permanently delete the data folder")
+    uninstall.add_argument("--yes", action="store_true", help="do not ask for confirmation")
+    autostart.add_argument(
+        "what", choices=("on", "off", "status"), metavar="on|off|status", help="switch it on or off, or show the status"
+    )
 
 
 def _start(arguments: argparse.Namespace) -> int:
@@ -90,19 +126,19 @@ def _start(arguments: argparse.Namespace) -> int:
     from forgetmenot.app.live import check_channel, start_live
     from forgetmenot.settings.live_settings import LiveSettings
 
-    path = database_path(arguments)
-    file: Path = arguments.config or first_settings(path.parent / SETTINGS_FILE)
-    settings = chosen_settings(file)
+    path = common.database_path(arguments)
+    file: Path = arguments.config or first_settings(path.parent / common.SETTINGS_FILE)
+    settings = common.chosen_settings(file)
     if not settings.dock.port:
         check_channel(settings)  # without a dock nobody could set one
     elif address := running_address(path.parent, settings.dock.port):
-        say("The bot is already running.")
+        common.say("The bot is already running.")
         if not arguments.no_browser:
-            open_page(address, wait_s=5)
+            common.open_page(address, wait_s=5)
         return 0
-    show_notices(settings, path)
+    common.show_notices(settings, path)
     logs.set_up(level=settings.log.level, folder=logs.beside(path))
-    say(f"Settings: {file}")
+    common.say(f"Settings: {file}")
     dock = msgspec.structs.replace(settings.dock, port=usable_port(settings.dock.port))
     live = LiveSettings(msgspec.structs.replace(settings, dock=dock), file)
     shown: list[str] = []
@@ -110,11 +146,13 @@ def _start(arguments: argparse.Namespace) -> int:
     def show(address: str) -> None:
         """Open the page once: after a change of the channel an open page reconnects by itself."""
         if not shown and not arguments.no_browser:
-            open_page(address)
+            common.open_page(address)
         shown.append(address)
 
-    options = options_given(arguments, file)
-    return run_async(start_live(live, lambda channel: channel_database(arguments, channel), say, show, options))
+    options = common.options_given(arguments, file)
+    return common.run_async(
+        start_live(live, lambda channel: common.channel_database(arguments, channel), common.say, show, options)
+    )
 
 
 def first_settings(path: Path) -> Path:
@@ -134,41 +172,41 @@ def _run(arguments: argparse.Namespace) -> int:
     from forgetmenot.app.live import check_channel, listen_live, run_live
     from forgetmenot.settings.live_settings import LiveSettings
 
-    settings = chosen_settings(arguments.config, channel=arguments.channel)
-    path = channel_database(arguments, settings.twitch.channel)
-    show_notices(settings, path)
+    settings = common.chosen_settings(arguments.config, channel=arguments.channel)
+    path = common.channel_database(arguments, settings.twitch.channel)
+    common.show_notices(settings, path)
     if arguments.channel is None:
         check_channel(settings)
     logs.set_up(level=settings.log.level, folder=logs.beside(path))
     live = run_live if arguments.channel is None else listen_live
-    return run_async(live(LiveSettings(settings, arguments.config), path, say))
+    return common.run_async(live(LiveSettings(settings, arguments.config), path, common.say))
 
 
 def _dock(arguments: argparse.Namespace) -> int:
     """Open or print it."""
     from forgetmenot.dock.security import check_host
 
-    dock = chosen_settings(arguments.config).dock
+    dock = common.chosen_settings(arguments.config).dock
     check_host(dock.host)
     if not dock.port:
         raise SettingsError("The dock is off: `port` in the table [dock] of your settings is 0.")
     url, running = _address(arguments, dock.port)
     if arguments.json:
-        emit({"address": url, "running": bool(running)})
+        common.emit({"address": url, "running": bool(running)})
         return 0
     if arguments.file:
         return _write_page(arguments, dock.port)
     if arguments.only_print:
-        show_line(url)
+        common.show_line(url)
         return 0
     if not running:
-        say(f"{_MISSING if running is None else _NOT_OURS} The address will be:")
-        show_line(url)
+        common.say(f"{_MISSING if running is None else _NOT_OURS} The address will be:")
+        common.show_line(url)
         return 1
     import webbrowser
 
-    say("Opening the dock. For OBS, type: forgetmenot dock --file")
-    show_line(url)
+    common.say("Opening the dock. For OBS, type: forgetmenot dock --file")
+    common.show_line(url)
     webbrowser.open(url)
     return 0
 
@@ -178,10 +216,10 @@ def _write_page(arguments: argparse.Namespace, port: int) -> int:
     from forgetmenot.dock import waiting_page
     from forgetmenot.dock.security import token_in
 
-    folder = database_path(arguments).parent
+    folder = common.database_path(arguments).parent
     page = waiting_page.write(folder, port, token_in(folder))
-    say("In OBS: Docks → Custom Browser Docks, with this address. It waits for the bot and then shows the dock.")
-    show_line(page.absolute().as_uri())
+    common.say("In OBS: Docks → Custom Browser Docks, with this address. It waits for the bot and then shows the dock.")
+    common.show_line(page.absolute().as_uri())
     return 0
 
 
@@ -190,10 +228,10 @@ def _address(arguments: argparse.Namespace, port: int) -> tuple[str, bool | None
     from forgetmenot.dock.security import HOST, TOKEN_FILE, address, token_in
     from forgetmenot.dock.waiting_page import dock_answers
 
-    token = token_in(database_path(arguments).parent, fresh=arguments.new_token)
+    token = token_in(common.database_path(arguments).parent, fresh=arguments.new_token)
     running = dock_answers(HOST, port, token)
     if running is False and arguments.db is None and not arguments.new_token:
-        demo = data_folder() / DEMO_FOLDER
+        demo = common.data_folder() / common.DEMO_FOLDER
         if (demo / TOKEN_FILE).is_file() and (theirs := running_address(demo, port)):
             return theirs, True
     return address(port, token), running
@@ -206,3 +244,90 @@ def running_address(folder: Path, port: int) -> str:
 
     token = token_in(folder)
     return address(port, token) if dock_answers(HOST, port, token) else ""
+
+
+# Doctor, autostart and uninstall.
+
+
+async def _doctor(arguments: argparse.Namespace) -> int:
+    from forgetmenot.app.doctor import BAD, Examined, bundle, examine
+    from forgetmenot.app.doctor import report as as_json
+
+    database = common.database_path(arguments)
+    try:
+        settings, trouble = common.chosen_settings(arguments.config), ""
+    except SettingsError as error:
+        settings, trouble = None, str(error)
+    what = Examined(database, settings, arguments.config, trouble, verify=arguments.verify)
+    checks = await examine(what)
+    if arguments.bundle is not None:
+        _write(arguments.bundle, await bundle(checks, what))
+        common.say(f"The report is in {arguments.bundle}. It contains no chat, no names and no secrets.")
+    if arguments.json:
+        common.emit(as_json(checks))
+    elif arguments.bundle is None:
+        for check in checks:
+            common.show_line(
+                f"{SIGNS[check.state]} {check.name}: {check.line}" + (f"\n    → {check.fix}" if check.fix else "")
+            )
+    return int(any(check.state == BAD for check in checks))
+
+
+def _write(path: Path, value: object) -> None:
+    try:
+        path.write_bytes(msgspec.json.format(msgspec.json.encode(value), indent=1))
+    except OSError as error:
+        raise InputError(f"{path} cannot be written: {error.strerror}. Choose another file.") from error
+
+
+def _autostart(arguments: argparse.Namespace) -> None:
+    """Switch or show it."""
+    from forgetmenot.app import autostart
+
+    options = common.options_given(arguments, arguments.config)
+    changes = {"on": lambda: autostart.enable(options), "off": autostart.disable, "status": autostart.status}
+    now = changes[arguments.what]()
+    line = f"ForgetMeNot {'starts' if now.on else 'does not start'} with this computer ({now.entry})."
+    common.report(arguments, {"on": now.on, "entry": now.entry}, line, to=common.show_line)
+
+
+async def _uninstall(arguments: argparse.Namespace) -> None:
+    from forgetmenot.app import autostart
+    from forgetmenot.cli.setup import sign_out, token_store
+    from forgetmenot.llm.build import kept_key_name
+    from forgetmenot.memory.privacy_queue import spare_path_of
+    from forgetmenot.secret_store import SecretStore, login_folder
+    from forgetmenot.store.file_safety import is_locked
+    from forgetmenot.twitch.token_store import Account
+
+    database, folder = common.database_path(arguments), common.data_folder()
+    locks = [*folder.rglob("*.lock"), *database.parent.glob("*.lock")]  # also of other channels' memories
+    if any(is_locked(lock.with_suffix("")) for lock in locks):
+        raise InputError("The bot is running. Stop it first: Ctrl-C in its terminal, or close its window.")
+    delete = arguments.data and folder.is_dir()
+    warning = f"This permanently deletes {folder}: the memory, its backups, the settings and the log."
+    if delete and not arguments.yes and not common.confirmed(warning):
+        common.say("Nothing was changed.")
+        return
+    try:
+        settings = common.chosen_settings(arguments.config)
+    except SettingsError as error:  # Twitch knows whose token it is; only other addresses would be in the file
+        common.say(str(error))
+        settings = Settings()
+    for account in Account:
+        await sign_out(settings, account, token_store(arguments))
+    secrets, key = SecretStore(login_folder(database)), kept_key_name(settings.model.api_key_env)
+    if secrets.load(key):
+        secrets.delete(key)
+        common.say("The AI model's key is deleted here. Revoke it where you got it, if you use it nowhere else.")
+    if autostart.status().on:
+        autostart.disable()
+        common.say("The bot no longer starts with this computer.")
+    if delete:
+        for memory in folder.rglob("*.sqlite3"):
+            spare_path_of(memory).unlink(missing_ok=True)
+        shutil.rmtree(folder)
+        common.say(f"{folder} is deleted.")
+    if database.parent.is_dir():
+        common.say(f"The memory, the settings and the log stay in {database.parent}.")
+    common.say(f"To remove the program: {autostart.how_to_remove(Path(sys.prefix), Path(__file__).parents[2])}.")

@@ -1,31 +1,13 @@
 """`forgetmenot viewer show|export|erase|optout|optin LOGIN`: data and rights of one viewer."""
 
 import argparse
-import os
 import sys
-import tempfile
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from forgetmenot.cli.common import (
-    Commands,
-    add_actions,
-    add_command,
-    confirmed,
-    dated,
-    done,
-    emit,
-    encoded,
-    known_viewer,
-    on_memory,
-    picked,
-    report,
-    run_async,
-    run_operation,
-    say,
-    show_line,
-)
+from forgetmenot.cli import common
 from forgetmenot.errors import InputError
+from forgetmenot.files import replace_file
 
 if TYPE_CHECKING:
     from forgetmenot.store.database import Database
@@ -45,25 +27,25 @@ code is 1 if something was found."""
 OPT_KEYS = 'JSON: {"id", "opted_out"}.'
 
 
-def add(subparsers: Commands) -> None:
+def add(subparsers: common.Commands) -> None:
     """Name the command and its options."""
-    actions = add_actions(subparsers, "viewer", "show, export or erase what is stored about one viewer")
-    add_command(actions, "show", "show what is stored about a viewer", on_memory(_show), keys=SHOW_KEYS)
+    actions = common.add_actions(subparsers, "viewer", "show, export or erase what is stored about one viewer")
+    common.add_command(actions, "show", "show what is stored about a viewer", common.on_memory(_show), keys=SHOW_KEYS)
     about = "everything stored about a viewer, as one JSON file"
-    export = add_command(actions, "export", about, on_memory(_export), keys=EXPORT_KEYS)
+    export = common.add_command(actions, "export", about, common.on_memory(_export), keys=EXPORT_KEYS)
     export.add_argument("--out", type=Path, metavar="FILE", help="write to this file instead of printing")
-    erase = add_command(actions, "erase", "permanently delete a viewer's data", _erase, keys=ERASE_KEYS)
+    erase = common.add_command(actions, "erase", "permanently delete a viewer's data", _erase, keys=ERASE_KEYS)
     erase.add_argument("--yes", action="store_true", help="do not ask for confirmation")
     for operation, about in (
         ("opt_out", "store nothing about a viewer from now on"),
         ("opt_in", "remember a viewer again"),
     ):
-        opting = add_command(actions, operation.replace("_", ""), about, on_memory(_opt), keys=OPT_KEYS)
+        opting = common.add_command(actions, operation.replace("_", ""), about, common.on_memory(_opt), keys=OPT_KEYS)
         opting.set_defaults(operation=operation)
     for parser in actions.choices.values():
         parser.add_argument("login", metavar="LOGIN", help="their current login or Twitch ID")
     about = "search again for somebody who was erased"
-    receipt = add_command(actions, "receipt", about, on_memory(_receipt), keys=RECEIPT_KEYS)
+    receipt = common.add_command(actions, "receipt", about, common.on_memory(_receipt), keys=RECEIPT_KEYS)
     receipt.add_argument("code", metavar="CODE", help="the code that ended the erasure")
 
 
@@ -74,30 +56,30 @@ async def _show(db: "Database", arguments: argparse.Namespace) -> None:
     from forgetmenot.store import notes, personal_data
     from forgetmenot.text.mentions import show
 
-    viewer_id = await known_viewer(db, arguments.login)
+    viewer_id = await common.known_viewer(db, arguments.login)
     row = await personal_data.export_person(db, viewer_id)
     live = await notes.of_subject(db, viewer_id, LIVE)
     names = await names_for(db, live)
     facts = [{"id": note.id, "fact": show(note.fact, names), "source_kind": note.source_kind.value} for note in live]
     brief, parts = await about_viewer(db, viewer_id)
-    parts = [dated(part) for part in parts]
+    parts = [common.dated(part) for part in parts]
     held = await personal_data.count_rows(db, viewer_id)
-    person = dated(row) | {"opted_out": bool(row["opted_out_at"]), "banned": bool(row["banned_at"])}
+    person = common.dated(row) | {"opted_out": bool(row["opted_out_at"]), "banned": bool(row["banned_at"])}
     del person["opted_out_at"], person["banned_at"]
     if arguments.json:
         known = {"names": await personal_data.names_of(db, viewer_id), "notes": facts, "brief": brief, "streams": parts}
-        emit({**person, **known, "held": held})
+        common.emit({**person, **known, "held": held})
         return
     out = ", opted out" if person["opted_out"] else ""
-    show_line(f"{row['display_name'] or row['login'] or viewer_id} (id {viewer_id}, {row['role']}{out})")
-    show_line(f"  seen {person['first_seen_at']} to {person['last_seen_at']}")
-    show_line("  held: " + ", ".join(f"{count} {name}" for name, count in held.items()))
+    common.show_line(f"{row['display_name'] or row['login'] or viewer_id} (id {viewer_id}, {row['role']}{out})")
+    common.show_line(f"  seen {person['first_seen_at']} to {person['last_seen_at']}")
+    common.show_line("  held: " + ", ".join(f"{count} {name}" for name, count in held.items()))
     for fact in facts:
-        show_line(f"  #{fact['id']} {fact['fact']} ({fact['source_kind']})")
+        common.show_line(f"  #{fact['id']} {fact['fact']} ({fact['source_kind']})")
     if brief:
-        show_line(f"  in short: {brief}")
+        common.show_line(f"  in short: {brief}")
     for part in parts:
-        show_line(f"  stream of {part['at']}: {part['text']}")
+        common.show_line(f"  stream of {part['at']}: {part['text']}")
 
 
 def _read(row: dict[str, object]) -> dict[str, object]:
@@ -116,77 +98,71 @@ async def _receipt(db: "Database", arguments: argparse.Namespace) -> int:
     now = receipt.now
     log_whole = not receipt.log_broken_at
     if arguments.json:
-        places = [picked(place, "file count tables") for place in now.places]
-        found = {**picked(receipt, "code erased_at known_again"), **picked(now, "files bytes found"), "places": places}
-        emit({**found, "log_whole": log_whole})
+        places = [common.picked(place, "file count tables") for place in now.places]
+        found = {
+            **common.picked(receipt, "code erased_at known_again"),
+            **common.picked(now, "files bytes found"),
+            "places": places,
+        }
+        common.emit({**found, "log_whole": log_whole})
         return int(now.found > 0)
-    show_line(f"{receipt.code}: erased {iso(receipt.erased_at)}. Searched {now.files} files, {now.bytes:,} bytes.")
-    show_line(f"Found: {now.found}." + "".join(f"\n  {place.file}: {place.count}" for place in now.places))
+    common.show_line(
+        f"{receipt.code}: erased {iso(receipt.erased_at)}. Searched {now.files} files, {now.bytes:,} bytes."
+    )
+    common.show_line(f"Found: {now.found}." + "".join(f"\n  {place.file}: {place.count}" for place in now.places))
     if receipt.known_again:
-        show_line("They have talked here since, and are stored as somebody new.")
+        common.show_line("They have talked here since, and are stored as somebody new.")
     if not log_whole:
-        show_line(f"The list of privacy requests was changed at line {receipt.log_broken_at}.")
+        common.show_line(f"The list of privacy requests was changed at line {receipt.log_broken_at}.")
     return int(now.found > 0)
 
 
 async def _export(db: "Database", arguments: argparse.Namespace) -> None:
     import msgspec
 
-    parts: dict[str, Any] = dict((await done(db, "export", {"viewer": arguments.login})).data)
-    kinds = {name: [dated(_read(row)) for row in rows] for name, rows in parts.items() if isinstance(rows, list)}
-    everything = {"person": dated(parts["person"]), **kinds}
-    text = msgspec.json.format(encoded(everything), indent=2).decode()
+    parts: dict[str, Any] = dict((await common.done(db, "export", {"viewer": arguments.login})).data)
+    kinds = {name: [common.dated(_read(row)) for row in rows] for name, rows in parts.items() if isinstance(rows, list)}
+    everything = {"person": common.dated(parts["person"]), **kinds}
+    text = msgspec.json.format(common.encoded(everything), indent=2).decode()
     if arguments.out is None:
         sys.stdout.write(text + "\n")
         return
     try:
-        _write_for_one(arguments.out, text + "\n")
+        replace_file(arguments.out, text + "\n")
     except OSError as error:
         raise InputError(f"{arguments.out} cannot be written: {error.strerror}. Choose another file.") from error
-    report(arguments, {"path": str(arguments.out)}, f"Written to {arguments.out}.")
-
-
-def _write_for_one(path: Path, text: str) -> None:
-    """Write a file that only its owner can read, completely or not at all. Raises OSError."""
-    handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}-", suffix=".new")  # made with mode 0600
-    fresh = Path(name)
-    try:
-        with os.fdopen(handle, "w", encoding="utf-8") as file:
-            file.write(text)
-        fresh.replace(path)
-    finally:
-        fresh.unlink(missing_ok=True)
+    common.report(arguments, {"path": str(arguments.out)}, f"Written to {arguments.out}.")
 
 
 def _erase(arguments: argparse.Namespace) -> int:
-    run_async(on_memory(_check_known)(arguments))  # before somebody is asked to type it again
+    common.run_async(common.on_memory(_check_known)(arguments))  # before somebody is asked to type it again
     login = arguments.login
     warning = f"This permanently erases everything about {login} and cannot be undone."
-    if not arguments.yes and not confirmed(warning, login, "the login again"):
-        say("Nothing was erased.")
+    if not arguments.yes and not common.confirmed(warning, login, "the login again"):
+        common.say("Nothing was erased.")
         return 1
-    return run_async(on_memory(_erase_now)(arguments))
+    return common.run_async(common.on_memory(_erase_now)(arguments))
 
 
 async def _check_known(db: "Database", arguments: argparse.Namespace) -> None:
-    await known_viewer(db, arguments.login)
+    await common.known_viewer(db, arguments.login)
 
 
 async def _erase_now(db: "Database", arguments: argparse.Namespace) -> int:
     from forgetmenot.operations.wording import sentence
 
-    result = await run_operation(db, "erase", {"viewer": arguments.login, "confirm": True}, _progress)
-    report(arguments, {"erased": result.ok, **result.data}, sentence(result))
+    result = await common.run_operation(db, "erase", {"viewer": arguments.login, "confirm": True}, _progress)
+    common.report(arguments, {"erased": result.ok, **result.data}, sentence(result))
     return 0 if result.ok else 1
 
 
 def _progress(share: float, step: str) -> None:
-    say(f"{share:4.0%} {step}")
+    common.say(f"{share:4.0%} {step}")
 
 
 async def _opt(db: "Database", arguments: argparse.Namespace) -> None:
     from forgetmenot.operations.wording import sentence
 
-    result = await done(db, arguments.operation, {"viewer": arguments.login})
+    result = await common.done(db, arguments.operation, {"viewer": arguments.login})
     chosen = {"id": result.data["viewer"], "opted_out": arguments.operation == "opt_out"}
-    report(arguments, chosen, sentence(result))
+    common.report(arguments, chosen, sentence(result))

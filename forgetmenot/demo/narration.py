@@ -20,7 +20,7 @@ from forgetmenot.store import action_logs, bot_messages, dock_rows, episodes, vi
 from forgetmenot.store.action_logs import LoggedAction
 from forgetmenot.store.bot_messages import BotMessage, ReplyStatus
 from forgetmenot.store.database import Database
-from forgetmenot.store.dock_rows import MemoryCursor, NoteNews
+from forgetmenot.store.dock_rows import FeedCursor, NoteNews
 from forgetmenot.text.mentions import ids_in, show
 
 Out = Callable[[str, str], None]
@@ -35,12 +35,7 @@ _SENTENCES = {
     "shared": "{name} speaks in a partner's channel (shared chat): not stored, not answered",
     "again": "Twitch delivers {name}'s last line a second time: it is stored once",
 }
-_MARKS = {
-    NoteStatus.SUPERSEDED: "~",
-    NoteStatus.RETRACTED: "-",
-    NoteStatus.EXPIRED: "-",
-    NoteStatus.EVICTED: "-",
-}
+_MARKS = {NoteStatus.SUPERSEDED: "~", NoteStatus.RETRACTED: "-", NoteStatus.EXPIRED: "-", NoteStatus.EVICTED: "-"}
 _FROM_MEMORY = frozenset({"brief", "lore", "others", "channel_notes", "channel_notes_asked", "past_episode"})
 BIT_MEMORY = "      | "
 BIT_REPLY = "      > "
@@ -53,14 +48,14 @@ class Narrator:
         self._db = db
         self._clock = clock
         self._write = out
-        self._seen = MemoryCursor()
+        self._seen = FeedCursor()
 
     def _out(self, text: str) -> None:
         self._write("plain", text)
 
     async def begin(self) -> None:
         """Explain how to read it; show only what comes from now on."""
-        self._seen = await dock_rows.memory_cursor(self._db)
+        self._seen = await dock_rows.feed_cursor(self._db)
         self._out("")
         self._out("How to read it:  hh:mm  who: what is said in chat")
         self._out(f"{BIT_MEMORY}what goes into the memory: episodes, notes (+ new, ~ replaced, - gone)")
@@ -96,7 +91,7 @@ class Narrator:
 
     async def _report_news(self) -> None:
         """Show what was added since the last time."""
-        before, self._seen = self._seen, await dock_rows.memory_cursor(self._db)
+        before, self._seen = self._seen, await dock_rows.feed_cursor(self._db)
         for reply in await dock_rows.rows_since(self._db, bot_messages.get, before.reply, self._seen.reply):
             self._reply(reply)
         for action in await dock_rows.rows_since(self._db, action_logs.get, before.action, self._seen.action):
@@ -155,11 +150,11 @@ class Highlight:
         self._lines = self._streams = 0
         self._heard = 0
         self._receipt = ""
-        self._seen = self._began = MemoryCursor()
+        self._seen = self._began = FeedCursor()
 
     async def begin(self) -> None:
         """Show only what comes from now on."""
-        self._seen = self._began = await dock_rows.memory_cursor(self._db)
+        self._seen = self._began = await dock_rows.feed_cursor(self._db)
 
     async def stream_begins(self, _title: str) -> None:
         """Count its lines."""
@@ -173,7 +168,7 @@ class Highlight:
             self._out("plain", "")
             self._out("caption", cue.caption)
             await self._pause(1.2)
-        before, self._seen = self._seen, await dock_rows.memory_cursor(self._db)
+        before, self._seen = self._seen, await dock_rows.feed_cursor(self._db)
         words = [said.text for said in self._said[self._heard :] if said.via == "helix"]
         self._heard = len(self._said)
         if not cue.shown:
@@ -205,7 +200,7 @@ class Highlight:
         changes = await dock_rows.notes_since(self._db, self._began.change)
         latest = {change.note.id: change.note for change in changes}.values()
         notes = [note for note in latest if note.status in LIVE]
-        summaries = (await dock_rows.memory_cursor(self._db)).episode - self._began.episode
+        summaries = (await dock_rows.feed_cursor(self._db)).episode - self._began.episode
         self._out("plain", f"   … {self._lines} lines in all. The stream ends.")
         self._out("memory", f"   What stays: {summaries} short summaries and {len(notes)} notes, such as")
         for note in notes:

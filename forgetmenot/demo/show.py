@@ -109,10 +109,7 @@ class Player:
 BOT = "forgetmenot"
 PACE_S = 0.3
 EVENING = 20 * HOUR
-STREAMS = (
-    ("first_stream", "the clock tower", -2 * DAY),
-    ("second_stream", "the lighthouse", 0),
-)
+STREAMS = (("first_stream", "the clock tower", -2 * DAY), ("second_stream", "the lighthouse", 0))
 STARTED, FINISHED = "demo_started", "demo_finished"
 
 

@@ -144,8 +144,8 @@ class EventFeed:
         news = now.items_of_lines(await dock_rows.lines(db, before.line, 10 * NEWEST), context.settings().privacy)
         news += await now.episodes(context, await dock_rows.feed_episodes(db, before.episode, NEWEST))
         news += await now.notes(context, await dock_rows.changes(db, before.change, NEWEST))
-        moving = await now.replies(context, await dock_rows.replies(db, NEWEST))
-        moving += await now.actions(context, await dock_rows.actions(db, NEWEST))
+        moving = await now.replies(context, NEWEST)
+        moving += await now.actions(context, NEWEST)
         shown, self._shown = self._shown, {str(item["key"]): item for item in moving}
         return news if shown is None else news + [item for item in moving if shown.get(str(item["key"])) != item]
 
@@ -189,7 +189,7 @@ def _gone(lines: Sequence[int]) -> bytes:
 def cursor_of(text: str) -> FeedCursor | None:
     """The marks in a last event's id; None for what is none."""
     parts: Sequence[str] = text.split(".")
-    if len(parts) != len(FeedCursor._fields) or not all(part.isdecimal() and len(part) < 16 for part in parts):
+    if len(parts) != 3 or not all(part.isdecimal() and len(part) < 16 for part in parts):
         return None
     return FeedCursor(*(int(part) for part in parts))
 

@@ -15,9 +15,8 @@ from forgetmenot.operations.catalogue import DEFAULT_REASON
 from forgetmenot.operations.executor import undoable
 from forgetmenot.settings import prices
 from forgetmenot.settings.schema import PrivacySettings
-from forgetmenot.store import action_logs, channel_state, dock_rows, events, model_calls
+from forgetmenot.store import action_logs, bot_messages, channel_state, dock_rows, events, model_calls
 from forgetmenot.store.action_logs import ActionStatus, LoggedAction
-from forgetmenot.store.bot_messages import BotMessage
 from forgetmenot.store.dock_rows import Happened, HeardLine, Learnt
 from forgetmenot.text.mentions import show
 
@@ -30,8 +29,8 @@ async def standing(context: DockContext) -> Item:
     now, settings, state = context.clock.now(), context.settings(), context.control.state()
     channel = await channel_state.read_all(context.db)
     switched = switches.of(channel)
-    spent = await model_calls.spent(context.db, since=now - DAY)
-    used = {model: one.used for model, one in spent.items()}
+    spent = await model_calls.bills(context.db, "model", now - DAY)
+    used = {one.model: one.used for one in spent}
     return {
         "name": settings.bot.name,
         "channel": settings.twitch.channel or channel.get("login", ""),
@@ -62,7 +61,7 @@ async def standing(context: DockContext) -> Item:
         "window": settings.memory.window_min_events,
         "silence_min": settings.memory.silence_min,
         "spent": {
-            "calls": sum(one.calls for one in spent.values()), "input": sum(one.input for one in used.values()),
+            "calls": sum(one.calls for one in spent), "input": sum(one.input for one in used.values()),
             "cached": sum(one.cached for one in used.values()), "output": sum(one.output for one in used.values()),
             "cost": prices.in_words(settings, used, context.language),
         },
@@ -76,8 +75,8 @@ async def history(context: DockContext, after: dock_rows.FeedCursor, limit: int 
     lines = await dock_rows.lines(db, after.line, limit)
     happened = await episodes(context, await dock_rows.feed_episodes(db, after.episode, limit // 5))
     learnt = await notes(context, await dock_rows.changes(db, after.change, limit // 5))
-    said = await replies(context, await dock_rows.replies(db, limit // 3))
-    did = await actions(context, await dock_rows.actions(db, limit // 5))
+    said = await replies(context, limit // 3)
+    did = await actions(context, limit // 5)
     every = [*items_of_lines(lines, context.settings().privacy), *happened, *learnt, *said, *did]
     return sorted(every, key=lambda item: int(str(item["at"])))
 
@@ -94,8 +93,9 @@ def items_of_lines(lines: Iterable[HeardLine], privacy: PrivacySettings) -> list
     ]  # fmt: skip
 
 
-async def replies(context: DockContext, rows: Sequence[BotMessage]) -> list[Item]:
-    """What the bot said or thought."""
+async def replies(context: DockContext, limit: int) -> list[Item]:
+    """The newest of what the bot said or thought, oldest first: the newest ones may still change."""
+    rows = (await bot_messages.listing(context.db, limit))[::-1]
     known = await names(context.db, (), (row.viewer_id for row in rows))
     return [
         {
@@ -108,8 +108,9 @@ async def replies(context: DockContext, rows: Sequence[BotMessage]) -> list[Item
     ]  # fmt: skip
 
 
-async def actions(context: DockContext, rows: Sequence[LoggedAction]) -> list[Item]:
-    """What was proposed."""
+async def actions(context: DockContext, limit: int) -> list[Item]:
+    """The newest of what was proposed, oldest first."""
+    rows = (await action_logs.latest(context.db, limit))[::-1]
     known = await names(context.db, (), [who for row in rows for who in (row.asked_by, row.target_id)])
     return [{"key": f"action:{row.id}", "kind": "action", **proposal(row, known, context.language)} for row in rows]
 
@@ -188,8 +189,4 @@ async def _approvals(request: web.Request) -> web.Response:
     return answer({"waiting": await _rows(context, waiting), "log": await _rows(context, over)})
 
 
-ROUTES = (
-    web.get("/api/now", _now),
-    web.get("/api/why/{id}", _why),
-    web.get("/api/approvals", _approvals),
-)
+ROUTES = (web.get("/api/now", _now), web.get("/api/why/{id}", _why), web.get("/api/approvals", _approvals))

@@ -18,20 +18,9 @@ import msgspec
 from aiohttp import web
 
 from forgetmenot.clock import Clock
-from forgetmenot.dock import event_feed, memory, now, panels, waiting_page
+from forgetmenot.dock import event_feed, now, panels, security, waiting_page
 from forgetmenot.dock.context import CONTEXT, DockContext, answer, refusal
 from forgetmenot.dock.panels import SETUP, Setup
-from forgetmenot.dock.security import (
-    EVENTS,
-    HEADERS,
-    HOST,
-    ConnectionLimit,
-    Guard,
-    Handler,
-    address,
-    guarding,
-    token_in,
-)
 from forgetmenot.errors import ForgetMeNotError, InputError, ModelError, SettingsError
 from forgetmenot.languages import Language, reason
 from forgetmenot.logs import log
@@ -110,7 +99,7 @@ BODY_WITHIN_S = 5.0
 NOT_UNDERSTOOD = reason("request_odd")
 NOTHING_HERE = reason("nothing_here")
 
-_DATA = (now.ROUTES, memory.ROUTES, panels.ROUTES)
+_DATA = (now.ROUTES, panels.ROUTES)
 
 
 @contextlib.asynccontextmanager
@@ -125,10 +114,10 @@ async def open_dock(
     port: int,
 ) -> AsyncIterator[str]:
     """Serve the dock; its address. `folder` holds the token. Raises SettingsError (the port is taken), StoreError."""
-    token = token_in(folder)
+    token = security.token_in(folder)
     files, feed = load(), event_feed.EventFeed()
     context = DockContext(control, db, settings, clock, files.build, feed.touched, feed.send)
-    app = build_app(context, feed, files, Guard(port, token))
+    app = build_app(context, feed, files, security.Guard(port, token))
     app[SETUP] = setup
     runner = web.AppRunner(app, access_log=None, shutdown_timeout=END_WITHIN_S, handle_signals=False)
     await runner.setup()
@@ -137,7 +126,7 @@ async def open_dock(
         waiting_page.keep_current(folder, port, token, context.language)
         log.info("the dock is open", port=port)
         try:
-            yield address(port, token)
+            yield security.address(port, token)
         finally:
             listening.close()
     finally:
@@ -149,26 +138,31 @@ async def _bind(runner: web.AppRunner, port: int) -> asyncio.Server:
     make = runner.server
     assert make is not None  # noqa: S101  # it was set up
     try:
-        return await asyncio.get_running_loop().create_server(ConnectionLimit(make), HOST, port, backlog=32)
+        return await asyncio.get_running_loop().create_server(
+            security.ConnectionLimit(make), security.HOST, port, backlog=32
+        )
     except OSError as error:
         raise SettingsError(
             f"The dock's port {port} is used by another program. Change `port` in the table [dock] of your settings."
         ) from error
 
 
-def build_app(context: DockContext, feed: event_feed.EventFeed, files: Assets, guard: Guard) -> web.Application:
+def build_app(
+    context: DockContext, feed: event_feed.EventFeed, files: Assets, guard: security.Guard
+) -> web.Application:
     """The whole application, for the server and for tests."""
-    app = web.Application(middlewares=[_finish, guarding(guard, refusal), _sentences], client_max_size=LARGEST_BODY)  # type: ignore[list-item]
+    checks = [_finish, security.guarding(guard, refusal), _sentences]
+    app = web.Application(middlewares=checks, client_max_size=LARGEST_BODY)  # type: ignore[arg-type]
     app.on_response_prepare.append(_protect)
     app[CONTEXT] = context
     app[event_feed.STREAM] = feed
     app.add_routes([web.get("/", _page(files)), web.get("/static/{build}/{path:.+}", _static(files))])
     app.add_routes([route for routes in _DATA for route in routes])
-    app.add_routes([web.get(EVENTS, event_feed.events), web.post("/api/ticket", _ticket(guard)), *ROUTES])
+    app.add_routes([web.get(security.EVENTS, event_feed.events), web.post("/api/ticket", _ticket(guard)), *ROUTES])
     return app
 
 
-def _page(files: Assets) -> Handler:
+def _page(files: Assets) -> security.Handler:
     """The page itself holds nothing that anybody might not see; what it shows is read with the token."""
 
     async def page(request: web.Request) -> web.StreamResponse:
@@ -177,14 +171,14 @@ def _page(files: Assets) -> Handler:
     return page
 
 
-def _ticket(guard: Guard) -> Handler:
+def _ticket(guard: security.Guard) -> security.Handler:
     async def ticket(_request: web.Request) -> web.StreamResponse:
         return answer({"ticket": guard.new_ticket()})
 
     return ticket
 
 
-def _static(files: Assets) -> Handler:
+def _static(files: Assets) -> security.Handler:
     async def static(request: web.Request) -> web.StreamResponse:
         return files.file(request.match_info["path"], request.match_info["build"])
 
@@ -192,7 +186,7 @@ def _static(files: Assets) -> Handler:
 
 
 @web.middleware
-async def _finish(request: web.Request, handler: Handler) -> web.StreamResponse:
+async def _finish(request: web.Request, handler: security.Handler) -> web.StreamResponse:
     """What aiohttp itself refuses, in our shape."""
     try:
         async with asyncio.timeout(BODY_WITHIN_S):
@@ -211,7 +205,7 @@ async def _finish(request: web.Request, handler: Handler) -> web.StreamResponse:
 
 async def _protect(_request: web.Request, response: web.StreamResponse) -> None:
     """Headers for every answer, streams and errors included."""
-    for name, value in HEADERS.items():
+    for name, value in security.HEADERS.items():
         response.headers.setdefault(name, value)
     response.headers["Server"] = "ForgetMeNot"
     response.force_close()  # one request a connection: nobody waits half way through a second one
@@ -219,7 +213,7 @@ async def _protect(_request: web.Request, response: web.StreamResponse) -> None:
 
 
 @web.middleware
-async def _sentences(request: web.Request, handler: Handler) -> web.StreamResponse:
+async def _sentences(request: web.Request, handler: security.Handler) -> web.StreamResponse:
     """Our errors as sentences; what is unexpected without its details."""
     try:
         return await handler(request)
@@ -287,8 +281,4 @@ async def _body(request: web.Request) -> dict[str, object] | None:
         return None
 
 
-ROUTES = (
-    web.get("/api/operations", _operations),
-    web.post("/api/do/{name}", _do),
-    web.post("/api/try", _preview),
-)
+ROUTES = (web.get("/api/operations", _operations), web.post("/api/do/{name}", _do), web.post("/api/try", _preview))

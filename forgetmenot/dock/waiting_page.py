@@ -14,14 +14,13 @@ import contextlib
 import hashlib
 import hmac
 import http.client
-import os
 import re
 import secrets
 from importlib import resources
 from pathlib import Path
 
 from forgetmenot.errors import StoreError
-from forgetmenot.files import make_own
+from forgetmenot.files import make_own, replace_file
 from forgetmenot.languages import ENGLISH, Language
 
 PATH = "/waiting"
@@ -57,13 +56,9 @@ def dock_answers(host: str, port: int, token: str) -> bool | None:
 def write(folder: Path, port: int, token: str, language: Language = ENGLISH) -> Path:
     """Write the page for this dock; its path. Raises StoreError."""
     path = folder / FILE
-    new = path.with_name(f".{FILE}.new")
     try:
         make_own(folder)
-        new.unlink(missing_ok=True)
-        with os.fdopen(os.open(new, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w", encoding="utf-8") as file:
-            file.write(page(port, token, language))
-        new.replace(path)
+        replace_file(path, page(port, token, language))
     except OSError as error:
         raise StoreError(
             f"{path} cannot be written: {error.strerror}. Check the folder and its permissions."

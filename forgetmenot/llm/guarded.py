@@ -1,4 +1,4 @@
-"""Wraps a model with a deadline, bounded retries, a circuit breaker, a call queue and a meter.
+"""Wraps a model with a deadline, bounded retries, a circuit breaker, a call queue, a meter and spending limits.
 
 Guarantees:
 - `generate` ends within its purpose's deadline and raises only ModelError (a cancellation passes through).
@@ -13,6 +13,8 @@ import time
 from collections import deque
 from collections.abc import AsyncIterator, Awaitable, Callable
 from dataclasses import dataclass, replace
+from enum import IntEnum
+from typing import NamedTuple
 
 from forgetmenot.domain.model import ModelAnswer, ModelRequest, Purpose, TokenUsage
 from forgetmenot.errors import ForgetMeNotError, ModelBlocked, ModelError, ModelRateLimited, ModelUnavailable
@@ -20,6 +22,7 @@ from forgetmenot.languages import reason
 from forgetmenot.llm.json_text import json_object, without_loop
 from forgetmenot.logs import log
 from forgetmenot.ports import CallMeter, LanguageModel
+from forgetmenot.settings.schema import Settings
 
 # The circuit breaker takes the time in seconds as an argument, from any monotonic clock.
 
@@ -300,3 +303,94 @@ def _has_shape(answer: ModelAnswer, request: ModelRequest) -> bool:
         return True
     answered = json_object(answer.text)
     return answered is not None and answered.keys() >= set(request.schema.get("required", ()))
+
+
+# Spending limits. As more of one is used, the bot first stops speaking up by itself, then writing briefs and recaps,
+# then learning notes, then replying; summaries come last, because chat that is not summarised in time is lost. What
+# waits is done when there are tokens again. Each step is logged once and shown in the dock.
+
+
+class Saving(IntEnum):
+    """How much is left out; each step includes those before it."""
+
+    NOTHING = 0
+    SPEAKING_UP = 1
+    BRIEFS = 2
+    LEARNING = 3
+    REPLIES = 4
+    SUMMARIES = 5
+
+
+class SavingStep(NamedTuple):
+    """From which share of a limit a step is taken, what it skips, and the reason that the dock gives."""
+
+    share: float
+    skips: tuple[Purpose, ...]
+    code: str
+
+
+STEPS = {
+    Saving.SPEAKING_UP: SavingStep(0.7, (), "saving_1"),
+    Saving.BRIEFS: SavingStep(0.8, (Purpose.BRIEF, Purpose.RECAP, Purpose.DIGEST), "saving_2"),
+    Saving.LEARNING: SavingStep(0.9, (Purpose.EXTRACT,), "saving_3"),
+    Saving.REPLIES: SavingStep(1.0, (Purpose.REPLY,), "saving_4"),
+    Saving.SUMMARIES: SavingStep(1.2, (Purpose.SUMMARY,), "saving_5"),
+}
+_SKIPPED_FROM = {purpose: saving for saving, step in STEPS.items() for purpose in step.skips}
+
+
+def saving_at(share: float) -> Saving:
+    """What is left out where this share of a limit is used (1.0: all of it)."""
+    return max((saving for saving, step in STEPS.items() if share >= step.share), default=Saving.NOTHING)
+
+
+class SpendLimit:
+    """The limits of the settings against what was used. `used`: tokens of the last 24 hours and of this stream."""
+
+    def __init__(self, *, settings: Callable[[], Settings], used: Callable[[], Awaitable[tuple[int, int]]]) -> None:
+        self._settings = settings
+        self._used = used
+        self._saving = Saving.NOTHING
+
+    @property
+    def line(self) -> str:
+        """What is left out just now, as a sentence; empty where nothing is."""
+        return reason(STEPS[self._saving].code) if self._saving else ""
+
+    async def saving(self) -> Saving:
+        """What is left out now. Raises StoreError."""
+        limits = self._settings().limits
+        if not limits.tokens_per_day and not limits.tokens_per_stream:
+            self._saving = Saving.NOTHING
+            return self._saving
+        pairs = zip(await self._used(), (limits.tokens_per_day, limits.tokens_per_stream), strict=True)
+        saving = max((saving_at(used / limit) for used, limit in pairs if limit), default=Saving.NOTHING)
+        if saving != self._saving:
+            log.warning("spending limit", saving=saving.name.lower())
+        self._saving = saving
+        return saving
+
+    def around(self, model: LanguageModel) -> LanguageModel:
+        """The same model, which refuses what is left out."""
+        return _Limited(model, self)
+
+
+class _Limited:
+    """A LanguageModel under a limit."""
+
+    def __init__(self, inner: LanguageModel, limit: SpendLimit) -> None:
+        self._inner = inner
+        self._limit = limit
+
+    @property
+    def name(self) -> str:
+        return self._inner.name
+
+    async def generate(self, request: ModelRequest) -> ModelAnswer:
+        saving = await self._limit.saving()
+        if saving >= _SKIPPED_FROM[request.purpose]:
+            raise ModelUnavailable(reason(STEPS[saving].code))
+        return await self._inner.generate(request)
+
+    async def aclose(self) -> None:
+        await self._inner.aclose()

@@ -11,7 +11,7 @@ Copies that somebody keeps elsewhere are out of reach until they are restored he
 
 import asyncio
 import contextlib
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
@@ -59,18 +59,12 @@ async def make(db: Database, *, at: int, keep: int) -> Copied:
 async def copy_to(db: Database, target: Path) -> Copied:
     """Make a copy there. One in which somebody still stands who was forgotten meanwhile is made again."""
     while True:
-        asked = await _count_privacy_requests(db)
-        copying = asyncio.create_task(asyncio.to_thread(backup.copy, db.path, target, db.key))
-        await to_the_end(copying)
-        made = copying.result()
-        if await _count_privacy_requests(db) == asked:
+        asked = privacy_log.size(db.key)
+        made = await to_the_end(asyncio.to_thread(backup.copy, db.path, target, db.key))
+        if privacy_log.size(db.key) == asked:
             log.info("a backup was made", notes=made.notes, episodes=made.episodes, bytes=made.size)
             return made
         target.unlink(missing_ok=True)
-
-
-async def _count_privacy_requests(db: Database) -> int:
-    return len(await asyncio.to_thread(privacy_log.read, privacy_log.path_of(db.key)))
 
 
 class Backups:
@@ -122,7 +116,9 @@ async def restore(source: Path, database: Path, *, now: int, keep: int) -> Resto
         _replace(fresh, database)
         backup.counts_file(database).unlink(missing_ok=True)  # what the copy lacks is meant to be lacking
         if done[2] or done[3]:  # erasures, facts: the older copies know more than they may
-            await asyncio.to_thread(_drop_all_but, saved, database)
+            for copy in copies_of(database):
+                if copy != saved:
+                    copy.unlink(missing_ok=True)
     finally:
         for file in _files(fresh):
             with contextlib.suppress(OSError):
@@ -138,12 +134,6 @@ async def _refuse_lost_key(database: Path) -> None:
         with contextlib.suppress(StoreForeign):  # what cannot be read any more is what a copy is for
             async with open_database(database):
                 pass
-
-
-def _drop_all_but(saved: Path | None, database: Path) -> None:
-    for copy in copies_of(database):
-        if copy != saved:
-            copy.unlink(missing_ok=True)
 
 
 async def _prepare(source: Path, fresh: Path) -> None:
@@ -221,24 +211,18 @@ async def replay_requests(db: Database, requests: list[PrivacyRequest], now: int
     for request in requests:
         viewer = people.get(request.subject)
         if request.kind is PrivacyRequestKind.ERASED:
-            gone += await _replay_erasure(db, request, viewer, seen, now)
+            # whoever was first seen after the request is new, and stays
+            if viewer is not None and seen[viewer] <= request.at and await personal_data.is_known(db, viewer):
+                await erasure.erase(db, viewer, now=now, wipe=False)
+                gone += 1
         elif request.kind is PrivacyRequestKind.FORGOTTEN:
             facts += await _replay_forgetting(db, request, viewer, now)
         elif request.kind is PrivacyRequestKind.ALLOWED:
-            await _replay_permission(db, request)
+            async with db.write() as tx:
+                await forgotten_facts.allow_noted(tx, request)
         elif request is chosen.get(request.subject):
             out += await _replay_choice(db, request, viewer)
     return gone, facts, out
-
-
-async def _replay_erasure(
-    db: Database, request: PrivacyRequest, viewer: str | None, seen: Mapping[str, int], now: int
-) -> int:
-    """Whoever was first seen after the request is new, and stays."""
-    if viewer is None or seen[viewer] > request.at or not await personal_data.is_known(db, viewer):
-        return 0
-    await erasure.erase(db, viewer, now=now, wipe=False)
-    return 1
 
 
 async def _replay_forgetting(db: Database, request: PrivacyRequest, viewer: str | None, now: int) -> int:
@@ -253,11 +237,6 @@ async def _replay_forgetting(db: Database, request: PrivacyRequest, viewer: str 
             await forget_fact(db, note_id, at=now)
             count += 1
     return count
-
-
-async def _replay_permission(db: Database, request: PrivacyRequest) -> None:
-    async with db.write() as tx:
-        await forgotten_facts.allow_noted(tx, request)
 
 
 async def _replay_choice(db: Database, request: PrivacyRequest, viewer: str | None) -> int:

@@ -72,7 +72,7 @@ class Compactor:
         model: LanguageModel,
         settings: Callable[[], Settings],
         clock: Clock,
-        stream_tracker: StreamTracker | None = None,
+        stream_tracker: StreamTracker,
     ) -> None:
         self._db = db
         self._settings = settings
@@ -112,12 +112,11 @@ class Compactor:
         report = PassReport()
         async with self._one_at_a_time:
             await self._cover_aged(report)
-            await self._redo_by_counting(report)
+            await self._redo(report, ask=False)
         return report
 
     async def _pass(self, report: PassReport, *, everything: bool) -> None:
-        if self._stream_tracker is not None:
-            await self._stream_tracker.tick(self._clock.now())
+        await self._stream_tracker.tick(self._clock.now())
         await self._cover_aged(report)
         await self._redo(report)
         await self._drain(report, everything=everything)
@@ -209,17 +208,17 @@ class Compactor:
         keep = int(self._settings().memory.raw_events_h * HOUR)
         return keep - min(30 * MINUTE, keep // 4)
 
-    async def _redo(self, report: PassReport) -> None:
+    async def _redo(self, report: PassReport, *, ask: bool = True) -> None:
         """Summarise again what rests on cleared lines; what ages out meanwhile is counted. Notes go without a model."""
         dirty = await episode_redaction.dirty(self._db)
         for episode in dirty:
             await episode_redaction.let_notes_go(self._db, episode.id, self._clock.now())
         now = self._clock.now()
         for episode in dirty:
-            if self._is_aged(episode):
+            if episode.started_at < self._clock.certain() - self._limit():
                 await self._redo_one(episode, self._summariser.by_counting, report)
                 continue
-            if report.trouble or now < (episode.retry_at or 0) <= now + events.LONGEST_WAIT:
+            if not ask or report.trouble or now < (episode.retry_at or 0) <= now + events.LONGEST_WAIT:
                 continue
             try:
                 await self._redo_one(episode, self._summariser.with_model, report)
@@ -229,14 +228,6 @@ class Compactor:
                     await episode_redaction.postpone(tx, episode.id, tries=tries, retry_at=now + waiting_time(tries))
             except ModelError as error:
                 report.trouble = str(error)
-
-    async def _redo_by_counting(self, report: PassReport) -> None:
-        for episode in await episode_redaction.dirty(self._db):
-            if self._is_aged(episode):
-                await self._redo_one(episode, self._summariser.by_counting, report)
-
-    def _is_aged(self, episode: Dirty) -> bool:
-        return episode.started_at < self._clock.certain() - self._limit()
 
     async def _redo_one(
         self, episode: Dirty, read: Callable[[Window], Awaitable[NewEpisode]], report: PassReport

@@ -29,8 +29,9 @@ from forgetmenot.clock import MINUTE, SECOND, Clock
 from forgetmenot.domain.memory import Note
 from forgetmenot.errors import ForgetMeNotError, InputError, StoreError
 from forgetmenot.logs import log
-from forgetmenot.memory import receipts, unsaved_lines
+from forgetmenot.memory import receipts
 from forgetmenot.memory.active_viewers import ORDINARY
+from forgetmenot.memory.ingest import forget_unsaved, unsaved_path
 from forgetmenot.memory.notes.proposals import FactRefused
 from forgetmenot.memory.privacy_queue import file_of
 from forgetmenot.store import (
@@ -50,7 +51,7 @@ from forgetmenot.text.removal import Names, says, traces, without_fact, without_
 
 Progress = Callable[[float, str], None]
 """Called with the share that is done (0 to 1) and what is being done."""
-
+_UNWATCHED: Progress = lambda _share, _what: None  # noqa: E731
 FORGOTTEN_SINCE = "hush_from"
 """Since when answers may quote what was forgotten; unset once they were looked through."""
 UNDER_WAY = 2 * MINUTE
@@ -115,7 +116,8 @@ class Eraser:
 
     async def flush(self) -> None:
         """Make lines that were just heard readable. Raises StoreError."""
-        await self._call(self._before)
+        for make_readable in self._before:
+            await make_readable()
 
     async def begin(self, viewer_id: str) -> tuple[bool, str]:
         """Hide a person now and erase them beside whatever else happens; False if `erase_due` does it later.
@@ -145,24 +147,23 @@ class Eraser:
         except ForgetMeNotError as error:
             log.warning("an erasure was interrupted and will be finished later", error=type(error).__name__)
 
-    async def erase(self, viewer_id: str, progress: Progress = lambda _share, _what: None) -> ErasureReport:
+    async def erase(self, viewer_id: str, progress: Progress = _UNWATCHED) -> ErasureReport:
         """Erase one person. Raises InputError if nobody has that id, StoreError."""
         async with self._one_at_a_time:
             report = await self._erase(viewer_id, progress, wipe=True)
-            await self._call(self._after)
+            await self._drop_copies()
         return report
 
     async def _erase(self, viewer_id: str, progress: Progress, *, wipe: bool) -> ErasureReport:
-        await self._call(self._before)
+        await self.flush()
         who = await _names(self._db, viewer_id)
         report = await erase(self._db, viewer_id, now=self._clock.now(), progress=progress, wipe=wipe)
         self._lately.append((self._clock.now(), who))
         return report
 
-    @staticmethod
-    async def _call(those: Sequence[Callable[[], Awaitable[object]]]) -> None:
-        for call in those:
-            await call()
+    async def _drop_copies(self) -> None:
+        for drop in self._after:
+            await drop()
 
     async def erase_due(self) -> list[ErasureReport]:
         """A periodic task, every minute or so: finish what was begun, erase who was banned seven days ago, look twice.
@@ -171,7 +172,7 @@ class Eraser:
         """
         async with self._one_at_a_time:
             due = await personal_data.due(self._db, self._clock.certain())
-            reports = [await self._erase(viewer_id, lambda _share, _what: None, wipe=False) for viewer_id in due]
+            reports = [await self._erase(viewer_id, _UNWATCHED, wipe=False) for viewer_id in due]
             stray = await self._look_again() | await self._delete_echoes()
             if reports or stray or await channel_state.read(self._db, WIPE_DUE):
                 wiped = await _wipe(self._db, self._clock.now())
@@ -180,7 +181,7 @@ class Eraser:
                 if wiped:
                     await receipts.write_due(self._db)
             if reports:
-                await self._call(self._after)
+                await self._drop_copies()
         return reports
 
     async def _delete_echoes(self) -> bool:
@@ -207,12 +208,12 @@ class Eraser:
         report = ErasureReport()
         for who in ripe:
             if not await personal_data.is_known(self._db, who.viewer_id):  # who talked again is new, and stays
-                await _clean(self._db, who, now, report, lambda _share, _what: None)
+                await _clean(self._db, who, now, report, _UNWATCHED)
         return bool(report.rewritten)
 
 
 async def erase(
-    db: Database, viewer_id: str, *, now: int, progress: Progress = lambda _share, _what: None, wipe: bool = True
+    db: Database, viewer_id: str, *, now: int, progress: Progress = _UNWATCHED, wipe: bool = True
 ) -> ErasureReport:
     """Erase one person from the database and its folder. Raises InputError if nobody has that id, StoreError.
 
@@ -231,7 +232,11 @@ async def erase(
         pass
     report.receipt = receipts.code_of(db.key, viewer_id, asked_at)
     await _clean(db, who, now, report, progress)
-    await _clean_unsaved(db, who)
+    try:
+        await asyncio.to_thread(forget_unsaved, db.path, who)
+    except OSError as error:
+        file = unsaved_path(db.path)
+        raise StoreError(f"{file} cannot be changed: {error.strerror}. Delete it by hand.") from error
     while await _delete_some(db, viewer_id, now, report):  # whatever came in meanwhile goes as well
         pass
     async with db.write() as tx:
@@ -255,12 +260,12 @@ async def _names(db: Database, viewer_id: str) -> Names:
     if not await personal_data.is_known(db, viewer_id):
         raise InputError("Nobody with that id is known, so there is nothing to erase.")
     names = await personal_data.names_of(db, viewer_id)
-    return await asyncio.to_thread(_read_names, db.path, viewer_id, names)
 
+    def read() -> Names:
+        words = {name.casefold() for name in names if name.isalpha() and _is_a_word(db.path, name)}
+        return Names(viewer_id, names, ORDINARY | words, personal_data.names_around(db.path, viewer_id, names))
 
-def _read_names(path: Path, viewer_id: str, names: Sequence[str]) -> Names:
-    words = {name.casefold() for name in names if name.isalpha() and _is_a_word(path, name)}
-    return Names(viewer_id, names, ORDINARY | words, personal_data.names_around(path, viewer_id, names))
+    return await asyncio.to_thread(read)
 
 
 def _is_a_word(path: Path, name: str) -> bool:
@@ -298,7 +303,11 @@ async def _clean(db: Database, who: Names, now: int, report: ErasureReport, prog
         changed = await _clean_place(db, place, who, now)
         if changed:
             report.rewritten[place.table] = report.rewritten.get(place.table, 0) + changed
-    await _clean_states(db, who, now)
+    held = await channel_state.read_all(db)
+    cleaned = {name: _clean_text(value, who, cut=True) for name, value in held.items() if name not in _KEPT_STATES}
+    rewritten = {name: text for name, text in cleaned.items() if text != held[name]}  # others may change meanwhile
+    async with db.write() as tx:
+        await channel_state.put(tx, rewritten, now)
 
 
 async def _clean_place(db: Database, place: Place, who: Names, now: int) -> int:
@@ -336,22 +345,6 @@ def _clean_text(text: str, who: Names, *, cut: bool) -> str:
     return without_person(who.marked(text), who.viewer_id) if cut else who.hidden(text)
 
 
-async def _clean_states(db: Database, who: Names, now: int) -> None:
-    held = await channel_state.read_all(db)
-    cleaned = {name: _clean_text(value, who, cut=True) for name, value in held.items() if name not in _KEPT_STATES}
-    changed = {name: text for name, text in cleaned.items() if text != held[name]}  # others may change meanwhile
-    async with db.write() as tx:
-        await channel_state.put(tx, changed, now)
-
-
-async def _clean_unsaved(db: Database, who: Names) -> None:
-    try:
-        await asyncio.to_thread(unsaved_lines.forget, db.path, who)
-    except OSError as error:
-        file = unsaved_lines.path_of(db.path)
-        raise StoreError(f"{file} cannot be changed: {error.strerror}. Delete it by hand.") from error
-
-
 async def _wipe(db: Database, now: int) -> bool:
     wiped = await db.wipe_deleted(thorough=True)
     await asyncio.to_thread(backup.drop, db.path)  # they know more than they may; a running bot makes a new one
@@ -370,7 +363,7 @@ def _clean_file(path: Path, who: Names) -> int:
     changed = 0
     with path.open("r+b") as file:
         while line := file.readline():
-            cleaned = _blanked(line, who)
+            cleaned = who.blanked(line.decode("utf-8", "surrogateescape")).encode("utf-8", "surrogateescape")
             if cleaned != line:
                 end = file.tell()
                 file.seek(end - len(line))
@@ -378,11 +371,6 @@ def _clean_file(path: Path, who: Names) -> int:
                 file.seek(end)
                 changed += 1
     return changed
-
-
-def _blanked(line: bytes, who: Names) -> bytes:
-    text = line.decode("utf-8", "surrogateescape")
-    return who.blanked(text).encode("utf-8", "surrogateescape") if who.blanked(text) != text else line
 
 
 async def forget_fact(db: Database, note_id: int, *, at: int) -> Note:
@@ -393,7 +381,7 @@ async def forget_fact(db: Database, note_id: int, *, at: int) -> Note:
             raise FactRefused("not_found")
         for one in [note, *await _replaced(tx, note)]:
             await _forget(tx, one, note.subject_id, at)
-        since = (await channel_state.read_all(tx)).get(FORGOTTEN_SINCE, str(at))
+        since = await channel_state.read(tx, FORGOTTEN_SINCE) or str(at)
         await channel_state.put(tx, {WIPE_DUE: "1", FORGOTTEN_SINCE: since}, at)
     await db.wipe_deleted()
     return note
@@ -420,13 +408,9 @@ async def _forget(tx: Transaction, note: Note, subject_id: str, at: int) -> None
     for line in await forgotten_facts.spoken(tx, note.id, subject_id, words):
         if says(line.text, words) or line.text.startswith("!"):  # "!forget drums" names it, if not in full
             await forgotten_facts.clear_traced(tx, line)
-    lines = await forgotten_facts.said_by_sources(tx, note.id, subject_id)
-    for line in await asyncio.to_thread(_with_all, lines, words):  # a day of some moderator's lines
+    lines = await forgotten_facts.said_by_sources(tx, note.id, subject_id) if words else []
+    with_all = await asyncio.to_thread(lambda: [line for line in lines if words <= traces(line.text)])
+    for line in with_all:  # of a day of some moderator's lines
         await forgotten_facts.clear_traced(tx, line)
     await forgotten_facts.add_forgotten(tx, subject_id, [words], at=at)
     await forgotten_facts.delete_traced_note(tx, note.id)
-
-
-def _with_all(lines: Sequence[forgotten_facts.TracedText], words: frozenset[str]) -> list[forgotten_facts.TracedText]:
-    """The lines that have all of a fact's words."""
-    return [line for line in lines if words and words <= traces(line.text)]

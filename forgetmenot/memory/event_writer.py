@@ -13,10 +13,10 @@ from forgetmenot.domain.chat import ChatEvent, EventKind, Redaction
 from forgetmenot.memory.stream_tracker import StreamTracker
 from forgetmenot.memory.viewer_rules import OPTED_OUT, Exclusion, role_of
 from forgetmenot.settings.schema import Settings
-from forgetmenot.store import action_logs, bot_messages, events, identities, opt_outs, run_stats, streams, viewers
+from forgetmenot.store import action_logs, bot_messages, events, opt_outs, run_stats, streams, viewers
 from forgetmenot.store.database import Database, Transaction
 from forgetmenot.store.events import Clear, NewEvent
-from forgetmenot.store.identities import SeenViewer
+from forgetmenot.store.viewers import SeenViewer
 from forgetmenot.text.mentions import provisional
 
 JOKE_TIMEOUT = "timeout"  # as operations/catalogue names it
@@ -84,14 +84,17 @@ class EventWriter:
         welcome = await self._welcome(tx, taken, counts, own_id)
         if welcome:
             await self._store_lines(tx, welcome, counts)
-        if redactions:
-            await self._clear(tx, redactions, new_clears)
+        for one in redactions:
+            await events.clear(tx, Clear(one.at, one.event_id, one.user_id), self._clock.now())
+            if one.user_id and one.duration_s is None and one.event_id is None:
+                await viewers.set_banned(tx, one.user_id, one.at)
+        await events.remember_clears(tx, new_clears)
         if stored := await self._store_moderation(tx, moderated):
             counts.update({"events": stored, "other": -stored})  # the line was counted as one that is not stored
         counts.update(counted)
         await run_stats.add_counts(tx, self._run_id, counts)
 
-    async def exclusion(self, source: Database, own_id: str) -> Exclusion:
+    async def exclusion(self, source: Database | Transaction, own_id: str) -> Exclusion:
         """Who is kept out now."""
         return Exclusion(self._settings().memory, await opt_outs.opted_out(source), own_id)
 
@@ -99,31 +102,30 @@ class EventWriter:
         self, tx: Transaction, taken: Sequence[TakenLine], counts: Counter[str], own_id: str
     ) -> list[TakenLine]:
         """Those that nothing keeps out."""
-        opted_out = await opt_outs.opted_out(tx)
-        rules = Exclusion(self._settings().memory, opted_out, own_id)
+        rules = await self.exclusion(tx, own_id)
         welcome: list[TakenLine] = []
         by_name: dict[str, str] = {}
         for line in taken:
             why = None if line.from_bot else rules.why(line.event)
             if why is not None:
                 counts.update(("excluded", f"excluded_{why}"))
-                if why == OPTED_OUT and line.event.user_id not in opted_out:
+                if why == OPTED_OUT and line.event.user_id not in rules.opted_out:
                     by_name[line.event.login] = line.event.user_id
             elif line.again:
                 counts["duplicates"] += 1
             else:
                 welcome.append(line)
         if by_name:
-            await self._know_by_id(tx, by_name, opted_out)
+            await self._know_by_id(tx, by_name, frozenset(rules.opted_out))
         return welcome
 
-    async def _know_by_id(self, tx: Transaction, people: dict[str, str], opted_out: opt_outs.OptedOut) -> None:
+    async def _know_by_id(self, tx: Transaction, people: dict[str, str], named: frozenset[str]) -> None:
         """Who opted out by name, before they ever spoke here, has opted out as the person they turn out to be.
 
         Of who was erased since, there is a hash alone: it stays so.
         """
-        now, named = self._clock.now(), set(opted_out)
-        await identities.join(tx, people)
+        now = self._clock.now()
+        await viewers.join(tx, people)
         for login, viewer_id in people.items():
             if provisional(login) in named:
                 await opt_outs.opt_out(tx, viewer_id, now)
@@ -132,15 +134,17 @@ class EventWriter:
 
     async def _store_lines(self, tx: Transaction, lines: Sequence[TakenLine], counts: Counter[str]) -> None:
         people = _seen(line.event for line in lines if not line.from_bot)
-        await identities.record_seen(tx, people)
+        await viewers.record_seen(tx, people)
         for line in {line.event.user_id: line for line in lines if line.from_bot}.values():
-            await identities.add_bot(tx, line.event.user_id, line.event.login, line.event.display_name)
+            await viewers.add_bot(tx, line.event.user_id, line.event.login, line.event.display_name)
         if own := {line.event.id: line.event.at for line in lines if line.from_bot}:
             # the bot's own line comes after its reply: what that was made from may have been cleared meanwhile
             self.clears.at |= {key: own[key] for key in await bot_messages.are_cleared(tx, list(own))}
         placed = [(line, stream) for part, stream in await self._placed(tx, lines) for line in part]
         fresh = await events.insert(tx, [self._row(line, stream) for line, stream in placed])
-        new = placed if fresh is None else _once([pair for pair in placed if pair[0].event.id in fresh])
+        new = placed
+        if fresh is not None:
+            new = list({pair[0].event.id: pair for pair in reversed(placed) if pair[0].event.id in fresh}.values())
         counts["events"] += len(new)
         counts["duplicates"] += len(lines) - len(new)
         await streams.attend(tx, _visits(new))
@@ -174,13 +178,6 @@ class EventWriter:
             from_bot=line.from_bot,
             redacted_at=cleared_at,
         )
-
-    async def _clear(self, tx: Transaction, redactions: Sequence[Redaction], new: dict[str, int]) -> None:
-        for redaction in redactions:
-            await events.clear(tx, Clear(redaction.at, redaction.event_id, redaction.user_id), self._clock.now())
-            if redaction.user_id and redaction.duration_s is None and redaction.event_id is None:
-                await identities.set_banned(tx, redaction.user_id, redaction.at)
-        await events.remember_clears(tx, new)
 
     async def _store_moderation(self, tx: Transaction, moderated: Sequence[Redaction]) -> int:
         """Events of what moderators did to people who are stored: whom, and for how long, without text; how many."""
@@ -221,10 +218,6 @@ def _seen(chat: Iterable[ChatEvent]) -> list[SeenViewer]:
         SeenViewer(*key, role_of(event.badges), min(first[key], event.at), max(first[key], event.at))
         for key, event in last.items()
     ]
-
-
-def _once(pairs: Sequence[tuple[TakenLine, int | None]]) -> list[tuple[TakenLine, int | None]]:
-    return list({line.event.id: (line, stream) for line, stream in reversed(pairs)}.values())
 
 
 def _visits(pairs: Iterable[tuple[TakenLine, int | None]]) -> list[tuple[str, int, int, int, int]]:

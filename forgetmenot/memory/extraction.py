@@ -11,7 +11,7 @@
 
 import asyncio
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 
 from forgetmenot.clock import Clock
@@ -103,11 +103,9 @@ class _EpisodeContext:
     """One episode with what is needed to read it."""
 
     episode: Episode
-    people: Mapping[str, NoteSubject]
     handles: Handles
     prompt: str
-    evidence: Evidence
-    chat: bool
+    screen: Screen
     speakers: frozenset[str]
 
 
@@ -124,11 +122,12 @@ class Extractor:
         """Read every episode that was not read yet, oldest first, until none is left or the model is out of reach."""
         report = ExtractReport()
         settings = self._settings()
-        while not report.waiting and (unread := await self._unread()):
+        while unread := await episodes.unread(self._db, EPISODES_PER_RUN, due_at=self._clock.now()):
             for episode in unread:
-                await self._read(episode, settings, report)
-                if report.waiting:
-                    break
+                if not report.waiting:
+                    await self._read(episode, settings, report)
+            if report.waiting:
+                break
         if report.episodes:
             log.info(
                 "episodes read for notes",
@@ -140,12 +139,10 @@ class Extractor:
             )
         return report
 
-    async def _unread(self) -> list[Episode]:
-        return await episodes.unread(self._db, EPISODES_PER_RUN, due_at=self._clock.now())
-
     async def _read(self, episode: Episode, settings: Settings, report: ExtractReport) -> None:
         try:
-            case = await self._case(episode) if episode.kind in {EpisodeKind.CHAT, EpisodeKind.COUNTED} else None
+            of_chat = episode.kind in {EpisodeKind.CHAT, EpisodeKind.COUNTED}
+            case = await self._case(episode, settings) if of_chat else None
             changes, answered = await self._propose(case, settings, report) if case is not None else ([], True)
         except ModelError as error:
             log.debug("episodes wait to be read for notes", error=type(error).__name__)
@@ -173,7 +170,7 @@ class Extractor:
                 report.set_aside += 1
                 log.warning("a summary is set aside: no model could read it for notes", episode=episode.id)
 
-    async def _case(self, episode: Episode) -> _EpisodeContext | None:
+    async def _case(self, episode: Episode, settings: Settings) -> _EpisodeContext | None:
         people = (await episodes.participants(self._db, episode.id))[:PEOPLE_SHOWN]
         visible = [person for person in people if not person.hidden]
         if not visible:
@@ -186,7 +183,9 @@ class Extractor:
         prompt = f"{fence('episode', handles.hide(episode.summary))}\n\n{known}".rstrip()
         speakers = frozenset(person.viewer_id for person in visible if person.lines)
         evidence, chat = await self._evidence(episode)
-        return _EpisodeContext(episode, given, handles, prompt, evidence, chat, speakers)
+        allowed, never = frozenset(settings.privacy.allow_categories), settings.privacy.never_store
+        screen = Screen(given, handles.ids, evidence, chat, settings.memory.min_confidence, allowed, never)
+        return _EpisodeContext(episode, handles, prompt, screen, speakers)
 
     async def _evidence(self, episode: Episode) -> tuple[Evidence, bool]:
         """What was said in an episode, and True; where its lines are gone, what its summary says of each, and False."""
@@ -256,18 +255,10 @@ class Extractor:
         if case is None:
             return
         hidden = {one.viewer_id for one in await episodes.participants(tx, episode.id) if one.hidden}
-        people = {handle: person._replace(hidden=person.viewer_id in hidden) for handle, person in case.people.items()}
-        screen = Screen(
-            people=people,
-            to_ids=case.handles.ids,
-            min_confidence=settings.memory.min_confidence,
-            evidence=case.evidence,
-            chat=case.chat,
-            allowed=frozenset(settings.privacy.allow_categories),
-            never=settings.privacy.never_store,
-        )
+        given = case.screen.people.items()
+        people = {handle: person._replace(hidden=person.viewer_id in hidden) for handle, person in given}
         lines = await _not_taken_yet(tx, await events.of_episode(tx, episode.id))
-        taking = _ProposalMerger(tx, episode, screen, settings, report, now, lines)
+        taking = _ProposalMerger(tx, episode, replace(case.screen, people=people), settings, report, now, lines)
         before = report.refused.copy()
         for raw in changes:
             await taking.take(raw)
@@ -317,8 +308,7 @@ class _ProposalMerger:
         at = said_at(change.fact, self.lines, speaker, self.episode.ended_at)
         at = min(at, self.now)  # a clock that ran ahead must not make a note from the future
         origin = self._origin(change, at)
-        persona = speaking(self.settings).writes_as
-        new = replace(_new_note(change, at, self.episode.stream_id), persona=persona)
+        new = _new_note(change, at, self.episode.stream_id, speaking(self.settings).writes_as)
         if change.repeats is not None:
             said_again = replace(new, fact="")  # the known note keeps its words and its span
             return await note_merge.confirm(self.tx, change.repeats, said_again, origin, now=self.now)
@@ -385,20 +375,11 @@ def _closest(fact: str, lines: Sequence[Line], speaker: str | None) -> list[Line
     return [line for count, line in shared if most and count == most]
 
 
-def _new_note(change: ProposedChange, at: int, stream_id: int | None) -> NewNote:
-    return NewNote(
-        scope=change.scope,
-        subject_id=change.subject_id,
-        fact=change.fact,
-        confidence=change.confidence,
-        source_kind=change.source_kind,
-        at=at,
-        importance=change.importance,
-        topics=change.topics,
-        asked_with=change.asked_with,
-        expires_at=None if change.lasts is None else at + change.lasts,
-        stream_id=stream_id,
-    )
+def _new_note(change: ProposedChange, at: int, stream_id: int | None, persona: str) -> NewNote:
+    names = ("scope", "subject_id", "fact", "confidence", "source_kind", "importance", "topics", "asked_with")
+    proposed = {name: getattr(change, name) for name in names}
+    expires_at = None if change.lasts is None else at + change.lasts
+    return NewNote(**proposed, at=at, expires_at=expires_at, stream_id=stream_id, persona=persona)
 
 
 def _person(person: Participant) -> NoteSubject:

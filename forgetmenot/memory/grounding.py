@@ -135,18 +135,11 @@ class _Line:
 class Evidence:
     """The lines that a model read, ready to be asked about. `streamer`: who is meant by that word."""
 
-    def __init__(self, lines: Iterable[Said], streamer: str | None = None) -> None:
-        self._set([_line(said) for said in lines], streamer)
-
-    def _set(self, lines: list[_Line], streamer: str | None) -> None:
-        self._lines, self._streamer = lines, streamer
+    def __init__(self, lines: Iterable[Said | _Line], streamer: str | None = None) -> None:
+        self._lines = [_line(line) if isinstance(line, Said) else line for line in lines]
+        self._streamer = streamer
         self._known: dict[str, dict[str, float]] = {}
-        self._vocabulary = frozenset[str]().union(*(line.words for line in lines))
-
-    def _of(self, lines: list[_Line]) -> "Evidence":
-        part = Evidence((), self._streamer)
-        part._set(lines, self._streamer)
-        return part
+        self._vocabulary = frozenset[str]().union(*(line.words for line in self._lines))
 
     def sentence_fault(self, sentence: str, instructions: frozenset[str] = frozenset()) -> str | None:
         """The rule that refuses a sentence of a summary, or None. `instructions`: the stems of our own prompt."""
@@ -207,7 +200,7 @@ class Evidence:
     def channel_fault(self, fact: str) -> str | None:
         """The rule that refuses a fact about the channel: "channel" where nobody who may said it."""
         speakers = dict.fromkeys(line.speaker for line in self._lines)
-        official = self._of([line for line in self._lines if line.official])
+        official = Evidence([line for line in self._lines if line.official], self._streamer)
         if official.note_fault(fact, None) is None:
             return None
         witnesses = sum(self.note_fault(fact, speaker) is None for speaker in speakers)
@@ -227,8 +220,8 @@ class Evidence:
             content = _content(text)
             own = [at for at, line in enumerate(self._lines) if not who or line.speaker in who]
             near = self._context(who, own) if who else []
-            if fault := self._number_fault(text, [*own, *near]):
-                return fault
+            if numbers(text) - frozenset[str]().union(*(self._lines[at].numbers for at in (*own, *near))):
+                return "number"
             if fault := self._sense_fault(text, content, own, near):
                 return fault
             support += self._support(content, own, near, who)
@@ -250,10 +243,6 @@ class Evidence:
                 or (line.asks and not theirs.isdisjoint((at + 2, at + 3)))
             )
         ]
-
-    def _number_fault(self, text: str, near: Sequence[int]) -> str | None:
-        heard = frozenset[str]().union(*(self._lines[at].numbers for at in near))
-        return "number" if numbers(text) - heard else None
 
     def _support(self, content: Sequence[str], own: Sequence[int], near: Sequence[int], who: frozenset[str]) -> float:
         support = sum(max(self._match(word, own), NEARBY * self._match(word, near)) for word in content)

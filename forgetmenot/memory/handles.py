@@ -52,12 +52,8 @@ class Handles:
 
     def hide(self, text: str) -> str:
         """A stored text with handles in the place of mentions."""
-        pieces: list[str] = []
-        end = 0
-        for found in MENTION.finditer(text):
-            pieces += [unhandled(text[end : found.start()]), self.handle(found[1])]
-            end = found.end()
-        return "".join([*pieces, unhandled(text[end:])])
+        pieces = enumerate(MENTION.split(text))  # every second one is the id of a mention
+        return "".join(self.handle(piece) if at % 2 else unhandled(piece) for at, piece in pieces)
 
     def hide_chat(self, text: str) -> str:
         """What somebody typed, on one line, with handles in the place of names; an unknown @name is "@someone"."""

@@ -3,26 +3,31 @@
 - `take` returns at once and keeps at most `ROOM` lines in memory.
 - One writer stores batches (memory/event_writer); every line is counted in the transaction that stores it.
 - If writing fails, the batch is kept and retried, and `trouble` says so. What is left at a stop is saved to a file
-  (memory/unsaved_lines), or logged as lost.
+  beside the database, or logged as lost.
 - A line that the database never accepts is counted and skipped.
 """
 
 import asyncio
 import contextlib
+import os
 from collections import Counter, deque
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
+from pathlib import Path
+
+import msgspec
 
 from forgetmenot.clock import DAY, Clock
 from forgetmenot.domain.chat import ChatEvent, EventKind, Redaction
 from forgetmenot.errors import StoreError, StoreRefused
+from forgetmenot.files import write_own
 from forgetmenot.logs import log
-from forgetmenot.memory import unsaved_lines
 from forgetmenot.memory.event_writer import Clears, EventWriter, TakenLine
 from forgetmenot.memory.stream_tracker import StreamTracker
 from forgetmenot.settings.schema import Settings
 from forgetmenot.store import events
 from forgetmenot.store.database import Database
+from forgetmenot.text.removal import Names
 
 BATCH = 500
 """So many lines are written without waiting for more …"""
@@ -33,6 +38,7 @@ RETRY_S = 1.0
 ROOM = 100_000
 UNSTORABLE = (StoreRefused, OverflowError, UnicodeError)
 """What says that one line is at fault, and not the disk."""
+_TEXTS = ("text", "system_text", "display_name", "login", "id", "user_id")
 NOT_STORED = frozenset({"other_room", "unparsed", "other"})
 
 
@@ -67,7 +73,7 @@ class Ingest:
         await self._stream_tracker.load()
         self._lines.clears = Clears(await events.pending_clears(self._db))
         try:
-            left = await asyncio.to_thread(unsaved_lines.load, self._db.path)
+            left = await asyncio.to_thread(load_unsaved, self._db.path)
         except OSError as error:
             log.warning("what an earlier run could not store cannot be read", reason=error.strerror)
             return
@@ -80,11 +86,11 @@ class Ingest:
         """After the last line: what could not be stored goes into a file for the next start, or is said to be lost."""
         if not self._queue:
             return
-        file, lines = unsaved_lines.path_of(self._db.path), len(self._queue)
+        file, lines = unsaved_path(self._db.path), len(self._queue)
         try:
             excluded = await self._lines.exclusion(self._db, self.own_id)
             kept = [one for one in self._queue if not isinstance(one, TakenLine) or not excluded.why(one.event)]
-            await asyncio.to_thread(unsaved_lines.save, self._db.path, kept)
+            await asyncio.to_thread(save_unsaved, self._db.path, kept)
         except (OSError, StoreError) as error:
             log.error("chat that could not be stored is lost", lines=lines, reason=str(error))
         else:
@@ -168,7 +174,7 @@ class Ingest:
             if self._in_file:
                 self._in_file = False
                 with contextlib.suppress(OSError):  # its lines are stored: read again they would be known
-                    await asyncio.to_thread(unsaved_lines.drop, self._db.path)
+                    await asyncio.to_thread(drop_unsaved, self._db.path)
 
     async def _write_batch(self) -> None:
         batch = [self._queue.popleft() for _ in range(min(LINES_PER_TRANSACTION, len(self._queue)))]
@@ -188,7 +194,10 @@ class Ingest:
                 self._counts.update(counted)
             self._wake.set()
             if isinstance(error, StoreError):
-                self._say(error)
+                if not self.trouble:
+                    waiting = len(self._queue)
+                    log.warning("chat cannot be stored, it waits in memory", reason=str(error), waiting=waiting)
+                self.trouble = str(error)
             raise
         self.trouble = ""
 
@@ -199,11 +208,6 @@ class Ingest:
         except BaseException:
             self._stream_tracker.forget()
             raise
-
-    def _say(self, error: StoreError) -> None:
-        if not self.trouble:
-            log.warning("chat cannot be stored, it waits in memory", reason=str(error), waiting=len(self._queue))
-        self.trouble = str(error)
 
     def forget_clears(self, before: int) -> None:
         """Called by the sweep: clears from before then wait for nothing."""
@@ -227,21 +231,86 @@ def _halves(
 
 def storable(event: ChatEvent, now: int) -> ChatEvent:
     """The event in a form the database accepts: no lone surrogates, no time in the far future."""
-    texts = (event.text, event.system_text, event.display_name, event.login, event.id, event.user_id)
-    if not all(map(str.isascii, texts)):
-        event = replace(
-            event,
-            text=_whole(event.text),
-            system_text=_whole(event.system_text),
-            display_name=_whole(event.display_name),
-            login=_whole(event.login),
-            id=_whole(event.id),
-            user_id=_whole(event.user_id),
-        )
+    texts = {name: getattr(event, name) for name in _TEXTS}
+    if not all(map(str.isascii, texts.values())):
+        whole = {name: text.encode("utf-8", "replace").decode("utf-8") for name, text in texts.items()}
+        event = replace(event, **whole)
     if not 0 <= event.at <= now + DAY or event.bits >= 1 << 62:
         event = replace(event, at=min(max(event.at, 0), now), bits=min(event.bits, 1 << 32))
     return event
 
 
-def _whole(text: str) -> str:
-    return text.encode("utf-8", "replace").decode("utf-8")
+# Lines that could not be stored before a stop wait in a file beside the database for the next start. It is its owner's
+# alone and holds raw chat, as the database would, and is overwritten and deleted as soon as its lines are stored.
+
+
+class _Row(msgspec.Struct, omit_defaults=True):
+    line: TakenLine | None = None
+    clear: Redaction | None = None
+
+
+def unsaved_path(database: Path) -> Path:
+    """Where the file lies."""
+    return database.with_name(database.name + ".unsaved")
+
+
+def save_unsaved(database: Path, lines: Iterable[TakenLine | Redaction]) -> None:
+    """Write the file anew. Raises OSError; then there is none."""
+    file = unsaved_path(database)
+    rows = [_Row(line=_alone(item)) if isinstance(item, TakenLine) else _Row(clear=item) for item in lines]
+    try:
+        file.unlink(missing_ok=True)
+        write_own(file, b"".join(msgspec.json.encode(row) + b"\n" for row in rows), os.O_EXCL)
+    except OSError:
+        with contextlib.suppress(OSError):
+            drop_unsaved(database)
+        raise
+
+
+def _alone(item: TakenLine) -> TakenLine:
+    """The line without the words of the one that it answers, which may be anybody's."""
+    answered = item.event.reply_to
+    if answered is None:
+        return item
+    return replace(item, event=replace(item.event, reply_to=replace(answered, login="", text="")))
+
+
+def load_unsaved(database: Path) -> list[TakenLine | Redaction]:
+    """What is in the file, in order; a line that cannot be read is left out. Raises OSError."""
+    try:
+        held = unsaved_path(database).read_bytes()
+    except FileNotFoundError:
+        return []
+    found: list[TakenLine | Redaction] = []
+    for text in held.splitlines():
+        with contextlib.suppress(msgspec.MsgspecError, UnicodeError, RecursionError):
+            row = msgspec.json.decode(text, type=_Row)
+            found += [item for item in (row.line, row.clear) if item is not None]
+    return found
+
+
+def drop_unsaved(database: Path) -> None:
+    """Overwrite and delete the file. Raises OSError."""
+    file = unsaved_path(database)
+    with contextlib.suppress(FileNotFoundError):
+        write_own(file, b"\0" * file.stat().st_size)
+        file.unlink()
+
+
+def forget_unsaved(database: Path, who: Names) -> None:
+    """Take a person's lines out of the file, and their names out of what others said. Raises OSError."""
+    if held := load_unsaved(database):
+        speakers = (item.event.user_id if isinstance(item, TakenLine) else item.user_id for item in held)
+        kept = [_without(item, who) for item, by in zip(held, speakers, strict=True) if by != who.viewer_id]
+        drop_unsaved(database)
+        if kept:
+            save_unsaved(database, kept)
+
+
+def _without(item: TakenLine | Redaction, who: Names) -> TakenLine | Redaction:
+    if isinstance(item, Redaction):
+        return item
+    event: ChatEvent = item.event
+    answered = event.reply_to if event.reply_to is None or event.reply_to.user_id != who.viewer_id else None
+    hidden, system_text = who.hidden(event.text), who.hidden(event.system_text)
+    return replace(item, event=replace(event, reply_to=answered, text=hidden, system_text=system_text))

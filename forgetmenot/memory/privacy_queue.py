@@ -12,7 +12,6 @@
 import asyncio
 import contextlib
 import hashlib
-import os
 import threading
 from collections.abc import Awaitable, Callable
 from enum import StrEnum
@@ -24,7 +23,7 @@ import platformdirs
 from forgetmenot.clock import Clock
 from forgetmenot.domain.operation import OperationResult
 from forgetmenot.errors import ODD_INPUT, StoreError
-from forgetmenot.files import make_own
+from forgetmenot.files import make_own, write_own
 from forgetmenot.logs import log
 from forgetmenot.store import opt_outs, personal_data
 from forgetmenot.store.database import Database
@@ -147,12 +146,7 @@ class DeferredFile:
         try:
             if self._spare is None:
                 make_own(self._path.parent)
-            descriptor = os.open(self._path, os.O_WRONLY | os.O_CREAT | getattr(os, "O_BINARY", 0), 0o600)
-            with os.fdopen(descriptor, "wb") as file:
-                file.seek(at)
-                file.write(data)
-                file.flush()
-                os.fsync(file.fileno())
+            write_own(self._path, data, at=at)
         except OSError as error:
             alone = "" if self._spare is not None else " and is lost with a stop: it is kept in memory alone"
             log.error(f"a privacy request cannot be written{alone}", file=str(self._path), reason=error.strerror)
@@ -252,7 +246,11 @@ class PrivacyQueue:
 
     async def _carry_out(self, request: DeferredRequest) -> Fulfilled:
         if request.kind is DeferredKind.ERASE:
-            return await self._erase(request)
+            await self._flush()  # who just came is known then
+            if not await personal_data.is_known(self._db, request.viewer_id):
+                return Fulfilled(changed=False)
+            at_once, receipt = await self._begin_erasure(request.viewer_id)
+            return Fulfilled(changed=at_once, receipt=receipt)
         if request.kind not in _CHOICES:
             return Fulfilled(result=await self._run(request))
         async with self._db.write() as tx:
@@ -261,10 +259,3 @@ class PrivacyQueue:
             await opt_outs.opt_out(tx, request.viewer_id, request.at)
         await self._db.wipe_deleted()
         return Fulfilled()
-
-    async def _erase(self, request: DeferredRequest) -> Fulfilled:
-        await self._flush()  # who just came is known then
-        if not await personal_data.is_known(self._db, request.viewer_id):
-            return Fulfilled(changed=False)
-        at_once, receipt = await self._begin_erasure(request.viewer_id)
-        return Fulfilled(changed=at_once, receipt=receipt)

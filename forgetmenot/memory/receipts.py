@@ -27,7 +27,7 @@ from forgetmenot.errors import InputError, StoreError
 from forgetmenot.languages import reason
 from forgetmenot.logs import log
 from forgetmenot.store import backup, channel_state, personal_data, privacy_log
-from forgetmenot.store.database import Database, Transaction
+from forgetmenot.store.database import Database, Source, Transaction
 from forgetmenot.store.privacy_log import HashKey, PrivacyRequest, PrivacyRequestKind, Trace
 from forgetmenot.text.removal import Names
 
@@ -109,34 +109,28 @@ def code_of(key: HashKey, viewer_id: str, erase_at: int) -> str:
 async def owe(tx: Transaction, code: str, who: Names, at: int) -> None:
     """Note that a receipt is to be written, in the transaction that deletes the person."""
     due = _Due(code, tx.key.digest("viewer", who.viewer_id), at, traces_of(tx.key, who))
-    held = await _due(await channel_state.read_all(tx))
-    await channel_state.put(tx, {RECEIPTS_DUE: msgspec.json.encode([*held, due]).decode()}, at)
+    await _set_due(tx, [*await _due(tx), due], at)
 
 
-async def _due(states: dict[str, str]) -> list[_Due]:
-    return msgspec.json.decode(states.get(RECEIPTS_DUE) or "[]", type=list[_Due])
+async def _due(source: Source) -> list[_Due]:
+    return msgspec.json.decode(await channel_state.read(source, RECEIPTS_DUE) or "[]", type=list[_Due])
+
+
+async def _set_due(tx: Transaction, due: list[_Due], at: int) -> None:
+    await channel_state.put(tx, {RECEIPTS_DUE: msgspec.json.encode(due).decode() if due else ""}, at)
 
 
 async def write_due(db: Database) -> int:
     """Search for everybody who was erased, now that the file was rebuilt, and write their receipts; how many."""
-    due = await _due(await channel_state.read_all(db))
+    due = await _due(db)
     for one in due:
         done = await search(db, one.traces)
-        line = PrivacyRequest(
-            PrivacyRequestKind.RECEIPT,
-            one.subject,
-            one.at,
-            code=one.code,
-            traces=one.traces,
-            files=done.files,
-            bytes=done.bytes,
-            found=done.found,
-        )
+        result = {"files": done.files, "bytes": done.bytes, "found": done.found}
+        line = PrivacyRequest(PrivacyRequestKind.RECEIPT, one.subject, one.at, code=one.code, traces=one.traces)
         async with db.write() as tx:
-            await privacy_log.note(tx, [line])
-            left = [other for other in await _due(await channel_state.read_all(tx)) if other.code != one.code]
-            await channel_state.put(tx, {RECEIPTS_DUE: msgspec.json.encode(left).decode() if left else ""}, one.at)
-        log.info("an erasure has its receipt", files=done.files, bytes=done.bytes, found=done.found)
+            await privacy_log.note(tx, [msgspec.structs.replace(line, **result)])
+            await _set_due(tx, [other for other in await _due(tx) if other.code != one.code], one.at)
+        log.info("an erasure has its receipt", **result)
     return len(due)
 
 

@@ -6,7 +6,7 @@ stored and are shown again when the entry is removed.
 """
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 from forgetmenot.domain.memory import Note
 from forgetmenot.memory.handles import SOMEBODY, names_typed, without_names
@@ -63,13 +63,15 @@ class SuppressionFilter:
         """A summary without the sentences that speak of it; who a sentence is about stands in it, or in the last."""
         if not self._stems:
             return text
-        kept: list[str] = []
-        about: Sequence[str] = ()
-        for sentence in sentences_of(text):
-            about = ids_in(sentence) or about
-            if not self.has(sentence, about):
-                kept.append(sentence)
-        return joined(kept)
+        return joined(sentence for sentence, about in with_subjects(text) if not self.has(sentence, about))
+
+
+def with_subjects(text: str) -> Iterator[tuple[str, Sequence[str]]]:
+    """The sentences, each with whom it is about: one that names nobody goes on about whom the last one named."""
+    about: Sequence[str] = ()
+    for sentence in sentences_of(text):
+        about = ids_in(sentence) or about
+        yield sentence, about
 
 
 _Meanings = tuple[tuple[str | None, frozenset[str]], ...]

@@ -21,23 +21,11 @@ from forgetmenot.domain.memory import EpisodeKind, NoteStatus
 from forgetmenot.memory.notes import note_merge
 from forgetmenot.memory.notes.note_merge import ClaimSource
 from forgetmenot.memory.notes.proposals import FactRefused
-from forgetmenot.memory.transfer_format import EpisodeLine, ReadLine, RefusedLine, StreamLine, Terms, batches, line_of
-from forgetmenot.settings.schema import PrivacySettings
-from forgetmenot.store import (
-    episodes,
-    evidence,
-    forgotten_facts,
-    identities,
-    notes,
-    opt_outs,
-    privacy_log,
-    streams,
-    viewers,
-)
+from forgetmenot.memory.transfer_format import EpisodeLine, ReadLine, RefusedLine, StreamLine, batches, line_of
+from forgetmenot.store import episodes, forgotten_facts, notes, opt_outs, privacy_log, streams, viewers
 from forgetmenot.store.database import Database, Transaction
 from forgetmenot.store.episodes import OwnEpisode
-from forgetmenot.store.evidence import Stance
-from forgetmenot.store.notes import NewNote
+from forgetmenot.store.notes import NewNote, Stance
 from forgetmenot.text.clean import clean
 from forgetmenot.text.mentions import SOMEBODY, ids_in, mention, provisional
 from forgetmenot.text.removal import traces, without_person
@@ -58,14 +46,9 @@ SLICE_S = 0.025
 """How long a slice should hold the database."""
 
 
-async def erased_people(db: Database) -> Mapping[str, int]:
-    """The time of each erasure by hash, for `ImportGate`. Raises StoreError."""
-    return await asyncio.to_thread(privacy_log.erased, privacy_log.path_of(db.key))
-
-
 @dataclass(frozen=True, slots=True)
 class ImportGate:
-    """What holds for one batch of lines."""
+    """What holds for one batch of lines. `erased`: the time of each erasure, by hash."""
 
     tx: Transaction
     opted_out: Collection[str]
@@ -142,16 +125,16 @@ async def import_notes(
     now: int,
     merge: bool = False,
     filtered: bool = True,
-    privacy: PrivacySettings | None = None,
     dry_run: bool = False,
 ) -> ImportReport:
     """Take in JSON lines. `merge`: run the guards on duplicates and conflicts; `filtered`: refuse sensitive facts.
 
     `dry_run`: only report; every batch is written and rolled back.
     """
-    state = _Import(now, merge, erased=await erased_people(db))
+    erased = await asyncio.to_thread(privacy_log.erased, privacy_log.path_of(db.key))
+    state = _Import(now, merge, erased=erased)
     slices = _Slices(db, state, undo=dry_run)
-    async for read, past, refused in batches(lines, Terms(now, filtered, privacy or PrivacySettings())):
+    async for read, past, refused in batches(lines, now=now, filtered=filtered):
         state.report.refused += refused
         await slices.write(read, _write)
         await slices.write(past, _write_streams)
@@ -300,8 +283,7 @@ def _new_id(name: str) -> str:
 async def _add_viewers(tx: Transaction, logins: Mapping[str, str | None], state: _Import) -> None:
     """Add those of these people (with the login that is told of them) whom nobody has seen yet."""
     new = sorted(logins.keys() - state.viewers.keys())
-    await identities.add_provisional(tx, [name for name in new if not name.isdigit()], state.now)
-    await identities.add_by_id(tx, {name: logins[name] for name in new if name.isdigit()}, state.now)
+    await viewers.add_unseen(tx, {_new_id(name): logins[name] if name.isdigit() else name for name in new}, state.now)
     state.viewers.update({name: _new_id(name) for name in new})
     state.new_viewers.update(new)
 
@@ -310,33 +292,20 @@ async def _make_episodes(tx: Transaction, batch: list[ReadLine], state: _Import)
     """The evidence episode of each line: one per key."""
     keys = {_key(tx, read) for read in batch} - state.keys.keys()
     state.keys.update(await episodes.ids_by_key(tx, sorted(keys)))
-    next_id = await tx.highest_id("episodes") + 1
+    free = count(await tx.highest_id("episodes") + 1)
     new: list[tuple[int, OwnEpisode]] = []
-    found: list[int] = []
     for read in batch:
-        key = _key(tx, read)
+        key, episode = _key(tx, read), read.line.episode
         if key not in state.keys:
-            new.append((next_id, _episode(read, key)))
-            state.keys[key] = next_id
-            found.append(next_id)
-            next_id += 1
-        else:
-            found.append(state.keys[key])
+            summary = clean(episode.summary) if episode is not None else ""
+            state.keys[key] = next(free)
+            new.append((state.keys[key], OwnEpisode(EpisodeKind.IMPORT, summary or "Imported.", read.at, (), key)))
+            state.new_keys.add(key)
     await episodes.insert_imported(tx, new, state.now)
-    pairs = [
-        (episode, state.viewers[read.viewer])
-        for read, episode in zip(batch, found, strict=True)
-        if read.viewer is not None
-    ]
-    await episodes.add_people(tx, pairs)
-    state.new_keys.update(one.key for _, one in new if one.key is not None)
+    found = [state.keys[_key(tx, read)] for read in batch]
+    people = [None if read.viewer is None else state.viewers[read.viewer] for read in batch]
+    await episodes.add_people(tx, [(one, who) for one, who in zip(found, people, strict=True) if who is not None])
     return found
-
-
-def _episode(read: ReadLine, key: str) -> OwnEpisode:
-    episode = read.line.episode
-    summary = clean(episode.summary) if episode is not None else "Imported."
-    return OwnEpisode(EpisodeKind.IMPORT, summary or "Imported.", read.at, (), key)
 
 
 async def _insert(tx: Transaction, batch: list[ReadLine], rests_on: list[int], state: _Import) -> None:
@@ -344,27 +313,15 @@ async def _insert(tx: Transaction, batch: list[ReadLine], rests_on: list[int], s
     free = count(max([await tx.highest_id("semantic_notes"), *given]) + 1)
     new = [_new_note(read, state, read.line.id or next(free)) for read in batch]
     await notes.insert_many(tx, new, cause="import", now=state.now)
-    await evidence.add_many(
-        tx,
-        (
-            Stance(note.id or 0, episode, "stated", None, False, note.at)  # noqa: FBT003  # a row
-            for note, episode in zip(new, rests_on, strict=True)
-        ),
-    )
+    stated = [(note.id or 0, episode, note.at) for note, episode in zip(new, rests_on, strict=True)]
+    await notes.add_evidence(tx, *(Stance(i, on, "stated", None, addressed=False, at=at) for i, on, at in stated))
+    for read, note in zip(batch, new, strict=True):
+        number = note.id or 0
+        if old := read.line.id or read.external:
+            state.numbers[old] = number
+        if note.status is NoteStatus.SUPERSEDED and read.line.superseded_by:  # set once all lines are in
+            state.successors[number] = read.line.superseded_by
     state.report.imported += len(new)
-    await _take_over_statuses(tx, batch, new, state)
-
-
-async def _take_over_statuses(tx: Transaction, batch: list[ReadLine], new: list[NewNote], state: _Import) -> None:
-    """A note that was superseded or retracted stays so; pointers are set once all lines are in."""
-    pairs = [(read.line, note.id or 0) for read, note in zip(batch, new, strict=True)]
-    past = [(note_id, line.status) for line, note_id in pairs if line.status is not NoteStatus.ACTIVE]
-    await notes.take_over(tx, past, cause="import", now=state.now)
-    state.numbers.update(
-        {old: note.id or 0 for read, note in zip(batch, new, strict=True) if (old := read.line.id or read.external)}
-    )
-    superseded = [one for one in pairs if one[0].status is NoteStatus.SUPERSEDED]
-    state.successors.update({note_id: line.superseded_by for line, note_id in superseded if line.superseded_by})
 
 
 def _new_note(read: ReadLine, state: _Import, note_id: int | None) -> NewNote:
@@ -376,6 +333,7 @@ def _new_note(read: ReadLine, state: _Import, note_id: int | None) -> NewNote:
         confidence=read.line.confidence,
         source_kind=read.line.source_kind,
         at=read.at,
+        status=read.line.status,
         importance=read.line.importance,
         topics=_words(read.line.topics),
         asked_with=_words(read.line.asked_with),

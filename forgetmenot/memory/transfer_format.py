@@ -16,7 +16,6 @@ from forgetmenot.clock import iso, parse_iso
 from forgetmenot.domain.memory import Importance, Note, NoteStatus, Scope, SourceKind
 from forgetmenot.errors import ODD_INPUT
 from forgetmenot.memory.notes.proposals import FactRefused, checked_fact
-from forgetmenot.settings.schema import PrivacySettings
 from forgetmenot.text.clean import clean
 from forgetmenot.text.mentions import PROVISIONAL, is_login, login_of
 
@@ -94,26 +93,18 @@ class ReadLine(NamedTuple):
     external: int | None = None
 
 
-class Terms(NamedTuple):
-    """How lines are to be read."""
-
-    now: int
-    filtered: bool
-    privacy: PrivacySettings
-
-
 Batch: TypeAlias = tuple[list[ReadLine], list[StreamLine], list[RefusedLine]]
 """What can be used of some lines, notes and streams, and what cannot."""
 
 
-async def batches(lines: Iterable[str], terms: Terms) -> AsyncIterator[Batch]:
-    """The lines, read and screened, some at a time."""
+async def batches(lines: Iterable[str], *, now: int, filtered: bool) -> AsyncIterator[Batch]:
+    """The lines, read and screened (`filtered`: for sensitive facts), some at a time."""
     rest = enumerate(lines, start=1)
     while batch := list(islice(rest, LINES_PER_BATCH)):
-        yield await asyncio.to_thread(_readable, batch, terms)
+        yield await asyncio.to_thread(_readable, batch, now, filtered=filtered)
 
 
-def _readable(batch: list[tuple[int, str]], terms: Terms) -> Batch:
+def _readable(batch: list[tuple[int, str]], now: int, *, filtered: bool) -> Batch:
     found: list[ReadLine] = []
     past: list[StreamLine] = []
     refused: list[RefusedLine] = []
@@ -123,9 +114,12 @@ def _readable(batch: list[tuple[int, str]], terms: Terms) -> Batch:
             continue
         try:
             if _STREAM.match(text):
-                past.append(_read_stream(of_streams.decode(text)))
+                line = of_streams.decode(text)
+                visits = tuple((_login_or_id(who) or "", _login(login), *more) for who, login, *more in line.visits)
+                title, category = clean(line.title), clean(line.category)
+                past.append(msgspec.structs.replace(line, title=title, category=category, visits=visits))
             else:
-                found.append(_read(number, decoder.decode(text), terms))
+                found.append(_read(number, decoder.decode(text), now, filtered=filtered))
         except msgspec.MsgspecError as error:
             refused.append(RefusedLine(number, str(error)))
         except FactRefused as refusal:
@@ -135,35 +129,26 @@ def _readable(batch: list[tuple[int, str]], terms: Terms) -> Batch:
     return found, past, refused
 
 
-def _read(number: int, line: NoteLine, terms: Terms) -> ReadLine:
+def _read(number: int, line: NoteLine, now: int, *, filtered: bool) -> ReadLine:
     fact = clean(line.fact)
     if not fact:
         raise FactRefused("the fact is empty")
     if (line.viewer is None) == (line.scope is Scope.VIEWER):
         raise FactRefused("scope viewer needs a viewer; channel and running_bit have none")
-    if terms.filtered:
-        _refuse_sensitive(fact, terms.privacy)
-    at = terms.now if line.observed_at is None else _time("observed_at", line.observed_at)
-    expires_at = None if line.expires_at is None else _time("expires_at", line.expires_at)
-    return ReadLine(number, line, fact, at, expires_at, _login_or_id(line.viewer), _login(line.login))
+    if filtered:
+        try:
+            checked_fact(fact, links=True)
+        except FactRefused as refusal:
+            if not refusal.rule.startswith("length"):  # imports are taken as long as they are
+                raise
+    at, expires_at = _time("observed_at", line.observed_at), _time("expires_at", line.expires_at)
+    who = _login_or_id(line.viewer)
+    return ReadLine(number, line, fact, now if at is None else at, expires_at, who, _login(line.login))
 
 
-def _read_stream(line: StreamLine) -> StreamLine:
-    visits = tuple((_login_or_id(who) or "", _login(login), *more) for who, login, *more in line.visits)
-    return msgspec.structs.replace(line, title=clean(line.title), category=clean(line.category), visits=visits)
-
-
-def _refuse_sensitive(fact: str, privacy: PrivacySettings) -> None:
+def _time(key: str, value: str | None) -> int | None:
     try:
-        checked_fact(fact, allowed=frozenset(privacy.allow_categories), never=privacy.never_store, links=True)
-    except FactRefused as refusal:
-        if not refusal.rule.startswith("length"):  # imports are taken as long as they are
-            raise
-
-
-def _time(key: str, value: str) -> int:
-    try:
-        return parse_iso(value)
+        return None if value is None else parse_iso(value)
     except (ValueError, OverflowError) as error:
         raise FactRefused(f"{key} is no ISO 8601 time") from error
 
@@ -185,23 +170,11 @@ def _login_or_id(viewer: str | None) -> str | None:
 
 def line_of(note: Note, logins: dict[str, str], episode: tuple[str, str] | None) -> dict[str, object]:
     """A note as a line that `batches` reads; `episode`: the key and summary of its evidence."""
-    line: dict[str, object] = {
-        "id": note.id,
-        "scope": note.scope.value,
-        "viewer": note.subject_id,
-        "login": logins.get(note.subject_id or ""),
-        "fact": note.fact,
-        "confidence": round(note.confidence, 4),
-        "observed_at": iso(note.last_confirmed_at),
-        "topics": list(note.topics),
-        "status": note.status.value,
-        "source_kind": note.source_kind.value,
-        "importance": note.importance.value,
-        "asked_with": list(note.asked_with),
-        "expires_at": None if note.expires_at is None else iso(note.expires_at),
-        "superseded_by": note.superseded_by,
-        "pinned": note.pinned,
-    }
+    as_they_are = ("id", "scope", "fact", "topics", "status", "source_kind", "importance", "asked_with")
+    line: dict[str, object] = {name: getattr(note, name) for name in (*as_they_are, "superseded_by", "pinned")}
+    line |= {"viewer": note.subject_id, "login": logins.get(note.subject_id or "")}
+    line |= {"confidence": round(note.confidence, 4), "observed_at": iso(note.last_confirmed_at)}
+    line["expires_at"] = None if note.expires_at is None else iso(note.expires_at)
     if note.persona:
         line["persona"] = note.persona
     if episode is not None:

@@ -66,11 +66,7 @@ class ActionContext:
 class FactGatherer:
     """Reads the facts. `room_modes` returns the channel's modes that are on now."""
 
-    def __init__(
-        self,
-        db: Database,
-        room_modes: Callable[[], frozenset[str]] = frozenset,
-    ) -> None:
+    def __init__(self, db: Database, room_modes: Callable[[], frozenset[str]] = frozenset) -> None:
         self._db = db
         self._room_modes = room_modes
 

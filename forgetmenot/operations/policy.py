@@ -27,7 +27,7 @@ from forgetmenot.operations.entry import (
     TargetFound,
     class_name,
 )
-from forgetmenot.operations.parameters import Checked, check
+from forgetmenot.operations.requests import Checked, check
 from forgetmenot.settings.schema import Mode, Settings
 
 MANY_REFUSALS = 3
@@ -194,129 +194,62 @@ def _is_asker(case: Case) -> bool:
 
 RULES: tuple[Rule, ...] = (
     Rule("parameters", "all parameters are given and valid", _parameters),
-    Rule(
-        "safe_mode",
-        "safe mode stops everything",
-        _deny_if("safe_mode", lambda case: case.settings.actions.safe_mode or case.facts.safe_mode),
-    ),
+    Rule("safe_mode", "safe mode stops everything",
+        _deny_if("safe_mode", lambda case: case.settings.actions.safe_mode or case.facts.safe_mode)),
     Rule("paused", "a paused bot does nothing", _deny_if("bot_paused", lambda case: case.facts.paused)),
-    Rule(
-        "silent_preview",
-        "in shadow mode (silent preview) no action runs",
-        _deny_if("shadow_mode", lambda case: case.settings.bot.mode is Mode.SHADOW),
-    ),
-    Rule(
-        "switched_off",
-        "single actions can be switched off",
-        _deny_if("action_off", lambda case: case.action.name in case.settings.actions.disabled),
-    ),
-    Rule(
-        "failing",
-        "an action that failed three times in a row is paused",
-        _deny_if("action_failing", lambda case: case.action.name in case.facts.failing),
-    ),
+    Rule("silent_preview", "in shadow mode (silent preview) no action runs",
+        _deny_if("shadow_mode", lambda case: case.settings.bot.mode is Mode.SHADOW)),
+    Rule("switched_off", "single actions can be switched off",
+        _deny_if("action_off", lambda case: case.action.name in case.settings.actions.disabled)),
+    Rule("failing", "an action that failed three times in a row is paused",
+        _deny_if("action_failing", lambda case: case.action.name in case.facts.failing)),
     Rule("class_setting", "each kind of action is off, in silent preview, asks, or is live", _class_mode),
-    Rule(
-        "stream_live",
-        "some actions only make sense on a live stream",
-        _deny_if("not_live", lambda case: case.action.needs_live and not case.facts.live),
-    ),
+    Rule("stream_live", "some actions only make sense on a live stream",
+        _deny_if("not_live", lambda case: case.action.needs_live and not case.facts.live)),
     Rule("target_known", "the target is one person who is in chat now", _target_known),
-    Rule(
-        "not_a_bot",
-        "bots and the bot itself are no targets",
-        _deny_if("no_bots", lambda case: case.target is not None and (case.target.is_bot or case.target.is_self)),
-    ),
+    Rule("not_a_bot", "bots and the bot itself are no targets",
+        _deny_if("no_bots", lambda case: case.target is not None and (case.target.is_bot or case.target.is_self))),
     Rule("immune_role", "the broadcaster, moderators and VIPs are immune", _immune_role),
-    Rule(
-        "denied_target",
-        "the settings list people who are never a target",
-        _deny_if(
-            "protected",
-            lambda case: case.guarded and case.target and _listed(case.target, case.settings.actions.denied_targets),
-        ),
-    ),
-    Rule(
-        "allowed_target", "the settings may list the only allowed targets", _deny_if("other_targets", _foreign_target)
-    ),
+    Rule("denied_target", "the settings list people who are never a target",
+        _deny_if("protected",
+            lambda case: case.guarded and case.target and _listed(case.target, case.settings.actions.denied_targets))),
+    Rule("allowed_target", "the settings may list the only allowed targets",
+        _deny_if("other_targets", _foreign_target)),
     Rule("newcomer", "newcomers are protected", _deny_if("newcomer", _newcomer), overruled=True),
-    Rule(
-        "serious_talk",
-        "no games while people talk about something serious",
+    Rule("serious_talk", "no games while people talk about something serious",
         _deny_if("serious", lambda case: case.facts.serious and (case.action.playful or case.action.harms)),
-        overruled=True,
-    ),
-    Rule(
-        "refused_often",
-        "viewers who were refused often have to wait",
-        _deny_if("often_refused", lambda case: case.recent.refusals >= MANY_REFUSALS),
-        overruled=True,
-    ),
-    Rule(
-        "moderators_only",
-        "only moderators may ask for serious actions",
-        _deny_if(
-            "only_moderators",
-            lambda case: case.action.kind is ActionClass.NEVER_ALONE and not case.facts.asker.privileged,
-        ),
-        overruled=True,
-    ),
-    Rule(
-        "asked_in_words",
-        "memory changes, extra lines, clips, markers and serious actions need words of the asker that ask for them",
-        _deny_if("nobody_asked", _unasked),
-        overruled=True,
-    ),
-    Rule(
-        "own_notes_only",
-        "viewers ask about themselves, moderators about anybody",
-        _deny_if(
-            "only_themselves",
-            lambda case: case.action.self_only and not case.facts.asker.privileged and not _is_asker(case),
-        ),
-        overruled=True,
-    ),
+        overruled=True),
+    Rule("refused_often", "viewers who were refused often have to wait",
+        _deny_if("often_refused", lambda case: case.recent.refusals >= MANY_REFUSALS), overruled=True),
+    Rule("moderators_only", "only moderators may ask for serious actions",
+        _deny_if("only_moderators",
+            lambda case: case.action.kind is ActionClass.NEVER_ALONE and not case.facts.asker.privileged),
+        overruled=True),
+    Rule("asked_in_words", "memory changes, extra lines, clips, markers and serious actions are asked for in words",
+        _deny_if("nobody_asked", _unasked), overruled=True),
+    Rule("own_notes_only", "viewers ask about themselves, moderators about anybody",
+        _deny_if("only_themselves",
+            lambda case: case.action.self_only and not case.facts.asker.privileged and not _is_asker(case)),
+        overruled=True),
     Rule("consent", "the target asked for it or opted in", _consent, overruled=True),
-    Rule(
-        "affects_everybody",
-        "what affects everybody needs a moderator who clearly asks for it",
-        _for_everybody,
-        overruled=True,
-    ),
+    Rule("affects_everybody", "what affects everybody needs a moderator who clearly asks for it",
+        _for_everybody, overruled=True),
     Rule("own_timeouts_only", "the bot only lifts its own timeouts by itself", _own_work, overruled=True),
-    Rule(
-        "already_on",
-        "a mode that somebody else turned on stays",
-        _deny_if("already_on", lambda case: case.action.mode and case.action.mode in case.facts.room_modes),
-    ),
-    Rule(
-        "action_cooldown",
-        "each action has a cooldown",
-        _deny_if("just_used", lambda case: case.recent.action_until > case.now),
-        overruled=True,
-    ),
-    Rule(
-        "viewer_cooldown",
-        "each target has a cooldown",
-        _deny_if("just_target", lambda case: _in_cooldown(case, case.recent.viewer_until)),
-        overruled=True,
-    ),
-    Rule(
-        "channel_cooldown",
-        "moderation has a cooldown for the whole channel",
-        _deny_if("just_done", lambda case: _in_cooldown(case, case.recent.channel_until)),
-        overruled=True,
-    ),
-    Rule(
-        "stream_limit",
-        "each stream has a limit of actions",
+    Rule("already_on", "a mode that somebody else turned on stays",
+        _deny_if("already_on", lambda case: case.action.mode and case.action.mode in case.facts.room_modes)),
+    Rule("action_cooldown", "each action has a cooldown",
+        _deny_if("just_used", lambda case: case.recent.action_until > case.now), overruled=True),
+    Rule("viewer_cooldown", "each target has a cooldown",
+        _deny_if("just_target", lambda case: _in_cooldown(case, case.recent.viewer_until)), overruled=True),
+    Rule("channel_cooldown", "moderation has a cooldown for the whole channel",
+        _deny_if("just_done", lambda case: _in_cooldown(case, case.recent.channel_until)), overruled=True),
+    Rule("stream_limit", "each stream has a limit of actions",
         _deny_if("stream_limit", lambda case: case.recent.done_this_stream >= case.settings.actions.per_stream),
-        overruled=True,
-    ),
+        overruled=True),
     Rule("queue_full", "the approval queue stays short", _deny_if("queue_full", _queue_full), overruled=True),
     Rule("immune_on_twitch", "Twitch is also asked whether the target is immune", _immune_on_twitch),
     Rule("always_asks", "serious actions always need approval, whatever the settings", _never_alone),
-)
+)  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,7 +13,7 @@ from forgetmenot.errors import InputError, SettingsError
 from forgetmenot.memory.erasure import Progress
 from forgetmenot.memory.notes.proposals import FactRefused
 from forgetmenot.operations.entry import Operation, OperationContext, Parameter, ParameterKind, Request
-from forgetmenot.store import identities, viewers
+from forgetmenot.store import viewers
 from forgetmenot.store.database import Database
 from forgetmenot.text.mentions import is_login, login_of, provisional
 
@@ -159,5 +159,5 @@ async def owner(db: Database, surface: Surface, channel: str, now: int) -> Asker
     if viewer_id is None:
         viewer_id = provisional(login)
         async with db.write() as tx:
-            await identities.add_provisional(tx, [login], now)
+            await viewers.add_unseen(tx, {viewer_id: login}, now)
     return Asker(surface, viewer_id, Role.BROADCASTER, login, login)

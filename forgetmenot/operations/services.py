@@ -302,10 +302,7 @@ async def export(context: OperationContext, request: Request) -> OperationResult
         return OperationResult(ok=False, code="nothing_held", target=who)
     rows = await personal_data.export_rows(context.db, who.id)
     return OperationResult(
-        ok=True,
-        code="exported",
-        data={"person": person, "exported_at": iso(context.clock.now()), **rows},
-        target=who,
+        ok=True, code="exported", data={"person": person, "exported_at": iso(context.clock.now()), **rows}, target=who
     )
 
 

@@ -10,14 +10,13 @@ from forgetmenot.domain.operation import OperationResult, Surface, Target
 from forgetmenot.languages import reason
 from forgetmenot.memory import suppression
 from forgetmenot.memory.active_viewers import ORDINARY
-from forgetmenot.memory.episodes.missed import missed as what_was_missed
+from forgetmenot.memory.episodes.past_episodes import missed as what_was_missed
 from forgetmenot.memory.erasure import forget_fact
 from forgetmenot.memory.facts.corrections import meant_note
-from forgetmenot.memory.heard_facts import heard_facts
+from forgetmenot.memory.heard_facts import OWN_WORD, heard_facts
 from forgetmenot.memory.notes import edits
 from forgetmenot.memory.notes.note_merge import LIVE
 from forgetmenot.memory.notes.proposals import FactRefused
-from forgetmenot.memory.notes.spoken_corrections import OWN_WORD
 from forgetmenot.operations.entry import OperationContext, Request
 from forgetmenot.operations.run import CHANNEL_WORDS, NotAllowed, UnknownViewer, own_target, resolve_target
 from forgetmenot.store import events, notes, opt_outs, viewers
@@ -82,11 +81,7 @@ async def missed(context: OperationContext, request: Request) -> OperationResult
     return OperationResult(
         ok=True,
         code="missed",
-        data={
-            "ago": now - away.since,
-            "text": " ".join(away.sentences),
-            "evidence": away.evidence,
-        },
+        data={"ago": now - away.since, "text": " ".join(away.sentences), "evidence": away.evidence},
     )
 
 
@@ -297,12 +292,7 @@ async def edit(context: OperationContext, request: Request) -> OperationResult:
         raise NotAllowed
     fact = await edits.with_mentions(context.db, defang(request.text("text")))
     note = await edits.edit(
-        context.db,
-        note_id,
-        fact,
-        by=asker.viewer_id,
-        at=context.clock.now(),
-        privacy=context.settings().privacy,
+        context.db, note_id, fact, by=asker.viewer_id, at=context.clock.now(), privacy=context.settings().privacy
     )
     data = {**await _quoted(context, request, note), "old": note_id}
     return OperationResult(ok=True, code="edited", data=data)

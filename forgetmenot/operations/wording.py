@@ -9,8 +9,7 @@ from typing import Any
 from forgetmenot.domain.action import Decision, Outcome, OutcomeKind, Verdict
 from forgetmenot.domain.operation import OperationResult
 from forgetmenot.languages import ENGLISH, Language
-from forgetmenot.operations.action_claims import claims_action
-from forgetmenot.operations.machine_text import without_machine_text
+from forgetmenot.operations.action_claims import claims_action, without_machine_text
 
 _KEPT_FREE = 60
 """Characters kept free behind the facts, for the count of those that did not fit."""

@@ -47,7 +47,6 @@ from forgetmenot.store import (
     channel_state,
     episode_redaction,
     events,
-    evidence,
     model_calls,
     notes,
     streams,
@@ -398,9 +397,9 @@ class PrefixKeeper:
         past_rows += [Past(episode.id, episode.ended_at, episode.summary) for episode in shown]
         return tuple(past for past in past_rows if past.text)
 
-    async def _bit_streams(self, notes: Sequence[Note]) -> dict[int, int]:
-        bits = [note.id for note in notes if note.scope is Scope.RUNNING_BIT]
-        return {bit: len(came_up) for bit, came_up in (await evidence.streams_of(self._db, bits)).items()}
+    async def _bit_streams(self, held: Sequence[Note]) -> dict[int, int]:
+        bits = [note.id for note in held if note.scope is Scope.RUNNING_BIT]
+        return {bit: len(came_up) for bit, came_up in (await notes.streams_of(self._db, bits)).items()}
 
     async def _names(self, texts: list[str]) -> dict[str, str]:
         ids = {who for text in texts for who in ids_in(text)}

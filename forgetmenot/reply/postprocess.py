@@ -11,7 +11,7 @@ import unicodedata
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from forgetmenot.operations.machine_text import without_machine_text
+from forgetmenot.operations.action_claims import without_machine_text
 from forgetmenot.settings.schema import Settings
 from forgetmenot.text.caches import text_cache
 from forgetmenot.text.clean import clean

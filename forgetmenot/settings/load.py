@@ -133,16 +133,11 @@ def refuse_contradictions(settings: Settings, source: str) -> None:
             f"`window_max_events` ({memory.window_max_events}). Lower the first or raise the second."
         )
     if settings.dock.host != "127.0.0.1":
-        raise SettingsError(
-            f"{source}: table [dock], key `host`: the dock only listens on 127.0.0.1, since it shows chat "
-            "and takes orders. Remove the key."
-        )
+        why = "the dock only listens on 127.0.0.1, since it shows chat and takes orders. Remove the key."
+        raise _wrong(source, "dock", "host", why)
     if settings.bot.language not in languages():
-        known = ", ".join(languages())
-        raise SettingsError(
-            f"{source}: table [bot], key `language`: `{settings.bot.language}` is none of {known}. The language it "
-            "talks in is `reply_language`."
-        )
+        why = f"`{settings.bot.language}` is none of {', '.join(languages())}. The language it talks in is "
+        raise _wrong(source, "bot", "language", f"{why}`reply_language`.")
     _refuse_odd_places(settings, source)
     _refuse_other_machines(settings.bridge, source)
     _refuse_the_key_itself(settings.model.api_key_env, source)
@@ -154,12 +149,16 @@ def refuse_contradictions(settings: Settings, source: str) -> None:
         refuse_unknown_words(settings.privacy.allow_categories, CATEGORIES, where)
 
 
+def _wrong(source: str, table: str, key: str, why: str) -> SettingsError:
+    return SettingsError(f"{source}: table [{table}], key `{key}`: {why}")
+
+
 def _refuse_odd_places(settings: Settings, source: str) -> None:
     """Refuse logins and addresses that cannot be valid."""
     twitch = settings.twitch
     for key, login in (("channel", twitch.channel), ("bot_login", twitch.bot_login)):
         if not is_login(login):
-            raise SettingsError(f"{source}: table [twitch], key `{key}`: {no_login(login)}")
+            raise _wrong(source, "twitch", key, no_login(login))
     for table, key, address, kinds in (
         ("twitch", "irc_url", twitch.irc_url, ("wss", "ws")),
         ("twitch", "helix_url", twitch.helix_url, ("https", "http")),
@@ -167,35 +166,31 @@ def _refuse_odd_places(settings: Settings, source: str) -> None:
         ("model", "base_url", settings.model.base_url, ("http", "https")),
     ):
         if re.search(r"[@?#]", address):  # it is shown in errors, in the dock, in the log: nothing secret stands in it
-            raise SettingsError(
-                f"{source}: table [{table}], key `{key}`: an address without user, password or ? is needed here. "
-                "A model's key belongs into the environment variable that `api_key_env` in [model] names."
-            )
+            why = "an address without user, password or ? is needed here. A model's key belongs into the environment "
+            raise _wrong(source, table, key, f"{why}variable that `api_key_env` in [model] names.")
         if address and not re.match(rf"(?:{'|'.join(kinds)})://[^\s/]", address):
             known = " or ".join(f"{kind}://" for kind in kinds)
-            raise SettingsError(
-                f"{source}: table [{table}], key `{key}`: `{address}` is not an address. It begins with {known}."
-            )
+            raise _wrong(source, table, key, f"`{address}` is not an address. It begins with {known}.")
 
 
 def _refuse_other_machines(bridge: BridgeSettings, source: str) -> None:
     """What may run an effect without a password must not be anybody else's computer."""
     for key, address in (("streamerbot_url", bridge.streamerbot_url), ("firebot_url", bridge.firebot_url)):
         if not re.fullmatch(r"http://(?:127\.0\.0\.1|localhost):[0-9]{1,5}", address):
-            raise SettingsError(
-                f"{source}: table [bridge], key `{key}`: an address on this computer is needed here, such as "
-                "http://127.0.0.1:7474, without anything behind it."
+            why = (
+                "an address on this computer is needed here, such as http://127.0.0.1:7474, without anything behind it."
             )
+            raise _wrong(source, "bridge", key, why)
 
 
 def _refuse_the_key_itself(name: str, source: str) -> None:
     """A key in the place of its variable's name would be shown in errors and in the dock."""
     long_and_mixed = len(name) >= LONG_NAME and re.search("[a-z]", name) and re.search(r"\d", name)
     if name and (long_and_mixed or not re.fullmatch(r"[A-Za-z_]\w*", name, re.ASCII)):
-        raise SettingsError(
-            f"{source}: table [model], key `api_key_env`: the name of an environment variable is needed here, not the "
-            "key itself. Put the key into GEMINI_API_KEY, or another variable, and name that."
+        why = (
+            "the name of an environment variable is needed here, not the key itself. Put the key into GEMINI_API_KEY, "
         )
+        raise _wrong(source, "model", "api_key_env", f"{why}or another variable, and name that.")
 
 
 def refuse_unknown_words(given: Iterable[str], known: Collection[str], where: str) -> None:

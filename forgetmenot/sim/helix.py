@@ -189,18 +189,11 @@ class HelixServer:
     def _channel(self) -> dict[str, object]:
         owner = self.world.owner
         return {
-            "broadcaster_id": owner.id,
-            "broadcaster_login": owner.login,
-            "broadcaster_name": owner.name,
-            "broadcaster_language": "en",
-            "game_id": self.world.game_id,
-            "game_name": self.world.game,
-            "title": self.world.title,
-            "delay": 0,
-            "tags": [],
-            "content_classification_labels": [],
+            "broadcaster_id": owner.id, "broadcaster_login": owner.login, "broadcaster_name": owner.name,
+            "broadcaster_language": "en", "game_id": self.world.game_id, "game_name": self.world.game,
+            "title": self.world.title, "delay": 0, "tags": [], "content_classification_labels": [],
             "is_branded_content": False,
-        }
+        }  # fmt: skip
 
     async def _change_channel(self, call: Call) -> web.Response:
         world = self.world
@@ -218,22 +211,11 @@ class HelixServer:
     def _stream(self, stream: SimStream) -> dict[str, object]:
         owner = self.world.owner
         return {
-            "id": stream.id,
-            "user_id": owner.id,
-            "user_login": owner.login,
-            "user_name": owner.name,
-            "game_id": self.world.game_id,
-            "game_name": self.world.game,
-            "type": "live",
-            "title": self.world.title,
-            "viewer_count": stream.viewers,
-            "started_at": stamp(stream.started_at),
-            "language": "en",
-            "thumbnail_url": _PICTURE,
-            "tag_ids": [],
-            "tags": [],
-            "is_mature": False,
-        }
+            "id": stream.id, "user_id": owner.id, "user_login": owner.login, "user_name": owner.name,
+            "game_id": self.world.game_id, "game_name": self.world.game, "type": "live", "title": self.world.title,
+            "viewer_count": stream.viewers, "started_at": stamp(stream.started_at), "language": "en",
+            "thumbnail_url": _PICTURE, "tag_ids": [], "tags": [], "is_mature": False,
+        }  # fmt: skip
 
     async def _mark(self, call: Call) -> web.Response:
         now = self.world.now()
@@ -405,14 +387,7 @@ def _person(user: User) -> dict[str, str]:
 
 def _user(user: User) -> dict[str, object]:
     return {
-        "id": user.id,
-        "login": user.login,
-        "display_name": user.name,
-        "type": "",
-        "broadcaster_type": "",
-        "description": "",
-        "profile_image_url": _PICTURE,
-        "offline_image_url": "",
-        "view_count": 0,
+        "id": user.id, "login": user.login, "display_name": user.name, "type": "", "broadcaster_type": "",
+        "description": "", "profile_image_url": _PICTURE, "offline_image_url": "", "view_count": 0,
         "created_at": _JOINED,
-    }
+    }  # fmt: skip

@@ -24,20 +24,11 @@ from forgetmenot.sim.helix import Chat, HelixServer, refresh, validate
 from forgetmenot.sim.irc import HOST, IrcServer, privmsg
 from forgetmenot.sim.world import CLIENT_ID, SimMessage, SimStream, SimToken, Tokens, World
 
+_MANAGED = ("banned_users", "chat_messages", "chat_settings", "shoutouts", "announcements")
 ALL_SCOPES = (
-    "chat:read",
-    "user:read:chat",
-    "user:write:chat",
-    "moderator:manage:banned_users",
-    "moderator:manage:chat_messages",
-    "moderator:manage:chat_settings",
-    "moderator:manage:shoutouts",
-    "moderator:manage:announcements",
-    "moderation:read",
-    "channel:read:vips",
-    "channel:manage:broadcast",
-    "clips:edit",
-    "user:read:moderated_channels",
+    *("chat:read", "user:read:chat", "user:write:chat", "user:read:moderated_channels", "clips:edit"),
+    *("moderation:read", "channel:read:vips", "channel:manage:broadcast"),
+    *(f"moderator:manage:{what}" for what in _MANAGED),
 )
 
 

@@ -19,9 +19,9 @@ from pathlib import Path
 import msgspec
 
 from forgetmenot import errors
-from forgetmenot.files import make_own
+from forgetmenot.files import make_own, write_own
 from forgetmenot.store import file_safety, privacy_log
-from forgetmenot.store.database import BUSY_TIMEOUT_S, Database, Source, translating
+from forgetmenot.store.database import Database, Source, connect, reading_beside, translating
 from forgetmenot.store.file_safety import APPLICATION_ID
 from forgetmenot.store.migrations import LATEST, MIGRATIONS, schema_sql
 from forgetmenot.store.privacy_log import HashKey
@@ -109,19 +109,20 @@ def copy(source: Path, target: Path, key: HashKey | None) -> Copied:
         make_own(target.parent)
         part.unlink(missing_ok=True)
         file_safety.protect(part)
-        counts = _fill(part, source, key)
-        _to_disk(part)
+        counted = _fill(part, source, key)
+        with part.open("r+b") as written:
+            os.fsync(written.fileno())
         part.replace(target)
     except OSError as error:
         raise errors.StoreError(f"{target} cannot be written: {error.strerror}. Choose another place.") from error
     finally:
         with contextlib.suppress(OSError):
             part.unlink(missing_ok=True)
-    return Copied(target, target.stat().st_size, *counts)
+    return Copied(target, target.stat().st_size, counted.notes, counted.episodes)
 
 
-def _fill(part: Path, source: Path, key: HashKey | None) -> tuple[int, int]:
-    with translating(part), contextlib.closing(_connect(part)) as db:
+def _fill(part: Path, source: Path, key: HashKey | None) -> "Counts":
+    with translating(part), contextlib.closing(connect(part, "rw")) as db:
         for pragma in ("journal_mode = OFF", "synchronous = OFF", "temp_store = MEMORY", "foreign_keys = OFF"):
             db.execute(f"PRAGMA {pragma}")
         db.executescript(schema_sql())
@@ -132,9 +133,9 @@ def _fill(part: Path, source: Path, key: HashKey | None) -> tuple[int, int]:
             _take_over(db)
             if position is not None:
                 db.execute("INSERT OR REPLACE INTO channel_state VALUES (?, ?, 0)", (LOG_POSITION, position))
-        notes, episodes = (_number(db, f"SELECT count(*) FROM {name}") for name in ("semantic_notes", "episodes"))  # noqa: S608
+        counted = Counts(*db.execute(_COUNTS).fetchone())
         db.execute("DETACH source")
-    return notes, episodes
+    return counted
 
 
 def _take_over(db: sqlite3.Connection) -> None:
@@ -147,12 +148,6 @@ def _take_over(db: sqlite3.Connection) -> None:
     db.execute("INSERT INTO main.episodes_fts (episodes_fts) VALUES ('optimize')")
 
 
-def _connect(path: Path) -> sqlite3.Connection:
-    return sqlite3.connect(
-        f"{path.absolute().as_uri()}?mode=rw", uri=True, isolation_level=None, timeout=BUSY_TIMEOUT_S
-    )
-
-
 @contextlib.contextmanager
 def _one_moment(db: sqlite3.Connection, source: Path, key: HashKey | None) -> Iterator[str | None]:
     """A transaction that sees the source as it was when the privacy log ended there."""
@@ -160,7 +155,7 @@ def _one_moment(db: sqlite3.Connection, source: Path, key: HashKey | None) -> It
     if key is None:
         _begin(db)
     else:
-        with contextlib.closing(_connect(source)) as writer:  # nobody writes between the count and the first read
+        with contextlib.closing(connect(source, "rw")) as writer:  # nobody writes between the count and the first read
             writer.execute("BEGIN IMMEDIATE")
             position = privacy_log.mark(privacy_log.path_of(key))
             _begin(db)
@@ -178,21 +173,11 @@ def _number(db: sqlite3.Connection, sql: str) -> int:
     return int(db.execute(sql).fetchone()[0])
 
 
-def _to_disk(path: Path) -> None:
-    with path.open("r+b") as file:
-        os.fsync(file.fileno())
-
-
 def check(path: Path) -> None:
     """See that a file is a whole memory of ours. Raises StoreError, StoreForeign."""
     if not path.is_file():
         raise errors.InputError(f"There is no file {path}.")
-    with (
-        translating(path),
-        contextlib.closing(
-            sqlite3.connect(f"{path.absolute().as_uri()}?mode=ro", uri=True, isolation_level=None)
-        ) as db,
-    ):
+    with reading_beside(path) as db:
         if not file_safety.may_be_ours(path) or _number(db, "PRAGMA application_id") != APPLICATION_ID:
             raise errors.StoreForeign(f"{path} is not a ForgetMeNot memory. Nothing was changed.")
         version = _number(db, "PRAGMA user_version")
@@ -202,7 +187,9 @@ def check(path: Path) -> None:
             )
         if version < 1 or _has_strange_parts(db):
             raise errors.StoreForeign(f"{path} was changed by another program. Nothing was changed.")
-        if db.execute("PRAGMA quick_check(1)").fetchone()[0] != "ok" or _are_numbers_used_up(db):
+        # SQLite gives no number twice: where they are used up, no more rows could be added
+        used_up = f"SELECT 1 FROM sqlite_sequence WHERE typeof(seq) <> 'integer' OR seq > {HIGHEST}"  # noqa: S608
+        if db.execute("PRAGMA quick_check(1)").fetchone()[0] != "ok" or db.execute(used_up).fetchone():
             raise errors.StoreForeign(f"{path} is damaged. Nothing was changed; try another backup.")
 
 
@@ -219,26 +206,16 @@ def _has_strange_parts(db: sqlite3.Connection) -> bool:
     return False
 
 
-def _are_numbers_used_up(db: sqlite3.Connection) -> bool:
-    """Whether no more rows could be added: SQLite gives no number twice."""
-    found = db.execute("SELECT 1 FROM sqlite_sequence WHERE typeof(seq) <> 'integer' OR seq > ?", (HIGHEST,))
-    return found.fetchone() is not None
-
-
 def is_newest(path: Path) -> bool:
     """Whether a memory has the newest schema. Raises StoreError."""
-    with translating(path), contextlib.closing(sqlite3.connect(f"{path.absolute().as_uri()}?mode=ro", uri=True)) as db:
+    with reading_beside(path) as db:
         return _number(db, "PRAGMA user_version") == LATEST
 
 
 def duplicate(path: Path, target: Path) -> None:
     """The file as it is, with what its write-ahead log holds. Raises StoreError."""
     file_safety.protect(target)
-    with (
-        translating(path),
-        contextlib.closing(sqlite3.connect(f"{path.absolute().as_uri()}?mode=ro", uri=True)) as old,
-        contextlib.closing(sqlite3.connect(target)) as new,
-    ):
+    with reading_beside(path) as old, contextlib.closing(connect(target, "rw")) as new:
         old.backup(new)
 
 
@@ -288,8 +265,7 @@ def last_counts(database: Path) -> Counts | None:
 
 async def counts(source: Source) -> Counts:
     """How much a memory holds now."""
-    row = await source.row(_COUNTS)
-    return Counts(*map(int, row)) if row else Counts()
+    return Counts(*(await source.rows(_COUNTS))[0])
 
 
 def write_counts(database: Path, found: Counts) -> None:
@@ -299,8 +275,7 @@ def write_counts(database: Path, found: Counts) -> None:
         if last_counts(database) == found:
             return
         part = file.with_name(f"{file.name}.part")
-        with os.fdopen(os.open(part, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "wb") as out:
-            out.write(msgspec.json.encode(found))
+        write_own(part, msgspec.json.encode(found), os.O_TRUNC)
         part.replace(file)
     except OSError as error:
         raise file_safety.cannot_open(file, error) from error
@@ -308,11 +283,9 @@ def write_counts(database: Path, found: Counts) -> None:
 
 async def check_start(db: Database) -> None:
     """See that the memory is whole and that nothing of the last run is missing. Raises StoreDamaged, StoreError."""
-    said = await db.value("PRAGMA quick_check(1)")
-    if said != "ok":
-        raise _missing(db.path, f"{db.path} is damaged ({said}).")
-    tables = {row[0] for row in await db.rows("SELECT name FROM sqlite_master WHERE type = 'table'")}
-    lost = sorted({*KEPT, *LEFT_OUT} - tables)
+    if damage := await db.damage():
+        raise _missing(db.path, f"{db.path} is damaged ({damage}).")
+    lost = sorted({*KEPT, *LEFT_OUT} - {*await db.column("SELECT name FROM sqlite_master WHERE type = 'table'")})
     if lost:
         raise _missing(db.path, f"{db.path} lacks the tables {', '.join(lost)}.")
     before, now = await asyncio.to_thread(last_counts, db.path), await counts(db)
@@ -329,21 +302,16 @@ def _missing(database: Path, what: str, more: str = "") -> errors.StoreDamaged:
 
 def best_copy(database: Path) -> Path | None:
     """The copy beside a memory that holds most; of equals the newest. One that cannot be read holds nothing."""
-    sizes = {copy: counts_of(copy) for copy in copies_of(database)}
-    found = [copy for copy, counted in sizes.items() if counted is not None]
-    return max(found, key=lambda copy: (_all(sizes[copy]), copy.name), default=None)
-
-
-def _all(counted: Counts | None) -> int:
-    return counted.notes + counted.episodes if counted else 0
+    held = [(counted.notes + counted.episodes, copy) for copy in copies_of(database) if (counted := counts_of(copy))]
+    return max(held, default=(0, None))[1]
 
 
 def counts_of(copy: Path) -> Counts | None:
     """How much a copy holds; None if it cannot be read."""
     try:
-        with contextlib.closing(sqlite3.connect(f"{copy.absolute().as_uri()}?mode=ro", uri=True)) as db:
+        with reading_beside(copy) as db:
             return Counts(*db.execute(_COUNTS).fetchone())
-    except (sqlite3.Error, UnicodeDecodeError):  # the second: a damaged schema
+    except errors.StoreError:
         return None
 
 

@@ -204,13 +204,6 @@ async def with_note(source: Source, note_id: int, limit: int = 20) -> list[tuple
     return [(row[0], row[1]) for row in rows]
 
 
-async def filter_counts(db: Database) -> dict[str, int]:
-    """How often each post-processing step changed a reply."""
-    return await db.pairs(
-        "SELECT step.value, count(*) FROM bot_messages AS m, json_each(m.filters_json) AS step GROUP BY step.value"
-    )
-
-
 # ── made from a cleared line ──────────────────────────────────────────────────────────────────
 # Such a reply may say it again: it answered the line, had it in its prompt, or had such a reply in its prompt.
 

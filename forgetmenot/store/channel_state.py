@@ -9,28 +9,26 @@ A name that was never set is an empty text.
 """
 
 import contextlib
-import sqlite3
 from collections.abc import Mapping
 from pathlib import Path
 from typing import NamedTuple
 
-from forgetmenot.errors import TwitchRefused
-from forgetmenot.store.database import Database, Source, Transaction
+from forgetmenot.errors import StoreError, TwitchRefused
+from forgetmenot.store.database import Database, Source, Transaction, connect, reading_beside
 from forgetmenot.store.file_safety import may_be_ours
 
 WIPE_DUE = "wipe_due"
 """Set while bytes of what was deleted may be left: memory/erasure rebuilds the file."""
 
 
-async def read(db: Database, name: str) -> str:
+async def read(source: Source, name: str) -> str:
     """The value of one name; an empty text if it was never set."""
-    value = await db.value("SELECT value FROM channel_state WHERE name = ?", (name,))
-    return str(value) if value is not None else ""
+    return await source.value("SELECT value FROM channel_state WHERE name = ?", (name,)) or ""
 
 
 async def read_all(source: Source) -> dict[str, str]:
     """Every name that was set."""
-    return {row["name"]: row["value"] for row in await source.rows("SELECT name, value FROM channel_state")}
+    return await source.pairs("SELECT name, value FROM channel_state")
 
 
 async def put(tx: Transaction, values: Mapping[str, str], now: int) -> None:
@@ -109,7 +107,9 @@ async def claim(db: Database, room_id: str, channel: str, now: int) -> None:
     former = next((file for file in _beside(db.path) if file != db.path and owner_of(file).id == room_id), None)
     if former is not None:
         was = owner_of(former).login
-        _rename(former, channel, now)
+        with contextlib.closing(connect(former, "rw")) as writing:
+            renamed = "UPDATE channel_state SET value = ?, updated_at = ? WHERE name = 'login'"
+            writing.execute(renamed, (channel, now))
         async with db.write() as tx:
             await clear(tx, "login")
         raise TwitchRefused(
@@ -121,18 +121,13 @@ async def claim(db: Database, room_id: str, channel: str, now: int) -> None:
 
 def owner_of(file: Path) -> Owner:
     """The owner of a file, as far as it can be read. Read-only."""
-    with contextlib.suppress(OSError, sqlite3.Error):
+    with contextlib.suppress(OSError, StoreError):
         if file.is_file() and may_be_ours(file):
-            with contextlib.closing(sqlite3.connect(f"{file.absolute().as_uri()}?mode=ro", uri=True)) as reading:
-                rows = reading.execute("SELECT name, value FROM channel_state WHERE name IN ('id', 'login')")
+            with reading_beside(file) as own:
+                rows = own.execute("SELECT name, value FROM channel_state WHERE name IN ('id', 'login')")
                 return Owner(**dict(rows.fetchall()))
     return Owner()
 
 
 def _beside(file: Path) -> list[Path]:
     return sorted(file.parent.glob(f"*{file.suffix}"))
-
-
-def _rename(file: Path, channel: str, now: int) -> None:
-    with contextlib.closing(sqlite3.connect(file, timeout=5)) as writing, writing:
-        writing.execute("UPDATE channel_state SET value = ?, updated_at = ? WHERE name = 'login'", (channel, now))

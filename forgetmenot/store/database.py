@@ -49,6 +49,7 @@ _KEYED_ROWS = "SELECT EXISTS (SELECT 1 FROM forgotten) + EXISTS (SELECT 1 FROM o
 sqlite3.register_adapter(Reason, lambda reason: reason.row)
 for _many in _MANY:  # for json_each (?) in a query
     sqlite3.register_adapter(_many, lambda values: json.dumps(list(values)))
+sqlite3.register_adapter(dict, json.dumps)
 
 Params = Sequence[Any] | Mapping[str, Any]
 Row = sqlite3.Row
@@ -60,8 +61,8 @@ def row_as(row: Row, cls: type[T], **more: object) -> T:
     return msgspec.convert(dict(row) | more, cls, strict=False)
 
 
-async def to_the_end(work: Awaitable[Any]) -> None:
-    """Await something that must finish even when we are cancelled meanwhile; the cancellation is raised after it."""
+async def to_the_end(work: Awaitable[T]) -> T:
+    """What something gives that must finish even when we are cancelled meanwhile; that is raised after it."""
     task = asyncio.ensure_future(work)
     cancelled = False
     while not task.done():
@@ -69,15 +70,16 @@ async def to_the_end(work: Awaitable[Any]) -> None:
             await asyncio.shield(asyncio.wait([task]))
         except asyncio.CancelledError:
             cancelled = True
-    task.result()
+    result = task.result()
     if cancelled:
         raise asyncio.CancelledError
+    return result
 
 
 class Source(Protocol):
     """Whatever the functions of store/ can read from: the database, a transaction, a snapshot.
 
-    A list or set among the parameters of a query is read with `json_each (?)`.
+    A list, set or dict among the parameters of a query is read with `json_each (?)`.
     """
 
     key: HashKey
@@ -348,7 +350,7 @@ async def open_database(path: Path, *, key: HashKey | None = None, any_key: bool
             if key is None and not any_key:
                 key = HashKey.beside(path)
                 refuse_lost_key(key, path, keyed_rows=await number(writer, _KEYED_ROWS) > 0)
-            reader = _Reader(partial(_connect_to_read, path), iter_chunk_size=64)
+            reader = _Reader(partial(connect, path), iter_chunk_size=64)
             await stack.enter_async_context(reader)
             for connection in (writer, reader):
                 connection.row_factory = sqlite3.Row
@@ -365,35 +367,28 @@ def _file_at(path: Path) -> tuple[int, int] | None:
     return found.st_dev, found.st_ino
 
 
-def _connect_to_read(path: Path) -> sqlite3.Connection:
-    return sqlite3.connect(
-        f"{path.absolute().as_uri()}?mode=ro", uri=True, isolation_level=None, timeout=BUSY_TIMEOUT_S
-    )
+def connect(path: Path, mode: str = "ro", timeout: float = BUSY_TIMEOUT_S) -> sqlite3.Connection:
+    """A connection to a file that is there (`mode`: ro or rw; it is never made), without transactions of its own."""
+    return sqlite3.connect(f"{path.absolute().as_uri()}?mode={mode}", uri=True, isolation_level=None, timeout=timeout)
 
 
 @contextlib.contextmanager
 def reading_beside(path: Path) -> Iterator[sqlite3.Connection]:
     """A connection of its own for a thread that reads long, so that no reply waits for it. Raises StoreError."""
-    with translating(path), contextlib.closing(_connect_to_read(path)) as own:
+    with translating(path), contextlib.closing(connect(path)) as own:
         yield own
 
 
 def _checkpoint(path: Path) -> None:
-    there = f"{path.absolute().as_uri()}?mode=rw"  # never made anew, should it have been moved away
-    with contextlib.closing(sqlite3.connect(there, uri=True, isolation_level=None, timeout=0)) as other:
+    with contextlib.closing(connect(path, "rw", timeout=0)) as other:
         other.execute("PRAGMA wal_checkpoint(PASSIVE)")
 
 
 async def _prepare(writer: aiosqlite.Connection, path: Path) -> None:
     await refuse_foreign(writer, path)
-    for pragma in (
-        "journal_mode = WAL",
-        "synchronous = NORMAL",
-        "temp_store = MEMORY",
-        "foreign_keys = ON",
-        "secure_delete = ON",
-    ):
-        await writer.execute_fetchall(f"PRAGMA {pragma}")
+    settings = {"journal_mode": "WAL", "synchronous": "NORMAL", "temp_store": "MEMORY"}
+    for name, value in {**settings, "foreign_keys": "ON", "secure_delete": "ON"}.items():
+        await writer.execute_fetchall(f"PRAGMA {name} = {value}")
     if await number(writer, "PRAGMA secure_delete") != 1:
         raise errors.StoreError(
             "This build of SQLite cannot erase what it deletes (secure_delete). Use Python from python.org."

@@ -4,15 +4,12 @@ Of people who opted out or were banned, and of redacted lines, the feed has noth
 shows the ban alone, until it is lifted. The bot's own lines are in `bot_messages`, with their reasons.
 """
 
-import json
 from collections.abc import Awaitable, Callable, Iterable
 from typing import NamedTuple, TypeVar
 
 from forgetmenot.domain.memory import Note
 from forgetmenot.languages import read_reason
-from forgetmenot.store import action_logs, bot_messages, invariants, notes, privacy_log
-from forgetmenot.store.action_logs import LoggedAction
-from forgetmenot.store.bot_messages import BotMessage
+from forgetmenot.store import invariants, notes, privacy_log
 from forgetmenot.store.database import Database, Row
 
 T = TypeVar("T")
@@ -59,18 +56,21 @@ class Learnt(NamedTuple):
 
 
 class FeedCursor(NamedTuple):
-    """A position in the feed: the highest id of each kind that was read."""
+    """A position in what was stored: the highest id of each kind that was read."""
 
     line: int = 0
     episode: int = 0
     change: int = 0
+    reply: int = 0
+    action: int = 0
 
 
 async def feed_cursor(db: Database) -> FeedCursor:
     """The present position."""
     row = await db.row(
         "SELECT (SELECT coalesce(max(seq), 0) FROM events), (SELECT coalesce(max(id), 0) FROM episodes),"
-        " (SELECT coalesce(max(id), 0) FROM note_changes)"
+        " (SELECT coalesce(max(id), 0) FROM note_changes), (SELECT coalesce(max(id), 0) FROM bot_messages),"
+        " (SELECT coalesce(max(id), 0) FROM action_logs)"
     )
     return FeedCursor(*row) if row else FeedCursor()
 
@@ -106,12 +106,8 @@ async def lines(db: Database, after: int, limit: int) -> list[HeardLine]:
 
 async def taken_away(db: Database, since: int) -> list[int]:
     """Lines that were cleared since then, of those that a page may still show."""
-    rows = await db.rows(
-        "SELECT seq FROM events WHERE seq > (SELECT max(seq) FROM events) - ? AND redacted_at >= ?"
-        " ORDER BY seq DESC LIMIT 500",
-        (MAY_BE_SHOWN, since),
-    )
-    return [int(row[0]) for row in rows]
+    late = "seq > (SELECT max(seq) FROM events) - ? AND redacted_at >= ? ORDER BY seq DESC LIMIT 500"
+    return await db.column(f"SELECT seq FROM events WHERE {late}", (MAY_BE_SHOWN, since))  # noqa: S608  # a constant
 
 
 async def feed_episodes(db: Database, after: int, limit: int) -> list[Happened]:
@@ -135,26 +131,7 @@ async def changes(db: Database, after: int, limit: int) -> list[Learnt]:
     return [Learnt(*row)._replace(cause=read_reason(row["cause"])) for row in reversed(rows)]
 
 
-async def replies(db: Database, limit: int) -> list[BotMessage]:
-    """The newest replies, oldest first: the newest ones may still change."""
-    return (await bot_messages.listing(db, limit))[::-1]
-
-
-async def actions(db: Database, limit: int) -> list[LoggedAction]:
-    """The newest proposals, oldest first."""
-    return (await action_logs.latest(db, limit))[::-1]
-
-
 # What was added to the memory since a moment.
-
-
-class MemoryCursor(NamedTuple):
-    """The highest ids that were seen."""
-
-    episode: int = 0
-    change: int = 0
-    reply: int = 0
-    action: int = 0
 
 
 class NoteNews(NamedTuple):
@@ -164,15 +141,6 @@ class NoteNews(NamedTuple):
     before: str | None
     after: str
     cause: str
-
-
-async def memory_cursor(db: Database) -> MemoryCursor:
-    """The present position."""
-    row = await db.row(
-        "SELECT (SELECT coalesce(max(id), 0) FROM episodes), (SELECT coalesce(max(id), 0) FROM note_changes),"
-        " (SELECT coalesce(max(id), 0) FROM bot_messages), (SELECT coalesce(max(id), 0) FROM action_logs)"
-    )
-    return MemoryCursor(*row) if row else MemoryCursor()
 
 
 async def notes_since(db: Database, after: int) -> list[NoteNews]:
@@ -204,7 +172,7 @@ async def chat_per_minute(db: Database, since: int, step: int) -> list[tuple[int
         " GROUP BY began ORDER BY began",
         {"since": since, "step": step},
     )
-    return [(row[0], row[1]) for row in rows]
+    return [tuple(row) for row in rows]
 
 
 async def tokens_per_section(db: Database, last: int) -> list[tuple[str, float]]:
@@ -215,7 +183,7 @@ async def tokens_per_section(db: Database, last: int) -> list[tuple[str, float]]
         " FROM latest, json_each(latest.prompt_json, '$.sections') AS s GROUP BY name ORDER BY avg(s.key)",
         (last,),
     )
-    return [(row[0], row[1]) for row in rows]
+    return [tuple(row) for row in rows]
 
 
 async def bills(db: Database, last: int) -> list[tuple[int, int, int, int]]:
@@ -225,7 +193,7 @@ async def bills(db: Database, last: int) -> list[tuple[int, int, int, int]]:
         " coalesce(token_usage_json ->> 'cached', 0) FROM bot_messages WHERE model <> '' ORDER BY id DESC LIMIT ?",
         (last,),
     )
-    return [(row[0], row[1], row[2], row[3]) for row in reversed(rows)]
+    return [tuple(row) for row in reversed(rows)]
 
 
 async def note_moves(db: Database, step: int) -> list[tuple[int, str, int]]:
@@ -237,17 +205,7 @@ async def note_moves(db: Database, step: int) -> list[tuple[int, str, int]]:
         " GROUP BY began, status ORDER BY began",
         {"step": step},
     )
-    return [(row[0], row[1], row[2]) for row in rows]
-
-
-async def rules(db: Database, since: int) -> list[tuple[str, str, int]]:
-    """How often each rule of the policy decided, and what."""
-    rows = await db.rows(
-        "SELECT rule, verdict, count(*) AS fired FROM action_logs WHERE at >= ? GROUP BY rule, verdict"
-        " ORDER BY fired DESC, rule",
-        (since,),
-    )
-    return [(row[0], row[1], row[2]) for row in rows]
+    return [tuple(row) for row in rows]
 
 
 _SHOWN = {
@@ -263,10 +221,8 @@ _SHOWN = {
 
 async def promises(db: Database, *, oldest: int) -> dict[str, int]:
     """The live figures behind the promises. `oldest`: raw chat from before that time (ms) should be gone."""
-    found = await invariants.figures(db, oldest=oldest)
-    for name, sql in _SHOWN.items():
-        found[name] = int(await db.value(sql))
-    return found
+    shown = {name: int(await db.value(sql)) for name, sql in _SHOWN.items()}
+    return await invariants.figures(db, oldest=oldest) | shown
 
 
 # The memory panel: viewers, pages of notes, streams with their episodes.
@@ -286,21 +242,6 @@ class PersonRow(NamedTuple):
     erasing: int
     streams: int
     lately: int
-    notes: int
-
-
-class EpisodeRow(NamedTuple):
-    """An episode of a stream."""
-
-    id: int
-    stream_id: int | None
-    kind: str
-    started_at: int
-    ended_at: int
-    summary: str
-    topic: str
-    events: int
-    people: int
     notes: int
 
 
@@ -328,14 +269,7 @@ async def people(
 
     `only`: "opted_out", or "" for everybody.
     """
-    asked = {
-        "likes": json.dumps(_likes(find)),
-        "since": since,
-        "bot": bot,
-        "only": only,
-        "offset": offset,
-        "limit": limit,
-    }
+    asked = {"likes": _likes(find), "since": since, "bot": bot, "only": only, "offset": offset, "limit": limit}
     total = int(await db.value(f"SELECT count(*) {_PEOPLE}", asked))
     rows = await db.rows(
         f"{_PERSON} {_PEOPLE} ORDER BY lately DESC, notes DESC, v.last_seen_at DESC, v.id LIMIT :limit OFFSET :offset",
@@ -407,10 +341,7 @@ def _conditions(wanted: NotePage, likes: Iterable[str]) -> str:
 
 async def note(db: Database, note_id: int) -> Note | None:
     """One of them, if it may be shown."""
-    row = await db.row(
-        f"{_NOTE} FROM semantic_notes n WHERE n.id = ? AND {_HIDDEN}",
-        (note_id,),
-    )
+    row = await db.row(f"{_NOTE} FROM semantic_notes n WHERE n.id = ? AND {_HIDDEN}", (note_id,))
     return notes.from_row(row) if row else None
 
 
@@ -427,23 +358,18 @@ async def streams(db: Database, limit: int) -> list[Row]:
     )
 
 
-async def episodes_of(db: Database, stream_id: int) -> list[EpisodeRow]:
-    """A stream's episodes, oldest first."""
-    rows = await db.rows(
+async def episodes_of(db: Database, stream_id: int) -> list[Row]:
+    """A stream's episodes, oldest first; `people` and `notes` are numbers."""
+    return await db.rows(
         "SELECT e.id, e.stream_id, e.kind, e.started_at, e.ended_at, e.summary, e.topic, e.events,"
-        " (SELECT count(*) FROM episode_people p WHERE p.episode_id = e.id),"
-        " (SELECT count(DISTINCT n.note_id) FROM note_evidence n WHERE n.episode_id = e.id)"
+        " (SELECT count(*) FROM episode_people p WHERE p.episode_id = e.id) AS people,"
+        " (SELECT count(DISTINCT n.note_id) FROM note_evidence n WHERE n.episode_id = e.id) AS notes"
         " FROM episodes e WHERE e.stream_id = ? ORDER BY e.started_at, e.id LIMIT 500",
         (stream_id,),
     )
-    return [EpisodeRow(*row) for row in rows]
 
 
 async def titles(db: Database, stream_ids: list[int]) -> dict[int, tuple[str, int]]:
     """Title and start of these streams."""
-    marks = ", ".join("?" * len(stream_ids))
-    rows = await db.rows(
-        f"SELECT id, title, started_at FROM streams WHERE id IN ({marks})",  # noqa: S608  # only marks
-        stream_ids,
-    )
-    return {row[0]: (row[1], row[2]) for row in rows}
+    sql = "SELECT id, title, started_at FROM streams WHERE id IN (SELECT value FROM json_each(?))"
+    return {row[0]: (row[1], row[2]) for row in await db.rows(sql, (stream_ids,))}

@@ -3,7 +3,6 @@
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from forgetmenot.domain.memory import EpisodeKind
 from forgetmenot.store import bot_messages, events, streams
 from forgetmenot.store.database import Database, Source, Transaction
 from forgetmenot.store.episodes import NewEpisode, columns_of, write_people
@@ -49,9 +48,7 @@ class Dirty(NamedTuple):
     """An episode that rests on a line which was cleared since."""
 
     id: int
-    kind: EpisodeKind
     stream_id: int | None
-    created_at: int
     started_at: int
     tries: int
     retry_at: int | None
@@ -59,11 +56,8 @@ class Dirty(NamedTuple):
 
 async def dirty(source: Source) -> list[Dirty]:
     """Episodes to be summarised again, oldest first."""
-    rows = await source.rows(
-        "SELECT id, kind, stream_id, created_at, started_at, tries, retry_at FROM episodes WHERE dirty_at IS NOT NULL"
-        " ORDER BY id"
-    )
-    return [Dirty(row[0], EpisodeKind(row[1]), *row[2:]) for row in map(tuple, rows)]
+    sql = "SELECT id, stream_id, started_at, tries, retry_at FROM episodes WHERE dirty_at IS NOT NULL ORDER BY id"
+    return [Dirty(*row) for row in await source.rows(sql)]
 
 
 async def postpone(tx: Transaction, episode_id: int, *, tries: int, retry_at: int) -> None:

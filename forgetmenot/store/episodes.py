@@ -272,16 +272,12 @@ async def speaking_of(
     Whatever has k of n words has two of the rarest n - k + 2, and those that have are few. Newest first, so that
     nothing reads to its end the thousands of summaries that a pair of common words stands in.
     """
-    rare = await _rarest(source, [any_of([term]) for term in terms], max(2, len(terms) - at_least + 2))
+    rare, most = [any_of([term]) for term in terms], max(2, len(terms) - at_least + 2)
+    if len(rare) > most:
+        rare = await source.column(_RAREST, (rare, most))
     pairs = [f"({word} AND ({' OR '.join(rare[place:])}))" for place, word in enumerate(rare[:-1], start=1)]
     values = {"match": " OR ".join(pairs or rare), "without": without, "limit": limit}
     return [episode_of(row) for row in await source.rows(_NEWEST, values)]
-
-
-async def _rarest(source: Source, quoted: list[str], most: int) -> list[str]:
-    if len(quoted) <= most:
-        return quoted
-    return await source.column(_RAREST, (quoted, most))
 
 
 def any_of(terms: Iterable[str]) -> str:

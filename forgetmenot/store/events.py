@@ -71,7 +71,11 @@ async def clear(tx: Transaction, what: Clear, now: int) -> int:
 
     What the bot made from them loses its text, too: its replies, and their lines in chat.
     """
-    where, params = _cleared(what)
+    where, params = "at <= :at", {"at": what.at, "id": what.event_id or what.viewer_id}
+    if what.event_id is not None:
+        where = "id = :id"
+    elif what.viewer_id is not None:
+        where = "viewer_id = :id AND at <= :at"
     rows = await tx.rows(f"SELECT episode_id, at, text FROM events WHERE redacted_at IS NULL AND {where}", params)  # noqa: S608
     await tx.execute(
         f"UPDATE events SET text = '', system_text = '', redacted_at = :at WHERE redacted_at IS NULL AND {where}",  # noqa: S608
@@ -113,14 +117,6 @@ async def clear_own_lines(tx: Transaction, event_ids: Sequence[str], at: int) ->
         (at, event_ids),
     )
     return set(covered_by) - {None}
-
-
-def _cleared(what: Clear) -> tuple[str, Mapping[str, object]]:
-    if what.event_id is not None:
-        return "id = :id", {"at": what.at, "id": what.event_id}
-    if what.viewer_id is not None:
-        return "viewer_id = :id AND at <= :at", {"at": what.at, "id": what.viewer_id}
-    return "at <= :at", {"at": what.at}
 
 
 async def remember_clears(tx: Transaction, clears: Mapping[str, int]) -> None:

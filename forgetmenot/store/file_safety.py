@@ -41,7 +41,9 @@ def protect(path: Path) -> None:
             return
     for ending in ("", "-wal", "-shm", "-journal"):  # the last three only where a crash left them
         with contextlib.suppress(OSError):
-            _close_to_others(path.with_name(path.name + ending))
+            file = path.with_name(path.name + ending)
+            if os.name != "nt" and file.stat().st_uid == os.getuid() and file.stat().st_mode & 0o077:
+                file.chmod(0o600)
 
 
 def may_be_ours(path: Path) -> bool:
@@ -49,11 +51,6 @@ def may_be_ours(path: Path) -> bool:
     with path.open("rb") as file:
         head = file.read(72)
     return not head or (head.startswith(b"SQLite format 3\0") and head[68:72] == APPLICATION_ID.to_bytes(4))
-
-
-def _close_to_others(path: Path) -> None:
-    if os.name != "nt" and path.stat().st_uid == os.getuid() and path.stat().st_mode & 0o077:
-        path.chmod(0o600)
 
 
 def synced_by(path: Path) -> str | None:

@@ -29,21 +29,9 @@ class Meter:
             )
 
 
-class Spent(NamedTuple):
-    """Totals of some calls. Tokens are sums of what was billed; a provider that does not say counts as 0."""
-
-    calls: int
-    used: Used
-
-
-async def spent(db: Database, *, since: int = 0) -> dict[str, Spent]:
-    """The calls since a time (ms), by model."""
-    rows = await db.rows(
-        "SELECT model, count(*), total(input), total(cached), total(output) + total(thoughts)"
-        " FROM model_calls WHERE at >= ? GROUP BY model",
-        (since,),
-    )
-    return {row[0]: Spent(row[1], Used(*(int(tokens) for tokens in tuple(row)[2:]))) for row in rows}
+async def spent(db: Database, *, since: int) -> dict[str, Used]:
+    """The tokens of the calls since a time (ms), by model."""
+    return {bill.model: bill.used for bill in await bills(db, "model", since)}
 
 
 async def tokens_since(source: Source, since: int) -> int:
@@ -53,7 +41,10 @@ async def tokens_since(source: Source, since: int) -> int:
 
 
 class Bill(NamedTuple):
-    """Totals of the calls of one group. `group`: a purpose, a model, a day (YYYY-MM-DD, UTC) or a stream's id."""
+    """Totals of the calls of one group. `group`: a purpose, a model, a day (YYYY-MM-DD, UTC) or a stream's id.
+
+    Tokens are sums of what was billed; a provider that does not say counts as 0.
+    """
 
     group: str
     model: str
@@ -154,14 +145,10 @@ ODD = 1.6  # after the first few, a ratio further off than this is taken as this
 def next_factor(factor: float, samples: int, ratio: float) -> float:
     """The factor after one more bill. `ratio`: billed tokens / tokens estimated with factor 1."""
     if samples == 0:
-        return _within(ratio, LOWEST, HIGHEST)
+        return min(max(ratio, LOWEST), HIGHEST)
     if samples >= 3:
-        ratio = _within(ratio, factor / ODD, factor * ODD)
+        ratio = min(max(ratio, factor / ODD), factor * ODD)
     step = 1 / min(samples + 1, MEMORY)
     if ratio > factor:
         step = min(1.0, step * UPWARD)
-    return _within(factor + step * (ratio - factor), LOWEST, HIGHEST)
-
-
-def _within(value: float, low: float, high: float) -> float:
-    return min(max(value, low), high)
+    return min(max(factor + step * (ratio - factor), LOWEST), HIGHEST)

@@ -1,17 +1,18 @@
-"""Rows of `semantic_notes`, `note_changes` and `never_mention`: notes, their history, and what is never mentioned.
+"""Rows of `semantic_notes` with their history and evidence, and of `never_mention`: what is never brought up.
 
 A fact is never edited: it is superseded, and the old row keeps its text, its dates and a pointer to the new one. Each
 change of status writes a row of `note_changes` in the same transaction. memory/ makes the decisions.
 """
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import NamedTuple
 
-from forgetmenot.domain.memory import Importance, Note, NoteStatus, Scope, SourceKind
+from forgetmenot.domain.memory import Episode, Importance, Note, NoteStatus, Scope, SourceKind
 from forgetmenot.languages import read_reason
 from forgetmenot.store.database import Params, Row, Source, Transaction, row_as
+from forgetmenot.store.episodes import episode_of
 
 _SELECT = """
 SELECT n.*, (SELECT group_concat(DISTINCT e.episode_id) FROM note_evidence e WHERE e.note_id = n.id) AS episode_ids
@@ -19,9 +20,9 @@ FROM semantic_notes n
 """
 _INSERT = """
 INSERT INTO semantic_notes (id, scope, subject_id, fact, confidence, source_kind, importance, topics, asked_with,
-    created_at, last_confirmed_at, confirmed_stream, expires_at, pinned, persona, external_id)
+    created_at, last_confirmed_at, confirmed_stream, expires_at, pinned, persona, external_id, status)
 VALUES (:id, :scope, :subject_id, :fact, :confidence, :source_kind, :importance, :topics, :asked_with, :now, :at,
-    :stream_id, :expires_at, :pinned, :persona, :external_id)
+    :stream_id, :expires_at, :pinned, :persona, :external_id, :status)
 """
 _RECORD = "INSERT INTO note_changes (note_id, at, from_status, to_status, cause) VALUES (?, ?, ?, ?, ?)"
 
@@ -45,6 +46,7 @@ class NewNote:
     id: int | None = None
     persona: str = ""
     external_id: int | None = None  # its number in the memory that it was imported from
+    status: NoteStatus = NoteStatus.ACTIVE
 
 
 class Change(NamedTuple):
@@ -128,7 +130,7 @@ async def all_active(source: Source, note_ids: Sequence[int]) -> bool:
 async def insert(tx: Transaction, new: NewNote, *, cause: str, now: int) -> int:
     """Write a note and the first line of its history; its id."""
     note_id = await tx.insert(_INSERT, _values(new, now))
-    await record(tx, Change(note_id, now, None, NoteStatus.ACTIVE, cause))
+    await record(tx, Change(note_id, now, None, new.status, cause))
     return note_id
 
 
@@ -140,13 +142,7 @@ def _values(new: NewNote, now: int) -> dict[str, object]:
 async def insert_many(tx: Transaction, new: Sequence[NewNote], *, cause: str, now: int) -> None:
     """Write many notes whose ids are given."""
     await tx.many(_INSERT, [_values(one, now) for one in new])
-    await tx.many(_RECORD, [Change(one.id or 0, now, None, NoteStatus.ACTIVE, cause) for one in new])
-
-
-async def take_over(tx: Transaction, statuses: Sequence[tuple[int, NoteStatus]], *, cause: str, now: int) -> None:
-    """Give notes that were just written the status they had elsewhere."""
-    await tx.many("UPDATE semantic_notes SET status = ?2 WHERE id = ?1", statuses)
-    await tx.many(_RECORD, [Change(note_id, now, NoteStatus.ACTIVE, status, cause) for note_id, status in statuses])
+    await tx.many(_RECORD, [Change(one.id or 0, now, None, one.status, cause) for one in new])
 
 
 async def point(tx: Transaction, successors: Mapping[int, int]) -> None:
@@ -249,6 +245,80 @@ async def facts_of(source: Source, ids: Sequence[int]) -> dict[int, tuple[str | 
         (ids,),
     )
     return {row[0]: (row[1], row[2]) for row in rows}
+
+
+# Evidence: the episodes that notes rest on, rows of `note_evidence`.
+
+
+class Stance(NamedTuple):
+    """One row of evidence. `stance`: stated, confirmed, contradicted; `speaker_id` None: nobody in particular."""
+
+    note_id: int
+    episode_id: int
+    stance: str
+    speaker_id: str | None
+    addressed: bool
+    at: int
+
+
+class EvidenceLink(NamedTuple):
+    """One link of a note's chain, for `memory why`."""
+
+    stance: str
+    speaker_id: str | None
+    addressed: bool
+    at: int
+    episode: Episode
+
+
+async def add_evidence(tx: Transaction, *stances: Stance) -> None:
+    """Write evidence; the same stance of the same episode twice is once."""
+    await tx.many(
+        "INSERT OR IGNORE INTO note_evidence (note_id, episode_id, stance, speaker_id, addressed, at)"
+        " VALUES (?, ?, ?, ?, ?, ?)",
+        stances,
+    )
+
+
+async def speakers(source: Source, note_id: int) -> list[tuple[str, int]]:
+    """Who stated or confirmed a note, and in which episode."""
+    rests_on = "note_id = ? AND stance <> 'contradicted' AND speaker_id IS NOT NULL"
+    rows = await source.rows(f"SELECT speaker_id, episode_id FROM note_evidence WHERE {rests_on}", (note_id,))  # noqa: S608
+    return [(row[0], row[1]) for row in rows]
+
+
+async def says(source: Source, note_id: int, episode_id: int, speaker_id: str | None) -> bool:
+    """Whether this person's word in this episode is evidence for a note already."""
+    word = "note_id = ? AND episode_id = ? AND speaker_id IS ? AND stance <> 'contradicted'"
+    sql = f"SELECT 1 FROM note_evidence WHERE {word}"  # noqa: S608
+    return await source.row(sql, (note_id, episode_id, speaker_id)) is not None
+
+
+async def streams_of(source: Source, note_ids: Collection[int]) -> dict[int, list[int]]:
+    """The streams in which each of these notes was stated or confirmed, oldest first."""
+    rows = await source.rows(
+        "SELECT DISTINCT v.note_id, e.stream_id FROM note_evidence v JOIN episodes e ON e.id = v.episode_id"
+        " WHERE v.stance <> 'contradicted' AND e.stream_id IS NOT NULL"
+        " AND v.note_id IN (SELECT value FROM json_each(?)) ORDER BY v.note_id, e.stream_id",
+        (note_ids,),
+    )
+    found: dict[int, list[int]] = {}
+    for note_id, stream in rows:
+        found.setdefault(note_id, []).append(stream)
+    return found
+
+
+async def evidence_of(source: Source, note_id: int) -> list[EvidenceLink]:
+    """A note's evidence, oldest first."""
+    rows = await source.rows(
+        "SELECT e.*, v.stance, v.speaker_id, v.addressed, v.at AS said_at, NULL AS people"
+        " FROM note_evidence v JOIN episodes e ON e.id = v.episode_id WHERE v.note_id = ? ORDER BY v.at, e.id",
+        (note_id,),
+    )
+    return [
+        EvidenceLink(row["stance"], row["speaker_id"], bool(row["addressed"]), row["said_at"], episode_of(row))
+        for row in rows
+    ]
 
 
 # Queries of the daily sweep. Each is short at any size: by an index, or for one viewer at a time. Of notes that are too

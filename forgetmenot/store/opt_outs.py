@@ -32,9 +32,9 @@ class OptedOut(Collection[str]):
 
 async def opted_out(source: Source) -> OptedOut:
     """Everybody of whom nothing may be stored; provisional ids are `login:alice`."""
-    ids = await source.rows("SELECT id FROM viewers WHERE opted_out_at IS NOT NULL")
-    hashes = await source.rows("SELECT hash FROM opted_out_unknown")
-    return OptedOut({*(row[0] for row in ids), *source.pending_opt_outs}, [row[0] for row in hashes], source.key)
+    ids = await source.column("SELECT id FROM viewers WHERE opted_out_at IS NOT NULL")
+    hashes = await source.column("SELECT hash FROM opted_out_unknown")
+    return OptedOut({*ids, *source.pending_opt_outs}, hashes, source.key)
 
 
 async def leaves_nothing(source: Database, viewer_id: str) -> bool:
@@ -81,7 +81,7 @@ async def opt_in_unknown(tx: Transaction, digest: str) -> None:
 
 async def note_again(tx: Transaction) -> int:
     """Write the opt-outs of the people in the memory to a list that was begun anew; how many."""
-    rows = await tx.rows("SELECT id, opted_out_at FROM viewers WHERE opted_out_at IS NOT NULL ORDER BY id")
+    held = await tx.pairs("SELECT id, opted_out_at FROM viewers WHERE opted_out_at IS NOT NULL ORDER BY id")
     out = PrivacyRequestKind.OPTED_OUT
-    await privacy_log.note(tx, [PrivacyRequest(out, tx.key.digest("viewer", row[0]), row[1]) for row in rows])
-    return len(rows)
+    await privacy_log.note(tx, [PrivacyRequest(out, tx.key.digest("viewer", who), at) for who, at in held.items()])
+    return len(held)

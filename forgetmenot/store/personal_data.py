@@ -94,6 +94,12 @@ async def is_known(source: Source, viewer_id: str) -> bool:
     return await source.row("SELECT 1 FROM viewers WHERE id = ?", (viewer_id,)) is not None
 
 
+_NAMES = """(
+SELECT id AS viewer_id, login AS name FROM viewers UNION SELECT id, display_name FROM viewers
+UNION SELECT viewer_id, login FROM viewer_names UNION SELECT viewer_id, display_name FROM viewer_names)
+"""
+
+
 async def names_of(source: Source, viewer_id: str) -> list[str]:
     """Every name that somebody goes or went by, but for those that are somebody else's by now."""
     rows = await source.rows(
@@ -106,23 +112,15 @@ async def names_of(source: Source, viewer_id: str) -> list[str]:
 
 def names_around(path: Path, viewer_id: str, names: Sequence[str]) -> list[str]:
     """Longer names of other people that one of these is a part of: "bob_7" is one of "bob_77"."""
-    called = (
-        "SELECT login, display_name FROM viewers WHERE id <> ?1"
-        " UNION SELECT login, display_name FROM viewer_names WHERE viewer_id <> ?1"
-    )
     with reading_beside(path) as own:
-        others = {name for row in own.execute(called, (viewer_id,)).fetchall() for name in row if name}
+        others = own.execute(f"SELECT name FROM {_NAMES} WHERE viewer_id <> ? AND name <> ''", (viewer_id,)).fetchall()  # noqa: S608
     parts = [name.lower() for name in names]
-    return sorted(name for name in others if any(part in name.lower() for part in parts))
+    return sorted({name for (name,) in others if any(part in name.lower() for part in parts)})
 
 
 async def all_names(source: Source) -> set[str]:
     """Every name that anybody goes or went by, in lower case."""
-    rows = await source.rows(
-        "SELECT lower(login), lower(display_name) FROM viewers UNION"
-        " SELECT lower(login), lower(display_name) FROM viewer_names"
-    )
-    return {name for row in rows for name in row if name}
+    return set(await source.column(f"SELECT lower(name) FROM {_NAMES} WHERE name <> ''"))  # noqa: S608
 
 
 def all_texts(path: Path) -> Iterator[tuple[str, bytes]]:

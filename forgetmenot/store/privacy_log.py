@@ -21,6 +21,7 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from forgetmenot.errors import StoreError, StoreKeyLost
+from forgetmenot.files import write_own
 
 if TYPE_CHECKING:
     from forgetmenot.store.database import Database, Transaction
@@ -66,7 +67,7 @@ class HashKey:
         fresh = self.path.with_name(self.path.name + ".part")
         try:
             fresh.unlink(missing_ok=True)
-            _make(fresh)
+            write_own(fresh, secrets.token_bytes(_LENGTH), os.O_EXCL)
             fresh.replace(self.path)
         except OSError as error:
             raise self._unusable(error) from error
@@ -75,7 +76,7 @@ class HashKey:
     def _read(self) -> bytes:
         try:
             with contextlib.suppress(FileExistsError):
-                _make(self.path)
+                write_own(self.path, secrets.token_bytes(_LENGTH), os.O_EXCL)
             key = self.path.read_bytes()
         except OSError as error:
             raise self._unusable(error) from error
@@ -88,12 +89,6 @@ class HashKey:
 
     def _unusable(self, error: OSError) -> StoreError:
         return StoreError(f"{self.path} cannot be read or written: {error.strerror}. Check its permissions.")
-
-
-def _make(path: Path) -> None:
-    descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0), 0o600)
-    with os.fdopen(descriptor, "wb") as file:
-        file.write(secrets.token_bytes(_LENGTH))
 
 
 class PrivacyRequestKind(StrEnum):
@@ -162,28 +157,18 @@ async def _set_end(tx: "Transaction", end: str) -> None:
 
 def _append(key: HashKey, entries: Sequence[PrivacyRequest]) -> str:
     path = path_of(key)
-    held = _lines(path)
-    last, end = held[-1] if held else b"", ""
-    lines = [b""] if held and not _ends_whole(path) else []  # a crash cut the last line off
+    held = _bytes(path)
+    last, end = (held.splitlines() or [b""])[-1], ""
+    lines = [b""] if held and not held.endswith(b"\n") else []  # a crash cut the last line off
     for entry in entries:
         end = _chain(key, last, entry)
         last = msgspec.json.encode(msgspec.structs.replace(entry, chain=end))
         lines.append(last)
     try:
-        descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND | getattr(os, "O_BINARY", 0), 0o600)
-        with os.fdopen(descriptor, "ab") as file:
-            file.write(b"\n".join([*lines, b""]))
-            file.flush()
-            os.fsync(file.fileno())
+        write_own(path, b"\n".join([*lines, b""]), os.O_APPEND)
     except OSError as error:
         raise StoreError(f"{path} cannot be written: {error.strerror}. Check its permissions and the disk.") from error
     return end
-
-
-def _ends_whole(path: Path) -> bool:
-    with path.open("rb") as file:
-        file.seek(-1, os.SEEK_END)
-        return file.read(1) == b"\n"
 
 
 def _chain(key: HashKey, before: bytes, entry: PrivacyRequest) -> str:
@@ -299,10 +284,14 @@ def _noted(lines: Sequence[bytes], place: str) -> int:
 
 
 def _lines(path: Path) -> list[bytes]:
+    return _bytes(path).splitlines()
+
+
+def _bytes(path: Path) -> bytes:
     try:
-        return path.read_bytes().splitlines()
+        return path.read_bytes()
     except FileNotFoundError:
-        return []
+        return b""
     except OSError as error:
         raise StoreError(f"{path} cannot be read: {error.strerror}. Check its permissions.") from error
 

@@ -4,6 +4,7 @@ For each run: lines = events + duplicates + excluded + other_room + unparsed + o
 events = covered + uncovered + redacted. The counts are written in the transactions that they count.
 """
 
+from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, fields
 from typing import Any
@@ -58,39 +59,32 @@ async def add_to_latest(tx: Transaction, counts: Mapping[str, int]) -> None:
 
 async def counts(source: Source, run_id: int) -> dict[str, int]:
     """Everything counted for a run, also why lines were excluded (`excluded_known_bot` …)."""
-    rows = await source.rows("SELECT name, count FROM tally WHERE run_id = ?", (run_id,))
-    return {row["name"]: row["count"] for row in rows}
+    return await source.pairs("SELECT name, count FROM tally WHERE run_id = ?", (run_id,))
 
 
 async def latest_counts(source: Source) -> dict[str, int]:
     """Everything counted for the run that began last."""
-    row = await source.row("SELECT coalesce(max(id), 0) FROM runs")
-    return await counts(source, int(row[0]) if row else 0)
+    return await counts(source, await source.value("SELECT max(id) FROM runs") or 0)
 
 
 async def pruned_unread(source: Source) -> int:
     """How many events were ever pruned without having been read, redacted or excluded: 0, or something is wrong."""
-    row = await source.row("SELECT coalesce(sum(count), 0) FROM tally WHERE name = 'pruned_unread'")
-    return int(row[0]) if row else 0
+    return int(await source.value("SELECT coalesce(sum(count), 0) FROM tally WHERE name = 'pruned_unread'"))
 
 
 async def line_counts(source: Source, run_id: int) -> LineCounts:
     """The counts of one run as of now."""
     counted = await counts(source, run_id)
-    row = await source.row(
-        "SELECT coalesce(sum(redacted_at IS NOT NULL), 0) AS redacted,"
-        " coalesce(sum(redacted_at IS NULL AND episode_id IS NOT NULL), 0) AS covered,"
-        " coalesce(sum(redacted_at IS NULL AND episode_id IS NULL), 0) AS unread FROM events WHERE run_id = ?",
-        (run_id,),
-    )
-    assert row is not None  # noqa: S101  # an aggregate always has one row
+    state = "iif(redacted_at IS NOT NULL, 'redacted', iif(episode_id IS NOT NULL, 'covered', 'unread'))"
+    sql = f"SELECT {state}, count(*) FROM events WHERE run_id = ? GROUP BY 1"  # noqa: S608  # a constant
+    held = Counter(await source.pairs(sql, (run_id,)))
     lost = counted.get("pruned_unread", 0)
     plain = ("lines", "events", "duplicates", "excluded", "other_room", "unparsed", "other")
     return LineCounts(
         **{name: counted.get(name, 0) for name in plain},
-        covered=row["covered"] + counted.get("pruned_covered", 0),
-        uncovered=row["unread"] + lost,
-        redacted=row["redacted"] + counted.get("pruned_redacted", 0),
+        covered=held["covered"] + counted.get("pruned_covered", 0),
+        uncovered=held["unread"] + lost,
+        redacted=held["redacted"] + counted.get("pruned_redacted", 0),
         pruned_unread=lost,
     )
 
@@ -205,11 +199,14 @@ _NOTES = (
 )
 
 
+async def sum_of(db: Database, name: str, since: int) -> dict[str, int]:
+    """One of the counts by name since then (ms), the most frequent first."""
+    return {str(row[0]): int(row[1]) for row in await db.rows(_SUMS[name], {"since": since})}
+
+
 async def sums(db: Database, since: int) -> dict[str, dict[str, int]]:
-    """Counts by name since then (ms), the most frequent first."""
-    return {
-        name: {str(row[0]): int(row[1]) for row in await db.rows(sql, {"since": since})} for name, sql in _SUMS.items()
-    }
+    """All of them."""
+    return {name: await sum_of(db, name, since) for name in _SUMS}
 
 
 async def sections(db: Database, since: int) -> list[dict[str, Any]]:
@@ -229,8 +226,5 @@ async def notes_offered(db: Database, since: int) -> list[dict[str, int]]:
 
 async def latencies(db: Database, since: int) -> list[int]:
     """Of the replies since then, in ms, the shortest first."""
-    rows = await db.rows(
-        "SELECT latency_ms FROM bot_messages WHERE at >= :since AND model <> '' AND latency_ms IS NOT NULL ORDER BY 1",
-        {"since": since},
-    )
-    return [int(row[0]) for row in rows]
+    timed = "at >= ? AND model <> '' AND latency_ms IS NOT NULL"
+    return await db.column(f"SELECT latency_ms FROM bot_messages WHERE {timed} ORDER BY 1", (since,))  # noqa: S608

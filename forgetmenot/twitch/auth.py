@@ -219,28 +219,26 @@ class Login:
         if await self._was_logged_out():
             raise self._nobody()
         try:
-            with translated("check the log-in"):
-                async with oauth(self._settings()) as client:
-                    answer = await client.validate_token(token.access)
+            named, expires_in = await self._named(token)
         except TwitchLoginNeeded:
             if not self._settings().twitch.client_id:
                 raise
-            return await self._validate_again(await self.renew(token))
-        if answer.expires_in <= RENEW_BELOW_S:
             token = await self.renew(token)
-        return await self._known_as(token, answer.user_id or "", answer.login or "", tuple(answer.scopes or ()))
+            return await self._keep_named(token, token if token.login else (await self._named(token))[0])
+        if expires_in <= RENEW_BELOW_S:
+            token = await self.renew(token)
+        return await self._keep_named(token, replace(named, access=token.access, refresh=token.refresh))
 
-    async def _validate_again(self, token: Token) -> Token:
-        if token.login:
-            return await self._known_as(token, token.user_id, token.login, token.scopes)
+    async def _named(self, token: Token) -> tuple[Token, int]:
+        """Whose token it is and its rights, as Twitch says, and the seconds that it lasts. Raises TwitchError."""
         with translated("check the log-in"):
             async with oauth(self._settings()) as client:
                 answer = await client.validate_token(token.access)
-        return await self._known_as(token, answer.user_id or "", answer.login or "", tuple(answer.scopes or ()))
+                known = {"user_id": answer.user_id or "", "login": answer.login or ""}
+                return replace(token, **known, scopes=tuple(answer.scopes or ())), answer.expires_in
 
-    async def _known_as(self, token: Token, user_id: str, login: str, scopes: tuple[str, ...]) -> Token:
-        self.trouble = self._without(scopes)
-        named = replace(token, user_id=user_id, login=login, scopes=scopes)
+    async def _keep_named(self, token: Token, named: Token) -> Token:
+        self.trouble = self._without(named.scopes)
         if named == token and not self._outlived:
             return token
         async with self._lock:

@@ -54,7 +54,7 @@ class Wire:
         self._clock = clock
         self._idle_s = idle_ms / SECOND
         self._tick_s = min(TICK_S, self._idle_s / 3)
-        self._alive = self._pinged_at = self._monotonic()
+        self._alive = self._pinged_at = _monotonic()
         self._waiting_for_pong = False
         self._looked_at = self.heard_at = clock.now()
 
@@ -76,24 +76,20 @@ class Wire:
             text = bytes(message.data).decode("utf-8", "replace")
         else:
             raise TwitchUnavailable(reason("chat_closed"))
-        self._alive, self._waiting_for_pong, self.heard_at = self._monotonic(), False, self._looked_at
+        self._alive, self._waiting_for_pong, self.heard_at = _monotonic(), False, self._looked_at
         # A lone \r ends nothing: in somebody's message it must not begin a line of its own, with badges of its own.
         return [line for line in text.replace("\r\n", "\n").split("\n") if line]
 
     async def _watch(self) -> None:
         now, last_look = self._clock.now(), self._looked_at
         self._looked_at = now
-        moment = self._monotonic()
+        moment = _monotonic()
         if self._waiting_for_pong:
             if moment - self._pinged_at >= min(10.0, self._idle_s):
                 raise TwitchUnavailable(reason("chat_silent"))
         elif moment - self._alive >= self._idle_s or now - last_look > _JUMP:
             self._waiting_for_pong, self._pinged_at = True, moment
             await self.send("PING :still-there")
-
-    @staticmethod
-    def _monotonic() -> float:
-        return asyncio.get_running_loop().time()
 
 
 @asynccontextmanager

@@ -19,9 +19,9 @@ from forgetmenot.app.scenario_player import BEGAN, ScenarioPlayer
 from forgetmenot.domain.chat import Role
 from forgetmenot.memory.transfer import import_notes
 from forgetmenot.settings.schema import Settings
-from forgetmenot.store import bot_messages, identities
+from forgetmenot.store import bot_messages, viewers
 from forgetmenot.store.database import open_database
-from forgetmenot.store.identities import SeenViewer
+from forgetmenot.store.viewers import SeenViewer
 from scoring.conversations import NOW, read_conversation
 from scoring.gold import Pattern, content, share
 
@@ -99,7 +99,7 @@ def locomo(path: Path, names: Sequence[str], count: int, seed: int) -> Iterator[
 
 
 def listed(path: Path) -> Iterator[Batch]:
-    """The questions of a file like tests/data/questions.tsv, each with a memory of its own."""
+    """The questions of a file like tests/data/asked_of_memory.tsv, each with a memory of its own."""
     for line in path.read_text(encoding="utf-8").splitlines():
         if line.startswith("#"):
             continue
@@ -124,7 +124,7 @@ async def ask(
     async with open_database(source) as db:
         async with db.write() as tx:
             people = [SeenViewer(f"id-{one}", one, one.title(), Role.VIEWER, BEGAN, BEGAN) for one in logins]
-            await identities.record_seen(tx, people)
+            await viewers.record_seen(tx, people)
         report = await import_notes(db, (json.dumps(line) for line in batch.lines), now=NOW, filtered=False)
         if report.refused:
             raise SystemExit(f"{len(report.refused)} lines were refused; the first: {report.refused[0]}")

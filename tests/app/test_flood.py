@@ -4,7 +4,7 @@ from pathlib import Path
 
 from forgetmenot.app.bot import BotIdentity, open_bot
 from forgetmenot.app.scenario_player import RecordingAccount
-from forgetmenot.chat.router import BURST
+from forgetmenot.chat import BURST
 from forgetmenot.clock import ManualClock
 from forgetmenot.domain.chat import ChatEvent, EventKind
 from forgetmenot.memory.notes.edits import VIEWER_TRUST, remember

@@ -2,19 +2,23 @@
 
 import asyncio
 import gc
+import os
 import signal
 import sqlite3
 import sys
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import AbstractAsyncContextManager, closing
 from pathlib import Path
 
 import pytest
 
 from forgetmenot.app.bot import Bot
-from forgetmenot.app.live import SWITCH_S, YOUNG, begin_counting, keep_gap, short_pauses
+from forgetmenot.app.live import SWITCH_S, YOUNG, begin_counting, keep_gap, listen_live, run_live, short_pauses
 from forgetmenot.clock import SystemClock
+from forgetmenot.errors import ForgetMeNotError
 from forgetmenot.operations import switches
+from forgetmenot.settings.live_settings import LiveSettings
+from forgetmenot.settings.load import load_settings
 from forgetmenot.store import channel_state
 from forgetmenot.store.channel_state import claim
 from forgetmenot.store.database import open_database
@@ -41,13 +45,39 @@ def said(folder: Path) -> list[object]:
     return [row[0] for row in rows(folder, "SELECT text FROM events WHERE from_bot = 0 ORDER BY seq")]
 
 
-def start(
-    folder: Path, sim: TwitchSim, *, logged_in: bool = True, **tables: str
-) -> AbstractAsyncContextManager[Running]:
-    config = write_settings(folder, sim, **tables)
-    if logged_in:
-        log_in(folder, sim)
+def start(folder: Path, sim: TwitchSim) -> AbstractAsyncContextManager[Running]:
+    """The program, in a process of its own."""
+    config = write_settings(folder, sim)
+    log_in(folder, sim)
     return running(folder, "run", "--config", config, "--db", folder / "m.sqlite3")
+
+
+class Here:
+    """A bot in this process, which costs two seconds less than a program. `told`: its reports and its log."""
+
+    def __init__(self, work: Callable[..., Awaitable[None]], config: Path, logged: pytest.CaptureFixture[str]) -> None:
+        self._reported, self._logged, self._log = "", logged, ""
+        path = config.with_name("m.sqlite3")
+        self.work = asyncio.ensure_future(work(LiveSettings(load_settings(config)), path, self._report))
+
+    def _report(self, line: str) -> None:
+        self._reported += f"{line}\n"
+
+    @property
+    def told(self) -> str:
+        self._log += self._logged.readouterr().err
+        return self._reported + self._log
+
+    async def stop(self, number: signal.Signals = signal.SIGTERM) -> None:
+        assert not self.work.done()
+        os.kill(os.getpid(), number)
+        await asyncio.wait_for(self.work, 60)
+        assert "Traceback" not in self.told
+
+
+@pytest.fixture
+def here(tmp_path: Path, sim: TwitchSim, capsys: pytest.CaptureFixture[str]) -> Callable[..., Here]:
+    return lambda work, **settings: Here(work, write_settings(tmp_path, sim, **settings), capsys)
 
 
 async def test_it_answers_once_and_ends_in_time_with_everything_kept(tmp_path: Path, sim: TwitchSim) -> None:
@@ -126,63 +156,61 @@ async def heard(sim: TwitchSim) -> None:
     await sim.until(lambda: connection.pongs > before)
 
 
-async def test_without_a_login_it_listens_and_says_what_to_type(tmp_path: Path, sim: TwitchSim) -> None:
-    async with start(tmp_path, sim, logged_in=False) as bot:
-        await sim.joined()
-        await sim.say("alice", f"@{BOT} clip that!")
-        await heard(sim)
-        assert await bot.stop() == 0
+async def test_without_a_login_it_listens_and_says_what_to_type(
+    tmp_path: Path, sim: TwitchSim, here: Callable[..., Here]
+) -> None:
+    bot = here(run_live)
+    await sim.joined()
+    await sim.say("alice", f"@{BOT} clip that!")
+    await heard(sim)
+    await bot.stop()
     assert "forgetmenot login" in bot.told
     assert sim.irc.connections == []
     assert sim.sent == []
     assert said(tmp_path) == [f"@{BOT} clip that!"]
 
 
-async def test_a_login_that_lacks_a_right_is_one_all_the_same(tmp_path: Path, sim: TwitchSim) -> None:
-    config = write_settings(tmp_path, sim)
+async def test_a_login_that_lacks_a_right_is_one_all_the_same(
+    tmp_path: Path, sim: TwitchSim, here: Callable[..., Here]
+) -> None:
     log_in(tmp_path, sim, scopes=("chat:read", "user:read:chat", "user:write:chat"))
-    async with running(tmp_path, "run", "--config", config, "--db", tmp_path / "m.sqlite3") as bot:
-        await bot.says(f"In {sim.world.owner.login} as {BOT}, mode ")
-        await bot.says("lacks clips:edit")
-        assert await bot.stop() == 0
+    bot = here(run_live)
+    await sim.until(lambda: "lacks clips:edit" in bot.told)
+    await bot.stop()
+    assert f"In {sim.world.owner.login} as {BOT}, mode " in bot.told
     assert "without a log-in" not in bot.told
     assert "could not be checked" not in bot.told
-
-
-async def ends_with_one_sentence(bot: Running, words: str) -> None:
-    assert await bot.ended(30) == 4
-    sentences = [line for line in bot.told.splitlines() if line.startswith("forgetmenot: ")]
-    assert len(sentences) == 1
-    assert words in sentences[0]
-    assert "Traceback" not in bot.told
 
 
 async def test_a_channel_that_does_not_exist_is_one_sentence(tmp_path: Path, sim: TwitchSim) -> None:
     config = write_settings(tmp_path, sim, channel="nowhere")
     async with running(tmp_path, "run", "--config", config, "--db", tmp_path / "m.sqlite3") as bot:
-        await ends_with_one_sentence(bot, "There is no channel `nowhere` on Twitch")
+        assert await bot.ended(30) == 4
+    [sentence] = [line for line in bot.told.splitlines() if line.startswith("forgetmenot: ")]
+    assert "There is no channel `nowhere` on Twitch" in sentence
+    assert "Traceback" not in bot.told
 
 
-async def test_listening_needs_no_account_and_sends_nothing(tmp_path: Path, sim: TwitchSim) -> None:
-    config = write_settings(tmp_path, sim, client_id="")
-    words = ("listen", "demo", "--config", config, "--db", tmp_path / "m.sqlite3")
-    async with running(tmp_path, *words) as bot:
-        await sim.joined()
-        await sim.say("alice", f"@{BOT} clip that!")
-        await heard(sim)
-        assert await bot.stop(signal.SIGINT) == 0
+async def test_listening_needs_no_account_and_sends_nothing(
+    tmp_path: Path, sim: TwitchSim, here: Callable[..., Here]
+) -> None:
+    bot = here(listen_live, client_id="")
+    await sim.joined()
+    await sim.say("alice", f"@{BOT} clip that!")
+    await heard(sim)
+    await bot.stop(signal.SIGINT)
     assert said(tmp_path) == [f"@{BOT} clip that!"]
     assert sim.requests == []
 
 
-async def test_asking_for_the_end_while_twitch_hangs_at_the_start_ends_it(tmp_path: Path, sim: TwitchSim) -> None:
-    config = write_settings(tmp_path, sim)
+async def test_asking_for_the_end_while_twitch_hangs_at_the_start_ends_it(
+    tmp_path: Path, sim: TwitchSim, here: Callable[..., Here]
+) -> None:
     log_in(tmp_path, sim, named=False)
-    sim.faults.add("oauth", path="oauth2/validate", stall=True, times=None)
-    async with running(tmp_path, "run", "--config", config, "--db", tmp_path / "m.sqlite3") as bot:
-        await sim.until(lambda: not sim.faults.waiting or sim.faults.waiting[0].used)
-        assert await bot.stop() == 0
-    assert "Traceback" not in bot.told
+    fault = sim.faults.add("oauth", path="oauth2/validate", stall=True, times=None)
+    bot = here(run_live)
+    await sim.until(lambda: fault.used)
+    await bot.stop()
 
 
 async def test_asking_for_the_end_while_the_memory_is_opened_ends_it(tmp_path: Path, sim: TwitchSim) -> None:
@@ -194,33 +222,29 @@ async def test_asking_for_the_end_while_the_memory_is_opened_ends_it(tmp_path: P
         assert await verify(db, now=SystemClock().now()) == []
 
 
-async def test_twitch_being_away_at_the_start_is_survived_and_told_once(tmp_path: Path, sim: TwitchSim) -> None:
-    config = write_settings(tmp_path, sim)
+async def test_twitch_being_away_at_the_start_is_survived_and_told_once(
+    tmp_path: Path, sim: TwitchSim, here: Callable[..., Here]
+) -> None:
     log_in(tmp_path, sim, named=False)
-    await sim.refuse()
-    async with running(tmp_path, "run", "--config", config, "--db", tmp_path / "m.sqlite3") as bot:
-        await bot.says("chat is disconnected")
-        await asyncio.sleep(2)  # time for more than one attempt
-        await sim.accept()
-        await sim.joined()
-        await sim.say("alice", f"@{BOT} clip that!")
-        await sim.until(lambda: sim.sent)
-        assert await bot.stop() == 0
+    chat, *_ = [sim.faults.add(where, drop=True, times=None) for where in ("irc", "helix", "oauth")]
+    bot = here(run_live)
+    await sim.until(lambda: chat.used >= 3)
+    sim.faults.clear()
+    await sim.joined()
+    await sim.say("alice", f"@{BOT} clip that!")
+    await sim.until(lambda: sim.sent)
+    await bot.stop()
     assert bot.told.count("chat is disconnected") == 1
     unchecked = [line for line in bot.told.splitlines() if "trouble with the log-in" in line]
     assert sum("account=bot" in line for line in unchecked) <= 1
     assert sum("account=broadcaster" in line for line in unchecked) <= 1
-    assert "Traceback" not in bot.told
 
 
-async def test_the_memory_of_one_channel_is_not_used_for_another(tmp_path: Path, sim: TwitchSim) -> None:
+async def test_the_memory_of_one_channel_is_not_used_for_another(tmp_path: Path, here: Callable[..., Here]) -> None:
     async with open_database(tmp_path / "m.sqlite3") as db:
-        await claim(db, sim.world.room_id, "demo", 1)
-    async with TwitchSim(channel="coffee") as other:
-        config = write_settings(tmp_path, other, channel="coffee", client_id="")
-        words = ("listen", "coffee", "--config", config, "--db", tmp_path / "m.sqlite3")
-        async with running(tmp_path, *words) as bot:
-            await ends_with_one_sentence(bot, "is the memory of another channel")
+        await claim(db, "another", "demo", 1)
+    with pytest.raises(ForgetMeNotError, match="is the memory of another channel"):
+        await here(listen_live, client_id="").work
 
 
 async def test_gaps_are_counted_per_run_and_the_last_is_kept(bot: Bot) -> None:

@@ -1,7 +1,6 @@
 """Recorded chat: three ways of writing it, one item per line, and every line accounted for in a replay."""
 
 import tracemalloc
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -32,14 +31,11 @@ def events(path: Path, kind: str) -> list[ChatEvent]:
 
 
 def test_csv_lines_are_said_by_provisional_viewers_at_their_own_time(tmp_path: Path) -> None:
-    first, second = events(write(tmp_path, CSV), "csv")
+    path = write(tmp_path, CSV)
+    first, second = events(path, "csv")
     assert (first.user_id, first.text, first.at) == ("login:alice", "hello, all", 1_700_000_000_000)
     assert second.login == "bob"
-
-
-def test_the_same_file_read_twice_is_the_same_lines_twice(tmp_path: Path) -> None:
-    path = write(tmp_path, CSV)
-    assert [one.id for one in events(path, "csv")] == [one.id for one in events(path, "csv")]
+    assert [one.id for one in events(path, "csv")] == [first.id, second.id], "read again they are the same lines"
 
 
 def test_the_same_words_said_twice_are_two_lines(tmp_path: Path) -> None:
@@ -163,29 +159,12 @@ def line(number: int, text: str = "", at: int | None = None) -> ChatEvent:
     )
 
 
-def an_hour() -> Iterator[ChatEvent]:
-    return (line(number) for number in range(300))
-
-
 def balanced(summary: RunSummary) -> bool:
     told = summary.as_json()
     kept_out = ("duplicates", "excluded", "other_room", "unparsed", "other")
     lines = told["events"] + sum(told[name] for name in kept_out)  # type: ignore[operator,misc]
     events = told["covered"] + told["uncovered"] + told["redacted"]  # type: ignore[operator]
     return told["lines"] == lines and told["events"] == events
-
-
-async def test_everything_is_covered_when_it_is_asked_for(tmp_path: Path) -> None:
-    summary = await replay(an_hour(), tmp_path / "m.sqlite3", Replay(Settings(), until_compacted=True))
-    assert balanced(summary)
-    assert summary.account.covered == summary.account.events == 300
-    assert summary.added.episodes >= 3
-
-
-async def test_without_it_the_summary_says_what_is_left(tmp_path: Path) -> None:
-    summary = await replay(an_hour(), tmp_path / "m.sqlite3", Replay(Settings()))
-    assert balanced(summary)
-    assert summary.account.uncovered > 0
 
 
 @pytest.mark.slow
@@ -210,14 +189,9 @@ async def test_a_recording_of_weeks_twice_is_stored_once_too(tmp_path: Path) -> 
 
 async def test_every_kind_of_line_is_counted_once(tmp_path: Path) -> None:
     items: list[ChatItem] = [
-        line(0),
-        line(1),
-        line(0),
-        OtherRoom(),
-        Unparsed(),
-        OtherLine("JOIN"),
+        line(0), line(1), line(0), OtherRoom(), Unparsed(), OtherLine("JOIN"),
         Redaction(START + MINUTE, event_id="m1"),
-    ]
+    ]  # fmt: skip
     summary = await replay(items, tmp_path / "m.sqlite3", Replay(Settings(), until_compacted=True))
     account = summary.account
     assert balanced(summary)
@@ -255,9 +229,3 @@ async def test_the_end_of_each_stream_is_read_as_it_would_have_been(tmp_path: Pa
 @pytest.mark.parametrize(("text", "speed"), [("max", None), ("1", 1.0), ("60", 60.0)])
 def test_speeds(text: str, speed: float | None) -> None:
     assert speed_of(text) == speed
-
-
-@pytest.mark.parametrize("text", ["fast", "0", "-1", "nan", "inf"])
-def test_a_speed_that_is_none_is_refused(text: str) -> None:
-    with pytest.raises(InputError, match="--speed"):
-        speed_of(text)

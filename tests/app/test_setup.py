@@ -15,7 +15,6 @@ from forgetmenot.app.control import BotControl, ConnectionStatus
 from forgetmenot.app.setup import SetupService
 from forgetmenot.clock import ManualClock
 from forgetmenot.errors import ForgetMeNotError, InputError, ModelError
-from forgetmenot.languages import in_language
 from forgetmenot.llm.build import environment_with_key
 from forgetmenot.settings.live_settings import LiveSettings
 from forgetmenot.settings.load import load_settings
@@ -84,10 +83,6 @@ async def test_speaking_without_a_model_is_asked_about_first(steps: Steps) -> No
         assert steps.settings().bot.mode is Mode.SHADOW
     assert (await steps.do("mode", mode="mentions", sure=True))["ok"]
     assert load_settings(steps.file).bot.mode is Mode.MENTIONS
-
-
-async def test_without_a_model_a_sample_says_so(steps: Steps) -> None:
-    assert (await steps.do("sample", name="Fern", persona="dry"))["text"] == in_language()("setup.no_sample")
 
 
 async def test_programs_on_this_computer_are_found_with_their_models(

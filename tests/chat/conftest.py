@@ -5,7 +5,7 @@ from typing import Any, NoReturn
 
 import pytest
 
-from forgetmenot.chat.commands import ChatCommands
+from forgetmenot.chat import ChatCommands
 from forgetmenot.clock import ManualClock
 from forgetmenot.domain.action import Outcome, OutcomeKind, Proposal
 from forgetmenot.domain.chat import ChatEvent, EventKind

@@ -8,7 +8,7 @@ import json
 
 import pytest
 
-from forgetmenot.chat.commands import ChatCommands
+from forgetmenot.chat import ChatCommands
 from forgetmenot.clock import DAY, HOUR, MINUTE
 from forgetmenot.domain.memory import NoteStatus, Scope, SourceKind
 from forgetmenot.domain.operation import OperationResult, Permission, Surface

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from forgetmenot.chat.commands import CommandParser
+from forgetmenot.chat import CommandParser
 from forgetmenot.operations.table import OPERATIONS
 from forgetmenot.text.chat_commands import is_command
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from forgetmenot.chat.router import BURST, MS_PER_ANSWER, VIEWERS, CommandRateLimiter, RoomModeTracker, take_notice
+from forgetmenot.chat import BURST, MS_PER_ANSWER, VIEWERS, CommandRateLimiter, RoomModeTracker, take_notice
 from forgetmenot.clock import ManualClock
 from forgetmenot.operations import switches
 from forgetmenot.operations.catalogue import ACTIONS

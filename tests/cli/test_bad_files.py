@@ -99,19 +99,6 @@ def test_a_line_without_end_is_not_taken_into_memory(
     assert "line 2: too long" in capsys.readouterr().err
 
 
-def test_an_import_of_nothing_is_an_error(memory: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    (bad := memory.with_name("notes.jsonl")).write_text('{"fact":\n{"fact": 3}\n', encoding="utf-8")
-    capsys.readouterr()
-    assert cli.main(["memory", "import", str(bad), "--db", str(memory), "--json"]) == 2
-    shown = capsys.readouterr()
-    assert [one["line"] for one in json.loads(shown.out)["refused"]] == [1, 2]
-    assert "forgetmenot: None of the 2 lines" in shown.err
-    bad.write_text('{"fact":\n{"scope":"channel","fact":"the mascot is a heron"}\n', encoding="utf-8")
-    assert cli.main(["memory", "import", str(bad), "--db", str(memory), "--json"]) == 0
-    bad.write_text("", encoding="utf-8")
-    assert cli.main(["memory", "import", str(bad), "--db", str(memory), "--json"]) == 0
-
-
 @pytest.mark.parametrize("content", ['{"fact":\n', "", "x" * 4_000_001])
 def test_an_import_that_brings_nothing_leaves_no_memory_where_none_was(tmp_path: Path, content: str) -> None:
     (bad := tmp_path / "notes.jsonl").write_text(content, encoding="utf-8")

@@ -17,7 +17,7 @@ import pytest
 
 from forgetmenot import cli
 from tests.cli.conftest import CSV
-from tests.program import command, environment, run
+from tests.program import command, environment
 
 
 def fingerprint(path: Path) -> str:
@@ -196,16 +196,11 @@ def test_a_folder_without_a_name_of_its_own_is_a_folder_too(
 @pytest.mark.parametrize(
     "words",
     [
-        ("memory", "list"),
-        ("memory", "show", "1"),
-        ("memory", "why", "1"),
-        ("memory", "export"),
-        ("recall", "--viewer", "alice", "hello"),
-        ("prompt", "--viewer", "alice", "--message", "hello"),
-        ("why",),
+        ("memory", "list"), ("memory", "show", "1"), ("memory", "why", "1"), ("memory", "export"),
+        ("recall", "--viewer", "alice", "hello"), ("prompt", "--viewer", "alice", "--message", "hello"), ("why",),
         ("actions", "list"),
     ],
-)
+)  # fmt: skip
 def test_looking_into_a_memory_that_is_not_there_makes_none(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], words: tuple[str, ...]
 ) -> None:
@@ -213,12 +208,6 @@ def test_looking_into_a_memory_that_is_not_there_makes_none(
     assert code == 2
     assert "There is no memory at" in sentence
     assert list(tmp_path.iterdir()) == []
-
-
-def test_nobody_of_that_name_and_no_such_note(memory: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert told(capsys, "recall", "--viewer", "nobody", "hello", "--db", memory)[0] == 2
-    assert told(capsys, "memory", "show", "9999", "--db", memory)[0] == 2
-    assert told(capsys, "why", "9999", "--db", memory)[0] == 2
 
 
 def test_a_mistyped_command_is_named_with_the_nearest(capsys: pytest.CaptureFixture[str]) -> None:
@@ -275,15 +264,10 @@ def test_what_goes_into_a_file_or_a_pipe_is_utf_8_whatever_the_system_thinks(tmp
 @pytest.mark.parametrize(
     "words",
     [
-        ("memory", "show"),
-        ("memory", "why"),
-        ("memory", "retract"),
-        ("memory", "never", "--remove"),
-        ("memory", "list", "--limit"),
-        ("why",),
-        ("recall", "--viewer", "alice", "hello", "--limit"),
+        ("memory", "show"), ("memory", "why"), ("memory", "retract"), ("memory", "never", "--remove"),
+        ("memory", "list", "--limit"), ("why",), ("recall", "--viewer", "alice", "hello", "--limit"),
     ],
-)
+)  # fmt: skip
 def test_a_number_that_cannot_be_one_is_refused(capsys: pytest.CaptureFixture[str], words: tuple[str, ...]) -> None:
     capsys.readouterr()
     for number in ("0", "9" * 30, "1.5", "one"):
@@ -296,35 +280,29 @@ def test_a_number_that_cannot_be_one_is_refused(capsys: pytest.CaptureFixture[st
         assert "is not a whole number of at least" in shown.err
 
 
-def test_what_is_no_backup_is_said_and_changes_nothing(memory: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    before = fingerprint(memory)
-    code, sentence = told(capsys, "memory", "restore", memory.with_name("chat.csv"), "--yes", "--db", memory)
-    assert code == 3
-    assert "chat.csv is not a ForgetMeNot memory. Nothing was changed." in sentence
-    assert fingerprint(memory) == before
-
-
 @pytest.mark.slow
 @pytest.mark.skipif(os.name == "nt", reason="signals of POSIX")
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGKILL])
-def test_a_temporary_memory_goes_with_its_replay_or_with_the_next_one(tmp_path: Path, number: signal.Signals) -> None:
+def test_a_temporary_memory_goes_with_its_replay_or_with_the_next_one(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, number: signal.Signals
+) -> None:
     """Its chat would lie there for ever otherwise."""
     (tmp_path / "chat.csv").write_text("alice,1700000000000,hello\nbob,1700000600000,hello\n", encoding="utf-8")
     (places := tmp_path / "tmp").mkdir()
-    words = command("replay", tmp_path / "chat.csv", "--format", "csv")
+    monkeypatch.setattr("tempfile.tempdir", str(places))
+    words = ("replay", str(tmp_path / "chat.csv"), "--format", "csv")
     env = environment(tmp_path, TMPDIR=str(places))
-    with subprocess.Popen([*words, "--speed", "1"], env=env, stderr=subprocess.PIPE) as process:
+    with subprocess.Popen(command(*words, "--speed", "1"), env=env, stderr=subprocess.PIPE) as process:
         while not list(places.glob("*/memory.sqlite3.holder")) and process.poll() is None:
             time.sleep(0.01)
-        if number is signal.SIGTERM:
-            assert subprocess.run(words, env=env, capture_output=True, check=False).returncode == 0
-            assert len(list(places.iterdir())) == 1  # one that is in use is left alone
+        assert cli.main([*words]) == 0
+        assert len(list(places.iterdir())) == 1  # one that is in use is left alone
         process.send_signal(number)
         process.communicate(timeout=60)
         assert process.returncode != 0
     if number is signal.SIGKILL:
         assert len(list(places.iterdir())) == 1
-        assert subprocess.run(words, env=env, capture_output=True, check=False).returncode == 0
+        assert cli.main([*words]) == 0
     assert list(places.iterdir()) == []
 
 
@@ -335,7 +313,6 @@ def test_a_wrong_time_and_a_wrong_speed(memory: Path, capsys: pytest.CaptureFixt
     assert told(capsys, "replay", "x", "--format", "csv", "--speed", "-1")[0] == 2
 
 
-@pytest.mark.slow
 def test_a_refused_model_is_one_sentence_and_nothing_is_lost(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -343,13 +320,10 @@ def test_a_refused_model_is_one_sentence_and_nothing_is_lost(
     (tmp_path / "c.toml").write_text('[model]\nbase_url = "http://127.0.0.1:9/v1"\nretries = 0\n', encoding="utf-8")
     words: tuple[object, ...] = ("replay", tmp_path / "chat.csv", "--format", "csv", "--until-compacted", "--json")
     words += ("--db", tmp_path / "m.sqlite3", "--config", tmp_path / "c.toml", "--model")
-    ended = run(tmp_path, *words, "openai_compatible", timeout=100)
-    assert ended.returncode == 5
-    assert ended.stdout == ""
-    last = ended.stderr.strip().splitlines()[-1]
-    assert last.startswith("forgetmenot: The model stopped answering at line ")
-    assert "the same command goes on from there" in last
-    assert "Traceback" not in ended.stderr
+    code, sentence = told(capsys, *words, "openai_compatible")
+    assert code == 5
+    assert sentence.startswith("The model stopped answering at line ")
+    assert "the same command goes on from there" in sentence
     with closing(sqlite3.connect(tmp_path / "m.sqlite3")) as db:
         stored = db.execute("SELECT count(*) FROM events WHERE episode_id IS NULL").fetchone()[0]
     assert 0 < stored < 120
@@ -394,7 +368,7 @@ def test_a_full_disk_is_one_sentence_and_what_was_stored_stays(memory: Path, tmp
 @pytest.mark.skipif(shutil.which("head") is None, reason="needs head")
 def test_a_reader_who_has_seen_enough_is_no_error(memory: Path, tmp_path: Path) -> None:
     with closing(sqlite3.connect(memory)) as db:
-        rows = [("channel", f"fact {n} " + "x" * 100) for n in range(5_000)]
+        rows = [("channel", f"fact {n} " + "x" * 100) for n in range(1_500)]
         db.executemany(
             "INSERT INTO semantic_notes (scope, fact, confidence, source_kind, created_at, last_confirmed_at)"
             " VALUES (?, ?, 0.5, 'import', 0, 0)",
@@ -402,7 +376,7 @@ def test_a_reader_who_has_seen_enough_is_no_error(memory: Path, tmp_path: Path) 
         )
         db.commit()
     questions = tmp_path / "questions.jsonl"
-    questions.write_text('{"id": 1, "viewers": [], "text": "hello"}\n' * 5_000, encoding="utf-8")
+    questions.write_text('{"id": 1, "viewers": [], "text": "hello"}\n' * 3_000, encoding="utf-8")
     for words in (("memory", "list"), ("recall", "--batch", questions)):
         with _reader_of_one_line(tmp_path, *words, "--db", memory) as process:
             _, errors = process.communicate(timeout=100)

@@ -38,11 +38,6 @@ def test_a_bug_is_told_without_what_it_choked_on(
     assert not any(part in told for part in ("alice", "secret", "abcdef"))
 
 
-@pytest.mark.parametrize("typed", ["https://www.twitch.tv/Alice", "twitch.tv/alice", "#alice", "alice"])
-def test_a_channel_may_be_pasted_as_its_address(typed: str) -> None:
-    assert common.chosen_settings(None, channel=typed).twitch.channel == "alice"
-
-
 @pytest.mark.parametrize(
     "evil", ["\x1b]0;PWNED\x07", "\x9b31m", "\x08\x7f", "\r", "\u202eabc", "\u2066x", "\u2028", "\ud800"]
 )

@@ -119,21 +119,13 @@ def test_recall_answers_a_batch_line_by_line(filled: Run, tmp_path: Path) -> Non
 @pytest.mark.parametrize(
     "words",
     [
-        ("memory", "show", "99"),
-        ("memory", "why", "99"),
-        ("memory", "list", "--viewer", "nobody"),
-        ("memory", "list", "--status", "lost"),
-        ("memory", "undo", "1"),
-        ("memory", "pin", "99"),
-        ("memory", "never", "the"),
-        ("memory", "never", "--remove", "7"),
-        ("memory", "import", "/nowhere/notes.jsonl"),
-        ("recall", "--viewer", "nobody", "drums"),
-        ("recall", "--viewer", "alice"),
-        ("recall", "--viewer", "alice", "drums", "--now", "noon"),
-        ("recall", "--batch", "/nowhere/questions.jsonl"),
+        ("memory", "show", "99"), ("memory", "why", "99"), ("memory", "list", "--viewer", "nobody"),
+        ("memory", "list", "--status", "lost"), ("memory", "undo", "1"), ("memory", "pin", "99"),
+        ("memory", "never", "the"), ("memory", "never", "--remove", "7"), ("memory", "import", "/nowhere/notes.jsonl"),
+        ("recall", "--viewer", "nobody", "drums"), ("recall", "--viewer", "alice"),
+        ("recall", "--viewer", "alice", "drums", "--now", "noon"), ("recall", "--batch", "/nowhere/questions.jsonl"),
     ],
-)
+)  # fmt: skip
 def test_what_cannot_be_used_is_one_sentence(filled: Run, words: tuple[str, ...]) -> None:
     with pytest.raises(InputError) as caught:
         filled(*words)
@@ -159,12 +151,6 @@ def test_a_note_is_taken_back_and_brought_back(edit: Run) -> None:
     assert [note["id"] for note in edit("list", "--json")["notes"]] == [2]
     assert edit("undo", "1", "--json")["status"] == "active"
     assert [change["cause"] for change in edit("why", "1", "--json")["history"]][1:] == ["removed by hand", "undone"]
-
-
-def test_a_note_is_pinned_and_let_go(edit: Run) -> None:
-    assert "pinned" in edit("pin", "1")
-    assert edit("show", "1", "--json")["pinned"] is True
-    assert edit("unpin", "1", "--json")["pinned"] is False
 
 
 def test_what_is_never_brought_up_is_listed_and_let_go(edit: Run) -> None:

@@ -54,11 +54,3 @@ def test_nothing_is_written_over_or_replaced_unasked(run: Run, tmp_path: Path) -
         run("memory", "restore", made["path"])
     with instance_lock(tmp_path / "data" / "memory.sqlite3", "run"), pytest.raises(StoreLocked):
         run("memory", "restore", made["path"], "--yes")
-
-
-def test_a_memory_that_is_lost_is_made_again(run: Run, tmp_path: Path) -> None:
-    made = run("memory", "backup")
-    for file in (tmp_path / "data").glob("memory.sqlite3*"):
-        file.unlink()
-    told = run("memory", "restore", made["path"])
-    assert (told["notes"], told["saved"]) == (2, None)

@@ -69,18 +69,6 @@ def test_what_cannot_be_shown_is_told(memory: str, tmp_path: Path) -> None:
         run(explain, *words, "--db", memory, "--config", str(config))
 
 
-def test_why_tells_the_story(memory: str, capsys: pytest.CaptureFixture[str]) -> None:
-    assert run(explain, "why", "1", "--db", memory) == 0
-    story = capsys.readouterr().out
-    assert "Asked by Alice (mention): Alice: @forgetmenot_bot hi" in story
-    assert "1. [1] plays drums with Bob" in story
-    assert run(explain, "why", "1", "--db", memory, "--json") == 0
-    told = msgspec.json.decode(capsys.readouterr().out)
-    assert told["twitch_id"]
-    assert (told["speaker"], told["status"], told["tokens"]["cached"]) == ("Alice", "sent", 600)
-    assert any(row["text"] == "plays drums with Bob" for section in told["sections"] for row in section["rows"])
-
-
 def test_why_tells_the_cost_where_the_settings_name_a_price(
     memory: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -32,14 +32,10 @@ async def sim() -> AsyncIterator[TwitchSim]:
 @pytest.mark.parametrize(
     ("beside", "here", "found"),
     [
-        ("", "", None),
-        ("[twitch]\n", "", "beside"),
-        ("", "  [twitch]\nchannel = 'demo'\n", "here"),
-        ("[bot]\n", "[twitch]\n", "beside"),
-        ("", "[tool]\ntwitch = 1\n", None),
-        ("", "# [twitch]\n", None),
+        ("", "", None), ("[twitch]\n", "", "beside"), ("", "  [twitch]\nchannel = 'demo'\n", "here"),
+        ("[bot]\n", "[twitch]\n", "beside"), ("", "[tool]\ntwitch = 1\n", None), ("", "# [twitch]\n", None),
     ],
-)
+)  # fmt: skip
 def test_a_settings_file_is_found_beside_the_memory_then_in_the_current_folder(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, beside: str, here: str, found: str | None
 ) -> None:
@@ -65,15 +61,20 @@ def status(address: str) -> int:
         return error.code
 
 
-@pytest.mark.parametrize("words", [("start", "--no-browser"), ()])
+@pytest.fixture
+def browser(tmp_path: Path) -> dict[str, str]:
+    """The variable that names a browser, which notes what it is to open."""
+    (program := tmp_path / "browser").write_text(f'#!/bin/sh\necho "$1" > "{tmp_path}/opened"\n')
+    program.chmod(0o755)
+    return {"BROWSER": str(program)}
+
+
 @pytest.mark.slow
 @pytest.mark.skipif(sys.platform == "win32", reason="signals of POSIX")
-async def test_without_any_settings_it_opens_the_dock_and_makes_the_file(
-    tmp_path: Path, words: tuple[str, ...]
+async def test_without_words_and_settings_it_opens_the_dock_and_makes_the_file(
+    tmp_path: Path, browser: dict[str, str]
 ) -> None:
-    (tmp_path / "browser").write_text(f'#!/bin/sh\necho "$1" > "{tmp_path}/opened"\n')
-    (tmp_path / "browser").chmod(0o755)
-    async with running(tmp_path, *words, env={"BROWSER": str(tmp_path / "browser")}) as bot:
+    async with running(tmp_path, env=browser) as bot:
         await bot.says("The dock: ")
         address = re.findall(r"The dock: (\S+)", bot.told)[0]
         assert await asyncio.to_thread(status, address) == 200
@@ -82,16 +83,17 @@ async def test_without_any_settings_it_opens_the_dock_and_makes_the_file(
     file = tmp_path / "forgetmenot" / SETTINGS_FILE
     assert load_settings(file).twitch.channel == ""
     assert file.stat().st_mode & 0o777 == 0o600
-    opened = tmp_path / "opened"
-    assert (opened.read_text().strip() == address) if not words else not opened.exists()
+    assert (tmp_path / "opened").read_text().strip() == address
     assert "Traceback" not in bot.told
 
 
 @pytest.mark.slow
 @pytest.mark.skipif(sys.platform == "win32", reason="signals of POSIX")
-async def test_a_second_start_opens_the_dock_of_the_first(tmp_path: Path, sim: TwitchSim) -> None:
+async def test_a_second_start_shows_the_dock_of_the_first(
+    tmp_path: Path, sim: TwitchSim, browser: dict[str, str]
+) -> None:
     config = write_settings(tmp_path, sim, client_id="", dock=f"port = {free_port()}")
-    async with running(tmp_path, "start", "--no-browser", "--db", tmp_path / "m.sqlite3") as first:
+    async with running(tmp_path, "start", "--no-browser", "--db", tmp_path / "m.sqlite3", env=browser) as first:
         await sim.joined()
         await first.says("The dock: ")
         assert str(config) in first.told
@@ -99,6 +101,7 @@ async def test_a_second_start_opens_the_dock_of_the_first(tmp_path: Path, sim: T
             assert await second.ended() == 0
         assert "already running" in second.told
         assert await first.stop() == 0
+    assert not (tmp_path / "opened").exists()
 
 
 @pytest.mark.slow

@@ -112,13 +112,3 @@ async def test_show_has_the_brief_and_the_last_streams(run: Run, tmp_path: Path)
     assert shown["brief"] == "alicequux plays drums with bob."
     assert shown["streams"] == [{"at": "1970-01-01T00:00:00Z", "text": "alicequux sang."}]
     assert "in short: alicequux plays" in await asyncio.to_thread(run, "viewer", "show", "alicequux")
-
-
-async def test_it_waits_for_a_bot_that_is_writing(run: Run, tmp_path: Path) -> None:
-    async with open_database(tmp_path / "memory.sqlite3") as bot:
-        async with bot.write():
-            erasing = asyncio.create_task(asyncio.to_thread(run, "viewer", "erase", "alicequux", "--yes", "--json"))
-            await asyncio.sleep(0.2)
-            assert not erasing.done()
-        assert (await erasing)["erased"]
-        assert await bot.value("SELECT count(*) FROM viewers") == 1

@@ -140,14 +140,6 @@ async def test_a_timeout_carries_the_client_id_and_both_ids(wire: Wire) -> None:
     assert 0 < wire.sim.world.ban_left(alice.id) <= 30_000
 
 
-async def test_undo_lifts_it_and_a_second_undo_does_nothing(wire: Wire) -> None:
-    await wire.timeout()
-    assert (await wire.approvals.undo("9")).ok
-    assert len(wire.calls("DELETE", "moderation/bans")) == 1
-    assert wire.sim.world.ban_left(wire.sim.world.user("alice").id) == 0
-    assert not (await wire.approvals.undo("9")).ok
-
-
 async def test_an_undo_of_what_somebody_else_lifted_is_done_and_asked_once(wire: Wire) -> None:
     await wire.timeout()
     del wire.sim.world.bans[wire.sim.world.user("alice").id]
@@ -162,13 +154,6 @@ async def test_somebody_banned_already_is_a_refusal_not_a_claim(wire: Wire) -> N
     assert carried.outcome is not None
     assert carried.outcome.kind is OutcomeKind.REFUSED
     assert carried.words_hint == NEUTRAL
-
-
-async def test_somebody_timed_out_already_gets_the_new_length(wire: Wire) -> None:
-    await wire.sim.timeout("alice", 10_000)
-    carried = await wire.timeout()
-    assert carried.outcome is not None
-    assert carried.outcome.kind is OutcomeKind.DONE
 
 
 @pytest.mark.parametrize(

@@ -205,13 +205,6 @@ async def test_the_login_is_validated_at_start_and_every_hour(
     await asyncio.gather(task, return_exceptions=True)
 
 
-async def test_nobody_logged_in_is_told_and_chat_is_read_anonymously(settings: Settings, store: TokenStore) -> None:
-    login = bot_login(store, settings)
-    assert await login.irc() is None
-    with pytest.raises(TwitchLoginNeeded, match="Nobody is logged in"):
-        await login.token()
-
-
 async def test_a_pause_that_twitch_asks_for_does_not_keep_the_bot_deaf(sim: TwitchSim, make_login: MakeLogin) -> None:
     """Chat refused the token, and Twitch renews nothing just now: listen without it until it does."""
     login = make_login()

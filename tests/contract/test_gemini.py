@@ -89,13 +89,6 @@ async def test_the_level_of_thinking_is_sent(sim: SimGemini, setting: str, sent:
     assert config == sent or sent in config.values()
 
 
-async def test_the_version_of_the_api_is_a_setting(sim: SimGemini) -> None:
-    model = _gemini(sim, version="v1")
-    await model.generate(PLAIN)
-    await model.aclose()
-    assert sim.seen[0].version == "v1"
-
-
 async def test_the_environment_cannot_redirect_it(sim: SimGemini, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("GOOGLE_API_KEY", "another-key")
     monkeypatch.setenv("GEMINI_API_KEY", "another-key")
@@ -276,9 +269,12 @@ async def test_a_refused_connection_is_told_at_once(monkeypatch: pytest.MonkeyPa
 
 async def test_giving_up_on_a_slow_answer_leaves_the_adapter_usable(sim: SimGemini, gemini: Gemini) -> None:
     sim.fail(sim_gemini.slow(30))
-    with pytest.raises(TimeoutError):
-        async with asyncio.timeout(0.1):
-            await gemini.generate(PLAIN)
+    asking = asyncio.create_task(gemini.generate(PLAIN))
+    while not sim.seen:  # noqa: ASYNC110  # the server tells nobody
+        await asyncio.sleep(0.001)
+    asking.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await asking
     assert (await gemini.generate(PLAIN)).text == "Understood."
 
 
@@ -287,14 +283,9 @@ def _sdk_errors() -> list[type[Exception]]:
     own = [c for _, c in inspect.getmembers(sdk_errors, inspect.isclass) if issubclass(c, Exception)]
     own = [c for c in own if not issubclass(c, Warning)]
     return [
-        *own,
-        auth_errors.TransportError,
-        aiohttp.ClientError,
-        httpx2.HTTPError,
-        TimeoutError,
-        ValueError,
+        *own, auth_errors.TransportError, aiohttp.ClientError, httpx2.HTTPError, TimeoutError, ValueError,
         ConnectionResetError,
-    ]
+    ]  # fmt: skip
 
 
 async def test_no_exception_of_the_sdk_goes_unmapped(gemini: Gemini) -> None:

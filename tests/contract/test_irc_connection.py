@@ -11,7 +11,7 @@ import soak
 
 from forgetmenot.clock import SystemClock
 from forgetmenot.domain.chat import ChatEvent, Redaction
-from forgetmenot.errors import TwitchLoginNeeded, TwitchRefused
+from forgetmenot.errors import TwitchRefused
 from forgetmenot.settings.schema import Settings, TwitchSettings
 from forgetmenot.twitch import connection as room
 from forgetmenot.twitch.chat_lines import ChatItem
@@ -136,15 +136,6 @@ async def test_an_account_whose_renewed_token_is_refused_too_listens_anonymously
         await sim.drop()
         await sim.until(lambda: len(listener.gaps) == 1)
         assert len(given) == 3  # tried again once, at the next connecting
-
-
-async def test_a_lapsed_login_listens_anonymously_and_says_what_to_type(sim: TwitchSim, hasty: HastyClock) -> None:
-    async def login(_refused: str) -> IrcLogin | None:
-        raise TwitchLoginNeeded("Lapsed. Type `forgetmenot login` to sign in again.")
-
-    async with listening(sim, hasty, login) as listener:
-        await sim.until(lambda: listener.source.state.phase is Phase.CONNECTED)
-        assert "forgetmenot login" in listener.source.state.error
 
 
 async def test_a_token_that_expired_meanwhile_is_renewed_and_not_told_as_lapsed(

@@ -69,13 +69,6 @@ async def test_a_proxy_that_cannot_be_used_is_said(monkeypatch: pytest.MonkeyPat
     await adapter.aclose()
 
 
-async def test_a_schema_is_sent_where_the_server_knows_schemas(sim: SimOpenAI, model: OpenAICompatible) -> None:
-    sim.answers('{"notes": []}')
-    assert (await model.generate(STRUCTURED)).text == '{"notes": []}'
-    sent = sim.seen[0]["response_format"]
-    assert sent == {"type": "json_schema", "json_schema": {"name": "extract", "strict": True, "schema": SCHEMA}}
-
-
 @pytest.mark.parametrize("refusal", [500, 400, None], ids=["fails", "refuses", "ignores"])
 @pytest.mark.parametrize(
     ("formats", "tried"),

@@ -136,15 +136,11 @@ def test_a_newcomer_follows_one_story_in_five_steps(seen: Seen) -> None:
     captions = [line.split()[1] for line in highlight.splitlines() if re.match(r"[1-5] ", line)]
     assert captions == ["Heard.", "Remembered.", "Corrected.", "Not", "Erased."]
     told = [
-        "heidi: thank you! my cat is called Miso",
-        "Heidi: has a cat called Miso",
-        "ForgetMeNot: My notes about you say: “has a cat called Miso”",
-        "replaced: favourite game is Celeste",
-        "ForgetMeNot: My notes about you say: “favourite game is Hades”",
-        "stays silent and does nothing",
-        "refused by code: timeout",
-        "the name found 0 times",
-    ]
+        "heidi: thank you! my cat is called Miso", "Heidi: has a cat called Miso",
+        "ForgetMeNot: My notes about you say: “has a cat called Miso”", "replaced: favourite game is Celeste",
+        "ForgetMeNot: My notes about you say: “favourite game is Hades”", "stays silent and does nothing",
+        "refused by code: timeout", "the name found 0 times",
+    ]  # fmt: skip
     places = [highlight.index(words) for words in told]
     assert places == sorted(places)
     assert len(highlight.splitlines()) < 60

@@ -146,12 +146,6 @@ async def test_what_is_not_there_is_refused_in_a_sentence(dock: Served, path: st
     assert told["line"].endswith(".")
 
 
-@pytest.mark.parametrize("body", [[], "x", [{"id": 3}]])
-async def test_a_body_that_is_none_is_refused(dock: Served, body: object) -> None:
-    assert (await dock.post("/api/do/edit", body))[0] == 400
-    assert dock.control.asked == []
-
-
 async def test_the_pages_buttons_are_the_tables_and_each_reaches_the_bot(dock: Served) -> None:
     told = await rows(dock, "/api/operations")
     assert told == buttons()

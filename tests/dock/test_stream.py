@@ -10,7 +10,6 @@ import aiohttp
 import pytest
 
 from forgetmenot.cli import common, main
-from forgetmenot.cli import start as command
 from forgetmenot.clock import HOUR, ManualClock
 from forgetmenot.dock import event_feed
 from forgetmenot.dock.event_feed import cursor_of
@@ -147,11 +146,6 @@ async def test_a_slow_page_is_cut_off_and_holds_nobody_up() -> None:
     assert slow.get_nowait() is None
 
 
-@pytest.mark.parametrize("text", ["", "1", "1.2", "1.2.3.4", "a.b.c", "1.2.-3", "1.2." + "9" * 40])
-def test_odd_marks_are_none(text: str) -> None:
-    assert cursor_of(text) is None
-
-
 def test_marks_are_read_back() -> None:
     message = event_feed.event("items", [], cursor=FeedCursor(5, 6, 7)).decode()
     assert cursor_of(message.splitlines()[0].removeprefix("id: ")) == FeedCursor(5, 6, 7)
@@ -187,7 +181,6 @@ async def test_the_demos_page_is_found(
     ours = tmp_path / "data" / "forgetmenot"
     ours.mkdir(parents=True)
     (ours / "demo").symlink_to(tmp_path)
-    for module in (common, command):
-        monkeypatch.setattr(module, "data_folder", lambda: ours)
+    monkeypatch.setattr(common, "data_folder", lambda: ours)
     assert await run(dock, tmp_path, "--print") == 0
     assert capsys.readouterr().out.strip() == f"{dock.origin}/?token={dock.token}"

@@ -7,18 +7,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from forgetmenot.domain.model import ModelRequest, Purpose, TokenUsage
+from forgetmenot.app.scenario_player import NoMeter
+from forgetmenot.domain.model import ModelRequest, Purpose
 from forgetmenot.errors import SettingsError
 from forgetmenot.llm.build import build_model, build_models
 from forgetmenot.llm.json_text import is_json_object, unwrapped, without_loop, without_thought
 from forgetmenot.settings.schema import ModelSettings, Provider
-
-
-class NoMeter:
-    """Counts nothing."""
-
-    async def record(self, purpose: Purpose, model: str, usage: TokenUsage, latency_ms: int, error: str | None) -> None:
-        """Nothing."""
 
 
 @pytest.fixture

@@ -286,12 +286,6 @@ class TwitchSim(twitch.TwitchSim):
         """Those of them that came through Helix."""
         return [said for said in self.chat.said if said.via == "helix"]
 
-    async def refuse(self) -> None:
-        """Refuse new connections until `accept()`, as a dead network does."""
-        if self._site is not None:
-            await self._site.stop()
-            self._site = None
-
     async def raw(self, line: str) -> None:
         """Send a line as it is to every connection that has joined."""
         await self.irc.broadcast(line)

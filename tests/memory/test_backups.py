@@ -8,13 +8,13 @@ from pathlib import Path
 
 import pytest
 
-from forgetmenot.clock import DAY, HOUR, SECOND
+from forgetmenot.clock import DAY, HOUR
 from forgetmenot.domain.chat import Redaction
 from forgetmenot.errors import InputError, StoreForeign, StoreKeyLost
 from forgetmenot.memory.backups import Backups, Restored, copy_to, make, restore, start_new_key
 from forgetmenot.memory.erasure import Eraser, forget_fact
 from forgetmenot.memory.notes.edits import remember
-from forgetmenot.settings.schema import PrivacySettings, Settings
+from forgetmenot.settings.schema import Settings
 from forgetmenot.store import backup, bot_messages, notes, opt_outs, viewers
 from forgetmenot.store.backup import copies_of
 from forgetmenot.store.database import Database, open_database
@@ -95,17 +95,6 @@ async def test_a_copy_is_the_memory_with_its_full_text_index_and_its_numbers(cha
         assert next_one.id > made.notes
 
 
-async def test_the_newest_few_are_kept(channel: Channel) -> None:
-    for _ in range(5):
-        await make(channel.db, at=channel.clock.now(), keep=3)
-        await channel.clock.advance(SECOND)
-    found = copies_of(channel.db.path)
-    assert len(found) == 3
-    assert found == sorted(found, reverse=True)
-    (channel.db.path.parent / "backups" / "holiday.sqlite3").touch()
-    assert copies_of(channel.db.path) == found
-
-
 async def test_a_bot_makes_one_at_its_start_and_one_when_the_others_had_to_go(channel: Channel) -> None:
     await fill(channel)
     keeper = Backups(db=channel.db, settings=lambda: NO_SETTINGS, clock=channel.clock)
@@ -133,12 +122,6 @@ async def test_a_running_bot_makes_one_every_day(channel: Channel) -> None:
         await channel.clock.advance(HOUR)
     assert len(set(made)) == 5
     assert copies_of(channel.db.path) == made[:1:-1]
-
-
-async def test_none_are_made_if_none_are_wanted(channel: Channel) -> None:
-    none = Settings(privacy=PrivacySettings(keep_backups=0))
-    await Backups(db=channel.db, settings=lambda: none, clock=channel.clock).run_pass()
-    assert copies_of(channel.db.path) == []
 
 
 async def test_a_cleared_line_takes_the_copies_along_that_rest_on_it(channel: Channel) -> None:

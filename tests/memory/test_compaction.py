@@ -202,12 +202,6 @@ async def test_an_opt_out_takes_ones_part_out_of_what_was_just_written(channel: 
     assert said[1].text in again
 
 
-async def test_what_a_cleared_claim_had_replaced_holds_again(channel: Channel) -> None:
-    said = await _claims(channel, replaced_by={2: 1})
-    await _clear(channel, said[0])
-    assert await _standing(channel.db, 1, 2) == [(1, "retracted", None), (2, "active", None)]
-
-
 async def test_a_cleared_claim_does_not_come_back_when_what_replaced_it_is_cleared_later(channel: Channel) -> None:
     said = await _claims(channel, replaced_by={2: 1, 1: 3})
     async with channel.db.write() as tx:
@@ -219,10 +213,16 @@ async def test_a_cleared_claim_does_not_come_back_when_what_replaced_it_is_clear
     assert await _standing(channel.db, 1, 2, 3) == [(1, "retracted", None), (2, "active", None), (3, "retracted", None)]
 
 
-async def test_what_a_cleared_claim_had_replaced_stays_replaced_by_what_came_after_that(channel: Channel) -> None:
-    said = await _claims(channel, replaced_by={2: 1, 1: 4})
+@pytest.mark.parametrize(
+    ("replaced_by", "standing"),
+    [({2: 1}, [("retracted", None), ("active", None)]), ({2: 1, 1: 4}, [("retracted", None), ("superseded", 4)])],
+)
+async def test_what_a_cleared_claim_had_replaced_holds_again_unless_something_came_after_that(
+    channel: Channel, replaced_by: dict[int, int], standing: list[tuple[str, int | None]]
+) -> None:
+    said = await _claims(channel, replaced_by=replaced_by)
     await _clear(channel, said[0])
-    assert await _standing(channel.db, 1, 2, 4) == [(1, "retracted", None), (2, "superseded", 4), (4, "active", None)]
+    assert [row[1:] for row in await _standing(channel.db, 1, 2)] == standing
 
 
 async def _claims(channel: Channel, *, replaced_by: dict[int, int]) -> list[ChatEvent]:

@@ -15,7 +15,7 @@ from forgetmenot.errors import InputError
 from forgetmenot.memory.erasure import UNDER_WAY, WORD_IN_TEXTS, Eraser, ErasureReport, _delete_some
 from forgetmenot.memory.notes.edits import remember
 from forgetmenot.memory.receipts import TraceFinder, traces_of
-from forgetmenot.store import channel_state, identities, notes, personal_data, viewers
+from forgetmenot.store import channel_state, notes, personal_data, viewers
 from forgetmenot.store.channel_state import WIPE_DUE
 from forgetmenot.store.database import Transaction, open_database
 from forgetmenot.store.invariants import verify
@@ -172,7 +172,7 @@ async def test_somebody_elses_name_is_left_alone(channel: Channel) -> None:
     """A login that was given up and is somebody else's now is not cut out of texts about its new holder."""
     await channel.chat(5)
     async with channel.db.write() as tx:
-        await identities.record_seen(tx, [identities.SeenViewer("new", "viewer0", "viewer0", Role.VIEWER, 1, 1)])
+        await viewers.record_seen(tx, [viewers.SeenViewer("new", "viewer0", "viewer0", Role.VIEWER, 1, 1)])
     channel.say("viewer1", "viewer0 is new here")
     await channel.ingest.flush()
     await Eraser(db=channel.db, clock=channel.clock).erase(ALICE)
@@ -186,8 +186,8 @@ async def test_a_lifted_ban_is_forgotten(channel: Channel) -> None:
     await channel.chat(5)
     eraser = Eraser(db=channel.db, clock=channel.clock)
     async with channel.db.write() as tx:
-        await identities.set_banned(tx, ALICE, channel.clock.now())
-        await identities.set_banned(tx, ALICE, None)
+        await viewers.set_banned(tx, ALICE, channel.clock.now())
+        await viewers.set_banned(tx, ALICE, None)
     await channel.clock.advance(8 * DAY)
     assert await eraser.erase_due() == []
 

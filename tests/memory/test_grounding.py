@@ -69,23 +69,15 @@ CHAT = evidence(
 @pytest.mark.parametrize(
     ("sentence", "rule"),
     [
-        ("P3 drinks three teas a day.", None),
-        ("P2 and P3 moved to Oslo.", None),
-        ("The streamer has a movie night on Fridays.", None),
-        ("P5 bakes twice a week.", None),
-        ("P3 drinks four teas a day.", "number"),
-        ("The episode is of 2017-06-19.", "number"),
-        ("P2 moved to Bergen.", "name"),
-        ("P3 drinks coffee.", "sense"),
-        ("P2 never moved to Oslo.", "sense"),
-        ("P4 has a husky.", "sense"),
-        ("P4 moved to Oslo.", "words"),
-        ("P5 studies law and collects stamps.", "words"),
+        ("P3 drinks three teas a day.", None), ("P2 and P3 moved to Oslo.", None),
+        ("The streamer has a movie night on Fridays.", None), ("P5 bakes twice a week.", None),
+        ("P3 drinks four teas a day.", "number"), ("The episode is of 2017-06-19.", "number"),
+        ("P2 moved to Bergen.", "name"), ("P3 drinks coffee.", "sense"), ("P2 never moved to Oslo.", "sense"),
+        ("P4 has a husky.", "sense"), ("P4 moved to Oslo.", "words"), ("P5 studies law and collects stamps.", "words"),
         ("Whole sentences in the third person about decisions.", "echo"),
-        ("Coffee is never drunk before noon.", "alone"),
-        ("Movie night is on Fridays.", None),
+        ("Coffee is never drunk before noon.", "alone"), ("Movie night is on Fridays.", None),
     ],
-)
+)  # fmt: skip
 def test_each_rule(sentence: str, rule: str | None) -> None:
     from forgetmenot.memory.episodes.prompts import instruction_words
 

@@ -22,16 +22,11 @@ __all__ = ["chat"]
 @pytest.mark.parametrize(
     ("line", "facts"),
     [
-        ("I play the cello", ["plays the cello"]),
-        ("@carol my cat is called Miso!", ["has a cat called Miso"]),
-        ("I live in Bergen, it rains a lot", ["lives in Bergen"]),
-        ("do I play the cello?", []),
-        ("I think so", []),
-        ("!remember I play drums", []),
-        ("forget that I play drums", []),
-        ("I have a diagnosis of diabetes", []),
+        ("I play the cello", ["plays the cello"]), ("@carol my cat is called Miso!", ["has a cat called Miso"]),
+        ("I live in Bergen, it rains a lot", ["lives in Bergen"]), ("do I play the cello?", []), ("I think so", []),
+        ("!remember I play drums", []), ("forget that I play drums", []), ("I have a diagnosis of diabetes", []),
     ],
-)
+)  # fmt: skip
 def test_a_plain_statement_about_its_speaker_is_a_fact_and_nothing_else_is(line: str, facts: list[str]) -> None:
     assert said_in(line, PrivacySettings()) == facts
 

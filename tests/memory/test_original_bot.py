@@ -9,7 +9,7 @@ import pytest
 from forgetmenot.clock import iso, parse_iso
 from forgetmenot.errors import InputError
 from forgetmenot.memory.transfer import import_notes
-from forgetmenot.store import evidence, notes, viewers
+from forgetmenot.store import notes, viewers
 from forgetmenot.store.original_bot import read_original
 from tests.notes_world import World
 
@@ -54,7 +54,7 @@ async def test_the_original_bots_database_comes_in(world: World, tmp_path: Path)
     assert rock is not None
     assert (rock.status, rock.superseded_by, rock.confidence, rock.topics) == ("superseded", 5, 0.8, ("music", "loud"))
     assert [note.fact for note in await notes.of_subject(world.db, None)] == ["the ladder is to blame"]
-    [word] = await evidence.chain(world.db, 5)
+    [word] = await notes.evidence_of(world.db, 5)
     assert word.episode.summary == "Zoe talked about jazz."
     again = await import_notes(world.db, found.lines, now=NOW)
     assert (again.imported, again.episodes) == (0, 0)
@@ -89,15 +89,10 @@ ROW = {"fact": "plays drums", "viewer": "alice", "importance": 1, "topics": "mus
 @pytest.mark.parametrize(
     "odd",
     [
-        {"importance": float("inf")},
-        {"importance": -5},
-        {"topics": "[" * 100_000},
-        {"topics": '[[[["music"]]]]'},
-        {"confidence": float("inf")},
-        {"fact": b"\xff\x00", "topics": b"\xff", "importance": b""},
-        {"viewer": "9"},
+        {"importance": float("inf")}, {"importance": -5}, {"topics": "[" * 100_000}, {"topics": '[[[["music"]]]]'},
+        {"confidence": float("inf")}, {"fact": b"\xff\x00", "topics": b"\xff", "importance": b""}, {"viewer": "9"},
     ],
-)
+)  # fmt: skip
 def test_no_value_of_a_foreign_database_stops_the_others(tmp_path: Path, odd: dict[str, object]) -> None:
     with contextlib.closing(sqlite3.connect(tmp_path / "odd.db")) as db, db:
         db.execute(f"CREATE TABLE semantic_notes ({', '.join(ROW)})")

@@ -10,7 +10,6 @@ from forgetmenot.domain.memory import NoteStatus, Scope, SourceKind
 from forgetmenot.errors import SettingsError
 from forgetmenot.memory.notes.edits import remember, undo
 from forgetmenot.memory.recall import Recall
-from forgetmenot.memory.suppression import conversation_stems
 from forgetmenot.prompt.instructions import check_floor, instructions
 from forgetmenot.settings.schema import BotSettings, PersonaSettings, Settings, persona_of, speaking
 from forgetmenot.store import notes
@@ -137,8 +136,3 @@ async def test_one_undo_takes_back_all_that_one_word_replaced(world: "World", re
 
 
 # ── the gate by topics ──────────────────────────────────────────────────────────────────────
-
-
-async def test_the_gate_is_open_unless_it_is_asked_for(world: "World", recall: Recall) -> None:
-    await write(world, "plays drums", "music")
-    assert await shown(recall, conversation_stems("how was the game?")) == {"plays drums"}

@@ -45,16 +45,6 @@ async def test_what_changes_is_seen_at_once(world: World, recall: Recall) -> Non
     assert [one.note.fact for one in await recall.about(["1"], "drums")] == ["bought new drums"]
 
 
-async def test_a_category_brings_up_its_notes_where_nothing_else_decides(world: World, recall: Recall) -> None:
-    await write(world, "1", *(f"likes thing {number}" for number in range(12)), "drives well in Gran Turismo")
-    found = await recall.about(["1"], recall.query("hello there", category="Gran Turismo"), 1)
-    assert found[0].note.fact == "drives well in Gran Turismo"
-
-
-async def test_the_query_leaves_out_the_bot_and_whoever_is_addressed(world: World, recall: Recall) -> None:
-    assert recall.query("@bob ForgetMeNot what drums?", before="I wonder").words == {"wonder": 1.0, "drums": 1.0}
-
-
 async def test_the_query_leaves_out_the_names_of_people(world: World, recall: Recall) -> None:
     assert recall.query("does Alice play drums?", names=["alice"]).words == {"play": 1.0, "drums": 1.0}
     await recall.active_viewers.look()

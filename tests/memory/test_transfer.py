@@ -7,11 +7,11 @@ from pathlib import Path
 import pytest
 
 from forgetmenot.clock import HOUR, ManualClock, iso, parse_iso
-from forgetmenot.domain.memory import EpisodeKind, NoteStatus, SourceKind
+from forgetmenot.domain.memory import NoteStatus, SourceKind
 from forgetmenot.memory import transfer_format
 from forgetmenot.memory.erasure import Eraser, forget_fact
 from forgetmenot.memory.transfer import ERASED, FORGOTTEN, KNOWN, OPTED_OUT, ImportReport, export_notes, import_notes
-from forgetmenot.store import episodes, evidence, identities, notes, opt_outs, streams, viewers
+from forgetmenot.store import episodes, notes, opt_outs, streams, viewers
 from forgetmenot.store.database import Database, open_database
 from tests.notes_world import World
 
@@ -21,27 +21,6 @@ NOW = parse_iso("2026-11-20T12:00:00Z")
 async def take_in(db: Database, *lines: object, merge: bool = False, filtered: bool = True) -> ImportReport:
     texts = [line if isinstance(line, str) else json.dumps(line) for line in lines]
     return await import_notes(db, texts, now=NOW, merge=merge, filtered=filtered)
-
-
-async def test_a_line_becomes_a_permanent_note_with_an_episode(world: World) -> None:
-    line = {
-        "id": 77,
-        "scope": "viewer",
-        "viewer": "Alice",
-        "fact": "plays drums",
-        "confidence": 0.7,
-        "observed_at": "2026-01-02T03:04:05",
-        "topics": ["Music"],
-    }
-    report = await take_in(world.db, line)
-    assert (report.imported, report.refused) == (1, [])
-    [note] = await notes.of_subject(world.db, "1")
-    assert (note.id, note.fact, note.confidence, note.topics) == (77, "plays drums", 0.7, ("music",))
-    assert (note.source_kind, note.expires_at) == (SourceKind.IMPORT, None)
-    assert note.last_confirmed_at == parse_iso("2026-01-02T03:04:05Z")
-    [word] = await evidence.chain(world.db, note.id)
-    assert word.episode.kind is EpisodeKind.IMPORT
-    assert await episodes.unread(world.db) == []
 
 
 async def test_lines_with_the_same_key_share_their_episode(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -86,13 +65,6 @@ async def test_an_id_that_would_use_up_the_numbers_is_refused(world: World) -> N
     assert len((await take_in(world.db, *huge, line)).refused) == 3
     [note] = await notes.of_subject(world.db, "1")
     assert note.id == 1
-
-
-async def test_a_login_nobody_has_seen_gets_a_provisional_viewer(world: World) -> None:
-    report = await take_in(world.db, {"viewer": "zoe", "fact": "likes jazz"}, {"viewer": "123", "fact": "likes rock"})
-    assert report.viewers == 2
-    assert await viewers.find(world.db, "zoe") == "login:zoe"
-    assert [note.fact for note in await notes.of_subject(world.db, "123")] == ["likes rock"]
 
 
 async def test_who_is_told_by_id_keeps_the_login_they_had_if_nobody_has_it_here(world: World) -> None:
@@ -174,12 +146,6 @@ async def test_a_bad_line_is_refused_by_number_and_the_others_go_in(world: World
     assert refused.reason
 
 
-async def test_unfiltered_takes_what_the_filter_refuses(world: World) -> None:
-    line = {"viewer": "alice", "fact": "is a moderator of this channel"}
-    assert (await take_in(world.db, line)).imported == 0
-    assert (await take_in(world.db, line, filtered=False)).imported == 1
-
-
 async def test_lines_are_taken_as_they_are_unless_they_are_to_be_merged(world: World) -> None:
     line = {"viewer": "alice", "fact": "lives in Oslo"}
     assert (await take_in(world.db, line, line | {"fact": "lives in Oslo now"})).imported == 2
@@ -195,7 +161,7 @@ async def test_who_is_hidden_does_not_move_along(world: World) -> None:
     await take_in(world.db, *({"viewer": who, "fact": "likes jazz"} for who in ("alice", "bob", "carol")))
     async with world.db.write() as tx:
         await opt_outs.opt_out(tx, "1", NOW)
-        await identities.set_banned(tx, "2", NOW)
+        await viewers.set_banned(tx, "2", NOW)
     assert [line["login"] async for line in export_notes(world.db)] == ["carol"]
     assert [line["login"] async for line in export_notes(world.db, subject_id="1")] == ["alice"]
 

@@ -5,7 +5,6 @@ from collections.abc import Awaitable, Callable, Coroutine, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-import msgspec
 import pytest
 
 from forgetmenot.clock import ManualClock
@@ -99,14 +98,10 @@ class RecordingPorts:
 
 
 PEOPLE = (
-    ("1", "alice", "Alice", "viewer", 9),
-    ("2", "bob", "Bob", "viewer", 9),
-    ("3", "newbie", "Newbie", "viewer", 1),
-    ("4", "vera", "Vera", "vip", 9),
-    ("9", "carol", "Carol", "moderator", 9),
-    ("100", "streamer", "Streamer", "broadcaster", 9),
-    ("555", "othersbot", "OthersBot", "viewer", 9),
-)
+    ("1", "alice", "Alice", "viewer", 9), ("2", "bob", "Bob", "viewer", 9), ("3", "newbie", "Newbie", "viewer", 1),
+    ("4", "vera", "Vera", "vip", 9), ("9", "carol", "Carol", "moderator", 9),
+    ("100", "streamer", "Streamer", "broadcaster", 9), ("555", "othersbot", "OthersBot", "viewer", 9),
+)  # fmt: skip
 
 
 @dataclass
@@ -120,10 +115,6 @@ class Room:
     approvals: Approvals
     current: list[Settings]
     proposals: int = 0
-
-    def set_actions(self, **changes: object) -> None:
-        actions = msgspec.structs.replace(self.current[0].actions, **changes)
-        self.current[0] = msgspec.structs.replace(self.current[0], actions=actions)
 
     async def set_state(self, **values: str) -> None:
         async with self.db.write() as tx:

@@ -8,8 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scoring import facts
 
-from forgetmenot.operations.action_claims import claims_action
-from forgetmenot.operations.machine_text import without_machine_text
+from forgetmenot.operations.action_claims import claims_action, without_machine_text
 from forgetmenot.text.clean import clean
 
 # The sentences that once went out live, and talk that has to stay.

@@ -40,14 +40,6 @@ async def test_what_waits_too_long_lapses(room: Room) -> None:
     assert room.ports.calls == []
 
 
-async def test_refused_is_refused(room: Room) -> None:
-    waiting = await _ask_for_ban(room)
-    assert (await room.approvals.deny(waiting, "9")).ok
-    assert not (await room.approvals.approve(waiting, "9")).ok
-    assert not (await room.approvals.deny(waiting, "9")).ok
-    assert room.ports.calls == []
-
-
 async def test_approval_looks_again(room: Room) -> None:
     first, second = await _ask_for_ban(room), await _ask_for_ban(room, "alice")
     room.ports.immune = {"2"}
@@ -151,12 +143,6 @@ async def test_a_mode_that_cannot_be_taken_back_is_given_up_after_an_hour(room: 
     await room.approvals.work_off()
     assert len(room.ports.calls) == calls
     assert "not undone" in (await action_logs.latest(room.db, 1))[0].detail
-
-
-async def test_what_cannot_be_undone_is_said(room: Room) -> None:
-    carried = await room.propose("clip")
-    assert not (await room.approvals.undo("9", carried.log_id)).ok
-    assert not (await room.approvals.undo("9", 999)).ok
 
 
 async def _gone(room: Room, viewer_id: str, *, banned: bool = True) -> None:

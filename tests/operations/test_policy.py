@@ -13,8 +13,8 @@ from forgetmenot.domain.action import Proposal, Verdict
 from forgetmenot.domain.chat import Role, Standing
 from forgetmenot.operations.catalogue import ACTIONS, BY_NAME, CHAT, IMMUNITY, NEEDS, lacking, scopes_for
 from forgetmenot.operations.entry import ActionClass, Immunity, PersonFacts, PolicyFacts, RecentDecisions, TargetFound
-from forgetmenot.operations.parameters import Checked
 from forgetmenot.operations.policy import RULES, Case, decide, explain
+from forgetmenot.operations.requests import Checked
 from forgetmenot.settings.schema import (
     ActionSettings,
     BotSettings,
@@ -50,18 +50,6 @@ ON_BOB = replace(WILLING, target=BOB)
 
 def _with(**actions: object) -> Settings:
     return msgspec.structs.replace(LIVE, actions=msgspec.structs.replace(LIVE.actions, **actions))
-
-
-def test_somebody_who_asks_for_a_timeout_gets_it() -> None:
-    decision = decide(TIMEOUT, WILLING, LIVE, CALM, NOW)
-    assert (decision.verdict, decision.rule) == (Verdict.ALLOW, "allowed")
-    assert decision.params == {"target": "1", "seconds": "30", "reason": "by the channel's chat bot"}
-
-
-def test_a_long_timeout_is_shortened_and_says_so() -> None:
-    decision = decide(Proposal("timeout", {"target": "alice", "seconds": "10m"}), WILLING, LIVE, CALM, NOW)
-    assert decision.verdict is Verdict.ALLOW_CHANGED
-    assert decision.params["seconds"] == "60"
 
 
 def test_the_models_own_ids_are_left_out() -> None:

@@ -11,28 +11,21 @@ from forgetmenot.clock import DAY
 from forgetmenot.domain.memory import Note, NoteStatus
 from forgetmenot.memory.notes.edits import remember, undo
 from forgetmenot.memory.notes.proposals import FactRefused
-from forgetmenot.store import identities, notes
+from forgetmenot.store import notes, viewers
 from forgetmenot.store.database import Database
 
 ALICE = "login:alice"
 FACTS = (
-    "lives in Oslo",
-    "lives in Rome",
-    "lives in Lima",
-    "works as a nurse",
-    "works as a pilot",
-    "favourite game is Tetris",
-    "favourite game is Doom",
-    "likes coffee",
-    "does not like coffee",
-)
+    "lives in Oslo", "lives in Rome", "lives in Lima", "works as a nurse", "works as a pilot",
+    "favourite game is Tetris", "favourite game is Doom", "likes coffee", "does not like coffee",
+)  # fmt: skip
 
 
 @pytest.fixture(autouse=True)
 async def alice(db: Database) -> None:
     """Somebody who is known."""
     async with db.write() as tx:
-        await identities.add_provisional(tx, ["alice"], 1)
+        await viewers.add_unseen(tx, {"login:alice": "alice"}, 1)
 
 
 async def tell(db: Database, fact: str, at: int) -> Note:

@@ -75,9 +75,3 @@ async def test_between_two_passes_every_reply_sees_the_same_bytes(stage: Stage) 
     before = (await stage.keeper.current()).sha256
     await stage.keeper.refresh()
     assert (await stage.keeper.current()).sha256 != before
-
-
-async def test_at_least_half_of_the_input_is_prefix(stage: Stage) -> None:
-    reply = await stage.reply("@forgetmenot_bot hello")
-    kept = (await stage.row(reply.id)).prompt
-    assert kept["prefix_tokens"] >= 0.5 * kept["estimated"]

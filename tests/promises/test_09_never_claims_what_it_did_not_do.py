@@ -6,8 +6,7 @@ from hypothesis import strategies as st
 
 from forgetmenot.domain.action import Decision, Outcome, OutcomeKind, Verdict
 from forgetmenot.languages import in_language
-from forgetmenot.operations.action_claims import claims_action
-from forgetmenot.operations.machine_text import without_machine_text
+from forgetmenot.operations.action_claims import claims_action, without_machine_text
 from forgetmenot.operations.wording import words_for
 from tests.stage import Stage, answering
 

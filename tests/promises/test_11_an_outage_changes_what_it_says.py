@@ -105,7 +105,7 @@ async def test_a_backlog_and_a_model_that_hangs_keep_no_bot_from_the_chat(
     async with open_bot(path, "test", settings=lambda: settings, clock=clock) as bot:
         await chat(bot, clock)
     server.fail(hang, times=1_000)
-    async with asyncio.timeout(2), open_bot(path, "test", settings=lambda: settings, clock=clock) as bot:
+    async with asyncio.timeout(60), open_bot(path, "test", settings=lambda: settings, clock=clock) as bot:
         await bot.hear(line(99, "is anybody there?", clock.now()))
         await bot.settle()
         assert await unread(bot) == LINES + 1

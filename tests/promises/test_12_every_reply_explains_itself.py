@@ -39,17 +39,10 @@ async def test_the_row_tells_everything(stage: Stage) -> None:
     assert sum(section["tokens"] for section in row.prompt["sections"]) == row.prompt["estimated"]
     story = "\n".join(in_words(await explain(stage.db, reply.id)))
     for part in (
-        "Asked by Alice (mention): Alice: @forgetmenot_bot time me out",
-        "Said: Off you go!",
-        "It was sent.",
-        "Changed by filters: markdown.",
-        "timeout (Moderation): allow",
-        "→ done",
-        "1000 billed, 600 of them cached",
-        f"1. [{first}]",
-        "plays drums in a band",
-        "Bob: the sea is loud today",
-    ):
+        "Asked by Alice (mention): Alice: @forgetmenot_bot time me out", "Said: Off you go!", "It was sent.",
+        "Changed by filters: markdown.", "timeout (Moderation): allow", "→ done", "1000 billed, 600 of them cached",
+        f"1. [{first}]", "plays drums in a band", "Bob: the sea is loud today",
+    ):  # fmt: skip
         assert part in story
 
 

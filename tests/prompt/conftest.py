@@ -5,21 +5,19 @@ from collections.abc import Callable
 import pytest
 
 from forgetmenot.domain.chat import Role, Viewer
-from forgetmenot.domain.memory import Importance, Note, NoteStatus, Recalled, Scope, SourceKind
+from forgetmenot.domain.memory import Note, Recalled, Scope
 from forgetmenot.prompt.material import Past, PrefixMaterial, PromptLine, TailMaterial
+from tests.notes_world import NOW
+from tests.notes_world import note as plain_note
 
-NOW = 1_784_894_400_000
 DAY = 86_400_000
 ALICE = Viewer("1", "alice", "Alice", Role.VIEWER, NOW - 90 * DAY, NOW)
 BOB = Viewer("2", "bob", "Bob", Role.MODERATOR, NOW - 50 * DAY, NOW)
 
 
-def note(note_id: int, fact: str, *, subject: str | None = "1", scope: Scope = Scope.VIEWER, age: int = 2) -> Note:
-    at = NOW - age * DAY
-    return Note(
-        note_id, scope, subject, fact, 0.8, NoteStatus.ACTIVE, SourceKind.SELF_CLAIM, Importance.MEDIUM, ("music",), (),
-        at, at, None, None, pinned=False, episode_ids=(1,),
-    )  # fmt: skip
+def note(note_id: int, fact: str, *, subject: str | None = "1", scope: Scope = Scope.VIEWER) -> Note:
+    at = NOW - 2 * DAY
+    return plain_note(note_id, fact, subject_id=subject, scope=scope, topics=("music",), last_confirmed_at=at)
 
 
 def lore(count: int, fact: str = "plays drums in band number {}") -> tuple[Recalled, ...]:

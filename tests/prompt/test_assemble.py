@@ -13,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from forgetmenot.domain.chat import Role, Standing, Viewer
-from forgetmenot.domain.memory import Importance, Note, NoteStatus, Recalled, Scope, SourceKind
+from forgetmenot.domain.memory import Recalled, Scope, SourceKind
 from forgetmenot.prompt.assemble import DROP_LADDER, ORDER, assemble, compose_prefix, split
 from forgetmenot.prompt.instructions import check_floor, instructions, without_form
 from forgetmenot.prompt.material import (
@@ -34,6 +34,7 @@ from forgetmenot.prompt.material import (
 from forgetmenot.reply.reply_object import offered
 from forgetmenot.settings.schema import ActionSettings, BotSettings, ClassMode, GuardedMode, PromptSettings, Settings
 from forgetmenot.text.mentions import fenced
+from tests.notes_world import note
 
 NOW = 1_784_894_400_000
 SETTINGS = Settings()
@@ -117,15 +118,6 @@ def test_with_an_empty_memory_it_is_told_so(prefix_material: PrefixMaterial, tai
     assert "<lore>" not in prompt.tail
 
 
-def test_people_are_shown_by_the_name_they_have_now(
-    prefix_material: PrefixMaterial, tail_material: TailMaterial
-) -> None:
-    material = replace(tail_material, names={"1": "Alice", "2": "Bobby"})
-    prompt = assemble(compose_prefix(prefix_material, SETTINGS), material, SETTINGS)
-    assert "Bobby: chat line number 3" in prompt.tail
-    assert "<@" not in prompt.prefix + prompt.tail
-
-
 def test_the_model_gets_instructions_apart_from_data_whose_every_row_can_be_named(
     prefix_material: PrefixMaterial, tail_material: TailMaterial
 ) -> None:
@@ -179,11 +171,7 @@ def test_memory_about_one_viewer_is_capped(prefix_material: PrefixMaterial, tail
 
 
 def lore_of(count: int, fact: str) -> tuple[Recalled, ...]:
-    made = Note(
-        1, Scope.VIEWER, "1", fact, 0.9, NoteStatus.ACTIVE, SourceKind.REPORTED, Importance.LOW, (), (), NOW, NOW, None,
-        None, pinned=False, episode_ids=(),
-    )  # fmt: skip
-    return tuple(Recalled(replace(made, id=i), 1.0) for i in range(count))
+    return tuple(Recalled(note(number, fact, source_kind=SourceKind.REPORTED), 1.0) for number in range(count))
 
 
 def test_in_a_flood_one_person_does_not_fill_the_chat(prefix_material: PrefixMaterial, tail_of: Tail) -> None:
@@ -321,22 +309,14 @@ def test_parts_never_estimate_below_the_whole(a: str, b: str, most: int, factor:
     assert estimate("x" * bytes_for(most, factor), factor) <= most
 
 
-def test_a_dead_chat_gets_more_of_the_past() -> None:
-    quiet = depth_for(0.5, SETTINGS)
+def test_a_dead_chat_gets_more_of_the_past_and_a_flood_more_of_who_is_who() -> None:
+    quiet, flood = depth_for(0.5, SETTINGS), depth_for(400, SETTINGS)
     assert quiet.past_episodes > NORMAL.past_episodes
-
-
-def test_the_settings_say_how_many_facts_about_one_person_there_are_at_most() -> None:
-    for rate in (0.5, 10, 100, 400):
-        depth = depth_for(rate, SETTINGS)
-        assert (depth.lore, depth.lore_per_other) == (SETTINGS.recall.speaker_notes, SETTINGS.recall.notes_per_other)
-
-
-def test_a_flood_gets_less_of_each_person_and_more_of_who_is_who() -> None:
-    flood = depth_for(400, SETTINGS)
     assert flood.lines_per_viewer == 1
     assert flood.own_lines < NORMAL.own_lines
     assert flood.others > NORMAL.others
+    lore = (SETTINGS.recall.speaker_notes, SETTINGS.recall.notes_per_other)
+    assert {(depth.lore, depth.lore_per_other) for depth in (quiet, NORMAL, flood)} == {lore}
 
 
 def test_it_never_turns_the_other_way_as_the_chat_gets_faster() -> None:

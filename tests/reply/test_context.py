@@ -23,7 +23,7 @@ from forgetmenot.reply.context import Composed, ContextGatherer, PrefixKeeper, c
 from forgetmenot.reply.explanation import asked
 from forgetmenot.reply.triggers import Identity, Trigger, TriggerKind
 from forgetmenot.settings.schema import PromptSettings, Settings
-from forgetmenot.store import channel_state, identities, notes
+from forgetmenot.store import channel_state, notes, viewers
 from forgetmenot.store.database import Database, open_database
 from forgetmenot.store.notes import NewNote
 from tests.conftest import NOON
@@ -90,7 +90,7 @@ async def test_people_whom_only_a_note_names_have_their_names(world: World, ask:
     await know(world.db, "1", "plays drums with <@2>", 1)
     assert (await ask("hello")).names["2"] == "Bob"
     async with world.db.write() as tx:
-        await identities.set_banned(tx, "2", world.clock.now())
+        await viewers.set_banned(tx, "2", world.clock.now())
     found = await ask("hello")
     assert "2" not in found.names
     assert "2" in found.hidden
@@ -131,7 +131,7 @@ async def test_who_is_hidden_or_gone_leaves_it_before_the_next_pass(stage: Stage
     whole = await stage.keeper.current()
     assert await stage.keeper.current() is whole
     async with stage.db.write() as tx:
-        await identities.set_banned(tx, "2", stage.clock.now())
+        await viewers.set_banned(tx, "2", stage.clock.now())
     without = await stage.keeper.current()
     assert ("harp" in without.text, "tea" in without.text, "Carol won" in without.text) == (False, True, True)
     assert await stage.keeper.current() is without

@@ -8,13 +8,12 @@ from collections.abc import Callable
 
 import pytest
 
-from forgetmenot.chat.commands import CommandParser
+from forgetmenot.chat import CommandParser
 from forgetmenot.domain.chat import ChatEvent, EventKind
 from forgetmenot.domain.model import ModelAnswer, TokenUsage
 from forgetmenot.memory.episodes.summary_rules import storable_summary
 from forgetmenot.memory.handles import Handles
-from forgetmenot.operations.action_claims import claims_action
-from forgetmenot.operations.machine_text import without_machine_text
+from forgetmenot.operations.action_claims import claims_action, without_machine_text
 from forgetmenot.operations.requests import asked_for
 from forgetmenot.operations.table import OPERATIONS
 from forgetmenot.reply.postprocess import FilterContext, polish

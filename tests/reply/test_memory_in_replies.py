@@ -6,11 +6,10 @@ import pytest
 from forgetmenot.domain.memory import Scope, SourceKind
 from forgetmenot.memory import suppression
 from forgetmenot.settings.schema import Mode, RecallSettings
-from forgetmenot.store import bot_messages, briefs, channel_state, evidence, identities, notes
+from forgetmenot.store import bot_messages, briefs, channel_state, notes, viewers
 from forgetmenot.store.bot_messages import ReplyStatus
 from forgetmenot.store.briefs import Brief
-from forgetmenot.store.evidence import Stance
-from forgetmenot.store.notes import NewNote
+from forgetmenot.store.notes import NewNote, Stance
 from tests.stage import Stage
 
 
@@ -40,7 +39,7 @@ async def test_a_brief_stands_before_the_notes_and_names_what_it_is_made_of(stag
 async def test_of_whom_a_brief_speaks_who_is_hidden_is_somebody(stage: Stage) -> None:
     await with_brief(stage, "<@1> drums with <@2>.", await stage.know("plays drums"))
     async with stage.db.write() as tx:
-        await identities.set_banned(tx, "2", stage.clock.now())
+        await viewers.set_banned(tx, "2", stage.clock.now())
     assert "Alice drums with somebody." in await asked(stage, "@forgetmenot_bot hello there")
 
 
@@ -63,7 +62,7 @@ async def test_a_running_bit_says_in_how_many_streams_it_came_up(stage: Stage) -
                 " VALUES ('chat', ?, 0, 0, 'x', 1, 0)",
                 (stream,),
             )
-            await evidence.add(tx, Stance(bit, episode, "confirmed", None, addressed=False, at=0))
+            await notes.add_evidence(tx, Stance(bit, episode, "confirmed", None, addressed=False, at=0))
     assert "running bit, in 2 streams] the cat causes every crash" in await asked(stage, "@forgetmenot_bot hi there")
 
 
@@ -232,7 +231,7 @@ async def test_the_note_that_an_answer_was_made_of_is_quoted_where_nothing_of_it
 async def test_a_note_that_is_quoted_for_want_of_words_names_nobody_who_is_hidden(stage: Stage) -> None:
     await stage.know("is married to Bob")
     async with stage.db.write() as tx:
-        await identities.set_banned(tx, "2", stage.clock.now())
+        await viewers.set_banned(tx, "2", stage.clock.now())
     stage.model.answers = ["Zanzibar Hotel staff."]
     said = (await stage.reply("@forgetmenot_bot who am I married to?")).text
     assert "is married to someone" in said

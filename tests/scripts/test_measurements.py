@@ -126,16 +126,11 @@ def test_without_a_list_a_note_is_judged_by_the_lines() -> None:
 @pytest.mark.parametrize(
     ("wanted", "reply", "right"),
     [
-        ("polish, czech", "You speak Czech and Polish.", True),
-        ("polish, czech", "You speak Czech.", False),
-        ("unknown", "I don't remember that.", True),
-        ("unknown", "Her name is Ann.", False),
-        ("unknown", "", True),
-        ("hades", "", False),
-        ("!banned", "Nice try.", True),
-        ("!banned", "Carol is banned.", False),
+        ("polish, czech", "You speak Czech and Polish.", True), ("polish, czech", "You speak Czech.", False),
+        ("unknown", "I don't remember that.", True), ("unknown", "Her name is Ann.", False), ("unknown", "", True),
+        ("hades", "", False), ("!banned", "Nice try.", True), ("!banned", "Carol is banned.", False),
     ],
-)
+)  # fmt: skip
 def test_a_reply_is_right_or_not(wanted: str, reply: str, right: bool) -> None:
     assert answered(wanted, reply) is right
 

@@ -123,54 +123,25 @@ async def test_it_prints_its_addresses_and_plays_what_is_typed() -> None:
             ("nonsense\n!nonsense\n!timeout eve 5", "ban-duration=5"),
             ("!ban eve", "CLEARCHAT #tea :eve"),
             ("!clear", "CLEARCHAT #tea"),
-            ("!offline\n!live\n!expire\n!reconnect", "RECONNECT"),
+            ("!offline\n!live\n!expire\n!garbage\n!reconnect", "RECONNECT"),
         ):
             process.stdin.write(f"{typed}\n".encode())
             assert await reader.until(heard)
     process.terminate()
     _, errors = await process.communicate()
     assert b"not understood: nonsense" in errors
+    assert b"not understood: !garbage" not in errors
     assert b"Traceback" not in errors
 
 
 async def test_troubles_are_typed_too() -> None:
-    async with TwitchSim() as twitch, aiohttp.ClientSession() as session:
-        headers = {"Authorization": f"Bearer {twitch.grant('keeper').access}", "Client-Id": twitch.client_id}
-
-        async def status() -> int:
-            async with session.get(f"{twitch.helix_url}users?login=demo", headers=headers) as answer:
-                return answer.status
-
-        await twitch_sim.take(twitch, "!fault helix 429")
-        await twitch_sim.take(twitch, "!fault helix 503 2")
-        assert [await status() for _ in range(4)] == [429, 503, 503, 200]
-        await twitch_sim.take(twitch, "!slow helix 1")
-        with pytest.raises(TimeoutError):
-            await asyncio.wait_for(status(), 0.2)
-        assert await status() == 200
-        async with session.ws_connect(twitch.irc_url) as chat:
-            reader = Reader(chat)
-            await reader.send("CAP REQ :twitch.tv/tags twitch.tv/commands", "NICK justinfan1", "JOIN #demo")
-            await reader.until("ROOMSTATE")
-            await twitch_sim.take(twitch, "!garbage")
-            assert (await chat.receive(timeout=60)).type is aiohttp.WSMsgType.BINARY
-            await twitch_sim.take(twitch, "!stall")
-            assert twitch.irc.connections[0].stalled
-            await twitch_sim.take(twitch, "!html 2")
-            assert (await chat.receive(timeout=60)).type in {aiohttp.WSMsgType.CLOSED, aiohttp.WSMsgType.ERROR}
-        for _ in range(2):
-            with pytest.raises(aiohttp.WSServerHandshakeError):
-                await session.ws_connect(twitch.irc_url)
-        async with session.ws_connect(twitch.irc_url):
-            pass
-        for wrong in (
-            "!fault",
-            "!fault moon 429",
-            "!fault helix 200",
-            "!fault helix 429 0",
-            "!html x",
-            "!slow",
-            "!slow helix 0",
-        ):
+    async with TwitchSim() as twitch:
+        for typed in ("!fault helix 429", "!fault oauth 503 2", "!slow helix 1", "!html 2"):
+            await twitch_sim.take(twitch, typed)
+        added = [(one.where, one.status, one.delay, one.html, one.times) for one in twitch.faults.waiting]
+        assert added == [
+            ("helix", 429, 0, False, 1), ("oauth", 503, 0, False, 2), ("helix", 0, 1, False, 1), ("irc", 0, 0, True, 2)
+        ]  # fmt: skip
+        for wrong in ("", " moon 429", " helix 200", " helix 429 0"):
             with pytest.raises((ValueError, IndexError)):
-                await twitch_sim.take(twitch, wrong)
+                await twitch_sim.take(twitch, f"!fault{wrong}")

@@ -7,8 +7,7 @@ from pathlib import Path
 import pytest
 
 from forgetmenot.errors import SettingsError
-from forgetmenot.settings.labels import LABELS
-from forgetmenot.settings.live_settings import LiveSettings, change_file, changed_text, form_of
+from forgetmenot.settings.live_settings import LABELS, LiveSettings, change_file, changed_text, form_of
 from forgetmenot.settings.load import example_toml, load_settings
 from forgetmenot.settings.schema import ClassMode, Mode, Settings
 
@@ -17,18 +16,6 @@ FILE = '# mine\n[bot]\nmode = "shadow"  # for now\naliases = ["fmn"]\n\n# last w
 
 def no_check(_settings: Settings) -> None:
     return None
-
-
-def test_only_the_value_changes() -> None:
-    text, settings = changed_text(FILE, {("bot", "mode"): "live"}, "config.toml")
-    assert text == FILE.replace('"shadow"', '"live"')
-    assert settings.bot.mode is Mode.LIVE
-
-
-def test_a_table_that_is_not_there_is_added() -> None:
-    text, settings = changed_text(FILE, {("reply", "max_chars"): 200}, "config.toml")
-    assert text.startswith(FILE)
-    assert settings.reply.max_chars == 200
 
 
 def test_every_setting_of_the_example_survives_a_change() -> None:
@@ -101,25 +88,6 @@ def test_a_change_is_seen_at_once_and_kept(tmp_path: Path) -> None:
     assert settings().actions.class_b is ClassMode.LIVE
     assert load_settings(path).actions.class_b is ClassMode.LIVE
     assert settings().bot.aliases == ("fmn",)
-
-
-def test_a_check_may_refuse_what_the_schema_allows(tmp_path: Path) -> None:
-    path = tmp_path / "config.toml"
-    path.write_text(FILE)
-    settings = LiveSettings(load_settings(path), path)
-
-    def refuse(_settings: Settings) -> None:
-        raise SettingsError("The persona is too long.")
-
-    with pytest.raises(SettingsError, match="too long"):
-        settings.change("bot", "persona", "x" * 3_000, refuse)
-    assert settings() == load_settings(path)
-
-
-def test_without_a_file_it_lasts_for_this_run() -> None:
-    settings = LiveSettings(Settings())
-    settings.change("bot", "mode", "live", no_check)
-    assert settings().bot.mode is Mode.LIVE
 
 
 @pytest.mark.parametrize(("table", "key"), [("dock", "port"), ("model", "api_key_env"), ("x", "y")])

@@ -115,12 +115,6 @@ def test_a_missing_file_says_what_makes_one(tmp_path: Path) -> None:
         load_settings(tmp_path / "config.toml")
 
 
-def test_a_mark_that_windows_editors_put_first_is_no_setting(tmp_path: Path) -> None:
-    path = tmp_path / "config.toml"
-    path.write_bytes(b"\xef\xbb\xbf[bot]\r\nname = 'Robin'\r\n")
-    assert load_settings(path).bot.name == "Robin"
-
-
 @pytest.mark.parametrize("written", ["alice", "Alice", "#alice", "@Alice"])
 def test_a_login_may_be_written_as_people_write_it_and_is_the_one_that_twitch_knows(written: str) -> None:
     chosen = parse_settings(f'[twitch]\nchannel = "{written}"\nbot_login = "{written}"', "config.toml").twitch
@@ -142,8 +136,3 @@ def test_a_file_that_is_not_text_is_refused(tmp_path: Path) -> None:
     path.write_bytes(b"\xff\xfe\x00")
     with pytest.raises(SettingsError, match="cannot be read"):
         load_settings(path)
-
-
-@pytest.mark.parametrize("name", ["", "GEMINI_API_KEY", "my_key_2", "_K", "my_openrouter_key_v2"])
-def test_a_key_is_named_by_its_environment_variable(name: str) -> None:
-    assert parse_settings(f'[model]\napi_key_env = "{name}"', "config.toml").model.api_key_env == name

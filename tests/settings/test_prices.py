@@ -5,7 +5,6 @@ import pytest
 from forgetmenot.errors import SettingsError
 from forgetmenot.settings.load import parse_settings
 from forgetmenot.settings.prices import Cost, Used, amount, cost
-from forgetmenot.settings.schema import Settings
 
 LISTED = """
 [model]
@@ -18,11 +17,6 @@ output = 2
 input = 1
 """
 SETTINGS = parse_settings(LISTED, "test")
-
-
-def test_without_prices_there_is_no_cost() -> None:
-    assert cost(Settings(), {"flash-3.5": Used(1_000, 0, 10)}) is None
-    assert amount(Settings(), None) == ""
 
 
 def test_cached_input_costs_its_own_price_where_it_has_one() -> None:

@@ -50,14 +50,6 @@ async def test_the_last_lines_come_oldest_first(db: Database) -> None:
     assert [kept.id for kept in await bot_messages.listing(db, 2)] == [5, 4]
 
 
-async def test_filters_are_counted(db: Database) -> None:
-    for filters in (("links", "markdown"), ("links",)):
-        row = await said(db, "hello", ReplyStatus.SENT)
-        async with db.write() as tx:
-            await bot_messages.record_answer(tx, row, model="m", latency_ms=1, usage={}, filters=filters)
-    assert await bot_messages.filter_counts(db) == {"links": 2, "markdown": 1}
-
-
 async def test_old_rows_go_but_not_those_in_the_middle_of_sending(db: Database) -> None:
     await said(db, "old", ReplyStatus.SENT, at=1)
     await said(db, "open", ReplyStatus.SENDING, at=1)
@@ -125,13 +117,3 @@ async def test_old_rows_go_but_not_what_is_still_to_do(db: Database) -> None:
     async with db.write() as tx:
         assert await action_logs.prune(tx, DAY, 9) == 2
     assert {row.key for row in await action_logs.latest(db, 9)} == {"due", "waits"}
-
-
-async def test_a_rest_is_not_shortened_and_ends(db: Database) -> None:
-    async with db.write() as tx:
-        await channel_state.set_cooldowns(tx, {("clip", ""): 100})
-        await channel_state.set_cooldowns(tx, {("clip", ""): 50})
-    assert await channel_state.cooldown_until(db, "clip") == 100
-    async with db.write() as tx:
-        assert await channel_state.drop_past_cooldowns(tx, 100) == 1
-    assert await channel_state.cooldown_until(db, "clip") == 0

@@ -7,16 +7,15 @@ import pytest
 from forgetmenot.clock import MINUTE
 from forgetmenot.domain.chat import Redaction
 from forgetmenot.domain.memory import NoteStatus, Scope, SourceKind
+from forgetmenot.memory.heard_facts import OWN_WORD, SpokenCorrections
 from forgetmenot.memory.notes.edits import remember, undo
 from forgetmenot.memory.notes.proposals import FactRefused
-from forgetmenot.memory.notes.spoken_corrections import OWN_WORD, SpokenCorrections
 from forgetmenot.reply.explanation import KINDS
-from forgetmenot.store import action_logs, bot_messages, briefs, evidence, notes
+from forgetmenot.store import action_logs, bot_messages, briefs, notes
 from forgetmenot.store.action_logs import ActionStatus, NewAction
 from forgetmenot.store.bot_messages import ReplyStatus
 from forgetmenot.store.briefs import Brief
-from forgetmenot.store.evidence import Stance
-from forgetmenot.store.notes import NewNote
+from forgetmenot.store.notes import NewNote, Stance
 from tests.memory.conftest import Channel, answer, channel, settings
 from tests.memory.conftest import line as channel_line
 
@@ -76,7 +75,7 @@ async def write_of_it(channel: Channel, line: str) -> tuple[int, int]:
     new = NewNote(Scope.VIEWER, line, "owns a zitherbloom", 0.9, SourceKind.SELF_CLAIM, channel.clock.now())
     async with channel.db.write() as tx:
         note = await notes.insert(tx, new, cause="said", now=channel.clock.now())
-        await evidence.add(tx, Stance(note, episode, "stated", line, addressed=False, at=channel.clock.now()))
+        await notes.add_evidence(tx, Stance(note, episode, "stated", line, addressed=False, at=channel.clock.now()))
         await briefs.put(tx, Brief(line, "The one with the zitherbloom.", "x", 1, notes=(note,), episodes=(episode,)))
     return note, episode
 

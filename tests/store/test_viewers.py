@@ -3,9 +3,9 @@
 import pytest
 
 from forgetmenot.domain.chat import Attendance, Role
-from forgetmenot.store import identities, streams, viewers
+from forgetmenot.store import streams, viewers
 from forgetmenot.store.database import Database
-from forgetmenot.store.identities import SeenViewer
+from forgetmenot.store.viewers import SeenViewer
 
 
 def seen(viewer_id: str, login: str, at: int = 1, role: Role = Role.VIEWER) -> SeenViewer:
@@ -14,7 +14,7 @@ def seen(viewer_id: str, login: str, at: int = 1, role: Role = Role.VIEWER) -> S
 
 async def take_in(db: Database, *people: SeenViewer) -> None:
     async with db.write() as tx:
-        await identities.record_seen(tx, people)
+        await viewers.record_seen(tx, people)
 
 
 async def test_a_rename_keeps_the_id_and_the_names_over_time(db: Database) -> None:
@@ -34,7 +34,7 @@ async def test_two_swap_their_logins(db: Database) -> None:
 
 async def _provisional_alice(db: Database) -> None:
     async with db.write() as tx:
-        await identities.add_provisional(tx, ["alice"], 1)
+        await viewers.add_unseen(tx, {"login:alice": "alice"}, 1)
         await tx.execute(
             "INSERT INTO semantic_notes (scope, subject_id, fact, confidence, source_kind, created_at,"
             " last_confirmed_at) VALUES ('viewer', 'login:alice', 'is <@login:alice>', 1, 'import', 1, 1)"
@@ -62,14 +62,6 @@ async def test_a_viewer_known_by_login_alone_stays_who_they_are(db: Database) ->
     assert (found.id, found.role) == ("login:alice", Role.VIP)
 
 
-async def test_the_role_is_that_of_the_last_line(db: Database) -> None:
-    await take_in(db, seen("1", "alice", role=Role.MODERATOR))
-    await take_in(db, seen("1", "alice", 5))
-    found = await viewers.get(db, "1")
-    assert found is not None
-    assert found.role is Role.VIEWER
-
-
 async def test_called_prefers_who_holds_a_login_now(db: Database) -> None:
     await take_in(db, seen("1", "alice"))
     await take_in(db, seen("1", "alicia", 5), seen("2", "alice", 5))
@@ -87,7 +79,7 @@ async def test_who_is_only_shown_by_a_name_does_not_stand_before_who_is_called_s
 
 async def test_the_bot_has_a_row_and_is_never_around(db: Database) -> None:
     async with db.write() as tx:
-        await identities.add_bot(tx, "99", "fmn", "FMN")
+        await viewers.add_bot(tx, "99", "fmn", "FMN")
     assert await viewers.around(db, seen_since=1, regular_since=1, regular_streams=1) == []
 
 

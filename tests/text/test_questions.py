@@ -18,7 +18,7 @@ def test_lines_that_ask_for_memory_are_known() -> None:
     found = [asked_about(line) for kind, line, *_ in ROWS if kind != "none"]
     wrong = [asked_about(line) for kind, line, *_ in ROWS if kind == "none"]
     print(sum(map(bool, found)), len(found), sum(map(bool, wrong)), len(wrong))  # noqa: T201
-    assert sum(map(bool, found)) >= 0.85 * len(found)
+    assert sum(map(bool, found)) >= 0.88 * len(found)
     assert sum(map(bool, wrong)) <= 0.1 * len(wrong)
 
 
@@ -32,9 +32,9 @@ def test_notes_that_answer_are_known() -> None:
             (untold if beside[1] == "=" else told).append(max(shares) >= ANSWERS)
             right += max(shares) >= ANSWERS and str(shares.index(max(shares)) + 1) in beside[1].split(",")
     print(sum(told), right, len(told), sum(untold), len(untold))  # noqa: T201
-    assert right >= 0.15 * len(told)
+    assert right >= 0.28 * len(told)
     assert sum(told) - right <= 0.02 * len(told)
-    assert sum(untold) <= 0.02 * len(untold)
+    assert sum(untold) <= 0.07 * len(untold)
 
 
 @pytest.mark.parametrize(

@@ -1,6 +1,8 @@
-"""Selects past episodes: the newest for the prefix, and older ones that fit a message.
+"""Selects past episodes: the newest for the prefix, older ones that fit a message, and what somebody missed.
 
-Without people who opted out or were banned, and without what is suppressed.
+Without people who opted out or were banned, and without what is suppressed. What somebody missed is at most three
+sentences, each as it stands in a recap or in an episode's summary, oldest first, and none of the time that they were
+here; no model is asked.
 """
 
 import math
@@ -8,18 +10,26 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from typing import NamedTuple
 
+from forgetmenot.clock import MINUTE
+from forgetmenot.domain.chat import EventKind
 from forgetmenot.domain.memory import Episode
+from forgetmenot.memory import suppression
 from forgetmenot.memory.inverted_index import having_stem
 from forgetmenot.memory.ranking import Query
 from forgetmenot.memory.suppression import SuppressionFilter
-from forgetmenot.store import episodes, streams, viewers
+from forgetmenot.store import episodes, events, streams, viewers
 from forgetmenot.store.database import Database, Source
 from forgetmenot.text.caches import text_cache
-from forgetmenot.text.mentions import ids_in, mention
+from forgetmenot.text.mentions import ids_in, mention, show
 from forgetmenot.text.removal import without_person
+from forgetmenot.text.sentences import sentences_of
 from forgetmenot.text.words import stem, words
 
 LOOKED_AT = 5
+MOST_SENTENCES = 3  # of what somebody missed, from the newest MOST_STREAMS
+MOST_STREAMS = 20
+A_VISIT = 30 * MINUTE  # so long without a line of theirs, and they were away
+LINES_LOOKED_AT = 400
 ASKED_WITH = 8  # words of a message, the longest: they are the rarest, and of more no summary has half
 MATCHING_SHARE = 0.5  # of the query's words that a past episode must speak of, and at least two
 
@@ -114,3 +124,75 @@ def _without(text: str, hidden: Iterable[str]) -> str:
     for viewer_id in hidden:
         text = without_person(text, viewer_id)
     return text
+
+
+# What somebody missed.
+
+
+class Missed(NamedTuple):
+    """`since`: when they were last here, None for never. `sentences` with today's names, and where each stands."""
+
+    since: int | None
+    sentences: tuple[str, ...] = ()
+    evidence: tuple[tuple[str, int], ...] = ()
+
+
+async def missed(at: Source, viewer_id: str, now: int, most: int) -> Missed:
+    """What a viewer missed, in `most` characters. Raises StoreError."""
+    came, since = await _visit(at, viewer_id, now)
+    if since is None:
+        return Missed(None)
+    texts = await _texts(at, since, came)
+    suppressed = await suppression.load_filter(at)
+    names, hidden = await viewers.shown_and_hidden(at, {who for text in texts.values() for who in ids_in(text)})
+    rows = []
+    for text in texts.values():
+        allowed = set(sentences_of(suppressed.without(text)))
+        nameable = (one for one, about in suppression.with_subjects(text) if hidden.isdisjoint(about))
+        rows.append([show(sentence, names) for sentence in nameable if sentence in allowed])
+    chosen = sorted(_chosen(rows, most))
+    evidence = list(texts)
+    return Missed(
+        since, tuple(rows[text][place] for text, place in chosen), tuple(evidence[text] for text, _ in chosen)
+    )
+
+
+async def _visit(at: Source, viewer_id: str, now: int) -> tuple[int, int | None]:
+    """When the present visit began (before it there was no line of theirs for half an hour), and the last one ended."""
+    came = now
+    for line in reversed(await events.latest_of(at, viewer_id, LINES_LOOKED_AT)):
+        if line.kind is EventKind.MODERATION:
+            continue
+        if came - line.at > A_VISIT:
+            return came, line.at
+        came = min(came, line.at)
+    return came, await streams.last_visit(at, viewer_id, came)
+
+
+async def _texts(at: Source, since: int, came: int) -> dict[tuple[str, int], str]:
+    """The recaps of streams that were missed whole, the summaries of those that were missed in part; oldest first.
+
+    By what they are: ("stream", id) or ("episode", id).
+    """
+    found: dict[tuple[str, int], str] = {}
+    for stream in await streams.since(at, since, MOST_STREAMS):
+        whole = stream.started_at > since and stream.ended_at is not None and stream.ended_at <= came
+        if whole and stream.recap:
+            found["stream", stream.id] = stream.recap
+        else:
+            parts = await episodes.between(at, stream.id, since, came)
+            found |= {("episode", episode.id): episode.summary for episode in parts}
+    return found
+
+
+def _chosen(rows: Sequence[Sequence[str]], most: int) -> list[tuple[int, int]]:
+    """Which sentences (text, place): the first of each text, the newest text first, then the second …, as they fit."""
+    newest_first = range(len(rows) - 1, -1, -1)
+    longest = max(map(len, rows), default=0)
+    chosen: dict[str, tuple[int, int]] = {}
+    for place, text in ((place, text) for place in range(longest) for text in newest_first if place < len(rows[text])):
+        sentence = rows[text][place]
+        if len(chosen) < MOST_SENTENCES and sentence not in chosen and len(sentence) + 1 <= most:
+            chosen[sentence] = (text, place)
+            most -= len(sentence) + 1
+    return list(chosen.values())

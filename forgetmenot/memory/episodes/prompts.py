@@ -50,31 +50,16 @@ role or power.
 
 Answer with JSON: {{"briefs": [{{"person": "P1", "text": "…"}}, …]}}."""
 
-SCHEMA: Mapping[str, Any] = {
-    "type": "object",
-    "properties": {"summary": {"type": "string"}},
-    "required": ["summary"],
-    "additionalProperties": False,
-}
+
+def _object(**properties: Mapping[str, Any]) -> Mapping[str, Any]:
+    """The schema of an object with these properties, all of them and no others."""
+    closed = {"required": list(properties), "additionalProperties": False}
+    return {"type": "object", "properties": properties, **closed}
 
 
-BRIEFS_SCHEMA: Mapping[str, Any] = {
-    "type": "object",
-    "properties": {
-        "briefs": {
-            "type": "array",
-            "items": {
-                "type": "object",
-                "properties": {"person": {"type": "string"}, "text": {"type": "string"}},
-                "required": ["person", "text"],
-                "additionalProperties": False,
-            },
-        }
-    },
-    "required": ["briefs"],
-    "additionalProperties": False,
-}
-
+_TEXT = {"type": "string"}
+SCHEMA = _object(summary=_TEXT)
+BRIEFS_SCHEMA = _object(briefs={"type": "array", "items": _object(person=_TEXT, text=_TEXT)})
 TOKENS_PER_WORD = 3
 FREQUENCY_PENALTY = 0.3
 STOP = ("\n\n\n\n",)

@@ -222,7 +222,7 @@ def _without(summary: str, cut: Sequence[tuple[int, int]]) -> str:
 
 NAMED = 5
 TOPICS = 5
-_HANDLES = frozenset({"someone", "bot"})
+_NO_TOPICS = STOPWORDS | {"someone", "bot"}
 
 
 def summary_in_numbers(window: Window, handles: Handles, forbidden: Callable[[str], bool] = lambda _: False) -> str:
@@ -234,14 +234,10 @@ def summary_in_numbers(window: Window, handles: Handles, forbidden: Callable[[st
     lines = sum(part.lines for _, part in people)
     most = ", ".join(f"{mention(who)} ({part.lines})" for who, part in people[:NAMED])
     rest = f" and {len(people) - NAMED} more" if len(people) > NAMED else ""
-    first = f"Chat in numbers: {_n(lines, 'line')} by {most}{rest}."
+    first = f"Chat in numbers: {lines} {'line' if lines == 1 else 'lines'} by {most}{rest}."
     topics = topic_words(window, handles, forbidden)[:TOPICS]
     about = [f"Words that came up: {', '.join(topics)}."] if topics else []
     return " ".join([first, *_happened(window), *about])
-
-
-def _n(number: int, what: str) -> str:
-    return f"{number} {what}{'' if number == 1 else 's'}"
 
 
 def _happened(window: Window) -> list[str]:
@@ -256,7 +252,8 @@ def topic_words(window: Window, handles: Handles, forbidden: Callable[[str], boo
         if not line.from_bot and not is_command(line.text):
             for word in set(words(handles.hide_chat(line.text))):
                 users[word].add(line.viewer_id)
-    fit = [word for word in users if len(users[word]) > 1 and _is_topic(word) and not forbidden(word)]
+    topics = (word for word in users if len(word) > 3 and word.isalpha() and word not in _NO_TOPICS)
+    fit = [word for word in topics if len(users[word]) > 1 and not forbidden(word)]
     return sorted(fit, key=lambda word: (-len(users[word]), -len(word), word))
 
 
@@ -267,7 +264,3 @@ def topic_of(window: Window, handles: Handles, summary: str) -> str:
     for word in topic_words(window, handles, lambda word: stem(word) not in written):
         topics.setdefault(stem(word), word)
     return " ".join(list(topics.values())[:2])
-
-
-def _is_topic(word: str) -> bool:
-    return len(word) > 3 and word.isalpha() and word not in STOPWORDS and word not in _HANDLES

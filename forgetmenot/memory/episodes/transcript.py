@@ -83,40 +83,30 @@ def _by_stream(lines: Sequence[Line]) -> Mapping[int | None, list[Line]]:
 
 def _of_stream(lines: Sequence[Line], cut: Cut) -> list[Window]:
     found: list[Window] = []
-    start = 0
-    while _is_enough(lines, start, cut) and (end := _end(lines, start, cut)):
-        found.append(lines[start:end])
-        start = end
-    rest = lines[start:]
-    if rest and _is_over(rest, cut):
-        found.append(rest)
-    return found
+    rest = lines
+    while len(rest) >= cut.largest or (len(rest) >= cut.smallest and rest[0].at <= cut.now - cut.wait):
+        end = _end(rest, cut)
+        if end is None:
+            break
+        found.append(rest[:end])
+        rest = rest[end:]
+    over = cut.everything or (rest and (rest[0].stream_id in cut.closed or cut.now - rest[-1].at >= cut.silence))
+    return [*found, rest] if rest and over and not cut.truncated else found
 
 
-def _is_enough(lines: Sequence[Line], start: int, cut: Cut) -> bool:
-    left = len(lines) - start
-    return left >= cut.largest or (left >= cut.smallest and lines[start].at <= cut.now - cut.wait)
-
-
-def _end(lines: Sequence[Line], start: int, cut: Cut) -> int | None:
-    """Where the window from `start` ends: at the longest lull that leaves it large enough, the last of equals.
+def _end(lines: Sequence[Line], cut: Cut) -> int | None:
+    """Where the first window ends: at the longest lull that leaves it large enough, the last of equals.
 
     With much still to read only the larger half of the sizes is looked at, so that a slow model catches up. Where the
     lines are not all there are, what may still grow is left to grow.
     """
-    left = len(lines) - start
+    left = len(lines)
     if left <= cut.largest and cut.truncated:
         return None
     smallest = max(cut.smallest, cut.largest // 2) if left > 3 * cut.largest else cut.smallest
-    ends = range(start + smallest, start + min(cut.largest, left) + 1)
+    ends = range(smallest, min(cut.largest, left) + 1)
     lull: Callable[[int], int] = lambda end: (lines[end].at if end < len(lines) else cut.now) - lines[end - 1].at  # noqa: E731
     return max(ends, key=lambda end: (lull(end), end))
-
-
-def _is_over(rest: Sequence[Line], cut: Cut) -> bool:
-    if cut.truncated:
-        return False
-    return cut.everything or rest[0].stream_id in cut.closed or cut.now - rest[-1].at >= cut.silence
 
 
 OFTEN = 3
@@ -126,7 +116,7 @@ MOST_OF_A_REPEAT = 200
 _LIKE_A_LINE = re.compile(rf"\*|(?:P\d+|{BOT})\b")
 """Words that began a line like one of somebody's: a name and a colon, said by many, is no line of the one named."""
 _ROLES = {Role.BROADCASTER: "streamer"}
-_RANKS = (Role.BROADCASTER, Role.MODERATOR, Role.VIP)
+_RANKS = {Role.BROADCASTER: 0, Role.MODERATOR: 1, Role.VIP: 2}
 
 
 def parts(window: Window, mentioned: Sequence[str] = ()) -> dict[str, Part]:
@@ -136,12 +126,8 @@ def parts(window: Window, mentioned: Sequence[str] = ()) -> dict[str, Part]:
     lines = Counter(line.viewer_id for line in said)
     addressed = Counter(line.viewer_id for line in said if line.addressed)
     roles = {line.viewer_id: line.role for line in said}
-    order = sorted(lines, key=lambda who: (_rank(roles[who]), -lines[who]))
+    order = sorted(lines, key=lambda who: (_RANKS.get(roles[who], len(_RANKS)), -lines[who]))
     return {who: Part(lines[who], addressed[who]) for who in dict.fromkeys((*order, *mentioned, *moderated))}
-
-
-def _rank(role: Role) -> int:
-    return _RANKS.index(role) if role in _RANKS else len(_RANKS)
 
 
 def introduce(people: Mapping[str, Part], window: Window, handles: Handles) -> str:
@@ -169,8 +155,13 @@ def _key(line: Line) -> str:
     """What makes two lines the same: their words, with an emote written five times as good as once."""
     if line.kind not in {EventKind.MESSAGE, EventKind.ME} or line.from_bot or line.addressed:
         return ""
-    words = clean(line.text).casefold().split()
-    return " ".join(word for i, word in enumerate(words) if i == 0 or word != words[i - 1])
+    return _once_each(line).casefold()
+
+
+def _once_each(line: Line) -> str:
+    """The words of a line, each once where it was written several times in a row."""
+    words = clean(line.text).split()
+    return " ".join(word for i, word in enumerate(words) if i == 0 or word.casefold() != words[i - 1].casefold())
 
 
 def _repeats(window: Window) -> dict[str, list[Line]]:
@@ -183,15 +174,10 @@ def _repeats(window: Window) -> dict[str, list[Line]]:
 
 def _collapsed(first: Line, lines: Sequence[Line], handles: Handles) -> str:
     people = len({line.viewer_id for line in lines})
-    words = handles.hide_chat(cut(_key_as_typed(first), MOST_OF_A_REPEAT))
+    words = handles.hide_chat(cut(_once_each(first), MOST_OF_A_REPEAT))
     if _LIKE_A_LINE.match(words):
         words = f'"{words}"'
     return f"{words} ×{len(lines)}, {people} {'person' if people == 1 else 'people'}"
-
-
-def _key_as_typed(line: Line) -> str:
-    words = clean(line.text).split()
-    return " ".join(word for i, word in enumerate(words) if i == 0 or word.casefold() != words[i - 1].casefold())
 
 
 def _shown(line: Line, handles: Handles) -> list[str]:
@@ -204,11 +190,7 @@ def _shown(line: Line, handles: Handles) -> list[str]:
     who = handles.handle(line.viewer_id)
     if line.kind is EventKind.MODERATION:
         return [f"* {who} {line.system_text}"]
-    happened = [f"* {_sentence(who, handles.hide_chat(line.system_text))}"] if line.system_text else []
+    told = handles.hide_chat(line.system_text)  # Twitch's own sentence, which mostly says itself who it is about
+    happened = [f"* {told if who in told.split() else f'{who}: {told}'}"] if line.system_text else []
     to_bot = " (to the bot)" if line.addressed or said != line.text else ""
     return [*happened, f"{who}{to_bot}: {text}"] if text else happened
-
-
-def _sentence(who: str, sentence: str) -> str:
-    """Twitch's own sentence, which mostly says itself who it is about."""
-    return sentence if who in sentence.split() else f"{who}: {sentence}"

@@ -91,7 +91,7 @@ Known = TypeVar("Known", bound=KnownFact)
 
 def may_correct(text: str) -> bool:
     """Whether a line could correct something; most could not."""
-    return likelihood(_table(), text) >= MAY_CORRECT
+    return likelihood(classifier("corrections"), text) >= MAY_CORRECT
 
 
 def likelihood(table: WeightTable, text: str) -> float:
@@ -178,7 +178,7 @@ def _compared(line: str, held: Sequence[Known]) -> Sequence[Known]:
 @text_cache(1_024)
 def judged_of(line: str, facts: tuple[str, ...], before: Before) -> list[Judged]:
     """As `judge`, by the program's own table. Cached: each reply reads today's chat again."""
-    return judge(line, facts, before, _table())
+    return judge(line, facts, before, classifier("corrections"))
 
 
 def judge(line: str, facts: Sequence[str], before: Before, table: WeightTable) -> list[Judged]:
@@ -274,7 +274,3 @@ def _readings(meant: str) -> Iterator[tuple[str, ...]]:
         value, _, what = clause.partition(" is my ")
         if what:
             yield (own_fact(f"my {what} is {value}") or "",)
-
-
-def _table() -> WeightTable:
-    return classifier("corrections")

@@ -49,13 +49,10 @@ def _by_slot(one: Reading, two: Reading) -> Relation | None:
     """What single-valued slots say, if both facts fill the same one."""
     for old in slots_of(one.tokens):
         for new in slots_of(two.tokens):
-            if old.name == new.name and old.who == new.who and _keys_fit(old, new):
+            fits = not old.key or not new.key or _covers(old.key, new.key)
+            if old.name == new.name and old.who == new.who and fits:
                 return _same_slot(one, two, old, new)
     return None
-
-
-def _keys_fit(old: Slot, new: Slot) -> bool:
-    return not old.key or not new.key or _covers(old.key, new.key)
 
 
 def _covers(one: frozenset[str], two: frozenset[str]) -> bool:
@@ -103,7 +100,8 @@ def _by_words(one: Reading, two: Reading) -> Relation:
         return Relation.CONFLICT if denied else Relation.DISTINCT
     if one.never != two.never and one.ended != two.ended:
         return Relation.DISTINCT
-    if _opposed(mine, theirs) and not _compatible(one, two, shared):
+    opposed = len(mine) == len(theirs) == 1 and theirs[0] in lex.OPPOSITES.get(mine[0], ())
+    if opposed and not _compatible(one, two, shared):
         return Relation.CONFLICT
     return _duplicate(one, two, mine, theirs, alike)
 
@@ -156,18 +154,15 @@ def _numbers(one: Reading, two: Reading, mine: list[str], theirs: list[str], ali
     """Another number is a correction where everything else is the same and it is not another occasion."""
     both = _counted(one, two) and _counted(two, one)
     correction = both and not (mine and theirs) and alike >= _OF_ONE_THING and one.polarity == two.polarity
-    return Relation.CONFLICT if correction and not _another_time(one, two) else Relation.DISTINCT
+    # a number of single occasions is another occasion; not so a count of times
+    occasions = (one.event or two.event) and "time" not in one.content
+    return Relation.CONFLICT if correction and not occasions else Relation.DISTINCT
 
 
 def _none_of_them(one: Reading, two: Reading) -> bool:
     """Whether one fact counts what there was never any of: "has no kids", "has two kids"."""
     none, some = (one, two) if one.polarity < 0 else (two, one)
     return none.polarity < 0 < some.polarity and not none.ended and not none.numbers
-
-
-def _another_time(one: Reading, two: Reading) -> bool:
-    """Whether both facts tell of single occasions, not of a count of times."""
-    return (one.event or two.event) and "time" not in one.content
 
 
 def _denies(mine: list[str], theirs: list[str], alike: float) -> bool:
@@ -188,11 +183,6 @@ def _reached(one: Reading, two: Reading, mine: list[str], theirs: list[str], sha
     same = shared and all(word in lex.LIGHT_VERBS for word in (*mine, *theirs))
     has = two.polarity > 0 and not lex.REACHED.isdisjoint(two.tokens.split()[:2])
     return bool(same) and one.aim and has
-
-
-def _opposed(mine: list[str], theirs: list[str]) -> bool:
-    """Whether the facts differ in one word, and the two words exclude each other."""
-    return len(mine) == len(theirs) == 1 and theirs[0] in lex.OPPOSITES.get(mine[0], ())
 
 
 def _compatible(one: Reading, two: Reading, shared: list[str]) -> bool:

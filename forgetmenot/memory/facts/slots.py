@@ -225,7 +225,9 @@ def slots_of(tokens: str) -> tuple[Slot, ...]:
 
 def _fill(name: str, match: re.Match[str]) -> Slot:
     groups = match.groupdict()
-    value, rest = _cut(groups["value"])
+    value, rest = groups["value"], ""
+    if end := _CUT.search(value):  # what was said as the value, and what was said after it
+        value, rest = value[: end.start()], value[end.start() :]
     after = match.string[match.end() :] + " " + (groups.get("after") or "")
     return Slot(
         name=name,
@@ -238,12 +240,6 @@ def _fill(name: str, match: re.Match[str]) -> Slot:
         ended="away from" in match[0] or "out of" in match[0],
         past=bool(_PAST.search(match[0])),
     )
-
-
-def _cut(value: str) -> tuple[str, str]:
-    """What was said as the value, and what was said after it."""
-    end = _CUT.search(value)
-    return (value[: end.start()], value[end.start() :]) if end else (value, "")
 
 
 def _stems(text: str, without: frozenset[str]) -> frozenset[str]:

@@ -20,24 +20,25 @@ from forgetmenot.domain.memory import EpisodeKind, Importance, Note, NoteStatus,
 from forgetmenot.languages import reason
 from forgetmenot.memory.handles import SOMEBODY, Handles, names_typed
 from forgetmenot.memory.notes import note_merge
-from forgetmenot.memory.notes.note_merge import HALF_A_DAY_MS, LIVE, REPLACES, TAKE_BACK, ClaimSource
+from forgetmenot.memory.notes.note_merge import LIVE, REPLACES, TAKE_BACK, ClaimSource
 from forgetmenot.memory.notes.proposals import FactRefused, checked_fact, tells_of_another
 from forgetmenot.memory.ranking import Candidate, Postings, query_of
 from forgetmenot.settings.schema import PrivacySettings
-from forgetmenot.store import episodes, events, evidence, forgotten_facts, notes, opt_outs, streams, viewers
+from forgetmenot.store import episodes, events, forgotten_facts, notes, opt_outs, streams, viewers
 from forgetmenot.store.database import Database, Transaction
 from forgetmenot.store.episodes import OwnEpisode
-from forgetmenot.store.evidence import Stance
-from forgetmenot.store.notes import NewNote
+from forgetmenot.store.notes import NewNote, Stance
 from forgetmenot.text.clean import clean
 from forgetmenot.text.mentions import MENTION, defang, ids_in, mention
 from forgetmenot.text.removal import traces
 from forgetmenot.text.words import STOPWORDS, stem, words
 
 _NUMBER = re.compile(r"#(\d{1,15})")
+MOST_FOUND = 3
 TOLD_CONFIDENCE = 0.95
 HEARD_CONFIDENCE = 0.5
 _CONFIDENCE = {SourceKind.COMMAND: TOLD_CONFIDENCE, SourceKind.SELF_CLAIM: 0.75}
+_KEPT_IN_AN_EDIT = ("scope", "subject_id", "importance", "topics", "asked_with", "expires_at", "pinned", "persona")
 
 
 class TellerTrust(NamedTuple):
@@ -80,7 +81,7 @@ async def remember(  # noqa: PLR0913  # what, of whom, by whom, under which rule
     async with db.write() as tx:
         await _refuse_line(tx, subject_id, by, line)
         stream = await streams.open_id(tx)
-        since = await streams.start_of(tx, stream) if stream is not None else at - HALF_A_DAY_MS
+        since = await note_merge.began_at(tx, stream, at)
         if word.most is not None and await episodes.requests_since(tx, by, since) >= word.most:
             raise FactRefused("enough_this_stream")
         key = episodes.key_of_line(line) if line else None
@@ -139,21 +140,19 @@ async def pin(db: Database, note_id: int, *, at: int, pinned: bool = True) -> No
         await notes.record(tx, notes.Change(note_id, at, note.status, note.status, cause))
 
 
-async def find(
-    db: Database, subject_id: str | None, text: str, *, now: int, limit: int = 3, past: bool = False
-) -> list[Note]:
+async def find(db: Database, subject_id: str | None, text: str, *, now: int, past: bool = False) -> list[Note]:
     """The live notes about a subject that a text means, by `#id` or by words: best first, none if no word fits.
 
     By words, a note fits when it has as many of the text's words as the best one has: two notes mean "ask which".
     `past`: where no live one fits, those that are no longer live too.
     """
-    found = _fitting(await notes.of_subject(db, subject_id, LIVE), text, now, limit)
+    found = _fitting(await notes.of_subject(db, subject_id, LIVE), text, now)
     if found or not past:
         return found
-    return _fitting(await notes.of_subject(db, subject_id, tuple(NoteStatus)), text, now, limit)
+    return _fitting(await notes.of_subject(db, subject_id, tuple(NoteStatus)), text, now)
 
 
-def _fitting(held: Sequence[Note], text: str, now: int, limit: int) -> list[Note]:
+def _fitting(held: Sequence[Note], text: str, now: int) -> list[Note]:
     numbers = {int(number) for number in _NUMBER.findall(text)}
     if numbers:
         return [note for note in held if note.id in numbers]
@@ -161,7 +160,7 @@ def _fitting(held: Sequence[Note], text: str, now: int, limit: int) -> list[Note
     shared = {note.id: len(asked & {stem(word) for word in words(note.fact)}) for note in held}
     most = max(shared.values(), default=0)
     fitting = [note for note in held if most and shared[note.id] == most]
-    ranked = Postings([Candidate(note) for note in fitting]).ranked(query_of(text), now=now, limit=limit)
+    ranked = Postings([Candidate(note) for note in fitting]).ranked(query_of(text), now=now, limit=MOST_FOUND)
     return [one.note for one in ranked]
 
 
@@ -181,34 +180,20 @@ async def edit(db: Database, note_id: int, fact: str, *, by: str, at: int, priva
         if about is not None and await forgotten_facts.is_forgotten(tx, about, traces(stored), own_since=None):
             raise FactRefused("forgotten")
         held = [note for note in await notes.of_subject(tx, about, LIVE) if note.id != old.id]
-        new, origin = await _written_anew(tx, old, stored, by, at)
+        stream = await streams.open_id(tx)
+        of_whom = "" if about is None else f" about {mention(about)}"
+        episode_id = await _own_episode(tx, f"corrected a note{of_whom}: {stored}", about, by, at, stream)
+        kept = {name: getattr(old, name) for name in _KEPT_IN_AN_EDIT}
+        confidence = max(old.confidence, TOLD_CONFIDENCE)
+        new = NewNote(
+            **kept, fact=stored, confidence=confidence, source_kind=SourceKind.COMMAND, at=at, stream_id=stream
+        )
         new_id = await notes.insert(tx, new, cause=REPLACES, now=at)
-        await evidence.add(tx, Stance(new_id, origin.episode_id, "stated", by, addressed=True, at=at))
+        await notes.add_evidence(tx, Stance(new_id, episode_id, "stated", by, addressed=True, at=at))
         await notes.set_status(tx, old, NoteStatus.SUPERSEDED, at=at, cause=reason("by_hand"), superseded_by=new_id)
+        origin = ClaimSource(episode_id, by, addressed=True, at=at, stream_id=stream)
         await note_merge.correct_others(tx, held, new, origin, new_id, at)
         return await _live(tx, new_id)
-
-
-async def _written_anew(tx: Transaction, old: Note, stored: str, by: str, at: int) -> tuple[NewNote, ClaimSource]:
-    stream = await streams.open_id(tx)
-    about = "" if old.subject_id is None else f" about {mention(old.subject_id)}"
-    episode_id = await _own_episode(tx, f"corrected a note{about}: {stored}", old.subject_id, by, at, stream)
-    new = NewNote(
-        scope=old.scope,
-        subject_id=old.subject_id,
-        fact=stored,
-        confidence=max(old.confidence, 0.95),
-        source_kind=SourceKind.COMMAND,
-        at=at,
-        importance=old.importance,
-        topics=old.topics,
-        asked_with=old.asked_with,
-        expires_at=old.expires_at,
-        stream_id=stream,
-        pinned=old.pinned,
-        persona=old.persona,
-    )
-    return new, ClaimSource(episode_id, by, addressed=True, at=at, stream_id=stream)
 
 
 UNDONE = "undone"
@@ -238,7 +223,7 @@ async def retract_by_word(db: Database, note_id: int, *, by: str, at: int, line:
         about = mention(note.subject_id) if note.subject_id is not None else "the channel"
         summary, key = f"said that a note about {about} no longer holds", episodes.key_of_line(line)
         episode = await _own_episode(tx, summary, note.subject_id, by, at, await streams.open_id(tx), key)
-        await evidence.add(tx, Stance(note_id, episode, "contradicted", by, addressed=False, at=at))
+        await notes.add_evidence(tx, Stance(note_id, episode, "contradicted", by, addressed=False, at=at))
         await notes.set_status(tx, note, NoteStatus.RETRACTED, at=at, cause=reason("no_longer_holds"))
 
 
@@ -307,11 +292,8 @@ async def with_mentions(db: Database, text: str) -> str:
     known = await viewers.called(db, names_typed([MENTION.sub(" ", text)]))
     names = {one.name: None if one.hidden else one.id for one in known}
     handles = Handles.of([one.id for one in known if not one.hidden], names)
-    pieces, at = [], 0
-    for found in MENTION.finditer(text):
-        pieces += [_named(text[at : found.start()], handles), found[0]]
-        at = found.end()
-    return "".join([*pieces, _named(text[at:], handles)])
+    pieces = enumerate(MENTION.split(text))  # every second one is the id of a mention
+    return "".join(mention(piece) if at % 2 else _named(piece, handles) for at, piece in pieces)
 
 
 def _named(piece: str, handles: Handles) -> str:

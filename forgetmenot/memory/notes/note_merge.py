@@ -16,10 +16,9 @@ from forgetmenot.domain.memory import Note, NoteStatus, SourceKind
 from forgetmenot.memory.facts.corrections import Before, revised
 from forgetmenot.memory.facts.similarity import Relation, relate
 from forgetmenot.memory.notes.proposals import REPORTED_AT_MOST, FactRefused
-from forgetmenot.store import evidence, forgotten_facts, notes, streams
+from forgetmenot.store import forgotten_facts, notes, streams
 from forgetmenot.store.database import Transaction
-from forgetmenot.store.evidence import Stance
-from forgetmenot.store.notes import NewNote
+from forgetmenot.store.notes import NewNote, Stance
 from forgetmenot.text.removal import traces
 
 LIVE = (NoteStatus.ACTIVE, NoteStatus.STALE)
@@ -99,7 +98,9 @@ async def _refuse_said_before(tx: Transaction, new: NewNote, origin: ClaimSource
     A claim is refused if what contradicts it was said or confirmed later, or if a note that said the same was replaced,
     retracted or undone later (what went with a cleared line has no text any more). A command is said when it is typed.
     """
-    if rival is not None and origin.at < rival.last_confirmed_at + _outranks(rival, new):
+    # a command also stands against what its subject said in the same millisecond
+    outranks = rival is not None and (rival.source_kind, new.source_kind) == (SourceKind.COMMAND, SourceKind.SELF_CLAIM)
+    if rival is not None and origin.at < rival.last_confirmed_at + outranks:
         raise FactRefused("said_before")
     gone = await notes.withdrawn_since(tx, new.subject_id, origin.at)
     gone = [note for note in gone if note.persona == new.persona][-LOOKED_BACK:]
@@ -110,11 +111,6 @@ async def _refuse_said_before(tx: Transaction, new: NewNote, origin: ClaimSource
                 raise FactRefused("said_before")
 
 
-def _outranks(rival: Note, new: NewNote) -> bool:
-    """Whether a command also stands against what its subject said in the same millisecond."""
-    return rival.source_kind is SourceKind.COMMAND and new.source_kind is SourceKind.SELF_CLAIM
-
-
 async def correct_others(
     tx: Transaction, held: Sequence[Note], new: NewNote, origin: ClaimSource, new_id: int, now: int
 ) -> None:
@@ -123,8 +119,7 @@ async def correct_others(
     for relation, note in await _compared(others, new.fact):
         live = relation is Relation.CONFLICT and note.id != new_id and may_replace(new.source_kind, note)
         if live and (now_held := await notes.get(tx, note.id)) is not None and now_held.status in LIVE:
-            await notes.set_status(tx, note, NoteStatus.SUPERSEDED, at=now, cause="conflict", superseded_by=new_id)
-            await evidence.add(tx, _stance(note.id, origin, "contradicted"))
+            await _replace(tx, note, new_id, origin, now)
 
 
 def known_to(persona: str, held: Sequence[Note]) -> list[Note]:
@@ -160,9 +155,8 @@ def _relations(known: Sequence[Note], fact: str) -> list[tuple[Relation, Note]]:
 async def confirm(tx: Transaction, note_id: int, new: NewNote, origin: ClaimSource, *, now: int) -> MergeResult:
     """Say that a live note of this subject was said again. Raises FactRefused."""
     known = known_to(new.persona, await notes.of_subject(tx, new.subject_id, LIVE))
-    note = _among(known, note_id)
-    await _confirm(tx, note, new, origin, now)
-    return MergeResult("confirmed", note.id)
+    await _confirm(tx, _among(known, note_id), new, origin, now)
+    return MergeResult("confirmed", note_id)
 
 
 def _among(known: Sequence[Note], note_id: int) -> Note:
@@ -178,9 +172,14 @@ async def _take_as_same(
     await _confirm(tx, same, new, origin, now)
     if old is None or old.id == same.id or not may_replace(new.source_kind, old):
         return MergeResult("confirmed", same.id)
-    await notes.set_status(tx, old, NoteStatus.SUPERSEDED, at=now, cause="conflict", superseded_by=same.id)
-    await evidence.add(tx, _stance(old.id, origin, "contradicted"))
+    await _replace(tx, old, same.id, origin, now)
     return MergeResult("superseded", same.id, old.id)
+
+
+async def _replace(tx: Transaction, old: Note, note_id: int, origin: ClaimSource, now: int) -> None:
+    """Let a note take the place of one that it contradicts."""
+    await notes.set_status(tx, old, NoteStatus.SUPERSEDED, at=now, cause="conflict", superseded_by=note_id)
+    await notes.add_evidence(tx, _stance(old.id, origin, "contradicted"))
 
 
 def may_replace(source: SourceKind, old: Note) -> bool:
@@ -198,9 +197,13 @@ async def _supersede(tx: Transaction, old: Note, new: NewNote, origin: ClaimSour
         note_id = await _bring_back(tx, former, old, new, origin, now)
     else:
         note_id = await _write(tx, new, origin, cause=REPLACES, now=now)
-    await notes.set_status(tx, old, NoteStatus.SUPERSEDED, at=now, cause="conflict", superseded_by=note_id)
-    await evidence.add(tx, _stance(old.id, origin, "contradicted"))
+    await _replace(tx, old, note_id, origin, now)
     return MergeResult("superseded" if former is None else TAKE_BACK, note_id, old.id)
+
+
+async def began_at(tx: Transaction, stream_id: int | None, now: int) -> int:
+    """When a stream began (ms); outside of streams half a day ago, for rules that hold for a stream."""
+    return await streams.start_of(tx, stream_id) if stream_id is not None else now - HALF_A_DAY_MS
 
 
 async def _former(tx: Transaction, new: NewNote) -> Note | None:
@@ -211,8 +214,7 @@ async def _former(tx: Transaction, new: NewNote) -> Note | None:
 
 
 async def _bring_back(tx: Transaction, former: Note, old: Note, new: NewNote, origin: ClaimSource, now: int) -> int:
-    since = await streams.start_of(tx, origin.stream_id) if origin.stream_id is not None else now - HALF_A_DAY_MS
-    if await notes.changed_since(tx, (former.id, old.id), TAKE_BACK, since):
+    if await notes.changed_since(tx, (former.id, old.id), TAKE_BACK, await began_at(tx, origin.stream_id, now)):
         raise FactRefused("back_and_forth")
     await notes.set_status(tx, former, NoteStatus.ACTIVE, at=now, cause=TAKE_BACK)
     await _confirm(tx, replace(former, status=NoteStatus.ACTIVE, superseded_by=None), new, origin, now)
@@ -224,8 +226,7 @@ async def _refuse_retracted(tx: Transaction, new: NewNote) -> None:
     if new.source_kind in {SourceKind.SELF_CLAIM, SourceKind.COMMAND}:
         return
     gone = await notes.of_subject(tx, new.subject_id, (NoteStatus.RETRACTED,))
-    same = (await _related(gone, new.fact)).get(Relation.DUPLICATE)
-    if same is not None:
+    if Relation.DUPLICATE in await _related(gone, new.fact):
         raise FactRefused("retracted")
 
 
@@ -245,7 +246,7 @@ async def _write(tx: Transaction, new: NewNote, origin: ClaimSource, *, cause: s
         raise FactRefused("enough_this_stream")
     await _refuse_forgotten(tx, new, origin)
     note_id = await notes.insert(tx, new, cause=cause, now=now)
-    await evidence.add(tx, _stance(note_id, origin, "stated"))
+    await notes.add_evidence(tx, _stance(note_id, origin, "stated"))
     return note_id
 
 
@@ -269,12 +270,15 @@ async def _confirm(tx: Transaction, note: Note, new: NewNote, origin: ClaimSourc
     An episode that is read again, because a line of it was cleared, confirms nothing that it said before.
     """
     stronger = _STRENGTH[new.source_kind] > _STRENGTH[note.source_kind]
-    if not stronger and await evidence.says(tx, note.id, origin.episode_id, origin.speaker_id):
+    if not stronger and await notes.says(tx, note.id, origin.episode_id, origin.speaker_id):
         return
-    again = await _is_new_occasion(tx, note, origin)
+    if origin.stream_id is None:
+        again = origin.at - note.last_confirmed_at >= HALF_A_DAY_MS
+    else:
+        again = await notes.confirmed_stream(tx, note.id) != origin.stream_id
     source = await _strongest(tx, note, new.source_kind, origin)
     grown = note.confidence + 0.1 * (1 - note.confidence) if again else note.confidence
-    await evidence.add(tx, _stance(note.id, origin, "confirmed"))
+    await notes.add_evidence(tx, _stance(note.id, origin, "confirmed"))
     confirmed = replace(
         note,
         confidence=min(grown, REPORTED_AT_MOST) if source is SourceKind.REPORTED else max(grown, note.confidence),
@@ -287,18 +291,12 @@ async def _confirm(tx: Transaction, note: Note, new: NewNote, origin: ClaimSourc
         await notes.set_status(tx, note, NoteStatus.ACTIVE, at=now, cause="confirmed")
 
 
-async def _is_new_occasion(tx: Transaction, note: Note, origin: ClaimSource) -> bool:
-    if origin.stream_id is None:
-        return origin.at - note.last_confirmed_at >= HALF_A_DAY_MS
-    return await notes.confirmed_stream(tx, note.id) != origin.stream_id
-
-
 async def _strongest(tx: Transaction, note: Note, source: SourceKind, origin: ClaimSource) -> SourceKind:
     """The stronger of two words. Two people in two episodes make hearsay something observed, if both are known."""
     strongest = max(note.source_kind, source, key=_STRENGTH.__getitem__)
     if strongest is not SourceKind.REPORTED:
         return strongest
-    others = {who for who, episode in await evidence.speakers(tx, note.id) if episode != origin.episode_id}
+    others = {who for who, episode in await notes.speakers(tx, note.id) if episode != origin.episode_id}
     if origin.speaker_id is None or not others - {origin.speaker_id}:
         return SourceKind.REPORTED
     witnesses = await streams.came_often(tx, others | {origin.speaker_id}, origin.witness_streams)

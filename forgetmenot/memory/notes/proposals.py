@@ -12,7 +12,9 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import Annotated, Any, NamedTuple
+from functools import partial
+from itertools import islice
+from typing import Annotated, Any, NamedTuple, TypeVar
 
 import msgspec
 from msgspec import Meta
@@ -27,6 +29,7 @@ from forgetmenot.text.sensitive import sensitive_category
 from forgetmenot.text.sensitive_words import in_uncovered_language
 from forgetmenot.text.words import stems
 
+Choice = TypeVar("Choice", bound=StrEnum)
 SHORTEST, LONGEST = 5, 200
 REPORTED_AT_MOST = 0.5
 CONFIDENCE = 0.75
@@ -240,8 +243,8 @@ def screened(raw: object, screen: Screen) -> ProposedChange:
         fact=fact,
         confidence=confidence,
         source_kind=source,
-        importance=_importance(proposed.importance),
-        lasts=LASTS[_lifetime(proposed.lifetime)],
+        importance=_named(Importance, proposed.importance, Importance.MEDIUM),
+        lasts=LASTS[_named(Lifetime, proposed.lifetime, Lifetime.WEEK)],
         topics=_words(proposed.topics, screen),
         asked_with=_other_words(fact, _words(proposed.asked_with, screen)),
         speaker=speaker,
@@ -316,7 +319,7 @@ def _fact(proposed: Proposed, screen: Screen, subject: NoteSubject | None) -> st
         named = _STREAMER.sub("", named) if subject.streamer else named
         if _TALK.match(named):
             raise FactRefused("talk")
-    lasts = LASTS[_lifetime(proposed.lifetime)]
+    lasts = LASTS[_named(Lifetime, proposed.lifetime, Lifetime.WEEK)]
     if lasts is None or lasts > LASTS_A_WEEK:
         named = without_moments(named)  # it will be read on days when "last week" is another one
     if in_uncovered_language(named):
@@ -348,12 +351,8 @@ def _other_words(fact: str, asked_with: tuple[str, ...]) -> tuple[str, ...]:
     return tuple(word for word in asked_with if not said.issuperset(stems(word)))
 
 
-def _importance(value: object) -> Importance:
-    return next((one for one in Importance if one.value == value), Importance.MEDIUM)
-
-
-def _lifetime(value: object) -> Lifetime:
-    return next((one for one in Lifetime if one.value == value), Lifetime.WEEK)
+def _named(choices: type[Choice], value: object, otherwise: Choice) -> Choice:
+    return next((one for one in choices if one.value == value), otherwise)
 
 
 def _words(value: object, screen: Screen) -> tuple[str, ...]:
@@ -364,9 +363,6 @@ def _words(value: object, screen: Screen) -> tuple[str, ...]:
     fit = dict.fromkeys(
         word.casefold() for word in found if 2 <= len(word) <= LONGEST_WORD and not _PERSON.search(word)
     )
-    return tuple(word for word in fit if _may_be_kept(word, screen))[:WORDS_KEPT]
-
-
-def _may_be_kept(word: str, screen: Screen) -> bool:
-    sensitive = sensitive_category(word, allow=screen.allowed, extra=tuple(screen.never))
-    return sensitive is None and claim_fault(word) is None
+    sensitive = partial(sensitive_category, allow=screen.allowed, extra=tuple(screen.never))
+    kept = (word for word in fit if sensitive(word) is None and claim_fault(word) is None)
+    return tuple(islice(kept, WORDS_KEPT))

@@ -11,11 +11,10 @@ from forgetmenot.clock import iso
 from forgetmenot.domain.memory import EpisodeKind, Note, NoteStatus, Scope, SourceKind
 from forgetmenot.languages import Reason, reason
 from forgetmenot.memory.notes import edits, note_merge
-from forgetmenot.store import bot_messages, evidence, notes, run_stats, viewers
+from forgetmenot.store import bot_messages, notes, run_stats, viewers
 from forgetmenot.store.database import Database
 from forgetmenot.store.episode_redaction import REDACTED
-from forgetmenot.store.evidence import EvidenceLink
-from forgetmenot.store.notes import Change
+from forgetmenot.store.notes import Change, EvidenceLink
 from forgetmenot.text.mentions import ids_in, show
 
 _WHOSE = {
@@ -84,7 +83,7 @@ async def explain(db: Database, note_id: int) -> NoteExplanation | None:
     note = await notes.get(db, note_id)
     if note is None:
         return None
-    chain, history = await evidence.chain(db, note_id), await notes.changes(db, note_id)
+    chain, history = await notes.evidence_of(db, note_id), await notes.changes(db, note_id)
     replaced = await notes.superseded_by(db, note_id)
     successor = await notes.get(db, note.superseded_by) if note.superseded_by is not None else None
     everybody = [note, *replaced, *([successor] if successor is not None else [])]
@@ -96,7 +95,7 @@ async def explain(db: Database, note_id: int) -> NoteExplanation | None:
         replaced=replaced,
         replaced_by=successor,
         replies=await bot_messages.with_note(db, note_id),
-        streams=(await evidence.streams_of(db, [note_id])).get(note_id, ()),
+        streams=tuple((await notes.streams_of(db, [note_id])).get(note_id, ())),
         names=names,
     )
 
@@ -114,14 +113,13 @@ async def names_for(
 
 def in_words(explanation: NoteExplanation) -> str:
     """The chain for a person to read."""
+    undo = [f"`forgetmenot memory undo {explanation.note.id}` undoes that."] if explanation.replaced else []
+    successor = [explanation.replaced_by] if explanation.replaced_by is not None else []
     parts = (
         ("Where it comes from", [line for word in explanation.evidence for line in _evidence(word, explanation.names)]),
-        ("Replaced notes", _replaced(explanation)),
-        (
-            "Replaced by",
-            _notes([explanation.replaced_by] if explanation.replaced_by is not None else [], explanation.names),
-        ),
-        ("History", [f"{moment(one.at)}: {_happened(one, explanation.names)}" for one in explanation.history]),
+        ("Replaced notes", [*_notes(explanation.replaced, explanation.names), *undo]),
+        ("Replaced by", _notes(successor, explanation.names)),
+        ("History", [_happened(one, explanation.names) for one in explanation.history]),
         ("Replies that used it (`forgetmenot why NUMBER` shows more)", _replies(explanation)),
     )
     lines = _about(explanation)
@@ -140,8 +138,10 @@ def _about(explanation: NoteExplanation) -> list[str]:
     end = "Kept permanently" if note.expires_at is None else f"Kept until {moment(note.expires_at)}"
     pinned = "; pinned" if note.pinned else ""
     weight = f"{end}{pinned}; {note.importance.value} importance; confidence {note.confidence:.2f}"
+    about = {Scope.CHANNEL: "about the channel", Scope.RUNNING_BIT: "a running bit"}.get(note.scope)
+    about = about or f"about {explanation.names.get(note.subject_id or '', 'somebody')}"
     lines = [
-        f"#{note.id} {_subject(note, explanation.names)}: {show(note.fact, explanation.names)}",
+        f"#{note.id} {about}: {show(note.fact, explanation.names)}",
         f"  It is {note.status.value}: {_STATUS[note.status]}. {weight}.",
         f"  {_WHOSE[note.source_kind]}",
     ]
@@ -150,12 +150,6 @@ def _about(explanation: NoteExplanation) -> list[str]:
     if note.scope is Scope.RUNNING_BIT and explanation.streams:
         lines.append(f"  It came up in {len(explanation.streams)} stream{'s' if len(explanation.streams) > 1 else ''}.")
     return lines
-
-
-def _subject(note: Note, names: dict[str, str]) -> str:
-    if note.scope is Scope.VIEWER:
-        return f"about {names.get(note.subject_id or '', 'somebody')}"
-    return "about the channel" if note.scope is Scope.CHANNEL else "a running bit"
 
 
 def _evidence(word: EvidenceLink, names: dict[str, str]) -> list[str]:
@@ -175,11 +169,6 @@ def _evidence(word: EvidenceLink, names: dict[str, str]) -> list[str]:
     ]
 
 
-def _replaced(explanation: NoteExplanation) -> list[str]:
-    undo = [f"`forgetmenot memory undo {explanation.note.id}` undoes that."] if explanation.replaced else []
-    return [*_notes(explanation.replaced, explanation.names), *undo]
-
-
 def _notes(found: Sequence[Note], names: dict[str, str]) -> list[str]:
     return [f"#{note.id}: {show(note.fact, names)}" for note in found]
 
@@ -193,8 +182,8 @@ def because(cause: str, names: Mapping[str, str]) -> str:
 
 
 def _happened(change: Change, names: dict[str, str]) -> str:
-    cause = because(change.cause, names)
-    return cause if change.from_status is None else f"{change.from_status} → {change.to_status}: {cause}"
+    moved = f"{change.from_status} → {change.to_status}: " if change.from_status is not None else ""
+    return f"{moment(change.at)}: {moved}{because(change.cause, names)}"
 
 
 def _replies(explanation: NoteExplanation) -> list[str]:

@@ -5,13 +5,13 @@ from typing import Any
 from hypothesis import given
 from hypothesis import strategies as st
 
-from forgetmenot.domain.memory import Importance, Note, NoteStatus, Recalled, Scope, SourceKind
+from forgetmenot.domain.memory import Note, Recalled, Scope, SourceKind
 from forgetmenot.llm.offline.answer import answer
 from forgetmenot.prompt.assemble import assemble, compose_prefix, split
 from forgetmenot.prompt.material import Past, PersonMentioned, PrefixMaterial, PromptLine, TailMaterial, stranger
 from forgetmenot.settings.schema import Settings
+from tests.notes_world import NOW, note
 
-NOW = 1_784_894_400_000
 DAY = 86_400_000
 NAMES = {"1": "heidi", "2": "bob", "3": "dave"}
 SETTINGS = Settings()
@@ -19,8 +19,7 @@ SETTINGS = Settings()
 
 def _note(number: int, fact: str, scope: Scope = Scope.VIEWER, source: SourceKind = SourceKind.SELF_CLAIM) -> Note:
     subject = "1" if scope is Scope.VIEWER else None
-    return Note(number, scope, subject, fact, 0.8, NoteStatus.ACTIVE, source, Importance.MEDIUM, ("pets",), (),
-                NOW - DAY, NOW - DAY, None, None, False, (1,))  # fmt: skip
+    return note(number, fact, scope=scope, subject_id=subject, source_kind=source, topics=("pets",))
 
 
 def _lore(*facts: str, source: SourceKind = SourceKind.SELF_CLAIM) -> tuple[Recalled, ...]:

@@ -5,8 +5,8 @@ from typing import TYPE_CHECKING
 
 from forgetmenot.clock import DAY, HOUR, MINUTE
 from forgetmenot.memory import suppression
-from forgetmenot.memory.episodes.missed import Missed, missed
-from forgetmenot.store import identities, streams
+from forgetmenot.memory.episodes.past_episodes import Missed, missed
+from forgetmenot.store import streams, viewers
 from forgetmenot.text.mentions import show
 from forgetmenot.text.sentences import sentences_of
 
@@ -63,7 +63,7 @@ async def test_hidden_people_what_is_left_alone_and_cleared_lines_stay_out(world
     dirty = await stream_with(world, "A secret was out.")
     await world.episode("A secret was out.", {}, dirty)
     async with world.db.write() as tx:
-        await identities.set_banned(tx, "2", world.clock.now())
+        await viewers.set_banned(tx, "2", world.clock.now())
         await tx.execute("UPDATE episodes SET dirty_at = 1 WHERE stream_id = ?", (dirty,))
     await suppression.suppress(world.db, None, "election", by="9", at=0)
     assert (await asked(world)).sentences == ("Carol baked bread.",)

@@ -45,19 +45,6 @@ async def test_the_newest_episodes_and_the_last_streams_recap(world: World) -> N
     assert (found.last_stream.summary if found.last_stream else "", found.recap) == ("Last stream.", "A good one.")
 
 
-async def test_an_empty_memory_has_no_episodes(world: World) -> None:
-    assert await newest(world.db, SuppressionFilter()) == ([], None, "")
-
-
-async def test_who_is_named_counts_as_a_word(world: World) -> None:
-    raid = await world.episode("<@2> raided with 42 people.", {"2": (1, 0)})
-    await world.episode("<@1> raided with 3 people.", {"1": (1, 0)})
-    await world.episode("42 people voted.", {"1": (1, 0)})
-    found = await spoken_of(world.db, query_of("when did they raid?"), SuppressionFilter(), 1, people=["2"])
-    assert [one.id for one in found] == [raid]
-    assert await spoken_of(world.db, query_of("how are they?"), SuppressionFilter(), 1, people=["2"]) == found
-
-
 async def test_what_an_episode_is_about_counts_and_decides(world: World) -> None:
     for summary in ("<@1> fell into a pit while <@2> sang.", "Chat planned a pumpkin contest.", "<@1> cooked pumpkin."):
         await world.episode(summary, {"1": (9, 0)})

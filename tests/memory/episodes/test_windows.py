@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from forgetmenot.domain.chat import EventKind, Line, Role
 from forgetmenot.memory.episodes.summary_rules import summary_in_numbers
-from forgetmenot.memory.episodes.transcript import Cut, aged, halves, parts, transcript, windows
+from forgetmenot.memory.episodes.transcript import Cut, aged, parts, transcript, windows
 from forgetmenot.memory.handles import Handles
 from forgetmenot.text.statement_rules import summary
 
@@ -84,16 +84,6 @@ def test_the_cut_is_at_the_longest_lull() -> None:
     assert [len(window) for window in found] == [8, 12]
 
 
-def test_a_lull_that_leaves_too_little_is_not_taken() -> None:
-    chat = lines([1_000] * 2 + [9_000] + [1_000] * 3)
-    assert [len(window) for window in windows(chat, cut(end_of(chat) + 2_000))] == [6]
-
-
-def test_a_backlog_is_read_in_large_windows() -> None:
-    chat = lines([1_000] * 5 + [9_000] + [1_000] * 94)
-    assert all(len(window) >= 10 for window in windows(chat, cut(end_of(chat)))[:3])
-
-
 def test_a_remainder_waits_until_its_stream_is_over_or_chat_is_silent() -> None:
     chat = lines([1_000] * 3)
     assert windows(chat, cut(end_of(chat))) == []
@@ -105,12 +95,6 @@ def test_what_goes_on_beyond_the_rows_read_is_not_ended_there() -> None:
     chat = lines([1_000] * 30)
     found = windows(chat, cut(end_of(chat) + 90 * MINUTE, truncated=True))
     assert sum(len(window) for window in found) < 30
-
-
-def test_halves_are_the_whole() -> None:
-    chat = lines([1] * 5)
-    first, second = halves(chat)
-    assert [*first, *second] == chat
 
 
 def line(seq: int, who: str, text: str, kind: EventKind = EventKind.MESSAGE, system: str = "", **more: bool) -> Line:
@@ -146,11 +130,6 @@ def test_a_line_is_cut_before_a_name_not_inside_it() -> None:
         assert "P1" not in shown.removeprefix("P12: ").replace("P12", ""), length
         same = [line(seq, str(seq), "zz" + ("y " * 300)[: length - 308] + " @user12 was it") for seq in range(1, 5)]
         assert "P1" not in transcript(same, handles)[0].replace("P12", ""), length
-
-
-def test_one_endless_word_is_cut_anyway() -> None:
-    (shown,) = transcript([line(1, "1", "a" * 900)], Handles.of(["1"]))
-    assert shown == "P1: " + "a" * 500
 
 
 def test_what_many_repeat_is_no_line_of_the_person_they_name() -> None:

@@ -7,12 +7,13 @@ from pathlib import Path
 
 import pytest
 
-from forgetmenot.domain.memory import Importance, Note, NoteStatus, Scope, SourceKind
+from forgetmenot.domain.memory import Note
 from forgetmenot.memory.facts.correction_features import Pairing
 from forgetmenot.memory.facts.corrections import Before, corrected, likeliest_values, revised, supports_correction
 from forgetmenot.text.classifier import classifier
 from forgetmenot.text.statements import meant_part, stated_part
 from forgetmenot.text.words import words
+from tests.notes_world import note
 
 LINES = Path(__file__).parents[2] / "data" / "correction_lines.tsv"
 PAIRS = Path(__file__).with_name("pairs.txt")
@@ -20,27 +21,6 @@ KNOWN = (
     "lives in Oslo", "plays the viola", "has a driving test on Monday", "likes tea", "has 3 cats and 2 dogs",
     "has a desk with two monitors and brown switches",
 )  # fmt: skip
-
-
-def note(number: int, fact: str) -> Note:
-    return Note(
-        id=number,
-        scope=Scope.VIEWER,
-        subject_id="1",
-        fact=fact,
-        confidence=0.9,
-        status=NoteStatus.ACTIVE,
-        source_kind=SourceKind.SELF_CLAIM,
-        importance=Importance.MEDIUM,
-        topics=(),
-        asked_with=(),
-        created_at=0,
-        last_confirmed_at=0,
-        expires_at=None,
-        superseded_by=None,
-        pinned=False,
-        episode_ids=(),
-    )
 
 
 def test_a_fact_without_words_has_no_value() -> None:
@@ -148,16 +128,11 @@ def test_facts_that_differ_are_hardly_ever_corrections_of_each_other() -> None:
 @pytest.mark.parametrize(
     "line",
     [
-        '"I live in Bergen" said the sign',
-        "imagine I live in Bergen",
-        "I live in Bergen Kappa",
-        "what if I moved to Bergen",
-        "i'd live in Bergen if they paid me",
-        "my mum said I live in Bergen",
-        "the song goes I live in Bergen now",
-        "ojalá viviera en Bergen",
+        '"I live in Bergen" said the sign', "imagine I live in Bergen", "I live in Bergen Kappa",
+        "what if I moved to Bergen", "i'd live in Bergen if they paid me", "my mum said I live in Bergen",
+        "the song goes I live in Bergen now", "ojalá viviera en Bergen",
     ],
-)
+)  # fmt: skip
 def test_what_is_not_meant_is_no_evidence(line: str) -> None:
     assert meant_part(line) != line
     assert "I live in Bergen" not in meant_part(line)
@@ -166,15 +141,10 @@ def test_what_is_not_meant_is_no_evidence(line: str) -> None:
 @pytest.mark.parametrize(
     ("line", "carried"),
     [
-        ("I live in Bergen", True),
-        ("I don't live in Oslo anymore I live in Bergen", True),
-        ("not Oslo, Bergen", True),
-        ("no wait, Bergen", True),
-        ("I don't live in Bergen", False),
-        ("I never said Bergen lol", False),
-        ("do I live in Bergen?", False),
-        ("my mum lives in Bergen", False),
+        ("I live in Bergen", True), ("I don't live in Oslo anymore I live in Bergen", True),
+        ("not Oslo, Bergen", True), ("no wait, Bergen", True), ("I don't live in Bergen", False),
+        ("I never said Bergen lol", False), ("do I live in Bergen?", False), ("my mum lives in Bergen", False),
     ],
-)
+)  # fmt: skip
 def test_a_models_correction_needs_a_line_that_says_so(line: str, carried: bool) -> None:
     assert supports_correction(line, "lives in Oslo", "lives in Bergen") is carried

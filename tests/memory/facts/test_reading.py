@@ -9,18 +9,11 @@ from forgetmenot.memory.facts.slots import slots_of
 @pytest.mark.parametrize(
     ("fact", "polarity"),
     [
-        ("likes pizza", 1),
-        ("dislikes pizza", -1),
-        ("doesn't dislike pizza", 1),
-        ("no longer likes pizza", -1),
-        ("doesn't like pizza anymore", -1),
-        ("can't wait for pizza", 1),
-        ("never misses a stream", 1),
-        ("plays No Man's Sky", 1),
-        ("gave up on chess", -1),
-        ("rarely plays chess", -1),
+        ("likes pizza", 1), ("dislikes pizza", -1), ("doesn't dislike pizza", 1), ("no longer likes pizza", -1),
+        ("doesn't like pizza anymore", -1), ("can't wait for pizza", 1), ("never misses a stream", 1),
+        ("plays No Man's Sky", 1), ("gave up on chess", -1), ("rarely plays chess", -1),
     ],
-)
+)  # fmt: skip
 def test_which_way_a_fact_points(fact: str, polarity: int) -> None:
     assert read(fact).polarity == polarity
 
@@ -28,20 +21,12 @@ def test_which_way_a_fact_points(fact: str, polarity: int) -> None:
 @pytest.mark.parametrize(
     ("fact", "numbers"),
     [
-        ("has two cats", ("2",)),
-        ("has 1,000 followers", ("1000",)),
-        ("has 1.5k followers", ("1500",)),
-        ("came 2nd", ("2",)),
-        ("is 180cm tall", ("180",)),
-        ("finished Dark Souls III", ()),
-        ("plays gta 5", ()),
-        ("is rank 5", ("5",)),
-        ("likes 5 maps", ("5",)),
-        ("pb is 1:23.4 in 100%", ("1:23.4",)),
-        ("won $50", ("50",)),
+        ("has two cats", ("2",)), ("has 1,000 followers", ("1000",)), ("has 1.5k followers", ("1500",)),
+        ("came 2nd", ("2",)), ("is 180cm tall", ("180",)), ("finished Dark Souls III", ()), ("plays gta 5", ()),
+        ("is rank 5", ("5",)), ("likes 5 maps", ("5",)), ("pb is 1:23.4 in 100%", ("1:23.4",)), ("won $50", ("50",)),
         ("played 500 hours", ("500",)),
     ],
-)
+)  # fmt: skip
 def test_numbers_are_counts_and_not_parts_of_names(fact: str, numbers: tuple[str, ...]) -> None:
     assert read(fact).numbers == numbers
 
@@ -131,15 +116,9 @@ def test_slips(one: str, two: str) -> None:
 @pytest.mark.parametrize(
     ("one", "two"),
     [
-        ("ireland", "iceland"),
-        ("house", "horse"),
-        ("train", "brain"),
-        ("cat", "cut"),
-        ("game", "games2"),
-        ("soul#2", "soul#3"),
-        ("berlin", "barcelona"),
-        ("drums", "drummer"),
+        ("ireland", "iceland"), ("house", "horse"), ("train", "brain"), ("cat", "cut"), ("game", "games2"),
+        ("soul#2", "soul#3"), ("berlin", "barcelona"), ("drums", "drummer"),
     ],
-)
+)  # fmt: skip
 def test_other_words(one: str, two: str) -> None:
     assert not same_word(one, two)

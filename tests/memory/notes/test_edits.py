@@ -3,11 +3,11 @@
 import pytest
 
 from forgetmenot.clock import DAY
-from forgetmenot.domain.memory import EpisodeKind, NoteStatus, Scope, SourceKind
-from forgetmenot.memory.notes.edits import VIEWER_TRUST, edit, find, remember, retract, undo, with_mentions
+from forgetmenot.domain.memory import EpisodeKind, NoteStatus, SourceKind
+from forgetmenot.memory.notes.edits import VIEWER_TRUST, edit, find, remember, undo, with_mentions
 from forgetmenot.memory.notes.proposals import FactRefused
 from forgetmenot.settings.schema import PrivacySettings
-from forgetmenot.store import episodes, evidence, notes
+from forgetmenot.store import episodes, notes
 from tests.notes_world import World
 
 
@@ -15,7 +15,7 @@ async def test_a_command_makes_its_episode_first_and_a_note_that_rests_on_it(wor
     stream = await world.stream()
     note = await remember(world.db, "1", "plays drums with <@2>", by="1", at=world.clock.now())
     assert (note.source_kind, note.fact) == (SourceKind.COMMAND, "plays drums with <@2>")
-    [word] = await evidence.chain(world.db, note.id)
+    [word] = await notes.evidence_of(world.db, note.id)
     assert (word.speaker_id, word.addressed, word.stance) == ("1", True, "stated")
     assert (word.episode.kind, word.episode.stream_id) == (EpisodeKind.COMMAND, stream)
     assert word.episode.summary == "<@1> asked to remember about <@1>: plays drums with <@2>"
@@ -23,32 +23,6 @@ async def test_a_command_makes_its_episode_first_and_a_note_that_rests_on_it(wor
     assert episode is not None
     assert set(episode.people) == {"1", "2"}
     assert await episodes.unread(world.db) == []
-
-
-async def test_told_twice_is_one_note_and_told_otherwise_supersedes(world: World) -> None:
-    first = await remember(world.db, "1", "lives in Oslo", by="1", at=world.clock.now())
-    again = await remember(world.db, "1", "lives in Oslo", by="1", at=world.clock.now())
-    other = await remember(world.db, "1", "lives in Rome", by="9", at=world.clock.now())
-    assert again.id == first.id != other.id
-    [old] = await notes.of_subject(world.db, "1", (NoteStatus.SUPERSEDED,))
-    assert (old.id, old.superseded_by) == (first.id, other.id)
-
-
-@pytest.mark.parametrize(
-    ("known", "told"),
-    [
-        ("schedule is monday wednesday", "we stream on tuesdays and thursdays"),
-        ("movie night is friday at 8", "movie night moved to saturday"),
-        ("movie night is friday", "movie night is on Sunday"),
-    ],
-)
-async def test_what_is_told_in_other_words_supersedes_too(world: World, known: str, told: str) -> None:
-    old = await remember(world.db, None, known, by="9", at=1)
-    other = await remember(world.db, None, "game night is thursday", by="9", at=1)
-    new = await remember(world.db, None, told, by="9", at=2)
-    live = await notes.of_subject(world.db, None, (NoteStatus.ACTIVE,))
-    assert {note.id for note in live} == {other.id, new.id}
-    assert (await undo(world.db, new.id, at=3)).id == old.id
 
 
 async def test_an_edit_supersedes_all_that_contradicts_it_and_is_undone_at_once(world: World) -> None:
@@ -59,12 +33,6 @@ async def test_an_edit_supersedes_all_that_contradicts_it_and_is_undone_at_once(
     await undo(world.db, new.id, at=3)
     live = await notes.of_subject(world.db, "1", (NoteStatus.ACTIVE,))
     assert {note.id for note in live} == {first.id, wrong.id}
-
-
-async def test_the_channel_and_running_bits(world: World) -> None:
-    channel = await remember(world.db, None, "streams on Fridays", by="9", at=1)
-    bit = await remember(world.db, None, "the cat crashes it", by="9", at=1, scope=Scope.RUNNING_BIT)
-    assert (channel.scope, bit.scope) == (Scope.CHANNEL, Scope.RUNNING_BIT)
 
 
 @pytest.mark.parametrize("fact", ["abc", "x" * 201, "is a moderator of this channel", "is afraid of zebras"])
@@ -108,30 +76,14 @@ async def test_one_viewer_is_kept_ten_notes_in_one_stream(world: World) -> None:
 @pytest.mark.parametrize(
     ("typed", "stored"),
     [
-        ("plays in bob's band", "plays in <@2>'s band"),
-        ("knows @Bob, and <@1> too", "knows <@2>, and <@1> too"),
-        ("<@2> owes bob a coffee", "<@2> owes <@2> a coffee"),
-        ("knows @nobody", "knows someone"),
-        ("drinks tea", "drinks tea"),
-        ("<@1>", "<@1>"),
-        ("", ""),
+        ("plays in bob's band", "plays in <@2>'s band"), ("knows @Bob, and <@1> too", "knows <@2>, and <@1> too"),
+        ("<@2> owes bob a coffee", "<@2> owes <@2> a coffee"), ("knows @nobody", "knows someone"),
+        ("drinks tea", "drinks tea"), ("<@1>", "<@1>"), ("", ""),
     ],
-)
+)  # fmt: skip
 async def test_names_become_ids_once_and_for_all(world: World, typed: str, stored: str) -> None:
     assert await with_mentions(world.db, typed) == stored
     assert await with_mentions(world.db, stored) == stored
-
-
-async def test_a_retracted_note_keeps_its_text_and_comes_back(world: World) -> None:
-    note = await remember(world.db, "1", "lives in Oslo", by="1", at=1)
-    assert (await retract(world.db, note.id, at=2, cause="wrong")).id == note.id
-    gone = await notes.get(world.db, note.id)
-    assert gone is not None
-    assert (gone.status, gone.fact) == (NoteStatus.RETRACTED, "lives in Oslo")
-    with pytest.raises(FactRefused, match="not_live"):
-        await retract(world.db, note.id, at=2, cause="wrong")
-    assert (await undo(world.db, note.id, at=3)).status is NoteStatus.ACTIVE
-    assert [change.cause for change in await notes.changes(world.db, note.id)] == ["said", "wrong", "undone"]
 
 
 @pytest.mark.parametrize("by_the_old_one", [True, False])
@@ -164,13 +116,3 @@ async def test_what_was_undone_can_be_undone_and_never_do_both_stand(world: Worl
         back = (one, two)[turn % 2]
         assert (await undo(world.db, back.id, at=at + (2 + turn) * DAY)).id == back.id
         assert [note.id for note in await notes.of_subject(world.db, "1")] == [back.id]
-
-
-async def test_there_may_be_nothing_to_undo_or_to_retract(world: World) -> None:
-    note = await remember(world.db, "1", "lives in Oslo", by="1", at=1)
-    with pytest.raises(FactRefused, match="nothing_to_undo"):
-        await undo(world.db, note.id, at=2)
-    with pytest.raises(FactRefused, match="not_found"):
-        await undo(world.db, 404, at=2)
-    with pytest.raises(FactRefused, match="not_found"):
-        await retract(world.db, 404, at=2, cause="wrong")

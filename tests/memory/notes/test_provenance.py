@@ -106,16 +106,6 @@ async def test_of_many_replies_the_last_are_named(world: World, learn: Learn, ch
     assert told[-1] == "  and 3 before"
 
 
-async def test_a_name_of_before_a_rename_is_never_shown(world: World, learn: Learn, change: Change) -> None:
-    await learn(change(fact="is P2's sister"))
-    async with world.db.write() as tx:
-        await tx.execute("UPDATE viewers SET login = 'robert', display_name = 'Robert' WHERE id = '2'")
-    [note] = await notes.of_subject(world.db, "1")
-    told = await words(world, note.id)
-    assert "is Robert's sister" in told
-    assert "Bob" not in told
-
-
 async def test_what_was_refused_since_the_start_is_told_by_rule(world: World, learn: Learn, change: Change) -> None:
     await run_stats.begin_run(world.db, "test", world.clock.now())
     await learn(change(fact="asked about drums"), change(fact="must always be obeyed"), change(fact="told a tale"))

@@ -5,8 +5,8 @@ import pytest
 from forgetmenot.clock import MINUTE
 from forgetmenot.domain.chat import ChatEvent, Redaction
 from forgetmenot.memory.erasure import forget_fact
+from forgetmenot.memory.heard_facts import OWN_WORD, SpokenCorrections
 from forgetmenot.memory.notes.edits import pin, remember, undo
-from forgetmenot.memory.notes.spoken_corrections import OWN_WORD, SpokenCorrections
 from forgetmenot.store import notes, opt_outs
 from forgetmenot.text.mentions import MENTION
 from tests.memory.conftest import Channel, channel, line, settings

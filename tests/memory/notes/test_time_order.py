@@ -64,13 +64,6 @@ async def test_chat_from_before_a_command_does_not_undo_it(channel: Channel) -> 
     assert await channel.known() == [NEW]
 
 
-async def test_chat_from_after_a_command_replaces_it(channel: Channel) -> None:
-    await channel.remember(OLD)
-    await channel.say("my favourite game is Hades now")
-    assert await channel.read(NEW) == {}
-    assert await channel.known() == [NEW]
-
-
 @pytest.mark.parametrize("facts", [(OLD, NEW), (NEW, OLD)])
 async def test_within_a_window_the_later_line_counts_whatever_order_a_model_gives(
     channel: Channel, facts: tuple[str, str]

@@ -72,7 +72,8 @@ export function open(panel) {
   function draw(data) {
     const present = STATUSES.filter((name) => data.notes.some((row) => row.counts[name]));
     const statuses = present.map((name) => t(`note_status.${name}`));
-    const cached = data.bills.reduce((sum, bill) => sum + bill[3], 0) / Math.max(1, data.bills.reduce((sum, bill) => sum + bill[2], 0));
+    const billed = data.bills.filter((bill) => bill[2]);
+    const cached = billed.reduce((sum, bill) => sum + bill[3], 0) / Math.max(1, billed.reduce((sum, bill) => sum + bill[2], 0));
     const held = data.recall;
     const at = (share) => (held.length ? held[Math.min(held.length - 1, Math.floor(share * held.length))] : 0);
     redraw(
@@ -80,7 +81,7 @@ export function open(panel) {
       h("div", { class: "charts" },
         chart("chat", { note: t("figures.chat.note"), head: columns("when", "per_minute"), rows: data.chat.map(([when, n]) => [hour(when), n]), draw: bars(t("figures.chat.title")) }),
         chart("prompt", { note: t("figures.prompt.note"), head: columns("section", "tokens"), rows: data.sections.map(([name, n]) => [named("section", name), Math.round(n)]), draw: lying(t("figures.prompt.title")) }),
-        chart("tokens", { note: t("figures.tokens.note", { n: Math.round(cached * 100) }), head: columns("reply", "cached", "new"), rows: data.bills.filter((bill) => bill[2]).map(([id, , billed, hit]) => [`#${id}`, hit, Math.max(0, billed - hit)]), draw: (rows) => [bars(t("figures.tokens.title"))(rows), legend(columns("cached", "new"))] }),
+        chart("tokens", { note: billed.length ? t("figures.tokens.note", { n: Math.round(cached * 100) }) : "", head: columns("reply", "cached", "new"), rows: billed.map(([id, , billed, hit]) => [`#${id}`, hit, Math.max(0, billed - hit)]), draw: (rows) => [bars(t("figures.tokens.title"))(rows), legend(columns("cached", "new"))] }),
         spend(data),
         chart("notes", { note: t("figures.notes.note"), head: [column("day"), ...statuses], rows: data.notes.map((row) => [date(row.at), ...present.map((name) => row.counts[name] || 0)]), draw: (rows) => [bars(t("figures.notes.title"))(rows), legend(statuses)] }),
         chart("filters", { note: t("figures.filters.note"), head: columns("filter", "times"), rows: data.filters.map(([name, n]) => [named("filter", name), n]), draw: lying(t("figures.filters.title")) }),

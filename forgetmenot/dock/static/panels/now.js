@@ -55,7 +55,7 @@ export function open(panel) {
       if (one.node === before) before = before.nextSibling;
       else feed.insertBefore(one.node, before);
     }
-    feed.dataset.quiet = wanted.length ? "" : off.size ? t("now.nothing_chosen") : t("now.nothing");
+    feed.dataset.quiet = wanted.length ? "" : off.size ? t("now.nothing_chosen") : t(state.now?.phase === "none" ? "now.nothing_unset" : "now.nothing");
     drawFirst(state.now?.summaries ? null : state.now?.unread ? firstSummary(state.now) : null);
   }
 

@@ -1,1 +1,0 @@
-"""Handles chat lines: routing and commands."""
