@@ -285,7 +285,7 @@ def _new_id(name: str) -> str:
 
 
 async def _add_viewers(tx: Transaction, logins: Mapping[str, str | None], state: _Import) -> None:
-    """Add those of these people (with the login that is told of them) whom nobody has seen yet."""
+    """Add those of these people (with the login that is named for them) whom nobody has seen yet."""
     new = sorted(logins.keys() - state.viewers.keys())
     await viewers.add_unseen(tx, {_new_id(name): logins[name] if name.isdigit() else name for name in new}, state.now)
     state.viewers.update({name: _new_id(name) for name in new})
@@ -308,7 +308,8 @@ async def _make_episodes(tx: Transaction, batch: list[ReadLine], state: _Import)
     await episodes.insert_imported(tx, new, state.now)
     found = [state.keys[_key(tx, read)] for read in batch]
     people = [None if read.viewer is None else state.viewers[read.viewer] for read in batch]
-    await episodes.add_people(tx, [(one, who) for one, who in zip(found, people, strict=True) if who is not None])
+    pairs = zip(found, people, strict=True)
+    await episodes.add_people(tx, [(episode, viewer) for episode, viewer in pairs if viewer is not None])
     return found
 
 
@@ -317,8 +318,11 @@ async def _insert(tx: Transaction, batch: list[ReadLine], rests_on: list[int], s
     free = count(max([await tx.highest_id("semantic_notes"), *given]) + 1)
     new = [_new_note(read, state, read.line.id or next(free)) for read in batch]
     await notes.insert_many(tx, new, cause="import", now=state.now)
-    stated = [(note.id or 0, episode, note.at) for note, episode in zip(new, rests_on, strict=True)]
-    await notes.add_evidence(tx, *(Stance(i, on, "stated", None, addressed=False, at=at) for i, on, at in stated))
+    stated = [
+        Stance(note.id or 0, episode, "stated", None, addressed=False, at=note.at)
+        for note, episode in zip(new, rests_on, strict=True)
+    ]
+    await notes.add_evidence(tx, *stated)
     for read, note in zip(batch, new, strict=True):
         number = note.id or 0
         if old := read.line.id or read.external:

@@ -113,22 +113,25 @@ def typed(message: str, question: str, target: PersonFacts | None, asker: Person
     """The asker's text in this line, by action. `question`: the line without the bot's name."""
     said = clean(question or message)
     bit = _BIT.search(said)
-    typed = {"bit": bit[1]} if bit else {}
+    texts = {"bit": bit[1]} if bit else {}
     name, _, text = spoken_command(said).partition(" ")
     own = target is not None and target.id == asker.id
-    if target is not None and name in {"!remember", "!forget"}:
-        kept = _about(name, text, target, own=own)
-        return {**typed, name[1:]: kept} if kept else typed
-    return typed
+    if target is None or name not in {"!remember", "!forget"}:
+        return texts
+    if about_target := _about(name, text, target, own=own):
+        texts[name.removeprefix("!")] = about_target
+    return texts
 
 
 def _about(name: str, text: str, target: PersonFacts, *, own: bool) -> str:
     """The statement, if it is about the target: by "I" and "my", or by the name at its start."""
     first, rest = first_word(text.removeprefix("about "))
     named = first.casefold() in _names(target)
+    if not (named or own):
+        return ""
     if name == "!remember":
-        return others_fact(rest) if named else (own_fact(text) or "") if own else ""
-    return rest.strip() if named else text if own else ""
+        return others_fact(rest) if named else own_fact(text) or ""
+    return rest.strip() if named else text
 
 
 def names(message: str, target: PersonFacts, asker: PersonFacts) -> bool:

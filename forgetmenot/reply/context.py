@@ -279,8 +279,9 @@ class ContextGatherer:
         people = [material.speaker.id, *(other.viewer.id for other in material.others)]
         question = without_names(moment.trigger.question, self._recall.active_viewers.is_name)
         asks = bool(asked_about(question))
-        told = material.past_episodes or material.heard or any(one.fits for one in (*(theirs or [own]), channel))
-        answering = [one.note.fact for found in (*(theirs or [own]), channel) for one in found[:MAY_ANSWER_EACH]]
+        asked_of = [*(theirs or [own]), channel]
+        told = material.past_episodes or material.heard or any(found.fits for found in asked_of)
+        answering = [recalled.note.fact for found in asked_of for recalled in found[:MAY_ANSWER_EACH]]
         return replace(
             material,
             lore=tuple(own),
