@@ -62,7 +62,7 @@ class EventFeed:
             if self._looking is None:
                 self._cursor = await dock_rows.feed_cursor(context.db)
                 self._cleared_at = context.clock.now()
-                self._hidden, self._version = await dock_rows.hidden(context.db), context.version
+                self._hidden, self._version = await dock_rows.hidden_revision(context.db), context.version
                 self._looking = asyncio.create_task(self._look_on(context), name="dock's look")
             self._listeners.add(messages)
         try:
@@ -75,7 +75,7 @@ class EventFeed:
     async def _greet(self, messages: Messages, context: DockContext, after: FeedCursor | None) -> None:
         """Send the status, and what happened since that cursor."""
         here = await dock_rows.feed_cursor(context.db)
-        messages.put_nowait(_hello(context, await dock_rows.hidden(context.db), fresh=after is None))
+        messages.put_nowait(_hello(context, await dock_rows.hidden_revision(context.db), fresh=after is None))
         messages.put_nowait(event("now", await now.standing(context)))
         messages.put_nowait(event("items", await now.history(context, after or FeedCursor()), cursor=here))
         if after is not None:
@@ -132,7 +132,7 @@ class EventFeed:
 
     async def _begin_anew(self, context: DockContext) -> None:
         """If somebody was hidden, let in again or erased: open pages show what a new one would."""
-        before, self._hidden = self._hidden, await dock_rows.hidden(context.db)
+        before, self._hidden = self._hidden, await dock_rows.hidden_revision(context.db)
         if self._hidden != before:
             self._send_to_pages(_hello(context, self._hidden, fresh=True))
             self._send_to_pages(event("items", await now.history(context, FeedCursor())))

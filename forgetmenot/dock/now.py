@@ -17,7 +17,7 @@ from forgetmenot.settings import prices
 from forgetmenot.settings.schema import PrivacySettings
 from forgetmenot.store import action_logs, bot_messages, channel_state, dock_rows, events, model_calls
 from forgetmenot.store.action_logs import ActionStatus, LoggedAction
-from forgetmenot.store.dock_rows import Happened, HeardLine, Learnt
+from forgetmenot.store.dock_rows import ChangedNote, HeardLine, WrittenEpisode
 from forgetmenot.text.mentions import show
 
 Item = dict[str, object]
@@ -124,7 +124,7 @@ def proposal(row: LoggedAction, known: Mapping[str, str], language: Language) ->
     }  # fmt: skip
 
 
-async def episodes(context: DockContext, rows: Sequence[Happened]) -> list[Item]:
+async def episodes(context: DockContext, rows: Sequence[WrittenEpisode]) -> list[Item]:
     """Episodes that were written."""
     known = await names(context.db, (row.summary for row in rows))
     return [
@@ -137,7 +137,7 @@ async def episodes(context: DockContext, rows: Sequence[Happened]) -> list[Item]
     ]  # fmt: skip
 
 
-async def notes(context: DockContext, rows: Sequence[Learnt]) -> list[Item]:
+async def notes(context: DockContext, rows: Sequence[ChangedNote]) -> list[Item]:
     """Notes that changed."""
     texts = (text for row in rows for text in (row.fact, row.cause))
     known = await names(context.db, texts, (row.subject_id for row in rows))

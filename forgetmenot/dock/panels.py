@@ -37,8 +37,6 @@ ZERO_PROMISES = (
     "lost_successor", "over_budget", "ran_unasked", "without_trail",
 )  # fmt: skip
 """The promises whose figure has to be 0."""
-SCOPES = frozenset({"", "viewer", "channel"})
-STATUSES = frozenset({"live", "past", "review", "any"})
 STREAMS = 60
 
 
@@ -259,7 +257,7 @@ async def _notes(request: web.Request) -> web.Response:
     context, query = request.app[CONTEXT], request.query
     offset, limit = page_of(request)
     scope, status = query.get("scope", ""), query.get("status", "live")
-    if scope not in SCOPES or status not in STATUSES:
+    if scope not in dock_rows.SCOPES or status not in dock_rows.STATUSES:
         raise InputError(reason("no_notes"))
     wanted = NotePage(scope, query.get("subject", "")[:60], status, query.get("find", "")[:80], offset, limit)
     total, rows = await dock_rows.page(context.db, wanted)

@@ -30,7 +30,7 @@ class HeardLine(NamedTuple):
     covered: int
 
 
-class Happened(NamedTuple):
+class WrittenEpisode(NamedTuple):
     """An episode that was written. `until`: it covers chat up to then; 0 for what somebody asked to be remembered."""
 
     id: int
@@ -41,7 +41,7 @@ class Happened(NamedTuple):
     events: int
 
 
-class Learnt(NamedTuple):
+class ChangedNote(NamedTuple):
     """A change of a note's status. `at`: when it was changed."""
 
     id: int
@@ -80,8 +80,8 @@ async def any_summary(db: Database) -> bool:
     return await db.row("SELECT 1 FROM episodes LIMIT 1") is not None
 
 
-async def hidden(db: Database) -> str:
-    """Another text whenever somebody was hidden, let in again or erased, or had a fact forgotten.
+async def hidden_revision(db: Database) -> str:
+    """A text that changes whenever somebody was hidden, let in again or erased, or had a fact forgotten.
 
     The privacy log alone would be too early: a request stands there before its transaction is done.
     """
@@ -110,17 +110,17 @@ async def taken_away(db: Database, since: int) -> list[int]:
     return await db.column(f"SELECT seq FROM events WHERE {late}", (MAY_BE_SHOWN, since))  # noqa: S608  # a constant
 
 
-async def feed_episodes(db: Database, after: int, limit: int) -> list[Happened]:
+async def feed_episodes(db: Database, after: int, limit: int) -> list[WrittenEpisode]:
     """The newest episodes after a mark, oldest first."""
     rows = await db.rows(
         "SELECT id, created_at, iif(kind IN ('chat', 'counted'), ended_at, 0), kind, summary, events FROM episodes"
         " WHERE id > ? ORDER BY id DESC LIMIT ?",
         (after, limit),
     )
-    return [Happened(*row) for row in reversed(rows)]
+    return [WrittenEpisode(*row) for row in reversed(rows)]
 
 
-async def changes(db: Database, after: int, limit: int) -> list[Learnt]:
+async def changes(db: Database, after: int, limit: int) -> list[ChangedNote]:
     """The newest changes of notes after a mark, oldest first."""
     rows = await db.rows(
         "SELECT c.id, c.at, n.id, n.subject_id, n.scope, n.fact, c.from_status, c.to_status, c.cause"
@@ -128,7 +128,7 @@ async def changes(db: Database, after: int, limit: int) -> list[Learnt]:
         " WHERE c.id > ? AND v.opted_out_at IS NULL AND v.banned_at IS NULL ORDER BY c.id DESC LIMIT ?",
         (after, limit),
     )
-    return [Learnt(*row)._replace(cause=read_reason(row["cause"])) for row in reversed(rows)]
+    return [ChangedNote(*row)._replace(cause=read_reason(row["cause"])) for row in reversed(rows)]
 
 
 # What was added to the memory since a moment.
@@ -208,7 +208,7 @@ async def note_moves(db: Database, step: int) -> list[tuple[int, str, int]]:
     return [tuple(row) for row in rows]
 
 
-_SHOWN = {
+_FIGURES = {
     "unread": "SELECT count(*) FROM events WHERE episode_id IS NULL AND redacted_at IS NULL",
     "largest_prompt": "SELECT coalesce(max(prompt_json ->> 'estimated'), 0) FROM bot_messages",
     "unsure": "SELECT count(*) FROM bot_messages WHERE status = 'unknown'",
@@ -221,8 +221,8 @@ _SHOWN = {
 
 async def promises(db: Database, *, oldest: int) -> dict[str, int]:
     """The live figures behind the promises. `oldest`: raw chat from before that time (ms) should be gone."""
-    shown = {name: int(await db.value(sql)) for name, sql in _SHOWN.items()}
-    return await invariants.figures(db, oldest=oldest) | shown
+    counted = {name: int(await db.value(sql)) for name, sql in _FIGURES.items()}
+    return await invariants.figures(db, oldest=oldest) | counted
 
 
 # The memory panel: viewers, pages of notes, streams with their episodes.
@@ -292,14 +292,15 @@ def _likes(find: str) -> list[str]:
     return [f"%{one}%" for one in escaped] if text else []
 
 
-_HIDDEN = "n.fact <> '' AND coalesce(n.subject_id, '') NOT IN (SELECT id FROM viewers WHERE banned_at IS NOT NULL)"
+_NOT_BANNED = "n.fact <> '' AND coalesce(n.subject_id, '') NOT IN (SELECT id FROM viewers WHERE banned_at IS NOT NULL)"
 _NOT_OPTED_OUT = "coalesce(n.subject_id, '') NOT IN (SELECT id FROM viewers WHERE opted_out_at IS NOT NULL)"
-_SCOPES = {"": "", "viewer": "n.scope = 'viewer'", "channel": "n.scope <> 'viewer'"}
-_STATUSES = {
+SCOPES = {"": "", "viewer": "n.scope = 'viewer'", "channel": "n.scope <> 'viewer'"}
+STATUSES = {
     "live": "n.status IN ('active', 'stale')",
     "past": "n.status NOT IN ('active', 'stale')",
     "review": "n.status IN ('active', 'stale') AND n.id IN (SELECT u.value FROM reply_outcomes o, json_each(o.used) u"
     " WHERE o.outcome IN ('corrected', 'bad', 'deleted'))",  # used in a reply that was called wrong
+    "any": "",
 }
 _ORDER = "ORDER BY n.pinned DESC, n.last_confirmed_at DESC, n.id DESC"
 _NOTE = """
@@ -308,7 +309,7 @@ SELECT n.*, (SELECT group_concat(DISTINCT e.episode_id) FROM note_evidence e WHE
 
 
 class NotePage(NamedTuple):
-    """Which notes. `scope`: viewer, channel or ""; `status`: live, past, review or ""; "" leaves nothing out."""
+    """Which notes. `scope`: viewer, channel, or "" for both; `status`: live, past, review or any."""
 
     scope: str = ""
     subject: str = ""
@@ -332,16 +333,20 @@ async def page(db: Database, wanted: NotePage) -> tuple[int, list[Note]]:
 
 def _conditions(wanted: NotePage, likes: Iterable[str]) -> str:
     """Only those that ask for something: the database then finds its index."""
-    found = [_HIDDEN, _SCOPES[wanted.scope], _STATUSES.get(wanted.status, "")]
-    found += ["n.subject_id = :subject"] if wanted.subject else []
-    found += [_NOT_OPTED_OUT] if wanted.public else []
-    found += [" OR ".join(f"n.fact LIKE :{like} ESCAPE '\\'" for like in likes)]
-    return " AND ".join(f"({one})" for one in found if one)
+    conditions = [
+        _NOT_BANNED,
+        SCOPES[wanted.scope],
+        STATUSES[wanted.status],
+        "n.subject_id = :subject" if wanted.subject else "",
+        _NOT_OPTED_OUT if wanted.public else "",
+        " OR ".join(f"n.fact LIKE :{like} ESCAPE '\\'" for like in likes),
+    ]
+    return " AND ".join(f"({condition})" for condition in conditions if condition)
 
 
 async def note(db: Database, note_id: int) -> Note | None:
     """One of them, if it may be shown."""
-    row = await db.row(f"{_NOTE} FROM semantic_notes n WHERE n.id = ? AND {_HIDDEN}", (note_id,))
+    row = await db.row(f"{_NOTE} FROM semantic_notes n WHERE n.id = ? AND {_NOT_BANNED}", (note_id,))
     return notes.from_row(row) if row else None
 
 

@@ -86,7 +86,7 @@ async def shown(bot: Bot, clock: ManualClock) -> str:
     seen += [str(await say(bot, clock, BOB, "!memory"))]
     seen += [str(await bot.recall.about([ALICE], "zitherbloom marimbaglow", 10))]
     seen += [str(bot.recall.active_viewers.named_in("what does @alicequux play?"))]
-    _, notes = await dock_rows.page(bot.db, NotePage(status=""))
+    _, notes = await dock_rows.page(bot.db, NotePage(status="any"))
     seen += [str([note.fact for note in notes if note.subject_id != BOB])]
     return " ".join(seen).casefold()
 
