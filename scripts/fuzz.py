@@ -49,7 +49,7 @@ from forgetmenot.operations.table import OPERATIONS
 from forgetmenot.reply.postprocess import tidy
 from forgetmenot.reply.reply_object import read_reply
 from forgetmenot.settings.load import example_toml, parse_settings
-from forgetmenot.settings.schema import Settings
+from forgetmenot.settings.schema import PrivacySettings, Settings
 from forgetmenot.store.privacy_log import _decoded
 from forgetmenot.text.statements import claims, stated_part
 from forgetmenot.twitch.chat_lines import parse, understand
@@ -192,7 +192,7 @@ READERS: dict[str, Reader] = {
         share=0.1,
     ),
     "imports": Reader(
-        lambda text: transfer_format._readable([(1, text)], SCREEN_NOW, filtered=True),  # noqa: SLF001  # as a batch
+        lambda text: transfer_format._readable([(1, text)], SCREEN_NOW, privacy=PrivacySettings()),  # noqa: SLF001  # as a batch
         (
             '{"scope": "viewer", "viewer": "alice", "fact": "plays drums", "observed_at": "2026-07-24T12:00:00Z"}',
             '{"scope": "channel", "fact": "races", "topics": ["a"], "expires_at": "2027-01-01", "id": 7}',

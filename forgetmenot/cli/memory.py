@@ -264,7 +264,9 @@ and the copies beside the memory are dropped. JSON: {"opted_out", "forgotten", "
 
 def add_files(actions: common.Commands) -> None:
     """Name the actions with files."""
-    importing = common.add_command(actions, "import", "import notes from JSON lines", _import, keys=IMPORT_KEYS)
+    importing = common.add_command(
+        actions, "import", "import notes from JSON lines", _import, keys=IMPORT_KEYS, config=True
+    )
     importing.add_argument("file", metavar="FILE", nargs="?", default="-", help="the notes (default: standard input)")
     importing.add_argument("--from", dest="original", type=Path, metavar="FILE.db", help="the original bot's database")
     importing.add_argument("--merge", action="store_true", help="confirm or replace existing notes")
@@ -317,7 +319,7 @@ async def _import(arguments: argparse.Namespace) -> int:
                 lines,
                 now=common.time_of("now", None),
                 merge=arguments.merge,
-                filtered=not arguments.unfiltered,
+                privacy=None if arguments.unfiltered else common.chosen_settings(arguments.config).privacy,
                 dry_run=arguments.dry_run,
             )
     for refused in result.refused[:REFUSED_SHOWN] if not arguments.json else ():

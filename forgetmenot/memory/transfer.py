@@ -22,6 +22,7 @@ from forgetmenot.memory.notes import note_merge
 from forgetmenot.memory.notes.note_merge import ClaimSource
 from forgetmenot.memory.notes.proposals import FactRefused
 from forgetmenot.memory.transfer_format import EpisodeLine, ReadLine, RefusedLine, StreamLine, batches, line_of
+from forgetmenot.settings.schema import PrivacySettings
 from forgetmenot.store import episodes, forgotten_facts, notes, opt_outs, privacy_log, streams, viewers
 from forgetmenot.store.database import Database, Transaction
 from forgetmenot.store.episodes import OwnEpisode
@@ -31,6 +32,8 @@ from forgetmenot.text.mentions import SOMEBODY, ids_in, mention, provisional
 from forgetmenot.text.removal import traces, without_person
 
 T = TypeVar("T")
+
+PRIVACY = PrivacySettings()
 
 # What an import must not bring back: viewers who were erased or opted out, and facts that were forgotten. Such a line
 # is refused with a reason; other lines lose their mentions of erased viewers. They are known by keyed hashes, so a
@@ -124,17 +127,18 @@ async def import_notes(
     *,
     now: int,
     merge: bool = False,
-    filtered: bool = True,
+    privacy: PrivacySettings | None = PRIVACY,
     dry_run: bool = False,
 ) -> ImportReport:
-    """Take in JSON lines. `merge`: run the guards on duplicates and conflicts; `filtered`: refuse sensitive facts.
+    """Take in JSON lines. `merge`: run the guards on duplicates and conflicts.
 
-    `dry_run`: only report; every batch is written and rolled back.
+    `privacy`: what is never stored is refused; None: it is taken. `dry_run`: only report; every batch is written and
+    rolled back.
     """
     erased = await asyncio.to_thread(privacy_log.erased, privacy_log.path_of(db.key))
     state = _Import(now, merge, erased=erased)
     slices = _Slices(db, state, undo=dry_run)
-    async for read, past, refused in batches(lines, now=now, filtered=filtered):
+    async for read, past, refused in batches(lines, now=now, privacy=privacy):
         state.report.refused += refused
         await slices.write(read, _write)
         await slices.write(past, _write_streams)

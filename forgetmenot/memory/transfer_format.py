@@ -16,6 +16,7 @@ from forgetmenot.clock import iso, parse_iso
 from forgetmenot.domain.memory import Importance, Note, NoteStatus, Scope, SourceKind
 from forgetmenot.errors import ODD_INPUT
 from forgetmenot.memory.notes.proposals import FactRefused, checked_fact
+from forgetmenot.settings.schema import PrivacySettings
 from forgetmenot.text.clean import clean
 from forgetmenot.text.mentions import PROVISIONAL, is_login, login_of
 
@@ -97,14 +98,14 @@ Batch: TypeAlias = tuple[list[ReadLine], list[StreamLine], list[RefusedLine]]
 """What can be used of some lines, notes and streams, and what cannot."""
 
 
-async def batches(lines: Iterable[str], *, now: int, filtered: bool) -> AsyncIterator[Batch]:
-    """The lines, read and screened (`filtered`: for sensitive facts), some at a time."""
+async def batches(lines: Iterable[str], *, now: int, privacy: PrivacySettings | None) -> AsyncIterator[Batch]:
+    """The lines, read and screened (`privacy`: for what is never stored; None: not), some at a time."""
     rest = enumerate(lines, start=1)
     while batch := list(islice(rest, LINES_PER_BATCH)):
-        yield await asyncio.to_thread(_readable, batch, now, filtered=filtered)
+        yield await asyncio.to_thread(_readable, batch, now, privacy=privacy)
 
 
-def _readable(batch: list[tuple[int, str]], now: int, *, filtered: bool) -> Batch:
+def _readable(batch: list[tuple[int, str]], now: int, *, privacy: PrivacySettings | None) -> Batch:
     found: list[ReadLine] = []
     past: list[StreamLine] = []
     refused: list[RefusedLine] = []
@@ -119,7 +120,7 @@ def _readable(batch: list[tuple[int, str]], now: int, *, filtered: bool) -> Batc
                 title, category = clean(line.title), clean(line.category)
                 past.append(msgspec.structs.replace(line, title=title, category=category, visits=visits))
             else:
-                found.append(_read(number, decoder.decode(text), now, filtered=filtered))
+                found.append(_read(number, decoder.decode(text), now, privacy=privacy))
         except msgspec.MsgspecError as error:
             refused.append(RefusedLine(number, str(error)))
         except FactRefused as refusal:
@@ -129,15 +130,15 @@ def _readable(batch: list[tuple[int, str]], now: int, *, filtered: bool) -> Batc
     return found, past, refused
 
 
-def _read(number: int, line: NoteLine, now: int, *, filtered: bool) -> ReadLine:
+def _read(number: int, line: NoteLine, now: int, *, privacy: PrivacySettings | None) -> ReadLine:
     fact = clean(line.fact)
     if not fact:
         raise FactRefused("the fact is empty")
     if (line.viewer is None) == (line.scope is Scope.VIEWER):
         raise FactRefused("scope viewer needs a viewer; channel and running_bit have none")
-    if filtered:
+    if privacy is not None:
         try:
-            checked_fact(fact, links=True)
+            checked_fact(fact, allowed=frozenset(privacy.allow_categories), never=privacy.never_store, links=True)
         except FactRefused as refusal:
             if not refusal.rule.startswith("length"):  # imports are taken as long as they are
                 raise

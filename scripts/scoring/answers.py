@@ -125,7 +125,7 @@ async def ask(
         async with db.write() as tx:
             people = [SeenViewer(f"id-{one}", one, one.title(), Role.VIEWER, BEGAN, BEGAN) for one in logins]
             await viewers.record_seen(tx, people)
-        report = await import_notes(db, (json.dumps(line) for line in batch.lines), now=NOW, filtered=False)
+        report = await import_notes(db, (json.dumps(line) for line in batch.lines), now=NOW, privacy=None)
         if report.refused:
             raise SystemExit(f"{len(report.refused)} lines were refused; the first: {report.refused[0]}")
     for asked in batch.questions:

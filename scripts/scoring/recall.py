@@ -109,7 +109,7 @@ async def memory_of(lines: Iterable[dict[str, Any]], folder: Path) -> AsyncItera
     """A memory with these notes, and recall on it."""
     settings = Settings()
     async with open_database(folder / "memory.sqlite3") as db:
-        report = await import_notes(db, (json.dumps(line) for line in lines), now=NOW, filtered=False)
+        report = await import_notes(db, (json.dumps(line) for line in lines), now=NOW, privacy=None)
         if report.refused:
             raise SystemExit(f"{len(report.refused)} lines were refused; the first: {report.refused[0]}")
         yield db, Recall(db=db, settings=lambda: settings, clock=ManualClock(NOW))
@@ -128,7 +128,7 @@ async def ask_all(measured: Measured, conversation: Conversation, folder: Path) 
             viewer: await db.together(lambda at, who=who: candidates_of(at, (who,)))  # type: ignore[misc]
             for viewer, who in ids.items()
         }
-        await import_notes(db, (json.dumps(line) for line in _junk(conversation)), now=NOW, filtered=False)
+        await import_notes(db, (json.dumps(line) for line in _junk(conversation)), now=NOW, privacy=None)
         await _ask(measured, "with junk", conversation, recall, ids, lambda text: text)
         return held
 

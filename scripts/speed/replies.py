@@ -96,7 +96,7 @@ async def memory(path: Path, viewers: int, regulars: int = 0) -> AsyncIterator[M
     """A memory of that many viewers, with a day of chat in it. The best known are the `regulars` after the common."""
     settings, clock = Settings(), ManualClock(NOW)
     async with open_database(path) as db:
-        report = await import_notes(db, map(json.dumps, _notes(viewers, regulars)), now=NOW, filtered=False)
+        report = await import_notes(db, map(json.dumps, _notes(viewers, regulars)), now=NOW, privacy=None)
         if report.refused:
             raise SystemExit(f"an invented note was refused: {report.refused[0]}")
         await _chat(db, clock, settings, viewers)

@@ -93,6 +93,15 @@ def test_the_original_bots_database_is_previewed_and_imported(run: Run, tmp_path
     assert [note["fact"] for note in run("memory", "list", "--json")["notes"]] == ["plays drums"]
 
 
+def test_an_import_keeps_out_what_the_settings_say_is_never_stored(run: Run, tmp_path: Path) -> None:
+    (tmp_path / "config.toml").write_text('[privacy]\nnever_store = ["axolotl"]\nallow_categories = ["health"]\n')
+    facts = ("keeps an axolotl", "is allergic to feathers", "plays drums")
+    (tmp_path / "notes.jsonl").write_text("".join(json.dumps({"viewer": "alice", "fact": f}) + "\n" for f in facts))
+    told = run("memory", "import", tmp_path / "notes.jsonl", "--config", tmp_path / "config.toml", "--json")
+    assert [refused["line"] for refused in told["refused"]] == [1]
+    assert told["imported"] == 2
+
+
 def test_recall_gives_notes_in_order_with_scores(filled: Run) -> None:
     told = filled("recall", "--viewer", "alice", "still playing drums?", "--now", "2026-11-20T12:00:00Z", "--json")
     assert [(note["rank"], note["id"]) for note in told["notes"]] == [(1, 1), (2, 2)]

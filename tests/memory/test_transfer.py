@@ -10,7 +10,17 @@ from forgetmenot.clock import HOUR, ManualClock, iso, parse_iso
 from forgetmenot.domain.memory import NoteStatus, SourceKind
 from forgetmenot.memory import transfer_format
 from forgetmenot.memory.erasure import Eraser, forget_fact
-from forgetmenot.memory.transfer import ERASED, FORGOTTEN, KNOWN, OPTED_OUT, ImportReport, export_notes, import_notes
+from forgetmenot.memory.transfer import (
+    ERASED,
+    FORGOTTEN,
+    KNOWN,
+    OPTED_OUT,
+    PRIVACY,
+    ImportReport,
+    export_notes,
+    import_notes,
+)
+from forgetmenot.settings.schema import PrivacySettings
 from forgetmenot.store import episodes, notes, opt_outs, streams, viewers
 from forgetmenot.store.database import Database, open_database
 from tests.notes_world import World
@@ -18,9 +28,11 @@ from tests.notes_world import World
 NOW = parse_iso("2026-11-20T12:00:00Z")
 
 
-async def take_in(db: Database, *lines: object, merge: bool = False, filtered: bool = True) -> ImportReport:
+async def take_in(
+    db: Database, *lines: object, merge: bool = False, privacy: PrivacySettings | None = PRIVACY
+) -> ImportReport:
     texts = [line if isinstance(line, str) else json.dumps(line) for line in lines]
-    return await import_notes(db, texts, now=NOW, merge=merge, filtered=filtered)
+    return await import_notes(db, texts, now=NOW, merge=merge, privacy=privacy)
 
 
 async def test_lines_with_the_same_key_share_their_episode(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
