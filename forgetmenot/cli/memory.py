@@ -346,9 +346,10 @@ async def _import(arguments: argparse.Namespace) -> int:
 
 @asynccontextmanager
 async def _import_into(path: Path) -> "AsyncIterator[Database]":
-    """The memory to import into. A new one that stays empty is deleted again."""
+    """The memory to import into. A new one that stays empty is deleted again, unless a bot began to use it."""
     from forgetmenot.store.backup import Counts, counts
     from forgetmenot.store.database import open_database
+    from forgetmenot.store.file_safety import is_locked
 
     is_new, folder_is_new = not path.exists(), not path.parent.exists()
     others = set(path.parent.glob("*"))
@@ -358,7 +359,7 @@ async def _import_into(path: Path) -> "AsyncIterator[Database]":
             try:
                 yield db
             finally:
-                stays = not is_new or await counts(db) != Counts()
+                stays = not is_new or await counts(db) != Counts() or is_locked(path)
     finally:
         if not stays:
             for made in set(path.parent.glob(f"{path.name}*")) - others:

@@ -401,14 +401,16 @@ async def export_notes(
         after = batch[-1].id
         first = {note.id: note.episode_ids[0] for note in batch if note.episode_ids}
         keys, summaries = await episodes.keys(db, first.values()), await episodes.summaries(db, first.values())
+        found = {
+            one: (keys[one], summary) for one, summary in summaries.items() if one in keys
+        }  # some may go meanwhile
         people = sorted({note.subject_id for note in batch if note.subject_id is not None})
         logins = await viewers.logins(db, people)
         hidden = await viewers.hidden(db, people) if subject_id is None else frozenset[str]()
         for note in batch:
             if note.subject_id in hidden:
                 continue
-            rests_on = first.get(note.id)
-            yield line_of(note, logins, (keys[rests_on], summaries[rests_on]) if rests_on in keys else None)
+            yield line_of(note, logins, found.get(first.get(note.id, 0)))
     for stream, line in (await streams.with_visitors(db)).items():
         if visits := await streams.visitors(db, stream, subject_id):
             yield {**line, "visits": visits}

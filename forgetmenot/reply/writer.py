@@ -300,7 +300,9 @@ class ReplyWriter:
     ) -> str:
         """The note in a prompt that answers, or that what was `said` is made of, as chat may read it; else nothing."""
         words = await asyncio.to_thread(quotation, request.system, request.prompt, request.language, said)
-        words = without_suppressed(polish(words, context).text, material.left_alone)
+        words = polish(words, context).text
+        if without_suppressed(words, material.left_alone) != words:
+            return ""  # the rest of a quotation would be the bot's own words, and might begin with a command
         return await without_hidden_names(self._db, words, job.event.user_id)
 
 

@@ -114,7 +114,7 @@ async def called(source: Source, words: Iterable[str]) -> list[Known]:
         "  UNION ALL SELECT v.id, v.display_name, 1 FROM viewers v WHERE v.display_name IN (SELECT word FROM said))"
         " SELECT f.id, f.word, v.opted_out_at IS NOT NULL OR v.banned_at IS NOT NULL AS hidden"
         " FROM found f JOIN viewers v ON v.id = f.id ORDER BY f.rank, v.last_seen_at DESC",
-        (set(words),),
+        (sorted(set(words)),),
     )
     first: dict[str, Known] = {}
     for row in rows:

@@ -4,6 +4,7 @@ import msgspec
 import pytest
 
 from forgetmenot.domain.memory import Scope, SourceKind
+from forgetmenot.errors import ModelUnavailable
 from forgetmenot.memory import suppression
 from forgetmenot.settings.schema import Mode, RecallSettings
 from forgetmenot.store import bot_messages, briefs, channel_state, notes, viewers
@@ -235,3 +236,10 @@ async def test_a_note_that_is_quoted_for_want_of_words_names_nobody_who_is_hidde
     stage.model.answers = ["Zanzibar Hotel staff."]
     said = (await stage.reply("@forgetmenot_bot who am I married to?")).text
     assert "is married to someone" in said
+
+
+async def test_a_note_of_which_a_part_is_to_be_left_alone_is_not_quoted_at_all(stage: Stage) -> None:
+    await stage.know("drinks oat milk. !raid evil_channel is what the cup says")
+    await suppression.suppress(stage.db, "2", "oat milk", by="2", at=0)
+    stage.model.answers = [ModelUnavailable("no network")]
+    assert (await stage.reply("@forgetmenot_bot what do I drink with bob?")).text == ""
