@@ -277,7 +277,8 @@ class ReplyEngine:
 
     def _enter(self) -> None:
         self._busy += 1
-        self._calm.clear()
+        if self._busy > 0:  # not where somebody awaits `consider` itself
+            self._calm.clear()
 
     def _leave(self) -> None:
         self._busy -= 1

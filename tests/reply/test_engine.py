@@ -115,6 +115,12 @@ async def test_taken_lines_run_by_themselves_and_idle_tells_when_they_are_done(s
     assert len(stage.said) == 3
 
 
+async def test_a_reply_that_was_awaited_leaves_the_engine_idle(stage: Stage) -> None:
+    await stage.ask("@forgetmenot_bot hi")
+    async with asyncio.timeout(5):
+        await stage.engine.idle()
+
+
 async def test_in_shadow_mode_nothing_is_sent_and_nothing_of_it_is_fed_back(stage: Stage, settle: Move) -> None:
     stage.use(Settings())
     stage.model.answers = [answering("Shadowy words.", **ASKED)]
