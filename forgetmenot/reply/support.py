@@ -13,11 +13,10 @@ from typing import NamedTuple
 
 from forgetmenot.memory.facts.similarity import Relation, relate
 from forgetmenot.memory.grounding import alike
+from forgetmenot.text.questions import taken_words
 from forgetmenot.text.sentences import ENDS, sentences_of
 from forgetmenot.text.words import FOREIGN_STOPWORDS, STOPWORDS, stem, telling_stems, words
 
-ONE_IN = 3
-"""A note is used if one in three of its telling words is said: one word is enough for a note that has three."""
 _NUMBER = re.compile(r"(?<!\w)\d[\d.,:]*(?:%|\b)")
 _NAME = re.compile(r"(?<![.!?…]\s)(?<!\A)(?<![\"“(])\b[A-Z][a-z]{2,}(?:\s[A-Z][a-z]{2,})*\b")
 _PAST = re.compile(
@@ -97,15 +96,8 @@ def facts_in(section: str) -> dict[int, str]:
 
 def used_notes(reply: str, facts: Mapping[int, str], asked: str = "") -> list[int]:
     """The ids of the notes that the reply uses, beyond the words that the question had already."""
-    said = telling_stems(reply, 2)
-    fresh = said - telling_stems(asked, 2)
-    used = []
-    for note_id, fact in facts.items():
-        telling = telling_stems(fact, 2)
-        shared = telling & said
-        if shared & fresh and ONE_IN * len(shared) >= len(telling):
-            used.append(note_id)
-    return used
+    said, known = telling_stems(reply, 2), telling_stems(asked, 2)
+    return [note_id for note_id, fact in facts.items() if taken_words(telling_stems(fact, 2), said, known)]
 
 
 def unfounded(reply: str, asked: str, known: Iterable[str], *, fits: bool) -> list[Claim]:

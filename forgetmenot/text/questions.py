@@ -18,6 +18,8 @@ ASKS = 0.35
 """The least probability that a line asks for memory."""
 ANSWERS, MAY_ANSWER = 0.7, 0.4
 """The least probability with which a fact is taken for an answer, and with which a model is left to judge it."""
+ONE_IN = 3
+"""An answer uses a fact if it has one in three of its telling words: one is enough for a fact that has three."""
 _WORD = re.compile(r"(?<!<)@?[\w'’]+")
 MOST_WORDS = 30
 """Words of a line, the last ones, and of a fact that are looked at."""
@@ -49,6 +51,15 @@ def question_signs(line: str) -> list[str]:
 def answers(line: str, fact: str) -> float:
     """The probability that a fact of the person or channel in question gives what a line `without_names` asks for."""
     return share(classifier("answers").sum_of("answers", answer_features(line, fact)))
+
+
+def taken_words(fact: frozenset[str], said: frozenset[str], asked: frozenset[str]) -> int:
+    """How many words of a fact an answer has that the question had not; 0 if it has less than one in ONE_IN of them.
+
+    Each by its telling stems (`telling_stems` of two letters or more).
+    """
+    shared = fact & said
+    return len(shared - asked) if ONE_IN * len(shared) >= len(fact) else 0
 
 
 def answer_features(line: str, fact: str) -> list[int]:

@@ -12,15 +12,13 @@ from typing import Any, NamedTuple
 
 from forgetmenot.languages import in_language
 from forgetmenot.text.mentions import fenced
-from forgetmenot.text.questions import ANSWERS, answers, asked_about, without_names
+from forgetmenot.text.questions import ANSWERS, answers, asked_about, taken_words, without_names
 from forgetmenot.text.statement_rules import stems_of_topic
 from forgetmenot.text.statements import claims, fact_of
 from forgetmenot.text.words import STOPWORDS, stem, telling_stems, words
 
 MOST_QUOTED = 3
 CHANNEL = "#"
-ONE_IN = 3
-"""A model's answer was made of a note if it has one in three of its telling words."""
 _NOTE = re.compile(
     r"\A\s*(?:(?P<about>[^\[\]:]{1,60}):\s*)?\[(?:id:\d+|just now)(?P<known>[^\[\]]*)\]\s*(?P<fact>.*?)\s*\Z"
 )
@@ -112,20 +110,13 @@ def _quoted(message: _Message, language: str, said: str = "") -> str:
     line = without_names(text, lambda word: word.strip("@").casefold() in names)
     pool = {"me": mine, "person": about, "channel": channel}.get(asked_about(line), [])
     facts = [note["fact"] for _, note in pool]
-    for worth, least in (
-        ([answers(line, fact) for fact in facts], ANSWERS),
-        ([_taken(fact, said, text) for fact in facts], 1.0),
-    ):
+    asked_stems, said_stems = telling_stems(text, 2), telling_stems(said, 2)
+    likely: list[float] = [answers(line, fact) for fact in facts]
+    taken: list[float] = [taken_words(telling_stems(fact, 2), said_stems, asked_stems) for fact in facts]
+    for worth, least in ((likely, ANSWERS), (taken, 1)):
         if max(worth, default=0.0) >= least:
             return _sentence([pool[worth.index(max(worth))]], language)
     return ""
-
-
-def _taken(fact: str, said: str, asked: str) -> float:
-    """How many of its words were `said` that were not `asked`; none if less than a third of its own was."""
-    telling, spoken = telling_stems(fact, 2), telling_stems(said, 2)
-    new = telling & spoken - telling_stems(asked, 2)
-    return float(len(new)) if ONE_IN * len(telling & spoken) >= len(telling) else 0.0
 
 
 def _holds_all(fact: str, asked: set[str]) -> bool:
