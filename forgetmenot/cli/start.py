@@ -75,6 +75,10 @@ def add(subparsers: common.Commands) -> None:
     dock.add_argument(
         "--new-token", action="store_true", help="create a new address; the old one works until the bot stops"
     )
+    _add_upkeep(subparsers)
+
+
+def _add_upkeep(subparsers: common.Commands) -> None:
     doctor = common.add_command(
         subparsers,
         "doctor",
