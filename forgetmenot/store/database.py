@@ -344,18 +344,31 @@ async def open_database(path: Path, *, key: HashKey | None = None, any_key: bool
     with translating(path):
         async with contextlib.AsyncExitStack() as stack:
             writer = await stack.enter_async_context(
-                aiosqlite.connect(path, isolation_level=None, timeout=BUSY_TIMEOUT_S)
+                opened(aiosqlite.connect(path, isolation_level=None, timeout=BUSY_TIMEOUT_S))
             )
             await _prepare(writer, path)
             if key is None and not any_key:
                 key = HashKey.beside(path)
                 refuse_lost_key(key, path, keyed_rows=await number(writer, _KEYED_ROWS) > 0)
             reader = _Reader(partial(connect, path), iter_chunk_size=64)
-            await stack.enter_async_context(reader)
+            await stack.enter_async_context(opened(reader))
             for connection in (writer, reader):
                 connection.row_factory = sqlite3.Row
             await reader.execute_fetchall("PRAGMA temp_store = MEMORY")
             yield Database(path, writer, reader, key or HashKey.beside(path))
+
+
+@contextlib.asynccontextmanager
+async def opened(connection: aiosqlite.Connection) -> AsyncIterator[aiosqlite.Connection]:
+    """The connection, opened and closed; who is cancelled meanwhile waits for its thread, which else tells nobody."""
+    opening = asyncio.ensure_future(connection)
+    try:
+        await asyncio.shield(opening)
+        yield connection
+    finally:
+        with contextlib.suppress(sqlite3.Error):
+            await opening
+        await connection.close()
 
 
 def _file_at(path: Path) -> tuple[int, int] | None:

@@ -5,12 +5,15 @@ import contextlib
 import re
 import sqlite3
 import sys
+import threading
+import time
 from pathlib import Path
 
+import aiosqlite
 import pytest
 
 from forgetmenot import errors
-from forgetmenot.store.database import Database, Source, open_database, to_the_end
+from forgetmenot.store.database import Database, Source, open_database, opened, to_the_end
 from forgetmenot.store.file_safety import APPLICATION_ID
 from forgetmenot.store.migrations import LATEST, MIGRATIONS, schema_sql
 
@@ -56,6 +59,27 @@ async def test_an_error_takes_the_whole_transaction_back(db: Database) -> None:
             await tx.insert(INSERT, (1, "demo"))
             raise RuntimeError
     assert await count(db) == 0
+
+
+async def test_a_cancelled_opening_leaves_no_thread_that_speaks_later(tmp_path: Path) -> None:
+    began, before = threading.Event(), set(threading.enumerate())
+
+    def slowly() -> sqlite3.Connection:
+        began.set()
+        time.sleep(0.2)
+        return sqlite3.connect(tmp_path / "m.sqlite3")
+
+    async def hold() -> None:
+        async with opened(aiosqlite.Connection(slowly, 64)):
+            await asyncio.sleep(60)
+
+    task = asyncio.create_task(hold())
+    while not began.is_set():  # noqa: ASYNC110  # a thread's event
+        await asyncio.sleep(0.001)
+    task.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await task
+    assert {thread for thread in set(threading.enumerate()) - before if "connection_worker" in thread.name} == set()
 
 
 async def test_a_cancelled_transaction_leaves_nothing_for_the_next_one_to_commit(db: Database) -> None:
