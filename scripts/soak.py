@@ -160,7 +160,7 @@ async def race(folder: Path, races: int) -> Figures:
         for _ in range(races):
             sim.expire()
             answered += sum(map(bool, await asyncio.gather(*(helix.user_by_login("demo") for _ in range(20)))))
-        wasted = sim.tokens.refreshes - races + sim.tokens.refused_refreshes + races * 20 - answered
+        wasted = sim.oauth.refreshes - races + sim.oauth.refused_refreshes + races * 20 - answered
     return {"refresh races": races, "calls in them": answered, "renewals wasted": wasted}
 
 

@@ -89,7 +89,7 @@ def scopes() -> tuple[str, ...]:
 @pytest.fixture
 async def wire(db: Database, clock: ManualClock, tmp_path: Path, scopes: tuple[str, ...]) -> AsyncIterator[Wire]:
     """Alice and bob in chat; the bot moderates; the broadcaster is logged in too."""
-    async with TwitchSim(channel="demo", now=clock.now, seed=1) as sim:
+    async with TwitchSim(channel="demo", now=clock.now) as sim:
         sim.world.moderator("bot")
         settings = _settings(sim)
         store = TokenStore(tmp_path / "tokens", use_keyring=False)

@@ -33,8 +33,8 @@ async def test_of_twenty_calls_on_an_expired_token_one_renews_and_all_succeed(
     states = await asyncio.gather(*(helix.channel_state() for _ in range(20)))
     await helix.aclose()
     assert len(states) == 20
-    assert sim.tokens.refreshes == 1
-    assert sim.tokens.refused_refreshes == 0
+    assert sim.oauth.refreshes == 1
+    assert sim.oauth.refused_refreshes == 0
     saved = store.load(Account.BOT)
     assert saved is not None
     assert sim.tokens.valid(saved.access) is not None
@@ -85,7 +85,7 @@ async def test_a_caller_who_gives_up_does_not_lose_the_renewed_token(
         await renewal
     await sim.until(lambda: (kept := store.load(Account.BOT)) and kept.access != stale.access)
     assert (await login.renew(stale)).access != stale.access
-    assert sim.tokens.refreshes == 1
+    assert sim.oauth.refreshes == 1
 
 
 @pytest.mark.parametrize("fault", [{"status": 500}, {"status": 502}, {"drop": True}, {"html": True}])
@@ -122,7 +122,7 @@ async def test_another_process_that_renews_at_the_same_time_makes_nobody_sign_in
     """A refresh token is good for one of the two; the pair that the faster one saved is good for both."""
     login = make_login()
     stale, slower = await renewing(sim, login)
-    faster = sim.tokens.refresh(stale.refresh)
+    faster = sim.oauth.refresh(stale.refresh)
     assert faster is not None
     store.save(Account.BOT, whole(faster))
     assert (await slower).access == faster.access
@@ -131,9 +131,9 @@ async def test_another_process_that_renews_at_the_same_time_makes_nobody_sign_in
 
 async def test_a_token_that_would_not_last_the_hour_is_renewed(sim: TwitchSim, make_login: MakeLogin) -> None:
     login = make_login()
-    sim.tokens.expires_in = 1_200
+    sim.oauth.expires_in = 1_200
     await login.validate()
-    assert sim.tokens.refreshes == 1
+    assert sim.oauth.refreshes == 1
 
 
 async def test_a_lapsed_login_says_what_to_type_and_comes_back_when_somebody_has(
@@ -146,7 +146,7 @@ async def test_a_lapsed_login_says_what_to_type_and_comes_back_when_somebody_has
     with pytest.raises(TwitchLoginNeeded):
         await login.token()
     assert "expired" in login.trouble
-    assert sim.tokens.refused_refreshes == 1
+    assert sim.oauth.refused_refreshes == 1
     granted = sim.grant("keeper")  # as `forgetmenot login` does, in another process
     store.save(Account.BOT, Token(granted.access, granted.refresh))
     named = await login.validate()
@@ -193,14 +193,14 @@ async def test_the_login_is_validated_at_start_and_every_hour(
     clock = ManualClock(1_000)
     login = Login(account=Account.BOT, store=store, settings=lambda: settings, clock=clock)
     task = asyncio.create_task(login.keep_valid())
-    sim.tokens.expires_in = 1_200  # each look renews, so that looks can be counted
-    await sim.until(lambda: sim.tokens.refreshes == 1)
+    sim.oauth.expires_in = 1_200  # each look renews, so that looks can be counted
+    await sim.until(lambda: sim.oauth.refreshes == 1)
     await sim.until(lambda: asleep(clock))
     await clock.advance(HOUR - 1)
     await sim.until(lambda: asleep(clock))
-    assert sim.tokens.refreshes == 1
+    assert sim.oauth.refreshes == 1
     await clock.advance(1)
-    await sim.until(lambda: sim.tokens.refreshes == 2)
+    await sim.until(lambda: sim.oauth.refreshes == 2)
     task.cancel()
     await asyncio.gather(task, return_exceptions=True)
 
@@ -298,7 +298,7 @@ async def test_a_log_out_in_another_process_ends_the_running_one(
     with pytest.raises(TwitchLoginNeeded, match="Nobody is logged in"):
         await (running.renew(token) if asking == "renew" else running.validate())
     assert store.load(Account.BOT) is None
-    assert sim.tokens.refreshes == 0
+    assert sim.oauth.refreshes == 0
 
 
 # ── nowhere to keep it ───────────────────────────────────────────────────────────────────────
@@ -357,7 +357,7 @@ async def keep_nothing(sim: TwitchSim, settings: Settings, full: Full) -> Login:
     sim.expire()
     assert (await login.validate()).login == "keeper"
     assert "No space left" in login.trouble
-    assert sim.tokens.refreshes == 1
+    assert sim.oauth.refreshes == 1
     return login
 
 

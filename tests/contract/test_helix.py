@@ -44,7 +44,7 @@ async def test_no_call_costs_a_401(sim: TwitchSim, helix: Helix) -> None:
     await helix.channel_state()
     assert all(request.status < 400 for request in sim.requests)
     assert all(request.headers.get("Client-ID") == sim.client_id for request in sim.requests)
-    assert sim.tokens.refreshes == 0
+    assert sim.oauth.refreshes == 0
 
 
 @pytest.mark.parametrize(
@@ -221,7 +221,7 @@ async def test_a_missing_right_names_it_and_costs_no_renewal(
     with pytest.raises(TwitchLoginNeeded, match="login --as broadcaster"):
         await helix.create_marker("")
     await helix.aclose()
-    assert sim.tokens.refreshes == 0
+    assert sim.oauth.refreshes == 0
 
 
 async def test_one_account_may_do_for_both(sim: TwitchSim, settings: Settings, make_login: MakeLogin) -> None:

@@ -149,7 +149,7 @@ async def test_a_token_that_expired_meanwhile_is_renewed_and_not_told_as_lapsed(
         await sim.drop()
         await sim.until(lambda: listener.gaps)
         assert (listener.source.state.login, listener.source.state.error) == ("keeper", "")
-        assert sim.tokens.refreshes == 1
+        assert sim.oauth.refreshes == 1
         assert login.trouble == ""
 
 

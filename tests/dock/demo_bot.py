@@ -48,9 +48,7 @@ class DemoBot:
 
     async def settle(self) -> None:
         """Wait until what was said was heard, and answered."""
-        before = [(connection, connection.pongs) for connection in self.sim.irc.connections]
-        await self.sim.ping()
-        await self.sim.until(lambda: all(connection.pongs > pongs for connection, pongs in before))
+        await self.sim.settled()
         await self.bot.settle()
 
     async def propose_timeout(self) -> None:
@@ -71,7 +69,7 @@ async def opened(memory: Path, folder: Path, **dock: int) -> AsyncIterator[DemoB
     settings = msgspec.structs.replace(Settings(), dock=DockSettings(port=dock.get("port", free_port())))
     sim = TwitchSim(channel=script.STREAMER, now=clock.now)
     async with sim, bot_on(sim, here, clock, settings, told.append) as bot:
-        sim.go_live(title="Ladders of Ash: the mines", game="Ladders of Ash", at=clock.now(), stream_id="99")
+        sim.go_live(title="Ladders of Ash: the mines", game="Ladders of Ash", at=clock.now())
         await bot.tasks.catch_up()
         address = next(word for line in told for word in line.split() if word.startswith("http"))
         yield DemoBot(bot, sim, clock, address)

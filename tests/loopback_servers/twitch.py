@@ -9,16 +9,17 @@ import time
 from collections import deque
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
-from functools import partial
 
 from aiohttp import web
 from aiohttp.typedefs import Middleware
 
 from forgetmenot.sim import twitch
-from forgetmenot.sim.helix import error_body, json_body, pair, parameters, refresh, validate
-from forgetmenot.sim.irc import HOST, notice
-from forgetmenot.sim.world import FOREVER, SimMessage, User
+from forgetmenot.sim.irc import HOST
+from forgetmenot.sim.twitch import error_body, json_body
+from forgetmenot.sim.world import SimMessage, SimToken, Tokens, User
 from tests.loopback_servers.faults import Faults, hang_up, strike
+from tests.loopback_servers.twitch_helix import HelixServer
+from tests.loopback_servers.twitch_irc import FOREVER, IrcServer, World, notice
 from tests.loopback_servers.twitch_rules import Rules, is_privileged
 
 DEVICE_GRANT = "urn:ietf:params:oauth:grant-type:device_code"
@@ -69,7 +70,7 @@ class Drops:
     """Which messages Twitch drops. `attempts`: all that were tried; `breaches`: those over the rate limit."""
 
     def __init__(self, sim: "TwitchSim") -> None:
-        self.world, self.said = sim.world, sim.chat.said
+        self.world, self.said = sim.world, sim.irc.said
         self.attempts: list[Attempt] = []
         self.breaches = 0
         self.forced: deque[str] = deque()
@@ -125,13 +126,20 @@ class DeviceCode:
 
 
 class DeviceLogin:
-    """Log-in by code, and revoking. `interval` and `device_lifetime` (seconds) are what a client is given."""
+    """id.twitch.tv: log-in by code, validating, renewing and revoking.
+
+    `interval`, `device_lifetime` and `expires_in` (seconds) are what a client is told; `refreshes` counts the
+    renewals that were granted.
+    """
 
     def __init__(self, sim: "TwitchSim") -> None:
         self.sim, self.tokens = sim, sim.tokens
         self.codes: list[DeviceCode] = []
         self.interval = 5
         self.device_lifetime = 1_800
+        self.expires_in = 14_400
+        self.refreshes = 0
+        self.refused_refreshes = 0
 
     def approve(self, user_code: str, login: str) -> None:
         """The user typed the code and agreed. Raises KeyError for a code that is not waiting."""
@@ -148,8 +156,8 @@ class DeviceLogin:
         return code
 
     async def device(self, request: web.Request) -> web.Response:
-        given = await parameters(request)
-        if given.get("client_id") != self.tokens.client_id:
+        given = await _parameters(request)
+        if given.get("client_id") != self.sim.client_id:
             return _refused(400, "invalid client")
         scopes = tuple(given.get("scopes", given.get("scope", "")).replace("+", " ").split())
         code = DeviceCode(secrets.token_hex(20), secrets.token_hex(4).upper(), scopes)
@@ -159,9 +167,9 @@ class DeviceLogin:
         return web.json_response(body | {"user_code": code.user, "verification_uri": address})
 
     async def token(self, request: web.Request) -> web.Response:
-        given = await parameters(request)
-        if given.get("grant_type") != DEVICE_GRANT or given.get("client_id") != self.tokens.client_id:
-            return await refresh(self.tokens, request)
+        given = await _parameters(request)
+        if given.get("grant_type") != DEVICE_GRANT or given.get("client_id") != self.sim.client_id:
+            return self._renewed(given)
         code = next((c for c in self.codes if c.device == given.get("device_code") and not c.ended), None)
         if code is None:
             return web.json_response({"status": 400, "message": "invalid device code"}, status=400)
@@ -169,12 +177,42 @@ class DeviceLogin:
         if not code.approved_by:
             return web.json_response({"status": 400, "message": "authorization_pending"}, status=400)
         code.ended = True
-        return web.json_response(pair(self.tokens.grant(code.approved_by, code.scopes), self.tokens))
+        return self._pair(self.tokens.grant(code.approved_by, code.scopes))
+
+    def _renewed(self, given: Mapping[str, str]) -> web.Response:
+        if given.get("client_id") != self.sim.client_id:
+            return _refused(400, "invalid client")
+        if given.get("grant_type") != "refresh_token":
+            return _refused(400, "invalid grant type")
+        token = self.refresh(given.get("refresh_token", ""))
+        return _refused(400, "Invalid refresh token") if token is None else self._pair(token)
+
+    def refresh(self, refresh: str) -> SimToken | None:
+        """A new pair for a refresh token that was not used yet; None if there is none."""
+        old = next((t for t in self.tokens.issued if t.refresh == refresh and not t.used), None)
+        if old is None:
+            self.refused_refreshes += 1
+            return None
+        old.used = True
+        self.refreshes += 1
+        return self.tokens.grant(old.login, old.scopes)
+
+    def _pair(self, token: SimToken) -> web.Response:
+        body = {"access_token": token.access, "expires_in": self.expires_in, "refresh_token": token.refresh}
+        return web.json_response(body | {"scope": list(token.scopes), "token_type": "bearer"})
+
+    async def validate(self, request: web.Request) -> web.Response:
+        given = request.headers.get("Authorization", "")
+        token = self.tokens.valid(given.removeprefix("OAuth ").removeprefix("Bearer "))
+        if token is None:
+            return web.json_response({"status": 401, "message": "invalid access token"}, status=401)
+        body = {"client_id": self.sim.client_id, "login": token.login, "scopes": list(token.scopes)}
+        return web.json_response(body | {"user_id": token.user_id, "expires_in": self.expires_in})
 
     async def revoke(self, request: web.Request) -> web.Response:
-        given = await parameters(request)
+        given = await _parameters(request)
         token = self.tokens.valid(given.get("token", ""))
-        if given.get("client_id") != self.tokens.client_id:
+        if given.get("client_id") != self.sim.client_id:
             return web.json_response({"status": 404, "message": "client does not exist"}, status=404)
         if token is None:
             return web.json_response({"status": 400, "message": "Invalid token"}, status=400)
@@ -222,9 +260,9 @@ class TwitchSim(twitch.TwitchSim):
         *,
         now: Callable[[], int] | None = None,
         port: int = 0,
-        seed: int | None = None,
     ) -> None:
-        super().__init__(channel, now=now, port=port, seed=seed)
+        super().__init__(channel, now=now)
+        self._port = port
         self.faults = Faults()
         self.bucket = Bucket()
         self.drops = Drops(self)
@@ -235,8 +273,14 @@ class TwitchSim(twitch.TwitchSim):
         self.helix.drop_code = self.drops.code
         self.middlewares: tuple[Middleware, ...] = (self._watched,)
 
+    def build(self, channel: str) -> None:
+        self.world: World = World(channel, lambda: self.now())  # noqa: PLW0108  # a test may change it
+        self.tokens = Tokens(self.world)
+        self.irc: IrcServer = IrcServer(self.world, self.tokens)
+        self.helix: HelixServer = HelixServer(self.world, self.tokens, self.irc)
+
     def add_login(self, router: web.UrlDispatcher) -> None:
-        router.add_get("/oauth2/validate", partial(validate, self.tokens))
+        router.add_get("/oauth2/validate", self.oauth.validate)
         router.add_post("/oauth2/token", self.oauth.token)
         router.add_post("/oauth2/device", self.oauth.device)
         router.add_post("/oauth2/revoke", self.oauth.revoke)
@@ -279,24 +323,30 @@ class TwitchSim(twitch.TwitchSim):
     @property
     def log(self) -> list[SimMessage]:
         """Every chat message that was delivered, in order."""
-        return self.chat.said
+        return self.irc.said
 
     @property
     def sent(self) -> list[SimMessage]:
         """Those of them that came through Helix."""
-        return [said for said in self.chat.said if said.via == "helix"]
+        return [said for said in self.irc.said if said.via == "helix"]
 
     async def raw(self, line: str) -> None:
         """Send a line as it is to every connection that has joined."""
         await self.irc.broadcast(line)
 
-    async def ban(self, login: str, by: str = "") -> None:
-        """A moderator bans somebody; the streamer, unless another is named."""
-        await self.chat.clear_person(self.world.user(login), None, self.world.user(by) if by else None)
+    async def ban(self, login: str) -> None:
+        """The streamer bans somebody."""
+        user = self.world.user(login)
+        self.world.ban(user.id, None)
+        await self.irc.clear_person(user, None)
+
+    async def timeout(self, login: str, seconds: int) -> None:
+        self.world.ban(self.world.user(login).id, seconds)
+        await super().timeout(login, seconds)
 
     async def clear_chat(self) -> None:
         """A moderator clears the whole chat."""
-        await self.chat.clear_all()
+        await self.irc.clear_all()
 
     async def notice(self, text: str, msg_id: str = "") -> None:
         """A NOTICE in the channel."""
@@ -322,7 +372,8 @@ class TwitchSim(twitch.TwitchSim):
 
     def expire(self, login: str = "") -> None:
         """Let the access tokens of a user, or of all, answer 401 from now on."""
-        self.tokens.expire(login)
+        for token in self.tokens.issued:
+            token.expired = token.expired or login in ("", token.login)
 
     def disconnect(self, login: str) -> None:
         """The user takes the bot's rights back in their Twitch settings: both tokens are dead."""
@@ -337,3 +388,9 @@ class TwitchSim(twitch.TwitchSim):
 
 def _refused(status: int, message: str) -> web.Response:
     return web.json_response(error_body(status, message), status=status)
+
+
+async def _parameters(request: web.Request) -> dict[str, str]:
+    """Parameters from the query or from a form: Twitch takes both."""
+    form = await request.post()
+    return dict(request.query) | {key: value for key, value in form.items() if isinstance(value, str)}

@@ -6,8 +6,9 @@ already timed out changes its length, as documented; a ban of the banned is 400.
 
 from functools import partial
 
-from forgetmenot.sim.helix import Call, Check, Refused
-from forgetmenot.sim.world import FOREVER, World
+from forgetmenot.sim.twitch import Call, Refused, ban_data
+from tests.loopback_servers.twitch_helix import Check
+from tests.loopback_servers.twitch_irc import FOREVER, World
 
 LONGEST_TIMEOUT = 1_209_600  # seconds: two weeks
 DELETABLE = 6 * 3_600_000  # ms
@@ -136,8 +137,7 @@ class Rules:
             raise Refused(400, "The value in the slow_mode_wait_time field is not valid.")
 
     def _ban(self, call: Call) -> None:
-        data = call.body.get("data")
-        wanted = data if isinstance(data, dict) else {}
+        wanted = ban_data(call)
         user_id, seconds = str(wanted.get("user_id", "")), wanted.get("duration")
         if not user_id:
             raise Refused(400, 'Missing required parameter "user_id"')
