@@ -22,6 +22,7 @@ from forgetmenot.domain.action import Outcome
 from forgetmenot.domain.chat import ChatEvent
 from forgetmenot.logs import set_up
 from forgetmenot.reply.outbox import Outbox, Outgoing, Sent
+from forgetmenot.secret_store import Account, Token, TokenStore
 from forgetmenot.settings.schema import Settings, TwitchSettings
 from forgetmenot.store import bot_messages
 from forgetmenot.store.bot_messages import ReplyStatus
@@ -30,7 +31,6 @@ from forgetmenot.twitch.auth import Login
 from forgetmenot.twitch.chat_lines import ChatItem
 from forgetmenot.twitch.connection import Gap, IrcConnection
 from forgetmenot.twitch.helix import Helix
-from forgetmenot.twitch.token_store import Account, Token, TokenStore
 from tests.loopback_servers.twitch import TwitchSim
 
 Figures = dict[str, int]

@@ -18,13 +18,13 @@ from forgetmenot.languages import in_language, joined
 from forgetmenot.late_imports import load_off_the_loop
 from forgetmenot.memory.viewer_rules import role_of
 from forgetmenot.operations.catalogue import lacking, same_account, scopes_for
+from forgetmenot.secret_store import Account, Token, TokenStore
 from forgetmenot.settings.live_settings import LiveSettings
 from forgetmenot.settings.schema import Settings
 from forgetmenot.twitch.auth import Login
 from forgetmenot.twitch.connection import IrcConnection, Phase
 from forgetmenot.twitch.helix import Helix
 from forgetmenot.twitch.oauth import DeviceCode, begin_device_login, finish_device_login
-from forgetmenot.twitch.token_store import Account, Token, TokenStore
 
 SIGN_IN_EVERY = 10 * SECOND
 MANY_LINES = frozenset({Role.MODERATOR, Role.BROADCASTER})  # Twitch lets them write more

@@ -24,6 +24,7 @@ from forgetmenot.demo import script
 from forgetmenot.demo.narration import Highlight, Narrator, Out
 from forgetmenot.demo.script import Cue
 from forgetmenot.errors import InputError
+from forgetmenot.secret_store import Account, Token, TokenStore
 from forgetmenot.settings.live_settings import LiveSettings
 from forgetmenot.settings.schema import ActionSettings, ClassMode, Mode, Settings
 from forgetmenot.sim.twitch import TwitchSim
@@ -32,7 +33,6 @@ from forgetmenot.store import channel_state, run_stats, streams
 from forgetmenot.store.database import Database, open_database
 from forgetmenot.store.file_safety import instance_lock
 from forgetmenot.twitch.connection import Gap, IrcConnection
-from forgetmenot.twitch.token_store import Account, Token, TokenStore
 
 SPOKEN = frozenset({"say", "cheer"})
 HAPPENINGS: Mapping[str, Callable[[TwitchSim, Cue, str], Awaitable[object]]] = {

@@ -21,11 +21,11 @@ from forgetmenot.clock import HOUR, MINUTE, Clock
 from forgetmenot.errors import TwitchError, TwitchLoginNeeded, TwitchRateLimited, TwitchRefused, TwitchUnavailable
 from forgetmenot.languages import reason
 from forgetmenot.logs import log
+from forgetmenot.secret_store import Account, Token, TokenStore
 from forgetmenot.settings.schema import Settings
 from forgetmenot.twitch.connection import IrcLogin
 from forgetmenot.twitch.error_translation import translated
 from forgetmenot.twitch.oauth import oauth
-from forgetmenot.twitch.token_store import Account, Token, TokenStore
 
 RENEW_BELOW_S = 3_900  # a token that would not last until the next hourly look
 

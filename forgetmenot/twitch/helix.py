@@ -22,11 +22,11 @@ from forgetmenot.errors import TwitchLoginNeeded, TwitchRateLimited, TwitchRefus
 from forgetmenot.languages import reason
 from forgetmenot.late_imports import load_off_the_loop
 from forgetmenot.network import by_proxy, trusted
+from forgetmenot.secret_store import Token
 from forgetmenot.settings.schema import Settings
 from forgetmenot.twitch.auth import Login
 from forgetmenot.twitch.error_translation import DROPS, TOO_FAST, AnswerLost, dropped, from_status, translated
 from forgetmenot.twitch.oauth import point_twitchio_at
-from forgetmenot.twitch.token_store import Token
 
 if TYPE_CHECKING:
     import twitchio

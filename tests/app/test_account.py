@@ -11,10 +11,10 @@ from forgetmenot.app.account import TwitchAccount, open_account, watch_channel
 from forgetmenot.app.bot import Bot
 from forgetmenot.clock import MINUTE, ManualClock, SystemClock
 from forgetmenot.domain.action import OutcomeKind
+from forgetmenot.secret_store import Account, Token, TokenStore
 from forgetmenot.settings.schema import ActionSettings, ClassMode, GuardedMode, Settings, TwitchSettings
 from forgetmenot.twitch import connection
 from forgetmenot.twitch.connection import IrcConnection, Phase
-from forgetmenot.twitch.token_store import Account, Token, TokenStore
 from tests.loopback_servers.twitch import TwitchSim
 
 NEEDS_NOTHING = ActionSettings(class_a=ClassMode.OFF, class_b=ClassMode.OFF, class_c=GuardedMode.OFF)

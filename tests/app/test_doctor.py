@@ -10,9 +10,9 @@ import pytest
 from forgetmenot.app.doctor import BAD, OK, WARN, Examined, bundle, examine, gaps_line, report, running_checks
 from forgetmenot.cli import main
 from forgetmenot.ports import Check, TaskState
+from forgetmenot.secret_store import Account, Token, TokenStore
 from forgetmenot.settings.schema import DockSettings, ModelSettings, Provider, Settings
 from forgetmenot.store.database import open_database
-from forgetmenot.twitch.token_store import Account, Token, TokenStore
 from tests.dock.conftest import STATE
 from tests.loopback_servers.openai import SimOpenAI
 from tests.loopback_servers.twitch import TwitchSim

@@ -9,8 +9,8 @@ import pytest
 
 from forgetmenot.cli import setup as command
 from forgetmenot.errors import TwitchRefused
+from forgetmenot.secret_store import Account, Token, TokenStore
 from forgetmenot.settings.schema import ActionSettings, ClassMode, GuardedMode, Settings, TwitchSettings
-from forgetmenot.twitch.token_store import Account, Token, TokenStore
 from tests.loopback_servers.twitch import TwitchSim
 
 

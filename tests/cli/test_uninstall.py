@@ -9,9 +9,8 @@ import pytest
 
 from forgetmenot.cli import main
 from forgetmenot.memory.privacy_queue import spare_path_of
-from forgetmenot.secret_store import SecretStore
+from forgetmenot.secret_store import Account, SecretStore, Token, TokenStore
 from forgetmenot.store.file_safety import instance_lock
-from forgetmenot.twitch.token_store import Account, Token, TokenStore
 from tests.loopback_servers.fixtures import sim
 from tests.loopback_servers.twitch import TwitchSim
 from tests.program import environment

@@ -7,9 +7,9 @@ import pytest
 
 from forgetmenot.clock import SystemClock
 from forgetmenot.operations.catalogue import lacking
+from forgetmenot.secret_store import Account, Token, TokenStore
 from forgetmenot.settings.schema import Settings
 from forgetmenot.twitch.auth import Login
-from forgetmenot.twitch.token_store import Account, Token, TokenStore
 from tests.loopback_servers.fixtures import settings, sim
 from tests.loopback_servers.twitch import TwitchSim
 

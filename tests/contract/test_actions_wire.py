@@ -19,13 +19,13 @@ from forgetmenot.operations.approvals import Approvals
 from forgetmenot.operations.catalogue import find
 from forgetmenot.operations.entry import ActionCall, ActionPorts
 from forgetmenot.operations.executor import ActionContext, ExecutedProposal, Executor, revert_time
+from forgetmenot.secret_store import Account, Token, TokenStore
 from forgetmenot.settings.schema import ActionSettings, BotSettings, ClassMode, Mode, Settings, TwitchSettings
 from forgetmenot.store import action_logs, channel_state
 from forgetmenot.store.action_logs import ActionStatus, NewAction
 from forgetmenot.store.database import Database
 from forgetmenot.twitch.auth import Login
 from forgetmenot.twitch.helix import Helix
-from forgetmenot.twitch.token_store import Account, Token, TokenStore
 from tests.loopback_servers.twitch import Recorded, TwitchSim
 from tests.stage import refused
 

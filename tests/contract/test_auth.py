@@ -8,12 +8,12 @@ from msgspec.structs import replace
 
 from forgetmenot.clock import HOUR, ManualClock, SystemClock
 from forgetmenot.errors import TwitchLoginNeeded, TwitchUnavailable
+from forgetmenot.secret_store import Account, Token, TokenStore
 from forgetmenot.settings.schema import Settings, TwitchSettings
 from forgetmenot.sim.world import SimToken
 from forgetmenot.twitch.auth import Login
 from forgetmenot.twitch.connection import IrcLogin
 from forgetmenot.twitch.helix import Helix
-from forgetmenot.twitch.token_store import Account, Token, TokenStore
 from tests.loopback_servers.fixtures import asleep
 from tests.loopback_servers.twitch import TwitchSim
 

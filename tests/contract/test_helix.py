@@ -8,11 +8,11 @@ from forgetmenot.domain.action import Outcome, OutcomeKind
 from forgetmenot.domain.chat import ChannelState
 from forgetmenot.errors import TwitchLoginNeeded, TwitchRateLimited, TwitchRefused, TwitchUnavailable
 from forgetmenot.ports import ChatOut, Moderation
+from forgetmenot.secret_store import Account
 from forgetmenot.settings.schema import Settings, TwitchSettings
 from forgetmenot.twitch import error_translation
 from forgetmenot.twitch.auth import Login
 from forgetmenot.twitch.helix import Helix
-from forgetmenot.twitch.token_store import Account
 from tests.loopback_servers.twitch import DROPS, TwitchSim
 
 MakeLogin = Callable[..., Login]

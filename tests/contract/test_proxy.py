@@ -8,11 +8,11 @@ from msgspec.structs import replace
 
 from forgetmenot.clock import SystemClock
 from forgetmenot.errors import TwitchUnavailable
+from forgetmenot.secret_store import Account, TokenStore
 from forgetmenot.settings.schema import Settings
 from forgetmenot.twitch.auth import Login
 from forgetmenot.twitch.helix import Helix
 from forgetmenot.twitch.oauth import begin_device_login
-from forgetmenot.twitch.token_store import Account, TokenStore
 from tests.loopback_servers.twitch import TwitchSim
 
 MakeLogin = Callable[..., Login]

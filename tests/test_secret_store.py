@@ -11,7 +11,7 @@ import keyring.backend
 import keyring.errors
 import pytest
 
-from forgetmenot.twitch.token_store import Account, Token, TokenStore
+from forgetmenot.secret_store import Account, Token, TokenStore
 
 ONE = Token("access-1", "refresh-1", "42", "keeper", ("chat:read",))
 TWO = Token("access-2", "refresh-2", "42", "keeper", ("chat:read",))
