@@ -159,7 +159,7 @@ async def race(folder: Path, races: int) -> Figures:
         answered = 0
         for _ in range(races):
             sim.expire()
-            answered += sum(map(bool, await asyncio.gather(*(helix.user_by_login("demo") for _ in range(20)))))
+            answered += sum(map(bool, await asyncio.gather(*(helix.id_of("demo") for _ in range(20)))))
         wasted = sim.oauth.refreshes - races + sim.oauth.refused_refreshes + races * 20 - answered
     return {"refresh races": races, "calls in them": answered, "renewals wasted": wasted}
 

@@ -70,8 +70,8 @@ class TwitchAccount:
         """Sign in to chat once there is a log-in that chat has not refused. Raises TwitchError."""
         if self.chat.state.phase is not Phase.CONNECTED or self.chat.state.login or not await self.login.exists():
             return
-        irc_login = await self.login.irc(self.chat.refused_token)
-        if irc_login is not None and irc_login.token != self.chat.refused_token:
+        token = await self.login.irc(self.chat.refused_token)
+        if token is not None and token.access != self.chat.refused_token:
             self.chat.sign_in()
 
     async def myself(self) -> BotIdentity:

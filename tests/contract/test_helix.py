@@ -234,10 +234,8 @@ async def test_one_account_may_do_for_both(sim: TwitchSim, settings: Settings, m
 async def test_a_name_that_nobody_has_and_a_channel_that_is_not_there(
     sim: TwitchSim, helix: Helix, make_login: MakeLogin, settings: Settings
 ) -> None:
-    found = await helix.user_by_login("@Demo")
-    assert found is not None
-    assert found.id == sim.world.room_id
-    assert await helix.user_by_login("nobody_at_all") is None
+    assert await helix.id_of("demo") == sim.world.room_id
+    assert await helix.id_of("nobody_at_all") == ""
     nowhere = Settings(
         twitch=TwitchSettings(
             channel="nowhere_at_all",

@@ -12,10 +12,11 @@ import soak
 from forgetmenot.clock import SystemClock
 from forgetmenot.domain.chat import ChatEvent, Redaction
 from forgetmenot.errors import TwitchRefused
+from forgetmenot.secret_store import Token
 from forgetmenot.settings.schema import Settings, TwitchSettings
 from forgetmenot.twitch import connection as room
 from forgetmenot.twitch.chat_lines import ChatItem
-from forgetmenot.twitch.connection import Gap, IrcConnection, IrcLogin, Phase
+from forgetmenot.twitch.connection import Gap, IrcConnection, Phase
 from tests.contract.conftest import MakeLogin
 from tests.loopback_servers.twitch import TwitchSim
 
@@ -77,12 +78,12 @@ async def listening(
         await asyncio.gather(listener.task, return_exceptions=True)
 
 
-def keeper(sim: TwitchSim) -> Callable[[str], Awaitable[IrcLogin | None]]:
+def keeper(sim: TwitchSim) -> Callable[[str], Awaitable[Token | None]]:
     """The log-in of the bot's account."""
     token = sim.grant("keeper")
 
-    async def login(_refused: str) -> IrcLogin | None:
-        return IrcLogin("keeper", token.access)
+    async def login(_refused: str) -> Token | None:
+        return Token(token.access, token.refresh, login="keeper")
 
     return login
 
@@ -124,9 +125,9 @@ async def test_an_account_whose_renewed_token_is_refused_too_listens_anonymously
     """As of an account that Twitch keeps from chat: its log-in is good, and a fresh token helps nothing."""
     given: list[str] = []
 
-    async def login(_refused: str) -> IrcLogin | None:
+    async def login(_refused: str) -> Token | None:
         given.append(f"fresh {len(given)}")
-        return IrcLogin("keeper", given[-1])
+        return Token(given[-1], "", login="keeper")
 
     async with listening(sim, hasty, login) as listener:
         await sim.joined()
@@ -327,10 +328,6 @@ async def test_the_proxy_is_used_from_the_environment(
     listener.task.cancel()
     await asyncio.gather(listener.task, return_exceptions=True)
     assert told in listener.source.state.error
-
-
-def test_a_login_does_not_show_its_token() -> None:
-    assert "secret" not in repr(IrcLogin("keeper", "secret"))
 
 
 @pytest.mark.slow
