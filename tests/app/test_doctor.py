@@ -14,6 +14,7 @@ from forgetmenot.secret_store import Account, Token, TokenStore
 from forgetmenot.settings.schema import DockSettings, ModelSettings, Provider, Settings
 from forgetmenot.store.database import open_database
 from tests.dock.conftest import STATE
+from tests.loopback_servers.fixtures import log_in
 from tests.loopback_servers.openai import SimOpenAI
 from tests.loopback_servers.twitch import TwitchSim
 
@@ -35,9 +36,7 @@ async def database(tmp_path: Path) -> Path:
 
 
 async def test_where_all_is_well_it_says_so(database: Path, sim: TwitchSim, settings: Settings) -> None:
-    granted = sim.grant("keeper")
-    token = Token(granted.access, granted.refresh, granted.user_id, "keeper", tuple(granted.scopes))
-    TokenStore(database.parent / "login", use_keyring=False).save(Account.BOT, token)
+    log_in(sim, TokenStore(database.parent / "login", use_keyring=False))
     async with SimOpenAI() as model:
         words = ModelSettings(
             provider=Provider.OPENAI_COMPATIBLE, base_url=model.url, reply_model="m", memory_model="m"

@@ -4,19 +4,14 @@ import asyncio
 import itertools
 from pathlib import Path
 
-import msgspec
 import pytest
 
 from forgetmenot.cli import setup as command
 from forgetmenot.errors import TwitchRefused
 from forgetmenot.secret_store import Account, Token, TokenStore
-from forgetmenot.settings.schema import ActionSettings, ClassMode, GuardedMode, Settings, TwitchSettings
+from forgetmenot.settings.schema import ActionSettings, ClassMode, GuardedMode, Settings
+from tests.loopback_servers.fixtures import log_in, settings_for
 from tests.loopback_servers.twitch import TwitchSim
-
-
-def settings_for(sim: TwitchSim, **more: object) -> Settings:
-    twitch = TwitchSettings(channel="demo", client_id=sim.client_id, helix_url=sim.helix_url, id_url=sim.id_url)
-    return Settings(twitch=twitch, **more)  # type: ignore[arg-type]
 
 
 async def approve_when_asked(sim: TwitchSim, login: str) -> None:
@@ -71,8 +66,8 @@ async def test_whose_account_is_wanted_is_said_and_when_another_one_came(
     for account, login in itertools.product((Account.BOT, Account.BROADCASTER), ("demo", "keeper")):
         async with TwitchSim() as sim:
             sim.oauth.interval = 0
-            twitch = msgspec.structs.replace(settings_for(sim).twitch, bot_login="Keeper")
-            signing_in = command.sign_in(Settings(twitch=twitch), account, store, open_browser=False)
+            settings = settings_for(sim, bot_login="Keeper")
+            signing_in = command.sign_in(settings, account, store, open_browser=False)
             await asyncio.gather(signing_in, approve_when_asked(sim, login))
         shown = capsys.readouterr().err
         wanted = "the account that the bot will use (keeper)" if account is Account.BOT else "the streamer's account"
@@ -109,8 +104,7 @@ async def test_a_log_out_that_twitch_did_not_hear_of_says_what_to_do(
 ) -> None:
     store = TokenStore(tmp_path, use_keyring=False)
     async with TwitchSim() as sim:
-        granted = sim.grant("keeper")
-        store.save(Account.BOT, Token(granted.access, granted.refresh))
+        log_in(sim, store)
         sim.faults.add("oauth", drop=True, times=None)
         await command.sign_out(settings_for(sim), Account.BOT, store)
     told = capsys.readouterr().err
@@ -123,7 +117,7 @@ async def test_nothing_is_asked_of_the_streamer_that_the_settings_do_not_need(tm
     quiet = ActionSettings(class_a=ClassMode.OFF, class_c=GuardedMode.OFF)
     async with TwitchSim() as sim:
         store = TokenStore(tmp_path, use_keyring=False)
-        settings = settings_for(sim, actions=quiet)
+        settings = Settings(twitch=settings_for(sim).twitch, actions=quiet)
         await command.sign_in(settings, Account.BROADCASTER, store, open_browser=False)
         assert sim.oauth.codes == []
 

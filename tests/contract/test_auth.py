@@ -1,7 +1,6 @@
 """Log-ins against a loopback Twitch through the real twitchio: renewed once, saved first, never lost."""
 
 import asyncio
-from collections.abc import Callable
 
 import pytest
 from msgspec.structs import replace
@@ -10,13 +9,10 @@ from forgetmenot.clock import HOUR, ManualClock, SystemClock
 from forgetmenot.errors import TwitchLoginNeeded, TwitchUnavailable
 from forgetmenot.secret_store import Account, Token, TokenStore
 from forgetmenot.settings.schema import Settings, TwitchSettings
-from forgetmenot.sim.world import SimToken
 from forgetmenot.twitch.auth import Login
-from forgetmenot.twitch.helix import Helix
-from tests.loopback_servers.fixtures import asleep
+from tests.contract.conftest import MakeHelix, MakeLogin
+from tests.loopback_servers.fixtures import asleep, log_in
 from tests.loopback_servers.twitch import TwitchSim
-
-MakeLogin = Callable[..., Login]
 
 
 def bot_login(store: TokenStore, settings: Settings) -> Login:
@@ -24,13 +20,12 @@ def bot_login(store: TokenStore, settings: Settings) -> Login:
 
 
 async def test_of_twenty_calls_on_an_expired_token_one_renews_and_all_succeed(
-    sim: TwitchSim, settings: Settings, make_login: MakeLogin, store: TokenStore
+    sim: TwitchSim, make_helix: MakeHelix, make_login: MakeLogin, store: TokenStore
 ) -> None:
-    helix = Helix(settings=lambda: settings, bot=make_login())
+    helix = make_helix(make_login())
     await helix.room_id()
     sim.expire()
     states = await asyncio.gather(*(helix.channel_state() for _ in range(20)))
-    await helix.aclose()
     assert len(states) == 20
     assert sim.oauth.refreshes == 1
     assert sim.oauth.refused_refreshes == 0
@@ -40,7 +35,7 @@ async def test_of_twenty_calls_on_an_expired_token_one_renews_and_all_succeed(
 
 
 async def test_a_renewed_token_is_saved_before_anybody_uses_it(
-    sim: TwitchSim, settings: Settings, make_login: MakeLogin, store: TokenStore
+    sim: TwitchSim, settings: Settings, make_helix: MakeHelix, make_login: MakeLogin, store: TokenStore
 ) -> None:
     used_before_saved: list[int] = []
     save = store.save
@@ -52,16 +47,10 @@ async def test_a_renewed_token_is_saved_before_anybody_uses_it(
 
     make_login()
     watching = Watching(store.folder, use_keyring=False)
-    login = bot_login(watching, settings)
-    helix = Helix(settings=lambda: settings, bot=login)
+    helix = make_helix(bot_login(watching, settings))
     sim.expire()
     await helix.room_id()
-    await helix.aclose()
     assert used_before_saved == [0]
-
-
-def whole(granted: SimToken) -> Token:
-    return Token(granted.access, granted.refresh, granted.user_id, "keeper", granted.scopes)
 
 
 async def renewing(sim: TwitchSim, login: Login) -> tuple[Token, asyncio.Task[Token]]:
@@ -123,16 +112,9 @@ async def test_another_process_that_renews_at_the_same_time_makes_nobody_sign_in
     stale, slower = await renewing(sim, login)
     faster = sim.oauth.refresh(stale.refresh)
     assert faster is not None
-    store.save(Account.BOT, whole(faster))
+    store.save(Account.BOT, Token(faster.access, faster.refresh, faster.user_id, "keeper", faster.scopes))
     assert (await slower).access == faster.access
     assert login.trouble == ""
-
-
-async def test_a_token_that_would_not_last_the_hour_is_renewed(sim: TwitchSim, make_login: MakeLogin) -> None:
-    login = make_login()
-    sim.oauth.expires_in = 1_200
-    await login.validate()
-    assert sim.oauth.refreshes == 1
 
 
 async def test_a_lapsed_login_says_what_to_type_and_comes_back_when_somebody_has(
@@ -154,11 +136,11 @@ async def test_a_lapsed_login_says_what_to_type_and_comes_back_when_somebody_has
 
 @pytest.mark.parametrize("how", ["lapsed", "logged out"])
 async def test_the_trouble_ends_with_the_new_login_and_not_at_the_next_look(
-    sim: TwitchSim, settings: Settings, make_login: MakeLogin, store: TokenStore, how: str
+    sim: TwitchSim, make_helix: MakeHelix, make_login: MakeLogin, store: TokenStore, how: str
 ) -> None:
     """Helix found out; the hourly look is far away."""
     login = make_login()
-    helix = Helix(settings=lambda: settings, bot=login)
+    helix = make_helix(login)
     await helix.room_id()
     sim.disconnect("keeper")
     if how == "logged out":
@@ -166,10 +148,8 @@ async def test_the_trouble_ends_with_the_new_login_and_not_at_the_next_look(
     with pytest.raises(TwitchLoginNeeded):
         await helix.channel_state()
     assert login.trouble
-    granted = sim.grant("keeper")
-    store.save(Account.BOT, whole(granted))
+    log_in(sim, store)
     await helix.channel_state()
-    await helix.aclose()
     assert login.trouble == ""
 
 
@@ -179,9 +159,8 @@ async def test_a_new_login_with_more_rights_is_taken_up_while_the_old_one_still_
     login = make_login("keeper", "chat:read")
     await login.validate()
     assert "user:write:chat" in login.trouble
-    granted = sim.grant("keeper")
-    store.save(Account.BOT, Token(granted.access, granted.refresh))
-    assert (await login.validate()).access == granted.access
+    new = log_in(sim, store)
+    assert (await login.validate()).access == new.access
     assert login.trouble == ""
 
 
@@ -384,9 +363,8 @@ async def test_after_a_full_disk_a_new_login_is_taken_up(
         sim.disconnect("keeper")
         with pytest.raises(TwitchLoginNeeded, match="expired"):
             await login.validate()
-    granted = sim.grant("keeper")
-    store.save(Account.BOT, whole(granted))
-    assert (await login.validate()).access == granted.access
+    new = log_in(sim, store)
+    assert (await login.validate()).access == new.access
 
 
 async def test_after_a_full_disk_a_log_out_still_counts(

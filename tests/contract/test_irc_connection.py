@@ -18,6 +18,7 @@ from forgetmenot.twitch import connection as room
 from forgetmenot.twitch.chat_lines import ChatItem
 from forgetmenot.twitch.connection import Gap, IrcConnection, Phase
 from tests.contract.conftest import MakeLogin
+from tests.loopback_servers.fixtures import settings_for
 from tests.loopback_servers.twitch import TwitchSim
 
 
@@ -59,15 +60,11 @@ class Listener:
         return [item for item in self.heard if isinstance(item, Gap)]
 
 
-def settings_for(sim: TwitchSim, channel: str = "demo", idle_s: int = 360) -> Settings:
-    return Settings(twitch=TwitchSettings(channel=channel, irc_url=sim.irc_url, idle_timeout_s=idle_s))
-
-
 @asynccontextmanager
 async def listening(
     sim: TwitchSim, clock: SystemClock, login: Callable[[str], object] = room.anonymously, **how: object
 ) -> AsyncIterator[Listener]:
-    settings = settings_for(sim, **how)  # type: ignore[arg-type]
+    settings = settings_for(sim, **how)
     listener = Listener(
         IrcConnection(settings=lambda: settings, clock=clock, login=login, random=Random(1))  # type: ignore[arg-type]
     )
@@ -188,7 +185,7 @@ async def test_after_a_long_outage_a_token_that_ran_out_meanwhile_costs_a_second
 
 @pytest.mark.slow
 async def test_a_half_open_connection_is_noticed(sim: TwitchSim, hasty: HastyClock) -> None:
-    async with listening(sim, hasty, idle_s=1) as listener:
+    async with listening(sim, hasty, idle_timeout_s=1) as listener:
         await sim.joined()
         sim.stall()
         await sim.until(lambda: listener.gaps)
@@ -265,7 +262,7 @@ async def test_a_chat_that_is_slow_for_once_is_waited_for(
     monkeypatch.setattr(room, "JOIN_WITHIN_S", 0.05)
     sim.faults.add("irc", stall=True, times=1)
     sim.irc.silent_unknown = True
-    async with listening(sim, hasty, idle_s=1) as listener:
+    async with listening(sim, hasty, idle_timeout_s=1) as listener:
         await sim.joined()
         await sim.say("alice", "at last")
         await sim.until(lambda: listener.texts == ["at last"])
@@ -288,7 +285,7 @@ async def test_a_channel_that_does_not_exist_or_never_answers_is_one_clear_sente
 ) -> None:
     monkeypatch.setattr(room, "JOIN_WITHIN_S", 0.05 if silent else room.JOIN_WITHIN_S)
     sim.irc.silent_unknown = silent
-    async with listening(sim, hasty, channel="nowhere", idle_s=1) as listener:
+    async with listening(sim, hasty, channel="nowhere", idle_timeout_s=1) as listener:
         with pytest.raises(TwitchRefused, match="no channel `nowhere`"):
             await listener.task
 
