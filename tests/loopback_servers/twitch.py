@@ -19,7 +19,7 @@ from forgetmenot.sim.twitch import error_body, json_body
 from forgetmenot.sim.world import SimMessage, SimToken, Tokens, User
 from tests.loopback_servers.faults import Faults, hang_up, strike
 from tests.loopback_servers.twitch_helix import HelixServer
-from tests.loopback_servers.twitch_irc import FOREVER, IrcServer, World, notice
+from tests.loopback_servers.twitch_irc import FOREVER, IrcServer, World
 from tests.loopback_servers.twitch_rules import Rules, is_privileged
 
 DEVICE_GRANT = "urn:ietf:params:oauth:grant-type:device_code"
@@ -347,10 +347,6 @@ class TwitchSim(twitch.TwitchSim):
     async def clear_chat(self) -> None:
         """A moderator clears the whole chat."""
         await self.irc.clear_all()
-
-    async def notice(self, text: str, msg_id: str = "") -> None:
-        """A NOTICE in the channel."""
-        await self.irc.broadcast(notice(text, channel=self.world.owner.login, msg_id=msg_id))
 
     def stall(self) -> None:
         """Half-open: open connections stay open and get not one byte more; what is said meanwhile is lost to them."""
