@@ -17,6 +17,7 @@ from tests.dock.conftest import STATE
 from tests.loopback_servers.fixtures import log_in
 from tests.loopback_servers.openai import SimOpenAI
 from tests.loopback_servers.twitch import TwitchSim
+from tests.rows import put
 
 SECRET = "abcdefghijklmnopqrstuvwxyz0123"
 
@@ -115,10 +116,7 @@ async def test_a_report_for_somebody_who_helps_holds_no_name_no_home_and_no_secr
     database: Path, settings: Settings
 ) -> None:
     async with open_database(database) as db, db.write() as tx:
-        await tx.execute(
-            "INSERT INTO viewers (id, login, display_name, first_seen_at, last_seen_at) "
-            "VALUES ('1', 'bob', 'Bobby', 0, 0)"
-        )
+        await put(tx, "viewers", id="1", login="bob", display_name="Bobby")
     TokenStore(database.parent / "login", use_keyring=False).save(Account.BOT, Token(SECRET, SECRET, "2", "keeper"))
     (database.parent / "logs").mkdir()
     log = f'{{"event": "started", "folder": "{Path.home()}/x", "reason": "no viewer Bob, @BOBBY", "token": "{SECRET}"}}'

@@ -16,6 +16,7 @@ from forgetmenot.store import action_logs
 from forgetmenot.store.action_logs import ActionStatus, NewAction
 from forgetmenot.store.database import open_database
 from forgetmenot.store.file_safety import instance_lock
+from tests.rows import put
 
 
 def _run(*words: str) -> int:
@@ -30,10 +31,7 @@ async def _fill(path: Path, status: ActionStatus) -> None:
     now = SystemClock().now()
     async with open_database(path) as db, db.write() as tx:
         for viewer_id, login in (("1", "alice"), ("2", "bob")):
-            await tx.insert(
-                "INSERT INTO viewers (id, login, display_name, first_seen_at, last_seen_at) VALUES (?, ?, ?, ?, ?)",
-                (viewer_id, login, login.title(), now, now),
-            )
+            await put(tx, "viewers", id=viewer_id, login=login, first_seen_at=now, last_seen_at=now)
         await action_logs.insert(
             tx,
             NewAction(

@@ -28,6 +28,7 @@ from forgetmenot.twitch.auth import Login
 from forgetmenot.twitch.helix import Helix
 from tests.loopback_servers.fixtures import log_in, settings_for
 from tests.loopback_servers.twitch import Recorded, TwitchSim
+from tests.rows import put
 from tests.stage import refused
 
 NEUTRAL, UNSURE = in_language()("action.neutral"), in_language()("action.unsure")
@@ -102,15 +103,8 @@ async def _fill(db: Database, sim: TwitchSim, now: int) -> None:
         await tx.insert("INSERT INTO runs (id, started_at, command) VALUES (1, ?, 'test')", (now,))
         for login in ("alice", "bob", "carol"):
             user = sim.world.user(login)
-            await tx.insert(
-                "INSERT INTO viewers (id, login, display_name, first_seen_at, last_seen_at) VALUES (?, ?, ?, ?, ?)",
-                (user.id, login, login, now, now),
-            )
-            await tx.insert(
-                "INSERT INTO events (id, run_id, viewer_id, kind, text, role, at)"
-                " VALUES (?, 1, ?, 'message', 'hello', 'viewer', ?)",
-                (f"said-{login}", user.id, now),
-            )
+            await put(tx, "viewers", id=user.id, login=login, display_name=login, first_seen_at=now, last_seen_at=now)
+            await put(tx, "events", id=f"said-{login}", viewer_id=user.id, text="hello", at=now)
 
 
 async def test_a_timeout_carries_the_client_id_and_both_ids(wire: Wire) -> None:

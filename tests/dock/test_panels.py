@@ -19,6 +19,7 @@ from forgetmenot.store import bot_messages, dock_rows, notes
 from forgetmenot.store.database import Database
 from forgetmenot.store.notes import NewNote
 from tests.dock.conftest import Served
+from tests.rows import put
 
 EVIL = "<img src=x onerror=alert(1)>"
 
@@ -103,11 +104,7 @@ async def test_spend_is_money_where_prices_are_named(dock: Served, db: Database,
     async with db.write() as tx:
         await tx.execute("INSERT INTO streams (id, started_at, last_event_at, title) VALUES (1, ?, ?, '')", (now, now))
         for model, tokens in (("small", 1_000_000), ("large", 2_000_000)):
-            await tx.execute(
-                "INSERT INTO model_calls (at, purpose, model, input, cached, output, thoughts, latency_ms)"
-                " VALUES (?, 'reply', ?, ?, 500000, 0, 100000, 1)",
-                (now, model, tokens),
-            )
+            await put(tx, "model_calls", at=now, model=model, input=tokens, cached=500_000, output=0, thoughts=100_000)
     spent = (await rows(dock, "/api/now"))["now"]["spent"]
     assert (spent["output"], spent["cost"]) == (200_000, "")
     assert (await rows(dock, "/api/figures"))["streams"] == [[now, 3_000_000, 200_000, None]]

@@ -18,6 +18,7 @@ from forgetmenot.operations.executor import ActionContext, ExecutedProposal, Exe
 from forgetmenot.settings.schema import ActionSettings, BotSettings, ClassMode, MemorySettings, Mode, Settings
 from forgetmenot.store import channel_state
 from forgetmenot.store.database import Database
+from tests.rows import put
 
 DONE = Outcome(OutcomeKind.DONE)
 
@@ -187,8 +188,5 @@ async def _fill(db: Database, now: int) -> None:
                 "INSERT INTO attendance (viewer_id, stream_id, first_at, last_at, lines) VALUES (?, ?, ?, ?, 1)",
                 [(viewer_id, stream, now, now) for stream in range(1, streams + 1)],
             )
-            await tx.insert(
-                "INSERT INTO events (id, run_id, viewer_id, kind, text, role, at)"
-                " VALUES (?, 1, ?, 'message', 'hello', ?, ?)",
-                (f"said-{viewer_id}", viewer_id, role, now - 60_000),
-            )
+            said = f"said-{viewer_id}"
+            await put(tx, "events", id=said, viewer_id=viewer_id, text="hello", role=role, at=now - 60_000)

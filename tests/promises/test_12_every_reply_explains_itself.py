@@ -10,6 +10,7 @@ from forgetmenot.errors import ModelUnavailable
 from forgetmenot.reply.explanation import explain, in_words, one_line
 from forgetmenot.settings.schema import PromptSettings, Settings
 from forgetmenot.store.bot_messages import ReplyStatus
+from tests.rows import put
 from tests.stage import ACTIVE, Stage, answering
 
 ASKED = answering("**Off you go!**", "timeout", target="alice", seconds=30, if_refused="Maybe later.")
@@ -101,10 +102,7 @@ async def test_who_asked_for_what_is_told_also_where_no_prompt_was_made(stage: S
 
 async def test_the_notice_of_a_stream_is_said_to_answer_nobody(stage: Stage) -> None:
     async with stage.db.write() as tx:
-        told = await tx.value(
-            "INSERT INTO bot_messages (at, trigger, mode, text, status)"
-            " VALUES (1, 'notice', 'mentions', 'I remember what happens here', 'sent') RETURNING id"
-        )
+        told = await put(tx, "bot_messages", trigger="notice", mode="mentions", text="I remember what happens here")
     trail = await explain(stage.db, told)
     assert "Nobody asked (notice)." in in_words(trail)
     assert one_line(trail) == f"#{told}: it is said once per stream; I used no notes; it was sent."
@@ -154,10 +152,7 @@ async def test_what_twitch_answered_is_told_and_that_the_story_is_put_together(s
 async def test_the_bots_own_lines_and_the_recap_are_named_too(stage: Stage) -> None:
     async with stage.db.write() as tx:
         await tx.execute("UPDATE streams SET ended_at = last_event_at, recap = 'a race was won', recapped_at = 1")
-        await tx.execute(
-            "INSERT INTO episodes (kind, stream_id, started_at, ended_at, summary, events, created_at)"
-            " VALUES ('chat', 1, 1, 2, 'they raced', 25, 2)"
-        )
+        await put(tx, "episodes", stream_id=1, summary="they raced")
         now = stage.clock.now()
         await tx.execute("INSERT INTO streams (id, started_at, last_event_at) VALUES (2, ?, ?)", (now, now))
     first = await stage.reply("@forgetmenot_bot hi")
