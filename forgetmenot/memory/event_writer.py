@@ -43,6 +43,7 @@ class Clears:
         """Take these in; what is new, by key."""
         new: dict[str, int] = {}
         for redaction in redactions:
+            # Twitch names a message, or a person whose lines all go, or nobody: then the whole chat is cleared
             key = redaction.event_id or (_USER + redaction.user_id if redaction.user_id else _ALL)
             new[key] = max(redaction.at, self.at.get(key, 0))
         self.at |= new
@@ -80,12 +81,14 @@ class EventWriter:
         taken = [item for item in batch if isinstance(item, TakenLine)]
         moderated = [item for item in batch if isinstance(item, Redaction)]
         redactions = [item for item in moderated if not await _is_own_joke(tx, item)]
+        # before the lines are written: a clear in the same batch covers those that stand behind it as well
         new_clears = self.clears.add(redactions)
         welcome = await self._welcome(tx, taken, counts, own_id)
         if welcome:
             await self._store_lines(tx, welcome, counts)
         for one in redactions:
             await events.clear(tx, Clear(one.at, one.event_id, one.user_id), self._clock.now())
+            # a ban and a timeout are the same command at Twitch; only a timeout has a duration
             if one.user_id and one.duration_s is None and one.event_id is None:
                 await viewers.set_banned(tx, one.user_id, one.at)
         await events.remember_clears(tx, new_clears)
@@ -135,6 +138,7 @@ class EventWriter:
     async def _store_lines(self, tx: Transaction, lines: Sequence[TakenLine], counts: Counter[str]) -> None:
         people = _seen(line.event for line in lines if not line.from_bot)
         await viewers.record_seen(tx, people)
+        # the bot is no viewer who was seen: it has a name, for its lines, but no attendance and no standing
         for line in {line.event.user_id: line for line in lines if line.from_bot}.values():
             await viewers.add_bot(tx, line.event.user_id, line.event.login, line.event.display_name)
         if own := {line.event.id: line.event.at for line in lines if line.from_bot}:
