@@ -65,11 +65,13 @@ class Approvals:
         facts = await self._executor.gatherer.facts_again(row, by, settings, now)
         action = find(row.name)
         proposal = Proposal(row.name, row.params)
+        # minutes have passed: the target may have left, been made a moderator, or been timed out by somebody
         decision, facts = await self._executor.decide_with_twitch(proposal, action, facts, settings, now)
         if action is None or decision.verdict not in ALLOWED:
             return await self._too_late(action_id, by, decision)
         async with self._db.write() as tx:
             revert_at = revert_time(action, row.params, now)
+            # dock and chat may approve at the same moment: one of them gets the row
             claimed = await action_logs.claim(tx, action_id, now, decided_by=by, revert_at=revert_at)
         if not claimed:
             return _result("not_waiting", action_id)
@@ -137,6 +139,7 @@ class Approvals:
         if action is not None and action.mode and outcome.kind is OutcomeKind.DONE:
             self._mode_off(action.mode)
         now = self._clock.now()
+        # a temporary mode is tried for an hour whatever Twitch answers; another undo ends with a refusal
         over = (now - (row.finished_at or row.at) > GIVE_UP) if action and action.reverts else _refused(outcome)
         async with self._db.write() as tx:
             if outcome.kind is OutcomeKind.DONE:
