@@ -67,9 +67,11 @@ class Period:
         if self.month is None:
             return 1.0
         best = 0.0
+        # "in December", stated in January, is the December before
         for year in (stated.year, stated.year - 1) if self.year is None else (self.year,):
             first, last = self._days(year)
             after = (stated - last).days
+            # a day to either side, because a line said at night has another date in UTC
             if (first - stated).days <= 1 and after <= 1 and (self.day is not None or first <= stated <= last):
                 return 1.0
             best = max(best, 0.5 if stated > last and after <= NEAR_DAYS else 0.0)
@@ -171,6 +173,7 @@ def _stretches(text: str) -> list[Ago]:
     for match in _AGO.finditer(text):
         count = match["count"]
         days = _DAYS[match["unit"]] * (int(count[:4]) if count.isdigit() else _COUNTS[count])
+        # "three weeks ago" is no exact day
         slack = max(1, days // 4)
         found.append(Ago(days + slack, days - slack))
     for match in _LAST.finditer(text):
