@@ -154,6 +154,7 @@ class BriefWriter:
         waiting = [await self._sources(viewer_id, settings, suppressed) for viewer_id in viewer_ids]
         async with self._db.write() as tx:
             changed = [s for s in waiting if not await briefs.unchanged(tx, s.viewer_id, persona, s.made_of, now)]
+        # also those without enough to say: else they would be looked at in every pass
         made = await self._put([(s, "") for s in changed if len({*s.facts, *s.lately}) < FEWEST], persona)
         changed = [s for s in changed if len({*s.facts, *s.lately}) >= FEWEST]
         try:
