@@ -185,21 +185,28 @@ class EventWriter:
 
     async def _store_moderation(self, tx: Transaction, moderated: Sequence[Redaction]) -> int:
         """Events of what moderators did to people who are stored: whom, and for how long, without text; how many."""
-        rows: list[NewEvent] = []
-        for redaction in moderated:
-            whom = redaction.user_id or (redaction.event_id and await events.speaker_of(tx, redaction.event_id))
-            known = await viewers.get(tx, whom) if whom else None
-            if known is None or known.opted_out:
-                continue
-            stream = await self._stream_tracker.place(tx, redaction.at, redaction.at)
-            of = redaction.event_id or str(redaction.at)
-            key = f"moderation:{tx.key.digest('moderation', known.id, of)}"  # an erasure keeps ids of lines
-            for_s = f"timed out for {redaction.duration_s} s" if redaction.duration_s else "banned"
-            done = "had a message deleted" if redaction.event_id else f"was {for_s}"
-            row = (key, self._run_id, stream, known.id, EventKind.MODERATION, known.role, redaction.at)
-            rows.append(NewEvent(*row, system_text=done))
+        rows = [row for redaction in moderated if (row := await self._moderation_row(tx, redaction)) is not None]
         fresh = await events.insert(tx, rows) if rows else set()
         return len(rows) if fresh is None else len(fresh)
+
+    async def _moderation_row(self, tx: Transaction, redaction: Redaction) -> NewEvent | None:
+        whom = redaction.user_id or (redaction.event_id and await events.speaker_of(tx, redaction.event_id))
+        known = await viewers.get(tx, whom) if whom else None
+        if known is None or known.opted_out:
+            return None
+        stream = await self._stream_tracker.place(tx, redaction.at, redaction.at)
+        # a hash and not the id of the line itself: an erasure keeps ids of lines
+        of = redaction.event_id or str(redaction.at)
+        key = f"moderation:{tx.key.digest('moderation', known.id, of)}"
+        row = (key, self._run_id, stream, known.id, EventKind.MODERATION, known.role, redaction.at)
+        return NewEvent(*row, system_text=_done_to(redaction))
+
+
+def _done_to(redaction: Redaction) -> str:
+    """What a moderator did, as a line about the viewer says it."""
+    if redaction.event_id:
+        return "had a message deleted"
+    return f"was timed out for {redaction.duration_s} s" if redaction.duration_s else "was banned"
 
 
 async def _is_own_joke(tx: Transaction, redaction: Redaction) -> bool:
