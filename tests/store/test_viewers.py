@@ -27,9 +27,12 @@ async def test_a_rename_keeps_the_id_and_the_names_over_time(db: Database) -> No
 
 
 async def test_two_swap_their_logins(db: Database) -> None:
+    """And a login means who holds it now."""
     await take_in(db, seen("1", "alice"), seen("2", "bob"))
     await take_in(db, seen("1", "bob", 5), seen("2", "alice", 5))
     assert await viewers.names(db, ["1", "2"]) == {"1": "Bob", "2": "Alice"}
+    found = {one.name: one.id for one in await viewers.called(db, ["alice", "bob", "nobody"])}
+    assert found == {"alice": "2", "bob": "1"}
 
 
 async def _provisional_alice(db: Database) -> None:
@@ -60,13 +63,6 @@ async def test_a_viewer_known_by_login_alone_stays_who_they_are(db: Database) ->
     found = await viewers.by_login(db, "alice")
     assert found is not None
     assert (found.id, found.role) == ("login:alice", Role.VIP)
-
-
-async def test_called_prefers_who_holds_a_login_now(db: Database) -> None:
-    await take_in(db, seen("1", "alice"))
-    await take_in(db, seen("1", "alicia", 5), seen("2", "alice", 5))
-    found = {one.name: one.id for one in await viewers.called(db, ["alice", "alicia", "nobody"])}
-    assert found == {"alice": "2", "alicia": "1"}
 
 
 async def test_who_is_only_shown_by_a_name_does_not_stand_before_who_is_called_so(db: Database) -> None:
