@@ -51,10 +51,18 @@ class DemoBot:
         await self.sim.settled()
         await self.bot.settle()
 
+    async def hear(self, login: str, text: str) -> None:
+        """Somebody says something, and it was heard and answered."""
+        await self.sim.say(login, text)
+        await self.settle()
+
     async def propose_timeout(self) -> None:
         """Frank asks for a timeout of his own, which has to be approved."""
-        await self.sim.say("frank", "@ForgetMeNot time me out please, I have ladders on the brain")
-        await self.settle()
+        await self.hear("frank", "@ForgetMeNot time me out please, I have ladders on the brain")
+
+    async def id_of(self, login: str) -> str:
+        """Twitch's id of somebody who is known."""
+        return str(await self.bot.db.value("SELECT id FROM viewers WHERE login = ?", (login,)))
 
 
 @contextlib.asynccontextmanager
