@@ -112,10 +112,10 @@ def fake_dock(
     clock: ManualClock,
     port: int,
     control: FakeControl | None = None,
-    settings: LiveSettings | None = None,
+    live: LiveSettings | None = None,
 ) -> AbstractAsyncContextManager[object]:
     """A dock in the folder of that memory."""
-    control, settings, folder = control or FakeControl(), settings or LiveSettings(Settings()), db.path.parent
+    control, settings, folder = control or FakeControl(), live or LiveSettings(Settings()), db.path.parent
     return open_dock(
         control=control, setup=FakeSetup(), db=db, settings=settings, clock=clock, folder=folder, port=port
     )
