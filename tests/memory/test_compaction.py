@@ -345,7 +345,7 @@ async def test_a_recap_waits_half_a_day_for_a_usable_answer(channel: Channel) ->
         (ModelBlocked("no"), 2, ""),
         (answer("P1 spoke."), 2, "<@id-viewer0> spoke."),
     ):
-        channel.model.reply = lambda _, reply=reply: reply  # type: ignore[misc]
+        channel.model.reply = lambda _, reply=reply: reply
         asked = len(channel.model.asked)
         for _ in range(20 * hours):
             await channel.compactor.run_pass()
@@ -356,7 +356,7 @@ async def test_a_recap_waits_half_a_day_for_a_usable_answer(channel: Channel) ->
 
 async def test_closing_gives_the_model_three_seconds(channel: Channel, monkeypatch: pytest.MonkeyPatch) -> None:
     await channel.chat(5)
-    channel.model.meanwhile = asyncio.Event().wait  # type: ignore[assignment]
+    channel.model.meanwhile = asyncio.Event().wait
     with monkeypatch.context() as shorter:
         shorter.setattr("forgetmenot.memory.compaction.CLOSING_S", 0.01)
         report = await channel.compactor.run_pass(closing=True)
