@@ -5,7 +5,6 @@ document its drop codes and changes them; those here have been seen, and "msg_re
 """
 
 import secrets
-import time
 from collections import deque
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
@@ -85,32 +84,14 @@ class Drops:
         left = self.world.ban_left(user.id)
         if left:
             return "msg_banned" if left == FOREVER else "msg_timedout"
-        return self._too_much(user, text) or self._room_rule(user)
-
-    def _too_much(self, user: User, text: str) -> str:
-        recent = [said for said in self._said_since(user, WINDOW) if said.via != "chat"]
+        since = self.world.now() - WINDOW
+        mine = [said for said in self.said[-500:] if said.user.id == user.id and said.at > since]
+        recent = [said for said in mine if said.via != "chat"]
         limit = PER_WINDOW_MODERATOR if is_privileged(self.world, user.id) else PER_WINDOW
         if len(recent) >= limit:
             self.breaches += 1
             return "msg_ratelimit"
         return "msg_duplicate" if any(said.text == text for said in recent) else ""
-
-    def _room_rule(self, user: User) -> str:
-        rules = self.world.rules
-        if is_privileged(self.world, user.id) or user.id in self.world.vips:
-            return ""
-        slow = rules.slow_mode and self._said_since(user, (rules.slow_mode_wait_time or 30) * 1_000)
-        modes = {
-            "msg_followersonly": rules.follower_mode,
-            "msg_subsonly": rules.subscriber_mode,
-            "msg_emoteonly": rules.emote_mode,
-            "msg_slowmode": bool(slow),
-        }
-        return next((code for code, on in modes.items() if on), "")
-
-    def _said_since(self, user: User, ms: int) -> list[SimMessage]:
-        since = self.world.now() - ms
-        return [said for said in self.said[-500:] if said.user.id == user.id and said.at > since]
 
 
 @dataclass(slots=True)
@@ -231,26 +212,6 @@ class DeviceLogin:
         return web.Response(text=f"{login} has approved the log-in. You can close this page.\n")
 
 
-class Bucket:
-    """Helix's points per minute: `limit` calls, then 429 until the minute is over. Real time, not the world's."""
-
-    def __init__(self, limit: int = 800) -> None:
-        self.limit = self._left = limit
-        self._reset = 0.0
-
-    def take(self) -> bool:
-        """Use one point; False if none is left."""
-        if time.time() >= self._reset:
-            self._reset, self._left = time.time() + 60, self.limit
-        self._left -= 1
-        return self._left >= 0
-
-    def headers(self) -> dict[str, str]:
-        """The three headers that every answer carries."""
-        numbers = {"Limit": self.limit, "Remaining": max(0, self._left), "Reset": int(self._reset)}
-        return {f"Ratelimit-{name}": str(number) for name, number in numbers.items()}
-
-
 class TwitchSim(twitch.TwitchSim):
     """`requests`: every call to Helix; `actions`: those other than chat messages that changed something."""
 
@@ -264,7 +225,6 @@ class TwitchSim(twitch.TwitchSim):
         super().__init__(channel, now=now)
         self._port = port
         self.faults = Faults()
-        self.bucket = Bucket()
         self.drops = Drops(self)
         self.oauth = DeviceLogin(self)
         self.requests: list[Recorded] = []
@@ -301,13 +261,9 @@ class TwitchSim(twitch.TwitchSim):
             if helix:
                 await self._record(request, path, 0 if fault.drop else struck.status)
             return struck
-        if helix and not self.bucket.take():
-            answer: web.StreamResponse = web.json_response(error_body(429, "Too Many Requests"), status=429)
-        else:
-            answer = await handler(request)
+        answer = await handler(request)
         if helix:
             await self._record(request, path, answer.status)
-            answer.headers.update(self.bucket.headers())
         return hang_up(request) if fault is not None and fault.lose else answer
 
     async def _record(self, request: web.Request, path: str, status: int) -> None:
@@ -353,10 +309,10 @@ class TwitchSim(twitch.TwitchSim):
         for connection in self.irc.connections:
             connection.stalled = True
 
-    async def garbage(self, data: str | bytes = b"\x00\xff\xfe not IRC \x80") -> None:
-        """Send something that is no line of IRC: bytes as a binary frame, text as a text frame."""
+    async def garbage(self) -> None:
+        """Send something that is no line of IRC."""
         for connection in list(self.irc.connections):
-            await (connection.socket.send_bytes if isinstance(data, bytes) else connection.socket.send_str)(data)  # type: ignore[arg-type]
+            await connection.socket.send_bytes(b"\x00\xff\xfe not IRC \x80")
 
     async def reconnect(self) -> None:
         """RECONNECT: the server asks its clients to come again. It does not hang up by itself."""
