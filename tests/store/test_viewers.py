@@ -21,7 +21,7 @@ async def test_a_rename_keeps_the_id_and_the_names_over_time(db: Database) -> No
     await take_in(db, seen("1", "alice"))
     await take_in(db, seen("1", "alicia", 5))
     assert await viewers.names(db, ["1"]) == {"1": "Alicia"}
-    assert await viewers.by_login(db, "alice") is None
+    assert await viewers.find(db, "alice") is None
     rows = await db.rows("SELECT login FROM viewer_names ORDER BY first_seen_at")
     assert [row[0] for row in rows] == ["alice", "alicia"]
 
@@ -60,7 +60,7 @@ async def test_a_viewer_known_by_login_alone_stays_who_they_are(db: Database) ->
     """Recordings without ids are replayed under provisional ones."""
     for role in (Role.VIEWER, Role.VIP):
         await take_in(db, seen("login:alice", "alice", role=role))
-    found = await viewers.by_login(db, "alice")
+    found = await viewers.get(db, await viewers.find(db, "alice") or "")
     assert found is not None
     assert (found.id, found.role) == ("login:alice", Role.VIP)
 
