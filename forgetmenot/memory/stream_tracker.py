@@ -78,7 +78,7 @@ class StreamTracker:
         return self._open.id
 
     async def live(self, state: ChannelState, now: int) -> None:
-        """Update from Helix."""
+        """Take what Helix says, at `now` (ms): it opens, names or closes the stream. Raises StoreError."""
         self._offline = not state.live
         async with self._db.write() as tx:
             if self._stale:
