@@ -48,7 +48,7 @@ class SecretStore:
             replace_file(self.path(name), text)
 
     def delete(self, name: str) -> None:
-        """Forget it."""
+        """Forget it in both places. Raises OSError where the file cannot be deleted."""
         self.path(name).unlink(missing_ok=True)
         if self._use_keyring:
             load("keyring")
@@ -152,7 +152,7 @@ class TokenStore:
         self._kept.save(account, msgspec.json.encode(token).decode())
 
     def delete(self, account: Account) -> None:
-        """Forget the pair."""
+        """Forget the pair in both places. Raises OSError where the file cannot be deleted."""
         self._kept.delete(account)
 
     def place(self, account: Account) -> str:

@@ -94,6 +94,7 @@ def privmsg(world: World, said: SimMessage) -> str:
     text = said.text
     if said.reply_to is not None:
         tags |= _reply_tags(said.reply_to)
+        # Twitch puts the name of the one who is answered in front of the text
         text = f"@{said.reply_to.user.name} {text}"
     if said.source_room:
         tags |= {"source-room-id": said.source_room, "source-id": f"{said.id}-source", "source-badges": ""}
@@ -248,6 +249,7 @@ class IrcServer:
     async def clear_message(self, message_id: str) -> None:
         """Delete one message. Raises KeyError for a message that was never said."""
         said, world = self.world.messages[message_id], self.world
+        # `room-id` is empty in Twitch's own CLEARMSG as well
         tags = {"login": said.user.login, "room-id": "", "target-msg-id": said.id, "tmi-sent-ts": world.now()}
         await self.broadcast(tagged(tags, f":{HOST} CLEARMSG #{world.owner.login} :{said.text}"))
 
