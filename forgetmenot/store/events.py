@@ -184,10 +184,10 @@ async def speaker_of(source: Source, event_id: str) -> str | None:
     return speaker
 
 
-async def any_cleared(source: Source, event_ids: Sequence[str]) -> bool:
-    """Whether any of these lines has lost its text. A line that was never stored counts for nothing."""
-    sql = "SELECT 1 FROM events WHERE id IN (SELECT value FROM json_each(?)) AND redacted_at IS NOT NULL LIMIT 1"
-    return await source.row(sql, (event_ids,)) is not None
+async def cleared(source: Source, event_ids: Collection[str]) -> frozenset[str]:
+    """Those of these lines that have lost their text. A line that was never stored is none."""
+    sql = "SELECT id FROM events WHERE id IN (SELECT value FROM json_each(?)) AND redacted_at IS NOT NULL"
+    return frozenset(await source.column(sql, (event_ids,)))
 
 
 async def was_deleted(source: Source, event_id: str) -> bool:
