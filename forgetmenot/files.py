@@ -2,12 +2,17 @@
 
 import codecs
 import contextlib
+import glob
 import io
 import os
 import tempfile
+import time
 from pathlib import Path
 
 from forgetmenot.errors import InputError
+
+UNFINISHED_AFTER_S = 60
+"""No file is written for longer; another process may be at it until then."""
 
 
 def open_text(path: Path, *, errors: str = "strict", newline: str | None = None) -> io.TextIOWrapper:
@@ -51,7 +56,14 @@ def make_own(folder: Path) -> None:
 
 
 def replace_file(path: Path, text: str, *, mode: int = 0o600) -> None:
-    """Put a whole new file in the place of the old one, or change nothing. Line ends stay as given. Raises OSError."""
+    """Put a whole new file in the place of the old one, or change nothing. Line ends stay as given. Raises OSError.
+
+    What a crash in the middle of it left goes with the next one: it may hold a token, or what somebody exported.
+    """
+    for left in path.parent.glob(f".{glob.escape(path.name)}-*.new"):
+        with contextlib.suppress(OSError):
+            if time.time() - left.stat().st_mtime > UNFINISHED_AFTER_S:
+                left.unlink()
     handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}-", suffix=".new")  # made with mode 0600
     new = Path(name)
     try:

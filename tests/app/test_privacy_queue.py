@@ -105,7 +105,14 @@ async def test_an_opt_out_waits_for_a_locked_memory_and_holds_from_the_moment_it
 @pytest.mark.parametrize("typed", ["!optout", "!forgetme confirm"])
 async def test_a_wish_outlives_a_stop(tmp_path: Path, clock: ManualClock, typed: str) -> None:
     path, account = tmp_path / "memory.sqlite3", TalkingAccount()
-    path.with_name("memory.sqlite3.restoring.older").write_bytes(b"a restore was cut off: zitherbloom")
+    for left in (
+        "memory.sqlite3.restoring.older",
+        ".dock.html-a1b2.new",
+        ".alice.json-c3d4.new",
+        "login/.x.json-e5.new",
+    ):
+        (path.parent / left).parent.mkdir(exist_ok=True)
+        (path.parent / left).write_bytes(b"a crash cut it off: zitherbloom")
     async with opened(path, clock, account) as bot:
         assert b"zitherbloom" not in held(path)
         await say(bot, "my zitherbloom is blue")
