@@ -129,7 +129,7 @@ async def restore(source: Path, database: Path, *, now: int, keep: int) -> Resto
 async def _refuse_lost_key(database: Path) -> None:
     """Without the key nobody knows who was erased since the copy was made. Raises StoreKeyLost, StoreError."""
     key = HashKey.beside(database)
-    await asyncio.to_thread(lambda: privacy_log.refuse_lost_key(key, database, keyed_rows=False))
+    await asyncio.to_thread(lambda: privacy_log.refuse_lost_key(key, database, keyed_rows=None))
     if database.exists():
         with contextlib.suppress(StoreForeign):  # what cannot be read any more is what a copy is for
             async with open_database(database):
