@@ -176,8 +176,15 @@ async def test_a_request_waits_elsewhere_where_the_data_folder_cannot_be_written
     assert (tmp_path / "state" / "spare.wishes").stat().st_mode & 0o077 == 0 or os.name == "nt"
     again = file_of(database)
     assert again.load() == [request]
-    again.remove(request)
+    path_of(database).rmdir()
+    back = DeferredRequest(DeferredKind.OPT_IN, ALICE, 0)
+    again.add(back)
+    assert file_of(database).load() == [back, request]  # in the order in which they were asked for
+    for one in (request, back):
+        again.remove(one)
     assert (again.load(), file_of(database).load()) == ([], [])
+    path_of(database).unlink()
+    path_of(database).mkdir()
     (tmp_path / "state" / "spare.wishes").unlink()
     (tmp_path / "state" / "spare.wishes").mkdir()
     file_of(database).add(request)
