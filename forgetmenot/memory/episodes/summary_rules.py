@@ -31,9 +31,9 @@ QUOTE = 8
 """So many words of one message in a row are a quotation."""
 COPIED_AT_MOST = 0.2
 """The share of a summary's letters that may stand in runs of chat."""
-RUN = 20
+RUN = 22
 """So many letters in a row that one message has too are a run of chat, wherever its spaces are: four or five words."""
-UNSPACED_WEIGHT = 2.0
+UNSPACED_WEIGHT = 2.2
 """What a letter counts in a script without spaces: ten of them are a run."""
 MOST_READ = 4_000
 """Characters of a model's summary that are looked at: more than it may have words for."""
