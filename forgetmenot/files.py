@@ -13,6 +13,7 @@ from forgetmenot.errors import InputError
 
 UNFINISHED_AFTER_S = 60
 """No file is written for longer; another process may be at it until then."""
+_NEEDED = getattr(os, "O_BINARY", 0) | getattr(os, "O_NOFOLLOW", 0)  # Windows has the first; never through a link
 
 
 def open_text(path: Path, *, errors: str = "strict", newline: str | None = None) -> io.TextIOWrapper:
@@ -84,7 +85,7 @@ def write_own(path: Path, data: bytes, flags: int = 0, *, at: int = 0) -> None:
 
     `flags`: os.O_EXCL, os.O_TRUNC or os.O_APPEND; `at`: where the bytes go in a file that is there.
     """
-    descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | getattr(os, "O_BINARY", 0) | flags, 0o600)
+    descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | _NEEDED | flags, 0o600)
     with os.fdopen(descriptor, "wb") as file:
         file.seek(at)
         file.write(data)

@@ -152,6 +152,7 @@ class ReplyWriter:
                 error = failure
                 log.warning("no answer from the model", reply=job.reply_id, error=type(error).__name__)
             await self._flush()
+            # seconds have passed since the prompt was read
             if await self._db.together(partial(_taken_back, made=made)):
                 continue
             context = filter_context(job, made.material, self._identity(), made.prompt)
@@ -239,6 +240,7 @@ class ReplyWriter:
         claims = unsupported(said, texts.values(), known)
         people = [texts[name] for name in (*ABOUT_PEOPLE, "past_episode") if name in texts]
         invented = borrowed(said, people, question, [other.viewer.display_name for other in material.others])
+        # what is not the model's own (an executor's words, our neutral line) may well be the same each time
         if said in own:
             again = repeated(said, context.last_replies, facts, question)
             if "?" in question and not without_unsupported(said, again):  # another may ask the same in other words
@@ -251,6 +253,7 @@ class ReplyWriter:
                 ("others", *SHARED) if material.others else ("now", "speaker", "lore", "brief", *CHANNEL, *SHARED)
             )
             rows = [texts[name] for name in asked_of if name in texts]
+            # with two people in question nothing tells whose fact it conflicts with
             if len(material.others) < 2:
                 told = [fact for text in rows for fact in facts_in(text).values()]
                 invented += contradicted(said, told, known)

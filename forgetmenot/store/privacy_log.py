@@ -75,6 +75,7 @@ class HashKey:
 
     def _read(self) -> bytes:
         try:
+            # two processes may make the key at once: both then read the one that came first
             with contextlib.suppress(FileExistsError):
                 self._make()
             key = self.path.read_bytes()
@@ -187,6 +188,7 @@ def _append(key: HashKey, entries: Sequence[PrivacyRequest]) -> str:
 
 
 def _chain(key: HashKey, before: bytes, entry: PrivacyRequest) -> str:
+    # without its own hash, which is not known yet
     body = msgspec.json.encode(msgspec.structs.replace(entry, chain=""))
     return key.digest("chain", hashlib.sha256(before).hexdigest(), body.decode())
 

@@ -218,6 +218,19 @@ async def test_what_waits_fits_into_reserved_space_where_the_disk_is_full(
     assert f"lines={4_000 - len(stored)}" in lost.split()
 
 
+@pytest.mark.skipif(sys.platform == "win32", reason="links need rights there")
+async def test_chat_is_not_written_through_a_link(channel: Channel, capsys: pytest.CaptureFixture[str]) -> None:
+    """In a folder that others may write to, it could lead anywhere."""
+    file, elsewhere = ingest_module.unsaved_path(channel.db.path), channel.db.path.with_name("elsewhere")
+    file.unlink()
+    file.symlink_to(elsewhere)
+    elsewhere.touch()
+    channel.say("alice", "hello")
+    await channel.ingest.close()
+    assert "is lost" in capsys.readouterr().err
+    assert elsewhere.read_bytes() == b""
+
+
 async def test_an_erasure_reaches_what_waits_in_a_file(channel: Channel) -> None:
     for who in ("alice", "bob"):
         channel.say(who, f"{who} plays drums with alice")
