@@ -124,12 +124,15 @@ def run_async(work: Coroutine[Any, Any, int | None]) -> int:
 
 
 def database_path(arguments: argparse.Namespace, *, folder: Path | None = None) -> Path:
-    """The database that `--db` names, else that in `folder` or in the data folder. Raises InputError for a folder."""
+    """The database that `--db` names, else that in `folder` or in the data folder. Raises InputError for a folder.
+
+    Of a link what it points to: what lies beside a memory (lock, key, lists) is to be the same for everybody.
+    """
     chosen: Path | None = arguments.db
     path = chosen if chosen is not None else (folder or data_folder()) / DATABASE
     if path.is_dir():
         raise InputError(f"{path} is a folder. Use a file in it with --db, for example {path / DATABASE}.")
-    return path
+    return path.resolve() if path.is_symlink() else path
 
 
 def channel_database(arguments: argparse.Namespace, channel: str) -> Path:

@@ -90,10 +90,9 @@ async def hidden(source: Source, viewer_ids: Collection[str]) -> frozenset[str]:
     return frozenset(await source.column(f"SELECT id {_AMONG} AND {_IS_HIDDEN}", (viewer_ids,)))
 
 
-async def may_be_shown(source: Source, viewer_ids: Collection[str]) -> bool:
-    """Whether all of them still exist and none is hidden."""
-    shown = await source.value(f"SELECT count(*) {_AMONG} AND NOT {_IS_HIDDEN}", (viewer_ids,))
-    return bool(shown == len(viewer_ids))
+async def hidden_or_gone(source: Source, viewer_ids: Collection[str]) -> frozenset[str]:
+    """Those among them who are hidden, or not stored any more."""
+    return frozenset(viewer_ids) - set(await source.column(f"SELECT id {_AMONG} AND NOT {_IS_HIDDEN}", (viewer_ids,)))
 
 
 async def called(source: Source, words: Iterable[str]) -> list[Known]:

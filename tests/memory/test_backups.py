@@ -142,6 +142,26 @@ async def test_a_cleared_line_takes_the_copies_along_that_rest_on_it(channel: Ch
     assert copies_of(channel.db.path) != [first]
 
 
+@pytest.mark.parametrize("stopped", [False, True])
+async def test_a_cleared_request_takes_the_copies_along_that_know_its_note(channel: Channel, stopped: bool) -> None:
+    """Also where the bot stops before the copies are looked at, and starts again days later."""
+    asked = channel.say("viewer0", "!remember I own a zitherbloom")
+    await channel.ingest.flush()
+    await remember(channel.db, ALICE, "owns a zitherbloom", by=ALICE, at=channel.clock.now(), line=asked.id)
+    keeper = Backups(db=channel.db, settings=lambda: NO_SETTINGS, clock=channel.clock)
+    await keeper.run_pass()
+    await channel.clock.advance(HOUR)
+    channel.ingest.take(Redaction(channel.clock.now(), event_id=asked.id))
+    await channel.ingest.flush()
+    if stopped:
+        async with channel.db.write() as tx:
+            await tx.execute("DELETE FROM events")
+        keeper = Backups(db=channel.db, settings=lambda: NO_SETTINGS, clock=channel.clock)
+    await channel.compactor.run_pass(everything=True)
+    await keeper.run_pass()
+    assert b"zitherbloom" not in b"".join(copy.read_bytes() for copy in copies_of(channel.db.path))
+
+
 async def test_an_erasure_is_carried_out_again_on_an_older_copy(channel: Channel, tmp_path: Path) -> None:
     await fill(channel)
     made = await copy_to(channel.db, tmp_path / "usb" / "copy.sqlite3")

@@ -194,6 +194,9 @@ async def test_a_receipt_says_that_its_holder_is_back_or_that_the_log_was_change
     log_file.write_bytes(log_file.read_bytes().replace(b'"found":0', b'"found":1').split(b"\n", 1)[1])
     receipt = await receipts.check(channel.db, report.receipt)
     assert (receipt.known_again, receipt.log_broken_at) == (True, 1)
+    log_file.write_bytes(b"")
+    with pytest.raises(InputError, match="was changed or is missing"):
+        await receipts.check(channel.db, report.receipt)
     assert receipt.now.found > 0
 
 

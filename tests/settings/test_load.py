@@ -68,6 +68,7 @@ def test_a_persona_stands_in_the_example_with_its_keys_and_defaults() -> None:
         ('[bot]\nmode = "loud"', "[bot], key `mode` cannot be `loud`. Known are: shadow, mentions, live."),
         ('[bot]\nmode = "mention"', "[bot], key `mode` cannot be `mention`. Did you mean `mentions`?"),
         ('[actions]\nclass_c = "live"', "[actions], key `class_c` cannot be `live`. Known are: off, shadow, ask."),
+        ('[log]\nlevel = "\ud800"', "is not valid TOML"),
         ('[log]\nlevel = "warn"', "[log], key `level` cannot be `warn`. Did you mean `warning`?"),
         ('[twitch]\nchannel = "twitch.tv/alice"', "key `channel`: `twitch.tv/alice` is not a login"),
         ('[twitch]\nbot_login = "my bot"', "key `bot_login`: `my bot` is not a login"),

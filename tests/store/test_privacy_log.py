@@ -1,5 +1,6 @@
 """The list of what people asked for: chained lines of hashes, only ever added; and the key they were made with."""
 
+import sys
 from pathlib import Path
 
 import pytest
@@ -9,6 +10,7 @@ from forgetmenot.memory.backups import start_new_key
 from forgetmenot.store import opt_outs
 from forgetmenot.store.database import Database, open_database
 from forgetmenot.store.privacy_log import (
+    HashKey,
     PrivacyRequest,
     PrivacyRequestKind,
     broken_at,
@@ -17,6 +19,7 @@ from forgetmenot.store.privacy_log import (
     path_of,
     read,
 )
+from tests.full_disk import no_room
 
 WISHES = [
     PrivacyRequest(PrivacyRequestKind.OPTED_OUT, "a", 5),
@@ -120,3 +123,18 @@ async def test_a_key_that_is_deleted_while_it_is_used_is_not_replaced(asked: Pat
         lose(asked, "missing")
         assert "2" in await opt_outs.opted_out(db)
     assert not asked.with_name("memory.sqlite3.key").exists()
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="limits of POSIX")
+@pytest.mark.parametrize("crashed", [False, True])
+async def test_a_key_that_could_not_be_written_whole_is_made_anew(tmp_path: Path, crashed: bool) -> None:
+    """The first wish on a full disk: an empty key file would keep everybody's wishes out for good."""
+    path = tmp_path / "memory.sqlite3"
+    async with open_database(path) as db:
+        with pytest.raises(StoreError, match="cannot be read or written"), no_room():
+            db.key.digest("viewer", "1")
+        assert crashed or db.key.digest("viewer", "1")
+    if crashed:
+        path.with_name("memory.sqlite3.key").write_bytes(b"")
+    async with open_database(path) as db:
+        assert db.key.digest("viewer", "1") == HashKey.beside(path).digest("viewer", "1")
