@@ -11,7 +11,7 @@
 
 import asyncio
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, field, replace
 
 from forgetmenot.clock import Clock
@@ -257,8 +257,9 @@ class Extractor:
         hidden = {one.viewer_id for one in await episodes.participants(tx, episode.id) if one.hidden}
         given = case.screen.people.items()
         people = {handle: person._replace(hidden=person.viewer_id in hidden) for handle, person in given}
-        lines = await _not_taken_yet(tx, await events.of_episode(tx, episode.id))
-        taking = _ProposalMerger(tx, episode, replace(case.screen, people=people), settings, report, now, lines)
+        lines = await events.of_episode(tx, episode.id)
+        taken = await _taken(tx, lines)
+        taking = _ProposalMerger(tx, episode, replace(case.screen, people=people), settings, report, now, lines, taken)
         before = report.refused.copy()
         for raw in changes:
             await taking.take(raw)
@@ -277,6 +278,7 @@ class _ProposalMerger:
     report: ExtractReport
     now: int
     lines: Sequence[Line] = ()
+    taken: frozenset[str] = frozenset()
     written: int = 0
 
     async def take(self, raw: object) -> None:
@@ -305,7 +307,7 @@ class _ProposalMerger:
         speaker = change.speaker.viewer_id if change.speaker else None
         if not is_meant(change.fact, self.lines, speaker):
             raise FactRefused("not_meant")
-        at = said_at(change.fact, self.lines, speaker, self.episode.ended_at)
+        at = said_at(change.fact, self.lines, speaker, self.episode.ended_at, taken=self.taken)
         at = min(at, self.now)  # a clock that ran ahead must not make a note from the future
         origin = self._origin(change, at)
         new = _new_note(change, at, self.episode.stream_id, speaking(self.settings).writes_as)
@@ -327,14 +329,11 @@ class _ProposalMerger:
         )
 
 
-async def _not_taken_yet(tx: Transaction, lines: Sequence[Line]) -> list[Line]:
-    """A window's lines, without those that counted when they were said: commands, corrections.
-
-    "I don't like tea any more" has the words of "likes tea", and must not make that the newer of the two.
-    """
+async def _taken(tx: Transaction, lines: Sequence[Line]) -> frozenset[str]:
+    """The ids of a window's lines that counted when they were said: commands, corrections."""
     keys = {line.id: episodes.key_of_line(line.id) for line in lines}
     taken = await episodes.ids_by_key(tx, list(keys.values()))
-    return [line for line in lines if keys[line.id] not in taken] or list(lines)
+    return frozenset(line for line, key in keys.items() if key in taken)
 
 
 def rule_proposals(lines: Sequence[Line], case: _EpisodeContext) -> list[object]:
@@ -352,12 +351,17 @@ def rule_proposals(lines: Sequence[Line], case: _EpisodeContext) -> list[object]
     return proposals(extract(fence("episode", " ".join(dict.fromkeys(sentences))))) or []
 
 
-def said_at(fact: str, lines: Sequence[Line], speaker: str | None, otherwise: int) -> int:
+def said_at(
+    fact: str, lines: Sequence[Line], speaker: str | None, otherwise: int, *, taken: Collection[str] = ()
+) -> int:
     """When a fact was said: the time (ms) of the newest of the speaker's lines that has most of its words.
 
-    `speaker` None: anybody's lines. `otherwise`: where no line shares a word with it, as in an import.
+    `speaker` None: anybody's lines. `otherwise`: where no line shares a word with it, as in an import. `taken`: the ids of
+    lines that counted already, the last choice: "I don't like tea any more" has the words of "likes tea", and must not
+    make that the newer of the two.
     """
-    return max((line.at for line in _closest(fact, lines, speaker)), default=otherwise)
+    closest = _closest(fact, lines, speaker)
+    return max((line.at for line in [one for one in closest if one.id not in taken] or closest), default=otherwise)
 
 
 def is_meant(fact: str, lines: Sequence[Line], speaker: str | None) -> bool:
