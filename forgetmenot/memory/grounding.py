@@ -127,6 +127,7 @@ class _Line:
     numbers: frozenset[str]
     named: frozenset[str]
     denied: frozenset[str]
+    wished: frozenset[str]
     kin: str
     asks: bool
     official: bool
@@ -283,7 +284,7 @@ class Evidence:
         heard = [word for word in content if self._match(word, [best])]
         if not stated & _NOT and heard and all(self._match_words(word, line.denied) for word in heard):
             return "sense"
-        if line.words & _WISH and not stated & _WISH:
+        if not stated & _WISH and heard and all(self._match_words(word, line.wished) for word in heard):
             return "sense"
         return None
 
@@ -321,7 +322,8 @@ def _line(said: Said) -> _Line:
         words=frozenset(found),
         numbers=numbers(said.text),
         named=named,
-        denied=frozenset(denied),
+        denied=denied,
+        wished=frozenset(word for part in parts if not _WISH.isdisjoint(part) for word in part),
         kin=kin[1].lower() if (kin := _KIN.search(said.text)) else "",
         asks=_ASKS.search(said.text) is not None,
         official=said.official,
