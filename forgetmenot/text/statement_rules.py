@@ -78,7 +78,9 @@ def sentences_that_fit(sentences: Iterable[str], most: int) -> str:
 _ABOUT = re.compile(r"\A(?P<who>P\d+)(?P<own>'s)?\s+(?P<what>.{3,180}?)\.?\Z")
 _CHANNEL = re.compile(r"\AChannel: (?P<fact>.{3,160}?)\.?\Z")
 _BIT = re.compile(r"\ARunning bit: (?P<bit>.{3,160}?)\.?\Z")
-_VERBS = {third(verb) for verb in LASTING} | frozenset(("is", "has", "was", "comes", "no", "never", "always", "still"))
+_VERBS = {third(verb) for verb in LASTING} | frozenset(
+    ("is", "has", "was", "comes", "no", "never", "always", "still", "only", "does", "cannot")
+)
 _PASSING = re.compile(r"(?:is|was) (?:here|back|new here|away|happy|sad|tired)\b")
 _LIFETIMES = (
     ("1d", r"\b(?:today|tonight|right now)\b"),
