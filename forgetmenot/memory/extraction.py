@@ -56,7 +56,8 @@ FAILURES_IN_A_ROW = 3
 SET_ASIDE = "set_aside"
 """The name of the count of summaries that no model could read."""
 PEOPLE_SHOWN = 40
-WORDS_PER_CHANGE = 40
+ASKED_FOR, WORDS_PER_CHANGE = 8, 40
+"""So many notes a model is asked for, with so many words each; rules find more at no cost."""
 KNOWN_PER_SUBJECT = 12
 KNOWN_IN_ALL = 80
 
@@ -220,11 +221,12 @@ class Extractor:
             return by_rules, False
 
     async def _ask(self, case: _EpisodeContext, settings: Settings, report: ExtractReport) -> list[object]:
+        most = min(ASKED_FOR, settings.memory.notes_per_episode)
         request = memory_request(
             Purpose.EXTRACT,
-            SYSTEM % settings.memory.notes_per_episode,
+            SYSTEM % most,
             case.prompt,
-            output_limit(WORDS_PER_CHANGE * settings.memory.notes_per_episode, settings.model),
+            output_limit(WORDS_PER_CHANGE * most, settings.model),
             SCHEMA,
         )
         for temperature in TEMPERATURES:

@@ -14,7 +14,7 @@ from forgetmenot.text.mentions import fenced
 from forgetmenot.text.statements import LASTING, PETS, claims, fact_of, third
 from forgetmenot.text.words import STOPWORDS, stem, words
 
-MOST_WORDS, MOST_CLAIMS, MOST_NOTES = 150, 14, 8
+MOST_WORDS, MOST_CLAIMS, MOST_NOTES = 150, 14, 20
 BIT_TIMES, BIT_PEOPLE = 4, 3
 NOTHING = "Nothing in particular was said."
 

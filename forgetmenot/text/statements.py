@@ -291,11 +291,17 @@ _NO_SUBJECT = re.compile(
     re.IGNORECASE,
 )
 _LINKS = frozenset("and or of to in on at with for from by near about since that as".split())
-_WHEN = r"(?:mon|tues|wednes|thurs|fri|satur|sun)days?|every|each|daily|weekly|monthly|\d{1,2}(?::\d\d)?(?: ?[ap]m)"
+_MONTH = r"(?:jan|febr)uary|march|april|may|june|july|august|(?:sept|nov|dec)ember|october"
+_WHEN = (
+    r"(?:mon|tues|wednes|thurs|fri|satur|sun)days?|every|each|daily|weekly|monthly|\d{1,2}(?::\d\d)?(?: ?[ap]m)"
+    rf"|(?:{_MONTH}) \d{{1,2}}(?:st|nd|rd|th)?|\d{{1,2}}(?:st|nd|rd|th)?(?: of)? (?:{_MONTH})"
+)
 _ANNOUNCED = re.compile(
-    r"\A(?P<fact>(?:the )?(?!(?:i|we|my|you|it|this|that|there|he|she|they|what|next|who)\b)"
-    r"[a-z][a-z' -]{2,30}? (?:is|are|happens|starts?)"
-    rf" (?:on|at|every|each)\b[\w:' ]*?\b(?:{_WHEN})\b[\w:' ]*?)(?:,? (?:by the way|btw|everyone|guys|chat))?[.! ]*\Z",
+    r"\A(?P<fact>(?:the )?(?!(?:i|we|my|you|it|this|that|there|he|she|they|what|next|who)\b)(?:"
+    rf"[a-z][a-z' -]{{2,30}}? (?:is|are|happens|starts?) (?:on|at|every|each)\b[\w:' ]*?\b(?:{_WHEN})\b[\w:' ]*?"
+    r"|(?:subs|subscribers|vips|members|followers|raiders|gifters) (?:get (?:an?|the|their|free|extra|\d+)|can|may) [\w' ]{4,60}?"
+    r"|(?:sub|follower|bits?|donation|channel) goal is [\w' ]{4,60}?|schedule is [\w', ]{4,80}?"
+    r"))(?: from (?:now|today|tomorrow|next \w+) on)?(?:,(?! \w+days)[^,]*)?[.! ]*\Z",
     re.IGNORECASE,
 )
 _ROLE = re.compile(r"\b(?:mod|moderator|admin|owner|streamer|broadcaster|vip|your)\b|[\[{<]", re.IGNORECASE)
@@ -313,7 +319,7 @@ def claims(text: str) -> list[str]:
 
 
 def announcement(text: str) -> str | None:
-    """What a line of the streamer or a moderator says of when something happens on the channel again and again."""
+    """What a line says of the channel: when something happens, what subscribers get, what the goal is."""
     found = _ANNOUNCED.match(meant_part(text))
     return found["fact"].strip() if found else None
 
