@@ -46,7 +46,7 @@ from forgetmenot.store.notes import NewNote
 from forgetmenot.text.mentions import fence, ids_in
 from forgetmenot.text.sentences import sentences_of
 from forgetmenot.text.statement_rules import extract
-from forgetmenot.text.statements import announcement, claims, meant_part
+from forgetmenot.text.statements import announcement, lasting_claims, meant_part
 from forgetmenot.text.words import stems, telling_stems
 
 EPISODES_PER_RUN = 50
@@ -344,7 +344,7 @@ def rule_proposals(lines: Sequence[Line], case: _EpisodeContext) -> list[object]
         f"{case.handles.handle(line.viewer_id)}{'' if claim.startswith(chr(39)) else ' '}{claim}."
         for line in lines
         if line.viewer_id in case.speakers and line.text
-        for claim in claims(case.handles.hide_chat(line.text))
+        for claim in lasting_claims(case.handles.hide_chat(line.text))
     ]
     official = (line.text for line in lines if line.role in OFFICIAL and line.viewer_id in case.speakers)
     sentences += [f"Channel: {said}." for text in official if (said := announcement(case.handles.hide_chat(text)))]
@@ -358,9 +358,9 @@ def said_at(
 ) -> int:
     """When a fact was said: the time (ms) of the newest of the speaker's lines that has most of its words.
 
-    `speaker` None: anybody's lines. `otherwise`: where no line shares a word with it, as in an import. `taken`: the ids of
-    lines that counted already, the last choice: "I don't like tea any more" has the words of "likes tea", and must not
-    make that the newer of the two.
+    `speaker` None: anybody's lines. `otherwise`: where no line shares a word with it, as in an import. `taken`: the ids
+    of lines that counted already, the last choice: "I don't like tea any more" has the words of "likes tea", and must
+    not make that the newer of the two.
     """
     closest = _closest(fact, lines, speaker)
     return max((line.at for line in [one for one in closest if one.id not in taken] or closest), default=otherwise)
