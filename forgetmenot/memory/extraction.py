@@ -328,6 +328,9 @@ class _ProposalMerger:
             stream_id=self.episode.stream_id,
             per_stream=self.settings.memory.notes_per_subject_stream,
             witness_streams=self.settings.people.newcomer_streams,
+            official=change.scope is Scope.CHANNEL
+            and self.screen.chat
+            and self.screen.evidence.is_official(change.fact),
         )
 
 

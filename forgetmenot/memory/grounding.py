@@ -201,13 +201,20 @@ class Evidence:
 
     def channel_fault(self, fact: str) -> str | None:
         """The rule that refuses a fact about the channel: "channel" where nobody who may said it."""
+        if self.is_official(fact):
+            return None
         speakers = dict.fromkeys(line.speaker for line in self._lines)
-        lines, content = [line for line in self._lines if line.official], _content(fact)
-        best = max((sum(self._match_words(word, line.words) for word in content) for line in lines), default=0.0)
-        if best >= CLEARLY * len(content) and Evidence(lines, self._streamer).note_fault(fact, None) is None:
-            return None  # one line says it: of the words of many anything can be made
         witnesses = sum(self.note_fault(fact, speaker) is None for speaker in speakers)
         return None if witnesses >= WITNESSES else "channel"
+
+    def is_official(self, fact: str) -> bool:
+        """Whether the streamer, a moderator, an event or the title says a fact about the channel.
+
+        In one line: of the words of many anything can be made.
+        """
+        lines, content = [line for line in self._lines if line.official], _content(fact)
+        best = max((sum(self._match_words(word, line.words) for word in content) for line in lines), default=0.0)
+        return best >= CLEARLY * len(content) and Evidence(lines, self._streamer).note_fault(fact, None) is None
 
     def _named_first(self, text: str) -> frozenset[str]:
         mention, streamer = MENTION.search(text), _STREAMER.search(text)
