@@ -49,7 +49,7 @@ async def test_the_whole_chain_is_told(world: World, learn: Learn, change: Chang
         f"  `forgetmenot memory undo {new.id}` undoes that.",
         "History",
         f"  {after}: written, in the place of another note",
-        "Replies that used it (`forgetmenot why NUMBER` shows more)",
+        "Replies whose prompt had it (`forgetmenot why NUMBER` shows more)",
         f"  {reply} ({after})",
     ]
     told = await words(world, old.id)
@@ -90,7 +90,7 @@ async def test_every_section_that_shows_notes_counts_as_a_use(world: World, lear
     assert "It came up in 2 streams." in told
     assert "it came up in chat." in told
     assert "Bob said it again in chat." in told
-    assert told.count("Replies that used it") == 1
+    assert told.count("Replies whose prompt had it") == 1
     assert [f"  {reply} (" in told for reply in used] == [True] * len(used)
 
 
