@@ -10,7 +10,7 @@ A correction in plain speech is written at once. A line changes only what is kno
 plainly corrects one live note (memory/facts). The streamer corrects the channel's notes as well. What is quoted,
 supposed or joked changes nothing, and whatever is new but contradicts nothing waits until chat is summarised. The old
 note is superseded as by any other claim; where the line does not say what is true instead, or not plainly, it is
-retracted. Both can be undone.
+retracted; so is the one note that the bot just used, if its subject only denies it. All can be undone.
 """
 
 import asyncio
@@ -34,12 +34,14 @@ from forgetmenot.memory.notes.note_merge import LIVE
 from forgetmenot.memory.notes.proposals import FactRefused, checked_fact
 from forgetmenot.memory.suppression import SuppressionFilter
 from forgetmenot.settings.schema import PrivacySettings, Settings
-from forgetmenot.store import bot_messages, events, forgotten_facts, notes
+from forgetmenot.store import bot_messages, episodes, events, forgotten_facts, notes
 from forgetmenot.store.database import Database, Source
 from forgetmenot.text.chat_commands import is_command
 from forgetmenot.text.mentions import defang
+from forgetmenot.text.questions import taken_words
 from forgetmenot.text.removal import traces
-from forgetmenot.text.statements import claims, fact_of, stated_part
+from forgetmenot.text.statements import claims, denies, denies_of_oneself, fact_of, stated_part
+from forgetmenot.text.words import telling_stems
 
 _TAKES_BACK = re.compile(r"\b(?:forget|wrong|not true)\b", re.IGNORECASE)
 _FIRST_PERSON = re.compile(r"\b(?:i|my)\b", re.IGNORECASE)  # of a claim; most lines have none
@@ -143,6 +145,43 @@ async def _may_be_shown(source: Source, one: HeardFact, quiet: SuppressionFilter
 # Corrections in plain speech.
 
 
+class MadeChange(NamedTuple):
+    """What a line changed: the code of what it says to that, and the note that stands, or was taken back."""
+
+    code: str
+    note: Note
+
+
+async def changed_by(source: Source, line_id: str) -> MadeChange | None:
+    """What a line of chat changed when it was heard."""
+    for note in await notes.resting_on(source, episodes.key_of_line(line_id)):
+        return MadeChange("edited" if note.status in LIVE else "taken_back", note)
+    return None
+
+
+class JustSaid(NamedTuple):
+    """What the bot last said to a viewer, and the notes that it used."""
+
+    text: str
+    notes: list[Note]
+
+
+async def just_said(source: Source, viewer_id: str, now: int, *, to_anybody: bool = False) -> JustSaid | None:
+    """What the bot last said to a viewer (or to anybody) these minutes; None if nothing.
+
+    Where it is not kept which notes it used (a command's answer, a quotation), those of the viewer whose words it has.
+    """
+    for reply in await bot_messages.said_lately(source, 1, now - LATELY, None if to_anybody else viewer_id):
+        _, used, _ = await bot_messages.of_reply(source, reply.id)
+        found = [note for note_id in used if (note := await notes.get(source, note_id)) and note.status in LIVE]
+        if not used:
+            said = telling_stems(reply.text, 2)
+            own = await notes.of_subject(source, viewer_id, LIVE)
+            found = [note for note in own if taken_words(telling_stems(note.fact, 2), said, frozenset())]
+        return JustSaid(reply.text, found)
+    return None
+
+
 class SpokenCorrections:
     """Looks for corrections in lines of chat. `flush` makes lines that were just heard readable."""
 
@@ -152,9 +191,11 @@ class SpokenCorrections:
         self._db, self._settings, self._clock, self._flush = db, settings, clock, flush
         self._last: OrderedDict[str, tuple[int, str]] = OrderedDict()
 
-    async def take(self, event: ChatEvent) -> None:
-        """Write what a line corrects, if anything. A correction that is refused or cannot be written is only logged."""
-        text = event.text
+    async def take(self, event: ChatEvent, text: str) -> None:
+        """Write what a line corrects, if anything. A correction that is refused or cannot be written is only logged.
+
+        `text`: the line without the bot's name.
+        """
         if event.kind is not EventKind.MESSAGE or len(text) > LONGEST_LINE:
             return
         lately = self._last.pop(event.user_id, (0, ""))
@@ -167,28 +208,31 @@ class SpokenCorrections:
         try:
             for subject in (event.user_id, None) if "broadcaster" in event.badges else (event.user_id,):
                 held = await notes.of_subject(self._db, subject, LIVE)
-                if not held:
-                    continue
-                found = await asyncio.to_thread(corrected, meant, held, await self._before(event, lately))
+                found = await self._found(event, meant, held, lately) if held else None
                 if found is not None:
-                    note, fact = found
-                    await self._write(event, note, fact)
+                    await self._write(event, *found)
                     return
         except FactRefused as refused:
             log.debug("a correction in chat is not taken", rule=refused.rule)
         except StoreError as error:
             log.warning("a correction in chat could not be written", error=type(error).__name__)
 
+    async def _found(
+        self, event: ChatEvent, meant: str, held: Sequence[Note], lately: tuple[int, str]
+    ) -> tuple[Note, str | None] | None:
+        """The note that a line corrects, and what it then says. What came before: the bot's reply, else their line."""
+        said = await just_said(self._db, event.user_id, event.at)
+        used = {note.id for note in said.notes} if said is not None else set()
+        if ended := [note for note in held if used == {note.id} and denies(meant, note.fact)]:
+            return ended[0], None
+        own = Before("own", lately[1]) if lately[0] >= event.at - LATELY else NOTHING_BEFORE
+        found = await asyncio.to_thread(corrected, meant, held, own if said is None else Before("bot", said.text))
+        ended = [note for note in held if denies_of_oneself(meant, note.fact)] if found is None else []
+        return found or ((ended[0], None) if len(ended) == 1 else None)
+
     def forget(self) -> None:
         """Drop the last lines of everybody: after an erasure."""
         self._last.clear()
-
-    async def _before(self, event: ChatEvent, lately: tuple[int, str]) -> Before:
-        """The bot's last reply to the speaker, else their own last line."""
-        since = event.at - LATELY
-        for reply in await bot_messages.said_lately(self._db, 1, since, event.user_id):
-            return Before("bot", reply.text)
-        return Before("own", lately[1]) if lately[0] >= since else NOTHING_BEFORE
 
     async def _write(self, event: ChatEvent, note: Note, fact: str | None) -> None:
         await self._flush()

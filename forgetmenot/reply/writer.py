@@ -16,10 +16,13 @@ from forgetmenot.clock import MINUTE, SECOND, Clock
 from forgetmenot.domain.action import Proposal
 from forgetmenot.domain.chat import ChatEvent
 from forgetmenot.domain.model import ModelAnswer, ModelRequest, Prompt
+from forgetmenot.domain.operation import OperationResult
 from forgetmenot.errors import ModelError
 from forgetmenot.languages import in_language, reason
 from forgetmenot.llm.offline.answer import quotation
 from forgetmenot.logs import log
+from forgetmenot.memory.facts.corrections import seems_to_correct
+from forgetmenot.memory.heard_facts import changed_by, just_said
 from forgetmenot.memory.suppression import without_hidden_names, without_suppressed
 from forgetmenot.operations import wording
 from forgetmenot.operations.action_claims import claims_action
@@ -47,8 +50,9 @@ from forgetmenot.reply.support import (
 )
 from forgetmenot.reply.triggers import Identity, Trigger, TriggerKind
 from forgetmenot.settings.schema import Settings, Unsupported
-from forgetmenot.store import bot_messages, events, model_calls
+from forgetmenot.store import bot_messages, events, model_calls, viewers
 from forgetmenot.store.database import Database
+from forgetmenot.text.mentions import ids_in, show
 
 QUOTE_EVERY = 10 * MINUTE
 """How often a note is quoted while the model is away."""
@@ -149,7 +153,8 @@ class ReplyWriter:
                     polished = Polished(polish(text, context).text, polished.filters)
                 used = used_notes(polished.text, _facts_shown(prompt), context.question)
                 await self._record(job, prompt, answer, polished, used, claims)
-                return polished.text, "" if polished.text else reply.problem
+                words = polished.text or await self._about_correction(job, material)
+                return words, "" if words else reply.problem
         return "", reason("prompt_cleared")
 
     async def _prompt(self, job: PendingReply) -> tuple[Prompt, TailMaterial]:
@@ -283,6 +288,8 @@ class ReplyWriter:
         error: ModelError,
     ) -> tuple[str, str]:
         """Silence, except that a direct question is sometimes answered with a note that plainly answers it."""
+        if words := await self._about_correction(job, material):
+            return words, ""
         reason = str(error)
         now = self._clock.now()
         due = self._quoted_at is None or now - self._quoted_at >= QUOTE_EVERY
@@ -300,7 +307,26 @@ class ReplyWriter:
     ) -> str:
         """The note in a prompt that answers, or that what was `said` is made of, as chat may read it; else nothing."""
         words = await asyncio.to_thread(quotation, request.system, request.prompt, request.language, said)
-        words = polish(words, context).text
+        return await self._as_chat_may_read(polish(words, context).text, job, material)
+
+    async def _about_correction(self, job: PendingReply, material: TailMaterial) -> str:
+        """What the line has just corrected; or how to correct the note just used, where it seems to mean that."""
+        who, change = job.event.user_id, await changed_by(self._db, job.event.id)
+        if change is not None:
+            code, found = change.code, [change.note]
+        else:
+            said = await just_said(self._db, who, job.event.at)
+            code, found = "if_wrong", [note for note in said.notes if note.subject_id == who] if said else []
+            if not (found and seems_to_correct(job.trigger.question, to_bot=job.trigger.direct)):
+                return ""
+        names = await viewers.names(self._db, sorted({one for note in found for one in ids_in(note.fact)}))
+        listed = [{"id": note.id, "fact": show(note.fact, names)} for note in found]
+        result = OperationResult(ok=True, code=code, data={**listed[0], "notes": listed})
+        words = wording.chat_line(result, in_language(job.settings.bot.language))
+        return await self._as_chat_may_read(words, job, material)
+
+    async def _as_chat_may_read(self, words: str, job: PendingReply, material: TailMaterial) -> str:
+        """Words of ours that name notes; nothing where they have what is to be left alone."""
         if without_suppressed(words, material.left_alone) != words:
             return ""  # the rest of a quotation would be the bot's own words, and might begin with a command
         return await without_hidden_names(self._db, words, job.event.user_id)

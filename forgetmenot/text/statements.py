@@ -9,6 +9,8 @@ import re
 from collections.abc import Iterator
 from itertools import islice
 
+from forgetmenot.text.words import STOPWORDS, stem, words
+
 _QUOTED = re.compile(r"\"[^\"]*\"|“[^”]*”|«[^»]*»|„[^“”]*[“”]|(?<!\w)'[^']{6,}'(?!\w)|(?<!\w)‘[^’]{6,}’(?!\w)")
 _QUOTES = re.compile(
     r"\b(?:(?:the )?(?:song|lyrics?|line|quote|title|panel|sign|meme|ad|trailer|npc|poem|chorus) (?:\w+ ){0,2}?"
@@ -46,6 +48,54 @@ def meant_part(text: str) -> str:
 def stated_part(text: str) -> str:
     """What of a line its speaker states: as `meant_part`, and nothing of a question."""
     return "" if text.rstrip().endswith("?") else meant_part(text)
+
+
+_DENIED = re.compile(
+    r"(?<!not )(?<!isnt )(?<!never )(?<!i was )(?<!im )(?<!i am )(?<!my )\b(?:wrong|false|incorrect|untrue|inaccurate"
+    r"|outdated|nonsense|mistake|mistaken|falsch|falso|faux|errado|mentira)\b(?! with)"
+    r"|\b(?:not|never|isnt|wasnt) (?:\w+ )?(?:true|right(?! now)|correct|me|mine|any more)\b"
+    r"|\b(?:never|didnt|did not) (?:\w+ )?(?:said|say|told|had|did|was|were|have|been)\b|\bno longer\b"
+    r"|\b(?:not|dont|doesnt|isnt|arent|aint) (?:\w+ ){0,2}anymore\b"
+    r"|\b(?:mixed|mixing) (?:\w+ )?up\b|\bconfus(?:ed|ing)\b|\bstimmt nicht\b|\bnicht (?:wahr|mehr)\b"
+    r"|\b(?:no es|nao e|pas|ce nest pas) (?:cierto|verdad|verdade|vrai)\b|\b(?:ya no|ja nao)\b"
+)
+_NEGATED = re.compile(r"\b(?:not|dont|doesnt|no longer|isnt|arent|aint|anymore)\b")
+_WORDS_BESIDE = """anymore bot bro confused confusing correct dude ever fact false falsch falso faux errado haha
+    incorrect inaccurate info lmao longer man mentira never mine mistake mistaken mixed mixing nah nonsense nope note
+    old outdated right said sorry still stimmt told totally true untrue wrong aint u um yo das es ist eso c est nicht
+    mehr wahr cierto verdad verdade vrai pas ya nao ja no e"""
+_BESIDE_DENIALS = STOPWORDS | frozenset(_WORDS_BESIDE.split())
+_OTHER_WORDS = """now again only just once yet if when while until most so too some very
+    like likes get go goes going can cant could want will would should"""
+_NOT_A_DENIAL = frozenset(_OTHER_WORDS.split())
+"""What makes words of a fact with a "not" another statement: "I don't like Oslo" of somebody who lives there."""
+_NOT_ABOUT_IT = frozenset(["what", "whats", "why", "how"])
+_OF_ONESELF = re.compile(r"\bi ?(?:m|am|aint) not an? |\bi (?:dont|do not|no longer) (?!like|want)")
+_SOMEBODY_MEANT = re.compile(r"\b(with|not me (?:thats|its|that is|it was|but)) (?!me\b)\w+\Z")
+
+
+def denies(text: str, of: str = "") -> bool:
+    """Whether a line only says that what was just said does not hold: "that's wrong", "not anymore".
+
+    `of`: what was said, whose words may be repeated: "I don't play that anymore". A "no" alone is none, because it may
+    be an answer.
+    """
+    said = _SOMEBODY_MEANT.sub(r"\1", " ".join(words(text))).split()
+    plain, more = " ".join(said), [word for word in said if word not in _BESIDE_DENIALS]
+    if not _NOT_ABOUT_IT.isdisjoint(said):
+        return False
+    if not more:
+        return _DENIED.search(plain) is not None
+    known = {stem(word) for word in words(of)}
+    repeats = all(stem(word) in known for word in more) and _NOT_A_DENIAL.isdisjoint(set(said) - set(words(of)))
+    return repeats and _NEGATED.search(plain) is not None
+
+
+def denies_of_oneself(text: str, fact: str) -> bool:
+    """Whether a line denies a fact of its speaker, whatever came before: "I'm not a nurse", "I don't have a cat"."""
+    said = words(text)
+    names_it = {stem(word) for word in words(fact)[1:]} & {stem(word) for word in said} - STOPWORDS
+    return bool(names_it) and _OF_ONESELF.search(" ".join(said)) is not None and denies(text, fact)
 
 
 _MOPING = re.compile(
@@ -197,9 +247,9 @@ def said_of_oneself(line: str) -> str | None:
 
 def _predicate(rest: str) -> str | None:
     """What follows "I", after "she"."""
-    for words, other in _HELPERS.items():
-        if rest.lower().startswith(f"{words} "):
-            return f"{other} {about_them(rest[len(words) + 1 :])}"
+    for helper, other in _HELPERS.items():
+        if rest.lower().startswith(f"{helper} "):
+            return f"{other} {about_them(rest[len(helper) + 1 :])}"
     verb, _, more = rest.partition(" ")
     if verb.lower() in _ADVERBS:
         inner = _predicate(more.strip())
@@ -235,7 +285,7 @@ _START = re.compile(r"(?:(?<=\s)|(?<=,)|\A)(?=(?:I|my|My)\s)")
 _STOP = re.compile(
     r",|\s(?:so|but|because|since|if|when|while|which|though|btw|lol|haha|xd|unless|until)\b"
     r"|\sand\s(?=(?:I|my|our|he|she|it|we|you|they|the|that|there|this|can|could|will|would|am|have|now)\b)"
-    r"|\s(?:you|your|ur|u)\b",
+    r"|\s(?:you|your|ur|u)\b|(?<! do)(?<! am)(?<! did)(?<! have)(?<! is)(?<! are)\snot\b",
     re.IGNORECASE,
 )
 _NOT_CLAIMED = re.compile(

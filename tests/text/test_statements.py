@@ -1,10 +1,12 @@
 """What somebody tells about themselves, turned into a fact without its subject."""
 
+import re
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from forgetmenot.text.statements import others_fact, own_fact, said_of_oneself
+from forgetmenot.text.statements import denies, denies_of_oneself, others_fact, own_fact, said_of_oneself
 
 
 @pytest.mark.parametrize(
@@ -70,3 +72,41 @@ def test_what_follows_a_name_is_the_fact() -> None:
 @given(st.text(max_size=80))
 def test_anything_can_be_told(text: str) -> None:
     assert own_fact(text) is None or isinstance(own_fact(text), str)
+
+
+DENIALS = """that's wrong; wrong; not true; false; i never said that; not anymore; that's outdated; no longer
+    not me; you mixed me up with bob; thats not me thats bob; nope, wrong; who told you that, not true
+    das stimmt nicht; ya no"""
+NO_DENIALS = """no; lol no; nah; what's wrong with you; you're not wrong; i was wrong; my mistake; not now
+    not right now; wrong chat; that's right; never mind; no thanks; i dont know
+    that's not bad; why is that wrong; not yet"""
+
+
+@pytest.mark.parametrize("line", re.split(r"[;\n]\s*", DENIALS))
+def test_a_denial_says_nothing_else(line: str) -> None:
+    assert denies(line)
+
+
+@pytest.mark.parametrize("line", re.split(r"[;\n]\s*", NO_DENIALS))
+def test_a_no_alone_and_what_only_sounds_like_it_is_no_denial(line: str) -> None:
+    assert not denies(line)
+
+
+@pytest.mark.parametrize(
+    ("line", "fact", "after_it", "by_itself"),
+    [
+        ("i dont play that anymore", "plays the cello", True, False),
+        ("I'm not a nurse", "works as a nurse", True, True),
+        ("I don't live in Oslo", "lives in Oslo", True, True),
+        ("I don't have a cat", "has a cat called Miso", True, True),
+        ("not oslo", "lives in Oslo", True, False),
+        ("I don't like Oslo", "lives in Oslo", False, False),
+        ("I'm not in Oslo", "lives in Oslo", True, False),
+        ("i dont play the cello right now", "plays the cello", False, False),
+        ("i dont only play cello", "plays the cello", False, False),
+        ("I'm not a nurse, I'm a doctor", "works as a nurse", False, False),
+    ],
+)
+def test_a_fact_is_denied_in_its_own_words(line: str, fact: str, after_it: bool, by_itself: bool) -> None:
+    assert denies(line, fact) == after_it
+    assert denies_of_oneself(line, fact) == by_itself

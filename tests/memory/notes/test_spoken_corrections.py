@@ -31,7 +31,7 @@ class Room:
     async def say(self, text: str, who: str = "alice") -> ChatEvent:
         await self.channel.clock.advance(MINUTE)
         said = line(who, text, at=self.channel.clock.now())
-        await self.read.take(said)
+        await self.read.take(said, said.text)
         self.channel.ingest.take(said)
         await self.channel.ingest.flush()
         return said
@@ -93,7 +93,7 @@ async def test_a_clear_that_comes_before_its_line_counts(room: Room) -> None:
     await room.know(ALICE, "drives a Fiat")
     said = line("alice", "no more Fiat, sold it", at=room.channel.clock.now())
     await room.clear(said)
-    await room.read.take(said)
+    await room.read.take(said, said.text)
     assert await room.known() == ["drives a Fiat"]
 
 
