@@ -27,6 +27,8 @@ from forgetmenot.text.words import telling_stems, words
 MISSED_CHARS, MISSED_LEAD = 450, 50
 JUST_BEFORE = 10 * MINUTE
 LINES_BEFORE = 3
+THAT = (["that"], ["it"], ["this"])
+"""What means the note that the bot just used."""
 MOST_NEAR = 2
 _WEIGHT = {Importance.HIGH: 2, Importance.MEDIUM: 1, Importance.LOW: 0}
 
@@ -253,7 +255,7 @@ async def forget(context: OperationContext, request: Request) -> OperationResult
     about, what = await _about(context, request, typed) if in_chat else (request.target, typed)
     if not words(what):
         return OperationResult(ok=False, code="forget_what", target=about)
-    just_used = words(what) in (["that"], ["it"], ["this"])
+    just_used = words(what) in THAT
     found = await (_just_used(context, request) if just_used else _find(context, request, about, what))
     if not found:
         return OperationResult(ok=False, code="forget_what" if just_used else "nothing_found", target=about)
@@ -332,7 +334,9 @@ async def edit(context: OperationContext, request: Request) -> OperationResult:
     """Correct a note: its subject and moderators may; the old version stays in its history."""
     asker, note_id, text = request.asker, request.number("id"), defang(request.text("text"))
     if note_id:
-        old, new = await notes.get(context.db, note_id), (asker.surface is Surface.CHAT and own_fact(text)) or text
+        old, new = await notes.get(context.db, note_id), text
+        if old is not None and old.subject_id is not None and asker.surface is Surface.CHAT:
+            new = reworded(old.fact, text, most=2)
     else:
         found = await _meant(context, request, text)
         if len(found) != 1:
@@ -361,7 +365,11 @@ async def retract(context: OperationContext, request: Request) -> OperationResul
     if not note_id:
         if changed := await changed_by(context.db, request.asker.line_id):  # as a correction, when it was heard
             return OperationResult(ok=True, code=changed.code, data=await _quoted(context, request, changed.note))
-        found = await _just_used(context, request)
+        what = request.text("what")
+        named = what and words(what) not in THAT
+        found = await (
+            _find(context, request, own_target(request.asker), what) if named else _just_used(context, request)
+        )
         if len(found) != 1:
             return await _which(context, request, "which_wrong", found) if found else _NO_NOTE_MEANT
         note_id = found[0].id

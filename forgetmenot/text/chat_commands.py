@@ -35,8 +35,8 @@ _TAKE_BACK = re.compile(
 )
 _STOP_SAYING = re.compile(r"(?:stop|quit) (?:saying|mentioning|bringing up) (?:that )?(.+)", re.IGNORECASE)
 _CHANGE = re.compile(
-    r"(?:change|correct|fix|update|edit) (?:that|it|this|(?:that |the |my )?note)(?: #?(?P<id>\d+))?"
-    r"(?:\s*[:,]\s*|\s+(?:to|into)\s+)(?P<text>.+)",
+    r"(?:(?:change|correct|fix|update|edit) (?:that|it|this|(?:that |the |my )?note)(?: #?(?P<id>\d+))?"
+    r"(?:\s*[:,]\s*|\s+(?:to|into)\s+)|correction\s*[:,]\s*(?!\w+ not\b|it))(?P<text>.+)",
     re.IGNORECASE,
 )
 _FORGET_ALL = re.compile(rf"!forget\s+(?:about\s+)?(?:everything|all|{_EVERYTHING.pattern})", re.IGNORECASE)

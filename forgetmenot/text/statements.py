@@ -52,26 +52,28 @@ def stated_part(text: str) -> str:
 
 _DENIED = re.compile(
     r"(?<!not )(?<!isnt )(?<!never )(?<!i was )(?<!im )(?<!i am )(?<!my )\b(?:wrong|false|incorrect|untrue|inaccurate"
-    r"|outdated|nonsense|mistake|mistaken|falsch|falso|faux|errado|mentira)\b(?! with)"
+    r"|outdated|nonsense|mistake|mistaken|out of date|falsch|falso|faux|errado|mentira)\b(?! with)"
     r"|\b(?:not|never|isnt|wasnt) (?:\w+ )?(?:true|right(?! now)|correct|me|mine|any more)\b"
     r"|\b(?:never|didnt|did not) (?:\w+ )?(?:said|say|told|had|did|was|were|have|been)\b|\bno longer\b"
+    r"|\b(?:used to|stopped|quit)\Z"
     r"|\b(?:not|dont|doesnt|isnt|arent|aint) (?:\w+ ){0,2}anymore\b"
     r"|\b(?:mixed|mixing) (?:\w+ )?up\b|\bconfus(?:ed|ing)\b|\bstimmt nicht\b|\bnicht (?:wahr|mehr)\b"
     r"|\b(?:no es|nao e|pas|ce nest pas) (?:cierto|verdad|verdade|vrai)\b|\b(?:ya no|ja nao)\b"
 )
 _NEGATED = re.compile(r"\b(?:not|dont|doesnt|no longer|isnt|arent|aint|anymore)\b")
-_WORDS_BESIDE = """anymore bot bro confused confusing correct dude ever fact false falsch falso faux errado haha
-    incorrect inaccurate info lmao longer man mentira never mine mistake mistaken mixed mixing nah nonsense nope note
-    old outdated right said sorry still stimmt told totally true untrue wrong aint u um yo das es ist eso c est nicht
-    mehr wahr cierto verdad verdade vrai pas ya nao ja no e"""
+_WORDS_BESIDE = """aint anymore bad bot bro c cierto confused confusing correct das date dude e errado es eso est
+    ever fact falsch false falso faux haha inaccurate incorrect info information ist ja lmao longer
+    man mehr mentira mine mistake mistaken mixed mixing nah nao never nicht no nonsense nope note
+    notes old outdated pas person quit right said sorry still stimmt stopped told totally true u um
+    untrue used verdad verdade vrai wahr wrong ya yo"""
 _BESIDE_DENIALS = STOPWORDS | frozenset(_WORDS_BESIDE.split())
-_OTHER_WORDS = """now again only just once yet if when while until most so too some very
+_OTHER_WORDS = """ok okay now again only just once yet if when while until most so too some very
     like likes get go goes going can cant could want will would should"""
 _NOT_A_DENIAL = frozenset(_OTHER_WORDS.split())
 """What makes words of a fact with a "not" another statement: "I don't like Oslo" of somebody who lives there."""
 _NOT_ABOUT_IT = frozenset(["what", "whats", "why", "how"])
 _OF_ONESELF = re.compile(r"\bi ?(?:m|am|aint) not an? |\bi (?:dont|do not|no longer) (?!like|want)")
-_SOMEBODY_MEANT = re.compile(r"\b(with|not me (?:thats|its|that is|it was|but)) (?!me\b)\w+\Z")
+_SOMEBODY_MEANT = re.compile(r"\b(with|not me (?:thats|its|(?:that|it) (?:is|was)|but)) (?!me\b)\w+\Z")
 
 
 def denies(text: str, of: str = "") -> bool:

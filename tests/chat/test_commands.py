@@ -22,6 +22,7 @@ from tests.chat.conftest import BOT, IDS, Chat
 
 Line = tuple[str, str, str | None]
 NOT_YOURS = "You can only do that for yourself. Ask a moderator."
+REMOVED_CAT = "Removed: #5 their cat is Moss (tell me what is right with !remember; !forget #5 deletes it permanently)"
 WHICH_NOTE = "Which note? !memory shows their numbers. !wrong 12 removes one, !edit 12 and the right words correct it."
 OPTED_OUT = "You opted out, so I don't store anything. !optin changes that."
 REMOVED = "Removed: #1 plays drums (!wrong #1 undo restores it)"
@@ -126,10 +127,14 @@ DIALOGUES: dict[str, list[Line]] = {
         ("alice", "!wrong 1",
          "Removed: #1 their cat is Biscuit (tell me what is right with !remember; !forget #1 deletes it permanently)"),
         ("alice", "!wrong", WHICH_NOTE),
+        ("alice", "!wrong violins", WHICH_NOTE),
         ("alice", "!forget that", "What should I forget? !memory shows the numbers, !forget #12 deletes one."),
         ("alice", "@forgetmenot_bot that's wrong", None),  # the bot has said nothing
         ("alice", "!edit 2 my cat is Miso", "Updated: #3 their cat is Miso (the old version stays in its history)"),
-        ("alice", "!forget 3", "Permanently deleted: #3 their cat is Miso"),
+        ("alice", "!edit 3 Mochi", "Updated: #4 their cat is Mochi (the old version stays in its history)"),
+        ("alice", "!edit 4 Mochi to Moss", "Updated: #5 their cat is Moss (the old version stays in its history)"),
+        ("alice", "!wrong moss", REMOVED_CAT),
+        ("alice", "!forget 5", "Permanently deleted: #5 their cat is Moss"),
     ],
     "a moderator removes and restores": [
         ("alice", "!remember I play drums", "Remembered about you: #1 plays drums"),

@@ -57,6 +57,7 @@ _ANNOUNCES = lex.as_set("correction scratch scrap strike meant misspoke mistyped
 _HINTS = _ANNOUNCES | lex.as_set("* no nope nah not wait oops sorry mean actually nein nee non não nie")
 """Words without which a line that looks like no correction is not held against the speaker's own last line."""
 _STARRED = re.compile(r"\*[\w'’ -]{2,30}|[\w'’ -]{2,30}\*")
+_FROM_TO = re.compile(r"(?:from )?(.+?) (?:to|->) (.+)")
 _ARTICLE = re.compile(r"\b(?i:an?) \Z")
 _OTHER_PERSON = re.compile(
     r"\b(?:he|she|his|her|their|him|them|sis|bro|(?:my|our) (?:\w+ )?(?:brother|sister|mum|mom|dad|mother|father|son"
@@ -273,14 +274,19 @@ def supports_correction(line: str, old: str, new: str) -> bool:
     return own and not (_OTHER_PERSON.search(meant) and not _OTHER_PERSON.search(old)) and not is_moping(old, new)
 
 
-def reworded(fact: str, said: str) -> str:
-    """A fact as somebody wants it: what they said is all of it ("lives in Bergen"), or a new value ("Bergen")."""
-    whole = own_fact(said)
+def reworded(fact: str, said: str, most: int = LONGEST_LINE) -> str:
+    """A fact as somebody wants it: what they said is all of it ("lives in Bergen"), or a new value ("Bergen").
+
+    Also "Oslo to Bergen". `most`: a text of more words that says it in no form is all of it.
+    """
+    whole, parts = own_fact(said), _FROM_TO.fullmatch(said)
     if whole is not None and " " in whole:
         return whole
-    pairing, table = Pairing(said, fact, [], context="bot", about=True), classifier("corrections")
+    if parts is not None and (named := re.search(rf"\b{re.escape(parts[1])}\b", fact, re.IGNORECASE)):
+        return f"{fact[: named.start()]}{parts[2]}{fact[named.end() :]}"
+    pairing, table = Pairing(said, fact, context="bot", about=True), classifier("corrections")
     new = max(pairing.new_values(), key=lambda span: span[1] - span[0], default=None)
-    if new is None:
+    if new is None or len(said.split()) > most:
         return said
     olds = ((table.sum_for("old", pairing.old_value_features(one, new)), one) for one in pairing.old_values())
     old = _likeliest(olds)
