@@ -88,6 +88,7 @@ def spoken_command(question: str) -> str:
         return f"!remember this about {found[1]}"
     if _MISSED.fullmatch(sentence):
         return "!missed"
+    # "remember that boss?" asks; only the two questions above are commands
     return "" if sentence.endswith("?") else _correction(sentence) or _kept_or_forgotten(sentence)
 
 
