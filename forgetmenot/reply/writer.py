@@ -53,6 +53,7 @@ from forgetmenot.settings.schema import Settings, Unsupported
 from forgetmenot.store import bot_messages, events, model_calls, viewers
 from forgetmenot.store.database import Database
 from forgetmenot.text.mentions import ids_in, show
+from forgetmenot.text.statements import denies
 
 QUOTE_EVERY = 10 * MINUTE
 """How often a note is quoted while the model is away."""
@@ -319,8 +320,10 @@ class ReplyWriter:
             code, found = change.code, [change.note]
         else:
             said = await just_said(self._db, who, job.event.at)
-            code, found = "if_wrong", [note for note in said.notes if note.subject_id == who] if said else []
-            if not (found and seems_to_correct(job.trigger.question, to_bot=job.trigger.direct)):
+            used, line, direct = said.notes if said is not None else [], job.trigger.question, job.trigger.direct
+            own = [note for note in used if note.subject_id == who]
+            code, found = ("if_wrong", own) if own else ("if_wrong_of_others", used)
+            if not found or not (denies(line) or ((own or direct) and seems_to_correct(line, to_bot=direct))):
                 return ""
         names = await viewers.names(self._db, sorted({one for note in found for one in ids_in(note.fact)}))
         listed = [{"id": note.id, "fact": show(note.fact, names)} for note in found]

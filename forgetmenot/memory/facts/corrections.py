@@ -24,7 +24,7 @@ from forgetmenot.memory.facts.similarity import Relation, relate
 from forgetmenot.memory.meaning import word_table
 from forgetmenot.text.caches import text_cache
 from forgetmenot.text.classifier import WeightTable, classifier, share
-from forgetmenot.text.statements import claims, denies, fact_of, is_moping, is_only_emotes, own_fact, stated_part
+from forgetmenot.text.statements import claims, fact_of, is_moping, is_only_emotes, own_fact, stated_part
 from forgetmenot.text.words import telling_stems
 
 MAY_CORRECT = 0.1
@@ -56,6 +56,8 @@ LONGEST_LINE = 200
 _ANNOUNCES = lex.as_set("correction scratch scrap strike meant misspoke mistyped")
 _HINTS = _ANNOUNCES | lex.as_set("* no nope nah not wait oops sorry mean actually nein nee non não nie")
 """Words without which a line that looks like no correction is not held against the speaker's own last line."""
+_IDIOM = re.compile(r"\bno (?:way|idea|problem|worries|cap|thanks|doubt|offen[cs]e|u)\b|\boh no\b", re.IGNORECASE)
+"""What has a "no" and denies nothing."""
 _STARRED = re.compile(r"\*[\w'’ -]{2,30}|[\w'’ -]{2,30}\*")
 _FROM_TO = re.compile(r"(?:from )?(.+?) (?:to|->) (.+)")
 _ARTICLE = re.compile(r"\b(?i:an?) \Z")
@@ -101,7 +103,7 @@ def seems_to_correct(line: str, *, to_bot: bool) -> bool:
     """Whether a line behind one of the bot's may mean to correct it: enough to ask. `to_bot`: it speaks to the bot."""
     said = [word.word for word in read_words(line) if not word.is_sign]
     objects = (to_bot or len(said) <= SHORT) and not (_HINTS | {"wrong"}).isdisjoint(said)
-    return objects or denies(line) or likelihood(classifier("corrections"), line) >= LIKELY
+    return (objects and not _IDIOM.search(line)) or likelihood(classifier("corrections"), line) >= LIKELY
 
 
 def likelihood(table: WeightTable, text: str) -> float:
