@@ -40,7 +40,7 @@ from forgetmenot.text.chat_commands import is_command
 from forgetmenot.text.mentions import defang
 from forgetmenot.text.questions import taken_words
 from forgetmenot.text.removal import traces
-from forgetmenot.text.statements import claims, denies, denies_of_oneself, fact_of, stated_part
+from forgetmenot.text.statements import claims, denied_of_oneself, denies, fact_of, stated_part
 from forgetmenot.text.words import telling_stems
 
 _TAKES_BACK = re.compile(r"\b(?:forget|wrong|not true)\b", re.IGNORECASE)
@@ -229,8 +229,8 @@ class SpokenCorrections:
             return ended[0], None
         own = Before("own", lately[1]) if lately[0] >= event.at - LATELY else NOTHING_BEFORE
         found = await asyncio.to_thread(corrected, meant, held, own if said is None else Before("bot", said.text))
-        ended = [note for note in held if denies_of_oneself(meant, note.fact)] if found is None else []
-        return found or ((ended[0], None) if len(ended) == 1 else None)
+        denied = denied_of_oneself(meant, [note.fact for note in held]) if found is None else []
+        return found or ((held[denied[0]], None) if len(denied) == 1 else None)
 
     def forget(self) -> None:
         """Drop the last lines of everybody: after an erasure."""

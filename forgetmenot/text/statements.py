@@ -6,7 +6,7 @@ straight face passes. Facts are turned by just enough English.
 """
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from itertools import islice
 
 from forgetmenot.text.words import STOPWORDS, stem, words
@@ -93,11 +93,14 @@ def denies(text: str, of: str = "") -> bool:
     return repeats and _NEGATED.search(plain) is not None
 
 
-def denies_of_oneself(text: str, fact: str) -> bool:
-    """Whether a line denies a fact of its speaker, whatever came before: "I'm not a nurse", "I don't have a cat"."""
+def denied_of_oneself(text: str, facts: Sequence[str]) -> list[int]:
+    """Which facts of its speaker a line only denies, whatever came before: "I'm not a nurse", "I don't have a cat"."""
     said = words(text)
-    names_it = {stem(word) for word in words(fact)[1:]} & {stem(word) for word in said} - STOPWORDS
-    return bool(names_it) and _OF_ONESELF.search(" ".join(said)) is not None and denies(text, fact)
+    if not _OF_ONESELF.search(" ".join(said)):
+        return []
+    stems = {stem(word) for word in said} - STOPWORDS
+    named = [not stems.isdisjoint(map(stem, words(fact)[1:])) for fact in facts]
+    return [at for at, fact in enumerate(facts) if named[at] and denies(text, fact)]
 
 
 _MOPING = re.compile(

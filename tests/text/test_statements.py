@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from forgetmenot.text.statements import denies, denies_of_oneself, others_fact, own_fact, said_of_oneself
+from forgetmenot.text.statements import denied_of_oneself, denies, others_fact, own_fact, said_of_oneself
 
 
 @pytest.mark.parametrize(
@@ -109,4 +109,4 @@ def test_a_no_alone_and_what_only_sounds_like_it_is_no_denial(line: str) -> None
 )
 def test_a_fact_is_denied_in_its_own_words(line: str, fact: str, after_it: bool, by_itself: bool) -> None:
     assert denies(line, fact) == after_it
-    assert denies_of_oneself(line, fact) == by_itself
+    assert denied_of_oneself(line, ["likes tea", fact]) == ([1] if by_itself else [])
