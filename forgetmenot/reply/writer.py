@@ -322,7 +322,7 @@ class ReplyWriter:
             said = await just_said(self._db, who, job.event.at)
             used, line, direct = said.notes if said is not None else [], job.trigger.question, job.trigger.direct
             own = [note for note in used if note.subject_id == who]
-            code, found = ("if_wrong", own) if own else ("if_wrong_of_others", used)
+            code, found = ("which_wrong" if own[1:] else "if_wrong", own) if own else ("if_wrong_of_others", used)
             if not found or not (denies(line) or ((own or direct) and seems_to_correct(line, to_bot=direct))):
                 return ""
         names = await viewers.names(self._db, sorted({one for note in found for one in ids_in(note.fact)}))
