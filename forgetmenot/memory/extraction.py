@@ -257,8 +257,9 @@ class Extractor:
         hidden = {one.viewer_id for one in await episodes.participants(tx, episode.id) if one.hidden}
         given = case.screen.people.items()
         people = {handle: person._replace(hidden=person.viewer_id in hidden) for handle, person in given}
-        lines = await _not_taken_yet(tx, await events.of_episode(tx, episode.id))
-        taking = _ProposalMerger(tx, episode, replace(case.screen, people=people), settings, report, now, lines)
+        every = await events.of_episode(tx, episode.id)
+        lines = await _not_taken_yet(tx, every)
+        taking = _ProposalMerger(tx, episode, replace(case.screen, people=people), settings, report, now, lines, every)
         before = report.refused.copy()
         for raw in changes:
             await taking.take(raw)
@@ -277,6 +278,7 @@ class _ProposalMerger:
     report: ExtractReport
     now: int
     lines: Sequence[Line] = ()
+    every: Sequence[Line] = ()
     written: int = 0
 
     async def take(self, raw: object) -> None:
@@ -305,7 +307,8 @@ class _ProposalMerger:
         speaker = change.speaker.viewer_id if change.speaker else None
         if not is_meant(change.fact, self.lines, speaker):
             raise FactRefused("not_meant")
-        at = said_at(change.fact, self.lines, speaker, self.episode.ended_at)
+        taken = said_at(change.fact, self.every, speaker, self.episode.ended_at)  # where no other line says it
+        at = said_at(change.fact, self.lines, speaker, taken)
         at = min(at, self.now)  # a clock that ran ahead must not make a note from the future
         origin = self._origin(change, at)
         new = _new_note(change, at, self.episode.stream_id, speaking(self.settings).writes_as)

@@ -40,7 +40,7 @@ from forgetmenot.text.chat_commands import is_command
 from forgetmenot.text.mentions import defang
 from forgetmenot.text.questions import taken_words
 from forgetmenot.text.removal import traces
-from forgetmenot.text.statements import claims, denied_of_oneself, denies, fact_of, stated_part
+from forgetmenot.text.statements import claims, denied_of_oneself, denies, fact_of, is_negated, stated_part, to_nobody
 from forgetmenot.text.words import telling_stems
 
 _TAKES_BACK = re.compile(r"\b(?:forget|wrong|not true)\b", re.IGNORECASE)
@@ -56,12 +56,13 @@ LATELY = 5 * MINUTE
 
 
 class HeardFact(NamedTuple):
-    """A fact without its subject, from the line `seq`."""
+    """A fact without its subject, from the line `seq` with Twitch's id `line`."""
 
     seq: int
     viewer_id: str
     fact: str
     at: int
+    line: str
 
 
 async def heard_facts(
@@ -86,7 +87,9 @@ async def heard_facts(
         lines_since = later_lines.setdefault(line.viewer_id, [])
         for fact in reversed(said_in(line.text, privacy) if len(facts_since) < MOST_SAID else ()):
             if all(relate(fact, later) is Relation.DISTINCT for later in facts_since):
-                heard = _corrected(HeardFact(line.seq, line.viewer_id, fact, line.at), lines_since, privacy)
+                heard = _corrected(
+                    HeardFact(line.seq, line.viewer_id, fact, line.at, line.event_id), lines_since, privacy
+                )
                 if heard is not None:
                     held.append(heard)
             facts_since.append(fact)
@@ -94,6 +97,9 @@ async def heard_facts(
     quiet = await suppression.load_filter(source) if quiet is None else quiet
     newest = sorted(held)[-limit:]
     known = {who: await notes.of_subject(source, who, LIVE) for who in {one.viewer_id for one in newest}}
+    since = {one.viewer_id: one.at for one in sorted(newest, key=lambda one: -one.at)}
+    gone = {who for who, at in since.items() if await notes.withdrawn_since(source, who, at)}
+    newest = [one for one in newest if one.viewer_id not in gone or not await _was_withdrawn(source, one)]
     return [
         one._replace(fact=await suppression.without_hidden_names(source, one.fact, one.viewer_id))
         for one in newest
@@ -104,7 +110,7 @@ async def heard_facts(
 def _corrected(one: HeardFact, since: Sequence[str], privacy: PrivacySettings) -> HeardFact | None:
     """The fact as its speaker's later lines (the newest first) leave it; None if it no longer holds or may be kept."""
     fact = before = one.fact
-    stated = filter(None, (stated_part(line) for line in reversed(since) if not is_command(line)))
+    stated = filter(None, (stated_part(to_nobody(line)) for line in reversed(since) if not is_command(line)))
     for line in islice(stated, CORRECTIONS_READ):
         found = revised(line, [one._replace(fact=fact)], Before("own", before))
         if found is not None:
@@ -131,6 +137,12 @@ def _storable(facts: Iterable[str], privacy: PrivacySettings) -> list[str]:
             allowed = frozenset(privacy.allow_categories)
             kept.append(checked_fact(defang(fact), allowed=allowed, never=privacy.never_store))
     return kept
+
+
+async def _was_withdrawn(source: Source, one: HeardFact) -> bool:
+    """Whether a note that says the same was taken back or replaced since."""
+    withdrawn = await notes.withdrawn_since(source, one.viewer_id, one.at)
+    return any(relate(note.fact, one.fact) is Relation.DUPLICATE for note in withdrawn)
 
 
 async def _may_be_shown(source: Source, one: HeardFact, quiet: SuppressionFilter, known: Sequence[Note]) -> bool:
@@ -177,11 +189,36 @@ async def just_said(source: Source, viewer_id: str, now: int, *, to_anybody: boo
         _, used, _ = await bot_messages.of_reply(source, reply.id)
         found = [note for note_id in used if (note := await notes.get(source, note_id)) and note.status in LIVE]
         if not used:
-            said = telling_stems(reply.text, 2)
-            own = await notes.of_subject(source, viewer_id, LIVE)
-            found = [note for note in own if taken_words(telling_stems(note.fact, 2), said, frozenset())]
+            found = [note for note in await notes.of_subject(source, viewer_id, LIVE) if _uses(reply.text, note.fact)]
         return JustSaid(reply.text, found)
     return None
+
+
+def _uses(reply: str, fact: str) -> bool:
+    return taken_words(telling_stems(fact, 2), telling_stems(reply, 2), frozenset()) > 0
+
+
+async def heard_in(source: Source, reply: str, viewer_id: str, privacy: PrivacySettings) -> list[HeardFact]:
+    """What a viewer said of themselves today and a reply used."""
+    return [one for one in await heard_facts(source, privacy, viewer_id) if _uses(reply, one.fact)]
+
+
+async def as_note(db: Database, heard: HeardFact, privacy: PrivacySettings) -> Note:
+    """Write a heard fact as the note that a summary would make of it, so that it can be changed like one.
+
+    Raises FactRefused.
+    """
+    who, line = heard.viewer_id, heard.line
+    return await edits.remember(
+        db,
+        who,
+        heard.fact,
+        by=who,
+        at=heard.at,
+        privacy=privacy,
+        word=edits.TellerTrust(SourceKind.SELF_CLAIM),
+        line=line,
+    )
 
 
 class SpokenCorrections:
@@ -210,7 +247,7 @@ class SpokenCorrections:
         try:
             for subject in (event.user_id, None) if "broadcaster" in event.badges else (event.user_id,):
                 held = await notes.of_subject(self._db, subject, LIVE)
-                found = await self._found(event, meant, held, lately) if held else None
+                found = await self._found(event, meant, held, lately)
                 if found is not None:
                     await self._write(event, *found)
                     return
@@ -224,6 +261,13 @@ class SpokenCorrections:
     ) -> tuple[Note, str | None] | None:
         """The note that a line corrects, and what it then says. What came before: the bot's reply, else their line."""
         said = await just_said(self._db, event.user_id, event.at)
+        if said is not None and not said.notes and is_negated(meant):
+            privacy = self._settings().privacy
+            heard = await heard_in(self._db, said.text, event.user_id, privacy)
+            if len(heard) == 1 and denies(meant, heard[0].fact):
+                return await as_note(self._db, heard[0], privacy), None
+        if not held:
+            return None
         used = {note.id for note in said.notes} if said is not None else set()
         if ended := [note for note in held if used == {note.id} and denies(meant, note.fact)]:
             return ended[0], None

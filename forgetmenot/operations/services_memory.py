@@ -13,7 +13,7 @@ from forgetmenot.memory.active_viewers import ORDINARY
 from forgetmenot.memory.episodes.past_episodes import missed as what_was_missed
 from forgetmenot.memory.erasure import forget_fact
 from forgetmenot.memory.facts.corrections import meant_note, reworded
-from forgetmenot.memory.heard_facts import OWN_WORD, changed_by, heard_facts, just_said
+from forgetmenot.memory.heard_facts import OWN_WORD, as_note, changed_by, heard_facts, heard_in, just_said
 from forgetmenot.memory.notes import edits
 from forgetmenot.memory.notes.note_merge import LIVE
 from forgetmenot.memory.notes.proposals import FactRefused
@@ -273,7 +273,20 @@ async def _just_used(context: OperationContext, request: Request) -> list[Note]:
     """What the bot used when it last spoke to the asker, a moderator: to anybody, as far as it is theirs to change."""
     asker = request.asker
     said = await just_said(context.db, asker.viewer_id, context.clock.now(), to_anybody=asker.moderates)
-    return [note for note in said.notes if _may_change(asker, note)] if said is not None else []
+    if said is None or said.notes or asker.moderates:
+        return [note for note in said.notes if _may_change(asker, note)] if said is not None else []
+    privacy = context.settings().privacy
+    heard = await heard_in(context.db, said.text, asker.viewer_id, privacy)
+    return [await as_note(context.db, one, privacy) for one in heard[:1]]
+
+
+async def _heard(context: OperationContext, about: Target, what: str) -> list[Note]:
+    """What somebody said of themselves today in some of these words, as a note: before a summary it is none."""
+    privacy, wanted = context.settings().privacy, telling_stems(what)
+    heard = await heard_facts(context.db, privacy, about.id) if about.id is not None else []
+    shared = [(len(wanted & telling_stems(one.fact)), one) for one in heard]
+    most = max((one for one, _ in shared), default=0)
+    return [await as_note(context.db, one, privacy) for same, one in shared if most and same == most][:1]
 
 
 def _may_change(asker: Asker, note: Note | None) -> bool:
@@ -299,9 +312,9 @@ async def _about(context: OperationContext, request: Request, typed: str) -> tup
 async def _find(context: OperationContext, request: Request, about: Target, what: str) -> list[Note]:
     """Moderators may also name any note by its number, or a note about the channel."""
     now, anybodys = context.clock.now(), request.asker.moderates and request.asker.surface is Surface.CHAT
-    fitting = await edits.find(context.db, about.id, what, now=now, past=about.own and not anybodys)
+    fitting = await edits.find(context.db, about.id, what, now=now) or await _heard(context, about, what)
     if fitting or not anybodys:
-        return fitting
+        return fitting or await edits.find(context.db, about.id, what, now=now, past=about.own)
     number = what.strip().removeprefix("#")
     if number.isdecimal():
         note = await notes.get(context.db, int(number[:15]))

@@ -93,6 +93,12 @@ def denies(text: str, of: str = "") -> bool:
     return repeats and _NEGATED.search(plain) is not None
 
 
+def is_negated(text: str) -> bool:
+    """Whether a line may deny something."""
+    said = " ".join(words(text))
+    return _NEGATED.search(said) is not None or _DENIED.search(said) is not None
+
+
 def denied_of_oneself(text: str, facts: Sequence[str]) -> list[int]:
     """Which facts of its speaker a line only denies, whatever came before: "I'm not a nurse", "I don't have a cat"."""
     said = words(text)
@@ -245,9 +251,14 @@ def own_fact(text: str, *, for_channel: bool = False) -> str | None:
     return about_them(sentence) if _FIRST.search(sentence) and not _WE.match(sentence) else None
 
 
+def to_nobody(line: str) -> str:
+    """A line without the name of the one it begins with: "@bob I play drums"."""
+    return _TO_SOMEBODY.sub("", line.strip())
+
+
 def said_of_oneself(line: str) -> str | None:
     """The fact in a line of chat that was meant for nobody's memory: in the first person, and no question."""
-    sentence = _TO_SOMEBODY.sub("", line.strip())
+    sentence = to_nobody(line)
     return None if _ASKS.match(sentence) or not _I.search(plain_first_person(sentence)) else own_fact(sentence)
 
 
