@@ -307,8 +307,9 @@ class _ProposalMerger:
         speaker = change.speaker.viewer_id if change.speaker else None
         if not is_meant(change.fact, self.lines, speaker):
             raise FactRefused("not_meant")
-        taken = said_at(change.fact, self.every, speaker, self.episode.ended_at)  # where no other line says it
-        at = said_at(change.fact, self.lines, speaker, taken)
+        # where no other line says it: the first that was taken, for a later one may be what corrected it
+        first = min((line.at for line in _closest(change.fact, self.every, speaker)), default=self.episode.ended_at)
+        at = said_at(change.fact, self.lines, speaker, first)
         at = min(at, self.now)  # a clock that ran ahead must not make a note from the future
         origin = self._origin(change, at)
         new = _new_note(change, at, self.episode.stream_id, speaking(self.settings).writes_as)

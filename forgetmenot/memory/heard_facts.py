@@ -18,7 +18,6 @@ import contextlib
 import re
 from collections import OrderedDict
 from collections.abc import Awaitable, Callable, Iterable, Sequence
-from itertools import islice
 from typing import NamedTuple
 
 from forgetmenot.clock import MINUTE, Clock
@@ -27,7 +26,7 @@ from forgetmenot.domain.memory import Note, SourceKind
 from forgetmenot.errors import StoreError
 from forgetmenot.logs import log
 from forgetmenot.memory import suppression
-from forgetmenot.memory.facts.corrections import LONGEST_LINE, NOTHING_BEFORE, Before, corrected, revised
+from forgetmenot.memory.facts.corrections import LONGEST_LINE, NOTHING_BEFORE, Before, corrected, could_correct, revised
 from forgetmenot.memory.facts.similarity import Relation, relate
 from forgetmenot.memory.notes import edits
 from forgetmenot.memory.notes.note_merge import LIVE
@@ -40,7 +39,7 @@ from forgetmenot.text.chat_commands import is_command
 from forgetmenot.text.mentions import defang
 from forgetmenot.text.questions import taken_words
 from forgetmenot.text.removal import traces
-from forgetmenot.text.statements import claims, denied_of_oneself, denies, fact_of, is_negated, stated_part, to_nobody
+from forgetmenot.text.statements import claims, denied_of_oneself, denies, fact_of, is_negated, stated_part
 from forgetmenot.text.words import telling_stems
 
 _TAKES_BACK = re.compile(r"\b(?:forget|wrong|not true)\b", re.IGNORECASE)
@@ -48,8 +47,6 @@ _FIRST_PERSON = re.compile(r"\b(?:i|my)\b", re.IGNORECASE)  # of a claim; most l
 LINES_READ, ALL_LINES_READ = 60, 500
 MOST_SAID = 40
 """Facts of one viewer that are compared with each other, the newest: each with every later one."""
-CORRECTIONS_READ = 5
-"""Lines of a viewer after a fact that may correct it: the next ones."""
 OWN_WORD = edits.TellerTrust(SourceKind.SELF_CLAIM, most=10)
 LATELY = 5 * MINUTE
 """How old the line or the reply may be that a correction without a subject is about."""
@@ -76,7 +73,6 @@ async def heard_facts(
     """The newest, oldest first; of one viewer or of all. A later line replaces what it repeats or contradicts."""
     lines = await events.unsummarised(source, viewer_id, LINES_READ if viewer_id else ALL_LINES_READ)
     later_facts: dict[str, list[str]] = {}
-    later_lines: dict[str, list[str]] = {}
     held: list[HeardFact] = []
     # from the newest back, so that reading can end early: comparing all facts of one talkative viewer took half a
     # minute
@@ -84,16 +80,10 @@ async def heard_facts(
         if len(held) >= limit:
             break
         facts_since = later_facts.setdefault(line.viewer_id, [])
-        lines_since = later_lines.setdefault(line.viewer_id, [])
         for fact in reversed(said_in(line.text, privacy) if len(facts_since) < MOST_SAID else ()):
             if all(relate(fact, later) is Relation.DISTINCT for later in facts_since):
-                heard = _corrected(
-                    HeardFact(line.seq, line.viewer_id, fact, line.at, line.event_id), lines_since, privacy
-                )
-                if heard is not None:
-                    held.append(heard)
+                held.append(HeardFact(line.seq, line.viewer_id, fact, line.at, line.event_id))
             facts_since.append(fact)
-        lines_since.append(line.text)
     quiet = await suppression.load_filter(source) if quiet is None else quiet
     newest = sorted(held)[-limit:]
     known = {who: await notes.of_subject(source, who, LIVE) for who in {one.viewer_id for one in newest}}
@@ -105,22 +95,6 @@ async def heard_facts(
         for one in newest
         if await _may_be_shown(source, one, quiet, known[one.viewer_id])
     ]
-
-
-def _corrected(one: HeardFact, since: Sequence[str], privacy: PrivacySettings) -> HeardFact | None:
-    """The fact as its speaker's later lines (the newest first) leave it; None if it no longer holds or may be kept."""
-    fact = before = one.fact
-    stated = filter(None, (stated_part(to_nobody(line)) for line in reversed(since) if not is_command(line)))
-    for line in islice(stated, CORRECTIONS_READ):
-        found = revised(line, [one._replace(fact=fact)], Before("own", before))
-        if found is not None:
-            _, corrected_fact = found
-            if corrected_fact is None:
-                return None
-            fact = corrected_fact
-        before = line
-    kept = [fact] if fact == one.fact else _storable([fact], privacy)
-    return one._replace(fact=kept[0]) if kept else None
 
 
 def said_in(text: str, privacy: PrivacySettings) -> list[str]:
@@ -244,37 +218,46 @@ class SpokenCorrections:
         meant = "" if is_command(text) else stated_part(defang(text))
         if not meant:
             return
+        own = Before("own", lately[1]) if lately[0] >= event.at - LATELY else NOTHING_BEFORE
         try:
-            for subject in (event.user_id, None) if "broadcaster" in event.badges else (event.user_id,):
-                held = await notes.of_subject(self._db, subject, LIVE)
-                found = await self._found(event, meant, held, lately)
-                if found is not None:
-                    await self._write(event, *found)
-                    return
+            found = await self._found(event, meant, own)
+            if found is not None:
+                await self._write(event, *found)
         except FactRefused as refused:
             log.debug("a correction in chat is not taken", rule=refused.rule)
         except StoreError as error:
             log.warning("a correction in chat could not be written", error=type(error).__name__)
 
-    async def _found(
-        self, event: ChatEvent, meant: str, held: Sequence[Note], lately: tuple[int, str]
-    ) -> tuple[Note, str | None] | None:
+    async def _found(self, event: ChatEvent, meant: str, own: Before) -> tuple[Note, str | None] | None:
         """The note that a line corrects, and what it then says. What came before: the bot's reply, else their line."""
         said = await just_said(self._db, event.user_id, event.at)
-        if said is not None and not said.notes and is_negated(meant):
-            privacy = self._settings().privacy
-            heard = await heard_in(self._db, said.text, event.user_id, privacy)
-            if len(heard) == 1 and denies(meant, heard[0].fact):
-                return await as_note(self._db, heard[0], privacy), None
-        if not held:
-            return None
+        before = own if said is None else Before("bot", said.text)
         used = {note.id for note in said.notes} if said is not None else set()
-        if ended := [note for note in held if used == {note.id} and denies(meant, note.fact)]:
-            return ended[0], None
-        own = Before("own", lately[1]) if lately[0] >= event.at - LATELY else NOTHING_BEFORE
-        found = await asyncio.to_thread(corrected, meant, held, own if said is None else Before("bot", said.text))
-        denied = denied_of_oneself(meant, [note.fact for note in held]) if found is None else []
-        return found or ((held[denied[0]], None) if len(denied) == 1 else None)
+        for subject in (event.user_id, None) if "broadcaster" in event.badges else (event.user_id,):
+            held = await notes.of_subject(self._db, subject, LIVE)
+            if ended := [note for note in held if used == {note.id} and denies(meant, note.fact)]:
+                return ended[0], None
+            found = await asyncio.to_thread(corrected, meant, held, before) if held else None
+            denied = denied_of_oneself(meant, [note.fact for note in held]) if found is None else []
+            if found is not None or len(denied) == 1:
+                return found or (held[denied[0]], None)
+        return await self._heard(event, meant, own, said) if could_correct(meant) or is_negated(meant) else None
+
+    async def _heard(
+        self, event: ChatEvent, meant: str, own: Before, said: JustSaid | None
+    ) -> tuple[Note, str | None] | None:
+        """The same of what its speaker said today: it becomes a note, or the summary of the day would tell it again."""
+        await self._flush()
+        privacy = self._settings().privacy
+        heard = await heard_facts(self._db, privacy, event.user_id)
+        told = [one for one in heard if said is not None and not said.notes and _uses(said.text, one.fact)]
+        ended = [one for one in told if len(told) == 1 and denies(meant, one.fact)]
+        found: tuple[HeardFact, str | None] | None = (ended[0], None) if ended else None
+        if found is None and heard:
+            found = await asyncio.to_thread(revised, meant, heard, own)
+            denied = denied_of_oneself(meant, [one.fact for one in heard])
+            found = found or ((heard[denied[0]], None) if len(denied) == 1 else None)
+        return (await as_note(self._db, found[0], privacy), found[1]) if found is not None else None
 
     def forget(self) -> None:
         """Drop the last lines of everybody: after an erasure."""

@@ -251,14 +251,9 @@ def own_fact(text: str, *, for_channel: bool = False) -> str | None:
     return about_them(sentence) if _FIRST.search(sentence) and not _WE.match(sentence) else None
 
 
-def to_nobody(line: str) -> str:
-    """A line without the name of the one it begins with: "@bob I play drums"."""
-    return _TO_SOMEBODY.sub("", line.strip())
-
-
 def said_of_oneself(line: str) -> str | None:
     """The fact in a line of chat that was meant for nobody's memory: in the first person, and no question."""
-    sentence = to_nobody(line)
+    sentence = _TO_SOMEBODY.sub("", line.strip())
     return None if _ASKS.match(sentence) or not _I.search(plain_first_person(sentence)) else own_fact(sentence)
 
 

@@ -106,6 +106,11 @@ def seems_to_correct(line: str, *, to_bot: bool) -> bool:
     return (objects and not _IDIOM.search(line)) or likelihood(classifier("corrections"), line) >= LIKELY
 
 
+def could_correct(line: str) -> bool:
+    """As `may_correct`, or by a word such as "sorry", if it is about what was just spoken of."""
+    return may_correct(line) or not _HINTS.isdisjoint(word.word for word in read_words(line))
+
+
 def likelihood(table: WeightTable, text: str) -> float:
     """How likely a line is to correct something, whatever is known."""
     return share(table.sum_for("line", line_features(text)))

@@ -5,8 +5,9 @@ import pytest
 from forgetmenot.clock import MINUTE
 from forgetmenot.domain.chat import ChatEvent, Redaction
 from forgetmenot.memory.erasure import forget_fact
-from forgetmenot.memory.heard_facts import OWN_WORD, SpokenCorrections
+from forgetmenot.memory.heard_facts import OWN_WORD, SpokenCorrections, heard_facts
 from forgetmenot.memory.notes.edits import pin, remember, undo
+from forgetmenot.settings.schema import PrivacySettings
 from forgetmenot.store import notes, opt_outs
 from forgetmenot.text.mentions import MENTION
 from tests.memory.conftest import Channel, channel, line, settings
@@ -145,3 +146,21 @@ async def test_what_was_forgotten_does_not_come_back_through_a_correction(room: 
     for text in ("not a Volvo, a Fiat!", "I drive a Fiat now, not the Volvo"):
         await room.say(text)
     assert await room.known() == ["drives a Volvo"]
+
+
+@pytest.mark.parametrize(
+    ("lines", "fact"),
+    [
+        (["I play the cello", "no wait, viola, not cello"], "plays the viola"),
+        (["I have 3 cats", "hello all", "sorry, 4 cats"], "has 4 cats"),
+        (["I play the cello", "bob plays the viola, not the cello"], "plays the cello"),
+        (["I play the cello", "what if I played viola, not cello"], "plays the cello"),
+        (["I live in Oslo", "hello", "I don't live in Oslo"], "does not live in Oslo"),
+    ],
+)
+async def test_what_was_only_heard_is_corrected_for_good(room: Room, lines: list[str], fact: str) -> None:
+    for said in lines:
+        await room.say(said)
+    await room.say("no wait, violin, not viola", "bob")
+    heard = await heard_facts(room.channel.db, PrivacySettings(), ALICE)
+    assert [*await room.known(), *(one.fact for one in heard)] == [fact]
