@@ -254,7 +254,8 @@ class SpokenCorrections:
         ended = [one for one in told if len(told) == 1 and denies(meant, one.fact)]
         found: tuple[HeardFact, str | None] | None = (ended[0], None) if ended else None
         if found is None and heard:
-            found = await asyncio.to_thread(revised, meant, heard, own)
+            lately = [one for one in heard if one.at >= event.at - LATELY]
+            found = await asyncio.to_thread(revised, meant, lately, own)
             denied = denied_of_oneself(meant, [one.fact for one in heard])
             found = found or ((heard[denied[0]], None) if len(denied) == 1 else None)
         return (await as_note(self._db, found[0], privacy), found[1]) if found is not None else None

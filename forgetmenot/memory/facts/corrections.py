@@ -107,8 +107,12 @@ def seems_to_correct(line: str, *, to_bot: bool) -> bool:
 
 
 def could_correct(line: str) -> bool:
-    """As `may_correct`, or by a word such as "sorry", if it is about what was just spoken of."""
-    return may_correct(line) or not _HINTS.isdisjoint(word.word for word in read_words(line))
+    """Whether a line could correct what was only heard: it has a word such as "sorry", or states nothing of its own.
+
+    "I live in Bergen now" behind "I'm learning Norwegian" is another fact.
+    """
+    hinted = not _HINTS.isdisjoint(word.word for word in read_words(line))
+    return hinted or (may_correct(line) and not claims(line))
 
 
 def likelihood(table: WeightTable, text: str) -> float:
