@@ -2,7 +2,7 @@
 
 A fact that no summary covers yet is known at once:
 - It is read from today's chat each time it is asked for, and stored nowhere: what is cleared, erased or aged out of
-  chat is gone from it too.
+  chat is gone from it too. Only what its speaker corrects or has forgotten becomes a note first.
 - The rules of a note hold: nothing sensitive, nothing that its subject had forgotten, nothing that is never to be
   mentioned, nobody who opted out.
 
@@ -17,7 +17,7 @@ import asyncio
 import contextlib
 import re
 from collections import OrderedDict
-from collections.abc import Awaitable, Callable, Iterable, Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from typing import NamedTuple
 
 from forgetmenot.clock import MINUTE, Clock
@@ -101,12 +101,8 @@ def said_in(text: str, privacy: PrivacySettings) -> list[str]:
     """The facts about its speaker in one line of chat that may be kept. Pure."""
     if not _FIRST_PERSON.search(text) or is_command(text) or _TAKES_BACK.search(text):
         return []
-    return _storable(map(fact_of, claims(text)), privacy)
-
-
-def _storable(facts: Iterable[str], privacy: PrivacySettings) -> list[str]:
     kept: list[str] = []
-    for fact in facts:
+    for fact in map(fact_of, claims(text)):
         with contextlib.suppress(FactRefused):
             allowed = frozenset(privacy.allow_categories)
             kept.append(checked_fact(defang(fact), allowed=allowed, never=privacy.never_store))

@@ -34,7 +34,7 @@ from forgetmenot.prompt.material import TailMaterial
 from forgetmenot.reply import explanation
 from forgetmenot.reply.context import ContextGatherer, PrefixKeeper, compose
 from forgetmenot.reply.outbox import Outbox
-from forgetmenot.reply.postprocess import FilterContext, Polished, polish
+from forgetmenot.reply.postprocess import FilterContext, Polished, polish, tidy
 from forgetmenot.reply.reply_object import ModelReply, read_reply, reply_request
 from forgetmenot.reply.support import (
     Claim,
@@ -328,7 +328,7 @@ class ReplyWriter:
         names = await viewers.names(self._db, sorted({one for note in found for one in ids_in(note.fact)}))
         listed = [{"id": note.id, "fact": show(note.fact, names)} for note in found]
         result = OperationResult(ok=True, code=code, data={**listed[0], "notes": listed})
-        words = wording.chat_line(result, in_language(job.settings.bot.language))
+        words = tidy(wording.chat_line(result, in_language(job.settings.bot.language)), job.settings)
         return await self._as_chat_may_read(words, job, material)
 
     async def _as_chat_may_read(self, words: str, job: PendingReply, material: TailMaterial) -> str:
