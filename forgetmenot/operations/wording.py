@@ -143,7 +143,8 @@ def _memory(result: OperationResult, language: Language) -> str:
 
 def _which_note(result: OperationResult, language: Language) -> str:
     listed = " · ".join(_quoted(note["id"], note["fact"]) for note in _rows(result.data["notes"]))
-    return language("chat.which_note", list=listed, id=result.data["id"])
+    shown = {**_people(result, language), **result.data}
+    return language(f"chat.{result.code}", **shown, list=listed)
 
 
 def _missed(result: OperationResult, language: Language) -> str:
@@ -178,6 +179,9 @@ _SPECIAL: dict[str, Callable[[OperationResult, Language], str]] = {
     "memory": _memory,
     "missed": _missed,
     "which_note": _which_note,
+    "which_wrong": _which_note,
+    "if_wrong": _which_note,
+    "remembered_beside": _which_note,
     "which_action": _which_action,
     "help": _help,
     "help_command": _help_command,
