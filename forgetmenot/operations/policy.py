@@ -225,7 +225,7 @@ RULES: tuple[Rule, ...] = (
         _deny_if("only_moderators",
             lambda case: case.action.kind is ActionClass.NEVER_ALONE and not case.facts.asker.privileged),
         overridable=True),
-    Rule("asked_in_words", "memory changes, extra lines, clips, markers and serious actions are asked for in words",
+    Rule("asked_in_words", "memory changes, extra lines, clips, markers, effects and serious actions are asked for in words",
         _deny_if("nobody_asked", _unasked), overridable=True),
     Rule("own_notes_only", "viewers ask about themselves, moderators about anybody",
         _deny_if("only_themselves",

@@ -39,7 +39,10 @@ async def test_a_wish_is_decided_done_and_logged(room: Room) -> None:
 async def test_an_effect_is_run_where_the_settings_list_it_and_no_other(room: Room) -> None:
     room.current[0] = msgspec.structs.replace(room.current[0], bridge=BridgeSettings(firebot_lists=("Confetti",)))
     assert (await room.propose("effect", {"effect": "end the stream"})).decision.verdict is Verdict.DENY
-    carried = await room.propose("effect", {"effect": "confetti"})
+    for line in ("hi", "what does confetti do", "no confetti please"):
+        denied = await room.propose("effect", {"effect": "confetti"}, text=line)
+        assert denied.decision.rule == "asked_in_words"
+    carried = await room.propose("effect", {"effect": "confetti"}, text="@bot some CONFETTI please")
     assert room.ports.calls == [("effect", "Confetti")]
     assert carried.words_hint == "Effect: Confetti."
 
