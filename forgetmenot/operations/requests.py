@@ -32,7 +32,8 @@ _WONDERING = frozenset(
     ("is", "are", "was", "were", "why", "what", "whats", "how", "did", "does", "when", "who", "where", "should", "if")
 )
 _STATEMENT_STARTS = (_WONDERING - {"should", "if"}) | frozenset(
-    ("i", "im", "ive", "my", "we", "ich", "mein", "meine", "wir", "wer", "wie", "was", "wann", "wo", "warum", "welche")
+    """i im ive my we ich mein meine wir wer wie was wann wo warum welche
+    hi hey hello good thanks thank gn gg hallo guten danke hola gracias""".split()
 )
 _REQUEST_WORDS = frozenset(
     (
@@ -98,25 +99,26 @@ def _request(message: str) -> list[str]:
 
 
 def asks_nothing(message: str) -> bool:
-    """Whether a line only says something of its author, or asks what, when or who.
+    """Whether a line only greets, laughs, says something of its author, or asks what, when or who.
 
-    It is one clause, has no request word, and names none of the actions that are guarded.
+    It is one clause, has no request word, and names none of the actions that are guarded or asked for.
     """
     line = _CALLED.sub("", clean(message)).rstrip(" .!?…)")
     spoken = words(line)
     return (
         bool(spoken)
-        and spoken[0] in _STATEMENT_STARTS
+        and (spoken[0] in _STATEMENT_STARTS or len(spoken) == 1)
         and not _REQUEST_WORDS & set(spoken)
         and not _NAMES_ACTION.search(" ".join(spoken))
         and not _SECOND_CLAUSE.search(line)
+        and not asked_for(line)
     )
 
 
 def typed(
     message: str, question: str, target: PersonFacts | None, asker: PersonFacts, effects: Iterable[str] = ()
 ) -> dict[str, str]:
-    """The asker's text in this line, by action. `question`: the line without the bot's name. `effects`: those there are."""
+    """The asker's text in this line, by action. `question`: it without the bot's name. `effects`: those there are."""
     said = clean(question or message)
     bit = _BIT.search(said)
     texts = {"bit": bit[1]} if bit else {}

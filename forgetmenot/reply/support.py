@@ -71,8 +71,8 @@ _SMALL_TALK = frozenset(
         leid siento perdona perdón désolé desculpa desculpe scusa spiace przykro przepraszam"""
     )
 ) | frozenset(map(stem, FOREIGN_STOPWORDS))
-SHORTEST_REPEATED = 4
-"""Words of the shortest sentence that counts as repeated."""
+SHORTEST_REPEATED, LONGEST_ADMISSION = 4, 8
+"""Words of the shortest sentence that counts as repeated, and of the longest admission, which may be said again."""
 SAME_WORD = 0.9
 """Least `alike` of two forms of one word."""
 BEGINNING = 3
@@ -198,7 +198,7 @@ def repeated(reply: str, before: Iterable[str], facts: Mapping[int, str], asked:
         and any(spoken == one[-len(spoken) :] for one in said)
         and not used_notes(sentence[0], facts)
         and not telling_stems(sentence[0]) & telling_stems(asked)
-        and not _ADMITS.search(sentence[0])
+        and not (_ADMITS.search(sentence[0]) and len(spoken) <= LONGEST_ADMISSION)
     ]
 
 

@@ -130,7 +130,7 @@ class ReplyWriter:
             if await events.was_deleted(self._db, job.event.id):
                 return "", reason("line_cleared")
             prompt, material = await self._prompt(job)
-            request = reply_request(prompt, job.settings, material.speaker.role)
+            request = reply_request(prompt, job.settings, material.speaker.role, job.trigger.question)
             context = filter_context(job, material, self._identity(), prompt)
             try:
                 answer = await self._model.generate(request)
