@@ -32,8 +32,8 @@ _WONDERING = frozenset(
     ("is", "are", "was", "were", "why", "what", "whats", "how", "did", "does", "when", "who", "where", "should", "if")
 )
 _STATEMENT_STARTS = (_WONDERING - {"should", "if"}) | frozenset(
-    """i im ive my we ich mein meine wir wer wie was wann wo warum welche
-    hi hey hello good thanks thank gn gg hallo guten danke hola gracias""".split()
+    words("""i im ive my we ich mein meine wir wer wie was wann wo warum welche
+    hi hey hello good thanks thank gn gg hallo guten danke hola gracias""")
 )
 _REQUEST_WORDS = frozenset(
     (

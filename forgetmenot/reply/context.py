@@ -171,6 +171,7 @@ class ContextGatherer:
             message=PromptLine(0, event.id, event.user_id, event.text or event.system_text, event.at),
             standing=standing,
             streams=streams,
+            live_since=_live_since(moment.channel),
             depth=moment.depth,
         )
 
@@ -305,6 +306,11 @@ class ContextGatherer:
             return material
         names, hidden = await viewers.shown_and_hidden(self._db, sorted(ids))
         return replace(material, names={**material.names, **names}, hidden=material.hidden | hidden)
+
+
+def _live_since(channel: Mapping[str, str]) -> int:
+    began = channel.get("started_at", "")
+    return int(began) if channel.get("live") == "1" and began.isdigit() else 0
 
 
 def _own_line(said: SentReply) -> PromptLine:

@@ -24,7 +24,7 @@ from forgetmenot.domain.model import ModelAnswer, ModelRequest, Prompt, Purpose
 from forgetmenot.operations.catalogue import ACTIONS, NAMES
 from forgetmenot.operations.entry import PRIVILEGED, Action, ActionClass, Parameter, ParameterKind
 from forgetmenot.operations.requests import asked_for, asks_nothing
-from forgetmenot.prompt.assemble import split
+from forgetmenot.prompt.assemble import is_answered_in_german, split
 from forgetmenot.prompt.instructions import without_form
 from forgetmenot.reply.support import says_nothing
 from forgetmenot.settings.schema import ActionSettings, Settings
@@ -140,7 +140,7 @@ def reply_request(prompt: Prompt, settings: Settings, role: Role, question: str)
         max_output_tokens=settings.model.reply_output_tokens,
         schema=reply_schema(settings.actions, role, settings.bridge.effects, possible),
         plain_system=without_form(system),
-        language=settings.bot.language,
+        language="de" if is_answered_in_german(question, settings) else settings.bot.language,
     )
 
 

@@ -47,6 +47,14 @@ _OF_ITSELF = re.compile(
 _OF_YOU = re.compile(
     r"\b(?:you|your|yours|y['’]all|he|she|they|his|her|their|du|dich|dir|dein\w*|euch|er|sie)\b", re.IGNORECASE
 )
+_LIVED = re.compile(
+    r"\bI(?:['’]ve| have) (?:(?:always|also|just|even|really) )?"
+    r"(?:been (?:play|liv|work|watch|eat|stud|learn|train|driv)\w+|played|tried|enjoyed|loved|lived|visited|eaten)\b"
+    r"|\bI (?:always|usually|often) (?:enjoy|love|like|play|eat|drink|watch)\b|\bI (?:used to|grew up)\b"
+    r"|\bI(?:['’]m| am) (?:an? )?(?!not? )(?:\w+ )?(?:human|person|sentient|conscious)\b",
+    re.IGNORECASE,
+)
+"""What only somebody with a life says of themselves: a bot has played, eaten and enjoyed nothing."""
 _AS_WELL = re.compile(r"\b(?:too|also|as well|auch|same)\b", re.IGNORECASE)
 _LEFT_OVER = re.compile(r"\A(?:but|and|so|aber|und)\b,?\s+(\w)", re.IGNORECASE)
 _ADMITS = re.compile(
@@ -153,7 +161,7 @@ class _Rows:
 
 
 def borrowed(reply: str, known: Iterable[str], said: str = "", about: Iterable[str] = ()) -> list[Claim]:
-    """The sentences in which the bot says of itself what a row, or the line `said` to it, says of somebody.
+    """The sentences in which the bot tells of a life, or of itself what a row, or the line `said`, says of somebody.
 
     "my cat is Miso"; and "I just got promoted!" to who was. `about`: names of others who were asked about; a sentence
     with one of them is about them ("Bob is a nurse, if I'm not mistaken").
@@ -169,10 +177,13 @@ def borrowed(reply: str, known: Iterable[str], said: str = "", about: Iterable[s
     return [
         Claim("borrowed", *sentence.span())
         for sentence in _SENTENCE.finditer(reply)
-        if _OF_ITSELF.search(sentence[0])
-        and not _OF_YOU.search(sentence[0])
-        and others.isdisjoint(words(sentence[0]))
-        and is_theirs(telling_stems(sentence[0], 2), as_well=bool(_AS_WELL.search(sentence[0])))
+        if _LIVED.search(sentence[0])
+        or (
+            _OF_ITSELF.search(sentence[0])
+            and not _OF_YOU.search(sentence[0])
+            and others.isdisjoint(words(sentence[0]))
+            and is_theirs(telling_stems(sentence[0], 2), as_well=bool(_AS_WELL.search(sentence[0])))
+        )
     ]
 
 
@@ -202,9 +213,18 @@ def repeated(reply: str, before: Iterable[str], facts: Mapping[int, str], asked:
     ]
 
 
+def asks_back(reply: str) -> bool:
+    """Whether a reply is nothing but questions."""
+    return not _stated(reply)
+
+
+def _stated(reply: str) -> list[str]:
+    return [sentence[0] for sentence in _SENTENCE.finditer(reply) if "?" not in sentence[0]]
+
+
 def says_nothing(reply: str, asked: str) -> bool:
     """Whether a reply only asks back or makes small talk. "I don't know" says something."""
-    stated = [sentence[0] for sentence in _SENTENCE.finditer(reply) if "?" not in sentence[0]]
+    stated = _stated(reply)
     return not any(
         _ADMITS.search(text) or telling_stems(text, 2) - telling_stems(asked, 2) - _SMALL_TALK for text in stated
     )

@@ -114,6 +114,9 @@ def test_the_bot_takes_nobodys_life_for_its_own(reply: str, left: str) -> None:
 
 def test_the_bot_may_like_what_it_is_asked_about() -> None:
     assert not borrowed("I like horror games.", ["[id:1] hates horror games"], "do you like horror games?")
+    assert borrowed("Yes, I am a sentient being.", [], "are you human?")
+    assert not borrowed("I'm not a human, I have never heard of it.", [], "are you human?")
+    assert borrowed("I've always loved violins.", [], "no, I play the viola")
     assert borrowed("My cat is Miso.", ["[id:1] has a cat named Miso"], "what is your cat called?")
     assert not borrowed("I like horror games too!", [], "I like horror games")
     assert borrowed("Ich habe morgen Prüfung.", [], "ich hab morgen eine Prüfung, drück mir die Daumen")
