@@ -76,6 +76,7 @@ def spoken_command(question: str) -> str:
         return f"!remember this about {found[1]}"
     if _MISSED.fullmatch(sentence):
         return "!missed"
+    # "remember that boss?" asks; only the two questions above are commands
     if sentence.endswith("?"):
         return ""
     if found := _REMEMBER.fullmatch(sentence):
