@@ -31,8 +31,9 @@ _NOT = frozenset({"not", "dont", "never", "no", "cant", "wont", "without", "stop
 _WONDERING = frozenset(
     ("is", "are", "was", "were", "why", "what", "whats", "how", "did", "does", "when", "who", "where", "should", "if")
 )
-_STATEMENT_STARTS = (_WONDERING - {"should", "if"}) | frozenset(
-    words("""i im ive my we ich mein meine wir wer wie was wann wo warum welche
+_QUESTION_STARTS = (_WONDERING - {"should", "if"}) | {"wer", "wie", "was", "wann", "wo", "warum", "welche"}
+_STATEMENT_STARTS = frozenset(
+    words("""i im ive my we ich mein meine wir
     hi hey hello good thanks thank gn gg hallo guten danke hola gracias""")
 )
 _REQUEST_WORDS = frozenset(
@@ -108,12 +109,18 @@ def asks_nothing(message: str) -> bool:
     spoken = words(line)
     return (
         bool(spoken)
-        and (spoken[0] in _STATEMENT_STARTS or len(spoken) == 1)
+        and (spoken[0] in _STATEMENT_STARTS | _QUESTION_STARTS or len(spoken) == 1)
         and not _REQUEST_WORDS & set(spoken)
         and not _NAMES_ACTION.search(" ".join(spoken))
         and not _SECOND_CLAUSE.search(line)
         and not asked_for(line)
     )
+
+
+def only_tells(message: str) -> bool:
+    """Whether a line asks for nothing and is no question either."""
+    spoken = words(_CALLED.sub("", clean(message)))
+    return asks_nothing(message) and "?" not in message and spoken[0] not in _QUESTION_STARTS
 
 
 def typed(

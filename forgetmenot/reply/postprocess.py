@@ -12,6 +12,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from forgetmenot.operations.action_claims import without_machine_text
+from forgetmenot.operations.requests import only_tells
 from forgetmenot.settings.schema import Settings
 from forgetmenot.text.caches import text_cache
 from forgetmenot.text.clean import clean
@@ -27,6 +28,8 @@ MOST_READ = 4_000
 MOST_ROUNDS = 20
 SHORTEST_QUOTE = 6
 """Words of the instructions in a row, from which on a sentence is cut."""
+MOST_TALK = 2
+"""Sentences of an answer to a line that asks for nothing."""
 SHORTEST_ECHO = 3
 """Words that a sentence of the message must have for its repetition to be cut."""
 MOST_SIGNS = 30
@@ -191,6 +194,13 @@ def _offer(text: str, context: FilterContext) -> str:
     return rest or (text if context.direct else "")
 
 
+def _talk(text: str, context: FilterContext) -> str:
+    """A sentence or two, as the instructions say, where the message asks for nothing: the rest is off the point."""
+    sentences = sentences_of(text)
+    too_many = len(sentences) > MOST_TALK and only_tells(context.question)
+    return joined(sentences[:MOST_TALK]) if too_many else text
+
+
 def _cut_sentences(text: str, is_cut: Callable[[str], bool]) -> str:
     sentences = sentences_of(text)
     kept = [sentence for sentence in sentences if not is_cut(sentence)]
@@ -330,6 +340,7 @@ CHAIN: tuple[tuple[str, Callable[[str, FilterContext], str]], ...] = (
     ("instructions", _instructions),
     ("echo", _echo),
     ("offer", _offer),
+    ("talk", _talk),
     ("wrong name", _wrong_name),
     ("spam", _spam),
     ("links", _links),

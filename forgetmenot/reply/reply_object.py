@@ -23,7 +23,7 @@ from forgetmenot.domain.chat import Role
 from forgetmenot.domain.model import ModelAnswer, ModelRequest, Prompt, Purpose
 from forgetmenot.operations.catalogue import ACTIONS, NAMES
 from forgetmenot.operations.entry import PRIVILEGED, Action, ActionClass, Parameter, ParameterKind
-from forgetmenot.operations.requests import asked_for, asks_nothing
+from forgetmenot.operations.requests import asked_for, asks_nothing, only_tells
 from forgetmenot.prompt.assemble import is_answered_in_german, split
 from forgetmenot.prompt.instructions import without_form
 from forgetmenot.reply.support import says_nothing
@@ -38,7 +38,6 @@ UNREADABLE = "the model's answer was not in the asked form"
 NOTHING_TO_SAY = "the model had nothing to say"
 CORRECTING = frozenset({"correct"})
 """What a line that asks for nothing, and is no question, may still lead to."""
-SHORTEST_CORRECTION = 3  # words
 
 _NAME = re.compile(r"[a-z][a-z_]{0,31}")
 _CUT_SAY = re.compile(r'"say"\s*:\s*"((?:[^"\\]|\\.)*)("?)', re.DOTALL)
@@ -131,8 +130,7 @@ def _actions_schema(names: list[str], parameters: tuple[Parameter, ...]) -> dict
 def reply_request(prompt: Prompt, settings: Settings, role: Role, question: str) -> ModelRequest:
     """The model call for a reply to this `question` by a speaker of this role."""
     system, data = split(prompt)
-    tells = "?" not in question and len(question.split()) >= SHORTEST_CORRECTION
-    possible = (CORRECTING if tells else frozenset()) if asks_nothing(question) else NAMES
+    possible = (CORRECTING if only_tells(question) else frozenset()) if asks_nothing(question) else NAMES
     return ModelRequest(
         Purpose.REPLY,
         system,

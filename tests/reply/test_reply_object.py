@@ -46,7 +46,7 @@ def test_the_schema_holds_what_is_switched_on_and_this_speaker_could_get() -> No
 @pytest.mark.parametrize(
     ("line", "actions"),
     [
-        ("what do I play?", set()), ("thanks!", set()), ("I like coffee better now", {"correct"}),
+        ("what do I play?", set()), ("thanks!", {"correct"}), ("I like coffee better now", {"correct"}),
         ("can you mark this?", None), ("clip that", None), ("no, I play the viola", None),
     ],
 )  # fmt: skip
