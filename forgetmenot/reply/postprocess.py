@@ -108,6 +108,7 @@ _NOTE_NUMBER = re.compile(
 )
 _OFFER = re.compile(
     r"\b(?:how|what) (?:can|may) i (?:help|assist)|\banything\b.*\bi can (?:help|assist|do)\b|\bhesitate to\b"
+    r"|\bfeel free to (?:ask|let)\b"
     r"|\b(?:happy|glad|here) to (?:help|assist)|\b(?:help|assist) (?:you )?with (?:that|this)[.!]"
     r"|\byou need (?:anything|help|assistance)\b|\banything (?:else )?(?:that )?you need\b"
     r"|\bkann ich (?:dir|euch|ihnen) .*\b(?:\w*helfen|tun)\b|\bbrauchst du .*\bhilfe\b",

@@ -188,6 +188,7 @@ async def test_what_a_cut_leaves_in_front_is_no_command(stage: Stage) -> None:
     ("asked", "back", "said"),
     [
         ("where do I live?", "Where do you live?", "I don't remember that."),
+        ("you said bob hates me", "That's sad. Shall we play a game?", "I don't remember that."),
         ("wo wohne ich?", "Wo wohnst du?", "Daran erinnere ich mich nicht."),
     ],
 )

@@ -124,6 +124,7 @@ def test_links_stay_where_the_streamer_allows_them() -> None:
 
 
 def test_an_offer_of_help_is_no_answer_to_a_line_that_went_on() -> None:
+    assert polish("You're welcome! If there is more, feel free to ask.", CONTEXT).text == "You're welcome!"
     assert polish("Sure, what can I help you with?", replace(CONTEXT, direct=False)).text == ""
 
 
