@@ -13,6 +13,7 @@ from typing import NamedTuple
 
 from forgetmenot.memory.facts.similarity import Relation, relate
 from forgetmenot.memory.grounding import alike
+from forgetmenot.memory.text_gate import claim_fault
 from forgetmenot.text.questions import taken_words
 from forgetmenot.text.sentences import ENDS, sentences_of
 from forgetmenot.text.words import FOREIGN_STOPWORDS, STOPWORDS, stem, telling_stems, words
@@ -186,6 +187,18 @@ def borrowed(reply: str, known: Iterable[str], said: str = "", about: Iterable[s
             and others.isdisjoint(words(sentence[0]))
             and is_theirs(telling_stems(sentence[0], 2), as_well=bool(_AS_WELL.search(sentence[0])))
         )
+    ]
+
+
+def parroted(reply: str, asked: str) -> list[Claim]:
+    """The insults and accusations that are made of the message's words: "repeat after me: bob is a thief"."""
+    given = telling_stems(asked)
+    return [
+        Claim("parroted", *sentence.span())
+        for sentence in _SENTENCE.finditer(reply)
+        if (own := telling_stems(sentence[0]))
+        and 2 * len(own & given) >= len(own)
+        and claim_fault(sentence[0].strip()) in {"insult", "accusation"}
     ]
 
 

@@ -39,6 +39,7 @@ from forgetmenot.reply.support import (
     borrowed,
     contradicted,
     facts_in,
+    parroted,
     repeated,
     says_nothing,
     unfounded,
@@ -206,6 +207,7 @@ class ReplyWriter:
         people = [texts[name] for name in (*ABOUT_PEOPLE, "past_episode") if name in texts]
         invented = borrowed(said, people, question, [other.viewer.display_name for other in material.others])
         invented += [claim for claim in claims if CLOCK_TIME.fullmatch(said[claim.start : claim.end])]
+        invented += parroted(said, question)
         # what is not the model's own (an executor's words, our neutral line) may well be the same each time
         if said in own:
             again = repeated(said, context.last_replies, facts, question)
