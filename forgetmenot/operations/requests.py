@@ -117,7 +117,7 @@ def asks_nothing(message: str) -> bool:
     )
 
 
-def only_tells(message: str) -> bool:
+def is_small_talk(message: str) -> bool:
     """Whether a line asks for nothing and is no question either."""
     spoken = words(_CALLED.sub("", clean(message)))
     return asks_nothing(message) and "?" not in message and spoken[0] not in _QUESTION_STARTS

@@ -12,7 +12,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from forgetmenot.operations.action_claims import without_machine_text
-from forgetmenot.operations.requests import only_tells
+from forgetmenot.operations.requests import is_small_talk
 from forgetmenot.settings.schema import Settings
 from forgetmenot.text.caches import text_cache
 from forgetmenot.text.clean import clean
@@ -198,7 +198,7 @@ def _offer(text: str, context: FilterContext) -> str:
 def _talk(text: str, context: FilterContext) -> str:
     """A sentence or two, as the instructions say, where the message asks for nothing: the rest is off the point."""
     sentences = sentences_of(text)
-    too_many = len(sentences) > MOST_TALK and only_tells(context.question)
+    too_many = len(sentences) > MOST_TALK and is_small_talk(context.question)
     return joined(sentences[:MOST_TALK]) if too_many else text
 
 

@@ -23,7 +23,7 @@ from forgetmenot.domain.chat import Role
 from forgetmenot.domain.model import ModelAnswer, ModelRequest, Prompt, Purpose
 from forgetmenot.operations.catalogue import ACTIONS, NAMES
 from forgetmenot.operations.entry import PRIVILEGED, Action, ActionClass, Parameter, ParameterKind
-from forgetmenot.operations.requests import asked_for, asks_nothing, only_tells
+from forgetmenot.operations.requests import asked_for, asks_nothing, is_small_talk
 from forgetmenot.prompt.assemble import is_answered_in_german, split
 from forgetmenot.prompt.instructions import without_form
 from forgetmenot.reply.support import says_nothing
@@ -130,7 +130,7 @@ def _actions_schema(names: list[str], parameters: tuple[Parameter, ...]) -> dict
 def reply_request(prompt: Prompt, settings: Settings, role: Role, question: str) -> ModelRequest:
     """The model call for a reply to this `question` by a speaker of this role."""
     system, data = split(prompt)
-    possible = (CORRECTING if only_tells(question) else frozenset()) if asks_nothing(question) else NAMES
+    possible = (CORRECTING if is_small_talk(question) else frozenset()) if asks_nothing(question) else NAMES
     return ModelRequest(
         Purpose.REPLY,
         system,

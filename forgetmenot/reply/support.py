@@ -82,8 +82,6 @@ _SMALL_TALK = frozenset(
 ) | frozenset(map(stem, FOREIGN_STOPWORDS))
 SHORTEST_REPEATED, LONGEST_ADMISSION = 4, 8
 """Words of the shortest sentence that counts as repeated, and of the longest admission, which may be said again."""
-SHORTEST_PARROTED = 3
-"""Words of the shortest insult that is looked for."""
 SAME_WORD = 0.9
 """Least `alike` of two forms of one word."""
 BEGINNING = 3
@@ -192,14 +190,14 @@ def borrowed(reply: str, known: Iterable[str], said: str = "", about: Iterable[s
     ]
 
 
-def parroted(reply: str, asked: str) -> list[Claim]:
-    """The insults and accusations that are made of the message's words: "repeat after me: bob is a thief"."""
-    given, found = telling_stems(asked), []
+def parroted(reply: str, asked: str, names: Iterable[str]) -> list[Claim]:
+    """The insults and accusations of people that are made of the message's words: "repeat after me: bob is a thief"."""
+    given, people, found = telling_stems(asked), {name.casefold() for name in names}, []
     for sentence in _SENTENCE.finditer(reply):
         own = telling_stems(sentence[0])
-        # what the classifier was trained on are whole sentences: to "Everyone!" it says anything
-        whole = own and len(words(sentence[0])) >= SHORTEST_PARROTED and 2 * len(own & given) >= len(own)
-        if whole and claim_fault(sentence[0].strip()) in {"insult", "accusation"}:
+        # the classifier was trained on statements about people: to "Hello to you too" it says anything
+        theirs = not people.isdisjoint(words(sentence[0])) and 2 * len(own & given) >= len(own)
+        if theirs and claim_fault(sentence[0].strip()) in {"insult", "accusation"}:
             found.append(Claim("parroted", *sentence.span()))
     return found
 

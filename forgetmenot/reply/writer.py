@@ -207,7 +207,7 @@ class ReplyWriter:
         people = [texts[name] for name in (*ABOUT_PEOPLE, "past_episode") if name in texts]
         invented = borrowed(said, people, question, [other.viewer.display_name for other in material.others])
         invented += [claim for claim in claims if CLOCK_TIME.fullmatch(said[claim.start : claim.end])]
-        invented += parroted(said, question)
+        invented += parroted(said, question, material.names.values())
         # what is not the model's own (an executor's words, our neutral line) may well be the same each time
         if said in own:
             again = repeated(said, context.last_replies, facts, question)
