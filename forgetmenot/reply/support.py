@@ -58,6 +58,7 @@ _LIVED = re.compile(
 """What only somebody with a life says of themselves: a bot has played, eaten and enjoyed nothing."""
 _AS_WELL = re.compile(r"\b(?:too|also|as well|auch|same)\b", re.IGNORECASE)
 _LEFT_OVER = re.compile(r"\A(?:but|and|so|aber|und)\b,?\s+(\w)", re.IGNORECASE)
+_NOT = frozenset(("not", "never", "no", "wont", "dont", "cant", "isnt", "nicht", "nie", "kein", "keine"))
 _ADMITS = re.compile(
     r"\b(?:(?:do|does|did|can|could)(?:n?['’]?t| ?not) (?:\w+ )?(?:know|remember|recall|have|say|tell|see|find|assist"
     r"|help)"
@@ -194,9 +195,9 @@ def parroted(reply: str, asked: str, names: Iterable[str]) -> list[Claim]:
     """The insults and accusations of people that are made of the message's words: "repeat after me: bob is a thief"."""
     given, people, found = telling_stems(asked), {name.casefold() for name in names}, []
     for sentence in _SENTENCE.finditer(reply):
-        own = telling_stems(sentence[0])
+        own, said = telling_stems(sentence[0]), set(words(sentence[0]))
         # the classifier was trained on statements about people: to "Hello to you too" it says anything
-        theirs = not people.isdisjoint(words(sentence[0])) and 2 * len(own & given) >= len(own)
+        theirs = people & said and not _NOT & said and 2 * len(own & given) >= len(own)
         if theirs and claim_fault(sentence[0].strip()) in {"insult", "accusation"}:
             found.append(Claim("parroted", *sentence.span()))
     return found
