@@ -53,10 +53,19 @@ async def _figures(request: web.Request) -> web.Response:
             "currency": context.settings().model.currency,
             "notes": await _notes_per_day(context),
             "filters": list((await run_stats.sum_of(db, "filters", 0)).items()),
-            "rules": [(*name.split(": "), n) for name, n in (await run_stats.sum_of(db, "rules", 0)).items()],
+            "rules": await _rules(context),
             "recall": sorted(round(ms, 2) for ms in context.control.state().recall_ms),
         }
     )
+
+
+async def _rules(context: DockContext) -> list[tuple[str, str, int]]:
+    """How often each rule decided, and what; a rule is its reason."""
+    say, found = context.language, []
+    for name, times in (await run_stats.sum_of(context.db, "rules", 0)).items():
+        rule, verdict = name.split(": ")
+        found.append((say(key) if (key := f"reason.{rule}") in say else rule, verdict, times))
+    return found
 
 
 async def _spend_per_stream(context: DockContext) -> list[tuple[int, int, int, float | None]]:

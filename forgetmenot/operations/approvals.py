@@ -92,9 +92,9 @@ class Approvals:
             await self.take_back()
         after = await action_logs.get(self._db, row.id)
         if after is not None and after.status is ActionStatus.UNDONE:
-            return _result("undone", row.id, ok=True, name=row.name)
+            return _result("undone", row.id, ok=True, action=row.name)
         again = after is not None and after.revert_at is not None
-        return _result("undo_later" if again else "undo_refused", row.id, name=row.name)
+        return _result("undo_later" if again else "undo_refused", row.id, action=row.name)
 
     async def start(self) -> None:
         """At start: settle what a crash interrupted, without repeating it, and revert what is due."""
@@ -212,5 +212,7 @@ class QueuedApprovals:
 
 async def _deny(db: Database, action_id: int, by: str, now: int) -> OperationResult:
     async with db.write() as tx:
-        ok = await action_logs.deny(tx, action_id, by=by, rule="denied_by_moderator", reason=reason("denied"), now=now)
+        ok = await action_logs.deny(
+            tx, action_id, by=by, rule="denied_by_moderator", reason=reason("denied_by_moderator"), now=now
+        )
     return _result("denied" if ok else "not_waiting", action_id, ok=ok)

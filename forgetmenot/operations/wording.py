@@ -86,7 +86,7 @@ def _refused(surface: str, result: OperationResult, language: Language) -> str:
 
 
 def _in_words(data: Mapping[str, object], language: Language) -> dict[str, object]:
-    return {name: language.reason(value) if isinstance(value, str) else value for name, value in data.items()}
+    return {name: language.value(name, value) for name, value in data.items()}
 
 
 # What chat is answered: one line per result code.

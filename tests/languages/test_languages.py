@@ -8,11 +8,13 @@ from pathlib import Path
 
 import pytest
 
+from forgetmenot.domain.operation import OperationResult
 from forgetmenot.errors import ForgetMeNotError
 from forgetmenot.languages import ENGLISH, Language, in_language, joined, languages, read_reason, reason
 from forgetmenot.operations import catalogue
 from forgetmenot.operations.policy import RULES
 from forgetmenot.operations.table import OPERATIONS
+from forgetmenot.operations.wording import chat_line
 from forgetmenot.reply.postprocess import CHAIN
 from forgetmenot.settings.live_settings import LABELS
 from forgetmenot.twitch.token_store import Account
@@ -85,7 +87,7 @@ def test_every_cut_of_a_reply_and_every_rule_of_the_policy_has_its_words() -> No
     named = [f"page.filter.{re.sub(r'[^a-z]+', '_', name)}" for name, _ in CHAIN]
     written = "".join(path.read_text("utf-8") for path in PACKAGE.rglob("*.py"))
     outside = re.findall(r"""\brule ?= ?["'](\w+)["']""", written)  # given where something else than the policy denies
-    named += [f"page.rule.{name}" for name in (*(rule.name for rule in RULES), *outside)]
+    named += [f"reason.{name}" for name in (*(rule.name for rule in RULES), *outside)]
     assert [name for name in named if name not in ENGLISH.texts] == []
 
 
@@ -168,7 +170,7 @@ def test_every_reason_of_code_is_there_with_its_values_and_none_is_left_over() -
     there = {key.removeprefix("reason."): text for key, text in ENGLISH.texts.items() if key.startswith("reason.")}
     code = {path: path.read_text("utf-8") for path in sorted(PACKAGE.rglob("*.py"))}
     literals = set(re.findall(r'"(\w+)"', "\n".join(code.values())))
-    named = {"class_a", "class_b", "class_c"} | {account.value for account in Account}
+    named = {rule.name for rule in RULES} | {account.value for account in Account}
     assert sorted(there.keys() - literals - named) == []
     for path, text in code.items():
         for node in ast.walk(ast.parse(text)) if "reason(" in text else ():
@@ -191,6 +193,16 @@ def test_a_reason_is_said_in_each_language_and_kept_in_a_row() -> None:
     assert german.reason(joined("", why, reason("undone"))) == f"{german.reason(why)} rückgängig gemacht"
     for text in ("", "not undone: no answer in time", '["no_such_code", {}]', '["', '["undone"]', '["undone", 3]'):
         assert german.reason(read_reason(text)) == text
+
+
+def test_actions_rules_and_statuses_have_names_in_each_language() -> None:
+    german = in_language("de")
+    undone = OperationResult(ok=True, code="undone", data={"id": 3, "action": "slow_mode"})
+    assert chat_line(undone, german) == "#3 (Slow-Mode) ist rückgängig gemacht."
+    why = reason("decided", action="slow_mode", reason=reason("action_cooldown"), status="denied", detail="")
+    assert why == "slow mode: It was used a moment ago. → denied"
+    assert german.reason(why) == "Slow-Mode: Das gab es gerade erst. → abgelehnt"
+    assert german.reason(reason("needs", parameter="seconds")) == "Es fehlt: Dauer."
 
 
 def test_numbers_and_times_are_written_as_people_do() -> None:
