@@ -54,7 +54,7 @@ def test_what_is_posted_passes_the_filters_of_a_reply() -> None:
         assert checked.changed == "Filtered: text."
     allowed = check(SAY, {"text": "see evil.com"}, 60, ReplySettings(allow_links=True))
     assert (allowed.params, allowed.changed) == ({"text": "see evil.com"}, "")
-    assert check(SAY, {"text": "https://evil.zip"}, 60, plain).problem == "text is empty."
+    assert check(SAY, {"text": "https://evil.zip"}, 60, plain).problem == "Empty: text."
     assert check(BY_NAME["remember"], {"target": "me", "fact": "badword"}, 60, strict).params["fact"] == "badword"
 
 
