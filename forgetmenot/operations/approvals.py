@@ -75,7 +75,9 @@ class Approvals:
             return _result("not_waiting", action_id)
         login, message = (facts.target.login, facts.target.message_id) if facts.target else ("", "")
         outcome = await self._executor.performer.perform(action, action_id, call_of(row, login, message))
-        return _done(row, outcome, login, in_language(settings.bot.language))
+        return _done(
+            row, outcome, facts.target.display_name if facts.target else "", in_language(settings.bot.language)
+        )
 
     async def deny(self, action_id: int, by: str) -> OperationResult:
         """Refuse a waiting action."""
@@ -168,13 +170,13 @@ def _refused(outcome: Outcome) -> bool:
     return outcome.kind is OutcomeKind.REFUSED
 
 
-def _done(row: LoggedAction, outcome: Outcome, login: str, language: Language) -> OperationResult:
+def _done(row: LoggedAction, outcome: Outcome, target: str, language: Language) -> OperationResult:
     if outcome.kind is OutcomeKind.DONE:
         return _result(
             "approved",
             row.id,
             ok=True,
-            line=wording.done_line(row.name, row.params, login, language) or language("action.done"),
+            line=wording.done_line(row.name, row.params, target, language) or language("action.done"),
         )
     return _result("approved_unknown" if outcome.kind is OutcomeKind.UNKNOWN else "approved_failed", row.id)
 

@@ -198,7 +198,7 @@ def test_a_reason_is_said_in_each_language_and_kept_in_a_row() -> None:
 def test_actions_rules_and_statuses_have_names_in_each_language() -> None:
     german = in_language("de")
     undone = OperationResult(ok=True, code="undone", data={"id": 3, "action": "slow_mode"})
-    assert chat_line(undone, german) == "#3 (Slow-Mode) ist rückgängig gemacht."
+    assert chat_line(undone, german) == "Rückgängig gemacht: #3 (Slow-Mode)."
     why = reason("decided", action="slow_mode", reason=reason("action_cooldown"), status="denied", detail="")
     assert why == "slow mode: It was used a moment ago. → denied"
     assert german.reason(why) == "Slow-Mode: Das gab es gerade erst. → abgelehnt"
