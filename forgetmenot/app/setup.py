@@ -349,9 +349,18 @@ class SetupService:
         if (step.table, step.key) == ("bot", "mode"):
             with contextlib.suppress(ValueError):
                 return await self.set_mode(ModeStep(Mode(step.value)))
-        await self._change({(step.table, step.key): step.value})
+        values: dict[tuple[str, str], object] = {(step.table, step.key): step.value}
+        if (step.table, step.key) == ("bot", "language"):
+            values |= self._same_character(in_language(str(step.value)))
+        await self._change(values)
         restarting = step.table in RESTARTING and not self._restarts
         return self._done("saved_later" if restarting else "saved")
+
+    def _same_character(self, language: Language) -> dict[tuple[str, str], object]:
+        """The character in another language, if it is one of those to begin with."""
+        texts = zip(presets(self._say).values(), presets(language).values(), strict=True)
+        there = dict(texts).get(self._settings().bot.persona)
+        return {("bot", "persona"): there} if there else {}
 
     async def set_autostart(self, step: SwitchStep) -> Answer:
         """Start with the computer, or not."""

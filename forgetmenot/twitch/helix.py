@@ -184,7 +184,7 @@ class Helix:
             channel = self._settings().twitch.channel.lower().lstrip("#")
             user = await self.user_by_login(channel)
             if user is None:
-                raise TwitchRefused(reason("helix_no_channel", channel=channel))
+                raise TwitchRefused(reason("chat_no_channel", channel=channel))
             self._room = user.id
         heard = self._chat_room()
         if heard and heard != self._room:

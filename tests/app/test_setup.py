@@ -85,6 +85,14 @@ async def test_speaking_without_a_model_is_asked_about_first(steps: Steps) -> No
     assert load_settings(steps.file).bot.mode is Mode.MENTIONS
 
 
+async def test_the_character_to_begin_with_follows_the_language(steps: Steps) -> None:
+    await steps.do("set", table="bot", key="language", value="de")
+    assert steps.settings().bot.persona.startswith("Du bist ein herzlicher")
+    await steps.do("character", name="Fern", persona="You are mine.")
+    await steps.do("set", table="bot", key="language", value="en")
+    assert steps.settings().bot.persona == "You are mine."
+
+
 async def test_programs_on_this_computer_are_found_with_their_models(
     steps: Steps, monkeypatch: pytest.MonkeyPatch
 ) -> None:
