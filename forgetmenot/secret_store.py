@@ -8,6 +8,7 @@ import contextlib
 from pathlib import Path
 
 from forgetmenot.files import make_own, replace_file
+from forgetmenot.languages import reason
 from forgetmenot.late_imports import load
 from forgetmenot.logs import log
 
@@ -53,8 +54,8 @@ class SecretStore:
     def place(self, name: str) -> str:
         """Where it is, in words for its owner."""
         if self.path(name).exists():
-            return f"the file {self.path(name)}, which only you can read"
-        return "your system's keyring"
+            return reason("place_file", path=str(self.path(name)))
+        return reason("place_keyring")
 
     def path(self, name: str) -> Path:
         """The file that holds it where the keyring does not."""

@@ -71,6 +71,8 @@ class Language:
 
     def value(self, name: str, value: object) -> object:
         """What is filled in as `name`: a reason, or the name of an action, parameter or status, in words."""
+        if name == "actions":
+            return ", ".join(str(self.value("action", one)) for one in str(value).split(", "))
         known = self._texts.get(f"{_NAMES.get(name, '')}.{value}")
         return known if known is not None else self.reason(value) if isinstance(value, str) else value
 

@@ -47,11 +47,11 @@ def told(capsys: pytest.CaptureFixture[str], *words: object) -> tuple[int, str]:
         ("", "No channel is set"),
         (
             '[actions]\ndisabled = ["say", "timeoot"]\n',
-            "table [actions], key `disabled`: there is no `timeoot`. Did you mean `timeout`?",
+            "table [actions], key `disabled`: There is no `timeoot`. Did you mean `timeout`?",
         ),
         (
             '[privacy]\nallow_categories = ["helth"]\n',
-            "table [privacy], key `allow_categories`: there is no `helth`. Did you mean `health`?",
+            "table [privacy], key `allow_categories`: There is no `helth`. Did you mean `health`?",
         ),
     ],
 )

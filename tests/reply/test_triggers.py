@@ -94,6 +94,11 @@ def test_without_an_account_no_reply_is_to_it() -> None:
     assert trigger_of(to_nobody, Identity("", ""), NOBODY, MENTIONS, NOW) is None
 
 
+@pytest.mark.parametrize("text", ["@fern hello", "fern, how are you?", "how are you, Fern?"])
+def test_a_name_is_called_without_the_pictures_around_it(text: str) -> None:
+    assert trigger_of(said(text), Identity("99", "keeper", "🌿 Fern 🌿"), NOBODY, MENTIONS, NOW) is not None
+
+
 def test_a_line_of_emotes_is_not_answered() -> None:
     assert kind_of("forgetmenot Kappa", emote_only=True) is None
     assert kind_of("KEKW", TALKING, emote_only=True) is None

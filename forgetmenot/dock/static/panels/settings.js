@@ -66,6 +66,8 @@ function setting(row) {
   control.node.addEventListener("keydown", (event) => { if (event.key === "Enter" && control.node.tagName === "INPUT" && !save.hidden) send(); });
   async function send(value = control.read()) {
     if (value === null) return say(t("settings.no_number"), false);
+    const { least, most } = row.form;
+    if (row.form.kind === "number" && (value < (least ?? value) || value > (most ?? value))) return say(`${row.label}: ${t(most === null ? "settings.at_least" : "settings.between", { least, most })}`, false);
     const answer = await step("set", { table: row.table, key: row.key, value }, save);
     if (answer) say(answer.line, answer.ok);
     if (answer?.ok) { held = value; save.hidden = true; } else control.write(held);
@@ -97,7 +99,7 @@ function build(row, id, on) {
     const node = h("input", { id, data: { key: id }, type: "text", value: value.join(", "), placeholder: t("settings.list"), oninput: on.changed });
     return { node, read: () => node.value.split(",").map((word) => word.trim()).filter(Boolean), write: (old) => { node.value = old.join(", "); } };
   }
-  const node = form.long ? h("textarea", { id, data: { key: id }, rows: 4, oninput: on.changed }) : h("input", { id, data: { key: id }, type: "text", oninput: on.changed });
+  const node = form.long ? h("textarea", { id, data: { key: id }, rows: 4, maxlength: form.most, oninput: on.changed }) : h("input", { id, data: { key: id }, type: "text", oninput: on.changed });
   node.value = value;
   return { node, read: () => node.value, write: (old) => { node.value = old; } };
 }

@@ -151,7 +151,7 @@ function characterStep() {
   function draw(data, all) {
     if (all.mode.model !== model) { model = all.mode.model; if (step.node.open) sample(); else put(sampled, "…"); }
     const preset = Object.entries(data.presets).find(([, words]) => words === data.persona);
-    step.done(localStorage.getItem("forgetmenot-character") === "1" || !preset || data.name !== "ForgetMeNot", `${data.name}${preset ? `, ${preset[0]}` : ""}`);
+    step.done(localStorage.getItem("forgetmenot-character") === "1" || data.own || data.name !== "ForgetMeNot", `${data.name}${preset ? `, ${preset[0]}` : ""}`);
     follow(name, data.name);
     follow(persona, data.persona);
     if (!text.value && !text.dataset.typed) text.value = data.sample;
@@ -207,7 +207,7 @@ function modelStep() {
   }
   async function list() {
     const answer = await step.run("models", { provider: "openai_compatible", base_url: address.value });
-    if (answer) { use(address.value, answer.models); step.tell(t("setup.model.found", { n: answer.models.length }), "good"); }
+    if (answer) { use(answer.base_url, answer.models); step.tell(t("setup.model.found", { n: answer.models.length }), "good"); }
   }
   async function send() {
     const body = { gemini: { key: key.value }, openai_compatible: { base_url: address.value, model: model.value }, offline: {} }[shown];
