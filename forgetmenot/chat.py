@@ -281,9 +281,11 @@ class Router:
     async def _line(self, event: ChatEvent) -> None:
         if event.user_id == self._ingest.own_id:
             self._ingest.take(event)
+            # its own lines come back on the reading connection, which proves that they were shown
             self._start(self._outbox.seen_in_chat(event.text))
             return
         asks = self._engine.is_asked(event)
+        # asked before the line is taken in, because after that it would be known
         is_new = not (asks or is_command(event.text)) or await self._is_new(event)
         self._ingest.take(event, addressed=asks)
         if not is_new or is_bot(self._settings().memory, event.login, event.user_id, event.badges):

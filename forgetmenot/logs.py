@@ -29,6 +29,7 @@ FILE = "forgetmenot.log"
 MOST_REPEATS = 30
 REPEAT_WINDOW_S = 60.0
 MESSAGES_REMEMBERED = 500
+# keys of Google, OpenAI, Groq, xAI and Hugging Face, signed tokens, and Twitch's tokens of 30 letters and digits
 _SECRET = re.compile(
     r"(?i)(oauth:|bearer\s+|token[\"'=:\s]+|key[\"'=:\s]+)?"
     r"(AIza[0-9A-Za-z_\-]{20,}|(?:sk-|gsk_|xai-|hf_)[0-9A-Za-z_\-]{16,}"
@@ -125,6 +126,7 @@ def set_up(*, level: str = "info", folder: Path | None = None, console: bool = T
         root.removeHandler(handler)
         handler.close()
     root.setLevel(level.upper())
+    # at "debug" these log SQL parameters, addresses and bodies, which hold chat and tokens
     for name in ("aiosqlite", "asyncio", "twitchio", "google_genai", "httpx", "aiohttp"):
         logging.getLogger(name).setLevel(max(logging.WARNING, logging.getLevelName(level.upper())))
     if console and sys.stderr is not None:  # None: a program without a window on Windows

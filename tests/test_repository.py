@@ -118,13 +118,21 @@ def test_what_calls_itself_pure_is_held_to_it() -> None:
             assert any(name == one or name.startswith(f"{one}.") for one in modules), name
 
 
+def anchors(page: Path) -> set[str]:
+    """The headings of a page, as links name them."""
+    headings = re.findall(r"^#+ (.+)$", page.read_text(encoding="utf-8"), re.MULTILINE)
+    return {re.sub(r"[^\w -]", "", heading).strip().lower().replace(" ", "-") for heading in headings}
+
+
 def test_every_link_of_a_page_leads_somewhere() -> None:
     pages = [path for path in committed() if path.suffix == ".md"]
-    link = re.compile(r"\]\((?!https?:)([^)#]+)")
-    links = [(page, one) for page in pages for one in link.findall(page.read_text(encoding="utf-8"))]
+    link = re.compile(r"\]\((?!https?:)([^)#]*)(?:#([^)]+))?\)")
+    links = [(page, *one) for page in pages for one in link.findall(page.read_text(encoding="utf-8"))]
     assert len(links) > 5
-    for page, one in links:
-        assert (page.parent / one).exists(), f"{page.name}: {one}"
+    for page, name, anchor in links:
+        target = page.parent / name if name else page
+        assert target.exists(), f"{page.name}: {name}"
+        assert not anchor or anchor in anchors(target), f"{page.name}: {name}#{anchor}"
 
 
 def test_sql_is_written_in_store_alone() -> None:

@@ -108,6 +108,7 @@ async def open_account(
 
 def watch_channel(bot: Bot, account: TwitchAccount) -> None:
     """Add the tasks that need an account: own identity, channel state, send rate."""
+    # the badges that Twitch gave the bot's own log-in in chat; before the first of them the lower limit holds
     bot.outbox.pace.wide = lambda: role_of(account.chat.own_badges or frozenset()) in MANY_LINES
 
     async def look() -> None:
@@ -121,6 +122,7 @@ def watch_channel(bot: Bot, account: TwitchAccount) -> None:
     def every() -> int:
         return bot.settings().twitch.channel_state_every_s * SECOND
 
+    # at the beginning: the tasks behind them ask who the bot is and whether the stream is on
     bot.tasks.all.insert(0, PeriodicTask("account", lambda: SIGN_IN_EVERY, recognise))
     bot.tasks.all.insert(1, PeriodicTask("channel", every, look))
 

@@ -331,9 +331,11 @@ async def open_bot(
 ) -> AsyncIterator[Bot]:
     """Open the memory, wire the bot, clean up, and run its writer and its outbox."""
     chosen = settings()
+    # a persona too long for the budget is an error now, and not at the first reply
     check_floor(chosen, chosen.twitch.channel, offered(chosen.actions, chosen.bridge.effects))
     for table in TABLES:  # one that is damaged stops the start, not the first line
         await asyncio.to_thread(classifier, table)
+    # before the file is opened: two bots on one memory would answer everything twice
     with instance_lock(path, command):
         async with open_database(path) as db:
             await check_start(db)
@@ -361,6 +363,7 @@ async def open_bot(
                 for task in tasks:
                     task.cancel()
                 await asyncio.gather(*tasks, return_exceptions=True)
+                # after the writer: what chat still brings would have nowhere to go
                 await bot.router.aclose()
                 await bot.ingest.close()
                 await bot.models.aclose()
@@ -369,6 +372,7 @@ async def open_bot(
 
 
 async def _start(bot: Bot) -> None:
+    # until Twitch has sent a time, this one decides what is old enough to be deleted (`Clock.certain`)
     bot.clock.at_least(await streams.last_heard(bot.db))
     now = bot.clock.now()
     known = {"bot_id": bot.me.user_id, "bot_login": bot.me.login}
@@ -376,8 +380,10 @@ async def _start(bot: Bot) -> None:
         known["login"] = bot.settings().twitch.channel.casefold().lstrip("#")
     async with bot.db.write() as tx:
         await channel_state.put(tx, {name: value for name, value in known.items() if value}, now)
+    # first: who opted out while the disk was full is not stored by what follows
     await bot.privacy_queue.open()
     await bot.ingest.open()
+    # before anything is sent, because what the last run sent counts towards Twitch's limits
     await bot.outbox.recover()
     await bot.approvals.start()
     await bot.tasks.do(SWEEP)  # the rest can wait until chat is heard: a memory pass may take a slow model minutes

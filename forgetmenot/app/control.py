@@ -189,6 +189,7 @@ async def try_out(bot: Bot, login: str, text: str, changed: Settings | None = No
     """
     settings, identity = changed or bot.settings(), bot.identity
     await bot.ingest.flush()
+    # other settings make another prefix, and the one that the provider has cached must stay as it is
     keeper = None if changed else bot.keeper
     preview = ReplyPreview(db=bot.db, settings=lambda: settings, clock=bot.clock, keeper=keeper, identity=identity)
     name = _NO_LOGIN.sub("", login)[:50] or "somebody"

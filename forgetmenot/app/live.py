@@ -61,6 +61,7 @@ class StopSignal:
     def ask(self) -> None:
         """Request the stop."""
         if not self._requested.is_set() and self._start is not None:
+            # before `asked` was called nobody waits for the event: the start itself has to be broken off
             self._start.cancel()
         self._requested.set()
 
@@ -100,11 +101,13 @@ def _handle_signal(
     except NotImplementedError:  # Windows
 
         def ask(_number: int, _frame: FrameType | None) -> None:
+            # from the loop, because Python runs a signal handler between any two steps of it
             loop.call_soon_threadsafe(ending.ask)
 
         stack.callback(signal.signal, number, signal.signal(number, ask))
 
 
+# closing a console window on Windows leaves a program about 5 s
 STOP_WITHIN_S = 3.6
 LOOK_EVERY = 45 * SECOND  # less than the minute that it counts
 LOOK_AT_SETTINGS_S = 0.5
@@ -235,6 +238,7 @@ async def _only_dock(session: _Session, trouble: str = "") -> None:
     settings = session.settings
 
     def offline() -> Settings:
+        # a key or model that was refused must not keep the dock, where it is corrected, from opening
         return msgspec.structs.replace(settings(), model=ModelSettings())
 
     async with open_bot(session.path, "start", settings=offline, clock=session.clock) as bot:
@@ -256,6 +260,7 @@ async def _live(
                     for keep_valid in (account.login.keep_valid, account.keep_streamer_valid):
                         tasks.append(group.create_task(keep_going("log-in", keep_valid)))
                 if chat is not None:
+                    # last, so that the tasks that writing depends on run when the first line comes
                     tasks.append(group.create_task(_reading(bot, session.clock, chat), name="reading"))
                 await session.until()
                 for task in tasks:
@@ -275,8 +280,10 @@ async def _read(bot: Bot, clock: SystemClock, chat: IrcConnection) -> None:
             await survived("a gap", keep_gap(bot, item))
             continue
         if isinstance(item, ChatEvent):
+            # before the line is taken in: its age is judged by the clock that its own timestamp has corrected
             clock.observe(item.at)
         if isinstance(item, RoomState):
+            # only the room state has the channel's Twitch id; a memory of another channel is refused here
             await channel_state.claim(bot.db, item.room_id, bot.settings().twitch.channel, bot.clock.now())
         await survived("a line of chat", bot.hear(item))
 
@@ -343,6 +350,7 @@ def short_pauses() -> Iterator[None]:
     before, thresholds = sys.getswitchinterval(), gc.get_threshold()
     sys.setswitchinterval(SWITCH_S)
     gc.collect()
+    # what is imported and wired by now lives until the end: no later collection walks over it
     gc.freeze()
     gc.set_threshold(YOUNG, *thresholds[1:])
     try:

@@ -58,6 +58,7 @@ class PeriodicTask:
         """The wait: its period, or after failures a backoff of up to 15 minutes."""
         if not self.failures:
             return self.every_ms()
+        # never later than its period: a task that runs every second is not slowed down by a backoff
         return min(self.every_ms(), 15 * MINUTE, (1 << min(self.failures, 12)) * SECOND)
 
 

@@ -68,6 +68,7 @@ def token_in(folder: Path, *, fresh: bool = False) -> str:
     token = secrets.token_urlsafe(32)
     try:
         make_own(folder)
+        # made anew, and not written over: a file or a link that was there would keep its own rights
         path.unlink(missing_ok=True)
         with os.fdopen(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w", encoding="ascii") as file:
             file.write(token)
@@ -100,6 +101,7 @@ class Guard:
             return f"This page answers to {self.origin} only."
         if any(origin != self.origin for origin in request.headers.getall("Origin", [])):
             return "Other web pages may not use the dock."
+        # a GET need not bring an Origin; browsers send this one with every request, and no page can change it
         if request.headers.get("Sec-Fetch-Site", "none") not in {"none", "same-origin"} and _is_data(request):
             return "Other web pages may not use the dock."
         return ""

@@ -48,6 +48,7 @@ class Assets:
         """The page itself, with its texts."""
         tables = language.tables
         texts = {**tables["page"], "span": tables["span"], "ago": tables["ago"], "action": tables["action"]["name"]}
+        # it stands in a script element, which a text with "</script>" would end
         content = msgspec.json.encode({"code": language.code, "texts": texts}).decode().replace("<", r"\u003c")
         page = self.files["index.html"].decode()
         for mark in ("skip", "panels", "noscript"):

@@ -82,6 +82,7 @@ class Gemini:
                 base_url=base_url or DEFAULT_BASE_URL,
                 api_version=api_version,
                 timeout=int(max(timeout_s, SHORTEST_TIMEOUT_S) * 1_000),
+                # with None the SDK sleeps 1 to 10 s after a refused connection and tries again outside its own timeout
                 retry_options=types.HttpRetryOptions(attempts=1),
                 # By itself the SDK reads the certificates three times for each model.
                 client_args={"verify": trusted()},
@@ -125,6 +126,7 @@ class Gemini:
             response_mime_type="application/json" if request.schema else None,
             response_json_schema=dict(request.schema) if request.schema else None,
             thinking_config=self._thinking,
+            # on by default and without a limit: 1,391 requests in 3 s were seen
             automatic_continuation=False,
             automatic_function_calling=types.AutomaticFunctionCallingConfig(disable=True),
         )

@@ -47,6 +47,7 @@ class CircuitBreaker:
         """Seconds until a call may pass; 0.0 where one may pass now."""
         if self._open_until is None:
             return 0.0
+        # while the probe is out nobody else gets through, although its time has come
         return max(self._open_until - now, 1.0 if self._probing else 0.0)
 
     def begin(self) -> None:
@@ -216,8 +217,10 @@ class GuardedModel:
                 await self._pace.sleep(wait)
 
     def _wait_s(self, error: ModelError, tries: int) -> float:
+        # the server's own word on when it takes calls again
         if error.retry_after_s is not None:
             return error.retry_after_s
+        # doubled and spread, so that calls that failed together do not come back together
         return float(FIRST_WAIT_S * 2**tries * (0.5 + self._pace.random()))
 
     async def _call(self, request: ModelRequest, deadline: float) -> ModelAnswer:

@@ -83,6 +83,7 @@ class OpenAICompatible:
     async def _generate(self, request: ModelRequest) -> ModelAnswer:
         if not request.schema:
             return self._answer(await self._post(request, None), request)
+        # from the format that worked last: a server that knows none is not asked three times for each answer
         for index in range(self._format, len(FORMATS)):
             answer = await self._try_format(request, index)
             if answer is not None:
@@ -120,6 +121,7 @@ class OpenAICompatible:
             return await self._post(request, form)
         except _NotThisFormat:
             body = await self._post(plain, form)
+            # only now: had the plain request failed too, penalty and stop strings were not the cause
             self._tuned = False
             return body
 
@@ -152,6 +154,7 @@ class OpenAICompatible:
     def _body(self, request: ModelRequest, form: str | None) -> dict[str, Any]:
         plain = request.plain_system if form == "plain" else None
         system = request.system if plain is None else plain
+        # these servers count thoughts as output, so a limit for the words alone would end before the first one
         most = request.max_output_tokens + (self._thoughts if self._thinks else 0)
         body: dict[str, Any] = {"model": self._name, "max_tokens": most, "stream": False}
         if request.temperature is not None:
@@ -170,6 +173,7 @@ class OpenAICompatible:
             body["response_format"] = {"type": "json_object"}
         if form in {"json_object", "plain"} and request.plain_system is None:  # else the instructions describe it
             schema = json.dumps(request.schema, separators=(",", ":"))
+            # in these formats no schema is sent, so the words have to describe it
             system += f"\n\nAnswer with one JSON object that satisfies this schema, and with nothing else:\n{schema}"
         messages = [{"role": "system", "content": system.strip()}, {"role": "user", "content": request.prompt}]
         return body | {"messages": messages if system.strip() else messages[1:]}
@@ -267,6 +271,7 @@ def _usage(usage: object) -> TokenUsage:
     return TokenUsage(
         input=_count(usage, "prompt_tokens"),
         cached=_count(usage, "prompt_tokens_details", "cached_tokens"),
+        # thoughts are a part of `completion_tokens`, and are counted by themselves here
         output=written - thoughts if written is not None and thoughts else written,
         thoughts=thoughts,
     )

@@ -55,6 +55,7 @@ class ActiveViewers:
             regular_streams=regular.regular_streams,
         )
         seen = hash(tuple(names))
+        # the index of thousands of names is only built anew when one of them changed
         if seen != self._seen:
             self._people = await asyncio.to_thread(ViewerNames, names)
             self._seen = seen
@@ -100,6 +101,7 @@ class ViewerNames:
         self._at: dict[str, str] = {}
         self._parts: dict[str, str] = {}
         self._prefixes: dict[str, str] = {}
+        # current names first, so that a former name never takes a login from who has it now
         for name in sorted(names, key=lambda name: not name.current):
             self._add(name)
 
@@ -115,6 +117,7 @@ class ViewerNames:
         """The ids of people a text speaks of, in its order, at most `limit`; `without` are ids to leave out."""
         found = dict.fromkeys(ids_in(text))
         found.update(dict.fromkeys(self._behind_at(text)))
+        # what stands behind an @ is that person's name or nobody's: its pieces name no one
         for token in _TOKEN.findall(_AT.sub(" ", text)):
             for person in self._people(token):
                 found.setdefault(person)

@@ -60,6 +60,7 @@ async def copy_to(db: Database, target: Path) -> Copied:
     """Make a copy there. One in which somebody still stands who was forgotten meanwhile is made again."""
     while True:
         asked = privacy_log.size(db.key)
+        # a thread cannot be cancelled: leaving it behind would leave half a copy
         made = await to_the_end(asyncio.to_thread(backup.copy, db.path, target, db.key))
         if privacy_log.size(db.key) == asked:
             log.info("a backup was made", notes=made.notes, episodes=made.episodes, bytes=made.size)
@@ -81,6 +82,7 @@ class Backups:
         if self._made_at is not None and await personal_data.cleared_since(self._db, self._made_at):
             drop(self._db.path)  # a summary in it rests on a line that was cleared since
         recent = self._made_at is not None and now - self._made_at < DAY and copies_of(self._db.path)
+        # a summary that still rests on a cleared line would outlive it in the copy
         if keep == 0 or recent or await episode_redaction.dirty(self._db):
             return
         await make(self._db, at=now, keep=keep)
@@ -108,6 +110,7 @@ async def restore(source: Path, database: Path, *, now: int, keep: int) -> Resto
     if database.exists() and source.samefile(database):
         raise InputError(f"{source} is the memory itself. Choose a backup; they are in {database.parent / FOLDER}.")
     await _refuse_lost_key(database)
+    # prepared beside the memory and moved into its place at the end: a stop in between leaves the memory as it was
     fresh = database.with_name(f"{database.name}.restoring")
     try:
         await _prepare(source, fresh)
@@ -258,6 +261,7 @@ async def _save(database: Path, now: int, keep: int) -> Path | None:
         return None
     try:
         async with open_database(database) as db:
+            # one more than usual, so that this one does not rotate away the copy that is being restored
             return (await make(db, at=now, keep=keep + 1)).path
     except StoreKeyLost:
         raise

@@ -123,6 +123,7 @@ class Compactor:
         works = len(report.episodes) > report.counted
         if not works:
             report.trouble = report.trouble or report.refusal
+        # a pass in which nothing was due keeps the suspicion: silence is no sign that the model is well
         self._suspicious = not works and (bool(report.refused) or self._suspicious)
         report.recaps += await self._recaps.write_due(ask=not report.trouble)
 

@@ -71,10 +71,12 @@ class Encoder:
         ids = np.zeros((len(rows), max(map(len, rows))), np.int64)
         for row, pieces in enumerate(rows):
             ids[row, : len(pieces)] = pieces
+        # 0 is BERT's padding, which no piece has as its number
         mask = (ids != 0).astype(np.int64)
         fed = {"input_ids": ids, "attention_mask": mask, "token_type_ids": np.zeros_like(ids)}
         with self._lock:
             hidden = self._session.run(None, fed)[0]
+        # the mean of the pieces without padding is how this model makes a vector of a sentence
         mean = (hidden * mask[..., None]).sum(1) / mask.sum(1, keepdims=True)
         return mean / np.linalg.norm(mean, axis=1, keepdims=True)
 

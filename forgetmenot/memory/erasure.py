@@ -158,6 +158,7 @@ class Eraser:
         await self.flush()
         who = await _names(self._db, viewer_id)
         report = await erase(self._db, viewer_id, now=self._clock.now(), progress=progress, wipe=wipe)
+        # the names are kept in memory for two minutes alone, to find what a call that was under way still writes
         self._lately.append((self._clock.now(), who))
         return report
 
@@ -173,6 +174,7 @@ class Eraser:
         async with self._one_at_a_time:
             due = await personal_data.due(self._db, self._clock.certain())
             reports = [await self._erase(viewer_id, _UNWATCHED, wipe=False) for viewer_id in due]
+            # `|` and not `or`: both have to run
             stray = await self._look_again() | await self._delete_echoes()
             if reports or stray or await channel_state.read(self._db, WIPE_DUE):
                 wiped = await _wipe(self._db, self._clock.now())
@@ -223,6 +225,7 @@ async def erase(
     report = ErasureReport()
     progress(0.0, "hiding")
     who = await _names(db, viewer_id)
+    # their waiting requests name them; an opt-out among these must outlive the erasure
     opts_out = await asyncio.to_thread(file_of(db.path).forget, viewer_id)
     async with db.write() as tx:
         if opts_out:
@@ -241,6 +244,7 @@ async def erase(
         pass
     async with db.write() as tx:
         report.opted_out = await personal_data.delete_person(tx, viewer_id, now)
+        # in the same transaction: after it nobody knows the names that the receipt is made of
         await receipts.owe(tx, report.receipt, who, now)
     report.log_lines = await asyncio.to_thread(clean_log_files, db.path, who)
     progress(0.5, "rebuilding the file")
@@ -348,6 +352,7 @@ def _clean_text(text: str, who: Names, *, cut: bool) -> str:
 async def _wipe(db: Database, now: int) -> bool:
     wiped = await db.wipe_deleted(thorough=True)
     await asyncio.to_thread(backup.drop, db.path)  # they know more than they may; a running bot makes a new one
+    # else the next start would take what was erased for damage
     await asyncio.to_thread(backup.write_counts, db.path, await backup.counts(db))
     async with db.write() as tx:
         await channel_state.put(tx, {WIPE_DUE: "" if wiped else "1"}, now)
@@ -365,6 +370,7 @@ def _clean_file(path: Path, who: Names) -> int:
         while line := file.readline():
             cleaned = who.blanked(line.decode("utf-8", "surrogateescape")).encode("utf-8", "surrogateescape")
             if cleaned != line:
+                # the cleaned line has as many bytes as before, so it is written over it
                 end = file.tell()
                 file.seek(end - len(line))
                 file.write(cleaned)

@@ -43,6 +43,7 @@ class Clears:
         """Take these in; what is new, by key."""
         new: dict[str, int] = {}
         for redaction in redactions:
+            # Twitch names a message, or a person whose lines all go, or nobody: then the whole chat is cleared
             key = redaction.event_id or (_USER + redaction.user_id if redaction.user_id else _ALL)
             new[key] = max(redaction.at, self.at.get(key, 0))
         self.at |= new
@@ -80,12 +81,14 @@ class EventWriter:
         taken = [item for item in batch if isinstance(item, TakenLine)]
         moderated = [item for item in batch if isinstance(item, Redaction)]
         redactions = [item for item in moderated if not await _is_own_joke(tx, item)]
+        # before the lines are written: a clear in the same batch covers those that stand behind it as well
         new_clears = self.clears.add(redactions)
         welcome = await self._welcome(tx, taken, counts, own_id)
         if welcome:
             await self._store_lines(tx, welcome, counts)
         for one in redactions:
             await events.clear(tx, Clear(one.at, one.event_id, one.user_id), self._clock.now())
+            # a ban and a timeout are the same command at Twitch; only a timeout has a duration
             if one.user_id and one.duration_s is None and one.event_id is None:
                 await viewers.set_banned(tx, one.user_id, one.at)
         await events.remember_clears(tx, new_clears)
@@ -135,6 +138,7 @@ class EventWriter:
     async def _store_lines(self, tx: Transaction, lines: Sequence[TakenLine], counts: Counter[str]) -> None:
         people = _seen(line.event for line in lines if not line.from_bot)
         await viewers.record_seen(tx, people)
+        # the bot is no viewer who was seen: it has a name, for its lines, but no attendance and no standing
         for line in {line.event.user_id: line for line in lines if line.from_bot}.values():
             await viewers.add_bot(tx, line.event.user_id, line.event.login, line.event.display_name)
         if own := {line.event.id: line.event.at for line in lines if line.from_bot}:
@@ -181,21 +185,28 @@ class EventWriter:
 
     async def _store_moderation(self, tx: Transaction, moderated: Sequence[Redaction]) -> int:
         """Events of what moderators did to people who are stored: whom, and for how long, without text; how many."""
-        rows: list[NewEvent] = []
-        for redaction in moderated:
-            whom = redaction.user_id or (redaction.event_id and await events.speaker_of(tx, redaction.event_id))
-            known = await viewers.get(tx, whom) if whom else None
-            if known is None or known.opted_out:
-                continue
-            stream = await self._stream_tracker.place(tx, redaction.at, redaction.at)
-            of = redaction.event_id or str(redaction.at)
-            key = f"moderation:{tx.key.digest('moderation', known.id, of)}"  # an erasure keeps ids of lines
-            for_s = f"timed out for {redaction.duration_s} s" if redaction.duration_s else "banned"
-            done = "had a message deleted" if redaction.event_id else f"was {for_s}"
-            row = (key, self._run_id, stream, known.id, EventKind.MODERATION, known.role, redaction.at)
-            rows.append(NewEvent(*row, system_text=done))
+        rows = [row for redaction in moderated if (row := await self._moderation_row(tx, redaction)) is not None]
         fresh = await events.insert(tx, rows) if rows else set()
         return len(rows) if fresh is None else len(fresh)
+
+    async def _moderation_row(self, tx: Transaction, redaction: Redaction) -> NewEvent | None:
+        whom = redaction.user_id or (redaction.event_id and await events.speaker_of(tx, redaction.event_id))
+        known = await viewers.get(tx, whom) if whom else None
+        if known is None or known.opted_out:
+            return None
+        stream = await self._stream_tracker.place(tx, redaction.at, redaction.at)
+        # a hash and not the id of the line itself: an erasure keeps ids of lines
+        of = redaction.event_id or str(redaction.at)
+        key = f"moderation:{tx.key.digest('moderation', known.id, of)}"
+        row = (key, self._run_id, stream, known.id, EventKind.MODERATION, known.role, redaction.at)
+        return NewEvent(*row, system_text=_done_to(redaction))
+
+
+def _done_to(redaction: Redaction) -> str:
+    """What a moderator did, as a line about the viewer says it."""
+    if redaction.event_id:
+        return "had a message deleted"
+    return f"was timed out for {redaction.duration_s} s" if redaction.duration_s else "was banned"
 
 
 async def _is_own_joke(tx: Transaction, redaction: Redaction) -> bool:

@@ -178,6 +178,7 @@ class Evidence:
         """
         content, named = _content(fact), frozenset(MENTION.findall(fact))
         found: dict[str, None] = {}
+        # their own lines first: who names somebody else only reports
         for own in (True, False) if content else ():
             for line in self._lines:
                 told = line.words & _FIRST_PERSON if own else subject in line.named
@@ -253,6 +254,7 @@ class Evidence:
             if line.speaker not in who:
                 others.setdefault(line.speaker, []).append(at)
         most = max((sum(self._match(word, theirs) for word in content) for theirs in others.values()), default=0.0)
+        # what another person said clearly more of is likely theirs
         return support - max(0.0, most - sum(max(self._match(word, own), self._match(word, near)) for word in content))
 
     def _match(self, word: str, lines: Iterable[int]) -> float:
@@ -266,6 +268,7 @@ class Evidence:
     def _matches(self, word: str) -> dict[str, float]:
         found = self._known.get(word)
         if found is None:
+            # `alike` is costly, and words that begin differently are only alike where one is a piece of the other
             near = (other for other in self._vocabulary if other[:2] == word[:2] or word in other or other in word)
             scores = ((other, alike(word, other)) for other in near)
             found = self._known[word] = {other: score for other, score in scores if score}
@@ -278,6 +281,7 @@ class Evidence:
         line, stated = self._lines[best], frozenset(words(text))
         if stated & _NOT and not any(self._lines[at].words & _NOT for at in (*own, *near)):
             return "sense"
+        # a line with less than half of the words is about something else, and so are its "not" and "want"
         if sum(self._match(word, [best]) for word in content) < len(content) / 2:
             return None
         heard = [word for word in content if self._match(word, [best])]

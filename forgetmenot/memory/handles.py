@@ -73,6 +73,7 @@ class Handles:
     def ids(self, text: str) -> str | None:
         """An answer with mentions in the place of handles; None if it has a handle that was not given out."""
         by_handle = {handle: viewer_id for viewer_id, handle in self.people.items()}
+        # a model may write a mention by itself; only a handle that was given out becomes one
         safe = defang(text)
         if any(found[0] not in by_handle for found in _HANDLE.finditer(safe)):
             return None
@@ -88,6 +89,7 @@ def _unforged(word: str) -> str:
     """A word as it is, unless it looks like a handle, in whatever letters."""
     looks = skeleton(word)
     if _LIKE_A_HANDLE.fullmatch(looks):
+        # isnumeric, because a full-width or circled digit looks like a handle's too
         digits = next(at for at, char in enumerate(word) if char.isnumeric())
         return f"{word[:digits]}-{word[digits:]}"
     return "bot" if unleet(looks) == "bot" else word

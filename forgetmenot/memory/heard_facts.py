@@ -75,6 +75,8 @@ async def heard_facts(
     later_facts: dict[str, list[str]] = {}
     later_lines: dict[str, list[str]] = {}
     held: list[HeardFact] = []
+    # from the newest back, so that reading can end early: comparing all facts of one talkative viewer took half a
+    # minute
     for line in reversed(lines):
         if len(held) >= limit:
             break
@@ -191,6 +193,7 @@ class SpokenCorrections:
         return Before("own", lately[1]) if lately[0] >= since else NOTHING_BEFORE
 
     async def _write(self, event: ChatEvent, note: Note, fact: str | None) -> None:
+        # the line is the evidence of the correction, so it has to be on disk first
         await self._flush()
         if await events.by_id(self._db, event.id) is not None:
             return  # Twitch delivered it twice, or an earlier run has heard it

@@ -106,6 +106,7 @@ class Ingest:
         """Take a line or a clear in. `addressed`: it speaks to the bot."""
         if isinstance(what, Redaction):
             self._counts.update(("lines", "other"))
+            # a clear with a time far ahead would also cover what that person says later
             self._push(replace(what, at=min(max(what.at, 0), self._clock.now() + DAY)))
         else:
             self._counts["lines"] += 1
@@ -132,6 +133,7 @@ class Ingest:
         self._push(TakenLine(event, from_bot=True))
 
     def _push(self, what: TakenLine | Redaction) -> None:
+        # a clear is taken however much waits: dropped, it would leave a deleted message in the memory
         if len(self._queue) >= MOST_WAITING and isinstance(what, TakenLine):
             self._counts.update(("excluded", "excluded_no_room"))
             return
@@ -167,6 +169,7 @@ class Ingest:
 
     async def flush(self) -> None:
         """Store everything that was taken. Raises StoreError; nothing is lost by it."""
+        # the task, a spoken correction and a stop may all flush at the same time
         async with self._writing:
             self._wake.clear()
             self._batch_full.clear()
@@ -180,6 +183,7 @@ class Ingest:
     async def _write_batch(self) -> None:
         batch = [self._queue.popleft() for _ in range(min(LINES_PER_TRANSACTION, len(self._queue)))]
         counts, self._counts = self._counts, Counter()
+        # a stack: `_halves` puts the first half last, so that lines are written in the order in which they came
         left = [(batch, counts)]
         try:
             while left:
@@ -189,6 +193,7 @@ class Ingest:
                     left += _halves(*left.pop(), error)
                 else:
                     left.pop()
+        # also when cancelled: what is not written goes back to the front of the queue, in its order
         except BaseException as error:
             for lines, counted in left:
                 self._queue.extendleft(reversed(lines))
@@ -206,6 +211,7 @@ class Ingest:
         try:
             async with self._db.write() as tx:
                 await self._lines.store(tx, batch, counts, self.own_id)
+        # the tracker may have opened a stream in the transaction that was just rolled back
         except BaseException:
             self._stream_tracker.forget()
             raise
@@ -236,6 +242,7 @@ def storable(event: ChatEvent, now: int) -> ChatEvent:
     if not all(map(str.isascii, texts.values())):
         whole = {name: text.encode("utf-8", "replace").decode("utf-8") for name, text in texts.items()}
         event = replace(event, **whole)
+    # SQLite's integers have 64 bits, and a line from the far future would never be old enough to be pruned
     if not 0 <= event.at <= now + DAY or event.bits >= 1 << 62:
         event = replace(event, at=min(max(event.at, 0), now), bits=min(event.bits, 1 << 32))
     return event
@@ -260,6 +267,7 @@ def save_unsaved(database: Path, lines: Iterable[TakenLine | Redaction]) -> None
     file = unsaved_path(database)
     rows = [_Row(line=_alone(item)) if isinstance(item, TakenLine) else _Row(clear=item) for item in lines]
     try:
+        # made anew with O_EXCL: never written through somebody's link, and with the mode that `write_own` gives
         file.unlink(missing_ok=True)
         write_own(file, b"".join(msgspec.json.encode(row) + b"\n" for row in rows), os.O_EXCL)
     except OSError:

@@ -117,6 +117,7 @@ class TextPlaces:
 
     def __init__(self, groups: Sequence[tuple[int, ...]], episodes: Sequence[int]) -> None:
         self.notes = len(groups)
+        # notes of the same episodes are a group: what surrounds them is weighed once for all of them
         number = {group: index for index, group in enumerate(dict.fromkeys(groups))}
         self.group_of = array("I", [number[group] for group in groups])
         self.groups = len(number)
@@ -175,6 +176,7 @@ class FieldWeights:
                 self._weights[term] = self._weighed(term)
             asked_so.setdefault(asked, []).append(self._weights[term])
         scores = [0.0] * (count + self._layout.groups)
+        # terms that are asked for alike are added as long integers first: one addition for all notes
         for asked, weights in asked_so.items():
             for first in range(0, len(weights), TERMS_AT_ONCE):
                 lanes = sum(weights[first : first + TERMS_AT_ONCE]).to_bytes(4 * len(scores), "little")
@@ -203,6 +205,7 @@ class FieldWeights:
         lanes = array("I", bytes(4 * (count + self._layout.groups)))
         for note, its_own in own.items():
             near = around.get(group_of[note], 0.0)
+            # what its own words add to what the texts around it say already; that part is in the group's lane
             lanes[note] = round(unit * ((near + its_own) / (K1 + near + its_own) - near / (K1 + near)))
         for group, near in around.items():
             lanes[count + group] = round(unit * near / (K1 + near))

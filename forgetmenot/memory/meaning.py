@@ -116,6 +116,7 @@ class Meanings:
         length = _norm(asked, zero)
         if not length:
             return [0.0] * len(self._counts)
+        # a vector of length 127 with whole numbers: products stay in lanes of 32 bits
         parts = [round(127 * (value - zero) / length) for value in asked]
         added = sum(map(int.__mul__, self._columns, parts)) + self._bias
         sums = array("I", added.to_bytes(4 * len(self._counts), "little"))
@@ -133,6 +134,7 @@ class Meanings:
 
 def _norm(total: "array[int]", zero: int) -> float:
     """The length of a vector to whose components `zero` was added, by C's loops alone."""
+    # Σ(t - z)² written out, so that no loop of Python's runs over the components
     squares = math.hypot(*total) ** 2 - 2 * zero * sum(total) + len(total) * zero**2
     return math.sqrt(squares) if squares > 0.5 else 0.0
 

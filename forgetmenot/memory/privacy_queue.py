@@ -130,6 +130,7 @@ class DeferredFile:
         with self._one_at_a_time:
             at, length = self._places.pop(request, (0, 0))
             self._write(at, b" " * (length - 1) + b"\n" if length else b"")
+            # the file keeps its size: its space is what a full disk cannot take away
             self._end = self._end if self._places else 0
 
     def forget(self, viewer_id: str) -> bool:
@@ -144,6 +145,7 @@ class DeferredFile:
         if not data:
             return True
         try:
+            # the memory's own folder is there; only the spare one may have to be made
             if self._spare is None:
                 make_own(self._path.parent)
             write_own(self._path, data, at=at)
@@ -208,6 +210,7 @@ class PrivacyQueue:
     ) -> Fulfilled:
         """Keep a request, and return once it is carried out, however long that takes."""
         request = DeferredRequest(kind, viewer_id, self._clock.now(), own, line_id, what, moderates)
+        # typed twice in one millisecond it is one request, for which both wait
         done = self._waiting.get(request) or asyncio.get_running_loop().create_future()
         self._take(request, done)
         await asyncio.to_thread(self._file.add, request)
@@ -215,6 +218,7 @@ class PrivacyQueue:
             await self.work_off()
         if not done.done():
             log.warning("a privacy request waits until the memory can be written", kind=kind)
+        # whoever asked may give up waiting; the request may not be given up
         return await asyncio.shield(done)
 
     def _take(self, request: DeferredRequest, done: asyncio.Future[Fulfilled] | None) -> None:

@@ -189,6 +189,7 @@ class Postings:
             by_stem[stem(word)] = max(weight, by_stem.get(stem(word), 0.0))
             for gram in trigrams(word) if weight >= 1 else ():
                 by_trigram[gram] = max(weight, by_trigram.get(gram, 0.0))
+        # one person's notes are all a little alike: what is nearer than usual tells them apart
         usual = sum(cosines) / len(cosines) if cosines else 0.0  # of this subject's notes
         return fuse(
             len(self.notes),
@@ -231,6 +232,7 @@ class Postings:
     def _find_nearest(self, word: str) -> str | None:
         grams = trigrams(word)
         shared = Counter(chain.from_iterable(map(self._index.with_trigram, grams)))
+        # the union has at least the word's own trigrams, so with fewer in common no word can be near enough
         least = NEAR_ENOUGH * len(grams)
         if max(shared.values(), default=0) < least:
             return None

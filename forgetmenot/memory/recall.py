@@ -204,6 +204,7 @@ class Recall:
         """The last good answer, without what was retracted since if that can be read in time; else the plain sort."""
         good = [recalled for recalled in self._answers.get(subjects, ()) if opens(recalled.note)]
         try:
+            # read only to drop what was removed since; that the order is old does no harm
             async with asyncio.timeout(seconds / 4):
                 seen = [(subject, await notes.fingerprint(self._db, subject or None)) for subject in subjects]
                 found = await _notes(self._db, tuple(subject for subject, shown in seen if shown[-1]))
@@ -246,6 +247,7 @@ class Recall:
         return answer
 
     def _evict(self) -> None:
+        # summed anew each time: postings grow while they are asked, because weights are worked out then
         held = sum(kept.postings.size for kept in self._kept.values())
         while held > BYTES_KEPT and len(self._kept) > 1:
             held -= self._kept.popitem(last=False)[1].postings.size

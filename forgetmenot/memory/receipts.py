@@ -102,6 +102,7 @@ class Receipt:
 def code_of(key: HashKey, viewer_id: str, erase_at: int) -> str:
     """The code of the erasure of a person that was asked for at a time: "K7Q2-9FHD". The same after a restart."""
     number = int(key.digest("receipt", viewer_id, str(erase_at)), 16)
+    # five bits for each of eight letters: a million million codes
     letters = "".join(_LETTERS[number >> 5 * at & 31] for at in range(8))
     return f"{letters[:4]}-{letters[4:]}"
 
@@ -213,6 +214,7 @@ class TraceFinder:
         while chunk := texts.read(_CHUNK):
             size += len(chunk)
             chunk = rest + chunk
+            # a name may stand across two chunks, so the word at the end of one is read with the next
             cut = _WORD_BYTES.search(chunk, max(0, len(chunk) - _LONGEST_WORD))
             end = cut.start() if cut is not None and len(chunk) > _LONGEST_WORD else len(chunk)
             rest = chunk[end:]
@@ -273,6 +275,7 @@ class TraceFinder:
 
     def _trace_of(self, part: str) -> Trace | None:
         if part not in self._seen:
+            # the same words come again and again, and a keyed hash of each would be most of the work
             if len(self._seen) >= _REMEMBERED:
                 self._seen.clear()
             self._seen[part] = self._traces.get(self._key.digest("trace", part))

@@ -40,6 +40,7 @@ async def sweep_chat(
     *, db: Database, compactor: Compactor, settings: Callable[[], Settings], clock: Clock, ingest: Ingest | None = None
 ) -> SweepReport:
     """Sweep once. Raises StoreError."""
+    # before anything is deleted, so that nothing goes unread
     await compactor.cover_aged()
     now = clock.certain()
     before = now - int(settings().memory.raw_events_h * HOUR)

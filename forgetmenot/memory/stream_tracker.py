@@ -55,6 +55,7 @@ class StreamTracker:
 
     async def _read(self, source: Database | Transaction) -> None:
         row = await streams.open_one(source)
+        # no table has when Helix last saw it live
         seen = self._open.seen_live_at if self._open and row and self._open.id == row["id"] else None
         self._open = None if row is None else _Open(row["id"], row["last_event_at"], row["twitch_id"], seen)
         self._stale = False
@@ -63,6 +64,7 @@ class StreamTracker:
         """The stream of lines said between these times, opened if need be; None while the channel is offline."""
         if self._stale:
             await self._read(tx)
+        # a stream that Helix has named ends when Helix says so, however long chat is silent
         if self._open and self._open.twitch_id is None and first_at - self._open.last_event_at > self._gap():
             await self._close(tx, self._open.last_event_at)
         if self._open is None and self._offline:
@@ -118,6 +120,7 @@ class StreamTracker:
             return
         last_live = stream.seen_live_at or stream.last_event_at
         if now - last_live >= self._flap():
+            # it ended when it was last seen live, not when the flap had passed
             await self._close(tx, last_live)
 
     async def _close(self, tx: Transaction, at: int) -> None:

@@ -123,6 +123,7 @@ def _sentence_fault(text: str, *, links: bool) -> str | None:
 def claim_fault(text: str) -> str | None:
     """The rule about what words say that refuses a text, or None; tags, links and questions are not looked at."""
     looks = skeleton(text)
+    # "1" stands for l in one word and for i in another, so both are read
     leet = (unleet(looks), unleet(looks.replace("1", "i"))) if LEET_WORD.search(looks) else ()
     spaced = (_joined(reading, spaced_out) for reading in (looks, *leet) for spaced_out in _SPACED_OUT)
     readings = dict.fromkeys((text, *leet, *(reading for reading in spaced if reading != " ".join(words(looks)))))

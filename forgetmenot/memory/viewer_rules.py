@@ -36,6 +36,7 @@ class Exclusion:
         """The name of the rule that keeps a line out, or None."""
         if self.own_id and event.user_id == self.own_id:
             return "own"
+        # who opted out by name, before they ever spoke here, has no id yet (`viewer optout`)
         if event.user_id in self.opted_out or provisional(event.login) in self.opted_out:
             return OPTED_OUT
         if not _names(self.memory.ignored_viewers).isdisjoint((event.login.casefold(), event.user_id)):

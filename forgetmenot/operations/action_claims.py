@@ -264,6 +264,7 @@ def _spans(text: str) -> list[tuple[int, int]]:
     while one := _JSON.search(folded, at):
         at = _closed(folded, one.start(), one.end())
         spans.append((one.start(), at))
+    # whole objects first; the other patterns would cut pieces out of the middle of one
     return spans or sorted(one.span() for pattern in (_BRACKETED, _LOOSE) for one in pattern.finditer(folded))
 
 

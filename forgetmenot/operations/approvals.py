@@ -18,6 +18,7 @@ from forgetmenot.languages import Language, in_language, reason
 from forgetmenot.logs import log
 from forgetmenot.operations import wording
 from forgetmenot.operations.catalogue import find
+from forgetmenot.operations.entry import Action
 from forgetmenot.operations.executor import ALLOWED, Executor, call_of, revert_time, undoable
 from forgetmenot.settings.schema import Settings
 from forgetmenot.store import action_logs
@@ -65,11 +66,13 @@ class Approvals:
         facts = await self._executor.gatherer.facts_again(row, by, settings, now)
         action = find(row.name)
         proposal = Proposal(row.name, row.params)
+        # minutes have passed: the target may have left, been made a moderator, or been timed out by somebody
         decision, facts = await self._executor.decide_with_twitch(proposal, action, facts, settings, now)
         if action is None or decision.verdict not in ALLOWED:
             return await self._too_late(action_id, by, decision)
         async with self._db.write() as tx:
             revert_at = revert_time(action, row.params, now)
+            # dock and chat may approve at the same moment: one of them gets the row
             claimed = await action_logs.claim(tx, action_id, now, decided_by=by, revert_at=revert_at)
         if not claimed:
             return _result("not_waiting", action_id)
@@ -129,16 +132,11 @@ class Approvals:
 
     async def _take_back(self, row: LoggedAction) -> None:
         action = undoable(row, self._clock.now())
-        if action is None or action.undo is None:
-            outcome = Outcome(OutcomeKind.REFUSED, reason("ended"))
-        else:
-            outcome = await self._executor.performer.call(action.undo, call_of(row))
-            if _refused(outcome) and await self._executor.performer.look_up(action, call_of(row)) is False:
-                # Another process was faster, or a crash came between the action and its row.
-                outcome = Outcome(OutcomeKind.DONE)
+        outcome = await self._undone(action, row)
         if action is not None and action.mode and outcome.kind is OutcomeKind.DONE:
             self._mode_off(action.mode)
         now = self._clock.now()
+        # a temporary mode is tried for an hour whatever Twitch answers; another undo ends with a refusal
         over = (now - (row.finished_at or row.at) > GIVE_UP) if action and action.reverts else _refused(outcome)
         async with self._db.write() as tx:
             if outcome.kind is OutcomeKind.DONE:
@@ -149,6 +147,17 @@ class Approvals:
                 later = reason("not_undone_yet", reason=outcome.detail)
                 await action_logs.set_revert(tx, row.id, now + TRY_AGAIN, later)
         log.info("action taken back", action=row.id, name=row.name, outcome=outcome.kind)
+
+    async def _undone(self, action: Action | None, row: LoggedAction) -> Outcome:
+        """What came of undoing a row. `action`: None where it can no longer be undone."""
+        if action is None or action.undo is None:
+            return Outcome(OutcomeKind.REFUSED, reason("ended"))
+        performer = self._executor.performer
+        outcome = await performer.call(action.undo, call_of(row))
+        if _refused(outcome) and await performer.look_up(action, call_of(row)) is False:
+            # another process was faster, or a crash came between the action and its row
+            return Outcome(OutcomeKind.DONE)
+        return outcome
 
     async def _too_late(self, action_id: int, by: str, decision: Decision) -> OperationResult:
         async with self._db.write() as tx:

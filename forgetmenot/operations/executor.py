@@ -71,6 +71,7 @@ class Executor:
         action = find(proposal.name)
         decision, facts = await self.decide_with_twitch(proposal, action, facts, settings, now)
         row = _new_row(proposal, action, decision, facts, context, settings, now)
+        # written before anything is done: the unique key is what keeps a second run of it away
         row_id = await self._log(row, action, facts, settings, now)
         log.info(
             "proposal",
@@ -159,6 +160,7 @@ def _new_row(
         target_id=facts.target.id if facts.target else None,
         bot_message_id=context.bot_message_id,
         expires_at=now + settings.actions.approval_expires_s * 1_000 if status is ActionStatus.WAITING else None,
+        # in the row from the start, so that a temporary mode is undone even if the bot dies right after the call
         revert_at=revert_time(action, decision.params, now) if action and status is ActionStatus.RUNNING else None,
     )
 
@@ -231,6 +233,7 @@ class Performer:
         last = [row for row in await action_logs.last_results(self._db, name, IN_A_ROW) if row.at > since]
         if len(last) < IN_A_ROW or not all(row.status in _BAD for row in last):
             return
+        # three different problems are no sign that the action itself is broken
         if len({(row.status, getattr(row.detail, "code", row.detail)) for row in last}) > 1:
             return
         now = self._clock.now()

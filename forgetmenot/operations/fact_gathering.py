@@ -92,6 +92,7 @@ class FactGatherer:
         """The facts at an approval, with asker and target as they are now."""
         state = await channel_state.read_all(self._db)
         asker = await self._person(row.asked_by, settings, state) or PersonFacts(row.asked_by or "", "")
+        # by the id that was decided on, however that person is called now
         target = await self._person(row.target_id or row.params.get("target"), settings, state)
         found = TargetFound.FOUND if target else TargetFound.UNKNOWN
         facts = _standing_facts(state, asker, now)
@@ -161,6 +162,7 @@ class FactGatherer:
         here = await viewers.chatters_present(self._db, now - HERE_FOR, event.id)
         people = [self._known(chatter, settings, state) for chatter in here]
         mine = next((person for person in people if person.id == asker.id), None)
+        # their last line before this one: "delete" must not delete the request itself
         current = replace(asker, message_id=mine.message_id if mine else "")
         everybody = [current, *(one for one in people if one.id != asker.id)]
         found, target = requests.resolve(name, everybody, current)
@@ -173,6 +175,7 @@ class FactGatherer:
         """A viewer who is not in chat, by their present login only."""
         login = requests.bare(name)
         person = await self._person(await viewers.find(self._db, login) if login else None, settings, state)
+        # never by a former name: it may be somebody else's by now
         return person if person is not None and person.login.casefold() == login else None
 
     async def _person(self, viewer_id: str | None, settings: Settings, state: dict[str, str]) -> PersonFacts | None:
@@ -185,6 +188,7 @@ class FactGatherer:
             id=chatter.id,
             login=chatter.login,
             display_name=chatter.display_name,
+            # by the channel's id, because a stored role is only what the last message's badges said
             role=Role.BROADCASTER if chatter.id == state.get("id") else chatter.role,
             standing=Standing.NEWCOMER if newcomer else Standing.KNOWN,
             is_bot=is_bot(settings.memory, chatter.login, chatter.id),

@@ -121,6 +121,7 @@ def _newcomer(case: Case) -> bool:
 def _consent(case: Case) -> Ruling | None:
     if not case.action.consent or case.target is None or case.target.opted_in:
         return None
+    # who asks for a timeout of their own has agreed to it
     if _is_asker(case) and case.action.name in case.facts.asked_for:
         return None
     return _ask("consent") if case.facts.asker.privileged else _deny("consent")
@@ -129,6 +130,7 @@ def _consent(case: Case) -> Ruling | None:
 def _unasked(case: Case) -> bool:
     """Whether the asker's words do not ask for the action; small models add one, or a second line, to any answer."""
     action, facts = case.action, case.facts
+    # what is written into the memory are the asker's own words, never the model's
     if action.typed:
         return action.name not in facts.typed
     return bool(facts.asks_nothing if case.guarded else action.asks) and action.name not in facts.asked_for
@@ -140,6 +142,7 @@ def _for_everybody(case: Case) -> Ruling | None:
     asked = case.action.name in case.facts.asked_for and (case.facts.named or not case.action.needs_target)
     if asked and case.facts.asker.privileged:
         return None
+    # a free action that nobody asked for is only noise in the queue; a guarded one may be worth a moderator's time
     return _deny("asked_in_words") if not asked and not case.guarded else _ask("affects_everybody")
 
 
@@ -166,6 +169,7 @@ def _never_alone(case: Case) -> Ruling | None:
 
 def _would_wait(case: Case) -> bool:
     """Whether another rule requires a person."""
+    # asked of the other rules: this one would ask itself
     rulings = (rule.check(case) for rule in RULES if rule.name != "queue_full")
     return any(ruling is not None and ruling.verdict is Verdict.ASK for ruling in rulings)
 
@@ -213,6 +217,7 @@ RULES: tuple[Rule, ...] = (
     _denies("stream_limit", lambda case: case.recent.done_this_stream >= case.settings.actions.per_stream,
         overridable=True),
     _denies("queue_full", _queue_full, overridable=True),
+    # late, because it is the only rule whose fact costs a request; until it was asked the rule does not object
     Rule("immune_on_twitch", _immune_on_twitch),
     Rule("always_asks", _never_alone),
 )  # fmt: skip
@@ -248,6 +253,7 @@ def _judged(
     if action is None:
         return [], Decision(Verdict.DENY, "unknown_action", reason("unknown_action"))
     case = _case(action, proposal, facts, settings, recent, now)
+    # every rule answers, also behind the one that decides: `policy explain` shows all of them
     steps = [_step(rule, case) for rule in RULES]
     return steps, _verdict(case, steps)
 
@@ -287,6 +293,7 @@ def _step(rule: Rule, case: Case) -> RuleAnswer:
 
 
 def _verdict(case: Case, steps: list[RuleAnswer]) -> Decision:
+    # a refusal of any rule comes before the question of an earlier one
     for verdict in (Verdict.DENY, Verdict.ASK):
         for step in steps:
             if step.verdict is verdict:

@@ -85,6 +85,7 @@ _JOKES = re.compile(
 
 def asked_for(message: str) -> frozenset[str]:
     """The names of the actions that this message asks for about its own author or for everybody, in so many words."""
+    # what somebody quotes, they do not ask for
     spoken = words(_QUOTED.sub(" ", _CALLED.sub("", clean(message))))
     if _NOT & set(spoken):
         return frozenset()
@@ -165,6 +166,7 @@ def resolve(name: str, present: Iterable[PersonFacts], asker: PersonFacts) -> tu
     """The person in chat who goes by that login or display name; `me` is the asker."""
     wanted = bare(name)
     people = {person.id: person for person in present}
+    # the line that asks may be the first of its author
     people.setdefault(asker.id, asker)
     if wanted in SELF_WORDS:
         return TargetFound.FOUND, people[asker.id]
@@ -235,6 +237,7 @@ def _fit_seconds(parameter: Parameter, value: str, most_seconds: int) -> Checked
     seconds = int(number[1]) * (60 if (number[2] or "s").lower().startswith("m") else 1)
     if seconds < parameter.least:
         return Checked({}, reason("at_least", parameter=parameter.name, least=parameter.least))
+    # the settings' limit is for what runs without a person; longer ones always ask one
     most = min(parameter.most, most_seconds) if parameter.most <= 60 else parameter.most
     if seconds > most:
         changed = reason("shortened", parameter=parameter.name, before=seconds, after=most)
@@ -250,6 +253,7 @@ def _fit_effect(parameter: Parameter, value: str, effects: Collection[str]) -> C
 
 def _fit_text(action: Action, parameter: Parameter, value: str, reply: ReplySettings) -> Checked:
     """`reply`: apply the filters of replies, for texts that are sent to chat."""
+    # twice, because what is cut from the middle may leave a command at the beginning
     said = without_command(clean(without_machine_text(defang(without_command(clean(value))))))
     inside = parameter.kind is not ParameterKind.TEXT or parameter.name == action.typed
     line = said if inside else _outgoing(said, reply)

@@ -48,6 +48,7 @@ async def run(
         return OperationResult(ok=False, code="unknown_operation", data={"name": name})
     if not may_ask(operation, asker):
         return OperationResult(ok=False, code="not_allowed")
+    # those that may wait for the disk do their own flush: here a full disk would end them with an error
     if not (operation.waits and context.privacy_queue is not None and asker.surface is Surface.CHAT):
         await context.flush()
     target: Target | None = None

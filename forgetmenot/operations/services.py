@@ -31,6 +31,7 @@ async def show_help(context: OperationContext, request: Request) -> OperationRes
     allowed = [one for one in context.table.values() if one.chat and may_ask(one, request.asker)]
     if not context.settings().reply.missed:
         allowed = [one for one in allowed if one.name != "missed"]
+    # both marks: East Asian keyboards type the wide one
     word = request.text("command").lstrip("!！").casefold()
     if not word:
         for_all = [one for one in allowed if one.who[Surface.CHAT] is Permission.ANYONE]

@@ -165,6 +165,7 @@ def assemble(prefix: Prefix, material: TailMaterial, settings: Settings, factor:
     room = budget - now.tokens - speaker.tokens
     draft = PromptDraft.of(prefix.sections, [*optional, own, message], factor)
     draft.fit(room)
+    # what is left is never dropped, and long lines of it may still not fit
     if draft.tokens > room:
         _tighten(draft, material, room)
     return _prompt(draft, [now, speaker])
@@ -173,6 +174,7 @@ def assemble(prefix: Prefix, material: TailMaterial, settings: Settings, factor:
 def _language(material: TailMaterial, settings: Settings) -> str:
     """Which, where it has to be said: for a German message whose answer may be in any, as small models forget."""
     free = speaking(settings).language == BotSettings().reply_language
+    # the default leaves the language to the model; a language of the streamer's stands in the instructions
     return "German" if free and is_german(material.message.text) else ""
 
 
@@ -199,6 +201,7 @@ ORDER = (
 def _prompt(draft: PromptDraft, first: list[Section]) -> Prompt:
     tail = [*first, *(draft.sections[name] for name in ORDER)]
     shown = [section for section in tail if section.text or section.dropped]
+    # popped from the end, so the last one is the first of them in the prompt
     gone = [
         replace(s, text="", tokens=0, rows=(), others=(), dropped=max(1, len(s.rows) + s.dropped))
         for s in draft.dropped
@@ -233,6 +236,7 @@ def _without_hidden(material: TailMaterial) -> TailMaterial:
     ids = {line.event_id for line in current}
     texts = {(line.viewer_id, clean(line.text).casefold()) for line in current}
     most = material.depth.own_lines
+    # in this order: what stands in the conversation with them is not shown again among the chat
     own = rows.without_repeats(material.own_lines[-most:] if most else (), ids, texts)
     thread = rows.without_repeats(material.thread, ids, texts)
     chat = [line for line in material.chat if line.viewer_id not in hidden]
@@ -274,6 +278,7 @@ def _optional_blocks(material: TailMaterial, settings: Settings, factor: float) 
     names, now = material.names, material.now
     cap = settings.prompt.viewer_memory_tokens
     brief = _brief(material, cap, factor)
+    # a brief is made of the same notes: both together have the tokens that one viewer's memory may take
     left = cap - (brief.section(factor).tokens if brief.rows else 0)
     lore = [rows.heard_row(heard, names) for heard in material.heard]
     lore += [rows.lore_row(found, names, now) for found in material.lore[: material.depth.lore]]

@@ -53,6 +53,7 @@ def depth_for(per_minute: float, settings: Settings) -> Depth:
         return Depth("normal", chat, chat, own, lore, others, recall.notes_per_other, 1)
     if per_minute < FLOOD_FROM:
         return Depth("busy", chat, 3, min(own, 4), lore, others, recall.notes_per_other, 1)
+    # many people at once: one line of each, and one more person of whom something is known
     return Depth("flood", chat, 1, min(own, 3), lore, others + (1 if others else 0), recall.notes_per_other, 0)
 
 
@@ -198,6 +199,7 @@ def clip(text: str, max_bytes: int) -> str:
     """The text, cut before the first character that does not fit; an ellipsis shows that it was cut."""
     if _size(text) <= max_bytes:
         return text
+    # the ellipsis alone takes three bytes
     if max_bytes < 3:
         return ""
     kept = text.encode("utf-8", "replace")[: max_bytes - 3].decode("utf-8", "ignore")

@@ -68,6 +68,7 @@ class Block:
 
     def within(self, tokens: int, factor: float) -> "Block":
         """The block with as many rows as cost no more than that; without any if not even one does."""
+        # each cut is measured as it would stand there: the fence and the lead cost tokens as well
         cuts = (self.cut(keep) for keep in range(len(self.rows), 0, -1))
         return next((cut for cut in cuts if estimate(cut.text(), factor) <= tokens), self.cut(0))
 
@@ -210,6 +211,7 @@ def today(ms: int) -> str:
 def ago(ms: int) -> str:
     """How long ago, as people say it: "today", "2 days ago", "5 weeks ago". A date in the future is today."""
     days = max(0, ms) // _DAY
+    # months and weeks from two of them on: "5 weeks ago" says more than "1 month ago"
     for unit, size in (("year", 365), ("month", 60), ("week", 14), ("day", 1)):
         if days >= size:
             count = days // {"year": 365, "month": 30, "week": 7, "day": 1}[unit]
@@ -218,4 +220,5 @@ def ago(ms: int) -> str:
 
 
 def _moment(ms: int) -> datetime:
+    # beyond the year 9999 Python has no date
     return datetime.fromtimestamp(min(max(ms, 0), 253_402_300_799_000) / 1_000, UTC)

@@ -160,6 +160,7 @@ class ContextGatherer:
         event = moment.event
         found = (await viewers.get_many(at, [event.user_id])).get(event.user_id)
         speaker = found or stranger(event.user_id, event.display_name or event.login, event.at)
+        # the badges of this line: a role may have changed since the last one was stored
         speaker = replace(speaker, role=role_of(event.badges))
         standing, streams = await self._known(at, event.user_id, moment.settings)
         brief, made_of = await briefs.usable(at, speaker.id, speaking(moment.settings).name)

@@ -133,6 +133,7 @@ class ReplyEngine:
         returning = self._is_first_line(event) and await self._returns(event, settings)
         talks = self.follow_ups.conversations()
         trigger = trigger_of(event, identity, talks, settings, now, returning=returning)
+        # after the trigger is known: this line must not count as one that came between
         self.follow_ups.heard(event)
         if trigger is None or self._is_repeated(event.id):
             return None
@@ -142,6 +143,7 @@ class ReplyEngine:
             return None
         try:
             await self._flush()  # so that a newcomer is somebody by the time their row is written
+            # in this run `_seen` knows; this is for a line that an earlier run has answered
             if await bot_messages.is_answered(self._db, event.id):
                 return None
             job = await self._begin(trigger, settings)
@@ -170,6 +172,7 @@ class ReplyEngine:
     async def _in_turn(self, job: PendingReply) -> Reply:
         viewer = job.event.user_id
         self._newest[viewer] = job.event.id
+        # one lock for each viewer: the replies to two people are made side by side
         turn = self._turns.setdefault(viewer, asyncio.Lock())
         try:
             with self._waiting():  # for the reply before, which may wait for the clock
@@ -196,6 +199,7 @@ class ReplyEngine:
             return reason("too_late")
         if await self._had_enough(job):
             return reason("hour_limit", n=job.settings.limits.replies_per_viewer_hour)
+        # asked before the model is: its words could not be sent, and would be paid for
         return self._outbox.refusal_reason("", job.deadline, others=self._thinking)
 
     async def _had_enough(self, job: PendingReply) -> bool:
@@ -251,6 +255,7 @@ class ReplyEngine:
             job.reply_id, text, job.deadline, event.user_id, job.reply_to, answers=event.id, kept=job.kept
         )
         sent = await self._outbox.send(message)
+        # an unknown fate counts as an answer, so that nobody gets two
         if sent.status in {ReplyStatus.SENT, ReplyStatus.UNKNOWN}:
             self._answered(job)
         return Reply(job.reply_id, sent.status, text, sent.detail)

@@ -150,6 +150,7 @@ class Outbox:
         otherwise: tuple[str, ...] = (),
     ) -> Outcome:
         settings, now = self._settings(), self._clock.now()
+        # counted from here on: the row is being written, and the message will want a place
         self._coming += 1
         try:
             hidden = viewer_id != EVERYBODY and await opt_outs.leaves_nothing(self._db, viewer_id)
@@ -230,6 +231,7 @@ class Outbox:
         if free > now:
             await self._drop_stale()
             self._calm.set()
+            # a second at most: meanwhile messages come, grow stale, or the limit becomes that of a moderator
             await self._clock.sleep(min(free - now, SECOND))
             self._calm.clear()
             return
@@ -244,6 +246,7 @@ class Outbox:
             log.error("message not sent", reply=waiting.message.reply_id, error=type(error).__name__)
             _finish(waiting, Sent(ReplyStatus.DROPPED, str(error)))
         finally:
+            # neither settled nor put back: cancelled in the middle of the call, so Twitch may have it
             if waiting not in self._queues.get(waiting.message.viewer_id, ()):
                 _finish(waiting, Sent(ReplyStatus.UNKNOWN, reason("stopping")))
 
@@ -296,6 +299,7 @@ class Outbox:
         message, now = waiting.message, self._clock.now()
         async with self._db.write() as tx:
             mine = await bot_messages.record_sending(tx, message.reply_id, message.to_keep, now)
+        # claimed before: by an earlier run, or by another answer to the same line
         if not mine:
             _finish(waiting, Sent(ReplyStatus.UNKNOWN, reason("sent_before")))
             return
@@ -313,6 +317,7 @@ class Outbox:
 
     async def _settle(self, waiting: _Waiting, outcome: Outcome) -> None:
         message, status = waiting.message, _STATUS[outcome.kind]
+        # an unknown one may have gone out, and would be refused as a repetition
         if status is not ReplyStatus.REFUSED:
             self.pace.said(message.text, self._clock.now())
         async with self._db.write() as tx:
@@ -327,6 +332,7 @@ class Outbox:
         self.pace.pause_until(self._clock.now() + int(retry_after_s * SECOND))
         message = waiting.message
         async with self._db.write() as tx:
+            # no longer `sending`, so that a crash while it waits does not make its fate unknown
             await bot_messages.settle(tx, message.reply_id, ReplyStatus.SILENT, reason("asked_to_wait"), text="")
         self._queues.setdefault(message.viewer_id, deque()).appendleft(waiting)
         self._queues.move_to_end(message.viewer_id, last=False)
@@ -369,6 +375,7 @@ class SendRateLimiter:
     def call_ended(self, now: int) -> None:
         """Twitch may have had the message only now, so its window runs from here."""
         if self._called_at:
+            # the newest is this call's: one message is sent at a time
             self._called_at.pop()
         self._called_at.append(now)
 

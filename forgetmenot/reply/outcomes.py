@@ -142,13 +142,16 @@ def _of_line(
 ) -> ReplyOutcome:
     spoken, replied = ({word.casefold() for word in re.findall(r"\w+", text)} for text in (line.text, reply))
     to_bot = not spoken.isdisjoint(own)
+    # whom the line names and the reply did not: it may be said to them, and not to the bot
     others = (spoken & set(names)) - replied - {line.who.casefold()}
     related = to_bot or bool(telling_stems(reply, 3) & telling_stems(line.text, 3))
     meant = _SOMEBODY_ELSE.search(line.text)
+    # "that's bob" to "alice has a cat" corrects the reply, although it is somebody else's name
     if near and meant is not None and meant[1].casefold() in others:
         return ReplyOutcome.CORRECTED
     if others and not related:
         return ReplyOutcome.IGNORED
+    # whoever spoke first after the reply goes on about it; of others a word of it is needed
     if (near or related) and _is_correction(reply, line.text):
         return ReplyOutcome.CORRECTED
     if others and not to_bot:
@@ -157,6 +160,7 @@ def _of_line(
         return ReplyOutcome.IGNORED
     if (near or related) and (_LAUGH.search(line.text) or _THANKS.search(line.text)):
         return ReplyOutcome.LIKED
+    # a question to everybody is no answer to the bot
     asks = line.text.rstrip().endswith("?") and not _ASKS_ALL.search(line.text)
     answers = first and (asks or bool(_AGREES.search(line.text)) or reply.rstrip().endswith("?"))
     return ReplyOutcome.WENT_ON if related or answers else ReplyOutcome.IGNORED
@@ -169,5 +173,6 @@ def _is_correction(reply: str, text: str) -> bool:
         return True
     values = ([word for word in words(side) if word != "one"] for side in (text, reply))  # "good one" is no number
     spoken, replied = ({(kind_of(word), word) for word in side if kind_of(word)} for side in values)
+    # a short line with another value of the same kind: "tuesday" after "it is on monday"
     other = {kind for kind, _ in spoken} & {kind for kind, _ in replied}  # another weekday, month or number
     return len(text.split()) <= SHORT and bool(other) and spoken.isdisjoint(replied)

@@ -88,6 +88,7 @@ def tidy(text: str, settings: Settings) -> str:
     own = settings.privacy.privacy_url
     for change in (_lines, _mention_tokens, _command):
         text = change(text, context)
+    # the streamer's own privacy link stays in a line of ours, whatever `allow_links` says
     pieces = text.split(own) if own else [text]
     text = own.join(_links(piece, context) for piece in pieces)
     text = _length(_command(_blocklist(text, context), context), context)
@@ -307,6 +308,7 @@ def _length(text: str, context: FilterContext) -> str:
     if len(text) <= most:
         return text
     cut = text[: most - 1]
+    # a language without spaces is cut where the limit is
     at_word = cut.rsplit(" ", 1)[0] if " " in cut[most // 2 :] else cut
     return at_word.rstrip(" ,;:-–—") + "…"
 
@@ -315,6 +317,8 @@ def _has_picture(text: str) -> bool:
     return any(ord(char) >= 0x2190 for char in text if char != "…")
 
 
+# what removes markup stands first, so that what looks at sentences and words sees bare text; the length comes last,
+# because each other filter makes a text shorter
 CHAIN: tuple[tuple[str, Callable[[str, FilterContext], str]], ...] = (
     ("labels", _labels),
     ("machine text", _machine_text),

@@ -116,6 +116,7 @@ def unfounded(reply: str, asked: str, known: Iterable[str], *, fits: bool) -> li
     said = map(own_words, _PART.finditer(reply))
     if fits and any(own and rows.most(own) * 2 >= len(own) for own in said):
         return []
+    # notes have no "yesterday": whatever a model says of such a moment is made up
     if any(not past["asks"] for past in _PAST.finditer(asked)):
         rows = _Rows(())
     found = []
@@ -160,6 +161,7 @@ def borrowed(reply: str, known: Iterable[str], said: str = "", about: Iterable[s
     """
     rows = [telling_stems(_ABOUT_NOTE.sub("", row), 2) - _SMALL_TALK for text in known for row in text.splitlines()]
     asked, others = telling_stems(said, 2), {word for name in about for word in words(name)}
+    # their line tells of themselves alone: only then can the bot have taken it for its own life
     line = asked if _OF_ITSELF.search(said) and not _OF_YOU.search(said) else frozenset()
 
     def is_theirs(own: frozenset[str], *, as_well: bool) -> bool:
@@ -219,6 +221,7 @@ def unsupported(reply: str, sources: Iterable[str], known: Iterable[str] = ()) -
     for sentence in _SENTENCE.finditer(reply):
         if (past := _PAST.search(sentence[0])) is not None:
             rest = telling_stems(sentence[0], 2) - telling_stems(past[0], 2)
+            # a past is believed where half of what is said of it stands in a row
             if not rest or len(rest & have) * 2 < len(rest):
                 found.append(Claim("past", sentence.start() + past.start(), sentence.start() + past.end()))
     return sorted(found, key=lambda one: one.start)

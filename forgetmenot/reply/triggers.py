@@ -206,6 +206,7 @@ def _to_somebody_else(event: ChatEvent, identity: Identity, speakers: Collection
         return True
     if _AT.search(event.text) or _TO_EVERYBODY.search(event.text):
         return True
+    # "alice, how are you" is for alice only if somebody of that name is here; "well, how" is not
     called = _CALLED.match(event.text)
     return called is not None and called[1].casefold() in speakers
 

@@ -138,6 +138,7 @@ class ReplyWriter:
                 log.warning("no answer from the model", reply=job.reply_id, error=type(error).__name__)
                 return await self._without_model(job, request, material, context, error)
             await self._flush()
+            # seconds have passed since the prompt was read
             if not await events.any_cleared(self._db, [line.event_id for line in material.said]):
                 reply = read_reply(answer, job.trigger.question)
                 polished = await self._settle(job, material, reply, context)
@@ -201,6 +202,7 @@ class ReplyWriter:
         claims = unsupported(said, texts.values(), known)
         people = [texts[name] for name in (*ABOUT_PEOPLE, "past_episode") if name in texts]
         invented = borrowed(said, people, question, [other.viewer.display_name for other in material.others])
+        # what is not the model's own (an executor's words, our neutral line) may well be the same each time
         if said in own:
             again = repeated(said, context.last_replies, facts, question)
             if "?" in question and not without_unsupported(said, again):  # another may ask the same in other words
@@ -213,6 +215,7 @@ class ReplyWriter:
                 ("others", *SHARED) if material.others else ("now", "speaker", "lore", "brief", *CHANNEL, *SHARED)
             )
             rows = [texts[name] for name in asked_of if name in texts]
+            # with two people in question nothing tells whose fact it conflicts with
             if len(material.others) < 2:
                 told = [fact for text in rows for fact in facts_in(text).values()]
                 invented += contradicted(said, told, known)

@@ -123,6 +123,7 @@ def copy(source: Path, target: Path, key: HashKey | None) -> Copied:
 
 def _fill(part: Path, source: Path, key: HashKey | None) -> "Counts":
     with translating(part), contextlib.closing(connect(part, "rw")) as db:
+        # the file is new, is synced as a whole at the end, and is thrown away if anything goes wrong
         for pragma in ("journal_mode = OFF", "synchronous = OFF", "temp_store = MEMORY", "foreign_keys = OFF"):
             db.execute(f"PRAGMA {pragma}")
         db.executescript(schema_sql())
@@ -145,6 +146,7 @@ def _take_over(db: sqlite3.Connection) -> None:
     # Numbers are not given twice: an id that somebody wrote down means the same row for ever.
     db.execute("DELETE FROM main.sqlite_sequence")
     db.execute("INSERT INTO main.sqlite_sequence SELECT * FROM source.sqlite_sequence")
+    # in one piece, so that no deleted word stays in the index of the copy
     db.execute("INSERT INTO main.episodes_fts (episodes_fts) VALUES ('optimize')")
 
 
@@ -166,6 +168,7 @@ def _one_moment(db: sqlite3.Connection, source: Path, key: HashKey | None) -> It
 
 def _begin(db: sqlite3.Connection) -> None:
     db.execute("BEGIN")
+    # a read transaction sees the file as it is at its first read, not at BEGIN
     db.execute("SELECT count(*) FROM source.channel_state").fetchone()
 
 
@@ -197,6 +200,7 @@ def _has_strange_parts(db: sqlite3.Connection) -> bool:
     """Whether it holds what is run when it is read or brought to a newer schema, and is not ours word for word."""
     ours = "\n".join([schema_sql(), *(sql for _, sql in MIGRATIONS)])
     for kind, name, sql in db.execute("SELECT type, name, coalesce(sql, '') FROM sqlite_master"):
+        # a copy from elsewhere may be made to run SQL of its own when it is opened
         if kind == "view" or (kind == "trigger" and sql not in ours):
             return True
         if kind == "table" and sql.upper().startswith("CREATE VIRTUAL") and sql not in ours:

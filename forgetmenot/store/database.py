@@ -180,6 +180,7 @@ def _at_once(connection: sqlite3.Connection, read: Callable[[Snapshot], Coroutin
     connection.execute("BEGIN")
     reading = read(Snapshot(connection, key))
     try:
+        # a snapshot never suspends, so one step runs `read` to its end, without an event loop in this thread
         reading.send(None)
     except StopIteration as done:
         return done.value  # type: ignore[no-any-return]  # the coroutine's
@@ -234,6 +235,7 @@ class Database(Source):
                     await self._writer.execute_fetchall("BEGIN IMMEDIATE")
                     yield Transaction(self._writer, self.key, self.pending_opt_outs)
                 except BaseException:
+                    # all coroutines share this connection: what stays open is committed by whoever writes next
                     await to_the_end(self._writer.rollback())
                     raise
                 await to_the_end(self._commit())
@@ -320,6 +322,7 @@ class Database(Source):
         return False
 
     async def _truncated(self) -> bool:
+        # a reader in another process may keep the log busy: waiting 5 s each time would hold up every write
         await self._writer.execute_fetchall("PRAGMA busy_timeout = 50")
         self._read_gate.clear()
         try:
@@ -399,6 +402,7 @@ def _checkpoint(path: Path) -> None:
 
 async def _prepare(writer: aiosqlite.Connection, path: Path) -> None:
     await refuse_foreign(writer, path)
+    # NORMAL: a power cut may cost the last commits, never the file. MEMORY: no chat in a temporary file on disk
     settings = {"journal_mode": "WAL", "synchronous": "NORMAL", "temp_store": "MEMORY"}
     for name, value in {**settings, "foreign_keys": "ON", "secure_delete": "ON"}.items():
         await writer.execute_fetchall(f"PRAGMA {name} = {value}")
@@ -407,9 +411,6 @@ async def _prepare(writer: aiosqlite.Connection, path: Path) -> None:
             "This build of SQLite cannot erase what it deletes (secure_delete). Use Python from python.org."
         )
     await bring_to_latest(writer)
-
-
-# SQLite's errors as errors of ours.
 
 
 @contextlib.contextmanager

@@ -95,6 +95,7 @@ async def rewrite(db: Database, episode_id: int, new: NewEpisode, now: int) -> b
         await tx.execute("DELETE FROM episode_people WHERE episode_id = ?", (episode_id,))
         await write_people(tx, episode_id, new.people)
         await _let_notes_go(tx, episode_id, now)
+        # the recap was made of the summary that went, and may say again what was cleared
         await streams.forget_recap(tx, new.stream_id)
     return True
 
@@ -135,6 +136,7 @@ async def _let_notes_go(tx: Transaction, episode_id: int, now: int) -> None:
     it as evidence. What others said stays; so does what a person has pinned. A fact that a retracted note had replaced
     holds again, unless that note was replaced itself; so does one that a cleared line said to be over.
     """
+    # read first: the next statements take the evidence away that it looks for
     over = await tx.column(_SAID_OVER, (episode_id,))
     await tx.execute(_LOSE_IT, {"episode": episode_id})
     gone = await tx.pairs(_REST_ON_IT, {"episode": episode_id})

@@ -66,6 +66,7 @@ END_OF_TIME = 2**60
 
 async def insert(tx: Transaction, rows: Sequence[NewEvent]) -> set[str] | None:
     """Store events; the ids that were new, or None if all of them were."""
+    # from sqlite_sequence, because the rows of the highest numbers may have been deleted
     before = await tx.value("SELECT coalesce(max(seq), 0) FROM sqlite_sequence WHERE name = 'events'")
     if await tx.many(_INSERT, rows) == len(rows):
         return None
@@ -92,7 +93,9 @@ async def clear(tx: Transaction, what: Clear, now: int) -> int:
     summarised = [row for row in rows if row["episode_id"] is not None]
     dirty = {row["episode_id"] for row in summarised}
     if rows:
+        # what the bot said before the oldest of these lines cannot be made of them
         own = await bot_messages.clear_made_from(tx, min(row["at"] for row in rows))
+        # a reply that only had the summary in its prompt loses its text if it shares a word with the cleared line
         words = {word for row in summarised for word in traces(row["text"])}
         own += await bot_messages.clear_that_used(tx, "episodes", dirty, words)
         dirty |= await clear_own_lines(tx, own, what.at)
@@ -195,6 +198,7 @@ async def was_deleted(source: Source, event_id: str) -> bool:
 
     Not one that lost its words with a fact that its speaker had forgotten.
     """
+    # above 0: a line that lost its words with a forgotten fact has 0, as nobody cleared it in chat
     lines = "SELECT 1 FROM events WHERE id = ?1 AND redacted_at > 0"
     waiting = "SELECT 1 FROM pending_redactions WHERE event_id = ?1"
     return await source.row(f"{lines} UNION ALL {waiting}", (event_id,)) is not None

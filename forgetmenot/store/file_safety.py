@@ -102,6 +102,7 @@ def instance_lock(database: Path, command: str) -> Iterator[None]:
             make_folder(database)
             lock.acquire(timeout=0)
             stack.callback(lock.release)
+            # before the file is made, so that it goes in any case, and while the lock is still held
             stack.callback(holder.unlink, missing_ok=True)
             holder.touch(mode=0o600)
             holder.write_text(f"forgetmenot {command} (process {os.getpid()})", encoding="utf-8")

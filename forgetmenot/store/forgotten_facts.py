@@ -128,6 +128,7 @@ async def _traced(tx: Transaction, table: str, column: str, condition: str, *par
 def _near(column: str, words: Collection[str]) -> tuple[str, list[str]]:
     """The condition that one of these stems may stand in a text, and its parameters."""
     found = " OR ".join(f"instr(lower({column}), ?) > 0" for _ in words) or "0"
+    # a stem may end otherwise than the word: "stori" stands in no "story", and "stor" does
     return f"({found})", [word[: max(3, len(word) - 1)] for word in words]
 
 

@@ -92,6 +92,7 @@ async def bring_to_latest(writer: aiosqlite.Connection) -> None:
     if version == LATEST:
         return
     steps = [schema_sql()] if version == 0 else [sql for number, sql in MIGRATIONS if number > version]
+    # in the script itself: `executescript` first commits any transaction that was begun outside of it
     script = "\n".join(["BEGIN IMMEDIATE;", *steps, f"PRAGMA user_version = {LATEST};"])
     script += f"\nPRAGMA application_id = {APPLICATION_ID};\nCOMMIT;"
     await writer.executescript(script)

@@ -114,6 +114,7 @@ async def fingerprint(source: Source, subject_id: str | None) -> tuple[object, .
 
     It reads the subject's index entries and rows, no text and no evidence.
     """
+    # sums instead of the rows: any note that comes, goes, is confirmed or pinned moves one of them
     columns = "count(*), total(n.id), max(n.last_confirmed_at), total(n.confidence), total(n.pinned)"
     shown = "SELECT 1 FROM viewers v WHERE v.id = :subject AND v.opted_out_at IS NULL AND v.banned_at IS NULL"
     allowed = f":subject IS NULL OR EXISTS ({shown})"
@@ -231,6 +232,7 @@ async def written_in_stream(
 async def delete_of_subject(tx: Transaction, subject_id: str, note_ids: Sequence[int]) -> int:
     """Delete these notes about a viewer with history and evidence; only for an erasure."""
     listed = "IN (SELECT value FROM json_each(?))"
+    # the pointer is a foreign key, and a note that replaced another goes in the same statement or an earlier one
     await tx.execute(f"UPDATE semantic_notes SET superseded_by = NULL WHERE superseded_by {listed}", (note_ids,))  # noqa: S608
     return await tx.execute(
         f"DELETE FROM semantic_notes WHERE id {listed} AND subject_id = ?",  # noqa: S608
@@ -386,6 +388,7 @@ async def add_suppression(
     tx: Transaction, viewer_id: str | None, words: str, *, note_id: int | None, by_id: str | None, at: int
 ) -> int:
     """Suppress something from now on; returns the row's id."""
+    # a brief is one text in which the topic may be anywhere; it is made anew without it
     await tx.execute("DELETE FROM briefs WHERE viewer_id = ?1 OR ?1 IS NULL", (viewer_id,))
     return await tx.insert(
         "INSERT INTO never_mention (viewer_id, words, note_id, by_id, at) VALUES (?, ?, ?, ?, ?)",

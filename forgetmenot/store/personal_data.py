@@ -196,6 +196,7 @@ async def delete_chat(tx: Transaction, viewer_id: str) -> tuple[int, bool]:
         f"DELETE FROM pending_redactions WHERE event_id IN ({lines}) OR event_id = 'user:' || :viewer",  # noqa: S608
         values,
     )
+    # counted as redacted, so that the run's account of its lines still adds up to zero unread
     rows = await tx.rows(f"DELETE FROM events WHERE id IN ({lines}) RETURNING run_id", values)  # noqa: S608
     for run_id, count in Counter(row[0] for row in rows).items():
         await run_stats.add_counts(tx, run_id, {"pruned_redacted": count})
@@ -276,6 +277,7 @@ async def delete_person(tx: Transaction, viewer_id: str, now: int) -> bool:
     opted_out = await tx.value("SELECT opted_out_at FROM viewers WHERE id = ?", (viewer_id,)) is not None
     if opted_out:
         await opt_outs.opt_out_unknown(tx, tx.key.digest("viewer", viewer_id), now)
+    # also by name: a copy may know them only as somebody who was named before they ever spoke
     written = [viewer_id, *(provisional(name) for name in await names_of(tx, viewer_id))]
     await privacy_log.note(
         tx, [PrivacyRequest(PrivacyRequestKind.ERASED, tx.key.digest("viewer", one), now) for one in written]

@@ -75,6 +75,7 @@ class HashKey:
 
     def _read(self) -> bytes:
         try:
+            # two processes may make the key at once: both then read the one that came first
             with contextlib.suppress(FileExistsError):
                 write_own(self.path, secrets.token_bytes(_LENGTH), os.O_EXCL)
             key = self.path.read_bytes()
@@ -172,6 +173,7 @@ def _append(key: HashKey, entries: Sequence[PrivacyRequest]) -> str:
 
 
 def _chain(key: HashKey, before: bytes, entry: PrivacyRequest) -> str:
+    # without its own hash, which is not known yet
     body = msgspec.json.encode(msgspec.structs.replace(entry, chain=""))
     return key.digest("chain", hashlib.sha256(before).hexdigest(), body.decode())
 

@@ -55,6 +55,7 @@ async def by_login(source: Source, login: str) -> Viewer | None:
 
 async def find(source: Source, login_or_id: str) -> str | None:
     """The id of a person given by id or by their present login, # or @ before it or not; hidden people too."""
+    # an id first: a login may be all digits, too
     sql = "SELECT id FROM viewers WHERE id = ?1 OR login = ?2 ORDER BY id = ?1 DESC LIMIT 1"
     found: str | None = await source.value(sql, (login_or_id, login_of(login_or_id)))
     return found
@@ -314,6 +315,7 @@ async def _merge(tx: Transaction, old: str, new: str) -> None:
         " WHERE m.type = 'table' AND f.\"table\" = 'viewers'"
     )
     for table, field in references:
+        # IGNORE: where both have a row (of one stream, of one episode), the old one stays behind and is deleted below
         await tx.execute(f'UPDATE OR IGNORE "{table}" SET "{field}" = ?2 WHERE "{field}" = ?1', (old, new))  # noqa: S608  # names out of our own schema
     await tx.execute(
         "UPDATE viewers SET opted_out_at = coalesce(opted_out_at, (SELECT opted_out_at FROM viewers WHERE id = ?1))"

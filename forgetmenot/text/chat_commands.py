@@ -88,6 +88,7 @@ def spoken_command(question: str) -> str:
             return command.format(found[1] or "me" if found.re.groups else "")
     if found := _THIS.fullmatch(sentence):
         return f"!remember this about {found[1]}"
+    # "remember that boss?" asks; only the questions above are commands
     if sentence.endswith("?"):
         return ""
     if found := _REMEMBER.fullmatch(sentence):

@@ -76,6 +76,7 @@ class WeightTable:
         found = bucketed(numbers, self.buckets)
         at = self.labels.index(label)
         weighed = sum(_weights_at(found)(self._columns[at]))
+        # divided by the root of their number: else a long text would be sure of anything
         return self._biases[at] + self._scale / math.sqrt(len(found) + 1) * weighed
 
     def shares(self, text: str, signs: Iterable[str] = ()) -> dict[str, float]:
@@ -85,6 +86,7 @@ class WeightTable:
         sums = [scale * sum(weights) for weights in map(_weights_at(found), self._columns)]
         extra = [self._signs[sign] for sign in signs if sign in self._signs]
         sums = [sum(terms) for terms in zip(sums, self._biases, *extra, strict=True)]
+        # less the largest, so that no power overflows; the shares stay the same
         powers = [math.exp(one - max(sums)) for one in sums]
         return {label: power / sum(powers) for label, power in zip(self.labels, powers, strict=True)}
 
@@ -160,6 +162,7 @@ def pieces(text: str) -> set[int]:
     """The pieces that a text is made of, numbered."""
     words = ["^", *_WORD.findall(as_read(_HANDLE.sub(" somebody ", text[:LONGEST_TEXT]))), "$"]
     found = {numbered(f"{one} {other}") for one, other in pairwise(words)}
+    # two spaces, so that words with one between them are another feature than neighbours
     found |= {numbered(f"{one}  {other}") for one, other in zip(words, words[2:], strict=False)}
     return found.union(*map(_pieces_of, words))
 

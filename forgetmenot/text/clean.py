@@ -109,6 +109,7 @@ def plain(text: str) -> str:
     """Compatibility letters made ordinary, case folded, accents and invisible characters gone; alphabets kept."""
     if text.isascii() and text.isprintable():
         return text.casefold()
+    # twice, because folding case may make new letters with marks ("İ")
     apart = unicodedata.normalize("NFKD", unicodedata.normalize("NFKD", text).casefold())
     bare = "".join(c for c in _MARKS.sub("", apart) if c.isspace() or unicodedata.category(c) not in _DROPPED)
     return unicodedata.normalize("NFC", bare)
@@ -118,6 +119,7 @@ def skeleton(text: str) -> str:
     """What the text looks like, in Latin letters: equal for texts that the eye takes for one another."""
     if text.isascii():
         return plain(text).translate(_FOLD)
+    # capitals before the case is folded: "Н" looks like H, and its small letter like another one
     return plain(unicodedata.normalize("NFKC", text).translate(_CAPITALS)).translate(_FOLD)
 
 

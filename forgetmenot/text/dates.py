@@ -5,8 +5,9 @@ that tells a time, "how long" one that tells a duration.
 """
 
 import re
+from calendar import monthrange
 from dataclasses import dataclass
-from datetime import UTC, date, datetime, timedelta
+from datetime import UTC, date, datetime
 
 from forgetmenot.text.caches import text_cache
 from forgetmenot.text.clean import clean
@@ -62,23 +63,26 @@ class Period:
 
     def fits(self, stated: date) -> float:
         """How well a fact stated on a date fits it: 1, 0.5 where it was stated shortly afterwards, else 0."""
-        if self.year is not None and stated.year != self.year and self.month is None:
-            return 0.0
         if self.month is None:
+            return float(self.year in {None, stated.year})
+        # "in December", stated in January, is the December before
+        years = (stated.year, stated.year - 1) if self.year is None else (self.year,)
+        return max(self._fits_in(year, stated) for year in years)
+
+    def _fits_in(self, year: int, stated: date) -> float:
+        """The same for the month, or the day, of one year."""
+        first, last = self._days(year)
+        before, after = (first - stated).days, (stated - last).days
+        # a day to either side of a day, because a line said at night has another date in UTC
+        if max(before, after) <= (0 if self.day is None else 1):
             return 1.0
-        best = 0.0
-        for year in (stated.year, stated.year - 1) if self.year is None else (self.year,):
-            first, last = self._days(year)
-            after = (stated - last).days
-            if (first - stated).days <= 1 and after <= 1 and (self.day is not None or first <= stated <= last):
-                return 1.0
-            best = max(best, 0.5 if stated > last and after <= NEAR_DAYS else 0.0)
-        return best
+        return 0.5 if 0 < after <= NEAR_DAYS else 0.0
 
     def _days(self, year: int) -> tuple[date, date]:
+        """The first and the last day of it in a year."""
         month = self.month or 1
         first = date(year, month, 1)
-        last = (first + timedelta(days=31)).replace(day=1) - timedelta(days=1)
+        last = first.replace(day=monthrange(year, month)[1])
         if self.day is None:
             return first, last
         day = min(max(self.day, 1), last.day)
@@ -171,6 +175,7 @@ def _stretches(text: str) -> list[Ago]:
     for match in _AGO.finditer(text):
         count = match["count"]
         days = _DAYS[match["unit"]] * (int(count[:4]) if count.isdigit() else _COUNTS[count])
+        # "three weeks ago" is no exact day
         slack = max(1, days // 4)
         found.append(Ago(days + slack, days - slack))
     for match in _LAST.finditer(text):

@@ -138,6 +138,7 @@ def _without(word: str) -> str | None:
     plain = unicodedata.normalize("NFKC", word)
     if not _ADDRESS.search(plain) or _FILE.fullmatch(plain) or plain.strip(_EDGES).casefold() in _SAID_WITH_A_DOT:
         return word
+    # "nice.Thanks" looks like an address and only lacks a space
     parted = _FORGOTTEN_SPACE.sub(". ", plain)
     return None if _ADDRESS.search(parted) else parted
 

@@ -68,6 +68,7 @@ def without_phrase(text: str, phrase: str) -> str:
     """The text with an ellipsis for each word that holds the phrase; twice changes nothing more."""
     wanted = "".join(letter.letter for letter in _folded(phrase, _Signs.ALL))
     bare = not any(char.isalpha() for char in phrase)
+    # again, because what was cut may bring together what another reading finds
     while wanted and (found := _find(text, wanted, bare=bare)):
         for start, end in reversed(found):
             text = text[:start] + GONE + text[end:]
@@ -76,6 +77,7 @@ def without_phrase(text: str, phrase: str) -> str:
 
 def _find(text: str, wanted: str, *, bare: bool) -> list[tuple[int, int]]:
     """Where words that hold the phrase stand, in order; `bare`: the phrase has no letter ("420"), so they need none."""
+    # a sign may stand for a letter or for nothing, and a drawn-out letter for one or two: each reading is tried
     for signs in _Signs:
         letters = _folded(text, signs)
         for read in (letters, _undrawn(letters, 2), _undrawn(letters, 1)):

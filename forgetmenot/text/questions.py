@@ -71,6 +71,7 @@ def answer_features(line: str, fact: str) -> list[int]:
     counts = [f"shared {shared}", f"lacking {few}", f"new {new}", f"many {shared} {few} {new}"]
     counts += [part for word in lacking for part in (f"lacks {word}", f"lacks {word} {known.first}")]
     ends = [*known.ends, encoded(f" | shared {min(shared, 2)}"), encoded(f" | new {new}")]
+    # a CRC goes on from a number: the line and the fact are each read once, and only put together here
     found = [crc32(end, part) for part in asked.parts for end in ends]
     found += [crc32(other, one) for one in asked.words for other in known.beside]
     found += [crc32(other, one) for one in asked.starts for other in known.beside_starts]
@@ -103,6 +104,7 @@ class _Fact(NamedTuple):
 
 @text_cache(16)
 def _line_read(line: str) -> _Line:
+    # the last ones: a long line asks at its end
     said = words(line)[-MOST_WORDS:]
     parts = dict.fromkeys([*said, *(f"{one} {other}" for one, other in pairwise(["^", *said, "$"]))])
     return _Line(

@@ -42,6 +42,7 @@ class Names:
         around = tuple(others)
         patterns = [_inside(name, around) for name in plain if _is_no_word(name, around)]
         patterns += [_word(f"@{name}") for name in wanted] + [_word(name) for name in plain]
+        # a shorter number stands in too many texts as something else
         if len(viewer_id) >= 6:
             patterns.append(rf"(?<!\d){re.escape(viewer_id)}(?!\d)")
         written = "|".join([re.escape(mention(viewer_id)), *patterns] if viewer_id else patterns)
@@ -94,6 +95,7 @@ def without_person(text: str, viewer_id: str) -> str:
     kept: list[str] = []
     about_them = False
     for sentence in sentences_of(text):
+        # the sentence that named them is gone, and its "they" would now mean somebody else
         if about_them and _goes_on(sentence):
             continue
         rest = _without_in(sentence, viewer_id)

@@ -192,9 +192,11 @@ def sensitive_category(text: str, *, allow: AbstractSet[str] = frozenset(), extr
             return name
     worst, most = "", 0.0
     parts = {part: REFUSED for whole in (bare, *others) for part in _parts(whole)}
+    # a text may be one clause of another reading: then the stricter bound of the whole text stays
     parts |= {part: CLAUSE_REFUSED for whole in list(parts) for part in clauses(whole) if part not in parts}
     for part, enough in parts.items():
         shares = classifier("sensitive").shares(part, word_signs(part))
+        # summed over all categories: it may be sure that a text is sensitive and not of what kind
         asked = {name: share for name, share in shares.items() if name != "ok" and name not in allow}
         if (share := sum(asked.values()) - enough) > most:
             worst, most = max(asked, key=asked.__getitem__), share

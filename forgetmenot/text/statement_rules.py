@@ -52,6 +52,7 @@ def summary(transcript: str) -> str:
             happened |= dict.fromkeys(
                 islice((hit.expand(form) for see, form in _EVENTS if (hit := see.search(rest))), 1)
             )
+        # a line that the transcript has put together: how many people said it is all that is known of them
         elif (burst := _BURST.match(rest)) and (phrase := _phrase(burst["what"].strip(' "'))):
             times[phrase] += int(burst["times"])
             people[phrase] |= {f"burst {number}" for number in range(min(int(burst["people"] or 1), BIT_PEOPLE))}

@@ -173,6 +173,7 @@ def own_fact(text: str, *, for_channel: bool = False) -> str | None:
     `for_channel`: the speaker may also mean the channel. "We" is the channel then, and a text without "I" is the
     speaker's only where it begins with a verb that is no plural noun.
     """
+    # contractions first: the patterns below read "I am", never "im"
     sentence = _END.sub("", plain_first_person(text.strip()))
     if for_channel and (
         _OUR.match(sentence) or not (_FIRST.search(sentence) or _SURELY_A_PERSON.match(f"{sentence} "))
@@ -329,6 +330,7 @@ def _claim(clause: str) -> str | None:
 def _short(verb: str, rest: str) -> str | None:
     """The claim cut to a few words that end well."""
     room = MOST_CLAIM_WORDS - len(verb.removeprefix("'s ").split())
+    # an emote at the end is no part of what is claimed, and neither is a word that waits for the next one
     kept = " ".join(_EMOTES.sub("", f" {about_them(rest)}").split()[:room])
     kept = _TRAILING.sub("", f" {kept}").strip(" ,'-*~")
     return f"{verb} {kept}" if kept else None

@@ -81,6 +81,7 @@ def _read(token: re.Match[str]) -> list[str]:
         return [_folded(found)]
     if token["mention"]:
         return [found]
+    # pairs that overlap, because nothing says where a word ends
     return [found[i : i + 2] for i in range(max(1, len(found) - 1))]
 
 

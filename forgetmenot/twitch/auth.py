@@ -113,6 +113,7 @@ class Login:
 
     async def renew(self, stale: Token) -> Token:
         """A pair newer than `stale`: one renewal for all who ask. Raises TwitchError."""
+        # a task of its own, which goes on when its caller is cancelled
         renewal = asyncio.create_task(self._renew(stale), name=f"renew {self.account.value}")
         self._renewals.add(renewal)
         renewal.add_done_callback(self._renewed)
@@ -258,6 +259,7 @@ class Login:
                 self.trouble = reported = ""
                 await self._clock.sleep(MINUTE)
                 continue
+            # Twitch requires a validation every hour of whoever holds a token
             pause, trouble = HOUR, ""
             try:
                 await self.validate()

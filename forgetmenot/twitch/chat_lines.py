@@ -51,6 +51,7 @@ def parse(line: str) -> IrcLine:
 
 
 def _tags(raw: str) -> dict[str, str]:
+    # at the first "=" only: a value may have more of them
     pairs = (part.partition("=") for part in raw.split(";"))
     return {key: unescape(value) for key, _, value in pairs if key}
 
@@ -192,6 +193,7 @@ def _is_command(word: str) -> bool:
 
 def _elsewhere(line: IrcLine, room: str | None) -> bool:
     source, here = line.tags.get("source-room-id", ""), line.tags.get("room-id", "")
+    # in a shared chat Twitch sends each line to all channels that share it, with the one it was said in
     if source and source != here:
         return True
     return room is not None and line.params[0][1:].lower() != room.lower()
@@ -277,6 +279,7 @@ def badges(value: str) -> frozenset[str]:
 
 def number(value: str) -> int:
     """A whole number that Twitch wrote, or 0 for anything else."""
+    # 15 digits: `int` takes long over thousands of them, and `isdigit` alone takes "²"
     return int(value) if value.isascii() and value.isdigit() and len(value) <= 15 else 0
 
 

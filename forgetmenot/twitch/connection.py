@@ -85,6 +85,8 @@ class Wire:
         self._looked_at = now
         moment = _monotonic()
         if self._waiting_for_pong:
+            # silence is measured by the loop's clock, which nobody sets; a sleep by the other, because a sleeping PC
+            # may stop this one
             if moment - self._pinged_at >= min(10.0, self._idle_s):
                 raise TwitchUnavailable(reason("chat_silent"))
         elif moment - self._alive >= self._idle_s or now - last_look > _JUMP:
@@ -263,8 +265,10 @@ class IrcConnection:
         return account
 
     async def _introduce(self, wire: Wire, account: IrcLogin | None) -> None:
+        # Twitch lets anybody read chat as "justinfan" with a number, whatever the password
         nick = account.login if account else f"justinfan{self._random.randrange(10_000, 100_000)}"
         password = f"oauth:{account.token}" if account else "SCHMOOPIIE"
+        # tags bring ids, badges and times; commands bring clears, timeouts, subs and raids
         await wire.send("CAP REQ :twitch.tv/tags twitch.tv/commands", f"PASS {password}", f"NICK {nick}")
 
     async def _take(self, wire: Wire, found: Understood, account: IrcLogin | None, gap: str) -> list[ChatItem | Gap]:
@@ -319,6 +323,7 @@ class IrcConnection:
         self._cannot_join("chat_no_channel")
 
     def _cannot_join(self, code: str) -> None:
+        # a channel that was joined before exists, so its notice is taken for a trouble that passes
         kind = TwitchUnavailable if self._ever_joined else TwitchRefused
         raise kind(reason(code, channel=self._channel))
 
@@ -327,6 +332,7 @@ class IrcConnection:
             self._attempts = 0
         longest = min(LONGEST_PAUSE, FIRST_PAUSE << min(self._attempts, 10))
         self._attempts += 1
+        # spread, so that many bots do not all come back in the same second after an outage
         pause = round(longest * (0.5 + self._random.random() / 2))
         self._set(Phase.WAITING, reason)
         if reason != self._reported:  # once per trouble: an evening without a network is one line

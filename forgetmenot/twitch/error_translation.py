@@ -49,6 +49,7 @@ class translated:  # noqa: N801  # used as a context manager, like a function
             return
         ours = error if isinstance(error, TwitchError) else translation(error, self._doing)
         if ours is not None and not self._again:
+            # from None: the original may have a token in its words
             raise _once(ours) from None
         if ours is not None and ours is not error:
             raise ours from None
@@ -99,6 +100,7 @@ def from_status(status: int, message: str, doing: str, retry_after_s: float = 1.
     if 400 <= status < 500 and status not in (407, 408):
         said = f": {message.rstrip('.')}" if message else f" (status {status})"
         return TwitchRefused(reason("twitch_refused", doing=doing, said=said))
+    # a 503 says that nobody took the request; behind another 5xx it may have been carried out
     kind = TwitchUnavailable if status == 503 else AnswerLost
     return kind(reason("twitch_status", doing=doing, status=status, again=_AGAIN))
 

@@ -91,6 +91,7 @@ class Api:
         with _nothing_done():
             token = await self.login.token()
         answer = await self._send(request, handler, token)
+        # a 401 may also mean a missing right or another app's id, which a new token would not change
         if answer.status == 401 and _is_about_the_token(await answer.text()):
             answer.release()
             with _nothing_done():
@@ -134,6 +135,7 @@ def _asked_wait(answer: aiohttp.ClientResponse) -> float:
         if "Retry-After" in headers:
             return _bounded(float(headers["Retry-After"]))
         server_time = parsedate_to_datetime(headers["Date"]).timestamp()
+        # both times are Twitch's own, so a wrong PC clock makes no wait of hours
         return _bounded(float(headers["Ratelimit-Reset"]) - server_time)
     except (KeyError, ValueError, TypeError):
         return 1.0
@@ -187,6 +189,7 @@ class Helix:
                 raise TwitchRefused(reason("chat_no_channel", channel=channel))
             self._room = user.id
         heard = self._chat_room()
+        # a channel can be renamed, and its old name taken by somebody else, while the bot runs
         if heard and heard != self._room:
             self._room = ""  # the name may belong to another account now: ask again next time
             raise TwitchRefused(reason("other_channel"))
@@ -216,6 +219,7 @@ class Helix:
     async def is_immune(self, user_id: str) -> bool:
         """Whether this viewer is the broadcaster, a moderator or a VIP. Needs the broadcaster's log-in."""
         room = await self.room_id()
+        # a broadcaster is in neither of Twitch's two lists
         if user_id == room:
             return True
         channel = await self._channel(await self._streamer("look up moderators"), room)
@@ -271,6 +275,7 @@ class Helix:
         try:
             sent = await channel.send_message(text, me, token_for=me, reply_to_message_id=reply_to)
         except MessageRejectedError as error:
+            # as a rate limit: the message is kept, and nothing else is sent meanwhile
             if DROPS.get(error.code or "") == TOO_FAST:
                 raise TwitchRateLimited(TOO_FAST, _SILENCED_S) from None
             return dropped(error.code, error.message)
@@ -385,6 +390,7 @@ class Helix:
         """One call by who acts in the channel. `made`: the id of what it made. Raises TwitchError."""
         me, channel = await self._here(api or self._bot)
         try:
+            # never repeated: a second timeout or clip would be a second action
             with translated(doing, again=False):
                 return Outcome(OutcomeKind.DONE, "", made(await call(me, channel)))
         except TwitchRefused as error:

@@ -86,6 +86,7 @@ async def finish_device_login(settings: Settings, code: DeviceCode, scopes: tupl
     try:
         async with asyncio.timeout(code.expires_in):
             while True:
+                # the code stays valid on Twitch's side, so an outage only costs the time
                 with contextlib.suppress(TwitchUnavailable):
                     return await _poll(settings, code, scopes)
                 await asyncio.sleep(code.interval)

@@ -115,7 +115,7 @@ async def test_an_address_may_lack_what_is_always_the_same(steps: Steps) -> None
 
 async def test_what_a_german_streamer_types_wrong_is_said_in_german(steps: Steps) -> None:
     await steps.do("set", table="bot", key="language", value="de")
-    with pytest.raises(InputError, match="Füg erst einen Schlüssel ein."):
+    with pytest.raises(InputError, match="Füg erst einen Schlüssel ein"):
         await steps.do("model", provider="gemini")
     for table, key, value, wrong in (
         ("bot", "persona", "word " * 790, "Der Charakter (`persona` in [bot]) ist zu lang. Kürz ihn um etwa"),

@@ -50,6 +50,7 @@ def test_the_days_months_and_years_that_are_named(text: str, named: list[Period]
         ("on august 20", "2026-08-25", 0.5),
         ("on august 20", "2026-08-15", 0),
         ("new year, on december 31", "2026-01-02", 0.5),
+        ("in december", "9999-12-03", 1),
         ("back in 2025", "2025-03-01", 1),
         ("what did you play last week", "2026-11-15", 1),
         ("what did you play last week", "2026-10-15", 0),

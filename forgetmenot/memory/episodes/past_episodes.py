@@ -73,6 +73,7 @@ async def spoken_of(
         return []
     enough = min(len(terms), max(2, math.ceil(MATCHING_SHARE * len(terms))))
     wanted = list(terms.values())
+    # one more than is looked at, to see whether many episodes have a single word
     found = await episodes.speaking_of(at, wanted, at_least=enough, limit=LOOKED_AT + 1, without=without)
     if len(terms) == 1 and len(found) > LOOKED_AT:
         return []  # a word that many speak of tells none of them apart

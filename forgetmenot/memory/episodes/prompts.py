@@ -126,6 +126,7 @@ def read_summary(answer: str) -> str | None:
 
 def _begun(answer: str) -> str | None:
     found = _BEGUN.fullmatch(answer.strip())
+    # cut off in the middle: the text up to its last whole sentence
     end = max((found[1].rfind(mark) for mark in ".!?。！？"), default=-1) if found else -1
     if found is None or end < 0:
         return None
@@ -138,6 +139,7 @@ def _begun(answer: str) -> str | None:
 def read_briefs(answer: str) -> dict[str, str]:
     """The briefs in an answer, by handle; of one that was cut off or is not quite JSON, those that are whole."""
     found: dict[str, str] = {}
+    # read one by one, because an answer for ten people is the longest there is and the first to be cut off
     for item in _ONE_BRIEF.findall(answer):
         with contextlib.suppress(msgspec.DecodeError, UnicodeEncodeError):
             one = msgspec.json.decode(item, type=_Brief)
@@ -147,6 +149,7 @@ def read_briefs(answer: str) -> dict[str, str]:
 
 def output_limit(words: int, settings: ModelSettings) -> int:
     """The output tokens for a text of so many words: three a word, or all where a model thinks."""
+    # thoughts count as output: a limit that fits the text alone would leave nothing for it
     thinks = settings.provider is Provider.GEMINI or bool(settings.thinking)
     return settings.memory_output_tokens if thinks else min(settings.memory_output_tokens, TOKENS_PER_WORD * words + 40)
 

@@ -61,6 +61,7 @@ class RecapWriter:
 
     async def _recap(self, stream: Stream, summaries: Sequence[str], *, ask: bool) -> str | None:
         words = self._settings().memory.summary_words
+        # one summary is its own recap: no call is paid for
         if len(summaries) < 2:
             return within(summaries, words)
         now = self._clock.now()
@@ -113,6 +114,7 @@ class RecapWriter:
         """What the model makes of these texts; nothing if it is not usable. Raises ModelError."""
         settings = self._settings()
         handles = Handles.of([who for text in texts for who in ids_in(text)])
+        # divided and rounded up: of 121 summaries every second one
         chosen = [handles.hide(text) for text in texts[:: -(-len(texts) // MOST_EPISODES)]]
         limit = prompts.output_limit(words, settings.model)
         request = prompts.recap_request(chosen, most, limit, purpose)

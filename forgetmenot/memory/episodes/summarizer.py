@@ -82,6 +82,7 @@ class Summarizer:
         settings = self._settings()
         case = await window_case(self._db, window, settings)
         lines = transcript(window, case.handles)
+        # commands and the bot's own lines only: there is nothing for a model to read
         if not lines or not any(part.lines for part in case.people.values()):
             return self._counted(case, settings)
         request = prompts.summary_request(
@@ -154,6 +155,7 @@ async def window_case(db: Database, window: Window, settings: Settings) -> Windo
     typed = names_typed(text for line in window for text in (line.text, line.system_text))
     known = await viewers.called(db, typed)
     speakers = parts(window)
+    # somebody hidden has no handle, so that a summary cannot name them
     names = {one.name: None if one.hidden and one.id not in speakers else one.id for one in known}
     state = await channel_state.read_all(db)
     bot = [settings.bot.name, *settings.bot.aliases, settings.twitch.bot_login, state.get("bot_login", "")]

@@ -118,6 +118,7 @@ class _Sources:
     @property
     def made_of(self) -> str:
         """Their hash."""
+        # by id, because their order by freshness changes from day to day without any news
         facts = [f"{note.id} {note.fact}" for note in sorted(self.notes, key=lambda note: note.id)]
         return hashlib.sha256("\n".join([*facts, *self.lately]).encode()).hexdigest()[:32]
 
@@ -153,6 +154,7 @@ class BriefWriter:
         waiting = [await self._sources(viewer_id, settings, suppressed) for viewer_id in viewer_ids]
         async with self._db.write() as tx:
             changed = [s for s in waiting if not await briefs.unchanged(tx, s.viewer_id, persona, s.made_of, now)]
+        # also those without enough to say: else they would be looked at in every pass
         made = await self._put([(s, "") for s in changed if len({*s.facts, *s.lately}) < FEWEST], persona)
         changed = [s for s in changed if len({*s.facts, *s.lately}) >= FEWEST]
         try:
@@ -191,6 +193,7 @@ class BriefWriter:
             half = len(people) // 2
             first = await self._make(people[:half], settings, suppressed)
             return first + await self._make(people[half:], settings, suppressed)
+        # an empty brief is stored for one person alone whom the model blocks, so that it is not asked again
         answered = [(one, texts.get(one.viewer_id, "")) for one in people if one.viewer_id in texts or not texts]
         return await self._put(answered, speaking(settings).name)
 

@@ -204,6 +204,7 @@ class Pairing:
         new = sum(word.telling and word.stem not in self._stems | no for word in self.line)
         found |= {f"denies {min(len(no & self._stems), 2)} {min(new, 4)}", f"denies {bool(no & self._stems)} {long}"}
         if len(self.line) <= SHORT:
+            # a short line as a whole, once with its small words and once as a shape alone: "no =other", "not anymore"
             small = ("=small", "=others")
             whole = [word if one in small else one for word, one in zip(said[1:], classes[1:], strict=True)]
             found |= {f"whole {' '.join(whole)}", f"whole {' '.join(classes)} {about}"}
@@ -211,6 +212,7 @@ class Pairing:
             found.add(f"with {word} {first}")
             found |= {f"of {word} {one.stem}" for one in self._telling[-2:]}
             padded = f"_{word}_"
+            # pieces of words, so that a word that was never trained on counts as one like it
             for size in (3, 4):
                 found |= {f"in {padded[at : at + size]}" for at in range(len(padded) - size + 1)}
         return found
@@ -267,6 +269,7 @@ class Pairing:
         rival = _most(one for at, one in self._apart if not start <= at < end)
         in_fact = {word.word for word in self.fact[:-1]}
         return {
+            # p, n: the word before and behind; f, l: the first and last word of the span; with c: their classes instead
             f"p {said[a - 1]}", f"pp {said[a - 2]} {said[a - 1]}", f"pc {classes[a - 1]}",
             f"ppc {classes[a - 2]} {classes[a - 1]}", f"n {said[b]}", f"nn {said[b]} {said[b + 1]}", f"nc {classes[b]}",
             f"nnc {classes[b]} {classes[b + 1]}", f"pn {said[a - 1]} {said[b]}", f"pnc {classes[a - 1]} {classes[b]}",

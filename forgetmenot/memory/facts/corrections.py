@@ -171,6 +171,7 @@ def _compared(line: str, held: Sequence[Known]) -> Sequence[Known]:
     if len(held) <= MOST_COMPARED:
         return held
     said = telling_stems(line)
+    # reversed before a stable sort, so that of equals the newest come first
     newest = list(reversed(held))
     return sorted(newest, key=lambda known: -len(said & telling_stems(known.fact)))[:MOST_COMPARED]
 
@@ -204,6 +205,7 @@ def _judged(table: WeightTable, line: str, number: int, fact: str, pairing: Pair
     found = pairing.outcome_features(values) if values else {"no values"}
     features = pairing.features | found
     sure, ended = share(table.sum_for("corrects", features)), share(table.sum_for("ended", features))
+    # where the new value is not sure the fact only ends: to say nothing is better than to say the wrong thing
     if values is None or ended >= 0.5 or share(table.sum_for("words", found)) < SURE_OF_WORDS:
         return Judged(sure, number, None)
     return Judged(sure, number, with_value(line, fact, values.new, values.old))

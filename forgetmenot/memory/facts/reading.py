@@ -106,6 +106,7 @@ def read(fact: str) -> Reading:
 def _tokens(fact: str) -> tuple[list[str], set[str]]:
     """The plain words, and those of them that were written with a capital letter."""
     folded = plain(fact)
+    # folding may change the length of a text; only then is it unknown where a word stood
     same_length = len(folded) == len(fact)
     tokens: list[str] = []
     capitals: set[str] = set()
@@ -191,6 +192,7 @@ class _Reader:
             names=frozenset(self.names),
             numbers=tuple(self.numbers),
             mentions=tuple(self.mentions),
+            # "never not …" says that it is so
             polarity=-1 if self.negations % 2 else 1,
             ended=self.ended,
             never=self.never,
@@ -215,6 +217,7 @@ class _Reader:
     def _mark(self, mark: str) -> None:
         self.negations += mark in {lex.NOT, lex.NEVER, lex.DISLIKE}
         self.ended |= mark in {lex.ENDED, lex.ANYMORE}
+        # what has ended is not so any more: it counts as a negation too
         self.negations += mark == lex.ENDED
         self.never |= mark == lex.NEVER
         self.additive |= mark == lex.ALSO
@@ -245,6 +248,7 @@ class _Reader:
 
     def _word(self, word: str, following: str, capitals: set[str]) -> None:
         self.one |= word in {"a", "an"} and following not in _MARKS
+        # the month; in small letters it is a verb that says nothing
         if word in capitals and word == "may":
             self.content["may"] = word
             return
@@ -272,6 +276,7 @@ def _rewrite(tokens: list[str], capitals: set[str]) -> list[str]:
             continue
         if word in _OVER and _is_over(word, tokens[index + 1 : index + 4]):
             word = lex.ENDED
+        # "No Man's Sky" denies nothing
         in_a_name = word in capitals and word in {"no", "without", "never"}
         result.append(word if in_a_name else _MARKED.get(word, word))
         index += 1

@@ -70,6 +70,7 @@ def _same_slot(one: Reading, two: Reading, old: Slot, new: Slot) -> Relation | N
             return None  # how long, how often: the numbers decide
         both_say_more = old.rest and new.rest and old.rest.isdisjoint(new.rest)
         return Relation.DISTINCT if both_say_more else Relation.DUPLICATE
+    # different words beside two values mean two things; there is one home and one love, whatever is added
     if old.name not in {"home", "love life"} and old.rest and new.rest and old.rest.isdisjoint(new.rest):
         return Relation.DISTINCT
     at_one_time = agree and one.polarity > 0 and not (old.ended or old.past or new.past)

@@ -76,6 +76,7 @@ async def remember(  # noqa: PLR0913  # what, of whom, by whom, under which rule
     trusted = subject_id is None and word.source is SourceKind.COMMAND  # moderators alone tell of the channel
     check = partial(checked_fact, allowed=frozenset(rules.allow_categories), never=rules.never_store, links=trusted)
     stored = check(await with_mentions(db, check(clean(fact))))  # before too: naming takes addresses apart
+    # who may write without end (moderators, the dock) is trusted to know whom a note is about
     if word.most is not None and subject_id is not None and tells_of_another(stored, subject_id):
         raise FactRefused("about_a_person")
     async with db.write() as tx:
@@ -84,6 +85,7 @@ async def remember(  # noqa: PLR0913  # what, of whom, by whom, under which rule
         since = await note_merge.began_at(tx, stream, at)
         if word.most is not None and await episodes.requests_since(tx, by, since) >= word.most:
             raise FactRefused("enough_this_stream")
+        # by this key the episode goes when the line is cleared, and its note with it
         key = episodes.key_of_line(line) if line else None
         verb = "corrected what is known" if word.source is SourceKind.SELF_CLAIM else "asked to remember"
         about = mention(subject_id) if subject_id is not None else "the channel"
@@ -132,7 +134,7 @@ async def _live(tx: Transaction, note_id: int) -> Note:
 
 
 async def pin(db: Database, note_id: int, *, at: int, pinned: bool = True) -> None:
-    """Let a note neither age nor fall to a cap nor be replaced by chat, or no longer. Raises FactRefused."""
+    """Keep a note permanently, whatever chat says and however many there are; or stop that. Raises FactRefused."""
     async with db.write() as tx:
         note = await _live(tx, note_id)
         await notes.set_pinned(tx, note_id, pinned=pinned)
@@ -280,6 +282,7 @@ async def _undo_supersede(tx: Transaction, old: Note, now: int) -> Note:
     await notes.set_status(tx, old, NoteStatus.ACTIVE, at=now, cause=UNDONE)
     if successor is not None and successor.status in LIVE:
         history = [change.cause for change in await notes.changes(tx, successor.id)]
+        # the successor was there before this change, so it goes back to being replaced; one that the change made goes
         if by_undo or history[-1] == TAKE_BACK:
             await notes.set_status(tx, successor, NoteStatus.SUPERSEDED, at=now, cause=UNDONE, superseded_by=old.id)
         elif history[0] == REPLACES:

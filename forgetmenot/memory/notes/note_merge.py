@@ -34,6 +34,7 @@ _REPLACEABLE = {
     SourceKind.REPORTED: frozenset({SourceKind.REPORTED}),
     SourceKind.OBSERVED: frozenset({SourceKind.REPORTED, SourceKind.OBSERVED}),
 }
+# SourceKind lists the strongest first
 _STRENGTH = {kind: rank for rank, kind in enumerate(reversed(SourceKind))}
 
 
@@ -214,6 +215,7 @@ async def _former(tx: Transaction, new: NewNote) -> Note | None:
 
 
 async def _bring_back(tx: Transaction, former: Note, old: Note, new: NewNote, origin: ClaimSource, now: int) -> int:
+    # once a stream: two people who contradict each other must not turn a note over with every line
     if await notes.changed_since(tx, (former.id, old.id), TAKE_BACK, await began_at(tx, origin.stream_id, now)):
         raise FactRefused("back_and_forth")
     await notes.set_status(tx, former, NoteStatus.ACTIVE, at=now, cause=TAKE_BACK)
@@ -270,6 +272,7 @@ async def _confirm(tx: Transaction, note: Note, new: NewNote, origin: ClaimSourc
     An episode that is read again, because a line of it was cleared, confirms nothing that it said before.
     """
     stronger = _STRENGTH[new.source_kind] > _STRENGTH[note.source_kind]
+    # an episode is read again when a line of it was cleared: it is no second witness of what it said before
     if not stronger and await notes.is_evidence(tx, note.id, origin.episode_id, origin.speaker_id):
         return
     if origin.stream_id is None:
@@ -296,6 +299,7 @@ async def _strongest(tx: Transaction, note: Note, source: SourceKind, origin: Cl
     strongest = max(note.source_kind, source, key=_STRENGTH.__getitem__)
     if strongest is not SourceKind.REPORTED:
         return strongest
+    # two who say it in the same window may only be repeating each other
     others = {who for who, episode in await notes.speakers(tx, note.id) if episode != origin.episode_id}
     if origin.speaker_id is None or not others - {origin.speaker_id}:
         return SourceKind.REPORTED

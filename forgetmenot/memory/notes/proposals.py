@@ -121,6 +121,7 @@ class Proposed(msgspec.Struct, frozen=True):
     replaces: int | None = None
     said_by: str | None = None
     confidence: Annotated[float, Meta(ge=0, le=1)] = CONFIDENCE
+    # any value is taken and then read: one odd field must not cost the whole note
     lifetime: object = None
     importance: object = None
     topics: object = None
@@ -197,6 +198,7 @@ def proposals(text: str) -> list[object] | None:
 def _begun(text: str) -> list[object] | None:
     found = _LIST.match(text)
     changes: list[object] = []
+    # the answer was cut off at its token limit: the notes before the cut are whole
     decoder, at = json.JSONDecoder(), found.end() if found else 0
     while found:
         try:
@@ -228,6 +230,7 @@ def screened(raw: object, screen: Screen) -> ProposedChange:
         raise FactRefused("malformed") from error
     scope, subject = _subject(proposed, screen)
     fact = _fact(proposed, screen, subject)
+    # the last check, because it is the only one that compares the fact with every line
     speaker = _speaker(proposed, screen, fact, scope, subject)
     if subject is not None:
         gossips = tells_of_another(fact, subject.viewer_id)
