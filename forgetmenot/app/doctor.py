@@ -394,7 +394,8 @@ def _tasks(state: BotState, say: Language) -> Check:
 def _replies(state: BotState, settings: Settings, say: Language) -> Check:
     if not state.login:
         return _check(say, "replies", WARN, "cannot_reply", "cannot_reply_fix")
-    return _check(say, "replies", OK, "queued", mode=say(f"check.{settings.bot.mode}"), n=state.queued)
+    mode = say(f"check.{settings.bot.mode}")
+    return _check(say, "replies", OK, "queued" if state.queued else settings.bot.mode, mode=mode, n=state.queued)
 
 
 def gaps_line(state: Mapping[str, str], now: int, say: Language = ENGLISH) -> str:

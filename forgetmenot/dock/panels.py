@@ -202,10 +202,14 @@ async def _settings(request: web.Request) -> web.Response:
 def setting_json(settings: Settings, table: str, key: str, label: Label, language: Language) -> dict[str, object]:
     """One setting with its form, its default and its words."""
     title, explanation = language.pair(f"settings.{table}.{key}")
+    value, default = getattr(getattr(settings, table), key), getattr(getattr(Settings(), table), key)
+    if (table, key) == ("bot", "notice"):  # said in the channel's language as long as it is the one to begin with
+        said = language("chat.notice")
+        value, default = said if value == default else value, said
     return {
         "table": table, "key": key, "group": language(f"group.{label.group}"), "label": title, "sentence": explanation,
         "basic": label.basic, "suffix": language(f"unit.{label.unit}") if label.unit else "",
-        "value": getattr(getattr(settings, table), key), "default": getattr(getattr(Settings(), table), key),
+        "value": value, "default": default,
         "restarts": table in RESTARTING, "form": form_of(table, key),
     }  # fmt: skip
 

@@ -12,6 +12,7 @@ from forgetmenot.domain.operation import OperationResult
 from forgetmenot.errors import ForgetMeNotError
 from forgetmenot.languages import ENGLISH, Language, in_language, joined, languages, read_reason, reason
 from forgetmenot.operations import catalogue
+from forgetmenot.operations.action_claims import claims_action
 from forgetmenot.operations.policy import RULES
 from forgetmenot.operations.table import OPERATIONS
 from forgetmenot.operations.wording import chat_line
@@ -161,6 +162,15 @@ def test_a_surface_holds_no_sentence_of_its_own(module: str) -> None:
         if isinstance(node, ast.Constant) and isinstance(node.value, str) and id(node) not in docs
     ]
     assert [text for text in texts if SENTENCE.search(text)] == []
+
+
+@pytest.mark.parametrize("code", languages())
+def test_a_note_that_is_quoted_is_no_claim_of_an_action(code: str) -> None:
+    say = in_language(code)
+    for key in say.texts:
+        if key.startswith("quote.") and key != "quote.fact":
+            line = say(key, name="Bob", facts=say("quote.fact", fact="moved to Oslo last week"))
+            assert not claims_action(line, frozenset()), line
 
 
 # ── reasons ─────────────────────────────────────────────────────────────────────────────────

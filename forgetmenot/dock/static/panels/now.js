@@ -109,11 +109,11 @@ function standing() {
     if (mode.value !== status.mode) mode.value = status.mode;
     how.tell(null, t(`mode.${status.mode}.about`));
     chat.tell(t("now.per_minute", { n: status.per_minute }), status.thinking ? t("now.thinking", { n: status.thinking }) : status.queued ? t("now.queued", { n: status.queued }) : t("now.queue_empty"));
-    if (status.model === "offline") model.tell(t("choice.offline"), t("now.quotes"));
+    if (status.model === "offline") model.tell(t("setup.model.none"), t("now.quotes"));
     else model.tell(status.model, t(status.model_ok ? "now.answers" : "now.no_answer"), status.model_ok ? "" : "bad");
     const { input, output, cached, calls, cost } = status.spent;
     const tokens = t("count.tokens", { n: short(input + output) });
-    if (status.model === "offline" && !input && !output) spent.tell(t("now.nothing_spent"), t("now.rules_free"));
+    if (status.model === "offline" && !input && !output) spent.tell(t("now.nothing_spent"), "");
     else spent.tell(cost || tokens, `${cost ? `${tokens}, ` : ""}${t("count.calls", { n: calls })}, ${t("now.cached", { n: input ? Math.round((100 * cached) / input) : 0 })}`);
   }
   return { node, draw };

@@ -234,7 +234,7 @@ function modelStep() {
 // ── log-in ──────────────────────────────────────────────────────────────────────────────────
 
 function loginStep() {
-  const id = input({ maxlength: 64, placeholder: t("setup.login.client_id") });
+  const id = input({ maxlength: 64, placeholder: t("setup.login.client_id"), "aria-label": t("setup.login.client_id") });
   const saveId = button(t("save"), async () => { if (await step.run("client", { client_id: id.value }, saveId, t("setup.login.asking"))) delete id.dataset.typed; }, { class: "primary" });
   const consolePage = h("a", { target: "_blank", rel: "noreferrer" }, "dev.twitch.tv/console");
   const redirect = h("code", {});
