@@ -39,6 +39,7 @@ from forgetmenot.settings.schema import Provider, Settings
 from forgetmenot.store import backup, dock_rows, invariants, personal_data, privacy_log, streams
 from forgetmenot.store.database import SQLITE_VERSION, open_database
 from forgetmenot.store.file_safety import is_locked, synced_by
+from forgetmenot.twitch.error_translation import network_reason
 from forgetmenot.twitch.token_store import Account, TokenStore
 
 OK, WARN, BAD = "ok", "warn", "bad"
@@ -196,7 +197,14 @@ async def _clock(what: Examined) -> Check:
         async with _session() as session, _get(session, what.chosen.twitch.helix_url) as answer:
             server_time = parsedate_to_datetime(answer.headers["Date"]).timestamp()
     except (aiohttp.ClientError, OSError, TimeoutError, KeyError, ValueError) as error:
-        return _check(what.language, "clock", BAD, "no_network", "no_network_fix", error=type(error).__name__)
+        return _check(
+            what.language,
+            "clock",
+            BAD,
+            "no_network",
+            "no_network_fix",
+            error=what.language.reason(network_reason(error)),
+        )
     off = time.time() - server_time
     if abs(off) > CLOCK_OFF_S:
         line = "clock_ahead" if off > 0 else "clock_behind"

@@ -36,7 +36,7 @@ def test_a_language_has_every_text_with_the_same_values(code: str) -> None:
     assert theirs.keys() == ours.keys()
     for key, text in ours.items():
         assert isinstance(theirs[key], str) == isinstance(text, str), key
-        assert filled_in(theirs[key]) == filled_in(text), key
+        assert filled_in(theirs[key]) <= filled_in(text), key
         assert bool(theirs[key]) == bool(text), key
 
 

@@ -70,7 +70,7 @@ function setting(row) {
     if (row.form.kind === "number" && (value < (least ?? value) || value > (most ?? value))) return say(`${row.label}: ${t(most === null ? "settings.at_least" : "settings.between", { least, most })}`, false);
     const answer = await step("set", { table: row.table, key: row.key, value }, save);
     if (answer) say(answer.line, answer.ok);
-    if (answer?.ok) { held = value; save.hidden = true; } else control.write(held);
+    if (answer?.ok) { held = value; save.hidden = true; } else if (save.hidden) control.write(held); // what was typed stays
     return null;
   }
   const usual = row.table === "twitch" || JSON.stringify(row.value) === JSON.stringify(row.default);
