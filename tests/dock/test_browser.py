@@ -43,7 +43,7 @@ async def test_the_page_changes_its_language_and_fits_in_it(demo: DemoBot, runni
             await until(page, "document.querySelector('main').innerText.length > 60")
             assert await page.evaluate("document.documentElement.scrollWidth") <= 300, place
         await other.get_by_role("button", name="Pause").click()
-        await expect(other.locator("#toast")).to_contain_text("Pause.")
+        await expect(other.locator("#toast")).to_contain_text("pausiert")
         await expect(page.locator("#top .standing")).to_contain_text("Pause")
 
 
