@@ -5,6 +5,7 @@ as a whole, written to the file it came from (if it came from one), and seen by 
 """
 
 import enum
+import errno
 import re
 import threading
 import types
@@ -164,7 +165,10 @@ def _write(path: Path, text: str) -> None:
     try:
         replace_file(real, text, mode=real.stat().st_mode & 0o777)
     except OSError as error:
-        raise SettingsError(f"{path} cannot be written: {error.strerror}.") from error
+        full = error.errno == errno.ENOSPC
+        raise SettingsError(
+            reason("disk_full" if full else "not_written", path=str(path), error=error.strerror)
+        ) from error
 
 
 # The settings that a streamer changes, in the order in which the dock shows them. What does not stand here is for the
