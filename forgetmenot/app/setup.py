@@ -356,6 +356,8 @@ class SetupService:
         if (step.table, step.key) == ("bot", "mode"):
             with contextlib.suppress(ValueError):
                 return await self.set_mode(ModeStep(Mode(step.value)))
+        if (step.table, step.key) == ("bot", "name") and not str(step.value).strip():
+            raise InputError(self._say("setup.no_name"))
         values: dict[tuple[str, str], object] = {(step.table, step.key): step.value}
         if (step.table, step.key) == ("bot", "language"):
             values |= self._same_character(in_language(str(step.value)))

@@ -61,9 +61,9 @@ class LiveSettings:
         with self._changing:  # each change is one of the whole file, and comes in a thread of its own
             try:
                 fresh = self._replaced(values)
+                check(fresh)
             except SettingsError as error:
                 raise SettingsError(_with_label(str(error), in_language(self._now.bot.language))) from error
-            check(fresh)
             if self.path is not None:
                 change_file(self.path, values)
             if any(getattr(fresh, table) != getattr(self._now, table) for table in RESTARTING):

@@ -169,7 +169,7 @@ def _refuse_odd_places(settings: Settings, source: str) -> None:
             why = "an address without user, password or ? is needed here. A model's key belongs into the environment "
             raise _wrong(source, table, key, f"{why}variable that `api_key_env` in [model] names.")
         if address and not re.match(rf"(?:{'|'.join(kinds)})://[^\s/]", address):
-            known = " or ".join(f"{kind}://" for kind in kinds)
+            known = ", ".join(f"{kind}://" for kind in kinds)
             raise _wrong(source, table, key, reason("no_address", address=address, known=known))
 
 

@@ -120,13 +120,15 @@ async def test_what_a_german_streamer_types_wrong_is_said_in_german(steps: Steps
     for table, key, value, wrong in (
         ("bot", "persona", "word " * 790, "Der Charakter (`persona` in [bot]) ist zu lang. Kürz ihn um etwa"),
         ("bot", "speaks_as", "pirate", "Aktive Persona: `pirate` gibt es nicht."),
-        ("actions", "disabled", ["clips"], "`clips` gibt es nicht. Meinst du `clip`?"),
+        ("actions", "disabled", ["clips"], "Ausgeschaltet: `clips` gibt es nicht. Meinst du `clip`?"),
         ("twitch", "bot_login", "my bot", "Konto des Bots: `my bot` ist kein Name auf Twitch."),
         ("model", "base_url", "localhost", "Adresse des Programms: `localhost` ist keine Adresse."),
     ):
         with pytest.raises(SettingsError) as error:
             await steps.do("set", table=table, key=key, value=value)
         assert wrong in in_language("de").reason(str(error.value))
+    with pytest.raises(InputError, match="Der Bot braucht einen Namen"):
+        await steps.do("set", table="bot", key="name", value=" ")
 
 
 async def test_a_model_is_kept_only_if_it_answers(steps: Steps) -> None:
