@@ -359,6 +359,7 @@ async def take_notice(db: Database, settings: Settings, now: int) -> str | None:
     The caller sends it; a notice that could not be sent is not sent later. Raises StoreError.
     """
     line = settings.bot.notice.strip()
+    # the default is a text of the interface, and so in its language
     if line == BotSettings().notice:
         line = in_language(settings.bot.language)("chat.notice")
     if not line or settings.bot.mode is Mode.SHADOW or (await switches.read(db)).silent(now):

@@ -24,7 +24,7 @@ class Effects(Protocol):
     """Runs an effect of the streamer's other bot, by its name in the settings."""
 
     async def run_effect(self, name: str) -> Outcome:
-        """Run it."""
+        """Run it, if the settings list it. Whatever goes wrong is an Outcome."""
         ...
 
 
@@ -32,7 +32,7 @@ class Moderation(Protocol):
     """Changes something on Twitch. Each returns what happened; errors of the network are raised as TwitchError."""
 
     async def timeout(self, user_id: str, seconds: int, reason: str) -> Outcome:
-        """Time a viewer out."""
+        """Time a viewer out, from 1 s to 14 days. `reason`: shown to moderators; it may be empty."""
         ...
 
     async def untimeout(self, user_id: str) -> Outcome:
@@ -44,11 +44,11 @@ class Moderation(Protocol):
         ...
 
     async def delete_message(self, event_id: str) -> Outcome:
-        """Delete one message."""
+        """Delete one message, by the id of its event."""
         ...
 
     async def announce(self, text: str) -> Outcome:
-        """Post an announcement."""
+        """Post an announcement in the bot's name, which has to be a moderator for it."""
         ...
 
     async def set_slow_mode(self, seconds: int | None) -> Outcome:
@@ -56,7 +56,7 @@ class Moderation(Protocol):
         ...
 
     async def set_emote_only(self, *, on: bool) -> Outcome:
-        """Switch emote-only mode."""
+        """Switch emote-only mode on or off."""
         ...
 
     async def shoutout(self, user_id: str) -> Outcome:

@@ -41,7 +41,7 @@ class SecretStore:
             self._into_file(name, text)
 
     def delete(self, name: str) -> None:
-        """Forget it."""
+        """Forget it in both places. Raises OSError where the file cannot be deleted."""
         self.path(name).unlink(missing_ok=True)
         if self._use_keyring:
             load("keyring")

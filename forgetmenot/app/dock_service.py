@@ -2,6 +2,7 @@
 
 import contextlib
 import socket
+import sys
 from collections.abc import AsyncIterator, Callable
 
 from forgetmenot.app.bot import Bot
@@ -67,7 +68,9 @@ def usable_port(wanted: int) -> int:
 
 def _is_free(port: int) -> bool:
     with socket.socket() as probe:
-        probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        # a port that was just left is free; on Windows the option would also take one that somebody listens at
+        if sys.platform != "win32":
+            probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         try:
             probe.bind((HOST, port))
         except OSError:

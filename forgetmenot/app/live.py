@@ -140,7 +140,7 @@ async def run_live(settings: LiveSettings, path: Path, report: Callable[[str], N
 
 
 async def listen_live(settings: LiveSettings, path: Path, report: Callable[[str], None]) -> None:
-    """`forgetmenot listen`: anonymous, read-only."""
+    """`forgetmenot listen`: reads without an account, and shows chat, until it is ended. Raises SettingsError."""
     check_channel(settings())
     with on_signals() as ending:
         await _listen(_Session(settings, path, report, ending.asked, shows_chat=True))

@@ -121,7 +121,7 @@ class SetupService:
 
     @contextlib.contextmanager
     def attached(self, bot: Bot, control: BotControl) -> Iterator[None]:
-        """This bot runs meanwhile."""
+        """For the time of the block this bot is the one that runs."""
         self._stage = bot, control
         try:
             yield
@@ -319,7 +319,7 @@ class SetupService:
         return {"ok": True, "pending": self.login.pending()}
 
     async def cancel_login(self, _step: NoInput) -> Answer:
-        """Wait no longer."""
+        """Wait no longer for the code to be typed."""
         await self.login.aclose()
         return self._done("cancelled")
 

@@ -44,6 +44,7 @@ COMMANDS = {
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run one command; the exit code."""
     words = list(sys.argv[1:] if arguments is None else arguments)
+    # before anything is imported: 0.03 s instead of 0.2
     if words == ["--version"]:
         print(f"forgetmenot {__version__}")
         return 0

@@ -53,6 +53,7 @@ class Player:
         """Play a stream's cues; `began`: when the stream began, in ms."""
         last: dict[str, str] = {}
         for number, cue in enumerate(cues):
+            # the next ids follow from the place in the script, so a demo that goes on knows its old lines again
             self.sim.world.reseed(f"{began}:{number}")
             if began + cue.at < self.resume_at:
                 self._recall(cue, began + cue.at, last)
@@ -179,6 +180,7 @@ async def _evening(
     await clock.move_to(ends)
     sim.go_offline()
     await narrator.stream_ends()
+    # half an hour: the stream counts as over, and what is left of it is summarised
     for _ in range(6):
         await clock.advance(5 * MINUTE)
         await bot.tasks.catch_up()

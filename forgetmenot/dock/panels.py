@@ -151,6 +151,7 @@ async def _refused(context: DockContext) -> list[tuple[str, str, int]]:
     """What was kept out of the memory since the start: what it was, by which rule in words, how often."""
     say, counted = context.language, Counter[tuple[str, str]]()
     for what, rule, times in await refusals(context.db):
+        # the last part with words of its own: "sensitive:health" is told as sensitive
         known = next((part for part in reversed(rule.split(":")) if f"page.refused.{part}" in say), "other")
         counted[what, say(f"page.refused.{known}")] += times
     return [(what, rule, times) for (what, rule), times in counted.most_common()]

@@ -74,7 +74,7 @@ def keep_current(folder: Path, port: int, token: str, language: Language = ENGLI
 
 
 def page(port: int, token: str, language: Language = ENGLISH) -> str:
-    """The page itself."""
+    """The page itself, as HTML. The token stands in it: it is for its owner's eyes alone."""
     text = (resources.files("forgetmenot.dock") / "waiting.html").read_text(encoding="utf-8")
     text = text.replace("%TOKEN%", token).replace("%PORT%", str(port)).replace("%LANGUAGE%", language.code)
     for name in ("starting", "opening", "other", "browser"):

@@ -124,7 +124,7 @@ class DeferredFile:
                 self._spare.add(request)
 
     def remove(self, request: DeferredRequest) -> None:
-        """Overwrite a request."""
+        """Overwrite a request that was carried out, so that nothing of it is left; a failure is only logged."""
         if request not in self._places and self._spare is not None:
             self._spare.remove(request)
         with self._one_at_a_time:

@@ -39,7 +39,7 @@ class SweepReport:
 async def sweep_chat(
     *, db: Database, compactor: Compactor, settings: Callable[[], Settings], clock: Clock, ingest: Ingest | None = None
 ) -> SweepReport:
-    """Sweep once. Raises StoreError."""
+    """Sweep once. `ingest`: of the bot that runs, which need not wait for old clears any more. Raises StoreError."""
     # before anything is deleted, so that nothing goes unread
     await compactor.cover_aged()
     now = clock.certain()

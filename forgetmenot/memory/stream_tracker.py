@@ -78,7 +78,7 @@ class StreamTracker:
         return self._open.id
 
     async def live(self, state: ChannelState, now: int) -> None:
-        """Update from Helix."""
+        """Take what Helix says, at `now` (ms): it opens, names or closes the stream. Raises StoreError."""
         self._offline = not state.live
         async with self._db.write() as tx:
             if self._stale:
@@ -112,6 +112,7 @@ class StreamTracker:
         if stream.twitch_id is None:
             return now - stream.last_event_at > self._gap()
         last = max(stream.last_event_at, stream.seen_live_at or 0)
+        # another id alone is not another stream: one that broke off for a moment comes back with a new one
         return stream.twitch_id != state.stream_id and (state.started_at or now) - last > self._flap()
 
     async def _off(self, tx: Transaction, now: int) -> None:

@@ -60,7 +60,7 @@ class ImportGate:
 
     @classmethod
     async def of(cls, tx: Transaction, erased: Mapping[str, int]) -> "ImportGate":
-        """Read it."""
+        """Read what holds now. `erased`: the time (ms) of each erasure, by hash."""
         return cls(tx, await opt_outs.opted_out(tx), await forgotten_facts.subjects(tx), erased)
 
     def refuses(self, viewer_id: str, *, at: int, known: bool) -> str | None:

@@ -83,7 +83,7 @@ class Approvals:
         )
 
     async def deny(self, action_id: int, by: str) -> OperationResult:
-        """Refuse a waiting action."""
+        """Refuse a waiting action. `by`: who decided, for the log."""
         return await _deny(self._db, action_id, by, self._clock.now())
 
     async def undo(self, by: str, action_id: int | None = None) -> OperationResult:

@@ -289,6 +289,7 @@ def class_mode(action: Action, settings: Settings) -> str:
 
 
 CHAT = ("chat:read", "user:read:chat", "user:write:chat")
+# to ask Twitch, before somebody is timed out or banned, whether they are a moderator or VIP
 IMMUNITY = ("moderation:read", "channel:read:vips")
 _BROADCASTERS = frozenset({"channel:manage:broadcast"})  # Twitch takes these from the channel's own account alone
 NEEDS = tuple(action for action in ACTIONS if action.scope)

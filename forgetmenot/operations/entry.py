@@ -155,7 +155,7 @@ class ApprovalQueue(Protocol):
     """Carries out approvals: `Approvals` in the running bot, `QueuedApprovals` in any other process."""
 
     async def approve(self, action_id: int, by: str) -> OperationResult:
-        """Carry out what waits for a person."""
+        """Carry out what waits for a person. `by`: who decided, for the log."""
         ...
 
     async def deny(self, action_id: int, by: str) -> OperationResult:

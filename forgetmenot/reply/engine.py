@@ -316,7 +316,7 @@ class ConversationTracker:
         self._fresh: dict[str, int] = {}  # the same before a statement
 
     def heard(self, event: ChatEvent) -> None:
-        """Somebody spoke."""
+        """Take in that somebody spoke: whoever else the bot talks with has a line less to go on in."""
         self._near = {
             who: left - (who != event.user_id) for who, left in self._near.items() if left or who == event.user_id
         }

@@ -87,7 +87,7 @@ class TwitchSettings(Table, frozen=True, kw_only=True):
     helix_url: str = "https://api.twitch.tv/helix"
     id_url: str = "https://id.twitch.tv"
     channel_state_every_s: Annotated[int, Meta(ge=5, le=MOST)] = 150
-    idle_timeout_s: Annotated[int, Meta(ge=1, le=MOST)] = 360
+    idle_timeout_s: Annotated[int, Meta(ge=1, le=MOST)] = 360  # Twitch pings about every five minutes
 
 
 class BotSettings(Table, frozen=True, kw_only=True):
@@ -120,7 +120,7 @@ class PersonaSettings(Table, frozen=True, kw_only=True):
 class MemorySettings(Table, frozen=True, kw_only=True):
     """How chat becomes memory."""
 
-    raw_events_h: Annotated[float, Meta(gt=0, le=24)] = 24
+    raw_events_h: Annotated[float, Meta(gt=0, le=24)] = 24  # no more: docs/PRIVACY.md promises it to viewers
     compaction_every_s: Annotated[int, Meta(ge=5, le=MOST)] = 180
     window_min_events: Positive = 25
     window_max_events: Annotated[int, Meta(ge=2, le=400)] = 100
@@ -199,7 +199,7 @@ class ActionSettings(Table, frozen=True, kw_only=True):
     allowed_targets: tuple[str, ...] = ()
     denied_targets: tuple[str, ...] = ()
     safe_mode: bool = False
-    max_timeout_s: Annotated[int, Meta(ge=1, le=60)] = 60
+    max_timeout_s: Annotated[int, Meta(ge=1, le=60)] = 60  # longer ones are class C (`long_timeout`)
     viewer_cooldown_s: Count = 1800
     channel_cooldown_s: Count = 300
     per_stream: Positive = 30

@@ -115,6 +115,7 @@ def privmsg(world: World, said: SimMessage) -> str:
     text = said.text
     if said.reply_to is not None:
         tags |= _reply_tags(said.reply_to)
+        # Twitch puts the name of the one who is answered in front of the text
         text = f"@{said.reply_to.user.name} {text}"
     if said.source_room:
         tags |= {"source-room-id": said.source_room, "source-id": f"{said.id}-source", "source-badges": ""}
@@ -147,6 +148,7 @@ def user_notice(world: World, said: SimMessage, kind: str, system: str, paramete
 
 def clear_message(world: World, said: SimMessage) -> str:
     """CLEARMSG: one message is gone."""
+    # `room-id` is empty in Twitch's own CLEARMSG as well
     tags = {"login": said.user.login, "room-id": "", "target-msg-id": said.id, "tmi-sent-ts": world.now()}
     return tagged(tags, f":{HOST} CLEARMSG #{world.owner.login} :{said.text}")
 

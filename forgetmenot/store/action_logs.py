@@ -103,6 +103,7 @@ async def clear_words(tx: Transaction, reply_ids: Sequence[int]) -> None:
         (languages.reason("cleared"), reply_ids),
     )
     await tx.execute(
+        # what undoing it needs stays, and none of that is anybody's words
         "UPDATE action_logs SET params_json = (SELECT json_group_object(key, value) FROM json_each(params_json)"
         " WHERE key IN ('target', 'seconds', 'gap', 'effect')) WHERE status <> 'running'"
         " AND bot_message_id IN (SELECT value FROM json_each(?))",
@@ -157,7 +158,7 @@ async def set_revert(
 
 
 async def get(db: Database, action_id: int) -> LoggedAction | None:
-    """One row."""
+    """One row by its id; None if there is none, or none any more."""
     return next(iter(await _found(db, "id = ?", action_id)), None)
 
 

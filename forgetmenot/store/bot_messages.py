@@ -165,7 +165,7 @@ async def confirm_delivery(tx: Transaction, text: str, since: int) -> int:
 
 
 async def get(db: Database, reply_id: int) -> BotMessage | None:
-    """One row."""
+    """One row by its id; None if there is none, or none any more."""
     return next(iter(await _found(db, "id = ?", reply_id)), None)
 
 

@@ -42,7 +42,7 @@ async def put(tx: Transaction, values: Mapping[str, str], now: int) -> None:
 
 
 async def clear(tx: Transaction, name: str) -> None:
-    """Unset one name."""
+    """Unset one name; no effect where it is not set."""
     await tx.execute("DELETE FROM channel_state WHERE name = ?", (name,))
 
 

@@ -279,7 +279,7 @@ async def people(
 
 
 async def person(db: Database, viewer_id: str, since: int) -> PersonRow | None:
-    """One of them."""
+    """One of them by id; None for somebody who is not stored. `since` (ms): from when on `lately` counts streams."""
     row = await db.row(f"{_PERSON} FROM viewers v WHERE v.id = :id", {"id": viewer_id, "since": since})
     return PersonRow(*row) if row else None
 

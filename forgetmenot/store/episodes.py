@@ -97,6 +97,7 @@ def key_of_line(event_id: str) -> str:
 async def forget_lines(tx: Transaction, before: int) -> None:
     """Delete ids of lines said before then: they can no longer be cleared."""
     await tx.execute(
+        # ";" comes after ":": a range that holds every key with "line:" in front, and that an index finds
         "UPDATE episodes SET key = NULL WHERE kind = 'command' AND key >= 'line:' AND key < 'line;' AND ended_at < ?",
         (before,),
     )
@@ -105,6 +106,7 @@ async def forget_lines(tx: Transaction, before: int) -> None:
 async def insert_own(tx: Transaction, new: OwnEpisode, now: int) -> int:
     """Write an episode that somebody's word makes; its id."""
     episode_id = await tx.insert(
+        # a key stands in one episode: of a line that made two, the second has none
         "INSERT INTO episodes (kind, key, stream_id, started_at, ended_at, summary, events, created_at, extracted_at)"
         " VALUES (?1, iif(EXISTS (SELECT 1 FROM episodes WHERE key = ?2), NULL, ?2), ?3, ?4, ?5, ?6, ?7, ?8, ?9)",
         (new.kind, new.key, new.stream_id, new.at, new.at, new.summary, int(new.spoke is not None), now, now),
@@ -140,7 +142,7 @@ async def mark_read(tx: Transaction, episode_id: int, at: int) -> bool:
 
 
 async def get(source: Source, episode_id: int) -> Episode | None:
-    """One episode."""
+    """One episode by its id; None if there is none."""
     return next(iter(await _found(source, "e.id = ?", (episode_id,))), None)
 
 

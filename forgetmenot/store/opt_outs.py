@@ -75,7 +75,7 @@ async def opt_out_unknown(tx: Transaction, digest: str, now: int) -> None:
 
 
 async def opt_in_unknown(tx: Transaction, digest: str) -> None:
-    """Take that back."""
+    """Take that back; no effect where nobody has this hash."""
     await tx.execute("DELETE FROM opted_out_unknown WHERE hash = ?", (digest,))
 
 

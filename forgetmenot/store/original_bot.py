@@ -93,6 +93,7 @@ def _rows(
     db: sqlite3.Connection, table: str, wanted: Mapping[str, str], missing: list[str], unreadable: list[str]
 ) -> Iterator[dict[str, Any]]:
     """The rows of a table by our own names for its columns."""
+    # a text that is no UTF-8 must cost its own row and no other
     db.row_factory, db.text_factory = sqlite3.Row, partial(str, encoding="utf-8", errors="surrogateescape")
     real = "SELECT i.name FROM pragma_table_list(?1) t, pragma_table_info(?1) i WHERE t.schema = 'main'"
     there = [row["name"] for row in db.execute(f"{real} AND t.type = 'table'", (table,))]

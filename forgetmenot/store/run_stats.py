@@ -152,7 +152,7 @@ class Totals:
     billed_in_all: int
 
     def since(self, before: "Totals") -> "Totals":
-        """What was added."""
+        """What was added since those were read."""
         return Totals(*(getattr(self, f.name) - getattr(before, f.name) for f in fields(Totals)))
 
 

@@ -219,6 +219,7 @@ async def attendance_of(source: Source, viewer_ids: Iterable[str], *, lately: in
 
 async def last_visit(source: Source, viewer_id: str, before: int) -> int | None:
     """When somebody was last in a stream that they came to before then (ms)."""
+    # of a stream they are in again now, when they came to it: their last line there is of the present visit
     sql = "SELECT max(iif(last_at < ?2, last_at, first_at)) FROM attendance WHERE viewer_id = ?1 AND first_at < ?2"
     at: int | None = await source.value(sql, (viewer_id, before))
     return at

@@ -33,7 +33,7 @@ class Known(NamedTuple):
 
 
 async def get(source: Source, viewer_id: str) -> Viewer | None:
-    """One person by id."""
+    """One person by id, hidden or not; None for somebody who is not stored."""
     row = await source.row("SELECT * FROM viewers WHERE id = ?", (viewer_id,))
     return viewer_of(row) if row else None
 

@@ -56,7 +56,7 @@ class TokenStore:
         self._files.save(account.value, msgspec.json.encode(token).decode())
 
     def delete(self, account: Account) -> None:
-        """Forget the pair."""
+        """Forget the pair in both places. Raises OSError where the file cannot be deleted."""
         self._files.delete(account.value)
 
     def place(self, account: Account) -> str:

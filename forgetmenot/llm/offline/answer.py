@@ -100,6 +100,7 @@ def _quoted(message: _Message, language: str, said: str = "") -> str:
     ]
     if _ALL_ABOUT_ME.search(text):
         return _sentence(mine[:MOST_QUOTED], language)
+    # first a note with every word of the question; the trained table below is asked where there is none
     asked = {stem(word) for word in spoken - STOPWORDS - _ASKING} - _stems(who)
     asked -= {one for name, _ in about for one in _stems(name)}
     if asked and _QUESTION.search(text):

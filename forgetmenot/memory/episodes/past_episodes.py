@@ -162,6 +162,7 @@ async def _visit(at: Source, viewer_id: str, now: int) -> tuple[int, int | None]
     """When the present visit began (before it there was no line of theirs for half an hour), and the last one ended."""
     came = now
     for line in reversed(await events.latest_of(at, viewer_id, LINES_LOOKED_AT)):
+        # what was done to them is no line of theirs
         if line.kind is EventKind.MODERATION:
             continue
         if came - line.at > A_VISIT:

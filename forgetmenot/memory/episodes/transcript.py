@@ -137,7 +137,7 @@ def introduce(people: Mapping[str, Part], window: Window, handles: Handles) -> s
 
 
 def transcript(window: Window, handles: Handles) -> list[str]:
-    """The window's lines."""
+    """The window as lines of the format above; those with the same words, OFTEN times or more, become one."""
     repeats = _repeats(window)
     shown: list[str] = []
     collapsed: set[str] = set()
