@@ -127,6 +127,12 @@ async def test_what_a_german_streamer_types_wrong_is_said_in_german(steps: Steps
         with pytest.raises(SettingsError) as error:
             await steps.do("set", table=table, key=key, value=value)
         assert wrong in in_language("de").reason(str(error.value))
+    async with SimGemini(key=KEY) as sim:
+        model = ModelSettings(provider=Provider.GEMINI, base_url=sim.url)
+        steps.settings._now = msgspec.structs.replace(steps.settings(), model=model)
+        with pytest.raises(ModelError) as refused:
+            await steps.do("model", provider="gemini", key="another")
+    assert in_language("de").reason(str(refused.value)).startswith("Gemini nimmt den Schlüssel nicht an (")
     with pytest.raises(InputError, match="Der Bot braucht einen Namen"):
         await steps.do("set", table="bot", key="name", value=" ")
 
