@@ -19,7 +19,8 @@ from forgetmenot.languages import in_language, read_reason
 from forgetmenot.settings.live_settings import LiveSettings
 from forgetmenot.settings.schema import ModelSettings, Provider, Settings, TwitchSettings
 from forgetmenot.twitch.connection import Gap, IrcConnection
-from tests.loopback_servers.openai import SimOpenAI, raw
+from tests.loopback_servers.model_server import raw
+from tests.loopback_servers.openai import SimOpenAI
 from tests.loopback_servers.twitch import TwitchSim
 
 LINES = 30
