@@ -12,7 +12,7 @@ from forgetmenot.chat import ChatCommands
 from forgetmenot.clock import DAY, HOUR, MINUTE
 from forgetmenot.domain.memory import NoteStatus, Scope, SourceKind
 from forgetmenot.domain.operation import OperationResult, Permission, Surface
-from forgetmenot.languages import Language
+from forgetmenot.languages import Language, languages
 from forgetmenot.operations.entry import Operation, OperationContext, Request
 from forgetmenot.operations.table import OPERATIONS, buttons, commands
 from forgetmenot.settings.schema import BotSettings, ReplySettings, Settings
@@ -281,6 +281,15 @@ async def test_answers_are_in_the_language_of_the_settings(chat: Chat) -> None:
     )
     assert await german.say("carol", "!memory zed") == "zed kenne ich hier nicht."
     assert await german.say("carol", "!bot status") == "ForgetMeNot: an (stille Vorschau)."
+
+
+@pytest.mark.parametrize("code", languages())
+async def test_the_longest_answers_are_short(chat: Chat, code: str) -> None:
+    context = dataclasses.replace(chat.context, settings=lambda: Settings(bot=BotSettings(language=code)))
+    there = dataclasses.replace(chat, commands=ChatCommands(context, lambda: BOT))
+    for line in ("!help", "!bot", "!privacy", "!forgetme", "!remember", "!optout"):
+        answer = await there.say("carol", line) or ""
+        assert 0 < len(answer) <= 200, answer
 
 
 async def test_a_moderators_command_always_gets_an_answer(chat: Chat) -> None:
