@@ -42,6 +42,10 @@ from forgetmenot.text.removal import traces
 from forgetmenot.text.statements import fact_of, lasting_claims, stated_part
 
 _TAKES_BACK = re.compile(r"\b(?:forget|wrong|not true)\b", re.IGNORECASE)
+_ENDS = re.compile(
+    r"\b(?:no|not|never|over|ended|ends|done|gone|cancel\w*|stop\w*|scrap\w*|drop\w*|quit\w*|kein\w*|nicht|nie|\w+n['’]?t)\b",
+    re.IGNORECASE,
+)  # in a line of the streamer, most of whose lines are not about the channel
 _FIRST_PERSON = re.compile(r"\b(?:i|my)\b", re.IGNORECASE)  # of a claim; most lines have none
 LINES_READ, ALL_LINES_READ = 60, 500
 MOST_SAID = 40
@@ -174,6 +178,8 @@ class SpokenCorrections:
                 found = await asyncio.to_thread(corrected, meant, held, await self._before(event, lately))
                 if found is not None:
                     note, fact = found
+                    if subject is None and fact is None and not _ENDS.search(meant):
+                        continue
                     await self._write(event, note, fact)
                     return
         except FactRefused as refused:
