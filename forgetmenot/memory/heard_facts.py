@@ -43,6 +43,10 @@ from forgetmenot.text.statements import denied_of_oneself, denies, fact_of, is_n
 from forgetmenot.text.words import telling_stems
 
 _TAKES_BACK = re.compile(r"\b(?:forget|wrong|not true)\b", re.IGNORECASE)
+_ENDS = re.compile(
+    r"\b(?:no|not|never|over|ended|ends|done|gone|cancel\w*|stop\w*|scrap\w*|drop\w*|quit\w*|kein\w*|nicht|nie|\w+n['’]?t)\b",
+    re.IGNORECASE,
+)  # in a line of the streamer, most of whose lines are not about the channel
 _FIRST_PERSON = re.compile(r"\b(?:i|my)\b", re.IGNORECASE)  # of a claim; most lines have none
 LINES_READ, ALL_LINES_READ = 60, 500
 MOST_SAID = 40
@@ -234,6 +238,8 @@ class SpokenCorrections:
             if ended := [note for note in held if used == {note.id} and denies(meant, note.fact)]:
                 return ended[0], None
             found = await asyncio.to_thread(corrected, meant, held, before) if held else None
+            if found is not None and subject is None and found[1] is None and not _ENDS.search(meant):
+                continue
             denied = denied_of_oneself(meant, [note.fact for note in held]) if found is None else []
             if found is not None or len(denied) == 1:
                 return found or (held[denied[0]], None)

@@ -20,7 +20,7 @@ from forgetmenot.app.scenario_player import ScenarioPlayer
 from forgetmenot.app.scenarios import playing, with_settings
 from forgetmenot.clock import DAY, MINUTE, SECOND
 from forgetmenot.domain.memory import Note, NoteStatus
-from forgetmenot.memory.notes.proposals import FactRefused
+from forgetmenot.errors import InputError
 from forgetmenot.settings.schema import ModelSettings, Settings
 from forgetmenot.store import notes
 from forgetmenot.text.statements import own_fact
@@ -317,7 +317,7 @@ async def _before(player: ScenarioPlayer, one: Mapping[str, Any]) -> list[str]:
         head, _, rest = line.partition(": ")
         about, fact = (head, rest) if head in people else (speaker, line)
         about = "channel" if about == "streamer" else about
-        with contextlib.suppress(FactRefused):  # "no spoilers please" is an order, which no note keeps
+        with contextlib.suppress(InputError):  # "no spoilers please" is an order, which no note keeps
             await player.know(f"{about}: {(own_fact(fact) or fact).removesuffix('.')}")
         await player.hear(speaker, line)
     return people
@@ -337,7 +337,7 @@ async def _by_dock(player: ScenarioPlayer, text: str) -> None:
     subject = "channel" if about == "channel" else f"id-{about}"
     held = await notes.of_subject(player.bot.db, None if subject == "channel" else subject, (NoteStatus.ACTIVE,))
     if not held:
-        with contextlib.suppress(FactRefused):
+        with contextlib.suppress(InputError):
             await player.know(text)
         return
     await player.order(f"dock edit {about}: {held[-1].fact} -> {fact}")
