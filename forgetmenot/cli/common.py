@@ -7,8 +7,8 @@ import re
 import shutil
 import sys
 import textwrap
-from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine, Iterator, Mapping
-from contextlib import asynccontextmanager, contextmanager
+from collections.abc import Awaitable, Callable, Coroutine, Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TextIO, TypeAlias
 
@@ -151,22 +151,15 @@ def existing_database(arguments: argparse.Namespace) -> Path:
     return path
 
 
-@asynccontextmanager
-async def opened(arguments: argparse.Namespace) -> "AsyncIterator[Database]":
-    """Open the memory that `--db` names, which must exist."""
-    from forgetmenot.store.database import open_database
-
-    async with open_database(existing_database(arguments)) as db:
-        yield db
-
-
 def on_memory(
     work: "Callable[[Database, argparse.Namespace], Awaitable[int | None]]",
 ) -> Callable[[argparse.Namespace], Coroutine[Any, Any, int | None]]:
     """A command's work on the memory that `--db` names, which must exist."""
 
     async def run(arguments: argparse.Namespace) -> int | None:
-        async with opened(arguments) as db:
+        from forgetmenot.store.database import open_database
+
+        async with open_database(existing_database(arguments)) as db:
             return await work(db, arguments)
 
     return run

@@ -39,7 +39,7 @@ from forgetmenot.store.database import Database, Source
 from forgetmenot.text.chat_commands import is_command
 from forgetmenot.text.mentions import defang
 from forgetmenot.text.removal import traces
-from forgetmenot.text.statements import claims, fact_of, stated_part
+from forgetmenot.text.statements import fact_of, lasting_claims, stated_part
 
 _TAKES_BACK = re.compile(r"\b(?:forget|wrong|not true)\b", re.IGNORECASE)
 _FIRST_PERSON = re.compile(r"\b(?:i|my)\b", re.IGNORECASE)  # of a claim; most lines have none
@@ -119,7 +119,7 @@ def said_in(text: str, privacy: PrivacySettings) -> list[str]:
     """The facts about its speaker in one line of chat that may be kept. Pure."""
     if not _FIRST_PERSON.search(text) or is_command(text) or _TAKES_BACK.search(text):
         return []
-    return _storable(map(fact_of, claims(text)), privacy)
+    return _storable(map(fact_of, lasting_claims(text)), privacy)
 
 
 def _storable(facts: Iterable[str], privacy: PrivacySettings) -> list[str]:

@@ -50,7 +50,7 @@ _PEOPLE: tuple[Operation, ...] = (
     Operation("bit", _MODEL, services_memory.flag_joke, (_text("text"),)),
     Operation("forget", _ANYBODY | _MODEL, services.queued(services_memory.forget, DeferredKind.FORGET),
         (_text("what"), _TARGET), ("!forget <what>", "!forget that|about <what>"), waits=True),
-    Operation("edit", _ANYBODY | _DOCK, services_memory.edit, (_ID, _text("text")), ("!edit <id> <text>",),
+    Operation("edit", _ANYBODY | _DOCK | _CLI, services_memory.edit, (_ID, _text("text")), ("!edit <id> <text>",),
         edits_memory=True),
     Operation("retract", _MODERATORS | _DOCK | _CLI, services_memory.retract, (_ID,), ("!wrong <id>",),
         edits_memory=True),

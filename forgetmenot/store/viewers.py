@@ -47,12 +47,6 @@ async def get_many(source: Source, viewer_ids: Collection[str]) -> dict[str, Vie
     return {row["id"]: viewer_of(row) for row in rows}
 
 
-async def by_login(source: Source, login: str) -> Viewer | None:
-    """Whoever holds that login now."""
-    row = await source.row("SELECT * FROM viewers WHERE login = ?", (login.removeprefix("@").casefold(),))
-    return viewer_of(row) if row else None
-
-
 async def find(source: Source, login_or_id: str) -> str | None:
     """The id of a person given by id or by their present login, # or @ before it or not; hidden people too."""
     # an id first: a login may be all digits, too

@@ -18,11 +18,8 @@ from forgetmenot.cli import main
 from forgetmenot.clock import ManualClock
 from forgetmenot.dock import waiting_page
 from forgetmenot.dock.security import token_in
-from forgetmenot.dock.server import open_dock
-from forgetmenot.settings.live_settings import LiveSettings
-from forgetmenot.settings.schema import Settings
 from forgetmenot.store.database import Database
-from tests.dock.conftest import FakeControl, FakeSetup, Served
+from tests.dock.conftest import Served, fake_dock
 from tests.dock.demo_bot import BROWSER, SOON, chromium, free_port
 
 CHALLENGE = "0123456789abcdef" * 2
@@ -82,10 +79,7 @@ async def test_the_file_is_its_owners_alone_and_follows_the_token(
     assert stat.S_IMODE(page.stat().st_mode) == 0o600
     assert dock.token in page.read_text()
     fresh, port = token_in(tmp_path, fresh=True), free_port()
-    settings = LiveSettings(Settings())
-    async with open_dock(
-        control=FakeControl(), setup=FakeSetup(), db=db, settings=settings, clock=clock, folder=tmp_path, port=port
-    ):
+    async with fake_dock(db, clock, port):
         assert page.read_text() == waiting_page.page(port, fresh)
 
 
@@ -126,10 +120,7 @@ async def test_it_waits_and_then_goes_over_to_the_dock(
     await page.goto(file.as_uri())
     await until(lambda: len(failed) >= 2)
     await expect(page.locator("#line")).to_have_text("Waiting for the bot to start …")
-    settings = LiveSettings(Settings())
-    async with open_dock(
-        control=FakeControl(), setup=FakeSetup(), db=db, settings=settings, clock=clock, folder=tmp_path, port=port
-    ):
+    async with fake_dock(db, clock, port):
         await page.wait_for_selector("#top .switches")
         assert page.url.startswith(f"http://127.0.0.1:{port}/")
         assert "token" not in page.url

@@ -21,6 +21,7 @@ from forgetmenot.store.database import Database, open_database
 from forgetmenot.store.migrations import schema_sql
 from forgetmenot.store.privacy_log import HashKey, path_of
 from tests.memory.conftest import Channel
+from tests.rows import put
 
 ALICE, BOB = "id-viewer0", "id-viewer1"
 NO_SETTINGS = Settings()
@@ -313,10 +314,7 @@ async def test_a_copy_that_knows_nothing_of_this_list_of_wishes_gets_all_of_them
 
 async def channel_note(db: Database) -> None:
     async with db.write() as tx:
-        await tx.execute(
-            "INSERT INTO semantic_notes (scope, fact, confidence, source_kind, created_at, last_confirmed_at)"
-            " VALUES ('channel', 'is somebody else''s memory', 0.9, 'observed', 0, 0)"
-        )
+        await put(tx, "semantic_notes", scope="channel", fact="is somebody else's memory", source_kind="observed")
 
 
 async def test_a_plain_copy_of_the_file_is_restored_without_its_chat(channel: Channel, tmp_path: Path) -> None:

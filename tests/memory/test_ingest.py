@@ -17,6 +17,7 @@ from forgetmenot.store import opt_outs, personal_data, run_stats
 from forgetmenot.store.database import Database
 from tests.full_disk import no_room
 from tests.memory.conftest import Channel, FakeModel, line, open_channel
+from tests.rows import put
 
 
 async def texts(db: Database) -> list[str]:
@@ -137,11 +138,7 @@ async def test_a_joke_timeout_of_the_bot_takes_nothing_back(channel: Channel, na
     await channel.ingest.flush()
     now = channel.clock.now()
     async with channel.db.write() as tx:
-        await tx.execute(
-            "INSERT INTO action_logs (at, key, target_id, name, class, params_json, verdict, rule, reason, status)"
-            " VALUES (?, 'k', 'id-alice', ?, 'B', '{}', 'allow', '', '', 'running')",
-            (now, name),
-        )
+        await put(tx, "action_logs", at=now, key="k", target_id="id-alice", name=name, status="running")
     channel.ingest.take(Redaction(at=now + 500, user_id="id-alice", duration_s=60))
     await channel.ingest.flush()
     assert await texts(channel.db) == ["time me out" if stays else ""]
