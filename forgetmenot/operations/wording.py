@@ -43,13 +43,14 @@ def words_for(
         return "" if own or not (say or line) else line or language("action.done")
     if outcome is not None and outcome.kind is OutcomeKind.UNKNOWN:
         return language("action.unsure")
-    return harmless(if_refused, language)
+    return harmless(if_refused, language, name)
 
 
-def harmless(if_refused: str, language: Language = ENGLISH) -> str:
-    """The model's words for a refusal; a neutral sentence if they are empty or claim an action."""
+def harmless(if_refused: str, language: Language = ENGLISH, name: str = "") -> str:
+    """The model's words for a refusal; a sentence of ours if they are empty or claim an action."""
     said = without_machine_text(if_refused).strip()
-    return said if said and not claims_action(said) else language("action.neutral")
+    own = f"action.refused.{name}"
+    return said if said and not claims_action(said) else language(own if own in language else "action.neutral")
 
 
 def described(name: str, params: Mapping[str, str], target: str, language: Language = ENGLISH) -> str:
@@ -143,7 +144,8 @@ def _memory(result: OperationResult, language: Language) -> str:
 
 def _which_note(result: OperationResult, language: Language) -> str:
     listed = " · ".join(_quoted(note["id"], note["fact"]) for note in _rows(result.data["notes"]))
-    return language("chat.which_note", list=listed, id=result.data["id"])
+    shown = {**_people(result, language), **result.data}
+    return language(f"chat.{result.code}", **shown, list=listed)
 
 
 def _missed(result: OperationResult, language: Language) -> str:
@@ -178,6 +180,9 @@ _SPECIAL: dict[str, Callable[[OperationResult, Language], str]] = {
     "memory": _memory,
     "missed": _missed,
     "which_note": _which_note,
+    "which_wrong": _which_note,
+    "if_wrong": _which_note,
+    "remembered_beside": _which_note,
     "which_action": _which_action,
     "help": _help,
     "help_command": _help_command,

@@ -7,6 +7,7 @@ boss?". What the commands are, and who may give them, is operations/table.
 import re
 
 from forgetmenot.text.clean import clean
+from forgetmenot.text.statements import denies
 
 _PLEASE = re.compile(
     r"\A(?:(?:hey|hi|ok|okay|please|pls|plz|can you|could you|would you)[,\s]+)+"
@@ -25,6 +26,17 @@ _FORGET = re.compile(
 )
 _EVERYTHING = re.compile(
     r"(?:everything|all|anything)?\s*(?:you\s+(?:know|have|remember)\s*)?(?:about|of|on)?\s*(?:me|myself)[.!]*",
+    re.IGNORECASE,
+)
+_TAKE_BACK = re.compile(
+    r"(?:forget|(?:stop|quit) saying|delete|remove|erase) (?:that|this)(?: (?:one|note|fact))?[.!]*"
+    r"|(?:delete|remove|erase) it[.!]*",
+    re.IGNORECASE,
+)
+_STOP_SAYING = re.compile(r"(?:stop|quit) (?:saying|mentioning|bringing up) (?:that )?(.+)", re.IGNORECASE)
+_CHANGE = re.compile(
+    r"(?:(?:change|correct|fix|update|edit) (?:that|it|this|(?:that |the |my )?note)(?: #?(?P<id>\d+))?"
+    r"(?:\s*[:,]\s*|\s+(?:to|into)\s+)|correction\s*[:,]\s*(?!\w+ not\b|it))(?P<text>.+)",
     re.IGNORECASE,
 )
 _FORGET_ALL = re.compile(rf"!forget\s+(?:about\s+)?(?:everything|all|{_EVERYTHING.pattern})", re.IGNORECASE)
@@ -77,8 +89,10 @@ def spoken_command(question: str) -> str:
     if _MISSED.fullmatch(sentence):
         return "!missed"
     # "remember that boss?" asks; only the two questions above are commands
-    if sentence.endswith("?"):
-        return ""
+    return "" if sentence.endswith("?") else _correction(sentence) or _kept_or_forgotten(sentence)
+
+
+def _kept_or_forgotten(sentence: str) -> str:
     if found := _REMEMBER.fullmatch(sentence):
         fact = found[1] or found[2]
         return "" if _TALK.match(fact) else f"!remember {fact}"
@@ -88,3 +102,13 @@ def spoken_command(question: str) -> str:
             return "!forgetme"
         return "" if _TALK.match(what) else f"!forget {what}"
     return ""
+
+
+def _correction(sentence: str) -> str:
+    """The command that corrects what the bot just said."""
+    if _TAKE_BACK.fullmatch(sentence) or denies(sentence):
+        return "!wrong"
+    if found := _CHANGE.fullmatch(sentence):
+        return " ".join(filter(None, ("!edit", found["id"], found["text"])))
+    found = _STOP_SAYING.fullmatch(sentence)
+    return f"!nevermention {found[1]}" if found else ""
