@@ -194,6 +194,8 @@ async def _subject_and_fact(
     try:
         about = await resolve_target(context.db, asker, name or "?")
     except UnknownViewer:
+        if typed.startswith("@") or rest.startswith(":"):
+            raise
         return Target(), typed
     return about, others_fact(rest) if about.id is not None or rest.lstrip().startswith(":") else typed
 

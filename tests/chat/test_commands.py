@@ -12,12 +12,13 @@ from forgetmenot.chat import ChatCommands
 from forgetmenot.clock import DAY, HOUR, MINUTE
 from forgetmenot.domain.memory import NoteStatus, Scope, SourceKind
 from forgetmenot.domain.operation import OperationResult, Permission, Surface
-from forgetmenot.languages import Language
+from forgetmenot.languages import Language, languages
 from forgetmenot.operations.entry import Operation, OperationContext, Request
 from forgetmenot.operations.table import OPERATIONS, buttons, commands
 from forgetmenot.settings.schema import BotSettings, ReplySettings, Settings
 from forgetmenot.store import episodes, notes
 from forgetmenot.store.notes import NewNote
+from forgetmenot.text.outgoing import without_command
 from tests.chat.conftest import BOT, IDS, Chat
 from tests.rows import put
 
@@ -117,7 +118,7 @@ DIALOGUES: dict[str, list[Line]] = {
         ("carol", "!edit 2 plays bass with @bob",
          "Updated: #3 plays bass with Bob (the old version stays in its history)"),
         ("alice", "!edit 3 my phone number is 555 867 5309", "I don't store that kind of thing about people."),
-        ("alice", "!edit", "!edit [id] <text>: corrects a note; the old version stays in its history"),
+        ("alice", "!edit", "Help: !edit [id] <text>: corrects a note; the old version stays in its history"),
     ],
     "what is remembered beside something alike says how to take that back": [
         ("alice", "!remember my cat is Biscuit", "Remembered about you: #1 their cat is Biscuit"),
@@ -148,6 +149,8 @@ DIALOGUES: dict[str, list[Line]] = {
     ],
     "who names nobody known is told so": [
         ("carol", "!forget @nobody_here drums", "No viewer named nobody_here."),
+        ("carol", "!remember @nobody_here bakes", "No viewer named nobody_here."),
+        ("carol", "!remember nobody_here: bakes", "No viewer named nobody_here."),
         ("carol", "!memory nobody_here", "No viewer named nobody_here."),
         ("carol", "!nevermention @dora her exam", "No viewer named dora."),
     ],
@@ -186,8 +189,8 @@ DIALOGUES: dict[str, list[Line]] = {
     "a topic has to be one": [
         ("alice", "!nevermention the", "Tell me what: !nevermention and a topic, or a note's number like #12."),
         ("alice", "!nevermention #77", "There is no such note."),
-        ("alice", "!nevermention", "!nevermention <what>: I never bring that topic or note up again"),
-        ("alice", "!maymention me", "!maymention <id>: takes an entry off that list"),
+        ("alice", "!nevermention", "Help: !nevermention <what>: I never bring that topic or note up again"),
+        ("alice", "!maymention me", "Help: !maymention <id>: takes an entry off that list"),
         ("alice", "never mention it", None),
     ],
     "fun": [
@@ -214,10 +217,11 @@ DIALOGUES: dict[str, list[Line]] = {
         ("carol", "!why 77", "I have no reply #77."),
     ],
     "help": [
-        ("alice", "!help forget", "!forget <what>: permanently deletes a note about you, by its words or its number"),
+        ("alice", "!help forget",
+         "Help: !forget <what>: permanently deletes a note about you, by its words or its number"),
         ("alice", "!help approve", None),  # it is nobody's business
         ("carol", "!help wrong",
-         "!wrong [id]: removes a note; it can be restored · !wrong <id> undo: undoes the last change of a note"),
+         "Help: !wrong [id]: removes a note; it can be restored · !wrong <id> undo: undoes the last change of a note"),
         ("alice", "!help dance", None),
     ],
 }  # fmt: skip
@@ -227,6 +231,7 @@ DIALOGUES: dict[str, list[Line]] = {
 async def test_a_dialogue(chat: Chat, dialogue: list[Line]) -> None:
     for who, line, answer in dialogue:
         assert await chat.say(who, line) == answer, line
+        assert answer is None or without_command(answer) == answer  # a mark in front is cut before it is sent
 
 
 # ── the table ───────────────────────────────────────────────────────────────────────────────
@@ -236,7 +241,7 @@ async def test_help_lists_what_one_may_type(chat: Chat) -> None:
     """All of it, in one message."""
     for who, permissions in (("alice", {Permission.ANYONE}), ("carol", set(Permission))):
         line = await chat.say(who, "!commands") or ""
-        assert len(line) <= 500
+        assert len(line) <= 200
         allowed = {form.split()[0] for form, _, permission in commands() if permission in permissions}
         assert {word for word in line.split() if word.startswith("!")} - {"!help"} == allowed - {"!help"}
 
@@ -250,7 +255,7 @@ async def test_a_new_command_is_one_entry(chat: Chat) -> None:
     table = {**OPERATIONS, "lurk": entry}
     mine = dataclasses.replace(chat, commands=ChatCommands(dataclasses.replace(chat.context, table=table), lambda: BOT))
     assert await mine.say("alice", "!lurk please") == "Alice lurks."
-    assert await mine.say("alice", "!help lurk") == "!lurk"
+    assert await mine.say("alice", "!help lurk") == "Help: !lurk"
     words = Language({"does": {"lurk": "says that you lurk"}, "label": {"lurk": "Lurk"}})
     assert commands(table, words) == [("!lurk", "says that you lurk", Permission.ANYONE)]
     assert buttons(table, words) == {"lurk": {"label": "Lurk", "does": "says that you lurk"}}
@@ -285,10 +290,25 @@ async def test_answers_are_in_the_language_of_the_settings(chat: Chat) -> None:
     german = dataclasses.replace(chat, commands=ChatCommands(context, lambda: BOT))
     assert await german.say("alice", "!memory") == "Über dich weiß ich noch nichts."
     assert await german.say("alice", "!help fun") == (
-        "!fun [on|off]: ich darf dir zum Spaß höchstens eine Minute Timeout geben"
+        "Hilfe: !fun [on|off]: ich darf dir zum Spaß höchstens eine Minute Timeout geben"
+    )
+    assert await german.say("alice", "!help edit") == (
+        "Hilfe: !edit <Nummer> <Text>: berichtigt eine Notiz; die alte Fassung bleibt im Verlauf"
+    )
+    assert await german.say("carol", "!remember channel: streams on Fridays") == (
+        "Über den Kanal gemerkt: #1 streams on Fridays"
     )
     assert await german.say("carol", "!memory zed") == "zed kenne ich hier nicht."
     assert await german.say("carol", "!bot status") == "ForgetMeNot: an (stille Vorschau)."
+
+
+@pytest.mark.parametrize("code", languages())
+async def test_the_longest_answers_are_short(chat: Chat, code: str) -> None:
+    context = dataclasses.replace(chat.context, settings=lambda: Settings(bot=BotSettings(language=code)))
+    there = dataclasses.replace(chat, commands=ChatCommands(context, lambda: BOT))
+    for line in ("!help", "!bot", "!privacy", "!forgetme", "!remember", "!optout"):
+        answer = await there.say("carol", line) or ""
+        assert 0 < len(answer) <= 200, answer
 
 
 async def test_a_moderators_command_always_gets_an_answer(chat: Chat) -> None:
