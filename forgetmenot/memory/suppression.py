@@ -7,11 +7,12 @@ stored and are shown again when the entry is removed.
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
+from typing import NamedTuple
 
 from forgetmenot.domain.memory import Note
 from forgetmenot.memory.handles import SOMEBODY, names_typed, without_names
 from forgetmenot.memory.notes.proposals import FactRefused
-from forgetmenot.store import notes, viewers
+from forgetmenot.store import episode_redaction, forgotten_facts, notes, viewers
 from forgetmenot.store.database import Database, Source
 from forgetmenot.store.notes import SuppressionRow
 from forgetmenot.text.clean import clean
@@ -157,3 +158,21 @@ async def unsuppress(db: Database, row_id: int) -> bool:
 async def load_filter(source: Source) -> SuppressionFilter:
     """The filter of what is suppressed now."""
     return SuppressionFilter(await notes.suppressions(source))
+
+
+class Revision(NamedTuple):
+    """Changes when something may not be mentioned any more: by the list, a cleared line, or a wish to forget."""
+
+    left_alone: tuple[int, int, int] = (0, 0, 0)
+    mending: tuple[int, int] = (0, 0)
+    forgotten: tuple[int, int] = (0, 0)
+
+
+NOTHING_WITHDRAWN = Revision()
+
+
+async def revision_of(at: Source) -> Revision:
+    """The revision of the moment."""
+    return Revision(
+        await notes.suppression_revision(at), await episode_redaction.revision(at), await forgotten_facts.revision(at)
+    )

@@ -23,7 +23,15 @@ from forgetmenot.memory.episodes.past_episodes import newest, spoken_of, without
 from forgetmenot.memory.heard_facts import heard_facts
 from forgetmenot.memory.ranking import Found, Query
 from forgetmenot.memory.recall import CHANNEL, NotesSnapshot, Recall, fitting
-from forgetmenot.memory.suppression import SuppressionFilter, conversation_stems, load_filter, touches_topic
+from forgetmenot.memory.suppression import (
+    NOTHING_WITHDRAWN,
+    Revision,
+    SuppressionFilter,
+    conversation_stems,
+    load_filter,
+    revision_of,
+    touches_topic,
+)
 from forgetmenot.memory.viewer_rules import role_of, standing_of
 from forgetmenot.operations import fact_gathering
 from forgetmenot.prompt.assemble import assemble, compose_prefix
@@ -46,9 +54,7 @@ from forgetmenot.store import (
     bot_messages,
     briefs,
     channel_state,
-    episode_redaction,
     events,
-    forgotten_facts,
     model_calls,
     notes,
     streams,
@@ -334,24 +340,6 @@ def _people_of(material: TailMaterial) -> set[str]:
     return ids | {other.viewer.id for other in material.others} | {who for text in texts for who in ids_in(text)}
 
 
-class Revision(NamedTuple):
-    """Changes when something may not be mentioned any more: by the list, a cleared line, or a wish to forget."""
-
-    left_alone: tuple[int, int, int] = (0, 0, 0)
-    mending: tuple[int, int] = (0, 0)
-    forgotten: tuple[int, int] = (0, 0)
-
-
-NOTHING_WITHDRAWN = Revision()
-
-
-async def revision_of(at: Source) -> Revision:
-    """The revision of the moment."""
-    return Revision(
-        await notes.suppression_revision(at), await episode_redaction.revision(at), await forgotten_facts.revision(at)
-    )
-
-
 class PrefixKeeper:
     """The prefix of the moment. `model`: the name of the model that replies, whose calibration counts."""
 
@@ -451,8 +439,7 @@ async def compose(
     keeper: PrefixKeeper, gatherer: ContextGatherer, trigger: Trigger, settings: Settings, *, bot_id: str
 ) -> Composed:
     """The prompt for one line under one snapshot of the settings. Reads only. Raises StoreError."""
-    prefix = await keeper.current()
-    revision = keeper.revision
+    prefix, revision = await keeper.current(), keeper.revision
     shown = Shown(_rows(prefix, "episodes"), _rows(prefix, "channel_notes", "channel_notes_more"))
     material = await gatherer.tail(trigger, settings, bot_id=bot_id, shown=shown)
     prompt = assemble(prefix, material, settings, keeper.factor)

@@ -25,7 +25,7 @@ from forgetmenot.llm.offline.answer import quotation
 from forgetmenot.logs import log
 from forgetmenot.memory.facts.corrections import seems_to_correct
 from forgetmenot.memory.heard_facts import changed_by, just_said
-from forgetmenot.memory.suppression import load_filter, without_hidden_names, without_suppressed
+from forgetmenot.memory.suppression import load_filter, revision_of, without_hidden_names, without_suppressed
 from forgetmenot.operations import wording
 from forgetmenot.operations.action_claims import claims_action
 from forgetmenot.operations.executor import ActionContext, Executor
@@ -34,7 +34,7 @@ from forgetmenot.prompt.assemble import INSTRUCTIONS
 from forgetmenot.prompt.instructions import rules_of
 from forgetmenot.prompt.material import TailMaterial
 from forgetmenot.reply import explanation
-from forgetmenot.reply.context import Composed, ContextGatherer, PrefixKeeper, compose, revision_of
+from forgetmenot.reply.context import Composed, ContextGatherer, PrefixKeeper, compose
 from forgetmenot.reply.outbox import Outbox, ReasonToDrop
 from forgetmenot.reply.postprocess import FilterContext, Polished, polish, tidy
 from forgetmenot.reply.reply_object import ModelReply, read_reply, reply_request

@@ -62,11 +62,12 @@ async def test_an_error_takes_the_whole_transaction_back(db: Database) -> None:
 
 
 async def test_a_cancelled_opening_leaves_no_thread_that_speaks_later(tmp_path: Path) -> None:
-    began, before = threading.Event(), set(threading.enumerate())
+    began, ended, before = threading.Event(), threading.Event(), set(threading.enumerate())
 
     def slowly() -> sqlite3.Connection:
         began.set()
         time.sleep(0.2)
+        ended.set()
         return sqlite3.connect(tmp_path / "m.sqlite3")
 
     async def hold() -> None:
@@ -79,7 +80,11 @@ async def test_a_cancelled_opening_leaves_no_thread_that_speaks_later(tmp_path: 
     task.cancel()
     with pytest.raises(asyncio.CancelledError):
         await task
-    assert {thread for thread in set(threading.enumerate()) - before if "connection_worker" in thread.name} == set()
+    assert ended.is_set()
+    left = [thread for thread in set(threading.enumerate()) - before if "connection_worker" in thread.name]
+    for thread in left:  # it has nothing to say any more, and may be about to end
+        thread.join(5)
+    assert not any(thread.is_alive() for thread in left)
 
 
 async def test_a_cancelled_transaction_leaves_nothing_for_the_next_one_to_commit(db: Database) -> None:
