@@ -47,6 +47,8 @@ _FIRST_PERSON = re.compile(r"\b(?:i|my)\b", re.IGNORECASE)  # of a claim; most l
 LINES_READ, ALL_LINES_READ = 60, 500
 MOST_SAID = 40
 """Facts of one viewer that are compared with each other, the newest: each with every later one."""
+MOST_STATED = 2_000
+"""People of whom it is kept that they said something of themselves."""
 OWN_WORD = edits.TellerTrust(SourceKind.SELF_CLAIM, most=10)
 LATELY = 5 * MINUTE
 """How old the line or the reply may be that a correction without a subject is about."""
@@ -199,6 +201,7 @@ class SpokenCorrections:
     ) -> None:
         self._db, self._settings, self._clock, self._flush = db, settings, clock, flush
         self._last: OrderedDict[str, tuple[int, str]] = OrderedDict()
+        self._stated: OrderedDict[str, None] = OrderedDict()  # who said something of themselves in this run
 
     async def take(self, event: ChatEvent, text: str) -> None:
         """Write what a line corrects, if anything. A correction that is refused or cannot be written is only logged.
@@ -223,6 +226,10 @@ class SpokenCorrections:
             log.debug("a correction in chat is not taken", rule=refused.rule)
         except StoreError as error:
             log.warning("a correction in chat could not be written", error=type(error).__name__)
+        if _FIRST_PERSON.search(text) and claims(text):
+            self._stated[event.user_id] = None
+            while len(self._stated) > MOST_STATED:
+                self._stated.popitem(last=False)
 
     async def _found(self, event: ChatEvent, meant: str, own: Before) -> tuple[Note, str | None] | None:
         """The note that a line corrects, and what it then says. What came before: the bot's reply, else their line."""
@@ -237,7 +244,9 @@ class SpokenCorrections:
             denied = denied_of_oneself(meant, [note.fact for note in held]) if found is None else []
             if found is not None or len(denied) == 1:
                 return found or (held[denied[0]], None)
-        return await self._heard(event, meant, own, said) if could_correct(meant) or is_negated(meant) else None
+        if event.user_id not in self._stated or not (could_correct(meant) or is_negated(meant)):
+            return None  # nearly every line: to look at what was heard today takes a write and a read
+        return await self._heard(event, meant, own, said)
 
     async def _heard(
         self, event: ChatEvent, meant: str, own: Before, said: JustSaid | None
@@ -259,6 +268,7 @@ class SpokenCorrections:
     def forget(self) -> None:
         """Drop the last lines of everybody: after an erasure."""
         self._last.clear()
+        self._stated.clear()
 
     async def _write(self, event: ChatEvent, note: Note, fact: str | None) -> None:
         # the line is the evidence of the correction, so it has to be on disk first
