@@ -2,12 +2,18 @@
 
 import codecs
 import contextlib
+import glob
 import io
 import os
 import tempfile
+import time
 from pathlib import Path
 
 from forgetmenot.errors import InputError
+
+UNFINISHED_AFTER_S = 60
+"""No file is written for longer; another process may be at it until then."""
+_NEEDED = getattr(os, "O_BINARY", 0) | getattr(os, "O_NOFOLLOW", 0)  # Windows has the first; never through a link
 
 
 def open_text(path: Path, *, errors: str = "strict", newline: str | None = None) -> io.TextIOWrapper:
@@ -51,7 +57,14 @@ def make_own(folder: Path) -> None:
 
 
 def replace_file(path: Path, text: str, *, mode: int = 0o600) -> None:
-    """Put a whole new file in the place of the old one, or change nothing. Line ends stay as given. Raises OSError."""
+    """Put a whole new file in the place of the old one, or change nothing. Line ends stay as given. Raises OSError.
+
+    What a crash in the middle of it left goes with the next one: it may hold a token, or what somebody exported.
+    """
+    for left in path.parent.glob(f".{glob.escape(path.name)}-*.new"):
+        with contextlib.suppress(OSError):
+            if time.time() - left.stat().st_mtime > UNFINISHED_AFTER_S:
+                left.unlink()
     handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}-", suffix=".new")  # made with mode 0600
     new = Path(name)
     try:
@@ -72,7 +85,7 @@ def write_own(path: Path, data: bytes, flags: int = 0, *, at: int = 0) -> None:
 
     `flags`: os.O_EXCL, os.O_TRUNC or os.O_APPEND; `at`: where the bytes go in a file that is there.
     """
-    descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | getattr(os, "O_BINARY", 0) | flags, 0o600)
+    descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | _NEEDED | flags, 0o600)
     with os.fdopen(descriptor, "wb") as file:
         file.seek(at)
         file.write(data)

@@ -1,11 +1,14 @@
-"""Where secrets are kept: the system's keyring, or a file that only its user can read. Nowhere else.
+"""Where secrets are kept, the log-ins among them: the system's keyring, or a file that only its user can read.
 
 A save is atomic: after a crash there is the old text or the new one. The file exists only while the keyring could not
 be used, so where there is one it is the newer. Blocking: call it in a thread. Never logs a secret.
 """
 
 import contextlib
+from enum import StrEnum
 from pathlib import Path
+
+import msgspec
 
 from forgetmenot.files import make_own, replace_file
 from forgetmenot.late_imports import load
@@ -21,11 +24,15 @@ def login_folder(database: Path) -> Path:
 
 
 class SecretStore:
-    """Keeps texts by name. `folder` is for the files; `use_keyring` is off in tests and for who wants files."""
+    """Keeps texts by name. `folder` is for the files; `use_keyring` is off in tests and for who wants files.
 
-    def __init__(self, folder: Path, *, use_keyring: bool = True) -> None:
+    `file` is the form of a file's name.
+    """
+
+    def __init__(self, folder: Path, *, use_keyring: bool = True, file: str = "{}.secret") -> None:
         self.folder = folder
         self._use_keyring = use_keyring
+        self._file = file
 
     def load(self, name: str) -> str | None:
         """The text; an empty one for nothing, None where the keyring cannot be read just now."""
@@ -37,7 +44,8 @@ class SecretStore:
         if self._into_keyring(name, text):
             self.path(name).unlink(missing_ok=True)
         else:
-            self._into_file(name, text)
+            make_own(self.folder)
+            replace_file(self.path(name), text)
 
     def delete(self, name: str) -> None:
         """Forget it in both places. Raises OSError where the file cannot be deleted."""
@@ -58,7 +66,7 @@ class SecretStore:
 
     def path(self, name: str) -> Path:
         """The file that holds it where the keyring does not."""
-        return self.folder / f"{name}.secret"
+        return self.folder / self._file.format(name)
 
     def from_file(self, name: str) -> str | None:
         """What the file holds; None where there is none, or none that can be read."""
@@ -99,6 +107,54 @@ class SecretStore:
             return False
         return kept == text  # one that is switched off takes, and loses
 
-    def _into_file(self, name: str, text: str) -> None:
-        make_own(self.folder)
-        replace_file(self.path(name), text)
+
+class Account(StrEnum):
+    """Whose log-in it is. One account may do for both: then it is the bot's."""
+
+    BOT = "bot"
+    BROADCASTER = "broadcaster"
+
+
+class Token(msgspec.Struct, frozen=True):
+    """An access token, the refresh token that is good for one more, and whose they are ("" until Twitch has said)."""
+
+    access: str
+    refresh: str
+    user_id: str = ""
+    login: str = ""
+    scopes: tuple[str, ...] = ()
+
+    def __repr__(self) -> str:
+        return f"Token({self.login or self.user_id!r})"
+
+
+class TokenStore:
+    """The log-ins of the two accounts: keeps one pair of tokens per account. Never prints one."""
+
+    def __init__(self, folder: Path, *, use_keyring: bool = True) -> None:
+        self.folder = folder
+        self._kept = SecretStore(folder, use_keyring=use_keyring, file="twitch-{}.json")
+
+    def load(self, account: Account) -> Token | None:
+        """The pair that was saved last, or None. What cannot be read counts as none; `is_empty` knows better."""
+        for read in (self._kept.from_file, self._kept.from_keyring):
+            with contextlib.suppress(msgspec.DecodeError):
+                if text := read(account):
+                    return msgspec.json.decode(text, type=Token)
+        return None
+
+    def is_empty(self, account: Account) -> bool:
+        """Whether surely nothing is kept; a keyring that cannot be read just now may hold a pair."""
+        return not self._kept.path(account).exists() and self._kept.from_keyring(account) == ""
+
+    def save(self, account: Account, token: Token) -> None:
+        """Keep a pair in place of the old one. Raises OSError if neither place takes it."""
+        self._kept.save(account, msgspec.json.encode(token).decode())
+
+    def delete(self, account: Account) -> None:
+        """Forget the pair in both places. Raises OSError where the file cannot be deleted."""
+        self._kept.delete(account)
+
+    def place(self, account: Account) -> str:
+        """Where the pair is, in words for its owner."""
+        return self._kept.place(account)

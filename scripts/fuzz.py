@@ -309,8 +309,8 @@ async def helix_answers(inputs: int, seed: int) -> Tried:
     """What twitchio and we make of any answer of Helix, over HTTP: an error of ours, or a value."""
     from soak import settings_for  # needs the loopback servers
 
+    from forgetmenot.secret_store import Account, Token, TokenStore
     from forgetmenot.twitch.auth import Login
-    from forgetmenot.twitch.token_store import Account, Token, TokenStore
     from tests.loopback_servers.twitch import TwitchSim
 
     dice, tried, body = random.Random(f"{seed} helix"), Tried(), [""]  # noqa: S311  # the same again

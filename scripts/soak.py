@@ -22,6 +22,7 @@ from forgetmenot.domain.action import Outcome
 from forgetmenot.domain.chat import ChatEvent
 from forgetmenot.logs import set_up
 from forgetmenot.reply.outbox import Outbox, Outgoing, Sent
+from forgetmenot.secret_store import Account, Token, TokenStore
 from forgetmenot.settings.schema import Settings, TwitchSettings
 from forgetmenot.store import bot_messages
 from forgetmenot.store.bot_messages import ReplyStatus
@@ -30,7 +31,6 @@ from forgetmenot.twitch.auth import Login
 from forgetmenot.twitch.chat_lines import ChatItem
 from forgetmenot.twitch.connection import Gap, IrcConnection
 from forgetmenot.twitch.helix import Helix
-from forgetmenot.twitch.token_store import Account, Token, TokenStore
 from tests.loopback_servers.twitch import TwitchSim
 
 Figures = dict[str, int]
@@ -155,12 +155,11 @@ def _gaps(heard: list[ChatItem | Gap]) -> list[Gap]:
 async def race(folder: Path, races: int) -> Figures:
     """Twenty calls at once on a token that has just expired, again and again."""
     async with TwitchSim() as sim, hands(sim, folder, SystemClock()) as helix:
-        sim.bucket.limit = 1_000_000
         answered = 0
         for _ in range(races):
             sim.expire()
-            answered += sum(map(bool, await asyncio.gather(*(helix.user_by_login("demo") for _ in range(20)))))
-        wasted = sim.tokens.refreshes - races + sim.tokens.refused_refreshes + races * 20 - answered
+            answered += sum(map(bool, await asyncio.gather(*(helix.id_of("demo") for _ in range(20)))))
+        wasted = sim.oauth.refreshes - races + sim.oauth.refused_refreshes + races * 20 - answered
     return {"refresh races": races, "calls in them": answered, "renewals wasted": wasted}
 
 

@@ -5,14 +5,16 @@
     train-env/bin/python scripts/train_classifiers.py
 
 The sentences are scripts/classifiers/*.tsv (label, language, sentence); "kept" and "ok" are harmless, "none" asks for
-nothing; beside a question stand facts, and which of them answer it. A sentence that nearly repeats one that tests/data
-measures with is left out. `--check` writes nothing and prints how every fifth of the rows is judged by a table trained
-on the others. tests/text/test_sensitive.py, tests/memory/test_text_gate.py and tests/text/test_questions.py have the
-rates on sentences that were not trained on. The same rows and versions give the same file.
+nothing; beside a question stand facts, and which of them answer it; a "fact" lasts, a "joke" or a "moment" does not.
+A sentence that nearly repeats one that tests/data measures with is left out. `--check` writes nothing and prints how
+every fifth of the rows is judged by a table trained on the others. tests/text/test_sensitive.py, test_questions.py,
+test_statements.py and tests/memory/test_text_gate.py have the rates on sentences that were not trained on. The same
+rows and versions give the same file.
 """
 
 import argparse
 import json
+import re
 import sys
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -33,6 +35,8 @@ from classifiers.training import STRENGTH, Examples, fingerprint, packed  # noqa
 from forgetmenot.memory import text_gate  # noqa: E402
 from forgetmenot.text import classifier, sensitive_words  # noqa: E402
 from forgetmenot.text.questions import answer_features, question_signs  # noqa: E402
+from forgetmenot.text.statements import claims as claims_of  # noqa: E402
+from forgetmenot.text.statements import fact_of  # noqa: E402
 from forgetmenot.text.words import words  # noqa: E402
 
 BUCKETS = 1 << 16
@@ -40,6 +44,8 @@ ALIKE = 0.8
 """A training row that shares so large a part of its words with a measured one is left out."""
 THRESHOLDS = (0.2, 0.3, 0.4, 0.5, 0.6)
 ASKED = [ROOT / "scripts" / "classifiers" / name for name in ("questions.tsv", "ordinary_lines.txt")]
+SAYS_WHAT_IS = re.compile(r"(?:[a-z]+s|moved|never|only|cannot|main|favou?rite|their) ")
+"""How a known fact begins that is of use here."""
 Row = tuple[str, str]
 """A label and its sentence."""
 
@@ -117,6 +123,21 @@ def answers() -> bytes:
     return packed(["answers"], weights[None], [bias], rows=fingerprint(*ASKED))
 
 
+def lasting() -> bytes:
+    """The file of the table "lasting": which of the facts that rules read in a line are meant, and last."""
+    path = ROOT / "scripts" / "classifiers" / "lasting.tsv"
+    rows = unlike(written("lasting"), [line for _, line, *_ in table(DATA / "own_lines.tsv")])
+    facts = [(label == "fact", fact_of(claim)) for label, line in rows for claim in claims_of(line) or [line]]
+    known = {fact for _, _, _, *beside in table(ASKED[0]) if beside for fact in beside[0].split(" | ")}
+    known |= {fact for _, beside, *_ in table(path.with_name("corrections.tsv")) for fact in beside.split(" | ")}
+    facts += [(True, fact) for fact in sorted(known) if fact.isascii() and SAYS_WHAT_IS.match(fact)]
+    examples = Examples(BUCKETS)
+    for good, fact in facts:
+        examples.add(classifier.pieces(fact), good=good)
+    weights, bias = examples.weights()
+    return packed(["lasting"], weights[None], [bias], rows=fingerprint(path))
+
+
 def unlike(rows: Sequence[Row], measured: Sequence[str]) -> list[Row]:
     """The rows, each once, without those that nearly repeat a measured one."""
     others = [frozenset(words(text)) for text in measured]
@@ -149,7 +170,7 @@ def main() -> int:
     """Train, or check."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").split("\n", maxsplit=1)[0])
     parser.add_argument(
-        "task", nargs="?", choices=["claims", "sensitive", "questions", "answers"], help="only this one"
+        "task", nargs="?", choices=["claims", "sensitive", "questions", "answers", "lasting"], help="only this one"
     )
     parser.add_argument("--check", action="store_true", help="print rates, write nothing")
     wanted = parser.parse_args()
@@ -166,8 +187,9 @@ def main() -> int:
             path = ROOT / "forgetmenot" / "text" / f"{task.name}.weights"
             path.write_bytes(table_of(task, model.fit(known, labels), names))
             print(f"{path.name}: {len(rows)} sentences, {path.stat().st_size} bytes")
-    if wanted.task in {None, "answers"} and not wanted.check:
-        (ROOT / "forgetmenot" / "text" / "answers.weights").write_bytes(answers())
+    for name, made in (("answers", answers), ("lasting", lasting)):
+        if wanted.task in {None, name} and not wanted.check:
+            (ROOT / "forgetmenot" / "text" / f"{name}.weights").write_bytes(made())
     return 0
 
 

@@ -60,7 +60,7 @@ async def serve(arguments: argparse.Namespace) -> None:
             for name, token in (("bot", bot), ("broadcaster", owner))
         }
         print(json.dumps(facts | accounts), flush=True)
-        sim.chat.on_said = lambda said: print(f"<{said.user.login}> {said.text}", file=sys.stderr)
+        sim.irc.on_said = lambda said: print(f"<{said.user.login}> {said.text}", file=sys.stderr)
         typed: asyncio.Queue[str] = asyncio.Queue()
         loop = asyncio.get_running_loop()
         threading.Thread(target=_listen, args=(loop, typed), daemon=True).start()

@@ -18,6 +18,7 @@ from forgetmenot.reply.triggers import Trigger, TriggerKind
 from forgetmenot.settings.schema import Settings
 from forgetmenot.store import notes
 from forgetmenot.store.database import Database
+from tests.rows import put
 
 if TYPE_CHECKING:
     from forgetmenot.memory.extraction import Extractor, ExtractReport
@@ -75,9 +76,7 @@ class World:
         """The next stream; the one before it is over."""
         async with self.db.write() as tx:
             await tx.execute("UPDATE streams SET ended_at = ? WHERE ended_at IS NULL", (self.clock.now(),))
-            return await tx.insert(
-                "INSERT INTO streams (started_at, last_event_at) VALUES (?, ?)", (self.clock.now(), self.clock.now())
-            )
+            return await put(tx, "streams", started_at=self.clock.now(), last_event_at=self.clock.now())
 
     async def attends(self, viewer_id: str, stream_id: int) -> None:
         """Somebody came to a stream, now."""

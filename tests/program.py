@@ -9,8 +9,7 @@ import sys
 from collections.abc import AsyncIterator
 from pathlib import Path
 
-from forgetmenot.secret_store import login_folder
-from forgetmenot.twitch.token_store import Account, Token, TokenStore
+from forgetmenot.secret_store import Account, Token, TokenStore, login_folder
 from tests.loopback_servers.twitch import TwitchSim
 
 BOT = "keeper"

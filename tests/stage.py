@@ -29,6 +29,7 @@ from forgetmenot.settings.schema import ActionSettings, BotSettings, ClassMode, 
 from forgetmenot.store import bot_messages, channel_state, notes
 from forgetmenot.store.database import Database
 from forgetmenot.store.notes import NewNote
+from tests.rows import put
 
 # a fake takes what its port is given
 
@@ -132,10 +133,7 @@ class Stage:
             **more,
         )
         async with self.db.write() as tx:
-            await tx.execute(
-                "INSERT INTO events (id, run_id, viewer_id, kind, text, role, at) VALUES (?, 1, ?, 'message', ?, ?, ?)",
-                (event.id, viewer, text, "viewer", now),
-            )
+            await put(tx, "events", id=event.id, viewer_id=viewer, text=text, at=now)
         return event
 
     async def ask(self, text: str, viewer: str = "1", **more: Any) -> Reply | None:  # noqa: ANN401
@@ -178,9 +176,7 @@ async def stage(db: Database, clock: ManualClock, chat: FakeChat) -> AsyncIterat
             "INSERT INTO viewers (id, login, display_name, first_seen_at, last_seen_at) VALUES (?, ?, ?, ?, ?)",
             [(key, login, login.title(), clock.now(), clock.now()) for key, login in PEOPLE.items()],
         )
-        await tx.execute(
-            "INSERT INTO streams (id, started_at, last_event_at) VALUES (1, ?, ?)", (clock.now(), clock.now())
-        )
+        await put(tx, "streams", id=1, started_at=clock.now(), last_event_at=clock.now())
         await channel_state.put(tx, {"live": "1", "title": "Racing"}, clock.now())
     made = _stage(db, clock, chat)
     worker = asyncio.create_task(made.outbox.run())

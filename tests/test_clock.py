@@ -18,16 +18,10 @@ def test_a_machine_clock_that_is_hours_wrong_is_corrected_by_twitchs_timestamps(
     assert abs(clock.now() - machine_ms() - 3 * HOUR) < 1_000
 
 
-def test_ordinary_latency_corrects_nothing() -> None:
+@pytest.mark.parametrize("delays", [(80, 250, 1_900), (100, 100, 10 * MINUTE, 100, 100)])
+def test_ordinary_latency_and_one_late_line_correct_nothing(delays: tuple[int, ...]) -> None:
     clock = SystemClock()
-    for delay in (80, 250, 1_900):
-        clock.observe(machine_ms() - delay)
-    assert abs(clock.now() - machine_ms()) < 1_000
-
-
-def test_one_late_line_moves_nothing() -> None:
-    clock = SystemClock()
-    for delay in (100, 100, 10 * MINUTE, 100, 100):
+    for delay in delays:
         clock.observe(machine_ms() - delay)
     assert abs(clock.now() - machine_ms()) < 1_000
 

@@ -18,12 +18,6 @@ def read(folder: Path) -> str:
     return (folder / "forgetmenot.log").read_text(encoding="utf-8")
 
 
-def test_the_file_gets_json_lines_with_the_facts(tmp_path: Path) -> None:
-    logs.set_up(folder=tmp_path, console=False)
-    logs.log.info("episode written", episode=12, events=40)
-    assert '"episode": 12' in read(tmp_path)
-
-
 @pytest.mark.parametrize("key", sorted(logs.CHAT_KEYS))
 def test_keys_that_could_hold_chat_are_dropped(tmp_path: Path, key: str) -> None:
     logs.set_up(folder=tmp_path, console=False)

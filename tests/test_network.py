@@ -18,34 +18,24 @@ def _no_proxies(monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.delenv(name.upper(), raising=False)
 
 
-def test_without_one_there_is_none() -> None:
-    assert proxy_for(CHAT) == Proxy()
-
-
 def test_https_proxy_counts_for_chat_and_its_credentials_are_taken_out(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert proxy_for(CHAT) == Proxy()
     monkeypatch.setenv("https_proxy", "http://me:secret@proxy.lan:3128")
     assert proxy_for(CHAT) == Proxy(URL("http://proxy.lan:3128"), {"Proxy-Authorization": "Basic bWU6c2VjcmV0"})
-
-
-def test_a_proxy_without_a_scheme_is_http(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("https_proxy", "proxy.lan:3128")
     assert proxy_for(CHAT).url == URL("http://proxy.lan:3128")
+
+
+LOOPBACK = ("localhost", "localhost.", "LOCALHOST", "[::1]", "127.0.0.1", "127.0.0.2")
 
 
 def test_no_proxy_and_loopback_go_straight(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("https_proxy", "http://proxy.lan:3128")
     monkeypatch.setenv("http_proxy", "http://proxy.lan:3128")
     monkeypatch.setenv("no_proxy", ".twitch.tv")
-    assert proxy_for(CHAT) == Proxy()
-    assert proxy_for("ws://127.0.0.1:80/irc") == Proxy()
-    assert proxy_for("ws://localhost:80/irc") == Proxy()
+    for straight in (CHAT, *(f"ws://{host}:80/irc" for host in LOOPBACK)):
+        assert proxy_for(straight) == Proxy(), straight
     assert proxy_for("ws://elsewhere/irc").url == URL("http://proxy.lan:3128")
-
-
-@pytest.mark.parametrize("host", ["localhost.", "LOCALHOST", "[::1]", "127.0.0.2"])
-def test_loopback_is_known_by_all_its_names(monkeypatch: pytest.MonkeyPatch, host: str) -> None:
-    monkeypatch.setenv("http_proxy", "http://proxy.lan:3128")
-    assert proxy_for(f"ws://{host}:80/irc") == Proxy()
 
 
 @pytest.mark.parametrize(

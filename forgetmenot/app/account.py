@@ -18,13 +18,13 @@ from forgetmenot.languages import in_language, joined
 from forgetmenot.late_imports import load_off_the_loop
 from forgetmenot.memory.viewer_rules import role_of
 from forgetmenot.operations.catalogue import lacking, same_account, scopes_for
+from forgetmenot.secret_store import Account, Token, TokenStore
 from forgetmenot.settings.live_settings import LiveSettings
 from forgetmenot.settings.schema import Settings
 from forgetmenot.twitch.auth import Login
 from forgetmenot.twitch.connection import IrcConnection, Phase
 from forgetmenot.twitch.helix import Helix
 from forgetmenot.twitch.oauth import DeviceCode, begin_device_login, finish_device_login
-from forgetmenot.twitch.token_store import Account, Token, TokenStore
 
 SIGN_IN_EVERY = 10 * SECOND
 MANY_LINES = frozenset({Role.MODERATOR, Role.BROADCASTER})  # Twitch lets them write more
@@ -70,8 +70,8 @@ class TwitchAccount:
         """Sign in to chat once there is a log-in that chat has not refused. Raises TwitchError."""
         if self.chat.state.phase is not Phase.CONNECTED or self.chat.state.login or not await self.login.exists():
             return
-        irc_login = await self.login.irc(self.chat.refused_token)
-        if irc_login is not None and irc_login.token != self.chat.refused_token:
+        token = await self.login.irc(self.chat.refused_token)
+        if token is not None and token.access != self.chat.refused_token:
             self.chat.sign_in()
 
     async def myself(self) -> BotIdentity:

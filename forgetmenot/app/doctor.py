@@ -34,12 +34,11 @@ from forgetmenot.network import proxy_for, trusted
 from forgetmenot.operations.catalogue import lacking, scopes_for
 from forgetmenot.operations.switches import gaps_sentence
 from forgetmenot.ports import BotState, Check
-from forgetmenot.secret_store import login_folder
+from forgetmenot.secret_store import Account, TokenStore, login_folder
 from forgetmenot.settings.schema import Provider, Settings
 from forgetmenot.store import backup, dock_rows, invariants, personal_data, privacy_log, streams
 from forgetmenot.store.database import SQLITE_VERSION, open_database
 from forgetmenot.store.file_safety import is_locked, synced_by
-from forgetmenot.twitch.token_store import Account, TokenStore
 
 OK, WARN, BAD = "ok", "warn", "bad"
 WITHIN_S = 8.0

@@ -207,8 +207,7 @@ async def _run(session: _Session) -> None:
         async with open_bot(
             session.path, "run", settings=settings, clock=clock, account=account.helix, me=me, effects=Bridge(settings)
         ) as bot:
-            keep_backups(bot)
-            keep_looking_around(bot)
+            _look_after(bot)
             if settings().twitch.client_id:
                 watch_channel(bot, account)
             session.report(_greeting(bot, account))
@@ -305,16 +304,14 @@ async def _wind_down(bot: Bot, *, summarise: bool) -> None:
         log.warning("stopped before everything was summarised", reason=str(error) or "the time for it was over")
 
 
-def keep_backups(bot: Bot) -> None:
-    """Add the backup task; it starts after the bot, which it would delay."""
+def _look_after(bot: Bot) -> None:
+    """Add the tasks that would delay the bot's start: backups, and the viewers and notes that a reply will need."""
     backups = Backups(db=bot.db, settings=bot.settings, clock=bot.clock)
-    bot.tasks.all.append(PeriodicTask("backups", lambda: MINUTE, backups.run_pass))
-
-
-def keep_looking_around(bot: Bot) -> None:
-    """Add the tasks that prepare active viewers and their notes before a reply needs them."""
-    bot.tasks.all.append(PeriodicTask("people", lambda: LOOK_EVERY, bot.recall.active_viewers.look_again))
-    bot.tasks.all.append(PeriodicTask("recall", lambda: LOOK_EVERY, bot.recall.prepare))
+    bot.tasks.all += [
+        PeriodicTask("backups", lambda: MINUTE, backups.run_pass),
+        PeriodicTask("people", lambda: LOOK_EVERY, bot.recall.active_viewers.look_again),
+        PeriodicTask("recall", lambda: LOOK_EVERY, bot.recall.prepare),
+    ]
 
 
 def check_channel(settings: Settings) -> None:

@@ -27,6 +27,7 @@ from forgetmenot.llm.build import Models, build_models
 from forgetmenot.llm.guarded import CallQueue, GuardedModel, Limits
 from forgetmenot.memory import backups
 from forgetmenot.memory.notes import edits, note_merge
+from forgetmenot.memory.notes.proposals import FactRefused
 from forgetmenot.operations.wording import sentence
 from forgetmenot.ports import CallMeter, LanguageModel
 from forgetmenot.reply.explanation import ReplyExplanation, explain
@@ -187,7 +188,10 @@ class ScenarioPlayer:
                 tx, [SeenViewer(f"id-{one}", one, one.title(), Role.VIEWER, at, at) for one in people]
             )
         subject = None if about == "channel" else f"id-{about}"
-        return await edits.remember(self.bot.db, subject, fact, by="id-streamer", at=at)
+        try:
+            return await edits.remember(self.bot.db, subject, fact, by="id-streamer", at=at)
+        except FactRefused as refused:
+            raise InputError(f"The note `{line}` is refused: {refused.rule}.") from refused
 
     async def hear(self, login: str, text: str) -> None:
         """Somebody says something; the bot answers, if it does, before this returns."""

@@ -28,14 +28,13 @@ from forgetmenot.languages import Language, in_language
 from forgetmenot.llm.build import KEY_PAGE, TERMS, environment_with_key, kept_key_name
 from forgetmenot.memory.heard_facts import heard_facts
 from forgetmenot.operations.catalogue import CHAT, scopes_for
-from forgetmenot.secret_store import LOGIN_FOLDER, SecretStore
+from forgetmenot.secret_store import LOGIN_FOLDER, Account, SecretStore
 from forgetmenot.settings.live_settings import RESTARTING, LiveSettings, presets
 from forgetmenot.settings.schema import CLIENT_ID, Mode, ModelSettings, Provider, Settings
 from forgetmenot.store import events, viewers
 from forgetmenot.store.model_calls import Meter
 from forgetmenot.text.mentions import channel_of, is_login, login_of
 from forgetmenot.twitch.oauth import begin_device_login
-from forgetmenot.twitch.token_store import Account
 
 EXAMPLE = f"http://127.0.0.1:{LOCAL_PROGRAMS['Ollama']}/v1"
 REDIRECT = "http://localhost"

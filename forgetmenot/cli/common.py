@@ -7,8 +7,8 @@ import re
 import shutil
 import sys
 import textwrap
-from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine, Iterator, Mapping
-from contextlib import asynccontextmanager, contextmanager
+from collections.abc import Awaitable, Callable, Coroutine, Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TextIO, TypeAlias
 
@@ -124,12 +124,15 @@ def run_async(work: Coroutine[Any, Any, int | None]) -> int:
 
 
 def database_path(arguments: argparse.Namespace, *, folder: Path | None = None) -> Path:
-    """The database that `--db` names, else that in `folder` or in the data folder. Raises InputError for a folder."""
+    """The database that `--db` names, else that in `folder` or in the data folder. Raises InputError for a folder.
+
+    Of a link what it points to: what lies beside a memory (lock, key, lists) is to be the same for everybody.
+    """
     chosen: Path | None = arguments.db
     path = chosen if chosen is not None else (folder or data_folder()) / DATABASE
     if path.is_dir():
         raise InputError(f"{path} is a folder. Use a file in it with --db, for example {path / DATABASE}.")
-    return path
+    return path.resolve() if path.is_symlink() else path
 
 
 def channel_database(arguments: argparse.Namespace, channel: str) -> Path:
@@ -148,22 +151,15 @@ def existing_database(arguments: argparse.Namespace) -> Path:
     return path
 
 
-@asynccontextmanager
-async def opened(arguments: argparse.Namespace) -> "AsyncIterator[Database]":
-    """Open the memory that `--db` names, which must exist."""
-    from forgetmenot.store.database import open_database
-
-    async with open_database(existing_database(arguments)) as db:
-        yield db
-
-
 def on_memory(
     work: "Callable[[Database, argparse.Namespace], Awaitable[int | None]]",
 ) -> Callable[[argparse.Namespace], Coroutine[Any, Any, int | None]]:
     """A command's work on the memory that `--db` names, which must exist."""
 
     async def run(arguments: argparse.Namespace) -> int | None:
-        async with opened(arguments) as db:
+        from forgetmenot.store.database import open_database
+
+        async with open_database(existing_database(arguments)) as db:
             return await work(db, arguments)
 
     return run

@@ -1,7 +1,7 @@
 """`forgetmenot mcp`: the memory for an AI assistant on this computer, over the Model Context Protocol. It only reads.
 
 The assistant starts this command and talks to it on standard input and output. People who opted out or were banned are
-left out.
+left out: notes about them, replies to them or made from such notes, and their names in everything else.
 """
 
 import argparse
@@ -14,6 +14,7 @@ from forgetmenot.errors import ForgetMeNotError, InputError
 
 if TYPE_CHECKING:
     from forgetmenot.settings.schema import Settings
+    from forgetmenot.store.bot_messages import BotMessage
     from forgetmenot.store.database import Database
 
 LISTED = 20
@@ -71,11 +72,12 @@ async def serve(path: Path, settings: "Settings") -> None:
 
     async def answered(work: Callable[[], Awaitable[Answer]]) -> Answer:
         try:
-            return await work()
+            answer: Answer = await _without_hidden(db, await work())
         except ForgetMeNotError as error:
             raise ToolError(str(error)) from None
         except Exception as error:  # noqa: BLE001  # what the package would print of a bug may quote chat
             raise ToolError(f"Internal error: {type(error).__qualname__}.") from None
+        return answer
 
     async with open_database(path) as db:
 
@@ -145,11 +147,11 @@ async def _why(db: "Database", settings: "Settings", reply_id: int | None, note_
 
     if reply_id is not None:
         reply = await bot_messages.get(db, reply_id)
-        if reply is not None and not await _may_be_shown(db, reply.viewer_id):
-            raise InputError(f"Reply {reply_id} was to somebody who is hidden.")
+        if reply is not None and not await _is_public(db, reply):
+            raise InputError(f"Reply {reply_id} was to somebody who is hidden, or made from what is known of them.")
         return await control.why(db, reply_id, settings)
     if note_id is None:
-        rows = [row for row in await bot_messages.listing(db, LISTED) if await _may_be_shown(db, row.viewer_id)]
+        rows = [row for row in await bot_messages.listing(db, LISTED) if await _is_public(db, row)]
         return {
             "replies": [{"id": reply.id, "at": reply.at, "text": reply.text, "status": reply.status} for reply in rows]
         }
@@ -157,6 +159,29 @@ async def _why(db: "Database", settings: "Settings", reply_id: int | None, note_
     if note is None or not await _may_be_shown(db, note.subject_id):
         raise InputError(f"There is no note {note_id}, or it is about somebody who is hidden.")
     return await control.chain(db, note_id)
+
+
+async def _is_public(db: "Database", reply: "BotMessage") -> bool:
+    """Whether neither who got a reply is hidden nor anybody of whom a note stood in its prompt."""
+    from forgetmenot.store import notes, viewers
+
+    sections = [section for section in reply.prompt.get("sections", ()) if section["of"] == "notes"]
+    found = [await notes.get(db, note_id) for section in sections for note_id in section["rows"]]
+    people = [reply.viewer_id, *(note.subject_id for note in found if note is not None)]
+    return not await viewers.hidden(db, [who for who in people if who is not None])
+
+
+async def _without_hidden(db: "Database", value: Any) -> Any:  # noqa: ANN401  # JSON
+    """An answer without the names of hidden people."""
+    from forgetmenot.memory.suppression import without_hidden_names
+
+    if isinstance(value, str):
+        return await without_hidden_names(db, value, "")
+    if isinstance(value, list):
+        return [await _without_hidden(db, one) for one in value]
+    if isinstance(value, dict):
+        return {name: await _without_hidden(db, one) for name, one in value.items()}
+    return value
 
 
 async def _may_be_shown(db: "Database", subject: str | None) -> bool:

@@ -42,6 +42,7 @@ withheld; #12 names one note. JSON: {"never": [{"id", "viewer", "viewer_id", "wo
 login, or null for the whole channel."""
 CHANGES = (
     # as it is typed, the operation, what it does
+    ("edit", "edit", "correct a note; the old version stays in its history"),
     ("undo", "restore", "undo the last change of a note: a replacement or a removal"),
     ("retract", "retract", "remove a note; `undo` restores it"),
     ("pin", "pin", "keep a note permanently"),
@@ -67,6 +68,8 @@ def add(subparsers: common.Commands) -> None:
         of_one_note.append(change)
     for parser in of_one_note:
         parser.add_argument("id", type=common.number_from(1), metavar="ID", help="the note's number")
+        if parser.get_default("operation") == "edit":
+            parser.add_argument("text", nargs="+", metavar="TEXT", help="the fact as it should be, without its subject")
     about = "show, extend or shorten the list of what is never mentioned"
     never = common.add_command(actions, "never", about, common.on_memory(_never), keys=NEVER_KEYS)
     never.add_argument("words", nargs="*", metavar="WORDS", help="a topic, a fact, or #ID of a note")
@@ -155,8 +158,9 @@ def _chain(explained: "NoteExplanation") -> dict[str, object]:
 async def _change(db: "Database", arguments: argparse.Namespace) -> None:
     from forgetmenot.store import notes
 
-    await common.done(db, arguments.operation, {"id": arguments.id})
-    note = await notes.get(db, arguments.id)
+    text = {"text": " ".join(arguments.text)} if arguments.operation == "edit" else {}
+    changed = await common.done(db, arguments.operation, {"id": arguments.id, **text})
+    note = await notes.get(db, int(str(changed.data["id"])) if text else arguments.id)
     if note is not None:
         pinned = ", pinned" if note.pinned else ""
         await _print(db, note, f"{note.status.value}{pinned}", arguments)

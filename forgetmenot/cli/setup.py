@@ -16,11 +16,11 @@ from forgetmenot.errors import ForgetMeNotError, TwitchError, TwitchRateLimited,
 
 if TYPE_CHECKING:
     from forgetmenot.app.setup import SetupService
+    from forgetmenot.secret_store import Account, Token, TokenStore
     from forgetmenot.settings.live_settings import LiveSettings
     from forgetmenot.settings.schema import Settings
     from forgetmenot.twitch.auth import Login
     from forgetmenot.twitch.oauth import DeviceCode
-    from forgetmenot.twitch.token_store import Account, Token, TokenStore
 
 _TRIES = 5
 _PAUSE_S = 1.0
@@ -140,7 +140,7 @@ async def _model(service: "SetupService", settings: "LiveSettings") -> None:
 
 async def _sign_in_bot(service: "SetupService", settings: "LiveSettings", arguments: argparse.Namespace) -> None:
     from forgetmenot.languages import reason
-    from forgetmenot.twitch.token_store import Account
+    from forgetmenot.secret_store import Account
 
     common.say(f"To speak, the bot needs an account and a Twitch app. {reason('make_app')}")
     if answer := await _ask("The app's client ID", settings().twitch.client_id or "none"):
@@ -192,14 +192,13 @@ async def _ask_hidden(question: str) -> str:
 
 def token_store(arguments: argparse.Namespace) -> "TokenStore":
     """The log-ins of this memory's bot, where `run` finds them."""
-    from forgetmenot.secret_store import login_folder
-    from forgetmenot.twitch.token_store import TokenStore
+    from forgetmenot.secret_store import TokenStore, login_folder
 
     return TokenStore(login_folder(common.database_path(arguments)))
 
 
 async def _login(arguments: argparse.Namespace) -> None:
-    from forgetmenot.twitch.token_store import Account
+    from forgetmenot.secret_store import Account
 
     settings, account = common.chosen_settings(arguments.config), Account(arguments.account)
     await sign_in(settings, account, token_store(arguments), open_browser=not arguments.no_browser)
@@ -232,7 +231,7 @@ async def sign_in(settings: "Settings", account: "Account", store: "TokenStore",
 
 
 def _whose(settings: "Settings", account: "Account") -> str:
-    from forgetmenot.twitch.token_store import Account
+    from forgetmenot.secret_store import Account
 
     if account is Account.BROADCASTER:
         name, whose = _channel_login(settings), "the streamer's account"
@@ -301,7 +300,7 @@ async def _named(login: "Login") -> "Token":
 
 def _welcome(settings: "Settings", account: "Account", token: "Token", store: "TokenStore") -> None:
     from forgetmenot.operations.catalogue import lacking
-    from forgetmenot.twitch.token_store import Account
+    from forgetmenot.secret_store import Account
 
     common.say(f"Logged in as {token.login or 'an account that Twitch has not named yet'} ({account.value}).")
     common.say(f"Rights: {', '.join(sorted(token.scopes)) or 'unknown yet'}.")
@@ -319,7 +318,7 @@ def _welcome(settings: "Settings", account: "Account", token: "Token", store: "T
 
 
 async def _logout(arguments: argparse.Namespace) -> None:
-    from forgetmenot.twitch.token_store import Account
+    from forgetmenot.secret_store import Account
 
     await sign_out(common.chosen_settings(arguments.config), Account(arguments.account), token_store(arguments))
 

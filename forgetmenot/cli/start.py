@@ -296,9 +296,8 @@ async def _uninstall(arguments: argparse.Namespace) -> None:
     from forgetmenot.cli.setup import sign_out, token_store
     from forgetmenot.llm.build import kept_key_name
     from forgetmenot.memory.privacy_queue import spare_path_of
-    from forgetmenot.secret_store import SecretStore, login_folder
+    from forgetmenot.secret_store import Account, SecretStore, login_folder
     from forgetmenot.store.file_safety import is_locked
-    from forgetmenot.twitch.token_store import Account
 
     database = common.database_path(arguments)
     folder = common.data_folder()

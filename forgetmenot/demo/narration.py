@@ -16,11 +16,11 @@ from forgetmenot.errors import InputError
 from forgetmenot.memory import receipts
 from forgetmenot.memory.notes.note_merge import LIVE
 from forgetmenot.sim.world import SimMessage
-from forgetmenot.store import action_logs, bot_messages, dock_rows, episodes, viewers
+from forgetmenot.store import action_logs, bot_messages, dock_rows, episodes, notes, viewers
 from forgetmenot.store.action_logs import LoggedAction
 from forgetmenot.store.bot_messages import BotMessage, ReplyStatus
 from forgetmenot.store.database import Database
-from forgetmenot.store.dock_rows import FeedCursor, NoteNews
+from forgetmenot.store.dock_rows import ChangedNote, FeedCursor
 from forgetmenot.text.mentions import ids_in, show
 
 Out = Callable[[str, str], None]
@@ -37,6 +37,7 @@ _SENTENCES = {
 }
 _MARKS = {NoteStatus.SUPERSEDED: "~", NoteStatus.RETRACTED: "-", NoteStatus.EXPIRED: "-", NoteStatus.EVICTED: "-"}
 _FROM_MEMORY = frozenset({"brief", "lore", "others", "channel_notes", "channel_notes_asked", "past_episode"})
+MOST = 1_000  # changes of notes that are read at a time
 BIT_MEMORY = "      | "
 BIT_REPLY = "      > "
 
@@ -98,8 +99,8 @@ class Narrator:
             self._action(action)
         for episode in await dock_rows.rows_since(self._db, episodes.get, before.episode, self._seen.episode):
             await self._episode(episode)
-        for note in await dock_rows.notes_since(self._db, before.change):
-            await self._note(note)
+        for change in await dock_rows.changes(self._db, before.change, MOST):
+            await self._note(change)
 
     def _reply(self, reply: BotMessage) -> None:
         usage, sections = reply.usage, reply.prompt.get("sections", [])
@@ -125,13 +126,13 @@ class Narrator:
         for part in textwrap.wrap(await _named(self._db, episode.summary), 96):
             self._out(f"{BIT_MEMORY}  {part}")
 
-    async def _note(self, change: NoteNews) -> None:
-        note = change.note
-        who = await _named(self._db, f"<@{note.subject_id}>") if note.subject_id else note.scope.replace("_", " ")
-        fact = await _named(self._db, note.fact)
-        mark = _MARKS.get(NoteStatus(change.after), "+")
-        how = change.cause if mark != "+" or change.before else f"{note.source_kind}, {note.confidence:.1f}"
-        self._out(f"{BIT_MEMORY}{mark} note {note.id} about {who}: {fact}  ({how})")
+    async def _note(self, change: ChangedNote) -> None:
+        who = await _named(self._db, f"<@{change.subject_id}>") if change.subject_id else change.scope.replace("_", " ")
+        fact, mark, how = await _named(self._db, change.fact), _MARKS.get(NoteStatus(change.after), "+"), change.cause
+        note = await notes.get(self._db, change.note_id)
+        if mark == "+" and not change.before and note is not None:
+            how = f"{note.source_kind}, {note.confidence:.1f}"
+        self._out(f"{BIT_MEMORY}{mark} note {change.note_id} about {who}: {fact}  ({how})")
 
 
 class Highlight:
@@ -176,9 +177,9 @@ class Highlight:
         self._shown.add(cue.name)
         self._out("chat", f"   {cue.name}: {cue.text}")
         await self._pause(1.2)
-        for note in await dock_rows.notes_since(self._db, before.change):
-            what = "replaced:" if NoteStatus(note.after) is NoteStatus.SUPERSEDED else "remembered:"
-            self._out("memory", f"      {what} {await _named(self._db, note.note.fact)}")
+        for change in await dock_rows.changes(self._db, before.change, MOST):
+            what = "replaced:" if NoteStatus(change.after) is NoteStatus.SUPERSEDED else "remembered:"
+            self._out("memory", f"      {what} {await _named(self._db, change.fact)}")
         for text in words:
             self._out("bot", f"   ForgetMeNot: {text}")
             receipt = re.search(r"Receipt: ([\w-]+)", text)
@@ -197,13 +198,13 @@ class Highlight:
         """After the first stream, show what is left of it: notes about those who were shown."""
         if self._streams > 1 or self._receipt:
             return
-        changes = await dock_rows.notes_since(self._db, self._began.change)
-        latest = {change.note.id: change.note for change in changes}.values()
-        notes = [note for note in latest if note.status in LIVE]
+        changes = await dock_rows.changes(self._db, self._began.change, MOST)
+        latest = {change.note_id: change for change in changes}.values()
+        kept = [change for change in latest if change.after in LIVE]
         summaries = (await dock_rows.feed_cursor(self._db)).episode - self._began.episode
         self._out("plain", f"   … {self._lines} lines in all. The stream ends.")
-        self._out("memory", f"   What stays: {summaries} short summaries and {len(notes)} notes, such as")
-        for note in notes:
+        self._out("memory", f"   What stays: {summaries} short summaries and {len(kept)} notes, such as")
+        for note in kept:
             who = await _named(self._db, f"<@{note.subject_id}>") if note.subject_id else "the channel"
             if who.lower() in self._shown or not note.subject_id:
                 self._out("memory", f"      {who}: {await _named(self._db, note.fact)}")

@@ -1,7 +1,6 @@
 """The scripted stream as data: who says what, when. Pure; the player gives it to the loopback Twitch.
 
-A line of a script is `mm:ss name: text`, `mm:ss name* does something` (/me), `mm:ss name > other: text` (a reply to
-the other's last line), or a command:
+A line of a script is `mm:ss name: text` or a command:
 
     !delete NAME          a moderator deletes that person's last line
     !timeout NAME SECONDS a moderator times that person out
@@ -24,7 +23,7 @@ VIPS = frozenset({"carol"})
 
 _LINE = re.compile(r"(?P<minutes>\d\d):(?P<seconds>\d\d)(?P<shown>\+?) (?P<rest>.+)")
 _COMMAND = re.compile(r"!(?P<verb>\w+) (?P<name>\w+)(?: (?P<number>\d+))?(?:: (?P<text>.+))?")
-_SPEECH = re.compile(r"(?P<name>\w+)(?:(?P<me>\*)| > (?P<other>\w+))?:? (?P<text>.+)")
+_SPEECH = re.compile(r"(?P<name>\w+): (?P<text>.+)")
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,7 +38,6 @@ class Cue:
     name: str
     text: str = ""
     number: int = 0
-    other: str = ""
     shown: bool = False
     caption: str = ""
 
@@ -74,6 +72,5 @@ def _cue(line: str) -> Cue | None:
             at, command["verb"], command["name"], command["text"] or "", int(command["number"] or 0), shown=shown
         )
     if speech := _SPEECH.fullmatch(timed["rest"]):
-        verb = "me" if speech["me"] else "say"
-        return Cue(at, verb, speech["name"], speech["text"], other=speech["other"] or "", shown=shown)
+        return Cue(at, "say", speech["name"], speech["text"], shown=shown)
     return None

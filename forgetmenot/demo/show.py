@@ -1,12 +1,12 @@
 """The demo: two evenings of a small channel on a loopback Twitch, through the real parts of the bot.
 
-Real are the IRC connection, twitchio's log-in and Helix calls, SQLite, the memory and the policy; the clock is moved.
+Real are the IRC connection, twitchio's Helix calls, SQLite, the memory and the policy; the clock is moved.
 A demo that was killed goes on where it stopped; a finished one begins anew.
 """
 
 import asyncio
 import tempfile
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -24,6 +24,7 @@ from forgetmenot.demo import script
 from forgetmenot.demo.narration import Highlight, Narrator, Out
 from forgetmenot.demo.script import Cue
 from forgetmenot.errors import InputError
+from forgetmenot.secret_store import Account, Token, TokenStore
 from forgetmenot.settings.live_settings import LiveSettings
 from forgetmenot.settings.schema import ActionSettings, ClassMode, Mode, Settings
 from forgetmenot.sim.twitch import TwitchSim
@@ -32,9 +33,19 @@ from forgetmenot.store import channel_state, run_stats, streams
 from forgetmenot.store.database import Database, open_database
 from forgetmenot.store.file_safety import instance_lock
 from forgetmenot.twitch.connection import Gap, IrcConnection
-from forgetmenot.twitch.token_store import Account, Token, TokenStore
 
-SPOKEN = frozenset({"say", "me", "cheer"})
+SPOKEN = frozenset({"say", "cheer"})
+HAPPENINGS: Mapping[str, Callable[[TwitchSim, Cue, str], Awaitable[object]]] = {
+    "delete": lambda sim, _cue, last: sim.clear_message(last),
+    "again": lambda sim, _cue, last: sim.repeat(last),
+    "shared": lambda sim, cue, _last: sim.shared(cue.name, cue.text),
+    "timeout": lambda sim, cue, _last: sim.timeout(cue.name, cue.number),
+    "sub": lambda sim, cue, _last: sim.sub(cue.name, cue.number),
+    "gift": lambda sim, cue, _last: sim.gift(cue.name, cue.number),
+    "raid": lambda sim, cue, _last: sim.raid(cue.name, cue.number),
+    "announce": lambda sim, cue, _last: sim.announcement(cue.name, cue.text),
+}
+"""What a cue does that says nothing; with the id of the last line of who is named."""
 CueHandler = Callable[[Cue], Awaitable[None]]
 
 
@@ -59,7 +70,7 @@ class Player:
                 self._recall(cue, began + cue.at, last)
                 continue
             await self.clock.move_to(began + cue.at)
-            await self._say(cue, last)
+            await self._play(cue, last)
             await self.caught_up()
             await self.report(cue)
             await asyncio.sleep(self.pace_s)
@@ -79,32 +90,12 @@ class Player:
             world.messages[said.id] = said
             last[cue.name] = said.id
 
-    async def _say(self, cue: Cue, last: dict[str, str]) -> None:
-        sim, name = self.sim, cue.name
+    async def _play(self, cue: Cue, last: dict[str, str]) -> None:
         if cue.verb in SPOKEN:
             words = f"Cheer{cue.number} {cue.text}" if cue.verb == "cheer" else cue.text
-            answers = last.get(cue.other, "")
-            last[name] = await sim.say(name, words, me=cue.verb == "me", reply_to=answers, bits=cue.number)
-        elif cue.verb in {"delete", "again"}:
-            await (sim.clear_message if cue.verb == "delete" else sim.repeat)(last[name])
+            last[cue.name] = await self.sim.say(cue.name, words, bits=cue.number)
         else:
-            await self._happen(cue)
-
-    async def _happen(self, cue: Cue) -> None:
-        sim, name = self.sim, cue.name
-        match cue.verb:
-            case "shared":
-                await sim.shared(name, cue.text)
-            case "timeout":
-                await sim.timeout(name, cue.number)
-            case "sub":
-                await sim.sub(name, cue.number)
-            case "gift":
-                await sim.gift(name, cue.number)
-            case "raid":
-                await sim.raid(name, cue.number)
-            case "announce":
-                await sim.announcement(name, cue.text)
+            await HAPPENINGS[cue.verb](self.sim, cue, last.get(cue.name, ""))
 
 
 BOT = "forgetmenot"
@@ -143,7 +134,7 @@ async def play(path: Path, show: Show) -> None:
         pace = 0 if show.fast else 1
         narrator: Narrator | Highlight = Narrator(bot.db, clock, show.out)
         if not show.verbose:
-            narrator = Highlight(bot.db, sim.chat.said, show.out, pace)
+            narrator = Highlight(bot.db, sim.irc.said, show.out, pace)
         await narrator.begin()
         player = Player(sim, bot, clock, narrator.report, pace * PACE_S if show.verbose else 0, resume_at)
         for name, category, offset in STREAMS:
@@ -174,7 +165,7 @@ async def _evening(
     sim, bot, clock = player.sim, player.bot, player.clock
     await narrator.stream_begins(title)
     await clock.move_to(began)
-    sim.go_live(title=title, game="Ladders of Ash", at=began, stream_id=str(began))
+    sim.go_live(title=title, game="Ladders of Ash", at=began)
     await bot.tasks.catch_up()
     await player.play(cues, began)
     await clock.move_to(ends)

@@ -120,7 +120,9 @@ async def open_dock(
     context = DockContext(control, db, settings, clock, files.build, feed.touched, feed.send)
     app = build_app(context, feed, files, security.Guard(port, token))
     app[SETUP] = setup
-    runner = web.AppRunner(app, access_log=None, shutdown_timeout=END_WITHIN_S, handle_signals=False)
+    runner = web.AppRunner(
+        app, access_log=None, shutdown_timeout=END_WITHIN_S, handle_signals=False, lingering_time=0
+    )  # nobody keeps a place by a body that is refused
     await runner.setup()
     try:
         listening = await _bind(runner, port)
@@ -152,7 +154,7 @@ def build_app(
     context: DockContext, feed: event_feed.EventFeed, files: Assets, guard: security.Guard
 ) -> web.Application:
     """The whole application, for the server and for tests."""
-    checks = [_finish, security.guarding(guard, refusal), _sentences]
+    checks = [_finish, security.guarding(guard, refusal), _whole_body, _sentences]
     app = web.Application(middlewares=checks, client_max_size=LARGEST_BODY)  # type: ignore[arg-type]
     app.on_response_prepare.append(_protect)
     app[CONTEXT] = context
@@ -190,18 +192,23 @@ def _static(files: Assets) -> security.Handler:
 async def _finish(request: web.Request, handler: security.Handler) -> web.StreamResponse:
     """What aiohttp itself refuses, in our shape."""
     try:
-        async with asyncio.timeout(BODY_WITHIN_S):
-            await request.read()
-    except TimeoutError:
-        return refusal(408, _in_words(request, reason("request_slow")))
-    except web.RequestPayloadError:
-        return refusal(400, _in_words(request, NOT_UNDERSTOOD))
-    except web.HTTPException as error:
-        return refusal(error.status, error.reason)
-    try:
         return await handler(request)
     except web.HTTPException as error:
         return refusal(error.status, _in_words(request, NOTHING_HERE) if error.status == 404 else error.reason)
+
+
+@web.middleware
+async def _whole_body(request: web.Request, handler: security.Handler) -> web.StreamResponse:
+    """The body of what may be done; that of another request is not waited for."""
+    if request.method == "POST":
+        try:
+            async with asyncio.timeout(BODY_WITHIN_S):
+                await request.read()
+        except TimeoutError:
+            return refusal(408, _in_words(request, reason("request_slow")))
+        except web.RequestPayloadError:
+            return refusal(400, _in_words(request, NOT_UNDERSTOOD))
+    return await handler(request)
 
 
 async def _protect(_request: web.Request, response: web.StreamResponse) -> None:

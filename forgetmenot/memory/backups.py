@@ -29,6 +29,7 @@ from forgetmenot.store import (
     backup,
     channel_state,
     episode_redaction,
+    events,
     forgotten_facts,
     notes,
     opt_outs,
@@ -79,8 +80,10 @@ class Backups:
         """Every minute or so. Raises StoreError."""
         keep, now = self._settings().privacy.keep_backups, self._clock.now()
         await asyncio.to_thread(backup.write_counts, self._db.path, await backup.counts(self._db))
-        if self._made_at is not None and await personal_data.cleared_since(self._db, self._made_at):
-            drop(self._db.path)  # a summary in it rests on a line that was cleared since
+        if await channel_state.read(self._db, events.COPIES_STALE):
+            drop(self._db.path)
+            async with self._db.write() as tx:
+                await channel_state.clear(tx, events.COPIES_STALE)
         recent = self._made_at is not None and now - self._made_at < DAY and copies_of(self._db.path)
         # a summary that still rests on a cleared line would outlive it in the copy
         if keep == 0 or recent or await episode_redaction.dirty(self._db):
@@ -132,7 +135,7 @@ async def restore(source: Path, database: Path, *, now: int, keep: int) -> Resto
 async def _refuse_lost_key(database: Path) -> None:
     """Without the key nobody knows who was erased since the copy was made. Raises StoreKeyLost, StoreError."""
     key = HashKey.beside(database)
-    await asyncio.to_thread(lambda: privacy_log.refuse_lost_key(key, database, keyed_rows=False))
+    await asyncio.to_thread(lambda: privacy_log.refuse_lost_key(key, database, keyed_rows=None))
     if database.exists():
         with contextlib.suppress(StoreForeign):  # what cannot be read any more is what a copy is for
             async with open_database(database):

@@ -212,8 +212,9 @@ class Compactor:
     async def _redo(self, report: PassReport, *, ask: bool = True) -> None:
         """Summarise again what rests on cleared lines; what ages out meanwhile is counted. Notes go without a model."""
         dirty = await episode_redaction.dirty(self._db)
-        for episode in dirty:
-            await episode_redaction.let_notes_go(self._db, episode.id, self._clock.now())
+        for episode in dirty:  # another line of it may have been cleared meanwhile
+            async with self._db.write() as tx:
+                await episode_redaction.let_notes_go(tx, [episode.id], self._clock.now())
         now = self._clock.now()
         for episode in dirty:
             if episode.started_at < self._clock.certain() - self._limit():

@@ -13,7 +13,16 @@ from forgetmenot.domain.chat import ChatEvent, EventKind, Redaction
 from forgetmenot.memory.stream_tracker import StreamTracker
 from forgetmenot.memory.viewer_rules import OPTED_OUT, Exclusion, role_of
 from forgetmenot.settings.schema import Settings
-from forgetmenot.store import action_logs, bot_messages, events, opt_outs, run_stats, streams, viewers
+from forgetmenot.store import (
+    action_logs,
+    bot_messages,
+    episode_redaction,
+    events,
+    opt_outs,
+    run_stats,
+    streams,
+    viewers,
+)
 from forgetmenot.store.database import Database, Transaction
 from forgetmenot.store.events import Clear, NewEvent
 from forgetmenot.store.viewers import SeenViewer
@@ -87,7 +96,9 @@ class EventWriter:
         if welcome:
             await self._store_lines(tx, welcome, counts)
         for one in redactions:
-            await events.clear(tx, Clear(one.at, one.event_id, one.user_id), self._clock.now())
+            now = self._clock.now()
+            dirty = await events.clear(tx, Clear(one.at, one.event_id, one.user_id), now)
+            await episode_redaction.let_notes_go(tx, dirty, now)
             # a ban and a timeout are the same command at Twitch; only a timeout has a duration
             if one.user_id and one.duration_s is None and one.event_id is None:
                 await viewers.set_banned(tx, one.user_id, one.at)

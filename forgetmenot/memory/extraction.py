@@ -11,7 +11,7 @@
 
 import asyncio
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, field, replace
 
 from forgetmenot.clock import Clock
@@ -46,7 +46,7 @@ from forgetmenot.store.notes import NewNote
 from forgetmenot.text.mentions import fence, ids_in
 from forgetmenot.text.sentences import sentences_of
 from forgetmenot.text.statement_rules import extract
-from forgetmenot.text.statements import announcement, claims, meant_part
+from forgetmenot.text.statements import announcement, lasting_claims, meant_part
 from forgetmenot.text.words import stems, telling_stems
 
 EPISODES_PER_RUN = 50
@@ -56,7 +56,8 @@ FAILURES_IN_A_ROW = 3
 SET_ASIDE = "set_aside"
 """The name of the count of summaries that no model could read."""
 PEOPLE_SHOWN = 40
-WORDS_PER_CHANGE = 40
+ASKED_FOR, WORDS_PER_CHANGE = 8, 40
+"""So many notes a model is asked for, with so many words each; rules find more at no cost."""
 KNOWN_PER_SUBJECT = 12
 KNOWN_IN_ALL = 80
 
@@ -220,11 +221,12 @@ class Extractor:
             return by_rules, False
 
     async def _ask(self, case: _EpisodeContext, settings: Settings, report: ExtractReport) -> list[object]:
+        most = min(ASKED_FOR, settings.memory.notes_per_episode)
         request = memory_request(
             Purpose.EXTRACT,
-            SYSTEM % settings.memory.notes_per_episode,
+            SYSTEM % most,
             case.prompt,
-            output_limit(WORDS_PER_CHANGE * settings.memory.notes_per_episode, settings.model),
+            output_limit(WORDS_PER_CHANGE * most, settings.model),
             SCHEMA,
         )
         for temperature in TEMPERATURES:
@@ -257,9 +259,9 @@ class Extractor:
         hidden = {one.viewer_id for one in await episodes.participants(tx, episode.id) if one.hidden}
         given = case.screen.people.items()
         people = {handle: person._replace(hidden=person.viewer_id in hidden) for handle, person in given}
-        every = await events.of_episode(tx, episode.id)
-        lines = await _not_taken_yet(tx, every)
-        taking = _ProposalMerger(tx, episode, replace(case.screen, people=people), settings, report, now, lines, every)
+        lines = await events.of_episode(tx, episode.id)
+        taken = await _taken(tx, lines)
+        taking = _ProposalMerger(tx, episode, replace(case.screen, people=people), settings, report, now, lines, taken)
         before = report.refused.copy()
         for raw in changes:
             await taking.take(raw)
@@ -278,7 +280,7 @@ class _ProposalMerger:
     report: ExtractReport
     now: int
     lines: Sequence[Line] = ()
-    every: Sequence[Line] = ()
+    taken: frozenset[str] = frozenset()
     written: int = 0
 
     async def take(self, raw: object) -> None:
@@ -307,9 +309,7 @@ class _ProposalMerger:
         speaker = change.speaker.viewer_id if change.speaker else None
         if not is_meant(change.fact, self.lines, speaker):
             raise FactRefused("not_meant")
-        # where no other line says it: the first that was taken, for a later one may be what corrected it
-        first = min((line.at for line in _closest(change.fact, self.every, speaker)), default=self.episode.ended_at)
-        at = said_at(change.fact, self.lines, speaker, first)
+        at = said_at(change.fact, self.lines, speaker, self.episode.ended_at, taken=self.taken)
         at = min(at, self.now)  # a clock that ran ahead must not make a note from the future
         origin = self._origin(change, at)
         new = _new_note(change, at, self.episode.stream_id, speaking(self.settings).writes_as)
@@ -328,17 +328,17 @@ class _ProposalMerger:
             stream_id=self.episode.stream_id,
             per_stream=self.settings.memory.notes_per_subject_stream,
             witness_streams=self.settings.people.newcomer_streams,
+            official=change.scope is Scope.CHANNEL
+            and self.screen.chat
+            and self.screen.evidence.is_official(change.fact),
         )
 
 
-async def _not_taken_yet(tx: Transaction, lines: Sequence[Line]) -> list[Line]:
-    """A window's lines, without those that counted when they were said: commands, corrections.
-
-    "I don't like tea any more" has the words of "likes tea", and must not make that the newer of the two.
-    """
+async def _taken(tx: Transaction, lines: Sequence[Line]) -> frozenset[str]:
+    """The ids of a window's lines that counted when they were said: commands, corrections."""
     keys = {line.id: episodes.key_of_line(line.id) for line in lines}
     taken = await episodes.ids_by_key(tx, list(keys.values()))
-    return [line for line in lines if keys[line.id] not in taken] or list(lines)
+    return frozenset(line for line, key in keys.items() if key in taken)
 
 
 def rule_proposals(lines: Sequence[Line], case: _EpisodeContext) -> list[object]:
@@ -347,7 +347,7 @@ def rule_proposals(lines: Sequence[Line], case: _EpisodeContext) -> list[object]
         f"{case.handles.handle(line.viewer_id)}{'' if claim.startswith(chr(39)) else ' '}{claim}."
         for line in lines
         if line.viewer_id in case.speakers and line.text
-        for claim in claims(case.handles.hide_chat(line.text))
+        for claim in lasting_claims(case.handles.hide_chat(line.text))
     ]
     official = (line.text for line in lines if line.role in OFFICIAL and line.viewer_id in case.speakers)
     sentences += [f"Channel: {said}." for text in official if (said := announcement(case.handles.hide_chat(text)))]
@@ -356,12 +356,18 @@ def rule_proposals(lines: Sequence[Line], case: _EpisodeContext) -> list[object]
     return proposals(extract(fence("episode", " ".join(dict.fromkeys(sentences))))) or []
 
 
-def said_at(fact: str, lines: Sequence[Line], speaker: str | None, otherwise: int) -> int:
+def said_at(
+    fact: str, lines: Sequence[Line], speaker: str | None, otherwise: int, *, taken: Collection[str] = ()
+) -> int:
     """When a fact was said: the time (ms) of the newest of the speaker's lines that has most of its words.
 
-    `speaker` None: anybody's lines. `otherwise`: where no line shares a word with it, as in an import.
+    `speaker` None: anybody's lines. `otherwise`: where no line shares a word with it, as in an import. `taken`: the ids
+    of lines that counted already, the last choice, and the first of them: "I don't like tea any more" has the words of
+    "likes tea", and must not make that the newer of the two.
     """
-    return max((line.at for line in _closest(fact, lines, speaker)), default=otherwise)
+    closest = _closest(fact, lines, speaker)
+    fresh = [line.at for line in closest if line.id not in taken]
+    return max(fresh) if fresh else min((line.at for line in closest), default=otherwise)
 
 
 def is_meant(fact: str, lines: Sequence[Line], speaker: str | None) -> bool:

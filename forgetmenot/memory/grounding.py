@@ -127,6 +127,7 @@ class _Line:
     numbers: frozenset[str]
     named: frozenset[str]
     denied: frozenset[str]
+    wished: frozenset[str]
     kin: str
     asks: bool
     official: bool
@@ -200,12 +201,20 @@ class Evidence:
 
     def channel_fault(self, fact: str) -> str | None:
         """The rule that refuses a fact about the channel: "channel" where nobody who may said it."""
-        speakers = dict.fromkeys(line.speaker for line in self._lines)
-        official = Evidence([line for line in self._lines if line.official], self._streamer)
-        if official.note_fault(fact, None) is None:
+        if self.is_official(fact):
             return None
+        speakers = dict.fromkeys(line.speaker for line in self._lines)
         witnesses = sum(self.note_fault(fact, speaker) is None for speaker in speakers)
         return None if witnesses >= WITNESSES else "channel"
+
+    def is_official(self, fact: str) -> bool:
+        """Whether the streamer, a moderator, an event or the title says a fact about the channel.
+
+        In one line: of the words of many anything can be made.
+        """
+        lines, content = [line for line in self._lines if line.official], _content(fact)
+        best = max((sum(self._match_words(word, line.words) for word in content) for line in lines), default=0.0)
+        return best >= CLEARLY * len(content) and Evidence(lines, self._streamer).note_fault(fact, None) is None
 
     def _named_first(self, text: str) -> frozenset[str]:
         mention, streamer = MENTION.search(text), _STREAMER.search(text)
@@ -287,7 +296,7 @@ class Evidence:
         heard = [word for word in content if self._match(word, [best])]
         if not stated & _NOT and heard and all(self._match_words(word, line.denied) for word in heard):
             return "sense"
-        if line.words & _WISH and not stated & _WISH:
+        if not stated & _WISH and heard and all(self._match_words(word, line.wished) for word in heard):
             return "sense"
         return None
 
@@ -325,7 +334,8 @@ def _line(said: Said) -> _Line:
         words=frozenset(found),
         numbers=numbers(said.text),
         named=named,
-        denied=frozenset(denied),
+        denied=denied,
+        wished=frozenset(word for part in parts if not _WISH.isdisjoint(part) for word in part),
         kin=kin[1].lower() if (kin := _KIN.search(said.text)) else "",
         asks=_ASKS.search(said.text) is not None,
         official=said.official,

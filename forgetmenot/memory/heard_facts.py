@@ -36,10 +36,11 @@ from forgetmenot.settings.schema import PrivacySettings, Settings
 from forgetmenot.store import bot_messages, episodes, events, forgotten_facts, notes
 from forgetmenot.store.database import Database, Source
 from forgetmenot.text.chat_commands import is_command
+from forgetmenot.text.denials import denied_of_oneself, denies, is_negated
 from forgetmenot.text.mentions import defang
 from forgetmenot.text.questions import taken_words
 from forgetmenot.text.removal import traces
-from forgetmenot.text.statements import claims, denied_of_oneself, denies, fact_of, is_negated, stated_part
+from forgetmenot.text.statements import fact_of, lasting_claims, stated_part
 from forgetmenot.text.words import telling_stems
 
 _TAKES_BACK = re.compile(r"\b(?:forget|wrong|not true)\b", re.IGNORECASE)
@@ -104,7 +105,7 @@ def said_in(text: str, privacy: PrivacySettings) -> list[str]:
     if not _FIRST_PERSON.search(text) or is_command(text) or _TAKES_BACK.search(text):
         return []
     kept: list[str] = []
-    for fact in map(fact_of, claims(text)):
+    for fact in map(fact_of, lasting_claims(text)):
         with contextlib.suppress(FactRefused):
             allowed = frozenset(privacy.allow_categories)
             kept.append(checked_fact(defang(fact), allowed=allowed, never=privacy.never_store))
@@ -226,7 +227,7 @@ class SpokenCorrections:
             log.debug("a correction in chat is not taken", rule=refused.rule)
         except StoreError as error:
             log.warning("a correction in chat could not be written", error=type(error).__name__)
-        if _FIRST_PERSON.search(text) and claims(text):
+        if _FIRST_PERSON.search(text) and lasting_claims(text):
             self._stated[event.user_id] = None
             while len(self._stated) > MOST_STATED:
                 self._stated.popitem(last=False)

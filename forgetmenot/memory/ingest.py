@@ -3,7 +3,7 @@
 - `take` returns at once and keeps at most `MOST_WAITING` lines in memory.
 - One writer stores batches (memory/event_writer); every line is counted in the transaction that stores it.
 - If writing fails, the batch is kept and retried, and `trouble` says so. What is left at a stop is saved to a file
-  beside the database, or logged as lost.
+  beside the database that is reserved in advance, for a disk that is full; what does not fit is logged as lost.
 - A line that the database never accepts is counted and skipped.
 """
 
@@ -35,6 +35,8 @@ LINES_PER_TRANSACTION = 1_000
 """The most of them in one transaction, where more have come meanwhile."""
 BATCH_WAIT_S = 0.25
 RETRY_S = 1.0
+RESERVED = 1 << 20
+"""Bytes of the file for what is left at a stop: some 2,000 lines."""
 MOST_WAITING = 100_000
 """Lines in memory: of more that come while the disk takes none, each is counted and not kept."""
 UNSTORABLE = (StoreRefused, OverflowError, UnicodeError)
@@ -82,6 +84,9 @@ class Ingest:
             self._counts.update(("lines",) if isinstance(one, TakenLine) else ("lines", "other"))
             self._push(one)
         self._in_file = bool(left)
+        if not left:
+            with contextlib.suppress(OSError):
+                await asyncio.to_thread(drop_unsaved, self._db.path)
 
     async def close(self) -> None:
         """After the last line: what could not be stored goes into a file for the next start, or is said to be lost."""
@@ -91,11 +96,14 @@ class Ingest:
         try:
             excluded = await self._lines.exclusion(self._db, self.own_id)
             kept = [one for one in self._queue if not isinstance(one, TakenLine) or not excluded.why(one.event)]
-            await asyncio.to_thread(save_unsaved, self._db.path, kept)
+            lost = await asyncio.to_thread(save_unsaved, self._db.path, kept)
         except (OSError, StoreError) as error:
             log.error("chat that could not be stored is lost", lines=lines, reason=str(error))
-        else:
-            log.warning("chat that could not be stored waits in a file for the next start", lines=lines, file=str(file))
+            return
+        lines -= lost
+        log.warning("chat that could not be stored waits in a file for the next start", lines=lines, file=str(file))
+        if lost:
+            log.error("chat that could not be stored is lost", lines=lost, reason="there was no room for more")
 
     @property
     def waiting(self) -> int:
@@ -249,7 +257,7 @@ def storable(event: ChatEvent, now: int) -> ChatEvent:
 
 
 # Lines that could not be stored before a stop wait in a file beside the database for the next start. It is its owner's
-# alone and holds raw chat, as the database would, and is overwritten and deleted as soon as its lines are stored.
+# alone and holds raw chat, as the database would, and is overwritten as soon as its lines are stored.
 
 
 class _Row(msgspec.Struct, omit_defaults=True):
@@ -262,18 +270,27 @@ def unsaved_path(database: Path) -> Path:
     return database.with_name(database.name + ".unsaved")
 
 
-def save_unsaved(database: Path, lines: Iterable[TakenLine | Redaction]) -> None:
-    """Write the file anew. Raises OSError; then there is none."""
+def save_unsaved(database: Path, lines: Iterable[TakenLine | Redaction]) -> int:
+    """Write the file anew, the oldest lines first; how many had no room. Raises OSError if none had."""
     file = unsaved_path(database)
     rows = [_Row(line=_alone(item)) if isinstance(item, TakenLine) else _Row(clear=item) for item in lines]
+    data = b"".join(msgspec.json.encode(row) + b"\n" for row in rows)
     try:
-        # made anew with O_EXCL: never written through somebody's link, and with the mode that `write_own` gives
-        file.unlink(missing_ok=True)
-        write_own(file, b"".join(msgspec.json.encode(row) + b"\n" for row in rows), os.O_EXCL)
+        write_own(file, data.ljust(_size(file), b"\n"))
     except OSError:
-        with contextlib.suppress(OSError):
-            drop_unsaved(database)
-        raise
+        room = _size(file)
+        fits = data[: data.rfind(b"\n", 0, room) + 1]
+        write_own(file, fits.ljust(room, b"\n"))
+        if not fits:
+            raise
+        return len(rows) - fits.count(b"\n")
+    return 0
+
+
+def _size(file: Path) -> int:
+    with contextlib.suppress(FileNotFoundError):
+        return file.stat().st_size
+    return 0
 
 
 def _alone(item: TakenLine) -> TakenLine:
@@ -299,20 +316,18 @@ def load_unsaved(database: Path) -> list[TakenLine | Redaction]:
 
 
 def drop_unsaved(database: Path) -> None:
-    """Overwrite and delete the file. Raises OSError."""
+    """Overwrite the file, and leave it reserved. Raises OSError."""
     file = unsaved_path(database)
-    with contextlib.suppress(FileNotFoundError):
-        write_own(file, b"\0" * file.stat().st_size)
-        file.unlink()
+    size = _size(file)
+    if size != RESERVED or file.read_bytes().strip():
+        write_own(file, b"\n" * max(size, RESERVED))
+        os.truncate(file, RESERVED)
 
 
 def forget_unsaved(database: Path, who: Names) -> None:
     """Take a person's lines out of the file, and their names out of what others said. Raises OSError."""
     if held := load_unsaved(database):
-        kept = [_without(item, who) for item in held if _viewer_of(item) != who.viewer_id]
-        drop_unsaved(database)
-        if kept:
-            save_unsaved(database, kept)
+        save_unsaved(database, [_without(item, who) for item in held if _viewer_of(item) != who.viewer_id])
 
 
 def _viewer_of(item: TakenLine | Redaction) -> str | None:

@@ -91,7 +91,8 @@ class DeferredFile:
     def load(self) -> list[DeferredRequest]:
         """The requests in the file, oldest first. A line that cannot be read is left out."""
         with self._one_at_a_time:
-            return [*self._load(), *(self._spare.load() if self._spare is not None else [])]
+            spare = self._spare.load() if self._spare is not None else []
+            return sorted([*self._load(), *spare], key=lambda request: request.at)
 
     def _load(self) -> list[DeferredRequest]:
         self._places, self._end, at, held = {}, 0, 0, b""

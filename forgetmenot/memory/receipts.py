@@ -140,6 +140,8 @@ async def check(db: Database, code: str) -> Receipt:
     wanted = code.upper().translate(_READ_AS).replace("-", "").strip()
     lines = await asyncio.to_thread(privacy_log.read, privacy_log.path_of(db.key))
     line = next((one for one in lines if one.code and one.code.replace("-", "") == wanted), None)
+    if line is None and (changed := await privacy_log.broken_at(db)):
+        raise InputError(reason("receipt_lost", code=code, n=changed))
     if line is None:
         raise InputError(reason("receipt_unknown", code=code))
     people = await personal_data.everybody(db)

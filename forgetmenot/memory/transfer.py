@@ -28,7 +28,7 @@ from forgetmenot.store.database import Database, Transaction
 from forgetmenot.store.episodes import OwnEpisode
 from forgetmenot.store.notes import NewNote, Stance
 from forgetmenot.text.clean import clean
-from forgetmenot.text.mentions import SOMEBODY, ids_in, mention, provisional
+from forgetmenot.text.mentions import PROVISIONAL, SOMEBODY, ids_in, mention, provisional
 from forgetmenot.text.removal import traces, without_person
 
 T = TypeVar("T")
@@ -194,6 +194,7 @@ async def _write(tx: Transaction, batch: list[ReadLine], state: _Import) -> None
     batch = await _with_free_ids(tx, batch, state)
     batch = await _admitted(tx, batch, state)
     await _add_viewers(tx, {read.viewer: read.login for read in batch if read.viewer is not None}, state)
+    await viewers.add_unseen(tx, _mentioned(batch), state.now)
     rests_on = await _make_episodes(tx, batch, state)
     if state.merge:
         for read, episode in zip(batch, rests_on, strict=True):
@@ -284,6 +285,13 @@ def _new_id(name: str) -> str:
     return name if name.isdigit() else provisional(name)
 
 
+def _mentioned(batch: Iterable[ReadLine]) -> dict[str, str | None]:
+    """The ids that stand in the texts of these lines, each with the login that a provisional one has."""
+    texts = (text for read in batch for text in (read.fact, read.line.episode.summary if read.line.episode else ""))
+    ids = {who for text in texts for who in ids_in(text)}
+    return {who: who.removeprefix(PROVISIONAL) if who.startswith(PROVISIONAL) else None for who in ids}
+
+
 async def _add_viewers(tx: Transaction, logins: Mapping[str, str | None], state: _Import) -> None:
     """Add those of these people (with the login that is named for them) whom nobody has seen yet."""
     new = sorted(logins.keys() - state.viewers.keys())
@@ -301,7 +309,7 @@ async def _make_episodes(tx: Transaction, batch: list[ReadLine], state: _Import)
     for read in batch:
         key, episode = _key(tx, read), read.line.episode
         if key not in state.keys:
-            summary = clean(episode.summary) if episode is not None else ""
+            summary = episode.summary if episode is not None else ""
             state.keys[key] = next(free)
             new.append((state.keys[key], OwnEpisode(EpisodeKind.IMPORT, summary or "Imported.", read.at, (), key)))
             state.new_keys.add(key)

@@ -16,9 +16,12 @@ from forgetmenot.clock import iso, parse_iso
 from forgetmenot.domain.memory import Importance, Note, NoteStatus, Scope, SourceKind
 from forgetmenot.errors import ODD_INPUT
 from forgetmenot.memory.notes.proposals import FactRefused, checked_fact
+from forgetmenot.memory.text_gate import claim_fault
 from forgetmenot.settings.schema import PrivacySettings
 from forgetmenot.text.clean import clean
-from forgetmenot.text.mentions import PROVISIONAL, is_login, login_of
+from forgetmenot.text.mentions import MENTION, PROVISIONAL, SOMEBODY, is_login, login_of
+from forgetmenot.text.sensitive import sensitive_category
+from forgetmenot.text.sentences import joined, sentences_of
 
 LINES_PER_BATCH = 1_000
 HIGHEST_ID = 2**40
@@ -131,7 +134,7 @@ def _readable(batch: list[tuple[int, str]], now: int, *, privacy: PrivacySetting
 
 
 def _read(number: int, line: NoteLine, now: int, *, privacy: PrivacySettings | None) -> ReadLine:
-    fact = clean(line.fact)
+    fact = _people_only(clean(line.fact))
     if not fact:
         raise FactRefused("the fact is empty")
     if (line.viewer is None) == (line.scope is Scope.VIEWER):
@@ -142,9 +145,39 @@ def _read(number: int, line: NoteLine, now: int, *, privacy: PrivacySettings | N
         except FactRefused as refusal:
             if not refusal.rule.startswith("length"):  # imports are taken as long as they are
                 raise
+    line = _screened(line, privacy)
     at, expires_at = _time("observed_at", line.observed_at), _time("expires_at", line.expires_at)
     who = _login_or_id(line.viewer)
     return ReadLine(number, line, fact, now if at is None else at, expires_at, who, _login(line.login))
+
+
+def _screened(line: NoteLine, privacy: PrivacySettings | None) -> NoteLine:
+    """The line with what may stand in the memory of its summary and words."""
+
+    def fits(text: str) -> bool:
+        if privacy is None:
+            return True
+        allowed, never = frozenset(privacy.allow_categories), tuple(privacy.never_store)
+        return sensitive_category(text, allow=allowed, extra=never) is None and claim_fault(text) is None
+
+    def fitting(words: tuple[str, ...]) -> tuple[str, ...]:
+        return words if not words or fits(", ".join(words)) else tuple(filter(fits, words))
+
+    episode = line.episode
+    if episode is not None:
+        summary = joined(filter(fits, sentences_of(_people_only(clean(episode.summary)))))
+        episode = EpisodeLine(episode.key, summary)
+    topics, asked_with = fitting(line.topics), fitting(line.asked_with)
+    return msgspec.structs.replace(line, episode=episode, topics=topics, asked_with=asked_with)
+
+
+def _people_only(text: str) -> str:
+    """The text with "somebody" for a mention that is nobody's id."""
+
+    def checked(found: re.Match[str]) -> str:
+        return found[0] if found[1].isdigit() or found[1].startswith(PROVISIONAL) else SOMEBODY
+
+    return MENTION.sub(checked, text)
 
 
 def _time(key: str, value: str | None) -> int | None:

@@ -53,10 +53,6 @@ class Approvals:
         self._settings = settings
         self._clock = clock
 
-    async def waiting(self) -> list[LoggedAction]:
-        """What waits for a person, oldest first."""
-        return await action_logs.waiting(self._db, self._clock.now())
-
     async def approve(self, action_id: int, by: str) -> OperationResult:
         """Carry out a waiting action if the policy still allows it."""
         row = await action_logs.get(self._db, action_id)

@@ -13,9 +13,9 @@ from forgetmenot.domain.action import Outcome, OutcomeKind, Penalty
 from forgetmenot.domain.operation import Asker, Surface
 from forgetmenot.languages import reason
 from forgetmenot.operations.entry import Action, ActionCall, ActionClass, ActionPorts, Parameter, ParameterKind, Runner
+from forgetmenot.secret_store import Account
 from forgetmenot.settings.load import refuse_unknown_words
 from forgetmenot.settings.schema import ActionSettings, Settings
-from forgetmenot.twitch.token_store import Account
 
 _SLACK = 10 * SECOND  # Twitch's times are whole seconds, and its clock is not ours
 

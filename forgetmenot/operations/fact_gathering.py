@@ -8,7 +8,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any
 
-from forgetmenot.clock import DAY, MINUTE, parse_iso
+from forgetmenot.clock import DAY, MINUTE
 from forgetmenot.domain.action import Proposal
 from forgetmenot.domain.chat import ChatEvent, Role, Standing
 from forgetmenot.memory.facts.corrections import meant_note, supports_correction
@@ -122,7 +122,7 @@ class FactGatherer:
         """Recent decisions and actions that bear on this one."""
         target = facts.target.id if facts.target is not None else facts.asker.id
         waiting = await action_logs.waiting(self._db, now)
-        started = parse_started(await channel_state.read(self._db, "started_at"), now)
+        started = int(await channel_state.read(self._db, "started_at") or now - DAY // 2)
         return RecentDecisions(
             viewer_until=await channel_state.cooldown_until(self._db, VIEWER, target),
             channel_until=await channel_state.cooldown_until(self._db, CHANNEL),
@@ -224,16 +224,6 @@ def _target_name(action: Action | None, proposal: Proposal) -> str:
     """The target's name in the proposal."""
     params = action.params if action is not None else ()
     return next((proposal.params.get(one.name, "") for one in params if one.kind is ParameterKind.VIEWER), "")
-
-
-def parse_started(value: str, now: int) -> int:
-    """When the stream started: the state holds milliseconds or an ISO time; without either, 12 h ago."""
-    if value.isdigit():
-        return int(value)
-    try:
-        return parse_iso(value)
-    except ValueError:
-        return now - DAY // 2
 
 
 def started_cooldowns(action: Action, facts: PolicyFacts, settings: Settings, now: int) -> dict[tuple[str, str], int]:

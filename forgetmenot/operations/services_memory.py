@@ -18,8 +18,8 @@ from forgetmenot.memory.notes import edits
 from forgetmenot.memory.notes.note_merge import LIVE
 from forgetmenot.memory.notes.proposals import FactRefused
 from forgetmenot.operations.entry import OperationContext, Request
-from forgetmenot.operations.run import CHANNEL_WORDS, NotAllowed, UnknownViewer, own_target, resolve_target
-from forgetmenot.store import events, notes, opt_outs, viewers
+from forgetmenot.operations.run import CHANNEL_WORDS, NotAllowed, UnknownViewer, own_target, owner, resolve_target
+from forgetmenot.store import channel_state, events, notes, opt_outs, viewers
 from forgetmenot.text.mentions import defang, ids_in, mention, show
 from forgetmenot.text.statements import first_word, others_fact, own_fact, said_of_oneself
 from forgetmenot.text.words import telling_stems, words
@@ -358,9 +358,10 @@ async def edit(context: OperationContext, request: Request) -> OperationResult:
     if not _may_change(asker, old):
         raise NotAllowed
     note_id, fact = old.id if old is not None else note_id, await edits.with_mentions(context.db, new)
-    note = await edits.edit(
-        context.db, note_id, fact, by=asker.viewer_id, at=context.clock.now(), privacy=context.settings().privacy
-    )
+    now, privacy = context.clock.now(), context.settings().privacy
+    if not asker.viewer_id:  # on the command line; a fact is somebody's word: the streamer's
+        asker = await owner(context.db, asker.surface, await channel_state.read(context.db, "login") or "", now)
+    note = await edits.edit(context.db, note_id, fact, by=asker.viewer_id, at=now, privacy=privacy)
     data = {**await _quoted(context, request, note), "old": note_id}
     return OperationResult(ok=True, code="edited", data=data)
 

@@ -50,7 +50,7 @@ _PEOPLE: tuple[Operation, ...] = (
     Operation("bit", _MODEL, services_memory.flag_joke, (_text("text"),)),
     Operation("forget", _ANYBODY | _MODEL, services.queued(services_memory.forget, DeferredKind.FORGET),
         (_text("what"), _TARGET), ("!forget <what>", "!forget that|about <what>"), waits=True),
-    Operation("edit", _ANYBODY | _DOCK, services_memory.edit, (_ID_OR_LAST, _text("text")),
+    Operation("edit", _ANYBODY | _DOCK | _CLI, services_memory.edit, (_ID_OR_LAST, _text("text")),
         ("!edit [id] <text>",), edits_memory=True),
     Operation("retract", _ANYBODY | _DOCK | _CLI, services_memory.retract,
         (_ID_OR_LAST, _text("what", optional=True)), ("!wrong [id]", "!wrong <what>"), edits_memory=True),

@@ -47,6 +47,7 @@ from forgetmenot.store import (
     channel_state,
     episode_redaction,
     events,
+    forgotten_facts,
     model_calls,
     notes,
     streams,
@@ -320,6 +321,24 @@ def _people_of(material: TailMaterial) -> set[str]:
     return ids | {other.viewer.id for other in material.others} | {who for text in texts for who in ids_in(text)}
 
 
+class Revision(NamedTuple):
+    """Changes when something may not be mentioned any more: by the list, a cleared line, or a wish to forget."""
+
+    left_alone: tuple[int, int, int] = (0, 0, 0)
+    mending: tuple[int, int] = (0, 0)
+    forgotten: tuple[int, int] = (0, 0)
+
+
+NOTHING_WITHDRAWN = Revision()
+
+
+async def revision_of(at: Source) -> Revision:
+    """The revision of the moment."""
+    return Revision(
+        await notes.suppression_revision(at), await episode_redaction.revision(at), await forgotten_facts.revision(at)
+    )
+
+
 class PrefixKeeper:
     """The prefix of the moment. `model`: the name of the model that replies, whose calibration counts."""
 
@@ -334,8 +353,7 @@ class PrefixKeeper:
         self._prefix: Prefix | None = None
         self._shown: frozenset[str] = frozenset()
         self._notes: tuple[int, ...] = ()
-        self._left_alone = (0, 0, 0)
-        self._mending = (0, 0)
+        self.revision = NOTHING_WITHDRAWN
         self.factor = 1.0
 
     async def current(self) -> Prefix:
@@ -346,18 +364,16 @@ class PrefixKeeper:
 
     async def _still_holds(self, at: Source) -> bool:
         return (
-            await notes.suppression_revision(at) == self._left_alone
-            and await episode_redaction.revision(at) == self._mending
-            and await notes.all_active(at, self._notes)
-            and (not self._shown or await viewers.may_be_shown(at, self._shown))
+            await revision_of(at) == self.revision
+            and not await notes.not_active(at, self._notes)
+            and not await viewers.hidden_or_gone(at, self._shown)
         )
 
     async def refresh(self) -> Prefix:
         """Compose it from what is known now."""
         settings = self._settings()
         self.factor = await model_calls.factor_of(self._db, self._model)
-        self._left_alone = await notes.suppression_revision(self._db)
-        self._mending = await episode_redaction.revision(self._db)
+        self.revision = await self._db.together(revision_of)
         material = await self._material(settings)
         prefix = compose_prefix(material, settings, self.factor)
         self._shown = frozenset(material.names)
@@ -372,7 +388,7 @@ class PrefixKeeper:
         channel = await channel_state.read_all(self._db)
         title, category, digest = (channel.get(name, "") for name in ("title", "category", "digest"))
         quiet = await load_filter(self._db)
-        if self._mending != (0, 0):
+        if self.revision.mending != NOTHING_WITHDRAWN.mending:
             digest = ""  # nobody knows which of its words came from a line that was cleared
         digest = await without_hidden(self._db, quiet.without(digest))
         query = self._recall.query("", category=category, title=title)
@@ -415,6 +431,7 @@ class Composed(NamedTuple):
     prefix: Prefix
     material: TailMaterial
     factor: float
+    revision: Revision = NOTHING_WITHDRAWN
 
 
 async def compose(
@@ -422,9 +439,11 @@ async def compose(
 ) -> Composed:
     """The prompt for one line under one snapshot of the settings. Reads only. Raises StoreError."""
     prefix = await keeper.current()
+    revision = keeper.revision
     shown = Shown(_rows(prefix, "episodes"), _rows(prefix, "channel_notes", "channel_notes_more"))
     material = await gatherer.tail(trigger, settings, bot_id=bot_id, shown=shown)
-    return Composed(assemble(prefix, material, settings, keeper.factor), prefix, material, keeper.factor)
+    prompt = assemble(prefix, material, settings, keeper.factor)
+    return Composed(prompt, prefix, material, keeper.factor, revision)
 
 
 def _rows(prefix: Prefix, *names: str) -> tuple[int, ...]:

@@ -33,7 +33,7 @@ from forgetmenot.reply.triggers import (
     trigger_of,
     wait_ms,
 )
-from forgetmenot.reply.writer import PendingReply, ReplyParts, ReplyWriter
+from forgetmenot.reply.writer import PendingReply, ReplyParts, ReplyWriter, Words
 from forgetmenot.settings.schema import Mode, Settings
 from forgetmenot.store import bot_messages, opt_outs
 from forgetmenot.store.bot_messages import ReplyStatus
@@ -240,19 +240,26 @@ class ReplyEngine:
     async def _reply(self, job: PendingReply) -> Reply:
         self._thinking += 1
         try:
-            text, reason = await self._writer.words_for(job)
+            words = await self._writer.words_for(job)
         finally:
             self._thinking -= 1
-        return await (self._end(job, ReplyStatus.SILENT, reason) if reason else self._speak(job, text))
+        return await (self._end(job, ReplyStatus.SILENT, words.reason) if words.reason else self._speak(job, words))
 
-    async def _speak(self, job: PendingReply, text: str) -> Reply:
+    async def _speak(self, job: PendingReply, words: Words) -> Reply:
+        text = words.text
         if not text:
             return await self._end(job, ReplyStatus.SILENT, reason("nothing_left"))
         if job.settings.bot.mode is Mode.SHADOW:
             return await self._end(job, ReplyStatus.SHADOW, "", text)
-        event = job.event
+        viewer_id = job.event.user_id
         message = Outgoing(
-            job.reply_id, text, job.deadline, event.user_id, job.reply_to, answers=event.id, kept=job.kept
+            job.reply_id,
+            text,
+            job.deadline,
+            viewer_id,
+            job.reply_to,
+            kept=job.kept,
+            reason_to_drop=words.reason_to_drop,
         )
         sent = await self._outbox.send(message)
         # an unknown fate counts as an answer, so that nobody gets two

@@ -10,7 +10,7 @@ Guarantees:
 
 import asyncio
 from collections import OrderedDict, deque
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field, replace
 
 from forgetmenot.clock import HOUR, SECOND, Clock
@@ -21,11 +21,14 @@ from forgetmenot.logs import log
 from forgetmenot.ports import ChatOut
 from forgetmenot.reply.postprocess import FilterContext, polish, tidy
 from forgetmenot.settings.schema import SendingSettings, Settings
-from forgetmenot.store import bot_messages, events, opt_outs
+from forgetmenot.store import bot_messages, opt_outs
 from forgetmenot.store.bot_messages import ReplyStatus
 from forgetmenot.store.database import Database
+from forgetmenot.store.forgotten_facts import is_forgotten
+from forgetmenot.text.removal import traces
 
 EVERYBODY = ""
+ReasonToDrop = Callable[[], Awaitable[str]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,8 +36,8 @@ class Outgoing:
     """One message. `reply_id`: its row in bot_messages; `deadline`: when it is too late.
 
     `otherwise`: what to say instead where the text itself was said just before, in turn; empty: then it is dropped.
-    `answers`: the id of a line without which it is pointless; it is dropped once that is cleared. `kept`: False if its
-    words are to leave nothing behind, as the answer to somebody who opted out may repeat what they said.
+    `reason_to_drop`: asked when its turn comes; raises StoreError. `kept`: False if its words are to leave nothing
+    behind, as the answer to somebody who opted out may repeat what they said.
     """
 
     reply_id: int
@@ -43,8 +46,8 @@ class Outgoing:
     viewer_id: str = EVERYBODY
     reply_to: str | None = None
     otherwise: tuple[str, ...] = ()
-    answers: str = ""
     kept: bool = True
+    reason_to_drop: ReasonToDrop | None = None
 
     @property
     def to_keep(self) -> str:
@@ -166,7 +169,13 @@ class Outbox:
         finally:
             self._coming -= 1
         deadline = now + settings.reply.stale_after_s * SECOND
-        message = Outgoing(reply_id, text, deadline, viewer_id, reply_to, otherwise, kept=not hidden)
+
+        async def forgotten() -> str:
+            words = traces(text) if viewer_id != EVERYBODY else ()
+            gone = words and await is_forgotten(self._db, viewer_id, words, own_since=None, since=now)
+            return reason("prompt_cleared") if gone else ""
+
+        message = Outgoing(reply_id, text, deadline, viewer_id, reply_to, otherwise, not hidden, forgotten)
         sent = await self.send(message)
         kind = {ReplyStatus.SENT: OutcomeKind.DONE, ReplyStatus.UNKNOWN: OutcomeKind.UNKNOWN}.get(sent.status)
         return Outcome(kind or OutcomeKind.REFUSED, sent.detail, sent.twitch_id)
@@ -240,7 +249,7 @@ class Outbox:
             return
         waiting.message = self._said_otherwise(waiting.message, now)
         try:
-            why = self._reason_to_drop(waiting.message, now) or await self._reason_in_chat(waiting.message)
+            why = self._reason_to_drop(waiting.message, now) or await _reason_since(waiting.message)
             await (self._drop(waiting, why) if why else self._deliver(waiting))
         except StoreError as error:  # without its row a message could be sent twice: so it is not sent at all
             log.error("message not sent", reply=waiting.message.reply_id, error=type(error).__name__)
@@ -277,11 +286,6 @@ class Outbox:
             return reason("too_late")
         return reason("same_text") if self.pace.is_repeated(message.text, now) else ""
 
-    async def _reason_in_chat(self, message: Outgoing) -> str:
-        """Why what happened in chat makes it pointless; empty if nothing does. Raises StoreError."""
-        cleared = message.answers and await events.was_deleted(self._db, message.answers)
-        return reason("line_cleared") if cleared else ""
-
     def _said_otherwise(self, message: Outgoing, now: int) -> Outgoing:
         texts = (message.text, *message.otherwise)
         fresh = next((text for text in texts if not self.pace.is_repeated(text, now)), message.text)
@@ -289,7 +293,7 @@ class Outbox:
 
     async def _drop(self, waiting: _Waiting, reason: str) -> None:
         message = waiting.message
-        text = "" if await self._reason_in_chat(message) else message.to_keep  # it may say again what was cleared
+        text = "" if await _reason_since(message) else message.to_keep  # it may say again what was cleared
         async with self._db.write() as tx:
             await bot_messages.settle(tx, message.reply_id, ReplyStatus.DROPPED, reason, text=text)
         log.info("message dropped", reply=message.reply_id, reason=reason)
@@ -343,6 +347,11 @@ def other_wordings(text: str, settings: Settings) -> list[str]:
     """The same in other words, for what may not be said twice in a row."""
     say = in_language(settings.bot.language)
     return [say(f"chat.again_{number}", line=text) for number in range(1, 5)]
+
+
+async def _reason_since(message: Outgoing) -> str:
+    """Why what happened since it was written makes it pointless; empty if nothing does. Raises StoreError."""
+    return await message.reason_to_drop() if message.reason_to_drop is not None else ""
 
 
 def _finish(waiting: _Waiting, sent: Sent) -> None:

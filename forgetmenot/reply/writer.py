@@ -1,7 +1,8 @@
 """Writes the reply to one line: prompt, model call, proposed action, and words that fit its outcome.
 
 Guarantees:
-- What was written over lines that were cleared meanwhile is written anew, or not said.
+- What was written over lines, notes or people that were taken back meanwhile is written anew, or not said; so is what
+  mentions them when its turn in the queue comes.
 - Nothing is claimed that was not done: a refused, failed or unclear action speaks the executor's words, and a reply
   that proposed nothing names only actions that were done. Nothing is done for a reply that could not go out in time.
 - Without a model it is quiet, or quotes, now and then, a note that plainly answers a direct question.
@@ -11,6 +12,7 @@ import asyncio
 import re
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, replace
+from functools import partial
 
 from forgetmenot.clock import MINUTE, SECOND, Clock
 from forgetmenot.domain.action import Proposal
@@ -23,7 +25,7 @@ from forgetmenot.llm.offline.answer import quotation
 from forgetmenot.logs import log
 from forgetmenot.memory.facts.corrections import seems_to_correct
 from forgetmenot.memory.heard_facts import changed_by, just_said
-from forgetmenot.memory.suppression import without_hidden_names, without_suppressed
+from forgetmenot.memory.suppression import load_filter, without_hidden_names, without_suppressed
 from forgetmenot.operations import wording
 from forgetmenot.operations.action_claims import claims_action
 from forgetmenot.operations.executor import ActionContext, Executor
@@ -32,8 +34,8 @@ from forgetmenot.prompt.assemble import INSTRUCTIONS
 from forgetmenot.prompt.instructions import rules_of
 from forgetmenot.prompt.material import TailMaterial
 from forgetmenot.reply import explanation
-from forgetmenot.reply.context import ContextGatherer, PrefixKeeper, compose
-from forgetmenot.reply.outbox import Outbox
+from forgetmenot.reply.context import Composed, ContextGatherer, PrefixKeeper, compose, revision_of
+from forgetmenot.reply.outbox import Outbox, ReasonToDrop
 from forgetmenot.reply.postprocess import FilterContext, Polished, polish, tidy
 from forgetmenot.reply.reply_object import ModelReply, read_reply, reply_request
 from forgetmenot.reply.support import (
@@ -50,10 +52,10 @@ from forgetmenot.reply.support import (
 )
 from forgetmenot.reply.triggers import Identity, Trigger, TriggerKind
 from forgetmenot.settings.schema import Settings, Unsupported
-from forgetmenot.store import bot_messages, events, model_calls, viewers
-from forgetmenot.store.database import Database
+from forgetmenot.store import bot_messages, events, model_calls, notes, viewers
+from forgetmenot.store.database import Database, Source
+from forgetmenot.text.denials import denies
 from forgetmenot.text.mentions import ids_in, show
-from forgetmenot.text.statements import denies
 
 QUOTE_EVERY = 10 * MINUTE
 """How often a note is quoted while the model is away."""
@@ -93,6 +95,18 @@ class PendingReply:
 
 
 @dataclass(frozen=True, slots=True)
+class Words:
+    """What is to be said, or why nothing is. `reason_to_drop`: asked when its turn comes."""
+
+    text: str
+    reason: str = ""
+    reason_to_drop: ReasonToDrop | None = None
+
+
+_Row = tuple[str, int | str]
+
+
+@dataclass(frozen=True, slots=True)
 class ReplyParts:
     """Whom a reply is made with."""
 
@@ -128,43 +142,67 @@ class ReplyWriter:
         self._flush = flush
         self._quoted_at: int | None = None
 
-    async def words_for(self, job: PendingReply) -> tuple[str, str]:
-        """The words, or a reason for none. What was written over lines that are cleared meanwhile is written anew."""
+    async def words_for(self, job: PendingReply) -> Words:
+        """The words, or a reason for none. What was written over rows that are taken back meanwhile is written anew."""
         for _ in range(THOUGHTS):
             await self._flush()
             if await events.was_deleted(self._db, job.event.id):
-                return "", reason("line_cleared")
-            prompt, material = await self._prompt(job)
-            request = reply_request(prompt, job.settings, material.speaker.role)
-            context = filter_context(job, material, self._identity(), prompt)
+                return Words("", reason("line_cleared"))
+            made = await self._prompt(job)
+            request = reply_request(made.prompt, job.settings, made.material.speaker.role)
+            answer = error = None
             try:
                 answer = await self._model.generate(request)
-            except ModelError as error:
+            except ModelError as failure:
+                error = failure
                 log.warning("no answer from the model", reply=job.reply_id, error=type(error).__name__)
-                return await self._without_model(job, request, material, context, error)
             await self._flush()
             # seconds have passed since the prompt was read
-            if not await events.any_cleared(self._db, [line.event_id for line in material.said]):
-                reply = read_reply(answer, job.trigger.question)
-                polished = await self._settle(job, material, reply, context)
-                own = polish(reply.say, context).text
-                polished, claims = await asyncio.to_thread(self._supported, prompt, material, polished, context, own)
-                if material.asks_memory and not polished.text and "unsupported" in polished.filters:
-                    text = await self._quoted(job, request, material, context, reply.say)
-                    text = text or in_language(job.settings.bot.language)("action.not_remembered")
-                    polished = Polished(polish(text, context).text, polished.filters)
-                used = used_notes(polished.text, _facts_shown(prompt), context.question)
-                await self._record(job, prompt, answer, polished, used, claims)
-                words = polished.text or await self._about_correction(job, material)
-                return words, "" if words else reply.problem
-        return "", reason("prompt_cleared")
+            if await self._db.together(partial(_taken_back, made=made)):
+                continue
+            context = filter_context(job, made.material, self._identity(), made.prompt)
+            if answer is None:
+                text, why = await self._without_model(job, request, made.material, context, error)
+            else:
+                text, why = await self._written(job, made, request, answer, context)
+            before = await self._db.together(partial(_taken_back, made=made))  # what its own action did
+            return Words(text, why, partial(self._reason_to_drop, job, made, text, before))
+        return Words("", reason("prompt_cleared"))
 
-    async def _prompt(self, job: PendingReply) -> tuple[Prompt, TailMaterial]:
+    async def _written(
+        self, job: PendingReply, made: Composed, request: ModelRequest, answer: ModelAnswer, context: FilterContext
+    ) -> tuple[str, str]:
+        prompt, material, reply = made.prompt, made.material, read_reply(answer, job.trigger.question)
+        polished = await self._settle(job, material, reply, context)
+        own = polish(reply.say, context).text
+        polished, claims = await asyncio.to_thread(self._supported, prompt, material, polished, context, own)
+        if material.asks_memory and not polished.text and "unsupported" in polished.filters:
+            text = await self._quoted(job, request, material, context, reply.say)
+            text = text or in_language(job.settings.bot.language)("action.not_remembered")
+            polished = Polished(polish(text, context).text, polished.filters)
+        used = used_notes(polished.text, _facts_shown(prompt), context.question)
+        await self._record(job, prompt, answer, polished, used, claims)
+        words = polished.text or await self._about_correction(job, material)
+        return words, "" if words else reply.problem
+
+    async def _prompt(self, job: PendingReply) -> Composed:
         bot_id = self._identity().user_id
         made = await compose(self._keeper, self._gatherer, job.trigger, job.settings, bot_id=bot_id)
         async with self._db.write() as tx:
             await bot_messages.record_prompt(tx, job.reply_id, explanation.telemetry(made, job.settings))
-        return made.prompt, made.material
+        return made
+
+    async def _reason_to_drop(self, job: PendingReply, made: Composed, text: str, before: frozenset[_Row]) -> str:
+        """Why words may not go out any more, now that their turn has come; empty if they may. Raises StoreError."""
+        if await events.was_deleted(self._db, job.event.id):
+            return reason("line_cleared")
+        gone = await self._db.together(partial(_taken_back, made=made)) - before - {("line", job.event.id)}
+        texts: dict[_Row, str] = {("line", line.event_id): line.text for line in made.material.said}
+        texts.update((("note", note_id), fact) for note_id, fact in _facts_shown(made.prompt).items())
+        left_alone = (await load_filter(self._db)).about(made.material.names) if gone else ()
+        mentioned = used_notes(text, dict(enumerate(texts.get(row, "") for row in gone)))
+        hidden = any(kind == "person" for kind, _ in gone)
+        return reason("prompt_cleared") if mentioned or hidden or without_suppressed(text, left_alone) != text else ""
 
     async def _settle(
         self, job: PendingReply, material: TailMaterial, reply: ModelReply, context: FilterContext
@@ -289,7 +327,7 @@ class ReplyWriter:
         request: ModelRequest,
         material: TailMaterial,
         context: FilterContext,
-        error: ModelError,
+        error: ModelError | None,
     ) -> tuple[str, str]:
         """Silence, except that a direct question is sometimes answered with a note that plainly answers it."""
         if words := await self._about_correction(job, material):
@@ -336,6 +374,20 @@ class ReplyWriter:
         if without_suppressed(words, material.left_alone) != words:
             return ""  # the rest of a quotation would be the bot's own words, and might begin with a command
         return await without_hidden_names(self._db, words, job.event.user_id)
+
+
+async def _taken_back(at: Source, made: Composed) -> frozenset[_Row]:
+    """What of a prompt may not be mentioned any more: notes, lines, people; ("revision", …) for all else."""
+    material = made.material
+    revision = await revision_of(at)
+    return frozenset(
+        (
+            *(("note", one) for one in await notes.not_active(at, {*_facts_shown(made.prompt), *material.brief_notes})),
+            *(("line", one) for one in await events.cleared(at, {line.event_id for line in material.said})),
+            *(("person", one) for one in await viewers.hidden_or_gone(at, material.names.keys())),
+            *([("revision", str(revision))] if revision != made.revision else []),
+        )
+    )
 
 
 def _facts_shown(prompt: Prompt) -> dict[int, str]:

@@ -173,61 +173,30 @@ class Label(NamedTuple):
     """How a setting is shown. `basic`: shown at once; the others stand under "Advanced"."""
 
     group: str
-    basic: bool = False
-    unit: str = ""
+    basic: bool
+    unit: str
 
 
-LABELS: dict[tuple[str, str], Label] = {
-    ("twitch", "channel"): Label("channel", basic=True),
-    ("twitch", "bot_login"): Label("channel"),
-    ("twitch", "client_id"): Label("channel"),
-    ("bot", "mode"): Label("who", basic=True),
-    ("bot", "name"): Label("who", basic=True),
-    ("bot", "aliases"): Label("who", basic=True),
-    ("bot", "persona"): Label("who", basic=True),
-    ("bot", "language"): Label("who", basic=True),
-    ("bot", "reply_language"): Label("who"),
-    ("bot", "notice"): Label("who", basic=True),
-    ("bot", "speaks_as"): Label("who"),
-    ("model", "provider"): Label("model"),
-    ("model", "reply_model"): Label("model"),
-    ("model", "memory_model"): Label("model"),
-    ("model", "base_url"): Label("model"),
-    ("reply", "max_chars"): Label("talk", basic=True, unit="characters"),
-    ("reply", "viewer_gap_s"): Label("talk", basic=True, unit="seconds"),
-    ("reply", "follow_up_s"): Label("talk", basic=True, unit="seconds"),
-    ("reply", "blocklist"): Label("talk", basic=True),
-    ("reply", "missed"): Label("talk"),
-    ("reply", "allow_links"): Label("talk"),
-    ("reply", "spontaneous_gap_s"): Label("talk", unit="seconds"),
-    ("reply", "stale_after_s"): Label("talk", unit="seconds"),
-    ("actions", "safe_mode"): Label("act", basic=True),
-    ("actions", "class_a"): Label("act", basic=True),
-    ("actions", "class_b"): Label("act", basic=True),
-    ("actions", "class_c"): Label("act", basic=True),
-    ("actions", "disabled"): Label("act"),
-    ("actions", "allowed_targets"): Label("act"),
-    ("actions", "denied_targets"): Label("act"),
-    ("actions", "max_timeout_s"): Label("act", unit="seconds"),
-    ("actions", "newcomer_protection"): Label("act"),
-    ("actions", "per_stream"): Label("act"),
-    ("actions", "viewer_cooldown_s"): Label("act", unit="seconds"),
-    ("actions", "channel_cooldown_s"): Label("act", unit="seconds"),
-    ("actions", "approval_expires_s"): Label("act", unit="seconds"),
-    ("memory", "ignored_viewers"): Label("memory", basic=True),
-    ("memory", "known_bots"): Label("memory", basic=True),
-    ("memory", "briefs"): Label("memory"),
-    ("privacy", "never_store"): Label("memory", basic=True),
-    ("privacy", "privacy_url"): Label("memory"),
-    ("recall", "speaker_notes"): Label("memory"),
-    ("recall", "others"): Label("memory"),
-    ("recall", "notes_per_other"): Label("memory"),
-    ("recall", "channel_notes"): Label("memory"),
-    ("recall", "topic_gate"): Label("memory"),
-    ("people", "regular_streams"): Label("people"),
-    ("people", "regular_within_d"): Label("people", unit="days"),
-    ("people", "newcomer_streams"): Label("people"),
-    ("people", "returner_away_d"): Label("people", unit="days"),
+_SHOWN = (
+    # group, table, its keys that are shown at once, and those under "Advanced"
+    ("channel", "twitch", "channel", "bot_login client_id"),
+    ("who", "bot", "mode name aliases persona language notice", "reply_language speaks_as"),
+    ("model", "model", "", "provider reply_model memory_model base_url"),
+    ("talk", "reply", "max_chars viewer_gap_s follow_up_s blocklist", "missed allow_links"),
+    ("talk", "reply", "", "spontaneous_gap_s stale_after_s"),
+    ("act", "actions", "safe_mode class_a class_b class_c", "disabled allowed_targets denied_targets max_timeout_s"),
+    ("act", "actions", "", "newcomer_protection per_stream viewer_cooldown_s channel_cooldown_s approval_expires_s"),
+    ("memory", "memory", "ignored_viewers known_bots", "briefs"),
+    ("memory", "privacy", "never_store", "privacy_url"),
+    ("memory", "recall", "", "speaker_notes others notes_per_other channel_notes topic_gate"),
+    ("people", "people", "", "regular_streams regular_within_d newcomer_streams returner_away_d"),
+)
+_UNITS = {"chars": "characters", "s": "seconds", "d": "days"}  # by the last word of a key
+LABELS = {
+    (table, key): Label(group, basic, _UNITS.get(key.rpartition("_")[2], ""))
+    for group, table, *keys in _SHOWN
+    for basic, names in zip((True, False), keys, strict=True)
+    for key in names.split()
 }
 
 RESTARTING = frozenset({"twitch", "model"})

@@ -47,6 +47,7 @@ def load_settings(path: Path) -> Settings:
 def parse_settings(text: str, source: str) -> Settings:
     """Settings from TOML text. Raises SettingsError, which names source, table and key."""
     try:
+        text.encode()  # half a character, which an enumeration cannot compare
         table = tomllib.loads(text)
     except RecursionError:
         raise SettingsError(f"{source} is nested too deeply. Write each table as [table] and key = value.") from None

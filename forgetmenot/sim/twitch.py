@@ -1,28 +1,31 @@
-"""A Twitch on loopback: chat over IRC, log-in and Helix on one port, with people who say what they are told to say.
+"""A Twitch on loopback: chat over IRC, and Helix, on one port, with people who say what they are told to say.
 
     async with TwitchSim(channel="demo") as sim:
         token = sim.grant("bot")
-        …                                                # a bot at sim.irc_url, sim.helix_url, sim.id_url
+        …                                                # a bot at sim.irc_url, sim.helix_url
         await sim.joined()                               # until somebody reads
         message_id = await sim.say("alice", "hello")
 
-The real twitchio and an ordinary IRC client work against it unchanged. It is friendly: what Twitch refuses, and what
-goes wrong on a network, is in tests/loopback_servers. Not checked against the real Twitch: the exact set of tags.
+The real twitchio and an ordinary IRC client work against it unchanged. It does what the demo needs, and answers in the
+shapes that twitchio 3.3.2 reads. The rest of Helix, the log-in, what Twitch refuses and what goes wrong on a network
+are in tests/loopback_servers. Not checked against the real Twitch: the exact set of tags.
 """
 
 import asyncio
+import json
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
 from functools import partial
 from types import TracebackType
-from typing import Self
+from typing import Any, Self
 
 from aiohttp import web
 from aiohttp.typedefs import Middleware
 
-from forgetmenot.sim.helix import Chat, HelixServer, refresh, validate
 from forgetmenot.sim.irc import HOST, IrcServer, privmsg
-from forgetmenot.sim.world import CLIENT_ID, SimMessage, SimStream, SimToken, Tokens, World
+from forgetmenot.sim.world import CLIENT_ID, SimMessage, SimStream, SimToken, Tokens, User, World
 
 _MANAGED = ("banned_users", "chat_messages", "chat_settings", "shoutouts", "announcements")
 ALL_SCOPES = (
@@ -30,37 +33,177 @@ ALL_SCOPES = (
     *("moderation:read", "channel:read:vips", "channel:manage:broadcast"),
     *(f"moderator:manage:{what}" for what in _MANAGED),
 )
+PICTURE = "https://static-cdn.jtvnw.net/jtv_user_pictures/none.png"
+_JOINED = "2016-12-14T20:32:28Z"
+_NAMES = {400: "Bad Request", 401: "Unauthorized", 403: "Forbidden", 404: "Not Found", 422: "Unprocessable Entity"}
+_NAMES |= {409: "Conflict", 429: "Too Many Requests", 500: "Internal Server Error", 503: "Service Unavailable"}
 
 
-def _real_now() -> int:
-    return int(time.time() * 1_000)
+class Refused(Exception):
+    """Helix refuses a call: a status and Twitch's sentence."""
+
+    def __init__(self, status: int, message: str) -> None:
+        super().__init__(message)
+        self.status = status
+        self.message = message
+
+
+@dataclass(frozen=True, slots=True)
+class Call:
+    """A call with its token already checked. `query` holds every value of a parameter, in order."""
+
+    method: str
+    path: str
+    token: SimToken
+    query: Mapping[str, list[str]]
+    body: Mapping[str, object] = field(default_factory=dict)
+
+    def param(self, name: str) -> str:
+        """A query parameter that must be there."""
+        values = self.query.get(name, [])
+        if not values or not values[0]:
+            raise Refused(400, f'Missing required parameter "{name}"')
+        return values[0]
+
+    def text(self, name: str) -> str:
+        """A field of the body that must be there, as text (numbers are taken as Twitch takes them)."""
+        value = self.body.get(name)
+        if value in (None, ""):
+            raise Refused(400, f'Missing required parameter "{name}"')
+        return str(value)
+
+
+Handler = Callable[[Call], Awaitable[web.Response]]
+
+
+class HelixServer:
+    """api.twitch.tv/helix: answers the calls of `routes`, and refuses those without a good token."""
+
+    def __init__(self, world: World, tokens: Tokens, irc: IrcServer) -> None:
+        self.world, self.tokens, self.irc = world, tokens, irc
+        self.routes: dict[tuple[str, str], Handler] = {
+            ("GET", "users"): self._users,
+            ("GET", "channels"): self._channels,
+            ("GET", "streams"): self._streams,
+            ("POST", "chat/messages"): self.send,
+            ("POST", "moderation/bans"): self._ban,
+            ("DELETE", "moderation/bans"): self._unban,
+            ("GET", "moderation/moderators"): partial(self._people, world.moderators),
+            ("GET", "channels/vips"): partial(self._people, world.vips),
+        }
+
+    async def handle(self, request: web.Request) -> web.StreamResponse:
+        """One call over HTTP."""
+        query = {key: request.query.getall(key) for key in request.query}
+        path = request.match_info["path"].strip("/")
+        try:
+            call = Call(request.method, path, self.token_of(request), query, await json_body(request))
+            return await self.answer(call)
+        except Refused as refused:
+            return web.json_response(error_body(refused.status, refused.message), status=refused.status)
+
+    def token_of(self, request: web.Request) -> SimToken:
+        """The token of a call."""
+        token = self.tokens.valid(request.headers.get("Authorization", "").removeprefix("Bearer "))
+        if token is None:
+            raise Refused(401, "Invalid OAuth token")
+        return token
+
+    async def answer(self, call: Call) -> web.Response:
+        """Carry a call out."""
+        handler = self.routes.get((call.method, call.path))
+        if handler is None:
+            raise Refused(404, "Not Found")
+        return await handler(call)
+
+    def user(self, user_id: str) -> User:
+        """The user with that ID. Refuses with 400 if there is none."""
+        user = self.world.by_id(user_id)
+        if user is None:
+            raise Refused(400, f"The user ID {user_id} is not valid.")
+        return user
+
+    async def _users(self, call: Call) -> web.Response:
+        ids, logins = call.query.get("id", []), [login.lower() for login in call.query.get("login", [])]
+        users = [user for user in self.world.users.values() if user.id in ids or user.login in logins]
+        return ok([_user(user) for user in users])
+
+    async def _channels(self, call: Call) -> web.Response:
+        call.param("broadcaster_id")
+        mine = self.world.room_id in call.query["broadcaster_id"]
+        return ok([self._channel()] if mine else [])
+
+    def _channel(self) -> dict[str, object]:
+        owner = self.world.owner
+        return {
+            "broadcaster_id": owner.id, "broadcaster_login": owner.login, "broadcaster_name": owner.name,
+            "broadcaster_language": "en", "game_id": self.world.game_id, "game_name": self.world.game,
+            "title": self.world.title, "delay": 0, "tags": [], "content_classification_labels": [],
+            "is_branded_content": False,
+        }  # fmt: skip
+
+    async def _streams(self, call: Call) -> web.Response:
+        owner, stream = self.world.owner, self.world.stream
+        logins = [login.lower() for login in call.query.get("user_login", [])]
+        asked = owner.id in call.query.get("user_id", []) or owner.login in logins
+        return ok([self._stream(stream)] if stream is not None and asked else [], pagination={})
+
+    def _stream(self, stream: SimStream) -> dict[str, object]:
+        owner = self.world.owner
+        return {
+            "id": stream.id, "user_id": owner.id, "user_login": owner.login, "user_name": owner.name,
+            "game_id": self.world.game_id, "game_name": self.world.game, "type": "live", "title": self.world.title,
+            "viewer_count": 42, "started_at": stamp(stream.started_at), "language": "en",
+            "thumbnail_url": PICTURE, "tag_ids": [], "tags": [], "is_mature": False,
+        }  # fmt: skip
+
+    async def send(self, call: Call) -> web.Response:
+        """A chat message."""
+        text, user, world = call.text("message"), self.user(call.token.user_id), self.world
+        parent = world.messages.get(str(call.body.get("reply_parent_message_id", "")))
+        badges = world.badges_of(user)
+        said = SimMessage(world.new_id(), user, text, world.now(), via="helix", badges=badges, reply_to=parent)
+        await self.irc.deliver(said)
+        return ok([{"message_id": said.id, "is_sent": True, "drop_reason": None}])
+
+    async def _ban(self, call: Call) -> web.Response:
+        wanted = ban_data(call)
+        user, seconds = self.user(str(wanted.get("user_id", ""))), wanted.get("duration")
+        await self.irc.clear_person(user, seconds)
+        now = self.world.now()
+        end = None if seconds is None else stamp(now + seconds * 1_000)
+        people = {"broadcaster_id": self.world.room_id, "moderator_id": call.token.user_id, "user_id": user.id}
+        return ok([{**people, "created_at": stamp(now), "end_time": end}])
+
+    async def _unban(self, _call: Call) -> web.Response:
+        return web.Response(status=204)
+
+    async def _people(self, ids: set[str], call: Call) -> web.Response:
+        wanted = call.query.get("user_id", [])
+        chosen = sorted(user_id for user_id in ids if not wanted or user_id in wanted)
+        return ok([person(self.user(user_id)) for user_id in chosen], pagination={})
 
 
 class TwitchSim:
-    """The whole of it. `now`: the time source (ms) of messages and streams; `port` 0: any; `seed`: fixed IDs."""
+    """The whole of it. `now`: the time source (ms) of messages and streams."""
 
+    client_id = CLIENT_ID
     middlewares: tuple[Middleware, ...] = ()
 
-    def __init__(
-        self,
-        channel: str = "demo",
-        *,
-        now: Callable[[], int] | None = None,
-        port: int = 0,
-        client_id: str = CLIENT_ID,
-        seed: int | None = None,
-    ) -> None:
-        self.now = now or _real_now
-        self.client_id = client_id
-        self.world = World(channel, lambda: self.now(), seed=seed)  # noqa: PLW0108  # a test may change it
-        self.tokens = Tokens(self.world, client_id)
-        self.irc = IrcServer(self.world, self.tokens)
-        self.chat = Chat(self.world, self.irc)
-        self.helix = HelixServer(self.world, self.tokens, self.chat)
-        self._port = port
+    def __init__(self, channel: str = "demo", *, now: Callable[[], int] | None = None) -> None:
+        self.now = now or (lambda: int(time.time() * 1_000))
+        self.build(channel)
+        self._port = 0
         self._runner: web.AppRunner | None = None
         self._site: web.TCPSite | None = None
         self.url = ""
+
+    def build(self, channel: str) -> None:
+        """Make the parts."""
+        self.world = World(channel, lambda: self.now())  # noqa: PLW0108  # a test may change it
+        self.tokens = Tokens(self.world)
+        self.irc = IrcServer(self.world, self.tokens)
+        self.helix = HelixServer(self.world, self.tokens, self.irc)
 
     async def __aenter__(self) -> Self:
         """Listen on the loopback interface."""
@@ -74,9 +217,7 @@ class TwitchSim:
         return self
 
     def add_login(self, router: web.UrlDispatcher) -> None:
-        """Answer what concerns tokens."""
-        router.add_get("/oauth2/validate", partial(validate, self.tokens))
-        router.add_post("/oauth2/token", partial(refresh, self.tokens))
+        """Answer what concerns tokens: nothing, since those of the demo stay good."""
 
     async def __aexit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
@@ -129,42 +270,20 @@ class TwitchSim:
     async def settled(self) -> None:
         """Wait until all who joined have read what was sent: each has answered a PING. Raises TimeoutError."""
         before = [(connection, connection.pongs) for connection in self.irc.connections if connection.channels]
-        await self.ping()
+        await self.irc.broadcast(f"PING :{HOST}")
         await self.until(lambda: all(c.pongs > count or c not in self.irc.connections for c, count in before))
 
-    async def say(  # noqa: PLR0913  # everything a message can carry
-        self,
-        login: str,
-        text: str,
-        *,
-        reply_to: str = "",
-        badges: tuple[str, ...] | None = None,
-        me: bool = False,
-        bits: int = 0,
-        at: int | None = None,
-        message_id: str = "",
-        source_room: str = "",
-        tags: Mapping[str, str] | None = None,
-    ) -> str:
-        """Somebody says something; the message's ID. `at`: ms. `badges`: of this one; `source_room`: shared chat."""
-        user = self.world.user(login)
-        said = SimMessage(
-            id=message_id or self.world.new_id(),
-            user=user,
-            text=text,
-            at=self.now() if at is None else at,
-            badges=self.world.badges_of(user) if badges is None else tuple(badges),
-            reply_to=self.world.messages.get(reply_to),
-            me=me,
-            bits=bits,
-            source_room=source_room,
-            extra=tags or {},
-        )
-        return (await self.chat.deliver(said)).id
+    async def say(self, login: str, text: str, *, bits: int = 0, at: int | None = None, source_room: str = "") -> str:
+        """Somebody says something; the message's ID. `at`: ms; `source_room`: shared chat."""
+        world, user = self.world, self.world.user(login)
+        when, badges = self.now() if at is None else at, world.badges_of(user)
+        said = SimMessage(world.new_id(), user, text, when, badges=badges, bits=bits, source_room=source_room)
+        await self.irc.deliver(said)
+        return said.id
 
-    async def shared(self, login: str, text: str, *, at: int | None = None) -> str:
+    async def shared(self, login: str, text: str) -> str:
         """Said in a partner's channel during shared chat; the message's ID."""
-        return await self.say(login, text, at=at, source_room="987654321")
+        return await self.say(login, text, source_room="987654321")
 
     async def repeat(self, message_id: str) -> None:
         """Deliver the same message a second time. Raises KeyError for one that was never said."""
@@ -172,46 +291,40 @@ class TwitchSim:
 
     async def clear_message(self, message_id: str) -> None:
         """A moderator deletes a message. Raises KeyError for one that was never said."""
-        await self.chat.clear_message(message_id)
+        await self.irc.clear_message(message_id)
 
-    async def timeout(self, login: str, seconds: int, by: str = "") -> None:
-        """A moderator times somebody out; the streamer, unless another is named."""
-        await self.chat.clear_person(self.world.user(login), seconds, self.world.user(by) if by else None)
+    async def timeout(self, login: str, seconds: int) -> None:
+        """The streamer times somebody out."""
+        await self.irc.clear_person(self.world.user(login), seconds)
 
-    async def sub(self, login: str, months: int = 1, text: str = "") -> str:
-        """A subscription, new or again; the notice's ID."""
+    async def sub(self, login: str, months: int = 1) -> None:
+        """A subscription, new or again."""
         kind = "resub" if months > 1 else "sub"
         system = f"{self.world.user(login).name} subscribed at Tier 1. They've subscribed for {months} months!"
         parameters = {"cumulative-months": months, "months": 0, "sub-plan": "1000", "sub-plan-name": "Channel\x20Sub"}
-        return await self.user_notice(login, text, kind, system, parameters)
+        await self.irc.notice(login, "", kind, system, parameters)
 
-    async def gift(self, login: str, count: int = 1) -> str:
-        """Subscriptions for the channel; the notice's ID."""
+    async def gift(self, login: str, count: int = 1) -> None:
+        """Subscriptions for the channel."""
         system = f"{self.world.user(login).name} is gifting {count} Tier 1 Subs to {self.world.owner.name}'s community!"
         parameters = {"mass-gift-count": count, "sub-plan": "1000", "sender-count": count}
-        return await self.user_notice(login, "", "submysterygift", system, parameters)
+        await self.irc.notice(login, "", "submysterygift", system, parameters)
 
-    async def raid(self, login: str, viewers: int) -> str:
-        """A raid; the notice's ID."""
+    async def raid(self, login: str, viewers: int) -> None:
+        """A raid."""
         user = self.world.user(login)
         system = f"{viewers} raiders from {user.name} have joined!"
         parameters = {"displayName": user.name, "login": user.login, "viewerCount": viewers}
-        return await self.user_notice(login, "", "raid", system, parameters)
+        await self.irc.notice(login, "", "raid", system, parameters)
 
-    async def announcement(self, login: str, text: str) -> str:
-        """A moderator's announcement; the notice's ID."""
-        return await self.user_notice(login, text, "announcement", "", {"color": "PRIMARY"})
+    async def announcement(self, login: str, text: str) -> None:
+        """A moderator's announcement."""
+        await self.irc.notice(login, text, "announcement", "", {"color": "PRIMARY"})
 
-    async def user_notice(self, login: str, text: str, kind: str, system: str, parameters: Mapping[str, object]) -> str:
-        """A USERNOTICE; its ID."""
-        user = self.world.user(login)
-        said = SimMessage(self.world.new_id(), user, text, self.now(), badges=self.world.badges_of(user))
-        return (await self.chat.notice(said, kind, system, parameters)).id
-
-    def go_live(self, *, title: str = "", game: str = "", at: int | None = None, stream_id: str = "") -> SimStream:
+    def go_live(self, *, title: str = "", game: str = "", at: int | None = None) -> SimStream:
         """The stream begins. `at`: ms."""
         when = self.now() if at is None else at
-        self.world.stream = SimStream(stream_id or str(40_000_000_000 + when // 1_000), when)
+        self.world.stream = SimStream(str(40_000_000_000 + when // 1_000), when)
         self.world.title = title or self.world.title
         self.world.game = game or self.world.game
         return self.world.stream
@@ -220,10 +333,52 @@ class TwitchSim:
         """The stream ends."""
         self.world.stream = None
 
-    async def ping(self) -> None:
-        """PING everybody; their PONGs are counted on the connections."""
-        await self.irc.broadcast(f"PING :{HOST}")
-
     def grant(self, login: str, *scopes: str) -> SimToken:
         """Tokens without a log-in; without scopes, all that a bot may want."""
         return self.tokens.grant(login, scopes or ALL_SCOPES)
+
+
+# The forms of Helix's answers.
+
+
+def ok(data: object, status: int = 200, **more: object) -> web.Response:
+    """An answer with data."""
+    return web.json_response({"data": data} | more, status=status)
+
+
+def error_body(status: int, message: str) -> dict[str, object]:
+    """Twitch's form of an error: {"error", "status", "message"}."""
+    return {"error": _NAMES.get(status, "Error"), "status": status, "message": message}
+
+
+def stamp(ms: int) -> str:
+    """RFC 3339 in UTC, as Helix writes times."""
+    return datetime.fromtimestamp(ms / 1000, UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+
+
+async def json_body(request: web.Request) -> Mapping[str, object]:
+    """The body of a call; empty if it is no JSON object."""
+    try:
+        body = json.loads(await request.text() or "{}")
+    except ValueError:
+        return {}
+    return body if isinstance(body, dict) else {}
+
+
+def ban_data(call: Call) -> Mapping[str, Any]:
+    """Who is to be banned, for how long, and why; empty if the body does not say."""
+    data = call.body.get("data")
+    return data if isinstance(data, dict) else {}
+
+
+def person(user: User) -> dict[str, str]:
+    """Somebody in a list."""
+    return {"user_id": user.id, "user_login": user.login, "user_name": user.name}
+
+
+def _user(user: User) -> dict[str, object]:
+    return {
+        "id": user.id, "login": user.login, "display_name": user.name, "type": "", "broadcaster_type": "",
+        "description": "", "profile_image_url": PICTURE, "offline_image_url": "", "view_count": 0,
+        "created_at": _JOINED,
+    }  # fmt: skip

@@ -91,9 +91,9 @@ def drop(database: Path) -> int:
 
 
 def leftovers(database: Path) -> list[Path]:
-    """What a restore or a copy that a crash cut off left behind. They are deleted at each start and erasure."""
+    """What a crash left of a restore, a copy or a file half written. They are deleted at each start and erasure."""
     folder, name = database.parent, database.name
-    patterns = (f"{FOLDER}/{database.stem}-*.part", f"{name}.restoring*", f"{name}.*.part")
+    patterns = (f"{FOLDER}/{database.stem}-*.part", f"{name}.restoring*", f"{name}.*.part", ".*.new", "login/.*.new")
     return [file for pattern in patterns for file in folder.glob(pattern)]
 
 

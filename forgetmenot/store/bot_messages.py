@@ -8,7 +8,7 @@ No chat text stands here but the bot's own: `prompt_json` holds row ids.
 """
 
 import json
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any, NamedTuple
@@ -18,7 +18,7 @@ import msgspec
 from forgetmenot.languages import read_reason, reason
 from forgetmenot.store import action_logs
 from forgetmenot.store.database import Database, Row, Source, Transaction, row_as
-from forgetmenot.text.removal import traces
+from forgetmenot.text.removal import ENOUGH, traces
 
 
 class ReplyStatus(StrEnum):
@@ -261,6 +261,21 @@ async def clear_that_used(
     return [row["twitch_id"] for row in rows if row["twitch_id"]] + await clear_made_from(
         tx, min(r["at"] for r in rows)
     )
+
+
+async def clear_command_answers(tx: Transaction, since: int, texts: Iterable[str] | None) -> list[str]:
+    """Take the words of answers to commands away, which have no prompt, where they say one of these texts.
+
+    None: of all since then. Gives Twitch's ids of these.
+    """
+    found = "at >= ? AND \"trigger\" = 'command' AND text <> ''"
+    rows = await tx.rows(f"SELECT id, text, twitch_id FROM bot_messages WHERE {found}", (since,))  # noqa: S608
+    if texts is not None and rows:
+        wanted = [words for text in texts if (words := traces(text))]
+        said = {row["id"]: traces(row["text"]) for row in rows}
+        rows = [row for row in rows if any(len(words & said[row["id"]]) >= ENOUGH * len(words) for words in wanted)]
+    await _take_words(tx, [row["id"] for row in rows])
+    return [row["twitch_id"] for row in rows if row["twitch_id"]]
 
 
 async def _take_words(tx: Transaction, reply_ids: Sequence[int]) -> None:

@@ -131,29 +131,6 @@ async def changes(db: Database, after: int, limit: int) -> list[ChangedNote]:
     return [ChangedNote(*row)._replace(cause=read_reason(row["cause"])) for row in reversed(rows)]
 
 
-# What was added to the memory since a moment.
-
-
-class NoteNews(NamedTuple):
-    """A note whose status changed, from what to what, and why."""
-
-    note: Note
-    before: str | None
-    after: str
-    cause: str
-
-
-async def notes_since(db: Database, after: int) -> list[NoteNews]:
-    """Changes of notes with a higher id, oldest first."""
-    rows = await db.rows(
-        "SELECT note_id, from_status, to_status, cause FROM note_changes WHERE id > ? ORDER BY id", (after,)
-    )
-    found = [(await notes.get(db, row["note_id"]), row) for row in rows]
-    return [
-        NoteNews(note, row["from_status"], row["to_status"], read_reason(row["cause"])) for note, row in found if note
-    ]
-
-
 async def rows_since(
     db: Database, get: Callable[[Database, int], Awaitable[T | None]], after: int, upto: int
 ) -> list[T]:

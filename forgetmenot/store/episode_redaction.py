@@ -1,6 +1,6 @@
 """Episodes that rest on a cleared line: summarised again or taken away, and with them the notes that rest on it."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
 from forgetmenot.store import bot_messages, events, streams
@@ -71,9 +71,9 @@ async def revision(source: Source) -> tuple[int, int]:
     return (int(row[0]), int(row[1])) if row else (0, 0)
 
 
-async def let_notes_go(db: Database, episode_id: int, now: int) -> None:
-    """Retract what rests on a cleared line of an episode; the episode itself may have to wait for a model."""
-    async with db.write() as tx:
+async def let_notes_go(tx: Transaction, episode_ids: Iterable[int], now: int) -> None:
+    """Retract what rests on cleared lines of these episodes; they themselves may have to wait for a model."""
+    for episode_id in episode_ids:
         await _let_notes_go(tx, episode_id, now)
 
 
@@ -140,6 +140,8 @@ async def _let_notes_go(tx: Transaction, episode_id: int, now: int) -> None:
     over = await tx.column(_SAID_OVER, (episode_id,))
     await tx.execute(_LOSE_IT, {"episode": episode_id})
     gone = await tx.pairs(_REST_ON_IT, {"episode": episode_id})
+    sql = "SELECT fact, created_at FROM semantic_notes WHERE id IN (SELECT value FROM json_each(?))"
+    facts, since = zip(*await tx.rows(sql, (gone.keys(),)), strict=True) if gone else ((), ())
     replaced = await tx.rows(_REPLACED_BY, (gone.keys(),))
     back = [row["id"] for row in replaced if row["by"] is None]
     await tx.execute(
@@ -148,6 +150,7 @@ async def _let_notes_go(tx: Transaction, episode_id: int, now: int) -> None:
         (gone.keys(),),
     )
     own = await bot_messages.clear_that_used(tx, "notes", gone.keys())
+    own += await bot_messages.clear_command_answers(tx, min(since, default=now), facts)
     await events.clear_own_lines(tx, own, now)
     await tx.many(
         "UPDATE semantic_notes SET superseded_by = ?2, status = iif(?2 IS NULL, 'active', status) WHERE id = ?1",

@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 from forgetmenot.clock import HOUR
 from forgetmenot.domain.chat import Line
-from forgetmenot.store import bot_messages
+from forgetmenot.store import bot_messages, channel_state
 from forgetmenot.store.database import Params, Source, Transaction, row_as
 from forgetmenot.text.removal import traces
 
@@ -60,6 +60,8 @@ _UNREAD = "episode_id IS NULL AND redacted_at IS NULL"
 LONGEST_WAIT = 20 * HOUR
 """Nothing is postponed for longer: what seems to be was written by a clock that ran ahead, and is due."""
 WAITS = "coalesce(retry_at, 0) > :now AND retry_at <= :latest"
+COPIES_STALE = "copies_stale"
+"""The name in channel_state of whether the backups know a summary or note that rests on a line which was cleared."""
 END_OF_TIME = 2**60
 """A time (ms) at which nothing waits for another try any more."""
 
@@ -73,8 +75,8 @@ async def insert(tx: Transaction, rows: Sequence[NewEvent]) -> set[str] | None:
     return set(await tx.column("SELECT id FROM events WHERE seq > ?", (before,)))
 
 
-async def clear(tx: Transaction, what: Clear, now: int) -> int:
-    """Take the text away, and mark episodes that rest on it to be summarised again; how many events lost theirs.
+async def clear(tx: Transaction, what: Clear, now: int) -> set[int]:
+    """Take the text away, and mark episodes that rest on it to be summarised again; the ids of these.
 
     What the bot made from them loses its text, too: its replies, and their lines in chat.
     """
@@ -84,6 +86,7 @@ async def clear(tx: Transaction, what: Clear, now: int) -> int:
         where = "viewer_id = :id AND at <= :at"
     else:
         where = "at <= :at"
+    whole_chat = what.event_id is None and what.viewer_id is None
     params = {"at": what.at, "id": what.event_id or what.viewer_id}
     rows = await tx.rows(f"SELECT episode_id, at, text FROM events WHERE redacted_at IS NULL AND {where}", params)  # noqa: S608
     await tx.execute(
@@ -98,23 +101,24 @@ async def clear(tx: Transaction, what: Clear, now: int) -> int:
         # a reply that only had the summary in its prompt loses its text if it shares a word with the cleared line
         words = {word for row in summarised for word in traces(row["text"])}
         own += await bot_messages.clear_that_used(tx, "episodes", dirty, words)
+        cleared = None if whole_chat else [row["text"] for row in rows]
+        own += await bot_messages.clear_command_answers(tx, min(row["at"] for row in rows), cleared)
         dirty |= await clear_own_lines(tx, own, what.at)
     if what.remembered:
         # by the time of the clear: a line that came with it was stored without its text
         lines = f"SELECT 'line:' || id FROM events WHERE redacted_at = :at AND {where}"  # noqa: S608  # constants
         requested = f"kind = 'command' AND key IN ({lines})"
-        if what.event_id is None and what.viewer_id is None:  # the whole chat: only corrections in plain speech go
+        if whole_chat:  # the whole chat: only corrections in plain speech go
             requested += f" AND NOT EXISTS ({_REMEMBERED_BY_COMMAND})"
-        await tx.execute(
-            f"UPDATE episodes SET dirty_at = coalesce(dirty_at, :now) WHERE {requested}",  # noqa: S608
-            {**params, "now": now},
-        )
+        dirty |= set(await tx.column(f"SELECT id FROM episodes WHERE {requested}", params))  # noqa: S608
     await tx.execute(
-        "UPDATE episodes SET dirty_at = coalesce(dirty_at, ?) WHERE kind IN ('chat', 'counted')"
+        "UPDATE episodes SET dirty_at = coalesce(dirty_at, ?) WHERE kind IN ('chat', 'counted', 'command')"
         " AND id IN (SELECT value FROM json_each(?))",
         (now, dirty),
     )
-    return len(rows)
+    if dirty:
+        await channel_state.put(tx, {COPIES_STALE: "1"}, now)
+    return dirty
 
 
 async def clear_own_lines(tx: Transaction, event_ids: Sequence[str], at: int) -> set[int]:
@@ -187,10 +191,10 @@ async def speaker_of(source: Source, event_id: str) -> str | None:
     return speaker
 
 
-async def any_cleared(source: Source, event_ids: Sequence[str]) -> bool:
-    """Whether any of these lines has lost its text. A line that was never stored counts for nothing."""
-    sql = "SELECT 1 FROM events WHERE id IN (SELECT value FROM json_each(?)) AND redacted_at IS NOT NULL LIMIT 1"
-    return await source.row(sql, (event_ids,)) is not None
+async def cleared(source: Source, event_ids: Collection[str]) -> frozenset[str]:
+    """Those of these lines that have lost their text. A line that was never stored is none."""
+    sql = "SELECT id FROM events WHERE id IN (SELECT value FROM json_each(?)) AND redacted_at IS NOT NULL"
+    return frozenset(await source.column(sql, (event_ids,)))
 
 
 async def was_deleted(source: Source, event_id: str) -> bool:

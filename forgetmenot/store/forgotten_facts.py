@@ -46,15 +46,17 @@ async def add_again(tx: Transaction, entry: PrivacyRequest) -> None:
     )
 
 
-async def is_forgotten(tx: Source, subject_id: str, words: Collection[str], *, own_since: int | None) -> bool:
-    """Whether a claim about a subject was forgotten.
+async def is_forgotten(
+    tx: Source, subject_id: str, words: Collection[str], *, own_since: int | None, since: int = -1
+) -> bool:
+    """Whether a claim about a subject was forgotten; only what was after `since`.
 
     `own_since`: when the subject said it themselves, if they did: after everything was erased they are new, and may.
     """
     if await tx.row("SELECT 1 FROM forgotten LIMIT 1") is None:
         return False
-    sql = "SELECT words FROM forgotten WHERE subject = ?1 AND NOT (whole AND at < coalesce(?2, -1))"
-    held = await tx.column(sql, (tx.key.digest("viewer", subject_id), own_since))
+    sql = "SELECT words FROM forgotten WHERE subject = ?1 AND at > ?3 AND NOT (whole AND at < coalesce(?2, -1))"
+    held = await tx.column(sql, (tx.key.digest("viewer", subject_id), own_since, since))
     said = set(_hashed(tx.key, subject_id, words))
     return any(_covers(said, json.loads(forgotten)) for forgotten in held)
 
@@ -62,6 +64,12 @@ async def is_forgotten(tx: Source, subject_id: str, words: Collection[str], *, o
 async def any_since(tx: Transaction, at: int) -> bool:
     """Whether somebody had a fact forgotten since then."""
     return await tx.row("SELECT 1 FROM forgotten WHERE at > ? AND NOT whole LIMIT 1", (at,)) is not None
+
+
+async def revision(source: Source) -> tuple[int, int]:
+    """Two numbers that change when another fact is forgotten, apart from whole people's."""
+    row = await source.row("SELECT count(*), coalesce(max(id), 0) FROM forgotten WHERE NOT whole")
+    return (int(row[0]), int(row[1])) if row else (0, 0)
 
 
 async def allow_again(tx: Transaction, subject_id: str, words: Collection[str]) -> None:

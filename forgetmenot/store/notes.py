@@ -128,10 +128,11 @@ async def fingerprint(source: Source, subject_id: str | None) -> tuple[object, .
     return tuple(await source.row(sql, {"subject": subject_id}) or ())
 
 
-async def all_active(source: Source, note_ids: Sequence[int]) -> bool:
-    """Whether each of these notes still is what is known."""
-    sql = "SELECT count(*) FROM semantic_notes WHERE status = 'active' AND id IN (SELECT value FROM json_each(?))"
-    return bool(await source.value(sql, (note_ids,)) == len(note_ids))
+async def not_active(source: Source, note_ids: Collection[int]) -> frozenset[int]:
+    """Those of these notes that are not what is known any more."""
+    active = "SELECT 1 FROM semantic_notes n WHERE n.id = j.value AND n.status = 'active'"
+    sql = f"SELECT value FROM json_each(?) j WHERE NOT EXISTS ({active})"  # noqa: S608  # a constant
+    return frozenset(await source.column(sql, (note_ids,)))
 
 
 async def insert(tx: Transaction, new: NewNote, *, cause: str, now: int) -> int:

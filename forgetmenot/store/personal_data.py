@@ -245,12 +245,6 @@ async def everybody(source: Source) -> dict[str, int]:
     return await source.pairs("SELECT id, first_seen_at FROM viewers")
 
 
-async def cleared_since(source: Source, at: int) -> bool:
-    """Whether a line that a summary rests on was cleared since then."""
-    sql = "SELECT 1 FROM events WHERE redacted_at >= ? AND episode_id IS NOT NULL LIMIT 1"
-    return await source.row(sql, (at,)) is not None
-
-
 async def drop_empty_episodes(tx: Transaction, episode_ids: Iterable[int], now: int) -> None:
     """Of episodes with nothing left to say: delete those that nothing rests on, and have the others never read."""
     ids = list(episode_ids)

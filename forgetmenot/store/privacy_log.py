@@ -77,7 +77,7 @@ class HashKey:
         try:
             # two processes may make the key at once: both then read the one that came first
             with contextlib.suppress(FileExistsError):
-                write_own(self.path, secrets.token_bytes(_LENGTH), os.O_EXCL)
+                self._make()
             key = self.path.read_bytes()
         except OSError as error:
             raise self._unusable(error) from error
@@ -87,6 +87,21 @@ class HashKey:
                 " erased has to ask again."
             )
         return key
+
+    def _make(self) -> None:
+        try:
+            write_own(self.path, secrets.token_bytes(_LENGTH), os.O_EXCL)
+        except FileExistsError:
+            raise
+        except OSError:  # a full disk: an empty file would be a damaged key
+            self.path.unlink(missing_ok=True)
+            raise
+
+    def drop_unfinished(self) -> None:
+        """Delete a key that was never written whole: nothing was made with it."""
+        with contextlib.suppress(OSError):
+            if self.path.stat().st_size < _LENGTH:
+                self.path.unlink()
 
     def _unusable(self, error: OSError) -> StoreError:
         return StoreError(f"{self.path} cannot be read or written: {error.strerror}. Check its permissions.")
@@ -206,13 +221,16 @@ def _broken_at(key: HashKey, end: str) -> int:
 # ── the key ───────────────────────────────────────────────────────────────────────────────────
 
 
-def refuse_lost_key(key: HashKey, database: Path, *, keyed_rows: bool) -> None:
+def refuse_lost_key(key: HashKey, database: Path, *, keyed_rows: bool | None) -> None:
     """See that the key is the one that the hashes were made with, where there are any. Raises StoreKeyLost, StoreError.
 
-    `keyed_rows`: whether the database holds some. With none anywhere a key that is missing is made when it is needed.
+    `keyed_rows`: whether the database holds some, if that is known. With none anywhere a key that is missing, or was
+    never written whole, is made when it is needed.
     """
     lines = _lines(path_of(key))
     if not (lines or keyed_rows):
+        if keyed_rows is not None:
+            key.drop_unfinished()
         return
     if not key.exists():
         raise _lost(key, database, "is missing")

@@ -47,12 +47,6 @@ async def get_many(source: Source, viewer_ids: Collection[str]) -> dict[str, Vie
     return {row["id"]: viewer_of(row) for row in rows}
 
 
-async def by_login(source: Source, login: str) -> Viewer | None:
-    """Whoever holds that login now."""
-    row = await source.row("SELECT * FROM viewers WHERE login = ?", (login.removeprefix("@").casefold(),))
-    return viewer_of(row) if row else None
-
-
 async def find(source: Source, login_or_id: str) -> str | None:
     """The id of a person given by id or by their present login, # or @ before it or not; hidden people too."""
     # an id first: a login may be all digits, too
@@ -96,10 +90,9 @@ async def hidden(source: Source, viewer_ids: Collection[str]) -> frozenset[str]:
     return frozenset(await source.column(f"SELECT id {_AMONG} AND {_IS_HIDDEN}", (viewer_ids,)))
 
 
-async def may_be_shown(source: Source, viewer_ids: Collection[str]) -> bool:
-    """Whether all of them still exist and none is hidden."""
-    shown = await source.value(f"SELECT count(*) {_AMONG} AND NOT {_IS_HIDDEN}", (viewer_ids,))
-    return bool(shown == len(viewer_ids))
+async def hidden_or_gone(source: Source, viewer_ids: Collection[str]) -> frozenset[str]:
+    """Those among them who are hidden, or not stored any more."""
+    return frozenset(viewer_ids) - set(await source.column(f"SELECT id {_AMONG} AND NOT {_IS_HIDDEN}", (viewer_ids,)))
 
 
 async def called(source: Source, words: Iterable[str]) -> list[Known]:

@@ -11,10 +11,10 @@ from itertools import islice
 from typing import Any
 
 from forgetmenot.text.mentions import fenced
-from forgetmenot.text.statements import LASTING, PETS, claims, fact_of, third
+from forgetmenot.text.statements import LASTING, PETS, fact_of, lasting_claims, third
 from forgetmenot.text.words import STOPWORDS, stem, words
 
-MOST_WORDS, MOST_CLAIMS, MOST_NOTES = 150, 14, 8
+MOST_WORDS, MOST_CLAIMS, MOST_NOTES = 150, 14, 20
 BIT_TIMES, BIT_PEOPLE = 4, 3
 NOTHING = "Nothing in particular was said."
 
@@ -56,7 +56,9 @@ def summary(transcript: str) -> str:
         elif (burst := _BURST.match(rest)) and (phrase := _phrase(burst["what"].strip(' "'))):
             times[phrase] += int(burst["times"])
             people[phrase] |= {f"burst {number}" for number in range(min(int(burst["people"] or 1), BIT_PEOPLE))}
-    about = [f"{who}{'' if one.startswith(chr(39)) else ' '}{one}." for who, text in said for one in claims(text)]
+    about = [
+        f"{who}{'' if one.startswith(chr(39)) else ' '}{one}." for who, text in said for one in lasting_claims(text)
+    ]
     bits = [phrase for phrase, n in times.most_common(8) if n >= BIT_TIMES and len(people[phrase]) >= BIT_PEOPLE][:2]
     running = [f'Running bit: chat kept saying "{one}".' for one in bits]
     return sentences_that_fit([*list(dict.fromkeys(about))[:MOST_CLAIMS], *happened, *running], MOST_WORDS) or NOTHING
@@ -79,7 +81,9 @@ def sentences_that_fit(sentences: Iterable[str], most: int) -> str:
 _ABOUT = re.compile(r"\A(?P<who>P\d+)(?P<own>'s)?\s+(?P<what>.{3,180}?)\.?\Z")
 _CHANNEL = re.compile(r"\AChannel: (?P<fact>.{3,160}?)\.?\Z")
 _BIT = re.compile(r"\ARunning bit: (?P<bit>.{3,160}?)\.?\Z")
-_VERBS = {third(verb) for verb in LASTING} | frozenset(("is", "has", "was", "comes", "no", "never", "always", "still"))
+_VERBS = {third(verb) for verb in LASTING} | frozenset(
+    ("is", "has", "was", "comes", "no", "never", "always", "still", "only", "does", "cannot")
+)
 _PASSING = re.compile(r"(?:is|was) (?:here|back|new here|away|happy|sad|tired)\b")
 _LIFETIMES = (
     ("1d", r"\b(?:today|tonight|right now)\b"),
@@ -97,7 +101,11 @@ _TOPICS = tuple(
         ("music", "drums guitar piano bass violin band sings", "instrument music band play"),
         ("games", "game games mains speedruns chess", "game games play favourite main"),
         ("travel", "drives car van bike train", "car drive vehicle driving"),
-        ("languages", "speaks language languages learning norwegian german french spanish", "language languages speak"),
+        (
+            "languages",
+            "speaks language languages norwegian german french spanish english italian polish portuguese japanese",
+            "language languages speak",
+        ),
         ("jokes", "bit saying", "joke meme running bit"),
         ("likes", "favourite loves likes prefers enjoys", "favourite like likes love"),
     )

@@ -21,11 +21,10 @@ from forgetmenot.clock import HOUR, MINUTE, Clock
 from forgetmenot.errors import TwitchError, TwitchLoginNeeded, TwitchRateLimited, TwitchRefused, TwitchUnavailable
 from forgetmenot.languages import reason
 from forgetmenot.logs import log
+from forgetmenot.secret_store import Account, Token, TokenStore
 from forgetmenot.settings.schema import Settings
-from forgetmenot.twitch.connection import IrcLogin
 from forgetmenot.twitch.error_translation import translated
 from forgetmenot.twitch.oauth import oauth
-from forgetmenot.twitch.token_store import Account, Token, TokenStore
 
 RENEW_BELOW_S = 3_900  # a token that would not last until the next hourly look
 
@@ -97,7 +96,7 @@ class Login:
         self._unset = (trouble, hint)
         return trouble
 
-    async def irc(self, refused: str = "") -> IrcLogin | None:
+    async def irc(self, refused: str = "") -> Token | None:
         """The log-in for chat; None (listen anonymously) where nobody is logged in. Raises TwitchLoginNeeded.
 
         A token that chat has `refused` is renewed first, if Twitch can be reached.
@@ -109,7 +108,7 @@ class Login:
         if token.access == refused:
             with contextlib.suppress(TwitchUnavailable, TwitchRateLimited):
                 token = await self.renew(token)
-        return IrcLogin(token.login, token.access) if token.login else None
+        return token if token.login else None
 
     async def renew(self, stale: Token) -> Token:
         """A pair newer than `stale`: one renewal for all who ask. Raises TwitchError."""

@@ -21,6 +21,7 @@ from forgetmenot.errors import TwitchError, TwitchLoginNeeded, TwitchRefused, Tw
 from forgetmenot.languages import reason
 from forgetmenot.logs import log
 from forgetmenot.network import proxy_for, trusted
+from forgetmenot.secret_store import Token
 from forgetmenot.settings.schema import Settings
 from forgetmenot.twitch.chat_lines import (
     ChannelNotice,
@@ -143,18 +144,7 @@ class Gap:
     reason: str
 
 
-@dataclass(frozen=True, slots=True)
-class IrcLogin:
-    """An account's name and its access token, for chat."""
-
-    login: str
-    token: str
-
-    def __repr__(self) -> str:
-        return f"IrcLogin({self.login!r})"
-
-
-async def anonymously(_refused: str = "") -> IrcLogin | None:
+async def anonymously(_refused: str = "") -> Token | None:
     """Log in without an account: enough to read."""
     return None
 
@@ -174,7 +164,7 @@ class IrcConnection:
         *,
         settings: Callable[[], Settings],
         clock: Clock,
-        login: Callable[[str], Awaitable[IrcLogin | None]] = anonymously,
+        login: Callable[[str], Awaitable[Token | None]] = anonymously,
         random: Random | None = None,
     ) -> None:
         self._settings = settings
@@ -248,7 +238,7 @@ class IrcConnection:
     def _in_channel(self) -> bool:
         return self._joined_at is not None
 
-    async def _account(self) -> IrcLogin | None:
+    async def _account(self) -> Token | None:
         if self._refusals > 1:  # a renewed token as well: it is the account; renewed again at the next connecting only
             self._refusals = 1
             return None
@@ -259,19 +249,19 @@ class IrcConnection:
                 log.warning("listening anonymously", reason=str(error))
             self._login_trouble = str(error)
             return None
-        if account and account.token == self._refused_token:
+        if account and account.access == self._refused_token:
             return None
         self._login_trouble = ""
         return account
 
-    async def _introduce(self, wire: Wire, account: IrcLogin | None) -> None:
+    async def _introduce(self, wire: Wire, account: Token | None) -> None:
         # Twitch lets anybody read chat as "justinfan" with a number, whatever the password
         nick = account.login if account else f"justinfan{self._random.randrange(10_000, 100_000)}"
-        password = f"oauth:{account.token}" if account else "SCHMOOPIIE"
+        password = f"oauth:{account.access}" if account else "SCHMOOPIIE"
         # tags bring ids, badges and times; commands bring clears, timeouts, subs and raids
         await wire.send("CAP REQ :twitch.tv/tags twitch.tv/commands", f"PASS {password}", f"NICK {nick}")
 
-    async def _take(self, wire: Wire, found: Understood, account: IrcLogin | None, gap: str) -> list[ChatItem | Gap]:
+    async def _take(self, wire: Wire, found: Understood, account: Token | None, gap: str) -> list[ChatItem | Gap]:
         match found:
             case Ping(token):
                 await wire.send(f"PONG :{token}")
@@ -293,7 +283,7 @@ class IrcConnection:
                 return [found]
         return []
 
-    def _joined(self, room_id: str, account: IrcLogin | None, gap: str) -> list[ChatItem | Gap]:
+    def _joined(self, room_id: str, account: Token | None, gap: str) -> list[ChatItem | Gap]:
         if self._joined_at is not None:
             return []
         now = self._clock.now()
@@ -304,10 +294,10 @@ class IrcConnection:
         last, self._heard_at = self._heard_at, now
         return [] if last is None else [Gap(last, max(now, last), gap)]
 
-    def _notice(self, notice: ChannelNotice, account: IrcLogin | None) -> None:
+    def _notice(self, notice: ChannelNotice, account: Token | None) -> None:
         said = notice.text.lower()
         if account is not None and any(said.startswith(words) for words in _LOGIN_REFUSED):
-            self._refused_token, self._login_trouble = account.token, reason("chat_without")
+            self._refused_token, self._login_trouble = account.access, reason("chat_without")
             if self._refusals == 0:
                 self._attempts = 0  # chat is there and answers: only the token is to be renewed
             self._refusals += 1

@@ -10,7 +10,6 @@ import contextlib
 import json
 import logging
 from collections.abc import Awaitable, Callable, Iterator
-from dataclasses import dataclass
 from email.utils import parsedate_to_datetime
 from typing import TYPE_CHECKING, TypeVar
 
@@ -22,11 +21,11 @@ from forgetmenot.errors import TwitchLoginNeeded, TwitchRateLimited, TwitchRefus
 from forgetmenot.languages import reason
 from forgetmenot.late_imports import load_off_the_loop
 from forgetmenot.network import by_proxy, trusted
+from forgetmenot.secret_store import Token
 from forgetmenot.settings.schema import Settings
 from forgetmenot.twitch.auth import Login
 from forgetmenot.twitch.error_translation import DROPS, TOO_FAST, AnswerLost, dropped, from_status, translated
 from forgetmenot.twitch.oauth import point_twitchio_at
-from forgetmenot.twitch.token_store import Token
 
 if TYPE_CHECKING:
     import twitchio
@@ -145,15 +144,6 @@ def _bounded(seconds: float) -> float:
     return min(max(seconds, 1.0), _LONGEST_WAIT_S)
 
 
-@dataclass(frozen=True, slots=True)
-class TwitchUser:
-    """An account as Twitch names it now."""
-
-    id: str
-    login: str
-    display_name: str
-
-
 class Helix:
     """What the bot does on Twitch. Where no broadcaster is logged in, the bot's own log-in is used if it is the same.
 
@@ -184,10 +174,9 @@ class Helix:
         """The channel's id. Raises TwitchRefused if there is no such channel, or chat is read in another one."""
         if not self._room:
             channel = self._settings().twitch.channel.lower().lstrip("#")
-            user = await self.user_by_login(channel)
-            if user is None:
+            self._room = await self.id_of(channel)
+            if not self._room:
                 raise TwitchRefused(reason("helix_no_channel", channel=channel))
-            self._room = user.id
         heard = self._chat_room()
         # a channel can be renamed, and its old name taken by somebody else, while the bot runs
         if heard and heard != self._room:
@@ -195,12 +184,12 @@ class Helix:
             raise TwitchRefused(reason("other_channel"))
         return self._room
 
-    async def user_by_login(self, login: str) -> TwitchUser | None:
-        """Who goes by that name now. Raises TwitchError."""
+    async def id_of(self, login: str) -> str:
+        """The id of who goes by that name now; an empty text if nobody does. Raises TwitchError."""
         client, me = await self._bot.client(), await self._bot.user_id()
         with translated("look up a name"):
-            users = await client.fetch_users(logins=[login.lower().lstrip("@")], token_for=me)
-            return TwitchUser(users[0].id, users[0].name or login, users[0].display_name or login) if users else None
+            users = await client.fetch_users(logins=[login], token_for=me)
+            return users[0].id if users else ""
 
     async def channel_state(self) -> ChannelState:
         """Title, category and whether it is live. Raises TwitchError."""

@@ -13,9 +13,9 @@ from forgetmenot.errors import TwitchLoginNeeded, TwitchRefused, TwitchUnavailab
 from forgetmenot.languages import reason
 from forgetmenot.late_imports import load_off_the_loop
 from forgetmenot.network import by_proxy, trusted
+from forgetmenot.secret_store import Token
 from forgetmenot.settings.schema import Settings
 from forgetmenot.twitch.error_translation import translated
-from forgetmenot.twitch.token_store import Token
 
 if TYPE_CHECKING:
     from twitchio.authentication import OAuth

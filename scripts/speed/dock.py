@@ -17,8 +17,7 @@ from typing import TYPE_CHECKING
 import browser
 
 from forgetmenot.dock.security import address, token_in
-from forgetmenot.secret_store import login_folder
-from forgetmenot.twitch.token_store import Account, Token, TokenStore
+from forgetmenot.secret_store import Account, Token, TokenStore, login_folder
 from speed.figures import Figure
 from tests.loopback_servers.twitch import TwitchSim
 

@@ -7,8 +7,7 @@ import sys
 from pathlib import Path
 from time import perf_counter
 
-from forgetmenot.secret_store import login_folder
-from forgetmenot.twitch.token_store import Account, Token, TokenStore
+from forgetmenot.secret_store import Account, Token, TokenStore, login_folder
 from speed.figures import Figure
 from tests.loopback_servers.twitch import TwitchSim
 

@@ -11,10 +11,11 @@ from forgetmenot.app.account import TwitchAccount, open_account, watch_channel
 from forgetmenot.app.bot import Bot
 from forgetmenot.clock import MINUTE, ManualClock, SystemClock
 from forgetmenot.domain.action import OutcomeKind
+from forgetmenot.secret_store import Account, TokenStore
 from forgetmenot.settings.schema import ActionSettings, ClassMode, GuardedMode, Settings, TwitchSettings
 from forgetmenot.twitch import connection
 from forgetmenot.twitch.connection import IrcConnection, Phase
-from forgetmenot.twitch.token_store import Account, Token, TokenStore
+from tests.loopback_servers.fixtures import log_in
 from tests.loopback_servers.twitch import TwitchSim
 
 NEEDS_NOTHING = ActionSettings(class_a=ClassMode.OFF, class_b=ClassMode.OFF, class_c=GuardedMode.OFF)
@@ -25,16 +26,10 @@ async def account(
     tmp_path: Path, sim: TwitchSim, settings: Settings, clock: ManualClock
 ) -> AsyncIterator[TwitchAccount]:
     """The bot's log-in is there, the streamer's is not."""
-    log_in(tmp_path, sim, "keeper", Account.BOT)
+    log_in(sim, TokenStore(tmp_path, use_keyring=False))
     async with open_account(lambda: settings, tmp_path, clock, use_keyring=False) as opened:
         await opened.myself()
         yield opened
-
-
-def log_in(folder: Path, sim: TwitchSim, login: str, account: Account) -> None:
-    granted = sim.grant(login)
-    token = Token(granted.access, granted.refresh, granted.user_id, login, tuple(granted.scopes))
-    TokenStore(folder, use_keyring=False).save(account, token)
 
 
 @contextlib.asynccontextmanager
@@ -54,7 +49,7 @@ async def test_a_missing_log_in_of_the_streamer_is_told_and_taken_up_without_a_r
         await sim.until(lambda: account.trouble)
         assert "forgetmenot login --as broadcaster" in account.trouble
         assert account.login.trouble == ""
-        log_in(tmp_path, sim, "demo", Account.BROADCASTER)
+        log_in(sim, TokenStore(tmp_path, use_keyring=False), "demo", account=Account.BROADCASTER)
         assert (await account.helix.create_marker("here")).kind is OutcomeKind.DONE
         await clock.advance(MINUTE)
         await sim.until(lambda: not account.trouble)
@@ -83,7 +78,7 @@ async def test_one_account_for_both_needs_no_second_log_in(
     tmp_path: Path, sim: TwitchSim, settings: Settings, clock: ManualClock
 ) -> None:
     """Also where only the log-in tells that it is one account."""
-    log_in(tmp_path, sim, "demo", Account.BOT)
+    log_in(sim, TokenStore(tmp_path, use_keyring=False), "demo")
     sim.go_live()
     async with open_account(lambda: settings, tmp_path, clock, use_keyring=False) as account:
         await account.myself()
@@ -119,7 +114,7 @@ async def test_chat_is_read_signed_in_as_soon_as_somebody_logs_in(
         await sim.joined()
         await account.sign_in_to_chat()
         assert account.chat.state.login == "", "nobody has logged in"
-        log_in(tmp_path, sim, "keeper", Account.BOT)
+        log_in(sim, TokenStore(tmp_path, use_keyring=False))
         await sim.until(lambda: account.chat.state.phase is Phase.CONNECTED)
         await account.sign_in_to_chat()
         await sim.until(lambda: account.chat.state.login == "keeper")

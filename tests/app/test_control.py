@@ -22,6 +22,7 @@ from forgetmenot.settings.load import load_settings
 from forgetmenot.settings.schema import BotSettings, DockSettings, Mode, Settings, TwitchSettings
 from forgetmenot.store import channel_state, notes
 from tests.dock.demo_bot import free_port
+from tests.rows import put
 
 ALICE = "11"
 Do = Callable[..., Awaitable[tuple[bool, str]]]
@@ -51,10 +52,6 @@ def control(bot: Bot) -> BotControl:
 
 @pytest.fixture
 def do(control: BotControl) -> Do:
-    return _doing(control)
-
-
-def _doing(control: BotControl) -> Do:
     async def run(name: str, **params: object) -> tuple[bool, str]:
         result = await control.run(name, params, _quietly)
         return result.ok, sentence(result)
@@ -213,9 +210,7 @@ async def test_the_checks_say_which_action_keeps_failing_and_all_of_them_look_fu
 
 async def test_a_line_that_is_gone_is_named_in_the_language_of_the_page(bot: Bot) -> None:
     async with bot.db.write() as tx:
-        await tx.execute(
-            "INSERT INTO bot_messages (id, at, event_id, viewer_id, trigger, mode, text, status)"
-            " VALUES (99, 1, 'gone', '11', 'command', 'mentions', 'done', 'sent')"
-        )
+        told = {"id": 99, "event_id": "gone", "viewer_id": "11", "trigger": "command", "text": "done"}
+        await put(tx, "bot_messages", mode="mentions", status="sent", **told)
     explained = await why(bot.db, 99, SETTINGS)
     assert in_language("de").reason(str(explained["asked"])) == "(nicht mehr gespeichert)"

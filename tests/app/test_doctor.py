@@ -10,12 +10,14 @@ import pytest
 from forgetmenot.app.doctor import BAD, OK, WARN, Examined, bundle, examine, gaps_line, report, running_checks
 from forgetmenot.cli import main
 from forgetmenot.ports import Check, TaskState
+from forgetmenot.secret_store import Account, Token, TokenStore
 from forgetmenot.settings.schema import DockSettings, ModelSettings, Provider, Settings
 from forgetmenot.store.database import open_database
-from forgetmenot.twitch.token_store import Account, Token, TokenStore
 from tests.dock.conftest import STATE
+from tests.loopback_servers.fixtures import log_in
 from tests.loopback_servers.openai import SimOpenAI
 from tests.loopback_servers.twitch import TwitchSim
+from tests.rows import put
 
 SECRET = "abcdefghijklmnopqrstuvwxyz0123"
 
@@ -35,9 +37,7 @@ async def database(tmp_path: Path) -> Path:
 
 
 async def test_where_all_is_well_it_says_so(database: Path, sim: TwitchSim, settings: Settings) -> None:
-    granted = sim.grant("keeper")
-    token = Token(granted.access, granted.refresh, granted.user_id, "keeper", tuple(granted.scopes))
-    TokenStore(database.parent / "login", use_keyring=False).save(Account.BOT, token)
+    log_in(sim, TokenStore(database.parent / "login", use_keyring=False))
     async with SimOpenAI() as model:
         words = ModelSettings(
             provider=Provider.OPENAI_COMPATIBLE, base_url=model.url, reply_model="m", memory_model="m"
@@ -116,10 +116,7 @@ async def test_a_report_for_somebody_who_helps_holds_no_name_no_home_and_no_secr
     database: Path, settings: Settings
 ) -> None:
     async with open_database(database) as db, db.write() as tx:
-        await tx.execute(
-            "INSERT INTO viewers (id, login, display_name, first_seen_at, last_seen_at) "
-            "VALUES ('1', 'bob', 'Bobby', 0, 0)"
-        )
+        await put(tx, "viewers", id="1", login="bob", display_name="Bobby")
     TokenStore(database.parent / "login", use_keyring=False).save(Account.BOT, Token(SECRET, SECRET, "2", "keeper"))
     (database.parent / "logs").mkdir()
     log = f'{{"event": "started", "folder": "{Path.home()}/x", "reason": "no viewer Bob, @BOBBY", "token": "{SECRET}"}}'

@@ -8,7 +8,8 @@ from pathlib import Path
 import pytest
 
 from forgetmenot.app import bot as program
-from forgetmenot.app.bot import Bot, BotIdentity, NoAccount, open_bot
+from forgetmenot.app.bot import Bot, BotIdentity, open_bot
+from forgetmenot.app.scenario_player import RecordingAccount
 from forgetmenot.clock import DAY, MINUTE, SECOND, ManualClock
 from forgetmenot.domain.action import Outcome, OutcomeKind
 from forgetmenot.domain.chat import ChannelState, ChatEvent, EventKind, Redaction
@@ -25,6 +26,7 @@ from forgetmenot.store.dock_rows import NotePage
 from forgetmenot.store.episodes import NewEpisode
 from forgetmenot.text import caches
 from forgetmenot.twitch.chat_lines import RoomState
+from tests.rows import put
 from tests.stage import ScriptedModel, answering
 
 ALICE, BOB, CAROL = "771234501", "771234502", "771234503"
@@ -139,13 +141,10 @@ SETTINGS = Settings(
 
 
 @dataclass
-class Account(NoAccount):
-    """An account that may talk and slow the chat down."""
+class Account(RecordingAccount):
+    """An account that may also slow the chat down."""
 
     slowed: list[int | None] = field(default_factory=list)
-
-    async def say(self, _text: str, _reply_to: str | None = None) -> Outcome:
-        return Outcome(OutcomeKind.DONE, twitch_id="m")
 
     async def set_slow_mode(self, seconds: int | None) -> Outcome:
         self.slowed.append(seconds)
@@ -204,22 +203,12 @@ async def test_what_waited_for_a_person_is_refused_if_the_room_is_in_the_mode_by
     slowing: Bot, clock: ManualClock, account: Account
 ) -> None:
     async with slowing.db.write() as tx:
-        waiting = action_logs.NewAction(
-            key="k",
-            at=clock.now(),
-            name="slow_mode",
-            kind="B",
-            params={"seconds": "30", "gap": "5"},
-            verdict="ask",
-            rule="affects_everybody",
-            reason="",
-            status=ActionStatus.WAITING,
-            asked_by="7",
-            expires_at=clock.now() + MINUTE,
-        )
-        row = await action_logs.insert(tx, waiting)
+        row = await put(
+            tx, "action_logs", key="k", name="slow_mode", params_json='{"seconds":"30","gap":"5"}', verdict="ask",
+            status=ActionStatus.WAITING, expires_at=clock.now() + MINUTE, **{"class": "B"},
+        )  # fmt: skip
     await slowing.hear(SLOW)
-    answer = await slowing.approvals.approve(row or 0, "7")
+    answer = await slowing.approvals.approve(row, "7")
     assert (answer.ok, account.slowed) == (False, [])
     assert "already" in str(answer.data["reason"])
 

@@ -105,7 +105,14 @@ async def test_an_opt_out_waits_for_a_locked_memory_and_holds_from_the_moment_it
 @pytest.mark.parametrize("typed", ["!optout", "!forgetme confirm"])
 async def test_a_wish_outlives_a_stop(tmp_path: Path, clock: ManualClock, typed: str) -> None:
     path, account = tmp_path / "memory.sqlite3", TalkingAccount()
-    path.with_name("memory.sqlite3.restoring.older").write_bytes(b"a restore was cut off: zitherbloom")
+    for left in (
+        "memory.sqlite3.restoring.older",
+        ".dock.html-a1b2.new",
+        ".alice.json-c3d4.new",
+        "login/.x.json-e5.new",
+    ):
+        (path.parent / left).parent.mkdir(exist_ok=True)
+        (path.parent / left).write_bytes(b"a crash cut it off: zitherbloom")
     async with opened(path, clock, account) as bot:
         assert b"zitherbloom" not in held(path)
         await say(bot, "my zitherbloom is blue")
@@ -169,8 +176,15 @@ async def test_a_request_waits_elsewhere_where_the_data_folder_cannot_be_written
     assert (tmp_path / "state" / "spare.wishes").stat().st_mode & 0o077 == 0 or os.name == "nt"
     again = file_of(database)
     assert again.load() == [request]
-    again.remove(request)
+    path_of(database).rmdir()
+    back = DeferredRequest(DeferredKind.OPT_IN, ALICE, 0)
+    again.add(back)
+    assert file_of(database).load() == [back, request]  # in the order in which they were asked for
+    for one in (request, back):
+        again.remove(one)
     assert (again.load(), file_of(database).load()) == ([], [])
+    path_of(database).unlink()
+    path_of(database).mkdir()
     (tmp_path / "state" / "spare.wishes").unlink()
     (tmp_path / "state" / "spare.wishes").mkdir()
     file_of(database).add(request)

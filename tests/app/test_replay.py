@@ -17,7 +17,7 @@ from forgetmenot.store.database import open_database
 from forgetmenot.text.mentions import is_id
 from forgetmenot.twitch.chat_lines import ChatItem, OtherLine, OtherRoom, Unparsed
 
-CSV = 'sender,date,message\nalice,1700000000000,"hello, all"\nbob,1700000001000,hi\n'
+CSV = 'sender,date,message\nalice,1700000000000,"hello, all"\nbob,1700000001000,hi\nbob,1700000001000,hi\n'
 
 
 def write(folder: Path, text: str) -> Path:
@@ -32,15 +32,11 @@ def events(path: Path, kind: str) -> list[ChatEvent]:
 
 def test_csv_lines_are_said_by_provisional_viewers_at_their_own_time(tmp_path: Path) -> None:
     path = write(tmp_path, CSV)
-    first, second = events(path, "csv")
+    first, second, third = events(path, "csv")
     assert (first.user_id, first.text, first.at) == ("login:alice", "hello, all", 1_700_000_000_000)
     assert second.login == "bob"
-    assert [one.id for one in events(path, "csv")] == [first.id, second.id], "read again they are the same lines"
-
-
-def test_the_same_words_said_twice_are_two_lines(tmp_path: Path) -> None:
-    path = write(tmp_path, "alice,1700000000000,hi\nalice,1700000000000,hi\n")
-    assert len({one.id for one in events(path, "csv")}) == 2
+    assert third.id != second.id, "the same words said twice are two lines"
+    assert events(path, "csv") == [first, second, third], "read again they are the same lines"
 
 
 def test_a_json_line_may_bring_its_own_ids(tmp_path: Path) -> None:
@@ -65,6 +61,7 @@ def test_raw_lines_are_read_as_twitch_wrote_them(tmp_path: Path) -> None:
         ("jsonl", "{"),
         ("jsonl", "[1]"),
         ("jsonl", '{"id": "\\ud800", "login": "alice", "text": "!memory", "at": 1}'),
+        ("jsonl", '{"login": "bob", "text": "hi", "at": 1, "user_id": "a b"}'),  # an id that nobody can have
     ],
 )
 def test_a_line_that_cannot_be_read_is_counted_and_not_raised(tmp_path: Path, kind: str, line: str) -> None:
@@ -99,12 +96,9 @@ def test_no_text_raises(tmp_path_factory: pytest.TempPathFactory, kind: str, tex
     list(read_recording(path, kind))
 
 
-def test_a_missing_file_is_one_sentence(tmp_path: Path) -> None:
+def test_a_file_that_is_missing_or_no_text_is_one_sentence(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="cannot be read: No such file"):
         list(read_recording(tmp_path / "none", "csv"))
-
-
-def test_a_file_that_is_no_text_is_one_sentence(tmp_path: Path) -> None:
     path = tmp_path / "bytes"
     path.write_bytes(b"\x7fELF\x02\x01\x01\0\xff\xff.")
     with pytest.raises(InputError, match="is no text file"):
@@ -112,21 +106,13 @@ def test_a_file_that_is_no_text_is_one_sentence(tmp_path: Path) -> None:
 
 
 def test_a_sender_that_is_no_login_gets_one_made_from_it(tmp_path: Path) -> None:
-    file = tmp_path / "chat.csv"
-    file.write_text("bob the builder,1000,hello\nBob The Builder,2000,again\nalice,3000,hi\nбоб,4000,hey\n", "utf-8")
-    events = [item for item in read_recording(file, "csv") if isinstance(item, ChatEvent)]
-    assert len(events) == 4, "every line is somebody's"
-    first, second, third, fourth = events
+    lines = "bob the builder,1000,hello\nBob The Builder,2000,again\nalice,3000,hi\nбоб,4000,hey\n"
+    said = events(write(tmp_path, lines), "csv")
+    first, second, third, fourth = said
     assert (first.user_id, first.display_name) == (second.user_id, "bob the builder")
     assert third.user_id == "login:alice"
     assert len({first.user_id, third.user_id, fourth.user_id}) == 3
-    assert all(is_id(event.user_id) for event in events)
-
-
-def test_an_id_that_nobody_can_have_is_not_read(tmp_path: Path) -> None:
-    file = tmp_path / "chat.jsonl"
-    file.write_text('{"login": "bob", "text": "hi", "at": 1, "user_id": "a b"}\n', "utf-8")
-    assert list(read_recording(file, "jsonl")) == [Unparsed()]
+    assert all(is_id(event.user_id) for event in said)
 
 
 @pytest.mark.parametrize("kind", FORMATS)
@@ -148,15 +134,8 @@ WORDS = ("what a jump", "that boss again", "I like this level", "the music here 
 def line(number: int, text: str = "", at: int | None = None) -> ChatEvent:
     who = f"viewer{number % 7}"
     moment = START + number * 4_000 if at is None else at
-    return ChatEvent(
-        f"m{number}",
-        EventKind.MESSAGE,
-        f"login:{who}",
-        who,
-        who,
-        text or WORDS[number % len(WORDS)] + f" {number}",
-        moment,
-    )
+    said = text or f"{WORDS[number % len(WORDS)]} {number}"
+    return ChatEvent(f"m{number}", EventKind.MESSAGE, f"login:{who}", who, who, said, moment)
 
 
 def balanced(summary: RunSummary) -> bool:

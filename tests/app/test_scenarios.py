@@ -38,6 +38,11 @@ async def test_an_error_in_a_script_is_named(script: str, said: str) -> None:
         await play(Scenario("odd", (script,)))
 
 
+async def test_a_note_that_no_memory_takes_is_named() -> None:
+    with pytest.raises(InputError, match="length"):
+        await play(Scenario("odd", (), ("alice: a",)))
+
+
 @pytest.mark.parametrize("key", ["provider", "base_url", "api_key_env"])
 def test_a_file_cannot_choose_who_gets_a_key_of_this_computer(tmp_path: Path, key: str) -> None:
     """`api_key_env` names any variable of the environment, and its value went to `base_url`."""

@@ -19,6 +19,7 @@ from forgetmenot.settings.schema import BotSettings, ReplySettings, Settings
 from forgetmenot.store import episodes, notes
 from forgetmenot.store.notes import NewNote
 from tests.chat.conftest import BOT, IDS, Chat
+from tests.rows import put
 
 Line = tuple[str, str, str | None]
 NOT_YOURS = "You can only do that for yourself. Ask a moderator."
@@ -334,11 +335,7 @@ async def test_the_answer_that_quotes_what_was_forgotten_is_not_kept(chat: Chat,
     kept = "you live in Oslo"
     async with chat.db.write() as tx:
         for text in (answer, kept):
-            await tx.execute(
-                "INSERT INTO bot_messages (at, viewer_id, trigger, mode, text, status)"
-                " VALUES (?, ?, 'command', 'live', ?, 'sent')",
-                (chat.clock.now(), IDS["alice"], text),
-            )
+            await put(tx, "bot_messages", at=chat.clock.now(), viewer_id=IDS["alice"], trigger="command", text=text)
         await tx.execute("UPDATE events SET from_bot = 1, text = ? WHERE viewer_id = ?", (answer, IDS["bob"]))
     await chat.clock.advance(later)
     await chat.eraser.erase_due()

@@ -39,9 +39,9 @@ def database(tmp_path: Path) -> Path:
 def run(parser: argparse.ArgumentParser, database: Path, capsys: pytest.CaptureFixture[str]) -> Callable[..., Any]:
     """Run one command on the memory; what it printed, read as JSON where --json is among the words."""
 
-    def one(*words: object) -> Any:  # noqa: ANN401  # JSON
+    def one(*words: object, code: int = 0) -> Any:  # noqa: ANN401  # JSON
         arguments = parser.parse_args([*map(str, words), "--db", str(database)])
-        assert arguments.run(arguments) == 0
+        assert arguments.run(arguments) == code
         out = capsys.readouterr().out
         return json.loads(out) if "--json" in words else out
 

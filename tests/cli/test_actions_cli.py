@@ -1,39 +1,31 @@
 """`forgetmenot actions` and `forgetmenot policy`: JSON on standard output and nothing else, told for people else."""
 
-import argparse
 import asyncio
 import contextlib
 import json
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from forgetmenot.cli import actions
+from forgetmenot import cli
 from forgetmenot.clock import SystemClock
 from forgetmenot.errors import InputError
 from forgetmenot.store import action_logs
 from forgetmenot.store.action_logs import ActionStatus, NewAction
 from forgetmenot.store.database import open_database
 from forgetmenot.store.file_safety import instance_lock
+from tests.rows import put
 
-
-def _run(*words: str) -> int:
-    parser = argparse.ArgumentParser()
-    subparsers = parser.add_subparsers()
-    actions.add(subparsers)
-    parsed = parser.parse_args(list(words))
-    return int(parsed.run(parsed))
+Run = Callable[..., Any]
 
 
 async def _fill(path: Path, status: ActionStatus) -> None:
     now = SystemClock().now()
     async with open_database(path) as db, db.write() as tx:
         for viewer_id, login in (("1", "alice"), ("2", "bob")):
-            await tx.insert(
-                "INSERT INTO viewers (id, login, display_name, first_seen_at, last_seen_at) VALUES (?, ?, ?, ?, ?)",
-                (viewer_id, login, login.title(), now, now),
-            )
+            await put(tx, "viewers", id=viewer_id, login=login, first_seen_at=now, last_seen_at=now)
         await action_logs.insert(
             tx,
             NewAction(
@@ -45,52 +37,48 @@ async def _fill(path: Path, status: ActionStatus) -> None:
 
 
 @pytest.fixture
-def memory(tmp_path: Path) -> str:
-    """A database in which one ban waits."""
-    path = tmp_path / "m.sqlite3"
-    asyncio.run(_fill(path, ActionStatus.WAITING))
-    return str(path)
+def waiting(run: Run, database: Path) -> Run:
+    """Run one command on a memory in which one ban waits."""
+    asyncio.run(_fill(database, ActionStatus.WAITING))
+    return run
 
 
-def test_list_and_approve(memory: str, capsys: pytest.CaptureFixture[str]) -> None:
-    assert _run("actions", "list", "--db", memory, "--json") == 0
-    listed = json.loads(capsys.readouterr().out)["actions"]
+@pytest.fixture
+def config(tmp_path: Path) -> Path:
+    """Settings of a bot that answers and acts."""
+    path = tmp_path / "config.toml"
+    path.write_text('[bot]\nmode = "mentions"\n[actions]\nclass_b = "live"\nnewcomer_protection = false\n')
+    return path
+
+
+def test_list_and_approve(waiting: Run) -> None:
+    listed = waiting("actions", "list", "--json")["actions"]
     assert [(one["id"], one["name"], one["target"], one["asked_by"]) for one in listed] == [(1, "ban", "Bob", "Alice")]
-    assert _run("actions", "approve", "1", "--db", memory, "--json") == 0
-    assert json.loads(capsys.readouterr().out)["ok"]
-    assert _run("actions", "undo", "1", "--db", memory) == 1
-    assert _run("actions", "deny", "1", "--db", memory) == 0
-    assert _run("actions", "approve", "1", "--db", memory) == 1
-    assert _run("actions", "log", "--db", memory) == 0
-    assert "ban Bob: denied" in capsys.readouterr().out
+    assert waiting("actions", "approve", "1", "--json")["ok"]
+    waiting("actions", "undo", "1", code=1)
+    waiting("actions", "deny", "1")
+    waiting("actions", "approve", "1", code=1)
+    assert "ban Bob: denied" in waiting("actions", "log")
 
 
-def test_undo_and_enable(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    path = tmp_path / "m.sqlite3"
-    asyncio.run(_fill(path, ActionStatus.DONE))
-    assert _run("actions", "undo", "1", "--db", str(path)) == 0
-    assert _run("actions", "enable", "--db", str(path), "--json") == 0
-    assert json.loads(capsys.readouterr().out) == {"enabled": []}
+def test_undo_and_enable(run: Run, database: Path) -> None:
+    asyncio.run(_fill(database, ActionStatus.DONE))
+    run("actions", "undo", "1")
+    assert run("actions", "enable", "--json") == {"enabled": []}
     with pytest.raises(InputError, match="no action `timeuot`"):
-        _run("actions", "enable", "timeuot", "--db", str(path))
-    assert _run("actions", "list", "--db", str(path)) == 0
+        run("actions", "enable", "timeuot")
+    run("actions", "list")
 
 
-def test_explain_gives_the_rules_one_by_one(memory: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    config = tmp_path / "config.toml"
-    config.write_text('[bot]\nmode = "mentions"\n[actions]\nclass_b = "live"\nnewcomer_protection = false\n')
-    words = ["policy", "explain", "--viewer", "alice", "--db", memory, "--config", str(config), "--json"]
-    assert (
-        _run(*words, "--action", '{"name": "timeout", "target": "me", "seconds": 90}', "--message", "time me out") == 0
-    )
-    told: dict[str, Any] = json.loads(capsys.readouterr().out)
+def test_explain_gives_the_rules_one_by_one(waiting: Run, config: Path) -> None:
+    words = ("policy", "explain", "--viewer", "alice", "--config", config, "--action")
+    asked = '{"name": "timeout", "target": "me", "seconds": 90}'
+    told = waiting(*words, asked, "--message", "time me out", "--json")
     assert (told["verdict"], told["params"]["target"], told["params"]["seconds"]) == ("allow_changed", "1", "60")
-    assert _run(*words, "--action", '{"name": "timeout", "target": "bob"}') == 0
-    told = json.loads(capsys.readouterr().out)
+    told = waiting(*words, '{"name": "timeout", "target": "bob"}', "--json")
     assert (told["verdict"], told["rule"]) == ("deny", "consent")
     assert [one["rule"] for one in told["steps"] if one["verdict"]] == ["consent"]
-    assert _run(*words[:-1], "--action", '{"name": "ban", "target": "bob"}') == 0
-    assert "always_asks" in capsys.readouterr().out
+    assert "always_asks" in waiting(*words, '{"name": "ban", "target": "bob"}')
 
 
 @pytest.mark.parametrize(
@@ -103,7 +91,7 @@ def test_explain_gives_the_rules_one_by_one(memory: str, tmp_path: Path, capsys:
     ],
 )
 def test_settings_can_be_tried_before_there_is_a_memory(
-    tmp_path: Path,
+    config: Path,
     monkeypatch: pytest.MonkeyPatch,
     capsys: pytest.CaptureFixture[str],
     target: str,
@@ -111,71 +99,62 @@ def test_settings_can_be_tried_before_there_is_a_memory(
     verdict: str,
     rule: str,
 ) -> None:
-    monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path))
-    config = tmp_path / "config.toml"
-    config.write_text('[bot]\nmode = "mentions"\n[actions]\nclass_b = "live"\nnewcomer_protection = false\n')
-    words = ["policy", "explain", "--viewer", "alice", "--config", str(config), "--json", "--message", message]
-    assert _run(*words, "--action", json.dumps({"name": "timeout", "target": target, "seconds": 30})) == 0
+    monkeypatch.setenv("XDG_DATA_HOME", str(config.parent))
+    words = ["policy", "explain", "--viewer", "alice", "--config", str(config), "--json", "--action"]
+    action = json.dumps({"name": "timeout", "target": target, "seconds": 30})
+    assert cli.main([*words, action, "--message", message]) == 0
     told = json.loads(capsys.readouterr().out)
     assert (told["verdict"], told["rule"]) == (verdict, rule)
-    remember = '{"name": "remember", "target": "me", "fact": "tea"}'
-    assert _run(*words, "--action", remember, "--message", "remember that I like tea") == 0
+    action = '{"name": "remember", "target": "me", "fact": "tea"}'
+    assert cli.main([*words, action, "--message", "remember that I like tea"]) == 0
     assert json.loads(capsys.readouterr().out)["params"]["fact"] == "likes tea"
-    assert list(tmp_path.iterdir()) == [config]
+    assert list(config.parent.iterdir()) == [config]
 
 
-def test_an_id_is_no_target_in_a_dry_run_either(memory: str, capsys: pytest.CaptureFixture[str]) -> None:
-    words = ["policy", "explain", "--viewer", "alice", "--db", memory, "--json", "--action"]
+def test_an_id_is_no_target_in_a_dry_run_either(waiting: Run) -> None:
+    words = ("policy", "explain", "--viewer", "alice", "--json", "--action")
     for target, found in (("2", False), ("bob", True), ("@BOB", True), ("Me", True)):
-        _run(*words, json.dumps({"name": "ban", "target": target}))
-        said = {one["rule"]: one["verdict"] for one in json.loads(capsys.readouterr().out)["steps"]}
+        steps = waiting(*words, json.dumps({"name": "ban", "target": target}))["steps"]
+        said = {one["rule"]: one["verdict"] for one in steps}
         assert (said["target_known"] is None) is found, target
-
-
-def test_what_is_no_action_is_an_error(memory: str) -> None:
     with pytest.raises(InputError, match="is not an action"):
-        _run("policy", "explain", "--viewer", "alice", "--db", memory, "--action", "ban bob")
+        waiting(*words, "ban bob")
 
 
 def test_table_shows_the_policy_as_it_stands(capsys: pytest.CaptureFixture[str]) -> None:
-    assert _run("policy", "table", "--json") == 0
+    assert cli.main(["policy", "table", "--json"]) == 0
     table = json.loads(capsys.readouterr().out)
     modes = {one["name"]: (one["class"], one["mode"]) for one in table["actions"]}
     assert modes["ban"] == ("C", "ask")
     assert modes["timeout"] == ("B", "shadow")
     assert next(one["rule"] for one in table["rules"]) == "parameters"
     assert table["bot_mode"] == "shadow"
-    assert _run("policy", "table") == 0
+    assert cli.main(["policy", "table"]) == 0
     told = capsys.readouterr()
     assert "always_asks" in told.out
     assert "shadow mode" in told.err
 
 
 @pytest.mark.parametrize(("what", "status"), [("approve", ActionStatus.WAITING), ("undo", ActionStatus.DONE)])
+@pytest.mark.parametrize("running", [True, False])
 def test_when_it_is_done_depends_on_whether_a_bot_runs(
-    tmp_path: Path, what: str, status: ActionStatus, capsys: pytest.CaptureFixture[str]
+    run: Run, database: Path, what: str, status: ActionStatus, running: bool
 ) -> None:
     """A bot that does not run does nothing in a moment."""
-    for running in (True, False):
-        path = tmp_path / f"{running}.sqlite3"
-        asyncio.run(_fill(path, status))
-        words = ("actions", what, "1", "--db", str(path), "--json")
-        with contextlib.ExitStack() as bot:
-            if running:
-                bot.enter_context(instance_lock(path, "run"))
-            assert _run(*words) == 0
-        line = json.loads(capsys.readouterr().out)["line"]
-        assert ("in a moment" in line) is running
-        assert ("It is not running now" in line) is not running
+    asyncio.run(_fill(database, status))
+    with instance_lock(database, "run") if running else contextlib.nullcontext():
+        line = run("actions", what, "1", "--json")["line"]
+    assert ("in a moment" in line) is running
+    assert ("It is not running now" in line) is not running
 
 
+@pytest.mark.usefixtures("waiting")
 def test_without_a_config_it_is_told_whose_settings_these_are(
-    memory: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    database: Path, config: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    words = ("policy", "explain", "--viewer", "alice", "--db", memory, "--action", '{"name": "clip"}')
-    _run(*words)
+    words = ["policy", "explain", "--viewer", "alice", "--db", str(database), "--action", '{"name": "clip"}']
+    config = config.rename(config.with_name("elsewhere.toml"))
+    cli.main(words)
     assert "--config" in capsys.readouterr().err
-    config = tmp_path / "config.toml"
-    config.write_text('[bot]\nmode = "mentions"\n')
-    _run(*words, "--config", str(config))
+    cli.main([*words, "--config", str(config)])
     assert "--config" not in capsys.readouterr().err

@@ -3,6 +3,7 @@
 import argparse
 import asyncio
 import json
+import os
 from pathlib import Path
 
 import pytest
@@ -209,3 +210,13 @@ def test_a_folder_that_is_copied_elsewhere_is_warned_about(
     told = capsys.readouterr().err
     assert "Dropbox syncs" in told
     assert ("free tier" in told) == ("gemini" in model)
+
+
+@pytest.mark.skipif(os.name == "nt", reason="links need rights there")
+def test_a_link_to_a_memory_is_the_memory(tmp_path: Path) -> None:
+    """Its lock, its key and its lists lie beside the file itself: a second bot and another key would do harm."""
+    (tmp_path / "link.sqlite3").symlink_to(tmp_path / "data" / "memory.sqlite3")
+    given = argparse.Namespace(db=tmp_path / "link.sqlite3")
+    assert common.database_path(given) == (tmp_path / "data" / "memory.sqlite3").resolve()
+    given.db = Path("memory.sqlite3")
+    assert common.database_path(given) == given.db

@@ -4,32 +4,32 @@ import asyncio
 import itertools
 from pathlib import Path
 
-import msgspec
 import pytest
 
 from forgetmenot.cli import setup as command
 from forgetmenot.errors import TwitchRefused
-from forgetmenot.settings.schema import ActionSettings, ClassMode, GuardedMode, Settings, TwitchSettings
-from forgetmenot.twitch.token_store import Account, Token, TokenStore
+from forgetmenot.secret_store import Account, Token, TokenStore
+from forgetmenot.settings.schema import ActionSettings, ClassMode, GuardedMode, Settings
+from tests.loopback_servers.fixtures import log_in, settings_for
 from tests.loopback_servers.twitch import TwitchSim
 
 
-def settings_for(sim: TwitchSim, **more: object) -> Settings:
-    twitch = TwitchSettings(channel="demo", client_id=sim.client_id, helix_url=sim.helix_url, id_url=sim.id_url)
-    return Settings(twitch=twitch, **more)  # type: ignore[arg-type]
+async def sign_in(sim: TwitchSim, store: TokenStore, login: str, account: Account = Account.BOT, **twitch: str) -> None:
+    """Sign in as somebody who types the code for that account."""
 
+    async def approve() -> None:
+        await sim.until(lambda: sim.oauth.codes)
+        sim.approve(sim.oauth.codes[-1].user, login)
 
-async def approve_when_asked(sim: TwitchSim, login: str) -> None:
-    await sim.until(lambda: sim.oauth.codes)
-    sim.approve(sim.oauth.codes[-1].user, login)
+    sim.oauth.interval = 0
+    signing_in = command.sign_in(settings_for(sim, **twitch), account, store, open_browser=False)
+    await asyncio.gather(signing_in, approve())
 
 
 async def test_one_code_and_the_bot_has_its_account(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     store = TokenStore(tmp_path, use_keyring=False)
     async with TwitchSim() as sim:
-        sim.oauth.interval = 0
-        signing_in = command.sign_in(settings_for(sim), Account.BOT, store, open_browser=True)
-        await asyncio.gather(signing_in, approve_when_asked(sim, "keeper"))
+        await sign_in(sim, store, "keeper")
         shown = capsys.readouterr()
         token = store.load(Account.BOT)
         assert token is not None
@@ -54,10 +54,8 @@ async def test_a_stumbling_twitch_after_the_code_does_not_undo_the_login(
     monkeypatch.setattr(command, "_PAUSE_S", 0.0)
     store = TokenStore(tmp_path, use_keyring=False)
     async with TwitchSim() as sim:
-        sim.oauth.interval = 0
         sim.faults.add("oauth", path="oauth2/validate", status=status)
-        signing_in = command.sign_in(settings_for(sim), Account.BOT, store, open_browser=False)
-        await asyncio.gather(signing_in, approve_when_asked(sim, "keeper"))
+        await sign_in(sim, store, "keeper")
     token = store.load(Account.BOT)
     assert token is not None
     assert token.login == "keeper"
@@ -70,10 +68,7 @@ async def test_whose_account_is_wanted_is_said_and_when_another_one_came(
     store = TokenStore(tmp_path, use_keyring=False)
     for account, login in itertools.product((Account.BOT, Account.BROADCASTER), ("demo", "keeper")):
         async with TwitchSim() as sim:
-            sim.oauth.interval = 0
-            twitch = msgspec.structs.replace(settings_for(sim).twitch, bot_login="Keeper")
-            signing_in = command.sign_in(Settings(twitch=twitch), account, store, open_browser=False)
-            await asyncio.gather(signing_in, approve_when_asked(sim, login))
+            await sign_in(sim, store, login, account, bot_login="Keeper")
         shown = capsys.readouterr().err
         wanted = "the account that the bot will use (keeper)" if account is Account.BOT else "the streamer's account"
         assert wanted in shown
@@ -109,8 +104,7 @@ async def test_a_log_out_that_twitch_did_not_hear_of_says_what_to_do(
 ) -> None:
     store = TokenStore(tmp_path, use_keyring=False)
     async with TwitchSim() as sim:
-        granted = sim.grant("keeper")
-        store.save(Account.BOT, Token(granted.access, granted.refresh))
+        log_in(sim, store)
         sim.faults.add("oauth", drop=True, times=None)
         await command.sign_out(settings_for(sim), Account.BOT, store)
     told = capsys.readouterr().err
@@ -123,7 +117,7 @@ async def test_nothing_is_asked_of_the_streamer_that_the_settings_do_not_need(tm
     quiet = ActionSettings(class_a=ClassMode.OFF, class_c=GuardedMode.OFF)
     async with TwitchSim() as sim:
         store = TokenStore(tmp_path, use_keyring=False)
-        settings = settings_for(sim, actions=quiet)
+        settings = Settings(twitch=settings_for(sim).twitch, actions=quiet)
         await command.sign_in(settings, Account.BROADCASTER, store, open_browser=False)
         assert sim.oauth.codes == []
 

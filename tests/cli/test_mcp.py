@@ -12,10 +12,13 @@ import pytest
 from mcp import Client, StdioServerParameters
 
 from forgetmenot.cli import main
-from forgetmenot.cli.mcp import _why
+from forgetmenot.cli.mcp import _why, _without_hidden
+from forgetmenot.domain.memory import Scope, SourceKind
 from forgetmenot.errors import InputError
 from forgetmenot.settings.schema import Settings
-from forgetmenot.store import bot_messages, opt_outs
+from forgetmenot.store import bot_messages, notes, opt_outs
+from forgetmenot.store.bot_messages import ReplyStatus
+from forgetmenot.store.notes import NewNote
 from tests.notes_world import World, world
 from tests.program import command, environment, run
 
@@ -78,10 +81,21 @@ async def test_why_leaves_out_replies_to_whoever_is_hidden(world: World) -> None
             await bot_messages.begin(tx, at=1, event_id=None, viewer_id=who, trigger="mention", mode="live")
             for who in ("1", "2")
         ]
+        from_a_note, naming = [
+            await bot_messages.begin(tx, at=1, event_id=None, viewer_id="1", trigger="mention", mode="live")
+            for _ in range(2)
+        ]
+        rows = [
+            await notes.insert(tx, NewNote(Scope.VIEWER, "2", "sings", 0.9, SourceKind.COMMAND, 1), cause="", now=1)
+        ]
+        await bot_messages.record_prompt(tx, from_a_note, {"sections": [{"of": "notes", "rows": rows}]})
+        await bot_messages.settle(tx, naming, ReplyStatus.SENT, text="Bob is here.")
         await opt_outs.opt_out(tx, "2", world.clock.now())
-    assert [one["id"] for one in (await _why(world.db, Settings(), None, None))["replies"]] == [shown]
-    with pytest.raises(InputError, match="hidden"):
-        await _why(world.db, Settings(), hidden, None)
+    answer = await _without_hidden(world.db, await _why(world.db, Settings(), None, None))
+    assert {one["id"]: one["text"] for one in answer["replies"]} == {shown: "", naming: "someone is here."}
+    for reply in (hidden, from_a_note):
+        with pytest.raises(InputError, match="hidden"):
+            await _why(world.db, Settings(), reply, None)
 
 
 def test_without_the_extra_it_says_what_to_install(memory: Path) -> None:

@@ -162,6 +162,12 @@ def test_a_note_is_taken_back_and_brought_back(edit: Run) -> None:
     assert [change["cause"] for change in edit("why", "1", "--json")["history"]][1:] == ["removed by hand", "undone"]
 
 
+def test_a_note_is_corrected(edit: Run) -> None:
+    new = edit("edit", "1", "lives", "in", "Bergen", "--json")
+    assert (new["fact"], new["status"], new["viewer"]) == ("lives in Bergen", "active", "alice")
+    assert edit("show", "1", "--json")["superseded_by"] == new["id"]
+
+
 def test_what_is_never_brought_up_is_listed_and_let_go(edit: Run) -> None:
     edit("never", "election", "results")
     told = edit("never", "#2", "--json")["never"]

@@ -1,10 +1,10 @@
 """`forgetmenot prompt` and `forgetmenot why`, as their users start them."""
 
-import argparse
 import hashlib
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
-import msgspec
 import pytest
 
 from forgetmenot.cli import explain
@@ -15,32 +15,22 @@ from tests.stage import Stage, chat, stage
 
 __all__ = ["chat", "stage"]
 
-
-def run(module: object, *words: str) -> int:
-    parser = argparse.ArgumentParser()
-    module.add(parser.add_subparsers())  # type: ignore[attr-defined]
-    arguments = parser.parse_args(list(words))
-    return int(arguments.run(arguments))
+Run = Callable[..., Any]
 
 
 @pytest.fixture
-async def memory(stage: Stage, tmp_path: Path) -> str:
-    """A memory with a note, chat and two replies in it."""
+async def filled(run: Run, stage: Stage) -> Run:
+    """Run one command on a memory with a note, chat and two replies in it."""
     await stage.know("plays drums with <@2>")
     await stage.hear("the sea is loud", "2")
     await stage.ask("@forgetmenot_bot hi")
     await stage.ask("@forgetmenot_bot hi", "2")
-    return str(tmp_path / "memory.sqlite3")
+    return run
 
 
-def test_the_prompt_is_shown_as_one_object(memory: str, capsys: pytest.CaptureFixture[str]) -> None:
-    now = ("--now", "2026-07-24T12:00:00")
-    assert (
-        run(explain, "prompt", "--viewer", "alice", "--message", "what do I play?", "--db", memory, *now, "--json") == 0
-    )
-    out, err = capsys.readouterr()
-    shown = msgspec.json.decode(out)
-    assert err == ""
+def test_the_prompt_is_shown_as_one_object(filled: Run) -> None:
+    words = ("prompt", "--viewer", "alice", "--message", "what do I play?", "--now", "2026-07-24T12:00:00")
+    shown = filled(*words, "--json")
     assert shown["tail"].endswith("Alice: what do I play?\n</message>")
     assert "[id:1; said by them; today] plays drums with Bob" in shown["tail"]
     assert "Bob: the sea is loud" in shown["tail"]
@@ -50,47 +40,33 @@ def test_the_prompt_is_shown_as_one_object(memory: str, capsys: pytest.CaptureFi
     assert all(list(section) == ["name", "tokens", "rows", "dropped"] for section in shown["sections"])
     assert next(section["rows"] for section in shown["sections"] if section["name"] == "message") == []
     assert 0 not in [row for section in shown["sections"] for row in section["rows"]]
+    unknown = filled("prompt", "--viewer", "@Zoe", "--message", "hi", "--json")
+    assert "You remember nothing about them" in unknown["tail"]
 
 
-def test_somebody_unknown_can_be_tried_too(memory: str, capsys: pytest.CaptureFixture[str]) -> None:
-    assert run(explain, "prompt", "--viewer", "@Zoe", "--message", "hi", "--db", memory, "--json") == 0
-    assert "You remember nothing about them" in msgspec.json.decode(capsys.readouterr().out)["tail"]
-
-
-def test_what_cannot_be_shown_is_told(memory: str, tmp_path: Path) -> None:
+def test_what_cannot_be_shown_is_told(filled: Run, tmp_path: Path) -> None:
     words = ("prompt", "--viewer", "alice", "--message", "hi")
-    with pytest.raises(InputError, match="There is no memory at"):
-        run(explain, *words, "--db", str(tmp_path / "none.sqlite3"))
     with pytest.raises(InputError, match="is not a time"):
-        run(explain, *words, "--db", memory, "--now", "yesterday")
-    config = tmp_path / "config.toml"
-    config.write_text("[prompt]\nbudget_tokens = 500\n")
+        filled(*words, "--now", "yesterday")
+    (config := tmp_path / "config.toml").write_text("[prompt]\nbudget_tokens = 500\n")
     with pytest.raises(SettingsError, match="budget_tokens"):
-        run(explain, *words, "--db", memory, "--config", str(config))
+        filled(*words, "--config", config)
 
 
-def test_why_tells_the_cost_where_the_settings_name_a_price(
-    memory: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    config = tmp_path / "config.toml"
-    config.write_text('[model]\ncurrency = "EUR"\n[prices.scripted]\ninput = 1000\ncached = 500\noutput = 2000\n')
-    assert run(explain, "why", "1", "--db", memory, "--json") == 0
-    told = msgspec.json.decode(capsys.readouterr().out)
+def test_why_tells_the_cost_where_the_settings_name_a_price(filled: Run, tmp_path: Path) -> None:
+    told = filled("why", "1", "--json")
     assert told["cost"] is None
     bill = told["tokens"]
     cost = (bill["billed"] - 600) * 0.001 + 600 * 0.0005 + (bill["output"] + (bill["thoughts"] or 0)) * 0.002
-    words = ("why", "1", "--db", memory, "--config", str(config))
-    assert run(explain, *words, "--json") == 0
-    assert msgspec.json.decode(capsys.readouterr().out)["cost"] == pytest.approx(cost)
-    assert run(explain, *words) == 0
-    assert f"cost: {cost:.{2 if cost >= 1 else 4}f} EUR." in capsys.readouterr().out
+    config = tmp_path / "config.toml"
+    config.write_text('[model]\ncurrency = "EUR"\n[prices.scripted]\ninput = 1000\ncached = 500\noutput = 2000\n')
+    assert filled("why", "1", "--config", config, "--json")["cost"] == pytest.approx(cost)
+    assert f"cost: {cost:.{2 if cost >= 1 else 4}f} EUR." in filled("why", "1", "--config", config)
 
 
-def test_why_without_an_id_lists_the_last_replies(memory: str, capsys: pytest.CaptureFixture[str]) -> None:
-    assert run(explain, "why", "--db", memory) == 0
-    assert [line.split()[0] for line in capsys.readouterr().out.splitlines()] == ["2", "1"]
-    assert run(explain, "why", "--db", memory, "--json") == 0
-    assert [reply["id"] for reply in msgspec.json.decode(capsys.readouterr().out)["replies"]] == [2, 1]
+def test_why_without_an_id_lists_the_last_replies(filled: Run) -> None:
+    assert [line.split()[0] for line in filled("why").splitlines()] == ["2", "1"]
+    assert [reply["id"] for reply in filled("why", "--json")["replies"]] == [2, 1]
 
 
 async def test_it_is_the_prompt_that_the_bot_makes(stage: Stage, tmp_path: Path) -> None:

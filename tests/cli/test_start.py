@@ -8,7 +8,6 @@ import signal
 import sys
 import urllib.error
 import urllib.request
-from collections.abc import AsyncIterator
 from pathlib import Path
 
 import msgspec
@@ -19,14 +18,11 @@ from forgetmenot.cli.common import SETTINGS_FILE, use_found_file
 from forgetmenot.settings.live_settings import LiveSettings
 from forgetmenot.settings.load import load_settings
 from tests.dock.demo_bot import free_port
+from tests.loopback_servers.fixtures import sim
 from tests.loopback_servers.twitch import TwitchSim
 from tests.program import log_in, running, write_settings
 
-
-@pytest.fixture
-async def sim() -> AsyncIterator[TwitchSim]:
-    async with TwitchSim() as twitch:
-        yield twitch
+__all__ = ["sim"]
 
 
 @pytest.mark.parametrize(

@@ -9,10 +9,9 @@ import pytest
 
 from forgetmenot.cli import main
 from forgetmenot.memory.privacy_queue import spare_path_of
-from forgetmenot.secret_store import SecretStore
+from forgetmenot.secret_store import Account, SecretStore, TokenStore
 from forgetmenot.store.file_safety import instance_lock
-from forgetmenot.twitch.token_store import Account, Token, TokenStore
-from tests.loopback_servers.fixtures import sim
+from tests.loopback_servers.fixtures import log_in, sim
 from tests.loopback_servers.twitch import TwitchSim
 from tests.program import environment
 
@@ -27,8 +26,7 @@ def prepared(home: Path, sim: TwitchSim) -> tuple[Path, Path]:
     (folder / "config.toml").write_text(f'[twitch]\nchannel = "demo"\nid_url = "{sim.id_url}"\n', encoding="utf-8")
     store = TokenStore(folder / "login", use_keyring=False)
     for account, login in ((Account.BOT, "keeper"), (Account.BROADCASTER, "demo")):
-        granted = sim.grant(login)
-        store.save(account, Token(granted.access, granted.refresh, granted.user_id, login))
+        log_in(sim, store, login, account=account)
     SecretStore(folder / "login", use_keyring=False).save("model-key-GEMINI_API_KEY", "pasted")
     return folder, home / ".config" / "systemd" / "user" / "forgetmenot.service"
 

@@ -13,6 +13,7 @@ from forgetmenot.errors import InputError
 from forgetmenot.store import briefs
 from forgetmenot.store.briefs import Brief
 from forgetmenot.store.database import open_database
+from tests.rows import put
 
 LINES = [
     {
@@ -103,10 +104,7 @@ async def test_show_has_the_brief_and_the_last_streams(run: Run, tmp_path: Path)
     async with open_database(tmp_path / "memory.sqlite3") as db, db.write() as tx:
         await briefs.put(tx, Brief("login:alicequux", "<@login:alicequux> plays drums with <@login:bob>.", "", 1))
         await tx.execute("INSERT INTO streams (id, started_at, last_event_at) VALUES (7, 0, 0)")
-        await tx.execute(
-            "INSERT INTO episodes (id, kind, stream_id, started_at, ended_at, summary, events, created_at)"
-            " VALUES (9, 'chat', 7, 0, 0, '<@login:alicequux> sang. <@login:bob> slept.', 1, 0)"
-        )
+        await put(tx, "episodes", id=9, stream_id=7, summary="<@login:alicequux> sang. <@login:bob> slept.")
         await tx.execute("INSERT INTO episode_people VALUES (9, 'login:alicequux', 1, 0)")
     shown = await asyncio.to_thread(run, "viewer", "show", "alicequux", "--json")
     assert shown["brief"] == "alicequux plays drums with bob."

@@ -1,21 +1,24 @@
 """Log-ins against a loopback Twitch."""
 
-from collections.abc import Callable
+from collections.abc import AsyncIterator, Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from forgetmenot.clock import SystemClock
 from forgetmenot.operations.catalogue import lacking
+from forgetmenot.secret_store import Account, TokenStore
 from forgetmenot.settings.schema import Settings
 from forgetmenot.twitch.auth import Login
-from forgetmenot.twitch.token_store import Account, Token, TokenStore
-from tests.loopback_servers.fixtures import settings, sim
+from forgetmenot.twitch.helix import Helix
+from tests.loopback_servers.fixtures import log_in, settings, sim
 from tests.loopback_servers.twitch import TwitchSim
 
-__all__ = ["MakeLogin", "make_login", "settings", "sim", "store"]
+__all__ = ["MakeHelix", "MakeLogin", "make_helix", "make_login", "settings", "sim", "store"]
 
 MakeLogin = Callable[..., Login]
+MakeHelix = Callable[..., Helix]
 
 
 @pytest.fixture
@@ -28,10 +31,24 @@ def store(tmp_path: Path) -> TokenStore:
 def make_login(sim: TwitchSim, settings: Settings, store: TokenStore) -> MakeLogin:
     """`make_login("keeper", "chat:read", …)`: somebody who has logged in; without scopes, with all of them."""
 
-    def make(name: str = "keeper", *scopes: str, account: Account = Account.BOT) -> Login:
-        granted = sim.grant(name, *scopes)
-        token = Token(granted.access, granted.refresh, granted.user_id, name, tuple(granted.scopes))
-        store.save(account, token)
+    def make(
+        name: str = "keeper", *scopes: str, account: Account = Account.BOT, settings: Settings = settings
+    ) -> Login:
+        log_in(sim, store, name, *scopes, account=account)
         return Login(account=account, store=store, settings=lambda: settings, clock=SystemClock(), lacking=lacking)
 
     return make
+
+
+@pytest.fixture
+async def make_helix(settings: Settings) -> AsyncIterator[MakeHelix]:
+    """`make_helix(login, …)`: Helix for that log-in, which gives its connections back at the end."""
+    made: list[Helix] = []
+
+    def make(bot: Login, **more: Any) -> Helix:  # noqa: ANN401  # what Helix takes
+        made.append(Helix(**{"settings": lambda: settings, "bot": bot, **more}))
+        return made[-1]
+
+    yield make
+    for helix in made:
+        await helix.aclose()

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Awaitable, Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -19,14 +19,16 @@ from forgetmenot.operations.approvals import Approvals
 from forgetmenot.operations.catalogue import find
 from forgetmenot.operations.entry import ActionCall, ActionPorts
 from forgetmenot.operations.executor import ActionContext, ExecutedProposal, Executor, revert_time
-from forgetmenot.settings.schema import ActionSettings, BotSettings, ClassMode, Mode, Settings, TwitchSettings
+from forgetmenot.secret_store import Account, TokenStore
+from forgetmenot.settings.schema import ActionSettings, BotSettings, ClassMode, Mode, Settings
 from forgetmenot.store import action_logs, channel_state
 from forgetmenot.store.action_logs import ActionStatus, NewAction
 from forgetmenot.store.database import Database
 from forgetmenot.twitch.auth import Login
 from forgetmenot.twitch.helix import Helix
-from forgetmenot.twitch.token_store import Account, Token, TokenStore
+from tests.loopback_servers.fixtures import log_in, settings_for
 from tests.loopback_servers.twitch import Recorded, TwitchSim
+from tests.rows import put
 from tests.stage import refused
 
 NEUTRAL, UNSURE = in_language()("action.neutral"), in_language()("action.unsure")
@@ -69,32 +71,19 @@ def _settings(sim: TwitchSim) -> Settings:
     return Settings(
         bot=BotSettings(mode=Mode.MENTIONS),
         actions=ActionSettings(class_b=ClassMode.LIVE, newcomer_protection=False, execute_timeout_s=1.0),
-        twitch=TwitchSettings(
-            channel="demo", client_id=sim.client_id, bot_login="bot", helix_url=sim.helix_url, id_url=sim.id_url
-        ),
+        twitch=settings_for(sim, bot_login="bot").twitch,
     )
 
 
-def _login(sim: TwitchSim, account: Account, login: str, scopes: tuple[str, ...], store: TokenStore) -> None:
-    token = sim.grant(login, *scopes)
-    store.save(account, Token(token.access, token.refresh, sim.world.user(login).id, login, token.scopes))
-
-
 @pytest.fixture
-def scopes() -> tuple[str, ...]:
-    """The rights of the bot's log-in; none: all of them."""
-    return ()
-
-
-@pytest.fixture
-async def wire(db: Database, clock: ManualClock, tmp_path: Path, scopes: tuple[str, ...]) -> AsyncIterator[Wire]:
+async def wire(db: Database, clock: ManualClock, tmp_path: Path) -> AsyncIterator[Wire]:
     """Alice and bob in chat; the bot moderates; the broadcaster is logged in too."""
-    async with TwitchSim(channel="demo", now=clock.now, seed=1) as sim:
+    async with TwitchSim(channel="demo", now=clock.now) as sim:
         sim.world.moderator("bot")
         settings = _settings(sim)
         store = TokenStore(tmp_path / "tokens", use_keyring=False)
-        _login(sim, Account.BOT, "bot", scopes, store)
-        _login(sim, Account.BROADCASTER, "demo", (), store)
+        log_in(sim, store, "bot")
+        log_in(sim, store, "demo", account=Account.BROADCASTER)
         logins = [
             Login(account=account, store=store, settings=lambda: settings, clock=clock)
             for account in (Account.BOT, Account.BROADCASTER)
@@ -114,15 +103,8 @@ async def _fill(db: Database, sim: TwitchSim, now: int) -> None:
         await tx.insert("INSERT INTO runs (id, started_at, command) VALUES (1, ?, 'test')", (now,))
         for login in ("alice", "bob", "carol"):
             user = sim.world.user(login)
-            await tx.insert(
-                "INSERT INTO viewers (id, login, display_name, first_seen_at, last_seen_at) VALUES (?, ?, ?, ?, ?)",
-                (user.id, login, login, now, now),
-            )
-            await tx.insert(
-                "INSERT INTO events (id, run_id, viewer_id, kind, text, role, at)"
-                " VALUES (?, 1, ?, 'message', 'hello', 'viewer', ?)",
-                (f"said-{login}", user.id, now),
-            )
+            await put(tx, "viewers", id=user.id, login=login, display_name=login, first_seen_at=now, last_seen_at=now)
+            await put(tx, "events", id=f"said-{login}", viewer_id=user.id, text="hello", at=now)
 
 
 async def test_a_timeout_carries_the_client_id_and_both_ids(wire: Wire) -> None:
@@ -186,7 +168,6 @@ async def test_exactly_the_message_before_the_request_is_deleted(wire: Wire) -> 
     assert call.param("message_id") == said
 
 
-__all__ = ["scopes", "wire"]
 SENDING = ("POST", "PATCH", "DELETE", "PUT")
 
 
@@ -256,25 +237,25 @@ async def test_whether_somebody_was_let_off(wire: Wire, name: str, done: bool) -
     assert (await after_the_start(wire)).status is (ActionStatus.DONE if done else ActionStatus.FAILED)
 
 
-async def test_who_was_banned_again_says_nothing_about_the_lifting(wire: Wire) -> None:
-    await interrupted(wire, "unban", done=False, target="bob")
+@pytest.mark.parametrize(
+    ("name", "done", "meanwhile", "status"),
+    [
+        ("unban", False, lambda wire, _bob: wire.sim.ban("bob"), ActionStatus.UNKNOWN),  # again, after it
+        ("timeout", True, lambda wire, _bob: wire.clock.advance(2 * MINUTE), ActionStatus.UNKNOWN),  # it would be over
+        ("timeout", False, lambda wire, _bob: wire.clock.advance(2 * MINUTE), ActionStatus.UNKNOWN),
+        ("ban", False, lambda wire, _bob: wire.sim.ban("bob"), ActionStatus.UNKNOWN),  # another moderator
+        ("timeout", False, lambda wire, _bob: wire.sim.timeout("bob", 600), ActionStatus.UNKNOWN),
+        ("timeout", False, lambda wire, bob: wire.helix.ban(bob, ""), ActionStatus.UNKNOWN),  # a ban is no timeout
+        ("ban", False, lambda wire, _bob: wire.sim.timeout("bob", 600), ActionStatus.FAILED),  # and the reverse
+    ],
+)
+async def test_what_happened_meanwhile_is_not_taken_for_the_bots(
+    wire: Wire, name: str, done: bool, meanwhile: Callable[[Wire, str], Awaitable[object]], status: ActionStatus
+) -> None:
+    await interrupted(wire, name, done=done, target="bob", seconds="60", reason="")
     await wire.clock.advance(5 * SECOND)
-    await wire.sim.ban("bob")
-    assert (await after_the_start(wire)).status is ActionStatus.UNKNOWN
-
-
-@pytest.mark.parametrize("done", [True, False])
-async def test_a_timeout_that_would_be_over_is_unknown(wire: Wire, done: bool) -> None:
-    await interrupted(wire, "timeout", done=done, target="bob", seconds="60", reason="")
-    await wire.clock.advance(2 * MINUTE)
-    assert (await after_the_start(wire)).status is ActionStatus.UNKNOWN
-
-
-@pytest.mark.parametrize(("name", "seconds"), [("ban", "0"), ("timeout", "60")])
-async def test_another_moderators_deed_is_not_the_bots(wire: Wire, name: str, seconds: str) -> None:
-    await interrupted(wire, name, done=False, target="bob", seconds=seconds, reason="")
-    await (wire.sim.ban("bob") if name == "ban" else wire.sim.timeout("bob", 600))
-    assert (await after_the_start(wire)).status is ActionStatus.UNKNOWN
+    await meanwhile(wire, wire.sim.world.user("bob").id)
+    assert (await after_the_start(wire)).status is status
 
 
 @pytest.mark.parametrize("name", ["ban", "timeout"])
@@ -284,18 +265,6 @@ async def test_what_the_bot_did_long_before_says_nothing(wire: Wire, name: str) 
     await wire.clock.advance(MINUTE)
     await interrupted(wire, name, done=False, target="bob", seconds="60", reason="")
     assert (await after_the_start(wire)).status is ActionStatus.UNKNOWN
-
-
-async def test_a_ban_is_no_timeout(wire: Wire) -> None:
-    await interrupted(wire, "timeout", done=False, target="bob", seconds="60", reason="")
-    await wire.helix.ban(wire.sim.world.user("bob").id, "")
-    assert (await after_the_start(wire)).status is ActionStatus.UNKNOWN
-
-
-async def test_a_timeout_is_no_ban(wire: Wire) -> None:
-    await interrupted(wire, "ban", done=False, target="bob", reason="")
-    await wire.sim.timeout("bob", 600)
-    assert (await after_the_start(wire)).status is ActionStatus.FAILED
 
 
 async def test_a_mode_that_holds_is_still_taken_back_in_time(wire: Wire) -> None:

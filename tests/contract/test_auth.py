@@ -1,23 +1,18 @@
 """Log-ins against a loopback Twitch through the real twitchio: renewed once, saved first, never lost."""
 
 import asyncio
-from collections.abc import Callable
 
 import pytest
 from msgspec.structs import replace
 
 from forgetmenot.clock import HOUR, ManualClock, SystemClock
 from forgetmenot.errors import TwitchLoginNeeded, TwitchUnavailable
+from forgetmenot.secret_store import Account, Token, TokenStore
 from forgetmenot.settings.schema import Settings, TwitchSettings
-from forgetmenot.sim.world import SimToken
 from forgetmenot.twitch.auth import Login
-from forgetmenot.twitch.connection import IrcLogin
-from forgetmenot.twitch.helix import Helix
-from forgetmenot.twitch.token_store import Account, Token, TokenStore
-from tests.loopback_servers.fixtures import asleep
+from tests.contract.conftest import MakeHelix, MakeLogin
+from tests.loopback_servers.fixtures import asleep, log_in
 from tests.loopback_servers.twitch import TwitchSim
-
-MakeLogin = Callable[..., Login]
 
 
 def bot_login(store: TokenStore, settings: Settings) -> Login:
@@ -25,23 +20,22 @@ def bot_login(store: TokenStore, settings: Settings) -> Login:
 
 
 async def test_of_twenty_calls_on_an_expired_token_one_renews_and_all_succeed(
-    sim: TwitchSim, settings: Settings, make_login: MakeLogin, store: TokenStore
+    sim: TwitchSim, make_helix: MakeHelix, make_login: MakeLogin, store: TokenStore
 ) -> None:
-    helix = Helix(settings=lambda: settings, bot=make_login())
+    helix = make_helix(make_login())
     await helix.room_id()
     sim.expire()
     states = await asyncio.gather(*(helix.channel_state() for _ in range(20)))
-    await helix.aclose()
     assert len(states) == 20
-    assert sim.tokens.refreshes == 1
-    assert sim.tokens.refused_refreshes == 0
+    assert sim.oauth.refreshes == 1
+    assert sim.oauth.refused_refreshes == 0
     saved = store.load(Account.BOT)
     assert saved is not None
     assert sim.tokens.valid(saved.access) is not None
 
 
 async def test_a_renewed_token_is_saved_before_anybody_uses_it(
-    sim: TwitchSim, settings: Settings, make_login: MakeLogin, store: TokenStore
+    sim: TwitchSim, settings: Settings, make_helix: MakeHelix, make_login: MakeLogin, store: TokenStore
 ) -> None:
     used_before_saved: list[int] = []
     save = store.save
@@ -53,16 +47,10 @@ async def test_a_renewed_token_is_saved_before_anybody_uses_it(
 
     make_login()
     watching = Watching(store.folder, use_keyring=False)
-    login = bot_login(watching, settings)
-    helix = Helix(settings=lambda: settings, bot=login)
+    helix = make_helix(bot_login(watching, settings))
     sim.expire()
     await helix.room_id()
-    await helix.aclose()
     assert used_before_saved == [0]
-
-
-def whole(granted: SimToken) -> Token:
-    return Token(granted.access, granted.refresh, granted.user_id, "keeper", granted.scopes)
 
 
 async def renewing(sim: TwitchSim, login: Login) -> tuple[Token, asyncio.Task[Token]]:
@@ -85,7 +73,7 @@ async def test_a_caller_who_gives_up_does_not_lose_the_renewed_token(
         await renewal
     await sim.until(lambda: (kept := store.load(Account.BOT)) and kept.access != stale.access)
     assert (await login.renew(stale)).access != stale.access
-    assert sim.tokens.refreshes == 1
+    assert sim.oauth.refreshes == 1
 
 
 @pytest.mark.parametrize("fault", [{"status": 500}, {"status": 502}, {"drop": True}, {"html": True}])
@@ -122,18 +110,11 @@ async def test_another_process_that_renews_at_the_same_time_makes_nobody_sign_in
     """A refresh token is good for one of the two; the pair that the faster one saved is good for both."""
     login = make_login()
     stale, slower = await renewing(sim, login)
-    faster = sim.tokens.refresh(stale.refresh)
+    faster = sim.oauth.refresh(stale.refresh)
     assert faster is not None
-    store.save(Account.BOT, whole(faster))
+    store.save(Account.BOT, Token(faster.access, faster.refresh, faster.user_id, "keeper", faster.scopes))
     assert (await slower).access == faster.access
     assert login.trouble == ""
-
-
-async def test_a_token_that_would_not_last_the_hour_is_renewed(sim: TwitchSim, make_login: MakeLogin) -> None:
-    login = make_login()
-    sim.tokens.expires_in = 1_200
-    await login.validate()
-    assert sim.tokens.refreshes == 1
 
 
 async def test_a_lapsed_login_says_what_to_type_and_comes_back_when_somebody_has(
@@ -146,7 +127,7 @@ async def test_a_lapsed_login_says_what_to_type_and_comes_back_when_somebody_has
     with pytest.raises(TwitchLoginNeeded):
         await login.token()
     assert "expired" in login.trouble
-    assert sim.tokens.refused_refreshes == 1
+    assert sim.oauth.refused_refreshes == 1
     granted = sim.grant("keeper")  # as `forgetmenot login` does, in another process
     store.save(Account.BOT, Token(granted.access, granted.refresh))
     named = await login.validate()
@@ -155,11 +136,11 @@ async def test_a_lapsed_login_says_what_to_type_and_comes_back_when_somebody_has
 
 @pytest.mark.parametrize("how", ["lapsed", "logged out"])
 async def test_the_trouble_ends_with_the_new_login_and_not_at_the_next_look(
-    sim: TwitchSim, settings: Settings, make_login: MakeLogin, store: TokenStore, how: str
+    sim: TwitchSim, make_helix: MakeHelix, make_login: MakeLogin, store: TokenStore, how: str
 ) -> None:
     """Helix found out; the hourly look is far away."""
     login = make_login()
-    helix = Helix(settings=lambda: settings, bot=login)
+    helix = make_helix(login)
     await helix.room_id()
     sim.disconnect("keeper")
     if how == "logged out":
@@ -167,10 +148,8 @@ async def test_the_trouble_ends_with_the_new_login_and_not_at_the_next_look(
     with pytest.raises(TwitchLoginNeeded):
         await helix.channel_state()
     assert login.trouble
-    granted = sim.grant("keeper")
-    store.save(Account.BOT, whole(granted))
+    log_in(sim, store)
     await helix.channel_state()
-    await helix.aclose()
     assert login.trouble == ""
 
 
@@ -180,9 +159,8 @@ async def test_a_new_login_with_more_rights_is_taken_up_while_the_old_one_still_
     login = make_login("keeper", "chat:read")
     await login.validate()
     assert "user:write:chat" in login.trouble
-    granted = sim.grant("keeper")
-    store.save(Account.BOT, Token(granted.access, granted.refresh))
-    assert (await login.validate()).access == granted.access
+    new = log_in(sim, store)
+    assert (await login.validate()).access == new.access
     assert login.trouble == ""
 
 
@@ -193,14 +171,14 @@ async def test_the_login_is_validated_at_start_and_every_hour(
     clock = ManualClock(1_000)
     login = Login(account=Account.BOT, store=store, settings=lambda: settings, clock=clock)
     task = asyncio.create_task(login.keep_valid())
-    sim.tokens.expires_in = 1_200  # each look renews, so that looks can be counted
-    await sim.until(lambda: sim.tokens.refreshes == 1)
+    sim.oauth.expires_in = 1_200  # each look renews, so that looks can be counted
+    await sim.until(lambda: sim.oauth.refreshes == 1)
     await sim.until(lambda: asleep(clock))
     await clock.advance(HOUR - 1)
     await sim.until(lambda: asleep(clock))
-    assert sim.tokens.refreshes == 1
+    assert sim.oauth.refreshes == 1
     await clock.advance(1)
-    await sim.until(lambda: sim.tokens.refreshes == 2)
+    await sim.until(lambda: sim.oauth.refreshes == 2)
     task.cancel()
     await asyncio.gather(task, return_exceptions=True)
 
@@ -210,10 +188,10 @@ async def test_a_pause_that_twitch_asks_for_does_not_keep_the_bot_deaf(sim: Twit
     login = make_login()
     refused = (await login.token()).access
     sim.faults.add("oauth", path="oauth2/token", status=429)
-    assert await login.irc(refused) == IrcLogin("keeper", refused)
+    assert await login.irc(refused) == await login.token()
     renewed = await login.irc(refused)
     assert renewed is not None
-    assert renewed.token != refused
+    assert renewed.access != refused
 
 
 async def test_without_an_app_the_sentence_says_how_to_make_one(store: TokenStore, make_login: MakeLogin) -> None:
@@ -298,7 +276,7 @@ async def test_a_log_out_in_another_process_ends_the_running_one(
     with pytest.raises(TwitchLoginNeeded, match="Nobody is logged in"):
         await (running.renew(token) if asking == "renew" else running.validate())
     assert store.load(Account.BOT) is None
-    assert sim.tokens.refreshes == 0
+    assert sim.oauth.refreshes == 0
 
 
 # ── nowhere to keep it ───────────────────────────────────────────────────────────────────────
@@ -357,7 +335,7 @@ async def keep_nothing(sim: TwitchSim, settings: Settings, full: Full) -> Login:
     sim.expire()
     assert (await login.validate()).login == "keeper"
     assert "No space left" in login.trouble
-    assert sim.tokens.refreshes == 1
+    assert sim.oauth.refreshes == 1
     return login
 
 
@@ -385,9 +363,8 @@ async def test_after_a_full_disk_a_new_login_is_taken_up(
         sim.disconnect("keeper")
         with pytest.raises(TwitchLoginNeeded, match="expired"):
             await login.validate()
-    granted = sim.grant("keeper")
-    store.save(Account.BOT, whole(granted))
-    assert (await login.validate()).access == granted.access
+    new = log_in(sim, store)
+    assert (await login.validate()).access == new.access
 
 
 async def test_after_a_full_disk_a_log_out_still_counts(

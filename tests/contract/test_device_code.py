@@ -5,8 +5,9 @@ import asyncio
 import pytest
 
 from forgetmenot.errors import TwitchRefused, TwitchUnavailable
-from forgetmenot.settings.schema import Settings, TwitchSettings
+from forgetmenot.settings.schema import Settings
 from forgetmenot.twitch.oauth import begin_device_login, finish_device_login
+from tests.loopback_servers.fixtures import settings_for
 from tests.loopback_servers.twitch import TwitchSim
 
 SCOPES = ("chat:read", "user:write:chat")
@@ -56,7 +57,6 @@ async def test_a_code_that_twitch_does_not_give_now_is_not_promised_for_later(
         await begin_device_login(settings, SCOPES)
 
 
-async def test_a_wrong_client_id_is_one_sentence(sim: TwitchSim, settings: Settings) -> None:
-    wrong = Settings(twitch=TwitchSettings(client_id="nonsense", id_url=sim.id_url, helix_url=sim.helix_url))
+async def test_a_wrong_client_id_is_one_sentence(sim: TwitchSim) -> None:
     with pytest.raises(TwitchRefused, match="invalid client"):
-        await begin_device_login(wrong, SCOPES)
+        await begin_device_login(settings_for(sim, client_id="nonsense"), SCOPES)

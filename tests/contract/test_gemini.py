@@ -1,12 +1,14 @@
 """The Gemini adapter through the real SDK against the loopback Gemini: every trap that was found has a test."""
 
 import asyncio
+import contextlib
 import inspect
 import json
 import ssl
 import traceback
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 from dataclasses import replace
+from typing import Any
 
 import aiohttp
 import httpx2
@@ -20,13 +22,14 @@ from forgetmenot.llm.build import build_models
 from forgetmenot.llm.gemini import Gemini
 from forgetmenot.llm.guarded import RetryClock
 from forgetmenot.settings.schema import ModelSettings, Provider
-from tests.loopback_servers import gemini as sim_gemini
-from tests.loopback_servers.gemini import KEY, Fault, SimGemini, answer_body, body, raw
+from tests.loopback_servers.gemini import KEY, SimGemini, answer_body, error, rate_limited, slow
+from tests.loopback_servers.model_server import Fault, body, raw
 
 SCHEMA = {"type": "object", "properties": {"notes": {"type": "array"}}, "required": ["notes"]}
 PLAIN = ModelRequest(Purpose.REPLY, "You are a bot.", "alice: hello", 50)
 STRUCTURED = ModelRequest(Purpose.EXTRACT, "You keep notes.", "P1 plays drums.", 500, 0.0, SCHEMA)
 MODEL = "gemini-3.8-flash"
+Make = Callable[..., Gemini]
 
 
 @pytest.fixture
@@ -36,25 +39,29 @@ async def sim() -> AsyncIterator[SimGemini]:
         yield server
 
 
-def _gemini(
-    sim: SimGemini, *, name: str = MODEL, key: str = KEY, thinking: str = "", version: str = "v1beta"
-) -> Gemini:
-    return Gemini(name, key=key, key_env="MY_KEY", base_url=sim.url, api_version=version, thinking=thinking)
+@pytest.fixture
+async def make(sim: SimGemini) -> AsyncIterator[Make]:
+    """`make("gemini-3.8-flash", key=…)`: an adapter that is closed at the end."""
+    async with contextlib.AsyncExitStack() as stack:
+
+        def made(name: str = MODEL, **more: Any) -> Gemini:  # noqa: ANN401  # what it takes
+            model = Gemini(name, **{"key": KEY, "key_env": "MY_KEY", "base_url": sim.url, **more})
+            stack.push_async_callback(model.aclose)
+            return model
+
+        yield made
 
 
 @pytest.fixture
-async def gemini(sim: SimGemini) -> AsyncIterator[Gemini]:
-    """The adapter, closed at the end."""
-    model = _gemini(sim)
-    yield model
-    await model.aclose()
+def gemini(make: Make) -> Gemini:
+    """The adapter."""
+    return make()
 
 
-async def test_a_model_more_reads_no_certificates_again(
-    sim: SimGemini, gemini: Gemini, monkeypatch: pytest.MonkeyPatch
-) -> None:
+@pytest.mark.usefixtures("gemini")
+async def test_a_model_more_reads_no_certificates_again(make: Make, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(ssl, "create_default_context", None)
-    await _gemini(sim).aclose()
+    await make().aclose()
 
 
 # ── what is sent ────────────────────────────────────────────────────────────────────────────
@@ -81,22 +88,18 @@ async def test_a_plain_request_asks_for_no_schema_and_no_temperature(sim: SimGem
 @pytest.mark.parametrize(
     ("setting", "sent"), [("low", {"thinking_level": "LOW"}), ("MINIMAL", {"thinking_level": "MINIMAL"}), ("0", 0)]
 )
-async def test_the_level_of_thinking_is_sent(sim: SimGemini, setting: str, sent: object) -> None:
-    model = _gemini(sim, thinking=setting)
-    await model.generate(PLAIN)
-    await model.aclose()
+async def test_the_level_of_thinking_is_sent(sim: SimGemini, make: Make, setting: str, sent: object) -> None:
+    await make(thinking=setting).generate(PLAIN)
     config = sim.seen[0].config["thinkingConfig"]
     assert config == sent or sent in config.values()
 
 
-async def test_the_environment_cannot_redirect_it(sim: SimGemini, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_the_environment_cannot_redirect_it(sim: SimGemini, make: Make, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("GOOGLE_API_KEY", "another-key")
     monkeypatch.setenv("GEMINI_API_KEY", "another-key")
     monkeypatch.setenv("GOOGLE_GENAI_USE_VERTEXAI", "true")
     monkeypatch.setenv("GOOGLE_GEMINI_BASE_URL", "http://127.0.0.1:9")
-    model = _gemini(sim)
-    await model.generate(PLAIN)
-    await model.aclose()
+    await make().generate(PLAIN)
     assert sim.seen[0].key == KEY
 
 
@@ -126,24 +129,20 @@ async def test_thoughts_are_no_answer(sim: SimGemini, gemini: Gemini) -> None:
     assert (await gemini.generate(PLAIN)).text == "Hello."
 
 
-async def test_an_answer_cut_at_the_limit_says_so_and_is_not_continued(sim: SimGemini, gemini: Gemini) -> None:
-    sim.fail(sim_gemini.truncated, times=5)
-    answer = await gemini.generate(STRUCTURED)
-    assert answer.finish == "length"
-    assert len(sim.seen) == 1
-
-
-async def test_an_answer_to_be_continued_is_taken_as_it_is(sim: SimGemini, gemini: Gemini) -> None:
-    sim.fail(sim_gemini.to_be_continued, times=5)
+@pytest.mark.parametrize("finish", ["MAX_TOKENS", "CONTINUATION"])
+async def test_an_answer_cut_at_the_limit_says_so_and_is_not_continued(
+    sim: SimGemini, gemini: Gemini, finish: str
+) -> None:
+    sim.fail(body(answer_body("part", finish=finish)), times=5)
     answer = await gemini.generate(PLAIN)
     assert (answer.text, answer.finish, len(sim.seen)) == ("part", "length", 1)
 
 
 BLOCKS = [
-    (sim_gemini.blocked_prompt("PROHIBITED_CONTENT"), "refused this prompt (prohibited content)"),
-    (sim_gemini.unsafe, "withheld its answer (safety)"),
+    (body({"promptFeedback": {"blockReason": "PROHIBITED_CONTENT"}}), "refused this prompt (prohibited content)"),
+    (body(answer_body(None, finish="SAFETY")), "withheld its answer (safety)"),
     (body(answer_body("half an ans", finish="RECITATION")), "broke off its answer (recitation)"),
-    (sim_gemini.no_candidates, "empty answer"),
+    (body({"usageMetadata": {"promptTokenCount": 12}}), "empty answer"),
     (body(answer_body("  \n")), "empty answer"),
     (body({"candidates": []}), "empty answer"),
 ]
@@ -160,7 +159,8 @@ async def test_blocks_and_empty_answers_are_told_in_a_sentence(
 
 
 async def test_thinking_that_eats_the_output_names_the_settings(sim: SimGemini, gemini: Gemini) -> None:
-    sim.fail(sim_gemini.all_thought, times=2)
+    thoughts = {"promptTokenCount": 12, "thoughtsTokenCount": 400}
+    sim.fail(body(answer_body(None, finish="MAX_TOKENS", usage=thoughts, thought="hm")), times=2)
     with pytest.raises(ModelBlocked, match=r"reply_output_tokens.*thinking"):
         await gemini.generate(PLAIN)
     with pytest.raises(ModelBlocked, match="memory_output_tokens"):
@@ -171,8 +171,8 @@ async def test_thinking_that_eats_the_output_names_the_settings(sim: SimGemini, 
 
 
 async def test_a_rate_limit_carries_the_wait_of_the_server(sim: SimGemini, gemini: Gemini) -> None:
-    sim.fail(sim_gemini.rate_limited("1.5s"))
-    sim.fail(sim_gemini.rate_limited(None))
+    sim.fail(rate_limited("1.5s"))
+    sim.fail(rate_limited(None))
     waits = []
     for _ in range(2):
         with pytest.raises(ModelRateLimited) as caught:
@@ -183,8 +183,9 @@ async def test_a_rate_limit_carries_the_wait_of_the_server(sim: SimGemini, gemin
 
 
 UNAVAILABLE = [
-    sim_gemini.html_503, sim_gemini.overloaded, sim_gemini.broken_body, raw("", 500), raw("<html>", 502, "text/html"),
-    raw("not json", 200), raw("42", 200), raw("[" * 100_000, 200), raw("[" * 100_000, 500),
+    error(503, "UNAVAILABLE", "The model is overloaded."), raw("<html>", 502, {"Content-Type": "text/html"}),
+    raw("", 500), raw('{"candidates": [{"content"'), raw("not json"), raw("42"), raw("[" * 100_000),
+    raw("[" * 100_000, 500),
 ]  # fmt: skip
 
 
@@ -223,23 +224,19 @@ async def test_a_server_that_echoes_the_prompt_is_not_quoted(sim: SimGemini, gem
         assert "alice" not in "".join(traceback.format_exception(caught.value)), status
 
 
-async def test_a_wrong_key_names_the_variable_and_not_the_key(sim: SimGemini) -> None:
-    model = _gemini(sim, key="wrong-key-0123456789")
+async def test_a_wrong_key_names_the_variable_and_not_the_key(make: Make) -> None:
     with pytest.raises(ModelRefused) as caught:
-        await model.generate(PLAIN)
-    await model.aclose()
+        await make(key="wrong-key-0123456789").generate(PLAIN)
     assert "MY_KEY" in str(caught.value)
     assert "wrong-key" not in str(caught.value)
 
 
-async def test_an_unknown_model_and_a_wrong_place_say_what_to_change(sim: SimGemini, gemini: Gemini) -> None:
-    unknown = _gemini(sim, name="gemini-9-ultra")
+async def test_an_unknown_model_and_a_wrong_place_say_what_to_change(sim: SimGemini, make: Make) -> None:
     with pytest.raises(ModelRefused, match=r"gemini-9-ultra.*reply_model"):
-        await unknown.generate(PLAIN)
-    await unknown.aclose()
-    sim.fail(sim_gemini.wrong_place)
+        await make("gemini-9-ultra").generate(PLAIN)
+    sim.fail(error(400, "FAILED_PRECONDITION", "User location is not supported for the API use."))
     with pytest.raises(ModelRefused, match="paid tier"):
-        await gemini.generate(PLAIN)
+        await make().generate(PLAIN)
 
 
 async def test_a_model_that_refuses_penalties_is_asked_without(sim: SimGemini, gemini: Gemini) -> None:
@@ -251,7 +248,7 @@ async def test_a_model_that_refuses_penalties_is_asked_without(sim: SimGemini, g
     assert sim.seen[-1].config["stopSequences"] == ["\n\n"]
 
 
-async def test_a_refused_connection_is_told_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_a_refused_connection_is_told_at_once(make: Make, monkeypatch: pytest.MonkeyPatch) -> None:
     slept: list[float] = []
     really = asyncio.sleep
 
@@ -260,15 +257,13 @@ async def test_a_refused_connection_is_told_at_once(monkeypatch: pytest.MonkeyPa
         await really(0)
 
     monkeypatch.setattr(asyncio, "sleep", sleep)
-    model = Gemini(MODEL, key=KEY, key_env="MY_KEY", base_url="http://127.0.0.1:9")
     with pytest.raises(ModelUnavailable, match="network"):
-        await model.generate(PLAIN)
-    await model.aclose()
+        await make(base_url="http://127.0.0.1:9").generate(PLAIN)
     assert max(slept, default=0.0) < 0.5, "the SDK slept before a second try of its own"
 
 
 async def test_giving_up_on_a_slow_answer_leaves_the_adapter_usable(sim: SimGemini, gemini: Gemini) -> None:
-    sim.fail(sim_gemini.slow(30))
+    sim.fail(slow(30))
     asking = asyncio.create_task(gemini.generate(PLAIN))
     while not sim.seen:  # noqa: ASYNC110  # the server tells nobody
         await asyncio.sleep(0.001)
@@ -317,7 +312,7 @@ async def test_built_from_settings_it_waits_as_told_and_every_try_is_metered(sim
 
     settings = ModelSettings(provider=Provider.GEMINI, base_url=sim.url)
     models = build_models(settings, meter, environ={"GEMINI_API_KEY": KEY}, pace=RetryClock(sleep=sleep))
-    sim.fail(sim_gemini.rate_limited("1.5s"))
+    sim.fail(rate_limited("1.5s"))
     assert (await models.reply.generate(PLAIN)).text == "Understood."
     assert waited == [1.5]
     assert [row[2] for row in meter.rows] == ["ModelRateLimited", None]

@@ -1,33 +1,23 @@
 """The bot's hands against a loopback Twitch through the real twitchio."""
 
-from collections.abc import AsyncIterator, Callable
-
 import pytest
 
 from forgetmenot.domain.action import Outcome, OutcomeKind
 from forgetmenot.domain.chat import ChannelState
 from forgetmenot.errors import TwitchLoginNeeded, TwitchRateLimited, TwitchRefused, TwitchUnavailable
 from forgetmenot.ports import ChatOut, Moderation
-from forgetmenot.settings.schema import Settings, TwitchSettings
+from forgetmenot.secret_store import Account
 from forgetmenot.twitch import error_translation
-from forgetmenot.twitch.auth import Login
 from forgetmenot.twitch.helix import Helix
-from forgetmenot.twitch.token_store import Account
+from tests.contract.conftest import MakeHelix, MakeLogin
+from tests.loopback_servers.fixtures import settings_for
 from tests.loopback_servers.twitch import DROPS, TwitchSim
-
-MakeLogin = Callable[..., Login]
 
 
 @pytest.fixture
-async def helix(sim: TwitchSim, settings: Settings, make_login: MakeLogin) -> AsyncIterator[Helix]:
+async def helix(sim: TwitchSim, make_helix: MakeHelix, make_login: MakeLogin) -> Helix:
     sim.world.moderator("keeper")
-    hands = Helix(
-        settings=lambda: settings,
-        bot=make_login("keeper"),
-        broadcaster=make_login("demo", account=Account.BROADCASTER),
-    )
-    yield hands
-    await hands.aclose()
+    return make_helix(make_login("keeper"), broadcaster=make_login("demo", account=Account.BROADCASTER))
 
 
 async def speak_and_act(out: ChatOut, hands: Moderation) -> tuple[Outcome, Outcome]:
@@ -44,7 +34,7 @@ async def test_no_call_costs_a_401(sim: TwitchSim, helix: Helix) -> None:
     await helix.channel_state()
     assert all(request.status < 400 for request in sim.requests)
     assert all(request.headers.get("Client-ID") == sim.client_id for request in sim.requests)
-    assert sim.tokens.refreshes == 0
+    assert sim.oauth.refreshes == 0
 
 
 @pytest.mark.parametrize(
@@ -114,17 +104,16 @@ async def test_a_message_whose_renewal_was_lost_was_not_sent(sim: TwitchSim, hel
 
 
 async def test_nothing_is_done_in_another_channel_than_the_one_that_is_read(
-    sim: TwitchSim, settings: Settings, make_login: MakeLogin
+    sim: TwitchSim, make_helix: MakeHelix, make_login: MakeLogin
 ) -> None:
     """A name may change hands: chat says which channel is read, by its id."""
     heard = ["999"]
-    helix = Helix(settings=lambda: settings, bot=make_login(), chat_room=lambda: heard[0])
+    helix = make_helix(make_login(), chat_room=lambda: heard[0])
     for doing in (helix.say("hello"), helix.ban("1", ""), helix.channel_state()):
         with pytest.raises(TwitchRefused, match="different account"):
             await doing
     heard[0] = sim.world.room_id
     assert (await helix.say("hello")).kind is OutcomeKind.DONE
-    await helix.aclose()
 
 
 @pytest.mark.parametrize("how", [{"status": 503}, {"status": 500}, {"drop": True}, {"lose": True}, {"html": True}])
@@ -212,41 +201,22 @@ async def test_twitchs_no_is_an_outcome_with_its_reason(sim: TwitchSim, helix: H
 
 
 async def test_a_missing_right_names_it_and_costs_no_renewal(
-    sim: TwitchSim, settings: Settings, make_login: MakeLogin
+    sim: TwitchSim, make_helix: MakeHelix, make_login: MakeLogin
 ) -> None:
     sim.world.moderator("keeper")
-    helix = Helix(settings=lambda: settings, bot=make_login("keeper", "user:write:chat"))
+    helix = make_helix(make_login("keeper", "user:write:chat"))
     with pytest.raises(TwitchLoginNeeded, match="moderator:manage:banned_users"):
         await helix.timeout(sim.world.user("alice").id, 30, "")
     with pytest.raises(TwitchLoginNeeded, match="login --as broadcaster"):
         await helix.create_marker("")
-    await helix.aclose()
-    assert sim.tokens.refreshes == 0
-
-
-async def test_one_account_may_do_for_both(sim: TwitchSim, settings: Settings, make_login: MakeLogin) -> None:
-    sim.go_live()
-    helix = Helix(settings=lambda: settings, bot=make_login("demo"))
-    assert (await helix.create_marker("here")).kind is OutcomeKind.DONE
-    await helix.aclose()
+    assert sim.oauth.refreshes == 0
 
 
 async def test_a_name_that_nobody_has_and_a_channel_that_is_not_there(
-    sim: TwitchSim, helix: Helix, make_login: MakeLogin, settings: Settings
+    sim: TwitchSim, helix: Helix, make_helix: MakeHelix, make_login: MakeLogin
 ) -> None:
-    found = await helix.user_by_login("@Demo")
-    assert found is not None
-    assert found.id == sim.world.room_id
-    assert await helix.user_by_login("nobody_at_all") is None
-    nowhere = Settings(
-        twitch=TwitchSettings(
-            channel="nowhere_at_all",
-            client_id=sim.client_id,
-            helix_url=sim.helix_url,
-            id_url=sim.id_url,
-        )
-    )
-    lost = Helix(settings=lambda: nowhere, bot=make_login())
+    assert await helix.id_of("demo") == sim.world.room_id
+    assert await helix.id_of("nobody_at_all") == ""
+    lost = make_helix(make_login(), settings=lambda: settings_for(sim, channel="nowhere_at_all"))
     with pytest.raises(TwitchRefused, match="nowhere_at_all"):
         await lost.room_id()
-    await lost.aclose()

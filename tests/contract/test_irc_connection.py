@@ -12,11 +12,13 @@ import soak
 from forgetmenot.clock import SystemClock
 from forgetmenot.domain.chat import ChatEvent, Redaction
 from forgetmenot.errors import TwitchRefused
+from forgetmenot.secret_store import Token
 from forgetmenot.settings.schema import Settings, TwitchSettings
 from forgetmenot.twitch import connection as room
 from forgetmenot.twitch.chat_lines import ChatItem
-from forgetmenot.twitch.connection import Gap, IrcConnection, IrcLogin, Phase
+from forgetmenot.twitch.connection import Gap, IrcConnection, Phase
 from tests.contract.conftest import MakeLogin
+from tests.loopback_servers.fixtures import settings_for
 from tests.loopback_servers.twitch import TwitchSim
 
 
@@ -58,15 +60,11 @@ class Listener:
         return [item for item in self.heard if isinstance(item, Gap)]
 
 
-def settings_for(sim: TwitchSim, channel: str = "demo", idle_s: int = 360) -> Settings:
-    return Settings(twitch=TwitchSettings(channel=channel, irc_url=sim.irc_url, idle_timeout_s=idle_s))
-
-
 @asynccontextmanager
 async def listening(
     sim: TwitchSim, clock: SystemClock, login: Callable[[str], object] = room.anonymously, **how: object
 ) -> AsyncIterator[Listener]:
-    settings = settings_for(sim, **how)  # type: ignore[arg-type]
+    settings = settings_for(sim, **how)
     listener = Listener(
         IrcConnection(settings=lambda: settings, clock=clock, login=login, random=Random(1))  # type: ignore[arg-type]
     )
@@ -77,12 +75,12 @@ async def listening(
         await asyncio.gather(listener.task, return_exceptions=True)
 
 
-def keeper(sim: TwitchSim) -> Callable[[str], Awaitable[IrcLogin | None]]:
+def keeper(sim: TwitchSim) -> Callable[[str], Awaitable[Token | None]]:
     """The log-in of the bot's account."""
     token = sim.grant("keeper")
 
-    async def login(_refused: str) -> IrcLogin | None:
-        return IrcLogin("keeper", token.access)
+    async def login(_refused: str) -> Token | None:
+        return Token(token.access, token.refresh, login="keeper")
 
     return login
 
@@ -124,9 +122,9 @@ async def test_an_account_whose_renewed_token_is_refused_too_listens_anonymously
     """As of an account that Twitch keeps from chat: its log-in is good, and a fresh token helps nothing."""
     given: list[str] = []
 
-    async def login(_refused: str) -> IrcLogin | None:
+    async def login(_refused: str) -> Token | None:
         given.append(f"fresh {len(given)}")
-        return IrcLogin("keeper", given[-1])
+        return Token(given[-1], "", login="keeper")
 
     async with listening(sim, hasty, login) as listener:
         await sim.joined()
@@ -149,7 +147,7 @@ async def test_a_token_that_expired_meanwhile_is_renewed_and_not_told_as_lapsed(
         await sim.drop()
         await sim.until(lambda: listener.gaps)
         assert (listener.source.state.login, listener.source.state.error) == ("keeper", "")
-        assert sim.tokens.refreshes == 1
+        assert sim.oauth.refreshes == 1
         assert login.trouble == ""
 
 
@@ -187,7 +185,7 @@ async def test_after_a_long_outage_a_token_that_ran_out_meanwhile_costs_a_second
 
 @pytest.mark.slow
 async def test_a_half_open_connection_is_noticed(sim: TwitchSim, hasty: HastyClock) -> None:
-    async with listening(sim, hasty, idle_s=1) as listener:
+    async with listening(sim, hasty, idle_timeout_s=1) as listener:
         await sim.joined()
         sim.stall()
         await sim.until(lambda: listener.gaps)
@@ -264,7 +262,7 @@ async def test_a_chat_that_is_slow_for_once_is_waited_for(
     monkeypatch.setattr(room, "JOIN_WITHIN_S", 0.05)
     sim.faults.add("irc", stall=True, times=1)
     sim.irc.silent_unknown = True
-    async with listening(sim, hasty, idle_s=1) as listener:
+    async with listening(sim, hasty, idle_timeout_s=1) as listener:
         await sim.joined()
         await sim.say("alice", "at last")
         await sim.until(lambda: listener.texts == ["at last"])
@@ -287,7 +285,7 @@ async def test_a_channel_that_does_not_exist_or_never_answers_is_one_clear_sente
 ) -> None:
     monkeypatch.setattr(room, "JOIN_WITHIN_S", 0.05 if silent else room.JOIN_WITHIN_S)
     sim.irc.silent_unknown = silent
-    async with listening(sim, hasty, channel="nowhere", idle_s=1) as listener:
+    async with listening(sim, hasty, channel="nowhere", idle_timeout_s=1) as listener:
         with pytest.raises(TwitchRefused, match="no channel `nowhere`"):
             await listener.task
 
@@ -327,10 +325,6 @@ async def test_the_proxy_is_used_from_the_environment(
     listener.task.cancel()
     await asyncio.gather(listener.task, return_exceptions=True)
     assert told in listener.source.state.error
-
-
-def test_a_login_does_not_show_its_token() -> None:
-    assert "secret" not in repr(IrcLogin("keeper", "secret"))
 
 
 @pytest.mark.slow

@@ -1,9 +1,11 @@
 """The OpenAI-compatible adapter over real HTTP against a loopback server with the habits of local ones."""
 
+import contextlib
 import json
 import traceback
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 from dataclasses import replace
+from typing import Any
 
 import pytest
 
@@ -13,11 +15,13 @@ from forgetmenot.errors import ModelBlocked, ModelError, ModelRateLimited, Model
 from forgetmenot.llm.build import build_model
 from forgetmenot.llm.openai_compatible import LARGEST_ANSWER, OpenAICompatible
 from forgetmenot.settings.schema import ModelSettings, Provider
-from tests.loopback_servers.openai import SimOpenAI, answer, raw
+from tests.loopback_servers.model_server import body, raw
+from tests.loopback_servers.openai import SimOpenAI, answer
 
 SCHEMA = {"type": "object", "properties": {"notes": {"type": "array"}}}
 PLAIN = ModelRequest(Purpose.REPLY, "You are a bot.", "alice: hello", 50, 0.7)
 STRUCTURED = ModelRequest(Purpose.EXTRACT, "You keep notes.", "P1 plays drums.", 500, 0.0, SCHEMA)
+Make = Callable[..., OpenAICompatible]
 
 
 @pytest.fixture
@@ -28,11 +32,22 @@ async def sim() -> AsyncIterator[SimOpenAI]:
 
 
 @pytest.fixture
-async def model(sim: SimOpenAI) -> AsyncIterator[OpenAICompatible]:
-    """The adapter, closed at the end."""
-    adapter = OpenAICompatible("local", base_url=sim.url + "/")
-    yield adapter
-    await adapter.aclose()
+async def make() -> AsyncIterator[Make]:
+    """`make("http://…", key=…)`: an adapter that is closed at the end."""
+    async with contextlib.AsyncExitStack() as stack:
+
+        def made(base_url: str, name: str = "local", **more: Any) -> OpenAICompatible:  # noqa: ANN401  # what it takes
+            model = OpenAICompatible(name, base_url=base_url, **more)
+            stack.push_async_callback(model.aclose)
+            return model
+
+        yield made
+
+
+@pytest.fixture
+def model(sim: SimOpenAI, make: Make) -> OpenAICompatible:
+    """The adapter."""
+    return make(sim.url + "/")
 
 
 async def test_a_plain_request_needs_no_key(sim: SimOpenAI, model: OpenAICompatible) -> None:
@@ -48,25 +63,18 @@ async def test_a_plain_request_needs_no_key(sim: SimOpenAI, model: OpenAICompati
     }
 
 
-async def test_a_server_elsewhere_is_reached_through_the_proxy(sim: SimOpenAI, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_a_server_elsewhere_is_reached_through_the_proxy(
+    sim: SimOpenAI, make: Make, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """And one on this machine is not, as every other test here shows."""
+    for name in ("no_proxy", "NO_PROXY"):
+        monkeypatch.delenv(name, raising=False)
     monkeypatch.setenv("http_proxy", sim.url.removesuffix("/v1"))
-    monkeypatch.delenv("no_proxy", raising=False)
-    monkeypatch.delenv("NO_PROXY", raising=False)
-    adapter = OpenAICompatible("far", base_url="http://model.invalid/v1")
-    assert (await adapter.generate(PLAIN)).text == "Understood."
-    await adapter.aclose()
+    assert (await make("http://model.invalid/v1", "far").generate(PLAIN)).text == "Understood."
     assert sim.seen[0]["model"] == "far"
-
-
-async def test_a_proxy_that_cannot_be_used_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("http_proxy", "http://me:secret@proxy.lan:99999")
-    monkeypatch.delenv("no_proxy", raising=False)
-    monkeypatch.delenv("NO_PROXY", raising=False)
-    adapter = OpenAICompatible("far", base_url="http://model.invalid/v1")
     with pytest.raises(ModelUnavailable, match="HTTP_PROXY is not a proxy address"):
-        await adapter.generate(PLAIN)
-    await adapter.aclose()
+        await make("http://model.invalid/v1").generate(PLAIN)
 
 
 @pytest.mark.parametrize("refusal", [500, 400, None], ids=["fails", "refuses", "ignores"])
@@ -75,16 +83,15 @@ async def test_a_proxy_that_cannot_be_used_is_said(monkeypatch: pytest.MonkeyPat
     [({"json_object"}, ["json_schema", "json_object"]), (set(), ["json_schema", "json_object", None])],
 )
 async def test_a_server_without_schemas_is_asked_more_simply_and_that_is_remembered(
-    refusal: int | None, formats: set[str], tried: list[str | None]
+    make: Make, refusal: int | None, formats: set[str], tried: list[str | None]
 ) -> None:
     async with SimOpenAI(formats=formats, refusal=refusal) as sim:
-        model = OpenAICompatible("local", base_url=sim.url)
+        model = make(sim.url)
         assert (await model.generate(STRUCTURED)).text == "{}"
         assert [sent.get("response_format", {}).get("type") for sent in sim.seen] == tried
         assert json.dumps(SCHEMA, separators=(",", ":")) in sim.seen[-1]["messages"][0]["content"]
         await model.generate(STRUCTURED)
         assert len(sim.seen) == len(tried) + 1
-        await model.aclose()
 
 
 async def test_an_answer_without_end_is_not_taken_into_memory(sim: SimOpenAI, model: OpenAICompatible) -> None:
@@ -132,8 +139,8 @@ async def test_usage_is_mapped(sim: SimOpenAI, model: OpenAICompatible) -> None:
     assert (await model.generate(PLAIN)).usage == TokenUsage()
 
 
-async def test_a_model_that_thinks_unasked_gets_room_for_its_thoughts(sim: SimOpenAI) -> None:
-    model = OpenAICompatible("local", base_url=sim.url, thoughts=2_000)
+async def test_a_model_that_thinks_unasked_gets_room_for_its_thoughts(sim: SimOpenAI, make: Make) -> None:
+    model = make(sim.url, thoughts=2_000)
     sim.fail(answer("<think>P1 says that", finish="length"))
     sim.fail(answer('<think>P1 says that they play.</think>{"notes": []}'))
     assert (await model.generate(STRUCTURED)).text == '{"notes": []}'
@@ -142,7 +149,6 @@ async def test_a_model_that_thinks_unasked_gets_room_for_its_thoughts(sim: SimOp
     sim.fail(answer("<think>P1 says that", finish="length"))
     with pytest.raises(ModelBlocked, match="on thinking"):
         await model.generate(STRUCTURED)
-    await model.aclose()
 
 
 async def test_thoughts_in_a_field_of_their_own_are_no_answer_unless_they_hold_it(
@@ -163,15 +169,14 @@ async def test_thoughts_in_a_field_of_their_own_are_no_answer_unless_they_hold_i
         await model.generate(STRUCTURED)
 
 
-async def test_a_plain_answer_with_braces_stays_whole() -> None:
+async def test_a_plain_answer_with_braces_stays_whole(make: Make) -> None:
     async with SimOpenAI(formats=set(), refusal=400) as sim:
-        model = OpenAICompatible("local", base_url=sim.url)
+        model = make(sim.url)
         request = replace(STRUCTURED, purpose=Purpose.REPLY, plain_system="Answer in a sentence.")
         await model.generate(request)
         sim.answers("I like {curly} braces.")
         said = await model.generate(request)
         assert (said.text, said.plain) == ("I like {curly} braces.", True)
-        await model.aclose()
 
 
 TUNED = replace(STRUCTURED, frequency_penalty=0.3, stop=("\n\n",))
@@ -218,22 +223,12 @@ async def test_a_rate_limit_carries_the_wait_of_the_server(sim: SimOpenAI, model
     assert waits == [2.0, None]
 
 
-async def test_a_wrong_key_names_the_variable() -> None:
+async def test_a_wrong_key_names_the_variable(make: Make) -> None:
     async with SimOpenAI(key="right") as sim:
-        right = OpenAICompatible("m", base_url=sim.url, key="right", key_env="MY_KEY")
-        assert (await right.generate(PLAIN)).text
-        await right.aclose()
+        assert (await make(sim.url, key="right", key_env="MY_KEY").generate(PLAIN)).text
         for key, words in (("wrong", "MY_KEY"), ("", "api_key_env")):
-            model = OpenAICompatible("m", base_url=sim.url, key=key, key_env="MY_KEY")
             with pytest.raises(ModelRefused, match=words):
-                await model.generate(PLAIN)
-            await model.aclose()
-
-
-async def test_an_unknown_model_is_told_by_name(sim: SimOpenAI, model: OpenAICompatible) -> None:
-    sim.fail(raw('{"error": {"message": "pull it first"}}', 404))
-    with pytest.raises(ModelRefused, match="no model 'local'"):
-        await model.generate(PLAIN)
+                await make(sim.url, key=key, key_env="MY_KEY").generate(PLAIN)
 
 
 @pytest.mark.parametrize("place", ["message", "code", "type", "bare", "finish"])
@@ -256,25 +251,29 @@ async def test_a_server_that_echoes_the_prompt_is_not_quoted(
 ODD = ("", "<html>", "[]", "null", '{"choices": 3}', '{"choices": [null]}', "{", "[" * 100_000)
 
 
-@pytest.mark.parametrize("body", [*ODD, '{"error": {"code": ["x"], "type": {}}}', '{"error": [1]}'])
-async def test_bodies_of_any_shape_become_our_errors(sim: SimOpenAI, model: OpenAICompatible, body: str) -> None:
+@pytest.mark.parametrize("text", [*ODD, '{"error": {"code": ["x"], "type": {}}}', '{"error": [1]}'])
+async def test_bodies_of_any_shape_become_our_errors(sim: SimOpenAI, model: OpenAICompatible, text: str) -> None:
     for status in (200, 400):
-        sim.fail(raw(body, status))
+        sim.fail(raw(text, status))
         with pytest.raises(ModelError):
             await model.generate(PLAIN)
 
 
-async def test_a_known_reason_is_told_in_our_words(sim: SimOpenAI, model: OpenAICompatible) -> None:
-    sim.fail(raw('{"error": {"code": "context_length_exceeded", "message": "m"}}', 400))
-    with pytest.raises(ModelRefused, match="budget_tokens"):
+@pytest.mark.parametrize(
+    ("status", "error", "words"),
+    [(404, {"message": "pull it first"}, "no model 'local'"), (400, {"code": "context_length_exceeded"}, "budget_tok")],
+)
+async def test_a_known_reason_is_told_in_our_words(
+    sim: SimOpenAI, model: OpenAICompatible, status: int, error: dict[str, str], words: str
+) -> None:
+    sim.fail(body({"error": error}, status))
+    with pytest.raises(ModelRefused, match=words):
         await model.generate(PLAIN)
 
 
-async def test_a_server_that_is_not_running_is_told_with_its_address() -> None:
-    model = OpenAICompatible("m", base_url="http://127.0.0.1:9/v1")
+async def test_a_server_that_is_not_running_is_told_with_its_address(make: Make) -> None:
     with pytest.raises(ModelUnavailable, match=r"127\.0\.0\.1:9"):
-        await model.generate(PLAIN)
-    await model.aclose()
+        await make("http://127.0.0.1:9/v1").generate(PLAIN)
 
 
 async def test_the_key_of_gemini_is_never_sent_to_another_server(sim: SimOpenAI) -> None:

@@ -1,21 +1,16 @@
 """The log-in server and Helix behind a proxy."""
 
 import asyncio
-from collections.abc import Callable
 
 import pytest
 from msgspec.structs import replace
 
-from forgetmenot.clock import SystemClock
 from forgetmenot.errors import TwitchUnavailable
 from forgetmenot.settings.schema import Settings
-from forgetmenot.twitch.auth import Login
-from forgetmenot.twitch.helix import Helix
 from forgetmenot.twitch.oauth import begin_device_login
-from forgetmenot.twitch.token_store import Account, TokenStore
+from tests.contract.conftest import MakeHelix, MakeLogin
 from tests.loopback_servers.twitch import TwitchSim
 
-MakeLogin = Callable[..., Login]
 SCOPES = ("chat:read", "user:write:chat")
 
 
@@ -29,19 +24,16 @@ def environment(monkeypatch: pytest.MonkeyPatch) -> pytest.MonkeyPatch:
 
 
 async def test_log_in_and_helix_go_through_the_proxy(
-    sim: TwitchSim, settings: Settings, make_login: MakeLogin, store: TokenStore, environment: pytest.MonkeyPatch
+    sim: TwitchSim, settings: Settings, make_helix: MakeHelix, make_login: MakeLogin, environment: pytest.MonkeyPatch
 ) -> None:
     """Also one that is named without http://."""
-    make_login()
     twitch = replace(settings.twitch, id_url="http://id.twitch.invalid/", helix_url="http://api.twitch.invalid/helix/")
     far = Settings(twitch=twitch)
     environment.setenv("http_proxy", sim.url.removeprefix("http://").rstrip("/"))
-    login = Login(account=Account.BOT, store=store, settings=lambda: far, clock=SystemClock())
+    login = make_login(settings=far)
     sim.expire()
     assert (await login.validate()).login == "keeper"
-    helix = Helix(settings=lambda: far, bot=login)
-    await helix.channel_state()
-    await helix.aclose()
+    await make_helix(login, settings=lambda: far).channel_state()
     assert sim.requests[-1].headers["Host"] == "api.twitch.invalid"
 
 
@@ -67,15 +59,16 @@ async def test_a_proxy_is_given_its_password_and_nothing_else(
 
 @pytest.mark.parametrize("proxy", ["http://me:secret@proxy.lan:99999", "socks5://me:secret@proxy.lan:1080"])
 async def test_a_proxy_that_cannot_be_used_is_one_sentence(
-    settings: Settings, make_login: MakeLogin, environment: pytest.MonkeyPatch, proxy: str
+    settings: Settings,
+    make_helix: MakeHelix,
+    make_login: MakeLogin,
+    environment: pytest.MonkeyPatch,
+    proxy: str,
 ) -> None:
-    login = make_login()
     far = Settings(twitch=replace(settings.twitch, id_url="https://id.twitch.invalid/", helix_url="https://a.invalid/"))
     environment.setenv("https_proxy", proxy)
     with pytest.raises(TwitchUnavailable, match="ask for a code: HTTPS_PROXY") as raised:
         await begin_device_login(far, SCOPES)
     assert "secret" not in str(raised.value)
-    helix = Helix(settings=lambda: far, bot=login)
     with pytest.raises(TwitchUnavailable, match="HTTPS_PROXY"):
-        await helix.room_id()
-    await helix.aclose()
+        await make_helix(make_login(), settings=lambda: far).room_id()

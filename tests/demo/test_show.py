@@ -169,8 +169,6 @@ def test_time_does_not_run_backwards(name: str) -> None:
     ("line", "cue"),
     [
         ("01:05 bob: well: second", Cue(65_000, "say", "bob", "well: second")),
-        ("00:01 bob* waves", Cue(1_000, "me", "bob", "waves")),
-        ("00:02 bob > alice: yes", Cue(2_000, "say", "bob", "yes", other="alice")),
         ("00:03 !timeout bob 60", Cue(3_000, "timeout", "bob", number=60)),
         ("00:04 !cheer bob 100: for you", Cue(4_000, "cheer", "bob", "for you", 100)),
         ("== 1 Heard.\n00:05+ bob: hi", Cue(5_000, "say", "bob", "hi", shown=True, caption="1 Heard.")),

@@ -1,13 +1,14 @@
 """A dock before a bot that is none: the real server, security, stream and store, over a fake ports.Control."""
 
 from collections.abc import AsyncIterator, Callable, Mapping
+from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass, field
 from pathlib import Path
 
 import aiohttp
 import pytest
 import pytest_asyncio
-from playwright.async_api import Browser
+from playwright.async_api import Browser, Page
 
 from forgetmenot.clock import ManualClock
 from forgetmenot.dock.security import TOKEN_FILE, TOKEN_HEADER
@@ -18,7 +19,7 @@ from forgetmenot.ports import BotState, Check
 from forgetmenot.settings.live_settings import LiveSettings
 from forgetmenot.settings.schema import Settings
 from forgetmenot.store.database import Database
-from tests.dock.demo_bot import DemoBot, chromium, free_port, opened
+from tests.dock.demo_bot import DemoBot, chromium, free_port, opened, page_on
 
 # a fake takes what its port is given
 
@@ -106,15 +107,26 @@ class Served:
             return answer.status, await answer.json(content_type=None)
 
 
+def fake_dock(
+    db: Database,
+    clock: ManualClock,
+    port: int,
+    control: FakeControl | None = None,
+    live: LiveSettings | None = None,
+) -> AbstractAsyncContextManager[object]:
+    """A dock in the folder of that memory."""
+    control, settings, folder = control or FakeControl(), live or LiveSettings(Settings()), db.path.parent
+    return open_dock(
+        control=control, setup=FakeSetup(), db=db, settings=settings, clock=clock, folder=folder, port=port
+    )
+
+
 @pytest.fixture
-async def stranger(db: Database, clock: ManualClock, tmp_path: Path) -> AsyncIterator[Served]:
+async def stranger(db: Database, clock: ManualClock) -> AsyncIterator[Served]:
     """The dock, asked without its token."""
     control, settings, port = FakeControl(), LiveSettings(Settings()), free_port()
-    serving = open_dock(
-        control=control, setup=FakeSetup(), db=db, settings=settings, clock=clock, folder=tmp_path, port=port
-    )
-    async with serving, aiohttp.ClientSession() as client:
-        token = (tmp_path / TOKEN_FILE).read_text()
+    async with fake_dock(db, clock, port, control, settings), aiohttp.ClientSession() as client:
+        token = (db.path.parent / TOKEN_FILE).read_text()
         yield Served(control, settings, port, token, client)
 
 
@@ -141,6 +153,13 @@ async def unchanged(memory: Path, tmp_path_factory: pytest.TempPathFactory) -> A
     """A bot for tests that change nothing and say nothing."""
     async with opened(memory, tmp_path_factory.mktemp("unchanged")) as here:
         yield here
+
+
+@pytest_asyncio.fixture(loop_scope="session")
+async def page(demo: DemoBot, running: Browser) -> AsyncIterator[Page]:
+    """A page that has the demo's dock open."""
+    async with page_on(running, demo.address) as one:
+        yield one
 
 
 @pytest_asyncio.fixture(loop_scope="session", scope="session")

@@ -48,15 +48,21 @@ class DemoBot:
 
     async def settle(self) -> None:
         """Wait until what was said was heard, and answered."""
-        before = [(connection, connection.pongs) for connection in self.sim.irc.connections]
-        await self.sim.ping()
-        await self.sim.until(lambda: all(connection.pongs > pongs for connection, pongs in before))
+        await self.sim.settled()
         await self.bot.settle()
+
+    async def hear(self, login: str, text: str) -> None:
+        """Somebody says something, and it was heard and answered."""
+        await self.sim.say(login, text)
+        await self.settle()
 
     async def propose_timeout(self) -> None:
         """Frank asks for a timeout of his own, which has to be approved."""
-        await self.sim.say("frank", "@ForgetMeNot time me out please, I have ladders on the brain")
-        await self.settle()
+        await self.hear("frank", "@ForgetMeNot time me out please, I have ladders on the brain")
+
+    async def id_of(self, login: str) -> str:
+        """Twitch's id of somebody who is known."""
+        return str(await self.bot.db.value("SELECT id FROM viewers WHERE login = ?", (login,)))
 
 
 @contextlib.asynccontextmanager
@@ -71,7 +77,7 @@ async def opened(memory: Path, folder: Path, **dock: int) -> AsyncIterator[DemoB
     settings = msgspec.structs.replace(Settings(), dock=DockSettings(port=dock.get("port", free_port())))
     sim = TwitchSim(channel=script.STREAMER, now=clock.now)
     async with sim, bot_on(sim, here, clock, settings, told.append) as bot:
-        sim.go_live(title="Ladders of Ash: the mines", game="Ladders of Ash", at=clock.now(), stream_id="99")
+        sim.go_live(title="Ladders of Ash: the mines", game="Ladders of Ash", at=clock.now())
         await bot.tasks.catch_up()
         address = next(word for line in told for word in line.split() if word.startswith("http"))
         yield DemoBot(bot, sim, clock, address)

@@ -47,15 +47,13 @@ async def test_the_page_changes_its_language_and_fits_in_it(demo: DemoBot, runni
         await expect(page.locator("#top .standing")).to_contain_text("Pause")
 
 
-async def test_what_was_heard_goes_when_a_summary_has_it(demo: DemoBot, running: Browser) -> None:
-    async with page_on(running, demo.address) as page:
-        await demo.sim.say("heidi", "I play the cello")
-        await demo.settle()
-        await expect(page.locator(".heard-now")).to_contain_text("plays the cello")
-        await demo.clock.advance(HOUR)
-        await demo.bot.tasks.catch_up()
-        await expect(page.locator(".item.episode").first).to_contain_text("cello")
-        await expect(page.locator(".heard-now")).to_have_count(0)
+async def test_what_was_heard_goes_when_a_summary_has_it(demo: DemoBot, page: Page) -> None:
+    await demo.hear("heidi", "I play the cello")
+    await expect(page.locator(".heard-now")).to_contain_text("plays the cello")
+    await demo.clock.advance(HOUR)
+    await demo.bot.tasks.catch_up()
+    await expect(page.locator(".item.episode").first).to_contain_text("cello")
+    await expect(page.locator(".heard-now")).to_have_count(0)
 
 
 async def test_an_address_that_is_none_opens_the_first_panel_and_the_token_leaves_it(
@@ -91,20 +89,18 @@ async def test_a_stale_page_reloads_itself(unchanged: DemoBot, running: Browser)
         assert await page.locator("meta[name=build]").get_attribute("content") == build
 
 
-async def test_what_is_said_appears_by_itself_with_its_why(demo: DemoBot, running: Browser) -> None:
-    async with page_on(running, demo.address) as page:
-        await demo.sim.say("heidi", "@forgetmenot what is my cat called?")
-        await demo.settle()
-        await expect(page.locator(".item.line", has_text="what is my cat called?")).to_be_visible()
-        reply = page.locator(".item.reply").first
-        await expect(reply).to_contain_text("said")
-        await reply.get_by_role("button", name="Why").click()
-        sheet = page.locator("dialog")
-        await expect(sheet).to_contain_text("What the model saw")
-        await expect(sheet).to_contain_text("of 4,000 tokens")
-        await expect(sheet.locator("li.remembered", has_text="Miso").first).to_be_visible()
-        await page.keyboard.press("Escape")
-        await expect(sheet).to_have_count(0)
+async def test_what_is_said_appears_by_itself_with_its_why(demo: DemoBot, page: Page) -> None:
+    await demo.hear("heidi", "@forgetmenot what is my cat called?")
+    await expect(page.locator(".item.line", has_text="what is my cat called?")).to_be_visible()
+    reply = page.locator(".item.reply").first
+    await expect(reply).to_contain_text("said")
+    await reply.get_by_role("button", name="Why").click()
+    sheet = page.locator("dialog")
+    await expect(sheet).to_contain_text("What the model saw")
+    await expect(sheet).to_contain_text("of 4,000 tokens")
+    await expect(sheet.locator("li.remembered", has_text="Miso").first).to_be_visible()
+    await page.keyboard.press("Escape")
+    await expect(sheet).to_have_count(0)
 
 
 async def test_names_and_texts_from_chat_are_text(demo: DemoBot, running: Browser) -> None:
@@ -112,8 +108,7 @@ async def test_names_and_texts_from_chat_are_text(demo: DemoBot, running: Browse
         await tx.execute("UPDATE viewers SET display_name = ? WHERE login = 'heidi'", (EVIL,))
         await tx.execute("UPDATE streams SET title = ?", (EVIL,))
     async with page_on(running, demo.address) as page:
-        await demo.sim.say("bob", EVIL)
-        await demo.settle()
+        await demo.hear("bob", EVIL)
         await expect(page.locator(".item.line", has_text=EVIL).first).to_be_visible()
         for place in PLACES:
             await go(page, place)
@@ -142,56 +137,51 @@ async def test_approve_in_place_in_a_small_dock(demo: DemoBot, running: Browser)
         await expect(page.locator("#toast")).to_contain_text("undone")
 
 
-async def test_erase_end_to_end(demo: DemoBot, running: Browser) -> None:
-    heidi = await viewers.by_login(demo.bot.db, "heidi")
-    assert heidi is not None
-    async with page_on(running, demo.address) as page:
-        await go(page, "rights")
-        await page.get_by_label("Which viewer?").fill("heidi")
-        row = page.locator(".item.person", has_text="Heidi")
-        await expect(page.locator(".item.person")).to_have_count(1)
-        async with page.expect_download() as file:
-            await row.get_by_role("button", name="Export").click()
-        assert "Miso" in json.dumps(json.loads((await (await file.value).path()).read_text()))
-        await row.get_by_role("button", name="Erase").click()
-        await expect(page.get_by_role("button", name="Erase permanently")).to_be_disabled()
-        await page.get_by_label("Type heidi to confirm").fill("heidi")
-        done = asyncio.Event()
-        await page.route("**/api/do/erase", lambda route: held(route, done))
-        await page.get_by_role("button", name="Erase permanently").click()
-        await expect(page.locator("dialog")).to_contain_text("Done.", timeout=20_000)  # told before the answer came
-        assert await page.locator("dialog progress").evaluate("one => one.value") == 1
-        done.set()
-        receipt = page.locator("dialog .user-code")
-        await expect(receipt).to_be_visible(timeout=20_000)
-        code = await receipt.inner_text()
-        await page.get_by_role("button", name="Close").click()
-        await expect(page.locator(".item.person")).to_have_count(0)
-        await page.get_by_text("Check a receipt").click()
-        await page.get_by_label("Code of the receipt").fill(code.lower())
-        await page.get_by_role("button", name="Check").click()
-        await expect(page.locator(".outcome")).to_contain_text("0 found", timeout=20_000)
-    assert await viewers.get(demo.bot.db, heidi.id) is None
+async def test_erase_end_to_end(demo: DemoBot, page: Page) -> None:
+    heidi = await demo.id_of("heidi")
+    await go(page, "rights")
+    await page.get_by_label("Which viewer?").fill("heidi")
+    row = page.locator(".item.person", has_text="Heidi")
+    await expect(page.locator(".item.person")).to_have_count(1)
+    async with page.expect_download() as file:
+        await row.get_by_role("button", name="Export").click()
+    assert "Miso" in json.dumps(json.loads((await (await file.value).path()).read_text()))
+    await row.get_by_role("button", name="Erase").click()
+    await expect(page.get_by_role("button", name="Erase permanently")).to_be_disabled()
+    await page.get_by_label("Type heidi to confirm").fill("heidi")
+    done = asyncio.Event()
+    await page.route("**/api/do/erase", lambda route: held(route, done))
+    await page.get_by_role("button", name="Erase permanently").click()
+    await expect(page.locator("dialog")).to_contain_text("Done.", timeout=20_000)  # told before the answer came
+    assert await page.locator("dialog progress").evaluate("one => one.value") == 1
+    done.set()
+    receipt = page.locator("dialog .user-code")
+    await expect(receipt).to_be_visible(timeout=20_000)
+    code = await receipt.inner_text()
+    await page.get_by_role("button", name="Close").click()
+    await expect(page.locator(".item.person")).to_have_count(0)
+    await page.get_by_text("Check a receipt").click()
+    await page.get_by_label("Code of the receipt").fill(code.lower())
+    await page.get_by_role("button", name="Check").click()
+    await expect(page.locator(".outcome")).to_contain_text("0 found", timeout=20_000)
+    assert await viewers.get(demo.bot.db, heidi) is None
     assert await demo.bot.db.row("SELECT 1 FROM semantic_notes WHERE fact LIKE '%Miso%'") is None
 
 
 async def test_who_is_erased_leaves_the_docks_that_are_open_or_were_away(demo: DemoBot, running: Browser) -> None:
-    heidi = await viewers.by_login(demo.bot.db, "heidi")
-    assert heidi is not None
-    await demo.sim.say("heidi", "Miso sits on the keyboard")
-    await demo.settle()
+    heidi = await demo.id_of("heidi")
+    await demo.hear("heidi", "Miso sits on the keyboard")
     async with page_on(running, demo.address) as page, page_on(running, demo.address) as away:
         for one in (page, away):
             await expect(one.locator(".item.line", has_text="Miso sits")).to_be_visible()
         build = await away.locator("meta[name=build]").get_attribute("content")
         live = f"import('/static/{build}/live.js')"
         await away.evaluate(f"{live}.then(m => m.disconnect())")
-        await demo.bot.eraser.erase(heidi.id)
+        await demo.bot.eraser.erase(heidi)
         await expect(page.locator("main")).not_to_contain_text("Heidi")
         await away.evaluate(f"{live}.then(m => m.connect())")
         await expect(away.locator("main")).not_to_contain_text("Heidi")
-        await demo.sim.say("bob", "how quiet it is")
-        await demo.settle()
+        await demo.hear("bob", "how quiet it is")
         for one in (page, away):
             await expect(one.locator(".item.line", has_text="how quiet it is")).to_be_visible()
 
@@ -206,12 +196,11 @@ async def held(route: Route, until_then: asyncio.Event) -> None:
 async def test_a_note_is_added_edited_pinned_silenced_retracted_and_brought_back(
     demo: DemoBot, running: Browser
 ) -> None:
-    bob = await viewers.by_login(demo.bot.db, "bob")
-    assert bob is not None
+    bob = await demo.id_of("bob")
     async with demo.bot.db.write() as tx:
-        await briefs.put(tx, Brief(bob.id, f"<@{bob.id}> sails on Sundays.", "", 1))
+        await briefs.put(tx, Brief(bob, f"<@{bob}> sails on Sundays.", "", 1))
     async with page_on(running, demo.address) as page:
-        await go(page, f"memory/person/{bob.id}")
+        await go(page, f"memory/person/{bob}")
         await expect(page.get_by_text("sails on Sundays.")).to_be_visible()
         await page.get_by_label("Remember about them").fill("collects old maps")
         await page.get_by_role("button", name="Add").first.click()
@@ -240,11 +229,10 @@ async def test_a_note_is_added_edited_pinned_silenced_retracted_and_brought_back
 
 
 async def test_two_docks_agree_about_notes_people_settings_and_switches(demo: DemoBot, running: Browser) -> None:
-    bob = await viewers.by_login(demo.bot.db, "bob")
-    assert bob is not None
+    bob = await demo.id_of("bob")
     async with page_on(running, demo.address) as one, page_on(running, demo.address) as other:
         for page in (one, other):
-            await go(page, f"memory/person/{bob.id}")
+            await go(page, f"memory/person/{bob}")
         await one.get_by_label("Remember about them").fill("collects old maps")
         await one.get_by_role("button", name="Add").first.click()
         card = other.locator(".notecard", has_text="collects old maps")
@@ -278,20 +266,18 @@ async def test_two_docks_agree_about_notes_people_settings_and_switches(demo: De
         assert demo.bot.settings().bot.mode == "shadow"
 
 
-async def test_what_one_writes_is_not_drawn_over_by_another_dock(demo: DemoBot, running: Browser) -> None:
-    bob = await viewers.by_login(demo.bot.db, "bob")
-    assert bob is not None
-    async with page_on(running, demo.address) as page:
-        await go(page, f"memory/person/{bob.id}")
-        await page.locator(".notecard").first.get_by_role("button", name="Edit").click()
-        await page.get_by_label("The fact").fill("half a senten")
-        async with page.expect_response("**/api/person/*"):
-            await remember_elsewhere(page, bob.id)
-        await page.wait_for_timeout(300)  # nothing is to happen
-        assert await page.get_by_label("The fact").input_value() == "half a senten"
-        await page.get_by_role("button", name="Cancel").click()
-        await remember_elsewhere(page, bob.id, "owns a green lamp")
-        await expect(page.locator(".notecard", has_text="collects old maps")).to_be_visible()
+async def test_what_one_writes_is_not_drawn_over_by_another_dock(demo: DemoBot, page: Page) -> None:
+    bob = await demo.id_of("bob")
+    await go(page, f"memory/person/{bob}")
+    await page.locator(".notecard").first.get_by_role("button", name="Edit").click()
+    await page.get_by_label("The fact").fill("half a senten")
+    async with page.expect_response("**/api/person/*"):
+        await remember_elsewhere(page, bob)
+    await page.wait_for_timeout(300)  # nothing is to happen
+    assert await page.get_by_label("The fact").input_value() == "half a senten"
+    await page.get_by_role("button", name="Cancel").click()
+    await remember_elsewhere(page, bob, "owns a green lamp")
+    await expect(page.locator(".notecard", has_text="collects old maps")).to_be_visible()
 
 
 async def remember_elsewhere(page: Page, viewer: str, fact: str = "collects old maps") -> None:
@@ -301,21 +287,19 @@ async def remember_elsewhere(page: Page, viewer: str, fact: str = "collects old 
     await page.evaluate(call, {"target": viewer, "fact": fact})
 
 
-async def test_the_keyboard_keeps_its_place_when_a_note_is_changed(demo: DemoBot, running: Browser) -> None:
-    bob = await viewers.by_login(demo.bot.db, "bob")
-    assert bob is not None
-    async with page_on(running, demo.address) as page:
-        await go(page, "memory/notes")
-        pin = page.locator(".notecard").first.get_by_role("button", name="Pin", exact=True)
-        await pin.focus()
-        key = await page.evaluate("document.activeElement.closest('.notecard').dataset.note")
-        await page.keyboard.press("Enter")
-        card = page.locator(f".notecard[data-note='{key}']")
-        await expect(card.locator(".chip", has_text="pinned")).to_be_visible()
-        await card.get_by_role("button", name="Remove").focus()
-        await remember_elsewhere(page, bob.id)
-        await expect(page.locator(".notecard", has_text="collects old maps")).to_be_visible()
-        assert await page.evaluate("document.activeElement.textContent") == "Remove"
+async def test_the_keyboard_keeps_its_place_when_a_note_is_changed(demo: DemoBot, page: Page) -> None:
+    bob = await demo.id_of("bob")
+    await go(page, "memory/notes")
+    pin = page.locator(".notecard").first.get_by_role("button", name="Pin", exact=True)
+    await pin.focus()
+    key = await page.evaluate("document.activeElement.closest('.notecard').dataset.note")
+    await page.keyboard.press("Enter")
+    card = page.locator(f".notecard[data-note='{key}']")
+    await expect(card.locator(".chip", has_text="pinned")).to_be_visible()
+    await card.get_by_role("button", name="Remove").focus()
+    await remember_elsewhere(page, bob)
+    await expect(page.locator(".notecard", has_text="collects old maps")).to_be_visible()
+    assert await page.evaluate("document.activeElement.textContent") == "Remove"
 
 
 async def test_a_notes_chain_has_its_card_and_its_history(demo: DemoBot, running: Browser) -> None:

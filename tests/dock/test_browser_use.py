@@ -7,7 +7,7 @@ from playwright.async_api import Browser, Page, expect
 
 from forgetmenot.clock import DAY
 from forgetmenot.domain.memory import Scope, SourceKind
-from forgetmenot.store import notes, viewers
+from forgetmenot.store import notes
 from forgetmenot.store.notes import NewNote
 from tests.dock.demo_bot import BROWSER, DemoBot, go, opened, page_on, until
 
@@ -49,19 +49,22 @@ async def tab_to(page: Page, name: str) -> None:
     raise AssertionError(f"{name} cannot be reached")
 
 
-async def test_ten_thousand_notes_are_a_window(demo: DemoBot, running: Browser) -> None:
-    bob = await viewers.by_login(demo.bot.db, "bob")
-    assert bob is not None
+async def give_books(demo: DemoBot, count: int) -> str:
+    """So many notes about Bob; his id."""
+    bob = await demo.id_of("bob")
     new = [
-        NewNote(
-            Scope.VIEWER, bob.id, f"owns the blue book {number}", 0.8, SourceKind.IMPORT, number, id=10_000 + number
-        )
-        for number in range(10_000)
+        NewNote(Scope.VIEWER, bob, f"owns the blue book {number}", 0.8, SourceKind.IMPORT, number, id=10_000 + number)
+        for number in range(count)
     ]
     async with demo.bot.db.write() as tx:
         await notes.insert_many(tx, new, cause="test", now=1)
+    return bob
+
+
+async def test_ten_thousand_notes_are_a_window(demo: DemoBot, running: Browser) -> None:
+    bob = await give_books(demo, 10_000)
     async with page_on(running, demo.address) as page:
-        await go(page, f"memory/person/{bob.id}")
+        await go(page, f"memory/person/{bob}")
         await expect(page.locator(".notecard").first).to_be_visible()
         assert await page.locator(".notecard").count() <= 200
         for share in (0.3, 0.7, 1.0, 0.1):
@@ -75,16 +78,9 @@ async def test_ten_thousand_notes_are_a_window(demo: DemoBot, running: Browser) 
 
 
 async def test_what_one_writes_stays_while_one_looks_elsewhere_in_a_long_list(demo: DemoBot, running: Browser) -> None:
-    bob = await viewers.by_login(demo.bot.db, "bob")
-    assert bob is not None
-    new = [
-        NewNote(Scope.VIEWER, bob.id, f"owns blue book {number}", 0.8, SourceKind.IMPORT, number, id=10_000 + number)
-        for number in range(300)
-    ]
-    async with demo.bot.db.write() as tx:
-        await notes.insert_many(tx, new, cause="test", now=1)
+    bob = await give_books(demo, 300)
     async with page_on(running, demo.address) as page:
-        await go(page, f"memory/person/{bob.id}")
+        await go(page, f"memory/person/{bob}")
         await page.locator(".notecard").first.get_by_role("button", name="Edit").click()
         await page.get_by_label("The fact").fill("half a senten")
         await page.get_by_label("Remember about them").focus()
@@ -106,58 +102,50 @@ async def test_a_pointer_that_leaves_the_list_takes_nothing_from_the_keyboard(
         await expect(page.locator("dialog")).to_be_visible()
 
 
-async def test_a_busy_chat_leaves_the_page_usable_and_small(demo: DemoBot, running: Browser) -> None:
-    async with page_on(running, demo.address) as page:
-        for burst in range(10):
-            for number in range(40):
-                await demo.sim.say(f"viewer{number}", f"line {burst} {number} of many")
-            await demo.settle()
-        await expect(page.locator(".item.line", has_text="line 9 39").first).to_be_visible()
-        assert await page.locator(".feed .item").count() <= 120
-        await page.get_by_role("button", name="Chat").click()
-        await expect(page.locator(".feed .item.line")).to_have_count(0)
+async def test_a_busy_chat_leaves_the_page_usable_and_small(demo: DemoBot, page: Page) -> None:
+    for burst in range(10):
+        for number in range(40):
+            await demo.sim.say(f"viewer{number}", f"line {burst} {number} of many")
+        await demo.settle()
+    await expect(page.locator(".item.line", has_text="line 9 39").first).to_be_visible()
+    assert await page.locator(".feed .item").count() <= 120
+    await page.get_by_role("button", name="Chat").click()
+    await expect(page.locator(".feed .item.line")).to_have_count(0)
 
 
-async def test_a_busy_chat_takes_no_click_away_and_closes_no_list(demo: DemoBot, running: Browser) -> None:
+async def test_a_busy_chat_takes_no_click_away_and_closes_no_list(demo: DemoBot, page: Page) -> None:
     """What is drawn anew between press and release loses the click; a list that is drawn anew closes."""
-    async with page_on(running, demo.address) as page:
-        kept = "#top button, #nav a, select[aria-label=Mode]"
-        await page.evaluate(
-            "which => document.querySelectorAll(which).forEach(one => { one.dataset.same = '1' })", kept
-        )
-        await page.get_by_role("button", name="Pause").hover()
-        await page.mouse.down()
-        before = await page.locator(".cards").inner_text()
-        await demo.sim.say("bob", "one more line")
-        await demo.settle()
-        await expect(page.locator(".item.line", has_text="one more line")).to_be_visible()
-        await expect(page.locator(".cards")).not_to_have_text(before)
-        await page.mouse.up()
-        await expect(page.get_by_role("button", name="Resume")).to_be_visible()
-        await expect(
-            page.locator("select[aria-label=Mode], #nav a[href='#now']").and_(page.locator("[data-same]"))
-        ).to_have_count(2)
+    kept = "#top button, #nav a, select[aria-label=Mode]"
+    await page.evaluate("which => document.querySelectorAll(which).forEach(one => { one.dataset.same = '1' })", kept)
+    await page.get_by_role("button", name="Pause").hover()
+    await page.mouse.down()
+    before = await page.locator(".cards").inner_text()
+    await demo.hear("bob", "one more line")
+    await expect(page.locator(".item.line", has_text="one more line")).to_be_visible()
+    await expect(page.locator(".cards")).not_to_have_text(before)
+    await page.mouse.up()
+    await expect(page.get_by_role("button", name="Resume")).to_be_visible()
+    await expect(
+        page.locator("select[aria-label=Mode], #nav a[href='#now']").and_(page.locator("[data-same]"))
+    ).to_have_count(2)
 
 
-async def test_the_list_stands_still_while_somebody_points_at_it(demo: DemoBot, running: Browser) -> None:
-    async with page_on(running, demo.address) as page:
-        first = page.locator(".feed .item").first
-        await first.hover()
-        read = await first.inner_text()
-        for number in range(3):
-            await demo.sim.say("bob", f"newer line {number}")
-        await demo.settle()
-        await expect(page.get_by_text("3 newer. They appear when you leave the list.")).to_be_visible()
-        assert (await first.inner_text()).split("\n")[0] == read.split("\n")[0]
-        await page.locator("#top").hover()
-        await expect(page.locator(".feed .item").first).to_contain_text("newer line 2")
-        await expect(page.locator(".held")).to_be_hidden()
-        await page.locator(".item.reply").first.get_by_role("button", name="Why").click()
-        await page.get_by_role("button", name="Close").click()  # the focus is back on “Why”, the pointer is not
-        await page.locator("#top").hover()
-        await demo.sim.say("bob", "the newest line")
-        await demo.settle()
-        await expect(page.locator(".feed .item").first).to_contain_text("the newest line")
+async def test_the_list_stands_still_while_somebody_points_at_it(demo: DemoBot, page: Page) -> None:
+    first = page.locator(".feed .item").first
+    await first.hover()
+    read = await first.inner_text()
+    for number in range(3):
+        await demo.hear("bob", f"newer line {number}")
+    await expect(page.get_by_text("3 newer. They appear when you leave the list.")).to_be_visible()
+    assert (await first.inner_text()).split("\n")[0] == read.split("\n")[0]
+    await page.locator("#top").hover()
+    await expect(page.locator(".feed .item").first).to_contain_text("newer line 2")
+    await expect(page.locator(".held")).to_be_hidden()
+    await page.locator(".item.reply").first.get_by_role("button", name="Why").click()
+    await page.get_by_role("button", name="Close").click()  # the focus is back on “Why”, the pointer is not
+    await page.locator("#top").hover()
+    await demo.hear("bob", "the newest line")
+    await expect(page.locator(".feed .item").first).to_contain_text("the newest line")
 
 
 async def test_after_a_lost_connection_it_says_so_and_catches_up(
@@ -172,20 +160,17 @@ async def test_after_a_lost_connection_it_says_so_and_catches_up(
     await expect(page.locator("#top")).to_contain_text("cannot be reached")
     async with opened(its_memory, tmp_path / "two", port=port) as again:
         assert again.address == first.address
-        await again.sim.say("bob", "did anybody miss me?")
-        await again.settle()
+        await again.hear("bob", "did anybody miss me?")
         await expect(page.locator("#toast")).to_contain_text("up to date again", timeout=20_000)
         await expect(page.locator("#top")).not_to_contain_text("cannot be reached")
         await expect(page.locator(".item.line", has_text="did anybody miss me?")).to_be_visible()
         await page.context.close()
 
 
-async def test_chat_leaves_the_page_when_it_leaves_the_memory(demo: DemoBot, running: Browser) -> None:
-    async with page_on(running, demo.address) as page:
-        await expect(page.locator(".item.line")).not_to_have_count(0)
-        await demo.clock.advance(DAY)
-        await demo.sim.say("bob", "a new day")
-        await demo.settle()
-        await expect(page.locator(".item.line")).to_have_count(1)
-        await expect(page.locator(".item.line")).to_contain_text("a new day")
-        await expect(page.locator(".item.episode")).not_to_have_count(0)
+async def test_chat_leaves_the_page_when_it_leaves_the_memory(demo: DemoBot, page: Page) -> None:
+    await expect(page.locator(".item.line")).not_to_have_count(0)
+    await demo.clock.advance(DAY)
+    await demo.hear("bob", "a new day")
+    await expect(page.locator(".item.line")).to_have_count(1)
+    await expect(page.locator(".item.line")).to_contain_text("a new day")
+    await expect(page.locator(".item.episode")).not_to_have_count(0)

@@ -19,6 +19,7 @@ from forgetmenot.store import bot_messages, dock_rows, notes
 from forgetmenot.store.database import Database
 from forgetmenot.store.notes import NewNote
 from tests.dock.conftest import Served
+from tests.rows import put
 
 EVIL = "<img src=x onerror=alert(1)>"
 
@@ -32,11 +33,13 @@ async def rows(dock: Served, path: str) -> Any:  # noqa: ANN401  # JSON
 @pytest.fixture
 async def people(db: Database, clock: ManualClock) -> None:
     async with db.write() as tx:
-        await tx.many(
-            "INSERT INTO viewers (id, login, display_name, first_seen_at, last_seen_at) VALUES (?, ?, ?, ?, ?)",
-            [("1", "alice", "Alice", 1, 5), ("2", "bob", EVIL, 1, 9), ("3", "carol_x", "Carol", 1, 1)],
-        )
-        await tx.execute("INSERT INTO streams (id, started_at, last_event_at, title) VALUES (1, 1, 2, ?)", (EVIL,))
+        for viewer, login, shown, seen in (
+            ("1", "alice", "Alice", 5),
+            ("2", "bob", EVIL, 9),
+            ("3", "carol_x", "Carol", 1),
+        ):
+            await put(tx, "viewers", id=viewer, login=login, display_name=shown, last_seen_at=seen)
+        await put(tx, "streams", id=1, title=EVIL)
         await tx.execute("INSERT INTO attendance VALUES ('1', 1, ?, ?, 3)", (clock.now(), clock.now()))
         for number in range(120):
             new = NewNote(Scope.VIEWER, "1", f"knows fact {number} of <@2>", 0.8, SourceKind.SELF_CLAIM, number)
@@ -101,13 +104,9 @@ async def test_a_note_of_somebody_who_is_hidden_is_not_shown(dock: Served, db: D
 async def test_spend_is_money_where_prices_are_named(dock: Served, db: Database, clock: ManualClock) -> None:
     now = clock.now()
     async with db.write() as tx:
-        await tx.execute("INSERT INTO streams (id, started_at, last_event_at, title) VALUES (1, ?, ?, '')", (now, now))
+        await put(tx, "streams", id=1, started_at=now, last_event_at=now)
         for model, tokens in (("small", 1_000_000), ("large", 2_000_000)):
-            await tx.execute(
-                "INSERT INTO model_calls (at, purpose, model, input, cached, output, thoughts, latency_ms)"
-                " VALUES (?, 'reply', ?, ?, 500000, 0, 100000, 1)",
-                (now, model, tokens),
-            )
+            await put(tx, "model_calls", at=now, model=model, input=tokens, cached=500_000, output=0, thoughts=100_000)
     spent = (await rows(dock, "/api/now"))["now"]["spent"]
     assert (spent["output"], spent["cost"]) == (200_000, "")
     assert (await rows(dock, "/api/figures"))["streams"] == [[now, 3_000_000, 200_000, None]]
@@ -124,12 +123,9 @@ async def test_an_undo_is_offered_while_there_is_something_to_take_back(
 ) -> None:
     async with db.write() as tx:
         for ago in (10_000, 90_000):
-            await tx.execute(
-                "INSERT INTO action_logs"
-                " (at, name, class, params_json, verdict, rule, reason, status, finished_at, key)"
-                " VALUES (?1, 'timeout', 'B', '{\"seconds\": \"60\"}', 'allow', 'allowed', '', 'done', ?1, ?1)",
-                (clock.now() - ago,),
-            )
+            at = clock.now() - ago
+            done = {"status": "done", "finished_at": at, "class": "B", "params_json": '{"seconds": "60"}'}
+            await put(tx, "action_logs", key=str(at), at=at, name="timeout", **done)
     log = (await rows(dock, "/api/approvals"))["log"]
     assert sorted((clock.now() - one["at"], one["undoable"]) for one in log) == [(10_000, True), (90_000, False)]
 

@@ -61,6 +61,27 @@ async def test_half_open_connections_neither_stop_the_page_nor_take_the_file_han
         writer.close()
 
 
+@pytest.mark.parametrize(
+    "head",
+    [
+        "GET / HTTP/1.1\r\nContent-Length: 9",
+        "POST /api/do/approve HTTP/1.1\r\nContent-Length: 9",
+        "POST /api/do/approve HTTP/1.1\r\nTransfer-Encoding: chunked",
+        "POST /waiting HTTP/1.1\r\nExpect: 100-continue\r\nContent-Length: 9",
+    ],
+)
+async def test_bodies_that_never_come_do_not_take_the_pages_place(dock: Served, head: str) -> None:
+    """Without the token no body is waited for, and no connection is kept for the rest of one."""
+    held = [await asyncio.open_connection("127.0.0.1", dock.port) for _ in range(MOST_CONNECTIONS)]
+    for _, writer in held:
+        writer.write(f"{head}\r\nHost: 127.0.0.1:{dock.port}\r\n\r\n".encode())
+    answers = [await asyncio.wait_for(reader.read(), 3) for reader, _ in held]  # to the end, and no body is sent
+    assert all(answer.startswith(b"HTTP/1.1 ") for answer in answers)
+    assert (await dock.get("/api/now"))[0] == 200
+    for _, writer in held:
+        writer.close()
+
+
 async def test_a_body_that_trickles_in_is_given_up(dock: Served, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(server, "BODY_WITHIN_S", 0.05)
     sent = (f"Origin: {dock.origin}", f"{TOKEN_HEADER}: {dock.token}", "Content-Type: application/json")

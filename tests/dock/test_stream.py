@@ -2,6 +2,7 @@
 
 import asyncio
 import contextlib
+import itertools
 import json
 from collections.abc import AsyncIterator
 from pathlib import Path
@@ -13,9 +14,13 @@ from forgetmenot.cli import common, main
 from forgetmenot.clock import HOUR, ManualClock
 from forgetmenot.dock import event_feed
 from forgetmenot.dock.event_feed import cursor_of
+from forgetmenot.store import viewers
 from forgetmenot.store.database import Database
 from forgetmenot.store.dock_rows import FeedCursor
 from tests.dock.conftest import Served
+from tests.rows import put
+
+NUMBERS = itertools.count(1)
 
 
 @pytest.fixture(autouse=True)
@@ -23,20 +28,11 @@ def _look_often(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(event_feed, "LOOK_EVERY_S", 0.02)
 
 
-async def say(db: Database, clock: ManualClock, *texts: str, viewer: str = "1", name: str = "Alice") -> None:
+async def say(db: Database, clock: ManualClock, text: str, viewer: str = "1", name: str = "Alice") -> None:
     async with db.write() as tx:
         await tx.execute("INSERT OR IGNORE INTO runs (id, started_at, command) VALUES (1, 0, 'test')")
-        await tx.execute(
-            "INSERT OR IGNORE INTO viewers (id, login, display_name, first_seen_at, last_seen_at)"
-            " VALUES (?, ?, ?, 0, 0)",
-            (viewer, name.lower(), name),
-        )
-        for text in texts:
-            await tx.execute(
-                "INSERT INTO events (id, run_id, viewer_id, kind, text, role, at)"
-                " VALUES (hex(randomblob(8)), 1, ?, 'message', ?, 'viewer', ?)",
-                (viewer, text, clock.now()),
-            )
+        await viewers.add_unseen(tx, {viewer: name.lower()}, 1)
+        await put(tx, "events", id=f"{next(NUMBERS)}", viewer_id=viewer, text=text, at=clock.now())
 
 
 Told = tuple[str, str, object]

@@ -4,6 +4,7 @@ import asyncio
 import contextlib
 import hashlib
 import hmac
+import os
 import stat
 from collections.abc import AsyncIterator, Awaitable, Callable
 from pathlib import Path
@@ -17,11 +18,8 @@ from forgetmenot.cli import main
 from forgetmenot.clock import ManualClock
 from forgetmenot.dock import waiting_page
 from forgetmenot.dock.security import token_in
-from forgetmenot.dock.server import open_dock
-from forgetmenot.settings.live_settings import LiveSettings
-from forgetmenot.settings.schema import Settings
 from forgetmenot.store.database import Database
-from tests.dock.conftest import FakeControl, FakeSetup, Served
+from tests.dock.conftest import Served, fake_dock
 from tests.dock.demo_bot import BROWSER, SOON, chromium, free_port
 
 CHALLENGE = "0123456789abcdef" * 2
@@ -43,6 +41,15 @@ async def test_the_page_that_has_the_token_gets_the_docks_proof(dock: Served, or
         assert answer.status == 200
         assert answer.headers["Access-Control-Allow-Origin"] == origin
         assert await answer.text() == keyed(dock.token, "dock", dock.port)
+
+
+def test_what_a_crash_left_of_the_page_goes_with_the_next_one(tmp_path: Path) -> None:
+    left, begun = tmp_path / ".dock.html-a1b2.new", tmp_path / ".dock.html-c3d4.new"
+    for file in (left, begun):
+        file.write_text("the token")
+    os.utime(left, (0, 0))
+    waiting_page.write(tmp_path, 1, "token")
+    assert sorted(file.name for file in tmp_path.iterdir()) == [begun.name, "dock.html"]
 
 
 async def test_nobody_else_gets_an_answer(dock: Served) -> None:
@@ -72,10 +79,7 @@ async def test_the_file_is_its_owners_alone_and_follows_the_token(
     assert stat.S_IMODE(page.stat().st_mode) == 0o600
     assert dock.token in page.read_text()
     fresh, port = token_in(tmp_path, fresh=True), free_port()
-    settings = LiveSettings(Settings())
-    async with open_dock(
-        control=FakeControl(), setup=FakeSetup(), db=db, settings=settings, clock=clock, folder=tmp_path, port=port
-    ):
+    async with fake_dock(db, clock, port):
         assert page.read_text() == waiting_page.page(port, fresh)
 
 
@@ -116,10 +120,7 @@ async def test_it_waits_and_then_goes_over_to_the_dock(
     await page.goto(file.as_uri())
     await until(lambda: len(failed) >= 2)
     await expect(page.locator("#line")).to_have_text("Waiting for the bot to start …")
-    settings = LiveSettings(Settings())
-    async with open_dock(
-        control=FakeControl(), setup=FakeSetup(), db=db, settings=settings, clock=clock, folder=tmp_path, port=port
-    ):
+    async with fake_dock(db, clock, port):
         await page.wait_for_selector("#top .switches")
         assert page.url.startswith(f"http://127.0.0.1:{port}/")
         assert "token" not in page.url

@@ -14,8 +14,8 @@ from forgetmenot.operations import catalogue
 from forgetmenot.operations.policy import RULES
 from forgetmenot.operations.table import OPERATIONS
 from forgetmenot.reply.postprocess import CHAIN
+from forgetmenot.secret_store import Account
 from forgetmenot.settings.live_settings import LABELS
-from forgetmenot.twitch.token_store import Account
 
 PACKAGE = Path(__file__).parents[2] / "forgetmenot"
 PAGE = "".join(path.read_text("utf-8") for path in sorted((PACKAGE / "dock" / "static").rglob("*.js")))

@@ -5,6 +5,7 @@ from collections.abc import AsyncIterator
 import pytest
 
 from forgetmenot.clock import ManualClock
+from forgetmenot.secret_store import Account, Token, TokenStore
 from forgetmenot.settings.schema import Settings, TwitchSettings
 from tests.loopback_servers.twitch import TwitchSim
 
@@ -21,16 +22,24 @@ async def sim() -> AsyncIterator[TwitchSim]:
         yield running
 
 
+def settings_for(sim: TwitchSim, **twitch: object) -> Settings:
+    """Settings that point at it."""
+    places = {"irc_url": sim.irc_url, "helix_url": sim.helix_url, "id_url": sim.id_url}
+    plain = {"channel": "demo", "client_id": sim.client_id, "bot_login": "keeper", **places}
+    return Settings(twitch=TwitchSettings(**{**plain, **twitch}))  # type: ignore[arg-type]  # the caller's
+
+
 @pytest.fixture
 def settings(sim: TwitchSim) -> Settings:
-    """Settings that point at it."""
-    return Settings(
-        twitch=TwitchSettings(
-            channel="demo",
-            client_id=sim.client_id,
-            bot_login="keeper",
-            irc_url=sim.irc_url,
-            helix_url=sim.helix_url,
-            id_url=sim.id_url,
-        )
-    )
+    """The same, of this test's."""
+    return settings_for(sim)
+
+
+def log_in(
+    sim: TwitchSim, store: TokenStore, login: str = "keeper", *scopes: str, account: Account = Account.BOT
+) -> Token:
+    """Somebody has typed the code for an account; without scopes it may do everything."""
+    granted = sim.grant(login, *scopes)
+    token = Token(granted.access, granted.refresh, granted.user_id, login, granted.scopes)
+    store.save(account, token)
+    return token

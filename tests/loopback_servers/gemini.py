@@ -10,13 +10,12 @@ Imports nothing of the bot. What it answers was checked against the published fo
 """
 
 import asyncio
-from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
 from typing import Any
 
 from aiohttp import web
 
-from tests.loopback_servers.model_server import ModelServer, count
+from tests.loopback_servers.model_server import Fault, ModelServer, body, count
 
 MODELS = ("gemini-3.5-flash-lite", "gemini-3.8-flash")
 KEY = "sim-key"
@@ -44,9 +43,6 @@ class Seen:
         return self.config.get("responseJsonSchema") or self.config.get("responseSchema")
 
 
-Fault = Callable[[Seen], Awaitable[web.StreamResponse]]
-
-
 class SimGemini(ModelServer[Seen]):
     """The server. `key`: what it insists on."""
 
@@ -67,7 +63,7 @@ class SimGemini(ModelServer[Seen]):
             return await refused_key(seen)
         if model not in self._models or verb != "generateContent":
             return await unknown_model(seen)
-        text = self._script.popleft() if self._script else _default_answer(seen)
+        text = self._script.popleft() if self._script else "{}" if seen.schema else "Understood."
         usage = {"promptTokenCount": count(seen.text), "candidatesTokenCount": count(text)}
         return web.json_response(answer_body(text, usage=usage))
 
@@ -84,24 +80,6 @@ def answer_body(
     return {"candidates": [candidate], "usageMetadata": usage or {}}
 
 
-def body(value: object, status: int = 200) -> Fault:
-    """A fault that answers with this JSON."""
-
-    async def answer(_seen: Seen) -> web.StreamResponse:
-        return web.json_response(value, status=status)
-
-    return answer
-
-
-def raw(text: str, status: int = 200, content_type: str = "application/json") -> Fault:
-    """A fault that answers with these bytes."""
-
-    async def answer(_seen: Seen) -> web.StreamResponse:
-        return web.Response(text=text, status=status, content_type=content_type)
-
-    return answer
-
-
 def error(code: int, status: str, message: str, *details: dict[str, Any]) -> Fault:
     """A fault in Google's form of an error."""
     return body({"error": {"code": code, "status": status, "message": message, "details": list(details)}}, code)
@@ -112,11 +90,6 @@ def rate_limited(delay: str | None = "1.5s") -> Fault:
     info = {"@type": "type.googleapis.com/google.rpc.RetryInfo"} | ({"retryDelay": delay} if delay else {})
     quota = {"@type": "type.googleapis.com/google.rpc.QuotaFailure", "violations": []}
     return error(429, "RESOURCE_EXHAUSTED", "You exceeded your current quota.", quota, info)
-
-
-def blocked_prompt(reason: str = "SAFETY") -> Fault:
-    """200 without candidates: the prompt was refused."""
-    return body({"promptFeedback": {"blockReason": reason}, "usageMetadata": {"promptTokenCount": 12}})
 
 
 def slow(seconds: float) -> Fault:
@@ -137,27 +110,6 @@ refused_key = error(
     400, "INVALID_ARGUMENT", "API key not valid. Please pass a valid API key.", _info("API_KEY_INVALID")
 )
 unknown_model = error(404, "NOT_FOUND", "The model is not found for this API version.")
-wrong_place = error(400, "FAILED_PRECONDITION", "User location is not supported for the API use.")
-html_503 = raw("<html><body>503 Service Unavailable</body></html>", 503, "text/html")
-overloaded = error(503, "UNAVAILABLE", "The model is overloaded. Please try again later.")
-broken_body = raw('{"candidates": [{"content"')
-no_candidates = body({"usageMetadata": {"promptTokenCount": 12}})
-all_thought = body(
-    answer_body(None, finish="MAX_TOKENS", usage={"promptTokenCount": 12, "thoughtsTokenCount": 400}, thought="hm")
-)
-truncated = body(answer_body('{"notes": [{"who": "P', finish="MAX_TOKENS", usage={"promptTokenCount": 12}))
-to_be_continued = body(
-    {
-        "candidates": [
-            answer_body("part")["candidates"][0] | {"finishReason": "CONTINUATION", "continuationToken": "bW9y"}
-        ]
-    }
-)
-unsafe = body(answer_body(None, finish="SAFETY", usage={"promptTokenCount": 12}))
-
-
-def _default_answer(seen: Seen) -> str:
-    return "{}" if seen.schema else "Understood."
 
 
 def _read(sent: dict[str, Any], version: str, model: str, headers: Any) -> Seen:  # noqa: ANN401  # aiohttp's own

@@ -1,15 +1,32 @@
 """What the pretend servers of models share: a free port of the loopback interface, queued answers, queued faults."""
 
+import json
 import math
 import re
 from collections import deque
 from collections.abc import Awaitable, Callable
 from types import TracebackType
-from typing import ClassVar, Generic, Self, TypeVar
+from typing import Any, ClassVar, Generic, Self, TypeVar
 
 from aiohttp import web
 
 Asked = TypeVar("Asked")
+Fault = Callable[[Any], Awaitable[web.StreamResponse]]
+"""What a server does with a call instead of answering it."""
+
+
+def raw(text: str, status: int = 200, headers: dict[str, str] | None = None) -> Fault:
+    """Answers with these bytes."""
+
+    async def answer(_asked: object) -> web.StreamResponse:
+        return web.Response(text=text, status=status, headers={"Content-Type": "application/json", **(headers or {})})
+
+    return answer
+
+
+def body(value: object, status: int = 200) -> Fault:
+    """Answers with this JSON."""
+    return raw(json.dumps(value), status)
 
 
 class ModelServer(Generic[Asked]):
@@ -24,7 +41,7 @@ class ModelServer(Generic[Asked]):
         self.seen: list[Asked] = []
         self.url = ""
         self._script: deque[str] = deque()
-        self._faults: deque[Callable[[Asked], Awaitable[web.StreamResponse]]] = deque()
+        self._faults: deque[Fault] = deque()
         self._runner: web.AppRunner | None = None
 
     async def __aenter__(self) -> Self:
@@ -49,7 +66,7 @@ class ModelServer(Generic[Asked]):
         """Queue answers; when they are used up, the server's own habit speaks again."""
         self._script.extend(texts)
 
-    def fail(self, fault: Callable[[Asked], Awaitable[web.StreamResponse]], times: int = 1) -> None:
+    def fail(self, fault: Fault, times: int = 1) -> None:
         """Let the next calls fail like this."""
         self._faults.extend([fault] * times)
 

@@ -7,16 +7,14 @@ Imports nothing of the bot.
 """
 
 import json
-from collections.abc import Awaitable, Callable
 from typing import Any
 
 from aiohttp import web
 
-from tests.loopback_servers.model_server import ModelServer, count
+from tests.loopback_servers.model_server import Fault, ModelServer, count
 
 ALL_FORMATS = frozenset({"json_schema", "json_object"})
 Sent = dict[str, Any]
-Fault = Callable[[Sent], Awaitable[web.StreamResponse]]
 
 
 class SimOpenAI(ModelServer[Sent]):
@@ -81,14 +79,5 @@ def answer(text: str | None, *, finish: str = "stop", reasoning: int = 0, cached
 
     async def reply(sent: Sent) -> web.StreamResponse:
         return web.json_response(completion(text, sent, finish=finish, reasoning=reasoning, cached=cached))
-
-    return reply
-
-
-def raw(text: str, status: int = 200, headers: dict[str, str] | None = None) -> Fault:
-    """These bytes."""
-
-    async def reply(_sent: Sent) -> web.StreamResponse:
-        return web.Response(text=text, status=status, headers=headers)
 
     return reply

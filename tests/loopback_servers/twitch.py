@@ -5,20 +5,20 @@ document its drop codes and changes them; those here have been seen, and "msg_re
 """
 
 import secrets
-import time
 from collections import deque
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
-from functools import partial
 
 from aiohttp import web
 from aiohttp.typedefs import Middleware
 
 from forgetmenot.sim import twitch
-from forgetmenot.sim.helix import error_body, json_body, pair, parameters, refresh, validate
-from forgetmenot.sim.irc import HOST, notice
-from forgetmenot.sim.world import FOREVER, SimMessage, User
+from forgetmenot.sim.irc import HOST
+from forgetmenot.sim.twitch import error_body, json_body
+from forgetmenot.sim.world import SimMessage, SimToken, Tokens, User
 from tests.loopback_servers.faults import Faults, hang_up, strike
+from tests.loopback_servers.twitch_helix import HelixServer
+from tests.loopback_servers.twitch_irc import FOREVER, IrcServer, World
 from tests.loopback_servers.twitch_rules import Rules, is_privileged
 
 DEVICE_GRANT = "urn:ietf:params:oauth:grant-type:device_code"
@@ -69,7 +69,7 @@ class Drops:
     """Which messages Twitch drops. `attempts`: all that were tried; `breaches`: those over the rate limit."""
 
     def __init__(self, sim: "TwitchSim") -> None:
-        self.world, self.said = sim.world, sim.chat.said
+        self.world, self.said = sim.world, sim.irc.said
         self.attempts: list[Attempt] = []
         self.breaches = 0
         self.forced: deque[str] = deque()
@@ -84,32 +84,14 @@ class Drops:
         left = self.world.ban_left(user.id)
         if left:
             return "msg_banned" if left == FOREVER else "msg_timedout"
-        return self._too_much(user, text) or self._room_rule(user)
-
-    def _too_much(self, user: User, text: str) -> str:
-        recent = [said for said in self._said_since(user, WINDOW) if said.via != "chat"]
+        since = self.world.now() - WINDOW
+        mine = [said for said in self.said[-500:] if said.user.id == user.id and said.at > since]
+        recent = [said for said in mine if said.via != "chat"]
         limit = PER_WINDOW_MODERATOR if is_privileged(self.world, user.id) else PER_WINDOW
         if len(recent) >= limit:
             self.breaches += 1
             return "msg_ratelimit"
         return "msg_duplicate" if any(said.text == text for said in recent) else ""
-
-    def _room_rule(self, user: User) -> str:
-        rules = self.world.rules
-        if is_privileged(self.world, user.id) or user.id in self.world.vips:
-            return ""
-        slow = rules.slow_mode and self._said_since(user, (rules.slow_mode_wait_time or 30) * 1_000)
-        modes = {
-            "msg_followersonly": rules.follower_mode,
-            "msg_subsonly": rules.subscriber_mode,
-            "msg_emoteonly": rules.emote_mode,
-            "msg_slowmode": bool(slow),
-        }
-        return next((code for code, on in modes.items() if on), "")
-
-    def _said_since(self, user: User, ms: int) -> list[SimMessage]:
-        since = self.world.now() - ms
-        return [said for said in self.said[-500:] if said.user.id == user.id and said.at > since]
 
 
 @dataclass(slots=True)
@@ -125,13 +107,20 @@ class DeviceCode:
 
 
 class DeviceLogin:
-    """Log-in by code, and revoking. `interval` and `device_lifetime` (seconds) are what a client is given."""
+    """id.twitch.tv: log-in by code, validating, renewing and revoking.
+
+    `interval`, `device_lifetime` and `expires_in` (seconds) are what a client is told; `refreshes` counts the
+    renewals that were granted.
+    """
 
     def __init__(self, sim: "TwitchSim") -> None:
         self.sim, self.tokens = sim, sim.tokens
         self.codes: list[DeviceCode] = []
         self.interval = 5
         self.device_lifetime = 1_800
+        self.expires_in = 14_400
+        self.refreshes = 0
+        self.refused_refreshes = 0
 
     def approve(self, user_code: str, login: str) -> None:
         """The user typed the code and agreed. Raises KeyError for a code that is not waiting."""
@@ -148,8 +137,8 @@ class DeviceLogin:
         return code
 
     async def device(self, request: web.Request) -> web.Response:
-        given = await parameters(request)
-        if given.get("client_id") != self.tokens.client_id:
+        given = await _parameters(request)
+        if given.get("client_id") != self.sim.client_id:
             return _refused(400, "invalid client")
         scopes = tuple(given.get("scopes", given.get("scope", "")).replace("+", " ").split())
         code = DeviceCode(secrets.token_hex(20), secrets.token_hex(4).upper(), scopes)
@@ -159,9 +148,9 @@ class DeviceLogin:
         return web.json_response(body | {"user_code": code.user, "verification_uri": address})
 
     async def token(self, request: web.Request) -> web.Response:
-        given = await parameters(request)
-        if given.get("grant_type") != DEVICE_GRANT or given.get("client_id") != self.tokens.client_id:
-            return await refresh(self.tokens, request)
+        given = await _parameters(request)
+        if given.get("grant_type") != DEVICE_GRANT or given.get("client_id") != self.sim.client_id:
+            return self._renewed(given)
         code = next((c for c in self.codes if c.device == given.get("device_code") and not c.ended), None)
         if code is None:
             return web.json_response({"status": 400, "message": "invalid device code"}, status=400)
@@ -169,12 +158,42 @@ class DeviceLogin:
         if not code.approved_by:
             return web.json_response({"status": 400, "message": "authorization_pending"}, status=400)
         code.ended = True
-        return web.json_response(pair(self.tokens.grant(code.approved_by, code.scopes), self.tokens))
+        return self._pair(self.tokens.grant(code.approved_by, code.scopes))
+
+    def _renewed(self, given: Mapping[str, str]) -> web.Response:
+        if given.get("client_id") != self.sim.client_id:
+            return _refused(400, "invalid client")
+        if given.get("grant_type") != "refresh_token":
+            return _refused(400, "invalid grant type")
+        token = self.refresh(given.get("refresh_token", ""))
+        return _refused(400, "Invalid refresh token") if token is None else self._pair(token)
+
+    def refresh(self, refresh: str) -> SimToken | None:
+        """A new pair for a refresh token that was not used yet; None if there is none."""
+        old = next((t for t in self.tokens.issued if t.refresh == refresh and not t.used), None)
+        if old is None:
+            self.refused_refreshes += 1
+            return None
+        old.used = True
+        self.refreshes += 1
+        return self.tokens.grant(old.login, old.scopes)
+
+    def _pair(self, token: SimToken) -> web.Response:
+        body = {"access_token": token.access, "expires_in": self.expires_in, "refresh_token": token.refresh}
+        return web.json_response(body | {"scope": list(token.scopes), "token_type": "bearer"})
+
+    async def validate(self, request: web.Request) -> web.Response:
+        given = request.headers.get("Authorization", "")
+        token = self.tokens.valid(given.removeprefix("OAuth ").removeprefix("Bearer "))
+        if token is None:
+            return web.json_response({"status": 401, "message": "invalid access token"}, status=401)
+        body = {"client_id": self.sim.client_id, "login": token.login, "scopes": list(token.scopes)}
+        return web.json_response(body | {"user_id": token.user_id, "expires_in": self.expires_in})
 
     async def revoke(self, request: web.Request) -> web.Response:
-        given = await parameters(request)
+        given = await _parameters(request)
         token = self.tokens.valid(given.get("token", ""))
-        if given.get("client_id") != self.tokens.client_id:
+        if given.get("client_id") != self.sim.client_id:
             return web.json_response({"status": 404, "message": "client does not exist"}, status=404)
         if token is None:
             return web.json_response({"status": 400, "message": "Invalid token"}, status=400)
@@ -193,26 +212,6 @@ class DeviceLogin:
         return web.Response(text=f"{login} has approved the log-in. You can close this page.\n")
 
 
-class Bucket:
-    """Helix's points per minute: `limit` calls, then 429 until the minute is over. Real time, not the world's."""
-
-    def __init__(self, limit: int = 800) -> None:
-        self.limit = self._left = limit
-        self._reset = 0.0
-
-    def take(self) -> bool:
-        """Use one point; False if none is left."""
-        if time.time() >= self._reset:
-            self._reset, self._left = time.time() + 60, self.limit
-        self._left -= 1
-        return self._left >= 0
-
-    def headers(self) -> dict[str, str]:
-        """The three headers that every answer carries."""
-        numbers = {"Limit": self.limit, "Remaining": max(0, self._left), "Reset": int(self._reset)}
-        return {f"Ratelimit-{name}": str(number) for name, number in numbers.items()}
-
-
 class TwitchSim(twitch.TwitchSim):
     """`requests`: every call to Helix; `actions`: those other than chat messages that changed something."""
 
@@ -222,11 +221,10 @@ class TwitchSim(twitch.TwitchSim):
         *,
         now: Callable[[], int] | None = None,
         port: int = 0,
-        seed: int | None = None,
     ) -> None:
-        super().__init__(channel, now=now, port=port, seed=seed)
+        super().__init__(channel, now=now)
+        self._port = port
         self.faults = Faults()
-        self.bucket = Bucket()
         self.drops = Drops(self)
         self.oauth = DeviceLogin(self)
         self.requests: list[Recorded] = []
@@ -235,8 +233,14 @@ class TwitchSim(twitch.TwitchSim):
         self.helix.drop_code = self.drops.code
         self.middlewares: tuple[Middleware, ...] = (self._watched,)
 
+    def build(self, channel: str) -> None:
+        self.world: World = World(channel, lambda: self.now())  # noqa: PLW0108  # a test may change it
+        self.tokens = Tokens(self.world)
+        self.irc: IrcServer = IrcServer(self.world, self.tokens)
+        self.helix: HelixServer = HelixServer(self.world, self.tokens, self.irc)
+
     def add_login(self, router: web.UrlDispatcher) -> None:
-        router.add_get("/oauth2/validate", partial(validate, self.tokens))
+        router.add_get("/oauth2/validate", self.oauth.validate)
         router.add_post("/oauth2/token", self.oauth.token)
         router.add_post("/oauth2/device", self.oauth.device)
         router.add_post("/oauth2/revoke", self.oauth.revoke)
@@ -257,13 +261,9 @@ class TwitchSim(twitch.TwitchSim):
             if helix:
                 await self._record(request, path, 0 if fault.drop else struck.status)
             return struck
-        if helix and not self.bucket.take():
-            answer: web.StreamResponse = web.json_response(error_body(429, "Too Many Requests"), status=429)
-        else:
-            answer = await handler(request)
+        answer = await handler(request)
         if helix:
             await self._record(request, path, answer.status)
-            answer.headers.update(self.bucket.headers())
         return hang_up(request) if fault is not None and fault.lose else answer
 
     async def _record(self, request: web.Request, path: str, status: int) -> None:
@@ -279,38 +279,40 @@ class TwitchSim(twitch.TwitchSim):
     @property
     def log(self) -> list[SimMessage]:
         """Every chat message that was delivered, in order."""
-        return self.chat.said
+        return self.irc.said
 
     @property
     def sent(self) -> list[SimMessage]:
         """Those of them that came through Helix."""
-        return [said for said in self.chat.said if said.via == "helix"]
+        return [said for said in self.irc.said if said.via == "helix"]
 
     async def raw(self, line: str) -> None:
         """Send a line as it is to every connection that has joined."""
         await self.irc.broadcast(line)
 
-    async def ban(self, login: str, by: str = "") -> None:
-        """A moderator bans somebody; the streamer, unless another is named."""
-        await self.chat.clear_person(self.world.user(login), None, self.world.user(by) if by else None)
+    async def ban(self, login: str) -> None:
+        """The streamer bans somebody."""
+        user = self.world.user(login)
+        self.world.ban(user.id, None)
+        await self.irc.clear_person(user, None)
+
+    async def timeout(self, login: str, seconds: int) -> None:
+        self.world.ban(self.world.user(login).id, seconds)
+        await super().timeout(login, seconds)
 
     async def clear_chat(self) -> None:
         """A moderator clears the whole chat."""
-        await self.chat.clear_all()
-
-    async def notice(self, text: str, msg_id: str = "") -> None:
-        """A NOTICE in the channel."""
-        await self.irc.broadcast(notice(text, channel=self.world.owner.login, msg_id=msg_id))
+        await self.irc.clear_all()
 
     def stall(self) -> None:
         """Half-open: open connections stay open and get not one byte more; what is said meanwhile is lost to them."""
         for connection in self.irc.connections:
             connection.stalled = True
 
-    async def garbage(self, data: str | bytes = b"\x00\xff\xfe not IRC \x80") -> None:
-        """Send something that is no line of IRC: bytes as a binary frame, text as a text frame."""
+    async def garbage(self) -> None:
+        """Send something that is no line of IRC."""
         for connection in list(self.irc.connections):
-            await (connection.socket.send_bytes if isinstance(data, bytes) else connection.socket.send_str)(data)  # type: ignore[arg-type]
+            await connection.socket.send_bytes(b"\x00\xff\xfe not IRC \x80")
 
     async def reconnect(self) -> None:
         """RECONNECT: the server asks its clients to come again. It does not hang up by itself."""
@@ -322,7 +324,8 @@ class TwitchSim(twitch.TwitchSim):
 
     def expire(self, login: str = "") -> None:
         """Let the access tokens of a user, or of all, answer 401 from now on."""
-        self.tokens.expire(login)
+        for token in self.tokens.issued:
+            token.expired = token.expired or login in ("", token.login)
 
     def disconnect(self, login: str) -> None:
         """The user takes the bot's rights back in their Twitch settings: both tokens are dead."""
@@ -337,3 +340,9 @@ class TwitchSim(twitch.TwitchSim):
 
 def _refused(status: int, message: str) -> web.Response:
     return web.json_response(error_body(status, message), status=status)
+
+
+async def _parameters(request: web.Request) -> dict[str, str]:
+    """Parameters from the query or from a form: Twitch takes both."""
+    form = await request.post()
+    return dict(request.query) | {key: value for key, value in form.items() if isinstance(value, str)}

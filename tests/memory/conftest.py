@@ -4,6 +4,7 @@ import itertools
 import json
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
+from typing import Any
 
 import pytest
 
@@ -14,6 +15,7 @@ from forgetmenot.memory.compaction import Compactor
 from forgetmenot.memory.ingest import Ingest
 from forgetmenot.memory.retention import SweepReport, sweep_chat
 from forgetmenot.memory.stream_tracker import StreamTracker
+from forgetmenot.ports import LanguageModel
 from forgetmenot.settings.schema import MemorySettings, Settings
 from forgetmenot.store import run_stats
 from forgetmenot.store.database import Database
@@ -59,11 +61,12 @@ class Channel:
 
     db: Database
     clock: ManualClock
-    model: FakeModel
+    model: Any
     settings: Settings
     stream_tracker: StreamTracker
     ingest: Ingest
     compactor: Compactor
+    run_id: int
 
     def say(self, who: str, text: str, *, addressed: bool = False, **more: object) -> ChatEvent:
         """Somebody says something now; ids are made of names ("alice" is 1xx)."""
@@ -111,10 +114,11 @@ async def channel(db: Database, clock: ManualClock, settings: Settings) -> Chann
     return await open_channel(db, clock, settings, FakeModel())
 
 
-async def open_channel(db: Database, clock: ManualClock, settings: Settings, model: FakeModel) -> Channel:
+async def open_channel(db: Database, clock: ManualClock, settings: Settings, model: LanguageModel) -> Channel:
+    """A channel in a run of its own."""
     stream_tracker = StreamTracker(db, lambda: settings)
     run_id = await run_stats.begin_run(db, "test", clock.now())
     ingest = Ingest(db=db, stream_tracker=stream_tracker, settings=lambda: settings, clock=clock, run_id=run_id)
     await ingest.open()
     compactor = Compactor(db=db, model=model, settings=lambda: settings, clock=clock, stream_tracker=stream_tracker)
-    return Channel(db, clock, model, settings, stream_tracker, ingest, compactor)
+    return Channel(db, clock, model, settings, stream_tracker, ingest, compactor, run_id)

@@ -21,6 +21,7 @@ from forgetmenot.store.database import Database, open_database
 from forgetmenot.store.migrations import schema_sql
 from forgetmenot.store.privacy_log import HashKey, path_of
 from tests.memory.conftest import Channel
+from tests.rows import put
 
 ALICE, BOB = "id-viewer0", "id-viewer1"
 NO_SETTINGS = Settings()
@@ -139,6 +140,26 @@ async def test_a_cleared_line_takes_the_copies_along_that_rest_on_it(channel: Ch
     await keeper.run_pass()
     assert copies_of(channel.db.path)
     assert copies_of(channel.db.path) != [first]
+
+
+@pytest.mark.parametrize("stopped", [False, True])
+async def test_a_cleared_request_takes_the_copies_along_that_know_its_note(channel: Channel, stopped: bool) -> None:
+    """Also where the bot stops before the copies are looked at, and starts again days later."""
+    asked = channel.say("viewer0", "!remember I own a zitherbloom")
+    await channel.ingest.flush()
+    await remember(channel.db, ALICE, "owns a zitherbloom", by=ALICE, at=channel.clock.now(), line=asked.id)
+    keeper = Backups(db=channel.db, settings=lambda: NO_SETTINGS, clock=channel.clock)
+    await keeper.run_pass()
+    await channel.clock.advance(HOUR)
+    channel.ingest.take(Redaction(channel.clock.now(), event_id=asked.id))
+    await channel.ingest.flush()
+    if stopped:
+        async with channel.db.write() as tx:
+            await tx.execute("DELETE FROM events")
+        keeper = Backups(db=channel.db, settings=lambda: NO_SETTINGS, clock=channel.clock)
+    await channel.compactor.run_pass(everything=True)
+    await keeper.run_pass()
+    assert b"zitherbloom" not in b"".join(copy.read_bytes() for copy in copies_of(channel.db.path))
 
 
 async def test_an_erasure_is_carried_out_again_on_an_older_copy(channel: Channel, tmp_path: Path) -> None:
@@ -293,10 +314,7 @@ async def test_a_copy_that_knows_nothing_of_this_list_of_wishes_gets_all_of_them
 
 async def channel_note(db: Database) -> None:
     async with db.write() as tx:
-        await tx.execute(
-            "INSERT INTO semantic_notes (scope, fact, confidence, source_kind, created_at, last_confirmed_at)"
-            " VALUES ('channel', 'is somebody else''s memory', 0.9, 'observed', 0, 0)"
-        )
+        await put(tx, "semantic_notes", scope="channel", fact="is somebody else's memory", source_kind="observed")
 
 
 async def test_a_plain_copy_of_the_file_is_restored_without_its_chat(channel: Channel, tmp_path: Path) -> None:

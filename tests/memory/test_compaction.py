@@ -14,6 +14,7 @@ from forgetmenot.store import episode_redaction, episodes, events, opt_outs
 from forgetmenot.store.database import Database
 from forgetmenot.text.mentions import fenced
 from tests.memory.conftest import Channel, answer, open_channel
+from tests.rows import put
 
 
 async def test_everything_due_is_summarised_in_one_pass(channel: Channel) -> None:
@@ -253,16 +254,9 @@ async def _standing(db: Database, *ids: int) -> list[tuple[object, ...]]:
 async def _note_on_each_episode(db: Database, viewer_id: str, speaker_id: str | None = None) -> None:
     first = await db.value("SELECT min(id) FROM episodes")
     async with db.write() as tx:
-        other = await tx.insert(
-            "INSERT INTO episodes (kind, started_at, ended_at, summary, events, created_at)"
-            " VALUES ('import', 1, 1, 'before', 0, 1)"
-        )
+        other = await put(tx, "episodes", kind="import", summary="before")
         for fact, resting in (("alone", [first]), ("also elsewhere", [first, other])):
-            note = await tx.insert(
-                "INSERT INTO semantic_notes (scope, subject_id, fact, confidence, source_kind, created_at,"
-                " last_confirmed_at) VALUES ('viewer', ?, ?, 0.5, 'self_claim', 1, 1)",
-                (viewer_id, fact),
-            )
+            note = await put(tx, "semantic_notes", subject_id=viewer_id, fact=fact, confidence=0.5)
             await tx.many(
                 "INSERT INTO note_evidence (note_id, episode_id, stance, speaker_id, at) VALUES (?, ?, 'stated', ?, 1)",
                 [(note, episode, speaker_id) for episode in resting],
@@ -351,7 +345,7 @@ async def test_a_recap_waits_half_a_day_for_a_usable_answer(channel: Channel) ->
         (ModelBlocked("no"), 2, ""),
         (answer("P1 spoke."), 2, "<@id-viewer0> spoke."),
     ):
-        channel.model.reply = lambda _, reply=reply: reply  # type: ignore[misc]
+        channel.model.reply = lambda _, reply=reply: reply
         asked = len(channel.model.asked)
         for _ in range(20 * hours):
             await channel.compactor.run_pass()
@@ -362,7 +356,7 @@ async def test_a_recap_waits_half_a_day_for_a_usable_answer(channel: Channel) ->
 
 async def test_closing_gives_the_model_three_seconds(channel: Channel, monkeypatch: pytest.MonkeyPatch) -> None:
     await channel.chat(5)
-    channel.model.meanwhile = asyncio.Event().wait  # type: ignore[assignment]
+    channel.model.meanwhile = asyncio.Event().wait
     with monkeypatch.context() as shorter:
         shorter.setattr("forgetmenot.memory.compaction.CLOSING_S", 0.01)
         report = await channel.compactor.run_pass(closing=True)

@@ -23,6 +23,7 @@ from forgetmenot.store.personal_data import PLACES, Place
 from forgetmenot.store.privacy_log import HashKey
 from forgetmenot.text.removal import Names
 from tests.memory.conftest import Channel, answer
+from tests.rows import put
 
 if TYPE_CHECKING:
     from tests.notes_world import World
@@ -57,10 +58,7 @@ async def test_what_an_extraction_under_way_writes_is_cleaned_at_the_second_look
     eraser = Eraser(db=world.db, clock=world.clock)
     await eraser.erase("2")
     async with world.db.write() as tx:
-        await tx.execute(
-            "INSERT INTO semantic_notes (scope, subject_id, fact, confidence, source_kind, created_at,"
-            " last_confirmed_at) VALUES ('viewer', '1', 'sings with <@2>', 0.9, 'self_claim', 0, 0)"
-        )
+        await put(tx, "semantic_notes", subject_id="1", fact="sings with <@2>")
     await eraser.erase_due()
     assert [note.fact for note in await notes.of_subject(world.db, "1")] == ["sings with <@2>"]
     await world.clock.advance(UNDER_WAY)
@@ -86,11 +84,7 @@ async def test_what_the_bot_said_about_them_to_others_goes_whole(channel: Channe
     await channel.ingest.flush()
     told = "What I know about viewer0: #1 thinks Mr. Bean rules · #2 drives a Blitzkutsche"
     async with channel.db.write() as tx:
-        await tx.execute(
-            "INSERT INTO bot_messages (at, event_id, viewer_id, trigger, mode, text, status)"
-            " VALUES (0, NULL, NULL, 'command', 'live', ?, 'sent')",
-            (told,),
-        )
+        await put(tx, "bot_messages", at=0, event_id=None, viewer_id=None, trigger="command", text=told)
         await tx.execute("UPDATE events SET text = ?, from_bot = 1 WHERE text LIKE 'line number 3 %'", (told,))
     assert await channel.db.value("SELECT count(*) FROM events WHERE text = ?", (told,)) == 1
     await Eraser(db=channel.db, clock=channel.clock).erase(ALICE)

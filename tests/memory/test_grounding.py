@@ -53,7 +53,7 @@ def test_share_refused_of_labelled_statements(split: str) -> None:
     assert share["sentences invented"] >= 0.69
     assert share["sentences true"] <= 0.2
     assert share["notes invented"] >= 0.78
-    assert share["notes true"] <= (0.24 if split == "dev" else 0.12)
+    assert share["notes true"] <= (0.25 if split == "dev" else 0.11)
 
 
 CHAT = evidence(
@@ -82,6 +82,17 @@ def test_each_rule(sentence: str, rule: str | None) -> None:
     from forgetmenot.memory.episodes.prompts import instruction_words
 
     assert CHAT.sentence_fault(named(sentence), instruction_words(150)) == rule
+
+
+def test_a_fact_about_the_channel_is_not_made_of_several_official_lines() -> None:
+    read = evidence(
+        ("P1", "streamer", "the stream is back"),
+        ("P1", "streamer", "the raid is on friday"),
+        ("P1", "streamer", "dinner is at 8"),
+        ("P2", "viewer", "the stream begins every friday at 8"),
+    )
+    assert read.channel_fault("the stream begins every friday at 8") == "channel"
+    assert read.channel_fault("the raid is on friday") is None
 
 
 def test_what_somebody_asks_or_says_of_their_family_is_no_fact_about_them() -> None:

@@ -15,7 +15,9 @@ from forgetmenot.memory import ingest as ingest_module
 from forgetmenot.memory.erasure import erase
 from forgetmenot.store import opt_outs, personal_data, run_stats
 from forgetmenot.store.database import Database
+from tests.full_disk import no_room
 from tests.memory.conftest import Channel, FakeModel, line, open_channel
+from tests.rows import put
 
 
 async def texts(db: Database) -> list[str]:
@@ -136,11 +138,7 @@ async def test_a_joke_timeout_of_the_bot_takes_nothing_back(channel: Channel, na
     await channel.ingest.flush()
     now = channel.clock.now()
     async with channel.db.write() as tx:
-        await tx.execute(
-            "INSERT INTO action_logs (at, key, target_id, name, class, params_json, verdict, rule, reason, status)"
-            " VALUES (?, 'k', 'id-alice', ?, 'B', '{}', 'allow', '', '', 'running')",
-            (now, name),
-        )
+        await put(tx, "action_logs", at=now, key="k", target_id="id-alice", name=name, status="running")
     channel.ingest.take(Redaction(at=now + 500, user_id="id-alice", duration_s=60))
     await channel.ingest.flush()
     assert await texts(channel.db) == ["time me out" if stays else ""]
@@ -197,7 +195,37 @@ async def test_what_could_not_be_stored_before_a_stop_waits_in_a_file(channel: C
     rows = await channel.db.rows("SELECT viewer_id, count(*) FROM events WHERE text <> '' GROUP BY 1 ORDER BY 1")
     assert [tuple(row) for row in rows] == [("id-alice", 20), ("id-bob", 19)]
     assert (await account(again)).balanced
-    assert not file.exists()
+    assert not file.read_bytes().strip()
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="limits of POSIX")
+async def test_what_waits_fits_into_reserved_space_where_the_disk_is_full(
+    channel: Channel, capsys: pytest.CaptureFixture[str]
+) -> None:
+    lines = [channel.say("alice", f"{number} " + "la " * 40) for number in range(4_000)]
+    with no_room(ingest_module.RESERVED):
+        await channel.ingest.close()
+    again = await open_channel(channel.db, channel.clock, channel.settings, channel.model)
+    await again.ingest.flush()
+    stored = await channel.db.column("SELECT id FROM events ORDER BY seq")
+    assert 1_500 < len(stored) < 4_000
+    assert stored == [line.id for line in lines[: len(stored)]]
+    waits, lost = capsys.readouterr().err.splitlines()
+    assert f"lines={len(stored)}" in waits.split()
+    assert f"lines={4_000 - len(stored)}" in lost.split()
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="links need rights there")
+async def test_chat_is_not_written_through_a_link(channel: Channel, capsys: pytest.CaptureFixture[str]) -> None:
+    """In a folder that others may write to, it could lead anywhere."""
+    file, elsewhere = ingest_module.unsaved_path(channel.db.path), channel.db.path.with_name("elsewhere")
+    file.unlink()
+    file.symlink_to(elsewhere)
+    elsewhere.touch()
+    channel.say("alice", "hello")
+    await channel.ingest.close()
+    assert "is lost" in capsys.readouterr().err
+    assert elsewhere.read_bytes() == b""
 
 
 async def test_an_erasure_reaches_what_waits_in_a_file(channel: Channel) -> None:
@@ -216,6 +244,7 @@ async def test_what_cannot_be_put_anywhere_is_said_to_be_lost(
     channel: Channel, capsys: pytest.CaptureFixture[str]
 ) -> None:
     channel.say("alice", "hello")
+    ingest_module.unsaved_path(channel.db.path).unlink()
     ingest_module.unsaved_path(channel.db.path).mkdir()
     await channel.ingest.close()
     assert "chat that could not be stored is lost" in capsys.readouterr().err

@@ -9,6 +9,7 @@ from forgetmenot.store import channel_state, notes
 from forgetmenot.store.notes import NewNote
 from tests.memory.conftest import Channel
 from tests.notes_world import World
+from tests.rows import put
 
 
 async def write(
@@ -128,14 +129,8 @@ async def test_what_is_kept_for_looking_back_goes_after_its_days(channel: Channe
     now = channel.clock.now()
     async with channel.db.write() as tx:
         for at in (now - 31 * DAY, now - 29 * DAY):
-            await tx.execute(
-                "INSERT INTO bot_messages (at, trigger, mode, text, status)"
-                " VALUES (?, 'mention', 'live', 'hi', 'sent')",
-                (at,),
-            )
-            await tx.execute(
-                "INSERT INTO model_calls (at, purpose, model, latency_ms) VALUES (?, 'reply', 'fake', 1)", (at,)
-            )
+            await put(tx, "bot_messages", at=at, text="hi")
+            await put(tx, "model_calls", at=at)
     assert (await channel.sweep()).expired == 2
 
 

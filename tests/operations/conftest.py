@@ -18,6 +18,7 @@ from forgetmenot.operations.executor import ActionContext, ExecutedProposal, Exe
 from forgetmenot.settings.schema import ActionSettings, BotSettings, ClassMode, MemorySettings, Mode, Settings
 from forgetmenot.store import channel_state
 from forgetmenot.store.database import Database
+from tests.rows import put
 
 DONE = Outcome(OutcomeKind.DONE)
 
@@ -174,21 +175,14 @@ async def room(db: Database, clock: ManualClock) -> Room:
 
 async def _fill(db: Database, now: int) -> None:
     async with db.write() as tx:
-        await tx.insert("INSERT INTO runs (id, started_at, command) VALUES (1, ?, 'test')", (now,))
+        await put(tx, "runs", id=1)
         for stream in range(1, 10):
-            await tx.insert("INSERT INTO streams (id, started_at, last_event_at) VALUES (?, ?, ?)", (stream, now, now))
+            await put(tx, "streams", id=stream, started_at=now, last_event_at=now)
         for viewer_id, login, shown, role, streams in PEOPLE:
-            await tx.insert(
-                "INSERT INTO viewers (id, login, display_name, role, first_seen_at, last_seen_at)"
-                " VALUES (?, ?, ?, ?, ?, ?)",
-                (viewer_id, login, shown, role, now, now),
-            )
-            await tx.many(
-                "INSERT INTO attendance (viewer_id, stream_id, first_at, last_at, lines) VALUES (?, ?, ?, ?, 1)",
-                [(viewer_id, stream, now, now) for stream in range(1, streams + 1)],
-            )
-            await tx.insert(
-                "INSERT INTO events (id, run_id, viewer_id, kind, text, role, at)"
-                " VALUES (?, 1, ?, 'message', 'hello', ?, ?)",
-                (f"said-{viewer_id}", viewer_id, role, now - 60_000),
-            )
+            seen = {"first_seen_at": now, "last_seen_at": now}
+            await put(tx, "viewers", id=viewer_id, login=login, display_name=shown, role=role, **seen)
+            for stream in range(1, streams + 1):
+                there = {"stream_id": stream, "first_at": now, "last_at": now, "lines": 1}
+                await put(tx, "attendance", viewer_id=viewer_id, **there)
+            said = f"said-{viewer_id}"
+            await put(tx, "events", id=said, viewer_id=viewer_id, text="hello", role=role, at=now - 60_000)

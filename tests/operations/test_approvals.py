@@ -21,7 +21,7 @@ async def _ask_for_ban(room: Room, who: str = "bob") -> int:
 async def test_a_ban_waits_and_is_carried_out_when_a_person_says_so(room: Room) -> None:
     waiting = await _ask_for_ban(room)
     assert room.ports.calls == []
-    assert [row.id for row in await room.approvals.waiting()] == [waiting]
+    assert [row.id for row in await action_logs.waiting(room.db, room.clock.now())] == [waiting]
     answer = await room.approvals.approve(waiting, "9")
     assert (answer.ok, answer.data["line"]) == (True, "bob is banned.")
     assert room.ports.calls == [("ban", "2")]

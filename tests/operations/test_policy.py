@@ -15,6 +15,7 @@ from forgetmenot.operations.catalogue import ACTIONS, BY_NAME, CHAT, IMMUNITY, N
 from forgetmenot.operations.entry import ActionClass, Immunity, PersonFacts, PolicyFacts, RecentDecisions, TargetFound
 from forgetmenot.operations.policy import RULES, Case, decide, explain
 from forgetmenot.operations.requests import Checked
+from forgetmenot.secret_store import Account
 from forgetmenot.settings.schema import (
     ActionSettings,
     BotSettings,
@@ -24,7 +25,6 @@ from forgetmenot.settings.schema import (
     Settings,
     TwitchSettings,
 )
-from forgetmenot.twitch.token_store import Account
 
 NOW = 1_784_894_400_000
 ALICE = PersonFacts("1", "alice", display_name="Alice", message_id="m1")

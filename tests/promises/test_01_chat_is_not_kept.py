@@ -16,14 +16,11 @@ from forgetmenot.demo.script import load
 from forgetmenot.domain.chat import ChatEvent, EventKind, Redaction
 from forgetmenot.llm.offline import Offline
 from forgetmenot.logs import set_up
-from forgetmenot.memory.compaction import Compactor
-from forgetmenot.memory.ingest import Ingest
-from forgetmenot.memory.retention import sweep_chat
-from forgetmenot.memory.stream_tracker import StreamTracker
 from forgetmenot.settings.schema import BotSettings, Mode, ModelSettings, Provider, Settings, TwitchSettings
 from forgetmenot.store import channel_state, run_stats
 from forgetmenot.store.database import open_database
 from tests.loopback_servers.openai import Sent, SimOpenAI
+from tests.memory.conftest import open_channel
 from tests.played_demo import Seen
 
 LINES = 10_000
@@ -35,41 +32,28 @@ def known_line(number: int) -> str:
     return f"marker{number:05}x zebra{number:05}y moved to quagga{number:05}z today"
 
 
-def event(number: int, at: int) -> ChatEvent:
-    who = number % 200
-    return ChatEvent(
-        f"id-{number}", EventKind.MESSAGE, str(who), f"viewer{who}", f"Viewer{who}", known_line(number), at
-    )
-
-
 @pytest.mark.slow
 async def test_no_byte_of_chat_is_left_after_a_day(tmp_path: Path) -> None:
     """10,000 known lines, some of them cleared, summarised, swept; then every file of the folder is searched."""
     set_up(level="debug", folder=tmp_path, console=False)
-    clock, settings = ManualClock(START), Settings()
+    clock = ManualClock(START)
     async with open_database(tmp_path / "memory.sqlite3") as db:
-        stream_tracker = StreamTracker(db, lambda: settings)
-        run_id = await run_stats.begin_run(db, "test", START)
-        ingest = Ingest(db=db, stream_tracker=stream_tracker, settings=lambda: settings, clock=clock, run_id=run_id)
-        compactor = Compactor(
-            db=db, model=Offline(), settings=lambda: settings, clock=clock, stream_tracker=stream_tracker
-        )
+        channel = await open_channel(db, clock, Settings(), Offline())
         for number in range(LINES):
             await clock.advance(100)
-            ingest.take(event(number, clock.now()), addressed=False)
+            said = channel.say(f"Viewer{number % 200}", known_line(number))
             if number % 100 == 0:
-                ingest.take(Redaction(at=clock.now(), event_id=f"id-{number}"))
+                channel.ingest.take(Redaction(at=clock.now(), event_id=said.id))
             if number % 1_000 == 999:
-                await ingest.flush()
-        await compactor.run_pass(everything=True)
+                await channel.ingest.flush()
+        await channel.compactor.run_pass(everything=True)
         ends = await db.value("SELECT max(seq) FROM events")
         stored = LINES + LINES // 100  # that a line was deleted is an event, too
         assert ends == stored
         await clock.advance(24 * HOUR + 1)
-        report = await sweep_chat(db=db, compactor=compactor, settings=lambda: settings, clock=clock, ingest=ingest)
+        report = await channel.sweep()
         assert (report.pruned, report.unread, report.wiped) == (stored, 0, True)
-        account = await run_stats.line_counts(db, run_id)
-        assert account.balanced
+        assert (await run_stats.line_counts(db, channel.run_id)).balanced
         summaries = " ".join(row[0] for row in await db.rows("SELECT summary FROM episodes"))
         found = b"".join(file.read_bytes() for file in tmp_path.iterdir())
     assert not re.search(rb"marker\d{5}x zebra", found)
@@ -110,8 +94,6 @@ async def test_a_day_later_no_line_of_the_demo_is_in_any_file(seen: Seen, tmp_pa
 
 async def a_day_later(path: Path) -> None:
     """The program is started once more, 25 hours after the last line."""
-    from forgetmenot.store.database import open_database
-
     async with open_database(path) as db:
         last = int(await db.value("SELECT max(last_event_at) FROM streams"))
     clock = ManualClock(last + 25 * HOUR)
@@ -123,8 +105,6 @@ async def a_day_later(path: Path) -> None:
 
 @pytest.mark.slow
 async def test_a_day_later_no_line_of_a_replay_is_in_any_file(tmp_path: Path) -> None:
-    from forgetmenot.logs import set_up
-
     told = [f"the quagga{number:04} of zebra{number:04} jumped over my fence today" for number in range(1_500)]
     source, folder = tmp_path / "chat.csv", tmp_path / "data"
     rows = (f"viewer{number % 40},{1_784_894_400_000 + number * 2_000},{text}" for number, text in enumerate(told))

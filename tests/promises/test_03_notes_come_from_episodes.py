@@ -13,6 +13,7 @@ from forgetmenot.settings.schema import PrivacySettings, Settings
 from forgetmenot.store import notes
 from forgetmenot.store.database import Database
 from tests.notes_world import Scripted
+from tests.rows import put
 
 SENSITIVE = (
     "has type 1 diabetes", "votes Republican", "is a devout Catholic", "is gay and came out last year",
@@ -24,15 +25,8 @@ SENSITIVE = (
 async def alice(db: Database) -> str:
     """A viewer in one episode."""
     async with db.write() as tx:
-        await tx.execute(
-            "INSERT INTO viewers (id, login, display_name, first_seen_at, last_seen_at)"
-            " VALUES ('1', 'alice', 'Alice', 1, 1)"
-        )
-        await tx.execute(
-            "INSERT INTO episodes (id, kind, started_at, ended_at, summary, events, created_at)"
-            " VALUES (1, 'chat', 1, 2, ?, 30, 2)",
-            (f"<@1> plays drums. <@1> has two cats. <@1> {SENSITIVE[0]}.",),
-        )
+        await put(tx, "viewers", id="1", login="alice")
+        await put(tx, "episodes", id=1, summary=f"<@1> plays drums. <@1> has two cats. <@1> {SENSITIVE[0]}.")
         await tx.execute("INSERT INTO episode_people (episode_id, viewer_id, lines) VALUES (1, '1', 5)")
     return "1"
 

@@ -1,8 +1,6 @@
 """Promise 5, its last sentence: only its subject's wish deletes; and then no byte of the folder knows of it."""
 
 import json
-import logging
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -44,20 +42,9 @@ TRACES = (
 
 
 @pytest.fixture
-def logged(tmp_path: Path) -> Iterator[None]:
+def logged(tmp_path: Path) -> None:
     """A log file where a running bot has one."""
-    before = logging.getLogger().level
     logs.set_up(level="debug", folder=logs.beside(tmp_path / "memory.sqlite3"), console=False)
-    yield
-    root = logging.getLogger()
-    for handler in list(root.handlers):
-        root.removeHandler(handler)
-        handler.close()
-    root.setLevel(before)
-
-
-def line(who: str, login: str, text: str, at: int) -> ChatEvent:
-    return ChatEvent(f"e-{who}-{at}", EventKind.MESSAGE, who, login, login.title().replace("Quux", "QuuX"), text, at)
 
 
 class Channel:
@@ -76,9 +63,10 @@ class Channel:
         )
         await self.ingest.open()
 
-    async def say(self, who: str, login: str, text: str) -> ChatEvent:
+    async def say(self, who: str, login: str, text: str, shown: str = "") -> ChatEvent:
         await self.clock.advance(1_000)
-        event = line(who, login, text, self.clock.now())
+        at, shown = self.clock.now(), shown or login.title().replace("Quux", "QuuX")
+        event = ChatEvent(f"e-{who}-{at}", EventKind.MESSAGE, who, login, shown, text, at)
         self.ingest.take(event)
         await self.ingest.flush()
         return event
@@ -86,10 +74,7 @@ class Channel:
     async def fill(self) -> None:
         await self.say(ALICE, "aliceoldquux", "hello from the zitherbloom")
         said = await self.say(ALICE, "alicequux", "i play the marimbaglow")
-        await self.clock.advance(1_000)
-        shown = ChatEvent("e-u", EventKind.MESSAGE, ALICE, "alicequux", "ÜmitQuux", "hi", self.clock.now())
-        self.ingest.take(shown)
-        await self.ingest.flush()
+        await self.say(ALICE, "alicequux", "hi", "ÜmitQuux")
         await self.say(ALICE, "alicequux", "me again")
         await self.say(BOB, "bobquux", "@alicequux nice, AliceOldQuux was a better name than ümitquux or ÜMITQUUX")
         self.ingest.note_own_line("AliceQuux, marimbaglow it is", event_id="own", at=self.clock.now(), user_id="99")
@@ -209,6 +194,9 @@ async def test_a_receipt_says_that_its_holder_is_back_or_that_the_log_was_change
     log_file.write_bytes(log_file.read_bytes().replace(b'"found":0', b'"found":1').split(b"\n", 1)[1])
     receipt = await receipts.check(channel.db, report.receipt)
     assert (receipt.known_again, receipt.log_broken_at) == (True, 1)
+    log_file.write_bytes(b"")
+    with pytest.raises(InputError, match="was changed or is missing"):
+        await receipts.check(channel.db, report.receipt)
     assert receipt.now.found > 0
 
 

@@ -40,15 +40,9 @@ def test_an_honest_refusal_is_said_as_it_was_written(words: str) -> None:
     assert _words(Verdict.DENY, None, words) == words
 
 
-def test_what_is_unknown_is_called_unknown() -> None:
+def test_what_is_unknown_waits_or_was_shortened_is_told_as_it_is() -> None:
     assert _words(Verdict.ALLOW, OutcomeKind.UNKNOWN, "Sure, done") == UNSURE
-
-
-def test_waiting_for_a_person_says_so() -> None:
     assert _words(Verdict.ASK, None, "bob is banned") == "I've asked the moderators (timeout bob 30 s: !approve 3)."
-
-
-def test_a_shortened_deed_is_told_as_it_was() -> None:
     assert _words(Verdict.ALLOW_CHANGED, OutcomeKind.DONE, "") == "bob is timed out for 30 s."
     assert _words(Verdict.ALLOW_CHANGED, OutcomeKind.REFUSED, "") == NEUTRAL
 

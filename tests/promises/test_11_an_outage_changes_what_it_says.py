@@ -17,7 +17,8 @@ from forgetmenot.errors import StoreError
 from forgetmenot.languages import read_reason
 from forgetmenot.settings.schema import ModelSettings, Provider, Settings, TwitchSettings
 from forgetmenot.twitch.connection import Gap, IrcConnection
-from tests.loopback_servers.openai import SimOpenAI, raw
+from tests.loopback_servers.model_server import raw
+from tests.loopback_servers.openai import SimOpenAI
 from tests.loopback_servers.twitch import TwitchSim
 
 LINES = 30

@@ -1,19 +1,26 @@
 """A moderator's hand is quicker than a model: what is cleared meanwhile is neither answered nor told."""
 
 import asyncio
+import contextlib
+from collections.abc import AsyncIterator, Awaitable, Callable
 from typing import Literal
 
 import msgspec
 import pytest
 
 from forgetmenot.clock import SECOND
+from forgetmenot.domain.action import OutcomeKind
 from forgetmenot.domain.chat import ChatEvent
-from forgetmenot.memory.erasure import forget_fact
-from forgetmenot.memory.notes.edits import remember
+from forgetmenot.domain.memory import EpisodeKind, Part
+from forgetmenot.errors import ModelUnavailable
+from forgetmenot.memory.erasure import erase, forget_fact
+from forgetmenot.memory.notes.edits import remember, retract
+from forgetmenot.memory.suppression import suppress
 from forgetmenot.reply.engine import Reply
 from forgetmenot.settings.schema import SendingSettings
-from forgetmenot.store import events
+from forgetmenot.store import episodes, events, opt_outs
 from forgetmenot.store.bot_messages import ReplyStatus
+from forgetmenot.store.episodes import NewEpisode
 from forgetmenot.store.events import Clear
 from tests.stage import Stage, answering
 
@@ -35,6 +42,20 @@ async def let_go(stage: Stage, task: "asyncio.Task[Reply | None]") -> Reply:
     reply = await task
     assert reply is not None
     return reply
+
+
+@contextlib.asynccontextmanager
+async def full_queue(stage: Stage, text: str) -> "AsyncIterator[asyncio.Task[Reply | None]]":
+    """A reply to a line of Alice's that waits for a place in the queue; at the end it gets one."""
+    stage.use(msgspec.structs.replace(stage.settings, sending=SendingSettings(per_30s=2)))
+    for greeting in ("Hello.", "Hello again."):
+        await stage.outbox.say_line(greeting)
+    await stage.clock.advance(29 * SECOND)
+    task = asyncio.create_task(stage.engine.consider(await stage.hear(text)))
+    while not stage.outbox.waiting:  # noqa: ASYNC110  # the queue tells nobody
+        await asyncio.sleep(0.001)
+    yield task
+    await stage.clock.advance(5 * SECOND)
 
 
 async def clear(stage: Stage, *, event_id: str | None = None, viewer_id: str | None = None) -> None:
@@ -69,16 +90,8 @@ async def test_a_line_that_is_cleared_while_it_waits_its_turn_reaches_no_model(s
 
 
 async def test_a_reply_that_waits_for_a_place_is_dropped_when_its_line_is_cleared(stage: Stage) -> None:
-    stage.use(msgspec.structs.replace(stage.settings, sending=SendingSettings(per_30s=2)))
-    for viewer in ("2", "3"):
-        await stage.ask("@forgetmenot_bot hello", viewer)
-    await stage.clock.advance(29 * SECOND)
-    event = await stage.hear("@forgetmenot_bot hello")
-    task = asyncio.create_task(stage.engine.consider(event))
-    while not stage.outbox.waiting:  # noqa: ASYNC110  # the queue tells nobody
-        await asyncio.sleep(0.001)
-    await clear(stage, event_id=event.id)
-    await stage.clock.advance(5 * SECOND)
+    async with full_queue(stage, "@forgetmenot_bot hello") as task:
+        await clear(stage, viewer_id="1")
     reply = await task
     assert reply is not None
     assert (reply.status, reply.detail) == (ReplyStatus.DROPPED, "its line was cleared")
@@ -114,18 +127,93 @@ async def test_while_lines_are_cleared_all_the_time_it_stays_silent(stage: Stage
 async def test_who_asks_to_be_forgotten_gets_their_answer(stage: Stage) -> None:
     """Their own line loses its words with the fact: nobody deleted it."""
     note = await remember(stage.db, "1", "plays the marimba", by="1", at=stage.clock.now())
-    stage.use(msgspec.structs.replace(stage.settings, sending=SendingSettings(per_30s=2)))
-    for viewer in ("2", "3"):
-        await stage.ask("@forgetmenot_bot hello", viewer)
-    await stage.clock.advance(29 * SECOND)
     stage.model.answers = ["It is gone."]
-    event = await stage.hear("@forgetmenot_bot I want it gone that I play the marimba")
-    task = asyncio.create_task(stage.engine.consider(event))
-    while not stage.outbox.waiting:  # noqa: ASYNC110  # the queue tells nobody
-        await asyncio.sleep(0.001)
-    await forget_fact(stage.db, note.id, at=stage.clock.now())
-    assert await stage.db.value("SELECT count(*) FROM events WHERE text LIKE '%marimba%'") == 0
-    await stage.clock.advance(5 * SECOND)
+    async with full_queue(stage, "@forgetmenot_bot I want it gone that I play the marimba") as task:
+        await forget_fact(stage.db, note.id, at=stage.clock.now())
+        assert await stage.db.value("SELECT count(*) FROM events WHERE text LIKE '%marimba%'") == 0
     reply = await task
     assert reply is not None
     assert (reply.status, stage.said[-1]) == (ReplyStatus.SENT, "It is gone.")
+
+
+async def wrong(stage: Stage, note_id: int) -> None:
+    await retract(stage.db, note_id, at=stage.clock.now(), cause="test")
+
+
+async def forgotten(stage: Stage, note_id: int) -> None:
+    await forget_fact(stage.db, note_id, at=stage.clock.now())
+
+
+async def never_mentioned(stage: Stage, _note_id: int) -> None:
+    await suppress(stage.db, "2", "marimba", by=None, at=stage.clock.now())
+
+
+async def opted_out(stage: Stage, _note_id: int) -> None:
+    async with stage.db.write() as tx:
+        await opt_outs.opt_out(tx, "2", stage.clock.now())
+
+
+async def erased(stage: Stage, _note_id: int) -> None:
+    await erase(stage.db, "2", now=stage.clock.now())
+
+
+WAYS = [wrong, forgotten, never_mentioned, opted_out, erased]
+Way = Callable[[Stage, int], Awaitable[None]]
+
+
+@pytest.mark.parametrize("away", [False, True], ids=["answered", "no model"])
+@pytest.mark.parametrize("take_back", WAYS)
+async def test_what_is_taken_back_while_the_model_thinks_is_not_said(
+    stage: Stage, take_back: Way, *, away: bool
+) -> None:
+    note = await stage.know("plays the marimba", "2")
+    stage.model.answers = ["Bob plays the marimba.", "I do not know."]
+    if away:
+        stage.model.answers = [ModelUnavailable("away"), ModelUnavailable("away")]
+    task = await thinking(stage, await stage.hear("@forgetmenot_bot what does bob play?"))
+    assert "plays the marimba" in stage.model.asked[0].prompt
+    await stage.clock.advance(SECOND)
+    await take_back(stage, note)
+    await let_go(stage, task)
+    assert "marimba" not in " ".join([stage.model.asked[1].prompt, *stage.said])
+
+
+@pytest.mark.parametrize("take_back", WAYS)
+async def test_what_is_taken_back_while_a_reply_waits_for_a_place_is_not_said(stage: Stage, take_back: Way) -> None:
+    note = await stage.know("plays the marimba", "2")
+    stage.model.answers = ["Bob plays the marimba."]
+    async with full_queue(stage, "@forgetmenot_bot what does bob play?") as task:
+        await take_back(stage, note)
+    reply = await task
+    assert reply is not None
+    assert (reply.status, reply.detail) == (ReplyStatus.DROPPED, "lines of its prompt were cleared")
+    assert "marimba" not in " ".join([(await stage.row(reply.id)).text, *stage.said])
+
+
+async def test_a_list_of_notes_that_waits_for_a_place_does_not_name_what_was_forgotten(stage: Stage) -> None:
+    note = await stage.know("plays the marimba")
+    await stage.hear("@forgetmenot_bot hello")
+    stage.use(msgspec.structs.replace(stage.settings, sending=SendingSettings(per_30s=1)))
+    await stage.outbox.say_line("Hello.")
+    await stage.clock.advance(20 * SECOND)
+    task = asyncio.create_task(stage.outbox.say_line("I know that Alice plays the marimba.", viewer_id="1"))
+    while not stage.outbox.waiting:  # noqa: ASYNC110  # the queue tells nobody
+        await asyncio.sleep(0.001)
+    await stage.clock.advance(SECOND)
+    await forgotten(stage, note)
+    await stage.clock.advance(10 * SECOND)
+    assert (await task).kind is OutcomeKind.REFUSED
+    assert stage.said == ["Hello."]
+
+
+async def test_a_summary_that_lost_a_forgotten_fact_leaves_the_prefix(stage: Stage) -> None:
+    """Also where another process forgets it."""
+    note = await remember(stage.db, "2", "plays the marimba", by="2", at=stage.clock.now())
+    await stage.hear("what a lap", "2")
+    summary, now = "<@2> plays the marimba. The lap of <@2> was lost.", stage.clock.now()
+    assert await episodes.write(
+        stage.db, NewEpisode(EpisodeKind.CHAT, 1, now, now, summary, {"2": Part(1, 0)}, [1]), now
+    )
+    assert "marimba" in (await stage.keeper.refresh()).text
+    await forgotten(stage, note.id)
+    assert "marimba" not in (await stage.keeper.current()).text

@@ -28,6 +28,7 @@ from forgetmenot.store.database import Database, open_database
 from forgetmenot.store.notes import NewNote
 from tests.conftest import NOON
 from tests.notes_world import World
+from tests.rows import put
 from tests.stage import Stage
 
 Ask = Callable[[str], Awaitable[TailMaterial]]
@@ -123,11 +124,7 @@ async def test_a_raid_without_a_word_is_in_the_chat_and_in_nobodys_own_lines(wor
 async def test_who_is_hidden_or_gone_leaves_it_before_the_next_pass(stage: Stage) -> None:
     async with stage.db.write() as tx:
         stream = await tx.insert("INSERT INTO streams (started_at, last_event_at) VALUES (1, 1)")
-        await tx.insert(
-            "INSERT INTO episodes (kind, stream_id, started_at, ended_at, summary, events, created_at)"
-            " VALUES ('chat', ?, 1, 2, '<@1> likes tea. <@2> plays the harp. <@3> won.', 3, 2)",
-            (stream,),
-        )
+        await put(tx, "episodes", stream_id=stream, summary="<@1> likes tea. <@2> plays the harp. <@3> won.", events=3)
     whole = await stage.keeper.current()
     assert await stage.keeper.current() is whole
     async with stage.db.write() as tx:

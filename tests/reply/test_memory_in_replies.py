@@ -11,6 +11,7 @@ from forgetmenot.store import bot_messages, briefs, channel_state, notes, viewer
 from forgetmenot.store.bot_messages import ReplyStatus
 from forgetmenot.store.briefs import Brief
 from forgetmenot.store.notes import NewNote, Stance
+from tests.rows import put
 from tests.stage import Stage
 
 
@@ -58,11 +59,7 @@ async def test_a_running_bit_says_in_how_many_streams_it_came_up(stage: Stage) -
             await tx.execute(
                 "INSERT OR IGNORE INTO streams (id, started_at, last_event_at) VALUES (?, 0, 0)", (stream,)
             )
-            episode = await tx.insert(
-                "INSERT INTO episodes (kind, stream_id, started_at, ended_at, summary, events, created_at)"
-                " VALUES ('chat', ?, 0, 0, 'x', 1, 0)",
-                (stream,),
-            )
+            episode = await put(tx, "episodes", stream_id=stream, summary="x")
             await notes.add_evidence(tx, Stance(bit, episode, "confirmed", None, addressed=False, at=0))
     assert "running bit, in 2 streams] the cat causes every crash" in await asked(stage, "@forgetmenot_bot hi there")
 
@@ -115,15 +112,10 @@ async def test_the_past_that_is_asked_about_is_told_in_streams(stage: Stage, *, 
     """As many as began since: the one that is on, if any, is not "ago"."""
     async with stage.db.write() as tx:
         await tx.execute("UPDATE streams SET started_at = 1, last_event_at = 2, ended_at = 2")
-        await tx.execute(
-            "INSERT INTO episodes (kind, stream_id, started_at, ended_at, summary, events, created_at)"
-            " VALUES ('chat', 1, 1, 2, 'the dragon ate the bridge', 25, 2)"
-        )
+        await put(tx, "episodes", stream_id=1, summary="the dragon ate the bridge")
         for started in (10, 20):
             ended = None if on and started == 20 else started + 1
-            await tx.execute(
-                "INSERT INTO streams (started_at, last_event_at, ended_at) VALUES (?, ?, ?)", (started, started, ended)
-            )
+            await put(tx, "streams", started_at=started, last_event_at=started, ended_at=ended)
     await stage.ask("@forgetmenot_bot when did the dragon eat that bridge?")
     assert f"{said} the dragon ate the bridge" in stage.model.asked[0].prompt
 

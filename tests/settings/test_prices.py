@@ -31,12 +31,9 @@ def test_a_model_without_a_price_makes_it_the_least_it_can_be() -> None:
     assert cost(SETTINGS, {"another": Used(5, 0, 0)}) is None
 
 
-@pytest.mark.parametrize("used", [{}, {"offline": Used(900, 0, 80)}, {"another": Used(0, 0, 0)}])
-def test_what_was_not_used_or_is_ours_costs_nothing(used: dict[str, Used]) -> None:
-    assert amount(SETTINGS, cost(SETTINGS, used)) == "0.00 EUR"
-
-
-def test_a_very_small_cost_is_not_nothing() -> None:
+def test_what_was_not_used_or_is_ours_costs_nothing_and_a_very_small_cost_is_not_that() -> None:
+    for used in ({}, {"offline": Used(900, 0, 80)}, {"another": Used(0, 0, 0)}):
+        assert amount(SETTINGS, cost(SETTINGS, used)) == "0.00 EUR"
     assert amount(SETTINGS, cost(SETTINGS, {"flash-3.5": Used(1, 0, 0)})) == "under 0.0001 EUR"
 
 

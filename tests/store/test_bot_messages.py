@@ -4,7 +4,7 @@ import itertools
 from dataclasses import replace
 
 from forgetmenot.clock import DAY, ManualClock
-from forgetmenot.store import action_logs, bot_messages, channel_state
+from forgetmenot.store import action_logs, bot_messages, channel_state, viewers
 from forgetmenot.store.action_logs import ActionStatus, NewAction
 from forgetmenot.store.bot_messages import ReplyStatus
 from forgetmenot.store.database import Database
@@ -12,32 +12,21 @@ from forgetmenot.store.database import Database
 NUMBERS = itertools.count(1)
 
 
-async def said(db: Database, text: str, status: ReplyStatus, *, at: int = 1_000, viewer: str = "1") -> int:
+async def said(db: Database, text: str, status: ReplyStatus, *, at: int = 1_000) -> None:
     async with db.write() as tx:
-        await tx.execute(
-            "INSERT OR IGNORE INTO viewers (id, login, display_name, first_seen_at, last_seen_at)"
-            " VALUES (?, 'alice', 'Alice', 0, 0)",
-            (viewer,),
-        )
+        await viewers.add_unseen(tx, {"1": "alice"}, 1)
         line = f"e{next(NUMBERS)}"
-        row = await bot_messages.begin(tx, at=at, event_id=line, viewer_id=viewer, trigger="mention", mode="mentions")
+        row = await bot_messages.begin(tx, at=at, event_id=line, viewer_id="1", trigger="mention", mode="mentions")
         await bot_messages.settle(tx, row, status, "because", text=text)
-    return row
 
 
 async def test_only_what_went_out_counts_as_said(db: Database) -> None:
+    """And a line whose words were taken away takes no place in a prompt."""
     for status in ReplyStatus:
         await said(db, f"it was {status}", status)
-    assert [line.text for line in await bot_messages.said_lately(db, 10, 0)] == ["it was sent"]
-    assert [line.text for line in await bot_messages.said_lately(db, 10, 0, "1")] == ["it was sent"]
-    assert await bot_messages.said_lately(db, 10, 0, "2") == []
-
-
-async def test_a_line_whose_words_were_taken_away_takes_no_place_in_a_prompt(db: Database) -> None:
-    await said(db, "it stays", ReplyStatus.SENT)
     await said(db, "", ReplyStatus.SENT)
-    assert [line.text for line in await bot_messages.said_lately(db, 1, 0)] == ["it stays"]
-    assert [line.text for line in await bot_messages.said_lately(db, 1, 0, "1")] == ["it stays"]
+    for limit, to, found in ((10, None, ["it was sent"]), (1, "1", ["it was sent"]), (10, "2", [])):
+        assert [line.text for line in await bot_messages.said_lately(db, limit, 0, to)] == found
 
 
 async def test_the_last_lines_come_oldest_first(db: Database) -> None:

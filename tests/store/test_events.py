@@ -2,6 +2,7 @@
 
 from forgetmenot.store import episodes
 from forgetmenot.store.database import Database
+from tests.rows import put
 
 PIECES = "SELECT count(DISTINCT segid) FROM episodes_fts_idx"
 
@@ -10,11 +11,7 @@ async def summarise(db: Database, *summaries: str) -> None:
     """Each by itself: every transaction leaves a piece."""
     for summary in summaries:
         async with db.write() as tx:
-            await tx.execute(
-                "INSERT INTO episodes (kind, started_at, ended_at, summary, events, created_at)"
-                " VALUES ('chat', 0, 0, ?, 1, 0)",
-                (summary,),
-            )
+            await put(tx, "episodes", summary=summary)
 
 
 async def found(db: Database, word: str) -> list[str]:

@@ -22,11 +22,13 @@ from tests.memory.conftest import line as channel_line
 __all__ = ["channel", "settings"]
 
 
-async def reply(channel: Channel, text: str, *, event_id: str | None = None, **rows: list[int]) -> int:
+async def reply(
+    channel: Channel, text: str, *, event_id: str | None = None, trigger: str = "mention", **rows: list[int]
+) -> int:
     """A reply that went out, and its line in chat."""
     now = channel.clock.now()
     async with channel.db.write() as tx:
-        made = await bot_messages.begin(tx, at=now, event_id=event_id, viewer_id=None, trigger="mention", mode="live")
+        made = await bot_messages.begin(tx, at=now, event_id=event_id, viewer_id=None, trigger=trigger, mode="live")
         sections = [{"name": name, "of": KINDS.get(name, ""), "rows": found} for name, found in rows.items()]
         await bot_messages.record_prompt(tx, made, {"sections": sections})
         await bot_messages.record_sending(tx, made, text, now)
@@ -64,6 +66,33 @@ async def test_what_was_made_from_a_cleared_line_loses_its_words(channel: Channe
         )
         == 0
     )
+
+
+async def test_an_answer_to_a_command_that_says_a_cleared_line_loses_its_words(channel: Channel) -> None:
+    bad = channel.say("viewer0", "I own a zitherbloom")
+    channel.say("viewer1", "nice day")
+    await channel.ingest.flush()
+    await reply(channel, "What I know about you: owns a zitherbloom (heard just now)", trigger="command")
+    await reply(channel, "What I know about you: likes a nice day", trigger="command")
+    await channel.ingest.flush()
+    channel.ingest.take(Redaction(channel.clock.now(), event_id=bad.id))
+    assert await texts(channel) == {"What I know about you: likes a nice day"}
+    channel.ingest.take(Redaction(channel.clock.now()))
+    assert await texts(channel) == set()
+
+
+async def test_a_note_from_a_cleared_request_goes_with_the_line(channel: Channel) -> None:
+    """Not with the next pass, some minutes later: until then the bot would go on saying it."""
+    asked = channel.say("viewer0", "!remember I own a zitherbloom")
+    await channel.ingest.flush()
+    now = channel.clock.now()
+    await remember(channel.db, asked.user_id, "owns a zitherbloom", by=asked.user_id, at=now, line=asked.id)
+    await channel.clock.advance(MINUTE)
+    await reply(channel, "What I know about you: #1 owns a zitherbloom", trigger="command")
+    await channel.ingest.flush()
+    channel.ingest.take(Redaction(channel.clock.now(), event_id=asked.id))
+    assert await texts(channel) == set()
+    assert [note.fact for note in await notes.of_subject(channel.db, asked.user_id, tuple(NoteStatus))] == []
 
 
 async def write_of_it(channel: Channel, line: str) -> tuple[int, int]:

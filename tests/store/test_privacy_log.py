@@ -1,5 +1,6 @@
 """The list of what people asked for: chained lines of hashes, only ever added; and the key they were made with."""
 
+import sys
 from pathlib import Path
 
 import pytest
@@ -9,6 +10,7 @@ from forgetmenot.memory.backups import start_new_key
 from forgetmenot.store import opt_outs
 from forgetmenot.store.database import Database, open_database
 from forgetmenot.store.privacy_log import (
+    HashKey,
     PrivacyRequest,
     PrivacyRequestKind,
     broken_at,
@@ -17,6 +19,7 @@ from forgetmenot.store.privacy_log import (
     path_of,
     read,
 )
+from tests.full_disk import no_room
 
 WISHES = [
     PrivacyRequest(PrivacyRequestKind.OPTED_OUT, "a", 5),
@@ -60,20 +63,14 @@ async def test_nothing_asked_is_an_empty_list_and_a_folder_in_the_way_is_reporte
         await write(db, *WISHES)
 
 
-@pytest.mark.parametrize(
-    ("keep", "number"), [([1, 2], 1), ([0, 2], 2), ([0, 1], 3), ([0, 2, 1], 2), ([], 1), ([0, 0, 1, 2], 2)]
-)
-async def test_a_removed_or_moved_line_shows(db: Database, keep: list[int], number: int) -> None:
+async def test_a_removed_a_moved_or_a_changed_line_shows(db: Database) -> None:
     await write(db, *WISHES)
-    lines = path_of(db.key).read_bytes().splitlines(keepends=True)
-    path_of(db.key).write_bytes(b"".join(lines[at] for at in keep))
-    assert await broken_at(db) == number
-
-
-async def test_a_changed_line_shows(db: Database) -> None:
-    await write(db, *WISHES)
-    path = path_of(db.key)
-    path.write_bytes(path.read_bytes().replace(b'"at":6', b'"at":7'))
+    path, whole = path_of(db.key), path_of(db.key).read_bytes()
+    lines = whole.splitlines(keepends=True)
+    for keep, number in (([1, 2], 1), ([0, 2], 2), ([0, 1], 3), ([0, 2, 1], 2), ([], 1), ([0, 0, 1, 2], 2)):
+        path.write_bytes(b"".join(lines[at] for at in keep))
+        assert await broken_at(db) == number, keep
+    path.write_bytes(whole.replace(b'"at":6', b'"at":7'))
     assert await broken_at(db) == 2
 
 
@@ -126,3 +123,18 @@ async def test_a_key_that_is_deleted_while_it_is_used_is_not_replaced(asked: Pat
         lose(asked, "missing")
         assert "2" in await opt_outs.opted_out(db)
     assert not asked.with_name("memory.sqlite3.key").exists()
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="limits of POSIX")
+@pytest.mark.parametrize("crashed", [False, True])
+async def test_a_key_that_could_not_be_written_whole_is_made_anew(tmp_path: Path, crashed: bool) -> None:
+    """The first wish on a full disk: an empty key file would keep everybody's wishes out for good."""
+    path = tmp_path / "memory.sqlite3"
+    async with open_database(path) as db:
+        with pytest.raises(StoreError, match="cannot be read or written"), no_room():
+            db.key.digest("viewer", "1")
+        assert crashed or db.key.digest("viewer", "1")
+    if crashed:
+        path.with_name("memory.sqlite3.key").write_bytes(b"")
+    async with open_database(path) as db:
+        assert db.key.digest("viewer", "1") == HashKey.beside(path).digest("viewer", "1")

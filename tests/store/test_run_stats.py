@@ -28,6 +28,7 @@ from forgetmenot.store.model_calls import (
 from forgetmenot.store.notes import NewNote
 from forgetmenot.store.run_stats import Totals, totals
 from tests.loopback_servers.model_server import count
+from tests.rows import put
 
 
 async def learn(db: Database, fact: str) -> int:
@@ -71,11 +72,7 @@ async def test_what_was_deleted_since_still_counts(db: Database, clock: ManualCl
         assert note is not None
         await notes.set_status(tx, note, NoteStatus.SUPERSEDED, at=2, cause="test", superseded_by=new)
         for number, (verdict, status_) in enumerate((("allow", "done"), ("deny", "denied"))):
-            await tx.execute(
-                "INSERT INTO action_logs (at, key, name, class, params_json, verdict, rule, reason, status)"
-                " VALUES (1, ?, 'clip', 'A', '{}', ?, 'test', 'test', ?)",
-                (str(number), verdict, status_),
-            )
+            await put(tx, "action_logs", key=str(number), verdict=verdict, rule="test", reason="test", status=status_)
     told = await totals(db)
     assert told == Totals(0, 2, 1, 2, 2, 1, 1, 1, 2, 300, 60, 1_000, 600, 1_000)
     async with db.write() as tx:

@@ -21,15 +21,18 @@ async def test_a_rename_keeps_the_id_and_the_names_over_time(db: Database) -> No
     await take_in(db, seen("1", "alice"))
     await take_in(db, seen("1", "alicia", 5))
     assert await viewers.names(db, ["1"]) == {"1": "Alicia"}
-    assert await viewers.by_login(db, "alice") is None
+    assert await viewers.find(db, "alice") is None
     rows = await db.rows("SELECT login FROM viewer_names ORDER BY first_seen_at")
     assert [row[0] for row in rows] == ["alice", "alicia"]
 
 
 async def test_two_swap_their_logins(db: Database) -> None:
+    """And a login means who holds it now."""
     await take_in(db, seen("1", "alice"), seen("2", "bob"))
     await take_in(db, seen("1", "bob", 5), seen("2", "alice", 5))
     assert await viewers.names(db, ["1", "2"]) == {"1": "Bob", "2": "Alice"}
+    found = {one.name: one.id for one in await viewers.called(db, ["alice", "bob", "nobody"])}
+    assert found == {"alice": "2", "bob": "1"}
 
 
 async def _provisional_alice(db: Database) -> None:
@@ -57,16 +60,9 @@ async def test_a_viewer_known_by_login_alone_stays_who_they_are(db: Database) ->
     """Recordings without ids are replayed under provisional ones."""
     for role in (Role.VIEWER, Role.VIP):
         await take_in(db, seen("login:alice", "alice", role=role))
-    found = await viewers.by_login(db, "alice")
+    found = await viewers.get(db, await viewers.find(db, "alice") or "")
     assert found is not None
     assert (found.id, found.role) == ("login:alice", Role.VIP)
-
-
-async def test_called_prefers_who_holds_a_login_now(db: Database) -> None:
-    await take_in(db, seen("1", "alice"))
-    await take_in(db, seen("1", "alicia", 5), seen("2", "alice", 5))
-    found = {one.name: one.id for one in await viewers.called(db, ["alice", "alicia", "nobody"])}
-    assert found == {"alice": "2", "alicia": "1"}
 
 
 async def test_who_is_only_shown_by_a_name_does_not_stand_before_who_is_called_so(db: Database) -> None:

@@ -153,13 +153,9 @@ def test_a_message_with_everything() -> None:
     )
 
 
-def test_me_is_its_own_kind_and_loses_its_wrapping() -> None:
-    me = event(f"@{BASE} {ALICE} :\x01ACTION waves\x01")
+def test_an_action_loses_its_wrapping_and_bits_make_a_cheer() -> None:
+    me, cheer = event(f"@{BASE} {ALICE} :\x01ACTION waves\x01"), event(f"@{BASE};bits=100 {ALICE} :Cheer100 nice")
     assert (me.kind, me.text) == (EventKind.ME, "waves")
-
-
-def test_bits_make_a_cheer() -> None:
-    cheer = event(f"@{BASE};bits=100 {ALICE} :Cheer100 nice")
     assert (cheer.kind, cheer.bits) == (EventKind.CHEER, 100)
 
 
@@ -185,57 +181,50 @@ def test_usernotices_become_events_of_their_kind(msg_id: str, kind: EventKind) -
     assert (notice.kind, notice.login, notice.text, notice.system_text) == (kind, "alice", "yay", "Alice did it!")
 
 
-def test_a_timeout_a_ban_and_a_cleared_chat() -> None:
-    when = "tmi-sent-ts=9"
-    assert read(f"@{when};target-user-id=42;ban-duration=600 :t CLEARCHAT #den :alice") == Redaction(9, None, "42", 600)
-    assert read(f"@{when};target-user-id=42 :t CLEARCHAT #den :alice") == Redaction(9, user_id="42")
-    assert read(f"@{when} :t CLEARCHAT #den") == Redaction(9)
+ALL_SETTINGS = "@emote-only=0;followers-only=-1;r9k=0;room-id=7;slow=0;subs-only=1"
+LINES: list[tuple[str, Understood]] = [
+    # a timeout, a ban, a cleared chat; a person without an id never clears the whole chat
+    ("@tmi-sent-ts=9;target-user-id=42;ban-duration=600 :t CLEARCHAT #den :alice", Redaction(9, None, "42", 600)),
+    ("@tmi-sent-ts=9;target-user-id=42 :t CLEARCHAT #den :alice", Redaction(9, user_id="42")),
+    ("@tmi-sent-ts=9 :t CLEARCHAT #den", Redaction(9)),
+    (":t CLEARCHAT #den :Alice", Redaction(5, user_id="login:alice")),
+    # a deleted message, one without its id, and what a recording knows to be deleted
+    ("@login=alice;target-msg-id=m1;tmi-sent-ts=9 :t CLEARMSG #den :gone", Redaction(9, event_id="m1")),
+    ("@login=alice :t CLEARMSG #den :gone", Unparsed()),
+    (f"@{BASE};rm-deleted=1 {ALICE} :gone", OtherLine("DELETED")),
+    # a partner's line in a shared chat
+    (f"@{BASE};source-room-id=8 {ALICE} :hi", OtherRoom()),
+    (f"@{BASE};source-room-id=8;msg-id=sharedchatnotice;login=a :t USERNOTICE #den", OtherRoom()),
+    # the protocol's own
+    ("PING :tmi.twitch.tv", Ping("tmi.twitch.tv")),
+    (":tmi.twitch.tv PONG tmi.twitch.tv :x", Pong()),
+    (":tmi.twitch.tv RECONNECT", Reconnect()),
+    (":tmi.twitch.tv 001 justinfan1 :Welcome, GLHF!", Welcome("justinfan1")),
+    (":tmi.twitch.tv CAP * ACK :twitch.tv/tags", OtherLine("CAP")),
+    (":a!a@a.tmi.twitch.tv JOIN #den", OtherLine("JOIN")),
+    ("", OtherLine("")),
+    # the room's state names only what changed
+    ("@room-id=7;slow=10 :t ROOMSTATE #den", RoomState("7", slow_s=10)),
+    (f"{ALL_SETTINGS} :t ROOMSTATE #den", RoomState("7", emote_only=False, slow_s=0)),
+    ("@msg-id=msg_banned :t NOTICE #den :You are banned.", ChannelNotice("msg_banned", "You are banned.")),
+    (":t NOTICE * :Login authentication failed", ChannelNotice("", "Login authentication failed")),
+    # nobody's message, one without text, one for no room, and garbage
+    ("PRIVMSG #den :hi", Unparsed()),
+    (f"@{BASE} {ALICE}", Unparsed()),
+    (":alice!a@b PRIVMSG den :hi", Unparsed()),
+    *((line, Unparsed()) for line in ("<!DOCTYPE html>", "@id=1", "12 hello", "{}", "@a=b :x", "½ x")),
+]
 
 
-def test_a_cleared_person_without_an_id_never_clears_the_whole_chat() -> None:
-    assert read(":t CLEARCHAT #den :Alice") == Redaction(5, user_id="login:alice")
-
-
-def test_a_deleted_message() -> None:
-    assert read("@login=alice;target-msg-id=m1;tmi-sent-ts=9 :t CLEARMSG #den :gone") == Redaction(9, event_id="m1")
-    assert read("@login=alice :t CLEARMSG #den :gone") == Unparsed()
-
-
-def test_what_a_recording_knows_to_be_deleted_is_no_event() -> None:
-    assert read(f"@{BASE};rm-deleted=1 {ALICE} :gone") == OtherLine("DELETED")
-
-
-def test_a_partners_line_in_a_shared_chat_is_another_rooms() -> None:
-    assert read(f"@{BASE};source-room-id=8 {ALICE} :hi") == OtherRoom()
-    assert read(f"@{BASE};source-room-id=8;msg-id=sharedchatnotice;login=a :t USERNOTICE #den") == OtherRoom()
-    assert isinstance(read(f"@{BASE};source-room-id=7 {ALICE} :hi"), ChatEvent)
+@pytest.mark.parametrize(("line", "meaning"), LINES)
+def test_what_a_line_means(line: str, meaning: Understood) -> None:
+    assert read(line) == meaning
 
 
 def test_another_channels_line_is_another_rooms_unless_any_room_is_taken() -> None:
     assert read(f"@{BASE} {ALICE} :hi", room="attic") == OtherRoom()
     assert isinstance(read(f"@{BASE} {ALICE} :hi", room=None), ChatEvent)
-    assert isinstance(read(f"@{BASE} {ALICE} :hi", room="Den"), ChatEvent)
-
-
-def test_the_protocols_own_lines() -> None:
-    assert read("PING :tmi.twitch.tv") == Ping("tmi.twitch.tv")
-    assert read(":tmi.twitch.tv PONG tmi.twitch.tv :x") == Pong()
-    assert read(":tmi.twitch.tv RECONNECT") == Reconnect()
-    assert read(":tmi.twitch.tv 001 justinfan1 :Welcome, GLHF!") == Welcome("justinfan1")
-    assert read(":tmi.twitch.tv CAP * ACK :twitch.tv/tags") == OtherLine("CAP")
-    assert read(":a!a@a.tmi.twitch.tv JOIN #den") == OtherLine("JOIN")
-    assert read("") == OtherLine("")
-
-
-def test_room_state_names_only_what_changed() -> None:
-    assert read("@room-id=7;slow=10 :t ROOMSTATE #den") == RoomState("7", slow_s=10)
-    full = "@emote-only=0;followers-only=-1;r9k=0;room-id=7;slow=0;subs-only=1 :t ROOMSTATE #den"
-    assert read(full) == RoomState("7", emote_only=False, slow_s=0)
-
-
-def test_notices_with_and_without_a_room() -> None:
-    assert read("@msg-id=msg_banned :t NOTICE #den :You are banned.") == ChannelNotice("msg_banned", "You are banned.")
-    assert read(":t NOTICE * :Login authentication failed") == ChannelNotice("", "Login authentication failed")
+    assert isinstance(read(f"@{BASE};source-room-id=7 {ALICE} :hi", room="Den"), ChatEvent)
 
 
 def test_what_twitch_says_about_ourselves_counts_as_other() -> None:
@@ -253,17 +242,6 @@ def test_a_line_without_id_user_id_or_time_gets_the_same_ones_each_time() -> Non
     assert (first.user_id, first.at, first.display_name) == ("login:alice", 5, "alice")
     assert isinstance(later, ChatEvent)
     assert later.id != first.id
-
-
-def test_nobodys_message_and_a_message_without_text_are_unparsed() -> None:
-    assert read("PRIVMSG #den :hi") == Unparsed()
-    assert read(f"@{BASE} {ALICE}") == Unparsed()
-    assert read(":alice!a@b PRIVMSG den :hi") == Unparsed()
-
-
-@pytest.mark.parametrize("line", ["<!DOCTYPE html>", "@id=1", "12 hello", "{}", "@a=b :x", "½ x"])
-def test_garbage_is_unparsed(line: str) -> None:
-    assert read(line) == Unparsed()
 
 
 def test_a_tag_may_hold_a_second_equals_sign_be_empty_or_have_no_value() -> None:

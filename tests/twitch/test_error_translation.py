@@ -73,11 +73,8 @@ def test_what_a_status_means(status: int, message: str, kind: type[TwitchError])
     assert type(from_status(status, message, "do it")) is type(ours)
 
 
-def test_a_missing_right_is_named() -> None:
+def test_a_missing_right_is_named_and_a_login_of_another_app_told() -> None:
     assert "clips:edit" in str(from_status(401, "Missing scope: clips:edit", "make a clip"))
-
-
-def test_a_login_of_another_app_is_told() -> None:
     assert "different app" in str(from_status(401, "Client ID and OAuth token do not match", "make a clip"))
 
 

@@ -22,7 +22,7 @@ from forgetmenot.memory.grounding import Evidence
 from forgetmenot.memory.handles import Handles
 from forgetmenot.memory.text_gate import text_fault
 from forgetmenot.text.chat_commands import is_command
-from forgetmenot.text.clean import clean, cut
+from forgetmenot.text.clean import clean, cut, skeleton
 from forgetmenot.text.mentions import MENTION, defang, mention
 from forgetmenot.text.sentences import sentences_of
 from forgetmenot.text.words import STOPWORDS, UNSPACED, stem, stems, words
@@ -31,9 +31,9 @@ QUOTE = 8
 """So many words of one message in a row are a quotation."""
 COPIED_AT_MOST = 0.2
 """The share of a summary's letters that may stand in runs of chat."""
-RUN = 24
-"""So many letters in a row that one message has too are a run of chat, wherever its spaces are: five or six words."""
-UNSPACED_WEIGHT = 2.5
+RUN = 22
+"""So many letters in a row that one message has too are a run of chat, wherever its spaces are: four or five words."""
+UNSPACED_WEIGHT = 2.2
 """What a letter counts in a script without spaces: ten of them are a run."""
 MOST_READ = 4_000
 """Characters of a model's summary that are looked at: more than it may have words for."""
@@ -121,7 +121,7 @@ def uncopied(sentences: Sequence[str], messages: Iterable[str]) -> list[str]:
 
 
 def _letters(text: str) -> str:
-    return "".join(char for char in unicodedata.normalize("NFKC", text).casefold() if char.isalnum())
+    return "".join(char for char in skeleton(text) if char.isalnum())
 
 
 def _letter_runs(letters: str) -> list[tuple[str, int]]:

@@ -29,7 +29,7 @@ HALF_A_DAY_MS = 43_200_000
 TAKE_BACK = "reactivated"
 REPLACES = "supersedes"
 
-# What each word may replace. Whoever speaks of themselves, and whoever gives an order, may replace anything.
+# What each word may replace. Whoever speaks of themselves or for the channel, or gives an order, may replace anything.
 _REPLACEABLE = {
     SourceKind.REPORTED: frozenset({SourceKind.REPORTED}),
     SourceKind.OBSERVED: frozenset({SourceKind.REPORTED, SourceKind.OBSERVED}),
@@ -43,7 +43,7 @@ class ClaimSource(NamedTuple):
 
     `amends`: its subject corrects the note that it stands instead of, however much the two are alike.
     `witness_streams`: who has come to fewer is no witness to what is said about somebody else. In a channel too young
-    to have had so many, everybody is.
+    to have had so many, everybody is. `official`: who speaks for the channel says it of the channel.
     """
 
     episode_id: int
@@ -54,6 +54,7 @@ class ClaimSource(NamedTuple):
     per_stream: int | None = None
     witness_streams: int = 0
     amends: bool = False
+    official: bool = False
 
 
 class MergeResult(NamedTuple):
@@ -171,7 +172,7 @@ async def _take_as_same(
     tx: Transaction, same: Note, old: Note | None, new: NewNote, origin: ClaimSource, now: int
 ) -> MergeResult:
     await _confirm(tx, same, new, origin, now)
-    if old is None or old.id == same.id or not may_replace(new.source_kind, old):
+    if old is None or old.id == same.id or not may_replace(new.source_kind, old, official=origin.official):
         return MergeResult("confirmed", same.id)
     await _replace(tx, old, same.id, origin, now)
     return MergeResult("superseded", same.id, old.id)
@@ -183,15 +184,15 @@ async def _replace(tx: Transaction, old: Note, note_id: int, origin: ClaimSource
     await notes.add_evidence(tx, _stance(old.id, origin, "contradicted"))
 
 
-def may_replace(source: SourceKind, old: Note) -> bool:
+def may_replace(source: SourceKind, old: Note, *, official: bool = False) -> bool:
     """Whether a word of this kind may replace a note."""
-    return not old.pinned and old.source_kind in _REPLACEABLE.get(source, frozenset(SourceKind))
+    return not old.pinned and (official or old.source_kind in _REPLACEABLE.get(source, frozenset(SourceKind)))
 
 
 async def _supersede(tx: Transaction, old: Note, new: NewNote, origin: ClaimSource, now: int) -> MergeResult:
     if old.pinned:
         raise FactRefused("pinned")
-    if not may_replace(new.source_kind, old):
+    if not may_replace(new.source_kind, old, official=origin.official):
         raise FactRefused("weaker_word")
     former = await _former(tx, new)
     if former is not None:

@@ -1,4 +1,4 @@
-"""The origin of a note: its fact, who said it, its episodes, what it replaced, where it was used.
+"""The origin of a note: its fact, who said it, its episodes, what it replaced, which prompts had it.
 
 And what a model wrote that did not become one: `refusals`. Texts show present names. Reads only.
 """
@@ -120,7 +120,7 @@ def in_words(explanation: NoteExplanation) -> str:
         ("Replaced notes", [*_notes(explanation.replaced, explanation.names), *undo]),
         ("Replaced by", _notes(successor, explanation.names)),
         ("History", [_happened(one, explanation.names) for one in explanation.history]),
-        ("Replies that used it (`forgetmenot why NUMBER` shows more)", _replies(explanation)),
+        ("Replies whose prompt had it (`forgetmenot why NUMBER` shows more)", _replies(explanation)),
     )
     lines = _about(explanation)
     for head, rows in parts:

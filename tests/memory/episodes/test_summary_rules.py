@@ -71,6 +71,8 @@ CHAT = [
         "We finally beat the water temple after three long evenings of trying and no soul believed it.",
         "wefinallybeatthewatertempleafterthreeeveningsoftrying",
         "We finally beat the water temple somehow three evenings of trying and nobody really",
+        "wé fínálly béát thé wátér témplé áftér thréé événíngs óf tryíng ánd nóbódy bélíévéd ít",
+        "We finally beat the water tent after three evenings of trains.",  # every sixth or so is another word
         "昨日は友達と一緒に新しいラーメン屋に行ってとても美味しかったです。",
         "내일은 친구들이랑 같이 바다에 가서 하루 종일 놀아요.",
     ],

@@ -8,6 +8,7 @@ from forgetmenot.memory.notes import edits
 from forgetmenot.memory.notes.provenance import Refusal, explain, in_words, moment, refusals
 from forgetmenot.store import notes, run_stats
 from tests.notes_world import Change, Learn, World
+from tests.rows import put
 
 
 async def words(world: World, note_id: int) -> str:
@@ -19,11 +20,7 @@ async def words(world: World, note_id: int) -> str:
 async def used_in_a_reply(world: World, note_id: int, section: str) -> int:
     prompt = {"sections": [{"name": section, "rows": [note_id]}]}
     async with world.db.write() as tx:
-        return await tx.insert(
-            "INSERT INTO bot_messages (at, trigger, mode, text, status, prompt_json) VALUES (?, 'mention', 'live', 'x',"
-            " 'sent', ?)",
-            (world.clock.now(), json.dumps(prompt)),
-        )
+        return await put(tx, "bot_messages", at=world.clock.now(), text="x", prompt_json=json.dumps(prompt))
 
 
 async def test_the_whole_chain_is_told(world: World, learn: Learn, change: Change) -> None:
@@ -52,7 +49,7 @@ async def test_the_whole_chain_is_told(world: World, learn: Learn, change: Chang
         f"  `forgetmenot memory undo {new.id}` undoes that.",
         "History",
         f"  {after}: written, in the place of another note",
-        "Replies that used it (`forgetmenot why NUMBER` shows more)",
+        "Replies whose prompt had it (`forgetmenot why NUMBER` shows more)",
         f"  {reply} ({after})",
     ]
     told = await words(world, old.id)
@@ -93,7 +90,7 @@ async def test_every_section_that_shows_notes_counts_as_a_use(world: World, lear
     assert "It came up in 2 streams." in told
     assert "it came up in chat." in told
     assert "Bob said it again in chat." in told
-    assert told.count("Replies that used it") == 1
+    assert told.count("Replies whose prompt had it") == 1
     assert [f"  {reply} (" in told for reply in used] == [True] * len(used)
 
 

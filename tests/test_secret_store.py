@@ -1,5 +1,6 @@
 """Where log-ins are kept: the keyring where there is one, else a file for one pair of eyes."""
 
+import importlib
 import os
 import stat
 from collections.abc import Iterator
@@ -11,7 +12,7 @@ import keyring.backend
 import keyring.errors
 import pytest
 
-from forgetmenot.twitch.token_store import Account, Token, TokenStore
+from forgetmenot.secret_store import Account, Token, TokenStore
 
 ONE = Token("access-1", "refresh-1", "42", "keeper", ("chat:read",))
 TWO = Token("access-2", "refresh-2", "42", "keeper", ("chat:read",))
@@ -124,21 +125,10 @@ def test_a_second_bot_on_this_machine_has_a_log_in_of_its_own(
     assert (one.load(Account.BROADCASTER), two.load(Account.BROADCASTER)) == (ONE, None)
 
 
-def test_a_keyring_that_is_switched_off_loses_nothing(tmp_path: Path) -> None:
-    """`keyring --disable` leaves a keyring that takes everything and keeps nothing."""
-    from keyring.backends.null import Keyring
-
-    with using(Keyring()):  # type: ignore[no-untyped-call]
-        store = TokenStore(tmp_path)
-        store.save(Account.BOT, ONE)
-        assert store.load(Account.BOT) == ONE
-
-
-def test_without_any_keyring_the_file_does(tmp_path: Path) -> None:
-    """As on a headless Linux, where keyring raises NoKeyringError."""
-    from keyring.backends.fail import Keyring
-
-    with using(Keyring()):  # type: ignore[no-untyped-call]  # keyring is not fully typed
+@pytest.mark.parametrize("backend", ["null", "fail"])
+def test_without_any_keyring_the_file_does(tmp_path: Path, backend: str) -> None:
+    """`keyring --disable` leaves one that takes everything and keeps nothing; a headless Linux one that raises."""
+    with using(importlib.import_module(f"keyring.backends.{backend}").Keyring()):
         store = TokenStore(tmp_path)
         assert store.load(Account.BOT) is None
         store.save(Account.BOT, ONE)

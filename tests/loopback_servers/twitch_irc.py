@@ -1,0 +1,165 @@
+"""The chat of the loopback Twitch as a bot may meet it: anonymous readers, refusals, half-open connections.
+
+What is sent to a stalled connection is lost, as on a half-open TCP connection.
+"""
+
+import asyncio
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+from aiohttp import web
+
+from forgetmenot.sim import irc, world
+from forgetmenot.sim.irc import HOST, tagged
+from forgetmenot.sim.world import Tokens, User
+
+ANONYMOUS = "justinfan"
+KNOWN = {"twitch.tv/tags", "twitch.tv/commands", "twitch.tv/membership"}
+
+FOREVER = -1  # the end of a ban, as against a timeout
+
+
+@dataclass(frozen=True, slots=True)
+class Ban:
+    """Who may not write: until when (ms; FOREVER for a ban, as against a timeout), since when, by whom, and why."""
+
+    until: int
+    since: int
+    by: User
+    reason: str = ""
+
+
+@dataclass(slots=True)
+class Modes:
+    """The chat's settings, under Twitch's own names."""
+
+    emote_mode: bool = False
+    follower_mode: bool = False
+    follower_mode_duration: int | None = None
+    slow_mode: bool = False
+    slow_mode_wait_time: int | None = None
+    subscriber_mode: bool = False
+    unique_chat_mode: bool = False
+
+
+class World(world.World):
+    """A channel that knows whom it has banned, the modes of its chat, and what was deleted."""
+
+    def __init__(self, channel: str, now: Callable[[], int]) -> None:
+        super().__init__(channel, now)
+        self.bans: dict[str, Ban] = {}  # by user id
+        self.rules = Modes()
+        self.deleted: set[str] = set()
+        self.games = {"509658": "Just Chatting", "27471": "Minecraft", "504461": "Celeste"}
+
+    def ban_left(self, user_id: str) -> int:
+        """FOREVER for a ban, the ms that are left of a timeout, 0 for neither."""
+        ban = self.bans.get(user_id)
+        until = ban.until if ban is not None else 0
+        return until if until == FOREVER else max(0, until - self.now())
+
+    def ban(self, user_id: str, seconds: int | None, by: User | None = None, reason: str = "") -> None:
+        """Ban somebody, or time them out. `by`: the streamer, unless named."""
+        now = self.now()
+        until = FOREVER if seconds is None else now + seconds * 1_000
+        self.bans[user_id] = Ban(until, now, by or self.owner, reason)
+
+
+def notice(text: str, *, channel: str = "*", msg_id: str = "") -> str:
+    """NOTICE; the server's own when the channel is "*"."""
+    target = channel if channel == "*" else f"#{channel}"
+    return tagged({"msg-id": msg_id} if msg_id else {}, f":{HOST} NOTICE {target} :{text}")
+
+
+@dataclass(slots=True, eq=False)
+class Connection(irc.Connection):
+    """`received` is every line that it sent but its password."""
+
+    caps: set[str] = field(default_factory=set)
+    received: list[str] = field(default_factory=list)
+    stalled: bool = False
+
+    async def send(self, *texts: str) -> None:
+        if not self.stalled:
+            await irc.Connection.send(self, *texts)
+
+
+class IrcServer(irc.IrcServer):
+    """`silent_unknown`: a JOIN of a channel that does not exist gets no answer at all."""
+
+    connections: list[Connection]  # type: ignore[assignment]  # it makes no others
+
+    def __init__(self, world: World, tokens: Tokens) -> None:
+        super().__init__(world, tokens)
+        self.world: World = world
+        self.silent_unknown = False
+
+    def connected(self, socket: web.WebSocketResponse, request: web.Request) -> Connection:
+        return Connection(socket, request, stalled=bool(request.get("stalled")))
+
+    async def end(self, connection: irc.Connection) -> None:
+        assert isinstance(connection, Connection)
+        while connection.stalled and connection.request.transport is not None:  # noqa: ASYNC110  # no event tells of it
+            await asyncio.sleep(0.02)  # a closing handshake is not answered either
+        if not connection.stalled:
+            await super().end(connection)
+
+    async def take(self, connection: irc.Connection, line: str) -> None:
+        assert isinstance(connection, Connection)
+        if not connection.stalled:
+            connection.received.append("PASS ***" if line.startswith("PASS ") else line)
+            await super().take(connection, line)
+
+    async def acknowledge(self, connection: irc.Connection, rest: str) -> None:
+        assert isinstance(connection, Connection)
+        connection.caps.update(rest.removeprefix("REQ :").split())
+        assert connection.caps <= KNOWN
+        await super().acknowledge(connection, rest)
+
+    async def sign_in(self, connection: irc.Connection) -> None:
+        token = self.tokens.valid(connection.password.removeprefix("oauth:"))
+        if connection.nick.startswith(ANONYMOUS):
+            await self.let_in(connection)
+            return
+        if token is None or "chat:read" not in token.scopes:
+            well_formed = connection.password.startswith("oauth:")
+            why = "Login authentication failed" if well_formed else "Improperly formatted auth"
+            await connection.send(notice(why))
+        await super().sign_in(connection)
+
+    async def join(self, connection: irc.Connection, channel: str) -> None:
+        if channel != self.world.owner.login:
+            if not self.silent_unknown:
+                why = "This channel does not exist or has been suspended."
+                await connection.send(notice(why, channel=channel, msg_id="msg_channel_suspended"))
+        elif connection.user is not None and self.world.ban_left(connection.user.id) == FOREVER:
+            why = f"You are permanently banned from talking in {channel}."
+            await connection.send(notice(why, channel=channel, msg_id="msg_banned"))
+        else:
+            await super().join(connection, channel)
+
+    def room_state(self) -> str:
+        rules = self.world.rules
+        tags = {
+            "emote-only": int(rules.emote_mode),
+            "followers-only": (rules.follower_mode_duration or 0) if rules.follower_mode else -1,
+            "r9k": int(rules.unique_chat_mode),
+            "room-id": self.world.room_id,
+            "slow": (rules.slow_mode_wait_time or 30) if rules.slow_mode else 0,
+            "subs-only": int(rules.subscriber_mode),
+        }
+        return tagged(tags, f":{HOST} ROOMSTATE #{self.world.owner.login}")
+
+    async def clear_message(self, message_id: str) -> None:
+        self.world.deleted.add(message_id)
+        await super().clear_message(message_id)
+
+    async def clear_person(self, user: User, seconds: int | None) -> None:
+        self.world.deleted.update(said.id for said in self.said if said.user.id == user.id)
+        await super().clear_person(user, seconds)
+
+    async def clear_all(self) -> None:
+        """A moderator clears the whole chat."""
+        self.world.deleted.update(self.world.messages)
+        tags = {"room-id": self.world.room_id, "tmi-sent-ts": self.world.now()}
+        await self.broadcast(tagged(tags, f":{HOST} CLEARCHAT #{self.world.owner.login}"))

@@ -1,0 +1,30 @@
+"""Rows that a test needs as they are: with what matters to it, and something plain for the rest."""
+
+from typing import Any
+
+from forgetmenot.store.database import Transaction
+
+_PLAIN: dict[str, dict[str, Any]] = {
+    "action_logs": {
+        "at": 1, "name": "clip", "class": "A", "params_json": "{}", "verdict": "allow", "rule": "", "reason": "",
+    },
+    "bot_messages": {"at": 1, "trigger": "mention", "mode": "live", "text": "", "status": "sent"},
+    "episodes": {"kind": "chat", "started_at": 1, "ended_at": 2, "events": 25, "created_at": 2},
+    "events": {"run_id": 1, "kind": "message", "role": "viewer", "at": 1},
+    "model_calls": {"at": 1, "purpose": "reply", "model": "fake", "latency_ms": 1},
+    "runs": {"started_at": 0, "command": "test"},
+    "semantic_notes": {
+        "scope": "viewer", "confidence": 0.9, "source_kind": "self_claim", "created_at": 1, "last_confirmed_at": 1,
+    },
+    "streams": {"started_at": 1, "last_event_at": 1},
+    "viewers": {"first_seen_at": 1, "last_seen_at": 1},
+}  # fmt: skip
+
+
+async def put(tx: Transaction, table: str, **columns: object) -> int:
+    """Insert one row; its rowid. A viewer is shown by the login."""
+    row = {**_PLAIN.get(table, {}), **columns}
+    if table == "viewers" and "display_name" not in row:
+        row["display_name"] = str(row["login"]).title()
+    marks = ", ".join(f":{name}" for name in row)
+    return await tx.insert(f"INSERT INTO {table} ({', '.join(row)}) VALUES ({marks})", row)  # noqa: S608
