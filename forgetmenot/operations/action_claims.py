@@ -116,6 +116,7 @@ _MADE = (
     r"|slapped"
     r"|(?:is|are|'s|now|all|back) (?:\w+ )?(?:on|off|up|in|out|live|over|gone|there)|(?:live|up|on|off|out|gone"
     r"|over)$|(?:here|there)'s"
+    r"|^(?:\w+ )?(?:clipp|start|post|mak|creat|launch|sett|open|announc|runn|add|giv|send)ing"
     rf"|{_I} (?:got|grabbed|took|threw|hit|did|ran|dealt)|enjoy|(?:is|are) now|incoming|in effect"
     r"|gesetzt|gemacht|erstellt|gestellt|raus|aktiv(?:iert)?|an$|aus$|geandert|gewechselt|aktualisiert|steht"
     r"|gestartet|gegeben|weg|da$|gesendet|eingeschaltet"

@@ -169,7 +169,7 @@ ACTIONS: tuple[Action, ...] = (
     ),
     Action(
         "effect", A, "run an effect of the streamer's other bot", _effect,
-        (Parameter("effect", ParameterKind.EFFECT, most=80),), cooldown_s=30, needs_live=True,
+        (Parameter("effect", ParameterKind.EFFECT, most=80),), cooldown_s=30, needs_live=True, typed="effect",
     ),
     Action(
         "bit", A, "note that a running joke came up",

@@ -76,7 +76,7 @@ class FactGatherer:
         asker = await self._asker(context.event, settings, state)
         found, target = await self._target(proposal, asker, context.event, settings, state, now)
         facts = _standing_facts(state, asker, now)
-        asked = _facts_of_words(context.event.text, context.question, target, asker)
+        asked = _facts_of_words(context.event.text, context.question, target, asker, settings)
         if proposal.name == CORRECT and (fact := await self._corrected(proposal, context, asker)):
             asked["typed"] |= {CORRECT: fact}
         return replace(
@@ -109,7 +109,7 @@ class FactGatherer:
         target = facts.asker if own else await self._by_login(name, settings, state)
         found = TargetFound.FOUND if target else TargetFound.UNKNOWN
         serious = requests.is_serious((message,))
-        asked = _facts_of_words(message, message, target, facts.asker)
+        asked = _facts_of_words(message, message, target, facts.asker, settings)
         return replace(facts, target=target, found=found, serious=serious, **asked)
 
     async def _corrected(self, proposal: Proposal, context: ActionContext, asker: PersonFacts) -> str:
@@ -205,9 +205,11 @@ _TIMEOUTS = tuple(
 )
 
 
-def _facts_of_words(message: str, question: str, target: PersonFacts | None, asker: PersonFacts) -> dict[str, Any]:
+def _facts_of_words(
+    message: str, question: str, target: PersonFacts | None, asker: PersonFacts, settings: Settings
+) -> dict[str, Any]:
     """The facts that are read from the words of a line."""
-    typed = requests.typed(message, question, target, asker)
+    typed = requests.typed(message, question, target, asker, settings.bridge.effects)
     return {
         "asked_for": requests.asked_for(question or message) | typed.keys(),
         "asks_nothing": requests.asks_nothing(question or message),

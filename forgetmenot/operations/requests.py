@@ -25,14 +25,16 @@ from forgetmenot.text.clean import clean
 from forgetmenot.text.mentions import defang, without_addresses
 from forgetmenot.text.outgoing import without_command, without_phrases
 from forgetmenot.text.statements import first_word, others_fact, own_fact
-from forgetmenot.text.words import words
+from forgetmenot.text.words import stem, words
 
 _NOT = frozenset({"not", "dont", "never", "no", "cant", "wont", "without", "stop", "nicht", "nie", "kein", "keinen"})
 _WONDERING = frozenset(
     ("is", "are", "was", "were", "why", "what", "whats", "how", "did", "does", "when", "who", "where", "should", "if")
 )
-_STATEMENT_STARTS = (_WONDERING - {"should", "if"}) | frozenset(
-    ("i", "im", "ive", "my", "we", "ich", "mein", "meine", "wir", "wer", "wie", "was", "wann", "wo", "warum", "welche")
+_QUESTION_STARTS = (_WONDERING - {"should", "if"}) | {"wer", "wie", "was", "wann", "wo", "warum", "welche"}
+_STATEMENT_STARTS = frozenset(
+    words("""i im ive my we ich mein meine wir
+    hi hey hello good thanks thank gn gg hallo guten danke hola gracias""")
 )
 _REQUEST_WORDS = frozenset(
     (
@@ -85,36 +87,51 @@ _JOKES = re.compile(
 
 def asked_for(message: str) -> frozenset[str]:
     """The names of the actions that this message asks for about its own author or for everybody, in so many words."""
-    # what somebody quotes, they do not ask for
-    spoken = words(_QUOTED.sub(" ", _CALLED.sub("", clean(message))))
-    if _NOT & set(spoken):
-        return frozenset()
+    spoken = _request(message)
     line = " ".join(spoken)
     asked = (one for one in ACTIONS if one.asks and re.search(rf"\b(?:{one.asks})(?!\w)", line))
     return frozenset(one.name for one in asked if not (one.channel_wide and spoken[0] in _WONDERING))
 
 
-def asks_nothing(message: str) -> bool:
-    """Whether a line only says something of its author, or asks what, when or who.
+def _request(message: str) -> list[str]:
+    """The words that may ask for something: without the name called and what is quoted; none if any denies it."""
+    # what somebody quotes, they do not ask for
+    spoken = words(_QUOTED.sub(" ", _CALLED.sub("", clean(message))))
+    return [] if _NOT & set(spoken) else spoken
 
-    It is one clause, has no request word, and names none of the actions that are guarded.
+
+def asks_nothing(message: str) -> bool:
+    """Whether a line only greets, laughs, says something of its author, or asks what, when or who.
+
+    It is one clause, has no request word, and names none of the actions that are guarded or asked for.
     """
     line = _CALLED.sub("", clean(message)).rstrip(" .!?…)")
     spoken = words(line)
     return (
         bool(spoken)
-        and spoken[0] in _STATEMENT_STARTS
+        and (spoken[0] in _STATEMENT_STARTS | _QUESTION_STARTS or len(spoken) == 1)
         and not _REQUEST_WORDS & set(spoken)
         and not _NAMES_ACTION.search(" ".join(spoken))
         and not _SECOND_CLAUSE.search(line)
+        and not asked_for(line)
     )
 
 
-def typed(message: str, question: str, target: PersonFacts | None, asker: PersonFacts) -> dict[str, str]:
-    """The asker's text in this line, by action. `question`: the line without the bot's name."""
+def is_small_talk(message: str) -> bool:
+    """Whether a line asks for nothing and is no question either."""
+    spoken = words(_CALLED.sub("", clean(message)))
+    return asks_nothing(message) and "?" not in message and spoken[0] not in _QUESTION_STARTS
+
+
+def typed(
+    message: str, question: str, target: PersonFacts | None, asker: PersonFacts, effects: Iterable[str] = ()
+) -> dict[str, str]:
+    """The asker's text in this line, by action. `question`: it without the bot's name. `effects`: those there are."""
     said = clean(question or message)
     bit = _BIT.search(said)
     texts = {"bit": bit[1]} if bit else {}
+    if effect := _effect(_request(said), effects):
+        texts["effect"] = effect
     name, _, text = spoken_command(said).partition(" ")
     own = target is not None and target.id == asker.id
     if target is None or name not in {"!remember", "!forget"}:
@@ -122,6 +139,13 @@ def typed(message: str, question: str, target: PersonFacts | None, asker: Person
     if about_target := _about(name, text, target, own=own):
         texts[name.removeprefix("!")] = about_target
     return texts
+
+
+def _effect(spoken: list[str], effects: Iterable[str]) -> str:
+    """The effect that a request names with all its words, the longest such; "" if there is none."""
+    said = {stem(word) for word in spoken if spoken[0] not in _WONDERING}
+    named = (one for one in effects if words(one) and said.issuperset(map(stem, words(one))))
+    return max(named, key=len, default="")
 
 
 def _about(name: str, text: str, target: PersonFacts, *, own: bool) -> str:

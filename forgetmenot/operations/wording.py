@@ -43,13 +43,14 @@ def words_for(
         return "" if own or not (say or line) else line or language("action.done")
     if outcome is not None and outcome.kind is OutcomeKind.UNKNOWN:
         return language("action.unsure")
-    return harmless(if_refused, language)
+    return harmless(if_refused, language, name)
 
 
-def harmless(if_refused: str, language: Language = ENGLISH) -> str:
-    """The model's words for a refusal; a neutral sentence if they are empty or claim an action."""
+def harmless(if_refused: str, language: Language = ENGLISH, name: str = "") -> str:
+    """The model's words for a refusal; a sentence of ours if they are empty or claim an action."""
     said = without_machine_text(if_refused).strip()
-    return said if said and not claims_action(said) else language("action.neutral")
+    own = f"action.refused.{name}"
+    return said if said and not claims_action(said) else language(own if own in language else "action.neutral")
 
 
 def described(name: str, params: Mapping[str, str], target: str, language: Language = ENGLISH) -> str:

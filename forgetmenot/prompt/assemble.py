@@ -158,7 +158,8 @@ def _channel(material: PrefixMaterial) -> tuple[tuple[str, str], ...]:
 def assemble(prefix: Prefix, material: TailMaterial, settings: Settings, factor: float = 1.0) -> Prompt:
     """The prompt for one message, never larger than the budget."""
     budget = settings.prompt.budget_tokens
-    material = replace(_without_hidden(material), language=_language(material, settings))
+    language = "German" if is_answered_in_german(material.message.text, settings) else ""
+    material = replace(_without_hidden(material), language=language)
     now, speaker = _now(material, factor), _speaker(material, factor)
     own, message = _own_block(material), _message_block(material, rows.MESSAGE_BYTES)
     optional = _optional_blocks(material, settings, factor)
@@ -171,11 +172,10 @@ def assemble(prefix: Prefix, material: TailMaterial, settings: Settings, factor:
     return _prompt(draft, [now, speaker])
 
 
-def _language(material: TailMaterial, settings: Settings) -> str:
-    """Which, where it has to be said: for a German message whose answer may be in any, as small models forget."""
-    free = speaking(settings).language == BotSettings().reply_language
+def is_answered_in_german(message: str, settings: Settings) -> bool:
+    """Whether a German message has a German answer, which small models have to be told."""
     # the default leaves the language to the model; a language of the streamer's stands in the instructions
-    return "German" if free and is_german(material.message.text) else ""
+    return speaking(settings).language == BotSettings().reply_language and is_german(message)
 
 
 def split(prompt: Prompt) -> tuple[str, str]:
@@ -263,7 +263,10 @@ def _spread(newest: Iterator[PromptLine], material: TailMaterial) -> tuple[Promp
 
 
 def _now(material: TailMaterial, factor: float) -> Section:
-    return plain_section("now", f"Today is {rows.today(material.now)}.\n\n", factor)
+    minutes = (material.now - material.live_since) // 60_000 if material.live_since else -1
+    live = f"; the stream has been live for {minutes // 60} h {minutes % 60} min" if minutes >= 0 else ""
+    text = f"Today is {rows.today(material.now)}, {rows.clock_time(material.now)}{live}.\n\n"
+    return plain_section("now", text, factor)
 
 
 def _speaker(material: TailMaterial, factor: float) -> Section:

@@ -143,8 +143,8 @@ class TailMaterial:
 
     `before`: lines of the speaker that the message continues (a bare mention). `thread`: the bot's lines to this
     speaker. `hidden`: people of whom nothing may stand in the prompt, whatever was read. `left_alone`: what the reply
-    must not bring up. `asks_memory`: only memory can answer it. `nothing_known`: and no note does. `language`: the
-    one to answer in, where it has to be said.
+    must not bring up. `live_since`: 0 where the stream is off. `asks_memory`: only memory can answer it.
+    `nothing_known`: and no note does. `language`: the one to answer in, where it has to be said.
     """
 
     now: int
@@ -168,6 +168,7 @@ class TailMaterial:
     names: Mapping[str, str] = field(default_factory=dict)
     hidden: frozenset[str] = frozenset()
     left_alone: tuple[str, ...] = ()
+    live_since: int = 0
     asks_memory: bool = False
     nothing_known: bool = False
     language: str = ""

@@ -208,6 +208,11 @@ def today(ms: int) -> str:
     return _moment(ms).strftime("%A, %Y-%m-%d")
 
 
+def clock_time(ms: int) -> str:
+    """`15:04 UTC`: where the streamer lives is nobody's business."""
+    return _moment(ms).strftime("%H:%M UTC")
+
+
 def ago(ms: int) -> str:
     """How long ago, as people say it: "today", "2 days ago", "5 weeks ago". A date in the future is today."""
     days = max(0, ms) // _DAY

@@ -8,6 +8,7 @@
 - The tail is one snapshot in the reader's thread, unless notes of a viewer are not cached yet.
 """
 
+import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import starmap
@@ -66,6 +67,12 @@ ONE_THOUGHT = MINUTE
 THREAD_LINES = 3
 RECENT_ACTIONS = 3
 HEARD_FACTS = 3
+_QUOTES_BOT = re.compile(
+    r"\b(?:you|u) (?:just |once |already )?(?:said|told (?:me|us)|promised)\b"
+    r"|\bdu hast\b.*\b(?:gesagt|erzählt|versprochen)\b",
+    re.IGNORECASE,
+)
+"""Who holds the bot to its words asks what it remembers of them."""
 MAY_ANSWER_EACH = 2  # of the best notes of each person, and of the channel, that are judged to answer
 
 
@@ -173,6 +180,7 @@ class ContextGatherer:
             message=PromptLine(0, event.id, event.user_id, event.text or event.system_text, event.at),
             standing=standing,
             streams=streams,
+            live_since=_live_since(moment.channel),
             depth=moment.depth,
         )
 
@@ -280,7 +288,7 @@ class ContextGatherer:
             channel = await self._recall.about([CHANNEL], asked.query, talk=talk, seen=asked.seen[CHANNEL])
         people = [material.speaker.id, *(other.viewer.id for other in material.others)]
         question = without_names(moment.trigger.question, self._recall.active_viewers.is_name)
-        asks = bool(asked_about(question))
+        asks = bool(asked_about(question) or _QUOTES_BOT.search(question))
         asked_of = [*(theirs or [own]), channel]
         told = material.past_episodes or material.heard or any(found.fits for found in asked_of)
         answering = [recalled.note.fact for found in asked_of for recalled in found[:MAY_ANSWER_EACH]]
@@ -307,6 +315,11 @@ class ContextGatherer:
             return material
         names, hidden = await viewers.shown_and_hidden(self._db, sorted(ids))
         return replace(material, names={**material.names, **names}, hidden=material.hidden | hidden)
+
+
+def _live_since(channel: Mapping[str, str]) -> int:
+    began = channel.get("started_at", "")
+    return int(began) if channel.get("live") == "1" and began.isdigit() else 0
 
 
 def _own_line(said: SentReply) -> PromptLine:

@@ -309,7 +309,7 @@ class ReplyEngine:
 
 SPEAKERS_KEPT = 200
 CONVERSATIONS_KEPT = 500
-LINES_BETWEEN = 1  # of others; after more, what somebody says is as likely for those who spoke since
+LINES_BETWEEN = 0  # of others; after one, what somebody says is as likely for whoever spoke
 LINES_BEFORE_A_QUESTION = 15  # of others; after more, chat has gone on, and a question is for whoever is talked to now
 
 

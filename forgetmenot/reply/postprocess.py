@@ -12,6 +12,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from forgetmenot.operations.action_claims import without_machine_text
+from forgetmenot.operations.requests import is_small_talk
 from forgetmenot.settings.schema import Settings
 from forgetmenot.text.caches import text_cache
 from forgetmenot.text.clean import clean
@@ -27,6 +28,8 @@ MOST_READ = 4_000
 MOST_ROUNDS = 20
 SHORTEST_QUOTE = 6
 """Words of the instructions in a row, from which on a sentence is cut."""
+MOST_TALK = 2
+"""Sentences of an answer to a line that asks for nothing."""
 SHORTEST_ECHO = 3
 """Words that a sentence of the message must have for its repetition to be cut."""
 MOST_SIGNS = 30
@@ -105,6 +108,7 @@ _NOTE_NUMBER = re.compile(
 )
 _OFFER = re.compile(
     r"\b(?:how|what) (?:can|may) i (?:help|assist)|\banything\b.*\bi can (?:help|assist|do)\b|\bhesitate to\b"
+    r"|\bfeel free to (?:ask|let)\b"
     r"|\b(?:happy|glad|here) to (?:help|assist)|\b(?:help|assist) (?:you )?with (?:that|this)[.!]"
     r"|\byou need (?:anything|help|assistance)\b|\banything (?:else )?(?:that )?you need\b"
     r"|\bkann ich (?:dir|euch|ihnen) .*\b(?:\w*helfen|tun)\b|\bbrauchst du .*\bhilfe\b",
@@ -189,6 +193,13 @@ def _offer(text: str, context: FilterContext) -> str:
     rest = _cut_sentences(text, lambda sentence: bool(_OFFER.search(sentence) and not _REFUSES.search(sentence)))
     rest = _cut_sentences(rest, lambda sentence: bool(_OFFER.search(sentence)) and not rest.endswith(sentence))
     return rest or (text if context.direct else "")
+
+
+def _talk(text: str, context: FilterContext) -> str:
+    """A sentence or two, as the instructions say, where the message asks for nothing: the rest is off the point."""
+    sentences = sentences_of(text)
+    too_many = len(sentences) > MOST_TALK and is_small_talk(context.question)
+    return joined(sentences[:MOST_TALK]) if too_many else text
 
 
 def _cut_sentences(text: str, is_cut: Callable[[str], bool]) -> str:
@@ -330,6 +341,7 @@ CHAIN: tuple[tuple[str, Callable[[str, FilterContext], str]], ...] = (
     ("instructions", _instructions),
     ("echo", _echo),
     ("offer", _offer),
+    ("talk", _talk),
     ("wrong name", _wrong_name),
     ("spam", _spam),
     ("links", _links),

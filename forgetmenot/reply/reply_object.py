@@ -1,7 +1,7 @@
 """The object that a model answers with: `{"action": {name, parameters} | null, "say": str, "if_refused": str}`.
 
 Guarantees:
-- The schema holds the actions that are switched on and that this speaker could get, and no others.
+- The schema holds the actions that are switched on and that this speaker could get by this line, and no others.
 - A proposal comes from the object's `action` alone; no text inside `say` is ever one.
 - An answer that is not such an object gives no words, but for a `say` that was cut off: its whole sentences.
 - Reading never raises, whatever the text.
@@ -21,10 +21,10 @@ import msgspec
 from forgetmenot.domain.action import Proposal
 from forgetmenot.domain.chat import Role
 from forgetmenot.domain.model import ModelAnswer, ModelRequest, Prompt, Purpose
-from forgetmenot.operations.catalogue import ACTIONS
+from forgetmenot.operations.catalogue import ACTIONS, NAMES
 from forgetmenot.operations.entry import PRIVILEGED, Action, ActionClass, Parameter, ParameterKind
-from forgetmenot.operations.requests import asked_for
-from forgetmenot.prompt.assemble import split
+from forgetmenot.operations.requests import asked_for, asks_nothing, is_small_talk
+from forgetmenot.prompt.assemble import is_answered_in_german, split
 from forgetmenot.prompt.instructions import without_form
 from forgetmenot.reply.support import says_nothing
 from forgetmenot.settings.schema import ActionSettings, Settings
@@ -36,6 +36,8 @@ ACTION = "what the current message itself asks you to do, else null"
 IF_REFUSED = "only with an action: what you say instead if it is not done"
 UNREADABLE = "the model's answer was not in the asked form"
 NOTHING_TO_SAY = "the model had nothing to say"
+CORRECTING = frozenset({"correct"})
+"""What a line that asks for nothing, and is no question, may still lead to."""
 
 _NAME = re.compile(r"[a-z][a-z_]{0,31}")
 _CUT_SAY = re.compile(r'"say"\s*:\s*"((?:[^"\\]|\\.)*)("?)', re.DOTALL)
@@ -86,12 +88,14 @@ def _named(parameter: Parameter, effects: Sequence[str]) -> str:
     return "" if parameter.default is not None else parameter.name
 
 
-def reply_schema(settings: ActionSettings, role: Role, effects: Sequence[str] = ()) -> Mapping[str, Any]:
-    """The JSON schema of an answer to a speaker of this role."""
+def reply_schema(
+    settings: ActionSettings, role: Role, effects: Sequence[str] = (), among: AbstractSet[str] = NAMES
+) -> Mapping[str, Any]:
+    """The JSON schema of an answer to a speaker of this role, with actions `among` these names."""
     could_get = [
         action
         for action in switched_on(settings, effects)
-        if action.kind is not ActionClass.NEVER_ALONE or role in PRIVILEGED
+        if action.name in among and (action.kind is not ActionClass.NEVER_ALONE or role in PRIVILEGED)
     ]
     say = {"type": "string", "description": SAY}
     if not could_get:
@@ -123,17 +127,18 @@ def _actions_schema(names: list[str], parameters: tuple[Parameter, ...]) -> dict
     return _object({"name": {"type": "string", "enum": names}, **kinds}, optional)
 
 
-def reply_request(prompt: Prompt, settings: Settings, role: Role) -> ModelRequest:
-    """The model call for a reply to a speaker of this role."""
+def reply_request(prompt: Prompt, settings: Settings, role: Role, question: str) -> ModelRequest:
+    """The model call for a reply to this `question` by a speaker of this role."""
     system, data = split(prompt)
+    possible = (CORRECTING if is_small_talk(question) else frozenset()) if asks_nothing(question) else NAMES
     return ModelRequest(
         Purpose.REPLY,
         system,
         data,
         max_output_tokens=settings.model.reply_output_tokens,
-        schema=reply_schema(settings.actions, role, settings.bridge.effects),
+        schema=reply_schema(settings.actions, role, settings.bridge.effects, possible),
         plain_system=without_form(system),
-        language=settings.bot.language,
+        language="de" if is_answered_in_german(question, settings) else settings.bot.language,
     )
 
 

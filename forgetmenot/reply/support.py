@@ -13,6 +13,7 @@ from typing import NamedTuple
 
 from forgetmenot.memory.facts.similarity import Relation, relate
 from forgetmenot.memory.grounding import alike
+from forgetmenot.memory.text_gate import claim_fault
 from forgetmenot.text.questions import taken_words
 from forgetmenot.text.sentences import ENDS, sentences_of
 from forgetmenot.text.words import FOREIGN_STOPWORDS, STOPWORDS, stem, telling_stems, words
@@ -47,8 +48,17 @@ _OF_ITSELF = re.compile(
 _OF_YOU = re.compile(
     r"\b(?:you|your|yours|y['’]all|he|she|they|his|her|their|du|dich|dir|dein\w*|euch|er|sie)\b", re.IGNORECASE
 )
+_LIVED = re.compile(
+    r"\bI(?:['’]ve| have) (?:(?:always|also|just|even|really) )?"
+    r"(?:been (?:play|liv|work|watch|eat|stud|learn|train|driv)\w+|played|tried|enjoyed|loved|lived|visited|eaten)\b"
+    r"|\bI (?:always|usually|often) (?:enjoy|love|like|play|eat|drink|watch)\b|\bI (?:used to|grew up)\b"
+    r"|\bI(?:['’]m| am) (?:an? )?(?!not? )(?:\w+ )?(?:human|person|sentient|conscious)\b",
+    re.IGNORECASE,
+)
+"""What only somebody with a life says of themselves: a bot has played, eaten and enjoyed nothing."""
 _AS_WELL = re.compile(r"\b(?:too|also|as well|auch|same)\b", re.IGNORECASE)
 _LEFT_OVER = re.compile(r"\A(?:but|and|so|aber|und)\b,?\s+(\w)", re.IGNORECASE)
+_NOT = frozenset(("not", "never", "no", "wont", "dont", "cant", "isnt", "nicht", "nie", "kein", "keine"))
 _ADMITS = re.compile(
     r"\b(?:(?:do|does|did|can|could)(?:n?['’]?t| ?not) (?:\w+ )?(?:know|remember|recall|have|say|tell|see|find|assist"
     r"|help)"
@@ -71,8 +81,8 @@ _SMALL_TALK = frozenset(
         leid siento perdona perdón désolé desculpa desculpe scusa spiace przykro przepraszam"""
     )
 ) | frozenset(map(stem, FOREIGN_STOPWORDS))
-SHORTEST_REPEATED = 4
-"""Words of the shortest sentence that counts as repeated."""
+SHORTEST_REPEATED, LONGEST_ADMISSION = 4, 8
+"""Words of the shortest sentence that counts as repeated, and of the longest admission, which may be said again."""
 SAME_WORD = 0.9
 """Least `alike` of two forms of one word."""
 BEGINNING = 3
@@ -154,7 +164,7 @@ class _Rows:
 
 
 def borrowed(reply: str, known: Iterable[str], said: str = "", about: Iterable[str] = ()) -> list[Claim]:
-    """The sentences in which the bot says of itself what a row, or the line `said` to it, says of somebody.
+    """The sentences in which the bot tells of a life, or of itself what a row, or the line `said`, says of somebody.
 
     "my cat is Miso"; and "I just got promoted!" to who was. `about`: names of others who were asked about; a sentence
     with one of them is about them ("Bob is a nurse, if I'm not mistaken").
@@ -171,11 +181,26 @@ def borrowed(reply: str, known: Iterable[str], said: str = "", about: Iterable[s
     return [
         Claim("borrowed", *sentence.span())
         for sentence in _SENTENCE.finditer(reply)
-        if _OF_ITSELF.search(sentence[0])
-        and not _OF_YOU.search(sentence[0])
-        and others.isdisjoint(words(sentence[0]))
-        and is_theirs(telling_stems(sentence[0], 2), as_well=bool(_AS_WELL.search(sentence[0])))
+        if _LIVED.search(sentence[0])
+        or (
+            _OF_ITSELF.search(sentence[0])
+            and not _OF_YOU.search(sentence[0])
+            and others.isdisjoint(words(sentence[0]))
+            and is_theirs(telling_stems(sentence[0], 2), as_well=bool(_AS_WELL.search(sentence[0])))
+        )
     ]
+
+
+def parroted(reply: str, asked: str, names: Iterable[str]) -> list[Claim]:
+    """The insults and accusations of people that are made of the message's words: "repeat after me: bob is a thief"."""
+    given, people, found = telling_stems(asked), {name.casefold() for name in names}, []
+    for sentence in _SENTENCE.finditer(reply):
+        own, said = telling_stems(sentence[0]), set(words(sentence[0]))
+        # the classifier was trained on statements about people: to "Hello to you too" it says anything
+        theirs = people & said and not _NOT & said and 2 * len(own & given) >= len(own)
+        if theirs and claim_fault(sentence[0].strip()) in {"insult", "accusation"}:
+            found.append(Claim("parroted", *sentence.span()))
+    return found
 
 
 def contradicted(reply: str, facts: Iterable[str], names: Iterable[str]) -> list[Claim]:
@@ -200,13 +225,22 @@ def repeated(reply: str, before: Iterable[str], facts: Mapping[int, str], asked:
         and any(spoken == one[-len(spoken) :] for one in said)
         and not used_notes(sentence[0], facts)
         and not telling_stems(sentence[0]) & telling_stems(asked)
-        and not _ADMITS.search(sentence[0])
+        and not (_ADMITS.search(sentence[0]) and len(spoken) <= LONGEST_ADMISSION)
     ]
+
+
+def asks_back(reply: str) -> bool:
+    """Whether a reply is nothing but questions."""
+    return not _stated(reply)
+
+
+def _stated(reply: str) -> list[str]:
+    return [sentence[0] for sentence in _SENTENCE.finditer(reply) if "?" not in sentence[0]]
 
 
 def says_nothing(reply: str, asked: str) -> bool:
     """Whether a reply only asks back or makes small talk. "I don't know" says something."""
-    stated = [sentence[0] for sentence in _SENTENCE.finditer(reply) if "?" not in sentence[0]]
+    stated = _stated(reply)
     return not any(
         _ADMITS.search(text) or telling_stems(text, 2) - telling_stems(asked, 2) - _SMALL_TALK for text in stated
     )

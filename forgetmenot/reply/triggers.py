@@ -1,6 +1,6 @@
 """Decides whether a chat line asks the bot for an answer, and how. Pure.
 
-Never triggered by the bot itself, another bot, a command or a line of emotes only; at most one trigger per line.
+Never triggered by the bot itself, another bot, a command or a line of emotes or laughter; at most one trigger per line.
 The engine decides whether there is time to answer; cooldowns are computed here.
 """
 
@@ -30,6 +30,9 @@ _GREETED = (
 )
 _TO_EVERYBODY = re.compile(
     rf"^\W*{_EVERYBODY}\s*[,:!]|,\s*{_EVERYBODY}\W*$|\b{_GREETED}(?: to| so much)?,?\s+{_EVERYBODY}", re.IGNORECASE
+)
+_LAUGH = re.compile(
+    r"lo+l+|lu+l+w?|lmf?ao+|ro+fl|(?:omega)?lul|kekw?|xd+|a?(?:h[aei]|j[ae]){2,}[hj]?|k{4,}|(?:rs)+|mdr+|ptdr|gg+|w{3,}"
 )
 _SECOND_PERSON = frozenset({"you", "your", "youre", "u", "ur"})
 
@@ -174,7 +177,7 @@ def _address_kind(event: ChatEvent, identity: Identity) -> TriggerKind | None:
 
 
 def _direct(kind: TriggerKind, event: ChatEvent, question: str) -> Trigger | None:
-    if event.emote_only or _only_pictures(question):
+    if event.emote_only or _only_pictures(question) or _only_laughs(question):
         return None
     bare = not any(char.isalnum() for char in question)
     return Trigger(TriggerKind.BARE if bare and kind is not TriggerKind.REPLY else kind, event, question)
@@ -229,6 +232,12 @@ def _names(identity: Identity) -> tuple[str, ...]:
 def _holds(said: list[str], name: list[str]) -> bool:
     """Whether the words of a name stand in a line, in order and side by side."""
     return bool(name) and any(said[i : i + len(name)] == name for i in range(len(said) - len(name) + 1))
+
+
+def _only_laughs(text: str) -> bool:
+    """Whether it is nothing but laughter, which asks for no answer."""
+    said = words(text)
+    return bool(said) and all(map(_LAUGH.fullmatch, said))
 
 
 def _only_pictures(text: str) -> bool:

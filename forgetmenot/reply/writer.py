@@ -40,9 +40,11 @@ from forgetmenot.reply.postprocess import FilterContext, Polished, polish, tidy
 from forgetmenot.reply.reply_object import ModelReply, read_reply, reply_request
 from forgetmenot.reply.support import (
     Claim,
+    asks_back,
     borrowed,
     contradicted,
     facts_in,
+    parroted,
     repeated,
     says_nothing,
     unfounded,
@@ -65,6 +67,8 @@ ABOUT_PEOPLE = ("lore", "brief", "others")
 SHARED = ("past_episode", "own_messages", "chat", "actions_done")
 """Sections that may answer a question about the channel, and one about anybody."""
 _NUMBER = re.compile(r"(?:\[id:|#)(\d+)")
+CLOCK_TIME = re.compile(r"\d{1,2}:\d\d")
+"""What no general knowledge tells, so that only a row can be the source."""
 THOUGHTS = 2
 """How often a line is thought about, where lines of its prompt are cleared meanwhile."""
 
@@ -149,7 +153,7 @@ class ReplyWriter:
             if await events.was_deleted(self._db, job.event.id):
                 return Words("", reason("line_cleared"))
             made = await self._prompt(job)
-            request = reply_request(made.prompt, job.settings, made.material.speaker.role)
+            request = reply_request(made.prompt, job.settings, made.material.speaker.role, job.trigger.question)
             answer = error = None
             try:
                 answer = await self._model.generate(request)
@@ -178,7 +182,7 @@ class ReplyWriter:
         polished, claims = await asyncio.to_thread(self._supported, prompt, material, polished, context, own)
         if material.asks_memory and not polished.text and "unsupported" in polished.filters:
             text = await self._quoted(job, request, material, context, reply.say)
-            text = text or in_language(job.settings.bot.language)("action.not_remembered")
+            text = text or in_language(request.language)("action.not_remembered")
             polished = Polished(polish(text, context).text, polished.filters)
         used = used_notes(polished.text, _facts_shown(prompt), context.question)
         await self._record(job, prompt, answer, polished, used, claims)
@@ -246,6 +250,8 @@ class ReplyWriter:
         claims = unsupported(said, texts.values(), known)
         people = [texts[name] for name in (*ABOUT_PEOPLE, "past_episode") if name in texts]
         invented = borrowed(said, people, question, [other.viewer.display_name for other in material.others])
+        invented += [claim for claim in claims if CLOCK_TIME.fullmatch(said[claim.start : claim.end])]
+        invented += parroted(said, question, material.names.values())
         # what is not the model's own (an executor's words, our neutral line) may well be the same each time
         if said in own:
             again = repeated(said, context.last_replies, facts, question)
@@ -268,7 +274,7 @@ class ReplyWriter:
         wanted = context.settings.reply.unsupported
         claims += [part for part in invented if not any(part.start <= claim.start < part.end for claim in claims)]
         cut = {Unsupported.KEEP: [], Unsupported.MEMORY: invented}.get(wanted, claims)
-        if cut or (asks and not said and "echo" in polished.filters):
+        if cut or (asks and (asks_back(said) if said else "echo" in polished.filters)):
             text = without_unsupported(said, cut)
             text = "" if asks and says_nothing(text, asked) else polish(text, context).text
             polished = Polished(text, (*polished.filters, "unsupported"))

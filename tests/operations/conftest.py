@@ -139,7 +139,7 @@ class Room:
     async def propose(
         self, name: str, params: dict[str, str] | None = None, *, who: str = "alice", text: str = "", **more: object
     ) -> ExecutedProposal:
-        text = text or ("clip that" if name == "clip" else "hi")
+        text = text or ("clip that" if name == "clip" else "please")
         event = self.event(who, text)
         context = ActionContext(event=event, key=f"{event.id}:n", question=text.removeprefix("@bot "))
         context = replace(context, **{key: value for key, value in more.items() if key != "if_refused"})  # type: ignore[arg-type]

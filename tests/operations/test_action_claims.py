@@ -18,6 +18,7 @@ CLAIMS = (
     "The category has been changed.", "I posted an announcement",
     "That's not fair. I'm going to ban you from the stream!", "Ich werde dich bannen!", "✅ bob banned",
     "I've noted that for you",
+    "Clipping the poll, starting now.", "Sure, starting a poll!",
     "I can't believe I banned bob", "No problem, bob is banned", "𝐛𝐚𝐧𝐧𝐞𝐝",
 )  # fmt: skip
 TALK = (
@@ -26,7 +27,7 @@ TALK = (
     "Ask a mod for a shoutout", "Not today, bob.", "He was timed out by a mod yesterday.", "Remember to drink water",
     "The title of that book is long", "If you do that I'm going to ban you", "They are going to ban you",
     "Ich werde dich nicht bannen", "Enjoy the stream!", "The stream is on!", "Stream's over, good night!",
-    "Your message made me smile", "Der Stream ist da!",
+    "Your message made me smile", "Watching that clip again", "Der Stream ist da!",
 )  # fmt: skip
 MOST_FALSE = 0.03
 LEAST_HEARD = 0.9

@@ -16,7 +16,7 @@ from forgetmenot.operations.executor import ActionContext
 from forgetmenot.operations.fact_gathering import lately
 from forgetmenot.operations.switches import switch_on
 from forgetmenot.prompt.material import ActionDone
-from forgetmenot.settings.schema import BridgeSettings
+from forgetmenot.settings.schema import BotSettings, BridgeSettings, Mode
 from forgetmenot.store import action_logs, viewers
 from forgetmenot.store.action_logs import ActionStatus
 from tests.operations.conftest import Room
@@ -39,9 +39,19 @@ async def test_a_wish_is_decided_done_and_logged(room: Room) -> None:
 async def test_an_effect_is_run_where_the_settings_list_it_and_no_other(room: Room) -> None:
     room.current[0] = msgspec.structs.replace(room.current[0], bridge=BridgeSettings(firebot_lists=("Confetti",)))
     assert (await room.propose("effect", {"effect": "end the stream"})).decision.verdict is Verdict.DENY
-    carried = await room.propose("effect", {"effect": "confetti"})
+    for line in ("hi", "what does confetti do", "no confetti please"):
+        denied = await room.propose("effect", {"effect": "confetti"}, text=line)
+        assert denied.decision.rule == "asked_in_words"
+    carried = await room.propose("effect", {"effect": "confetti"}, text="@bot some CONFETTI please")
     assert room.ports.calls == [("effect", "Confetti")]
     assert carried.words_hint == "Effect: Confetti."
+
+
+async def test_a_refusal_without_words_has_the_interface_s(room: Room) -> None:
+    told = (await room.propose("timeout", {"target": "me"}, who="streamer", text="@bot time me out")).words_hint
+    room.current[0] = msgspec.structs.replace(room.current[0], bot=BotSettings(mode=Mode.MENTIONS, language="de"))
+    german = (await room.propose("timeout", {"target": "me"}, who="streamer", text="@bot time me out")).words_hint
+    assert (told, german) == ("I may not do that.", "Das darf ich nicht.")
 
 
 @pytest.mark.parametrize("who", ["vera", "carol", "streamer", "othersbot", "newbie"])

@@ -387,3 +387,15 @@ def test_a_german_line_is_answered_in_german_unless_the_settings_name_a_language
 ) -> None:
     bot = BotSettings(reply_language=reply_language) if reply_language else BotSettings()
     assert lead in assemble(compose_prefix(PrefixMaterial(), SETTINGS), tail_of(text=text), Settings(bot=bot)).tail
+
+
+@pytest.mark.parametrize(
+    ("since", "told"),
+    [
+        (0, "Today is Friday, 2026-07-24, 12:00 UTC.\n"),
+        (NOW - 5_520_000, " UTC; the stream has been live for 1 h 32 min.\n"),
+    ],
+)
+def test_the_moment_is_told_as_it_is_everywhere(since: int, told: str, tail_of: Tail) -> None:
+    material = replace(tail_of(), live_since=since)
+    assert told in assemble(compose_prefix(PrefixMaterial(), SETTINGS), material, SETTINGS).tail

@@ -176,9 +176,17 @@ async def test_what_a_cut_leaves_in_front_is_no_command(stage: Stage) -> None:
     assert (await stage.reply("@forgetmenot_bot hi")).text == "me waves"
 
 
-async def test_a_question_for_a_memory_is_not_asked_back(stage: Stage) -> None:
-    stage.model.answers = ["Where do you live?"]
-    assert (await stage.reply("@forgetmenot_bot where do I live?")).text == "I don't remember that."
+@pytest.mark.parametrize(
+    ("asked", "back", "said"),
+    [
+        ("where do I live?", "Where do you live?", "I don't remember that."),
+        ("you said bob hates me", "That's sad. Shall we play a game?", "I don't remember that."),
+        ("wo wohne ich?", "Wo wohnst du?", "Daran erinnere ich mich nicht."),
+    ],
+)
+async def test_a_question_for_a_memory_is_not_asked_back(stage: Stage, asked: str, back: str, said: str) -> None:
+    stage.model.answers = [back]
+    assert (await stage.reply(f"@forgetmenot_bot {asked}")).text == said
 
 
 async def test_who_asks_the_same_in_other_words_is_answered_too(stage: Stage) -> None:
@@ -235,3 +243,8 @@ async def test_a_note_of_which_a_part_is_to_be_left_alone_is_not_quoted_at_all(s
     await suppression.suppress(stage.db, "2", "oat milk", by="2", at=0)
     stage.model.answers = [ModelUnavailable("no network")]
     assert (await stage.reply("@forgetmenot_bot what do I drink with bob?")).text == ""
+
+
+async def test_a_time_of_day_is_said_only_if_a_row_has_it(stage: Stage) -> None:
+    stage.model.answers = ["It's 6:07 PM. Time for tea!"]
+    assert (await stage.reply("@forgetmenot_bot what time is it?")).text == "Time for tea!"

@@ -124,7 +124,15 @@ def test_links_stay_where_the_streamer_allows_them() -> None:
 
 
 def test_an_offer_of_help_is_no_answer_to_a_line_that_went_on() -> None:
+    assert polish("You're welcome! If there is more, feel free to ask.", CONTEXT).text == "You're welcome!"
     assert polish("Sure, what can I help you with?", replace(CONTEXT, direct=False)).text == ""
+
+
+def test_small_talk_is_two_sentences() -> None:
+    said = "Good night! Sleep well. Shall we play? I love Celeste."
+    assert polish(said, replace(CONTEXT, question="good night everyone")).text == "Good night! Sleep well."
+    for question in ("who is bob", "tell me everything", "good night?"):
+        assert polish(said, replace(CONTEXT, question=question)).text == said
 
 
 def test_a_long_reply_is_cut_at_a_word() -> None:

@@ -8,11 +8,18 @@ import pytest
 
 from forgetmenot.domain.action import Proposal
 from forgetmenot.domain.chat import Role
-from forgetmenot.domain.model import ModelAnswer, TokenUsage
+from forgetmenot.domain.model import ModelAnswer, Prompt, Section, TokenUsage
 from forgetmenot.operations.catalogue import ACTIONS
 from forgetmenot.operations.entry import ActionClass
-from forgetmenot.reply.reply_object import NOTHING_TO_SAY, UNREADABLE, ModelReply, read_reply, reply_schema
-from forgetmenot.settings.schema import ActionSettings, ClassMode, GuardedMode
+from forgetmenot.reply.reply_object import (
+    NOTHING_TO_SAY,
+    UNREADABLE,
+    ModelReply,
+    read_reply,
+    reply_request,
+    reply_schema,
+)
+from forgetmenot.settings.schema import ActionSettings, ClassMode, GuardedMode, Settings
 from tests.stage import Stage, answering, chat, stage
 
 __all__ = ["chat", "stage"]
@@ -20,7 +27,7 @@ OPEN = ActionSettings(class_a=ClassMode.LIVE, class_b=ClassMode.LIVE, class_c=Gu
 
 
 def _named(schema: Mapping[str, Any]) -> set[str]:
-    actions = schema["properties"]["action"]["anyOf"][1:]
+    actions = schema["properties"].get("action", {"anyOf": ()})["anyOf"][1:]
     return {name for action in actions for name in action["properties"]["name"]["enum"]}
 
 
@@ -34,6 +41,20 @@ def test_the_schema_holds_what_is_switched_on_and_this_speaker_could_get() -> No
     assert list(reply_schema(ActionSettings(safe_mode=True), Role.MODERATOR)["properties"]) == ["say"]
     assert "effect" in _named(reply_schema(OPEN, Role.VIEWER, ("Confetti",)))
     assert list(reply_schema(OPEN, Role.VIEWER)["properties"]) == ["action", "say", "if_refused"]
+
+
+@pytest.mark.parametrize(
+    ("line", "actions"),
+    [
+        ("what do I play?", set()), ("thanks!", {"correct"}), ("I like coffee better now", {"correct"}),
+        ("can you mark this?", None), ("clip that", None), ("no, I play the viola", None),
+    ],
+)  # fmt: skip
+def test_a_line_that_asks_for_nothing_leads_to_no_action(line: str, actions: set[str] | None) -> None:
+    prompt = Prompt("", "", (Section("instructions", "", 0),), 0)
+    schema = reply_request(prompt, Settings(actions=OPEN), Role.VIEWER, line).schema
+    assert schema is not None
+    assert _named(schema) == (_named(reply_schema(OPEN, Role.VIEWER)) if actions is None else actions)
     assert all(parameter.name != "name" for action in ACTIONS for parameter in action.params)  # the action's own field
 
 

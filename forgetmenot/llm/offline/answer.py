@@ -3,7 +3,8 @@
 Guarantees:
 - It says nothing but a note's own words, and only where the note holds every word that the question asks about, where
   text/questions takes it for an answer, or where a model's answer (`quotation`) was made of it.
-- It proposes an action only where the speaker asks for it in plain words.
+- It proposes an action only where the speaker asks for it in plain words, and leaves what is said of it to
+  operations/wording.
 """
 
 import re
@@ -29,9 +30,9 @@ _ALL_ABOUT_ME = re.compile(r"\bwhat (?:do|did) (?:you|u) (?:know|remember) (?:ab
 _MINE = re.compile(r"\b(?:i|me|my|mine|am)\b", re.IGNORECASE)
 _ASKING = frozenset(("know", "knows", "remember", "tell", "again", "please", "exactly", "name", "named", "called"))
 _ACTIONS = (
-    (r"\bclip (?:that|this|it)\b", "clip", "Clipped.", "I could not clip that."),
-    (r"\bmark (?:that|this|it)\b", "marker", "Marked.", "I could not set a marker."),
-    (r"\btime ?(?:me out|out me)\b", "timeout", "As you wish.", "I may not do that."),
+    (r"\bclip (?:that|this|it)\b", "clip"),
+    (r"\bmark (?:that|this|it)\b", "marker"),
+    (r"\btime ?(?:me out|out me)\b", "timeout"),
 )
 _REMEMBER = re.compile(r"\b(?P<verb>remember|forget) (?:that )?(?P<what>(?:I|my|i['’]?m|i['’]?ve)\b.+)", re.IGNORECASE)
 
@@ -47,7 +48,8 @@ class _Message(NamedTuple):
 def answer(system: str, prompt: str, language: str) -> Mapping[str, Any]:
     """The reply object to a prompt's message. `language`: the interface's."""
     message = _message(system, prompt)
-    return _asked_for(message) or {"action": None, "say": _quoted(message, language)}
+    action = _asked_for(message)
+    return {"action": action, "say": "" if action else _quoted(message, language)}
 
 
 def quotation(system: str, prompt: str, language: str, said: str) -> str:
@@ -70,21 +72,16 @@ def _message(system: str, prompt: str) -> _Message:
 def _asked_for(message: _Message) -> Mapping[str, Any] | None:
     """The action that the speaker asks for in plain words."""
     who, text, _ = message
-    for pattern, name, say, if_refused in _ACTIONS:
+    for pattern, name in _ACTIONS:
         if re.search(pattern, text, re.IGNORECASE):
-            target = {"target": who} if name == "timeout" else {}
-            return {"action": {"name": name, **target}, "say": say, "if_refused": if_refused}
+            return {"name": name, "target": who} if name == "timeout" else {"name": name}
     asked = None if text.rstrip().endswith("?") else _REMEMBER.search(text)
     if asked is None:
         return None
     if asked["verb"].lower() == "forget":
-        forget = {"name": "forget", "target": who, "what": " ".join(words(asked["what"]))[:100]}
-        return {"action": forget, "say": "Forgotten.", "if_refused": "I could not forget that."}
+        return {"name": "forget", "target": who, "what": " ".join(words(asked["what"]))[:100]}
     facts = claims(asked["what"])
-    if not facts:
-        return None
-    remember = {"name": "remember", "target": who, "fact": fact_of(facts[0])}
-    return {"action": remember, "say": "I'll remember that.", "if_refused": "I could not note that."}
+    return {"name": "remember", "target": who, "fact": fact_of(facts[0])} if facts else None
 
 
 def _quoted(message: _Message, language: str, said: str = "") -> str:

@@ -101,7 +101,9 @@ def test_what_is_asked_for_plainly_is_proposed() -> None:
         "remember my cat is called Miso": {"name": "remember", "target": "heidi", "fact": "has a cat called Miso"},
         "forget that I live in Oslo": {"name": "forget", "target": "heidi", "what": "i live in oslo"},
     }
-    assert {text: ask(f"ForgetMeNot, {text}")["action"] for text in asked} == asked
+    answers = {text: ask(f"ForgetMeNot, {text}") for text in asked}
+    assert {text: one["action"] for text, one in answers.items()} == asked
+    assert {one["say"] for one in answers.values()} == {""}  # what is said of it is in the interface's language
     assert ask("ForgetMeNot, do you remember that I play the violin?")["action"] is None
 
 
