@@ -362,8 +362,8 @@ def said_at(
     """When a fact was said: the time (ms) of the newest of the speaker's lines that has most of its words.
 
     `speaker` None: anybody's lines. `otherwise`: where no line shares a word with it, as in an import. `taken`: the ids
-    of lines that counted already, the last choice: "I don't like tea any more" has the words of "likes tea", and must
-    not make that the newer of the two. Of these it is the first, for a later one may be what corrected it.
+    of lines that counted already, the last choice, and the first of them: "I don't like tea any more" has the words of
+    "likes tea", and must not make that the newer of the two.
     """
     closest = _closest(fact, lines, speaker)
     fresh = [line.at for line in closest if line.id not in taken]

@@ -36,10 +36,11 @@ from forgetmenot.settings.schema import PrivacySettings, Settings
 from forgetmenot.store import bot_messages, episodes, events, forgotten_facts, notes
 from forgetmenot.store.database import Database, Source
 from forgetmenot.text.chat_commands import is_command
+from forgetmenot.text.denials import denied_of_oneself, denies, is_negated
 from forgetmenot.text.mentions import defang
 from forgetmenot.text.questions import taken_words
 from forgetmenot.text.removal import traces
-from forgetmenot.text.statements import denied_of_oneself, denies, fact_of, is_negated, lasting_claims, stated_part
+from forgetmenot.text.statements import fact_of, lasting_claims, stated_part
 from forgetmenot.text.words import telling_stems
 
 _TAKES_BACK = re.compile(r"\b(?:forget|wrong|not true)\b", re.IGNORECASE)
@@ -51,6 +52,8 @@ _FIRST_PERSON = re.compile(r"\b(?:i|my)\b", re.IGNORECASE)  # of a claim; most l
 LINES_READ, ALL_LINES_READ = 60, 500
 MOST_SAID = 40
 """Facts of one viewer that are compared with each other, the newest: each with every later one."""
+MOST_STATED = 2_000
+"""People of whom it is kept that they said something of themselves."""
 OWN_WORD = edits.TellerTrust(SourceKind.SELF_CLAIM, most=10)
 LATELY = 5 * MINUTE
 """How old the line or the reply may be that a correction without a subject is about."""
@@ -203,6 +206,7 @@ class SpokenCorrections:
     ) -> None:
         self._db, self._settings, self._clock, self._flush = db, settings, clock, flush
         self._last: OrderedDict[str, tuple[int, str]] = OrderedDict()
+        self._stated: OrderedDict[str, None] = OrderedDict()  # who said something of themselves in this run
 
     async def take(self, event: ChatEvent, text: str) -> None:
         """Write what a line corrects, if anything. A correction that is refused or cannot be written is only logged.
@@ -227,6 +231,10 @@ class SpokenCorrections:
             log.debug("a correction in chat is not taken", rule=refused.rule)
         except StoreError as error:
             log.warning("a correction in chat could not be written", error=type(error).__name__)
+        if _FIRST_PERSON.search(text) and lasting_claims(text):
+            self._stated[event.user_id] = None
+            while len(self._stated) > MOST_STATED:
+                self._stated.popitem(last=False)
 
     async def _found(self, event: ChatEvent, meant: str, own: Before) -> tuple[Note, str | None] | None:
         """The note that a line corrects, and what it then says. What came before: the bot's reply, else their line."""
@@ -243,7 +251,9 @@ class SpokenCorrections:
             denied = denied_of_oneself(meant, [note.fact for note in held]) if found is None else []
             if found is not None or len(denied) == 1:
                 return found or (held[denied[0]], None)
-        return await self._heard(event, meant, own, said) if could_correct(meant) or is_negated(meant) else None
+        if event.user_id not in self._stated or not (could_correct(meant) or is_negated(meant)):
+            return None  # nearly every line: to look at what was heard today takes a write and a read
+        return await self._heard(event, meant, own, said)
 
     async def _heard(
         self, event: ChatEvent, meant: str, own: Before, said: JustSaid | None
@@ -265,6 +275,7 @@ class SpokenCorrections:
     def forget(self) -> None:
         """Drop the last lines of everybody: after an erasure."""
         self._last.clear()
+        self._stated.clear()
 
     async def _write(self, event: ChatEvent, note: Note, fact: str | None) -> None:
         # the line is the evidence of the correction, so it has to be on disk first

@@ -56,8 +56,8 @@ from forgetmenot.reply.triggers import Identity, Trigger, TriggerKind
 from forgetmenot.settings.schema import Settings, Unsupported
 from forgetmenot.store import bot_messages, events, model_calls, notes, viewers
 from forgetmenot.store.database import Database, Source
+from forgetmenot.text.denials import denies
 from forgetmenot.text.mentions import ids_in, show
-from forgetmenot.text.statements import denies
 
 QUOTE_EVERY = 10 * MINUTE
 """How often a note is quoted while the model is away."""

@@ -7,7 +7,7 @@ boss?". What the commands are, and who may give them, is operations/table.
 import re
 
 from forgetmenot.text.clean import clean
-from forgetmenot.text.statements import denies
+from forgetmenot.text.denials import denies
 
 _PLEASE = re.compile(
     r"\A(?:\W*(?:hey|hi|ok|okay|please|pls|plz|bitte|can you|could you|would you)[,\s]+)+"

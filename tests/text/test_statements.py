@@ -10,15 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from forgetmenot.text.classifier import classifier
-from forgetmenot.text.statements import (
-    denied_of_oneself,
-    denies,
-    fact_of,
-    lasting_claims,
-    others_fact,
-    own_fact,
-    said_of_oneself,
-)
+from forgetmenot.text.denials import denied_of_oneself, denies
+from forgetmenot.text.statements import fact_of, lasting_claims, others_fact, own_fact, said_of_oneself
 
 DATA = Path(__file__).parents[1] / "data"
 
@@ -88,25 +81,6 @@ def test_anything_can_be_told(text: str) -> None:
     assert own_fact(text) is None or isinstance(own_fact(text), str)
 
 
-def test_what_rules_learn_of_unseen_lines() -> None:
-    """Lines written before the rules and the table were looked at; sums alone are used."""
-    learned, wrong = Counter[str](), Counter[str]()
-    for row in (DATA / "own_lines.tsv").read_text("utf-8").splitlines()[1:]:
-        label, line, word = row.split("\t")
-        facts = [fact_of(claim).lower() for claim in lasting_claims(line)]
-        learned[label] += any(word in fact for fact in facts) if word else 0
-        wrong[label] += bool(facts) and not word
-    print(learned, wrong)  # noqa: T201
-    assert learned["fact"] >= 20  # of 32
-    assert wrong["trap"] <= 4  # of 30
-    assert wrong["moment"] <= 28  # of 105
-
-
-def test_the_table_was_trained_on_the_lines_that_are_there() -> None:
-    rows = (DATA.parents[1] / "scripts" / "classifiers" / "lasting.tsv").read_bytes()
-    assert classifier("lasting").rows == hashlib.sha256(rows).hexdigest()[:16]
-
-
 DENIALS = """that's wrong; wrong; not true; false; i never said that; not anymore; that's outdated; no longer
     not me; you mixed me up with bob; thats not me thats bob; nope, wrong; who told you that, not true
     das stimmt nicht; ya no"""
@@ -143,3 +117,22 @@ def test_a_no_alone_and_what_only_sounds_like_it_is_no_denial(line: str) -> None
 def test_a_fact_is_denied_in_its_own_words(line: str, fact: str, after_it: bool, by_itself: bool) -> None:
     assert denies(line, fact) == after_it
     assert denied_of_oneself(line, ["likes tea", fact]) == ([1] if by_itself else [])
+
+
+def test_what_rules_learn_of_unseen_lines() -> None:
+    """Lines written before the rules and the table were looked at; sums alone are used."""
+    learned, wrong = Counter[str](), Counter[str]()
+    for row in (DATA / "own_lines.tsv").read_text("utf-8").splitlines()[1:]:
+        label, line, word = row.split("\t")
+        facts = [fact_of(claim).lower() for claim in lasting_claims(line)]
+        learned[label] += any(word in fact for fact in facts) if word else 0
+        wrong[label] += bool(facts) and not word
+    print(learned, wrong)  # noqa: T201
+    assert learned["fact"] >= 20  # of 32
+    assert wrong["trap"] <= 4  # of 30
+    assert wrong["moment"] <= 28  # of 105
+
+
+def test_the_table_was_trained_on_the_lines_that_are_there() -> None:
+    rows = (DATA.parents[1] / "scripts" / "classifiers" / "lasting.tsv").read_bytes()
+    assert classifier("lasting").rows == hashlib.sha256(rows).hexdigest()[:16]
