@@ -37,7 +37,7 @@ from forgetmenot.text.chat_commands import is_command, spoken_command, typed_com
 from forgetmenot.twitch.chat_lines import ChatItem, OtherRoom, RoomState, Unparsed
 
 _PUNCTUATED = re.compile(r"\A(!\w+)[?.!,:]+(?=\s|\Z)")  # "!memory?"
-_TALK = frozenset({"not_yours", "unknown_viewer", "about_yourself"})  # where a sentence could not be carried out
+_TALK = frozenset({"not_yours", "unknown_viewer", "about_yourself", "wrong_what"})  # a sentence that asks in vain
 _QUIET = frozenset({"rated", "no_reply_rated"})  # chat has seen it; moderators always get an answer
 _PATTERNS = {
     ParameterKind.TEXT: "(.+)",

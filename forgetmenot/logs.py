@@ -113,8 +113,11 @@ def beside(database: Path) -> Path:
     return database.parent / "logs"
 
 
-def set_up(*, level: str = "info", folder: Path | None = None, console: bool = True) -> None:
-    """Configure structlog over the standard library. `folder` gets forgetmenot.log (3 × 1 MB, JSON lines)."""
+def set_up(*, level: str = "info", folder: Path | None = None, console: bool = True, quiet: bool = False) -> None:
+    """Configure structlog over the standard library. `folder` gets forgetmenot.log (3 × 1 MB, JSON lines).
+
+    `quiet`: of what is logged at "info" the console shows only warnings.
+    """
     structlog.configure(
         processors=[*_SHARED, structlog.stdlib.ProcessorFormatter.wrap_for_formatter],
         logger_factory=structlog.stdlib.LoggerFactory(),
@@ -130,7 +133,9 @@ def set_up(*, level: str = "info", folder: Path | None = None, console: bool = T
     for name in ("aiosqlite", "asyncio", "twitchio", "google_genai", "httpx", "aiohttp"):
         logging.getLogger(name).setLevel(max(logging.WARNING, logging.getLevelName(level.upper())))
     if console and sys.stderr is not None:  # None: a program without a window on Windows
-        root.addHandler(_handler(logging.StreamHandler(sys.stderr), structlog.dev.ConsoleRenderer(colors=False)))
+        shown = _handler(logging.StreamHandler(sys.stderr), structlog.dev.ConsoleRenderer(colors=False))
+        shown.setLevel(logging.WARNING if quiet and level == "info" else logging.NOTSET)
+        root.addHandler(shown)
     if folder is not None:
         _add_file(root, folder)
 

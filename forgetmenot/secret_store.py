@@ -11,6 +11,7 @@ from pathlib import Path
 import msgspec
 
 from forgetmenot.files import make_own, replace_file
+from forgetmenot.languages import reason
 from forgetmenot.late_imports import load
 from forgetmenot.logs import log
 
@@ -61,8 +62,8 @@ class SecretStore:
     def place(self, name: str) -> str:
         """Where it is, in words for its owner."""
         if self.path(name).exists():
-            return f"the file {self.path(name)}, which only you can read"
-        return "your system's keyring"
+            return reason("place_file", path=str(self.path(name)))
+        return reason("place_keyring")
 
     def path(self, name: str) -> Path:
         """The file that holds it where the keyring does not."""

@@ -11,12 +11,13 @@ import json
 import sys
 from pathlib import Path
 
-from scoring.corrections import contract, play_spoken_to, play_unseen
+from scoring.corrections import contract, play_behind_replies, play_spoken_to, play_unseen
 from scoring.playing import settings_for
 
 from forgetmenot import logs
 
 UNSEEN = Path(__file__).resolve().parent.parent / "tests/data/corrections.jsonl"
+BEHIND_REPLIES = UNSEEN.with_name("corrections_behind_replies.tsv")
 
 
 def main() -> int:
@@ -25,6 +26,7 @@ def main() -> int:
     parser.add_argument("--cases", type=int, default=12, metavar="N", help="seeded cases for each way (default: 12)")
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--heldout", action="store_true", help="the held-out scenarios instead of those for developing")
+    parser.add_argument("--behind-replies", action="store_true", help="instead: what viewers say behind a reply")
     parser.add_argument("--misses", action="store_true", help="name what was not as it should be")
     parser.add_argument("--json", action="store_true")
     parser.add_argument("--base-url", default="", help="an OpenAI-compatible server, for example of local_model.py")
@@ -32,7 +34,9 @@ def main() -> int:
     chosen = parser.parse_args()
     logs.set_up(level="error")
     split = "heldout" if chosen.heldout else "dev"
-    if chosen.base_url:
+    if chosen.behind_replies:
+        tallies = {"behind replies": asyncio.run(play_behind_replies(BEHIND_REPLIES))}
+    elif chosen.base_url:
         settings = settings_for(chosen.base_url, chosen.model)
         tallies = {f"with the model, {split}": asyncio.run(play_spoken_to(UNSEEN, split, settings))}
     else:

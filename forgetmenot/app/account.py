@@ -182,7 +182,7 @@ class DeviceLogin:
             pending.line = say("setup.not_saved", error=error.strerror)
         else:
             login, place = token.login or say("setup.your_account"), self._store.place(pending.account)
-            pending.ok, pending.line = True, say("setup.signed_in", login=login, place=place)
+            pending.ok, pending.line = True, say("setup.signed_in", login=login, place=say.reason(place))
 
     def pending(self) -> dict[str, object] | None:
         """The log-in that waits or is done: its code, and a QR code as a path to draw. None: there is none."""

@@ -51,7 +51,7 @@ from forgetmenot.reply.explanation import explain, one_line
 from forgetmenot.reply.outbox import EVERYBODY, Outbox
 from forgetmenot.reply.reactions import ReactionReader
 from forgetmenot.reply.reply_object import offered
-from forgetmenot.reply.triggers import Identity, identity_of
+from forgetmenot.reply.triggers import Identity, identity_of, without_name
 from forgetmenot.reply.writer import ReplyParts
 from forgetmenot.secret_store import login_folder
 from forgetmenot.settings.schema import ModelSettings, Settings
@@ -230,7 +230,7 @@ class Bot:
         if isinstance(item, ChatEvent):
             bot = is_bot(self.settings().memory, item.login, item.user_id, item.badges)
             if not bot and item.user_id != self.ingest.own_id:  # a bot's lines can be put into its mouth
-                await self.corrections.take(item)
+                await self.corrections.take(item, without_name(item.text, self.identity()))
         elif isinstance(item, Redaction):
             await self.reactions.heard(item)
         await self.router.hear(item)

@@ -69,7 +69,7 @@ class BotControl:
             reply_model=bot.models.reply.name,
             memory_model=bot.models.memory.name,
             model_trouble=bot.models.trouble or "",
-            memory_trouble=bot.memory_trouble,
+            memory_trouble=bot.ingest.trouble or bot.memory_trouble,
             queued=bot.outbox.waiting,
             thinking=bot.engine.busy,
             tasks=tuple(TaskState(one.name, one.trouble, one.due_at) for one in bot.tasks.all),

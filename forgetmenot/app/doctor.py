@@ -39,6 +39,7 @@ from forgetmenot.settings.schema import Provider, Settings
 from forgetmenot.store import backup, dock_rows, invariants, personal_data, privacy_log, streams
 from forgetmenot.store.database import SQLITE_VERSION, open_database
 from forgetmenot.store.file_safety import is_locked, synced_by
+from forgetmenot.twitch.error_translation import network_reason
 
 OK, WARN, BAD = "ok", "warn", "bad"
 WITHIN_S = 8.0
@@ -195,7 +196,14 @@ async def _clock(what: Examined) -> Check:
         async with _session() as session, _get(session, what.chosen.twitch.helix_url) as answer:
             server_time = parsedate_to_datetime(answer.headers["Date"]).timestamp()
     except (aiohttp.ClientError, OSError, TimeoutError, KeyError, ValueError) as error:
-        return _check(what.language, "clock", BAD, "no_network", "no_network_fix", error=type(error).__name__)
+        return _check(
+            what.language,
+            "clock",
+            BAD,
+            "no_network",
+            "no_network_fix",
+            error=what.language.reason(network_reason(error)),
+        )
     off = time.time() - server_time
     if abs(off) > CLOCK_OFF_S:
         line = "clock_ahead" if off > 0 else "clock_behind"
@@ -393,7 +401,8 @@ def _tasks(state: BotState, say: Language) -> Check:
 def _replies(state: BotState, settings: Settings, say: Language) -> Check:
     if not state.login:
         return _check(say, "replies", WARN, "cannot_reply", "cannot_reply_fix")
-    return _check(say, "replies", OK, "queued", mode=say(f"check.{settings.bot.mode}"), n=state.queued)
+    mode = say(f"check.{settings.bot.mode}")
+    return _check(say, "replies", OK, "queued" if state.queued else settings.bot.mode, mode=mode, n=state.queued)
 
 
 def gaps_line(state: Mapping[str, str], now: int, say: Language = ENGLISH) -> str:

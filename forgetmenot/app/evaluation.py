@@ -7,10 +7,12 @@ from typing import Any, NamedTuple
 
 from forgetmenot.clock import DAY, HOUR, MINUTE, iso
 from forgetmenot.errors import InputError
+from forgetmenot.languages import ENGLISH
 from forgetmenot.settings import prices
 from forgetmenot.settings.schema import Settings
-from forgetmenot.store import model_calls, run_stats
+from forgetmenot.store import model_calls, notes, run_stats, viewers
 from forgetmenot.store.database import Database
+from forgetmenot.text.mentions import ids_in, show
 
 Figures = Mapping[str, Any]
 UNITS = {"m": MINUTE, "h": HOUR, "d": DAY}
@@ -47,7 +49,13 @@ def period_of(text: str) -> int:
 async def figures_since(db: Database, since: int, settings: Settings) -> dict[str, Any]:
     """All figures since a time (ms), as JSON has them. Money needs prices in the settings."""
     latencies = await run_stats.latencies(db, since)
-    offered = await run_stats.notes_offered(db, since)
+    offered: list[dict[str, Any]] = [{**note, "fact": ""} for note in await run_stats.notes_offered(db, since)]
+    facts = await notes.facts_by_id(db, [note["id"] for note in offered])
+    named = {viewer_id for about, fact in facts.values() for viewer_id in (*ids_in(fact), *([about] if about else []))}
+    names = await viewers.names(db, sorted(named))
+    for note in offered:
+        about, fact = facts.get(note["id"], (None, ""))
+        note["fact"] = f"{names.get(about or '', 'the channel')}: {show(fact, names)}" if fact else "deleted"
     bills = await model_calls.bills(db, "purpose", since)
     spent = [(f"{bill.group} {bill.model}", prices.cost(settings, {bill.model: bill.used})) for bill in bills]
     total = await model_calls.spent(db, since=since)
@@ -74,11 +82,16 @@ def _quantile(ordered: list[int], share: int) -> int | None:
 
 def tables(figures: Figures) -> list[ReportTable]:
     """The parts of the report in their order."""
-    asked, notes, total = figures["prompts"], figures["notes"], figures["spend_total"]
-    counts = {name: ReportTable(title, ("",), list(_plain(figures[name]).items())) for name, title in COUNTS.items()}
+    asked, offered, total = figures["prompts"], figures["notes"], figures["spend_total"]
+    counts = {
+        name: ReportTable(
+            title, ("",), [(_called(name, code), count) for code, count in figures[name].items() if count]
+        )
+        for name, title in COUNTS.items()
+    }
     shares = [
-        (name, count, f"{100 * count // max(1, asked.get(name.partition(':')[0], 0))} %")
-        for name, count in _plain(figures["shed"]).items()
+        (_called("shed", code), count, f"{100 * count // max(1, asked.get(code.partition(':')[0], 0))} %")
+        for code, count in figures["shed"].items()
     ]
     counts["shed"] = ReportTable(COUNTS["shed"], ("prompts", "of that kind"), shares)
     return [
@@ -87,16 +100,25 @@ def tables(figures: Figures) -> list[ReportTable]:
         ReportTable(
             "Sections of the prompt, by cost and gain",
             ("mean tokens", "rows shown", "notes used", "used per 1,000"),
-            [(s["name"], s["tokens"], s["shown"], s["used"], _gain(s)) for s in figures["sections"]],
+            [
+                (_called("sections", s["name"]), s["tokens"], s["shown"], s["used"], _gain(s))
+                for s in figures["sections"]
+            ],
         ),
-        _notes("Notes used most", notes["most_used"]),
-        _notes(f"Notes offered {OFTEN} times or more and never used", notes["never_used"]),
-        _notes("Notes used in a reply that was called wrong", notes["corrected"]),
+        _notes("Notes used most", offered["most_used"]),
+        _notes(f"Notes offered {OFTEN} times or more and never used", offered["never_used"]),
+        _notes("Notes used in a reply that was called wrong", offered["corrected"]),
     ]
 
 
-def _plain(counts: Mapping[str, int]) -> dict[str, int]:
-    return {name.replace("_", " "): count for name, count in counts.items()}
+WORDS = {"sections": "section", "filters": "filter", "rules": "rule", "shed": "shed"}
+"""The tables of the page's words, for what the figures name by a code."""
+
+
+def _called(figure: str, code: str) -> str:
+    """A code in words; of a kind of message or a verdict beside it, each for itself."""
+    parts = [(f"page.{WORDS.get(figure, '')}.{part.replace(' ', '_')}", part) for part in code.split(": ")]
+    return ": ".join(ENGLISH(key) if key in ENGLISH else part.replace("_", " ") for key, part in parts)
 
 
 def _gain(section: Figures) -> float:
@@ -104,17 +126,16 @@ def _gain(section: Figures) -> float:
     return round(float(1_000 * section["used"] / max(1, section["tokens"] * section["prompts"])), 2)
 
 
-def _notes(title: str, notes: Iterable[Mapping[str, int]]) -> ReportTable:
-    rows = [(f"#{note['id']}", note["offered"], note["used"], note["corrected"]) for note in notes]
+def _notes(title: str, found: Iterable[Figures]) -> ReportTable:
+    rows = [(f"#{note['id']} {note['fact']}", note["offered"], note["used"], note["corrected"]) for note in found]
     return ReportTable(title, ("offered", "used", "called wrong"), rows)
 
 
 def _summary(figures: Figures) -> str:
-    notes = figures["notes"]
+    offered = figures["notes"]
     took = ", ".join(f"{name} {ms} ms" for name, ms in figures["latency_ms"].items() if ms is not None)
-    return (
-        f"{notes['offered']} notes were in prompts, {notes['used']} were used. Time for a reply: {took or 'no reply'}."
-    )
+    used = f"{offered['offered']} notes were in prompts, {offered['used']} were used"
+    return f"{used}. Time for a reply: {took or 'no reply'}."
 
 
 def in_words(figures: Figures, since: str) -> list[str]:
@@ -125,10 +146,11 @@ def in_words(figures: Figures, since: str) -> list[str]:
         bars = len(table.columns) == 1
         most = max((float(row[1]) for row in table.rows), default=1) if bars else 0
         if not bars and table.rows:
-            lines.append(f"  {'':44}" + "".join(f"{name:>14}" for name in table.columns))
+            lines.append(f"  {'':44}" + "".join(f"{name:>16}" for name in table.columns))
         for name, *cells in table.rows:
             bar = "▇" * round(20 * float(cells[0]) / (most or 1)) if bars else ""
-            lines.append(f"  {name:44}" + "".join(f"{cell:>14}" for cell in cells) + (f" {bar}" if bar else ""))
+            width = 14 if bars else 16
+            lines.append(f"  {name:44.43}" + "".join(f"{cell:>{width}}" for cell in cells) + (f" {bar}" if bar else ""))
         lines += [] if table.rows else ["  none"]
     return lines
 

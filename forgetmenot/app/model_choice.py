@@ -9,7 +9,7 @@ from msgspec import Struct
 
 from forgetmenot.domain.model import ModelRequest, Purpose
 from forgetmenot.errors import InputError, ModelRefused
-from forgetmenot.languages import Language
+from forgetmenot.languages import Language, Reason, reason
 from forgetmenot.llm.build import build_model
 from forgetmenot.network import body_of, trusted
 from forgetmenot.ports import CallMeter
@@ -54,7 +54,10 @@ async def said_by(
     try:
         return " ".join((await model.generate(request)).text.split())[:LONGEST_SENTENCE]
     except ModelRefused as error:  # a pasted key stands in no variable
-        raise ModelRefused(str(error).replace(f" in {wanted.api_key_env}", "") if key else str(error)) from None
+        said = str(error)
+        if not (key and isinstance(said, Reason) and "where" in said.values):
+            raise
+        raise ModelRefused(reason(said.code, **{**said.values, "where": ""})) from None
     finally:
         await model.aclose()
 

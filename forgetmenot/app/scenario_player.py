@@ -346,6 +346,16 @@ class ScenarioPlayer:
         asked = self.model.asked[-1:] if self.model is not None else []
         return [f"{one.system}\n{one.prompt}" for one in asked]
 
+    async def seen_prefix(self, _who: str = "") -> list[str]:
+        """The different stable parts that prompts of replies began with, as hashes."""
+        rows = [row.prompt for row in await bot_messages.listing(self.bot.db, 100) if row.prompt.get("prefix_whole")]
+        return list(dict.fromkeys(row["prefix_sha256"] for row in rows))
+
+    async def seen_oversized(self, _who: str = "") -> list[str]:
+        """The prompts of replies that were larger than the budget, in tokens."""
+        sizes = [row.prompt.get("estimated", 0) for row in await bot_messages.listing(self.bot.db, 100)]
+        return [str(size) for size in sizes if size > self.settings.prompt.budget_tokens]
+
     async def seen_rows(self, section: str = "") -> list[str]:
         """The texts of one section of the last reply's prompt, by its row."""
         trail = await self._newest()

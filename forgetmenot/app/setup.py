@@ -24,7 +24,7 @@ from forgetmenot.app.control import BotControl, check_settings, try_out
 from forgetmenot.app.model_choice import LOCAL_PROGRAMS, ModelStep, local_programs, model_values, models_at, said_by
 from forgetmenot.clock import HOUR
 from forgetmenot.errors import InputError, TwitchRefused
-from forgetmenot.languages import Language, in_language
+from forgetmenot.languages import Language, in_language, languages
 from forgetmenot.llm.build import KEY_PAGE, TERMS, environment_with_key, kept_key_name
 from forgetmenot.memory.heard_facts import heard_facts
 from forgetmenot.operations.catalogue import CHAT, scopes_for
@@ -172,6 +172,7 @@ class SetupService:
             },
             "character": {
                 "name": settings.bot.name, "persona": settings.bot.persona, "presets": presets(self._say),
+                "own": not any(settings.bot.persona in presets(in_language(one)).values() for one in languages()),
                 "sample": self._say("setup.sample"),
             },
             "model": {
@@ -263,10 +264,14 @@ class SetupService:
 
     async def list_models(self, step: ModelStep) -> Answer:
         """The models that one address lists."""
-        models = await models_at(step.base_url.strip())
-        if models is None:
-            raise InputError(self._say("setup.nothing_answers", address=step.base_url))
-        return {"ok": True, "models": models}
+        address = step.base_url.strip().rstrip("/")
+        if not address:
+            raise InputError(self._say("setup.no_address"))
+        address = address if "://" in address else f"http://{address}"
+        for base_url in (address, f"{address}/v1"):
+            if (models := await models_at(base_url)) is not None:
+                return {"ok": True, "base_url": base_url, "models": models}
+        raise InputError(self._say("setup.nothing_answers", address=address))
 
     async def set_model(self, step: ModelStep) -> Answer:
         """Ask the model for one sentence, and keep the choice if it answers. Raises ModelError, SettingsError."""
@@ -277,6 +282,8 @@ class SetupService:
         key = step.key.strip()
         if key and not (key.isascii() and key.isprintable()):
             raise InputError(self._say("setup.odd_key"))
+        if step.provider is Provider.GEMINI and not key and not await asyncio.to_thread(self._has_key):
+            raise InputError(self._say("setup.no_key"))
         bot = self._bot()
         said = await said_by(self._settings().model, values, key, Meter(bot.db, bot.clock), self._environment)
         if key:
@@ -284,7 +291,7 @@ class SetupService:
             self._settings.restart()
         fresh = await self._change({("model", name): value for name, value in values.items()})
         place = self._secrets.place(kept_key_name(ModelSettings().api_key_env)) if key else ""
-        kept = self._say("setup.key_kept", place=place) if key else ""
+        kept = self._say("setup.key_kept", place=self._say.reason(place)) if key else ""
         later = "" if self._restarts else self._say("setup.later")
         return self._done("model_works", model=fresh.model.reply_model, said=said, kept=kept, later=later)
 
@@ -348,9 +355,20 @@ class SetupService:
         if (step.table, step.key) == ("bot", "mode"):
             with contextlib.suppress(ValueError):
                 return await self.set_mode(ModeStep(Mode(step.value)))
-        await self._change({(step.table, step.key): step.value})
+        if (step.table, step.key) == ("bot", "name") and not str(step.value).strip():
+            raise InputError(self._say("setup.no_name"))
+        values: dict[tuple[str, str], object] = {(step.table, step.key): step.value}
+        if (step.table, step.key) == ("bot", "language"):
+            values |= self._same_character(in_language(str(step.value)))
+        await self._change(values)
         restarting = step.table in RESTARTING and not self._restarts
         return self._done("saved_later" if restarting else "saved")
+
+    def _same_character(self, language: Language) -> dict[tuple[str, str], object]:
+        """The character in another language, if it is one of those to begin with."""
+        texts = zip(presets(self._say).values(), presets(language).values(), strict=True)
+        there = dict(texts).get(self._settings().bot.persona)
+        return {("bot", "persona"): there} if there else {}
 
     async def set_autostart(self, step: SwitchStep) -> Answer:
         """Start with the computer, or not."""

@@ -106,7 +106,7 @@ def _line(row: "LoggedAction", names: dict[str, str]) -> str:
     target = f" {names[row.target_id]}" if row.target_id in names else ""
     asked_by = f", asked by {names[row.asked_by]}" if row.asked_by in names else ""
     detail = f" ({row.detail})" if row.detail else ""
-    return f"#{row.id}  {iso(row.at)}  {row.name}{target}: {row.status}{detail}; {row.rule}: {row.reason}{asked_by}"
+    return f"#{row.id}  {iso(row.at)}  {row.name}{target}: {row.status}{detail}; {row.reason}{asked_by}"
 
 
 def _when(arguments: argparse.Namespace, code: str) -> str:
@@ -136,7 +136,7 @@ async def _explain(arguments: argparse.Namespace) -> None:
     facts, recent = await _facts(arguments, proposal, settings, now)
     steps = explain(proposal, facts, settings, recent, now)
     value = _explained(proposal, steps, decide(proposal, facts, settings, recent, now))
-    lines = (f"{step.rule:17} {step.verdict or '–':14} {step.reason or step.says}" for step in steps)
+    lines = (f"{step.rule:17} {step.verdict or '–':14} {step.reason}" for step in steps)
     common.report(arguments, value, *lines, to=common.show_line)
     if arguments.config is None and not arguments.json:
         common.say(DEFAULTS)
@@ -184,6 +184,7 @@ def _explained(proposal: "Proposal", steps: "list[RuleAnswer]", decision: "Decis
 
 
 def _table(arguments: argparse.Namespace) -> None:
+    from forgetmenot.languages import reason
     from forgetmenot.operations.catalogue import ACTIONS
     from forgetmenot.operations.policy import RULES
     from forgetmenot.settings.schema import Mode
@@ -192,7 +193,8 @@ def _table(arguments: argparse.Namespace) -> None:
     actions = [_entry(action, settings) for action in ACTIONS]
     if arguments.json:
         rules = [
-            {"rule": rule.name, "says": rule.says, "a_person_may_set_it_aside": rule.overridable} for rule in RULES
+            {"rule": rule.name, "says": reason(rule.name), "a_person_may_set_it_aside": rule.overridable}
+            for rule in RULES
         ]
         common.emit({"bot_mode": settings.bot.mode, "actions": actions, "rules": rules})
         return
@@ -200,7 +202,7 @@ def _table(arguments: argparse.Namespace) -> None:
         common.show_line(f"{entry['class']}  {entry['name']:13} {entry['mode']:7} {entry['does']}")
     common.say()
     for number, rule in enumerate(RULES, 1):
-        common.show_line(f"{number:2}  {rule.name:17} {rule.says}{' *' if rule.overridable else ''}")
+        common.show_line(f"{number:2}  {rule.name:17} {reason(rule.name)}{' *' if rule.overridable else ''}")
     common.say("The first rule that says no decides. * A moderator's approval overrides this rule.")
     if settings.bot.mode is Mode.SHADOW:
         common.say(SHADOW)

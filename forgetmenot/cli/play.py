@@ -28,8 +28,8 @@ TEMPORARY = "forgetmenot-replay-"
 BASELINE = "baseline.json"
 REPORT_KEYS = """\
 The JSON object's keys: since, replies (by outcome), filters, rules, shed (by kind of message), sections (mean tokens,
-rows shown, rows used), notes (offered, used, corrected), unsupported, latency_ms, tokens, calls, prompts (by kind of
-message), spend (by purpose and model, where the settings name prices), spend_total (in words)."""
+rows shown, rows used), notes (offered, used, corrected, each with its fact), unsupported, latency_ms, tokens, calls,
+prompts (by kind of message), spend (by purpose and model, where the settings name prices), spend_total (in words)."""
 
 
 def add(subparsers: common.Commands) -> None:

@@ -137,7 +137,7 @@ def _start(arguments: argparse.Namespace) -> int:
             common.open_page(address, wait_s=5)
         return 0
     common.show_notices(settings, path)
-    logs.set_up(level=settings.log.level, folder=logs.beside(path))
+    logs.set_up(level=settings.log.level, folder=logs.beside(path), quiet=True)
     common.say(f"Settings: {file}")
     dock = msgspec.structs.replace(settings.dock, port=usable_port(settings.dock.port))
     live = LiveSettings(msgspec.structs.replace(settings, dock=dock), file)

@@ -53,10 +53,19 @@ async def _figures(request: web.Request) -> web.Response:
             "currency": context.settings().model.currency,
             "notes": await _notes_per_day(context),
             "filters": list((await run_stats.sum_of(db, "filters", 0)).items()),
-            "rules": [(*name.split(": "), n) for name, n in (await run_stats.sum_of(db, "rules", 0)).items()],
+            "rules": await _rules(context),
             "recall": sorted(round(ms, 2) for ms in context.control.state().recall_ms),
         }
     )
+
+
+async def _rules(context: DockContext) -> list[tuple[str, str, int]]:
+    """How often each rule decided, and what; a rule is its reason."""
+    say, found = context.language, []
+    for name, times in (await run_stats.sum_of(context.db, "rules", 0)).items():
+        rule, verdict = name.split(": ")
+        found.append((say(key) if (key := f"reason.{rule}") in say else rule, verdict, times))
+    return found
 
 
 async def _spend_per_stream(context: DockContext) -> list[tuple[int, int, int, float | None]]:
@@ -194,10 +203,14 @@ async def _settings(request: web.Request) -> web.Response:
 def setting_json(settings: Settings, table: str, key: str, label: Label, language: Language) -> dict[str, object]:
     """One setting with its form, its default and its words."""
     title, explanation = language.pair(f"settings.{table}.{key}")
+    value, default = getattr(getattr(settings, table), key), getattr(getattr(Settings(), table), key)
+    if (table, key) == ("bot", "notice"):  # said in the channel's language as long as it is the one to begin with
+        said = language("chat.notice")
+        value, default = said if value == default else value, said
     return {
         "table": table, "key": key, "group": language(f"group.{label.group}"), "label": title, "sentence": explanation,
         "basic": label.basic, "suffix": language(f"unit.{label.unit}") if label.unit else "",
-        "value": getattr(getattr(settings, table), key), "default": getattr(getattr(Settings(), table), key),
+        "value": value, "default": default,
         "restarts": table in RESTARTING, "form": form_of(table, key),
     }  # fmt: skip
 

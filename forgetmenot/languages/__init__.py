@@ -5,7 +5,7 @@
 
 - A language is one file of this folder with the keys of en.toml; a test compares keys and what is filled in.
 - A list of two is for one and for more, chosen by `n`.
-- Reasons, troubles and details arise far from where they are read: `reason("just_used", action="clip")`. They are
+- Reasons, troubles and details arise far from where they are read: `reason("needs", parameter="fact")`. They are
   English text for logs and the command line; a row keeps code and values; `say.reason` words them in a language.
 """
 
@@ -18,6 +18,7 @@ from typing import Any
 
 from forgetmenot.errors import ODD_INPUT
 
+_NAMES = {"action": "action.name", "parameter": "page.parameter", "status": "page.action_status"}
 MINUTE, HOUR, DAY = 60_000, 3_600_000, 86_400_000
 
 
@@ -62,10 +63,18 @@ class Language:
 
     def reason(self, text: str) -> str:
         """A reason in this language; any other text (of Twitch, of a model's server) as it is."""
-        if not isinstance(text, Reason):
-            return text
-        values = {name: self.reason(value) if isinstance(value, str) else value for name, value in text.values.items()}
-        return self(f"reason.{text.code}", **values)
+        return self.worded(text.code, text.values) if isinstance(text, Reason) else text
+
+    def worded(self, code: str, values: Mapping[str, object]) -> str:
+        """A reason by its key."""
+        return self(f"reason.{code}", **{name: self.value(name, value) for name, value in values.items()})
+
+    def value(self, name: str, value: object) -> object:
+        """What is filled in as `name`: a reason, or the name of an action, parameter or status, in words."""
+        if name == "actions":
+            return ", ".join(str(self.value("action", one)) for one in str(value).split(", "))
+        known = self._texts.get(f"{_NAMES.get(name, '')}.{value}")
+        return known if known is not None else self.reason(value) if isinstance(value, str) else value
 
 
 class Reason(str):
@@ -81,7 +90,7 @@ class Reason(str):
 
     @property
     def row(self) -> str:
-        """How it is stored: `["just_used", {"action": "clip"}]`; `read_reason` reads it."""
+        """How it is stored: `["needs", {"parameter": "fact"}]`; `read_reason` reads it."""
         return json.dumps(self.nested(), ensure_ascii=False)
 
     def nested(self) -> list[object]:
@@ -91,7 +100,7 @@ class Reason(str):
 
 def reason(code: str, /, **values: object) -> Reason:
     """A reason by its key in the table [reason]. Values may be reasons. Raises KeyError."""
-    made = Reason(ENGLISH(f"reason.{code}", **values))
+    made = Reason(ENGLISH.worded(code, values))
     made.code, made.values = code, values
     return made
 

@@ -12,7 +12,7 @@ from urllib.parse import urlsplit
 
 from forgetmenot.domain.model import ModelAnswer, ModelRequest
 from forgetmenot.errors import SettingsError
-from forgetmenot.languages import reason
+from forgetmenot.languages import joined, reason
 from forgetmenot.late_imports import make_off_the_loop
 from forgetmenot.llm.guarded import CallQueue, GuardedModel, Limits, RetryClock
 from forgetmenot.llm.offline import Offline
@@ -38,7 +38,7 @@ class Models:
     def trouble(self) -> str | None:
         """What is wrong with either, as one sentence; None where both answer."""
         said = [model.trouble for model in (self.reply, self.memory) if model.trouble]
-        return " ".join(dict.fromkeys(said)) or None
+        return joined(*dict.fromkeys(said)) or None
 
     async def aclose(self) -> None:
         """Close connections."""

@@ -183,7 +183,8 @@ class Gemini:
         if error.code == 408 or error.code >= 500:
             raise ModelUnavailable(reason("gemini_trouble", said=said), _retry_delay(error)) from None
         if error.code in {401, 403} or "API_KEY_INVALID" in _reasons(error):
-            raise ModelRefused(reason("gemini_key", name=self._key_env, said=said, page=KEY_PAGE)) from None
+            where = reason("server_key_in", name=self._key_env)
+            raise ModelRefused(reason("gemini_key", where=where, said=said, page=KEY_PAGE)) from None
         if error.code == 404:
             raise ModelRefused(reason("gemini_model", model=repr(self._name))) from None
         if error.status == "FAILED_PRECONDITION":

@@ -363,10 +363,11 @@ def said_at(
 
     `speaker` None: anybody's lines. `otherwise`: where no line shares a word with it, as in an import. `taken`: the ids
     of lines that counted already, the last choice: "I don't like tea any more" has the words of "likes tea", and must
-    not make that the newer of the two.
+    not make that the newer of the two. Of these it is the first, for a later one may be what corrected it.
     """
     closest = _closest(fact, lines, speaker)
-    return max((line.at for line in [one for one in closest if one.id not in taken] or closest), default=otherwise)
+    fresh = [line.at for line in closest if line.id not in taken]
+    return max(fresh) if fresh else min((line.at for line in closest), default=otherwise)
 
 
 def is_meant(fact: str, lines: Sequence[Line], speaker: str | None) -> bool:

@@ -2,7 +2,7 @@
 
 A fact that no summary covers yet is known at once:
 - It is read from today's chat each time it is asked for, and stored nowhere: what is cleared, erased or aged out of
-  chat is gone from it too.
+  chat is gone from it too. Only what its speaker corrects or has forgotten becomes a note first.
 - The rules of a note hold: nothing sensitive, nothing that its subject had forgotten, nothing that is never to be
   mentioned, nobody who opted out.
 
@@ -10,15 +10,14 @@ A correction in plain speech is written at once. A line changes only what is kno
 plainly corrects one live note (memory/facts). The streamer corrects the channel's notes as well. What is quoted,
 supposed or joked changes nothing, and whatever is new but contradicts nothing waits until chat is summarised. The old
 note is superseded as by any other claim; where the line does not say what is true instead, or not plainly, it is
-retracted. Both can be undone.
+retracted; so is the one note that the bot just used, if its subject only denies it. All can be undone.
 """
 
 import asyncio
 import contextlib
 import re
 from collections import OrderedDict
-from collections.abc import Awaitable, Callable, Iterable, Sequence
-from itertools import islice
+from collections.abc import Awaitable, Callable, Sequence
 from typing import NamedTuple
 
 from forgetmenot.clock import MINUTE, Clock
@@ -27,39 +26,40 @@ from forgetmenot.domain.memory import Note, SourceKind
 from forgetmenot.errors import StoreError
 from forgetmenot.logs import log
 from forgetmenot.memory import suppression
-from forgetmenot.memory.facts.corrections import LONGEST_LINE, NOTHING_BEFORE, Before, corrected, revised
+from forgetmenot.memory.facts.corrections import LONGEST_LINE, NOTHING_BEFORE, Before, corrected, could_correct, revised
 from forgetmenot.memory.facts.similarity import Relation, relate
 from forgetmenot.memory.notes import edits
 from forgetmenot.memory.notes.note_merge import LIVE
 from forgetmenot.memory.notes.proposals import FactRefused, checked_fact
 from forgetmenot.memory.suppression import SuppressionFilter
 from forgetmenot.settings.schema import PrivacySettings, Settings
-from forgetmenot.store import bot_messages, events, forgotten_facts, notes
+from forgetmenot.store import bot_messages, episodes, events, forgotten_facts, notes
 from forgetmenot.store.database import Database, Source
 from forgetmenot.text.chat_commands import is_command
 from forgetmenot.text.mentions import defang
+from forgetmenot.text.questions import taken_words
 from forgetmenot.text.removal import traces
-from forgetmenot.text.statements import fact_of, lasting_claims, stated_part
+from forgetmenot.text.statements import denied_of_oneself, denies, fact_of, is_negated, lasting_claims, stated_part
+from forgetmenot.text.words import telling_stems
 
 _TAKES_BACK = re.compile(r"\b(?:forget|wrong|not true)\b", re.IGNORECASE)
 _FIRST_PERSON = re.compile(r"\b(?:i|my)\b", re.IGNORECASE)  # of a claim; most lines have none
 LINES_READ, ALL_LINES_READ = 60, 500
 MOST_SAID = 40
 """Facts of one viewer that are compared with each other, the newest: each with every later one."""
-CORRECTIONS_READ = 5
-"""Lines of a viewer after a fact that may correct it: the next ones."""
 OWN_WORD = edits.TellerTrust(SourceKind.SELF_CLAIM, most=10)
 LATELY = 5 * MINUTE
 """How old the line or the reply may be that a correction without a subject is about."""
 
 
 class HeardFact(NamedTuple):
-    """A fact without its subject, from the line `seq`."""
+    """A fact without its subject, from the line `seq` with Twitch's id `line`."""
 
     seq: int
     viewer_id: str
     fact: str
     at: int
+    line: str
 
 
 async def heard_facts(
@@ -73,7 +73,6 @@ async def heard_facts(
     """The newest, oldest first; of one viewer or of all. A later line replaces what it repeats or contradicts."""
     lines = await events.unsummarised(source, viewer_id, LINES_READ if viewer_id else ALL_LINES_READ)
     later_facts: dict[str, list[str]] = {}
-    later_lines: dict[str, list[str]] = {}
     held: list[HeardFact] = []
     # from the newest back, so that reading can end early: comparing all facts of one talkative viewer took half a
     # minute
@@ -81,17 +80,16 @@ async def heard_facts(
         if len(held) >= limit:
             break
         facts_since = later_facts.setdefault(line.viewer_id, [])
-        lines_since = later_lines.setdefault(line.viewer_id, [])
         for fact in reversed(said_in(line.text, privacy) if len(facts_since) < MOST_SAID else ()):
             if all(relate(fact, later) is Relation.DISTINCT for later in facts_since):
-                heard = _corrected(HeardFact(line.seq, line.viewer_id, fact, line.at), lines_since, privacy)
-                if heard is not None:
-                    held.append(heard)
+                held.append(HeardFact(line.seq, line.viewer_id, fact, line.at, line.event_id))
             facts_since.append(fact)
-        lines_since.append(line.text)
     quiet = await suppression.load_filter(source) if quiet is None else quiet
     newest = sorted(held)[-limit:]
     known = {who: await notes.of_subject(source, who, LIVE) for who in {one.viewer_id for one in newest}}
+    since = {one.viewer_id: one.at for one in sorted(newest, key=lambda one: -one.at)}
+    gone = {who for who, at in since.items() if await notes.withdrawn_since(source, who, at)}
+    newest = [one for one in newest if one.viewer_id not in gone or not await _was_withdrawn(source, one)]
     return [
         one._replace(fact=await suppression.without_hidden_names(source, one.fact, one.viewer_id))
         for one in newest
@@ -99,36 +97,22 @@ async def heard_facts(
     ]
 
 
-def _corrected(one: HeardFact, since: Sequence[str], privacy: PrivacySettings) -> HeardFact | None:
-    """The fact as its speaker's later lines (the newest first) leave it; None if it no longer holds or may be kept."""
-    fact = before = one.fact
-    stated = filter(None, (stated_part(line) for line in reversed(since) if not is_command(line)))
-    for line in islice(stated, CORRECTIONS_READ):
-        found = revised(line, [one._replace(fact=fact)], Before("own", before))
-        if found is not None:
-            _, corrected_fact = found
-            if corrected_fact is None:
-                return None
-            fact = corrected_fact
-        before = line
-    kept = [fact] if fact == one.fact else _storable([fact], privacy)
-    return one._replace(fact=kept[0]) if kept else None
-
-
 def said_in(text: str, privacy: PrivacySettings) -> list[str]:
     """The facts about its speaker in one line of chat that may be kept. Pure."""
     if not _FIRST_PERSON.search(text) or is_command(text) or _TAKES_BACK.search(text):
         return []
-    return _storable(map(fact_of, lasting_claims(text)), privacy)
-
-
-def _storable(facts: Iterable[str], privacy: PrivacySettings) -> list[str]:
     kept: list[str] = []
-    for fact in facts:
+    for fact in map(fact_of, lasting_claims(text)):
         with contextlib.suppress(FactRefused):
             allowed = frozenset(privacy.allow_categories)
             kept.append(checked_fact(defang(fact), allowed=allowed, never=privacy.never_store))
     return kept
+
+
+async def _was_withdrawn(source: Source, one: HeardFact) -> bool:
+    """Whether a note that says the same was taken back or replaced since."""
+    withdrawn = await notes.withdrawn_since(source, one.viewer_id, one.at)
+    return any(relate(note.fact, one.fact) is Relation.DUPLICATE for note in withdrawn)
 
 
 async def _may_be_shown(source: Source, one: HeardFact, quiet: SuppressionFilter, known: Sequence[Note]) -> bool:
@@ -145,6 +129,68 @@ async def _may_be_shown(source: Source, one: HeardFact, quiet: SuppressionFilter
 # Corrections in plain speech.
 
 
+class MadeChange(NamedTuple):
+    """What a line changed: the code of what it says to that, and the note that stands, or was taken back."""
+
+    code: str
+    note: Note
+
+
+async def changed_by(source: Source, line_id: str) -> MadeChange | None:
+    """What a line of chat changed when it was heard."""
+    for note in await notes.resting_on(source, episodes.key_of_line(line_id)):
+        return MadeChange("edited" if note.status in LIVE else "taken_back", note)
+    return None
+
+
+class JustSaid(NamedTuple):
+    """What the bot last said to a viewer, and the notes that it used."""
+
+    text: str
+    notes: list[Note]
+
+
+async def just_said(source: Source, viewer_id: str, now: int, *, to_anybody: bool = False) -> JustSaid | None:
+    """What the bot last said to a viewer (or to anybody) these minutes; None if nothing.
+
+    Where it is not kept which notes it used (a command's answer, a quotation), those of the viewer whose words it has.
+    """
+    for reply in await bot_messages.said_lately(source, 1, now - LATELY, None if to_anybody else viewer_id):
+        _, used, _ = await bot_messages.of_reply(source, reply.id)
+        found = [note for note_id in used if (note := await notes.get(source, note_id)) and note.status in LIVE]
+        if not used:
+            found = [note for note in await notes.of_subject(source, viewer_id, LIVE) if _uses(reply.text, note.fact)]
+        return JustSaid(reply.text, found)
+    return None
+
+
+def _uses(reply: str, fact: str) -> bool:
+    return taken_words(telling_stems(fact, 2), telling_stems(reply, 2), frozenset()) > 0
+
+
+async def heard_in(source: Source, reply: str, viewer_id: str, privacy: PrivacySettings) -> list[HeardFact]:
+    """What a viewer said of themselves today and a reply used."""
+    return [one for one in await heard_facts(source, privacy, viewer_id) if _uses(reply, one.fact)]
+
+
+async def as_note(db: Database, heard: HeardFact, privacy: PrivacySettings) -> Note:
+    """Write a heard fact as the note that a summary would make of it, so that it can be changed like one.
+
+    Raises FactRefused.
+    """
+    who, line = heard.viewer_id, heard.line
+    return await edits.remember(
+        db,
+        who,
+        heard.fact,
+        by=who,
+        at=heard.at,
+        privacy=privacy,
+        word=edits.TellerTrust(SourceKind.SELF_CLAIM),
+        line=line,
+    )
+
+
 class SpokenCorrections:
     """Looks for corrections in lines of chat. `flush` makes lines that were just heard readable."""
 
@@ -154,9 +200,11 @@ class SpokenCorrections:
         self._db, self._settings, self._clock, self._flush = db, settings, clock, flush
         self._last: OrderedDict[str, tuple[int, str]] = OrderedDict()
 
-    async def take(self, event: ChatEvent) -> None:
-        """Write what a line corrects, if anything. A correction that is refused or cannot be written is only logged."""
-        text = event.text
+    async def take(self, event: ChatEvent, text: str) -> None:
+        """Write what a line corrects, if anything. A correction that is refused or cannot be written is only logged.
+
+        `text`: the line without the bot's name.
+        """
         if event.kind is not EventKind.MESSAGE or len(text) > LONGEST_LINE:
             return
         lately = self._last.pop(event.user_id, (0, ""))
@@ -166,31 +214,51 @@ class SpokenCorrections:
         meant = "" if is_command(text) else stated_part(defang(text))
         if not meant:
             return
+        own = Before("own", lately[1]) if lately[0] >= event.at - LATELY else NOTHING_BEFORE
         try:
-            for subject in (event.user_id, None) if "broadcaster" in event.badges else (event.user_id,):
-                held = await notes.of_subject(self._db, subject, LIVE)
-                if not held:
-                    continue
-                found = await asyncio.to_thread(corrected, meant, held, await self._before(event, lately))
-                if found is not None:
-                    note, fact = found
-                    await self._write(event, note, fact)
-                    return
+            found = await self._found(event, meant, own)
+            if found is not None:
+                await self._write(event, *found)
         except FactRefused as refused:
             log.debug("a correction in chat is not taken", rule=refused.rule)
         except StoreError as error:
             log.warning("a correction in chat could not be written", error=type(error).__name__)
 
+    async def _found(self, event: ChatEvent, meant: str, own: Before) -> tuple[Note, str | None] | None:
+        """The note that a line corrects, and what it then says. What came before: the bot's reply, else their line."""
+        said = await just_said(self._db, event.user_id, event.at)
+        before = own if said is None else Before("bot", said.text)
+        used = {note.id for note in said.notes} if said is not None else set()
+        for subject in (event.user_id, None) if "broadcaster" in event.badges else (event.user_id,):
+            held = await notes.of_subject(self._db, subject, LIVE)
+            if ended := [note for note in held if used == {note.id} and denies(meant, note.fact)]:
+                return ended[0], None
+            found = await asyncio.to_thread(corrected, meant, held, before) if held else None
+            denied = denied_of_oneself(meant, [note.fact for note in held]) if found is None else []
+            if found is not None or len(denied) == 1:
+                return found or (held[denied[0]], None)
+        return await self._heard(event, meant, own, said) if could_correct(meant) or is_negated(meant) else None
+
+    async def _heard(
+        self, event: ChatEvent, meant: str, own: Before, said: JustSaid | None
+    ) -> tuple[Note, str | None] | None:
+        """The same of what its speaker said today: it becomes a note, or the summary of the day would tell it again."""
+        await self._flush()
+        privacy = self._settings().privacy
+        heard = await heard_facts(self._db, privacy, event.user_id)
+        told = [one for one in heard if said is not None and not said.notes and _uses(said.text, one.fact)]
+        ended = [one for one in told if len(told) == 1 and denies(meant, one.fact)]
+        found: tuple[HeardFact, str | None] | None = (ended[0], None) if ended else None
+        if found is None and heard:
+            lately = [one for one in heard if one.at >= event.at - LATELY]
+            found = await asyncio.to_thread(revised, meant, lately, own)
+            denied = denied_of_oneself(meant, [one.fact for one in heard])
+            found = found or ((heard[denied[0]], None) if len(denied) == 1 else None)
+        return (await as_note(self._db, found[0], privacy), found[1]) if found is not None else None
+
     def forget(self) -> None:
         """Drop the last lines of everybody: after an erasure."""
         self._last.clear()
-
-    async def _before(self, event: ChatEvent, lately: tuple[int, str]) -> Before:
-        """The bot's last reply to the speaker, else their own last line."""
-        since = event.at - LATELY
-        for reply in await bot_messages.said_lately(self._db, 1, since, event.user_id):
-            return Before("bot", reply.text)
-        return Before("own", lately[1]) if lately[0] >= since else NOTHING_BEFORE
 
     async def _write(self, event: ChatEvent, note: Note, fact: str | None) -> None:
         # the line is the evidence of the correction, so it has to be on disk first

@@ -74,7 +74,9 @@ class Approvals:
             return _result("not_waiting", action_id)
         login, message = (facts.target.login, facts.target.message_id) if facts.target else ("", "")
         outcome = await self._executor.performer.perform(action, action_id, call_of(row, login, message))
-        return _done(row, outcome, login, in_language(settings.bot.language))
+        return _done(
+            row, outcome, facts.target.display_name if facts.target else "", in_language(settings.bot.language)
+        )
 
     async def deny(self, action_id: int, by: str) -> OperationResult:
         """Refuse a waiting action. `by`: who decided, for the log."""
@@ -91,9 +93,9 @@ class Approvals:
             await self.take_back()
         after = await action_logs.get(self._db, row.id)
         if after is not None and after.status is ActionStatus.UNDONE:
-            return _result("undone", row.id, ok=True, name=row.name)
+            return _result("undone", row.id, ok=True, action=row.name)
         again = after is not None and after.revert_at is not None
-        return _result("undo_later" if again else "undo_refused", row.id, name=row.name)
+        return _result("undo_later" if again else "undo_refused", row.id, action=row.name)
 
     async def start(self) -> None:
         """At start: settle what a crash interrupted, without repeating it, and revert what is due."""
@@ -173,13 +175,13 @@ def _refused(outcome: Outcome) -> bool:
     return outcome.kind is OutcomeKind.REFUSED
 
 
-def _done(row: LoggedAction, outcome: Outcome, login: str, language: Language) -> OperationResult:
+def _done(row: LoggedAction, outcome: Outcome, target: str, language: Language) -> OperationResult:
     if outcome.kind is OutcomeKind.DONE:
         return _result(
             "approved",
             row.id,
             ok=True,
-            line=wording.done_line(row.name, row.params, login, language) or language("action.done"),
+            line=wording.done_line(row.name, row.params, target, language) or language("action.done"),
         )
     return _result("approved_unknown" if outcome.kind is OutcomeKind.UNKNOWN else "approved_failed", row.id)
 
@@ -217,5 +219,7 @@ class QueuedApprovals:
 
 async def _deny(db: Database, action_id: int, by: str, now: int) -> OperationResult:
     async with db.write() as tx:
-        ok = await action_logs.deny(tx, action_id, by=by, rule="denied_by_moderator", reason=reason("denied"), now=now)
+        ok = await action_logs.deny(
+            tx, action_id, by=by, rule="denied_by_moderator", reason=reason("denied_by_moderator"), now=now
+        )
     return _result("denied" if ok else "not_waiting", action_id, ok=ok)

@@ -12,7 +12,6 @@ from forgetmenot.clock import Clock
 from forgetmenot.domain.action import Outcome
 from forgetmenot.domain.chat import Role, Standing
 from forgetmenot.domain.operation import Asker, OperationResult, Permission, Surface, Target
-from forgetmenot.languages import Reason, reason
 from forgetmenot.ports import ChatOut, Effects, Moderation
 from forgetmenot.settings.schema import Settings
 
@@ -28,11 +27,6 @@ class ActionClass(StrEnum):
     FREE = "A"
     GUARDED = "B"
     NEVER_ALONE = "C"
-
-
-def class_name(kind: str) -> Reason:
-    """What people call a class, as the settings do."""
-    return reason(f"class_{kind.lower()}")
 
 
 class ParameterKind(StrEnum):

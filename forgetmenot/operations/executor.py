@@ -82,7 +82,7 @@ class Executor:
         )
         if row_id is None:
             return ExecutedProposal(
-                Decision(Verdict.DENY, "already_handled", reason("handled"), decision.params),
+                Decision(Verdict.DENY, "already_handled", reason("already_handled"), decision.params),
                 None,
                 wording.harmless(proposal.if_refused, in_language(settings.bot.language)),
             )

@@ -25,7 +25,6 @@ from forgetmenot.operations.entry import (
     PolicyFacts,
     RecentDecisions,
     TargetFound,
-    class_name,
 )
 from forgetmenot.operations.requests import Checked, check
 from forgetmenot.settings.schema import Mode, Settings
@@ -67,25 +66,24 @@ class Ruling:
 
 @dataclass(frozen=True, slots=True)
 class Rule:
-    """One row of the table. `overridable`: an approval overrides it."""
+    """One row of the table: its words are the reason of its name. `overridable`: an approval overrides it."""
 
     name: str
-    says: str
     check: Callable[[Case], Ruling | None]
     overridable: bool = False
 
 
-def _deny(code: str, **values: object) -> Ruling:
-    return Ruling(Verdict.DENY, reason(code, **values))
+def _deny(code: str) -> Ruling:
+    return Ruling(Verdict.DENY, reason(code))
 
 
-def _ask(code: str, **values: object) -> Ruling:
-    return Ruling(Verdict.ASK, reason(code, **values))
+def _ask(code: str) -> Ruling:
+    return Ruling(Verdict.ASK, reason(code))
 
 
-def _deny_if(code: str, holds: Callable[[Case], object]) -> Callable[[Case], Ruling | None]:
-    """A check that denies with this reason where the condition holds."""
-    return lambda case: _deny(code, action=case.action.name) if holds(case) else None
+def _denies(name: str, holds: Callable[[Case], object], *, overridable: bool = False) -> Rule:
+    """A rule that denies where the condition holds."""
+    return Rule(name, lambda case: _deny(name) if holds(case) else None, overridable)
 
 
 def _parameters(case: Case) -> Ruling | None:
@@ -93,32 +91,20 @@ def _parameters(case: Case) -> Ruling | None:
 
 
 def _class_mode(case: Case) -> Ruling | None:
-    mode, group = class_mode(case.action, case.settings), class_name(case.action.kind)
-    if mode == "off":
-        return _deny("class_off", group=group)
-    if mode == "shadow":
-        return _deny("class_shadow")
-    return _ask("class_ask", group=group) if mode == "ask" else None
+    mode = class_mode(case.action, case.settings)
+    if mode in {"off", "shadow"}:
+        return _deny("class_off" if mode == "off" else "class_shadow")
+    return _ask("class_ask") if mode == "ask" else None
 
 
-def _target_known(case: Case) -> Ruling | None:
-    if not case.action.needs_target:
-        return None
-    if case.facts.found is TargetFound.AMBIGUOUS:
-        return _deny("two_people")
-    return None if case.target is not None else _deny("not_here")
-
-
-def _immune_role(case: Case) -> Ruling | None:
-    if not case.action.harms or case.target is None or case.target.role not in IMMUNE:
-        return None
-    return _deny("immune_role", role=reason(case.target.role))
+def _target_unclear(case: Case) -> bool:
+    return case.facts.found is TargetFound.AMBIGUOUS or case.target is None
 
 
 def _immune_on_twitch(case: Case) -> Ruling | None:
     if not case.action.harms or case.facts.immunity in {Immunity.NOT_ASKED, Immunity.NO}:
         return None
-    return _deny("immune_twitch" if case.facts.immunity is Immunity.YES else "immune_unknown")
+    return _deny("immune_on_twitch" if case.facts.immunity is Immunity.YES else "immune_unknown")
 
 
 def _foreign_target(case: Case) -> bool:
@@ -138,7 +124,7 @@ def _consent(case: Case) -> Ruling | None:
     # who asks for a timeout of their own has agreed to it
     if _is_asker(case) and case.action.name in case.facts.asked_for:
         return None
-    return _ask("confirm_consent") if case.facts.asker.privileged else _deny("no_consent")
+    return _ask("consent") if case.facts.asker.privileged else _deny("consent")
 
 
 def _unasked(case: Case) -> bool:
@@ -157,12 +143,12 @@ def _for_everybody(case: Case) -> Ruling | None:
     if asked and case.facts.asker.privileged:
         return None
     # a free action that nobody asked for is only noise in the queue; a guarded one may be worth a moderator's time
-    return _deny("nobody_asked") if not asked and not case.guarded else _ask("everybody")
+    return _deny("asked_in_words") if not asked and not case.guarded else _ask("affects_everybody")
 
 
 def _own_work(case: Case) -> Ruling | None:
     foreign = case.action.own_only and (case.target is None or case.target.id not in case.recent.own_timeouts)
-    return _ask("not_own_timeout") if foreign else None
+    return _ask("own_timeouts_only") if foreign else None
 
 
 def _in_cooldown(case: Case, until: int) -> bool:
@@ -197,64 +183,43 @@ def _is_asker(case: Case) -> bool:
 
 
 RULES: tuple[Rule, ...] = (
-    Rule("parameters", "all parameters are given and valid", _parameters),
-    Rule("safe_mode", "safe mode stops everything",
-        _deny_if("safe_mode", lambda case: case.settings.actions.safe_mode or case.facts.safe_mode)),
-    Rule("paused", "a paused bot does nothing", _deny_if("bot_paused", lambda case: case.facts.paused)),
-    Rule("silent_preview", "in shadow mode (silent preview) no action runs",
-        _deny_if("shadow_mode", lambda case: case.settings.bot.mode is Mode.SHADOW)),
-    Rule("switched_off", "single actions can be switched off",
-        _deny_if("action_off", lambda case: case.action.name in case.settings.actions.disabled)),
-    Rule("failing", "an action that failed three times in a row is paused",
-        _deny_if("action_failing", lambda case: case.action.name in case.facts.failing)),
-    Rule("class_setting", "each kind of action is off, in silent preview, asks, or is live", _class_mode),
-    Rule("stream_live", "some actions only make sense on a live stream",
-        _deny_if("not_live", lambda case: case.action.needs_live and not case.facts.live)),
-    Rule("target_known", "the target is one person who is in chat now", _target_known),
-    Rule("not_a_bot", "bots and the bot itself are no targets",
-        _deny_if("no_bots", lambda case: case.target is not None and (case.target.is_bot or case.target.is_self))),
-    Rule("immune_role", "the broadcaster, moderators and VIPs are immune", _immune_role),
-    Rule("denied_target", "the settings list people who are never a target",
-        _deny_if("protected",
-            lambda case: case.guarded and case.target and _listed(case.target, case.settings.actions.denied_targets))),
-    Rule("allowed_target", "the settings may list the only allowed targets",
-        _deny_if("other_targets", _foreign_target)),
-    Rule("newcomer", "newcomers are protected", _deny_if("newcomer", _newcomer), overridable=True),
-    Rule("serious_talk", "no games while people talk about something serious",
-        _deny_if("serious", lambda case: case.facts.serious and (case.action.playful or case.action.harms)),
+    Rule("parameters", _parameters),
+    _denies("safe_mode", lambda case: case.settings.actions.safe_mode or case.facts.safe_mode),
+    _denies("paused", lambda case: case.facts.paused),
+    _denies("silent_preview", lambda case: case.settings.bot.mode is Mode.SHADOW),
+    _denies("switched_off", lambda case: case.action.name in case.settings.actions.disabled),
+    _denies("failing", lambda case: case.action.name in case.facts.failing),
+    Rule("class_setting", _class_mode),
+    _denies("stream_live", lambda case: case.action.needs_live and not case.facts.live),
+    _denies("target_known", lambda case: case.action.needs_target and _target_unclear(case)),
+    _denies("not_a_bot", lambda case: case.target is not None and (case.target.is_bot or case.target.is_self)),
+    _denies("immune_role", lambda case: case.action.harms and case.target and case.target.role in IMMUNE),
+    _denies("denied_target",
+        lambda case: case.guarded and case.target and _listed(case.target, case.settings.actions.denied_targets)),
+    _denies("allowed_target", _foreign_target),
+    _denies("newcomer", _newcomer, overridable=True),
+    _denies("serious_talk", lambda case: case.facts.serious and (case.action.playful or case.action.harms),
         overridable=True),
-    Rule("refused_often", "viewers who were refused often have to wait",
-        _deny_if("often_refused", lambda case: case.recent.refusals >= MANY_REFUSALS), overridable=True),
-    Rule("moderators_only", "only moderators may ask for serious actions",
-        _deny_if("only_moderators",
-            lambda case: case.action.kind is ActionClass.NEVER_ALONE and not case.facts.asker.privileged),
+    _denies("refused_often", lambda case: case.recent.refusals >= MANY_REFUSALS, overridable=True),
+    _denies("moderators_only",
+        lambda case: case.action.kind is ActionClass.NEVER_ALONE and not case.facts.asker.privileged, overridable=True),
+    _denies("asked_in_words", _unasked, overridable=True),
+    _denies("own_notes_only",
+        lambda case: case.action.self_only and not case.facts.asker.privileged and not _is_asker(case),
         overridable=True),
-    Rule("asked_in_words",
-        "memory changes, extra lines, clips, markers, effects and serious actions are asked for in words",
-        _deny_if("nobody_asked", _unasked), overridable=True),
-    Rule("own_notes_only", "viewers ask about themselves, moderators about anybody",
-        _deny_if("only_themselves",
-            lambda case: case.action.self_only and not case.facts.asker.privileged and not _is_asker(case)),
+    Rule("consent", _consent, overridable=True),
+    Rule("affects_everybody", _for_everybody, overridable=True),
+    Rule("own_timeouts_only", _own_work, overridable=True),
+    _denies("already_on", lambda case: case.action.mode and case.action.mode in case.facts.room_modes),
+    _denies("action_cooldown", lambda case: case.recent.action_until > case.now, overridable=True),
+    _denies("viewer_cooldown", lambda case: _in_cooldown(case, case.recent.viewer_until), overridable=True),
+    _denies("channel_cooldown", lambda case: _in_cooldown(case, case.recent.channel_until), overridable=True),
+    _denies("stream_limit", lambda case: case.recent.done_this_stream >= case.settings.actions.per_stream,
         overridable=True),
-    Rule("consent", "the target asked for it or opted in", _consent, overridable=True),
-    Rule("affects_everybody", "what affects everybody needs a moderator who clearly asks for it",
-        _for_everybody, overridable=True),
-    Rule("own_timeouts_only", "the bot only lifts its own timeouts by itself", _own_work, overridable=True),
-    Rule("already_on", "a mode that somebody else turned on stays",
-        _deny_if("already_on", lambda case: case.action.mode and case.action.mode in case.facts.room_modes)),
-    Rule("action_cooldown", "each action has a cooldown",
-        _deny_if("just_used", lambda case: case.recent.action_until > case.now), overridable=True),
-    Rule("viewer_cooldown", "each viewer has a cooldown as a target",
-        _deny_if("just_target", lambda case: _in_cooldown(case, case.recent.viewer_until)), overridable=True),
-    Rule("channel_cooldown", "moderation has a cooldown for the whole channel",
-        _deny_if("just_done", lambda case: _in_cooldown(case, case.recent.channel_until)), overridable=True),
-    Rule("stream_limit", "each stream has a limit of actions",
-        _deny_if("stream_limit", lambda case: case.recent.done_this_stream >= case.settings.actions.per_stream),
-        overridable=True),
-    Rule("queue_full", "the approval queue stays short", _deny_if("queue_full", _queue_full), overridable=True),
+    _denies("queue_full", _queue_full, overridable=True),
     # late, because it is the only rule whose fact costs a request; until it was asked the rule does not object
-    Rule("immune_on_twitch", "Twitch is also asked whether the target is immune", _immune_on_twitch),
-    Rule("always_asks", "serious actions always need approval, whatever the settings", _never_alone),
+    Rule("immune_on_twitch", _immune_on_twitch),
+    Rule("always_asks", _never_alone),
 )  # fmt: skip
 
 
@@ -263,7 +228,6 @@ class RuleAnswer:
     """A rule's answer to a proposal; no verdict means no objection."""
 
     rule: str
-    says: str
     verdict: Verdict | None
     reason: str
 
@@ -273,7 +237,7 @@ def explain(
 ) -> list[RuleAnswer]:
     """What each rule says, in order; the last step is the verdict. An unknown action has that step only."""
     steps, decision = _judged(proposal, facts, settings, recent, now)
-    return [*steps, RuleAnswer("verdict", f"decided by {decision.rule}", decision.verdict, decision.reason)]
+    return [*steps, RuleAnswer("verdict", decision.verdict, decision.reason)]
 
 
 def decide(proposal: Proposal, facts: PolicyFacts, settings: Settings, recent: RecentDecisions, now: int) -> Decision:
@@ -287,7 +251,7 @@ def _judged(
     """The rules' answers and the resulting decision."""
     action = find(proposal.name)
     if action is None:
-        return [], Decision(Verdict.DENY, "unknown_action", reason("no_such_action"))
+        return [], Decision(Verdict.DENY, "unknown_action", reason("unknown_action"))
     case = _case(action, proposal, facts, settings, recent, now)
     # every rule answers, also behind the one that decides: `policy explain` shows all of them
     steps = [_step(rule, case) for rule in RULES]
@@ -322,10 +286,10 @@ def _given(action: Action, proposal: Proposal, facts: PolicyFacts) -> Mapping[st
 def _step(rule: Rule, case: Case) -> RuleAnswer:
     ruling = rule.check(case)
     if ruling is None:
-        return RuleAnswer(rule.name, rule.says, None, "")
+        return RuleAnswer(rule.name, None, "")
     if case.facts.approved_by and (rule.overridable or ruling.verdict is Verdict.ASK):
-        return RuleAnswer(rule.name, rule.says, None, reason("overridden", reason=ruling.reason))
-    return RuleAnswer(rule.name, rule.says, ruling.verdict, ruling.reason)
+        return RuleAnswer(rule.name, None, reason("overridden", reason=ruling.reason))
+    return RuleAnswer(rule.name, ruling.verdict, ruling.reason)
 
 
 def _verdict(case: Case, steps: list[RuleAnswer]) -> Decision:
@@ -336,7 +300,7 @@ def _verdict(case: Case, steps: list[RuleAnswer]) -> Decision:
                 return Decision(verdict, step.rule, step.reason, _params(case))
     if case.checked.changed:
         return Decision(Verdict.ALLOW_CHANGED, "parameters", case.checked.changed, _params(case))
-    return Decision(Verdict.ALLOW, "allowed", reason("no_objection"), _params(case))
+    return Decision(Verdict.ALLOW, "allowed", reason("allowed"), _params(case))
 
 
 def _params(case: Case) -> Mapping[str, str]:

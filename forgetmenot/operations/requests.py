@@ -240,7 +240,7 @@ def check(
     for parameter in action.params:
         value = given.get(parameter.name, parameter.default)
         if value is None:
-            return Checked({}, reason("needs", action=action.name, parameter=parameter.name))
+            return Checked({}, reason("needs", parameter=parameter.name))
         if parameter.kind is ParameterKind.SECONDS:
             one = _fit_seconds(parameter, value, most_seconds)
         elif parameter.kind is ParameterKind.EFFECT:

@@ -6,14 +6,14 @@ change is checked here. Raises FactRefused for what the memory's rules refuse; `
 
 from forgetmenot.clock import MINUTE
 from forgetmenot.domain.memory import Importance, Note, Scope, SourceKind
-from forgetmenot.domain.operation import OperationResult, Surface, Target
+from forgetmenot.domain.operation import Asker, OperationResult, Surface, Target
 from forgetmenot.languages import reason
 from forgetmenot.memory import suppression
 from forgetmenot.memory.active_viewers import ORDINARY
 from forgetmenot.memory.episodes.past_episodes import missed as what_was_missed
 from forgetmenot.memory.erasure import forget_fact
-from forgetmenot.memory.facts.corrections import meant_note
-from forgetmenot.memory.heard_facts import OWN_WORD, heard_facts
+from forgetmenot.memory.facts.corrections import meant_note, reworded
+from forgetmenot.memory.heard_facts import OWN_WORD, as_note, changed_by, heard_facts, heard_in, just_said
 from forgetmenot.memory.notes import edits
 from forgetmenot.memory.notes.note_merge import LIVE
 from forgetmenot.memory.notes.proposals import FactRefused
@@ -22,11 +22,14 @@ from forgetmenot.operations.run import CHANNEL_WORDS, NotAllowed, UnknownViewer,
 from forgetmenot.store import channel_state, events, notes, opt_outs, viewers
 from forgetmenot.text.mentions import defang, ids_in, mention, show
 from forgetmenot.text.statements import first_word, others_fact, own_fact, said_of_oneself
-from forgetmenot.text.words import words
+from forgetmenot.text.words import telling_stems, words
 
 MISSED_CHARS, MISSED_LEAD = 450, 50
 JUST_BEFORE = 10 * MINUTE
 LINES_BEFORE = 3
+THAT = (["that"], ["it"], ["this"])
+"""What means the note that the bot just used."""
+MOST_NEAR = 2
 _WEIGHT = {Importance.HIGH: 2, Importance.MEDIUM: 1, Importance.LOW: 0}
 
 
@@ -191,6 +194,8 @@ async def _subject_and_fact(
     try:
         about = await resolve_target(context.db, asker, name or "?")
     except UnknownViewer:
+        if typed.startswith("@") or rest.startswith(":"):
+            raise
         return Target(), typed
     return about, others_fact(rest) if about.id is not None or rest.lstrip().startswith(":") else typed
 
@@ -219,7 +224,23 @@ async def _keep(
         word=trust._replace(source=SourceKind.OBSERVED) if joke and by_model else trust,
         line=asker.line_id,
     )
-    return OperationResult(ok=True, code="remembered", data=await _quoted(context, request, note), target=about)
+    data, near = await _quoted(context, request, note), await _near(context, request, note)
+    if near and asker.surface is Surface.CHAT:
+        several = {"beside": near[0]["id"], "notes": near}
+        return OperationResult(ok=True, code="remembered_beside", data={**data, **several}, target=about)
+    return OperationResult(ok=True, code="remembered", data=data, target=about)
+
+
+async def _near(context: OperationContext, request: Request, note: Note) -> list[dict[str, object]]:
+    """What else is known of the same subject in half of the same words, the first among them: it may no longer hold."""
+    said, found = telling_stems(note.fact), []
+    for other in await notes.of_subject(context.db, note.subject_id, LIVE) if note.subject_id is not None else ():
+        known = telling_stems(other.fact)
+        if other.id == note.id or words(other.fact)[:1] != words(note.fact)[:1]:
+            continue
+        if 2 * len(said & known) >= max(1, min(len(said), len(known))):
+            found.append(await _quoted(context, request, other))
+    return found[-MOST_NEAR:]
 
 
 async def _lines_before(context: OperationContext, viewer_id: str, request: Request) -> list[str]:
@@ -236,13 +257,42 @@ async def forget(context: OperationContext, request: Request) -> OperationResult
     about, what = await _about(context, request, typed) if in_chat else (request.target, typed)
     if not words(what):
         return OperationResult(ok=False, code="forget_what", target=about)
-    found = await _find(context, request, about, what)
+    just_used = words(what) in THAT
+    found = await (_just_used(context, request) if just_used else _find(context, request, about, what))
     if not found:
-        return OperationResult(ok=False, code="nothing_found", target=about)
+        return OperationResult(ok=False, code="forget_what" if just_used else "nothing_found", target=about)
     if len(found) > 1:
-        several = [await _quoted(context, request, note) for note in found]
-        return OperationResult(ok=False, code="which_note", data={"id": found[0].id, "notes": several}, target=about)
+        return await _which(context, request, "which_note", found)
     return await _let_go(context, request, found[0])
+
+
+async def _which(context: OperationContext, request: Request, code: str, found: list[Note]) -> OperationResult:
+    several = [await _quoted(context, request, note) for note in found]
+    return OperationResult(ok=False, code=code, data={"id": found[0].id, "notes": several}, target=request.target)
+
+
+async def _just_used(context: OperationContext, request: Request) -> list[Note]:
+    """What the bot used when it last spoke to the asker, a moderator: to anybody, as far as it is theirs to change."""
+    asker = request.asker
+    said = await just_said(context.db, asker.viewer_id, context.clock.now(), to_anybody=asker.moderates)
+    if said is None or said.notes or asker.moderates:
+        return [note for note in said.notes if _may_change(asker, note)] if said is not None else []
+    privacy = context.settings().privacy
+    heard = await heard_in(context.db, said.text, asker.viewer_id, privacy)
+    return [await as_note(context.db, one, privacy) for one in heard[:1]]
+
+
+async def _heard(context: OperationContext, about: Target, what: str) -> list[Note]:
+    """What somebody said of themselves today in some of these words, as a note: before a summary it is none."""
+    privacy, wanted = context.settings().privacy, telling_stems(what)
+    heard = await heard_facts(context.db, privacy, about.id) if about.id is not None else []
+    shared = [(len(wanted & telling_stems(one.fact)), one) for one in heard]
+    most = max((one for one, _ in shared), default=0)
+    return [await as_note(context.db, one, privacy) for same, one in shared if most and same == most][:1]
+
+
+def _may_change(asker: Asker, note: Note | None) -> bool:
+    return asker.moderates or (note is not None and note.subject_id == asker.viewer_id)
 
 
 async def _about(context: OperationContext, request: Request, typed: str) -> tuple[Target, str]:
@@ -264,9 +314,9 @@ async def _about(context: OperationContext, request: Request, typed: str) -> tup
 async def _find(context: OperationContext, request: Request, about: Target, what: str) -> list[Note]:
     """Moderators may also name any note by its number, or a note about the channel."""
     now, anybodys = context.clock.now(), request.asker.moderates and request.asker.surface is Surface.CHAT
-    fitting = await edits.find(context.db, about.id, what, now=now, past=about.own and not anybodys)
+    fitting = await edits.find(context.db, about.id, what, now=now) or await _heard(context, about, what)
     if fitting or not anybodys:
-        return fitting
+        return fitting or await edits.find(context.db, about.id, what, now=now, past=about.own)
     number = what.strip().removeprefix("#")
     if number.isdecimal():
         note = await notes.get(context.db, int(number[:15]))
@@ -284,16 +334,35 @@ async def _let_go(context: OperationContext, request: Request, note: Note) -> Op
     return OperationResult(ok=True, code="forgotten", data=data)
 
 
+_NO_NOTE_MEANT = OperationResult(ok=False, code="wrong_what")
+
+
+async def _meant(context: OperationContext, request: Request, text: str) -> list[Note]:
+    """The notes that a new text without a number may be for: just used, else of the asker and about the same."""
+    if found := await _just_used(context, request):
+        return found
+    note = meant_note(await notes.of_subject(context.db, request.asker.viewer_id, LIVE), text)
+    return [note] if note is not None else []
+
+
 async def edit(context: OperationContext, request: Request) -> OperationResult:
     """Correct a note: its subject and moderators may; the old version stays in its history."""
-    asker, note_id = request.asker, request.number("id")
-    old = await notes.get(context.db, note_id)
-    if not asker.moderates and (old is None or old.subject_id != asker.viewer_id):
+    asker, note_id, text = request.asker, request.number("id"), defang(request.text("text"))
+    if note_id:
+        old, new = await notes.get(context.db, note_id), text
+        if old is not None and old.subject_id is not None and asker.surface is Surface.CHAT:
+            new = reworded(old.fact, text, most=2)
+    else:
+        found = await _meant(context, request, text)
+        if len(found) != 1:
+            return await _which(context, request, "which_wrong", found) if found else _NO_NOTE_MEANT
+        old, new = found[0], reworded(found[0].fact, text)
+    if not _may_change(asker, old):
         raise NotAllowed
-    now, fact = context.clock.now(), await edits.with_mentions(context.db, defang(request.text("text")))
+    note_id, fact = old.id if old is not None else note_id, await edits.with_mentions(context.db, new)
+    now, privacy = context.clock.now(), context.settings().privacy
     if not asker.viewer_id:  # on the command line; a fact is somebody's word: the streamer's
         asker = await owner(context.db, asker.surface, await channel_state.read(context.db, "login") or "", now)
-    privacy = context.settings().privacy
     note = await edits.edit(context.db, note_id, fact, by=asker.viewer_id, at=now, privacy=privacy)
     data = {**await _quoted(context, request, note), "old": note_id}
     return OperationResult(ok=True, code="edited", data=data)
@@ -307,15 +376,31 @@ async def pin(context: OperationContext, request: Request, *, pinned: bool) -> O
 
 
 async def retract(context: OperationContext, request: Request) -> OperationResult:
-    """Remove a note from use; it keeps its text and can be restored."""
-    return await _retract(context, request, request.number("id"))
+    """Remove a note from use; it keeps its text and can be restored. Without a number the one that was just used."""
+    note_id = request.number("id")
+    if not note_id:
+        if changed := await changed_by(context.db, request.asker.line_id):  # as a correction, when it was heard
+            return OperationResult(ok=True, code=changed.code, data=await _quoted(context, request, changed.note))
+        what = request.text("what")
+        named = what and words(what) not in THAT
+        found = await (
+            _find(context, request, own_target(request.asker), what) if named else _just_used(context, request)
+        )
+        if len(found) != 1:
+            return await _which(context, request, "which_wrong", found) if found else _NO_NOTE_MEANT
+        note_id = found[0].id
+    elif not _may_change(request.asker, await notes.get(context.db, note_id)):
+        raise NotAllowed
+    return await _retract(context, request, note_id)
 
 
 async def _retract(context: OperationContext, request: Request, note_id: int) -> OperationResult:
     by = request.asker.viewer_id
     cause = reason("removed_by", name=mention(by)) if by else reason("removed")
     note = await edits.retract(context.db, note_id, at=context.clock.now(), cause=cause)
-    return OperationResult(ok=True, code="retracted", data=await _quoted(context, request, note))
+    in_chat = request.asker.surface is Surface.CHAT
+    code = "taken_back" if in_chat and not request.asker.moderates else "retracted"
+    return OperationResult(ok=True, code=code, data=await _quoted(context, request, note))
 
 
 async def restore(context: OperationContext, request: Request) -> OperationResult:

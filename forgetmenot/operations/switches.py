@@ -65,7 +65,9 @@ def failing_sentence(state: Mapping[str, str], language: Language) -> str:
     """Sentences about actions that were switched off after failures; empty if none was."""
     failing = sorted(of(state).failing.items())
     return " ".join(
-        language("status.failing_why", name=name, why=language.reason(read_reason(why)).rstrip("."))
+        language(
+            "status.failing_why", name=language.value("action", name), why=language.reason(read_reason(why)).rstrip(".")
+        )
         for name, why in failing
     )
 
@@ -90,7 +92,7 @@ async def status_line(db: Database, settings: Settings, now: int) -> str:
         parts.append(language("status.safe"))
     if waiting:
         parts.append(language("status.waiting", n=waiting))
-    parts += [language("status.failing", name=name) for name in sorted(switches.failing)]
+    parts += [language("status.failing", name=language.value("action", name)) for name in sorted(switches.failing)]
     parts += [gaps] if gaps else []
     return language("status.line", name=settings.bot.name, parts=", ".join(parts))
 

@@ -3,6 +3,7 @@
 The texts are in forgetmenot/languages. A line about an action never claims more than its outcome.
 """
 
+import re
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
@@ -87,7 +88,7 @@ def _refused(surface: str, result: OperationResult, language: Language) -> str:
 
 
 def _in_words(data: Mapping[str, object], language: Language) -> dict[str, object]:
-    return {name: language.reason(value) if isinstance(value, str) else value for name, value in data.items()}
+    return {name: language.value(name, value) for name, value in data.items()}
 
 
 # What chat is answered: one line per result code.
@@ -105,7 +106,7 @@ def chat_line(result: OperationResult, language: Language = ENGLISH) -> str:
 
 def _people(result: OperationResult, language: Language) -> dict[str, object]:
     target = result.target
-    who = "own" if target is None or target.own else "other"
+    who = "own" if target is None or target.own else "channel" if target.id is None else "other"
     name = target.name if target is not None else ""
     forms = {form: language(f"chat.{who}.{form}", name=name) for form in ("you", "from", "says", "whose")}
     return {**forms, "note": _quoted(result.data.get("id"), result.data.get("fact"))}
@@ -144,7 +145,8 @@ def _memory(result: OperationResult, language: Language) -> str:
 
 def _which_note(result: OperationResult, language: Language) -> str:
     listed = " · ".join(_quoted(note["id"], note["fact"]) for note in _rows(result.data["notes"]))
-    return language("chat.which_note", list=listed, id=result.data["id"])
+    shown = {**_people(result, language), **result.data}
+    return language(f"chat.{result.code}", **shown, list=listed)
 
 
 def _missed(result: OperationResult, language: Language) -> str:
@@ -163,7 +165,10 @@ def _help_command(result: OperationResult, language: Language) -> str:
         f"{form}: {language(f'does.{name}')}" if f"does.{name}" in language else form
         for form, name in _rows(result.data["forms"])
     ]
-    return language("chat.help_command", forms=" · ".join(forms))
+    typed = re.sub(
+        r"(?<=[<\[])\w+(?=[>\]])", lambda found: str(language.value("parameter", found[0])), " · ".join(forms)
+    )
+    return language("chat.help_command", forms=typed)
 
 
 def _which_action(result: OperationResult, language: Language) -> str:
@@ -179,6 +184,9 @@ _SPECIAL: dict[str, Callable[[OperationResult, Language], str]] = {
     "memory": _memory,
     "missed": _missed,
     "which_note": _which_note,
+    "which_wrong": _which_note,
+    "if_wrong": _which_note,
+    "remembered_beside": _which_note,
     "which_action": _which_action,
     "help": _help,
     "help_command": _help_command,

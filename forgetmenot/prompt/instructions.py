@@ -9,6 +9,7 @@ from msgspec import structs
 
 from forgetmenot.domain.chat import Role, Standing
 from forgetmenot.errors import SettingsError
+from forgetmenot.languages import reason
 from forgetmenot.prompt.material import estimate
 from forgetmenot.settings.schema import Settings, speaking
 
@@ -124,11 +125,7 @@ def _check_floor_of(settings: Settings, channel: str, actions: Sequence[str]) ->
     table = f"[personas.{settings.bot.speaks_as}]" if settings.bot.speaks_as else "[bot]"
     budget = settings.prompt
     if needed > budget.instructions_tokens:
-        raise SettingsError(
-            f"The persona with the rules takes about {needed} tokens, and `instructions_tokens` in [prompt] allows "
-            f"{budget.instructions_tokens}. Shorten `persona` in {table} by about "
-            f"{(needed - budget.instructions_tokens) * 3} characters, or raise `instructions_tokens`."
-        )
+        raise SettingsError(reason("persona_long", table=table, n=(needed - budget.instructions_tokens) * 3))
     least = max(needed + TAIL_FLOOR_TOKENS, int(needed / budget.prefix_share) + 1)
     if least > budget.budget_tokens:
         raise SettingsError(

@@ -15,7 +15,6 @@ from forgetmenot.languages import ENGLISH, Language, reason
 from forgetmenot.llm.build import reply_name
 from forgetmenot.memory.recall import Recall
 from forgetmenot.operations import fact_gathering
-from forgetmenot.operations.entry import class_name
 from forgetmenot.prompt.material import TailMaterial, estimate
 from forgetmenot.reply.context import Composed, ContextGatherer, PrefixKeeper, compose
 from forgetmenot.reply.triggers import (
@@ -294,9 +293,6 @@ def _action(done: LoggedAction) -> str:
     return reason(
         "decided",
         action=done.name,
-        group=class_name(done.kind) if done.kind else "?",
-        verdict=done.verdict,
-        rule=done.rule,
         reason=done.reason,
         status=done.status,
         detail=reason("detail", text=done.detail) if done.detail else "",

@@ -136,7 +136,7 @@ class Outbox:
         `spare`: it may be left out where only the places are free that are kept for replies.
         """
         if spare and self.pace.is_crowded(self._clock.now(), self.waiting + self._coming):
-            return Outcome(OutcomeKind.REFUSED, "the places left are kept for replies")
+            return Outcome(OutcomeKind.REFUSED, reason("kept_for_replies"))
         settings = self._settings()
         line = tidy(text, settings)
         others = [text, *(other_wordings(text, settings) if always else ())]

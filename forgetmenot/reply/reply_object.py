@@ -21,6 +21,7 @@ import msgspec
 from forgetmenot.domain.action import Proposal
 from forgetmenot.domain.chat import Role
 from forgetmenot.domain.model import ModelAnswer, ModelRequest, Prompt, Purpose
+from forgetmenot.languages import reason
 from forgetmenot.operations.catalogue import ACTIONS, NAMES
 from forgetmenot.operations.entry import PRIVILEGED, Action, ActionClass, Parameter, ParameterKind
 from forgetmenot.operations.requests import asked_for, asks_nothing, is_small_talk
@@ -34,8 +35,8 @@ from forgetmenot.text.words import telling_stems
 SAY = "your line of chat"
 ACTION = "what the current message itself asks you to do, else null"
 IF_REFUSED = "only with an action: what you say instead if it is not done"
-UNREADABLE = "the model's answer was not in the asked form"
-NOTHING_TO_SAY = "the model had nothing to say"
+UNREADABLE = reason("model_unreadable_answer")
+NOTHING_TO_SAY = reason("nothing_to_say")
 CORRECTING = frozenset({"correct"})
 """What a line that asks for nothing, and is no question, may still lead to."""
 

@@ -19,6 +19,7 @@ from forgetmenot.text.mentions import without_addresses
 from forgetmenot.text.words import words
 
 _AT = re.compile(r"[@＠﹫]([^\W]+)")
+_EDGES = re.compile(r"\A\W+|\W+\Z")
 _CALLED = re.compile(r"\s*([^\W]+)\s*[,:]")
 _QUESTION = re.compile(r"[?？؟](?:\s|$|[!?])")
 _ASKING = ("what", "why", "how", "when", "who", "where", "which", "whose")
@@ -226,7 +227,9 @@ def _is_own(name: str, identity: Identity) -> bool:
 
 
 def _names(identity: Identity) -> tuple[str, ...]:
-    return tuple(name for name in (identity.login, identity.name, *identity.aliases) if name)
+    """What it is called, without pictures around it: nobody types "@Fern 🌿"."""
+    names = (identity.login, identity.name, *identity.aliases)
+    return tuple(bare for name in names if (bare := _EDGES.sub("", name)))
 
 
 def _holds(said: list[str], name: list[str]) -> bool:

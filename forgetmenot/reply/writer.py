@@ -18,10 +18,13 @@ from forgetmenot.clock import MINUTE, SECOND, Clock
 from forgetmenot.domain.action import Proposal
 from forgetmenot.domain.chat import ChatEvent
 from forgetmenot.domain.model import ModelAnswer, ModelRequest, Prompt
+from forgetmenot.domain.operation import OperationResult
 from forgetmenot.errors import ModelError
 from forgetmenot.languages import in_language, reason
 from forgetmenot.llm.offline.answer import quotation
 from forgetmenot.logs import log
+from forgetmenot.memory.facts.corrections import seems_to_correct
+from forgetmenot.memory.heard_facts import changed_by, just_said
 from forgetmenot.memory.suppression import load_filter, without_hidden_names, without_suppressed
 from forgetmenot.operations import wording
 from forgetmenot.operations.action_claims import claims_action
@@ -33,7 +36,7 @@ from forgetmenot.prompt.material import TailMaterial
 from forgetmenot.reply import explanation
 from forgetmenot.reply.context import Composed, ContextGatherer, PrefixKeeper, compose, revision_of
 from forgetmenot.reply.outbox import Outbox, ReasonToDrop
-from forgetmenot.reply.postprocess import FilterContext, Polished, polish
+from forgetmenot.reply.postprocess import FilterContext, Polished, polish, tidy
 from forgetmenot.reply.reply_object import ModelReply, read_reply, reply_request
 from forgetmenot.reply.support import (
     Claim,
@@ -53,6 +56,8 @@ from forgetmenot.reply.triggers import Identity, Trigger, TriggerKind
 from forgetmenot.settings.schema import Settings, Unsupported
 from forgetmenot.store import bot_messages, events, model_calls, notes, viewers
 from forgetmenot.store.database import Database, Source
+from forgetmenot.text.mentions import ids_in, show
+from forgetmenot.text.statements import denies
 
 QUOTE_EVERY = 10 * MINUTE
 """How often a note is quoted while the model is away."""
@@ -181,7 +186,8 @@ class ReplyWriter:
             polished = Polished(polish(text, context).text, polished.filters)
         used = used_notes(polished.text, _facts_shown(prompt), context.question)
         await self._record(job, prompt, answer, polished, used, claims)
-        return polished.text, "" if polished.text else reply.problem
+        words = polished.text or await self._about_correction(job, material)
+        return words, "" if words else reply.problem
 
     async def _prompt(self, job: PendingReply) -> Composed:
         bot_id = self._identity().user_id
@@ -330,6 +336,8 @@ class ReplyWriter:
         error: ModelError | None,
     ) -> tuple[str, str]:
         """Silence, except that a direct question is sometimes answered with a note that plainly answers it."""
+        if words := await self._about_correction(job, material):
+            return words, ""
         reason = str(error)
         now = self._clock.now()
         due = self._quoted_at is None or now - self._quoted_at >= QUOTE_EVERY
@@ -347,7 +355,28 @@ class ReplyWriter:
     ) -> str:
         """The note in a prompt that answers, or that what was `said` is made of, as chat may read it; else nothing."""
         words = await asyncio.to_thread(quotation, request.system, request.prompt, request.language, said)
-        words = polish(words, context).text
+        return await self._as_chat_may_read(polish(words, context).text, job, material)
+
+    async def _about_correction(self, job: PendingReply, material: TailMaterial) -> str:
+        """What the line has just corrected; or how to correct the note just used, where it seems to mean that."""
+        who, change = job.event.user_id, await changed_by(self._db, job.event.id)
+        if change is not None:
+            code, found = change.code, [change.note]
+        else:
+            said = await just_said(self._db, who, job.event.at)
+            used, line, direct = said.notes if said is not None else [], job.trigger.question, job.trigger.direct
+            own = [note for note in used if note.subject_id == who]
+            code, found = ("which_wrong" if own[1:] else "if_wrong", own) if own else ("if_wrong_of_others", used)
+            if not found or not (denies(line) or ((own or direct) and seems_to_correct(line, to_bot=direct))):
+                return ""
+        names = await viewers.names(self._db, sorted({one for note in found for one in ids_in(note.fact)}))
+        listed = [{"id": note.id, "fact": show(note.fact, names)} for note in found]
+        result = OperationResult(ok=True, code=code, data={**listed[0], "notes": listed})
+        words = tidy(wording.chat_line(result, in_language(job.settings.bot.language)), job.settings)
+        return await self._as_chat_may_read(words, job, material)
+
+    async def _as_chat_may_read(self, words: str, job: PendingReply, material: TailMaterial) -> str:
+        """Words of ours that name notes; nothing where they have what is to be left alone."""
         if without_suppressed(words, material.left_alone) != words:
             return ""  # the rest of a quotation would be the bot's own words, and might begin with a command
         return await without_hidden_names(self._db, words, job.event.user_id)

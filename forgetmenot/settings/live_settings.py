@@ -5,6 +5,7 @@ as a whole, written to the file it came from (if it came from one), and seen by 
 """
 
 import enum
+import errno
 import re
 import threading
 import types
@@ -20,7 +21,7 @@ from tomlkit.exceptions import TOMLKitError
 
 from forgetmenot.errors import SettingsError
 from forgetmenot.files import replace_file
-from forgetmenot.languages import Language, in_language, languages
+from forgetmenot.languages import Language, Reason, in_language, languages, reason
 from forgetmenot.settings.load import convert, normalised, parse_settings, refuse_contradictions
 from forgetmenot.settings.schema import Settings
 
@@ -60,9 +61,9 @@ class LiveSettings:
         with self._changing:  # each change is one of the whole file, and comes in a thread of its own
             try:
                 fresh = self._replaced(values)
+                check(fresh)
             except SettingsError as error:
-                raise SettingsError(_in_words(str(error), in_language(self._now.bot.language))) from error
-            check(fresh)
+                raise SettingsError(_with_label(str(error), in_language(self._now.bot.language))) from error
             if self.path is not None:
                 change_file(self.path, values)
             if any(getattr(fresh, table) != getattr(self._now, table) for table in RESTARTING):
@@ -85,13 +86,14 @@ class LiveSettings:
         return normalised(fresh)
 
 
-def _in_words(error: str, language: Language) -> str:
+def _with_label(error: str, language: Language) -> str:
     """What is wrong with a value, with the setting's label in place of its table and key."""
     where = _WHERE.match(error)
     if not where or (where[1], where[2]) not in LABELS:
         return error
     rest = error[where.end() :]
-    return f"{language.pair(f'settings.{where[1]}.{where[2]}')[0]}: {rest[:1].upper()}{rest[1:]}"
+    why = error.values["why"] if isinstance(error, Reason) else f"{rest[:1].upper()}{rest[1:]}"
+    return reason("wrong_setting", where=language.pair(f"settings.{where[1]}.{where[2]}")[0], why=why)
 
 
 def form_of(table: str, key: str) -> Form:
@@ -116,7 +118,8 @@ def _form(kind: object, meta: Meta | None) -> Form:
         return {"kind": "number", "least": least, "most": None if meta is None else meta.le, "whole": kind is int}
     if typing.get_origin(kind) in {tuple, types.GenericAlias}:
         return {"kind": "list"}
-    return {"kind": "text", "long": meta is not None and (meta.max_length or 0) > 200}
+    longest = meta.max_length if meta is not None else None
+    return {"kind": "text", "long": (longest or 0) > 200, "most": longest}
 
 
 # A changed setting is validated first; comments and line ends stay, and a crash leaves the old file or the new one.
@@ -162,7 +165,10 @@ def _write(path: Path, text: str) -> None:
     try:
         replace_file(real, text, mode=real.stat().st_mode & 0o777)
     except OSError as error:
-        raise SettingsError(f"{path} cannot be written: {error.strerror}.") from error
+        full = error.errno == errno.ENOSPC
+        raise SettingsError(
+            reason("disk_full" if full else "not_written", path=str(path), error=error.strerror)
+        ) from error
 
 
 # The settings that a streamer changes, in the order in which the dock shows them. What does not stand here is for the

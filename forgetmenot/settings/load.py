@@ -12,7 +12,7 @@ from typing import Any, get_type_hints
 import msgspec
 
 from forgetmenot.errors import SettingsError
-from forgetmenot.languages import languages
+from forgetmenot.languages import languages, reason
 from forgetmenot.settings.schema import CLIENT_ID, BridgeSettings, PersonaSettings, PriceSettings, Settings
 from forgetmenot.text.mentions import is_login, login_of
 
@@ -151,7 +151,7 @@ def refuse_contradictions(settings: Settings, source: str) -> None:
 
 
 def _wrong(source: str, table: str, key: str, why: str) -> SettingsError:
-    return SettingsError(f"{source}: table [{table}], key `{key}`: {why}")
+    return SettingsError(reason("wrong_setting", where=f"{source}: table [{table}], key `{key}`", why=why))
 
 
 def _refuse_odd_places(settings: Settings, source: str) -> None:
@@ -170,8 +170,8 @@ def _refuse_odd_places(settings: Settings, source: str) -> None:
             why = "an address without user, password or ? is needed here. A model's key belongs into the environment "
             raise _wrong(source, table, key, f"{why}variable that `api_key_env` in [model] names.")
         if address and not re.match(rf"(?:{'|'.join(kinds)})://[^\s/]", address):
-            known = " or ".join(f"{kind}://" for kind in kinds)
-            raise _wrong(source, table, key, f"`{address}` is not an address. It begins with {known}.")
+            known = ", ".join(f"{kind}://" for kind in kinds)
+            raise _wrong(source, table, key, reason("no_address", address=address, known=known))
 
 
 def _refuse_other_machines(bridge: BridgeSettings, source: str) -> None:
@@ -198,25 +198,26 @@ def refuse_unknown_words(given: Iterable[str], known: Collection[str], where: st
     """Names in a list of which none exists: what they were to switch would stay as it is. Raises SettingsError."""
     for word in given:
         if word not in known:
-            raise SettingsError(f"{where}: there is no `{word}`.{nearest(word, known)}")
+            raise SettingsError(
+                reason("wrong_setting", where=where, why=reason("no_name", name=word, known=nearest(word, known)))
+            )
 
 
 def no_login(text: str) -> str:
     """What to say of what is none."""
-    return f"`{text}` is not a login. Write it as in twitch.tv/LOGIN: letters, digits and _ only."
+    return reason("no_login", name=text)
 
 
 def _refuse_unknown_personas(settings: Settings, source: str) -> None:
-    named = [("[bot], key `speaks_as`", settings.bot.speaks_as)] if settings.bot.speaks_as else []
+    named = [("bot", "speaks_as", settings.bot.speaks_as)] if settings.bot.speaks_as else []
     named += [
-        (f"[{PERSONAS}.{name}], key `inherits`", other)
+        (f"{PERSONAS}.{name}", "inherits", other)
         for name, persona in settings.personas.items()
         for other in persona.inherits
     ]
-    for where, name in named:
+    for table, key, name in named:
         if name not in settings.personas:
-            known = ", ".join(sorted(settings.personas)) or "none"
-            raise SettingsError(f"{source}: table {where}: there is no persona `{name}`. Known are: {known}.")
+            raise _wrong(source, table, key, reason("no_name", name=name, known=nearest(name, settings.personas)))
 
 
 # Messages about wrong values, for people who do not program.
@@ -256,10 +257,12 @@ def wrong_value(message: str, table: str, key: str) -> str:
 def nearest(word: str, known: Iterable[str], *, in_order: bool = False) -> str:
     """A guess at what was meant, or else all that there is."""
     names = list(known)
+    if not names:
+        return ""
     match = difflib.get_close_matches(word, names, n=1, cutoff=0.5)
     if match:
-        return f" Did you mean `{match[0]}`?"
-    return f" Known are: {', '.join(names if in_order else sorted(names))}."
+        return reason("nearest", name=match[0])
+    return reason("known", names=", ".join(names if in_order else sorted(names)))
 
 
 def _known(table: str, key: str) -> list[str]:

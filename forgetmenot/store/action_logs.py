@@ -100,7 +100,7 @@ async def clear_words(tx: Transaction, reply_ids: Sequence[int]) -> None:
     await tx.execute(
         "UPDATE action_logs SET status = 'denied', rule = 'cleared', reason = ? WHERE status = 'waiting'"
         " AND bot_message_id IN (SELECT value FROM json_each(?))",
-        (languages.reason("words_cleared"), reply_ids),
+        (languages.reason("cleared"), reply_ids),
     )
     await tx.execute(
         # what undoing it needs stays, and none of that is anybody's words

@@ -33,7 +33,7 @@ import aiosqlite
 import msgspec
 
 from forgetmenot import errors
-from forgetmenot.languages import Reason
+from forgetmenot.languages import Reason, reason
 from forgetmenot.store import file_safety
 from forgetmenot.store.migrations import bring_to_latest, number, refuse_foreign
 from forgetmenot.store.privacy_log import HashKey, refuse_lost_key
@@ -432,17 +432,13 @@ def _ours(error: sqlite3.DatabaseError, path: Path) -> errors.StoreError:
             "`forgetmenot memory restore BACKUP`."
         )
     if "locked" in words or "busy" in words:
-        return errors.StoreLocked(
-            f"{path} is held by another program. Close that program, or choose another file with --db."
-        )
+        return errors.StoreLocked(reason("file_held", path=str(path)))
     if isinstance(error, sqlite3.IntegrityError | sqlite3.DataError):
         return errors.StoreRefused(f"{path} does not take what was to be stored: {words}.")
     if "disk I/O" in words:
         return errors.StoreError(f"{path} cannot be read or written ({words}). Check the disk and its free space.")
     if "full" in words:
-        return errors.StoreFull(
-            f"The disk that holds {path} is full. Free some space; nothing that was stored is lost."
-        )
+        return errors.StoreFull(reason("disk_full", path=str(path)))
     if "unable to open" in words or "readonly" in words:
         return errors.StoreError(
             f"{path} cannot be opened for writing. Check the folder and its permissions, or use --db."

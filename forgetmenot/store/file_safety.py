@@ -14,6 +14,7 @@ from filelock import FileLock, Timeout
 
 from forgetmenot.errors import StoreError, StoreFull, StoreLocked
 from forgetmenot.files import make_own
+from forgetmenot.languages import reason
 
 APPLICATION_ID = 0x464D4E31
 """What SQLite's header says of a memory of ours: "FMN1"."""
@@ -84,7 +85,7 @@ def make_folder(database: Path) -> None:
 def cannot_open(path: Path, error: OSError) -> StoreError:
     """The error for a memory whose place cannot be used."""
     if error.errno == errno.ENOSPC:
-        return StoreFull(f"The disk that holds {path} is full. Free some space, or use --db.")
+        return StoreFull(reason("disk_full", path=str(path)))
     return StoreError(f"{path} cannot be opened: {error.strerror}. Check the folder, or choose another file with --db.")
 
 

@@ -7,33 +7,56 @@ boss?". What the commands are, and who may give them, is operations/table.
 import re
 
 from forgetmenot.text.clean import clean
+from forgetmenot.text.statements import denies
 
 _PLEASE = re.compile(
-    r"\A(?:(?:hey|hi|ok|okay|please|pls|plz|can you|could you|would you)[,\s]+)+"
-    r"|(?<![,\s])[,\s]+(?:please|pls|plz|thanks|thx)\s*[.!?]*\Z",
+    r"\A(?:\W*(?:hey|hi|ok|okay|please|pls|plz|bitte|can you|could you|would you)[,\s]+)+"
+    r"|(?<![,\s])[,\s]+(?:please|pls|plz|bitte|thanks|thx|danke)\s*[.!?]*\Z",
     re.IGNORECASE,
 )
 _THIS = re.compile(r"remember\s+(?:this|that)\s+(?:about|of|from)\s+@?(\w{2,50})[.!]*", re.IGNORECASE)
-_REMEMBER = re.compile(r"remember\s*(?:that\s+|:\s*|,\s*)(.+)|remember\s+((?:i|i['’]\w+|my)\s.+)", re.IGNORECASE)
+_REMEMBER = re.compile(
+    r"remember\s*(?:that\s+|:\s*|,\s*)(.+)|remember\s+((?:i|i['’]\w+|my)\s.+)"
+    r"|merke?\s+dir(?:\s+bitte)?\s*(?::|,?\s*dass\s)\s*(.+)",
+    re.IGNORECASE,
+)
 _REMEMBER_TYPED = re.compile(
     r"[!！]remember\s+(?:that\s+)?(?!(?:this|that)\s+(?:about|of|from)\s+@?\w+[.!]*\Z|(?:about|of|from)\s+@?\w+[.!]*\Z)(.+)",
     re.IGNORECASE,
 )
 _FORGET = re.compile(
-    r"forget\s+(?:that\s+|about\s+|what\s+you\s+know\s+about\s+)?(.+)|(?:delete|erase)\s+((?:me|everything).*)",
+    r"forget\s+(?:that\s+|about\s+|what\s+you\s+know\s+about\s+)?(.+)|(?:delete|erase)\s+((?:me|everything).*)"
+    r"|vergiss\s*(?:,?\s*dass\s+)?(.+)|lösch(?:e|\b)\s+((?:mich|alles).*)",
     re.IGNORECASE,
 )
 _EVERYTHING = re.compile(
-    r"(?:everything|all|anything)?\s*(?:you\s+(?:know|have|remember)\s*)?(?:about|of|on)?\s*(?:me|myself)[.!]*",
+    r"(?:everything|all|anything)?\s*(?:you\s+(?:know|have|remember)\s*)?(?:about|of|on)?\s*(?:me|myself)[.!]*"
+    r"|(?:bitte\s+)?(?:alles|alles,?\s+was\s+du\s+über\s+mich\s+weißt|(?:alles\s+)?(?:über\s+)?mich)[.!]*",
+    re.IGNORECASE,
+)
+_TAKE_BACK = re.compile(
+    r"(?:forget|(?:stop|quit) saying|delete|remove|erase) (?:that|this)(?: (?:one|note|fact))?[.!]*"
+    r"|(?:delete|remove|erase) it[.!]*",
+    re.IGNORECASE,
+)
+_STOP_SAYING = re.compile(r"(?:stop|quit) (?:saying|mentioning|bringing up) (?:that )?(.+)", re.IGNORECASE)
+_CHANGE = re.compile(
+    r"(?:(?:change|correct|fix|update|edit) (?:that|it|this|(?:that |the |my )?note)(?: #?(?P<id>\d+))?"
+    r"(?:\s*[:,]\s*|\s+(?:to|into)\s+)|correction\s*[:,]\s*(?!\w+ not\b|it))(?P<text>.+)",
     re.IGNORECASE,
 )
 _FORGET_ALL = re.compile(rf"!forget\s+(?:about\s+)?(?:everything|all|{_EVERYTHING.pattern})", re.IGNORECASE)
-_KNOWS = re.compile(
-    r"what\s+do\s+(?:you|u)\s+(?:know|remember|have)\s+(?:about|of|on)\s+@?(\w{2,50})\s*[?.!]*", re.IGNORECASE
+_WHOLE = (  # a sentence, without its last punctuation, and its command
+    (r"(?:help|commands|hilfe|befehle)", "!help"),
+    (r"what do (?:you|u) (?:know|remember|have) (?:about|of|on) @?(\w{2,50})", "!memory {}"),
+    (r"was wei(?:ß|ss)t du (?:alles )?über (?:@?(?!mich)(\w{2,50})|mich)", "!memory {}"),
+    (r"(?:so )?what did i miss(?: (?:so far|today|here))?|was hab[e']? ?ich (?:heute |hier )?verpasst", "!missed"),
+    (r"opt (?:me )?(in|out)", "!opt{}"),
+    (r"what do (?:you|u) (?:store|keep|save)(?: about me)?|was speicherst du(?: über mich)?", "!privacy"),
+    (r"why did you say that|warum hast du das gesagt", "!why"),
 )
-_MISSED = re.compile(r"(?:so\s+)?what\s+did\s+i\s+miss(?:\s+(?:so far|today|here))?\s*[?.!]*", re.IGNORECASE)
 _TALK = re.compile(
-    r"(?:time|times|one|day|night|moment|guy|girl|game|boss|clip|stream|when|it|this|that|him|her|them)\b.{0,3}\Z"
+    r"(?:time|times|one|day|night|moment|guy|girl|game|boss|clip|stream|when|it|this|that|him|her|them|es|das)\b.{0,3}\Z"
     r"|(?:time|one|day|night|moment)\b",
     re.IGNORECASE,
 )
@@ -69,22 +92,35 @@ def without_please(line: str) -> str:
 
 def spoken_command(question: str) -> str:
     """The command that a sentence to the bot means, as it would be typed; nothing for talk."""
+    if typed := typed_command(question):
+        return typed
     sentence = _PLEASE.sub("", clean(question))
-    if found := _KNOWS.fullmatch(sentence):
-        return f"!memory {found[1]}"
+    for pattern, command in _WHOLE:
+        if found := re.fullmatch(pattern, sentence.rstrip(" .!?"), re.IGNORECASE):
+            return command.format(found[1] or "me" if found.re.groups else "")
     if found := _THIS.fullmatch(sentence):
         return f"!remember this about {found[1]}"
-    if _MISSED.fullmatch(sentence):
-        return "!missed"
-    # "remember that boss?" asks; only the two questions above are commands
-    if sentence.endswith("?"):
-        return ""
+    # "remember that boss?" asks; only the questions above are commands
+    return "" if sentence.endswith("?") else _correction(sentence) or _kept_or_forgotten(sentence)
+
+
+def _kept_or_forgotten(sentence: str) -> str:
     if found := _REMEMBER.fullmatch(sentence):
-        fact = found[1] or found[2]
+        fact = found[found.lastindex or 0]
         return "" if _TALK.match(fact) else f"!remember {fact}"
     if found := _FORGET.fullmatch(sentence):
-        what = found[1] or found[2]
+        what = found[found.lastindex or 0]
         if _EVERYTHING.fullmatch(what):
             return "!forgetme"
         return "" if _TALK.match(what) else f"!forget {what}"
     return ""
+
+
+def _correction(sentence: str) -> str:
+    """The command that corrects what the bot just said."""
+    if _TAKE_BACK.fullmatch(sentence) or denies(sentence):
+        return "!wrong"
+    if found := _CHANGE.fullmatch(sentence):
+        return " ".join(filter(None, ("!edit", found["id"], found["text"])))
+    found = _STOP_SAYING.fullmatch(sentence)
+    return f"!nevermention {found[1]}" if found else ""

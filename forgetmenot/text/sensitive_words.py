@@ -76,7 +76,7 @@ _STEMS = {
         r"conservativ|progressiv|centris|leftis|liberal|feminis|(?:left|right)[- ]?wing|far[- ](?:left|right)|"
         r"vot(?:e|es|ed|ing|er)\b|ballot|elect|referendum|primaries|midterm|party\b|parties\b|politic|"
         r"canvass|lobby|union|immigra|pro-?(?:life|choice|gun)|activis|protest|rally\b|march(?:ed|es)?\b|"
-        r"campaign|impeach|minister|president|senat|congress|parliament|mayor|greens?\b|labour\b|petition|"
+        r"campaign|impeach|minister|president|senat|congress|parliament|mayor|greens\b|green party|labour\b|petition|"
         r"strike\b|"
         r"cdu\b|csu\b|spd\b|fdp\b|afd\b|die grunen|linkspartei|kommunis|comunis|komunis|sozialis|socialist|sosyalist"
         r"|politisch (?:ganz |eher |weit )?(?:links|rechts)|rechtsextrem|linksradikal|konservativ|conservador|psoe\b"

@@ -91,8 +91,8 @@ class Login:
     def _without(self, scopes: tuple[str, ...]) -> str:
         """What is said of rights that the log-in does not give; an empty text if it gives all."""
         trouble = self._lacking(self.account, self._settings(), scopes)
-        actions = trouble.partition("(for: ")[2].partition(")")[0].replace("_", " ")
-        hint = reason("not_allowed_yet", account=reason(self.account.value), actions=actions or "some")
+        actions = trouble.partition("(for: ")[2].partition(")")[0]
+        hint = reason("not_allowed_yet", account=reason(self.account.value), actions=actions)
         self._unset = (trouble, hint)
         return trouble
 

@@ -117,7 +117,7 @@ def _from_network(error: BaseException, doing: str) -> TwitchError:
     if isinstance(error, aiohttp.WSServerHandshakeError | aiohttp.ContentTypeError):
         return _from_odd_answer(error, doing)
     kind = TwitchUnavailable if isinstance(error, _NEVER_SENT) else AnswerLost
-    return kind(reason("could_not", doing=doing, reason=_network_reason(error), again=_AGAIN))
+    return kind(reason("could_not", doing=doing, reason=network_reason(error), again=_AGAIN))
 
 
 def _from_odd_answer(error: aiohttp.ClientResponseError, doing: str) -> TwitchError:
@@ -127,7 +127,8 @@ def _from_odd_answer(error: aiohttp.ClientResponseError, doing: str) -> TwitchEr
     return TwitchUnavailable(reason("could_not", doing=doing, reason=why, again=_AGAIN))
 
 
-def _network_reason(error: BaseException) -> str:
+def network_reason(error: BaseException) -> str:
+    """Why a server could not be reached."""
     codes: tuple[tuple[type[BaseException], str], ...] = (
         (TimeoutError, "in_time"),
         (aiohttp.ClientConnectorDNSError, "name_not_found"),

@@ -176,7 +176,7 @@ class Helix:
             channel = self._settings().twitch.channel.lower().lstrip("#")
             self._room = await self.id_of(channel)
             if not self._room:
-                raise TwitchRefused(reason("helix_no_channel", channel=channel))
+                raise TwitchRefused(reason("chat_no_channel", channel=channel))
         heard = self._chat_room()
         # a channel can be renamed, and its old name taken by somebody else, while the bot runs
         if heard and heard != self._room:
@@ -211,7 +211,7 @@ class Helix:
         # a broadcaster is in neither of Twitch's two lists
         if user_id == room:
             return True
-        channel = await self._channel(await self._streamer("look up moderators"), room)
+        channel = await self._channel(await self._streamer(), room)
         with translated("look up moderators"):
             moderators = await channel.fetch_moderators(user_ids=[user_id])
             return bool(moderators) or bool(await channel.fetch_vips(user_ids=[user_id]))
@@ -219,7 +219,7 @@ class Helix:
     async def penalty_of(self, user_id: str) -> Penalty | None:
         """The ban or timeout that a viewer is under now. Needs the broadcaster's log-in."""
         me, room = await self._bot.user_id(), await self.room_id()
-        channel = await self._channel(await self._streamer("look up bans"), room)
+        channel = await self._channel(await self._streamer(), room)
         with translated("look up bans"):
             banned = await channel.fetch_banned_user(user_ids=[user_id])
             if not banned:
@@ -332,7 +332,7 @@ class Helix:
 
     async def create_marker(self, description: str) -> Outcome:
         """Mark this moment of the stream. Needs the broadcaster's log-in."""
-        api = await self._streamer("set a marker")
+        api = await self._streamer()
         return await self._act(
             "set a marker",
             lambda me, channel: channel.create_stream_marker(token_for=me, description=description[:140] or None),
@@ -347,7 +347,7 @@ class Helix:
 
     async def set_channel(self, *, title: str | None = None, category: str | None = None) -> Outcome:
         """Change the title or the category. Needs the broadcaster's log-in."""
-        api = await self._streamer("change the title")
+        api = await self._streamer()
         game_id = await self._game(api, category) if category is not None else None
         if category is not None and game_id is None:
             return Outcome(OutcomeKind.REFUSED, "Twitch has no category with that name.")
@@ -361,12 +361,13 @@ class Helix:
             game = await client.fetch_game(name=name, token_for=me)
             return game.id if game is not None else None
 
-    async def _streamer(self, doing: str) -> Api:
+    async def _streamer(self) -> Api:
         if self._broadcaster is not None and await self._broadcaster.login.exists():
             return self._broadcaster
         if await self._bot.user_id() == await self.room_id():
             return self._bot
-        raise TwitchLoginNeeded(f"Only the streamer may {doing}. Type `forgetmenot login --as broadcaster`.")
+        command = "forgetmenot login --as broadcaster"
+        raise TwitchLoginNeeded(reason("nobody_in", account=reason("broadcaster"), command=command))
 
     async def _act(
         self,

@@ -64,14 +64,11 @@ class DeviceCode:
 
 async def begin_device_login(settings: Settings, scopes: tuple[str, ...]) -> DeviceCode:
     """Ask Twitch for a code. Raises TwitchError."""
-    try:
-        with translated("ask for a code", again=False):
-            async with oauth(settings) as client:
-                from twitchio.authentication import Scopes
+    with translated("ask for a code", again=False):
+        async with oauth(settings) as client:
+            from twitchio.authentication import Scopes
 
-                answer = await client.device_code_flow(scopes=Scopes(scopes))
-    except TwitchUnavailable as error:
-        raise TwitchUnavailable(f"{error} Check the network, then type `forgetmenot login` again.") from error
+            answer = await client.device_code_flow(scopes=Scopes(scopes))
     return DeviceCode(
         device_code=answer["device_code"],
         user_code=answer["user_code"],

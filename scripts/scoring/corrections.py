@@ -8,6 +8,7 @@ streamer (dock) corrects it. Everything runs through the bot that `forgetmenot r
 import contextlib
 import json
 import random
+import re
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -249,6 +250,35 @@ async def play_unseen(path: Path, split: str, model: ModelSettings | None = None
                 prompt = " | ".join(row for rows in shown for row in rows).casefold()
                 tally.add(f"{when}: memory: {one['kind']}, {way}", f"{text} → {known}", holds=_is_right(one, known))
                 tally.add(f"{when}: prompt: {one['kind']}, {way}", f"{text} → {prompt}", holds=_is_right(one, prompt))
+    return tally
+
+
+async def play_behind_replies(path: Path) -> Tally:
+    """What viewers say to correct the bot: it is right at once, or the bot answers how to put it right, or neither."""
+    tally = Tally()
+    for row in path.read_text("utf-8").splitlines():
+        if row.startswith("#"):
+            continue
+        which, known, before, line, kept, gone = row.split("\t")
+        async with playing(with_settings({})) as player:
+            for note in (f"alice: {known}", "alice: likes trains", "bob: collects stamps"):
+                await player.know(note)
+            for who in ("bob", "alice"):
+                await player.hear(who, "good evening")
+            said = line.removeprefix("= ") if line.startswith("= ") else ""
+            who, _, text = line.partition(": ")
+            if before:
+                await player.order(f"says {before}")
+                about = "me" if who == "alice" else "alice"
+                await player.hear(who, f"@ForgetMeNot what do you know about {about}, tell")
+            await (player.order(said) if said else player.hear(who, text))
+            facts = " | ".join(await player.seen_note("alice")).casefold()
+            answers = [player.dock_said] if said else await player.seen_reply()
+        right = (not gone or not re.search(rf"\b{gone}\b", facts)) and "trains" in facts
+        right = right and (not kept or any(one in facts for one in kept.split("|")))
+        told = not right and bool(answers)
+        for name, holds in (("right at once", right), ("told how", told), ("neither", not (right or told))):
+            tally.add(f"{which} list: {name}", f"{line} → {answers} {facts}", holds=holds, good=name == "right at once")
     return tally
 
 

@@ -14,7 +14,8 @@ from forgetmenot.app.bot import Bot, open_bot
 from forgetmenot.app.control import BotControl, ConnectionStatus
 from forgetmenot.app.setup import SetupService
 from forgetmenot.clock import ManualClock
-from forgetmenot.errors import ForgetMeNotError, InputError, ModelError
+from forgetmenot.errors import ForgetMeNotError, InputError, ModelError, SettingsError
+from forgetmenot.languages import in_language
 from forgetmenot.llm.build import environment_with_key
 from forgetmenot.settings.live_settings import LiveSettings
 from forgetmenot.settings.load import load_settings
@@ -85,6 +86,14 @@ async def test_speaking_without_a_model_is_asked_about_first(steps: Steps) -> No
     assert load_settings(steps.file).bot.mode is Mode.MENTIONS
 
 
+async def test_the_character_to_begin_with_follows_the_language(steps: Steps) -> None:
+    await steps.do("set", table="bot", key="language", value="de")
+    assert steps.settings().bot.persona.startswith("Du bist ein herzlicher")
+    await steps.do("character", name="Fern", persona="You are mine.")
+    await steps.do("set", table="bot", key="language", value="en")
+    assert steps.settings().bot.persona == "You are mine."
+
+
 async def test_programs_on_this_computer_are_found_with_their_models(
     steps: Steps, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -93,6 +102,39 @@ async def test_programs_on_this_computer_are_found_with_their_models(
         monkeypatch.setattr(model_choice, "LOCAL_PROGRAMS", {"Ollama": port, "LM Studio": 1})
         told = await steps.do("programs")
     assert told["programs"] == [{"name": "Ollama", "base_url": sim.url, "models": ["small-model"]}]
+
+
+async def test_an_address_may_lack_what_is_always_the_same(steps: Steps) -> None:
+    async with SimOpenAI() as sim:
+        for typed in (sim.url, f" {sim.url}/ ", sim.url.removesuffix("/v1"), sim.url.split("/")[2]):
+            told = await steps.do("models", provider="openai_compatible", base_url=typed)
+            assert (told["base_url"], told["models"]) == (sim.url, ["small-model"]), typed
+    with pytest.raises(InputError, match="Its address is missing"):
+        await steps.do("models", provider="openai_compatible", base_url=" ")
+
+
+async def test_what_a_german_streamer_types_wrong_is_said_in_german(steps: Steps) -> None:
+    await steps.do("set", table="bot", key="language", value="de")
+    with pytest.raises(InputError, match="Füg erst einen Schlüssel ein"):
+        await steps.do("model", provider="gemini")
+    for table, key, value, wrong in (
+        ("bot", "persona", "word " * 790, "Der Charakter (`persona` in [bot]) ist zu lang. Kürz ihn um etwa"),
+        ("bot", "speaks_as", "pirate", "Aktive Persona: `pirate` gibt es nicht."),
+        ("actions", "disabled", ["clips"], "Ausgeschaltet: `clips` gibt es nicht. Meinst du `clip`?"),
+        ("twitch", "bot_login", "my bot", "Konto des Bots: `my bot` ist kein Name auf Twitch."),
+        ("model", "base_url", "localhost", "Adresse des Programms: `localhost` ist keine Adresse."),
+    ):
+        with pytest.raises(SettingsError) as error:
+            await steps.do("set", table=table, key=key, value=value)
+        assert wrong in in_language("de").reason(str(error.value))
+    async with SimGemini(key=KEY) as sim:
+        model = ModelSettings(provider=Provider.GEMINI, base_url=sim.url)
+        steps.settings._now = msgspec.structs.replace(steps.settings(), model=model)
+        with pytest.raises(ModelError) as refused:
+            await steps.do("model", provider="gemini", key="another")
+    assert in_language("de").reason(str(refused.value)).startswith("Gemini nimmt den Schlüssel nicht an (")
+    with pytest.raises(InputError, match="Der Bot braucht einen Namen"):
+        await steps.do("set", table="bot", key="name", value=" ")
 
 
 async def test_a_model_is_kept_only_if_it_answers(steps: Steps) -> None:

@@ -56,9 +56,14 @@ async def test_what_chat_showed_is_summed_up(tmp_path: Path) -> None:
         figures = await figures_since(db, 0, convert({}, "the test"))
     assert figures["replies"] == {"liked": 1}
     assert figures["unsupported"] == {"number": 1}
-    assert figures["notes"]["most_used"] == [{"id": 1, "offered": 1, "used": 1, "corrected": 0}]
+    assert figures["notes"]["most_used"] == [
+        {"id": 1, "offered": 1, "used": 1, "corrected": 0, "fact": "Alice: plays the cello"}
+    ]
     assert any(section["name"] == "lore" and section["used"] == 1 for section in figures["sections"])
-    assert any(line.strip().startswith("liked") for line in in_words(figures, "7d"))
+    words = [" ".join(line.split()) for line in in_words(figures, "7d")]
+    assert any(line.startswith("liked") for line in words)
+    assert "#1 Alice: plays the cello 1 1 0" in words
+    assert any(line.startswith("Notes about them ") for line in words)
     shown = page(figures, "7d")
     assert "<svg" in shown
     assert "http" not in shown  # no outside assets

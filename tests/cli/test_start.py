@@ -75,6 +75,7 @@ async def test_without_words_and_settings_it_opens_the_dock_and_makes_the_file(
         address = re.findall(r"The dock: (\S+)", bot.told)[0]
         assert await asyncio.to_thread(status, address) == 200
         assert "No channel is set yet" in bot.told
+        assert "[info" not in bot.told  # the log is in its file
         assert await bot.stop() == 0
     file = tmp_path / "forgetmenot" / SETTINGS_FILE
     assert load_settings(file).twitch.channel == ""

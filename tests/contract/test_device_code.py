@@ -51,9 +51,7 @@ async def test_a_code_that_twitch_does_not_give_now_is_not_promised_for_later(
     sim: TwitchSim, settings: Settings
 ) -> None:
     sim.faults.add("oauth", drop=True, times=None)
-    with pytest.raises(
-        TwitchUnavailable, match=r"the connection broke\. Check the network, then type `forgetmenot login` again\.$"
-    ):
+    with pytest.raises(TwitchUnavailable, match=r"the connection broke\.$"):
         await begin_device_login(settings, SCOPES)
 
 

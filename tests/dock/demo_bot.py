@@ -31,7 +31,9 @@ SOON = """for (const name of ["setTimeout", "setInterval"]) {
   const wait = window[name];
   window[name] = (call, ms) => wait(call, ms === 1000 || ms === 3000 ? 50 : ms);
 }"""
-EXPECTED = tuple(f"Failed to load resource: the server responded with a status of {status}" for status in (401, 409))
+EXPECTED = tuple(
+    f"Failed to load resource: the server responded with a status of {status}" for status in (401, 404, 409)
+)
 
 # A request under way when the bot restarts ends in any of Chromium's network errors.
 RESTARTING = ("Failed to load resource: net::ERR_",)

@@ -188,7 +188,7 @@ async def test_the_page_and_its_answers_are_in_the_language_of_the_settings(dock
     assert (await dock.get("/api/person/404"))[1] == {
         "ok": False, "line": "Jemanden mit dieser ID gibt es nicht (mehr).",
     }  # fmt: skip
-    assert (await rows(dock, "/api/operations"))["pause"]["does"] == "ich bleibe still bis !bot resume"
+    assert (await rows(dock, "/api/operations"))["pause"]["does"] == "still bis !bot resume"
     settings = (await rows(dock, "/api/settings"))["rows"]
     assert next(row["label"] for row in settings if row["key"] == "max_chars") == "Längste Antwort"
     assert next(row["form"]["choices"] for row in settings if row["key"] == "language") == ["de", "en"]

@@ -80,6 +80,15 @@ async def test_from_an_empty_folder_to_the_first_silent_reply(tmp_path: Path, ru
 
 async def the_channel(page: Page, sim: TwitchSim) -> None:
     step = await opened(page, "Your channel")  # it is shown by itself where nothing is set up
+    await step.get_by_label("Your channel's name").fill("nobody_here")
+    await step.get_by_role("button", name="Listen").click()
+    await expect(step.locator(".outcome")).to_contain_text("There is no channel nobody_here on Twitch", timeout=20_000)
+    await step.get_by_label("Your channel's name").fill("my channel")
+    await step.get_by_role("button", name="Listen").click()
+    await expect(step.locator(".outcome")).to_contain_text("That is no channel name.")
+    for _ in range(2):  # what the bot says of the channel before does not take its place
+        await page.wait_for_event("response", lambda answer: answer.url.endswith("/api/setup"))
+    await expect(step.locator(".outcome")).to_contain_text("That is no channel name.")
     await step.get_by_label("Your channel's name").fill("https://www.twitch.tv/Demo")
     await step.get_by_role("button", name="Listen").click()
     await expect(step.locator(".outcome")).to_have_text("Listening to demo.", timeout=20_000)

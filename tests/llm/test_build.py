@@ -3,13 +3,15 @@
 import subprocess
 import sys
 
+import msgspec
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from forgetmenot.app.scenario_player import NoMeter
 from forgetmenot.domain.model import ModelRequest, Purpose
-from forgetmenot.errors import SettingsError
+from forgetmenot.errors import ModelUnavailable, SettingsError
+from forgetmenot.languages import in_language
 from forgetmenot.llm.build import build_model, build_models
 from forgetmenot.llm.json_text import is_json_object, unwrapped, without_loop, without_thought
 from forgetmenot.settings.schema import ModelSettings, Provider
@@ -30,6 +32,18 @@ async def test_offline_needs_nothing(meter: NoMeter) -> None:
     assert (models.reply.name, models.memory.name, models.trouble) == ("offline", "offline", None)
     answer = await models.reply.generate(ModelRequest(Purpose.REPLY, "", "hello", 50))
     assert answer.text
+    await models.aclose()
+
+
+async def test_what_is_wrong_with_a_model_is_said_in_each_language(meter: NoMeter) -> None:
+    quick = msgspec.structs.replace(LOCAL, memory_model="m", retries=0)
+    models = build_models(quick, meter, environ={})
+    with pytest.raises(ModelUnavailable):
+        await models.reply.generate(ModelRequest(Purpose.REPLY, "", "hello", 50))
+    german = in_language("de").reason(models.trouble or "")
+    assert german.startswith(
+        "Mit dem Modell m ging es einmal schief: http://127.0.0.1:9/v1/chat/completions ist nicht erreichbar"
+    )
     await models.aclose()
 
 

@@ -110,26 +110,3 @@ async def test_the_next_reply_knows_it(chat: Chat) -> None:
     whole, reply = await asked("bob")
     assert "You remember nothing about them" in whole
     assert reply == ""
-
-
-@pytest.mark.parametrize(
-    ("lines", "fact"),
-    [
-        (["I play the cello", "no wait, viola, not cello"], "plays the viola"),
-        (["I have 3 cats", "hello all", "sorry, 4 cats"], "has 4 cats"),
-        (["I play the cello", "bob plays the viola, not the cello"], "plays the cello"),
-        (["I play the cello", "what if I played viola, not cello"], "plays the cello"),
-    ],
-)
-async def test_its_speaker_corrects_it_before_it_is_a_note(chat: Chat, lines: list[str], fact: str) -> None:
-    for line in lines:
-        await chat.say("alice", line)
-    await chat.ingest.flush()
-    assert await heard(chat.db) == [(IDS["alice"], fact)]
-
-
-async def test_another_person_corrects_nothing_that_was_heard(chat: Chat) -> None:
-    await chat.say("alice", "I play the cello")
-    await chat.say("bob", "no wait, viola, not cello")
-    await chat.ingest.flush()
-    assert await heard(chat.db) == [(IDS["alice"], "plays the cello")]

@@ -23,7 +23,7 @@ async def test_a_ban_waits_and_is_carried_out_when_a_person_says_so(room: Room) 
     assert room.ports.calls == []
     assert [row.id for row in await action_logs.waiting(room.db, room.clock.now())] == [waiting]
     answer = await room.approvals.approve(waiting, "9")
-    assert (answer.ok, answer.data["line"]) == (True, "bob is banned.")
+    assert (answer.ok, answer.data["line"]) == (True, "Bob is banned.")
     assert room.ports.calls == [("ban", "2")]
     assert not (await room.approvals.approve(waiting, "9")).ok
     assert room.ports.calls == [("ban", "2")]

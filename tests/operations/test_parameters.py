@@ -51,10 +51,10 @@ def test_what_is_posted_passes_the_filters_of_a_reply() -> None:
     for name in ("announce", "marker", "title", "say", "category"):
         checked = check(BY_NAME[name], {"text": text}, 60, strict)
         assert checked.params["text"] == "… free skins at and /ban"
-        assert checked.changed == "text was filtered."
+        assert checked.changed == "Filtered: text."
     allowed = check(SAY, {"text": "see evil.com"}, 60, ReplySettings(allow_links=True))
     assert (allowed.params, allowed.changed) == ({"text": "see evil.com"}, "")
-    assert check(SAY, {"text": "https://evil.zip"}, 60, plain).problem == "text is empty."
+    assert check(SAY, {"text": "https://evil.zip"}, 60, plain).problem == "Empty: text."
     assert check(BY_NAME["remember"], {"target": "me", "fact": "badword"}, 60, strict).params["fact"] == "badword"
 
 
@@ -66,7 +66,7 @@ def test_no_filter_uncovers_a_tag() -> None:
 @pytest.mark.parametrize("name", ["say", "warn"])
 def test_an_extra_line_claims_no_action(name: str) -> None:
     given = {"target": "bob", "text": "I **ban**ned bob"}
-    assert check(BY_NAME[name], given, 60).problem == "text says something was done that was not."
+    assert check(BY_NAME[name], given, 60).problem == "It claims what was not done: text."
     assert not check(BY_NAME[name], given | {"text": "bob, that was close!"}, 60).problem
     assert not check(BY_NAME["title"], {"text": "I banned pineapple"}, 60).problem
 

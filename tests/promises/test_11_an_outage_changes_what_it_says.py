@@ -11,10 +11,12 @@ from typing import NoReturn
 import pytest
 
 from forgetmenot.app.bot import Bot, open_bot
+from forgetmenot.app.control import BotControl, ConnectionStatus
 from forgetmenot.clock import ManualClock, SystemClock
 from forgetmenot.domain.chat import ChatEvent, EventKind
 from forgetmenot.errors import StoreError
-from forgetmenot.languages import read_reason
+from forgetmenot.languages import in_language, read_reason
+from forgetmenot.settings.live_settings import LiveSettings
 from forgetmenot.settings.schema import ModelSettings, Provider, Settings, TwitchSettings
 from forgetmenot.twitch.connection import Gap, IrcConnection
 from tests.loopback_servers.model_server import raw
@@ -124,6 +126,9 @@ async def test_without_a_disk_it_says_so_and_writes_later_what_it_heard_meanwhil
             with pytest.raises(StoreError, match=words):
                 await bot.ingest.flush()
             assert words in bot.ingest.trouble
+            shown = BotControl(bot, LiveSettings(Settings()), ConnectionStatus("test")).state().memory_trouble
+            assert shown == bot.ingest.trouble  # the dock's first line
+            assert words not in in_language("de").reason(shown)
             assert await bot.db.value("SELECT count(*) FROM events") == 3
         await bot.ingest.flush()
         assert bot.ingest.trouble == ""

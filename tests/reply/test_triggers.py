@@ -94,6 +94,11 @@ def test_without_an_account_no_reply_is_to_it() -> None:
     assert trigger_of(to_nobody, Identity("", ""), NOBODY, MENTIONS, NOW) is None
 
 
+@pytest.mark.parametrize("text", ["@fern hello", "fern, how are you?", "how are you, Fern?"])
+def test_a_name_is_called_without_the_pictures_around_it(text: str) -> None:
+    assert trigger_of(said(text), Identity("99", "keeper", "🌿 Fern 🌿"), NOBODY, MENTIONS, NOW) is not None
+
+
 def test_a_line_of_emotes_is_not_answered() -> None:
     assert [kind_of(f"@forgetmenot_bot {text}") for text in ("LOL", "hahahaha", "kekw xD")] == [None] * 3
     assert kind_of("@forgetmenot_bot lmao what") is TriggerKind.MENTION

@@ -157,7 +157,7 @@ async def test_a_cleared_correction_in_plain_speech_leaves_no_byte(channel: Chan
     )
     await channel.clock.advance(MINUTE)
     said = channel_line("viewer0", "I switched to the zitherbloom, no more harp", at=channel.clock.now())
-    await read.take(said)
+    await read.take(said, said.text)
     channel.ingest.take(said)
     await channel.ingest.flush()
     assert "zitherbloom" in str([tuple(row) for row in await channel.db.rows("SELECT fact FROM semantic_notes")])

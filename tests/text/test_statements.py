@@ -1,6 +1,7 @@
 """What somebody tells about themselves, turned into a fact without its subject."""
 
 import hashlib
+import re
 from collections import Counter
 from pathlib import Path
 
@@ -9,7 +10,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from forgetmenot.text.classifier import classifier
-from forgetmenot.text.statements import fact_of, lasting_claims, others_fact, own_fact, said_of_oneself
+from forgetmenot.text.statements import (
+    denied_of_oneself,
+    denies,
+    fact_of,
+    lasting_claims,
+    others_fact,
+    own_fact,
+    said_of_oneself,
+)
 
 DATA = Path(__file__).parents[1] / "data"
 
@@ -96,3 +105,41 @@ def test_what_rules_learn_of_unseen_lines() -> None:
 def test_the_table_was_trained_on_the_lines_that_are_there() -> None:
     rows = (DATA.parents[1] / "scripts" / "classifiers" / "lasting.tsv").read_bytes()
     assert classifier("lasting").rows == hashlib.sha256(rows).hexdigest()[:16]
+
+
+DENIALS = """that's wrong; wrong; not true; false; i never said that; not anymore; that's outdated; no longer
+    not me; you mixed me up with bob; thats not me thats bob; nope, wrong; who told you that, not true
+    das stimmt nicht; ya no"""
+NO_DENIALS = """no; lol no; nah; what's wrong with you; you're not wrong; i was wrong; my mistake; not now
+    not right now; wrong chat; that's right; never mind; no thanks; i dont know
+    that's not bad; why is that wrong; not yet"""
+
+
+@pytest.mark.parametrize("line", re.split(r"[;\n]\s*", DENIALS))
+def test_a_denial_says_nothing_else(line: str) -> None:
+    assert denies(line)
+
+
+@pytest.mark.parametrize("line", re.split(r"[;\n]\s*", NO_DENIALS))
+def test_a_no_alone_and_what_only_sounds_like_it_is_no_denial(line: str) -> None:
+    assert not denies(line)
+
+
+@pytest.mark.parametrize(
+    ("line", "fact", "after_it", "by_itself"),
+    [
+        ("i dont play that anymore", "plays the cello", True, False),
+        ("I'm not a nurse", "works as a nurse", True, True),
+        ("I don't live in Oslo", "lives in Oslo", True, True),
+        ("I don't have a cat", "has a cat called Miso", True, True),
+        ("not oslo", "lives in Oslo", True, False),
+        ("I don't like Oslo", "lives in Oslo", False, False),
+        ("I'm not in Oslo", "lives in Oslo", True, False),
+        ("i dont play the cello right now", "plays the cello", False, False),
+        ("i dont only play cello", "plays the cello", False, False),
+        ("I'm not a nurse, I'm a doctor", "works as a nurse", False, False),
+    ],
+)
+def test_a_fact_is_denied_in_its_own_words(line: str, fact: str, after_it: bool, by_itself: bool) -> None:
+    assert denies(line, fact) == after_it
+    assert denied_of_oneself(line, ["likes tea", fact]) == ([1] if by_itself else [])

@@ -143,6 +143,7 @@ window.addEventListener("hashchange", () => {
   main.focus({ preventScroll: true });
 });
 document.querySelector(".skip").addEventListener("click", (event) => { event.preventDefault(); main.focus(); });
+document.documentElement.style.setProperty("--moment", `"${t("setup.moment")}"`);
 top();
 open();
 connect();

@@ -57,14 +57,14 @@ const time = new Intl.DateTimeFormat(locale, { hour: "2-digit", minute: "2-digit
 export const date = (at) => day.format(at);
 export const hour = (at) => time.format(at);
 export const count = (n) => Number(n || 0).toLocaleString(language);
-export const short = (n) => (n < 10_000 ? count(n) : n < 1_000_000 ? `${Math.round(n / 1000)}k` : `${(n / 1_000_000).toFixed(1)}M`);
+export const short = (n) => (n < 10_000 ? count(n) : n < 1_000_000 ? `${Math.round(n / 1000)}k` : `${(n / 1_000_000).toLocaleString(language, { maximumFractionDigits: 1 })}M`);
 
 export const sure = (confidence) => t(confidence >= 0.85 ? "note.sure" : confidence >= 0.6 ? "note.fairly_sure" : "note.unsure");
 export const MEMORY = new Set(["lore", "others", "channel_notes", "channel_notes_more", "channel_notes_asked", "brief", "past_episode", "episodes", "digest"]);
 
 // An action's parameters in a few words; what is empty is left out.
 export const params = (action) => Object.entries(action.params).filter(([name, value]) => name !== "target" && value !== "" && value !== null)
-  .map(([name, value]) => (name === "seconds" ? span(value * 1000) : name === "reason" || name === "text" ? `“${value}”` : `${named("parameter", name)} ${value}`)).join(", ");
+  .map(([name, value]) => (name === "seconds" ? span(value * 1000) : name === "reason" || name === "text" ? t("quoted", { text: value }) : `${named("parameter", name)} ${value}`)).join(", ");
 
 // What stands where a list is still empty because no summary was written yet.
 export const firstSummary = (status) => t(status.summaries ? "next_summary" : "first_summary", { n: status.unread, window: status.window, minutes: status.silence_min });

@@ -28,6 +28,7 @@ NEAR, NEARISH = 0.5, 0.35
 _TOKEN = re.compile(r"<@[\w:.-]{1,64}>|@\w+|[^\W_](?:[\w'’:+.-]*[^\W_])?[%+]*|[,;.!?*…()\"“”]+")
 ARTICLES = frozenset({"a", "an", "the"})
 _NEGATIONS = lex.NEGATIONS | {"never"}
+_SAY_WRONG = frozenset({"wrong", "false", "incorrect", "no", "nope", "nah"})
 _ENDS_DENIAL = frozenset({"but", "its", "to", "and"})
 _OTHERS = lex.as_set(
     """he she his her him hers they their them sis bro brother sister mum mom mama dad papa mother father son daughter
@@ -248,7 +249,7 @@ class Pairing:
 
     def new_values(self) -> Iterator[Span]:
         """What of the line may be a new value."""
-        return _spans(self.line)
+        return (one for one in _spans(self.line) if self.line[one[0]].word not in _SAY_WRONG)
 
     def old_values(self) -> Iterator[Span]:
         """What of the fact may be the old one."""

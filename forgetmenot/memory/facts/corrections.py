@@ -33,6 +33,8 @@ SHORTLISTED = 0.02
 """Least probability that it corrects a fact, for values to be looked for in it."""
 SURE_OF_WORDS = 0.4
 """Least probability that both values are the right words; below, the fact only ends."""
+LIKELY, SHORT = 0.5, 4
+"""The same, to ask about a fact that was just spoken of; and the words of a line in which "no" is enough for it."""
 SURE = 0.9
 """Least probability for a correction."""
 SURE_WHERE_SPOKEN_OF = 0.8
@@ -54,7 +56,10 @@ LONGEST_LINE = 200
 _ANNOUNCES = lex.as_set("correction scratch scrap strike meant misspoke mistyped")
 _HINTS = _ANNOUNCES | lex.as_set("* no nope nah not wait oops sorry mean actually nein nee non não nie")
 """Words without which a line that looks like no correction is not held against the speaker's own last line."""
+_IDIOM = re.compile(r"\bno (?:way|idea|problem|worries|cap|thanks|doubt|offen[cs]e|u)\b|\boh no\b", re.IGNORECASE)
+"""What has a "no" and denies nothing."""
 _STARRED = re.compile(r"\*[\w'’ -]{2,30}|[\w'’ -]{2,30}\*")
+_FROM_TO = re.compile(r"(?:from )?(.+?) (?:to|->) (.+)")
 _ARTICLE = re.compile(r"\b(?i:an?) \Z")
 _OTHER_PERSON = re.compile(
     r"\b(?:he|she|his|her|their|him|them|sis|bro|(?:my|our) (?:\w+ )?(?:brother|sister|mum|mom|dad|mother|father|son"
@@ -94,6 +99,22 @@ def may_correct(text: str) -> bool:
     return likelihood(classifier("corrections"), text) >= MAY_CORRECT
 
 
+def seems_to_correct(line: str, *, to_bot: bool) -> bool:
+    """Whether a line behind one of the bot's may mean to correct it: enough to ask. `to_bot`: it speaks to the bot."""
+    said = [word.word for word in read_words(line) if not word.is_sign]
+    objects = (to_bot or len(said) <= SHORT) and not (_HINTS | {"wrong"}).isdisjoint(said)
+    return (objects and not _IDIOM.search(line)) or likelihood(classifier("corrections"), line) >= LIKELY
+
+
+def could_correct(line: str) -> bool:
+    """Whether a line could correct what was only heard: it has a word such as "sorry", or states nothing of its own.
+
+    "I live in Bergen now" behind "I'm learning Norwegian" is another fact.
+    """
+    hinted = not _HINTS.isdisjoint(word.word for word in read_words(line))
+    return hinted or (may_correct(line) and not claims(line))
+
+
 def likelihood(table: WeightTable, text: str) -> float:
     """How likely a line is to correct something, whatever is known."""
     return share(table.sum_for("line", line_features(text)))
@@ -110,13 +131,22 @@ def corrected(meant: str, held: Sequence[Note], before: Before = NOTHING_BEFORE)
             related = [(relate(note.fact, fact), note) for note in held]
             same = {note.id for relation, note in related if relation is Relation.DUPLICATE}
             repeated |= same
-            conflicts = [note for relation, note in related if relation is Relation.CONFLICT]
+            conflicts = [
+                note for relation, note in related if relation is Relation.CONFLICT or _instead(meant, note.fact, fact)
+            ]
             if not same and len(conflicts) == 1:
                 return _unless_joke(conflicts[0], fact)
             if same:
                 break
     found = revised(meant, [note for note in held if note.id not in repeated], before)
     return found and _unless_joke(*found)
+
+
+def _instead(line: str, old: str, new: str) -> bool:
+    """Whether a line says by name that all of an old fact that is not in the new one is untrue: "Max not Rex"."""
+    before, after = telling_stems(old), telling_stems(new)
+    gone = before - after
+    return all((before & after, gone, after - before)) and gone <= denied(read_words(line))
 
 
 def _unless_joke(note: Note, fact: str | None) -> tuple[Note, str | None] | None:
@@ -255,6 +285,25 @@ def supports_correction(line: str, old: str, new: str) -> bool:
     fresh, gone = after - before, before - after
     own = fresh <= said and bool(fresh or gone & said) and fresh.isdisjoint(denied(read_words(meant), gone))
     return own and not (_OTHER_PERSON.search(meant) and not _OTHER_PERSON.search(old)) and not is_moping(old, new)
+
+
+def reworded(fact: str, said: str, most: int = LONGEST_LINE) -> str:
+    """A fact as somebody wants it: what they said is all of it ("lives in Bergen"), or a new value ("Bergen").
+
+    Also "Oslo to Bergen". `most`: a text of more words that says it in no form is all of it.
+    """
+    whole, parts = own_fact(said), _FROM_TO.fullmatch(said)
+    if whole is not None and " " in whole:
+        return whole
+    if parts is not None and (named := re.search(rf"\b{re.escape(parts[1])}\b", fact, re.IGNORECASE)):
+        return f"{fact[: named.start()]}{parts[2]}{fact[named.end() :]}"
+    pairing, table = Pairing(said, fact, context="bot", about=True), classifier("corrections")
+    new = max(pairing.new_values(), key=lambda span: span[1] - span[0], default=None)
+    if new is None or len(said.split()) > most:
+        return said
+    olds = ((table.sum_for("old", pairing.old_value_features(one, new)), one) for one in pairing.old_values())
+    old = _likeliest(olds)
+    return said if old is None else with_value(said, fact, new, old[1])
 
 
 def meant_note(held: Sequence[Note], fact: str) -> Note | None:

@@ -155,9 +155,11 @@ async def find(db: Database, subject_id: str | None, text: str, *, now: int, pas
 
 
 def _fitting(held: Sequence[Note], text: str, now: int) -> list[Note]:
-    numbers = {int(number) for number in _NUMBER.findall(text)}
-    if numbers:
-        return [note for note in held if note.id in numbers]
+    bare = text.strip() if text.strip().isdecimal() else ""
+    numbers = {int(number) for number in [*_NUMBER.findall(text), *([bare] if bare else [])]}
+    numbered = [note for note in held if note.id in numbers]
+    if numbered or (numbers and not bare):
+        return numbered
     asked = {stem(word) for word in words(text)} - STOPWORDS
     shared = {note.id: len(asked & {stem(word) for word in words(note.fact)}) for note in held}
     most = max(shared.values(), default=0)

@@ -90,7 +90,7 @@ def test_hearsay_is_called_hearsay() -> None:
 
 def test_the_quotation_is_worded_in_the_language_of_the_interface() -> None:
     asked = ask("@ForgetMeNot what is my cat called?", language="de")["say"]
-    assert asked == "In meinen Notizen über dich steht: „has a cat called Miso“."
+    assert asked == "Über dich weiß ich: „has a cat called Miso“."
 
 
 def test_what_is_asked_for_plainly_is_proposed() -> None:

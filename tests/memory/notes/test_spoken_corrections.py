@@ -5,8 +5,9 @@ import pytest
 from forgetmenot.clock import MINUTE
 from forgetmenot.domain.chat import ChatEvent, Redaction
 from forgetmenot.memory.erasure import forget_fact
-from forgetmenot.memory.heard_facts import OWN_WORD, SpokenCorrections
+from forgetmenot.memory.heard_facts import OWN_WORD, SpokenCorrections, heard_facts
 from forgetmenot.memory.notes.edits import pin, remember, undo
+from forgetmenot.settings.schema import PrivacySettings
 from forgetmenot.store import notes, opt_outs
 from forgetmenot.text.mentions import MENTION
 from tests.memory.conftest import Channel, channel, line, settings
@@ -31,7 +32,7 @@ class Room:
     async def say(self, text: str, who: str = "alice") -> ChatEvent:
         await self.channel.clock.advance(MINUTE)
         said = line(who, text, at=self.channel.clock.now())
-        await self.read.take(said)
+        await self.read.take(said, said.text)
         self.channel.ingest.take(said)
         await self.channel.ingest.flush()
         return said
@@ -93,7 +94,7 @@ async def test_a_clear_that_comes_before_its_line_counts(room: Room) -> None:
     await room.know(ALICE, "drives a Fiat")
     said = line("alice", "no more Fiat, sold it", at=room.channel.clock.now())
     await room.clear(said)
-    await room.read.take(said)
+    await room.read.take(said, said.text)
     assert await room.known() == ["drives a Fiat"]
 
 
@@ -145,3 +146,22 @@ async def test_what_was_forgotten_does_not_come_back_through_a_correction(room: 
     for text in ("not a Volvo, a Fiat!", "I drive a Fiat now, not the Volvo"):
         await room.say(text)
     assert await room.known() == ["drives a Volvo"]
+
+
+@pytest.mark.parametrize(
+    ("lines", "fact"),
+    [
+        (["I play the cello", "no wait, viola, not cello"], "plays the viola"),
+        (["I have 3 cats", "hello all", "sorry, 4 cats"], "has 4 cats"),
+        (["I play the cello", "bob plays the viola, not the cello"], "plays the cello"),
+        (["I play the cello", "what if I played viola, not cello"], "plays the cello"),
+        (["I live in Oslo", "hello", "I don't live in Oslo"], "does not live in Oslo"),
+        (["I'm learning Norwegian, hei hei", "I live in Bergen now so it's about time"], "is learning Norwegian"),
+    ],
+)
+async def test_what_was_only_heard_is_corrected_for_good(room: Room, lines: list[str], fact: str) -> None:
+    for said in lines:
+        await room.say(said)
+    await room.say("no wait, violin, not viola", "bob")
+    heard = await heard_facts(room.channel.db, PrivacySettings(), ALICE)
+    assert [*await room.known(), *(one.fact for one in heard)][:1] == [fact]

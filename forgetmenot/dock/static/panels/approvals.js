@@ -46,7 +46,6 @@ export function open(panel) {
   return { changed: refresh, tick: waiting.tick };
 }
 
-export const reason = (action) => action.rule === "allowed" ? action.reason : t("approvals.reason", { reason: action.reason, rule: named("rule", action.rule) });
 const title = (action) => `${named("action", action.name)}${action.target ? ` ${action.target}` : ""}`;
 
 function card(action, refresh) {
@@ -56,7 +55,7 @@ function card(action, refresh) {
     h("div", { class: "row" }, h("h3", {}, title(action)), chip(t(`approvals.class.${action.class}`), "warn"), h("span", { class: "countdown", data: { until: action.expires_at, whole: action.expires_at - action.at } }, left(action.expires_at))),
     h("div", { class: "gauge" }, h("i", {})),
     params(action) && h("p", {}, params(action)),
-    h("p", { class: "meta" }, action.asked_by ? t("approvals.asked_by", { name: action.asked_by }) : t("approvals.by_itself"), " ", reason(action)),
+    h("p", { class: "meta" }, action.asked_by ? t("approvals.asked_by", { name: action.asked_by }) : t("approvals.by_itself"), " ", action.reason),
     h("div", { class: "row pair" },
       ["approve", "deny"].map((name) => button(label(name), (event) => go(name, event), { class: name === "approve" ? "primary" : "", title: does(name), data: { key: `${name}${action.id}` } }))),
   );
@@ -67,7 +66,7 @@ function done(action, refresh) {
     "div", { class: `item action ${action.status}` },
     h("p", {}, chip(t(`action_status.${action.status}`), action.status), " ", h("b", {}, title(action)), params(action) && `, ${params(action)}`),
     h("div", { class: "row" },
-      h("span", { class: "meta" }, [reason(action), action.decided_by && t("approvals.decided_by", { name: action.decided_by }), action.detail].filter(Boolean).join(" · ")),
+      h("span", { class: "meta" }, [action.reason, action.decided_by && t("approvals.decided_by", { name: action.decided_by }), action.detail].filter(Boolean).join(" · ")),
       action.undoable && button(label("undo"), async (event) => { await act("undo", { id: action.id }, event.target); refresh(); }, { class: "ghost small", data: { key: `undo${action.id}` } }),
       h("time", { class: "meta" }, ago(action.at))),
   );

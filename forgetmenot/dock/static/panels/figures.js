@@ -85,7 +85,7 @@ export function open(panel) {
         spend(data),
         chart("notes", { note: t("figures.notes.note"), head: [column("day"), ...statuses], rows: data.notes.map((row) => [date(row.at), ...present.map((name) => row.counts[name] || 0)]), draw: (rows) => [bars(t("figures.notes.title"))(rows), legend(statuses)] }),
         chart("filters", { note: t("figures.filters.note"), head: columns("filter", "times"), rows: data.filters.map(([name, n]) => [named("filter", name), n]), draw: lying(t("figures.filters.title")) }),
-        chart("rules", { note: t("figures.rules.note"), head: columns("rule", "times", "decision"), rows: data.rules.map(([rule, verdict, n]) => [named("rule", rule), n, named("verdict", verdict)]), draw: lying(t("figures.rules.title")) }),
+        chart("rules", { note: t("figures.rules.note"), head: columns("rule", "times", "decision"), rows: data.rules.map(([rule, verdict, n]) => [rule, n, named("verdict", verdict)]), draw: lying(t("figures.rules.title")) }),
         chart("recall", { note: held.length ? t("figures.recall.note", { half: count(at(0.5)), most: count(at(0.95)) }) : "", head: columns("share", "within"), rows: held.length ? [0.1, 0.25, 0.5, 0.75, 0.9, 0.95, 0.99].map((share) => [`${Math.round(share * 100)} %`, at(share)]) : [], draw: bars(t("figures.recall.title")) }),
       ),
     );

@@ -3,7 +3,7 @@ import { post } from "../api.js";
 import { state } from "../live.js";
 import { say, setMode } from "../ask.js";
 import { ago, clock, count, firstSummary, hour, named, short, span, t } from "../words.js";
-import { reason, waitingCards } from "./approvals.js";
+import { waitingCards } from "./approvals.js";
 import { bar, sections, why } from "./why.js";
 
 const SHOWN = 120;
@@ -109,11 +109,11 @@ function standing() {
     if (mode.value !== status.mode) mode.value = status.mode;
     how.tell(null, t(`mode.${status.mode}.about`));
     chat.tell(t("now.per_minute", { n: status.per_minute }), status.thinking ? t("now.thinking", { n: status.thinking }) : status.queued ? t("now.queued", { n: status.queued }) : t("now.queue_empty"));
-    if (status.model === "offline") model.tell(t("choice.offline"), t("now.quotes"));
+    if (status.model === "offline") model.tell(t("setup.model.none"), t("now.quotes"));
     else model.tell(status.model, t(status.model_ok ? "now.answers" : "now.no_answer"), status.model_ok ? "" : "bad");
     const { input, output, cached, calls, cost } = status.spent;
     const tokens = t("count.tokens", { n: short(input + output) });
-    if (status.model === "offline" && !input && !output) spent.tell(t("now.nothing_spent"), t("now.rules_free"));
+    if (status.model === "offline" && !input && !output) spent.tell(t("now.nothing_spent"), "");
     else spent.tell(cost || tokens, `${cost ? `${tokens}, ` : ""}${t("count.calls", { n: calls })}, ${t("now.cached", { n: input ? Math.round((100 * cached) / input) : 0 })}`);
   }
   return { node, draw };
@@ -160,7 +160,7 @@ function tried(preview) {
   return h(
     "div", { class: "item reply" },
     h("p", { class: "text" }, preview.text || t("now.would_not_reply")),
-    proposal && h("p", { class: "decision" }, `${t("now.would_propose", { action: named("action", proposal.name), verdict: named("verdict", proposal.verdict) })} ${reason(proposal)}`),
+    proposal && h("p", { class: "decision" }, `${t("now.would_propose", { action: named("action", proposal.name), verdict: named("verdict", proposal.verdict) })} ${proposal.reason}`),
     preview.recalled.length > 0 && h("ul", { class: "recalled" }, preview.recalled.map((note) => h("li", { class: "remembered" }, h("a", { href: `#memory/note/${note.id}` }, `#${note.id}`), ` ${note.fact}`))),
     bar(preview.sections, preview.usage, preview.budget, preview.cost),
     h("details", { class: "part" }, h("summary", {}, t("now.sections")), sections(preview.sections)),
@@ -196,7 +196,7 @@ function reply(item) {
 function action(item) {
   return h("div", { class: `item action ${item.status}` },
     h("p", {}, chip(t(`action_status.${item.status}`), item.status), ` ${named("action", item.name)}${item.target ? ` → ${item.target}` : ""}`),
-    h("div", { class: "row" }, h("span", { class: "meta" }, reason(item)), when(item)));
+    h("div", { class: "row" }, h("span", { class: "meta" }, item.reason), when(item)));
 }
 
 function episode(item) {

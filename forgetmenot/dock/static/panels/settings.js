@@ -48,6 +48,13 @@ function autostart(on) {
     h("p", { class: "meta" }, t("settings.autostart_note")));
 }
 
+// What is wrong with a number; a limit of a billion is none.
+function outside(value, { least, most, whole }) {
+  const open = most === null || most >= 1e9;
+  if (whole && !Number.isInteger(value)) return t("settings.whole");
+  return (value < (least ?? value) || value > (most ?? value)) && t(open ? "settings.at_least" : "settings.between", { least, most });
+}
+
 const choice = (row, name) => (row.key === "mode" ? t(`mode.${name}.title`) : row.key === "language" ? languages[name] : t(`choice.${name}`));
 
 function inWords(row, value) {
@@ -66,9 +73,11 @@ function setting(row) {
   control.node.addEventListener("keydown", (event) => { if (event.key === "Enter" && control.node.tagName === "INPUT" && !save.hidden) send(); });
   async function send(value = control.read()) {
     if (value === null) return say(t("settings.no_number"), false);
+    const wrong = row.form.kind === "number" && outside(value, row.form);
+    if (wrong) return say(`${row.label}: ${wrong}`, false);
     const answer = await step("set", { table: row.table, key: row.key, value }, save);
     if (answer) say(answer.line, answer.ok);
-    if (answer?.ok) { held = value; save.hidden = true; } else control.write(held);
+    if (answer?.ok) { held = value; save.hidden = true; } else if (save.hidden) control.write(held); // what was typed stays
     return null;
   }
   const usual = row.table === "twitch" || JSON.stringify(row.value) === JSON.stringify(row.default);
@@ -97,7 +106,7 @@ function build(row, id, on) {
     const node = h("input", { id, data: { key: id }, type: "text", value: value.join(", "), placeholder: t("settings.list"), oninput: on.changed });
     return { node, read: () => node.value.split(",").map((word) => word.trim()).filter(Boolean), write: (old) => { node.value = old.join(", "); } };
   }
-  const node = form.long ? h("textarea", { id, data: { key: id }, rows: 4, oninput: on.changed }) : h("input", { id, data: { key: id }, type: "text", oninput: on.changed });
+  const node = form.long ? h("textarea", { id, data: { key: id }, rows: 4, maxlength: form.most, oninput: on.changed }) : h("input", { id, data: { key: id }, type: "text", oninput: on.changed });
   node.value = value;
   return { node, read: () => node.value, write: (old) => { node.value = old; } };
 }

@@ -61,6 +61,9 @@ function frame(number, name, ...content) {
   const brief = h("span", { class: "meta brief" });
   const result = h("p", { class: "outcome", role: "status" });
   const node = h("details", { class: "box step", name: "setup" }, h("summary", {}, mark, h("b", {}, t(`setup.${name}.title`)), brief), h("div", { class: "stack" }, h("p", { class: "meta" }, t(`setup.${name}.about`)), content, result));
+  let refused = false; // why an answer was refused stays to be read until something else is typed
+  node.addEventListener("input", () => { refused = false; });
+  const stands = (line, kind) => { if (!refused) tell(line, kind); };
   function tell(line, kind = "") {
     result.className = `outcome ${kind}`;
     put(result, line && sentence(line));
@@ -73,11 +76,12 @@ function frame(number, name, ...content) {
   async function run(name, body, from, working) {
     tell(working || t("setup.moment"));
     const answer = await ask(name, body, from);
+    refused = answer?.ok === false;
     if (answer) tell(answer.line || "", answer.ok ? "good" : "bad");
     else tell("");
     return answer?.ok ? answer : null;
   }
-  return { node, tell, done, run, result };
+  return { node, tell, stands, done, run, result };
 }
 
 const field = (label, control, more) => h("label", { class: "field" }, label, control, more && h("span", { class: "meta" }, more));
@@ -104,9 +108,9 @@ function channelStep() {
     const connected = data.name && data.phase === "connected";
     step.done(Boolean(connected), data.name ? (connected ? t("setup.channel.listening", { name: data.name }) : data.name) : "");
     follow(name, data.name);
-    if (data.trouble) step.tell(data.trouble, "bad");
-    else if (connected) { step.tell(t("setup.channel.listens", { name: data.name }), "good"); asked = ""; }
-    else if (data.name && !asked) step.tell(t("setup.channel.connecting", { name: data.name }));
+    if (data.trouble) step.stands(data.trouble, "bad");
+    else if (connected) { step.stands(t("setup.channel.listens", { name: data.name }), "good"); asked = ""; }
+    else if (data.name && !asked) step.stands(t("setup.channel.connecting", { name: data.name }));
     const lines = [...state.items.values()].filter((item) => item.kind === "line").sort((a, b) => a.at - b.at).slice(-3);
     put(seen,
       connected && !lines.length && h("p", { class: "meta" }, t("setup.channel.waiting")),
@@ -147,7 +151,7 @@ function characterStep() {
   function draw(data, all) {
     if (all.mode.model !== model) { model = all.mode.model; if (step.node.open) sample(); else put(sampled, "…"); }
     const preset = Object.entries(data.presets).find(([, words]) => words === data.persona);
-    step.done(localStorage.getItem("forgetmenot-character") === "1" || !preset || data.name !== "ForgetMeNot", `${data.name}${preset ? `, ${preset[0]}` : ""}`);
+    step.done(localStorage.getItem("forgetmenot-character") === "1" || data.own || data.name !== "ForgetMeNot", `${data.name}${preset ? `, ${preset[0]}` : ""}`);
     follow(name, data.name);
     follow(persona, data.persona);
     if (!text.value && !text.dataset.typed) text.value = data.sample;
@@ -203,7 +207,7 @@ function modelStep() {
   }
   async function list() {
     const answer = await step.run("models", { provider: "openai_compatible", base_url: address.value });
-    if (answer) { use(address.value, answer.models); step.tell(t("setup.model.found", { n: answer.models.length }), "good"); }
+    if (answer) { use(answer.base_url, answer.models); step.tell(t("setup.model.found", { n: answer.models.length }), "good"); }
   }
   async function send() {
     const body = { gemini: { key: key.value }, openai_compatible: { base_url: address.value, model: model.value }, offline: {} }[shown];
@@ -222,7 +226,7 @@ function modelStep() {
     }
     const off = data.provider === "offline";
     step.done(!off || localStorage.getItem("forgetmenot-model") === "1", off ? t("setup.model.none") : data.model);
-    if (data.trouble) step.tell(data.trouble, "bad");
+    if (data.trouble) step.stands(data.trouble, "bad");
   }
   return { node: step.node, draw };
 }
@@ -230,7 +234,7 @@ function modelStep() {
 // ── log-in ──────────────────────────────────────────────────────────────────────────────────
 
 function loginStep() {
-  const id = input({ maxlength: 64, placeholder: t("setup.login.client_id") });
+  const id = input({ maxlength: 64, placeholder: t("setup.login.client_id"), "aria-label": t("setup.login.client_id") });
   const saveId = button(t("save"), async () => { if (await step.run("client", { client_id: id.value }, saveId, t("setup.login.asking"))) delete id.dataset.typed; }, { class: "primary" });
   const consolePage = h("a", { target: "_blank", rel: "noreferrer" }, "dev.twitch.tv/console");
   const redirect = h("code", {});
@@ -257,7 +261,7 @@ function loginStep() {
     begin.className = data.account ? "small" : "primary";
     step.done(Boolean(data.account), data.account ? t("setup.login.signed_in", { name: data.account }) : t("setup.login.optional"));
     const pending = data.pending;
-    if (pending?.line) step.tell(pending.line, pending.ok ? "good" : "bad");
+    if (pending?.line) step.stands(pending.line, pending.ok ? "good" : "bad");
     const text = pending && !pending.line ? pending.code : "";
     if (text !== drawn) {
       drawn = text;
