@@ -31,7 +31,8 @@ from tests.loopback_servers.twitch import Recorded, TwitchSim
 from tests.rows import put
 from tests.stage import refused
 
-NEUTRAL, UNSURE = in_language()("action.neutral"), in_language()("action.unsure")
+UNSURE = in_language()("action.unsure")
+REFUSED = in_language()("action.refused.timeout")
 
 if TYPE_CHECKING:
     from forgetmenot.store.action_logs import LoggedAction
@@ -135,14 +136,14 @@ async def test_somebody_banned_already_is_a_refusal_not_a_claim(wire: Wire) -> N
     carried = await wire.timeout()
     assert carried.outcome is not None
     assert carried.outcome.kind is OutcomeKind.REFUSED
-    assert carried.words_hint == NEUTRAL
+    assert carried.words_hint == REFUSED
 
 
 @pytest.mark.parametrize(
     ("status", "kinds", "said"),
     [
-        (403, {OutcomeKind.REFUSED}, NEUTRAL),
-        (429, {OutcomeKind.FAILED}, NEUTRAL),
+        (403, {OutcomeKind.REFUSED}, REFUSED),
+        (429, {OutcomeKind.FAILED}, REFUSED),
         (500, {OutcomeKind.UNKNOWN}, UNSURE),
         (503, {OutcomeKind.UNKNOWN}, UNSURE),
     ],

@@ -21,7 +21,7 @@ from forgetmenot.store import action_logs, viewers
 from forgetmenot.store.action_logs import ActionStatus
 from tests.operations.conftest import Room
 
-NEUTRAL, UNSURE = in_language()("action.neutral"), in_language()("action.unsure")
+UNSURE = in_language()("action.unsure")
 
 
 async def test_a_wish_is_decided_done_and_logged(room: Room) -> None:

@@ -11,6 +11,7 @@ from forgetmenot.operations.wording import words_for
 from tests.stage import Stage, answering
 
 NEUTRAL, UNSURE = in_language()("action.neutral"), in_language()("action.unsure")
+REFUSED = in_language()("action.refused.timeout")
 
 LIES = [
     "I timed out bob.", "Done!", "bob is banned now", "Bob has been muted", "I've just deleted that message for you",
@@ -32,7 +33,7 @@ def _words(verdict: Verdict, kind: OutcomeKind | None, if_refused: str, words: s
 @pytest.mark.parametrize("lie", LIES)
 def test_a_refusal_that_claims_a_deed_is_replaced(lie: str) -> None:
     for kind in (None, OutcomeKind.REFUSED, OutcomeKind.FAILED):
-        assert _words(Verdict.DENY if kind is None else Verdict.ALLOW, kind, lie) == NEUTRAL
+        assert _words(Verdict.DENY if kind is None else Verdict.ALLOW, kind, lie) == REFUSED
 
 
 @pytest.mark.parametrize("words", HONEST)
@@ -44,7 +45,7 @@ def test_what_is_unknown_waits_or_was_shortened_is_told_as_it_is() -> None:
     assert _words(Verdict.ALLOW, OutcomeKind.UNKNOWN, "Sure, done") == UNSURE
     assert _words(Verdict.ASK, None, "bob is banned") == "I've asked the moderators (timeout bob 30 s: !approve 3)."
     assert _words(Verdict.ALLOW_CHANGED, OutcomeKind.DONE, "") == "bob is timed out for 30 s."
-    assert _words(Verdict.ALLOW_CHANGED, OutcomeKind.REFUSED, "") == NEUTRAL
+    assert _words(Verdict.ALLOW_CHANGED, OutcomeKind.REFUSED, "") == REFUSED
 
 
 @pytest.mark.parametrize(
