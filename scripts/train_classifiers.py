@@ -14,6 +14,7 @@ rows and versions give the same file.
 
 import argparse
 import json
+import random
 import re
 import sys
 from collections.abc import Callable, Sequence
@@ -42,6 +43,8 @@ from forgetmenot.text.words import words  # noqa: E402
 BUCKETS = 1 << 16
 ALIKE = 0.8
 """A training row that shares so large a part of its words with a measured one is left out."""
+JOINED_EACH, MOST_JOINED = 5, 4
+"""How many examples of joined facts each question gives, and of how many other facts one is made at most."""
 THRESHOLDS = (0.2, 0.3, 0.4, 0.5, 0.6)
 ASKED = [ROOT / "scripts" / "classifiers" / name for name in ("questions.tsv", "ordinary_lines.txt")]
 SAYS_WHAT_IS = re.compile(r"(?:[a-z]+s|moved|never|only|cannot|main|favou?rite|their) ")
@@ -113,12 +116,24 @@ def questions() -> Task:
 def answers() -> bytes:
     """The file of the table "answers": which of the facts beside a question give what it asks for."""
     measured = {text for _, text, *_ in table(DATA / "question_lines.tsv")}
-    examples = Examples(2 * BUCKETS)
-    for _, _, line, *beside in table(ASKED[0]):
-        if beside and line not in measured:
-            facts, which = beside
-            for at, fact in enumerate(facts.split(" | "), 1):
-                examples.add(answer_features(line, fact), good=str(at) in which.split(","))
+    examples, chosen = Examples(2 * BUCKETS), random.Random(1)  # noqa: S311 - the same examples each time
+    asked = [(line, *beside) for _, _, line, *beside in table(ASKED[0]) if beside and line not in measured]
+    every = [fact for _, facts, _ in asked for fact in facts.split(" | ")]
+    for line, facts, which in asked:
+        told: dict[bool, list[str]] = {True: [], False: []}
+        for at, fact in enumerate(facts.split(" | "), 1):
+            told[str(at) in which.split(",")].append(fact)
+        for good, own in told.items():
+            for fact in own:
+                examples.add(answer_features(line, fact), good=good)
+        # the written facts are short: without joined ones the table takes any long sentence for an answer
+        for _ in range(JOINED_EACH):
+            others = chosen.sample(every, chosen.randint(1, MOST_JOINED))
+            for good, own in told.items():
+                if own or not good:
+                    joined = [chosen.choice(own or every), *others]
+                    chosen.shuffle(joined)
+                    examples.add(answer_features(line, " and ".join(joined)), good=good)
     weights, bias = examples.weights()
     return packed(["answers"], weights[None], [bias], rows=fingerprint(*ASKED))
 

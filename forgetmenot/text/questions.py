@@ -16,7 +16,7 @@ from forgetmenot.text.words import STOPWORDS, stem, words
 
 ASKS = 0.35
 """The least probability that a line asks for memory."""
-ANSWERS, MAY_ANSWER = 0.7, 0.4
+ANSWERS, MAY_ANSWER = 0.8, 0.4
 """The least probability with which a fact is taken for an answer, and with which a model is left to judge it."""
 ONE_IN = 3
 """An answer uses a fact if it has one in three of its telling words: one is enough for a fact that has three."""
