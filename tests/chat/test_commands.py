@@ -293,7 +293,7 @@ async def test_answers_are_in_the_language_of_the_settings(chat: Chat) -> None:
         "Hilfe: !fun [on|off]: ich darf dir zum Spaß höchstens eine Minute Timeout geben"
     )
     assert await german.say("alice", "!help edit") == (
-        "Hilfe: !edit <Nummer> <Text>: berichtigt eine Notiz; die alte Fassung bleibt im Verlauf"
+        "Hilfe: !edit [Nummer] <Text>: berichtigt eine Notiz; die alte Fassung bleibt im Verlauf"
     )
     assert await german.say("carol", "!remember channel: streams on Fridays") == (
         "Über den Kanal gemerkt: #1 streams on Fridays"

@@ -86,7 +86,7 @@ def test_explain_gives_the_rules_one_by_one(waiting: Run, config: Path) -> None:
     [
         ("me", "time me out", "allow", "allowed"),
         ("@Alice", "time me out", "allow", "allowed"),
-        ("alice", "hi", "deny", "consent"),
+        ("alice", "hi", "deny", "asked_in_words"),
         ("bob", "time me out", "deny", "target_known"),
     ],
 )

@@ -70,7 +70,7 @@ def test_switching_changes_the_voice_and_keeps_the_rules() -> None:
 
 def test_a_persona_that_cannot_fit_is_told_at_start_before_anybody_switches_to_it() -> None:
     settings = Settings(personas={"bard": PersonaSettings(persona="You sing. " * 350)})
-    with pytest.raises(SettingsError, match=r"Shorten `persona` in \[personas\.bard\]"):
+    with pytest.raises(SettingsError, match=r"`persona` in \[personas\.bard\]"):
         check_floor(settings)
     check_floor(speaks("pirate"))
 

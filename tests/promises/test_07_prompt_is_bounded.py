@@ -62,7 +62,7 @@ async def test_the_floor_stays_whole_in_the_smallest_budget(stage: Stage) -> Non
 
 
 def test_a_floor_that_cannot_fit_is_told_at_start() -> None:
-    with pytest.raises(SettingsError, match=r"\[prompt\]"):
+    with pytest.raises(SettingsError, match=r"`persona` in \[bot\]"):
         check_floor(Settings(bot=BotSettings(persona="x" * 4_000)))
     with pytest.raises(SettingsError, match="budget_tokens"):
         check_floor(Settings(prompt=PromptSettings(budget_tokens=500)))
