@@ -348,6 +348,8 @@ async def _meant(context: OperationContext, request: Request, text: str) -> list
 async def edit(context: OperationContext, request: Request) -> OperationResult:
     """Correct a note: its subject and moderators may; the old version stays in its history."""
     asker, note_id, text = request.asker, request.number("id"), defang(request.text("text"))
+    if asker.surface is Surface.CHAT and (blocked := await _keeps_nothing(context, request)):
+        return blocked
     if note_id:
         old, new = await notes.get(context.db, note_id), text
         if old is not None and old.subject_id is not None and asker.surface is Surface.CHAT:
@@ -363,7 +365,8 @@ async def edit(context: OperationContext, request: Request) -> OperationResult:
     now, privacy = context.clock.now(), context.settings().privacy
     if not asker.viewer_id:  # on the command line; a fact is somebody's word: the streamer's
         asker = await owner(context.db, asker.surface, await channel_state.read(context.db, "login") or "", now)
-    note = await edits.edit(context.db, note_id, fact, by=asker.viewer_id, at=now, privacy=privacy)
+    links = asker.moderates or asker.surface is not Surface.CHAT
+    note = await edits.edit(context.db, note_id, fact, by=asker.viewer_id, at=now, privacy=privacy, links=links)
     data = {**await _quoted(context, request, note), "old": note_id}
     return OperationResult(ok=True, code="edited", data=data)
 

@@ -169,7 +169,9 @@ class ReplyWriter:
                 text, why = await self._without_model(job, request, made.material, context, error)
             else:
                 text, why = await self._written(job, made, request, answer, context)
-            before = await self._db.together(partial(_taken_back, made=made))  # what its own action did
+            gone = await self._db.together(partial(_taken_back, made=made))
+            # what its own action did to notes; lines and people that are gone by now are others' work
+            before = frozenset(row for row in gone if row[0] in {"note", "revision"})
             return Words(text, why, partial(self._reason_to_drop, job, made, text, before))
         return Words("", reason("prompt_cleared"))
 
@@ -370,7 +372,8 @@ class ReplyWriter:
             if not found or not (denies(line) or ((own or direct) and seems_to_correct(line, to_bot=direct))):
                 return ""
         names = await viewers.names(self._db, sorted({one for note in found for one in ids_in(note.fact)}))
-        listed = [{"id": note.id, "fact": show(note.fact, names)} for note in found]
+        quiet = await load_filter(self._db)
+        listed = [{"id": note.id, "fact": show(note.fact, names) if quiet.allows(note) else ""} for note in found]
         result = OperationResult(ok=True, code=code, data={**listed[0], "notes": listed})
         words = tidy(wording.chat_line(result, in_language(job.settings.bot.language)), job.settings)
         return await self._as_chat_may_read(words, job, material)

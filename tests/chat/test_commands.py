@@ -118,6 +118,7 @@ DIALOGUES: dict[str, list[Line]] = {
         ("carol", "!edit 2 plays bass with @bob",
          "Updated: #3 plays bass with Bob (the old version stays in its history)"),
         ("alice", "!edit 3 my phone number is 555 867 5309", "I don't store that kind of thing about people."),
+        ("alice", "!edit 3 plays bass on example.com", "I don't store links."),
         ("alice", "!edit", "Help: !edit [id] <text>: corrects a note; the old version stays in its history"),
     ],
     "what is remembered beside something alike says how to take that back": [
@@ -171,6 +172,8 @@ DIALOGUES: dict[str, list[Line]] = {
         ("alice", "!optout", ("Done: nothing you say is stored from now on, and I won't use what I knew. "
          "!forgetme deletes it.")),
         ("alice", "!remember I play bass", OPTED_OUT),
+        ("alice", "!edit 1 plays bass", OPTED_OUT),
+        ("carol", "!edit 1 plays bass", "They opted out, so I don't store anything about them."),
         ("alice", "!memory", "1 note from before the opt-out is still stored, but not used. !forgetme deletes it."),
         ("carol", "!remember alice has a violet", "They opted out, so I don't store anything about them."),
         ("carol", "!optin alice", "Welcome back: I remember Alice again."),

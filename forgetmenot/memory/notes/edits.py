@@ -168,16 +168,19 @@ def _fitting(held: Sequence[Note], text: str, now: int) -> list[Note]:
     return [one.note for one in ranked]
 
 
-async def edit(db: Database, note_id: int, fact: str, *, by: str, at: int, privacy: PrivacySettings) -> Note:
+async def edit(
+    db: Database, note_id: int, fact: str, *, by: str, at: int, privacy: PrivacySettings, links: bool = False
+) -> Note:
     """Write a note's fact anew on the word of the viewer `by`; the note that stands now. Raises FactRefused.
 
-    `fact` names people as `<@id>`. Scope, subject, end, pin and persona stay.
+    `fact` names people as `<@id>`. `links`: whether it may hold some. Scope, subject, end, pin and persona stay.
     """
     stored = checked_fact(
-        clean(fact), allowed=frozenset(privacy.allow_categories), never=privacy.never_store, links=True
+        clean(fact), allowed=frozenset(privacy.allow_categories), never=privacy.never_store, links=links
     )
     async with db.write() as tx:
         old = await _live(tx, note_id)
+        await _refuse_line(tx, old.subject_id, by, "")
         if old.fact == stored:
             return old
         about = old.subject_id
