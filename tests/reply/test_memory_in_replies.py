@@ -248,3 +248,14 @@ async def test_a_note_of_which_a_part_is_to_be_left_alone_is_not_quoted_at_all(s
 async def test_a_time_of_day_is_said_only_if_a_row_has_it(stage: Stage) -> None:
     stage.model.answers = ["It's 6:07 PM. Time for tea!"]
     assert (await stage.reply("@forgetmenot_bot what time is it?")).text == "Time for tea!"
+
+
+async def test_an_answer_to_a_correction_names_no_note_that_is_to_be_left_alone(stage: Stage) -> None:
+    await stage.know("plays the marimba with <@2>", "1")
+    stage.model.answers = ["You play the marimba with Bob.", ModelUnavailable("away")]
+    await stage.ask("@forgetmenot_bot what do I play?")
+    await suppression.suppress(stage.db, "2", "marimba", by="2", at=stage.clock.now())
+    await stage.clock.advance(20_000)
+    await stage.ask("@forgetmenot_bot no, that's wrong")
+    assert len(stage.said) == 2
+    assert "marimba" not in stage.said[1]
