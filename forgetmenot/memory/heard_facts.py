@@ -160,13 +160,15 @@ class JustSaid(NamedTuple):
 async def just_said(source: Source, viewer_id: str, now: int, *, to_anybody: bool = False) -> JustSaid | None:
     """What the bot last said to a viewer (or to anybody) these minutes; None if nothing.
 
-    Where it is not kept which notes it used (a command's answer, a quotation), those of the viewer whose words it has.
+    Where it is not kept which notes it used (a command's answer, a quotation): the notes about whoever was answered
+    whose words it has.
     """
     for reply in await bot_messages.said_lately(source, 1, now - LATELY, None if to_anybody else viewer_id):
         _, used, _ = await bot_messages.of_reply(source, reply.id)
         found = [note for note_id in used if (note := await notes.get(source, note_id)) and note.status in LIVE]
         if not used:
-            found = [note for note in await notes.of_subject(source, viewer_id, LIVE) if _uses(reply.text, note.fact)]
+            told = await notes.of_subject(source, reply.viewer_id or viewer_id, LIVE)
+            found = [note for note in told if _uses(reply.text, note.fact)]
         return JustSaid(reply.text, found)
     return None
 

@@ -115,3 +115,14 @@ async def test_a_suppressed_note_is_not_quoted(chat: Chat) -> None:
     await chat.say("alice", "!remember I got divorced in May")
     await suppression.suppress(chat.db, IDS["alice"], "divorce", by=IDS["alice"], at=0)
     assert await chat.say("carol", "!wrong 1") == "Removed: #1 (!wrong #1 undo restores it)"
+
+
+async def test_a_moderator_who_calls_an_answer_wrong_means_a_note_about_whoever_got_it(chat: Chat) -> None:
+    for who in ("carol", "alice"):
+        await chat.say(who, "!remember I play drums")
+    async with chat.db.write() as tx:
+        reply = await bot_messages.begin(
+            tx, at=chat.clock.now(), event_id=None, viewer_id=IDS["alice"], trigger="command", mode="mentions"
+        )
+        await bot_messages.settle(tx, reply, ReplyStatus.SENT, text="What I know about you: plays drums")
+    assert await chat.say("carol", "!wrong") == "Removed: #2 plays drums (!wrong #2 undo restores it)"
