@@ -34,11 +34,10 @@ _EVERYTHING = re.compile(
     r"|(?:bitte\s+)?(?:alles|alles,?\s+was\s+du\s+über\s+mich\s+weißt|(?:alles\s+)?(?:über\s+)?mich)[.!]*",
     re.IGNORECASE,
 )
-_TAKE_BACK = re.compile(
-    r"(?:forget|(?:stop|quit) saying|delete|remove|erase) (?:that|this)(?: (?:one|note|fact))?[.!]*"
-    r"|(?:delete|remove|erase) it[.!]*",
-    re.IGNORECASE,
-)
+_ADDRESSED = re.compile(r"\A\s*@\w+[,:]?\s+")
+_THAT_NOTE = r"(?:that|this)(?: (?:one|note|fact))?[.!]*"
+_TAKE_BACK = re.compile(rf"(?:forget|remove|(?:stop|quit) saying) {_THAT_NOTE}|remove it[.!]*", re.IGNORECASE)
+_DELETE = re.compile(rf"(?:delete|erase) (?:it[.!]*|{_THAT_NOTE})", re.IGNORECASE)
 _STOP_SAYING = re.compile(r"(?:stop|quit) (?:saying|mentioning|bringing up) (?:that )?(.+)", re.IGNORECASE)
 _CHANGE = re.compile(
     r"(?:(?:change|correct|fix|update|edit) (?:that|it|this|(?:that |the |my )?note)(?: #?(?P<id>\d+))?"
@@ -66,13 +65,13 @@ def said_text(text: str) -> str:
     """What a line says: all of it; of a command nothing, but for the fact that it asks to be remembered."""
     if not is_command(text):
         return text
-    found = _REMEMBER_TYPED.fullmatch(clean(text))
+    found = _REMEMBER_TYPED.fullmatch(clean(_ADDRESSED.sub("", text)))
     return found[1] if found else ""
 
 
 def is_command(text: str) -> bool:
-    """Whether a line is a command to some bot ("!so alice"). A "!!!" or "! wow" is talk."""
-    line = text.lstrip()
+    """Whether a line is a command to some bot ("!so alice", "@bot !help"). A "!!!" or "! wow" is talk."""
+    line = _ADDRESSED.sub("", text).lstrip()
     return line[:1] in {"!", "！"} and line[1:2].isalpha()
 
 
@@ -118,6 +117,9 @@ def _kept_or_forgotten(sentence: str) -> str:
 
 def _correction(sentence: str) -> str:
     """The command that corrects what the bot just said."""
+    if _DELETE.fullmatch(sentence):
+        return "!forget that"
+    # "forget that" is also said for "never mind": what is taken back can be restored, and the answer says how to delete
     if _TAKE_BACK.fullmatch(sentence) or denies(sentence):
         return "!wrong"
     if found := _CHANGE.fullmatch(sentence):

@@ -84,6 +84,8 @@ SPOKEN: list[tuple[str, Command | None]] = [
     ("do you remember that I play drums", None),
     ("forget it", None),
     ("forget that", ("retract", {})),
+    ("delete that", ("forget", {"what": "that"})),
+    ("erase it!", ("forget", {"what": "that"})),
     ("that's wrong", ("retract", {})),
     ("nope, not true anymore", ("retract", {})),
     ("what's wrong with you", None),
@@ -139,8 +141,8 @@ def test_anything_may_be_typed(text: str, question: str) -> None:
 @pytest.mark.parametrize(
     ("text", "command"),
     [
-        *((text, True) for text in ("!so alice", "  !bot pause", "！forgetme", "!Why")),
-        *((text, False) for text in ("", "!", "!!!", "! wow", "wow !so", "!1", "so alice")),
+        *((text, True) for text in ("!so alice", "  !bot pause", "！forgetme", "!Why", "@bot !edit 1 tea")),
+        *((text, False) for text in ("", "!", "!!!", "! wow", "wow !so", "!1", "so alice", "@bob wow!", "@bob !")),
     ],
 )
 def test_what_looks_like_a_command_to_some_bot(text: str, command: bool) -> None:
