@@ -200,7 +200,7 @@ def _table(arguments: argparse.Namespace) -> None:
         return
     for entry in actions:
         common.show_line(f"{entry['class']}  {entry['name']:13} {entry['mode']:7} {entry['does']}")
-    common.say()
+    common.say("\nThe rules, in order, each with what it says when it objects:")
     for number, rule in enumerate(RULES, 1):
         common.show_line(f"{number:2}  {rule.name:17} {reason(rule.name)}{' *' if rule.overridable else ''}")
     common.say("The first rule that says no decides. * A moderator's approval overrides this rule.")
