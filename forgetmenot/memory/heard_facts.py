@@ -187,6 +187,7 @@ async def as_note(db: Database, heard: HeardFact, privacy: PrivacySettings) -> N
 
     Raises FactRefused.
     """
+    # no limit for each stream: this is also how it is forgotten
     who, line = heard.viewer_id, heard.line
     return await edits.remember(
         db,

@@ -27,7 +27,7 @@ from forgetmenot.text.words import telling_stems, words
 MISSED_CHARS, MISSED_LEAD = 450, 50
 JUST_BEFORE = 10 * MINUTE
 LINES_BEFORE = 3
-THAT = (["that"], ["it"], ["this"])
+THAT = frozenset(("that", "it", "this"))
 """What means the note that the bot just used."""
 MOST_NEAR = 2
 _WEIGHT = {Importance.HIGH: 2, Importance.MEDIUM: 1, Importance.LOW: 0}
@@ -257,7 +257,7 @@ async def forget(context: OperationContext, request: Request) -> OperationResult
     about, what = await _about(context, request, typed) if in_chat else (request.target, typed)
     if not words(what):
         return OperationResult(ok=False, code="forget_what", target=about)
-    just_used = words(what) in THAT
+    just_used = " ".join(words(what)) in THAT
     found = await (_just_used(context, request) if just_used else _find(context, request, about, what))
     if not found:
         return OperationResult(ok=False, code="forget_what" if just_used else "nothing_found", target=about)
@@ -366,7 +366,9 @@ async def edit(context: OperationContext, request: Request) -> OperationResult:
     if not asker.viewer_id:  # on the command line; a fact is somebody's word: the streamer's
         asker = await owner(context.db, asker.surface, await channel_state.read(context.db, "login") or "", now)
     links = asker.moderates or asker.surface is not Surface.CHAT
-    note = await edits.edit(context.db, note_id, fact, by=asker.viewer_id, at=now, privacy=privacy, links=links)
+    note = await edits.edit(
+        context.db, note_id, fact, by=asker.viewer_id, at=now, privacy=privacy, links=links, line=asker.line_id
+    )
     data = {**await _quoted(context, request, note), "old": note_id}
     return OperationResult(ok=True, code="edited", data=data)
 
@@ -385,7 +387,7 @@ async def retract(context: OperationContext, request: Request) -> OperationResul
         if changed := await changed_by(context.db, request.asker.line_id):  # as a correction, when it was heard
             return OperationResult(ok=True, code=changed.code, data=await _quoted(context, request, changed.note))
         what = request.text("what")
-        named = what and words(what) not in THAT
+        named = what and " ".join(words(what)) not in THAT
         found = await (
             _find(context, request, own_target(request.asker), what) if named else _just_used(context, request)
         )

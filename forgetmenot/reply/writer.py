@@ -56,8 +56,10 @@ from forgetmenot.reply.triggers import Identity, Trigger, TriggerKind
 from forgetmenot.settings.schema import Settings, Unsupported
 from forgetmenot.store import bot_messages, events, model_calls, notes, viewers
 from forgetmenot.store.database import Database, Source
+from forgetmenot.store.forgotten_facts import is_forgotten
 from forgetmenot.text.denials import denies
 from forgetmenot.text.mentions import ids_in, show
+from forgetmenot.text.removal import traces
 
 QUOTE_EVERY = 10 * MINUTE
 """How often a note is quoted while the model is away."""
@@ -208,7 +210,13 @@ class ReplyWriter:
         left_alone = (await load_filter(self._db)).about(made.material.names) if gone else ()
         mentioned = used_notes(text, dict(enumerate(texts.get(row, "") for row in gone)))
         hidden = any(kind == "person" for kind, _ in gone)
-        return reason("prompt_cleared") if mentioned or hidden or without_suppressed(text, left_alone) != text else ""
+        if mentioned or hidden or without_suppressed(text, left_alone) != text:
+            return reason("prompt_cleared")
+        # a summary may have told it as well, and what was heard today is no note
+        people = made.material.names if any(kind == "revision" for kind, _ in gone) else ()
+        since = job.event.at - 1
+        forgotten = [await is_forgotten(self._db, one, traces(text), own_since=None, since=since) for one in people]
+        return reason("prompt_cleared") if any(forgotten) else ""
 
     async def _settle(
         self, job: PendingReply, material: TailMaterial, reply: ModelReply, context: FilterContext

@@ -217,3 +217,20 @@ async def test_a_summary_that_lost_a_forgotten_fact_leaves_the_prefix(stage: Sta
     assert "marimba" in (await stage.keeper.refresh()).text
     await forgotten(stage, note.id)
     assert "marimba" not in (await stage.keeper.current()).text
+
+
+async def test_what_only_a_summary_told_is_dropped_once_it_is_forgotten(stage: Stage) -> None:
+    note = await remember(stage.db, "2", "plays the marimba", by="2", at=stage.clock.now())
+    await stage.hear("what a lap", "2")
+    summary, now = "<@2> plays the marimba.", stage.clock.now()
+    assert await episodes.write(
+        stage.db, NewEpisode(EpisodeKind.CHAT, 1, now, now, summary, {"2": Part(1, 0)}, [1]), now
+    )
+    await wrong(stage, note.id)
+    stage.model.answers = ["Bob plays the marimba."]
+    async with full_queue(stage, "@forgetmenot_bot tell me about bob") as task:
+        assert "marimba" in stage.model.asked[-1].prompt
+        await forgotten(stage, note.id)
+    reply = await task
+    assert reply is not None
+    assert reply.status is ReplyStatus.DROPPED

@@ -8,7 +8,7 @@ from forgetmenot.clock import MINUTE
 from forgetmenot.domain.chat import Redaction
 from forgetmenot.domain.memory import NoteStatus, Scope, SourceKind
 from forgetmenot.memory.heard_facts import OWN_WORD, SpokenCorrections
-from forgetmenot.memory.notes.edits import remember, undo
+from forgetmenot.memory.notes.edits import edit, remember, undo
 from forgetmenot.memory.notes.proposals import FactRefused
 from forgetmenot.reply.explanation import KINDS
 from forgetmenot.store import action_logs, bot_messages, briefs, notes
@@ -93,6 +93,20 @@ async def test_a_note_from_a_cleared_request_goes_with_the_line(channel: Channel
     channel.ingest.take(Redaction(channel.clock.now(), event_id=asked.id))
     assert await texts(channel) == set()
     assert [note.fact for note in await notes.of_subject(channel.db, asked.user_id, tuple(NoteStatus))] == []
+
+
+async def test_a_note_from_a_cleared_edit_goes_with_the_line(channel: Channel) -> None:
+    asked = channel.say("viewer0", "!edit 1 owns a zitherbloom")
+    await channel.ingest.flush()
+    who, now = asked.user_id, channel.clock.now()
+    note = await remember(channel.db, who, "owns a piano", by=who, at=now)
+    privacy = channel.settings.privacy
+    await edit(channel.db, note.id, "owns a zitherbloom", by=who, at=now, privacy=privacy, line=asked.id)
+    channel.ingest.take(Redaction(channel.clock.now(), event_id=asked.id))
+    await channel.ingest.flush()
+    assert "zitherbloom" not in " ".join(
+        note.fact for note in await notes.of_subject(channel.db, who, tuple(NoteStatus))
+    )
 
 
 async def write_of_it(channel: Channel, line: str) -> tuple[int, int]:

@@ -169,18 +169,27 @@ def _fitting(held: Sequence[Note], text: str, now: int) -> list[Note]:
 
 
 async def edit(
-    db: Database, note_id: int, fact: str, *, by: str, at: int, privacy: PrivacySettings, links: bool = False
+    db: Database,
+    note_id: int,
+    fact: str,
+    *,
+    by: str,
+    at: int,
+    privacy: PrivacySettings,
+    links: bool = False,
+    line: str = "",
 ) -> Note:
     """Write a note's fact anew on the word of the viewer `by`; the note that stands now. Raises FactRefused.
 
-    `fact` names people as `<@id>`. `links`: whether it may hold some. Scope, subject, end, pin and persona stay.
+    `fact` names people as `<@id>`. `links`: whether it may hold some. `line`: as in `remember`. Scope, subject, end,
+    pin and persona stay.
     """
     stored = checked_fact(
         clean(fact), allowed=frozenset(privacy.allow_categories), never=privacy.never_store, links=links
     )
     async with db.write() as tx:
         old = await _live(tx, note_id)
-        await _refuse_line(tx, old.subject_id, by, "")
+        await _refuse_line(tx, old.subject_id, by, line)
         if old.fact == stored:
             return old
         about = old.subject_id
@@ -189,7 +198,8 @@ async def edit(
         held = [note for note in await notes.of_subject(tx, about, LIVE) if note.id != old.id]
         stream = await streams.open_id(tx)
         of_whom = "" if about is None else f" about {mention(about)}"
-        episode_id = await _own_episode(tx, f"corrected a note{of_whom}: {stored}", about, by, at, stream)
+        key = episodes.key_of_line(line) if line else None
+        episode_id = await _own_episode(tx, f"corrected a note{of_whom}: {stored}", about, by, at, stream, key)
         kept = {name: getattr(old, name) for name in _KEPT_IN_AN_EDIT}
         confidence = max(old.confidence, TOLD_CONFIDENCE)
         new = NewNote(
