@@ -20,6 +20,7 @@ from forgetmenot.memory.notes.proposals import FactRefused
 from forgetmenot.operations.entry import OperationContext, Request
 from forgetmenot.operations.run import CHANNEL_WORDS, NotAllowed, UnknownViewer, own_target, owner, resolve_target
 from forgetmenot.store import channel_state, events, notes, opt_outs, viewers
+from forgetmenot.store.database import Transaction
 from forgetmenot.text.mentions import defang, ids_in, mention, show
 from forgetmenot.text.statements import first_word, others_fact, own_fact, said_of_oneself
 from forgetmenot.text.words import telling_stems, words
@@ -267,19 +268,24 @@ async def forget(context: OperationContext, request: Request) -> OperationResult
 
 
 async def _which(context: OperationContext, request: Request, code: str, found: list[Note]) -> OperationResult:
+    if not found:
+        return OperationResult(ok=False, code="wrong_what")
     several = [await _quoted(context, request, note) for note in found]
     return OperationResult(ok=False, code=code, data={"id": found[0].id, "notes": several}, target=request.target)
 
 
-async def _just_used(context: OperationContext, request: Request) -> list[Note]:
-    """What the bot used when it last spoke to the asker, a moderator: to anybody, as far as it is theirs to change."""
+async def _just_used(context: OperationContext, request: Request, tx: Transaction | None = None) -> list[Note]:
+    """What the bot used when it last spoke to the asker, a moderator: to anybody, as far as it is theirs to change.
+
+    What it had only heard becomes a note in `tx`.
+    """
     asker = request.asker
     said = await just_said(context.db, asker.viewer_id, context.clock.now(), to_anybody=asker.moderates)
     if said is None or said.notes or asker.moderates:
         return [note for note in said.notes if _may_change(asker, note)] if said is not None else []
     privacy = context.settings().privacy
     heard = await heard_in(context.db, said.text, asker.viewer_id, privacy)
-    return [await as_note(context.db, one, privacy) for one in heard[:1]]
+    return [await as_note(tx or context.db, one, privacy) for one in heard[:1]]
 
 
 async def _heard(context: OperationContext, about: Target, what: str) -> list[Note]:
@@ -334,12 +340,9 @@ async def _let_go(context: OperationContext, request: Request, note: Note) -> Op
     return OperationResult(ok=True, code="forgotten", data=data)
 
 
-_NO_NOTE_MEANT = OperationResult(ok=False, code="wrong_what")
-
-
-async def _meant(context: OperationContext, request: Request, text: str) -> list[Note]:
+async def _meant(context: OperationContext, request: Request, text: str, tx: Transaction) -> list[Note]:
     """The notes that a new text without a number may be for: just used, else of the asker and about the same."""
-    if found := await _just_used(context, request):
+    if found := await _just_used(context, request, tx):
         return found
     note = meant_note(await notes.of_subject(context.db, request.asker.viewer_id, LIVE), text)
     return [note] if note is not None else []
@@ -350,25 +353,27 @@ async def edit(context: OperationContext, request: Request) -> OperationResult:
     asker, note_id, text = request.asker, request.number("id"), defang(request.text("text"))
     if asker.surface is Surface.CHAT and (blocked := await _keeps_nothing(context, request)):
         return blocked
-    if note_id:
-        old, new = await notes.get(context.db, note_id), text
-        if old is not None and old.subject_id is not None and asker.surface is Surface.CHAT:
-            new = reworded(old.fact, text, most=2)
-    else:
-        found = await _meant(context, request, text)
-        if len(found) != 1:
-            return await _which(context, request, "which_wrong", found) if found else _NO_NOTE_MEANT
-        old, new = found[0], reworded(found[0].fact, text)
-    if not _may_change(asker, old):
-        raise NotAllowed
-    note_id, fact = old.id if old is not None else note_id, await edits.with_mentions(context.db, new)
     now, privacy = context.clock.now(), context.settings().privacy
-    if not asker.viewer_id:  # on the command line; a fact is somebody's word: the streamer's
-        asker = await owner(context.db, asker.surface, await channel_state.read(context.db, "login") or "", now)
     links = asker.moderates or asker.surface is not Surface.CHAT
-    note = await edits.edit(
-        context.db, note_id, fact, by=asker.viewer_id, at=now, privacy=privacy, links=links, line=asker.line_id
-    )
+    by = asker
+    if not by.viewer_id:  # on the command line; a fact is somebody's word: the streamer's
+        by = await owner(context.db, by.surface, await channel_state.read(context.db, "login") or "", now)
+    async with context.db.write() as tx:
+        if note_id:
+            old, new = await notes.get(tx, note_id), text
+            if old is not None and old.subject_id is not None and asker.surface is Surface.CHAT:
+                new = reworded(old.fact, text, most=2)
+        else:
+            found = await _meant(context, request, text, tx)
+            if len(found) != 1:
+                return await _which(context, request, "which_wrong", found)
+            old, new = found[0], reworded(found[0].fact, text)
+        if not _may_change(asker, old):
+            raise NotAllowed
+        note_id, fact = old.id if old is not None else note_id, await edits.with_mentions(tx, new)
+        note = await edits.edit(
+            tx, note_id, fact, by=by.viewer_id, at=now, privacy=privacy, links=links, line=asker.line_id
+        )
     data = {**await _quoted(context, request, note), "old": note_id}
     return OperationResult(ok=True, code="edited", data=data)
 
@@ -392,7 +397,7 @@ async def retract(context: OperationContext, request: Request) -> OperationResul
             _find(context, request, own_target(request.asker), what) if named else _just_used(context, request)
         )
         if len(found) != 1:
-            return await _which(context, request, "which_wrong", found) if found else _NO_NOTE_MEANT
+            return await _which(context, request, "which_wrong", found)
         note_id = found[0].id
     elif not _may_change(request.asker, await notes.get(context.db, note_id)):
         raise NotAllowed
