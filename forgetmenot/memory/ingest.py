@@ -22,7 +22,7 @@ import msgspec
 from forgetmenot.clock import DAY, Clock
 from forgetmenot.domain.chat import ChatEvent, EventKind, Redaction
 from forgetmenot.errors import StoreError, StoreRefused
-from forgetmenot.files import write_own
+from forgetmenot.files import end_of_lines, write_own
 from forgetmenot.logs import log
 from forgetmenot.memory.event_writer import Clears, EventWriter, TakenLine
 from forgetmenot.memory.stream_tracker import StreamTracker
@@ -300,8 +300,7 @@ def save_unsaved(database: Path, lines: Iterable[TakenLine | Redaction], *, behi
     rows = [_Row(line=_alone(item)) if isinstance(item, TakenLine) else _Row(clear=item) for item in lines]
     data = b"".join(msgspec.json.encode(row) + b"\n" for row in rows)
     held = _held(file)
-    end = len(held.rstrip(b"\n")) if behind else 0
-    at = end + 1 if end else 0  # what a crash cut through stays a line of its own
+    at = end_of_lines(held) if behind else 0
     try:
         write_own(file, data if behind else data.ljust(len(held), b"\n"), at=at)
     except OSError:
