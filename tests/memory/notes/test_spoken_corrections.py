@@ -165,3 +165,11 @@ async def test_what_was_only_heard_is_corrected_for_good(room: Room, lines: list
     await room.say("no wait, violin, not viola", "bob")
     heard = await heard_facts(room.channel.db, PrivacySettings(), ALICE)
     assert [*await room.known(), *(one.fact for one in heard)][:1] == [fact]
+
+
+async def test_what_was_only_heard_stays_so_where_its_correction_is_not_written(room: Room) -> None:
+    await room.say("I play the cello")
+    again = line("alice", "no wait, viola, not cello", at=room.channel.clock.now())
+    room.channel.ingest.take(again)
+    await room.read.take(again, again.text)
+    assert await room.known() == []
