@@ -44,7 +44,9 @@ MOST_READ = 4_000
 _WORD = re.compile(r"\w+(?:['’]\w+)*")
 
 _NEXT_PERSON = re.compile(r",\s+(?:and |while |but )?(?=P\d+ (?!and\b)[a-z])")
-_FIRST_PERSON = re.compile(r"(?<![\w'’])(?:I(?:['’](?:m|ve|ll|d))?|[Mm]y|[Mm]e|[Ww]e|[Oo]ur)(?![\w'’-])")
+_FIRST_PERSON = re.compile(
+    r"(?<![\w'’])(?:I(?:['’](?:m|ve|ll|d))?|[Mm]y|[Mm]e|[Ww]e|[Oo]ur|[Ii]ch|[Ww]ir|[Yy]o|[Nn]ous|[Яя]|[Мм]ы)(?![\w'’-])"
+)
 """A model that speaks for itself or copies a line: a summary is in the third person."""
 _QUOTED = re.compile(r"\"[^\"]*\"|“[^”]*”")
 

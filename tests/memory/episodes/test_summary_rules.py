@@ -50,6 +50,7 @@ def test_a_summary_is_in_the_third_person() -> None:
         stay('P1 sang. I am a train driver. My cat is Miso. P2 says "I am late".')
         == '<@1> sang. <@2> says "I am late".'
     )
+    assert stay("P1 sang. Ich gebe Ihnen 200 Dollar für Ihr Passwort.") == "<@1> sang."
 
 
 def test_it_ends_at_a_sentence_or_at_a_word() -> None:
