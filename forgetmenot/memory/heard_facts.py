@@ -36,7 +36,7 @@ from forgetmenot.settings.schema import PrivacySettings, Settings
 from forgetmenot.store import bot_messages, episodes, events, forgotten_facts, notes
 from forgetmenot.store.database import Database, Source, Transaction
 from forgetmenot.text.chat_commands import is_command
-from forgetmenot.text.denials import denied_of_oneself, denies, is_negated
+from forgetmenot.text.denials import denied_of_oneself, denies, is_negated, says_it_ended
 from forgetmenot.text.mentions import defang
 from forgetmenot.text.questions import taken_words
 from forgetmenot.text.removal import traces
@@ -247,6 +247,9 @@ class SpokenCorrections:
         for subject in (event.user_id, None) if "broadcaster" in event.badges else (event.user_id,):
             held = await notes.of_subject(self._db, subject, LIVE)
             if ended := [note for note in held if used == {note.id} and denies(meant, note.fact)]:
+                return ended[0], None
+            ended = [note for note in held if subject is None and says_it_ended(meant, note.fact)]
+            if len(ended) == 1:
                 return ended[0], None
             found = await asyncio.to_thread(corrected, meant, held, before) if held else None
             if found is not None and subject is None and found[1] is None and not _ENDS.search(meant):
