@@ -75,11 +75,13 @@ def lines(least: int) -> list[str]:
 
 
 @pytest.mark.slow
-def test_at_debug_level_no_line_of_chat_is_in_any_output(seen: Seen) -> None:
+def test_at_debug_level_no_line_of_chat_and_no_token_is_in_any_output(seen: Seen) -> None:
     logs = seen.folder / "logs"
     assert b'"level": "debug"' in b"".join(file.read_bytes() for file in logs.iterdir())
     assert len(lines(4)) > 150
     assert found(logs, seen.errors, lines(4)) == []
+    assert len(seen.tokens) >= 4
+    assert found(seen.folder, seen.errors, seen.tokens) == []
 
 
 @pytest.mark.slow
