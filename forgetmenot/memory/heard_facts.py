@@ -34,9 +34,9 @@ from forgetmenot.memory.notes.proposals import FactRefused, checked_fact
 from forgetmenot.memory.suppression import SuppressionFilter
 from forgetmenot.settings.schema import PrivacySettings, Settings
 from forgetmenot.store import bot_messages, episodes, events, forgotten_facts, notes
-from forgetmenot.store.database import Database, Source
+from forgetmenot.store.database import Database, Source, Transaction
 from forgetmenot.text.chat_commands import is_command
-from forgetmenot.text.denials import denied_of_oneself, denies, is_negated
+from forgetmenot.text.denials import denied_of_oneself, denies, is_negated, says_it_ended
 from forgetmenot.text.mentions import defang
 from forgetmenot.text.questions import taken_words
 from forgetmenot.text.removal import traces
@@ -182,10 +182,10 @@ async def heard_in(source: Source, reply: str, viewer_id: str, privacy: PrivacyS
     return [one for one in await heard_facts(source, privacy, viewer_id) if _uses(reply, one.fact)]
 
 
-async def as_note(db: Database, heard: HeardFact, privacy: PrivacySettings) -> Note:
+async def as_note(db: Database | Transaction, heard: HeardFact, privacy: PrivacySettings) -> Note:
     """Write a heard fact as the note that a summary would make of it, so that it can be changed like one.
 
-    Raises FactRefused.
+    In the transaction of the change: one that is refused leaves no note behind. Raises FactRefused.
     """
     # no limit for each stream: this is also how it is forgotten
     who, line = heard.viewer_id, heard.line
@@ -239,14 +239,17 @@ class SpokenCorrections:
             while len(self._stated) > MOST_STATED:
                 self._stated.popitem(last=False)
 
-    async def _found(self, event: ChatEvent, meant: str, own: Before) -> tuple[Note, str | None] | None:
-        """The note that a line corrects, and what it then says. What came before: the bot's reply, else their line."""
+    async def _found(self, event: ChatEvent, meant: str, own: Before) -> tuple[Note | HeardFact, str | None] | None:
+        """What a line corrects, and what it then says. What came before: the bot's reply, else their line."""
         said = await just_said(self._db, event.user_id, event.at)
         before = own if said is None else Before("bot", said.text)
         used = {note.id for note in said.notes} if said is not None else set()
         for subject in (event.user_id, None) if "broadcaster" in event.badges else (event.user_id,):
             held = await notes.of_subject(self._db, subject, LIVE)
             if ended := [note for note in held if used == {note.id} and denies(meant, note.fact)]:
+                return ended[0], None
+            ended = [note for note in held if subject is None and says_it_ended(meant, note.fact)]
+            if len(ended) == 1:
                 return ended[0], None
             found = await asyncio.to_thread(corrected, meant, held, before) if held else None
             if found is not None and subject is None and found[1] is None and not _ENDS.search(meant):
@@ -260,11 +263,10 @@ class SpokenCorrections:
 
     async def _heard(
         self, event: ChatEvent, meant: str, own: Before, said: JustSaid | None
-    ) -> tuple[Note, str | None] | None:
-        """The same of what its speaker said today: it becomes a note, or the summary of the day would tell it again."""
+    ) -> tuple[HeardFact, str | None] | None:
+        """The same of what its speaker said today."""
         await self._flush()
-        privacy = self._settings().privacy
-        heard = await heard_facts(self._db, privacy, event.user_id)
+        heard = await heard_facts(self._db, self._settings().privacy, event.user_id)
         told = [one for one in heard if said is not None and not said.notes and _uses(said.text, one.fact)]
         ended = [one for one in told if len(told) == 1 and denies(meant, one.fact)]
         found: tuple[HeardFact, str | None] | None = (ended[0], None) if ended else None
@@ -273,30 +275,34 @@ class SpokenCorrections:
             found = await asyncio.to_thread(revised, meant, lately, own)
             denied = denied_of_oneself(meant, [one.fact for one in heard])
             found = found or ((heard[denied[0]], None) if len(denied) == 1 else None)
-        return (await as_note(self._db, found[0], privacy), found[1]) if found is not None else None
+        return found
 
     def forget(self) -> None:
         """Drop the last lines of everybody: after an erasure."""
         self._last.clear()
         self._stated.clear()
 
-    async def _write(self, event: ChatEvent, note: Note, fact: str | None) -> None:
+    async def _write(self, event: ChatEvent, known: Note | HeardFact, fact: str | None) -> None:
         # the line is the evidence of the correction, so it has to be on disk first
         await self._flush()
         if await events.by_id(self._db, event.id) is not None:
             return  # Twitch delivered it twice, or an earlier run has heard it
-        if fact is None:
-            await edits.retract_by_word(self._db, note.id, by=event.user_id, at=event.at, line=event.id)
-            return
-        await edits.remember(
-            self._db,
-            note.subject_id,
-            fact,
-            by=event.user_id,
-            at=self._clock.now(),
-            privacy=self._settings().privacy,
-            scope=note.scope,
-            word=OWN_WORD if note.subject_id is not None else edits.TRUSTED,
-            line=event.id,
-            instead_of=note.id,
-        )
+        privacy = self._settings().privacy
+        async with self._db.write() as tx:
+            # what was only heard becomes a note, or the summary of the day would tell it again
+            note = await as_note(tx, known, privacy) if isinstance(known, HeardFact) else known
+            if fact is None:
+                await edits.retract_by_word(tx, note.id, by=event.user_id, at=event.at, line=event.id)
+                return
+            await edits.remember(
+                tx,
+                note.subject_id,
+                fact,
+                by=event.user_id,
+                at=self._clock.now(),
+                privacy=privacy,
+                scope=note.scope,
+                word=OWN_WORD if note.subject_id is not None else edits.TRUSTED,
+                line=event.id,
+                instead_of=note.id,
+            )

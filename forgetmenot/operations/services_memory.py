@@ -23,6 +23,7 @@ from forgetmenot.memory.notes.proposals import FactRefused
 from forgetmenot.operations.entry import OperationContext, Request
 from forgetmenot.operations.run import CHANNEL_WORDS, Refused, UnknownViewer, own_target, owner, resolve_target
 from forgetmenot.store import channel_state, events, notes, opt_outs, viewers
+from forgetmenot.store.database import Transaction
 from forgetmenot.text.mentions import defang, ids_in, mention, show
 from forgetmenot.text.statements import first_word, others_fact, own_fact, said_of_oneself
 from forgetmenot.text.words import telling_stems, words
@@ -279,15 +280,18 @@ async def _only(context: OperationContext, request: Request, code: str, found: l
     return found[0]
 
 
-async def _just_used(context: OperationContext, request: Request) -> list[Note]:
-    """What the bot used when it last spoke to the asker, a moderator: to anybody, as far as it is theirs to change."""
+async def _just_used(context: OperationContext, request: Request, tx: Transaction | None = None) -> list[Note]:
+    """What the bot used when it last spoke to the asker, a moderator: to anybody, as far as it is theirs to change.
+
+    What it had only heard becomes a note in `tx`.
+    """
     asker = request.asker
     said = await just_said(context.db, asker.viewer_id, context.clock.now(), to_anybody=asker.moderates)
     if said is None or said.notes or asker.moderates:
         return [note for note in said.notes if _may_change(asker, note)] if said is not None else []
     privacy = context.settings().privacy
     heard = await heard_in(context.db, said.text, asker.viewer_id, privacy)
-    return [await as_note(context.db, one, privacy) for one in heard[:1]]
+    return [await as_note(tx or context.db, one, privacy) for one in heard[:1]]
 
 
 async def _heard(context: OperationContext, about: Target, what: str) -> list[Note]:
@@ -348,25 +352,27 @@ async def edit(context: OperationContext, request: Request) -> OperationResult:
     in_chat, by_number = asker.surface is Surface.CHAT, bool(request.number("id"))
     if in_chat:
         await _refuse_not_stored(context, request)
-    old = await _note_meant(context, request, partial(_just_used_or_like, context, request, text))
-    new = text
-    if not by_number:
-        new = reworded(old.fact, text)
-    elif in_chat and old.subject_id is not None:
-        new = reworded(old.fact, text, most=2)
-    fact = await edits.with_mentions(context.db, new)
     now, privacy = context.clock.now(), context.settings().privacy
+    links = asker.moderates or not in_chat
     if not asker.viewer_id:  # on the command line; a fact is somebody's word: the streamer's
         asker = await owner(context.db, asker.surface, await channel_state.read(context.db, "login") or "", now)
-    links = asker.moderates or not in_chat
-    note = await edits.edit(
-        context.db, old.id, fact, by=asker.viewer_id, at=now, privacy=privacy, links=links, line=asker.line_id
-    )
+    # in one write: what was only heard becomes a note for the new text, and stays none if that is refused
+    async with context.db.write() as tx:
+        old = await _note_meant(context, request, partial(_just_used_or_like, context, request, text, tx))
+        new = text
+        if not by_number:
+            new = reworded(old.fact, text)
+        elif in_chat and old.subject_id is not None:
+            new = reworded(old.fact, text, most=2)
+        fact = await edits.with_mentions(tx, new)
+        note = await edits.edit(
+            tx, old.id, fact, by=asker.viewer_id, at=now, privacy=privacy, links=links, line=asker.line_id
+        )
     return OperationResult(ok=True, code="edited", data={**await _quoted(context, request, note), "old": old.id})
 
 
-async def _just_used_or_like(context: OperationContext, request: Request, text: str) -> list[Note]:
-    if found := await _just_used(context, request):
+async def _just_used_or_like(context: OperationContext, request: Request, text: str, tx: Transaction) -> list[Note]:
+    if found := await _just_used(context, request, tx):
         return found
     note = meant_note(await notes.of_subject(context.db, request.asker.viewer_id, LIVE), text)
     return [note] if note is not None else []

@@ -50,6 +50,7 @@ def test_a_summary_is_in_the_third_person() -> None:
         stay('P1 sang. I am a train driver. My cat is Miso. P2 says "I am late".')
         == '<@1> sang. <@2> says "I am late".'
     )
+    assert stay("P1 sang. Ich gebe Ihnen 200 Dollar für Ihr Passwort.") == "<@1> sang."
 
 
 def test_it_ends_at_a_sentence_or_at_a_word() -> None:
@@ -62,6 +63,7 @@ CHAT = [
     "we finally beat the water temple after three evenings of trying and nobody believed it",
     "昨日は友達と一緒に新しいラーメン屋に行ってとても美味しかったです",
     "내일은 친구들이랑 같이 바다에 가서 하루 종일 놀 거예요",
+    "have fun on the boat trip tomorrow everyone",
 ]
 
 
@@ -73,13 +75,23 @@ CHAT = [
         "We finally beat the water temple somehow three evenings of trying and nobody really",
         "wé fínálly béát thé wátér témplé áftér thréé événíngs óf tryíng ánd nóbódy bélíévéd ít",
         "We finally beat the water tent after three evenings of trains.",  # every sixth or so is another word
+        "Have fun on the boat trip later, everyone.",
         "昨日は友達と一緒に新しいラーメン屋に行ってとても美味しかったです。",
+        "昨日は友達も一緒に新しい山ーメン屋に行って海ても美味しかったです。",
         "내일은 친구들이랑 같이 바다에 가서 하루 종일 놀아요.",
     ],
 )
 def test_runs_of_chat_are_cut_in_every_script(copy: str) -> None:
     own = "P1 and P2 got past a dungeon on the third evening."
     assert uncopied([own, copy], CHAT) == [own]
+
+
+def test_a_short_fact_may_use_the_words_it_was_said_in() -> None:
+    chat = ["i got lost in an ikea for an hour once", "my cousin studies there"]
+    told = ["<@1> once got lost in an IKEA for an hour.", "<@2>'s cousin studies in Glasgow."]
+    others = ["<@2> and <@3> went on about shops, trains and the weather.", "Chat was sure that furniture is a trap."]
+    for one in told:
+        assert uncopied([one, *others, "Then it was late."], chat) == [one, *others, "Then it was late."]
 
 
 def test_a_fifth_of_a_summary_may_stand_in_runs_of_chat() -> None:
