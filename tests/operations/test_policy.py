@@ -182,12 +182,6 @@ def test_a_moderator_who_asks_in_so_many_words_gets_it() -> None:
     assert decide(ANNOUNCE, BY_MOD, LIVE, CALM, NOW).verdict is Verdict.ALLOW
 
 
-def test_what_is_kept_is_what_the_asker_typed() -> None:
-    wish = Proposal("remember", {"target": "me", "fact": "lives with bob"})
-    decision = decide(wish, replace(WILLING, typed={"remember": "plays drums"}), LIVE, CALM, NOW)
-    assert (decision.verdict, decision.params) == (Verdict.ALLOW, {"target": "1", "fact": "plays drums"})
-
-
 def test_class_c_needs_a_person_by_two_rules() -> None:
     """Whatever the rule of the classes says: the last one asks by itself."""
     never_alone = RULES[-1]
@@ -317,13 +311,6 @@ def test_settings_bind_the_person_who_approves_too(
         assert facts.immunity in {Immunity.NO, Immunity.NOT_ASKED}
         assert not actions.allowed_targets or facts.target.login in actions.allowed_targets
         assert facts.target.login not in actions.denied_targets
-
-
-@pytest.mark.parametrize("mode", [GuardedMode.OFF, GuardedMode.SHADOW])
-def test_class_c_that_the_settings_switch_off_no_person_approves(mode: GuardedMode) -> None:
-    approved = replace(ON_BOB, approved_by="9")
-    assert decide(BAN, approved, _with(class_c=mode), CALM, NOW).rule == "class_setting"
-    assert decide(BAN, approved, LIVE, CALM, NOW).verdict is Verdict.ALLOW
 
 
 NOTHING = ActionSettings(class_a=ClassMode.OFF, class_b=ClassMode.SHADOW, class_c=GuardedMode.OFF)

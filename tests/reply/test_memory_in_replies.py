@@ -195,13 +195,6 @@ async def test_who_asks_the_same_in_other_words_is_answered_too(stage: Stage) ->
         assert (await stage.reply(f"@forgetmenot_bot {line}", who)).text == "It hates fire."
 
 
-async def test_a_note_is_quoted_where_a_model_takes_it_for_its_own_life(stage: Stage) -> None:
-    await stage.know("has a cat called Miso")
-    stage.model.answers = ["My cat is called Miso."]
-    reply = await stage.reply("@forgetmenot_bot what is my cat called?")
-    assert reply.text == "My notes about you say: “has a cat called Miso”."
-
-
 @pytest.mark.parametrize(
     ("note", "asked", "model", "said"),
     [
