@@ -40,7 +40,10 @@ _WEIGHT = {Importance.HIGH: 2, Importance.MEDIUM: 1, Importance.LOW: 0}
 async def memory(context: OperationContext, request: Request) -> OperationResult:
     """What is known about a viewer, the most important first; nothing if they opted out, nothing that is suppressed."""
     who = request.target
-    held = sorted(await notes.of_subject(context.db, who.id, LIVE), key=_rank, reverse=True)
+    held = await notes.of_subject(context.db, who.id, LIVE)
+    held.sort(
+        key=lambda note: (note.pinned, _WEIGHT[note.importance], note.confidence, note.last_confirmed_at), reverse=True
+    )
     privacy = context.settings().privacy
     heard = await heard_facts(context.db, privacy, who.id) if who.id is not None else []
     if not held and not heard:
@@ -90,10 +93,6 @@ async def missed(context: OperationContext, request: Request) -> OperationResult
         code="missed",
         data={"ago": now - away.since, "text": " ".join(away.sentences), "evidence": away.evidence},
     )
-
-
-def _rank(note: Note) -> tuple[bool, int, float, int]:
-    return (note.pinned, _WEIGHT[note.importance], note.confidence, note.last_confirmed_at)
 
 
 async def _with_names(context: OperationContext, texts: list[str]) -> list[str]:
