@@ -178,6 +178,7 @@ class ContextGatherer:
         speaker = replace(speaker, role=role_of(event.badges))
         standing, streams = await self._known(at, event.user_id, moment.settings)
         brief, made_of = await briefs.usable(at, speaker.id, speaking(moment.settings).name)
+        began = moment.channel.get("started_at", "")
         return TailMaterial(
             now=moment.now,
             speaker=speaker,
@@ -186,7 +187,7 @@ class ContextGatherer:
             message=PromptLine(0, event.id, event.user_id, event.text or event.system_text, event.at),
             standing=standing,
             streams=streams,
-            live_since=_live_since(moment.channel),
+            live_since=int(began) if moment.channel.get("live") == "1" and began.isdigit() else 0,
             depth=moment.depth,
         )
 
@@ -323,11 +324,6 @@ class ContextGatherer:
         return replace(material, names={**material.names, **names}, hidden=material.hidden | hidden)
 
 
-def _live_since(channel: Mapping[str, str]) -> int:
-    began = channel.get("started_at", "")
-    return int(began) if channel.get("live") == "1" and began.isdigit() else 0
-
-
 def _own_line(said: SentReply) -> PromptLine:
     return PromptLine(said.id, f"bot:{said.id}", None, said.text, said.at)
 
@@ -394,18 +390,20 @@ class PrefixKeeper:
         digest = await without_hidden(self._db, quiet.without(digest))
         query = self._recall.query("", category=category, title=title)
         talk = conversation_stems(*query.words)  # of the stream: the conversation is not known yet
-        notes = tuple(found.note for found in await self._recall.about([CHANNEL], query, talk=talk))
+        held = tuple(found.note for found in await self._recall.about([CHANNEL], query, talk=talk))
         episodes = await self._episodes(quiet)
+        bits = [note.id for note in held if note.scope is Scope.RUNNING_BIT]
+        bit_streams = {bit: len(came_up) for bit, came_up in (await notes.streams_of(self._db, bits)).items()}
         return PrefixMaterial(
             channel=settings.twitch.channel or channel.get("login", ""),
             title=title,
             category=category,
             actions=offered(settings.actions, settings.bridge.effects),
-            channel_notes=notes,
+            channel_notes=held,
             digest=digest,
             episodes=episodes,
-            bit_streams=await self._bit_streams(notes),
-            names=await self._names([note.fact for note in notes] + [past.text for past in episodes] + [digest]),
+            bit_streams=bit_streams,
+            names=await self._names([note.fact for note in held] + [past.text for past in episodes] + [digest]),
         )
 
     async def _episodes(self, quiet: SuppressionFilter) -> tuple[Past, ...]:
@@ -415,10 +413,6 @@ class PrefixKeeper:
         shown = [*([before] if before else []), *found.this_stream]
         past_rows += [Past(episode.id, episode.ended_at, episode.summary) for episode in shown]
         return tuple(past for past in past_rows if past.text)
-
-    async def _bit_streams(self, held: Sequence[Note]) -> dict[int, int]:
-        bits = [note.id for note in held if note.scope is Scope.RUNNING_BIT]
-        return {bit: len(came_up) for bit, came_up in (await notes.streams_of(self._db, bits)).items()}
 
     async def _names(self, texts: list[str]) -> dict[str, str]:
         ids = {who for text in texts for who in ids_in(text)}

@@ -79,7 +79,11 @@ class ReplyPreview:
     async def of(self, viewer: str, message: str) -> PreviewResult:
         """What this viewer's message would give now. `viewer`: a login or a Twitch id."""
         settings = self._settings()
-        identity = self._identity() if self._identity else await stored_identity(self._db, settings)
+        if self._identity:
+            identity = self._identity()
+        else:  # the bot as it was last signed in
+            state = await channel_state.read_all(self._db)
+            identity = identity_of(settings, state.get("bot_id", ""), state.get("bot_login", ""))
         trigger = asked(await self._event(viewer, message), identity, settings)
         made = await compose(self._keeper, self._gatherer, trigger, settings, bot_id=identity.user_id)
         return PreviewResult(trigger, made.material, made.prompt)
@@ -98,12 +102,6 @@ def asked(event: ChatEvent, identity: Identity, settings: Settings) -> Trigger:
     """The line's trigger; a line that asks nothing is taken for a mention."""
     trigger = trigger_of(event, identity, Conversations({}), settings, event.at)
     return trigger or Trigger(TriggerKind.MENTION, event, without_name(event.text, identity))
-
-
-async def stored_identity(db: Database, settings: Settings) -> Identity:
-    """The bot as it was last signed in."""
-    state = await channel_state.read_all(db)
-    return identity_of(settings, state.get("bot_id", ""), state.get("bot_login", ""))
 
 
 KINDS = {
