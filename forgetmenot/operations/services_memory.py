@@ -24,7 +24,7 @@ from forgetmenot.operations.entry import OperationContext, Request
 from forgetmenot.operations.run import CHANNEL_WORDS, Refused, UnknownViewer, own_target, owner, resolve_target
 from forgetmenot.store import channel_state, events, notes, opt_outs, viewers
 from forgetmenot.store.database import Transaction
-from forgetmenot.text.mentions import defang, ids_in, mention, show
+from forgetmenot.text.mentions import defang, mention, show
 from forgetmenot.text.statements import first_word, others_fact, own_fact, said_of_oneself
 from forgetmenot.text.words import telling_stems, words
 
@@ -97,8 +97,7 @@ async def missed(context: OperationContext, request: Request) -> OperationResult
 
 async def _with_names(context: OperationContext, texts: list[str]) -> list[str]:
     """Stored texts with present names; hidden viewers are "somebody"."""
-    ids = sorted({viewer_id for text in texts for viewer_id in ids_in(text)})
-    names = await viewers.names(context.db, sorted(set(ids) - await viewers.hidden(context.db, ids)))
+    names = await viewers.named_in(context.db, texts)
     return [show(text, names) for text in texts]
 
 
