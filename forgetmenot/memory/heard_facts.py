@@ -45,7 +45,8 @@ from forgetmenot.text.words import telling_stems
 
 _TAKES_BACK = re.compile(r"\b(?:forget|wrong|not true)\b", re.IGNORECASE)
 _ENDS = re.compile(
-    r"\b(?:no|not|never|over|end\w*|done|gone|(?:cancel|stop|scrap|drop|quit)\w*|kein\w*|nicht|\w+n['’]?t)\b", re.I
+    r"\b(?:no|not|never|over|end\w*|done|gone|(?:cancel|stop|scrap|drop|quit)\w*|kein\w*|nicht|\w+n['’]?t)\b",
+    re.IGNORECASE,
 )
 """What a line of the streamer must have to end a fact about the channel: most of their lines are not about it."""
 _FIRST_PERSON = re.compile(r"\b(?:i|my)\b", re.IGNORECASE)  # of a claim; most lines have none
