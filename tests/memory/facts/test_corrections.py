@@ -8,8 +8,7 @@ from pathlib import Path
 import pytest
 
 from forgetmenot.domain.memory import Note
-from forgetmenot.memory.facts.correction_features import Pairing
-from forgetmenot.memory.facts.corrections import Before, corrected, likeliest_values, supports_correction
+from forgetmenot.memory.facts.corrections import Before, corrected, supports_correction
 from forgetmenot.text.classifier import classifier
 from forgetmenot.text.statements import meant_part, stated_part
 from forgetmenot.text.words import words
@@ -21,10 +20,6 @@ KNOWN = (
     "lives in Oslo", "plays the viola", "has a driving test on Monday", "likes tea", "has 3 cats and 2 dogs",
     "has a desk with two monitors and brown switches",
 )  # fmt: skip
-
-
-def test_a_fact_without_words_has_no_value() -> None:
-    assert likeliest_values(classifier("corrections"), Pairing("cello, not viola!", "– – –")) is None
 
 
 @pytest.mark.parametrize(
