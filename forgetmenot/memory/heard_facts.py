@@ -40,7 +40,7 @@ from forgetmenot.text.denials import denied_of_oneself, denies, is_negated
 from forgetmenot.text.mentions import defang
 from forgetmenot.text.questions import taken_words
 from forgetmenot.text.removal import traces
-from forgetmenot.text.statements import claims, fact_of, lasting_claims, stated_part
+from forgetmenot.text.statements import claims, fact_of, is_moping, lasting_claims, stated_part
 from forgetmenot.text.words import telling_stems
 
 _TAKES_BACK = re.compile(r"\b(?:forget|wrong|not true)\b", re.IGNORECASE)
@@ -212,7 +212,7 @@ def _changed(
     if len(used) == 1 and denies(line, used[0].fact):
         return used[0], None
     if (found := corrected(line, held, before)) is not None:
-        return found
+        return None if is_moping(found[0].fact, found[1] or "") else found
     denied = denied_of_oneself(line, [known.fact for known in held])
     return (held[denied[0]], None) if len(denied) == 1 else None
 

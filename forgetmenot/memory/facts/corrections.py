@@ -19,7 +19,15 @@ from typing import NamedTuple, Protocol, TypeVar
 
 from forgetmenot.domain.memory import Note
 from forgetmenot.memory.facts import lexicon as lex
-from forgetmenot.memory.facts.correction_features import Pairing, Span, Values, denied, line_features, read_words
+from forgetmenot.memory.facts.correction_features import (
+    OTHERS,
+    Pairing,
+    Span,
+    Values,
+    denied,
+    line_features,
+    read_words,
+)
 from forgetmenot.memory.facts.similarity import Relation, relate
 from forgetmenot.text.caches import text_cache
 from forgetmenot.text.classifier import WeightTable, classifier, share
@@ -64,12 +72,6 @@ _ANNOUNCES = re.compile(
 """What says that it corrects what was just said: "*Bergen", "scratch that, Dark Souls 3"."""
 _FROM_TO = re.compile(r"(?:from )?(.+?) (?:to|->) (.+)")
 _ARTICLE = re.compile(r"\b(?i:an?) \Z")
-_OTHER_PERSON = re.compile(
-    r"\b(?:he|she|his|her|their|him|them|sis|bro|(?:my|our) (?:\w+ )?(?:brother|sister|mum|mom|dad|mother|father|son"
-    r"|daughter|wife|husband|partner|girlfriend|boyfriend|friend|mate|boss|neighbou?r|roommate|cousin|uncle|aunt"
-    r"|kid)s?)\b",
-    re.IGNORECASE,
-)
 
 
 class Before(NamedTuple):
@@ -244,7 +246,8 @@ def supports_correction(line: str, old: str, new: str) -> bool:
     said, before, after = map(telling_stems, (meant, old, new))
     fresh, gone = after - before, before - after
     own = fresh <= said and bool(fresh or gone & said) and fresh.isdisjoint(denied(read_words(meant), gone))
-    return own and not (_OTHER_PERSON.search(meant) and not _OTHER_PERSON.search(old)) and not is_moping(old, new)
+    others = (any(word.word in OTHERS for word in read_words(text)) for text in (meant, old))
+    return own and list(others) != [True, False] and not is_moping(old, new)
 
 
 def reworded(fact: str, said: str, most: int = LONGEST_LINE) -> str:
