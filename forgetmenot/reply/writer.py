@@ -44,6 +44,7 @@ from forgetmenot.reply.support import (
     borrowed,
     contradicted,
     facts_in,
+    never_said,
     parroted,
     repeated,
     says_nothing,
@@ -66,6 +67,7 @@ QUOTE_EVERY = 10 * MINUTE
 LINES_AROUND = 10
 CHANNEL = ("channel", "channel_notes", "channel_notes_more", "channel_notes_asked", "digest", "episodes")
 ABOUT_PEOPLE = ("lore", "brief", "others")
+OWN_WORDS = ("lore", "brief", "own_messages", "message")
 SHARED = ("past_episode", "own_messages", "chat", "actions_done")
 """Sections that may answer a question about the channel, and one about anybody."""
 _NUMBER = re.compile(r"(?:\[id:|#)(\d+)")
@@ -139,6 +141,8 @@ class ReplyWriter:
             if await events.was_deleted(self.db, job.event.id):
                 return Words("", reason("line_cleared"))
             made = await self._prompt(job)
+            if job.trigger.kind is TriggerKind.BARE and not made.material.before:
+                return Words(in_language(job.settings.bot.language)("chat.called"))
             request = reply_request(made.prompt, job.settings, made.material.speaker.role, job.trigger.question)
             answer = error = None
             try:
@@ -246,6 +250,7 @@ class ReplyWriter:
         invented = borrowed(said, people, question, [other.viewer.display_name for other in material.others])
         invented += [claim for claim in claims if CLOCK_TIME.fullmatch(said[claim.start : claim.end])]
         invented += parroted(said, question, material.names.values())
+        invented += never_said(said, [texts[name] for name in OWN_WORDS if name in texts])
         # what is not the model's own (an executor's words, our neutral line) may well be the same each time
         if said in own:
             again = repeated(said, context.last_replies, facts, question)
