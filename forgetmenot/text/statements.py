@@ -98,11 +98,6 @@ _OBJECTS = (
 )
 
 
-def is_only_emotes(text: str) -> bool:
-    """Whether a text has nothing but words in the form of emotes ("KEKW", "catJAM") and signs."""
-    return _EMOTES.fullmatch(f" {text}") is not None
-
-
 def plain_first_person(text: str) -> str:
     """The text with "I'm", "ive", "dont" written out."""
     for pattern, full in _CONTRACTIONS:
