@@ -23,7 +23,7 @@ from pathlib import Path
 from unittest import mock
 
 from chaos_operations import operations
-from chaos_world import MUST_BE_ZERO, NOON, SETTINGS, Figures, broken_promises, imported, kills, line, say
+from chaos_world import MUST_BE_ZERO, NOON, SETTINGS, Figures, broken_promises, imported, kills, line, resident, say
 
 from forgetmenot.app.bot import Bot, open_bot
 from forgetmenot.clock import DAY, HOUR, MINUTE, SECOND, ManualClock, SystemClock
@@ -157,13 +157,6 @@ async def flood(folder: Path, *, minutes: int) -> Figures:
         broken = await broken_promises(bot.db, clock.now())
     growth = resident() / early if early else 0.0
     return {"lines": said, "growth": round(growth, 2), "lost": said - stored, "promises broken": broken}
-
-
-def resident() -> int:
-    """Bytes of memory that this process holds; 0 where nobody says."""
-    with contextlib.suppress(OSError):
-        return int(Path("/proc/self/statm").read_text().split()[1]) * 4_096
-    return 0
 
 
 # ── a disk that fails ───────────────────────────────────────────────────────────────────────
