@@ -155,21 +155,6 @@ async def test_own_lines_are_context_and_their_echo_is_dropped(channel: Channel)
     assert (await account(channel)).excluded == 1
 
 
-async def test_a_full_disk_loses_nothing(channel: Channel) -> None:
-    pages = await channel.db.value("PRAGMA page_count")
-    await channel.db._writer.execute_fetchall(f"PRAGMA max_page_count = {pages}")
-    for i in range(3_000):
-        channel.say("alice", f"{i} {'x' * 100}")
-    with pytest.raises(StoreError):
-        await channel.ingest.flush()
-    assert "full" in channel.ingest.trouble
-    await channel.db._writer.execute_fetchall("PRAGMA max_page_count = 1000000")
-    await channel.ingest.flush()
-    assert not channel.ingest.trouble
-    found = await account(channel)
-    assert (found.lines, found.events, found.duplicates) == (3_000, 3_000, 0)
-
-
 async def test_what_could_not_be_stored_before_a_stop_waits_in_a_file(channel: Channel) -> None:
     """On a disk that is full, or locked by another program; whoever is erased or opts out meanwhile is not in it."""
     file = ingest_module.unsaved_path(channel.db.path)
