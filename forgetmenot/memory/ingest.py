@@ -308,7 +308,7 @@ def load_unsaved(database: Path) -> list[TakenLine | Redaction]:
     except FileNotFoundError:
         return []
     found: list[TakenLine | Redaction] = []
-    for text in held.splitlines():
+    for text in held.strip().splitlines():  # what is reserved is line ends
         with contextlib.suppress(msgspec.MsgspecError, UnicodeError, RecursionError):
             row = msgspec.json.decode(text, type=_Row)
             found += [item for item in (row.line, row.clear) if item is not None]
