@@ -5,7 +5,7 @@ was checked against the real service. What is sent to a stalled connection is lo
 """
 
 import asyncio
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
 from aiohttp import WSMsgType, web
@@ -117,6 +117,7 @@ class IrcServer:
         self.connections: list[Connection] = []
         self.said: list[SimMessage] = []
         self.silent_unknown = False
+        self.on_said: Callable[[SimMessage], None] = lambda _said: None
 
     async def handle(self, request: web.Request) -> web.StreamResponse:
         """Serve one connection until it ends."""
@@ -225,6 +226,7 @@ class IrcServer:
         """Send a message to everybody."""
         self.world.messages[said.id] = said
         self.said.append(said)
+        self.on_said(said)
         await self.broadcast(privmsg(self.world, said))
 
     async def clear_message(self, message_id: str) -> None:
