@@ -19,8 +19,8 @@ from tests.loopback_servers.twitch import TwitchSim
 HELP = """\
 Type `alice: hello` to let alice say hello; `!delete alice`, `!timeout alice 60`, `!ban alice`, `!clear`,
 `!live`, `!offline`, `!approve CODE NAME` (a log-in by code). What goes wrong: `!drop`, `!reconnect`, `!stall`,
-`!garbage`, `!expire`, `!html [TIMES]` (a captive portal where chat was), `!fault helix 429 [TIMES]` (or `oauth`, `irc`; any status from 400), `!slow helix SECONDS
-[TIMES]`. Ctrl-C ends it."""
+`!garbage`, `!expire`, `!html [TIMES]` (a captive portal where chat was), `!fault helix 429 [TIMES]` (or `oauth`,
+`irc`; any status from 400), `!slow helix SECONDS [TIMES]`. Ctrl-C ends it."""
 PLACES = ("helix", "oauth", "irc")
 
 
