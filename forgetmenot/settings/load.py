@@ -17,7 +17,10 @@ from forgetmenot.settings.schema import CLIENT_ID, BridgeSettings, PersonaSettin
 from forgetmenot.text.mentions import is_login, login_of
 
 PERSONAS = "personas"
-NAMED = {PERSONAS: ("a persona", PersonaSettings), "prices": ("a price", PriceSettings)}
+NAMED: Mapping[str, tuple[str, type[msgspec.Struct]]] = {
+    PERSONAS: ("a persona", PersonaSettings),
+    "prices": ("a price", PriceSettings),
+}
 """Tables of tables with names of their own."""
 LONG_NAME = 30  # letters; a key is longer, and a name that is as long holds no digits or no small letters
 _PATH = re.compile(r" - at `\$\.?([^`]*)`$")
@@ -116,7 +119,7 @@ def _sentence(message: str, source: str, within: str = "") -> str:
 def _keys(place: str) -> list[str]:
     """What may stand in a table; the tables themselves where none is named."""
     table = place.partition(".")[0]
-    of: type[msgspec.Struct] = NAMED[table][1] if table in NAMED else get_type_hints(Settings).get(table, Settings)
+    of = NAMED[table][1] if table in NAMED else get_type_hints(Settings).get(table, Settings)
     return [field.name for field in msgspec.structs.fields(of)]
 
 
