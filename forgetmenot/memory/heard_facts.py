@@ -18,7 +18,7 @@ import contextlib
 import re
 from collections import OrderedDict
 from collections.abc import Awaitable, Callable, Sequence
-from typing import NamedTuple, TypeVar
+from typing import NamedTuple
 
 from forgetmenot.clock import MINUTE, Clock
 from forgetmenot.domain.chat import ChatEvent, EventKind
@@ -26,7 +26,7 @@ from forgetmenot.domain.memory import Note, SourceKind
 from forgetmenot.errors import StoreError
 from forgetmenot.logs import log
 from forgetmenot.memory import suppression
-from forgetmenot.memory.facts.corrections import LONGEST_LINE, NOTHING_BEFORE, Before, corrected, may_correct
+from forgetmenot.memory.facts.corrections import LONGEST_LINE, NOTHING_BEFORE, Before, Known, corrected, may_correct
 from forgetmenot.memory.facts.similarity import Relation, relate
 from forgetmenot.memory.notes import edits
 from forgetmenot.memory.notes.note_merge import LIVE
@@ -34,9 +34,9 @@ from forgetmenot.memory.notes.proposals import FactRefused, checked_fact
 from forgetmenot.memory.suppression import SuppressionFilter
 from forgetmenot.settings.schema import PrivacySettings, Settings
 from forgetmenot.store import bot_messages, episodes, events, forgotten_facts, notes
-from forgetmenot.store.database import Database, Source
+from forgetmenot.store.database import Database, Source, Transaction
 from forgetmenot.text.chat_commands import is_command
-from forgetmenot.text.denials import denied_of_oneself, denies, is_negated
+from forgetmenot.text.denials import denied_of_oneself, denies, is_negated, says_it_ended
 from forgetmenot.text.mentions import defang
 from forgetmenot.text.questions import taken_words
 from forgetmenot.text.removal import traces
@@ -44,10 +44,7 @@ from forgetmenot.text.statements import claims, fact_of, is_moping, lasting_clai
 from forgetmenot.text.words import telling_stems
 
 _TAKES_BACK = re.compile(r"\b(?:forget|wrong|not true)\b", re.IGNORECASE)
-_ENDS = re.compile(
-    r"\b(?:no|not|never|over|end\w*|done|gone|(?:cancel|stop|scrap|drop|quit)\w*|kein\w*|nicht|\w+n['’]?t)\b",
-    re.IGNORECASE,
-)
+_ENDS = re.compile(r"\b(?:no|not|over|gone|done|(?:cancel|stop|scrap|drop|quit|end)\w*|\w+n['’]?t)\b", re.IGNORECASE)
 """What a line of the streamer must have to end a fact about the channel: most of their lines are not about it."""
 _FIRST_PERSON = re.compile(r"\b(?:i|my)\b", re.IGNORECASE)  # of a claim; most lines have none
 LINES_READ, ALL_LINES_READ = 60, 500
@@ -183,10 +180,10 @@ async def heard_in(source: Source, reply: str, viewer_id: str, privacy: PrivacyS
     return [one for one in await heard_facts(source, privacy, viewer_id) if _uses(reply, one.fact)]
 
 
-async def as_note(db: Database, heard: HeardFact, privacy: PrivacySettings) -> Note:
+async def as_note(db: Database | Transaction, heard: HeardFact, privacy: PrivacySettings) -> Note:
     """Write a heard fact as the note that a summary would make of it, so that it can be changed like one.
 
-    Raises FactRefused.
+    In the transaction of the change: one that is refused leaves no note behind. Raises FactRefused.
     """
     # no limit for each stream: this is also how it is forgotten
     who, line = heard.viewer_id, heard.line
@@ -200,9 +197,6 @@ async def as_note(db: Database, heard: HeardFact, privacy: PrivacySettings) -> N
         word=edits.TellerTrust(SourceKind.SELF_CLAIM),
         line=line,
     )
-
-
-Known = TypeVar("Known", Note, HeardFact)
 
 
 def _changed(
@@ -255,13 +249,16 @@ class SpokenCorrections:
             while len(self._stated) > MOST_STATED:
                 self._stated.popitem(last=False)
 
-    async def _found(self, event: ChatEvent, meant: str, own: Before) -> tuple[Note, str | None] | None:
-        """The note that a line changes, and what it then says. What came before: the bot's reply, else their line."""
+    async def _found(self, event: ChatEvent, meant: str, own: Before) -> tuple[Note | HeardFact, str | None] | None:
+        """What a line corrects, and what it then says. What came before: the bot's reply, else their line."""
         said = await just_said(self._db, event.user_id, event.at)
         before = own if said is None else Before("bot", said.text)
         used = said.notes if said is not None else []
         for subject in (event.user_id, None) if "broadcaster" in event.badges else (event.user_id,):
             held = await notes.of_subject(self._db, subject, LIVE)
+            ended = [note for note in held if subject is None and says_it_ended(meant, note.fact)]
+            if len(ended) == 1:
+                return ended[0], None
             found = await asyncio.to_thread(_changed, meant, held, [note for note in held if used == [note]], before)
             if found is not None and (subject is not None or found[1] is not None or _ENDS.search(meant)):
                 return found
@@ -269,35 +266,36 @@ class SpokenCorrections:
         if event.user_id not in self._stated or not (likely or is_negated(meant)):
             return None  # nearly every line: to look at what was heard today takes a write and a read
         await self._flush()
-        privacy = self._settings().privacy
-        heard = await heard_facts(self._db, privacy, event.user_id)
+        heard = await heard_facts(self._db, self._settings().privacy, event.user_id)
         told = [one for one in heard if said is not None and not said.notes and _uses(said.text, one.fact)]
-        changed = await asyncio.to_thread(_changed, meant, heard, told, own)
-        # it becomes a note first, or the summary of the day would tell it again
-        return (await as_note(self._db, changed[0], privacy), changed[1]) if changed is not None else None
+        return await asyncio.to_thread(_changed, meant, heard, told, own)
 
     def forget(self) -> None:
         """Drop the last lines of everybody: after an erasure."""
         self._last.clear()
         self._stated.clear()
 
-    async def _write(self, event: ChatEvent, note: Note, fact: str | None) -> None:
+    async def _write(self, event: ChatEvent, known: Note | HeardFact, fact: str | None) -> None:
         # the line is the evidence of the correction, so it has to be on disk first
         await self._flush()
         if await events.by_id(self._db, event.id) is not None:
             return  # Twitch delivered it twice, or an earlier run has heard it
-        if fact is None:
-            await edits.retract_by_word(self._db, note.id, by=event.user_id, at=event.at, line=event.id)
-            return
-        await edits.remember(
-            self._db,
-            note.subject_id,
-            fact,
-            by=event.user_id,
-            at=self._clock.now(),
-            privacy=self._settings().privacy,
-            scope=note.scope,
-            word=OWN_WORD if note.subject_id is not None else edits.TRUSTED,
-            line=event.id,
-            instead_of=note.id,
-        )
+        privacy = self._settings().privacy
+        async with self._db.write() as tx:
+            # what was only heard becomes a note, or the summary of the day would tell it again
+            note = await as_note(tx, known, privacy) if isinstance(known, HeardFact) else known
+            if fact is None:
+                await edits.retract_by_word(tx, note.id, by=event.user_id, at=event.at, line=event.id)
+                return
+            await edits.remember(
+                tx,
+                note.subject_id,
+                fact,
+                by=event.user_id,
+                at=self._clock.now(),
+                privacy=privacy,
+                scope=note.scope,
+                word=OWN_WORD if note.subject_id is not None else edits.TRUSTED,
+                line=event.id,
+                instead_of=note.id,
+            )

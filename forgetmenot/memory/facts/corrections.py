@@ -60,7 +60,7 @@ MOST_SHORTLISTED = 3
 LONGEST_LINE = 200
 """Characters of a line that may correct something: what it takes grows with the square."""
 
-_OBJECTS = lex.as_set("""* no nope nah not wait oops sorry mean actually wrong nein nee non não nie correction
+_OBJECTS = lex.as_set("""no nope nah not wait oops sorry mean actually wrong nein nee non não nie correction
     scratch scrap strike meant misspoke mistyped""")
 """Words of a line that objects to what was just said."""
 _IDIOM = re.compile(r"\bno (?:way|idea|problem|worries|cap|thanks|doubt|offen[cs]e|u)\b|\boh no\b", re.IGNORECASE)
