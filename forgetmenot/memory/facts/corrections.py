@@ -14,7 +14,7 @@ docs/EVALUATION.md has how often it is right.
 
 import math
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple, Protocol, TypeVar
 
 from forgetmenot.domain.memory import Note
@@ -129,12 +129,20 @@ def corrected(line: str, held: Sequence[Known], before: Before = NOTHING_BEFORE)
 
     `line`: as `stated_part` leaves it. What it plainly claims ("I live in Bergen now") comes first.
     """
-    for new in map(fact_of, claims(line)):
+    for new in _claimed(line):
         related = [(relate(known.fact, new), known) for known in held]
         against = [one for found, one in related if found is Relation.CONFLICT or _instead(line, one.fact, new)]
         if len(against) == 1 and not any(found is Relation.DUPLICATE for found, _ in related):
             return against[0], new
     return _by_weights(line, held, before)
+
+
+def _claimed(line: str) -> Iterator[str]:
+    """What a line claims, in the forms that a note may have: "has a cat called Soot" is "their cat is called Soot"."""
+    for claim in claims(line):
+        yield fact_of(claim)
+        if claim.startswith("'s "):
+            yield f"their {claim[3:]}"
 
 
 def _instead(line: str, old: str, new: str) -> bool:

@@ -18,6 +18,7 @@ LINES = Path(__file__).parents[2] / "data" / "correction_lines.tsv"
 PAIRS = Path(__file__).with_name("pairs.txt")
 KNOWN = (
     "lives in Oslo", "plays the viola", "has a driving test on Monday", "likes tea", "has 3 cats and 2 dogs",
+    "has a horse called Miso",
     "has a desk with two monitors and brown switches",
 )  # fmt: skip
 
@@ -29,6 +30,7 @@ KNOWN = (
         ("cello, not viola!", "plays the cello"),
         ("not the viola, the cello", "plays the cello"),
         ("my test got moved, it's Thursday now", "has a driving test on Thursday"),
+        ("my horse is called Soot", "their horse is called Soot"),
         ("I live in Oslo", None),  # known
         ("I like coffee", None),  # new, but contradicts nothing
         ("the race moved to Friday", None),  # about something else
