@@ -18,7 +18,7 @@ from forgetmenot.logs import log
 from forgetmenot.memory import suppression
 from forgetmenot.memory.episodes import prompts
 from forgetmenot.memory.episodes.summarizer import forbidden
-from forgetmenot.memory.episodes.summary_rules import storable_summary, within, within_characters
+from forgetmenot.memory.episodes.summary_rules import storable_summary, within
 from forgetmenot.memory.handles import Handles
 from forgetmenot.ports import LanguageModel
 from forgetmenot.settings.schema import Settings
@@ -108,7 +108,7 @@ class RecapWriter:
                     return None
         rows = zip_longest(*(sentences_of(recap) for recap in reversed(recaps)))
         first = [sentence for row in rows for sentence in row if sentence]
-        return within_characters(sentences_of(asked) or first, CHARACTERS)
+        return within(sentences_of(asked) or first, CHARACTERS, len)
 
     async def _written_recap(self, purpose: Purpose, texts: Sequence[str], words: int, most: int) -> str:
         """What the model makes of these texts; nothing if it is not usable. Raises ModelError."""

@@ -79,7 +79,7 @@ _TALK = re.compile(
     re.IGNORECASE,
 )
 """What somebody did in the talk itself, or that they were there: no fact about them."""
-_LIST = re.compile(r'\s*\{\s*"notes"\s*:\s*\[\s*')
+_LIST = re.compile(r'"notes"\s*:\s*\[\s*')
 _NEXT = re.compile(r"\s*,\s*")
 _PLACES = {"channel": Scope.CHANNEL, "bit": Scope.RUNNING_BIT}
 
@@ -181,45 +181,27 @@ class FactRefused(Exception):
 
 
 def proposals(text: str) -> list[object] | None:
-    """The notes in a model's answer, not yet looked at, each once; None where the answer is no such object.
+    """The notes in a model's answer, not yet looked at; None where it holds no list of them.
 
-    Of a list that was cut off at the limit, the whole ones.
+    Of a list that was cut off at the limit, the whole ones, and none from the first that was there before: a small
+    model that repeats itself repeats for ever.
     """
-    try:
-        answer = json.loads(text)
-    except ValueError:
-        return _begun(text)
-    except RecursionError:
-        return None
-    changes = answer.get("notes") if isinstance(answer, dict) else None
-    return _each_once(changes) if isinstance(changes, list) else None
-
-
-def _begun(text: str) -> list[object] | None:
-    found = _LIST.match(text)
+    found, decoder = _LIST.search(text), json.JSONDecoder()
+    at = found.end() if found else 0
+    if found and text.startswith("]", at):
+        return []
     changes: list[object] = []
-    # the answer was cut off at its token limit: the notes before the cut are whole
-    decoder, at = json.JSONDecoder(), found.end() if found else 0
     while found:
         try:
             change, at = decoder.raw_decode(text, at)
         except (ValueError, RecursionError):
             break
+        if change in changes:
+            break
         changes.append(change)
         found = _NEXT.match(text, at)
         at = found.end() if found else at
-    return _each_once(changes) or None
-
-
-def _each_once(changes: list[object]) -> list[object]:
-    """The changes up to the first that was there before: a small model that repeats itself repeats for ever."""
-    seen: set[str] = set()
-    for at, change in enumerate(changes):
-        key = repr(change)
-        if key in seen:
-            return changes[:at]
-        seen.add(key)
-    return changes
+    return changes or None
 
 
 def screened(raw: object, screen: Screen) -> ProposedChange:
