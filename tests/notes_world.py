@@ -29,26 +29,33 @@ Change = Callable[..., dict[str, object]]
 
 
 class Scripted:
-    """A LanguageModel that answers from a list (the last one again and again) and keeps what it was asked."""
+    """A LanguageModel that keeps what it was asked and answers from a list (the last one again and again).
 
-    def __init__(self, *answers: str | Exception) -> None:
-        self.answers = list(answers)
-        self.requests: list[ModelRequest] = []
-        self.meanwhile: Callable[[], Awaitable[None]] | None = None  # what happens while it thinks, once
+    Or as `reply` says. `meanwhile` happens while it thinks, once.
+    """
+
+    def __init__(self, *answers: str | BaseException) -> None:
+        self._answers = list(answers)
+        self.asked: list[ModelRequest] = []
+        self.reply: Callable[[ModelRequest], str | BaseException] = self._next
+        self.meanwhile: Callable[[], Awaitable[object]] | None = None
+
+    def _next(self, _: ModelRequest) -> str | BaseException:
+        return self._answers.pop(0) if len(self._answers) > 1 else self._answers[0]
 
     @property
     def name(self) -> str:
         return "scripted"
 
     async def generate(self, request: ModelRequest) -> ModelAnswer:
-        self.requests.append(request)
+        self.asked.append(request)
         if self.meanwhile is not None:
             happens, self.meanwhile = self.meanwhile, None
             await happens()
-        answer = self.answers.pop(0) if len(self.answers) > 1 else self.answers[0]
-        if isinstance(answer, Exception):
+        answer = self.reply(request)
+        if isinstance(answer, BaseException):
             raise answer
-        return ModelAnswer(answer, "scripted", TokenUsage())
+        return ModelAnswer(answer, self.name, TokenUsage())
 
     async def aclose(self) -> None:
         """Nothing to give back."""
