@@ -57,11 +57,10 @@ class ClaimSource(NamedTuple):
 
 
 class MergeResult(NamedTuple):
-    """What became of a claim: added, confirmed, superseded or reactivated; the note that stands now, and the other."""
+    """What became of a claim: added, confirmed, superseded or reactivated; and the note that stands now."""
 
     kind: str
     note_id: int
-    replaced: int | None = None
 
 
 async def merge_claim(
@@ -163,7 +162,7 @@ async def _take_as_same(
     if old is None or old.id == same.id or not may_replace(new.source_kind, old, official=origin.official):
         return MergeResult("confirmed", same.id)
     await _replace(tx, old, same.id, origin, now)
-    return MergeResult("superseded", same.id, old.id)
+    return MergeResult("superseded", same.id)
 
 
 async def _replace(tx: Transaction, old: Note, note_id: int, origin: ClaimSource, now: int) -> None:
@@ -188,7 +187,7 @@ async def _supersede(tx: Transaction, old: Note, new: NewNote, origin: ClaimSour
     else:
         note_id = await _write(tx, new, origin, cause=REPLACES, now=now)
     await _replace(tx, old, note_id, origin, now)
-    return MergeResult("superseded" if former is None else TAKE_BACK, note_id, old.id)
+    return MergeResult("superseded" if former is None else TAKE_BACK, note_id)
 
 
 async def began_at(tx: Transaction, stream_id: int | None, now: int) -> int:

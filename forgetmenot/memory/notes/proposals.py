@@ -9,10 +9,9 @@ What is remembered already is not known here; memory/notes/note_merge knows it.
 
 import json
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
-from functools import partial
 from itertools import islice
 from typing import Annotated, Any, NamedTuple, TypeVar
 
@@ -22,6 +21,7 @@ from msgspec import Meta
 from forgetmenot.domain.memory import Importance, Lifetime, Scope, SourceKind
 from forgetmenot.memory.grounding import Evidence
 from forgetmenot.memory.text_gate import claim_fault, text_fault
+from forgetmenot.settings.schema import PrivacySettings
 from forgetmenot.text.clean import clean
 from forgetmenot.text.dates import without_moments
 from forgetmenot.text.mentions import MENTION, ids_in, mention
@@ -150,8 +150,7 @@ class Screen:
     evidence: Evidence
     chat: bool
     min_confidence: float
-    allowed: frozenset[str] = frozenset()
-    never: tuple[str, ...] = ()
+    privacy: PrivacySettings
 
 
 @dataclass(frozen=True, slots=True)
@@ -309,25 +308,28 @@ def _fact(proposed: Proposed, screen: Screen, subject: NoteSubject | None) -> st
         named = without_moments(named)  # it will be read on days when "last week" is another one
     if in_uncovered_language(named):
         raise FactRefused("sensitive:language")
-    return checked_fact(named, allowed=screen.allowed, never=screen.never)
+    return checked_fact(named, screen.privacy)
 
 
-def checked_fact(
-    fact: str, *, allowed: frozenset[str] = frozenset(), never: Sequence[str] = (), links: bool = False
-) -> str:
+def checked_fact(fact: str, privacy: PrivacySettings, *, links: bool = False) -> str:
     """A fact of fit length, free of what is never stored; `links`: it may name an address. Raises FactRefused."""
     bare = MENTION.sub("somebody", fact)
     if not SHORTEST <= len(bare) <= LONGEST:
         raise FactRefused("length")
     if _LABEL.search(bare):
         raise FactRefused("forged_label")
-    category = sensitive_category(bare, allow=allowed, extra=tuple(never))
+    category = never_stored(bare, privacy)
     if category is not None:
         raise FactRefused(f"sensitive:{category}")
     fault = text_fault(fact, links=links)
     if fault is not None:
         raise FactRefused("link" if fault == "link" else f"claim:{fault}")
     return fact
+
+
+def never_stored(text: str, privacy: PrivacySettings) -> str | None:
+    """The category that keeps a text out of the memory, or None."""
+    return sensitive_category(text, allow=frozenset(privacy.allow_categories), extra=privacy.never_store)
 
 
 def _other_words(fact: str, asked_with: tuple[str, ...]) -> tuple[str, ...]:
@@ -348,6 +350,5 @@ def _words(value: object, screen: Screen) -> tuple[str, ...]:
     fit = dict.fromkeys(
         word.casefold() for word in found if 2 <= len(word) <= LONGEST_WORD and not _PERSON.search(word)
     )
-    sensitive = partial(sensitive_category, allow=screen.allowed, extra=tuple(screen.never))
-    kept = (word for word in fit if sensitive(word) is None and claim_fault(word) is None)
+    kept = (word for word in fit if never_stored(word, screen.privacy) is None and claim_fault(word) is None)
     return tuple(islice(kept, WORDS_KEPT))
