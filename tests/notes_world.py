@@ -18,6 +18,7 @@ from forgetmenot.reply.triggers import Trigger, TriggerKind
 from forgetmenot.settings.schema import Settings
 from forgetmenot.store import notes
 from forgetmenot.store.database import Database
+from forgetmenot.store.notes import NewNote
 from tests.rows import put
 
 if TYPE_CHECKING:
@@ -124,6 +125,18 @@ class World:
             )
         return episode
 
+    async def note(self, fact: str, subject_id: str | None = "1", **fields: object) -> int:
+        """Something that is known: alice said it of herself, unless told otherwise."""
+        plain = {
+            "scope": Scope.VIEWER if subject_id else Scope.CHANNEL,
+            "confidence": 0.8,
+            "source_kind": SourceKind.SELF_CLAIM,
+            "at": self.clock.now(),
+        }
+        new = NewNote(subject_id=subject_id, fact=fact, **(plain | fields))  # type: ignore[arg-type]
+        async with self.db.write() as tx:
+            return await notes.insert(tx, new, cause="said", now=self.clock.now())
+
     def extractor(self, *answers: str | Exception) -> "tuple[Extractor, Scripted]":
         """An extractor with a scripted model."""
         from forgetmenot.memory.extraction import Extractor
@@ -140,6 +153,12 @@ async def world(db: Database, clock: ManualClock) -> World:
     await made.viewer("2", "bob")
     await made.viewer("9", "carol", "broadcaster")
     return made
+
+
+@pytest.fixture
+def recall(world: World) -> Recall:
+    """What is remembered in that channel."""
+    return Recall(db=world.db, settings=lambda: world.settings, clock=world.clock)
 
 
 @pytest.fixture

@@ -17,9 +17,9 @@ from forgetmenot.ports import LanguageModel
 from forgetmenot.settings.schema import MemorySettings, Settings
 from forgetmenot.store import run_stats
 from forgetmenot.store.database import Database
-from tests.notes_world import Scripted, change, learn, world
+from tests.notes_world import Scripted, change, learn, recall, world
 
-__all__ = ["change", "learn", "world"]  # the fixtures of the tests about notes
+__all__ = ["change", "learn", "recall", "world"]  # the fixtures of the tests about notes
 
 NUMBER = itertools.count(1)
 

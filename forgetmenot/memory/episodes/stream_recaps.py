@@ -121,7 +121,7 @@ class RecapWriter:
 
 
 def _first_sentences(texts: Iterable[str]) -> list[str]:
-    """The first sentence of each text, then the second of each …"""
+    """The first sentence of each text, then the second of each, and so on."""
     rows = zip_longest(*map(sentences_of, texts))
     return list(dict.fromkeys(sentence for row in rows for sentence in row if sentence))
 

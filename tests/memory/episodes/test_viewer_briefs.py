@@ -6,14 +6,13 @@ from collections.abc import Awaitable, Callable
 import pytest
 
 from forgetmenot.clock import HOUR, MINUTE
-from forgetmenot.domain.memory import NoteStatus, Scope, SourceKind
+from forgetmenot.domain.memory import NoteStatus, SourceKind
 from forgetmenot.domain.model import Purpose
 from forgetmenot.errors import ModelBlocked, ModelUnavailable
 from forgetmenot.memory import suppression
 from forgetmenot.memory.episodes.viewer_briefs import BriefWriter, streams_of
 from forgetmenot.settings.schema import MemorySettings, Settings
 from forgetmenot.store import briefs, notes, streams
-from forgetmenot.store.notes import NewNote
 from tests.notes_world import Scripted, World
 
 Made = Callable[..., tuple[BriefWriter, Scripted]]
@@ -57,12 +56,7 @@ async def over(world: World, *people: str, recap: str = "Chat cooked.", summary:
 
 
 async def known(world: World, *facts: str, kind: SourceKind = SourceKind.SELF_CLAIM, of: str = "1") -> list[int]:
-    now = world.clock.now()
-    async with world.db.write() as tx:
-        return [
-            await notes.insert(tx, NewNote(Scope.VIEWER, of, fact, 0.8, kind, now), cause="said", now=now)
-            for fact in facts
-        ]
+    return [await world.note(fact, of, source_kind=kind) for fact in facts]
 
 
 async def brief(world: World, viewer_id: str = "1") -> str:
