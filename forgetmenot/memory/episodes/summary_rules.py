@@ -100,7 +100,8 @@ def storable_summary(
         elif forbidden(named):
             fault = "sensitive"
         else:
-            fault = text_fault(named) or (evidence.sentence_fault(named, instructions) if evidence else None)
+            unsupported = evidence.sentence_fault(named, instructions) if evidence is not None else None
+            fault = text_fault(named) or unsupported
         if named is None or fault is not None:
             refused[fault or "handle"] += 1
         else:
@@ -174,28 +175,18 @@ def _covered(letters: str, runs: Collection[str], size: int) -> int:
     return covered
 
 
-def within(sentences: Sequence[str], most_words: int) -> str:
-    """The first sentences that have so many words together; of a first one that is too long, its beginning."""
-    taken: list[str] = []
-    room = most_words
-    for sentence in sentences:
-        words = sentence.split()
-        if len(words) > room:
-            break
-        taken.append(sentence)
-        room -= len(words)
-    if not taken and sentences:
-        return " ".join(sentences[0].split()[:most_words])
-    return " ".join(taken)
-
-
-def within_characters(sentences: Sequence[str], most: int) -> str:
-    """The first sentences that have so many characters together; of a first one that is too long, its beginning."""
+def within(sentences: Iterable[str], most: int, size: Callable[[str], int] = lambda text: len(text.split())) -> str:
+    """The first sentences that have so many words (or what `size` counts) together; of a longer one, its beginning."""
     text = ""
     for sentence in sentences:
         longer = f"{text} {sentence}".strip()
-        if len(longer) > most:
-            return text or f"{sentence[: most - 1].rsplit(' ', 1)[0]}…"
+        if size(longer) > most:
+            if not text:
+                pieces = sentence.split()
+                while pieces and size(f"{' '.join(pieces)}…") > most:
+                    pieces.pop()
+                text = f"{' '.join(pieces)}…"
+            return text
         text = longer
     return text
 

@@ -58,7 +58,8 @@ def test_a_summary_is_in_the_third_person() -> None:
 
 def test_it_ends_at_a_sentence_or_at_a_word() -> None:
     assert within(["a b c.", "d e f."], 5) == "a b c."
-    assert within(["a b c d e f."], 3) == "a b c"
+    assert within(["a b c d e f."], 3) == "a b c…"
+    assert within(["a b c d e f."], 6, len) == "a b c…"
     assert stay("") == ""
 
 
