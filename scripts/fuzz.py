@@ -43,7 +43,7 @@ from forgetmenot.memory.grounding import Evidence, Said
 from forgetmenot.memory.handles import Handles
 from forgetmenot.memory.notes.proposals import FactRefused, NoteSubject, Screen, proposals, screened
 from forgetmenot.operations import requests
-from forgetmenot.operations.run import BadParameter, checked
+from forgetmenot.operations.run import Refused, checked
 from forgetmenot.operations.table import OPERATIONS
 from forgetmenot.reply.postprocess import tidy
 from forgetmenot.reply.reply_object import read_reply
@@ -124,7 +124,7 @@ def _speech(text: str) -> None:
 def _dock_request(text: str) -> None:
     given_params = json.loads(text)
     for operation in itertools.islice(OPERATIONS.values(), None):
-        with contextlib.suppress(BadParameter):
+        with contextlib.suppress(Refused):
             checked(operation, given_params if isinstance(given_params, dict) else {"what": given_params})
 
 
@@ -155,7 +155,7 @@ READERS: dict[str, Reader] = {
             ":tmi.twitch.tv 001 keeper :Welcome",
         ),
     ),
-    "commands": Reader(_command, CHAT, (BadParameter,)),
+    "commands": Reader(_command, CHAT, (Refused,)),
     "replies": Reader(
         _reply,
         (

@@ -154,8 +154,12 @@ async def insert_many(tx: Transaction, new: Sequence[NewNote], *, cause: str, no
 
 
 async def set_successors(tx: Transaction, successors: Mapping[int, int]) -> None:
-    """Let superseded notes point to those that replaced them. `successors`: by the id of the superseded note."""
-    await tx.many("UPDATE semantic_notes SET superseded_by = ?2 WHERE id = ?1", list(successors.items()))
+    """Let superseded notes that lack it point to those that replaced them, by the id of the superseded note."""
+    await tx.many(
+        "UPDATE semantic_notes SET superseded_by = ?2"
+        " WHERE id = ?1 AND status = 'superseded' AND superseded_by IS NULL",
+        list(successors.items()),
+    )
 
 
 async def record(tx: Transaction, change: Change) -> None:

@@ -1,5 +1,7 @@
 """What a line of chat cannot do through a correction of what is known of its speaker."""
 
+from dataclasses import replace
+
 import pytest
 
 from forgetmenot.clock import MINUTE
@@ -122,6 +124,23 @@ async def test_nobody_corrects_what_is_known_of_somebody_else_or_the_channel(roo
     for text in ("bob sold the fiat last week", "no more Fiat, sold it", "movie night moved to Monday"):
         await room.say(text)
     assert (await room.known(BOB), await room.known(None)) == (["drives a Fiat"], ["movie night is on Friday"])
+
+
+@pytest.mark.parametrize(
+    ("text", "ends"),
+    [
+        ("no more movie nights", True), ("no more movie nights on Friday", True),
+        ("we don't do movie night anymore", True), ("no movie night this week", False),
+        ("movie night is over", False), ("no more movies for me tonight", False), ("no more nights", False),
+    ],
+)  # fmt: skip
+async def test_the_streamer_ends_a_note_about_the_channel(room: Room, text: str, ends: bool) -> None:
+    await remember(room.channel.db, None, "movie night is on Fridays", by=BOB, at=room.channel.clock.now())
+    await remember(room.channel.db, None, "the stream begins at 7", by=BOB, at=room.channel.clock.now())
+    await room.channel.clock.advance(MINUTE)
+    said = replace(line("bob", text, at=room.channel.clock.now()), badges=frozenset({"broadcaster"}))
+    await room.read.take(said, said.text)
+    assert (len(await room.known(None)) == 1) is ends
 
 
 async def test_a_pinned_note_stays(room: Room) -> None:
