@@ -61,11 +61,6 @@ async def is_forgotten(
     return any(_covers(said, json.loads(forgotten)) for forgotten in held)
 
 
-async def any_since(tx: Transaction, at: int) -> bool:
-    """Whether somebody had a fact forgotten since then."""
-    return await tx.row("SELECT 1 FROM forgotten WHERE at > ? AND NOT whole LIMIT 1", (at,)) is not None
-
-
 async def revision(source: Source) -> tuple[int, int]:
     """Two numbers that change when another fact is forgotten, apart from whole people's."""
     row = await source.row("SELECT count(*), coalesce(max(id), 0) FROM forgotten WHERE NOT whole")
@@ -170,21 +165,6 @@ async def said_by_sources(tx: Transaction, note_id: int, subject_id: str) -> lis
     """What those others said in the last hours whose word a note rests on."""
     speakers = "viewer_id <> ? AND viewer_id IN (SELECT speaker_id FROM note_evidence WHERE note_id = ?)"
     return await _traced(tx, "events", "text", f"text <> '' AND {speakers}", subject_id, note_id)
-
-
-async def answers(tx: Transaction, since: int, until: int) -> list[tuple[str, TracedText]]:
-    """What the bot answered to commands in that time, each with whom."""
-    rows = await tx.rows(
-        "SELECT viewer_id, id, text FROM bot_messages WHERE at BETWEEN ?1 AND ?2 AND trigger = 'command' AND text <> ''"
-        " AND viewer_id IS NOT NULL",
-        (since, until),
-    )
-    return [(row[0], TracedText("bot_messages", "text", *row[1:])) for row in rows]
-
-
-async def echoes(tx: Transaction, text: str) -> list[TracedText]:
-    """The bot's own lines as they came back from chat that say just this."""
-    return await _traced(tx, "events", "text", "from_bot = 1 AND text = ?", text)
 
 
 async def clear_traced(tx: Transaction, text: TracedText) -> None:
