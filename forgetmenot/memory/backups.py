@@ -221,7 +221,7 @@ async def replay_requests(db: Database, requests: list[PrivacyRequest], now: int
             facts += await _replay_forgetting(db, request, viewer, now)
         elif request.kind is PrivacyRequestKind.ALLOWED:
             async with db.write() as tx:
-                await forgotten_facts.allow_noted(tx, request)
+                await forgotten_facts.allow_hashed(tx, request.subject, request.words)
         elif request is chosen.get(request.subject):
             out += await _replay_choice(db, request, viewer)
     return gone, facts, out

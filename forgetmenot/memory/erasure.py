@@ -38,6 +38,7 @@ from forgetmenot.store import (
     backup,
     briefs,
     channel_state,
+    episodes,
     forgotten_facts,
     notes,
     opt_outs,
@@ -308,7 +309,7 @@ async def _clean_place(db: Database, place: Place, who: Names, now: int) -> int:
                 changed += await personal_data.rewrite(tx, place, rows)
                 if place == PLACES[0]:
                     emptied = [row[len(place.columns)] for row in rows if not row[0]]
-                    await personal_data.drop_empty_episodes(tx, emptied, now)
+                    await episodes.drop_empty(tx, emptied, now)
     return changed
 
 
@@ -397,4 +398,4 @@ async def _forget(tx: Transaction, note: Note, subject_id: str, at: int) -> None
     for line in with_all:  # of a day of some moderator's lines
         await forgotten_facts.clear_traced(tx, line)
     await forgotten_facts.add_forgotten(tx, subject_id, [words], at=at)
-    await forgotten_facts.delete_traced_note(tx, note.id)
+    await forgotten_facts.delete_traced_note(tx, note.id, subject_id, at)
