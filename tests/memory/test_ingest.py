@@ -193,12 +193,12 @@ async def test_what_waits_for_the_disk_is_in_a_file_when_the_program_is_killed(c
     said: list[str] = []
     for number in range(2):
         said += [channel.say("alice", f"{number} {'x' * 100}").id for _ in range(ingest_module.BATCH)]
-        while said[-1].encode() not in file.read_bytes():  # noqa: ASYNC110  # the writer tells nobody
+        while f'"{said[-1]}"'.encode() not in file.read_bytes():  # noqa: ASYNC110  # the writer tells nobody
             await asyncio.sleep(0.01)
     writer.cancel()
     await asyncio.wait([writer])
     held = file.read_bytes()
-    assert held.count(said[0].encode()) == 1
+    assert held.count(f'"{said[0]}"'.encode()) == 1
     await channel.db._writer.execute_fetchall("PRAGMA max_page_count = 1000000")
     for _ in range(2):
         file.write_bytes(held)
