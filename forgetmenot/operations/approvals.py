@@ -61,8 +61,7 @@ class Approvals:
             claimed = await action_logs.claim(tx, action_id, now, decided_by=by, revert_at=revert_at)
         if not claimed:
             return _result("not_waiting", action_id)
-        login, message = (facts.target.login, facts.target.message_id) if facts.target else ("", "")
-        outcome = await self._executor.perform(action, action_id, call_of(row, login, message))
+        outcome = await self._executor.perform(action, action_id, call_of(row, facts.target))
         return _done(
             row, outcome, facts.target.display_name if facts.target else "", in_language(settings.bot.language)
         )

@@ -103,9 +103,8 @@ def _foreign_target(case: Case) -> bool:
 
 
 def _newcomer(case: Case) -> bool:
-    if not (case.action.harms and case.settings.actions.newcomer_protection and case.target is not None):
-        return False
-    return case.target.standing is Standing.NEWCOMER
+    protected = case.action.harms and case.settings.actions.newcomer_protection
+    return protected and case.target is not None and case.target.standing is Standing.NEWCOMER
 
 
 def _consent(case: Case) -> Ruling | None:
