@@ -28,19 +28,15 @@ class Clock(Protocol):
 
     def now(self) -> int:
         """Milliseconds since the epoch, UTC."""
-        ...
 
     def certain(self) -> int:
         """A time that has certainly passed. Deletions by age use it: a clock that runs ahead must delete nothing."""
-        ...
 
     def at_least(self, ms: int) -> None:
         """Take a time that lies in the past, such as that of the newest line that Twitch sent."""
-        ...
 
     async def sleep(self, ms: int) -> None:
         """Wait that long by this clock."""
-        ...
 
 
 class SystemClock:

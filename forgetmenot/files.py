@@ -91,3 +91,9 @@ def write_own(path: Path, data: bytes, flags: int = 0, *, at: int = 0) -> None:
         file.write(data)
         file.flush()
         os.fsync(file.fileno())
+
+
+def end_of_lines(held: bytes) -> int:
+    """Where the next line goes in a file whose space was taken in advance, with empty lines."""
+    end = len(held.rstrip())
+    return end + 1 if end else 0  # what a crash cut through stays a line of its own

@@ -17,7 +17,6 @@ class ChatOut(Protocol):
 
         A refusal is an Outcome. Raises TwitchUnavailable, TwitchRateLimited or TwitchLoginNeeded where it was not sent.
         """
-        ...
 
 
 class Effects(Protocol):
@@ -25,7 +24,6 @@ class Effects(Protocol):
 
     async def run_effect(self, name: str) -> Outcome:
         """Run it, if the settings list it. Whatever goes wrong is an Outcome."""
-        ...
 
 
 class Moderation(Protocol):
@@ -33,63 +31,48 @@ class Moderation(Protocol):
 
     async def timeout(self, user_id: str, seconds: int, reason: str) -> Outcome:
         """Time a viewer out, from 1 s to 14 days. `reason`: shown to moderators; it may be empty."""
-        ...
 
     async def untimeout(self, user_id: str) -> Outcome:
         """Lift a timeout or a ban."""
-        ...
 
     async def ban(self, user_id: str, reason: str) -> Outcome:
         """Ban a viewer until somebody lifts it."""
-        ...
 
     async def delete_message(self, event_id: str) -> Outcome:
         """Delete one message, by the id of its event."""
-        ...
 
     async def announce(self, text: str) -> Outcome:
         """Post an announcement in the bot's name, which has to be a moderator for it."""
-        ...
 
     async def set_slow_mode(self, seconds: int | None) -> Outcome:
         """Switch slow mode on (3–120 s between messages), or off with None."""
-        ...
 
     async def set_emote_only(self, *, on: bool) -> Outcome:
         """Switch emote-only mode on or off."""
-        ...
 
     async def shoutout(self, user_id: str) -> Outcome:
         """Give a shoutout to another broadcaster."""
-        ...
 
     async def create_marker(self, description: str) -> Outcome:
         """Mark this moment of the stream."""
-        ...
 
     async def create_clip(self) -> Outcome:
         """Clip the last moments of the stream."""
-        ...
 
     async def set_channel(self, *, title: str | None = None, category: str | None = None) -> Outcome:
         """Change the title or the category."""
-        ...
 
     async def is_immune(self, user_id: str) -> bool:
         """Ask Twitch whether this viewer is the broadcaster, a moderator or a VIP."""
-        ...
 
     async def penalty_of(self, user_id: str) -> Penalty | None:
         """Ask Twitch which ban or timeout this viewer is under now; None for neither."""
-        ...
 
     async def room_modes(self) -> RoomModes:
         """Ask Twitch which of the room's modes are on now."""
-        ...
 
     async def title_and_category(self) -> tuple[str, str]:
         """Ask Twitch how the channel's title and category read now."""
-        ...
 
 
 class LanguageModel(Protocol):
@@ -98,15 +81,12 @@ class LanguageModel(Protocol):
     @property
     def name(self) -> str:
         """The model's name as the meter and the telemetry show it."""
-        ...
 
     async def generate(self, request: ModelRequest) -> ModelAnswer:
         """Answer one request. Raises ModelError and nothing else; never an empty text."""
-        ...
 
     async def aclose(self) -> None:
         """Give back connections."""
-        ...
 
 
 class CallMeter(Protocol):
@@ -114,7 +94,6 @@ class CallMeter(Protocol):
 
     async def record(self, purpose: Purpose, model: str, usage: TokenUsage, latency_ms: int, error: str | None) -> None:
         """Note one finished call; `error` is the class of what went wrong, or None."""
-        ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -173,26 +152,20 @@ class Control(Protocol):
 
     def state(self) -> BotState:
         """How it stands now; costs next to nothing."""
-        ...
 
     async def checks(self, *, everything: bool) -> Sequence[Check]:
         """How each part of the bot is; `everything`: also this computer, the files and the network."""
-        ...
 
     async def why(self, reply_id: int) -> Mapping[str, object]:
         """Everything that led to one reply. Raises InputError if it is no longer kept."""
-        ...
 
     async def chain(self, note_id: int) -> Mapping[str, object]:
         """Where one note comes from and where it was used. Raises InputError if there is no such note."""
-        ...
 
     async def preview(self, login: str, text: str) -> Mapping[str, object]:
         """What it would say to that, without saying or doing anything. Raises ModelError."""
-        ...
 
     async def run(
         self, name: str, params: Mapping[str, object], progress: Callable[[float, str], None]
     ) -> OperationResult:
         """Run an operation of the table as the streamer. `progress`: the share that is done, and what is being done."""
-        ...

@@ -31,13 +31,20 @@ import asyncio, json, pathlib, sys
 from forgetmenot import logs
 from forgetmenot.demo.show import Show, play
 from forgetmenot.settings.schema import DockSettings, Settings
+from forgetmenot.sim import twitch
 
-folder, highlight, told = pathlib.Path(sys.argv[1]), [], []
+folder, tokens, highlight, told = pathlib.Path(sys.argv[1]), [], [], []
+class Noted(twitch.Tokens):
+    def grant(self, *words, **more):
+        granted = super().grant(*words, **more)
+        tokens.extend((granted.access, granted.refresh))
+        return granted
+twitch.Tokens = Noted
 logs.set_up(level="debug", folder=folder / "logs")
 settings = Settings(dock=DockSettings(port=0))
 show = Show(settings, lambda _style, line: highlight.append(line), finished=told.append, fast=True)
 asyncio.run(play(folder / "m.sqlite3", show))
-print(json.dumps({"highlight": highlight, "told": told[0].as_json()}))
+print(json.dumps({"tokens": tokens, "highlight": highlight, "told": told[0].as_json()}))
 """
 
 
@@ -47,6 +54,7 @@ class Seen:
 
     folder: Path
     errors: bytes
+    tokens: list[str]
     highlight: list[str]
     told: dict[str, Any]  # the counts that --json prints
 

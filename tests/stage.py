@@ -24,7 +24,7 @@ from forgetmenot.reply.context import ContextGatherer, PrefixKeeper
 from forgetmenot.reply.engine import Reply, ReplyEngine
 from forgetmenot.reply.outbox import Outbox
 from forgetmenot.reply.triggers import Identity
-from forgetmenot.reply.writer import ReplyParts
+from forgetmenot.reply.writer import ReplyWriter
 from forgetmenot.settings.schema import ActionSettings, BotSettings, ClassMode, Mode, Settings
 from forgetmenot.store import bot_messages, channel_state, notes
 from forgetmenot.store.database import Database
@@ -202,15 +202,18 @@ def _stage(db: Database, clock: ManualClock, chat: FakeChat) -> Stage:
     keeper = PrefixKeeper(db=db, recall=recall, settings=settings, clock=clock, model=model.name)
     ports = ActionPorts(moderation, outbox, refused)
     executor = Executor(db=db, ports=ports, settings=settings, clock=clock)
-    parts = ReplyParts(model, ContextGatherer(db=db, recall=recall, clock=clock), keeper, outbox, executor)
-    engine = ReplyEngine(
-        parts,
+    writer = ReplyWriter(
         db=db,
-        settings=settings,
         clock=clock,
+        model=model,
+        gatherer=ContextGatherer(db=db, recall=recall, clock=clock),
+        keeper=keeper,
+        outbox=outbox,
+        executor=executor,
         identity=lambda: BOT,
         flush=flush,
         room_modes=lambda: holder[0].room_modes,
     )
+    engine = ReplyEngine(writer, settings=settings)
     holder.append(Stage(db, clock, chat, model, moderation, outbox, keeper, engine, ACTIVE))
     return holder[0]

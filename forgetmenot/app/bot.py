@@ -52,7 +52,7 @@ from forgetmenot.reply.outbox import EVERYBODY, Outbox
 from forgetmenot.reply.reactions import ReactionReader
 from forgetmenot.reply.reply_object import offered
 from forgetmenot.reply.triggers import Identity, identity_of, without_name
-from forgetmenot.reply.writer import ReplyParts
+from forgetmenot.reply.writer import ReplyWriter
 from forgetmenot.secret_store import login_folder
 from forgetmenot.settings.schema import ModelSettings, Settings
 from forgetmenot.store import channel_state, model_calls, run_stats, streams
@@ -197,23 +197,19 @@ class Bot:
 
     def _build_replies(self) -> None:
         self.reactions = ReactionReader(db=self.db, clock=self.clock, identity=self.identity)
-        parts = ReplyParts(
+        writer = ReplyWriter(
+            db=self.db,
+            clock=self.clock,
             model=self.spending.around(self.models.reply),
             gatherer=ContextGatherer(db=self.db, recall=self.recall, clock=self.clock),
             keeper=self.keeper,
             outbox=self.outbox,
             executor=self.executor,
-        )
-        self.engine = ReplyEngine(
-            parts,
-            db=self.db,
-            settings=self.settings,
-            clock=self.clock,
             identity=self.identity,
             flush=self.ingest.flush,
             room_modes=lambda: self.room.modes,
-            speaks_up=self._speaks_up,
         )
+        self.engine = ReplyEngine(writer, settings=self.settings, speaks_up=self._speaks_up)
 
     async def _speaks_up(self) -> bool:
         return await self.spending.saving() < Saving.SPEAKING_UP

@@ -59,12 +59,8 @@ def _recorder(name: str, shown: int = 0) -> Callable[..., Coroutine[Any, Any, Ou
 
 @dataclass
 class RecordingAccount(NoAccount):
-    """An account that remembers what it was asked to say and do. `answer`: what Twitch answers to an action.
+    """An account that remembers what it was asked to say and do. `answer`: what Twitch answers to an action."""
 
-    `sent`: how the ids of its messages begin.
-    """
-
-    sent: str = "sent"
     said: list[str] = field(default_factory=list)
     done: list[str] = field(default_factory=list)
     answer: Outcome = field(default_factory=lambda: Outcome(OutcomeKind.DONE))
@@ -77,7 +73,7 @@ class RecordingAccount(NoAccount):
     async def say(self, text: str, reply_to: str | None = None) -> Outcome:  # noqa: ARG002  # the port's name
         """Said."""
         self.said.append(text)
-        return Outcome(OutcomeKind.DONE, twitch_id=f"{self.sent}-{len(self.said)}")
+        return Outcome(OutcomeKind.DONE, twitch_id=f"sent-{len(self.said)}")
 
     async def is_immune(self, user_id: str) -> bool:
         """The streamer, moderators and VIPs are."""

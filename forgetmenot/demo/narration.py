@@ -15,6 +15,7 @@ from forgetmenot.domain.memory import Episode, NoteStatus
 from forgetmenot.errors import InputError
 from forgetmenot.memory import receipts
 from forgetmenot.memory.notes.note_merge import LIVE
+from forgetmenot.sim.world import SimMessage
 from forgetmenot.store import action_logs, bot_messages, dock_rows, episodes, notes, viewers
 from forgetmenot.store.action_logs import LoggedAction
 from forgetmenot.store.bot_messages import BotMessage, ReplyStatus
@@ -137,11 +138,11 @@ class Narrator:
 class Highlight:
     """Shows the marked lines under their captions, and what the bot did about them.
 
-    `said`: what the bot said in chat, since an erasure takes its words about a person from the memory as well.
-    `pace`: 0 for no pauses.
+    `said`: chat as Twitch delivered it, since an erasure takes the bot's own words about a person from the memory as
+    well. `pace`: 0 for no pauses.
     """
 
-    def __init__(self, db: Database, said: Sequence[str], out: Out, pace: float) -> None:
+    def __init__(self, db: Database, said: Sequence[SimMessage], out: Out, pace: float) -> None:
         self._db = db
         self._said = said
         self._out = out
@@ -169,7 +170,7 @@ class Highlight:
             self._out("caption", cue.caption)
             await self._pause(1.2)
         before, self._seen = self._seen, await dock_rows.feed_cursor(self._db)
-        words = self._said[self._heard :]
+        words = [said.text for said in self._said[self._heard :] if said.via == "helix"]
         self._heard = len(self._said)
         if not cue.shown:
             return

@@ -1,144 +1,108 @@
-"""The demo: two evenings of a small channel, played through the whole bot in the place of Twitch.
+"""The demo: two evenings of a small channel on a loopback Twitch, through the real parts of the bot.
 
-Real are the pipeline of chat, SQLite, the memory and the policy; the clock is moved.
+Real are the IRC connection, twitchio's Helix calls, SQLite, the memory and the policy; the clock is moved.
 A demo that was killed goes on where it stopped; a finished one begins anew.
 """
 
 import asyncio
-from collections.abc import AsyncIterator, Callable, Mapping
+import tempfile
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
 import msgspec
 
-from forgetmenot.app.bot import Bot, BotIdentity, open_bot
+from forgetmenot.app.account import open_account, watch_channel
+from forgetmenot.app.bot import Bot, open_bot
 from forgetmenot.app.control import ConnectionStatus
 from forgetmenot.app.dock_service import serve_dock
 from forgetmenot.app.live import on_signals
 from forgetmenot.app.replay import RunSummary, summarise
-from forgetmenot.app.scenario_player import RecordingAccount
 from forgetmenot.clock import DAY, HOUR, MINUTE, SECOND, ManualClock, SystemClock
 from forgetmenot.demo import script
 from forgetmenot.demo.narration import Highlight, Narrator, Out
 from forgetmenot.demo.script import Cue
-from forgetmenot.domain.chat import ChannelState, ChatEvent, EventKind, Redaction
 from forgetmenot.errors import InputError
+from forgetmenot.secret_store import Account, Token, TokenStore
 from forgetmenot.settings.live_settings import LiveSettings
 from forgetmenot.settings.schema import ActionSettings, ClassMode, Mode, Settings
+from forgetmenot.sim.twitch import TwitchSim
+from forgetmenot.sim.world import SimMessage
 from forgetmenot.store import channel_state, run_stats, streams
 from forgetmenot.store.database import Database, open_database
 from forgetmenot.store.file_safety import instance_lock
-from forgetmenot.twitch.chat_lines import ChatItem, OtherRoom
-from forgetmenot.twitch.connection import ConnectionState, Phase
+from forgetmenot.twitch.connection import Gap, IrcConnection
 
-BOT = "forgetmenot"
-GAME = "Ladders of Ash"
-PACE_S = 0.3
-EVENING = 20 * HOUR
-STREAMS = (("first_stream", "the clock tower", -2 * DAY), ("second_stream", "the lighthouse", 0))
-STARTED, FINISHED = "demo_started", "demo_finished"
-EVENTS: Mapping[str, tuple[EventKind, str]] = {
-    "say": (EventKind.MESSAGE, ""),
-    "cheer": (EventKind.CHEER, ""),
-    "announce": (EventKind.ANNOUNCEMENT, ""),
-    "sub": (EventKind.SUB, "{name} subscribed at Tier 1. They've subscribed for {number} months!"),
-    "gift": (EventKind.GIFT, "{name} is gifting {number} Tier 1 Subs to the community!"),
-    "raid": (EventKind.RAID, "{number} raiders from {name} have joined!"),
+SPOKEN = frozenset({"say", "cheer"})
+HAPPENINGS: Mapping[str, Callable[[TwitchSim, Cue, str], Awaitable[object]]] = {
+    "delete": lambda sim, _cue, last: sim.clear_message(last),
+    "again": lambda sim, _cue, last: sim.repeat(last),
+    "shared": lambda sim, cue, _last: sim.shared(cue.name, cue.text),
+    "timeout": lambda sim, cue, _last: sim.timeout(cue.name, cue.number),
+    "sub": lambda sim, cue, _last: sim.sub(cue.name, cue.number),
+    "gift": lambda sim, cue, _last: sim.gift(cue.name, cue.number),
+    "raid": lambda sim, cue, _last: sim.raid(cue.name, cue.number),
+    "announce": lambda sim, cue, _last: sim.announcement(cue.name, cue.text),
 }
-"""What a cue is in chat, with Twitch's own sentence about it."""
-BADGES = {
-    script.STREAMER: frozenset({"broadcaster"}),
-    **dict.fromkeys(script.MODERATORS, frozenset({"moderator"})),
-    **dict.fromkeys(script.VIPS, frozenset({"vip"})),
-}
-
-
-def user_id(login: str) -> str:
-    """The Twitch id of somebody in the scripts."""
-    return f"id-{login}"
-
-
-def item_of(cue: Cue, event_id: str, at: int, last: Mapping[str, ChatEvent]) -> ChatItem:
-    """What Twitch would send for a cue. `last`: what each person said last."""
-    match cue.verb:
-        case "delete":
-            return Redaction(at, event_id=last[cue.name].id)
-        case "timeout":
-            return Redaction(at, user_id=user_id(cue.name), duration_s=cue.number)
-        case "again":
-            return last[cue.name]
-        case "shared":
-            return OtherRoom()
-    kind, sentence = EVENTS[cue.verb]
-    return ChatEvent(
-        event_id,
-        kind,
-        user_id(cue.name),
-        cue.name,
-        cue.name.title(),
-        f"Cheer{cue.number} {cue.text}" if kind is EventKind.CHEER else cue.text,
-        at,
-        badges=BADGES.get(cue.name, frozenset()),
-        bits=cue.number if kind is EventKind.CHEER else 0,
-        system_text=sentence.format(name=cue.name.title(), number=cue.number),
-    )
+"""What a cue does that says nothing; with the id of the last line of who is named."""
+CueHandler = Callable[[Cue], Awaitable[None]]
 
 
 @dataclass(slots=True)
 class Player:
-    """One showing. What lies before `resume_at` (ms) was played before."""
+    """One showing. `report` is called after each cue; what lies before `resume_at` (ms) was played before."""
 
+    sim: TwitchSim
     bot: Bot
     clock: ManualClock
-    narrator: Narrator | Highlight
+    report: CueHandler
     pace_s: float = 0.0
     resume_at: int = 0
 
-    async def evening(self, cues: list[Cue], began: int, title: str) -> None:
-        """Play one stream from its beginning to its recap; `began`: when, in ms."""
-        ends = began + cues[-1].at + MINUTE
-        if ends < self.resume_at:
-            return
-        await self.narrator.stream_begins(title)
-        await self.clock.move_to(began)
-        await self.bot.channel_is(
-            ChannelState(live=True, title=title, category=GAME, started_at=began, stream_id=f"s{began}")
-        )
-        await self.bot.tasks.catch_up()
-        await self._play(cues, began)
-        await self.clock.move_to(ends)
-        await self.narrator.stream_ends()
-        # half an hour: the stream counts as over, and what is left of it is summarised
-        for _ in range(6):
-            await self.bot.channel_is(ChannelState(live=False, title=title, category=GAME))
-            await self.clock.advance(5 * MINUTE)
-            await self.bot.tasks.catch_up()
-        await self.bot.remember_all()
-        await self.narrator.stream_ended()
-
-    async def _play(self, cues: list[Cue], began: int) -> None:
-        last: dict[str, ChatEvent] = {}
+    async def play(self, cues: list[Cue], began: int) -> None:
+        """Play a stream's cues; `began`: when the stream began, in ms."""
+        last: dict[str, str] = {}
         for number, cue in enumerate(cues):
-            at = began + cue.at
-            # an id follows from the place in the script, so a demo that goes on knows its old lines again
-            item = item_of(cue, f"{began}-{number}", at, last)
-            if cue.verb in {"say", "cheer"} and isinstance(item, ChatEvent):
-                last[cue.name] = item
-            if at < self.resume_at:
+            # the next ids follow from the place in the script, so a demo that goes on knows its old lines again
+            self.sim.world.reseed(f"{began}:{number}")
+            if began + cue.at < self.resume_at:
+                self._recall(cue, began + cue.at, last)
                 continue
-            await self.clock.move_to(at)
-            await heard(self.bot, item)
-            await self.narrator.report(cue)
+            await self.clock.move_to(began + cue.at)
+            await self._play(cue, last)
+            await self.caught_up()
+            await self.report(cue)
             await asyncio.sleep(self.pace_s)
 
+    async def caught_up(self) -> None:
+        """Wait until the bot has read what was sent, has answered it, and has done what is due."""
+        await self.sim.settled()
+        await self.bot.settle()
+        await self.bot.tasks.catch_up()
+        await self.bot.settle()
 
-async def heard(bot: Bot, item: ChatItem) -> None:
-    """Give the bot one thing, and wait until it has answered it and done what is due."""
-    await bot.hear(item)
-    await bot.settle()
-    await bot.tasks.catch_up()
-    await bot.settle()
+    def _recall(self, cue: Cue, at: int, last: dict[str, str]) -> None:
+        """It was said before the demo was interrupted; under the same id, it can still be answered or deleted."""
+        if cue.verb in SPOKEN:
+            world = self.sim.world
+            said = SimMessage(world.new_id(), world.user(cue.name), cue.text, at)
+            world.messages[said.id] = said
+            last[cue.name] = said.id
+
+    async def _play(self, cue: Cue, last: dict[str, str]) -> None:
+        if cue.verb in SPOKEN:
+            words = f"Cheer{cue.number} {cue.text}" if cue.verb == "cheer" else cue.text
+            last[cue.name] = await self.sim.say(cue.name, words, bits=cue.number)
+        else:
+            await HAPPENINGS[cue.verb](self.sim, cue, last.get(cue.name, ""))
+
+
+BOT = "forgetmenot"
+PACE_S = 0.3
+EVENING = 20 * HOUR
+STREAMS = (("first_stream", "the clock tower", -2 * DAY), ("second_stream", "the lighthouse", 0))
+STARTED, FINISHED = "demo_started", "demo_finished"
 
 
 @dataclass(frozen=True, slots=True)
@@ -163,18 +127,18 @@ async def play(path: Path, show: Show) -> None:
     """Play both evenings into the memory at `path`."""
     started, resume_at = await _where_it_stopped(path)
     clock = ManualClock(max(started + STREAMS[0][2], resume_at))
-    account = RecordingAccount(f"sent-{resume_at}")  # another one in each turn of a demo that goes on
-    async with demo_bot(path, clock, account, show.settings, show.report, show.opened) as bot:
+    sim = TwitchSim(channel=script.STREAMER, now=clock.now)
+    async with sim, bot_on(sim, path, clock, show.settings, show.report, show.opened) as bot:
         before = await run_stats.totals(bot.db)
         await _mark(bot.db, clock.now(), {STARTED: str(started), FINISHED: ""})
         pace = 0 if show.fast else 1
         narrator: Narrator | Highlight = Narrator(bot.db, clock, show.out)
         if not show.verbose:
-            narrator = Highlight(bot.db, account.said, show.out, pace)
+            narrator = Highlight(bot.db, sim.irc.said, show.out, pace)
         await narrator.begin()
-        player = Player(bot, clock, narrator, pace * PACE_S if show.verbose else 0, resume_at)
+        player = Player(sim, bot, clock, narrator.report, pace * PACE_S if show.verbose else 0, resume_at)
         for name, category, offset in STREAMS:
-            await player.evening(script.load(name), started + offset, f"{GAME}: {category}")
+            await _evening(player, narrator, script.load(name), started + offset, f"Ladders of Ash: {category}")
         await narrator.finish()
         await _mark(bot.db, clock.now(), {FINISHED: "1"})
         show.finished(await summarise(bot.db, bot.run_id, before))
@@ -192,32 +156,87 @@ async def go_on(bot: Bot, clock: ManualClock) -> None:
             await bot.tasks.catch_up()
 
 
+async def _evening(
+    player: Player, narrator: Narrator | Highlight, cues: list[script.Cue], began: int, title: str
+) -> None:
+    ends = began + cues[-1].at + MINUTE
+    if ends < player.resume_at:
+        return
+    sim, bot, clock = player.sim, player.bot, player.clock
+    await narrator.stream_begins(title)
+    await clock.move_to(began)
+    sim.go_live(title=title, game="Ladders of Ash", at=began)
+    await bot.tasks.catch_up()
+    await player.play(cues, began)
+    await clock.move_to(ends)
+    sim.go_offline()
+    await narrator.stream_ends()
+    # half an hour: the stream counts as over, and what is left of it is summarised
+    for _ in range(6):
+        await clock.advance(5 * MINUTE)
+        await bot.tasks.catch_up()
+    await bot.remember_all()
+    await narrator.stream_ended()
+
+
 @asynccontextmanager
-async def demo_bot(
+async def bot_on(
+    sim: TwitchSim,
     path: Path,
     clock: ManualClock,
-    account: RecordingAccount,
     settings: Settings,
     report: Callable[[str], None],
     opened: Callable[[str], None] = lambda _address: None,
 ) -> AsyncIterator[Bot]:
-    """A bot in the demo's channel, with its dock; `account` takes what it says and does."""
-    account.immune = {user_id(login) for login in (*BADGES, BOT)}
+    """A bot that is logged in on that Twitch and reads it, with its dock."""
+    for login in (*script.MODERATORS, BOT):
+        sim.world.moderator(login)
+    for login in script.VIPS:
+        sim.world.vip(login)
+    here = LiveSettings(_on(sim, settings))
+    with tempfile.TemporaryDirectory(prefix="forgetmenot-demo-") as folder:
+        store = TokenStore(Path(folder), use_keyring=False)
+        for account, login in ((Account.BOT, BOT), (Account.BROADCASTER, script.STREAMER)):
+            granted = sim.grant(login)
+            store.save(account, Token(granted.access, granted.refresh, granted.user_id, login))
+        real = SystemClock()
+        async with open_account(here, Path(folder), real, use_keyring=False) as twitch:
+            me = await twitch.myself()
+            async with open_bot(path, "demo", settings=here, clock=clock, account=twitch.helix, me=me) as bot:
+                await bot.tasks.catch_up()
+                watch_channel(bot, twitch)
+                reading = asyncio.create_task(_read(bot, twitch.chat))
+                try:
+                    await sim.joined()
+                    around = ConnectionStatus("demo", lambda: twitch.chat.state, lambda: twitch.trouble)
+                    async with serve_dock(bot, here, around, report, any_port=True, opened=opened):
+                        yield bot
+                finally:
+                    reading.cancel()
+                    await asyncio.gather(reading, return_exceptions=True)
+
+
+async def _read(bot: Bot, chat: IrcConnection) -> None:
+    async for item in chat.events():
+        if not isinstance(item, Gap):
+            await bot.hear(item)
+
+
+def _on(sim: TwitchSim, settings: Settings) -> Settings:
     replace = msgspec.structs.replace
-    here = LiveSettings(
-        replace(
-            settings,
-            twitch=replace(settings.twitch, channel=script.STREAMER, bot_login=BOT),
-            bot=replace(settings.bot, mode=Mode.MENTIONS),
-            actions=ActionSettings(class_b=ClassMode.ASK, newcomer_protection=False),
-        )
+    twitch = replace(
+        settings.twitch,
+        channel=script.STREAMER,
+        client_id=sim.client_id,
+        bot_login=BOT,
+        irc_url=sim.irc_url,
+        helix_url=sim.helix_url,
+        id_url=sim.id_url,
     )
-    me = BotIdentity(user_id(BOT), BOT)
-    async with open_bot(path, "demo", settings=here, clock=clock, account=account, me=me) as bot:
-        await bot.tasks.catch_up()
-        around = ConnectionStatus("demo", lambda: ConnectionState(Phase.CONNECTED, login=BOT))
-        async with serve_dock(bot, here, around, report, any_port=True, opened=opened):
-            yield bot
+    bot = replace(settings.bot, mode=Mode.MENTIONS)
+    return replace(
+        settings, twitch=twitch, bot=bot, actions=ActionSettings(class_b=ClassMode.ASK, newcomer_protection=False)
+    )
 
 
 async def _where_it_stopped(path: Path) -> tuple[int, int]:

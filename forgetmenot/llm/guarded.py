@@ -10,10 +10,11 @@ import asyncio
 import contextlib
 import random
 import time
-from collections import deque
 from collections.abc import AsyncIterator, Awaitable, Callable
 from dataclasses import dataclass, replace
 from enum import IntEnum
+from heapq import heappop, heappush
+from itertools import count
 from typing import NamedTuple
 
 from forgetmenot.domain.model import ModelAnswer, ModelRequest, Purpose, TokenUsage
@@ -85,7 +86,7 @@ class CircuitBreaker:
 
 
 class CallQueue:
-    """A semaphore with two queues. Urgent callers are let in first, and one place is always kept for them.
+    """A semaphore whose urgent callers are let in first, and which always keeps one place for them.
 
     (With a limit of one there is no place to keep; urgent callers then only jump the queue.)
     """
@@ -93,47 +94,32 @@ class CallQueue:
     def __init__(self, limit: int) -> None:
         self._limit = limit
         self._busy = 0
-        self._urgent: deque[asyncio.Future[None]] = deque()
-        self._patient: deque[asyncio.Future[None]] = deque()
+        self._waiting: list[tuple[bool, int, asyncio.Future[None]]] = []  # the urgent first, each in its order
+        self._order = count()
 
     @contextlib.asynccontextmanager
     async def place(self, *, urgent: bool) -> AsyncIterator[None]:
         """Wait for a place and hold it."""
-        await self._enter(urgent=urgent)
-        try:
-            yield
-        finally:
-            self._busy -= 1
-            self._let_in()
-
-    async def _enter(self, *, urgent: bool) -> None:
         turn: asyncio.Future[None] = asyncio.get_running_loop().create_future()
-        queue = self._urgent if urgent else self._patient
-        queue.append(turn)
+        heappush(self._waiting, (not urgent, next(self._order), turn))
         self._let_in()
         try:
             await turn
-        except asyncio.CancelledError:
-            self._give_up(turn, queue)
-            raise
-
-    def _give_up(self, turn: asyncio.Future[None], queue: deque[asyncio.Future[None]]) -> None:
-        if turn in queue:
-            queue.remove(turn)
-        else:  # it was let in and cancelled in the same breath
-            self._busy -= 1
-        self._let_in()
+            yield
+        finally:
+            # also where it was let in and cancelled in the same breath; a turn that never came is cancelled itself
+            self._busy -= not turn.cancelled()
+            self._let_in()
 
     def _let_in(self) -> None:
-        self._admit(self._urgent, self._limit)
-        self._admit(self._patient, max(1, self._limit - 1))
-
-    def _admit(self, queue: deque[asyncio.Future[None]], places: int) -> None:
-        while queue and self._busy < places:
-            turn = queue.popleft()
+        while self._waiting:
+            patient, _, turn = self._waiting[0]
             if not turn.done():
+                if self._busy >= (max(1, self._limit - 1) if patient else self._limit):
+                    return
                 self._busy += 1
                 turn.set_result(None)
+            heappop(self._waiting)
 
 
 FIRST_WAIT_S = 0.5

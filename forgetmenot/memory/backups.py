@@ -145,9 +145,6 @@ async def _refuse_lost_key(database: Path) -> None:
 async def _prepare(source: Path, fresh: Path) -> None:
     """Bring it to the newest schema, and leave out what no copy may hold, should it be a plain copy of the file."""
     make_own(fresh.parent)
-    if await asyncio.to_thread(backup.is_newest, source):
-        await asyncio.to_thread(backup.copy, source, fresh, None)
-        return
     older = fresh.with_name(fresh.name + ".older")
     try:
         await asyncio.to_thread(backup.duplicate, source, older)

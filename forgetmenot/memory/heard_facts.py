@@ -18,7 +18,7 @@ import contextlib
 import re
 from collections import OrderedDict
 from collections.abc import Awaitable, Callable, Sequence
-from typing import NamedTuple
+from typing import NamedTuple, TypeVar
 
 from forgetmenot.clock import MINUTE, Clock
 from forgetmenot.domain.chat import ChatEvent, EventKind
@@ -26,7 +26,7 @@ from forgetmenot.domain.memory import Note, SourceKind
 from forgetmenot.errors import StoreError
 from forgetmenot.logs import log
 from forgetmenot.memory import suppression
-from forgetmenot.memory.facts.corrections import LONGEST_LINE, NOTHING_BEFORE, Before, corrected, could_correct, revised
+from forgetmenot.memory.facts.corrections import LONGEST_LINE, NOTHING_BEFORE, Before, corrected, may_correct
 from forgetmenot.memory.facts.similarity import Relation, relate
 from forgetmenot.memory.notes import edits
 from forgetmenot.memory.notes.note_merge import LIVE
@@ -34,20 +34,21 @@ from forgetmenot.memory.notes.proposals import FactRefused, checked_fact
 from forgetmenot.memory.suppression import SuppressionFilter
 from forgetmenot.settings.schema import PrivacySettings, Settings
 from forgetmenot.store import bot_messages, episodes, events, forgotten_facts, notes
-from forgetmenot.store.database import Database, Source
+from forgetmenot.store.database import Database, Source, Transaction
 from forgetmenot.text.chat_commands import is_command
-from forgetmenot.text.denials import denied_of_oneself, denies, is_negated
+from forgetmenot.text.denials import denied_of_oneself, denies, is_negated, says_it_ended
 from forgetmenot.text.mentions import defang
 from forgetmenot.text.questions import taken_words
 from forgetmenot.text.removal import traces
-from forgetmenot.text.statements import fact_of, lasting_claims, stated_part
+from forgetmenot.text.statements import claims, fact_of, lasting_claims, stated_part
 from forgetmenot.text.words import telling_stems
 
 _TAKES_BACK = re.compile(r"\b(?:forget|wrong|not true)\b", re.IGNORECASE)
 _ENDS = re.compile(
-    r"\b(?:no|not|never|over|ended|ends|done|gone|cancel\w*|stop\w*|scrap\w*|drop\w*|quit\w*|kein\w*|nicht|nie|\w+n['’]?t)\b",
+    r"\b(?:no|not|never|over|end\w*|done|gone|(?:cancel|stop|scrap|drop|quit)\w*|kein\w*|nicht|\w+n['’]?t)\b",
     re.IGNORECASE,
-)  # in a line of the streamer, most of whose lines are not about the channel
+)
+"""What a line of the streamer must have to end a fact about the channel: most of their lines are not about it."""
 _FIRST_PERSON = re.compile(r"\b(?:i|my)\b", re.IGNORECASE)  # of a claim; most lines have none
 LINES_READ, ALL_LINES_READ = 60, 500
 MOST_SAID = 40
@@ -182,10 +183,10 @@ async def heard_in(source: Source, reply: str, viewer_id: str, privacy: PrivacyS
     return [one for one in await heard_facts(source, privacy, viewer_id) if _uses(reply, one.fact)]
 
 
-async def as_note(db: Database, heard: HeardFact, privacy: PrivacySettings) -> Note:
+async def as_note(db: Database | Transaction, heard: HeardFact, privacy: PrivacySettings) -> Note:
     """Write a heard fact as the note that a summary would make of it, so that it can be changed like one.
 
-    Raises FactRefused.
+    In the transaction of the change: one that is refused leaves no note behind. Raises FactRefused.
     """
     # no limit for each stream: this is also how it is forgotten
     who, line = heard.viewer_id, heard.line
@@ -199,6 +200,21 @@ async def as_note(db: Database, heard: HeardFact, privacy: PrivacySettings) -> N
         word=edits.TellerTrust(SourceKind.SELF_CLAIM),
         line=line,
     )
+
+
+Known = TypeVar("Known", Note, HeardFact)
+
+
+def _changed(
+    line: str, held: Sequence[Known], used: Sequence[Known], before: Before
+) -> tuple[Known, str | None] | None:
+    """What of the known facts a line denies or corrects, and how it then reads. `used`: those of the last reply."""
+    if len(used) == 1 and denies(line, used[0].fact):
+        return used[0], None
+    if (found := corrected(line, held, before)) is not None:
+        return found
+    denied = denied_of_oneself(line, [known.fact for known in held])
+    return (held[denied[0]], None) if len(denied) == 1 else None
 
 
 class SpokenCorrections:
@@ -239,64 +255,53 @@ class SpokenCorrections:
             while len(self._stated) > MOST_STATED:
                 self._stated.popitem(last=False)
 
-    async def _found(self, event: ChatEvent, meant: str, own: Before) -> tuple[Note, str | None] | None:
-        """The note that a line corrects, and what it then says. What came before: the bot's reply, else their line."""
+    async def _found(self, event: ChatEvent, meant: str, own: Before) -> tuple[Note | HeardFact, str | None] | None:
+        """What a line corrects, and what it then says. What came before: the bot's reply, else their line."""
         said = await just_said(self._db, event.user_id, event.at)
         before = own if said is None else Before("bot", said.text)
-        used = {note.id for note in said.notes} if said is not None else set()
+        used = said.notes if said is not None else []
         for subject in (event.user_id, None) if "broadcaster" in event.badges else (event.user_id,):
             held = await notes.of_subject(self._db, subject, LIVE)
-            if ended := [note for note in held if used == {note.id} and denies(meant, note.fact)]:
+            ended = [note for note in held if subject is None and says_it_ended(meant, note.fact)]
+            if len(ended) == 1:
                 return ended[0], None
-            found = await asyncio.to_thread(corrected, meant, held, before) if held else None
-            if found is not None and subject is None and found[1] is None and not _ENDS.search(meant):
-                continue
-            denied = denied_of_oneself(meant, [note.fact for note in held]) if found is None else []
-            if found is not None or len(denied) == 1:
-                return found or (held[denied[0]], None)
-        if event.user_id not in self._stated or not (could_correct(meant) or is_negated(meant)):
+            found = await asyncio.to_thread(_changed, meant, held, [note for note in held if used == [note]], before)
+            if found is not None and (subject is not None or found[1] is not None or _ENDS.search(meant)):
+                return found
+        likely = may_correct(meant, said_before=True) and not claims(meant)
+        if event.user_id not in self._stated or not (likely or is_negated(meant)):
             return None  # nearly every line: to look at what was heard today takes a write and a read
-        return await self._heard(event, meant, own, said)
-
-    async def _heard(
-        self, event: ChatEvent, meant: str, own: Before, said: JustSaid | None
-    ) -> tuple[Note, str | None] | None:
-        """The same of what its speaker said today: it becomes a note, or the summary of the day would tell it again."""
         await self._flush()
-        privacy = self._settings().privacy
-        heard = await heard_facts(self._db, privacy, event.user_id)
+        heard = await heard_facts(self._db, self._settings().privacy, event.user_id)
         told = [one for one in heard if said is not None and not said.notes and _uses(said.text, one.fact)]
-        ended = [one for one in told if len(told) == 1 and denies(meant, one.fact)]
-        found: tuple[HeardFact, str | None] | None = (ended[0], None) if ended else None
-        if found is None and heard:
-            lately = [one for one in heard if one.at >= event.at - LATELY]
-            found = await asyncio.to_thread(revised, meant, lately, own)
-            denied = denied_of_oneself(meant, [one.fact for one in heard])
-            found = found or ((heard[denied[0]], None) if len(denied) == 1 else None)
-        return (await as_note(self._db, found[0], privacy), found[1]) if found is not None else None
+        return await asyncio.to_thread(_changed, meant, heard, told, own)
 
     def forget(self) -> None:
         """Drop the last lines of everybody: after an erasure."""
         self._last.clear()
         self._stated.clear()
 
-    async def _write(self, event: ChatEvent, note: Note, fact: str | None) -> None:
+    async def _write(self, event: ChatEvent, known: Note | HeardFact, fact: str | None) -> None:
         # the line is the evidence of the correction, so it has to be on disk first
         await self._flush()
         if await events.by_id(self._db, event.id) is not None:
             return  # Twitch delivered it twice, or an earlier run has heard it
-        if fact is None:
-            await edits.retract_by_word(self._db, note.id, by=event.user_id, at=event.at, line=event.id)
-            return
-        await edits.remember(
-            self._db,
-            note.subject_id,
-            fact,
-            by=event.user_id,
-            at=self._clock.now(),
-            privacy=self._settings().privacy,
-            scope=note.scope,
-            word=OWN_WORD if note.subject_id is not None else edits.TRUSTED,
-            line=event.id,
-            instead_of=note.id,
-        )
+        privacy = self._settings().privacy
+        async with self._db.write() as tx:
+            # what was only heard becomes a note, or the summary of the day would tell it again
+            note = await as_note(tx, known, privacy) if isinstance(known, HeardFact) else known
+            if fact is None:
+                await edits.retract_by_word(tx, note.id, by=event.user_id, at=event.at, line=event.id)
+                return
+            await edits.remember(
+                tx,
+                note.subject_id,
+                fact,
+                by=event.user_id,
+                at=self._clock.now(),
+                privacy=privacy,
+                scope=note.scope,
+                word=OWN_WORD if note.subject_id is not None else edits.TRUSTED,
+                line=event.id,
+                instead_of=note.id,
+            )

@@ -2,8 +2,9 @@
 
 - `take` returns at once and keeps at most `MOST_WAITING` lines in memory.
 - One writer stores batches (memory/event_writer); every line is counted in the transaction that stores it.
-- If writing fails, the batch is kept and retried, and `trouble` says so. What is left at a stop is saved to a file
-  beside the database that is reserved in advance, for a disk that is full; what does not fit is logged as lost.
+- If writing fails, the batch is kept and retried, and `trouble` says so. What waits is saved as it comes to a file
+  beside the database that is reserved in advance, for a disk that is full: also a killed program loses none of it. What
+  does not fit at a stop is logged as lost.
 - A line that the database never accepts is counted and skipped.
 """
 
@@ -13,6 +14,7 @@ import os
 from collections import Counter, deque
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
+from itertools import islice
 from pathlib import Path
 
 import msgspec
@@ -20,7 +22,7 @@ import msgspec
 from forgetmenot.clock import DAY, Clock
 from forgetmenot.domain.chat import ChatEvent, EventKind, Redaction
 from forgetmenot.errors import StoreError, StoreRefused
-from forgetmenot.files import write_own
+from forgetmenot.files import end_of_lines, write_own
 from forgetmenot.logs import log
 from forgetmenot.memory.event_writer import Clears, EventWriter, TakenLine
 from forgetmenot.memory.stream_tracker import StreamTracker
@@ -36,7 +38,7 @@ LINES_PER_TRANSACTION = 1_000
 BATCH_WAIT_S = 0.25
 RETRY_S = 1.0
 RESERVED = 1 << 20
-"""Bytes of the file for what is left at a stop: some 2,000 lines."""
+"""Bytes of the file for what cannot be stored: some 2,000 lines."""
 MOST_WAITING = 100_000
 """Lines in memory: of more that come while the disk takes none, each is counted and not kept."""
 UNSTORABLE = (StoreRefused, OverflowError, UnicodeError)
@@ -69,7 +71,8 @@ class Ingest:
         self._wake = asyncio.Event()
         self._batch_full = asyncio.Event()
         self._writing = asyncio.Lock()
-        self._in_file = False  # what an earlier run could not store is still in its file
+        self._in_file = False  # what could not be stored is in the file
+        self._saved = 0  # how many of the queue's first are in it
 
     async def open(self) -> None:
         """Take up what the last run left: the open stream, and the clears that still wait for their lines."""
@@ -83,7 +86,7 @@ class Ingest:
         for one in left:
             self._counts.update(("lines",) if isinstance(one, TakenLine) else ("lines", "other"))
             self._push(one)
-        self._in_file = bool(left)
+        self._saved, self._in_file = len(left), bool(left)
         if not left:
             with contextlib.suppress(OSError):
                 await asyncio.to_thread(drop_unsaved, self._db.path)
@@ -94,9 +97,7 @@ class Ingest:
             return
         file, lines = unsaved_path(self._db.path), len(self._queue)
         try:
-            excluded = await self._lines.exclusion(self._db, self.own_id)
-            kept = [one for one in self._queue if not isinstance(one, TakenLine) or not excluded.why(one.event)]
-            lost = await asyncio.to_thread(save_unsaved, self._db.path, kept)
+            lost = await self._save(self._queue)
         except (OSError, StoreError) as error:
             log.error("chat that could not be stored is lost", lines=lines, reason=str(error))
             return
@@ -104,6 +105,12 @@ class Ingest:
         log.warning("chat that could not be stored waits in a file for the next start", lines=lines, file=str(file))
         if lost:
             log.error("chat that could not be stored is lost", lines=lost, reason="there was no room for more")
+
+    async def _save(self, lines: Iterable[TakenLine | Redaction], *, behind: bool = False) -> int:
+        """Put lines into the file, but none of who may not be stored; how many had no room."""
+        excluded = await self._lines.exclusion(self._db, self.own_id)
+        kept = [one for one in lines if not isinstance(one, TakenLine) or not excluded.why(one.event)]
+        return await asyncio.to_thread(save_unsaved, self._db.path, kept, behind=behind)
 
     @property
     def waiting(self) -> int:
@@ -172,8 +179,18 @@ class Ingest:
         try:
             await self.flush()
         except StoreError:
+            with contextlib.suppress(OSError, StoreError):  # `trouble` says already that the disk takes nothing
+                await self._save_new()
             if patiently:
                 await asyncio.sleep(RETRY_S)
+
+    async def _save_new(self) -> None:
+        """Add what came since the last try to the file; what finds no room there waits in memory alone."""
+        async with self._writing:
+            new = list(islice(self._queue, self._saved, None))
+            if new:
+                self._saved, self._in_file = len(self._queue), True
+                await self._save(new, behind=True)
 
     async def flush(self) -> None:
         """Store everything that was taken. Raises StoreError; nothing is lost by it."""
@@ -190,6 +207,7 @@ class Ingest:
 
     async def _write_batch(self) -> None:
         batch = [self._queue.popleft() for _ in range(min(LINES_PER_TRANSACTION, len(self._queue)))]
+        self._saved -= len(batch)
         counts, self._counts = self._counts, Counter()
         # a stack: `_halves` puts the first half last, so that lines are written in the order in which they came
         left = [(batch, counts)]
@@ -203,6 +221,7 @@ class Ingest:
                     left.pop()
         # also when cancelled: what is not written goes back to the front of the queue, in its order
         except BaseException as error:
+            self._saved += sum(len(lines) for lines, _ in left)
             for lines, counted in left:
                 self._queue.extendleft(reversed(lines))
                 self._counts.update(counted)
@@ -213,6 +232,8 @@ class Ingest:
                     log.warning("chat cannot be stored, it waits in memory", reason=str(error), waiting=waiting)
                 self.trouble = str(error)
             raise
+        finally:
+            self._saved = max(0, self._saved)
         self.trouble = ""
 
     async def _write(self, batch: Sequence[TakenLine | Redaction], counts: Counter[str]) -> None:
@@ -256,7 +277,7 @@ def storable(event: ChatEvent, now: int) -> ChatEvent:
     return event
 
 
-# Lines that could not be stored before a stop wait in a file beside the database for the next start. It is its owner's
+# Lines that could not be stored wait in a file beside the database for the next start. It is its owner's
 # alone and holds raw chat, as the database would, and is overwritten as soon as its lines are stored.
 
 
@@ -270,27 +291,32 @@ def unsaved_path(database: Path) -> Path:
     return database.with_name(database.name + ".unsaved")
 
 
-def save_unsaved(database: Path, lines: Iterable[TakenLine | Redaction]) -> int:
-    """Write the file anew, the oldest lines first; how many had no room. Raises OSError if none had."""
+def save_unsaved(database: Path, lines: Iterable[TakenLine | Redaction], *, behind: bool = False) -> int:
+    """Write lines into the file, the oldest first, anew or `behind` what is in it; how many had no room.
+
+    Raises OSError if none had.
+    """
     file = unsaved_path(database)
     rows = [_Row(line=_alone(item)) if isinstance(item, TakenLine) else _Row(clear=item) for item in lines]
     data = b"".join(msgspec.json.encode(row) + b"\n" for row in rows)
+    held = _held(file)
+    at = end_of_lines(held) if behind else 0
     try:
-        write_own(file, data.ljust(_size(file), b"\n"))
+        write_own(file, data if behind else data.ljust(len(held), b"\n"), at=at)
     except OSError:
-        room = _size(file)
+        room = max(0, len(_held(file)) - at)
         fits = data[: data.rfind(b"\n", 0, room) + 1]
-        write_own(file, fits.ljust(room, b"\n"))
+        write_own(file, fits.ljust(room, b"\n"), at=at)
         if not fits:
             raise
         return len(rows) - fits.count(b"\n")
     return 0
 
 
-def _size(file: Path) -> int:
+def _held(file: Path) -> bytes:
     with contextlib.suppress(FileNotFoundError):
-        return file.stat().st_size
-    return 0
+        return file.read_bytes()
+    return b""
 
 
 def _alone(item: TakenLine) -> TakenLine:
@@ -303,12 +329,8 @@ def _alone(item: TakenLine) -> TakenLine:
 
 def load_unsaved(database: Path) -> list[TakenLine | Redaction]:
     """What is in the file, in order; a line that cannot be read is left out. Raises OSError."""
-    try:
-        held = unsaved_path(database).read_bytes()
-    except FileNotFoundError:
-        return []
     found: list[TakenLine | Redaction] = []
-    for text in held.splitlines():
+    for text in _held(unsaved_path(database)).strip().splitlines():  # what is reserved is line ends
         with contextlib.suppress(msgspec.MsgspecError, UnicodeError, RecursionError):
             row = msgspec.json.decode(text, type=_Row)
             found += [item for item in (row.line, row.clear) if item is not None]
@@ -318,9 +340,9 @@ def load_unsaved(database: Path) -> list[TakenLine | Redaction]:
 def drop_unsaved(database: Path) -> None:
     """Overwrite the file, and leave it reserved. Raises OSError."""
     file = unsaved_path(database)
-    size = _size(file)
-    if size != RESERVED or file.read_bytes().strip():
-        write_own(file, b"\n" * max(size, RESERVED))
+    held = _held(file)
+    if len(held) != RESERVED or held.strip():
+        write_own(file, b"\n" * max(len(held), RESERVED))
         os.truncate(file, RESERVED)
 
 

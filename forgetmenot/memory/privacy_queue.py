@@ -23,7 +23,7 @@ import platformdirs
 from forgetmenot.clock import Clock
 from forgetmenot.domain.operation import OperationResult
 from forgetmenot.errors import ODD_INPUT, StoreError
-from forgetmenot.files import make_own, write_own
+from forgetmenot.files import end_of_lines, make_own, write_own
 from forgetmenot.logs import log
 from forgetmenot.store import opt_outs, personal_data
 from forgetmenot.store.database import Database
@@ -72,67 +72,50 @@ def spare_path_of(database: Path) -> Path:
 
 def file_of(database: Path) -> "DeferredFile":
     """The file of a memory, with the one that takes its place."""
-    return DeferredFile(path_of(database), DeferredFile(spare_path_of(database)))
+    return DeferredFile(path_of(database), spare_path_of(database))
 
 
 class DeferredFile:
-    """Lines in a file of a fixed size. Nothing here raises: what cannot be written stays in memory and is said.
+    """Lines in a file of a fixed size; `spare` takes what it cannot.
 
-    `spare` takes what this one cannot.
+    Nothing here raises: what cannot be written stays in memory and is said.
     """
 
-    def __init__(self, path: Path, spare: "DeferredFile | None" = None) -> None:
-        self._path = path
-        self._spare = spare
-        self._places: dict[DeferredRequest, tuple[int, int]] = {}
-        self._end = 0
-        self._one_at_a_time = threading.RLock()  # each is called in a thread
+    def __init__(self, path: Path, *spare: Path) -> None:
+        self._paths = (path, *spare)
+        self._one_at_a_time = threading.Lock()  # each is called in a thread
 
     def load(self) -> list[DeferredRequest]:
-        """The requests in the file, oldest first. A line that cannot be read is left out."""
-        with self._one_at_a_time:
-            spare = self._spare.load() if self._spare is not None else []
-            return sorted([*self._load(), *spare], key=lambda request: request.at)
-
-    def _load(self) -> list[DeferredRequest]:
-        self._places, self._end, at, held = {}, 0, 0, b""
-        try:
-            held = self._path.read_bytes()
-        except FileNotFoundError:
-            pass
-        except OSError as error:
-            log.error("privacy requests cannot be read", file=str(self._path), reason=error.strerror)
-        for line in held.splitlines(keepends=True):
+        """The requests in the file, each once, oldest first. A line that cannot be read is left out."""
+        found: dict[DeferredRequest, None] = {}
+        for line in b"\n".join(map(_held, self._paths)).splitlines():
             with contextlib.suppress(msgspec.MsgspecError, UnicodeError, RecursionError):
-                request = msgspec.json.decode(line, type=DeferredRequest)
-                self._places[request] = (at, len(line))
-                self._end = at + len(line)
-            at += len(line)
-        return list(self._places)
+                found[msgspec.json.decode(line, type=DeferredRequest)] = None
+        return sorted(found, key=lambda request: request.at)
 
     def reserve(self) -> None:
         """Take the space that requests may need while there is some."""
-        self._write(self._end, b"\n" * max(0, RESERVED - self._end))
+        size = len(_held(self._paths[0]))
+        self._write(self._paths[0], size, b"\n" * (RESERVED - size))
 
     def add(self, request: DeferredRequest) -> None:
         """Write a request; it is on disk when this returns, if there is a disk that takes it."""
         line = msgspec.json.encode(request) + b"\n"
         with self._one_at_a_time:
-            if self._write(self._end, line):
-                self._places[request] = (self._end, len(line))
-                self._end += len(line)
-            elif self._spare is not None:
-                self._spare.add(request)
+            for path in self._paths:
+                if self._write(path, end_of_lines(_held(path)), line):
+                    return
 
     def remove(self, request: DeferredRequest) -> None:
-        """Overwrite a request that was carried out, so that nothing of it is left; a failure is only logged."""
-        if request not in self._places and self._spare is not None:
-            self._spare.remove(request)
+        """Overwrite a request that was carried out, so that nothing of it is left; a failure is only logged.
+
+        The file keeps its size: its space is what a full disk cannot take away.
+        """
+        line = msgspec.json.encode(request)
         with self._one_at_a_time:
-            at, length = self._places.pop(request, (0, 0))
-            self._write(at, b" " * (length - 1) + b"\n" if length else b"")
-            # the file keeps its size: its space is what a full disk cannot take away
-            self._end = self._end if self._places else 0
+            for path in self._paths:
+                while (at := _held(path).find(line)) >= 0 and self._write(path, at, b" " * len(line)):
+                    pass
 
     def forget(self, viewer_id: str) -> bool:
         """Overwrite the requests of an erased person; returns whether the last one was an opt-out."""
@@ -142,19 +125,26 @@ class DeferredFile:
         choices = [request.kind for request in theirs if request.kind in _CHOICES]
         return choices[-1:] == [DeferredKind.OPT_OUT]
 
-    def _write(self, at: int, data: bytes) -> bool:
-        if not data:
-            return True
+    def _write(self, path: Path, at: int, data: bytes) -> bool:
         try:
-            # the memory's own folder is there; only the spare one may have to be made
-            if self._spare is None:
-                make_own(self._path.parent)
-            write_own(self._path, data, at=at)
+            if path != self._paths[0]:  # the memory's own folder is there
+                make_own(path.parent)
+            write_own(path, data, at=at)
         except OSError as error:
-            alone = "" if self._spare is not None else " and is lost with a stop: it is kept in memory alone"
-            log.error(f"a privacy request cannot be written{alone}", file=str(self._path), reason=error.strerror)
+            alone = " and is lost with a stop: it is kept in memory alone" if path == self._paths[-1] else ""
+            log.error(f"a privacy request cannot be written{alone}", file=str(path), reason=error.strerror)
             return False
         return True
+
+
+def _held(path: Path) -> bytes:
+    try:
+        return path.read_bytes()
+    except FileNotFoundError:
+        return b""
+    except OSError as error:
+        log.error("privacy requests cannot be read", file=str(path), reason=error.strerror)
+        return b""
 
 
 class Fulfilled(msgspec.Struct, frozen=True):

@@ -166,7 +166,7 @@ class Postings:
         read = encoder.cosines(query.text, [note.fact for note in self.notes]) if encoder and cosines else []
         scores = self._scores(asked, *((ENCODER_SHARE, read) if read else (MEANING_SHARE, cosines)))
         if query.time:
-            scores = list(map(float.__add__, scores, self._reading(query.time, now)))
+            scores = list(map(float.__add__, scores, self._reading(query.time)))
         if lost:
             scores = [score * (1 - lost.get(note.id, 0.0)) for score, note in zip(scores, self.notes, strict=True)]
         shown = filter(lambda i: opens(self.notes[i]), self._ordered(scores, now))
@@ -244,14 +244,13 @@ class Postings:
                 best, most = known, near
         return best if most >= NEAR_ENOUGH else None
 
-    def _reading(self, time: TimeAsked, now: int) -> list[float]:
+    def _reading(self, time: TimeAsked) -> list[float]:
         """What each note adds by what it says about the time that is asked for."""
         if self._times is None:
             facts = [note.fact for note in self.notes]
             self._times = ([tells_time(fact) for fact in facts], [tells_duration(fact) for fact in facts])
-        dated = time.periods or time.stretches
         return [
-            (FITS_DATE * time.fits(note.last_confirmed_at, now) if dated else 0.0)
+            (FITS_DATE * time.fits(note.last_confirmed_at) if time.periods else 0.0)
             + TELLS_TIME * (time.when and tells)
             + TELLS_DURATION * (time.how_long and lasts)
             for note, tells, lasts in zip(self.notes, *self._times, strict=True)

@@ -211,6 +211,8 @@ async def _with_free_ids(tx: Transaction, batch: list[ReadLine], state: _Import)
         old = read.line.id
         if old is not None and taken.get(old) == (_subject(read, state), read.fact):
             state.numbers[old] = old
+            if read.line.superseded_by:  # an import that was stopped has not set it
+                state.successors[old] = read.line.superseded_by
             state.report.refused.append(RefusedLine(read.number, KNOWN))
             continue
         if old is not None and old in taken:

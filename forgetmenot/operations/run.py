@@ -23,16 +23,19 @@ LONGEST_TEXT = 4_000
 _NUMBER = re.compile(r"#?([0-9]{1,15})\Z")
 
 
-class NotAllowed(Exception):
-    """A viewer asks about another viewer. Control flow inside operations."""
+class Refused(Exception):
+    """A request is not done. Control flow inside operations: `run` makes the result of it that says why."""
+
+    def __init__(self, code: str, target: Target | None = None, **data: object) -> None:
+        super().__init__(code)
+        self.result = OperationResult(ok=False, code=code, data=data, target=target)
 
 
-class UnknownViewer(Exception):
-    """No viewer has that name. Control flow inside operations; carries the name."""
+class UnknownViewer(Refused):
+    """No viewer has that name."""
 
-
-class BadParameter(Exception):
-    """A parameter is missing or invalid. Control flow inside operations; carries its name."""
+    def __init__(self, name: str) -> None:
+        super().__init__("unknown_viewer", name=name)
 
 
 async def run(
@@ -56,12 +59,8 @@ async def run(
         values = checked(operation, params)
         target = await _target(context.db, operation, values, asker)
         result = await operation.service(context, Request(asker, target, values, progress))
-    except BadParameter as bad:
-        return OperationResult(ok=False, code="bad_parameter", data={"parameter": str(bad), "operation": name})
-    except NotAllowed:
-        return OperationResult(ok=False, code="not_yours")
-    except UnknownViewer as unknown:
-        return OperationResult(ok=False, code="unknown_viewer", data={"name": str(unknown)})
+    except Refused as refused:
+        return refused.result
     except FactRefused as refused:
         return OperationResult(ok=False, code=f"refused:{refused.rule}", target=target)
     except (InputError, SettingsError) as error:
@@ -78,34 +77,33 @@ def may_ask(operation: Operation, asker: Asker) -> bool:
 
 
 def checked(operation: Operation, params: Mapping[str, object]) -> dict[str, object]:
-    """The declared parameters, converted to their types; others are dropped. Raises BadParameter."""
-    return {
-        one.name: _fit(one, params[one.name]) for one in operation.params if not _left_out(one, params.get(one.name))
-    }
-
-
-def _left_out(parameter: Parameter, value: object) -> bool:
-    if value is not None and value != "":
-        return False
-    if not (parameter.optional or parameter.kind is ParameterKind.FLAG):
-        raise BadParameter(parameter.name)
-    return True
+    """The declared parameters, converted to their types; others are dropped. Raises Refused."""
+    values = {}
+    for one in operation.params:
+        value = params.get(one.name)
+        if value is None or value == "":
+            fits = one.optional or one.kind is ParameterKind.FLAG
+        else:
+            values[one.name] = value = _fit(one, value)
+            fits = value is not None
+        if not fits:
+            raise Refused("bad_parameter", parameter=one.name, operation=operation.name)
+    return values
 
 
 def _fit(parameter: Parameter, value: object) -> object:
+    """The value in the parameter's type; None if it is none of that."""
     if parameter.kind is ParameterKind.FLAG:
         return bool(value)
     if not isinstance(value, (str, int)) or len(str(value)) > LONGEST_TEXT:
-        raise BadParameter(parameter.name)
+        return None
     text = str(value)
     if parameter.kind is ParameterKind.NUMBER:
         number = _NUMBER.match(text)
-        if number is None or int(number[1]) < parameter.least:
-            raise BadParameter(parameter.name)
-        return min(int(number[1]), parameter.most)
-    if parameter.choices and text.casefold() not in parameter.choices:
-        raise BadParameter(parameter.name)
-    return text.casefold() if parameter.choices else text
+        return min(int(number[1]), parameter.most) if number and int(number[1]) >= parameter.least else None
+    if not parameter.choices:
+        return text
+    return text.casefold() if text.casefold() in parameter.choices else None
 
 
 async def _target(db: Database, operation: Operation, values: Mapping[str, object], asker: Asker) -> Target:
@@ -117,12 +115,12 @@ async def _target(db: Database, operation: Operation, values: Mapping[str, objec
 
 
 async def resolve_target(db: Database, asker: Asker, name: str) -> Target:
-    """Who a name in chat means (empty: the asker). Raises NotAllowed, UnknownViewer."""
+    """Who a name in chat means (empty: the asker). Raises Refused."""
     wanted = name.removeprefix("@").casefold()
     if wanted in SELF_WORDS or wanted in {asker.login.casefold(), asker.display_name.casefold()}:
         return own_target(asker)
     if not asker.moderates:
-        raise NotAllowed
+        raise Refused("not_yours")
     if wanted in CHANNEL_WORDS:
         return Target()
     known = await viewers.called(db, [wanted])

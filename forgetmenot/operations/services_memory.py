@@ -4,6 +4,9 @@ Each function is one use case for every surface. operations/run has checked who 
 change is checked here. Raises FactRefused for what the memory's rules refuse; `run` turns it into a result.
 """
 
+from collections.abc import Awaitable, Callable
+from functools import partial
+
 from forgetmenot.clock import MINUTE
 from forgetmenot.domain.memory import Importance, Note, Scope, SourceKind
 from forgetmenot.domain.operation import Asker, OperationResult, Surface, Target
@@ -18,8 +21,9 @@ from forgetmenot.memory.notes import edits
 from forgetmenot.memory.notes.note_merge import LIVE
 from forgetmenot.memory.notes.proposals import FactRefused
 from forgetmenot.operations.entry import OperationContext, Request
-from forgetmenot.operations.run import CHANNEL_WORDS, NotAllowed, UnknownViewer, own_target, owner, resolve_target
+from forgetmenot.operations.run import CHANNEL_WORDS, Refused, UnknownViewer, own_target, owner, resolve_target
 from forgetmenot.store import channel_state, events, notes, opt_outs, viewers
+from forgetmenot.store.database import Transaction
 from forgetmenot.text.mentions import defang, ids_in, mention, show
 from forgetmenot.text.statements import first_word, others_fact, own_fact, said_of_oneself
 from forgetmenot.text.words import telling_stems, words
@@ -110,15 +114,15 @@ async def _quoted(context: OperationContext, request: Request, note: Note) -> di
 
 async def remember(context: OperationContext, request: Request) -> OperationResult:
     """Store a fact. In chat the text says who it is about, elsewhere the request."""
-    fact = request.text("fact")
-    if request.asker.surface is not Surface.CHAT:
-        if request.asker.surface is Surface.DOCK:
-            await _refuse_unknown(context, request.target)
-        return await _keep(context, request, request.target, fact, joke=request.flag("joke"))
-    if blocked := await _keeps_nothing(context, request):
-        return blocked
-    parts = await _subject_and_fact(context, request, fact)
-    return parts if isinstance(parts, OperationResult) else await _keep(context, request, *parts)
+    fact, about = request.text("fact"), request.target
+    if request.asker.surface is Surface.CHAT:
+        await _refuse_not_stored(context, request)
+        about, fact = await _subject_and_fact(context, request, fact)
+    elif request.asker.surface is Surface.DOCK and about.id is not None:
+        viewer = await viewers.get(context.db, about.id)
+        if viewer is None or viewer.opted_out:
+            raise FactRefused("opted_out")
+    return await _keep(context, request, about, fact, joke=request.flag("joke"))
 
 
 async def correct(context: OperationContext, request: Request) -> OperationResult:
@@ -149,8 +153,7 @@ async def remember_this(context: OperationContext, request: Request) -> Operatio
     lines = await _lines_before(context, who.id, request)
     if not lines:
         return OperationResult(ok=False, code="nothing_said", target=who)
-    if blocked := await _keeps_nothing(context, request):
-        return blocked
+    await _refuse_not_stored(context, request)
     facts = [fact for line in reversed(lines) if (fact := said_of_oneself(line)) is not None]
     fact = facts[0] if facts else f'said: "{" / ".join(lines)}"'
     return await _keep(context, request, who, fact[:200])
@@ -161,24 +164,15 @@ async def flag_joke(context: OperationContext, request: Request) -> OperationRes
     return await _keep(context, request, Target(), request.text("text"), joke=True)
 
 
-async def _keeps_nothing(context: OperationContext, request: Request) -> OperationResult | None:
-    """Whether nothing from this asker is stored: they opted out, or are unknown."""
+async def _refuse_not_stored(context: OperationContext, request: Request) -> None:
+    """Raise Refused where nothing from this asker is stored: they opted out, or are unknown."""
     if request.asker.viewer_id in await opt_outs.opted_out(context.db):
-        return OperationResult(ok=False, code="you_opted_out")
+        raise Refused("you_opted_out")
     if await viewers.get(context.db, request.asker.viewer_id) is None:
-        return OperationResult(ok=False, code="not_stored")
-    return None
+        raise Refused("not_stored")
 
 
-async def _refuse_unknown(context: OperationContext, target: Target) -> None:
-    viewer = await viewers.get(context.db, target.id) if target.id is not None else None
-    if target.id is not None and (viewer is None or viewer.opted_out):
-        raise FactRefused("opted_out")
-
-
-async def _subject_and_fact(
-    context: OperationContext, request: Request, typed: str
-) -> tuple[Target, str] | OperationResult:
+async def _subject_and_fact(context: OperationContext, request: Request, typed: str) -> tuple[Target, str]:
     """The subject of a typed text and the fact; a moderator's text about no known viewer is about the channel."""
     asker = request.asker
     name, rest = first_word(typed.removeprefix("about "))
@@ -188,16 +182,24 @@ async def _subject_and_fact(
     if fact is not None and not await _is_about_another(context, typed, name, rest):
         return own_target(asker), fact
     if not asker.moderates:
-        return OperationResult(ok=False, code="about_yourself" if fact is None else "not_yours")
+        raise Refused("about_yourself" if fact is None else "not_yours")
     if name.casefold() == "the":
         name, rest = first_word(rest)
-    try:
-        about = await resolve_target(context.db, asker, name or "?")
-    except UnknownViewer:
-        if typed.startswith("@") or rest.startswith(":"):
-            raise
+    named = typed.startswith("@") or rest.lstrip().startswith(":")
+    about = await _named(context, asker, name, must_be=named)
+    if about is None:
         return Target(), typed
-    return about, others_fact(rest) if about.id is not None or rest.lstrip().startswith(":") else typed
+    return about, others_fact(rest) if about.id is not None or named else typed
+
+
+async def _named(context: OperationContext, asker: Asker, name: str, *, must_be: bool) -> Target | None:
+    """Who goes by a name; None if nobody does. Raises UnknownViewer where it `must_be` somebody's."""
+    try:
+        return await resolve_target(context.db, asker, name or "?")
+    except UnknownViewer:
+        if must_be:
+            raise
+        return None
 
 
 async def _is_about_another(context: OperationContext, typed: str, name: str, rest: str) -> bool:
@@ -252,34 +254,44 @@ async def _lines_before(context: OperationContext, viewer_id: str, request: Requ
 
 async def forget(context: OperationContext, request: Request) -> OperationResult:
     """Forget the one note that the words or `#id` match: permanently if its subject asks, else it can be restored."""
-    typed = request.text("what")
-    in_chat = request.asker.surface is Surface.CHAT
-    about, what = await _about(context, request, typed) if in_chat else (request.target, typed)
+    typed, asker = request.text("what"), request.asker
+    about, what = await _about(context, asker, typed) if asker.surface is Surface.CHAT else (request.target, typed)
     if not words(what):
         return OperationResult(ok=False, code="forget_what", target=about)
     just_used = " ".join(words(what)) in THAT
     found = await (_just_used(context, request) if just_used else _find(context, request, about, what))
     if not found:
         return OperationResult(ok=False, code="forget_what" if just_used else "nothing_found", target=about)
+    note = await _only(context, request, "which_note", found)
+    if note.subject_id is None or note.subject_id != asker.viewer_id:
+        return await _retract(context, request, note.id)
+    data = await _quoted(context, request, note)
+    await forget_fact(context.db, note.id, at=context.clock.now())
+    return OperationResult(ok=True, code="forgotten", data=data)
+
+
+async def _only(context: OperationContext, request: Request, code: str, found: list[Note]) -> Note:
+    """The one note that was found. Raises Refused: it lists several, or says that none is meant."""
+    if not found:
+        raise Refused("wrong_what")
     if len(found) > 1:
-        return await _which(context, request, "which_note", found)
-    return await _let_go(context, request, found[0])
+        several = [await _quoted(context, request, note) for note in found]
+        raise Refused(code, request.target, id=found[0].id, notes=several)
+    return found[0]
 
 
-async def _which(context: OperationContext, request: Request, code: str, found: list[Note]) -> OperationResult:
-    several = [await _quoted(context, request, note) for note in found]
-    return OperationResult(ok=False, code=code, data={"id": found[0].id, "notes": several}, target=request.target)
+async def _just_used(context: OperationContext, request: Request, tx: Transaction | None = None) -> list[Note]:
+    """What the bot used when it last spoke to the asker, a moderator: to anybody, as far as it is theirs to change.
 
-
-async def _just_used(context: OperationContext, request: Request) -> list[Note]:
-    """What the bot used when it last spoke to the asker, a moderator: to anybody, as far as it is theirs to change."""
+    What it had only heard becomes a note in `tx`.
+    """
     asker = request.asker
     said = await just_said(context.db, asker.viewer_id, context.clock.now(), to_anybody=asker.moderates)
     if said is None or said.notes or asker.moderates:
         return [note for note in said.notes if _may_change(asker, note)] if said is not None else []
     privacy = context.settings().privacy
     heard = await heard_in(context.db, said.text, asker.viewer_id, privacy)
-    return [await as_note(context.db, one, privacy) for one in heard[:1]]
+    return [await as_note(tx or context.db, one, privacy) for one in heard[:1]]
 
 
 async def _heard(context: OperationContext, about: Target, what: str) -> list[Note]:
@@ -295,20 +307,12 @@ def _may_change(asker: Asker, note: Note | None) -> bool:
     return asker.moderates or (note is not None and note.subject_id == asker.viewer_id)
 
 
-async def _about(context: OperationContext, request: Request, typed: str) -> tuple[Target, str]:
+async def _about(context: OperationContext, asker: Asker, typed: str) -> tuple[Target, str]:
     """The subject of a text and the rest: "@bob drums" is about bob if a moderator says it."""
-    asker = request.asker
     name, rest = first_word(typed.removeprefix("about "))
-    if not asker.moderates:
-        if typed.strip().startswith("@"):
-            await resolve_target(context.db, asker, name)
-        return own_target(asker), typed
-    try:
-        return await resolve_target(context.db, asker, name or "?"), rest
-    except UnknownViewer:
-        if typed.strip().startswith("@"):
-            raise
-        return own_target(asker), typed
+    named = typed.strip().startswith("@")
+    about = await _named(context, asker, name, must_be=named) if asker.moderates or named else None
+    return (about, rest) if about is not None and asker.moderates else (own_target(asker), typed)
 
 
 async def _find(context: OperationContext, request: Request, about: Target, what: str) -> list[Note]:
@@ -326,51 +330,52 @@ async def _find(context: OperationContext, request: Request, about: Target, what
     return fitting or (await edits.find(context.db, about.id, what, now=now, past=True) if about.own else [])
 
 
-async def _let_go(context: OperationContext, request: Request, note: Note) -> OperationResult:
-    if note.subject_id is None or note.subject_id != request.asker.viewer_id:
-        return await _retract(context, request, note.id)
-    data = await _quoted(context, request, note)
-    await forget_fact(context.db, note.id, at=context.clock.now())
-    return OperationResult(ok=True, code="forgotten", data=data)
-
-
-_NO_NOTE_MEANT = OperationResult(ok=False, code="wrong_what")
-
-
-async def _meant(context: OperationContext, request: Request, text: str) -> list[Note]:
-    """The notes that a new text without a number may be for: just used, else of the asker and about the same."""
-    if found := await _just_used(context, request):
-        return found
-    note = meant_note(await notes.of_subject(context.db, request.asker.viewer_id, LIVE), text)
-    return [note] if note is not None else []
+async def _note_meant(context: OperationContext, request: Request, find: Callable[[], Awaitable[list[Note]]]) -> Note:
+    """The note of the number, else the one that is found. Raises Refused, FactRefused."""
+    if number := request.number("id"):
+        note = await notes.get(context.db, number)
+    else:
+        note = await _only(context, request, "which_wrong", await find())
+    if not _may_change(request.asker, note):
+        raise Refused("not_yours")
+    if note is None:
+        raise FactRefused("not_found")
+    return note
 
 
 async def edit(context: OperationContext, request: Request) -> OperationResult:
-    """Correct a note: its subject and moderators may; the old version stays in its history."""
-    asker, note_id, text = request.asker, request.number("id"), defang(request.text("text"))
-    if asker.surface is Surface.CHAT and (blocked := await _keeps_nothing(context, request)):
-        return blocked
-    if note_id:
-        old, new = await notes.get(context.db, note_id), text
-        if old is not None and old.subject_id is not None and asker.surface is Surface.CHAT:
-            new = reworded(old.fact, text, most=2)
-    else:
-        found = await _meant(context, request, text)
-        if len(found) != 1:
-            return await _which(context, request, "which_wrong", found) if found else _NO_NOTE_MEANT
-        old, new = found[0], reworded(found[0].fact, text)
-    if not _may_change(asker, old):
-        raise NotAllowed
-    note_id, fact = old.id if old is not None else note_id, await edits.with_mentions(context.db, new)
+    """Correct a note: its subject and moderators may; the old version stays in its history.
+
+    Without a number the one that was just used, else the one of the asker's that the new text is about.
+    """
+    asker, text = request.asker, defang(request.text("text"))
+    in_chat, by_number = asker.surface is Surface.CHAT, bool(request.number("id"))
+    if in_chat:
+        await _refuse_not_stored(context, request)
     now, privacy = context.clock.now(), context.settings().privacy
+    links = asker.moderates or not in_chat
     if not asker.viewer_id:  # on the command line; a fact is somebody's word: the streamer's
         asker = await owner(context.db, asker.surface, await channel_state.read(context.db, "login") or "", now)
-    links = asker.moderates or asker.surface is not Surface.CHAT
-    note = await edits.edit(
-        context.db, note_id, fact, by=asker.viewer_id, at=now, privacy=privacy, links=links, line=asker.line_id
-    )
-    data = {**await _quoted(context, request, note), "old": note_id}
-    return OperationResult(ok=True, code="edited", data=data)
+    # in one write: what was only heard becomes a note for the new text, and stays none if that is refused
+    async with context.db.write() as tx:
+        old = await _note_meant(context, request, partial(_just_used_or_like, context, request, text, tx))
+        new = text
+        if not by_number:
+            new = reworded(old.fact, text)
+        elif in_chat and old.subject_id is not None:
+            new = reworded(old.fact, text, most=2)
+        fact = await edits.with_mentions(tx, new)
+        note = await edits.edit(
+            tx, old.id, fact, by=asker.viewer_id, at=now, privacy=privacy, links=links, line=asker.line_id
+        )
+    return OperationResult(ok=True, code="edited", data={**await _quoted(context, request, note), "old": old.id})
+
+
+async def _just_used_or_like(context: OperationContext, request: Request, text: str, tx: Transaction) -> list[Note]:
+    if found := await _just_used(context, request, tx):
+        return found
+    note = meant_note(await notes.of_subject(context.db, request.asker.viewer_id, LIVE), text)
+    return [note] if note is not None else []
 
 
 async def pin(context: OperationContext, request: Request, *, pinned: bool) -> OperationResult:
@@ -382,21 +387,14 @@ async def pin(context: OperationContext, request: Request, *, pinned: bool) -> O
 
 async def retract(context: OperationContext, request: Request) -> OperationResult:
     """Remove a note from use; it keeps its text and can be restored. Without a number the one that was just used."""
-    note_id = request.number("id")
-    if not note_id:
-        if changed := await changed_by(context.db, request.asker.line_id):  # as a correction, when it was heard
-            return OperationResult(ok=True, code=changed.code, data=await _quoted(context, request, changed.note))
-        what = request.text("what")
-        named = what and " ".join(words(what)) not in THAT
-        found = await (
-            _find(context, request, own_target(request.asker), what) if named else _just_used(context, request)
-        )
-        if len(found) != 1:
-            return await _which(context, request, "which_wrong", found) if found else _NO_NOTE_MEANT
-        note_id = found[0].id
-    elif not _may_change(request.asker, await notes.get(context.db, note_id)):
-        raise NotAllowed
-    return await _retract(context, request, note_id)
+    what, by_number = request.text("what"), bool(request.number("id"))
+    if not by_number and (changed := await changed_by(context.db, request.asker.line_id)):
+        # as a correction, when it was heard
+        return OperationResult(ok=True, code=changed.code, data=await _quoted(context, request, changed.note))
+    find = partial(_just_used, context, request)
+    if what and " ".join(words(what)) not in THAT:
+        find = partial(_find, context, request, own_target(request.asker), what)
+    return await _retract(context, request, (await _note_meant(context, request, find)).id)
 
 
 async def _retract(context: OperationContext, request: Request, note_id: int) -> OperationResult:

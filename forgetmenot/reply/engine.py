@@ -16,7 +16,7 @@ from collections import OrderedDict
 from collections.abc import Awaitable, Callable, Iterator
 from dataclasses import dataclass
 
-from forgetmenot.clock import HOUR, SECOND, Clock
+from forgetmenot.clock import HOUR, SECOND
 from forgetmenot.domain.chat import ChatEvent, Role, Standing
 from forgetmenot.errors import ForgetMeNotError, StoreError
 from forgetmenot.languages import reason
@@ -26,18 +26,16 @@ from forgetmenot.operations import switches
 from forgetmenot.reply.outbox import Outgoing
 from forgetmenot.reply.triggers import (
     Conversations,
-    Identity,
     Trigger,
     is_ignored,
     is_stale,
     trigger_of,
     wait_ms,
 )
-from forgetmenot.reply.writer import PendingReply, ReplyParts, ReplyWriter, Words
+from forgetmenot.reply.writer import PendingReply, ReplyWriter
 from forgetmenot.settings.schema import Mode, Settings
 from forgetmenot.store import bot_messages, opt_outs
 from forgetmenot.store.bot_messages import ReplyStatus
-from forgetmenot.store.database import Database
 
 EVENTS_REMEMBERED = 2_000
 PEOPLE_REMEMBERED = 5_000
@@ -54,33 +52,20 @@ class Reply:
 
 
 class ReplyEngine:
-    """Answers chat. `identity` tells who the bot is now; `flush` makes lines that were just heard readable.
-
-    `room_modes`: those that are on in the channel, whoever switched them on. `speaks_up`: whether it may speak without
-    being spoken to, as far as spending limits go.
-    """
+    """Answers chat. `speaks_up`: whether it may speak without being spoken to, as far as spending limits go."""
 
     def __init__(
         self,
-        parts: ReplyParts,
+        writer: ReplyWriter,
         *,
-        db: Database,
         settings: Callable[[], Settings],
-        clock: Clock,
-        identity: Callable[[], Identity],
-        flush: Callable[[], Awaitable[None]],
-        room_modes: Callable[[], frozenset[str]] = frozenset,
         speaks_up: Callable[[], Awaitable[bool]] | None = None,
     ) -> None:
-        self._db = db
-        self._speaks_up = speaks_up
-        self._gatherer = parts.gatherer
-        self._outbox = parts.outbox
-        self._writer = ReplyWriter(parts, db=db, clock=clock, identity=identity, flush=flush, room_modes=room_modes)
+        self._writer = writer
+        self._db, self._clock, self._outbox = writer.db, writer.clock, writer.outbox
+        self._identity, self._flush = writer.identity, writer.flush
         self._settings = settings
-        self._clock = clock
-        self._identity = identity
-        self._flush = flush
+        self._speaks_up = speaks_up
         self.follow_ups = ConversationTracker()
         self._seen: OrderedDict[str, None] = OrderedDict()
         self._met: OrderedDict[str, int] = OrderedDict()
@@ -218,7 +203,7 @@ class ReplyEngine:
     async def _returns(self, event: ChatEvent, settings: Settings) -> bool:
         if settings.bot.mode is not Mode.LIVE:
             return False
-        return await self._gatherer.standing(event, settings) is Standing.RETURNER
+        return await self._writer.gatherer.standing(event, settings) is Standing.RETURNER
 
     def _is_first_line(self, event: ChatEvent) -> bool:
         """Whether this person has not spoken since the program started, or for half a day: who is greeted, is once."""
@@ -243,20 +228,15 @@ class ReplyEngine:
             words = await self._writer.words_for(job)
         finally:
             self._thinking -= 1
-        return await (self._end(job, ReplyStatus.SILENT, words.reason) if words.reason else self._speak(job, words))
-
-    async def _speak(self, job: PendingReply, words: Words) -> Reply:
-        text = words.text
-        if not text:
-            return await self._end(job, ReplyStatus.SILENT, reason("nothing_left"))
+        if words.reason or not words.text:
+            return await self._end(job, ReplyStatus.SILENT, words.reason or reason("nothing_left"))
         if job.settings.bot.mode is Mode.SHADOW:
-            return await self._end(job, ReplyStatus.SHADOW, "", text)
-        viewer_id = job.event.user_id
+            return await self._end(job, ReplyStatus.SHADOW, "", words.text)
         message = Outgoing(
             job.reply_id,
-            text,
+            words.text,
             job.deadline,
-            viewer_id,
+            job.event.user_id,
             job.reply_to,
             kept=job.kept,
             reason_to_drop=words.reason_to_drop,
@@ -264,14 +244,10 @@ class ReplyEngine:
         sent = await self._outbox.send(message)
         # an unknown fate counts as an answer, so that nobody gets two
         if sent.status in {ReplyStatus.SENT, ReplyStatus.UNKNOWN}:
-            self._answered(job)
-        return Reply(job.reply_id, sent.status, text, sent.detail)
-
-    def _answered(self, job: PendingReply) -> None:
-        now = self._clock.now()
-        self.follow_ups.answered(job.event.user_id, now, direct=job.trigger.direct)
-        if not job.trigger.direct:
-            self._spoke_up = now
+            self.follow_ups.answered(job.event.user_id, self._clock.now(), direct=job.trigger.direct)
+            if not job.trigger.direct:
+                self._spoke_up = self._clock.now()
+        return Reply(job.reply_id, sent.status, words.text, sent.detail)
 
     async def _end(self, job: PendingReply, status: ReplyStatus, detail: str, text: str = "") -> Reply:
         async with self._db.write() as tx:
@@ -309,7 +285,6 @@ class ReplyEngine:
 
 SPEAKERS_KEPT = 200
 CONVERSATIONS_KEPT = 500
-LINES_BETWEEN = 0  # of others; after one, what somebody says is as likely for whoever spoke
 LINES_BEFORE_A_QUESTION = 15  # of others; after more, chat has gone on, and a question is for whoever is talked to now
 
 
@@ -320,14 +295,14 @@ class ConversationTracker:
         self._answered: OrderedDict[str, int] = OrderedDict()
         self._speakers: OrderedDict[str, None] = OrderedDict()
         self._near: dict[str, int] = {}  # viewer → how many lines of others may still come before a question
-        self._fresh: dict[str, int] = {}  # the same before a statement
+        self._fresh: set[str] = set()  # those whom nobody spoke after: what another says is as likely for whoever spoke
 
     def heard(self, event: ChatEvent) -> None:
         """Take in that somebody spoke: whoever else the bot talks with has a line less to go on in."""
         self._near = {
             who: left - (who != event.user_id) for who, left in self._near.items() if left or who == event.user_id
         }
-        self._fresh = {who: left - 1 for who, left in self._fresh.items() if left and who != event.user_id}
+        self._fresh.clear()
         for name in (event.login.casefold(), event.display_name.casefold()):
             self._speakers[name] = None
             self._speakers.move_to_end(name)
@@ -337,7 +312,7 @@ class ConversationTracker:
     def answered(self, viewer_id: str, at: int, *, direct: bool = True) -> None:
         """The bot has answered somebody; `direct`: they had asked outright."""
         if direct:
-            self._fresh[viewer_id] = LINES_BETWEEN
+            self._fresh.add(viewer_id)
         self._near[viewer_id] = LINES_BEFORE_A_QUESTION
         self._answered[viewer_id] = at
         self._answered.move_to_end(viewer_id)
@@ -352,10 +327,8 @@ class ConversationTracker:
         """Somebody was erased, or has left the conversation."""
         self._answered.pop(viewer_id, None)
         self._near.pop(viewer_id, None)
-        self._fresh.pop(viewer_id, None)
+        self._fresh.discard(viewer_id)
 
     def conversations(self) -> Conversations:
         """What the triggers look at."""
-        return Conversations(
-            {who: self._answered[who] for who in self._near}, self._speakers.keys(), self._fresh.keys()
-        )
+        return Conversations({who: self._answered[who] for who in self._near}, self._speakers.keys(), self._fresh)

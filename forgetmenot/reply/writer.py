@@ -44,6 +44,7 @@ from forgetmenot.reply.support import (
     borrowed,
     contradicted,
     facts_in,
+    never_said,
     parroted,
     repeated,
     says_nothing,
@@ -66,6 +67,7 @@ QUOTE_EVERY = 10 * MINUTE
 LINES_AROUND = 10
 CHANNEL = ("channel", "channel_notes", "channel_notes_more", "channel_notes_asked", "digest", "episodes")
 ABOUT_PEOPLE = ("lore", "brief", "others")
+OWN_WORDS = ("lore", "brief", "own_messages", "message")
 SHARED = ("past_episode", "own_messages", "chat", "actions_done")
 """Sections that may answer a question about the channel, and one about anybody."""
 _NUMBER = re.compile(r"(?:\[id:|#)(\d+)")
@@ -112,66 +114,52 @@ class Words:
 _Row = tuple[str, int | str]
 
 
-@dataclass(frozen=True, slots=True)
-class ReplyParts:
-    """Whom a reply is made with."""
+@dataclass(slots=True)
+class ReplyWriter:
+    """Writes replies. It neither sends them nor decides which line gets one.
 
+    `identity` tells who the bot is now; `flush` makes lines that were just heard readable; `room_modes`: those that are
+    on in the channel, whoever switched them on.
+    """
+
+    db: Database
+    clock: Clock
     model: LanguageModel
     gatherer: ContextGatherer
     keeper: PrefixKeeper
     outbox: Outbox
     executor: Executor
-
-
-class ReplyWriter:
-    """Writes replies. It neither sends them nor decides which line gets one."""
-
-    def __init__(
-        self,
-        parts: ReplyParts,
-        *,
-        db: Database,
-        clock: Clock,
-        identity: Callable[[], Identity],
-        flush: Callable[[], Awaitable[None]],
-        room_modes: Callable[[], frozenset[str]],
-    ) -> None:
-        self._db = db
-        self._model = parts.model
-        self._gatherer = parts.gatherer
-        self._keeper = parts.keeper
-        self._outbox = parts.outbox
-        self._executor = parts.executor
-        self._room_modes = room_modes
-        self._clock = clock
-        self._identity = identity
-        self._flush = flush
-        self._quoted_at: int | None = None
+    identity: Callable[[], Identity]
+    flush: Callable[[], Awaitable[None]]
+    room_modes: Callable[[], frozenset[str]]
+    _quoted_at: int | None = None
 
     async def words_for(self, job: PendingReply) -> Words:
         """The words, or a reason for none. What was written over rows that are taken back meanwhile is written anew."""
         for _ in range(THOUGHTS):
-            await self._flush()
-            if await events.was_deleted(self._db, job.event.id):
+            await self.flush()
+            if await events.was_deleted(self.db, job.event.id):
                 return Words("", reason("line_cleared"))
             made = await self._prompt(job)
+            if job.trigger.kind is TriggerKind.BARE and not made.material.before:
+                return Words(in_language(job.settings.bot.language)("chat.called"))
             request = reply_request(made.prompt, job.settings, made.material.speaker.role, job.trigger.question)
             answer = error = None
             try:
-                answer = await self._model.generate(request)
+                answer = await self.model.generate(request)
             except ModelError as failure:
                 error = failure
                 log.warning("no answer from the model", reply=job.reply_id, error=type(error).__name__)
-            await self._flush()
+            await self.flush()
             # seconds have passed since the prompt was read
-            if await self._db.together(partial(_taken_back, made=made)):
+            if await self.db.together(partial(_taken_back, made=made)):
                 continue
-            context = filter_context(job, made.material, self._identity(), made.prompt)
+            context = filter_context(job, made.material, self.identity(), made.prompt)
             if answer is None:
                 text, why = await self._without_model(job, request, made.material, context, error)
             else:
                 text, why = await self._written(job, made, request, answer, context)
-            gone = await self._db.together(partial(_taken_back, made=made))
+            gone = await self.db.together(partial(_taken_back, made=made))
             # what its own action did to notes; lines and people that are gone by now are others' work
             before = frozenset(row for row in gone if row[0] in {"note", "revision"})
             return Words(text, why, partial(self._reason_to_drop, job, made, text, before))
@@ -194,20 +182,20 @@ class ReplyWriter:
         return words, "" if words else reply.problem
 
     async def _prompt(self, job: PendingReply) -> Composed:
-        bot_id = self._identity().user_id
-        made = await compose(self._keeper, self._gatherer, job.trigger, job.settings, bot_id=bot_id)
-        async with self._db.write() as tx:
+        bot_id = self.identity().user_id
+        made = await compose(self.keeper, self.gatherer, job.trigger, job.settings, bot_id=bot_id)
+        async with self.db.write() as tx:
             await bot_messages.record_prompt(tx, job.reply_id, explanation.telemetry(made, job.settings))
         return made
 
     async def _reason_to_drop(self, job: PendingReply, made: Composed, text: str, before: frozenset[_Row]) -> str:
         """Why words may not go out any more, now that their turn has come; empty if they may. Raises StoreError."""
-        if await events.was_deleted(self._db, job.event.id):
+        if await events.was_deleted(self.db, job.event.id):
             return reason("line_cleared")
-        gone = await self._db.together(partial(_taken_back, made=made)) - before - {("line", job.event.id)}
+        gone = await self.db.together(partial(_taken_back, made=made)) - before - {("line", job.event.id)}
         texts: dict[_Row, str] = {("line", line.event_id): line.text for line in made.material.said}
         texts.update((("note", note_id), fact) for note_id, fact in _facts_shown(made.prompt).items())
-        left_alone = (await load_filter(self._db)).about(made.material.names) if gone else ()
+        left_alone = (await load_filter(self.db)).about(made.material.names) if gone else ()
         mentioned = used_notes(text, dict(enumerate(texts.get(row, "") for row in gone)))
         hidden = any(kind == "person" for kind, _ in gone)
         if mentioned or hidden or without_suppressed(text, left_alone) != text:
@@ -215,7 +203,7 @@ class ReplyWriter:
         # a summary may have told it as well, and what was heard today is no note
         people = made.material.names if any(kind == "revision" for kind, _ in gone) else ()
         since = job.event.at - 1
-        forgotten = [await is_forgotten(self._db, one, traces(text), own_since=None, since=since) for one in people]
+        forgotten = [await is_forgotten(self.db, one, traces(text), own_since=None, since=since) for one in people]
         return reason("prompt_cleared") if any(forgotten) else ""
 
     async def _settle(
@@ -227,19 +215,19 @@ class ReplyWriter:
         fired = (reply.problem,) if reply.problem and reply.say else ()
         say = polished.text
         if reply.proposal is not None:
-            if self._outbox.refusal_reason("", job.deadline):
+            if self.outbox.refusal_reason("", job.deadline):
                 return Polished("", (*fired, "too late"))  # neither done nor claimed
             if_refused = polish(reply.proposal.if_refused, context).text
             params = {**reply.proposal.params}
             if "text" in params:
-                params["text"] = await without_hidden_names(self._db, params["text"], job.event.user_id)
+                params["text"] = await without_hidden_names(self.db, params["text"], job.event.user_id)
             proposal = replace(reply.proposal, params=params, if_refused=if_refused)
             say = await self._carry_out(job, proposal, material, say)
         elif claims_action(say, {done.done for done in material.actions_done}):
             say, fired = language("action.neutral"), (*fired, "claim")
         if (allowed := without_suppressed(say, material.left_alone)) != say:
             say, fired = allowed or language("action.another_subject"), (*fired, "left alone")
-        if (allowed := await without_hidden_names(self._db, say, job.event.user_id)) != say:
+        if (allowed := await without_hidden_names(self.db, say, job.event.user_id)) != say:
             say, fired = allowed, (*fired, "hidden name")
         if say != polished.text:
             polished = polish(say, context)
@@ -262,6 +250,7 @@ class ReplyWriter:
         invented = borrowed(said, people, question, [other.viewer.display_name for other in material.others])
         invented += [claim for claim in claims if CLOCK_TIME.fullmatch(said[claim.start : claim.end])]
         invented += parroted(said, question, material.names.values())
+        invented += never_said(said, [texts[name] for name in OWN_WORDS if name in texts])
         # what is not the model's own (an executor's words, our neutral line) may well be the same each time
         if said in own:
             again = repeated(said, context.last_replies, facts, question)
@@ -301,10 +290,10 @@ class ReplyWriter:
             recent_lines=tuple(line.text for line in material.chat[-LINES_AROUND:]),
             bot_message_id=job.reply_id,
             words=say,
-            room_modes=self._room_modes(),
+            room_modes=self.room_modes(),
             question=job.trigger.question if job.trigger.direct else "",
         )
-        return (await self._executor.carry_out(proposal, context)).words_hint or say
+        return (await self.executor.carry_out(proposal, context)).words_hint or say
 
     async def _record(
         self,
@@ -316,7 +305,7 @@ class ReplyWriter:
         claims: list[Claim],
     ) -> None:
         usage = explanation.usage(prompt, answer)
-        async with self._db.write() as tx:
+        async with self.db.write() as tx:
             await bot_messages.record_answer(
                 tx,
                 job.reply_id,
@@ -329,12 +318,12 @@ class ReplyWriter:
         for name in polished.filters:
             log.info("filter fired", reply=job.reply_id, filter=name)
         await model_calls.learn_factor(
-            self._db,
-            self._model.name,
+            self.db,
+            self.model.name,
             prompt.estimated_tokens,
             answer.usage.input,
-            self._clock.now(),
-            factor=self._keeper.factor,
+            self.clock.now(),
+            factor=self.keeper.factor,
         )
 
     async def _without_model(
@@ -349,7 +338,7 @@ class ReplyWriter:
         if words := await self._about_correction(job, material):
             return words, ""
         reason = str(error)
-        now = self._clock.now()
+        now = self.clock.now()
         due = self._quoted_at is None or now - self._quoted_at >= QUOTE_EVERY
         if not (job.trigger.direct and due):
             return "", reason
@@ -369,18 +358,18 @@ class ReplyWriter:
 
     async def _about_correction(self, job: PendingReply, material: TailMaterial) -> str:
         """What the line has just corrected; or how to correct the note just used, where it seems to mean that."""
-        who, change = job.event.user_id, await changed_by(self._db, job.event.id)
+        who, change = job.event.user_id, await changed_by(self.db, job.event.id)
         if change is not None:
             code, found = change.code, [change.note]
         else:
-            said = await just_said(self._db, who, job.event.at)
+            said = await just_said(self.db, who, job.event.at)
             used, line, direct = said.notes if said is not None else [], job.trigger.question, job.trigger.direct
             own = [note for note in used if note.subject_id == who]
             code, found = ("which_wrong" if own[1:] else "if_wrong", own) if own else ("if_wrong_of_others", used)
             if not found or not (denies(line) or ((own or direct) and seems_to_correct(line, to_bot=direct))):
                 return ""
-        names = await viewers.names(self._db, sorted({one for note in found for one in ids_in(note.fact)}))
-        quiet = await load_filter(self._db)
+        names = await viewers.names(self.db, sorted({one for note in found for one in ids_in(note.fact)}))
+        quiet = await load_filter(self.db)
         listed = [{"id": note.id, "fact": show(note.fact, names) if quiet.allows(note) else ""} for note in found]
         result = OperationResult(ok=True, code=code, data={**listed[0], "notes": listed})
         words = tidy(wording.chat_line(result, in_language(job.settings.bot.language)), job.settings)
@@ -390,7 +379,7 @@ class ReplyWriter:
         """Words of ours that name notes; nothing where they have what is to be left alone."""
         if without_suppressed(words, material.left_alone) != words:
             return ""  # the rest of a quotation would be the bot's own words, and might begin with a command
-        return await without_hidden_names(self._db, words, job.event.user_id)
+        return await without_hidden_names(self.db, words, job.event.user_id)
 
 
 async def _taken_back(at: Source, made: Composed) -> frozenset[_Row]:

@@ -210,12 +210,6 @@ def _has_strange_parts(db: sqlite3.Connection) -> bool:
     return False
 
 
-def is_newest(path: Path) -> bool:
-    """Whether a memory has the newest schema. Raises StoreError."""
-    with reading_beside(path) as db:
-        return _number(db, "PRAGMA user_version") == LATEST
-
-
 def duplicate(path: Path, target: Path) -> None:
     """The file as it is, with what its write-ahead log holds. Raises StoreError."""
     file_safety.protect(target)

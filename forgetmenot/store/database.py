@@ -119,6 +119,11 @@ class Transaction(Source):
         self.key = key
         self.pending_opt_outs = pending_opt_outs
 
+    @contextlib.asynccontextmanager
+    async def write(self) -> "AsyncIterator[Transaction]":
+        """This transaction: what is written by a function that takes a database is then a part of it."""
+        yield self
+
     async def rows(self, sql: str, params: Params = ()) -> list[Row]:
         """All rows of a query (or of a statement with RETURNING)."""
         return list(await self._connection.execute_fetchall(sql, params))

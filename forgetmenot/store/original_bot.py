@@ -79,7 +79,8 @@ def _read(db: sqlite3.Connection, path: Path) -> OriginalMemory:
     missing: list[str] = []
     unreadable: list[str] = []
     read = partial(_rows, db, missing=missing, unreadable=unreadable)
-    viewers = {str(row["key"]): row for row in read("viewers", _VIEWER) if row.get("key") is not None}
+    people = list(read("viewers", _VIEWER))
+    viewers = {str(row[by]).lower(): row for by in ("login", "key") for row in people if row.get(by) is not None}
     episodes = {row.get("id"): row.get("summary") for row in read("episodes", _EPISODE)}
     notes = list(read("semantic_notes", _NOTE))
     if "semantic_notes" in missing or "semantic_notes.fact" in missing:
@@ -117,7 +118,7 @@ def _line(
     scope = _SCOPES.get(str(note.get("scope") or "").lower(), "viewer" if about else "channel")
     line: dict[str, Any] = {"scope": scope, "fact": str(note["fact"] or "")}
     if scope == "viewer" and about:
-        known = viewers.get(about, {})
+        known = viewers.get(about.lower(), {})
         twitch_id = str(known.get("twitch_id") or "")
         line["viewer"] = twitch_id if twitch_id.isdigit() else str(known.get("login") or about)
         line["login"] = login if isinstance(login := known.get("login"), str) else None

@@ -1,7 +1,7 @@
 """What a question asks about time, and whether a text answers it. Pure; English.
 
-"what did she do in May?" names a month, "on 3 July 2023" a day, "last week" a stretch before now. "when" wants a text
-that tells a time, "how long" one that tells a duration.
+"what did she do in May?" names a month, "on 3 July 2023" a day. "when" wants a text that tells a time, "how long" one
+that tells a duration.
 """
 
 import re
@@ -28,13 +28,6 @@ _WORDS_TOO = {"may", "mar", "march", "sep", "dec", "jan", "jun"}  # words or nam
 _BEFORE_MONTH = re.compile(
     r"\b(?:in|of|since|during|last|this|next|early|mid|late|until|till|by|on|from|before|after)[\s-]+$"
 )
-
-_AGO = re.compile(
-    r"\b(?P<count>\d+|an?|two|three|four|five|six|a few|a couple of) (?P<unit>day|week|month|year)s? ago\b"
-)
-_LAST = re.compile(r"\b(?P<which>last|this|past) (?P<unit>week|weekend|month|year|night)\b|\byesterday\b|\btoday\b")
-_COUNTS = {"a": 1, "an": 1, "two": 2, "three": 3, "four": 4, "five": 5, "six": 6, "a few": 3, "a couple of": 2}
-_DAYS = {"day": 1, "night": 1, "weekend": 7, "week": 7, "month": 30, "year": 365}
 
 _WHEN = re.compile(r"\bwhen\b|\bwhat (?:date|day|month|year|time)\b|\bwhich (?:day|month|year)\b|\bhow long ago\b")
 _HOW_LONG = re.compile(r"\bhow (?:long|many (?:days|weeks|months|years|hours))\b(?! ago)|\bsince when\b")
@@ -90,35 +83,20 @@ class Period:
 
 
 @dataclass(frozen=True, slots=True)
-class Ago:
-    """A stretch before now, in days: "last week" is from 14 to 1."""
-
-    most: int
-    least: int
-
-    def fits(self, stated: date, now: date) -> float:
-        """1 for a fact stated in it, else 0."""
-        return float(self.least <= (now - stated).days <= self.most)
-
-
-@dataclass(frozen=True, slots=True)
 class TimeAsked:
     """What a question asks about time."""
 
     periods: tuple[Period, ...] = ()
-    stretches: tuple[Ago, ...] = ()
     when: bool = False
     how_long: bool = False
 
     def __bool__(self) -> bool:
-        return bool(self.periods or self.stretches or self.when or self.how_long)
+        return bool(self.periods or self.when or self.how_long)
 
-    def fits(self, stated_at: int, now: int) -> float:
+    def fits(self, stated_at: int) -> float:
         """How well a fact stated at a time (ms) fits the times that are named, from 0 to 1."""
-        stated = _date(stated_at)
-        fits = [period.fits(stated) for period in self.periods]
-        fits += [stretch.fits(stated, _date(now)) for stretch in self.stretches]
-        return max(fits, default=0.0)
+        stated = datetime.fromtimestamp(min(max(stated_at // 1_000, 0), LAST_SECOND), UTC).date()
+        return max((period.fits(stated) for period in self.periods), default=0.0)
 
 
 NO_TIME = TimeAsked()
@@ -128,25 +106,19 @@ NO_TIME = TimeAsked()
 def time_asked(text: str) -> TimeAsked:
     """Read a question. A text without a word of time gives a false value."""
     low = text.lower()
-    return TimeAsked(
-        periods=periods_in(low),
-        stretches=tuple(_stretches(low)),
-        when=bool(_WHEN.search(low)),
-        how_long=bool(_HOW_LONG.search(low)),
-    )
+    return TimeAsked(periods_in(low), when=bool(_WHEN.search(low)), how_long=bool(_HOW_LONG.search(low)))
 
 
 def periods_in(text: str) -> tuple[Period, ...]:
-    """The years, months and days that a text names, without those that mean "last" or "next"."""
-    low = text.lower()
+    """The years, months and days that a text in small letters names."""
     found: dict[int, Period] = {}
     for pattern in (_ISO, _DAY_FIRST, _MONTH):
-        for match in pattern.finditer(low):
-            period = _period(match, low)
+        for match in pattern.finditer(text):
+            period = _period(match, text)
             if period is not None and not any(match.start() <= at < match.end() for at in found):
                 found[match.start("month")] = period
     if not found:
-        found = {match.start(): Period(int(match["year"])) for match in _YEAR_ALONE.finditer(low)}
+        found = {match.start(): Period(int(match["year"])) for match in _YEAR_ALONE.finditer(text)}
     return tuple(dict.fromkeys(found.values()))
 
 
@@ -168,29 +140,6 @@ def _period(match: re.Match[str], text: str) -> Period | None:
     if not 1 <= month <= 12 or (day and not 1 <= int(day) <= 31):
         return None
     return Period(int(match["year"]) if match["year"] else None, month, int(day) if day else None)
-
-
-def _stretches(text: str) -> list[Ago]:
-    found = []
-    for match in _AGO.finditer(text):
-        count = match["count"]
-        days = _DAYS[match["unit"]] * (int(count[:4]) if count.isdigit() else _COUNTS[count])
-        # "three weeks ago" is no exact day
-        slack = max(1, days // 4)
-        found.append(Ago(days + slack, days - slack))
-    for match in _LAST.finditer(text):
-        unit, which = match["unit"], match["which"]
-        if unit is None:
-            found.append(Ago(1, 1) if match[0] == "yesterday" else Ago(0, 0))
-        elif which == "this":
-            found.append(Ago(_DAYS[unit], 0))
-        else:
-            found.append(Ago(2 * _DAYS[unit], min(1, _DAYS[unit] // 7)))
-    return found
-
-
-def _date(at: int) -> date:
-    return datetime.fromtimestamp(min(max(at // 1_000, 0), LAST_SECOND), UTC).date()
 
 
 # Words for a moment, which are true on one day only.

@@ -7,7 +7,7 @@ with a new value. English, and the plainest forms of five more languages.
 import re
 from collections.abc import Sequence
 
-from forgetmenot.text.words import STOPWORDS, stem, words
+from forgetmenot.text.words import STOPWORDS, stem, telling_stems, words
 
 _DENIED = re.compile(
     r"(?<!not )(?<!isnt )(?<!never )(?<!i was )(?<!im )(?<!i am )(?<!my )\b(?:wrong|false|incorrect|untrue|inaccurate"
@@ -20,6 +20,8 @@ _DENIED = re.compile(
     r"|\b(?:no es|nao e|pas|ce nest pas) (?:cierto|verdad|verdade|vrai)\b|\b(?:ya no|ja nao)\b"
 )
 _NEGATED = re.compile(r"\b(?:not|dont|doesnt|no longer|isnt|arent|aint|anymore)\b")
+_ENDED = re.compile(r"\b(?:no (?:more|longer)|any ?more|nicht mehr|keine?n? mehr)\b")
+"""Not "over" or "stop": of the evening that is over, the same words are said."""
 _WORDS_BESIDE = """aint anymore bad bot bro c cierto confused confusing correct das date dude e errado es eso est
     ever fact falsch false falso faux haha inaccurate incorrect info information ist ja lmao longer
     man mehr mentira mine mistake mistaken mixed mixing nah nao never nicht no nonsense nope note
@@ -50,6 +52,14 @@ def denies(text: str, of: str = "") -> bool:
     known = {stem(word) for word in words(of)}
     repeats = all(stem(word) in known for word in more) and _NOT_A_DENIAL.isdisjoint(set(said) - set(words(of)))
     return repeats and _NEGATED.search(plain) is not None
+
+
+def says_it_ended(text: str, fact: str) -> bool:
+    """Whether a line only says that something regular is no more: "no more movie nights"; not "no movie this week"."""
+    plain = " ".join(words(text))
+    said = {stem(word) for word in words(_ENDED.sub(" ", plain)) if word not in _BESIDE_DENIALS}
+    known = telling_stems(fact)
+    return _ENDED.search(plain) is not None and said <= known and 2 * len(said) > len(known)
 
 
 def is_negated(text: str) -> bool:

@@ -5,9 +5,7 @@ a title). Links are text/mentions.py's.
 """
 
 import re
-from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
-from enum import Enum
+from collections.abc import Iterable
 from itertools import groupby
 
 from forgetmenot.text.caches import text_cache
@@ -41,110 +39,55 @@ def without_phrases(text: str, blocklist: Iterable[str]) -> str:
 
 INSIDE_WORDS_FROM = 4
 GONE = "…"
-_SIGNS = frozenset("@$!")
-_DRAWN = 3
-
-
-class _Signs(Enum):
-    """Which of @ $ ! stand for letters: "b@d", "a$$", or none ("@bad!")."""
-
-    INSIDE = 1
-    ALL = 2
-    NONE = 3
-
-
-@dataclass(frozen=True, slots=True)
-class _Letter:
-    """One letter of a folded text: which part of the text it came from, and whether a word begins or ends with it."""
-
-    letter: str
-    start: int
-    end: int
-    begins: bool
-    ends: bool
+_SIGNS = re.compile(r"[@$!]")
+_READINGS = (re.compile(r"[@$!](?!\w)"), re.compile(r"(?!)"), _SIGNS)
+"""Which of @ $ ! are no letters: those at a word's end ("b@d!"), none ("a$$"), or all ("@bad!")."""
 
 
 def without_phrase(text: str, phrase: str) -> str:
     """The text with an ellipsis for each word that holds the phrase; twice changes nothing more."""
-    wanted = "".join(letter.letter for letter in _folded(phrase, _Signs.ALL))
+    wanted = "".join(_looks(char) for char in phrase).replace(" ", "")
     bare = not any(char.isalpha() for char in phrase)
     # again, because what was cut may bring together what another reading finds
-    while wanted and (found := _find(text, wanted, bare=bare)):
+    while wanted and (found := _find(text, _pattern(wanted), bare=bare)):
         for start, end in reversed(found):
             text = text[:start] + GONE + text[end:]
     return text
 
 
-def _find(text: str, wanted: str, *, bare: bool) -> list[tuple[int, int]]:
+@text_cache(256)
+def _pattern(wanted: str) -> re.Pattern[str]:
+    """Finds letters in a folded text: spelt out from one word's beginning to a word's end, or inside one word."""
+    runs = [(letter, len(list(same))) for letter, same in groupby(wanted)]
+    # a letter that stands three times and more in a row may be drawn out of one or two
+    spelt = " *".join(
+        f"{letter}(?: *{letter}){{{count - 1}}}" + (f"(?:(?: *{letter}){{{3 - count},}})?" if count < 3 else "")
+        for letter, count in runs
+    )
+    whole = f"(?<!\\S){spelt}(?!\\S)"
+    inside = f"|{spelt.replace(' *', '')}" if len(wanted) >= INSIDE_WORDS_FROM else ""
+    return re.compile(whole + inside)
+
+
+def _find(text: str, pattern: re.Pattern[str], *, bare: bool) -> list[tuple[int, int]]:
     """Where words that hold the phrase stand, in order; `bare`: the phrase has no letter ("420"), so they need none."""
-    # a sign may stand for a letter or for nothing, and a drawn-out letter for one or two: each reading is tried
-    for signs in _Signs:
-        letters = _folded(text, signs)
-        for read in (letters, _undrawn(letters, 2), _undrawn(letters, 1)):
-            spans = dict.fromkeys(_held(read, wanted))
-            found = [span for span in spans if bare or any(char.isalpha() for char in text[slice(*span)])]
-            if found:
-                return [span for span, before in zip(found, [(0, 0), *found], strict=False) if span[0] >= before[1]]
+    # a sign may stand for a letter or for nothing: each reading is tried
+    for no_letters in _READINGS:
+        parts = {sign.start() for sign in no_letters.finditer(text)}
+        shown = [" " if at in parts else _looks(char) for at, char in enumerate(text)]
+        places, read = [at for at, letters in enumerate(shown) for _ in letters], "".join(shown)
+        # whole words: from the space before it to the one behind it
+        words = (
+            (read.rfind(" ", 0, hit.start()) + 1, f"{read} ".index(" ", hit.end())) for hit in pattern.finditer(read)
+        )
+        spans = dict.fromkeys((places[first], places[end - 1] + 1) for first, end in words)
+        if found := [span for span in spans if bare or any(char.isalpha() for char in text[slice(*span)])]:
+            return found
     return []
 
 
-def _held(letters: tuple[_Letter, ...], wanted: str) -> Iterator[tuple[int, int]]:
-    said = "".join(letter.letter for letter in letters)
-    at = said.find(wanted)
-    while at >= 0:
-        last = at + len(wanted) - 1
-        whole = letters[at].begins and letters[last].ends
-        if whole or (len(wanted) >= INSIDE_WORDS_FROM and not any(letter.ends for letter in letters[at:last])):
-            first = at
-            while not letters[first].begins:
-                first -= 1
-            while not letters[last].ends:
-                last += 1
-            yield letters[first].start, letters[last].end
-        at = said.find(wanted, at + 1)
-
-
-@text_cache(16)
-def _folded(text: str, signs: _Signs) -> tuple[_Letter, ...]:
-    """The letters that a text shows."""
-    read = [_read(char, sign=_is_letter(signs, text[at + 1 : at + 2])) for at, char in enumerate(text)]
-    shown = [(at, letters) for at, letters in enumerate(read) if letters is not None]
-    folded: list[_Letter] = []
-    for number, (at, letters) in enumerate(shown):
-        before = shown[number - 1][1] if number else ""
-        after = shown[number + 1][1] if number + 1 < len(shown) else ""
-        last = len(letters) - 1
-        folded += [
-            _Letter(letter, at, at + 1, not before and not place, not after and place == last)
-            for place, letter in enumerate(letters)
-        ]
-    return tuple(folded)
-
-
-def _is_letter(signs: _Signs, after: str) -> bool:
-    return signs is _Signs.ALL or (signs is _Signs.INSIDE and after.isalnum())
-
-
 @text_cache(4_096)
-def _read(char: str, *, sign: bool) -> str | None:
-    """What a character reads as: letters; nothing for what parts words; None for what only sits on its neighbour."""
-    if char in _SIGNS and not sign:
-        return ""
+def _looks(char: str) -> str:
+    """What a character reads as: letters; a space for what parts words; nothing for what only sits on its neighbour."""
     looks = skeleton(char)
-    if not looks:
-        return None
-    return "".join(letter for letter in unleet(looks) if letter.isalnum())
-
-
-def _undrawn(letters: tuple[_Letter, ...], most: int) -> tuple[_Letter, ...]:
-    """The same with every letter that stands three times and more in a row standing `most` times (1 or 2)."""
-    short: list[_Letter] = []
-    for _, same in groupby(letters, key=lambda letter: letter.letter):
-        run = list(same)
-        if len(run) < _DRAWN:
-            short += run
-        elif most == 1:
-            short.append(_Letter(run[0].letter, run[0].start, run[-1].end, run[0].begins, run[-1].ends))
-        else:
-            short += [run[0], run[-1]]
-    return tuple(short)
+    return "".join(letter for letter in unleet(looks) if letter.isalnum()) or " " if looks else ""

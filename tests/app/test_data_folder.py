@@ -44,7 +44,7 @@ async def test_every_file_is_named_and_none_knows_of_who_opted_out(tmp_path: Pat
     database = folder / "memory.sqlite3"
     async with TwitchSim() as sim:
         config = write_settings(folder, sim, dock="port = 18737", log='level = "debug"')
-        token = log_in(folder, sim)
+        log_in(folder, sim)
         async with running(folder, "run", "--config", config, "--db", database) as bot:
             await sim.joined()
             await sim.say("carol", "i play the drums in a band")
@@ -75,9 +75,6 @@ async def test_every_file_is_named_and_none_knows_of_who_opted_out(tmp_path: Pat
     assert b"drums" in held
     assert [word for word in SECRET if word.encode() in held.lower()] == []
     assert b"daveecho" not in os.fsencode(told).lower()
-    with_tokens = [one for one in folder.rglob("*") if one.is_file() and token.access.encode() in one.read_bytes()]
-    assert [one.parent.name for one in with_tokens] == ["login"], "at debug level, in no log and nothing that was told"
-    assert token.access not in told
     assert holding(database, "daveecho") <= {"viewers", "viewer_names"}  # so that the streamer can see who opted out
 
 

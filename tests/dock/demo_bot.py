@@ -1,12 +1,11 @@
-"""A demo's memory that was played once, and a bot with its dock on a copy of it."""
+"""A demo's memory that was played once, and a bot with its dock on a copy of it, on a loopback Twitch."""
 
 import asyncio
 import contextlib
-import itertools
 import shutil
 import socket
 from collections.abc import AsyncIterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 
 import browser
@@ -14,15 +13,14 @@ import msgspec
 from playwright.async_api import Browser, ConsoleMessage, Page, async_playwright, expect
 
 from forgetmenot.app.bot import Bot
-from forgetmenot.app.scenario_player import RecordingAccount
 from forgetmenot.clock import DAY, ManualClock
-from forgetmenot.demo.script import Cue
-from forgetmenot.demo.show import GAME, demo_bot, heard, item_of
+from forgetmenot.demo import script
+from forgetmenot.demo.show import bot_on
 from forgetmenot.dock import event_feed
-from forgetmenot.domain.chat import ChannelState
 from forgetmenot.settings.schema import DockSettings, Settings
 from forgetmenot.store import streams
 from forgetmenot.store.database import open_database
+from tests.loopback_servers.twitch import TwitchSim
 
 BROWSER = browser.find()
 WITHIN_MS = 40_000  # for what must come: a machine that is busy with other tests takes its time
@@ -46,13 +44,19 @@ class DemoBot:
     """A bot with its dock. `address` has the token."""
 
     bot: Bot
+    sim: TwitchSim
     clock: ManualClock
     address: str
-    lines: "itertools.count[int]" = field(default_factory=itertools.count)
+
+    async def settle(self) -> None:
+        """Wait until what was said was heard, and answered."""
+        await self.sim.settled()
+        await self.bot.settle()
 
     async def hear(self, login: str, text: str) -> None:
         """Somebody says something, and it was heard and answered."""
-        await heard(self.bot, item_of(Cue(0, "say", login, text), f"line-{next(self.lines)}", self.clock.now(), {}))
+        await self.sim.say(login, text)
+        await self.settle()
 
     async def propose_timeout(self) -> None:
         """Frank asks for a timeout of his own, which has to be approved."""
@@ -73,11 +77,12 @@ async def opened(memory: Path, folder: Path, **dock: int) -> AsyncIterator[DemoB
     clock = ManualClock(last + DAY // 2)
     told: list[str] = []
     settings = msgspec.structs.replace(Settings(), dock=DockSettings(port=dock.get("port", free_port())))
-    async with demo_bot(here, clock, RecordingAccount(), settings, told.append) as bot:
-        await bot.channel_is(ChannelState(True, f"{GAME}: the mines", GAME, clock.now(), "s3"))
+    sim = TwitchSim(channel=script.STREAMER, now=clock.now)
+    async with sim, bot_on(sim, here, clock, settings, told.append) as bot:
+        sim.go_live(title="Ladders of Ash: the mines", game="Ladders of Ash", at=clock.now())
         await bot.tasks.catch_up()
         address = next(word for line in told for word in line.split() if word.startswith("http"))
-        yield DemoBot(bot, clock, address)
+        yield DemoBot(bot, sim, clock, address)
 
 
 @contextlib.asynccontextmanager

@@ -105,7 +105,8 @@ async def test_a_pointer_that_leaves_the_list_takes_nothing_from_the_keyboard(
 async def test_a_busy_chat_leaves_the_page_usable_and_small(demo: DemoBot, page: Page) -> None:
     for burst in range(10):
         for number in range(40):
-            await demo.hear(f"viewer{number}", f"line {burst} {number} of many")
+            await demo.sim.say(f"viewer{number}", f"line {burst} {number} of many")
+        await demo.settle()
     await expect(page.locator(".item.line", has_text="line 9 39").first).to_be_visible()
     assert await page.locator(".feed .item").count() <= 120
     await page.get_by_role("button", name="Chat").click()

@@ -15,7 +15,7 @@ from dataclasses import dataclass, field
 
 from aiohttp import web
 
-from tests.loopback_servers.twitch_helix import error_body
+from forgetmenot.sim.twitch import error_body
 
 LOGIN_PAGE = "<!doctype html><html><head><title>Welcome to the hotel</title></head><body>Please sign in.</body></html>"
 FAR_AWAY = 3_600.0  # seconds: longer than anybody waits

@@ -1,32 +1,25 @@
-"""A Twitch on loopback: chat over IRC, Helix and the log-in by code on one port; faults, and a record of every call.
+"""The loopback Twitch with all that tests need: faults, a record of every call, refusals, the log-in by code.
 
-    async with TwitchSim(channel="demo") as sim:
-        token = sim.grant("bot")
-        …                                                # a bot at sim.irc_url, sim.helix_url
-        await sim.joined()                               # until somebody reads
-        message_id = await sim.say("alice", "hello")
-
-The real twitchio and an ordinary IRC client work against it unchanged. The wording of refusals follows Twitch's
-documentation and was not checked against the real service. Twitch does not document its drop codes and changes them;
-those here have been seen, and "msg_rejected" may stand for any.
+The wording of refusals follows Twitch's documentation and was not checked against the real service. Twitch does not
+document its drop codes and changes them; those here have been seen, and "msg_rejected" may stand for any.
 """
 
-import asyncio
 import secrets
-import time
 from collections import deque
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
-from types import TracebackType
-from typing import Self
 
 from aiohttp import web
+from aiohttp.typedefs import Middleware
 
+from forgetmenot.sim import twitch
+from forgetmenot.sim.irc import HOST
+from forgetmenot.sim.twitch import error_body, json_body
+from forgetmenot.sim.world import SimMessage, SimToken, Tokens, User
 from tests.loopback_servers.faults import Faults, hang_up, strike
-from tests.loopback_servers.twitch_helix import HelixServer, error_body, json_body
-from tests.loopback_servers.twitch_irc import HOST, IrcServer, privmsg
-from tests.loopback_servers.twitch_rules import SCOPES, Rules
-from tests.loopback_servers.twitch_world import CLIENT_ID, FOREVER, SimMessage, SimStream, SimToken, Tokens, User, World
+from tests.loopback_servers.twitch_helix import HelixServer
+from tests.loopback_servers.twitch_irc import FOREVER, IrcServer, World
+from tests.loopback_servers.twitch_rules import Rules, is_privileged
 
 DEVICE_GRANT = "urn:ietf:params:oauth:grant-type:device_code"
 WINDOW = 30_000  # ms
@@ -94,7 +87,7 @@ class Drops:
         since = self.world.now() - WINDOW
         mine = [said for said in self.said[-500:] if said.user.id == user.id and said.at > since]
         recent = [said for said in mine if said.via != "chat"]
-        limit = PER_WINDOW_MODERATOR if self.world.is_privileged(user.id) else PER_WINDOW
+        limit = PER_WINDOW_MODERATOR if is_privileged(self.world, user.id) else PER_WINDOW
         if len(recent) >= limit:
             self.breaches += 1
             return "msg_ratelimit"
@@ -207,77 +200,51 @@ class DeviceLogin:
         token.expired = token.used = True
         return web.Response()  # 200 without a body, which twitchio's revoke_token takes for an error
 
+    async def activate(self, request: web.Request) -> web.Response:
+        """The page that a browser opens: approves by link, so that a log-in can be tried by hand."""
+        code, login = request.query.get("device-code", ""), request.query.get("login", "")
+        if not login:
+            return web.Response(text=f"Add &login=NAME to this address to let NAME approve the code {code}.\n")
+        try:
+            self.approve(code, login)
+        except KeyError:
+            return web.Response(text="No log-in waits for this code.\n", status=404)
+        return web.Response(text=f"{login} has approved the log-in. You can close this page.\n")
 
-ALL_SCOPES = tuple(sorted({"chat:read", "user:read:chat"} | {one for some in SCOPES.values() for one in some}))
 
+class TwitchSim(twitch.TwitchSim):
+    """`requests`: every call to Helix; `actions`: those other than chat messages that changed something."""
 
-class TwitchSim:
-    """The whole of it. `now`: the time source (ms) of messages and streams.
-
-    `requests`: every call to Helix; `actions`: those other than chat messages that changed something.
-    """
-
-    client_id = CLIENT_ID
-
-    def __init__(self, channel: str = "demo", *, now: Callable[[], int] | None = None, port: int = 0) -> None:
-        self.now = now or (lambda: int(time.time() * 1_000))
-        self.world = World(channel, lambda: self.now())  # noqa: PLW0108  # a test may change it
-        self.tokens = Tokens(self.world)
-        self.irc = IrcServer(self.world, self.tokens)
-        self.helix = HelixServer(self.world, self.tokens, self.irc)
-        self.faults, self.drops, self.oauth = Faults(), Drops(self), DeviceLogin(self)
+    def __init__(
+        self,
+        channel: str = "demo",
+        *,
+        now: Callable[[], int] | None = None,
+        port: int = 0,
+    ) -> None:
+        super().__init__(channel, now=now)
+        self._port = port
+        self.faults = Faults()
+        self.drops = Drops(self)
+        self.oauth = DeviceLogin(self)
         self.requests: list[Recorded] = []
         self.actions: list[Recorded] = []
         self.helix.checks = Rules(self.world).checks()
         self.helix.drop_code = self.drops.code
-        self._port = port
-        self._runner: web.AppRunner | None = None
-        self.url = ""
+        self.middlewares: tuple[Middleware, ...] = (self._watched,)
 
-    async def __aenter__(self) -> Self:
-        """Listen on the loopback interface."""
-        app = web.Application(middlewares=[self._watched])
-        app.router.add_get("/irc", self.irc.handle)
-        app.router.add_route("*", "/helix/{path:.*}", self.helix.handle)
-        app.router.add_get("/oauth2/validate", self.oauth.validate)
-        app.router.add_post("/oauth2/token", self.oauth.token)
-        app.router.add_post("/oauth2/device", self.oauth.device)
-        app.router.add_post("/oauth2/revoke", self.oauth.revoke)
-        self._runner = web.AppRunner(app, handle_signals=False, access_log=None, shutdown_timeout=0.05)
-        await self._runner.setup()
-        await web.TCPSite(self._runner, "127.0.0.1", self._port).start()
-        self._port = int(self._runner.addresses[0][1])
-        self.url = f"http://127.0.0.1:{self._port}/"
-        return self
+    def build(self, channel: str) -> None:
+        self.world: World = World(channel, lambda: self.now())  # noqa: PLW0108  # a test may change it
+        self.tokens = Tokens(self.world)
+        self.irc: IrcServer = IrcServer(self.world, self.tokens)
+        self.helix: HelixServer = HelixServer(self.world, self.tokens, self.irc)
 
-    async def __aexit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        """Cut what is open and stop listening."""
-        await self.drop()
-        if self._runner is not None:
-            await self._runner.cleanup()
-
-    async def drop(self) -> None:
-        """Cut every connection to chat without a closing handshake."""
-        for connection in list(self.irc.connections):
-            connection.abort()
-        await asyncio.sleep(0)
-
-    @property
-    def irc_url(self) -> str:
-        """The WebSocket of chat."""
-        return f"ws://127.0.0.1:{self._port}/irc"
-
-    @property
-    def helix_url(self) -> str:
-        """Helix, with the slash at the end that twitchio wants in Route.BASE."""
-        return f"{self.url}helix/"
-
-    @property
-    def id_url(self) -> str:
-        """Log-in, with the slash at the end that twitchio wants in Route.ID_BASE."""
-        return self.url
+    def add_login(self, router: web.UrlDispatcher) -> None:
+        router.add_get("/oauth2/validate", self.oauth.validate)
+        router.add_post("/oauth2/token", self.oauth.token)
+        router.add_post("/oauth2/device", self.oauth.device)
+        router.add_post("/oauth2/revoke", self.oauth.revoke)
+        router.add_get("/activate", self.oauth.activate)
 
     @web.middleware
     async def _watched(
@@ -309,58 +276,6 @@ class TwitchSim:
         if request.method != "GET" and path != "chat/messages" and 200 <= status < 300:
             self.actions.append(recorded)
 
-    async def until(self, condition: Callable[[], object], seconds: float = 60.0) -> None:
-        """Wait until the condition holds. Raises TimeoutError; the limit is for what never comes, not for a slow PC."""
-        async with asyncio.timeout(seconds):
-            while not condition():  # noqa: ASYNC110  # the condition may look at anything
-                await asyncio.sleep(0.002)
-
-    async def joined(self, count: int = 1) -> None:
-        """Wait until that many connections have joined the channel and read their welcome. Raises TimeoutError."""
-        await self.until(lambda: sum(1 for c in self.irc.connections if c.channels) >= count)
-        await self.settled()
-
-    async def settled(self) -> None:
-        """Wait until all who joined have read what was sent: each has answered a PING. Raises TimeoutError."""
-        before = [(connection, connection.pongs) for connection in self.irc.connections if connection.channels]
-        await self.irc.broadcast(f"PING :{HOST}")
-        await self.until(lambda: all(c.pongs > count or c not in self.irc.connections for c, count in before))
-
-    async def say(self, login: str, text: str, *, at: int | None = None, source_room: str = "") -> str:
-        """Somebody says something; the message's ID. `at`: ms; `source_room`: shared chat."""
-        when = self.now() if at is None else at
-        said = self.world.message(self.world.user(login), text, at=when, source_room=source_room)
-        await self.irc.deliver(said)
-        return said.id
-
-    async def shared(self, login: str, text: str) -> str:
-        """Said in a partner's channel during shared chat; the message's ID."""
-        return await self.say(login, text, source_room="987654321")
-
-    async def repeat(self, message_id: str) -> None:
-        """Deliver the same message a second time. Raises KeyError for one that was never said."""
-        await self.irc.broadcast(privmsg(self.world, self.world.messages[message_id]))
-
-    async def clear_message(self, message_id: str) -> None:
-        """A moderator deletes a message. Raises KeyError for one that was never said."""
-        await self.irc.clear_message(message_id)
-
-    def go_live(self, *, title: str = "", game: str = "", at: int | None = None) -> SimStream:
-        """The stream begins. `at`: ms."""
-        when = self.now() if at is None else at
-        self.world.stream = SimStream(str(40_000_000_000 + when // 1_000), when)
-        self.world.title = title or self.world.title
-        self.world.game = game or self.world.game
-        return self.world.stream
-
-    def go_offline(self) -> None:
-        """The stream ends."""
-        self.world.stream = None
-
-    def grant(self, login: str, *scopes: str) -> SimToken:
-        """Tokens without a log-in; without scopes, all that a bot may want."""
-        return self.tokens.grant(login, scopes or ALL_SCOPES)
-
     @property
     def log(self) -> list[SimMessage]:
         """Every chat message that was delivered, in order."""
@@ -382,10 +297,8 @@ class TwitchSim:
         await self.irc.clear_person(user, None)
 
     async def timeout(self, login: str, seconds: int) -> None:
-        """The streamer times somebody out."""
-        user = self.world.user(login)
-        self.world.ban(user.id, seconds)
-        await self.irc.clear_person(user, seconds)
+        self.world.ban(self.world.user(login).id, seconds)
+        await super().timeout(login, seconds)
 
     async def clear_chat(self) -> None:
         """A moderator clears the whole chat."""

@@ -6,8 +6,9 @@ already timed out changes its length, as documented; a ban of the banned is 400.
 
 from functools import partial
 
-from tests.loopback_servers.twitch_helix import Call, Check, Refused, ban_data
-from tests.loopback_servers.twitch_world import FOREVER, World
+from forgetmenot.sim.twitch import Call, Refused, ban_data
+from tests.loopback_servers.twitch_helix import Check
+from tests.loopback_servers.twitch_irc import FOREVER, World
 
 LONGEST_TIMEOUT = 1_209_600  # seconds: two weeks
 SCOPES = {
@@ -27,6 +28,11 @@ SCOPES = {
 }
 MODERATOR = {path for _, path in SCOPES if path.startswith(("moderation/bans", "moderation/chat", "chat/s", "chat/a"))}
 BROADCASTER = {"moderation/banned", "moderation/moderators", "channels/vips"}
+
+
+def is_privileged(world: World, user_id: str) -> bool:
+    """The broadcaster or a moderator."""
+    return user_id == world.owner.id or user_id in world.moderators
 
 
 class Rules:
@@ -65,7 +71,7 @@ class Rules:
         self._in_channel(call.param("from_broadcaster_id" if call.path == "chat/shoutouts" else "broadcaster_id"))
         moderator = call.param("moderator_id")
         _as_self(call, moderator, "moderator_id")
-        if not self.world.is_privileged(moderator):
+        if not is_privileged(self.world, moderator):
             raise Refused(403, "The user in moderator_id is not one of the broadcaster's moderators.")
 
     def _in_channel(self, broadcaster_id: str) -> str:
@@ -100,7 +106,7 @@ class Rules:
         user_id, seconds = str(wanted.get("user_id", "")), wanted.get("duration")
         if not user_id:
             raise Refused(400, 'Missing required parameter "user_id"')
-        if self.world.is_privileged(user_id):
+        if is_privileged(self.world, user_id):
             raise Refused(400, "The user specified in the user_id field may not be banned.")
         if self.world.ban_left(user_id) == FOREVER:
             raise Refused(400, "The user specified in the user_id field is already banned.")

@@ -326,16 +326,6 @@ async def test_a_plain_copy_of_the_file_is_restored_without_its_chat(channel: Ch
     done = await restore(plain, tmp_path / "data" / "m.sqlite3", now=channel.clock.now(), keep=3)
     assert done.notes == 2
     assert not any(b"zitherbloom" in file.read_bytes() for file in (tmp_path / "data").iterdir())
-
-
-async def test_of_an_older_schema_the_newest_is_made_first(
-    channel: Channel, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    await fill(channel)
-    made = await copy_to(channel.db, tmp_path / "copy.sqlite3")
-    monkeypatch.setattr(backup, "is_newest", lambda _path: False)
-    done = await restore(made.path, tmp_path / "data" / "m.sqlite3", now=channel.clock.now(), keep=3)
-    assert done.notes == 2
     assert [file.name for file in (tmp_path / "data").iterdir()] == ["m.sqlite3"]
 
 

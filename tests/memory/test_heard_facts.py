@@ -15,6 +15,7 @@ from forgetmenot.reply.triggers import Trigger, TriggerKind
 from forgetmenot.settings.schema import PrivacySettings, Settings
 from forgetmenot.store.database import Database
 from tests.chat.conftest import IDS, Chat, chat
+from tests.rows import put
 
 __all__ = ["chat"]
 
@@ -48,6 +49,17 @@ async def test_it_is_known_to_memory_at_once_and_gone_with_its_line(chat: Chat) 
     assert await heard(chat.db) == [(IDS["alice"], "plays the cello")]
     await chat.say("alice", "!optout")
     assert await heard(chat.db) == []
+
+
+async def test_an_edit_of_it_that_is_refused_leaves_no_note_behind(chat: Chat) -> None:
+    await chat.say("alice", "I live in Bergen")
+    async with chat.db.write() as tx:
+        said = {"trigger": "mention", "text": "You live in Bergen.", "status": "sent", "mode": "mentions"}
+        await put(tx, "bot_messages", at=chat.clock.now(), viewer_id=IDS["alice"], **said)
+    refusal = "I don't store that kind of thing about people."
+    assert await chat.say("alice", "!edit my phone number is 555 867 5309") == refusal
+    assert await chat.facts("alice") == []
+    assert await chat.say("alice", "!edit Oslo") == "Updated: #2 lives in Oslo (the old version stays in its history)"
 
 
 async def test_what_is_a_note_or_never_to_be_mentioned_is_not_shown_again(chat: Chat) -> None:

@@ -60,6 +60,27 @@ async def test_the_original_bots_database_comes_in(world: World, tmp_path: Path)
     assert (again.imported, again.episodes) == (0, 0)
 
 
+async def test_people_are_found_by_login_where_the_id_is_kept_beside_it(world: World, tmp_path: Path) -> None:
+    with contextlib.closing(sqlite3.connect(tmp_path / "old.db")) as old:
+        old.executescript(
+            "CREATE TABLE viewers (user_id TEXT PRIMARY KEY, login TEXT); INSERT INTO viewers VALUES ('700', 'Zoe');"
+            "CREATE TABLE semantic_notes (subject_login TEXT, fact TEXT);"
+            "INSERT INTO semantic_notes VALUES ('zoe', 'likes jazz'); PRAGMA user_version = 3;"
+        )
+    await import_notes(world.db, read_original(tmp_path / "old.db").lines, now=NOW)
+    assert [note.fact for note in await notes.of_subject(world.db, "700")] == ["likes jazz"]
+
+
+async def test_an_import_that_was_stopped_goes_on_where_it_was(world: World, tmp_path: Path) -> None:
+    found = read_original(old_database(tmp_path / "old.db", 4))
+    [rock] = [line for line in found.lines if "likes rock" in line]
+    await import_notes(world.db, [rock], now=NOW)
+    assert (await import_notes(world.db, found.lines, now=NOW)).imported == 2
+    note = await notes.get(world.db, 6)
+    assert note is not None
+    assert note.superseded_by == 5
+
+
 async def test_the_oldest_schema_knows_people_by_login_alone(world: World, tmp_path: Path) -> None:
     found = read_original(old_database(tmp_path / "old.db", 1))
     assert "episodes" in found.missing

@@ -12,9 +12,7 @@ import forgetmenot
 from forgetmenot.app.bot import open_bot
 from forgetmenot.clock import ManualClock
 from forgetmenot.settings.schema import ModelSettings, Provider, Settings
-from tests.loopback_servers.gemini import SimGemini
 from tests.loopback_servers.openai import SimOpenAI
-from tests.loopback_servers.twitch import TwitchSim
 
 PACKAGE = Path(forgetmenot.__file__).parent
 HEAVY = ("google", "twitchio", "openai", "pydantic")
@@ -57,13 +55,6 @@ async def test_starting_asks_nobody_anything(tmp_path: Path, clock: ManualClock)
         assert server.seen == []
 
 
-async def test_every_loopback_server_is_on_loopback() -> None:
-    async with TwitchSim() as twitch, SimGemini() as gemini, SimOpenAI() as openai:
-        runners = (twitch._runner, gemini._runner, openai._runner)
-        hosts = {address[0] for runner in runners if runner is not None for address in runner.addresses}
-    assert hosts == {"127.0.0.1"}
-
-
 def test_nothing_listens_to_the_network() -> None:
     """Whatever opens a port names the loopback address where it does so; nobody names "all addresses"."""
     listening = []
@@ -71,7 +62,7 @@ def test_nothing_listens_to_the_network() -> None:
         text = path.read_text(encoding="utf-8")
         assert not re.search(r"""["'](0\.0\.0\.0|::)["']""", text), path
         listening += [(path, call) for call in listening_calls(text)]
-    assert len(listening) >= 2
+    assert len(listening) >= 3
     assert [path for path, call in listening if "127.0.0.1" not in [*named_in(call), *values_in(call, path)]] == []
 
 

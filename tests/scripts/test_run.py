@@ -1,23 +1,17 @@
-"""Scripts that run the bot or a pretend Twitch."""
+"""Scripts that run the bot."""
 
 import ast
-import asyncio
-import json
 import os
 import signal
 import subprocess
 import sys
-from asyncio.subprocess import PIPE
 from collections.abc import Callable
 from pathlib import Path
 
-import aiohttp
 import environment
 import pytest
-import twitch_sim
 
 from tests import program
-from tests.loopback_servers.twitch import TwitchSim
 
 SCRIPTS = Path(__file__).parents[2] / "scripts"
 START = """
@@ -94,43 +88,3 @@ def annotations(tree: ast.Module) -> list[str]:
     functions = [node for node in ast.walk(tree) if isinstance(node, ast.FunctionDef)]
     said = [part for node in functions for part in (node.returns, *(one.annotation for one in node.args.args))]
     return [ast.unparse(part) for part in said if part]
-
-
-async def test_a_pretend_twitch_prints_its_addresses_and_plays_what_is_typed() -> None:
-    words = (sys.executable, twitch_sim.__file__, "--channel", "#Tea", "--bot", "Keeper")
-    process = await asyncio.create_subprocess_exec(*words, stdin=PIPE, stdout=PIPE, stderr=PIPE)
-    assert process.stdin is not None
-    assert process.stdout is not None
-    facts = json.loads(await process.stdout.readline())
-    assert (facts["channel"], facts["bot"]["login"]) == ("tea", "keeper"), "names as Twitch knows them"
-
-    async with asyncio.timeout(20), aiohttp.ClientSession() as session, session.ws_connect(facts["irc"]) as chat:
-        await chat.send_str("CAP REQ :twitch.tv/tags twitch.tv/commands\r\nNICK justinfan1\r\nJOIN #tea\r\n")
-        for typed, heard in (
-            ("", "ROOMSTATE"),
-            ("3rd_alice: hello\n", "3rd_alice.tmi.twitch.tv PRIVMSG #tea :hello"),
-            ("!delete 3rd_alice\n", "CLEARMSG"),
-            ("nonsense\n!nonsense\n!timeout eve 5\n", "ban-duration=5"),
-            ("!ban eve\n", "CLEARCHAT #tea :eve"),
-            ("!clear\n!offline\n!live\n!expire\n!garbage\n!reconnect\n", "RECONNECT"),
-        ):
-            process.stdin.write(typed.encode())
-            while heard not in str((await chat.receive()).data):
-                pass
-    process.terminate()
-    _, errors = await process.communicate()
-    assert b"not understood: nonsense" in errors
-    assert b"not understood: !garbage" not in errors
-
-
-async def test_troubles_are_typed_too() -> None:
-    async with TwitchSim() as twitch:
-        for typed in ("!fault helix 429", "!fault oauth 503 2", "!slow helix 1", "!html 2"):
-            await twitch_sim.take(twitch, typed)
-        added = [(one.where, one.status, one.delay, one.html, one.times) for one in twitch.faults.waiting]
-        assert added == [
-            ("helix", 429, 0, False, 1), ("oauth", 503, 0, False, 2), ("helix", 0, 1, False, 1), ("irc", 0, 0, True, 2)
-        ]  # fmt: skip
-        for wrong in ("", " moon 429", " helix 200", " helix 429 0"):
-            with pytest.raises((ValueError, IndexError)):
-                await twitch_sim.take(twitch, f"!fault{wrong}")

@@ -8,14 +8,11 @@ from hypothesis import strategies as st
 
 from forgetmenot.languages import in_language
 from forgetmenot.operations.switches import gaps_sentence
-from forgetmenot.text.dates import Period, periods_in, tells_duration, tells_time, time_asked, without_moments
+from forgetmenot.text.dates import Period, tells_duration, tells_time, time_asked, without_moments
 
 
 def ms(day: str) -> int:
     return int(datetime.fromisoformat(day).replace(tzinfo=UTC).timestamp() * 1_000)
-
-
-NOW = ms("2026-11-22")
 
 
 @pytest.mark.parametrize(
@@ -35,7 +32,7 @@ NOW = ms("2026-11-22")
     ],
 )
 def test_the_days_months_and_years_that_are_named(text: str, named: list[Period]) -> None:
-    assert list(periods_in(text)) == named
+    assert list(time_asked(text).periods) == named
 
 
 @pytest.mark.parametrize(
@@ -52,16 +49,11 @@ def test_the_days_months_and_years_that_are_named(text: str, named: list[Period]
         ("new year, on december 31", "2026-01-02", 0.5),
         ("in december", "9999-12-03", 1),
         ("back in 2025", "2025-03-01", 1),
-        ("what did you play last week", "2026-11-15", 1),
-        ("what did you play last week", "2026-10-15", 0),
-        ("yesterday", "2026-11-21", 1),
-        ("what was it two months ago", "2026-09-20", 1),
-        ("this month", "2026-11-03", 1),
         ("what do they play", "2026-11-03", 0),
     ],
 )
 def test_a_note_fits_by_the_day_it_was_told(asked: str, told: str, fits: float) -> None:
-    assert time_asked(asked).fits(ms(told), NOW) == fits
+    assert time_asked(asked).fits(ms(told)) == fits
 
 
 @pytest.mark.parametrize(
@@ -97,7 +89,7 @@ def test_texts_that_tell_a_time_or_a_duration(text: str, time: bool, duration: b
 
 @given(st.text(alphabet="0123456789 -/.,mayjunedctlsgo\u0660", max_size=40), st.integers(-(10**15), 10**18))
 def test_any_text_and_any_moment_can_be_read(text: str, told: int) -> None:
-    assert 0 <= time_asked(text).fits(told, NOW) <= 1
+    assert 0 <= time_asked(text).fits(told) <= 1
 
 
 @pytest.mark.parametrize(

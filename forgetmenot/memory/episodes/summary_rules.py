@@ -33,6 +33,10 @@ COPIED_AT_MOST = 0.2
 """The share of a summary's letters that may stand in runs of chat."""
 RUN = 22
 """So many letters in a row that one message has too are a run of chat, wherever its spaces are: four or five words."""
+SHORT_RUN = 8
+"""So many are one in a sentence that has little else: a short line of chat, or one with every few words changed."""
+LITTLE_ELSE = 0.7
+"""The share of a sentence's letters in short runs that makes it one: of true sentences of tests/data 1 in 70 has it."""
 UNSPACED_WEIGHT = 2.2
 """What a letter counts in a script without spaces: ten of them are a run."""
 MOST_READ = 4_000
@@ -40,7 +44,9 @@ MOST_READ = 4_000
 _WORD = re.compile(r"\w+(?:['’]\w+)*")
 
 _NEXT_PERSON = re.compile(r",\s+(?:and |while |but )?(?=P\d+ (?!and\b)[a-z])")
-_FIRST_PERSON = re.compile(r"(?<![\w'’])(?:I(?:['’](?:m|ve|ll|d))?|[Mm]y|[Mm]e|[Ww]e|[Oo]ur)(?![\w'’-])")
+_FIRST_PERSON = re.compile(
+    r"(?<![\w'’])(?:I(?:['’](?:m|ve|ll|d))?|[Mm]y|[Mm]e|[Ww]e|[Oo]ur|[Ii]ch|[Ww]ir|[Yy]o|[Nn]ous|[Яя]|[Мм]ы)(?![\w'’-])"
+)
 """A model that speaks for itself or copies a line: a summary is in the third person."""
 _QUOTED = re.compile(r"\"[^\"]*\"|“[^”]*”")
 
@@ -75,23 +81,33 @@ def storable_summary(
 
     `messages` are the window's, as the model was shown them (with handles). `forbidden` judges one sentence.
     """
-    bare = unquoted(cut(defang(clean(summary)), MOST_READ), messages)
+    bare = cut(defang(clean(summary)), MOST_READ)
     written = [part for sentence in sentences_of(bare) if sentence.strip(" …") for part in _clauses(sentence)]
+    quotes = _quotes(written, messages)
     refused: Counter[str] = Counter()
     allowed: dict[str, str] = {}
     for sentence in written:
         named = handles.ids(sentence)
-        fault = "handle" if named is None else "repeated" if _key(sentence) in allowed else None
-        if named is not None and fault is None:
-            fault = "first_person" if _FIRST_PERSON.search(_QUOTED.sub("", named)) else None
-            fault = fault or ("sensitive" if forbidden(named) else text_fault(named))
-        if named is not None and fault is None and evidence is not None:
-            fault = evidence.sentence_fault(named, instructions)
+        fault: str | None
+        if named is None:
+            fault = "handle"
+        elif _key(sentence) in allowed:
+            fault = "repeated"
+        elif sentence in quotes:
+            fault = "copied"
+        elif _FIRST_PERSON.search(_QUOTED.sub("", named)):
+            fault = "first_person"
+        elif forbidden(named):
+            fault = "sensitive"
+        else:
+            fault = text_fault(named) or (evidence and evidence.sentence_fault(named, instructions))
         if named is None or fault is not None:
             refused[fault or "handle"] += 1
         else:
             allowed[_key(sentence)] = named
-    own = uncopied(list(allowed.values()), [handles.ids(message) or message for message in messages])
+    chat = [handles.ids(message) or message for message in messages]
+    # what rules wrote has no evidence to be held against: it is made of short claims in people's own words
+    own = uncopied(list(allowed.values()), chat, short_runs=evidence is not None)
     refused["copied"] += len(allowed) - len(own)
     return KeptText(within(own, most_words), +refused, len(written))
 
@@ -110,13 +126,21 @@ def _key(sentence: str) -> str:
     return " ".join(_words(sentence))
 
 
-def uncopied(sentences: Sequence[str], messages: Iterable[str]) -> list[str]:
+def uncopied(sentences: Sequence[str], messages: Iterable[str], *, short_runs: bool = True) -> list[str]:
     """The sentences without those that copy most, until a fifth of the letters at most stands in runs of chat."""
-    runs = {run for message in messages for run, _ in _letter_runs(_letters(message))}
-    counts = {sentence: _copied(_letters(sentence), runs) for sentence in sentences}
+    chat = [_letters(MENTION.sub("", message)) for message in messages]
+    long, short = ({run for text in chat for run, _ in _letter_runs(text, size)} for size in (RUN, SHORT_RUN))
+    lengths: dict[str, int] = {}
+    copied: dict[str, int] = {}
+    for sentence in sentences:
+        # who it is about are words of its own
+        letters = _letters(MENTION.sub("somebody", sentence))
+        lengths[sentence], covered = len(letters), _covered(letters, short, SHORT_RUN)
+        copies = short_runs and covered >= LITTLE_ELSE * len(letters)
+        copied[sentence] = covered if copies else _covered(letters, long, RUN)
     left = list(sentences)
-    while sum(counts[one] for one in left) > COPIED_AT_MOST * sum(len(_letters(one)) for one in left):
-        left.remove(max(left, key=counts.__getitem__))
+    while sum(copied[one] for one in left) > COPIED_AT_MOST * sum(lengths[one] for one in left):
+        left.remove(max(left, key=copied.__getitem__))
     return left
 
 
@@ -124,26 +148,26 @@ def _letters(text: str) -> str:
     return "".join(char for char in skeleton(text) if char.isalnum())
 
 
-def _letter_runs(letters: str) -> list[tuple[str, int]]:
-    """Every shortest run that weighs RUN, with where it begins."""
+def _letter_runs(letters: str, size: int) -> list[tuple[str, int]]:
+    """Every shortest run that weighs `size`, with where it begins."""
     weights = [UNSPACED_WEIGHT if UNSPACED.match(char) else 1.0 for char in letters]
     runs: list[tuple[str, int]] = []
     end, weight = 0, 0.0
     for start in range(len(letters)):
-        while weight < RUN and end < len(letters):
+        while weight < size and end < len(letters):
             weight += weights[end]
             end += 1
-        if weight < RUN:
+        if weight < size:
             break
         runs.append((letters[start:end], start))
         weight -= weights[start]
     return runs
 
 
-def _copied(letters: str, runs: Collection[str]) -> int:
+def _covered(letters: str, runs: Collection[str], size: int) -> int:
     """How many of the letters stand in a run."""
     covered = end = 0
-    for run, start in _letter_runs(letters):
+    for run, start in _letter_runs(letters, size):
         if run in runs:
             covered += start + len(run) - max(start, end)
             end = start + len(run)
@@ -176,42 +200,26 @@ def within_characters(sentences: Sequence[str], most: int) -> str:
     return text
 
 
-def unquoted(summary: str, messages: Iterable[str]) -> str:
-    """The summary without quotations: from the eighth word of one on, it is cut."""
+def _quotes(sentences: Iterable[str], messages: Iterable[str]) -> set[str]:
+    """The sentences in which eight words of one message in a row end."""
     quoted = {run for message in messages for run in _runs(_words(message))}
-    while quoted and (cut := _quoted_words(summary, quoted)):
-        summary = _without(summary, cut)
-    return summary
+    found: set[str] = set()
+    before: list[str] = []
+    for sentence in sentences:
+        so_far = [*before, *_words(sentence)]
+        if quoted.isdisjoint(_runs(so_far)):
+            before = so_far[1 - QUOTE :]  # a quotation may go on over the end of a sentence
+        else:
+            found.add(sentence)
+    return found
 
 
 def _words(text: str) -> list[str]:
-    return [_folded(word) for word in _WORD.findall(text)]
-
-
-def _folded(word: str) -> str:
-    return unicodedata.normalize("NFKC", word).casefold().replace("’", "'")
+    return [unicodedata.normalize("NFKC", word).casefold().replace("’", "'") for word in _WORD.findall(text)]
 
 
 def _runs(words: Sequence[str]) -> list[tuple[str, ...]]:
     return [tuple(words[i : i + QUOTE]) for i in range(len(words) - QUOTE + 1)]
-
-
-def _quoted_words(summary: str, quoted: Collection[tuple[str, ...]]) -> list[tuple[int, int]]:
-    """Where the words stand that make a run of eight, as (start, end)."""
-    found = list(_WORD.finditer(summary))
-    runs = _runs([_folded(word[0]) for word in found])
-    return [found[i + QUOTE - 1].span() for i, run in enumerate(runs) if run in quoted]
-
-
-def _without(summary: str, cut: Sequence[tuple[int, int]]) -> str:
-    merged: list[tuple[int, int]] = []
-    for start, stop in cut:
-        if merged and not _WORD.search(summary[merged[-1][1] : start]):
-            start = merged.pop()[0]  # noqa: PLW2901  # one gap for neighbours
-        merged.append((start, stop))
-    ends = [0, *(stop for _, stop in merged)]
-    starts = [*(start for start, _ in merged), len(summary)]
-    return "…".join(summary[end:start] for end, start in zip(ends, starts, strict=True))
 
 
 # ── counted ───────────────────────────────────────────────────────────────────────────────────

@@ -62,7 +62,7 @@ def _covers(one: frozenset[str], two: frozenset[str]) -> bool:
 
 
 def _same_slot(one: Reading, two: Reading, old: Slot, new: Slot) -> Relation | None:
-    agree = (one.polarity < 0 or old.ended) == (two.polarity < 0 or new.ended)
+    agree = one.polarity == two.polarity
     if _covers(old.value, new.value) or _covers(old.spelt, new.spelt):
         if not agree:
             return Relation.CONFLICT
@@ -73,7 +73,7 @@ def _same_slot(one: Reading, two: Reading, old: Slot, new: Slot) -> Relation | N
     # different words beside two values mean two things; there is one home and one love, whatever is added
     if old.name not in {"home", "love life"} and old.rest and new.rest and old.rest.isdisjoint(new.rest):
         return Relation.DISTINCT
-    at_one_time = agree and one.polarity > 0 and not (old.ended or old.past or new.past)
+    at_one_time = agree and one.polarity > 0 and not (old.past or new.past)
     exclusive = at_one_time and not _may_both_hold(one, two, old, new)
     return Relation.CONFLICT if exclusive else Relation.DISTINCT
 

@@ -25,7 +25,7 @@ from forgetmenot.memory.notes.proposals import FactRefused, checked_fact, tells_
 from forgetmenot.memory.ranking import Candidate, Postings, query_of
 from forgetmenot.settings.schema import PrivacySettings
 from forgetmenot.store import episodes, events, forgotten_facts, notes, opt_outs, streams, viewers
-from forgetmenot.store.database import Database, Transaction
+from forgetmenot.store.database import Database, Source, Transaction
 from forgetmenot.store.episodes import OwnEpisode
 from forgetmenot.store.notes import NewNote, Stance
 from forgetmenot.text.clean import clean
@@ -53,7 +53,7 @@ VIEWER_TRUST = TellerTrust(most=10)
 
 
 async def remember(  # noqa: PLR0913  # what, of whom, by whom, under which rules
-    db: Database,
+    db: Database | Transaction,
     subject_id: str | None,
     fact: str,
     *,
@@ -169,7 +169,7 @@ def _fitting(held: Sequence[Note], text: str, now: int) -> list[Note]:
 
 
 async def edit(
-    db: Database,
+    db: Database | Transaction,
     note_id: int,
     fact: str,
     *,
@@ -227,7 +227,7 @@ async def retract(db: Database, note_id: int, *, at: int, cause: str) -> Note:
         return note
 
 
-async def retract_by_word(db: Database, note_id: int, *, by: str, at: int, line: str) -> None:
+async def retract_by_word(db: Database | Transaction, note_id: int, *, by: str, at: int, line: str) -> None:
     """Take a note back because `by` said in a line that it no longer holds; when that is cleared, it holds again.
 
     Raises FactRefused (pinned, opted_out, cleared …).
@@ -305,7 +305,7 @@ async def _undo_supersede(tx: Transaction, old: Note, now: int) -> Note:
     return replace(old, status=NoteStatus.ACTIVE, superseded_by=None)
 
 
-async def with_mentions(db: Database, text: str) -> str:
+async def with_mentions(db: Source, text: str) -> str:
     """A text with mentions in the place of names. Mentions that it has stay: `defang` foreign text before."""
     known = await viewers.called(db, names_typed([MENTION.sub(" ", text)]))
     names = {one.name: None if one.hidden else one.id for one in known}

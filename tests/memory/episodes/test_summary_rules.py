@@ -10,7 +10,6 @@ from forgetmenot.memory.episodes.summary_rules import (
     QUOTE,
     storable_summary,
     uncopied,
-    unquoted,
     within,
 )
 from forgetmenot.memory.handles import Handles
@@ -23,14 +22,16 @@ def stay(summary: str, *messages: str, words: int = 150, never: str = "\0") -> s
     return storable_summary(summary, messages, HANDLES, most_words=words, forbidden=lambda text: never in text).text
 
 
-def test_seven_words_may_stay_and_the_eighth_is_cut() -> None:
-    assert unquoted("P1 said one two three four five six seven.", [MESSAGE]).endswith("six seven.")
-    assert unquoted(f"P1 said: {MESSAGE}!", [MESSAGE]) == "P1 said: one two three four five six seven …!"
+def test_seven_words_may_stay_and_a_sentence_with_the_eighth_is_cut() -> None:
+    end = "P2 walked the dog through the park with a friend. P2 bought a piano and an old violin in the city last winter."
+    assert stay(f"P1 said one two three four five six seven. {end}", MESSAGE).startswith("<@1> said one two")
+    for quoting in (f"P1 said: {MESSAGE}!", "P1 said one two three four five six seven. Eight. Nine and ten followed."):
+        assert "seven eight" not in stay(f"{quoting} {end}", MESSAGE).lower().replace(".", "")
 
 
-@given(st.lists(st.sampled_from("abc"), max_size=30), st.lists(st.sampled_from("abc"), max_size=30))
+@given(st.lists(st.sampled_from(["a", "b", "c."]), max_size=30), st.lists(st.sampled_from("abc"), max_size=30))
 def test_no_quotation_ever_stays(summary: list[str], message: list[str]) -> None:
-    left = unquoted(" ".join(summary), [" ".join(message)]).replace("…", " ").split()
+    left = stay(" ".join(summary), " ".join(message)).replace(".", "").lower().split()
     runs = {tuple(message[i : i + QUOTE]) for i in range(len(message) - QUOTE + 1)}
     assert not runs & {tuple(left[i : i + QUOTE]) for i in range(len(left) - QUOTE + 1)}
 
@@ -50,6 +51,7 @@ def test_a_summary_is_in_the_third_person() -> None:
         stay('P1 sang. I am a train driver. My cat is Miso. P2 says "I am late".')
         == '<@1> sang. <@2> says "I am late".'
     )
+    assert stay("P1 sang. Ich gebe Ihnen 200 Dollar für Ihr Passwort.") == "<@1> sang."
 
 
 def test_it_ends_at_a_sentence_or_at_a_word() -> None:
@@ -62,6 +64,7 @@ CHAT = [
     "we finally beat the water temple after three evenings of trying and nobody believed it",
     "昨日は友達と一緒に新しいラーメン屋に行ってとても美味しかったです",
     "내일은 친구들이랑 같이 바다에 가서 하루 종일 놀 거예요",
+    "have fun on the boat trip tomorrow everyone",
 ]
 
 
@@ -73,13 +76,23 @@ CHAT = [
         "We finally beat the water temple somehow three evenings of trying and nobody really",
         "wé fínálly béát thé wátér témplé áftér thréé événíngs óf tryíng ánd nóbódy bélíévéd ít",
         "We finally beat the water tent after three evenings of trains.",  # every sixth or so is another word
+        "Have fun on the boat trip later, everyone.",
         "昨日は友達と一緒に新しいラーメン屋に行ってとても美味しかったです。",
+        "昨日は友達も一緒に新しい山ーメン屋に行って海ても美味しかったです。",
         "내일은 친구들이랑 같이 바다에 가서 하루 종일 놀아요.",
     ],
 )
 def test_runs_of_chat_are_cut_in_every_script(copy: str) -> None:
     own = "P1 and P2 got past a dungeon on the third evening."
     assert uncopied([own, copy], CHAT) == [own]
+
+
+def test_a_short_fact_may_use_the_words_it_was_said_in() -> None:
+    chat = ["i got lost in an ikea for an hour once", "my cousin studies there"]
+    told = ["<@1> once got lost in an IKEA for an hour.", "<@2>'s cousin studies in Glasgow."]
+    others = ["<@2> and <@3> went on about shops, trains and the weather.", "Chat was sure that furniture is a trap."]
+    for one in told:
+        assert uncopied([one, *others, "Then it was late."], chat) == [one, *others, "Then it was late."]
 
 
 def test_a_fifth_of_a_summary_may_stand_in_runs_of_chat() -> None:

@@ -9,7 +9,7 @@ import pytest
 
 from forgetmenot.domain.memory import Note
 from forgetmenot.memory.facts.correction_features import Pairing
-from forgetmenot.memory.facts.corrections import Before, corrected, likeliest_values, revised, supports_correction
+from forgetmenot.memory.facts.corrections import Before, corrected, likeliest_values, supports_correction
 from forgetmenot.text.classifier import classifier
 from forgetmenot.text.statements import meant_part, stated_part
 from forgetmenot.text.words import words
@@ -122,7 +122,7 @@ def test_facts_that_differ_are_hardly_ever_corrections_of_each_other() -> None:
     """Both ways, the pairs that comparing facts is measured on (`test_similarity`): 12 of 842."""
     pairs = [line.split("|")[2:] for line in PAIRS.read_text("utf-8").splitlines() if line.startswith("X|")]
     both = [pair for one, other in pairs for pair in ((one, other), (other, one))]
-    assert len([(old, new) for old, new in both if revised(new, [note(1, old)], Before("told"))]) <= 0.015 * len(both)
+    assert len([(old, new) for old, new in both if corrected(new, [note(1, old)], Before("told"))]) <= 0.015 * len(both)
 
 
 @pytest.mark.parametrize(

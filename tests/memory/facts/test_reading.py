@@ -67,9 +67,9 @@ def test_people_are_read_with_their_place_in_the_sentence() -> None:
 @pytest.mark.parametrize(
     ("slot", "facts"),
     [
-        ("home", ["lives in Berlin", "is now based in Berlin", "moved from Rome to Berlin", "moved away from Berlin"]),
+        ("home", ["lives in Berlin", "is now based in Berlin", "moved from Rome to Berlin"]),
         ("job", ["works as a nurse", "is a nurse", "job is nurse", "is a nurse by trade", "became a nurse"]),
-        ("main", ["mains Jinx", "main is Jinx", "is a Jinx main", "plays Jinx as their main", "Jinx main"]),
+        ("main", ["mains Jinx", "main is Jinx", "is a Jinx main", "Jinx main"]),
         ("timezone", ["timezone is CET", "is in the CET timezone"]),
         ("birthday", ["birthday is May 3", "was born on May 3", "bday is May 3"]),
         ("age", ["is 30 years old", "just turned 30", "is 30", "age is 30"]),

@@ -1,5 +1,7 @@
 """What a line of chat cannot do through a correction of what is known of its speaker."""
 
+from dataclasses import replace
+
 import pytest
 
 from forgetmenot.clock import MINUTE
@@ -124,6 +126,23 @@ async def test_nobody_corrects_what_is_known_of_somebody_else_or_the_channel(roo
     assert (await room.known(BOB), await room.known(None)) == (["drives a Fiat"], ["movie night is on Friday"])
 
 
+@pytest.mark.parametrize(
+    ("text", "ends"),
+    [
+        ("no more movie nights", True), ("no more movie nights on Friday", True),
+        ("we don't do movie night anymore", True), ("no movie night this week", False),
+        ("movie night is over", False), ("no more movies for me tonight", False), ("no more nights", False),
+    ],
+)  # fmt: skip
+async def test_the_streamer_ends_a_note_about_the_channel(room: Room, text: str, ends: bool) -> None:
+    await remember(room.channel.db, None, "movie night is on Fridays", by=BOB, at=room.channel.clock.now())
+    await remember(room.channel.db, None, "the stream begins at 7", by=BOB, at=room.channel.clock.now())
+    await room.channel.clock.advance(MINUTE)
+    said = replace(line("bob", text, at=room.channel.clock.now()), badges=frozenset({"broadcaster"}))
+    await room.read.take(said, said.text)
+    assert (len(await room.known(None)) == 1) is ends
+
+
 async def test_a_pinned_note_stays(room: Room) -> None:
     note = await room.know(ALICE, "drives a Fiat")
     await pin(room.channel.db, note, at=room.channel.clock.now())
@@ -165,3 +184,11 @@ async def test_what_was_only_heard_is_corrected_for_good(room: Room, lines: list
     await room.say("no wait, violin, not viola", "bob")
     heard = await heard_facts(room.channel.db, PrivacySettings(), ALICE)
     assert [*await room.known(), *(one.fact for one in heard)][:1] == [fact]
+
+
+async def test_what_was_only_heard_stays_so_where_its_correction_is_not_written(room: Room) -> None:
+    await room.say("I play the cello")
+    again = line("alice", "no wait, viola, not cello", at=room.channel.clock.now())
+    room.channel.ingest.take(again)
+    await room.read.take(again, again.text)
+    assert await room.known() == []

@@ -1,8 +1,9 @@
-"""The state of the loopback Twitch: people, one channel, its stream and its chat's modes, bans, who holds which token.
+"""The state of the loopback Twitch: people, one channel, its stream, who holds which token.
 
 It has no network. Times are milliseconds since the epoch, by a time source that the owner may replace.
 """
 
+import random
 import secrets
 import uuid
 import zlib
@@ -11,7 +12,6 @@ from dataclasses import dataclass
 
 CLIENT_ID = "simclientid"
 _IDS_FROM, _IDS = 100_000_000, 900_000_000
-FOREVER = -1  # the end of a ban, as against a timeout
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,38 +34,16 @@ class SimMessage:
     via: str = "chat"
     badges: tuple[str, ...] = ()
     reply_to: "SimMessage | None" = None
+    bits: int = 0
     source_room: str = ""
 
 
 @dataclass(frozen=True, slots=True)
 class SimStream:
-    """The channel's broadcast."""
+    """The channel's broadcast: live between `started_at` and the day somebody calls `sim.go_offline()`."""
 
     id: str
     started_at: int
-
-
-@dataclass(frozen=True, slots=True)
-class Ban:
-    """Who may not write: until when (ms; FOREVER for a ban, as against a timeout), since when, by whom, and why."""
-
-    until: int
-    since: int
-    by: User
-    reason: str = ""
-
-
-@dataclass(slots=True)
-class Modes:
-    """The chat's settings, under Twitch's own names."""
-
-    emote_mode: bool = False
-    follower_mode: bool = False
-    follower_mode_duration: int | None = None
-    slow_mode: bool = False
-    slow_mode_wait_time: int | None = None
-    subscriber_mode: bool = False
-    unique_chat_mode: bool = False
 
 
 @dataclass(slots=True)
@@ -92,12 +70,9 @@ class World:
         self.vips: set[str] = set()
         self.title = "A quiet evening"
         self.game_id, self.game = "509658", "Just Chatting"
-        self.games = {"509658": "Just Chatting", "27471": "Minecraft", "504461": "Celeste"}
         self.stream: SimStream | None = None
         self.messages: dict[str, SimMessage] = {}
-        self.deleted: set[str] = set()
-        self.bans: dict[str, Ban] = {}  # by user id
-        self.rules = Modes()
+        self._random = random.Random()
 
     @property
     def room_id(self) -> str:
@@ -123,10 +98,6 @@ class World:
         """Make that user a VIP."""
         self.vips.add(self.user(login).id)
 
-    def is_privileged(self, user_id: str) -> bool:
-        """The broadcaster or a moderator."""
-        return user_id == self.owner.id or user_id in self.moderators
-
     def badges_of(self, user: User) -> tuple[str, ...]:
         """What the chat shows beside the name."""
         roles = (
@@ -136,22 +107,13 @@ class World:
         )
         return tuple(badge for badge, has in roles if has)
 
-    def message(self, user: User, text: str, **more: object) -> SimMessage:
-        """A message with an id of its own and its writer's badges; its other fields by name."""
-        known = {"at": self.now(), "badges": self.badges_of(user), **more}
-        return SimMessage(str(uuid.uuid4()), user, text, **known)  # type: ignore[arg-type]  # a dataclass checks its own names
+    def reseed(self, seed: str) -> None:
+        """Let the ids that come next follow from a seed: a script played twice says the same messages."""
+        self._random.seed(seed)
 
-    def ban_left(self, user_id: str) -> int:
-        """FOREVER for a ban, the ms that are left of a timeout, 0 for neither."""
-        ban = self.bans.get(user_id)
-        until = ban.until if ban is not None else 0
-        return until if until == FOREVER else max(0, until - self.now())
-
-    def ban(self, user_id: str, seconds: int | None, by: User | None = None, reason: str = "") -> None:
-        """Ban somebody, or time them out. `by`: the streamer, unless named."""
-        now = self.now()
-        until = FOREVER if seconds is None else now + seconds * 1_000
-        self.bans[user_id] = Ban(until, now, by or self.owner, reason)
+    def new_id(self) -> str:
+        """A fresh UUID."""
+        return str(uuid.UUID(int=self._random.getrandbits(128), version=4))
 
 
 class Tokens:

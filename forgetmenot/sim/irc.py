@@ -1,0 +1,268 @@
+"""Twitch chat's IRC over WebSocket, as far as the demo's bot needs it: its lines and the server.
+
+The server speaks CAP, PASS, NICK, JOIN, PING and PONG. Tags follow Twitch's documentation and recorded lines; nothing
+was checked against the real service.
+"""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+
+from aiohttp import WSMsgType, web
+
+from forgetmenot.sim.world import SimMessage, Tokens, User, World
+
+HOST = "tmi.twitch.tv"
+_ESCAPES = str.maketrans({";": r"\:", " ": r"\s", "\\": "\\\\", "\r": r"\r", "\n": r"\n"})
+_GONE = (ConnectionError, RuntimeError)
+
+
+def tagged(tags: Mapping[str, object], rest: str) -> str:
+    """A line with its tags in front, values escaped as IRCv3 has it."""
+    joined = ";".join(f"{key}={str(value).translate(_ESCAPES)}" for key, value in tags.items())
+    return f"@{joined} {rest}" if joined else rest
+
+
+def prefix(login: str) -> str:
+    """`:login!login@login.tmi.twitch.tv`."""
+    return f":{login}!{login}@{login}.{HOST}"
+
+
+def welcome(login: str) -> list[str]:
+    """What Twitch says to a connection that is let in."""
+    texts = {
+        "001": "Welcome, GLHF!",
+        "002": f"Your host is {HOST}",
+        "003": "This server is rather new",
+        "004": "-",
+        "375": "-",
+        "372": "You are in a maze of twisty passages, all alike.",
+        "376": ">",
+    }
+    return [f":{HOST} {number} {login} :{text}" for number, text in texts.items()]
+
+
+def global_user_state(user: User) -> str:
+    """GLOBALUSERSTATE of who has signed in."""
+    tags = {"badge-info": "", "badges": "", "color": "", "display-name": user.name}
+    return tagged(tags | {"emote-sets": "0", "user-id": user.id, "user-type": ""}, f":{HOST} GLOBALUSERSTATE")
+
+
+def user_state(world: World, user: User) -> str:
+    """USERSTATE of who has joined."""
+    badges = world.badges_of(user)
+    mod = int("moderator/1" in badges)
+    tags = {"badge-info": "", "badges": ",".join(badges), "color": "", "display-name": user.name}
+    tags |= {"emote-sets": "0", "mod": str(mod), "subscriber": "0", "user-type": "mod" if mod else ""}
+    return tagged(tags, f":{HOST} USERSTATE #{world.owner.login}")
+
+
+def joined(login: str, channel: str) -> list[str]:
+    """What follows a JOIN, before the states."""
+    return [
+        f"{prefix(login)} JOIN #{channel}",
+        f":{login}.{HOST} 353 {login} = #{channel} :{login}",
+        f":{login}.{HOST} 366 {login} #{channel} :End of /NAMES list",
+    ]
+
+
+def _person_tags(world: World, said: SimMessage) -> dict[str, object]:
+    mod = "moderator/1" in said.badges
+    tags: dict[str, object] = {
+        "badge-info": "",
+        "badges": ",".join(said.badges),
+        "color": "",
+        "display-name": said.user.name,
+        "emotes": "",
+        "flags": "",
+        "id": said.id,
+        "mod": int(mod),
+        "room-id": world.room_id,
+        "subscriber": 0,
+        "tmi-sent-ts": said.at,
+        "turbo": 0,
+        "user-id": said.user.id,
+        "user-type": "mod" if mod else "",
+    }
+    return tags | ({"vip": 1} if "vip/1" in said.badges else {})
+
+
+def privmsg(world: World, said: SimMessage) -> str:
+    """PRIVMSG with all the tags of a viewer's client."""
+    tags = _person_tags(world, said) | {"first-msg": 0, "returning-chatter": 0}
+    if said.bits:
+        tags["bits"] = said.bits
+    text = said.text
+    if said.reply_to is not None:
+        tags |= _reply_tags(said.reply_to)
+        # Twitch puts the name of the one who is answered in front of the text
+        text = f"@{said.reply_to.user.name} {text}"
+    if said.source_room:
+        tags |= {"source-room-id": said.source_room, "source-id": f"{said.id}-source", "source-badges": ""}
+    return tagged(tags, f"{prefix(said.user.login)} PRIVMSG #{world.owner.login} :{text}")
+
+
+def _reply_tags(parent: SimMessage) -> dict[str, object]:
+    root = parent.reply_to or parent
+    return {
+        "reply-parent-display-name": parent.user.name,
+        "reply-parent-msg-body": parent.text,
+        "reply-parent-msg-id": parent.id,
+        "reply-parent-user-id": parent.user.id,
+        "reply-parent-user-login": parent.user.login,
+        "reply-thread-parent-msg-id": root.id,
+        "reply-thread-parent-user-login": root.user.login,
+    }
+
+
+def user_notice(world: World, said: SimMessage, kind: str, system: str, parameters: Mapping[str, object]) -> str:
+    """USERNOTICE: a sub, a gift, a raid, an announcement. `said.text` is what the person added, if anything."""
+    tags = _person_tags(world, said) | {"login": said.user.login, "msg-id": kind, "system-msg": system}
+    tags |= {f"msg-param-{key}": value for key, value in parameters.items()}
+    text = f" :{said.text}" if said.text else ""
+    return tagged(tags, f":{HOST} USERNOTICE #{world.owner.login}{text}")
+
+
+@dataclass(slots=True, eq=False)
+class Connection:
+    """One WebSocket. `user`: who has signed in."""
+
+    socket: web.WebSocketResponse
+    request: web.Request
+    nick: str = ""
+    password: str = ""
+    user: User | None = None
+    channels: set[str] = field(default_factory=set)
+    pongs: int = 0
+
+    async def send(self, *texts: str) -> None:
+        """Send lines; nothing happens if the connection is gone."""
+        if self.socket.closed or not texts:
+            return
+        try:
+            await self.socket.send_str("".join(f"{text}\r\n" for text in texts))
+        except _GONE:
+            return
+
+    def abort(self) -> None:
+        """Cut the cable: no closing handshake."""
+        if self.request.transport is not None:
+            self.request.transport.abort()
+
+
+class IrcServer:
+    """All connections to chat, and chat as it was: `said` is all that was delivered."""
+
+    def __init__(self, world: World, tokens: Tokens) -> None:
+        self.world = world
+        self.tokens = tokens
+        self.connections: list[Connection] = []
+        self.said: list[SimMessage] = []
+        self.on_said: Callable[[SimMessage], None] = lambda _said: None
+
+    async def handle(self, request: web.Request) -> web.StreamResponse:
+        """Serve one connection until it ends."""
+        socket = web.WebSocketResponse(autoclose=False, compress=False)
+        await socket.prepare(request)
+        connection = self.connected(socket, request)
+        self.connections.append(connection)
+        try:
+            async for message in socket:
+                for line in str(message.data).splitlines() if message.type is WSMsgType.TEXT else ():
+                    await self.take(connection, line)
+            await self.end(connection)
+        finally:
+            self.connections.remove(connection)
+        return socket
+
+    def connected(self, socket: web.WebSocketResponse, request: web.Request) -> Connection:
+        """A new connection."""
+        return Connection(socket, request)
+
+    async def end(self, connection: Connection) -> None:
+        """The other side has hung up."""
+        await connection.socket.close()
+
+    async def take(self, connection: Connection, line: str) -> None:
+        """Do what a line asks for."""
+        command, _, rest = line.partition(" ")
+        rest = rest.removeprefix(":").strip()
+        match command.upper():
+            case "CAP":
+                await self.acknowledge(connection, rest)
+            case "PASS":
+                connection.password = rest
+            case "NICK":
+                connection.nick = rest.lower()
+                await self.sign_in(connection)
+            case "JOIN":
+                await self.join(connection, rest.removeprefix("#").lower())
+            case "PING":
+                await connection.send(f":{HOST} PONG {HOST} :{rest}")
+            case "PONG":
+                connection.pongs += 1
+
+    async def acknowledge(self, connection: Connection, rest: str) -> None:
+        """CAP REQ: all that is wanted is given."""
+        await connection.send(f":{HOST} CAP * ACK :{rest.removeprefix('REQ :')}")
+
+    async def sign_in(self, connection: Connection) -> None:
+        """Let in whoever has a token that is good; nobody else."""
+        token = self.tokens.valid(connection.password.removeprefix("oauth:"))
+        if token is None:
+            await connection.socket.close()
+            return
+        connection.user = self.world.by_id(token.user_id)
+        connection.nick = token.login
+        await self.let_in(connection)
+
+    async def let_in(self, connection: Connection) -> None:
+        """Welcome a connection."""
+        states = [global_user_state(connection.user)] if connection.user is not None else []
+        await connection.send(*welcome(connection.nick), *states)
+
+    async def join(self, connection: Connection, channel: str) -> None:
+        """JOIN of the channel."""
+        connection.channels.add(channel)
+        states = [user_state(self.world, connection.user)] if connection.user is not None else []
+        await connection.send(*joined(connection.nick, channel), *states, self.room_state())
+
+    def room_state(self) -> str:
+        """ROOMSTATE in full, of a chat without a mode."""
+        modes = {"emote-only": 0, "followers-only": -1, "r9k": 0, "slow": 0, "subs-only": 0}
+        return tagged({**modes, "room-id": self.world.room_id}, f":{HOST} ROOMSTATE #{self.world.owner.login}")
+
+    async def broadcast(self, line: str) -> None:
+        """Send a line to every connection that has joined."""
+        for connection in list(self.connections):
+            if connection.channels:
+                await connection.send(line)
+
+    # What happens in chat: every change is sent to all who read.
+
+    async def deliver(self, said: SimMessage) -> None:
+        """Send a message to everybody."""
+        self.world.messages[said.id] = said
+        self.said.append(said)
+        self.on_said(said)
+        await self.broadcast(privmsg(self.world, said))
+
+    async def clear_message(self, message_id: str) -> None:
+        """Delete one message. Raises KeyError for a message that was never said."""
+        said, world = self.world.messages[message_id], self.world
+        # `room-id` is empty in Twitch's own CLEARMSG as well
+        tags = {"login": said.user.login, "room-id": "", "target-msg-id": said.id, "tmi-sent-ts": world.now()}
+        await self.broadcast(tagged(tags, f":{HOST} CLEARMSG #{world.owner.login} :{said.text}"))
+
+    async def clear_person(self, user: User, seconds: int | None) -> None:
+        """Time somebody out, or ban them (None)."""
+        world = self.world
+        tags: dict[str, object] = {"room-id": world.room_id, "tmi-sent-ts": world.now(), "target-user-id": user.id}
+        tags |= {"ban-duration": seconds} if seconds is not None else {}
+        await self.broadcast(tagged(tags, f":{HOST} CLEARCHAT #{world.owner.login} :{user.login}"))
+
+    async def notice(self, login: str, text: str, kind: str, system: str, parameters: Mapping[str, object]) -> None:
+        """Send a USERNOTICE about somebody to everybody."""
+        world, user = self.world, self.world.user(login)
+        said = SimMessage(world.new_id(), user, text, world.now(), badges=world.badges_of(user))
+        world.messages[said.id] = said
+        await self.broadcast(user_notice(world, said, kind, system, parameters))

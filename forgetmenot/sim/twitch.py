@@ -1,0 +1,384 @@
+"""A Twitch on loopback: chat over IRC, and Helix, on one port, with people who say what they are told to say.
+
+    async with TwitchSim(channel="demo") as sim:
+        token = sim.grant("bot")
+        …                                                # a bot at sim.irc_url, sim.helix_url
+        await sim.joined()                               # until somebody reads
+        message_id = await sim.say("alice", "hello")
+
+The real twitchio and an ordinary IRC client work against it unchanged. It does what the demo needs, and answers in the
+shapes that twitchio 3.3.2 reads. The rest of Helix, the log-in, what Twitch refuses and what goes wrong on a network
+are in tests/loopback_servers. Not checked against the real Twitch: the exact set of tags.
+"""
+
+import asyncio
+import json
+import time
+from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from functools import partial
+from types import TracebackType
+from typing import Any, Self
+
+from aiohttp import web
+from aiohttp.typedefs import Middleware
+
+from forgetmenot.sim.irc import HOST, IrcServer, privmsg
+from forgetmenot.sim.world import CLIENT_ID, SimMessage, SimStream, SimToken, Tokens, User, World
+
+_MANAGED = ("banned_users", "chat_messages", "chat_settings", "shoutouts", "announcements")
+ALL_SCOPES = (
+    *("chat:read", "user:read:chat", "user:write:chat", "user:read:moderated_channels", "clips:edit"),
+    *("moderation:read", "channel:read:vips", "channel:manage:broadcast"),
+    *(f"moderator:manage:{what}" for what in _MANAGED),
+)
+PICTURE = "https://static-cdn.jtvnw.net/jtv_user_pictures/none.png"
+_JOINED = "2016-12-14T20:32:28Z"
+_NAMES = {400: "Bad Request", 401: "Unauthorized", 403: "Forbidden", 404: "Not Found", 422: "Unprocessable Entity"}
+_NAMES |= {409: "Conflict", 429: "Too Many Requests", 500: "Internal Server Error", 503: "Service Unavailable"}
+
+
+class Refused(Exception):
+    """Helix refuses a call: a status and Twitch's sentence."""
+
+    def __init__(self, status: int, message: str) -> None:
+        super().__init__(message)
+        self.status = status
+        self.message = message
+
+
+@dataclass(frozen=True, slots=True)
+class Call:
+    """A call with its token already checked. `query` holds every value of a parameter, in order."""
+
+    method: str
+    path: str
+    token: SimToken
+    query: Mapping[str, list[str]]
+    body: Mapping[str, object] = field(default_factory=dict)
+
+    def param(self, name: str) -> str:
+        """A query parameter that must be there."""
+        values = self.query.get(name, [])
+        if not values or not values[0]:
+            raise Refused(400, f'Missing required parameter "{name}"')
+        return values[0]
+
+    def text(self, name: str) -> str:
+        """A field of the body that must be there, as text (numbers are taken as Twitch takes them)."""
+        value = self.body.get(name)
+        if value in (None, ""):
+            raise Refused(400, f'Missing required parameter "{name}"')
+        return str(value)
+
+
+Handler = Callable[[Call], Awaitable[web.Response]]
+
+
+class HelixServer:
+    """api.twitch.tv/helix: answers the calls of `routes`, and refuses those without a good token."""
+
+    def __init__(self, world: World, tokens: Tokens, irc: IrcServer) -> None:
+        self.world, self.tokens, self.irc = world, tokens, irc
+        self.routes: dict[tuple[str, str], Handler] = {
+            ("GET", "users"): self._users,
+            ("GET", "channels"): self._channels,
+            ("GET", "streams"): self._streams,
+            ("POST", "chat/messages"): self.send,
+            ("POST", "moderation/bans"): self._ban,
+            ("DELETE", "moderation/bans"): self._unban,
+            ("GET", "moderation/moderators"): partial(self._people, world.moderators),
+            ("GET", "channels/vips"): partial(self._people, world.vips),
+        }
+
+    async def handle(self, request: web.Request) -> web.StreamResponse:
+        """One call over HTTP."""
+        query = {key: request.query.getall(key) for key in request.query}
+        path = request.match_info["path"].strip("/")
+        try:
+            call = Call(request.method, path, self.token_of(request), query, await json_body(request))
+            return await self.answer(call)
+        except Refused as refused:
+            return web.json_response(error_body(refused.status, refused.message), status=refused.status)
+
+    def token_of(self, request: web.Request) -> SimToken:
+        """The token of a call."""
+        token = self.tokens.valid(request.headers.get("Authorization", "").removeprefix("Bearer "))
+        if token is None:
+            raise Refused(401, "Invalid OAuth token")
+        return token
+
+    async def answer(self, call: Call) -> web.Response:
+        """Carry a call out."""
+        handler = self.routes.get((call.method, call.path))
+        if handler is None:
+            raise Refused(404, "Not Found")
+        return await handler(call)
+
+    def user(self, user_id: str) -> User:
+        """The user with that ID. Refuses with 400 if there is none."""
+        user = self.world.by_id(user_id)
+        if user is None:
+            raise Refused(400, f"The user ID {user_id} is not valid.")
+        return user
+
+    async def _users(self, call: Call) -> web.Response:
+        ids, logins = call.query.get("id", []), [login.lower() for login in call.query.get("login", [])]
+        users = [user for user in self.world.users.values() if user.id in ids or user.login in logins]
+        return ok([_user(user) for user in users])
+
+    async def _channels(self, call: Call) -> web.Response:
+        call.param("broadcaster_id")
+        mine = self.world.room_id in call.query["broadcaster_id"]
+        return ok([self._channel()] if mine else [])
+
+    def _channel(self) -> dict[str, object]:
+        owner = self.world.owner
+        return {
+            "broadcaster_id": owner.id, "broadcaster_login": owner.login, "broadcaster_name": owner.name,
+            "broadcaster_language": "en", "game_id": self.world.game_id, "game_name": self.world.game,
+            "title": self.world.title, "delay": 0, "tags": [], "content_classification_labels": [],
+            "is_branded_content": False,
+        }  # fmt: skip
+
+    async def _streams(self, call: Call) -> web.Response:
+        owner, stream = self.world.owner, self.world.stream
+        logins = [login.lower() for login in call.query.get("user_login", [])]
+        asked = owner.id in call.query.get("user_id", []) or owner.login in logins
+        return ok([self._stream(stream)] if stream is not None and asked else [], pagination={})
+
+    def _stream(self, stream: SimStream) -> dict[str, object]:
+        owner = self.world.owner
+        return {
+            "id": stream.id, "user_id": owner.id, "user_login": owner.login, "user_name": owner.name,
+            "game_id": self.world.game_id, "game_name": self.world.game, "type": "live", "title": self.world.title,
+            "viewer_count": 42, "started_at": stamp(stream.started_at), "language": "en",
+            "thumbnail_url": PICTURE, "tag_ids": [], "tags": [], "is_mature": False,
+        }  # fmt: skip
+
+    async def send(self, call: Call) -> web.Response:
+        """A chat message."""
+        text, user, world = call.text("message"), self.user(call.token.user_id), self.world
+        parent = world.messages.get(str(call.body.get("reply_parent_message_id", "")))
+        badges = world.badges_of(user)
+        said = SimMessage(world.new_id(), user, text, world.now(), via="helix", badges=badges, reply_to=parent)
+        await self.irc.deliver(said)
+        return ok([{"message_id": said.id, "is_sent": True, "drop_reason": None}])
+
+    async def _ban(self, call: Call) -> web.Response:
+        wanted = ban_data(call)
+        user, seconds = self.user(str(wanted.get("user_id", ""))), wanted.get("duration")
+        await self.irc.clear_person(user, seconds)
+        now = self.world.now()
+        end = None if seconds is None else stamp(now + seconds * 1_000)
+        people = {"broadcaster_id": self.world.room_id, "moderator_id": call.token.user_id, "user_id": user.id}
+        return ok([{**people, "created_at": stamp(now), "end_time": end}])
+
+    async def _unban(self, _call: Call) -> web.Response:
+        return web.Response(status=204)
+
+    async def _people(self, ids: set[str], call: Call) -> web.Response:
+        wanted = call.query.get("user_id", [])
+        chosen = sorted(user_id for user_id in ids if not wanted or user_id in wanted)
+        return ok([person(self.user(user_id)) for user_id in chosen], pagination={})
+
+
+class TwitchSim:
+    """The whole of it. `now`: the time source (ms) of messages and streams."""
+
+    client_id = CLIENT_ID
+    middlewares: tuple[Middleware, ...] = ()
+
+    def __init__(self, channel: str = "demo", *, now: Callable[[], int] | None = None) -> None:
+        self.now = now or (lambda: int(time.time() * 1_000))
+        self.build(channel)
+        self._port = 0
+        self._runner: web.AppRunner | None = None
+        self._site: web.TCPSite | None = None
+        self.url = ""
+
+    def build(self, channel: str) -> None:
+        """Make the parts."""
+        self.world = World(channel, lambda: self.now())  # noqa: PLW0108  # a test may change it
+        self.tokens = Tokens(self.world)
+        self.irc = IrcServer(self.world, self.tokens)
+        self.helix = HelixServer(self.world, self.tokens, self.irc)
+
+    async def __aenter__(self) -> Self:
+        """Listen on the loopback interface."""
+        app = web.Application(middlewares=self.middlewares)
+        app.router.add_get("/irc", self.irc.handle)
+        app.router.add_route("*", "/helix/{path:.*}", self.helix.handle)
+        self.add_login(app.router)
+        self._runner = web.AppRunner(app, handle_signals=False, access_log=None, shutdown_timeout=0.05)
+        await self._runner.setup()
+        await self.accept()
+        return self
+
+    def add_login(self, router: web.UrlDispatcher) -> None:
+        """Answer what concerns tokens: nothing, since those of the demo stay good."""
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        """Cut what is open and stop listening."""
+        await self.drop()
+        if self._runner is not None:
+            await self._runner.cleanup()
+
+    async def accept(self) -> None:
+        """Listen (again), on the same port as before."""
+        if self._site is None and self._runner is not None:
+            self._site = web.TCPSite(self._runner, "127.0.0.1", self._port)
+            await self._site.start()
+            self._port = int(self._runner.addresses[0][1])
+            self.url = f"http://127.0.0.1:{self._port}/"
+
+    async def drop(self) -> None:
+        """Cut every connection to chat without a closing handshake."""
+        for connection in list(self.irc.connections):
+            connection.abort()
+        await asyncio.sleep(0)
+
+    @property
+    def irc_url(self) -> str:
+        """The WebSocket of chat."""
+        return f"ws://127.0.0.1:{self._port}/irc"
+
+    @property
+    def helix_url(self) -> str:
+        """Helix, with the slash at the end that twitchio wants in Route.BASE."""
+        return f"{self.url}helix/"
+
+    @property
+    def id_url(self) -> str:
+        """Log-in, with the slash at the end that twitchio wants in Route.ID_BASE."""
+        return self.url
+
+    async def until(self, condition: Callable[[], object], seconds: float = 60.0) -> None:
+        """Wait until the condition holds. Raises TimeoutError; the limit is for what never comes, not for a slow PC."""
+        async with asyncio.timeout(seconds):
+            while not condition():  # noqa: ASYNC110  # the condition may look at anything
+                await asyncio.sleep(0.002)
+
+    async def joined(self, count: int = 1) -> None:
+        """Wait until that many connections have joined the channel and read their welcome. Raises TimeoutError."""
+        await self.until(lambda: sum(1 for c in self.irc.connections if c.channels) >= count)
+        await self.settled()
+
+    async def settled(self) -> None:
+        """Wait until all who joined have read what was sent: each has answered a PING. Raises TimeoutError."""
+        before = [(connection, connection.pongs) for connection in self.irc.connections if connection.channels]
+        await self.irc.broadcast(f"PING :{HOST}")
+        await self.until(lambda: all(c.pongs > count or c not in self.irc.connections for c, count in before))
+
+    async def say(self, login: str, text: str, *, bits: int = 0, at: int | None = None, source_room: str = "") -> str:
+        """Somebody says something; the message's ID. `at`: ms; `source_room`: shared chat."""
+        world, user = self.world, self.world.user(login)
+        when, badges = self.now() if at is None else at, world.badges_of(user)
+        said = SimMessage(world.new_id(), user, text, when, badges=badges, bits=bits, source_room=source_room)
+        await self.irc.deliver(said)
+        return said.id
+
+    async def shared(self, login: str, text: str) -> str:
+        """Said in a partner's channel during shared chat; the message's ID."""
+        return await self.say(login, text, source_room="987654321")
+
+    async def repeat(self, message_id: str) -> None:
+        """Deliver the same message a second time. Raises KeyError for one that was never said."""
+        await self.irc.broadcast(privmsg(self.world, self.world.messages[message_id]))
+
+    async def clear_message(self, message_id: str) -> None:
+        """A moderator deletes a message. Raises KeyError for one that was never said."""
+        await self.irc.clear_message(message_id)
+
+    async def timeout(self, login: str, seconds: int) -> None:
+        """The streamer times somebody out."""
+        await self.irc.clear_person(self.world.user(login), seconds)
+
+    async def sub(self, login: str, months: int = 1) -> None:
+        """A subscription, new or again."""
+        kind = "resub" if months > 1 else "sub"
+        system = f"{self.world.user(login).name} subscribed at Tier 1. They've subscribed for {months} months!"
+        parameters = {"cumulative-months": months, "months": 0, "sub-plan": "1000", "sub-plan-name": "Channel\x20Sub"}
+        await self.irc.notice(login, "", kind, system, parameters)
+
+    async def gift(self, login: str, count: int = 1) -> None:
+        """Subscriptions for the channel."""
+        system = f"{self.world.user(login).name} is gifting {count} Tier 1 Subs to {self.world.owner.name}'s community!"
+        parameters = {"mass-gift-count": count, "sub-plan": "1000", "sender-count": count}
+        await self.irc.notice(login, "", "submysterygift", system, parameters)
+
+    async def raid(self, login: str, viewers: int) -> None:
+        """A raid."""
+        user = self.world.user(login)
+        system = f"{viewers} raiders from {user.name} have joined!"
+        parameters = {"displayName": user.name, "login": user.login, "viewerCount": viewers}
+        await self.irc.notice(login, "", "raid", system, parameters)
+
+    async def announcement(self, login: str, text: str) -> None:
+        """A moderator's announcement."""
+        await self.irc.notice(login, text, "announcement", "", {"color": "PRIMARY"})
+
+    def go_live(self, *, title: str = "", game: str = "", at: int | None = None) -> SimStream:
+        """The stream begins. `at`: ms."""
+        when = self.now() if at is None else at
+        self.world.stream = SimStream(str(40_000_000_000 + when // 1_000), when)
+        self.world.title = title or self.world.title
+        self.world.game = game or self.world.game
+        return self.world.stream
+
+    def go_offline(self) -> None:
+        """The stream ends."""
+        self.world.stream = None
+
+    def grant(self, login: str, *scopes: str) -> SimToken:
+        """Tokens without a log-in; without scopes, all that a bot may want."""
+        return self.tokens.grant(login, scopes or ALL_SCOPES)
+
+
+# The forms of Helix's answers.
+
+
+def ok(data: object, status: int = 200, **more: object) -> web.Response:
+    """An answer with data."""
+    return web.json_response({"data": data} | more, status=status)
+
+
+def error_body(status: int, message: str) -> dict[str, object]:
+    """Twitch's form of an error: {"error", "status", "message"}."""
+    return {"error": _NAMES.get(status, "Error"), "status": status, "message": message}
+
+
+def stamp(ms: int) -> str:
+    """RFC 3339 in UTC, as Helix writes times."""
+    return datetime.fromtimestamp(ms / 1000, UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+
+
+async def json_body(request: web.Request) -> Mapping[str, object]:
+    """The body of a call; empty if it is no JSON object."""
+    try:
+        body = json.loads(await request.text() or "{}")
+    except ValueError:
+        return {}
+    return body if isinstance(body, dict) else {}
+
+
+def ban_data(call: Call) -> Mapping[str, Any]:
+    """Who is to be banned, for how long, and why; empty if the body does not say."""
+    data = call.body.get("data")
+    return data if isinstance(data, dict) else {}
+
+
+def person(user: User) -> dict[str, str]:
+    """Somebody in a list."""
+    return {"user_id": user.id, "user_login": user.login, "user_name": user.name}
+
+
+def _user(user: User) -> dict[str, object]:
+    return {
+        "id": user.id, "login": user.login, "display_name": user.name, "type": "", "broadcaster_type": "",
+        "description": "", "profile_image_url": PICTURE, "offline_image_url": "", "view_count": 0,
+        "created_at": _JOINED,
+    }  # fmt: skip
