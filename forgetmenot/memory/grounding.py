@@ -246,8 +246,7 @@ class Evidence:
         return [
             at
             for at, line in enumerate(self._lines)
-            if at not in theirs
-            and (at + 1 in theirs or not who.isdisjoint(line.named))
+            if at not in theirs and (at + 1 in theirs or not who.isdisjoint(line.named))
         ]
 
     def _support(self, content: Sequence[str], own: Sequence[int], near: Sequence[int], who: frozenset[str]) -> float:

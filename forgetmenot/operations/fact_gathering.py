@@ -23,7 +23,6 @@ from forgetmenot.operations.entry import (
     PersonFacts,
     PolicyFacts,
     RecentDecisions,
-    TargetFound,
 )
 from forgetmenot.prompt.material import ActionDone
 from forgetmenot.settings.schema import Settings
@@ -74,15 +73,13 @@ class FactGatherer:
         """The facts for a new proposal."""
         state = await channel_state.read_all(self._db)
         asker = await self._asker(context.event, settings, state)
-        found, target = await self._target(proposal, asker, context.event, settings, state, now)
-        facts = _standing_facts(state, asker, now)
+        target = await self._target(proposal, asker, context.event, settings, state, now)
         asked = _facts_of_words(context.event.text, context.question, target, asker, settings)
         if proposal.name == CORRECT and (fact := await self._corrected(proposal, context, asker)):
             asked["typed"] |= {CORRECT: fact}
         return replace(
-            facts,
+            _standing_facts(state, asker, now),
             target=target,
-            found=found,
             **asked,
             serious=requests.is_serious((*context.recent_lines, context.event.text)),
             room_modes=context.room_modes,
@@ -94,9 +91,8 @@ class FactGatherer:
         asker = await self._person(row.asked_by, settings, state) or PersonFacts(row.asked_by or "", "")
         # by the id that was decided on, however that person is called now
         target = await self._person(row.target_id or row.params.get("target"), settings, state)
-        found = TargetFound.FOUND if target else TargetFound.UNKNOWN
         facts = _standing_facts(state, asker, now)
-        return replace(facts, target=target, found=found, approved_by=by, room_modes=self._room_modes())
+        return replace(facts, target=target, approved_by=by, room_modes=self._room_modes())
 
     async def facts_of(self, asker: str, message: str, proposal: Proposal, settings: Settings, now: int) -> PolicyFacts:
         """The facts for a dry run: viewers need not be in chat; the asker is a login or id."""
@@ -107,10 +103,8 @@ class FactGatherer:
         name = _target_name(action, proposal)
         own = requests.bare(name) in {*requests.SELF_WORDS, requests.bare(asker)}
         target = facts.asker if own else await self._by_login(name, settings, state)
-        found = TargetFound.FOUND if target else TargetFound.UNKNOWN
-        serious = requests.is_serious((message,))
         asked = _facts_of_words(message, message, target, facts.asker, settings)
-        return replace(facts, target=target, found=found, serious=serious, **asked)
+        return replace(facts, target=target, serious=requests.is_serious((message,)), **asked)
 
     async def _corrected(self, proposal: Proposal, context: ActionContext, asker: PersonFacts) -> str:
         """The proposed text, if it corrects a live note of the asker by words of their own line; else nothing."""
@@ -154,10 +148,10 @@ class FactGatherer:
         settings: Settings,
         state: dict[str, str],
         now: int,
-    ) -> tuple[TargetFound, PersonFacts | None]:
+    ) -> PersonFacts | None:
         action = find(proposal.name)
         if action is None or not action.needs_target:
-            return TargetFound.NOT_NEEDED, None
+            return None
         name = _target_name(action, proposal)
         here = await viewers.chatters_present(self._db, now - HERE_FOR, event.id)
         people = [self._known(chatter, settings, state) for chatter in here]
@@ -165,11 +159,10 @@ class FactGatherer:
         # their last line before this one: "delete" must not delete the request itself
         current = replace(asker, message_id=mine.message_id if mine else "")
         everybody = [current, *(one for one in people if one.id != asker.id)]
-        found, target = requests.resolve(name, everybody, current)
-        if found is not TargetFound.UNKNOWN or not action.absent:
-            return found, target
-        gone = await self._by_login(name, settings, state)
-        return (TargetFound.FOUND, gone) if gone is not None else (found, None)
+        found = requests.resolve(name, everybody, current)
+        if not found and action.absent:
+            return await self._by_login(name, settings, state)
+        return found[0] if len(found) == 1 else None
 
     async def _by_login(self, name: str, settings: Settings, state: dict[str, str]) -> PersonFacts | None:
         """A viewer who is not in chat, by their present login only."""

@@ -18,7 +18,7 @@ from dataclasses import dataclass
 from forgetmenot.languages import reason
 from forgetmenot.operations.action_claims import claims_action, without_machine_text
 from forgetmenot.operations.catalogue import ACTIONS
-from forgetmenot.operations.entry import Action, ActionClass, Parameter, ParameterKind, PersonFacts, TargetFound
+from forgetmenot.operations.entry import Action, ActionClass, Parameter, ParameterKind, PersonFacts
 from forgetmenot.settings.schema import ReplySettings
 from forgetmenot.text.chat_commands import spoken_command
 from forgetmenot.text.clean import clean
@@ -186,21 +186,15 @@ def _is_grave(line: str) -> bool:
 SELF_WORDS = frozenset({"me", "myself", "self"})
 
 
-def resolve(name: str, present: Iterable[PersonFacts], asker: PersonFacts) -> tuple[TargetFound, PersonFacts | None]:
-    """The person in chat who goes by that login or display name; `me` is the asker."""
+def resolve(name: str, present: Iterable[PersonFacts], asker: PersonFacts) -> list[PersonFacts]:
+    """The people in chat who go by that login or display name: one is meant; `me` is the asker."""
     wanted = bare(name)
     people = {person.id: person for person in present}
     # the line that asks may be the first of its author
     people.setdefault(asker.id, asker)
     if wanted in SELF_WORDS:
-        return TargetFound.FOUND, people[asker.id]
-    fits = [person for person in people.values() if wanted and wanted in _names(person)]
-    by_login = [person for person in fits if person.login.casefold() == wanted]
-    if len(by_login) == 1 and len(fits) == 1:
-        return TargetFound.FOUND, by_login[0]
-    if len(fits) == 1:
-        return TargetFound.FOUND, fits[0]
-    return (TargetFound.AMBIGUOUS if fits else TargetFound.UNKNOWN), None
+        return [people[asker.id]]
+    return [person for person in people.values() if wanted and wanted in _names(person)]
 
 
 def bare(name: str) -> str:

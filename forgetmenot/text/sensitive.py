@@ -46,17 +46,9 @@ _DIALLED = re.compile(r"\+|00?[1-9](?:\W*\d){8}")
 _FEWEST_DIGITS = 7
 _MANY_DIGITS = re.compile(rf"(?:\d\D{{0,12}}){{{_FEWEST_DIGITS}}}")
 # What people say next to a telephone number. After it (or before it), also a local number without its area counts.
-_WORDS = """
-    phone telephone cell cellphone mobile landline fax call ring text dial sms number digits num ph tel whatsapp
-    signal viber reach answering messages nummer telefonnummer handynummer handy telefon anrufen anruf festnetz
-    numéro téléphone appelle appeler portable número teléfono telefono móvil llámame llama celular telefone liga zap
-    numero chiama chiamami cellulare bel mobiel numer zadzwoń dzwoń номер звони тел телефон mobil ringa puhelin
-    puhelinnumero txt tlf cel wsp reached soita numara numaram ara τηλ τηλέφωνο číslo zavolej szám hívj
-"""
-_CJK_WORDS = "電話 携帯 전화 번호 手机 电话 号码 手機 號碼"
 _TELEPHONE_WORD = re.compile(
-    rf"(?<!\w)(?:{'|'.join(re.escape(skeleton(word)) for word in _WORDS.split())}|area code)(?!\w)"
-    rf"|{'|'.join(skeleton(word) for word in _CJK_WORDS.split())}"
+    r"(?<!\w)(?:phone|telephone|cell|mobile|call|ring|text|dial|sms|number|num|tel|whatsapp|nummer|handy|telefon|numero"
+    r"|telefono|telefone|area code)(?!\w)"
 )
 _NEAR = 30
 """Characters between such a word and the number."""

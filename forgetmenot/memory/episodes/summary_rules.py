@@ -100,7 +100,7 @@ def storable_summary(
         elif forbidden(named):
             fault = "sensitive"
         else:
-            fault = text_fault(named) or (evidence and evidence.sentence_fault(named, instructions))
+            fault = text_fault(named) or (evidence.sentence_fault(named, instructions) if evidence else None)
         if named is None or fault is not None:
             refused[fault or "handle"] += 1
         else:

@@ -23,7 +23,9 @@ def stay(summary: str, *messages: str, words: int = 150, never: str = "\0") -> s
 
 
 def test_seven_words_may_stay_and_a_sentence_with_the_eighth_is_cut() -> None:
-    end = "P2 walked the dog through the park with a friend. P2 bought a piano and an old violin in the city last winter."
+    end = (
+        "P2 walked the dog through the park with a friend. P2 bought a piano and an old violin in the city last winter."
+    )
     assert stay(f"P1 said one two three four five six seven. {end}", MESSAGE).startswith("<@1> said one two")
     for quoting in (f"P1 said: {MESSAGE}!", "P1 said one two three four five six seven. Eight. Nine and ten followed."):
         assert "seven eight" not in stay(f"{quoting} {end}", MESSAGE).lower().replace(".", "")
