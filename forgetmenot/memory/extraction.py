@@ -46,7 +46,7 @@ from forgetmenot.store.notes import NewNote
 from forgetmenot.text.mentions import fence, ids_in
 from forgetmenot.text.sentences import sentences_of
 from forgetmenot.text.statement_rules import extract
-from forgetmenot.text.statements import announcement, lasting_claims, meant_part
+from forgetmenot.text.statements import announcements, lasting_claims, meant_part
 from forgetmenot.text.words import stems, telling_stems
 
 EPISODES_PER_RUN = 50
@@ -107,7 +107,6 @@ class _EpisodeContext:
     handles: Handles
     prompt: str
     screen: Screen
-    speakers: frozenset[str]
 
 
 class Extractor:
@@ -182,11 +181,9 @@ class Extractor:
         known = fence("known", handles.hide("\n".join(map(_listed, notes_known)))) if notes_known else ""
         # the summary first, and no list of people: a small model repeats what it reads first for its notes
         prompt = f"{fence('episode', handles.hide(episode.summary))}\n\n{known}".rstrip()
-        speakers = frozenset(person.viewer_id for person in visible if person.lines)
         evidence, chat = await self._evidence(episode)
-        allowed, never = frozenset(settings.privacy.allow_categories), settings.privacy.never_store
-        screen = Screen(given, handles.ids, evidence, chat, settings.memory.min_confidence, allowed, never)
-        return _EpisodeContext(episode, handles, prompt, screen, speakers)
+        screen = Screen(given, handles.ids, evidence, chat, settings.memory.min_confidence, settings.privacy)
+        return _EpisodeContext(episode, handles, prompt, screen)
 
     async def _evidence(self, episode: Episode) -> tuple[Evidence, bool]:
         """What was said in an episode, and True; where its lines are gone, what its summary says of each, and False."""
@@ -343,14 +340,15 @@ async def _taken(tx: Transaction, lines: Sequence[Line]) -> frozenset[str]:
 
 def rule_proposals(lines: Sequence[Line], case: _EpisodeContext) -> list[object]:
     """The notes that rules read in what people say about themselves, in the form of a model's answer."""
+    speakers = {person.viewer_id for person in case.screen.people.values() if person.spoke}
     sentences = [
         f"{case.handles.handle(line.viewer_id)}{'' if claim.startswith(chr(39)) else ' '}{claim}."
         for line in lines
-        if line.viewer_id in case.speakers and line.text
+        if line.viewer_id in speakers and line.text
         for claim in lasting_claims(case.handles.hide_chat(line.text))
     ]
-    official = (line.text for line in lines if line.role in OFFICIAL and line.viewer_id in case.speakers)
-    sentences += [f"Channel: {said}." for text in official if (said := announcement(case.handles.hide_chat(text)))]
+    official = (line.text for line in lines if line.role in OFFICIAL and line.viewer_id in speakers)
+    sentences += [f"Channel: {said}." for text in official for said in announcements(case.handles.hide_chat(text))]
     if not sentences:
         return []
     return proposals(extract(fence("episode", " ".join(dict.fromkeys(sentences))))) or []

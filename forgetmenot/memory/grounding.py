@@ -25,7 +25,7 @@ from typing import NamedTuple
 
 from forgetmenot.text.caches import text_cache
 from forgetmenot.text.mentions import MENTION
-from forgetmenot.text.words import STOPWORDS, stem, trigrams, words
+from forgetmenot.text.words import STOPWORDS, stem, words
 
 SUPPORTED = 1 / 3
 """The share of a statement's words that has to be supported; chosen on the `dev` half of tests/data/grounding.jsonl."""
@@ -241,17 +241,12 @@ class Evidence:
         return "words" if total and support < SUPPORTED * total else None
 
     def _context(self, who: frozenset[str], own: Sequence[int]) -> list[int]:
-        """The lines of others that somebody's lines answer or follow, and those that name them."""
+        """The lines of others that somebody's lines follow, and those that name them."""
         theirs = set(own)
         return [
             at
             for at, line in enumerate(self._lines)
-            if at not in theirs
-            and (
-                not who.isdisjoint(line.named)
-                or at + 1 in theirs
-                or (line.asks and not theirs.isdisjoint((at + 2, at + 3)))
-            )
+            if at not in theirs and (at + 1 in theirs or not who.isdisjoint(line.named))
         ]
 
     def _support(self, content: Sequence[str], own: Sequence[int], near: Sequence[int], who: frozenset[str]) -> float:
@@ -277,9 +272,8 @@ class Evidence:
     def _matches(self, word: str) -> dict[str, float]:
         found = self._known.get(word)
         if found is None:
-            # `alike` is costly, and words that begin differently are only alike where one is a piece of the other
-            near = (other for other in self._vocabulary if other[:2] == word[:2] or word in other or other in word)
-            scores = ((other, alike(word, other)) for other in near)
+            # `alike` is costly, and words that begin differently are none
+            scores = ((other, alike(word, other)) for other in self._vocabulary if other[:2] == word[:2])
             found = self._known[word] = {other: score for other, score in scores if score}
         return found
 
@@ -366,11 +360,4 @@ def alike(one: str, other: str) -> float:
     if one.isdigit() or other.isdigit():
         return 0.0
     same = next((at for at, (a, b) in enumerate(zip(one, other, strict=False)) if a != b), min(len(one), len(other)))
-    if same >= 4 and same >= 0.6 * max(len(one), len(other)):
-        return 0.9
-    if min(len(one), len(other)) < 4:
-        return 0.0
-    if one in other or other in one:
-        return 0.7
-    mine, theirs = trigrams(one), trigrams(other)
-    return 0.8 if same >= 3 and 2 * len(mine & theirs) >= 0.5 * (len(mine) + len(theirs)) else 0.0
+    return 0.9 if same >= 4 and same >= 0.6 * max(len(one), len(other)) else 0.0

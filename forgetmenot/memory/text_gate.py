@@ -93,7 +93,6 @@ _MARKUP = re.compile(
 _LINK = re.compile(r"\b\w+ ?\. ?(?:ly|com|net|gg|tv|me|link|example)(?: ?/|\b)|discord ?\. ?gg", re.IGNORECASE)
 _LETTERS = re.compile(r"[^\W\d_]{2}|[^\W\d_a-zA-Z]")
 _BEFORE = re.compile(rf"\A{MENTION.pattern}[\s:]+(?!and\b|&|,)")
-_PART = re.compile(r"[;:]\s")
 _QUESTION = re.compile(r"(?:[?？؟]|(?<=[\u0370-\u03ff]);)\s*[\"'”’)]*\s*$")
 _SPACED_OUT = (re.compile(r"\b(?:(?:[ai] )?)((?:\w ){2,}\w)\b"), re.compile(r"\b((?:\w ){2,}\w)\b"))
 """Words of single letters, once with the "a" or "i" before them as a word of its own, once as their first letter."""
@@ -103,8 +102,7 @@ def text_fault(text: str, *, links: bool = False) -> str | None:
     """The rule that refuses a sentence or a fact, or None. `links`: it may name an address."""
     if len(text) > LONGEST:
         return "length"
-    parts = (part for sentence in sentences_of(text) for part in _PART.split(sentence))
-    found = (_sentence_fault(part, links=links) for part in dict.fromkeys((text, *parts)) if part)
+    found = (_sentence_fault(part, links=links) for part in dict.fromkeys((text, *sentences_of(text))) if part)
     return next((fault for fault in found if fault), None)
 
 

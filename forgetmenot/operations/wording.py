@@ -73,13 +73,14 @@ def done_line(name: str, params: Mapping[str, str], target: str, language: Langu
 
 
 def sentence(result: OperationResult, language: Language = ENGLISH) -> str:
-    """The sentence; every code of a service that the dock or the command line may run has one."""
+    """The sentence of the table [result], else what chat is answered: one of the two has each code."""
     if result.code.startswith("refused:"):
         return _refused("result", result, language)
     name = result.target.name if result.target is not None else ""
     unfinished = "" if result.data.get("wiped", True) else language("result.unfinished")
     data = {"name": name, "unfinished": unfinished, **_in_words(result.data, language)}
-    return language(f"result.{result.code}", **data)
+    key = f"result.{result.code}"
+    return language(key if key in language else f"chat.{result.code}", **data)
 
 
 def _refused(surface: str, result: OperationResult, language: Language) -> str:

@@ -171,12 +171,16 @@ class Outbox:
             self._coming -= 1
         deadline = now + settings.reply.stale_after_s * SECOND
 
+        words = traces(text) if viewer_id != EVERYBODY else frozenset()
+        # the answer to a request to forget a fact quotes it
+        quoting = words and await is_forgotten(self._db, viewer_id, words, own_since=now)
+
         async def forgotten() -> str:
-            words = traces(text) if viewer_id != EVERYBODY else ()
             gone = words and await is_forgotten(self._db, viewer_id, words, own_since=None, since=now)
             return reason("prompt_cleared") if gone else ""
 
-        message = Outgoing(reply_id, text, deadline, viewer_id, reply_to, otherwise, not hidden, forgotten)
+        kept = not hidden and not quoting
+        message = Outgoing(reply_id, text, deadline, viewer_id, reply_to, otherwise, kept, forgotten)
         sent = await self.send(message)
         kind = {ReplyStatus.SENT: OutcomeKind.DONE, ReplyStatus.UNKNOWN: OutcomeKind.UNKNOWN}.get(sent.status)
         return Outcome(kind or OutcomeKind.REFUSED, sent.detail, sent.twitch_id)

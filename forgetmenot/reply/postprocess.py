@@ -162,7 +162,10 @@ def _runs(text: str) -> frozenset[tuple[str, ...]]:
 
 
 def _echo(text: str, context: FilterContext) -> str:
-    """Cut the message itself, a sentence of it, or a question with its words: none is an answer."""
+    """Cut the message itself, a sentence of it, or a question with its words: none is an answer.
+
+    What is left is none either if it only asks without a word of its own ("How about you?").
+    """
     said = [words(part) for part in (context.question, *sentences_of(context.question))]
     asked = telling_stems(context.question)
 
@@ -171,7 +174,8 @@ def _echo(text: str, context: FilterContext) -> str:
         asks_back = sentence.endswith("?") and bool(asked) and telling_stems(sentence) == asked
         return asks_back or (len(spoken) >= SHORTEST_ECHO and spoken in said)
 
-    return _cut_sentences(text, is_echo)
+    rest = _cut_sentences(text, is_echo)
+    return "" if rest != text and rest.endswith("?") and not telling_stems(rest) else rest
 
 
 def _offer(text: str, context: FilterContext) -> str:

@@ -45,7 +45,7 @@ class TriggerKind(StrEnum):
     REPLY = "reply"  # a Twitch reply to one of its messages
     NAME = "name"
     ALIAS = "alias"
-    BARE = "bare mention"  # nothing but its name: it answers the line before
+    BARE = "bare mention"  # nothing but its name: it answers the line before, if there is one
     FOLLOW_UP = "follow-up"
     RAID = "raid"  # live mode only, like the next
     RETURNER = "returner"

@@ -45,6 +45,7 @@ from forgetmenot.reply.support import (
     borrowed,
     contradicted,
     facts_in,
+    never_said,
     parroted,
     repeated,
     says_nothing,
@@ -67,6 +68,7 @@ QUOTE_EVERY = 10 * MINUTE
 LINES_AROUND = 10
 CHANNEL = ("channel", "channel_notes", "channel_notes_more", "channel_notes_asked", "digest", "episodes")
 ABOUT_PEOPLE = ("lore", "brief", "others")
+OWN_WORDS = ("lore", "brief", "own_messages", "message")
 SHARED = ("past_episode", "own_messages", "chat", "actions_done")
 """Sections that may answer a question about the channel, and one about anybody."""
 _NUMBER = re.compile(r"(?:\[id:|#)(\d+)")
@@ -157,6 +159,8 @@ class ReplyWriter:
             if await events.was_deleted(self.db, job.event.id):
                 return Words("", reason("line_cleared"))
             draft = await self._draft(job)
+            if job.trigger.kind is TriggerKind.BARE and not draft.material.before:
+                return Words(in_language(job.settings.bot.language)("chat.called"))
             answer = error = None
             try:
                 answer = await self.model.generate(draft.request)
@@ -340,6 +344,7 @@ def _supported(draft: _Draft, polished: Polished, own: str) -> tuple[Polished, l
     invented = borrowed(said, people, question, [other.viewer.display_name for other in material.others])
     invented += [claim for claim in claims if CLOCK_TIME.fullmatch(said[claim.start : claim.end])]
     invented += parroted(said, question, material.names.values())
+    invented += never_said(said, [texts[name] for name in OWN_WORDS if name in texts])
     if said in own:
         facts = _facts_shown(draft.prompt)
         again = repeated(said, context.last_replies, facts, question)
@@ -351,7 +356,9 @@ def _supported(draft: _Draft, polished: Polished, own: str) -> tuple[Polished, l
         rows = [texts[name] for name in (*about, *SHARED) if name in texts]
         # with two people in question nothing tells whose fact it conflicts with
         if len(material.others) < 2:
-            invented += contradicted(said, [fact for text in rows for fact in facts_in(text).values()], known)
+            told = [fact for text in rows for fact in facts_in(text).values()]
+            told += [] if material.others else [heard.fact for heard in material.heard]
+            invented += contradicted(said, told, known)
         invented += unfounded(said, asked, rows, fits=not (material.nothing_known or invented))
         invented += unsupported(said, (*rows, question), known)
     wanted = context.settings.reply.unsupported

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from forgetmenot.clock import DAY, MINUTE
+from forgetmenot.clock import MINUTE
 from forgetmenot.domain.chat import Role
 from forgetmenot.errors import InputError
 from forgetmenot.memory.erasure import UNDER_WAY, WORD_IN_TEXTS, Eraser, ErasureReport, _delete_some
@@ -176,16 +176,6 @@ async def test_somebody_elses_name_is_left_alone(channel: Channel) -> None:
     assert new.login == "viewer0"
 
 
-async def test_a_lifted_ban_is_forgotten(channel: Channel) -> None:
-    await channel.chat(5)
-    eraser = Eraser(db=channel.db, clock=channel.clock)
-    async with channel.db.write() as tx:
-        await viewers.set_banned(tx, ALICE, channel.clock.now())
-        await viewers.set_banned(tx, ALICE, None)
-    await channel.clock.advance(8 * DAY)
-    assert await eraser.erase_due() == []
-
-
 async def test_a_note_about_somebody_who_was_just_erased_is_not_written(world: "World") -> None:
     await world.episode("<@1> plays drums.", {"1": (3, 0)})
     change = {
@@ -196,7 +186,7 @@ async def test_a_note_about_somebody_who_was_just_erased_is_not_written(world: "
     await Eraser(db=world.db, clock=world.clock).erase("1")
     await extractor.run_pass()
     assert await world.db.value("SELECT count(*) FROM semantic_notes") == 0
-    assert not any("drums" in request.prompt for request in model.requests)
+    assert not any("drums" in request.prompt for request in model.asked)
 
 
 async def test_a_name_that_is_a_word_is_not_cut_out_of_everybodys_notes(world: "World") -> None:

@@ -252,3 +252,13 @@ async def test_an_answer_to_a_correction_names_no_note_that_is_to_be_left_alone(
     await stage.ask("@forgetmenot_bot no, that's wrong")
     assert len(stage.said) == 2
     assert "marimba" not in stage.said[1]
+
+
+async def test_a_reply_says_nothing_against_what_was_just_said(stage: Stage) -> None:
+    """Of what is known of the asker too: the model picked the older note."""
+    await stage.know("is from Porto")
+    await stage.hear("I moved to Lisbon")
+    await stage.clock.advance(60_000)
+    stage.model.answers = ["You live in Porto, Alice. How about you?"]
+    await stage.ask("@forgetmenot_bot where do I live?")
+    assert "Porto" not in stage.said[0]

@@ -1,24 +1,17 @@
-"""Scripts that run the bot or a pretend Twitch."""
+"""Scripts that run the bot."""
 
 import ast
-import asyncio
-import json
 import os
 import signal
 import subprocess
 import sys
-from asyncio.subprocess import PIPE, Process
 from collections.abc import Callable
 from pathlib import Path
 
-import aiohttp
 import environment
 import pytest
-import twitch_sim
 
 from tests import program
-from tests.loopback_servers.irc_reader import Reader
-from tests.loopback_servers.twitch import TwitchSim
 
 SCRIPTS = Path(__file__).parents[2] / "scripts"
 START = """
@@ -95,53 +88,3 @@ def annotations(tree: ast.Module) -> list[str]:
     functions = [node for node in ast.walk(tree) if isinstance(node, ast.FunctionDef)]
     said = [part for node in functions for part in (node.returns, *(one.annotation for one in node.args.args))]
     return [ast.unparse(part) for part in said if part]
-
-
-SCRIPT = Path(twitch_sim.__file__)
-
-
-async def _start(*options: str) -> Process:
-    words = (sys.executable, str(SCRIPT), *options)
-    return await asyncio.create_subprocess_exec(*words, stdin=PIPE, stdout=PIPE, stderr=PIPE)
-
-
-async def test_it_prints_its_addresses_and_plays_what_is_typed() -> None:
-    process = await _start("--channel", "#Tea", "--bot", "Keeper")
-    assert process.stdin is not None
-    assert process.stdout is not None
-    facts = json.loads(await process.stdout.readline())
-    assert (facts["channel"], facts["bot"]["login"]) == ("tea", "keeper"), "names as Twitch knows them"
-
-    async with aiohttp.ClientSession() as session, session.ws_connect(facts["irc"]) as chat:
-        reader = Reader(chat)
-        await reader.send("CAP REQ :twitch.tv/tags twitch.tv/commands", "NICK justinfan1", "JOIN #tea")
-        await reader.until("ROOMSTATE")
-        for typed, heard in (
-            ("alice: hello", "PRIVMSG #tea :hello"),
-            ("3rd_alice: hello", "3rd_alice.tmi.twitch.tv PRIVMSG #tea :hello"),
-            ("!delete alice", "CLEARMSG"),
-            ("nonsense\n!nonsense\n!timeout eve 5", "ban-duration=5"),
-            ("!ban eve", "CLEARCHAT #tea :eve"),
-            ("!clear", "CLEARCHAT #tea"),
-            ("!offline\n!live\n!expire\n!garbage\n!reconnect", "RECONNECT"),
-        ):
-            process.stdin.write(f"{typed}\n".encode())
-            assert await reader.until(heard)
-    process.terminate()
-    _, errors = await process.communicate()
-    assert b"not understood: nonsense" in errors
-    assert b"not understood: !garbage" not in errors
-    assert b"Traceback" not in errors
-
-
-async def test_troubles_are_typed_too() -> None:
-    async with TwitchSim() as twitch:
-        for typed in ("!fault helix 429", "!fault oauth 503 2", "!slow helix 1", "!html 2"):
-            await twitch_sim.take(twitch, typed)
-        added = [(one.where, one.status, one.delay, one.html, one.times) for one in twitch.faults.waiting]
-        assert added == [
-            ("helix", 429, 0, False, 1), ("oauth", 503, 0, False, 2), ("helix", 0, 1, False, 1), ("irc", 0, 0, True, 2)
-        ]  # fmt: skip
-        for wrong in ("", " moon 429", " helix 200", " helix 429 0"):
-            with pytest.raises((ValueError, IndexError)):
-                await twitch_sim.take(twitch, f"!fault{wrong}")

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from forgetmenot.text.denials import denied_of_oneself, denies
-from forgetmenot.text.statements import fact_of, lasting_claims, others_fact, own_fact, said_of_oneself
+from forgetmenot.text.statements import announcements, fact_of, lasting_claims, others_fact, own_fact, said_of_oneself
 
 DATA = Path(__file__).parents[1] / "data"
 
@@ -51,6 +51,21 @@ DATA = Path(__file__).parents[1] / "data"
 )
 def test_first_person_becomes_third(told: str, fact: str | None) -> None:
     assert own_fact(told) == fact
+
+
+@pytest.mark.parametrize(
+    ("line", "facts"),
+    [
+        ("movie night is on fridays btw", ["movie night is on fridays"]),
+        ("three years now! Sub games are on saturdays, be there", ["Sub games are on saturdays"]),
+        ("subs get a sticker pack. the sub goal is 500 guys!", ["subs get a sticker pack", "the sub goal is 500"]),
+        ("is movie night on fridays?", []),
+        ("my exam is on friday", []),
+        ("hi everyone, the boss is at half health", []),
+    ],
+)
+def test_the_channel_is_told_about_in_any_sentence(line: str, facts: list[str]) -> None:
+    assert announcements(line) == facts
 
 
 @pytest.mark.parametrize(

@@ -81,23 +81,34 @@ def storable_summary(
 
     `messages` are the window's, as the model was shown them (with handles). `forbidden` judges one sentence.
     """
-    bare = unquoted(cut(defang(clean(summary)), MOST_READ), messages)
+    bare = cut(defang(clean(summary)), MOST_READ)
     written = [part for sentence in sentences_of(bare) if sentence.strip(" …") for part in _clauses(sentence)]
+    quotes = _quotes(written, messages)
     refused: Counter[str] = Counter()
     allowed: dict[str, str] = {}
     for sentence in written:
         named = handles.ids(sentence)
-        fault = "handle" if named is None else "repeated" if _key(sentence) in allowed else None
-        if named is not None and fault is None:
-            fault = "first_person" if _FIRST_PERSON.search(_QUOTED.sub("", named)) else None
-            fault = fault or ("sensitive" if forbidden(named) else text_fault(named))
-        if named is not None and fault is None and evidence is not None:
-            fault = evidence.sentence_fault(named, instructions)
+        fault: str | None
+        if named is None:
+            fault = "handle"
+        elif _key(sentence) in allowed:
+            fault = "repeated"
+        elif sentence in quotes:
+            fault = "copied"
+        elif _FIRST_PERSON.search(_QUOTED.sub("", named)):
+            fault = "first_person"
+        elif forbidden(named):
+            fault = "sensitive"
+        else:
+            unsupported = evidence.sentence_fault(named, instructions) if evidence is not None else None
+            fault = text_fault(named) or unsupported
         if named is None or fault is not None:
             refused[fault or "handle"] += 1
         else:
             allowed[_key(sentence)] = named
-    own = uncopied(list(allowed.values()), [handles.ids(message) or message for message in messages])
+    chat = [handles.ids(message) or message for message in messages]
+    # what rules wrote has no evidence to be held against: it is made of short claims in people's own words
+    own = uncopied(list(allowed.values()), chat, short_runs=evidence is not None)
     refused["copied"] += len(allowed) - len(own)
     return KeptText(within(own, most_words), +refused, len(written))
 
@@ -116,7 +127,7 @@ def _key(sentence: str) -> str:
     return " ".join(_words(sentence))
 
 
-def uncopied(sentences: Sequence[str], messages: Iterable[str]) -> list[str]:
+def uncopied(sentences: Sequence[str], messages: Iterable[str], *, short_runs: bool = True) -> list[str]:
     """The sentences without those that copy most, until a fifth of the letters at most stands in runs of chat."""
     chat = [_letters(MENTION.sub("", message)) for message in messages]
     long, short = ({run for text in chat for run, _ in _letter_runs(text, size)} for size in (RUN, SHORT_RUN))
@@ -126,7 +137,8 @@ def uncopied(sentences: Sequence[str], messages: Iterable[str]) -> list[str]:
         # who it is about are words of its own
         letters = _letters(MENTION.sub("somebody", sentence))
         lengths[sentence], covered = len(letters), _covered(letters, short, SHORT_RUN)
-        copied[sentence] = covered if covered >= LITTLE_ELSE * len(letters) else _covered(letters, long, RUN)
+        copies = short_runs and covered >= LITTLE_ELSE * len(letters)
+        copied[sentence] = covered if copies else _covered(letters, long, RUN)
     left = list(sentences)
     while sum(copied[one] for one in left) > COPIED_AT_MOST * sum(lengths[one] for one in left):
         left.remove(max(left, key=copied.__getitem__))
@@ -163,68 +175,42 @@ def _covered(letters: str, runs: Collection[str], size: int) -> int:
     return covered
 
 
-def within(sentences: Sequence[str], most_words: int) -> str:
-    """The first sentences that have so many words together; of a first one that is too long, its beginning."""
-    taken: list[str] = []
-    room = most_words
-    for sentence in sentences:
-        words = sentence.split()
-        if len(words) > room:
-            break
-        taken.append(sentence)
-        room -= len(words)
-    if not taken and sentences:
-        return " ".join(sentences[0].split()[:most_words])
-    return " ".join(taken)
-
-
-def within_characters(sentences: Sequence[str], most: int) -> str:
-    """The first sentences that have so many characters together; of a first one that is too long, its beginning."""
+def within(sentences: Iterable[str], most: int, size: Callable[[str], int] = lambda text: len(text.split())) -> str:
+    """The first sentences that have so many words (or what `size` counts) together; of a longer one, its beginning."""
     text = ""
     for sentence in sentences:
         longer = f"{text} {sentence}".strip()
-        if len(longer) > most:
-            return text or f"{sentence[: most - 1].rsplit(' ', 1)[0]}…"
+        if size(longer) > most:
+            if not text:
+                pieces = sentence.split()
+                while pieces and size(f"{' '.join(pieces)}…") > most:
+                    pieces.pop()
+                text = f"{' '.join(pieces)}…"
+            return text
         text = longer
     return text
 
 
-def unquoted(summary: str, messages: Iterable[str]) -> str:
-    """The summary without quotations: from the eighth word of one on, it is cut."""
+def _quotes(sentences: Iterable[str], messages: Iterable[str]) -> set[str]:
+    """The sentences in which eight words of one message in a row end."""
     quoted = {run for message in messages for run in _runs(_words(message))}
-    while quoted and (cut := _quoted_words(summary, quoted)):
-        summary = _without(summary, cut)
-    return summary
+    found: set[str] = set()
+    before: list[str] = []
+    for sentence in sentences:
+        so_far = [*before, *_words(sentence)]
+        if quoted.isdisjoint(_runs(so_far)):
+            before = so_far[1 - QUOTE :]  # a quotation may go on over the end of a sentence
+        else:
+            found.add(sentence)
+    return found
 
 
 def _words(text: str) -> list[str]:
-    return [_folded(word) for word in _WORD.findall(text)]
-
-
-def _folded(word: str) -> str:
-    return unicodedata.normalize("NFKC", word).casefold().replace("’", "'")
+    return [unicodedata.normalize("NFKC", word).casefold().replace("’", "'") for word in _WORD.findall(text)]
 
 
 def _runs(words: Sequence[str]) -> list[tuple[str, ...]]:
     return [tuple(words[i : i + QUOTE]) for i in range(len(words) - QUOTE + 1)]
-
-
-def _quoted_words(summary: str, quoted: Collection[tuple[str, ...]]) -> list[tuple[int, int]]:
-    """Where the words stand that make a run of eight, as (start, end)."""
-    found = list(_WORD.finditer(summary))
-    runs = _runs([_folded(word[0]) for word in found])
-    return [found[i + QUOTE - 1].span() for i, run in enumerate(runs) if run in quoted]
-
-
-def _without(summary: str, cut: Sequence[tuple[int, int]]) -> str:
-    merged: list[tuple[int, int]] = []
-    for start, stop in cut:
-        if merged and not _WORD.search(summary[merged[-1][1] : start]):
-            start = merged.pop()[0]  # noqa: PLW2901  # one gap for neighbours
-        merged.append((start, stop))
-    ends = [0, *(stop for _, stop in merged)]
-    starts = [*(start for start, _ in merged), len(summary)]
-    return "…".join(summary[end:start] for end, start in zip(ends, starts, strict=True))
 
 
 # ── counted ───────────────────────────────────────────────────────────────────────────────────
