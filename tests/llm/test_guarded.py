@@ -119,12 +119,6 @@ async def test_a_passing_failure_is_tried_again_with_growing_waits(at: Guarded) 
     assert [row[3] for row in at.meter.rows] == ["ModelUnavailable", "ModelUnavailable", None]
 
 
-async def test_the_wait_that_the_server_asked_for_is_honoured(at: Guarded) -> None:
-    at.model.script = deque([ModelRateLimited("slow down.", 1.5)])
-    await at.guard().generate(REPLY)
-    assert at.time.slept == [1.5]
-
-
 async def test_a_wait_beyond_the_deadline_is_not_waited_for(at: Guarded) -> None:
     at.model.script = deque([ModelRateLimited("slow down.", 12.0)])
     with pytest.raises(ModelRateLimited) as caught:
