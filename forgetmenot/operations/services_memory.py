@@ -148,7 +148,9 @@ async def remember_this(context: OperationContext, request: Request) -> Operatio
     who = request.target
     if who.id is None:
         return OperationResult(ok=False, code="name_a_person", target=who)
-    lines = await _lines_before(context, who.id, request)
+    now, latest = context.clock.now(), await events.latest_of(context.db, who.id, LINES_BEFORE + 1)
+    fresh = [line for line in latest if line.id != request.asker.line_id and now - line.at <= JUST_BEFORE]
+    lines = [line.text for line in fresh if line.text and not line.text.startswith("!")][-LINES_BEFORE:]
     if not lines:
         return OperationResult(ok=False, code="nothing_said", target=who)
     await _refuse_not_stored(context, request)
@@ -241,13 +243,6 @@ async def _near(context: OperationContext, request: Request, note: Note) -> list
         if 2 * len(said & known) >= max(1, min(len(said), len(known))):
             found.append(await _quoted(context, request, other))
     return found[-MOST_NEAR:]
-
-
-async def _lines_before(context: OperationContext, viewer_id: str, request: Request) -> list[str]:
-    lines = await events.latest_of(context.db, viewer_id, LINES_BEFORE + 1)
-    now = context.clock.now()
-    fresh = [line for line in lines if line.id != request.asker.line_id and now - line.at <= JUST_BEFORE]
-    return [line.text for line in fresh if line.text and not line.text.startswith("!")][-LINES_BEFORE:]
 
 
 async def forget(context: OperationContext, request: Request) -> OperationResult:
