@@ -63,13 +63,9 @@ def mask(text: str) -> str:
     return _SECRET.sub("•••", _AFTER_WORD.sub(r"\1•••", _IN_ADDRESS.sub("•••@", text)))
 
 
-def _drop_chat(_logger: object, _method: str, event: MutableMapping[str, Any]) -> MutableMapping[str, Any]:
+def _drop_and_mask(_logger: object, _method: str, event: MutableMapping[str, Any]) -> MutableMapping[str, Any]:
     for key in CHAT_KEYS & event.keys():
         del event[key]
-    return event
-
-
-def _mask_secrets(_logger: object, _method: str, event: MutableMapping[str, Any]) -> MutableMapping[str, Any]:
     for key, value in event.items():
         if not key.startswith("_") and key not in OF_STRUCTLOG:
             event[key] = _harmless(value)
@@ -95,8 +91,7 @@ _SHARED: list[structlog.types.Processor] = [
     structlog.stdlib.add_log_level,
     structlog.processors.TimeStamper(fmt="iso", utc=True),
     _format_exception,
-    _drop_chat,
-    _mask_secrets,
+    _drop_and_mask,
 ]
 # Until `set_up` is called (a command that only prints): warnings alone, and never on standard output.
 structlog.configure(

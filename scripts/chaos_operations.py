@@ -11,13 +11,12 @@ import os
 import random
 import shutil
 import sqlite3
-import subprocess
 import sys
 from collections.abc import Awaitable, Callable
 from pathlib import Path
 
 import aiosqlite
-from chaos_world import ERASED, MARK, MUST_BE_ZERO, NOON, SETTINGS, Bomb, Figures, broken_promises, imported, line
+from chaos_world import ERASED, MARK, MUST_BE_ZERO, NOON, SETTINGS, Bomb, Figures, broken_promises, die, imported, line
 
 from forgetmenot.app.bot import SWEEP, open_bot
 from forgetmenot.clock import DAY, ManualClock
@@ -26,7 +25,7 @@ from forgetmenot.memory import backups, transfer
 from forgetmenot.memory.erasure import Eraser
 from forgetmenot.store import database, migrations
 from forgetmenot.store.backup import copies_of
-from forgetmenot.store.database import Database, open_database
+from forgetmenot.store.database import open_database
 from forgetmenot.store.file_safety import APPLICATION_ID
 
 SCHEMA_1 = Path(__file__).parents[1] / "tests" / "store" / "schema_1.sql"
@@ -125,10 +124,7 @@ async def ready(folder: Path, name: str) -> None:
 
 def set_bombs(bomb: Bomb) -> None:
     """Let the process die at any point."""
-    bomb.around(Database, "_commit", "commit")
-    bomb.around(Database, "wipe_deleted", "wipe")
-    bomb.around(Path, "replace", "replace")
-    bomb.around(Path, "unlink", "unlink")
+    bomb.set()
     migrate = migrations.bring_to_latest
 
     async def in_steps(writer: aiosqlite.Connection) -> None:
@@ -153,7 +149,7 @@ async def operations(folder: Path, dice: random.Random, wanted: int) -> Figures:
         for number in points:
             place = folder / f"{name} {number}"
             await asyncio.to_thread(shutil.copytree, start, place)
-            code = await asyncio.to_thread(die, place, name, number)
+            code = await asyncio.to_thread(die, __file__, place, name, number)
             figures["deaths"] += code == 9
             figures["crashes"] += code not in {0, 9}
             await OPERATIONS[name](place)
@@ -164,15 +160,6 @@ async def operations(folder: Path, dice: random.Random, wanted: int) -> Figures:
                 break
         figures["operations"] += 1
     return figures
-
-
-def die(place: Path, name: str, number: int) -> int:
-    """Begin an operation in a process that dies at its n-th point; how that ended."""
-    words = [sys.executable, __file__, str(place), name, str(number)]
-    done = subprocess.run(words, capture_output=True, text=True, check=False)
-    if done.returncode not in {0, 9}:
-        print(done.stderr[-2_000:], file=sys.stderr)
-    return done.returncode
 
 
 async def account(place: Path, name: str) -> Figures:

@@ -98,6 +98,15 @@ class Bomb:
             if self.left == 0:
                 os._exit(9)
 
+    def set(self) -> None:
+        """Let the process die at any named point."""
+        self.around(Database, "_commit", "commit")
+        self.around(Database, "wipe_deleted", "wipe")
+        self.around(Witness, "say", "say")
+        self.around(Offline, "generate", "answer")
+        self.around(Path, "replace", "replace")
+        self.around(Path, "unlink", "unlink")
+
     def around(self, owner: Any, name: str, point: str) -> None:  # noqa: ANN401  # a class or an object
         """Pass by before and after a method, which may be async or not."""
         original = getattr(owner, name)
@@ -122,12 +131,7 @@ async def play(folder: Path, bomb: Bomb) -> None:
     progress, path = folder / "progress", folder / "memory.sqlite3"
     done = len(progress.read_text().split()) if progress.exists() else 0
     clock = ManualClock(NOON + done * EVERY)
-    bomb.around(Database, "_commit", "commit")
-    bomb.around(Database, "wipe_deleted", "wipe")
-    bomb.around(Witness, "say", "say")
-    bomb.around(Offline, "generate", "answer")
-    bomb.around(Path, "replace", "replace")
-    bomb.around(Path, "unlink", "unlink")
+    bomb.set()
     me = BotIdentity("99999999", "forgetmenot_bot")
     async with open_bot(path, "chaos", settings=lambda: SETTINGS, clock=clock, account=Witness(folder), me=me) as bot:
         async with bot.db.write() as tx:
@@ -176,12 +180,6 @@ def imported() -> list[dict[str, object]]:
     return [{"scope": "channel", "fact": f"has finished game {number} of the series"} for number in range(30)]
 
 
-def worker(folder: Path, point: str, number: int) -> "subprocess.Popen[str]":
-    """A process that plays on."""
-    words = [sys.executable, __file__, str(folder), point, str(number)]
-    return subprocess.Popen(words, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
-
-
 async def kills(folder: Path, dice: random.Random, wanted: int) -> Figures:
     """Play worlds, each through many deaths, until so many processes have died."""
     figures: Figures = dict.fromkeys(("kills", "worlds", *MUST_BE_ZERO), 0)
@@ -192,7 +190,9 @@ async def kills(folder: Path, dice: random.Random, wanted: int) -> Figures:
         while True:
             enough = deaths >= 12 or figures["kills"] >= wanted
             point = "" if enough else dice.choice((*POINTS, "whenever"))
-            code = await asyncio.to_thread(die, place, point, dice)
+            at = dice.randint(1, 60 if point == "commit" else 8)
+            within_s = dice.uniform(0.5, 3) if point == "whenever" else 120
+            code = await asyncio.to_thread(die, __file__, place, point, at, within_s)
             if code == 0 and (enough or point != "whenever"):
                 break
             if code not in {0, 9, -9}:
@@ -206,18 +206,25 @@ async def kills(folder: Path, dice: random.Random, wanted: int) -> Figures:
     return figures
 
 
-def die(place: Path, point: str, dice: random.Random) -> int:
-    """Play on until death or the end; how the process ended."""
-    at = dice.randint(1, 60 if point == "commit" else 8)
-    with worker(place, point, at) as process:
+def die(script: str, place: Path, point: str, number: int, within_s: float = 120) -> int:
+    """Run a script of chaos in a process until its n-th passage of a point, or its end; how that ended."""
+    words = [sys.executable, script, str(place), point, str(number)]
+    with subprocess.Popen(words, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
         with contextlib.suppress(subprocess.TimeoutExpired):
-            process.wait(timeout=dice.uniform(0.5, 3) if point == "whenever" else 120)
+            process.wait(timeout=within_s)
         if process.poll() is None:
             process.kill()
         _, errors = process.communicate()
     if process.returncode not in {0, 9, -9}:
         say(errors[-2_000:])
     return process.returncode
+
+
+def resident(pid: int | str = "self") -> int:
+    """Bytes of memory that a process holds; 0 where nobody says."""
+    with contextlib.suppress(OSError):
+        return int(Path(f"/proc/{pid}/statm").read_text(encoding="ascii").split()[1]) * 4_096
+    return 0
 
 
 async def world_account(place: Path) -> Figures:

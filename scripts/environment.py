@@ -35,6 +35,8 @@ def python() -> Path:
 
 def ensure(extra: str = "") -> Path:
     """Make the environment, or bring it up to date, if need be; its interpreter. `extra`: an optional group."""
+    # packages are installed uncompiled: without this, each start of each program would compile them all anew
+    os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
     if sys.version_info < MINIMUM:
         fail(f"Python 3.11 or newer is needed; this is {sys.version.split()[0]}. Get a newer one from python.org.")
     stamp = VENV / f"installed{'-' + extra if extra else ''}"
@@ -72,7 +74,8 @@ def _make() -> None:
 
 
 def _install(what: str) -> None:
-    plain = ["--disable-pip-version-check", "--no-input", "--no-color", "--progress-bar=off"]
+    # --no-compile: what is used is compiled when it is first imported, and most never is
+    plain = ["--no-compile", "--disable-pip-version-check", "--no-input", "--no-color", "--progress-bar=off"]
     command = [str(python()), "-m", "pip", "install", *plain, "-c", "constraints.txt", "-e", what]
     words = ""
     with subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True) as pip:

@@ -25,7 +25,6 @@ from dataclasses import dataclass, field
 from functools import cache, partial
 from pathlib import Path
 
-import msgspec
 from aiohttp import web
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
@@ -54,7 +53,6 @@ from forgetmenot.store.privacy_log import _decoded
 from forgetmenot.text.statements import claims, stated_part
 from forgetmenot.twitch.chat_lines import parse, understand
 from forgetmenot.twitch.error_translation import dropped, from_status
-from forgetmenot.twitch.helix import Helix
 
 ATHERIS = "atheris==3.0.0"
 TOO_LONG_S = 1.0
@@ -309,10 +307,8 @@ def run(name: str, inputs: int, seed: int) -> Tried:
 
 async def helix_answers(inputs: int, seed: int) -> Tried:
     """What twitchio and we make of any answer of Helix, over HTTP: an error of ours, or a value."""
-    from soak import settings_for  # needs the loopback servers
+    from soak import hands  # needs the loopback servers
 
-    from forgetmenot.secret_store import Account, Token, TokenStore
-    from forgetmenot.twitch.auth import Login
     from tests.loopback_servers.twitch import TwitchSim
 
     dice, tried, body = random.Random(f"{seed} helix"), Tried(), [""]  # noqa: S311  # the same again
@@ -337,26 +333,19 @@ async def helix_answers(inputs: int, seed: int) -> Tried:
     await web.TCPSite(runner, "127.0.0.1", 0).start()
     url = f"http://127.0.0.1:{runner.addresses[0][1]}/"
     async with TwitchSim() as sim:
-        with tempfile.TemporaryDirectory() as folder:
-            twitch = msgspec.structs.replace(settings_for(sim).twitch, helix_url=url)
-            chosen = Settings(twitch=twitch)
-            store = TokenStore(Path(folder), use_keyring=False)
-            for _ in range(inputs):
-                granted = sim.grant("keeper")
-                store.save(Account.BOT, Token(granted.access, granted.refresh, granted.user_id, "keeper", ()))
-                login = Login(account=Account.BOT, store=store, settings=lambda: chosen, clock=SystemClock())
-                helix = Helix(settings=lambda: chosen, bot=login)
-                body[0] = mutated(dice, seeds)
-                calls = (helix.channel_state, helix.room_modes, partial(helix.say, "x"), partial(helix.is_immune, "7"))
-                for call in calls:
-                    tried.inputs += 1
-                    try:
-                        await call()
-                    except TwitchError:
-                        tried.refused += 1
-                    except Exception as error:  # noqa: BLE001  # what this looks for
-                        tried.faults.setdefault(f"{type(error).__name__} from {call}", body[0])
-                await helix.aclose()
+        for _ in range(inputs):
+            body[0] = mutated(dice, seeds)
+            with tempfile.TemporaryDirectory() as folder:
+                async with hands(sim, Path(folder), SystemClock(), url) as helix:
+                    say, immune = partial(helix.say, "x"), partial(helix.is_immune, "7")
+                    for call in (helix.channel_state, helix.room_modes, say, immune):
+                        tried.inputs += 1
+                        try:
+                            await call()
+                        except TwitchError:
+                            tried.refused += 1
+                        except Exception as error:  # noqa: BLE001  # what this looks for
+                            tried.faults.setdefault(f"{type(error).__name__} from {call}", body[0])
     await runner.cleanup()
     return tried
 

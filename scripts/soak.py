@@ -45,7 +45,6 @@ MUST_BE_ZERO = (
     "fates told wrongly",
     "rate breaches",
 )
-TROUBLES = ("wait", "broken", "expired", "lost", "too fast", "hung up", "wait until")
 
 
 class Hasty(SystemClock):
@@ -56,7 +55,7 @@ class Hasty(SystemClock):
         await asyncio.sleep(0)
 
 
-def settings_for(sim: TwitchSim) -> Settings:
+def settings_for(sim: TwitchSim, helix_url: str = "") -> Settings:
     """Settings that point at that Twitch."""
     return Settings(
         twitch=TwitchSettings(
@@ -64,16 +63,16 @@ def settings_for(sim: TwitchSim) -> Settings:
             bot_login="keeper",
             client_id=sim.client_id,
             irc_url=sim.irc_url,
-            helix_url=sim.helix_url,
+            helix_url=helix_url or sim.helix_url,
             id_url=sim.id_url,
         )
     )
 
 
 @contextlib.asynccontextmanager
-async def hands(sim: TwitchSim, folder: Path, clock: Clock) -> AsyncIterator[Helix]:
-    """The bot's hands, logged in."""
-    settings, granted = settings_for(sim), sim.grant("keeper")
+async def hands(sim: TwitchSim, folder: Path, clock: Clock, helix_url: str = "") -> AsyncIterator[Helix]:
+    """The bot's hands, logged in. `helix_url`: of another Helix than that Twitch's."""
+    settings, granted = settings_for(sim, helix_url), sim.grant("keeper")
     store = TokenStore(folder / "login", use_keyring=False)
     token = Token(granted.access, granted.refresh, granted.user_id, "keeper", tuple(granted.scopes))
     store.save(Account.BOT, token)
@@ -166,6 +165,21 @@ async def race(folder: Path, races: int) -> Figures:
 # ── sending ─────────────────────────────────────────────────────────────────────────────────
 
 
+def _fault(**what: object) -> Callable[[TwitchSim], object]:
+    return lambda sim: sim.faults.add("helix", path="chat/messages", **what)
+
+
+TROUBLES: tuple[Callable[[TwitchSim], object], ...] = (
+    _fault(status=429, headers={"Retry-After": "4"}),
+    _fault(status=503),
+    TwitchSim.expire,
+    _fault(lose=True),
+    lambda sim: sim.drop_next("msg_ratelimit"),
+    _fault(drop=True),
+    _fault(status=429),
+)
+
+
 class Troubled:
     """A ports.ChatOut around the bot's hands: every fourth call meets some trouble of Twitch's."""
 
@@ -176,27 +190,9 @@ class Troubled:
         """Send it, into trouble or not."""
         self.calls += 1
         if self.calls % 4 == 0:
-            self._trouble(TROUBLES[self.troubles % len(TROUBLES)])
+            TROUBLES[self.troubles % len(TROUBLES)](self.sim)
             self.troubles += 1
         return await self.out.say(text, reply_to)
-
-    def _trouble(self, what: str) -> None:
-        add: Callable[..., object] = self.sim.faults.add
-        match what:
-            case "wait":
-                add("helix", path="chat/messages", status=429, headers={"Retry-After": "4"})
-            case "wait until":
-                add("helix", path="chat/messages", status=429)
-            case "broken":
-                add("helix", path="chat/messages", status=503)
-            case "expired":
-                self.sim.expire()
-            case "lost":
-                add("helix", path="chat/messages", lose=True)
-            case "hung up":
-                add("helix", path="chat/messages", drop=True)
-            case "too fast":
-                self.sim.drop_next("msg_ratelimit")
 
 
 async def flood(folder: Path, messages: int) -> Figures:

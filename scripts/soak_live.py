@@ -20,7 +20,7 @@ from collections import Counter
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from chaos_world import MUST_BE_ZERO, Figures, broken_promises, say
+from chaos_world import MUST_BE_ZERO, Figures, broken_promises, resident, say
 from speed import dock
 
 from forgetmenot.clock import SystemClock
@@ -118,13 +118,6 @@ class Chat:
         with contextlib.suppress(TimeoutError):
             await self.sim.until(self.heard, 60)
         self.paused.clear()
-
-
-def resident(pid: int) -> int:
-    """Bytes of memory that a process holds; 0 where nobody says."""
-    with contextlib.suppress(OSError):
-        return int(Path(f"/proc/{pid}/statm").read_text(encoding="ascii").split()[1]) * 4_096
-    return 0
 
 
 async def soak(folder: Path, minutes: float, per_minute: int, seed: int = 1) -> Figures:

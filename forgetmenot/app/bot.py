@@ -162,9 +162,7 @@ class Bot:
             effects=effects,
         )
         self.executor = Executor(db=db, ports=ports, settings=settings, clock=clock, room_modes=lambda: self.room.modes)
-        self.approvals = Approvals(
-            self.executor, db=db, settings=settings, clock=clock, mode_off=self.room.switched_off
-        )
+        self.approvals = Approvals(self.executor, mode_off=self.room.switched_off)
         self.operations = OperationContext(
             db=db,
             settings=settings,

@@ -161,7 +161,9 @@ async def chain(db: Database, note_id: int) -> dict[str, object]:
                 "kind": word.episode.kind,
                 "stance": word.stance,
                 "speaker": known.get(word.speaker_id or "", ""),
+                "addressed": word.addressed,
                 "at": word.at,
+                "topic": word.episode.topic,
                 "summary": show(word.episode.summary, known),
             }
             for word in explained.evidence

@@ -8,7 +8,7 @@ from collections.abc import AsyncIterator, Callable
 from forgetmenot.app.bot import Bot
 from forgetmenot.app.control import BotControl, ConnectionStatus
 from forgetmenot.app.setup import SetupService
-from forgetmenot.dock.security import HOST, check_host
+from forgetmenot.dock.security import HOST
 from forgetmenot.dock.server import open_dock
 from forgetmenot.errors import SettingsError, StoreError
 from forgetmenot.settings.live_settings import LiveSettings
@@ -33,7 +33,6 @@ async def serve_dock(
     if not wanted.port:
         yield ""
         return
-    check_host(wanted.host)
     port = usable_port(wanted.port) if any_port else wanted.port
     async with contextlib.AsyncExitStack() as stack:
         control = BotControl(bot, settings, around)
@@ -63,22 +62,12 @@ async def serve_dock(
 
 def usable_port(wanted: int) -> int:
     """This port, or a free one if it is taken."""
-    return wanted if not wanted or _is_free(wanted) else _free_port()
-
-
-def _is_free(port: int) -> bool:
     with socket.socket() as probe:
         # a port that was just left is free; on Windows the option would also take one that somebody listens at
         if sys.platform != "win32":
             probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         try:
-            probe.bind((HOST, port))
+            probe.bind((HOST, wanted))
         except OSError:
-            return False
-    return True
-
-
-def _free_port() -> int:
-    with socket.socket() as probe:
-        probe.bind((HOST, 0))
-        return int(probe.getsockname()[1])
+            probe.bind((HOST, 0))
+        return int(probe.getsockname()[1]) if wanted else 0

@@ -326,9 +326,11 @@ def _json_line(position: int, line: str) -> chat_lines.ChatItem:
         user_id = str(row.get("user_id") or event.user_id)
         if not is_id(user_id):
             return chat_lines.Unparsed()
-        badges = frozenset(str(badge) for badge in row.get("badges", ()))
+        badges = row.get("badges", [])
+        if not isinstance(badges, list):
+            return chat_lines.Unparsed()
         name = defang(str(row.get("display_name") or login))
-        return replace(event, user_id=user_id, display_name=name, badges=badges)
+        return replace(event, user_id=user_id, display_name=name, badges=frozenset(map(str, badges)))
     except (ValueError, TypeError, KeyError, AttributeError, RecursionError, OverflowError):
         return chat_lines.Unparsed()
 

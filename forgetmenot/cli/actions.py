@@ -7,9 +7,8 @@ from typing import TYPE_CHECKING
 from forgetmenot.cli import common
 
 if TYPE_CHECKING:
-    from forgetmenot.domain.action import Decision, Proposal
+    from forgetmenot.domain.action import Proposal
     from forgetmenot.operations.entry import Action, PolicyFacts, RecentDecisions
-    from forgetmenot.operations.policy import RuleAnswer
     from forgetmenot.settings.schema import Settings
     from forgetmenot.store.action_logs import LoggedAction
     from forgetmenot.store.database import Database
@@ -129,14 +128,18 @@ def _when(arguments: argparse.Namespace, code: str) -> str:
 
 
 async def _explain(arguments: argparse.Namespace) -> None:
-    from forgetmenot.operations.policy import decide, explain
+    from forgetmenot.operations.policy import explain
 
     settings, now = common.chosen_settings(arguments.config), common.time_of("now", None)
     proposal = _proposal(arguments.action)
     facts, recent = await _facts(arguments, proposal, settings, now)
-    steps = explain(proposal, facts, settings, recent, now)
-    value = _explained(proposal, steps, decide(proposal, facts, settings, recent, now))
-    lines = (f"{step.rule:17} {step.verdict or '–':14} {step.reason}" for step in steps)
+    steps, decision = explain(proposal, facts, settings, recent, now)
+    value = {
+        "action": proposal.name, "params": decision.params, "verdict": decision.verdict, "rule": decision.rule,
+        "reason": decision.reason, "steps": [dataclasses.asdict(step) for step in steps],
+    }  # fmt: skip
+    lines = [f"{step.rule:17} {step.verdict or '–':14} {step.reason}" for step in steps]
+    lines.append(f"{'verdict':17} {decision.verdict:14} {decision.reason}")
     common.report(arguments, value, *lines, to=common.show_line)
     if arguments.config is None and not arguments.json:
         common.say(DEFAULTS)
@@ -174,13 +177,6 @@ async def _facts(
             facts = await gatherer.facts_of(arguments.viewer, arguments.message, proposal, settings, now)
             facts = dataclasses.replace(facts, live=not arguments.offline)
             return facts, await gatherer.recent(find(proposal.name), facts, now)
-
-
-def _explained(proposal: "Proposal", steps: "list[RuleAnswer]", decision: "Decision") -> dict[str, object]:
-    return {
-        "action": proposal.name, "params": decision.params, "verdict": decision.verdict, "rule": decision.rule,
-        "reason": decision.reason, "steps": [dataclasses.asdict(step) for step in steps[:-1]],
-    }  # fmt: skip
 
 
 def _table(arguments: argparse.Namespace) -> None:

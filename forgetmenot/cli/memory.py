@@ -9,7 +9,7 @@ from collections.abc import AsyncIterator, Iterable
 from contextlib import AbstractContextManager, asynccontextmanager, nullcontext
 from dataclasses import asdict
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from forgetmenot.cli import common
 from forgetmenot.errors import InputError
@@ -19,7 +19,6 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from forgetmenot.domain.memory import Note
-    from forgetmenot.memory.notes.provenance import NoteExplanation
     from forgetmenot.store.database import Database
     from forgetmenot.store.notes import SuppressionRow
 
@@ -32,7 +31,7 @@ WHY_KEYS = (
     """JSON: {"note", "evidence": [{"episode", "kind", "stream", "stance", "speaker", "addressed", "at",
 "topic", "summary"}], "history": [{"at", "from", "to", "cause"}], "replaced": [ids], "replaced_by": id or null,
 "replies": [{"id", "at"}], "streams": [ids in which it came up]}. stance is stated, confirmed or contradicted; speaker a
-name or null.
+name or empty; cause in words.
 """
     + NOTE_KEYS
 )
@@ -111,48 +110,22 @@ def _no_note(note_id: int) -> InputError:
 
 
 async def _why(db: "Database", arguments: argparse.Namespace) -> None:
+    from forgetmenot.app import control
     from forgetmenot.memory.notes.provenance import explain, in_words
 
     explained = await explain(db, arguments.id)
     if explained is None:
         raise _no_note(arguments.id)
-    note = (await as_json(db, [explained.note]))[0]
-    common.report(arguments, {"note": note, **_chain(explained)}, in_words(explained), to=common.show_line)
-
-
-def _chain(explained: "NoteExplanation") -> dict[str, object]:
-    from forgetmenot.clock import iso
-    from forgetmenot.text.mentions import show
-
-    return {
-        "evidence": [
-            {
-                "episode": word.episode.id,
-                "kind": word.episode.kind.value,
-                "stream": word.episode.stream_id,
-                "stance": word.stance,
-                "speaker": explained.names.get(word.speaker_id or ""),
-                "addressed": word.addressed,
-                "at": iso(word.at),
-                "topic": word.episode.topic,
-                "summary": show(word.episode.summary, explained.names),
-            }
-            for word in explained.evidence
-        ],
-        "history": [
-            {
-                "at": iso(step.at),
-                "from": step.from_status,
-                "to": step.to_status,
-                "cause": show(step.cause, explained.names),
-            }
-            for step in explained.history
-        ],
-        "replaced": [note.id for note in explained.replaced],
-        "replaced_by": explained.note.superseded_by,
-        "replies": [{"id": reply, "at": iso(at)} for reply, at in explained.replies],
-        "streams": list(explained.streams),
+    chain: dict[str, Any] = await control.chain(db, arguments.id)
+    successor = chain["replaced_by"]
+    value = {
+        "note": (await as_json(db, [explained.note]))[0],
+        **{kind: [common.dated(row) for row in chain[kind]] for kind in ("evidence", "history", "replies")},
+        "replaced": [note["id"] for note in chain["replaced"]],
+        "replaced_by": successor and successor["id"],
+        "streams": explained.streams,
     }
+    common.report(arguments, value, in_words(explained), to=common.show_line)
 
 
 async def _change(db: "Database", arguments: argparse.Namespace) -> None:

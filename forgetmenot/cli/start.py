@@ -184,10 +184,7 @@ def _run(arguments: argparse.Namespace) -> int:
 
 def _dock(arguments: argparse.Namespace) -> int:
     """Open or print it."""
-    from forgetmenot.dock.security import check_host
-
     dock = common.chosen_settings(arguments.config).dock
-    check_host(dock.host)
     if not dock.port:
         raise SettingsError("The dock is off: `port` in the table [dock] of your settings is 0.")
     url, running = _address(arguments, dock.port)

@@ -66,20 +66,17 @@ async def _show(db: "Database", arguments: argparse.Namespace) -> None:
     held = await personal_data.count_rows(db, viewer_id)
     person = common.dated(row) | {"opted_out": bool(row["opted_out_at"]), "banned": bool(row["banned_at"])}
     del person["opted_out_at"], person["banned_at"]
-    if arguments.json:
-        known = {"names": await personal_data.names_of(db, viewer_id), "notes": facts, "brief": brief, "streams": parts}
-        common.emit({**person, **known, "held": held})
-        return
+    known = {"names": await personal_data.names_of(db, viewer_id), "notes": facts, "brief": brief, "streams": parts}
     out = ", opted out" if person["opted_out"] else ""
-    common.show_line(f"{row['display_name'] or row['login'] or viewer_id} (id {viewer_id}, {row['role']}{out})")
-    common.show_line(f"  seen {person['first_seen_at']} to {person['last_seen_at']}")
-    common.show_line("  held: " + ", ".join(f"{count} {name}" for name, count in held.items()))
-    for fact in facts:
-        common.show_line(f"  #{fact['id']} {fact['fact']} ({fact['source_kind']})")
-    if brief:
-        common.show_line(f"  in short: {brief}")
-    for part in parts:
-        common.show_line(f"  stream of {part['at']}: {part['text']}")
+    lines = [
+        f"{row['display_name'] or row['login'] or viewer_id} (id {viewer_id}, {row['role']}{out})",
+        f"  seen {person['first_seen_at']} to {person['last_seen_at']}",
+        "  held: " + ", ".join(f"{count} {name}" for name, count in held.items()),
+        *(f"  #{fact['id']} {fact['fact']} ({fact['source_kind']})" for fact in facts),
+        *([f"  in short: {brief}"] if brief else []),
+        *(f"  stream of {part['at']}: {part['text']}" for part in parts),
+    ]
+    common.report(arguments, {**person, **known, "held": held}, *lines, to=common.show_line)
 
 
 def _read(row: dict[str, object]) -> dict[str, object]:
@@ -97,23 +94,19 @@ async def _receipt(db: "Database", arguments: argparse.Namespace) -> int:
     receipt = await check(db, arguments.code)
     now = receipt.now
     log_whole = not receipt.log_broken_at
-    if arguments.json:
-        places = [common.picked(place, "file count tables") for place in now.places]
-        found = {
-            **common.picked(receipt, "code erased_at known_again"),
-            **common.picked(now, "files bytes found"),
-            "places": places,
-        }
-        common.emit({**found, "log_whole": log_whole})
-        return int(now.found > 0)
-    common.show_line(
-        f"{receipt.code}: erased {iso(receipt.erased_at)}. Searched {now.files} files, {now.bytes:,} bytes."
-    )
-    common.show_line(f"Found: {now.found}." + "".join(f"\n  {place.file}: {place.count}" for place in now.places))
-    if receipt.known_again:
-        common.show_line("They have talked here since, and are stored as somebody new.")
-    if not log_whole:
-        common.show_line(f"The list of privacy requests was changed at line {receipt.log_broken_at}.")
+    value = {
+        **common.picked(receipt, "code erased_at known_again"),
+        **common.picked(now, "files bytes found"),
+        "places": [common.picked(place, "file count tables") for place in now.places],
+        "log_whole": log_whole,
+    }
+    lines = [
+        f"{receipt.code}: erased {iso(receipt.erased_at)}. Searched {now.files} files, {now.bytes:,} bytes.",
+        f"Found: {now.found}." + "".join(f"\n  {place.file}: {place.count}" for place in now.places),
+    ]
+    lines += ["They have talked here since, and are stored as somebody new."] if receipt.known_again else []
+    changed = f"The list of privacy requests was changed at line {receipt.log_broken_at}."
+    common.report(arguments, value, *lines, *([] if log_whole else [changed]), to=common.show_line)
     return int(now.found > 0)
 
 

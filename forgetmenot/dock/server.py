@@ -10,6 +10,7 @@ import contextlib
 import hashlib
 from collections.abc import AsyncIterator, Callable
 from dataclasses import dataclass
+from functools import partial
 from importlib import resources
 from importlib.resources.abc import Traversable
 from pathlib import Path
@@ -60,9 +61,6 @@ class Assets:
     def file(self, path: str, build: str) -> web.Response:
         """One file. What is asked for by its build's name never changes. Raises 404."""
         lasts = "private, max-age=31536000, immutable" if build == self.build else "no-store"
-        return self._file(path, lasts)
-
-    def _file(self, path: str, lasts: str) -> web.Response:
         if path not in self.files:
             raise web.HTTPNotFound
         kind = TYPES[path[path.rindex(".") :]]
@@ -99,8 +97,6 @@ END_WITHIN_S = 0.5
 BODY_WITHIN_S = 5.0
 NOT_UNDERSTOOD = reason("request_odd")
 NOTHING_HERE = reason("nothing_here")
-
-_DATA = (now.ROUTES, panels.ROUTES)
 
 
 @contextlib.asynccontextmanager
@@ -142,7 +138,7 @@ async def _bind(runner: web.AppRunner, port: int) -> asyncio.Server:
     assert make is not None  # noqa: S101  # it was set up
     try:
         return await asyncio.get_running_loop().create_server(
-            security.ConnectionLimit(make), security.HOST, port, backlog=32
+            partial(security.HeaderWait, make, {}, set()), security.HOST, port, backlog=32
         )
     except OSError as error:
         raise SettingsError(
@@ -159,33 +155,20 @@ def build_app(
     app.on_response_prepare.append(_protect)
     app[CONTEXT] = context
     app[event_feed.STREAM] = feed
-    app.add_routes([web.get("/", _page(files)), web.get("/static/{build}/{path:.+}", _static(files))])
-    app.add_routes([route for routes in _DATA for route in routes])
-    app.add_routes([web.get(security.EVENTS, event_feed.events), web.post("/api/ticket", _ticket(guard)), *ROUTES])
-    return app
 
+    async def page(_request: web.Request) -> web.StreamResponse:
+        """It holds nothing that anybody might not see; what it shows is read with the token."""
+        return files.page(context.language)
 
-def _page(files: Assets) -> security.Handler:
-    """The page itself holds nothing that anybody might not see; what it shows is read with the token."""
-
-    async def page(request: web.Request) -> web.StreamResponse:
-        return files.page(request.app[CONTEXT].language)
-
-    return page
-
-
-def _ticket(guard: security.Guard) -> security.Handler:
-    async def ticket(_request: web.Request) -> web.StreamResponse:
-        return answer({"ticket": guard.new_ticket()})
-
-    return ticket
-
-
-def _static(files: Assets) -> security.Handler:
     async def static(request: web.Request) -> web.StreamResponse:
         return files.file(request.match_info["path"], request.match_info["build"])
 
-    return static
+    async def ticket(_request: web.Request) -> web.StreamResponse:
+        return answer({"ticket": guard.new_ticket()})
+
+    app.add_routes([web.get("/", page), web.get("/static/{build}/{path:.+}", static), web.post("/api/ticket", ticket)])
+    app.add_routes([web.get(security.EVENTS, event_feed.events), *now.ROUTES, *panels.ROUTES, *ROUTES])
+    return app
 
 
 @web.middleware
@@ -229,9 +212,7 @@ async def _sentences(request: web.Request, handler: security.Handler) -> web.Str
         return refusal(404, _in_words(request, error))
     except ForgetMeNotError as error:
         return refusal(409, _in_words(request, error))
-    except web.HTTPException:
-        raise
-    except ConnectionError:
+    except (web.HTTPException, ConnectionError):
         raise
     except Exception:  # noqa: BLE001  # the supervisor of requests: a bug in a panel must not tell its insides
         resource = request.match_info.route.resource

@@ -152,7 +152,7 @@ class Gemini:
                 model=self._name,
                 spent=reason("model_thought_of", n=usage.thoughts) if usage.thoughts else "",
                 most=request.max_output_tokens,
-                setting=_output_setting(request.purpose),
+                setting=f"{'reply' if request.purpose is Purpose.REPLY else 'memory'}_output_tokens",
                 lower=reason("model_thought_lower"),
             )
         if finish is None or finish is types.FinishReason.STOP:
@@ -182,7 +182,7 @@ class Gemini:
             raise ModelRateLimited(limit, _retry_delay(error)) from None
         if error.code == 408 or error.code >= 500:
             raise ModelUnavailable(reason("gemini_trouble", said=said), _retry_delay(error)) from None
-        if error.code in {401, 403} or "API_KEY_INVALID" in _reasons(error):
+        if error.code in {401, 403} or any(item.get("reason") == "API_KEY_INVALID" for item in _details(error)):
             where = reason("server_key_in", name=self._key_env)
             raise ModelRefused(reason("gemini_key", where=where, said=said, page=KEY_PAGE)) from None
         if error.code == 404:
@@ -190,10 +190,6 @@ class Gemini:
         if error.status == "FAILED_PRECONDITION":
             raise ModelRefused(reason("gemini_place", said=said)) from None
         raise ModelRefused(reason("gemini_refused", said=said)) from None
-
-
-def _output_setting(purpose: Purpose) -> str:
-    return "reply_output_tokens" if purpose is Purpose.REPLY else "memory_output_tokens"
 
 
 def _thinking(word: str) -> types.ThinkingConfig | None:
@@ -233,10 +229,6 @@ def _details(error: sdk_errors.APIError) -> list[dict[str, object]]:
     inner = body.get("error", body) if isinstance(body, dict) else None
     details = inner.get("details") if isinstance(inner, dict) else None
     return [item for item in details if isinstance(item, dict)] if isinstance(details, list) else []
-
-
-def _reasons(error: sdk_errors.APIError) -> set[str]:
-    return {str(item.get("reason")) for item in _details(error)}
 
 
 def _retry_delay(error: sdk_errors.APIError) -> float | None:

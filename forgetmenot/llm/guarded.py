@@ -238,31 +238,24 @@ class GuardedModel:
             await self._note_failure(request, started, misshapen, answer.usage)
             raise misshapen
         self._breaker.succeeded()
-        self._is_back()
+        if self._away:
+            log.info("the model answers again", model=self.name)
+        self._away = ""
         await self._note(request.purpose, answer.usage, started, None)
         return replace(answer, latency_ms=self._ms_since(started))
 
     async def _note_failure(
         self, request: ModelRequest, started: float, error: ModelError, usage: TokenUsage | None = None
     ) -> None:
+        kind = type(error).__name__
         if isinstance(error, ModelBlocked) and request.purpose is Purpose.REPLY:  # it is this prompt that gets none
             self._breaker.succeeded()
         else:
             self._breaker.failed(self._pace.monotonic(), str(error))
-            self._is_away(error)
-        await self._note(request.purpose, usage or TokenUsage(), started, type(error).__name__)
-
-    def _is_away(self, error: ModelError) -> None:
-        """Log once per kind of problem: a night without a model is one line."""
-        kind = type(error).__name__
-        if self._away != kind:
-            log.warning("the model does not answer", model=self.name, reason=str(error))
-        self._away = kind
-
-    def _is_back(self) -> None:
-        if self._away:
-            log.info("the model answers again", model=self.name)
-        self._away = ""
+            if self._away != kind:  # once per kind of problem: a night without a model is one line
+                log.warning("the model does not answer", model=self.name, reason=str(error))
+            self._away = kind
+        await self._note(request.purpose, usage or TokenUsage(), started, kind)
 
     async def _note(self, purpose: Purpose, usage: TokenUsage, started: float, error: str | None) -> None:
         try:

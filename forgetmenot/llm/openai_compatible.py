@@ -20,7 +20,7 @@ import aiohttp
 from forgetmenot.domain.model import ModelAnswer, ModelRequest, TokenUsage
 from forgetmenot.errors import ModelBlocked, ModelError, ModelRateLimited, ModelRefused, ModelUnavailable
 from forgetmenot.languages import reason
-from forgetmenot.llm.json_text import is_json_object, unwrapped, without_thought
+from forgetmenot.llm.json_text import json_object, unwrapped, without_thought
 from forgetmenot.logs import log
 from forgetmenot.network import BadProxy, body_of, proxy_for, trusted
 
@@ -110,7 +110,7 @@ class OpenAICompatible:
             return None
         if plainly:
             return replace(answer, plain=True)
-        return answer if answer.finish == "length" or is_json_object(answer.text) else None
+        return answer if answer.finish == "length" or json_object(answer.text) is not None else None
 
     async def _post_tuned(self, request: ModelRequest, form: str) -> Mapping[str, Any]:
         """The answer's JSON; a server that refuses penalty or stop strings is asked without, from then on."""
@@ -187,7 +187,7 @@ class OpenAICompatible:
         usage = _usage(body.get("usage"))
         text = without_thought(content).strip() if isinstance(content, str) else ""
         thought = thought if isinstance(thought, str) else text if text.startswith("<think>") else ""
-        if request.schema and not text and is_json_object(unwrapped(thought)):
+        if request.schema and not text and json_object(unwrapped(thought)) is not None:
             text = thought  # a server that holds a thinking model to a schema may take its answer for a thought
         if finish == "content_filter":
             raise ModelBlocked(reason("model_withheld", model=self._name))

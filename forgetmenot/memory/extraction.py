@@ -46,7 +46,7 @@ from forgetmenot.store.notes import NewNote
 from forgetmenot.text.mentions import fence, ids_in
 from forgetmenot.text.sentences import sentences_of
 from forgetmenot.text.statement_rules import extract
-from forgetmenot.text.statements import announcement, lasting_claims, meant_part
+from forgetmenot.text.statements import announcements, lasting_claims, meant_part
 from forgetmenot.text.words import stems, telling_stems
 
 EPISODES_PER_RUN = 50
@@ -348,7 +348,7 @@ def rule_proposals(lines: Sequence[Line], case: _EpisodeContext) -> list[object]
         for claim in lasting_claims(case.handles.hide_chat(line.text))
     ]
     official = (line.text for line in lines if line.role in OFFICIAL and line.viewer_id in speakers)
-    sentences += [f"Channel: {said}." for text in official if (said := announcement(case.handles.hide_chat(text)))]
+    sentences += [f"Channel: {said}." for text in official for said in announcements(case.handles.hide_chat(text))]
     if not sentences:
         return []
     return proposals(extract(fence("episode", " ".join(dict.fromkeys(sentences))))) or []

@@ -26,7 +26,7 @@ from forgetmenot.domain.memory import Note, SourceKind
 from forgetmenot.errors import StoreError
 from forgetmenot.logs import log
 from forgetmenot.memory import suppression
-from forgetmenot.memory.facts.corrections import LONGEST_LINE, NOTHING_BEFORE, Before, corrected, could_correct, revised
+from forgetmenot.memory.facts.corrections import LONGEST_LINE, NOTHING_BEFORE, Before, Known, corrected, may_correct
 from forgetmenot.memory.facts.similarity import Relation, relate
 from forgetmenot.memory.notes import edits
 from forgetmenot.memory.notes.note_merge import LIVE
@@ -40,14 +40,12 @@ from forgetmenot.text.denials import denied_of_oneself, denies, is_negated, says
 from forgetmenot.text.mentions import defang
 from forgetmenot.text.questions import taken_words
 from forgetmenot.text.removal import traces
-from forgetmenot.text.statements import fact_of, lasting_claims, stated_part
+from forgetmenot.text.statements import claims, fact_of, is_moping, lasting_claims, stated_part
 from forgetmenot.text.words import telling_stems
 
 _TAKES_BACK = re.compile(r"\b(?:forget|wrong|not true)\b", re.IGNORECASE)
-_ENDS = re.compile(
-    r"\b(?:no|not|never|over|ended|ends|done|gone|cancel\w*|stop\w*|scrap\w*|drop\w*|quit\w*|kein\w*|nicht|nie|\w+n['’]?t)\b",
-    re.IGNORECASE,
-)  # in a line of the streamer, most of whose lines are not about the channel
+_ENDS = re.compile(r"\b(?:no|not|over|gone|done|(?:cancel|stop|scrap|drop|quit|end)\w*|\w+n['’]?t)\b", re.IGNORECASE)
+"""What a line of the streamer must have to end a fact about the channel: most of their lines are not about it."""
 _FIRST_PERSON = re.compile(r"\b(?:i|my)\b", re.IGNORECASE)  # of a claim; most lines have none
 LINES_READ, ALL_LINES_READ = 60, 500
 MOST_SAID = 40
@@ -200,6 +198,18 @@ async def as_note(db: Database | Transaction, heard: HeardFact, privacy: Privacy
     )
 
 
+def _changed(
+    line: str, held: Sequence[Known], used: Sequence[Known], before: Before
+) -> tuple[Known, str | None] | None:
+    """What of the known facts a line denies or corrects, and how it then reads. `used`: those of the last reply."""
+    if len(used) == 1 and denies(line, used[0].fact):
+        return used[0], None
+    if (found := corrected(line, held, before)) is not None:
+        return None if is_moping(found[0].fact, found[1] or "") else found
+    denied = denied_of_oneself(line, [known.fact for known in held])
+    return (held[denied[0]], None) if len(denied) == 1 else None
+
+
 class SpokenCorrections:
     """Looks for corrections in lines of chat. `flush` makes lines that were just heard readable."""
 
@@ -242,39 +252,22 @@ class SpokenCorrections:
         """What a line corrects, and what it then says. What came before: the bot's reply, else their line."""
         said = await just_said(self._db, event.user_id, event.at)
         before = own if said is None else Before("bot", said.text)
-        used = {note.id for note in said.notes} if said is not None else set()
+        used = said.notes if said is not None else []
         for subject in (event.user_id, None) if "broadcaster" in event.badges else (event.user_id,):
             held = await notes.of_subject(self._db, subject, LIVE)
-            if ended := [note for note in held if used == {note.id} and denies(meant, note.fact)]:
-                return ended[0], None
             ended = [note for note in held if subject is None and says_it_ended(meant, note.fact)]
             if len(ended) == 1:
                 return ended[0], None
-            found = await asyncio.to_thread(corrected, meant, held, before) if held else None
-            if found is not None and subject is None and found[1] is None and not _ENDS.search(meant):
-                continue
-            denied = denied_of_oneself(meant, [note.fact for note in held]) if found is None else []
-            if found is not None or len(denied) == 1:
-                return found or (held[denied[0]], None)
-        if event.user_id not in self._stated or not (could_correct(meant) or is_negated(meant)):
+            found = await asyncio.to_thread(_changed, meant, held, [note for note in held if used == [note]], before)
+            if found is not None and (subject is not None or found[1] is not None or _ENDS.search(meant)):
+                return found
+        likely = may_correct(meant, said_before=True) and not claims(meant)
+        if event.user_id not in self._stated or not (likely or is_negated(meant)):
             return None  # nearly every line: to look at what was heard today takes a write and a read
-        return await self._heard(event, meant, own, said)
-
-    async def _heard(
-        self, event: ChatEvent, meant: str, own: Before, said: JustSaid | None
-    ) -> tuple[HeardFact, str | None] | None:
-        """The same of what its speaker said today."""
         await self._flush()
         heard = await heard_facts(self._db, self._settings().privacy, event.user_id)
         told = [one for one in heard if said is not None and not said.notes and _uses(said.text, one.fact)]
-        ended = [one for one in told if len(told) == 1 and denies(meant, one.fact)]
-        found: tuple[HeardFact, str | None] | None = (ended[0], None) if ended else None
-        if found is None and heard:
-            lately = [one for one in heard if one.at >= event.at - LATELY]
-            found = await asyncio.to_thread(revised, meant, lately, own)
-            denied = denied_of_oneself(meant, [one.fact for one in heard])
-            found = found or ((heard[denied[0]], None) if len(denied) == 1 else None)
-        return found
+        return await asyncio.to_thread(_changed, meant, heard, told, own)
 
     def forget(self) -> None:
         """Drop the last lines of everybody: after an erasure."""

@@ -330,7 +330,7 @@ def _alone(item: TakenLine) -> TakenLine:
 def load_unsaved(database: Path) -> list[TakenLine | Redaction]:
     """What is in the file, in order; a line that cannot be read is left out. Raises OSError."""
     found: list[TakenLine | Redaction] = []
-    for text in _held(unsaved_path(database)).splitlines():
+    for text in _held(unsaved_path(database)).strip().splitlines():  # what is reserved is line ends
         with contextlib.suppress(msgspec.MsgspecError, UnicodeError, RecursionError):
             row = msgspec.json.decode(text, type=_Row)
             found += [item for item in (row.line, row.clear) if item is not None]

@@ -12,7 +12,7 @@ from typing import NamedTuple
 from forgetmenot.domain.memory import Note
 from forgetmenot.memory.handles import SOMEBODY, names_typed, without_names
 from forgetmenot.memory.notes.proposals import FactRefused
-from forgetmenot.store import episode_redaction, forgotten_facts, notes, viewers
+from forgetmenot.store import notes, viewers
 from forgetmenot.store.database import Database, Source
 from forgetmenot.store.notes import SuppressionRow
 from forgetmenot.text.clean import clean
@@ -163,9 +163,9 @@ async def load_filter(source: Source) -> SuppressionFilter:
 class Revision(NamedTuple):
     """Changes when something may not be mentioned any more: by the list, a cleared line, or a wish to forget."""
 
-    left_alone: tuple[int, int, int] = (0, 0, 0)
-    mending: tuple[int, int] = (0, 0)
-    forgotten: tuple[int, int] = (0, 0)
+    left_alone: str = "0 0 0"
+    mending: str = "0 0"
+    forgotten: str = "0 0"
 
 
 NOTHING_WITHDRAWN = Revision()
@@ -173,6 +173,4 @@ NOTHING_WITHDRAWN = Revision()
 
 async def revision_of(at: Source) -> Revision:
     """The revision of the moment."""
-    return Revision(
-        await notes.suppression_revision(at), await episode_redaction.revision(at), await forgotten_facts.revision(at)
-    )
+    return Revision(*await notes.withdrawals(at))

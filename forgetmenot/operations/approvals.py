@@ -20,7 +20,6 @@ from forgetmenot.operations import wording
 from forgetmenot.operations.catalogue import find
 from forgetmenot.operations.entry import Action
 from forgetmenot.operations.executor import ALLOWED, Executor, call_of, revert_time, undoable
-from forgetmenot.settings.schema import Settings
 from forgetmenot.store import action_logs
 from forgetmenot.store.action_logs import ActionStatus, LoggedAction
 from forgetmenot.store.database import Database
@@ -37,26 +36,16 @@ _LEFT = {
 class Approvals:
     """The queue, on top of an Executor."""
 
-    def __init__(
-        self,
-        executor: Executor,
-        *,
-        db: Database,
-        settings: Callable[[], Settings],
-        clock: Clock,
-        mode_off: Callable[[str], None] = lambda _mode: None,
-    ) -> None:
+    def __init__(self, executor: Executor, *, mode_off: Callable[[str], None] = lambda _mode: None) -> None:
         """`mode_off` is called with a channel mode (catalogue: `mode`) that the bot has switched off again."""
         self._executor = executor
+        self._db, self._clock = executor.db, executor.clock
         self._mode_off = mode_off
-        self._db = db
-        self._settings = settings
-        self._clock = clock
 
     async def approve(self, action_id: int, by: str) -> OperationResult:
         """Carry out a waiting action if the policy still allows it."""
         row = await action_logs.get(self._db, action_id)
-        now, settings = self._clock.now(), self._settings()
+        now, settings = self._clock.now(), self._executor.settings()
         if row is None or row.status is not ActionStatus.WAITING or (row.expires_at or 0) <= now:
             return _result("not_waiting", action_id)
         facts = await self._executor.gatherer.facts_again(row, by, settings, now)
@@ -72,8 +61,7 @@ class Approvals:
             claimed = await action_logs.claim(tx, action_id, now, decided_by=by, revert_at=revert_at)
         if not claimed:
             return _result("not_waiting", action_id)
-        login, message = (facts.target.login, facts.target.message_id) if facts.target else ("", "")
-        outcome = await self._executor.performer.perform(action, action_id, call_of(row, login, message))
+        outcome = await self._executor.perform(action, action_id, call_of(row, facts.target))
         return _done(
             row, outcome, facts.target.display_name if facts.target else "", in_language(settings.bot.language)
         )
@@ -120,7 +108,7 @@ class Approvals:
 
     async def _settle_left(self, row: LoggedAction) -> None:
         """Settle actions that a crash left running, by asking Twitch where that is possible."""
-        holds = await self._executor.performer.look_up(find(row.name), call_of(row))
+        holds = await self._executor.look_up(find(row.name), call_of(row))
         status, code = _LEFT[holds]
         async with self._db.write() as tx:
             await action_logs.settle(tx, row.id, status, reason(code), self._clock.now())
@@ -148,9 +136,8 @@ class Approvals:
         """What came of undoing a row. `action`: None where it can no longer be undone."""
         if action is None or action.undo is None:
             return Outcome(OutcomeKind.REFUSED, reason("ended"))
-        performer = self._executor.performer
-        outcome = await performer.call(action.undo, call_of(row))
-        if _refused(outcome) and await performer.look_up(action, call_of(row)) is False:
+        outcome = await self._executor.call(action.undo, call_of(row))
+        if _refused(outcome) and await self._executor.look_up(action, call_of(row)) is False:
             # another process was faster, or a crash came between the action and its row
             return Outcome(OutcomeKind.DONE)
         return outcome

@@ -243,36 +243,18 @@ class PersonFacts:
         return self.role in PRIVILEGED
 
 
-class TargetFound(StrEnum):
-    """Whether the proposal's target was identified."""
-
-    NOT_NEEDED = "not_needed"
-    FOUND = "found"
-    UNKNOWN = "unknown"
-    AMBIGUOUS = "ambiguous"
-
-
-class Immunity(StrEnum):
-    """What Twitch says about the target. It is asked last, so `NOT_ASKED` forbids nothing."""
-
-    NOT_ASKED = "not_asked"
-    NO = "no"
-    YES = "yes"
-    UNREACHABLE = "unreachable"
-
-
 @dataclass(frozen=True, slots=True)
 class PolicyFacts:
-    """The situation of a proposal. `asked_for` names the actions that the asker's own words ask for.
+    """The situation of a proposal. `target`: None where it has none, or names nobody, or two people.
 
-    `asks_nothing`: these words ask for no action at all.
+    `immune`: what Twitch says of the target, which is asked last: None where it could not be asked.
+    `asked_for` names the actions that the asker's own words ask for. `asks_nothing`: they ask for none at all.
     `typed`: for actions that take the asker's own words, these words. `named`: the asker's line names the target.
     """
 
     asker: PersonFacts
     target: PersonFacts | None = None
-    found: TargetFound = TargetFound.NOT_NEEDED
-    immunity: Immunity = Immunity.NOT_ASKED
+    immune: bool | None = False
     asked_for: frozenset[str] = frozenset()
     asks_nothing: bool = False
     typed: Mapping[str, str] = field(default_factory=dict)

@@ -10,7 +10,7 @@ Guarantees:
 """
 
 import asyncio
-from collections.abc import Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, replace
 
 from forgetmenot.clock import SECOND, Clock
@@ -21,7 +21,7 @@ from forgetmenot.logs import log
 from forgetmenot.operations import wording
 from forgetmenot.operations.action_claims import claims_action
 from forgetmenot.operations.catalogue import find
-from forgetmenot.operations.entry import Action, ActionCall, ActionClass, ActionPorts, Immunity, PolicyFacts, Runner
+from forgetmenot.operations.entry import Action, ActionCall, ActionClass, ActionPorts, PersonFacts, PolicyFacts, Runner
 from forgetmenot.operations.fact_gathering import ActionContext, FactGatherer, started_cooldowns
 from forgetmenot.operations.policy import decide
 from forgetmenot.operations.switches import FAILING, SWITCHED_ON
@@ -36,6 +36,15 @@ ALLOWED = frozenset({Verdict.ALLOW, Verdict.ALLOW_CHANGED})
 _STATUS = {Verdict.ASK: ActionStatus.WAITING, Verdict.DENY: ActionStatus.DENIED}
 
 
+IN_A_ROW = 3
+_KINDS: tuple[tuple[type[ForgetMeNotError], OutcomeKind], ...] = (
+    (TwitchUnavailable, OutcomeKind.UNKNOWN),  # the answer was lost: it may have been done
+    (TwitchRefused, OutcomeKind.REFUSED),
+    (ForgetMeNotError, OutcomeKind.FAILED),
+)
+_BAD = frozenset({ActionStatus.REFUSED, ActionStatus.FAILED, ActionStatus.UNKNOWN})
+
+
 @dataclass(frozen=True, slots=True)
 class ExecutedProposal:
     """The result of a proposal. `words_hint` replaces the model's words; empty: they may be sent."""
@@ -47,7 +56,7 @@ class ExecutedProposal:
 
 
 class Executor:
-    """Decides and acts. `room_modes` returns the channel's modes at the time of an approval."""
+    """Decides, acts and records. `room_modes` returns the channel's modes at the time of an approval."""
 
     def __init__(
         self,
@@ -58,15 +67,15 @@ class Executor:
         clock: Clock,
         room_modes: Callable[[], frozenset[str]] = frozenset,
     ) -> None:
-        self.performer = Performer(db=db, ports=ports, settings=settings, clock=clock)
         self.gatherer = FactGatherer(db, room_modes)
-        self._db = db
-        self._settings = settings
-        self._clock = clock
+        self.db = db
+        self.settings = settings
+        self.clock = clock
+        self._ports = ports
 
     async def carry_out(self, proposal: Proposal, context: ActionContext) -> ExecutedProposal:
         """Decide and act; the result says what may be sent."""
-        settings, now = self._settings(), self._clock.now()
+        settings, now = self.settings(), self.clock.now()
         facts = await self.gatherer.facts(proposal, context, settings, now)
         action = find(proposal.name)
         decision, facts = await self.decide_with_twitch(proposal, action, facts, settings, now)
@@ -89,7 +98,7 @@ class Executor:
         target = facts.target.display_name or facts.target.login if facts.target else ""
         outcome = None
         if action is not None and decision.verdict in ALLOWED:
-            outcome = await self.performer.perform(action, row_id, _call(decision, facts, context.event.id))
+            outcome = await self.perform(action, row_id, call_of(row, facts.target, context.event.id))
         if _nobody_asked(proposal, action, decision, facts) and not claims_action(context.words):
             return ExecutedProposal(decision, None, "", row_id)
         line = wording.words_for(
@@ -112,15 +121,61 @@ class Executor:
         decision = decide(proposal, facts, settings, recent, now)
         if decision.verdict not in ALLOWED or action is None or not action.harms or facts.target is None:
             return decision, facts
-        answer = {True: Immunity.YES, False: Immunity.NO, None: Immunity.UNREACHABLE}
-        asked = replace(facts, immunity=answer[await self.performer.is_immune(facts.target.id)])
+        asked = replace(facts, immune=await self._in_time(self._ports.moderation.is_immune(facts.target.id)))
         return decide(proposal, asked, settings, recent, now), asked
+
+    async def perform(self, action: Action, row_id: int, call: ActionCall) -> Outcome:
+        """Carry out a `running` row and settle it."""
+        outcome = await self.call(action.run, call)
+        async with self.db.write() as tx:
+            await action_logs.settle(tx, row_id, ActionStatus(outcome.kind), outcome.detail, self.clock.now())
+        log.info("action", action=row_id, name=action.name, outcome=outcome.kind)
+        if outcome.kind is not OutcomeKind.DONE:
+            await self._switch_off_if_failing(action.name)
+        return outcome
+
+    async def call(self, runner: Runner, call: ActionCall) -> Outcome:
+        """One call, with its end after the settings' 3 s."""
+        try:
+            async with asyncio.timeout(self.settings().actions.execute_timeout_s):
+                return await runner(self._ports, call)
+        except TimeoutError:
+            return Outcome(OutcomeKind.UNKNOWN, reason("in_time"))
+        except ForgetMeNotError as error:
+            return Outcome(next(kind for type_, kind in _KINDS if isinstance(error, type_)), str(error))
+
+    async def look_up(self, action: Action | None, call: ActionCall) -> bool | None:
+        """Whether an interrupted action took effect; None where Twitch cannot say or could not be asked."""
+        if action is None or action.lookup is None:
+            return None
+        return await self._in_time(action.lookup(self._ports, call, self.clock.now()))
+
+    async def _in_time(self, asking: Awaitable[bool | None]) -> bool | None:
+        """What Twitch says; None where it could not be asked."""
+        try:
+            async with asyncio.timeout(self.settings().actions.execute_timeout_s):
+                return await asking
+        except (TimeoutError, ForgetMeNotError):
+            return None
+
+    async def _switch_off_if_failing(self, name: str) -> None:
+        since = int(await channel_state.read(self.db, SWITCHED_ON + name) or 0)
+        last = [row for row in await action_logs.last_results(self.db, name, IN_A_ROW) if row.at > since]
+        if len(last) < IN_A_ROW or not all(row.status in _BAD for row in last):
+            return
+        # three different problems are no sign that the action itself is broken
+        if len({(row.status, getattr(row.detail, "code", row.detail)) for row in last}) > 1:
+            return
+        now = self.clock.now()
+        async with self.db.write() as tx:
+            await channel_state.put(tx, {FAILING + name: last[0].detail or str(last[0].status)}, now)
+        log.warning("an action is switched off after three failures of a kind", name=name, outcome=last[0].status)
 
     async def _log(
         self, row: NewAction, action: Action | None, facts: PolicyFacts, settings: Settings, now: int
     ) -> int | None:
         """Write the row, and the cooldowns of an action that runs now, in one transaction."""
-        async with self._db.write() as tx:
+        async with self.db.write() as tx:
             row_id = await action_logs.insert(tx, row)
             if row_id is not None and action is not None and row.status is ActionStatus.RUNNING:
                 await channel_state.set_cooldowns(tx, started_cooldowns(action, facts, settings, now))
@@ -165,86 +220,10 @@ def _new_row(
     )
 
 
-def _call(decision: Decision, facts: PolicyFacts, line: str) -> ActionCall:
-    login, message = (facts.target.login, facts.target.message_id) if facts.target else ("", "")
-    return ActionCall(
-        params=decision.params, asked_by=facts.asker.id, target_login=login, message_id=message, line=line
-    )
-
-
-IN_A_ROW = 3
-_KINDS: tuple[tuple[type[ForgetMeNotError], OutcomeKind], ...] = (
-    (TwitchUnavailable, OutcomeKind.UNKNOWN),  # the answer was lost: it may have been done
-    (TwitchRefused, OutcomeKind.REFUSED),
-    (ForgetMeNotError, OutcomeKind.FAILED),
-)
-_BAD = frozenset({ActionStatus.REFUSED, ActionStatus.FAILED, ActionStatus.UNKNOWN})
-
-
-class Performer:
-    """Calls the ports and records the outcome."""
-
-    def __init__(self, *, db: Database, ports: ActionPorts, settings: Callable[[], Settings], clock: Clock) -> None:
-        self._db = db
-        self._ports = ports
-        self._settings = settings
-        self._clock = clock
-
-    async def perform(self, action: Action, row_id: int, call: ActionCall) -> Outcome:
-        """Carry out a `running` row and settle it."""
-        outcome = await self.call(action.run, call)
-        async with self._db.write() as tx:
-            await action_logs.settle(tx, row_id, ActionStatus(outcome.kind), outcome.detail, self._clock.now())
-        log.info("action", action=row_id, name=action.name, outcome=outcome.kind)
-        if outcome.kind is not OutcomeKind.DONE:
-            await self._switch_off_if_failing(action.name)
-        return outcome
-
-    async def call(self, runner: Runner, call: ActionCall) -> Outcome:
-        """One call, with its end after the settings' 3 s."""
-        try:
-            async with asyncio.timeout(self._settings().actions.execute_timeout_s):
-                return await runner(self._ports, call)
-        except TimeoutError:
-            return Outcome(OutcomeKind.UNKNOWN, reason("in_time"))
-        except ForgetMeNotError as error:
-            return Outcome(next(kind for type_, kind in _KINDS if isinstance(error, type_)), str(error))
-
-    async def look_up(self, action: Action | None, call: ActionCall) -> bool | None:
-        """Whether an interrupted action took effect; None where Twitch cannot say or could not be asked."""
-        if action is None or action.lookup is None:
-            return None
-        try:
-            async with asyncio.timeout(self._settings().actions.execute_timeout_s):
-                return await action.lookup(self._ports, call, self._clock.now())
-        except (TimeoutError, ForgetMeNotError):
-            return None
-
-    async def is_immune(self, user_id: str) -> bool | None:
-        """Whether Twitch says the target is immune; None where it could not be asked."""
-        try:
-            async with asyncio.timeout(self._settings().actions.execute_timeout_s):
-                return await self._ports.moderation.is_immune(user_id)
-        except (TimeoutError, ForgetMeNotError):
-            return None
-
-    async def _switch_off_if_failing(self, name: str) -> None:
-        since = int(await channel_state.read(self._db, SWITCHED_ON + name) or 0)
-        last = [row for row in await action_logs.last_results(self._db, name, IN_A_ROW) if row.at > since]
-        if len(last) < IN_A_ROW or not all(row.status in _BAD for row in last):
-            return
-        # three different problems are no sign that the action itself is broken
-        if len({(row.status, getattr(row.detail, "code", row.detail)) for row in last}) > 1:
-            return
-        now = self._clock.now()
-        async with self._db.write() as tx:
-            await channel_state.put(tx, {FAILING + name: last[0].detail or str(last[0].status)}, now)
-        log.warning("an action is switched off after three failures of a kind", name=name, outcome=last[0].status)
-
-
-def call_of(row: LoggedAction, login: str = "", message_id: str = "") -> ActionCall:
-    """The call of a logged row."""
-    return ActionCall(row.params, asked_by=row.asked_by or "", target_login=login, message_id=message_id, at=row.at)
+def call_of(row: NewAction | LoggedAction, target: PersonFacts | None = None, line: str = "") -> ActionCall:
+    """The call of a row. `line`: the id of the line that asks for it, if it is done at once."""
+    login, message = (target.login, target.message_id) if target else ("", "")
+    return ActionCall(row.params, row.asked_by or "", login, message, row.at, line)
 
 
 def revert_time(action: Action, params: Mapping[str, str], now: int) -> int | None:

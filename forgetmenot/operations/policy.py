@@ -20,11 +20,9 @@ from forgetmenot.operations.entry import (
     IMMUNE,
     Action,
     ActionClass,
-    Immunity,
     PersonFacts,
     PolicyFacts,
     RecentDecisions,
-    TargetFound,
 )
 from forgetmenot.operations.requests import Checked, check
 from forgetmenot.settings.schema import Mode, Settings
@@ -56,12 +54,8 @@ class Case:
         return self.action.kind is not ActionClass.FREE
 
 
-@dataclass(frozen=True, slots=True)
-class Ruling:
-    """A rule's objection: deny, or require a person."""
-
-    verdict: Verdict
-    reason: str
+Ruling = tuple[Verdict, str]
+"""A rule's objection: deny, or require a person; and why."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,11 +68,11 @@ class Rule:
 
 
 def _deny(code: str) -> Ruling:
-    return Ruling(Verdict.DENY, reason(code))
+    return Verdict.DENY, reason(code)
 
 
 def _ask(code: str) -> Ruling:
-    return Ruling(Verdict.ASK, reason(code))
+    return Verdict.ASK, reason(code)
 
 
 def _denies(name: str, holds: Callable[[Case], object], *, overridable: bool = False) -> Rule:
@@ -87,7 +81,7 @@ def _denies(name: str, holds: Callable[[Case], object], *, overridable: bool = F
 
 
 def _parameters(case: Case) -> Ruling | None:
-    return Ruling(Verdict.DENY, case.checked.problem) if case.checked.problem else None
+    return (Verdict.DENY, case.checked.problem) if case.checked.problem else None
 
 
 def _class_mode(case: Case) -> Ruling | None:
@@ -97,14 +91,10 @@ def _class_mode(case: Case) -> Ruling | None:
     return _ask("class_ask") if mode == "ask" else None
 
 
-def _target_unclear(case: Case) -> bool:
-    return case.facts.found is TargetFound.AMBIGUOUS or case.target is None
-
-
 def _immune_on_twitch(case: Case) -> Ruling | None:
-    if not case.action.harms or case.facts.immunity in {Immunity.NOT_ASKED, Immunity.NO}:
+    if not case.action.harms or case.facts.immune is False:
         return None
-    return _deny("immune_on_twitch" if case.facts.immunity is Immunity.YES else "immune_unknown")
+    return _deny("immune_on_twitch" if case.facts.immune else "immune_unknown")
 
 
 def _foreign_target(case: Case) -> bool:
@@ -113,9 +103,8 @@ def _foreign_target(case: Case) -> bool:
 
 
 def _newcomer(case: Case) -> bool:
-    if not (case.action.harms and case.settings.actions.newcomer_protection and case.target is not None):
-        return False
-    return case.target.standing is Standing.NEWCOMER
+    protected = case.action.harms and case.settings.actions.newcomer_protection
+    return protected and case.target is not None and case.target.standing is Standing.NEWCOMER
 
 
 def _consent(case: Case) -> Ruling | None:
@@ -171,7 +160,7 @@ def _would_wait(case: Case) -> bool:
     """Whether another rule requires a person."""
     # asked of the other rules: this one would ask itself
     rulings = (rule.check(case) for rule in RULES if rule.name != "queue_full")
-    return any(ruling is not None and ruling.verdict is Verdict.ASK for ruling in rulings)
+    return any(ruling is not None and ruling[0] is Verdict.ASK for ruling in rulings)
 
 
 def _listed(person: PersonFacts, logins: tuple[str, ...]) -> bool:
@@ -191,7 +180,7 @@ RULES: tuple[Rule, ...] = (
     _denies("failing", lambda case: case.action.name in case.facts.failing),
     Rule("class_setting", _class_mode),
     _denies("stream_live", lambda case: case.action.needs_live and not case.facts.live),
-    _denies("target_known", lambda case: case.action.needs_target and _target_unclear(case)),
+    _denies("target_known", lambda case: case.action.needs_target and case.target is None),
     _denies("not_a_bot", lambda case: case.target is not None and (case.target.is_bot or case.target.is_self)),
     _denies("immune_role", lambda case: case.action.harms and case.target and case.target.role in IMMUNE),
     _denies("denied_target",
@@ -234,62 +223,33 @@ class RuleAnswer:
 
 def explain(
     proposal: Proposal, facts: PolicyFacts, settings: Settings, recent: RecentDecisions, now: int
-) -> list[RuleAnswer]:
-    """What each rule says, in order; the last step is the verdict. An unknown action has that step only."""
-    steps, decision = _judged(proposal, facts, settings, recent, now)
-    return [*steps, RuleAnswer("verdict", decision.verdict, decision.reason)]
-
-
-def decide(proposal: Proposal, facts: PolicyFacts, settings: Settings, recent: RecentDecisions, now: int) -> Decision:
-    """Allow, allow shortened, ask a person, or deny. `params` hold the target's id where the model wrote a name."""
-    return _judged(proposal, facts, settings, recent, now)[1]
-
-
-def _judged(
-    proposal: Proposal, facts: PolicyFacts, settings: Settings, recent: RecentDecisions, now: int
 ) -> tuple[list[RuleAnswer], Decision]:
-    """The rules' answers and the resulting decision."""
+    """What each rule says, in order, also behind the one that decides, and the decision.
+
+    `params` of the decision hold the target's id where the model wrote a name. An unknown action has no rules.
+    """
     action = find(proposal.name)
     if action is None:
         return [], Decision(Verdict.DENY, "unknown_action", reason("unknown_action"))
-    case = _case(action, proposal, facts, settings, recent, now)
-    # every rule answers, also behind the one that decides: `policy explain` shows all of them
+    # what its asker typed stands in the place of a model's words
+    typed = facts.typed.get(action.name) if action.typed else None
+    given = proposal.params if typed is None else {**proposal.params, action.typed: typed}
+    checked = check(action, given, settings.actions.max_timeout_s, settings.reply, settings.bridge.effects)
+    case = Case(action, checked, facts, settings, recent, now)
     steps = [_step(rule, case) for rule in RULES]
     return steps, _verdict(case, steps)
 
 
-def _case(
-    action: Action, proposal: Proposal, facts: PolicyFacts, settings: Settings, recent: RecentDecisions, now: int
-) -> Case:
-    return Case(
-        action=action,
-        checked=check(
-            action,
-            _given(action, proposal, facts),
-            settings.actions.max_timeout_s,
-            settings.reply,
-            settings.bridge.effects,
-        ),
-        facts=facts,
-        settings=settings,
-        recent=recent,
-        now=now,
-    )
-
-
-def _given(action: Action, proposal: Proposal, facts: PolicyFacts) -> Mapping[str, str]:
-    """The proposal's parameters; what its asker typed stands in the place of a model's words."""
-    typed = facts.typed.get(action.name)
-    return proposal.params if typed is None or not action.typed else {**proposal.params, action.typed: typed}
+def decide(proposal: Proposal, facts: PolicyFacts, settings: Settings, recent: RecentDecisions, now: int) -> Decision:
+    """Allow, allow shortened, ask a person, or deny."""
+    return explain(proposal, facts, settings, recent, now)[1]
 
 
 def _step(rule: Rule, case: Case) -> RuleAnswer:
-    ruling = rule.check(case)
-    if ruling is None:
-        return RuleAnswer(rule.name, None, "")
-    if case.facts.approved_by and (rule.overridable or ruling.verdict is Verdict.ASK):
-        return RuleAnswer(rule.name, None, reason("overridden", reason=ruling.reason))
-    return RuleAnswer(rule.name, ruling.verdict, ruling.reason)
+    verdict, why = rule.check(case) or (None, "")
+    if verdict and case.facts.approved_by and (rule.overridable or verdict is Verdict.ASK):
+        verdict, why = None, reason("overridden", reason=why)
+    return RuleAnswer(rule.name, verdict, why)
 
 
 def _verdict(case: Case, steps: list[RuleAnswer]) -> Decision:

@@ -18,7 +18,7 @@ from dataclasses import dataclass
 from forgetmenot.languages import reason
 from forgetmenot.operations.action_claims import claims_action, without_machine_text
 from forgetmenot.operations.catalogue import ACTIONS
-from forgetmenot.operations.entry import Action, ActionClass, Parameter, ParameterKind, PersonFacts, TargetFound
+from forgetmenot.operations.entry import Action, ActionClass, Parameter, ParameterKind, PersonFacts
 from forgetmenot.settings.schema import ReplySettings
 from forgetmenot.text.chat_commands import spoken_command
 from forgetmenot.text.clean import clean
@@ -171,12 +171,8 @@ def _names(person: PersonFacts) -> set[str]:
 
 def is_serious(lines: Iterable[str]) -> bool:
     """Whether the last lines speak of distress, illness or death."""
-    return any(_is_grave(" ".join(words(line))) for line in lines)
-
-
-def _is_grave(line: str) -> bool:
-    rest = _JOKES.sub(" ", line)
-    return bool(_GRAVE & set(rest.split()) or _GRAVE_PHRASES.search(rest))
+    said = (_JOKES.sub(" ", " ".join(words(line))) for line in lines)
+    return any(_GRAVE & set(line.split()) or _GRAVE_PHRASES.search(line) for line in said)
 
 
 # Targets among the people in chat now. An id in the proposal means nothing; a name that fits nobody or two people is
@@ -186,21 +182,15 @@ def _is_grave(line: str) -> bool:
 SELF_WORDS = frozenset({"me", "myself", "self"})
 
 
-def resolve(name: str, present: Iterable[PersonFacts], asker: PersonFacts) -> tuple[TargetFound, PersonFacts | None]:
-    """The person in chat who goes by that login or display name; `me` is the asker."""
+def resolve(name: str, present: Iterable[PersonFacts], asker: PersonFacts) -> list[PersonFacts]:
+    """The people in chat who go by that login or display name: one is meant; `me` is the asker."""
     wanted = bare(name)
     people = {person.id: person for person in present}
     # the line that asks may be the first of its author
     people.setdefault(asker.id, asker)
     if wanted in SELF_WORDS:
-        return TargetFound.FOUND, people[asker.id]
-    fits = [person for person in people.values() if wanted and wanted in _names(person)]
-    by_login = [person for person in fits if person.login.casefold() == wanted]
-    if len(by_login) == 1 and len(fits) == 1:
-        return TargetFound.FOUND, by_login[0]
-    if len(fits) == 1:
-        return TargetFound.FOUND, fits[0]
-    return (TargetFound.AMBIGUOUS if fits else TargetFound.UNKNOWN), None
+        return [people[asker.id]]
+    return [person for person in people.values() if wanted and wanted in _names(person)]
 
 
 def bare(name: str) -> str:
@@ -280,7 +270,10 @@ def _fit_text(action: Action, parameter: Parameter, value: str, reply: ReplySett
     # twice, because what is cut from the middle may leave a command at the beginning
     said = without_command(clean(without_machine_text(defang(without_command(clean(value))))))
     inside = parameter.kind is not ParameterKind.TEXT or parameter.name == action.typed
-    line = said if inside else _outgoing(said, reply)
+    line = said
+    if not inside:
+        bare = said if reply.allow_links else without_addresses(said)
+        line = without_command(without_machine_text(without_phrases(bare, reply.blocklist)))
     if not line and parameter.default is None:
         return Checked({}, reason("empty", parameter=parameter.name))
     if parameter.spoken and claims_action(line, {action.name}):
@@ -290,8 +283,3 @@ def _fit_text(action: Action, parameter: Parameter, value: str, reply: ReplySett
         return Checked({parameter.name: line}, changed=changed)
     cut = line[: parameter.most].rsplit(" ", 1)[0]
     return Checked({parameter.name: cut}, changed=reason("cut", parameter=parameter.name, most=parameter.most))
-
-
-def _outgoing(line: str, reply: ReplySettings) -> str:
-    bare = line if reply.allow_links else without_addresses(line)
-    return without_command(without_machine_text(without_phrases(bare, reply.blocklist)))

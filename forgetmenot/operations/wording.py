@@ -73,13 +73,14 @@ def done_line(name: str, params: Mapping[str, str], target: str, language: Langu
 
 
 def sentence(result: OperationResult, language: Language = ENGLISH) -> str:
-    """The sentence; every code of a service that the dock or the command line may run has one."""
+    """The sentence of the table [result], else what chat is answered: one of the two has each code."""
     if result.code.startswith("refused:"):
         return _refused("result", result, language)
     name = result.target.name if result.target is not None else ""
     unfinished = "" if result.data.get("wiped", True) else language("result.unfinished")
     data = {"name": name, "unfinished": unfinished, **_in_words(result.data, language)}
-    return language(f"result.{result.code}", **data)
+    key = f"result.{result.code}"
+    return language(key if key in language else f"chat.{result.code}", **data)
 
 
 def _refused(surface: str, result: OperationResult, language: Language) -> str:
@@ -149,11 +150,6 @@ def _which_note(result: OperationResult, language: Language) -> str:
     return language(f"chat.{result.code}", **shown, list=listed)
 
 
-def _missed(result: OperationResult, language: Language) -> str:
-    ago = language.span(int(str(result.data["ago"])), "ago")
-    return language("chat.missed", ago=ago, text=result.data["text"])
-
-
 def _help(result: OperationResult, language: Language) -> str:
     moderators = " ".join(_rows(result.data["moderators"]))
     key = "chat.help_moderators" if moderators else "chat.help"
@@ -171,10 +167,6 @@ def _help_command(result: OperationResult, language: Language) -> str:
     return language("chat.help_command", forms=typed)
 
 
-def _which_action(result: OperationResult, language: Language) -> str:
-    return language("chat.which_action", list=", ".join(_rows(result.data["actions"])))
-
-
 def _rows(value: object) -> Sequence[Any]:
     return value if isinstance(value, Sequence) else ()
 
@@ -182,12 +174,14 @@ def _rows(value: object) -> Sequence[Any]:
 _SPECIAL: dict[str, Callable[[OperationResult, Language], str]] = {
     "erasing": _erasing,
     "memory": _memory,
-    "missed": _missed,
+    "missed": lambda result, say: say(
+        "chat.missed", ago=say.span(int(str(result.data["ago"])), "ago"), text=result.data["text"]
+    ),
     "which_note": _which_note,
     "which_wrong": _which_note,
     "if_wrong": _which_note,
     "remembered_beside": _which_note,
-    "which_action": _which_action,
+    "which_action": lambda result, say: say("chat.which_action", list=", ".join(_rows(result.data["actions"]))),
     "help": _help,
     "help_command": _help_command,
 }

@@ -8,7 +8,7 @@ Guarantees:
 """
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import NamedTuple
 
 from forgetmenot.domain.model import Prompt, Section
@@ -56,22 +56,16 @@ DROP_LADDER = (
 )
 
 
-@dataclass(slots=True)
 class PromptDraft:
     """A prompt while it is being made to fit. `prefix[0]`, the instructions, never goes."""
 
-    prefix: list[Section]
-    blocks: dict[str, Block]
-    factor: float
-    dropped: list[Section]
-    sections: dict[str, Section]
-    shed: list[str]
-
-    @classmethod
-    def of(cls, prefix: tuple[Section, ...], blocks: list[Block], factor: float) -> "PromptDraft":
-        """Everything, before anything is dropped."""
-        sections = {block.name: block.section(factor) for block in blocks}
-        return cls(list(prefix), {block.name: block for block in blocks}, factor, [], sections, [])
+    def __init__(self, prefix: tuple[Section, ...], blocks: list[Block], factor: float) -> None:
+        self.prefix = list(prefix)
+        self.factor = factor
+        self.blocks = {block.name: block for block in blocks}
+        self.sections = {block.name: block.section(factor) for block in blocks}
+        self.dropped: list[Section] = []
+        self.shed: list[str] = []
 
     @property
     def tokens(self) -> int:
@@ -88,26 +82,14 @@ class PromptDraft:
 
     def _step(self, step: DropStep, budget: int) -> bool:
         if step.section in self.blocks:
-            return self._shorten(step, budget)
+            whole = self.blocks[step.section]
+            spare = budget - self.tokens + self.sections[step.section].tokens
+            self.replace(whole.within(spare, self.factor, step.keep))
+            return len(self.blocks[step.section].rows) < len(whole.rows)
         if len(self.prefix) > 1 and self.prefix[-1].name == step.section:
             self.dropped.append(self.prefix.pop())
             return True
         return False
-
-    def _shorten(self, step: DropStep, budget: int) -> bool:
-        whole = self.blocks[step.section]
-        low, high = min(step.keep, len(whole.rows)), len(whole.rows)
-        if low == high:
-            return False
-        rest = self.tokens - self.sections[step.section].tokens
-        while low < high:  # the most rows with which it fits, or the step's own number
-            middle = (low + high + 1) // 2
-            if rest + whole.cut(middle).section(self.factor).tokens <= budget:
-                low = middle
-            else:
-                high = middle - 1
-        self.replace(whole.cut(low))
-        return True
 
     def replace(self, block: Block) -> None:
         """Put a changed block in the place of the one of its name."""
@@ -164,7 +146,7 @@ def assemble(prefix: Prefix, material: TailMaterial, settings: Settings, factor:
     own, message = _own_block(material), _message_block(material, rows.MESSAGE_BYTES)
     optional = _optional_blocks(material, settings, factor)
     room = budget - now.tokens - speaker.tokens
-    draft = PromptDraft.of(prefix.sections, [*optional, own, message], factor)
+    draft = PromptDraft(prefix.sections, [*optional, own, message], factor)
     draft.fit(room)
     # what is left is never dropped, and long lines of it may still not fit
     if draft.tokens > room:

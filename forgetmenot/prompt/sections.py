@@ -66,11 +66,11 @@ class Block:
         kept = self.rows[dropped:] if self.newest_last else self.rows[:keep]
         return replace(self, rows=kept, already_dropped=self.already_dropped + dropped)
 
-    def within(self, tokens: int, factor: float) -> "Block":
-        """The block with as many rows as cost no more than that; without any if not even one does."""
+    def within(self, tokens: int, factor: float, least: int = 0) -> "Block":
+        """The block with as many rows as cost no more than that; with `least` rows if not even one more does."""
         # each cut is measured as it would stand there: the fence and the lead cost tokens as well
-        cuts = (self.cut(keep) for keep in range(len(self.rows), 0, -1))
-        return next((cut for cut in cuts if estimate(cut.text(), factor) <= tokens), self.cut(0))
+        cuts = (self.cut(keep) for keep in range(len(self.rows), least, -1))
+        return next((cut for cut in cuts if estimate(cut.text(), factor) <= tokens), self.cut(least))
 
     def text(self) -> str:
         """The block as it stands in the prompt, with the empty line after it; nothing if it has no row."""

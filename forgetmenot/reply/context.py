@@ -93,14 +93,6 @@ NOTHING_SHOWN = Shown()
 
 
 @dataclass(frozen=True, slots=True)
-class _Asked:
-    """What is asked of the notes, and how the notes of each stand whose are wanted."""
-
-    query: Query
-    seen: Mapping[str, NotesSnapshot]
-
-
-@dataclass(frozen=True, slots=True)
 class _Moment:
     """What holds while the material for one message is being read."""
 
@@ -129,13 +121,16 @@ class ContextGatherer:
     ) -> TailMaterial:
         """Everything for one message. `shown`: what the prefix shows anyway."""
         await self._recall.active_viewers.look()
-        moment, material, asked = await self._db.together(lambda at: self._read(at, trigger, settings, bot_id, shown))
-        return await self._named(await self._remembered(material, moment, asked, shown))
+        read = await self._db.together(lambda at: self._read(at, trigger, settings, bot_id, shown))
+        return await self._named(await self._remembered(*read, shown))
 
     async def _read(
         self, at: Source, trigger: Trigger, settings: Settings, bot_id: str, shown: Shown
-    ) -> tuple[_Moment, TailMaterial, _Asked]:
-        """Everything but the notes: those are ranked by what is asked for, and not read where they are kept."""
+    ) -> tuple[TailMaterial, _Moment, Query, Mapping[str, NotesSnapshot]]:
+        """Everything but the notes: those are ranked by what is asked for, and not read where they are kept.
+
+        What is asked of them, and how the notes of each stand whose are wanted, comes along.
+        """
         now = self._clock.now()
         depth = depth_for(await events.count_since(at, now - MINUTE), settings)
         seen = await self._recall.look(at, [trigger.event.user_id])
@@ -151,8 +146,8 @@ class ContextGatherer:
         names, hidden = await viewers.shown_and_hidden(at, sorted(_people_of(material)))
         more = (*(other.viewer.id for other in others), CHANNEL)
         snapshots = {who: seen._replace(prints=(await notes.fingerprint(at, who or None),)) for who in more}
-        asked = _Asked(query, {**snapshots, material.speaker.id: seen})
-        return moment, replace(material, names=names, hidden=hidden), asked
+        snapshots[material.speaker.id] = seen
+        return replace(material, names=names, hidden=hidden), moment, query, snapshots
 
     async def _heard(self, at: Source, speaker: Viewer, moment: _Moment) -> tuple[HeardToday, ...]:
         if speaker.opted_out:
@@ -178,6 +173,7 @@ class ContextGatherer:
         speaker = replace(speaker, role=role_of(event.badges))
         standing, streams = await self._known(at, event.user_id, moment.settings)
         brief, made_of = await briefs.usable(at, speaker.id, speaking(moment.settings).name)
+        began = moment.channel.get("started_at", "")
         return TailMaterial(
             now=moment.now,
             speaker=speaker,
@@ -186,7 +182,7 @@ class ContextGatherer:
             message=PromptLine(0, event.id, event.user_id, event.text or event.system_text, event.at),
             standing=standing,
             streams=streams,
-            live_since=_live_since(moment.channel),
+            live_since=int(began) if moment.channel.get("live") == "1" and began.isdigit() else 0,
             depth=moment.depth,
         )
 
@@ -200,13 +196,15 @@ class ContextGatherer:
         current = next((line for line in own if line.event_id == event.id), material.message)
         earlier = [line for line in own if line.event_id != event.id]
         thread = await bot_messages.said_lately(at, THREAD_LINES, moment.now - THREAD_REACHES_BACK, event.user_id)
+        answered_at = max((line.at for line in thread), default=0)
+        open_lines = [line for line in earlier if max(answered_at, event.at - ONE_THOUGHT) < line.at]
         replies = await bot_messages.said_lately(
             at, settings.prompt.bot_replies + THREAD_LINES, moment.now - REPLIES_REACH_BACK
         )
         return replace(
             material,
             message=current,
-            before=tuple(earlier[-1:]) if moment.trigger.kind is TriggerKind.BARE else (),  # it continues that line
+            before=tuple(open_lines[-1:]) if moment.trigger.kind is TriggerKind.BARE else (),  # it continues that line
             own_lines=tuple(earlier),
             chat=tuple(starmap(PromptLine, chat)),
             thread=tuple(_own_line(line) for line in thread),
@@ -276,13 +274,20 @@ class ContextGatherer:
             Past(past.id, past.ended_at, past.summary, streams_ago=ago.get(past.stream_id or 0)) for past in found
         )
 
-    async def _remembered(self, material: TailMaterial, moment: _Moment, asked: _Asked, shown: Shown) -> TailMaterial:
+    async def _remembered(
+        self,
+        material: TailMaterial,
+        moment: _Moment,
+        query: Query,
+        seen: Mapping[str, NotesSnapshot],
+        shown: Shown,
+    ) -> TailMaterial:
         talk = conversation_stems(*(line.text for line in material.said)) if moment.settings.recall.topic_gate else None
 
         async def about(who: Viewer, most: int) -> Found:
             if who.opted_out:
                 return Found()
-            return await self._recall.about([who.id], asked.query, most, talk=talk, seen=asked.seen[who.id])
+            return await self._recall.about([who.id], query, most, talk=talk, seen=seen[who.id])
 
         if talk is not None and not all(touches_topic(note, talk) for note in await self._made_of(material)):
             material = replace(material, brief="", brief_notes=())
@@ -290,8 +295,8 @@ class ContextGatherer:
         theirs = [await about(other.viewer, per_other) for other in material.others]
         own = await about(material.speaker, moment.depth.lore - len(material.heard))
         channel = Found()
-        if asked.query.says_something:
-            channel = await self._recall.about([CHANNEL], asked.query, talk=talk, seen=asked.seen[CHANNEL])
+        if query.says_something:
+            channel = await self._recall.about([CHANNEL], query, talk=talk, seen=seen[CHANNEL])
         people = [material.speaker.id, *(other.viewer.id for other in material.others)]
         question = without_names(moment.trigger.question, self._recall.active_viewers.is_name)
         asks = bool(asked_about(question) or _QUOTES_BOT.search(question))
@@ -321,11 +326,6 @@ class ContextGatherer:
             return material
         names, hidden = await viewers.shown_and_hidden(self._db, sorted(ids))
         return replace(material, names={**material.names, **names}, hidden=material.hidden | hidden)
-
-
-def _live_since(channel: Mapping[str, str]) -> int:
-    began = channel.get("started_at", "")
-    return int(began) if channel.get("live") == "1" and began.isdigit() else 0
 
 
 def _own_line(said: SentReply) -> PromptLine:
@@ -394,18 +394,22 @@ class PrefixKeeper:
         digest = await without_hidden(self._db, quiet.without(digest))
         query = self._recall.query("", category=category, title=title)
         talk = conversation_stems(*query.words)  # of the stream: the conversation is not known yet
-        notes = tuple(found.note for found in await self._recall.about([CHANNEL], query, talk=talk))
+        held = tuple(found.note for found in await self._recall.about([CHANNEL], query, talk=talk))
         episodes = await self._episodes(quiet)
+        bits = [note.id for note in held if note.scope is Scope.RUNNING_BIT]
+        bit_streams = {bit: len(came_up) for bit, came_up in (await notes.streams_of(self._db, bits)).items()}
         return PrefixMaterial(
             channel=settings.twitch.channel or channel.get("login", ""),
             title=title,
             category=category,
             actions=offered(settings.actions, settings.bridge.effects),
-            channel_notes=notes,
+            channel_notes=held,
             digest=digest,
             episodes=episodes,
-            bit_streams=await self._bit_streams(notes),
-            names=await self._names([note.fact for note in notes] + [past.text for past in episodes] + [digest]),
+            bit_streams=bit_streams,
+            names=await viewers.named_in(
+                self._db, [*(n.fact for n in held), *(past.text for past in episodes), digest]
+            ),
         )
 
     async def _episodes(self, quiet: SuppressionFilter) -> tuple[Past, ...]:
@@ -415,14 +419,6 @@ class PrefixKeeper:
         shown = [*([before] if before else []), *found.this_stream]
         past_rows += [Past(episode.id, episode.ended_at, episode.summary) for episode in shown]
         return tuple(past for past in past_rows if past.text)
-
-    async def _bit_streams(self, held: Sequence[Note]) -> dict[int, int]:
-        bits = [note.id for note in held if note.scope is Scope.RUNNING_BIT]
-        return {bit: len(came_up) for bit, came_up in (await notes.streams_of(self._db, bits)).items()}
-
-    async def _names(self, texts: list[str]) -> dict[str, str]:
-        ids = {who for text in texts for who in ids_in(text)}
-        return await viewers.names(self._db, sorted(ids - await viewers.hidden(self._db, ids)))
 
 
 class Composed(NamedTuple):

@@ -58,6 +58,12 @@ _LIVED = re.compile(
 """What only somebody with a life says of themselves: a bot has played, eaten and enjoyed nothing."""
 _AS_WELL = re.compile(r"\b(?:too|also|as well|auch|same)\b", re.IGNORECASE)
 _LEFT_OVER = re.compile(r"\A(?:but|and|so|aber|und)\b,?\s+(\w)", re.IGNORECASE)
+_SUBJECT = re.compile(r"(?:you|he|she|they|du|er|sie)(?:['’](?P<be>re|s)|['’]ve)?\Z", re.IGNORECASE)
+_YOU_SAID = re.compile(
+    r"\byou (?:just |also |once |already )?(?:said|asked|mentioned|wrote|told (?:me|us))\b"
+    r"|\bdu hast\b.*\b(?:gesagt|gefragt|erzählt|erwähnt|geschrieben)\b|\bdu (?:sagtest|fragtest|schriebst)\b",
+    re.IGNORECASE,
+)
 _NOT = frozenset(("not", "never", "no", "wont", "dont", "cant", "isnt", "nicht", "nie", "kein", "keine"))
 _ADMITS = re.compile(
     r"\b(?:(?:do|does|did|can|could)(?:n?['’]?t| ?not) (?:\w+ )?(?:know|remember|recall|have|say|tell|see|find|assist"
@@ -81,6 +87,16 @@ _SMALL_TALK = frozenset(
         leid siento perdona perdón désolé desculpa desculpe scusa spiace przykro przepraszam"""
     )
 ) | frozenset(map(stem, FOREIGN_STOPWORDS))
+_QUOTES = "'\"’”»"
+_TOLD = frozenset(
+    map(
+        stem,
+        words(
+            """said asked mentioned wrote told earlier before yesterday today last time
+            gesagt gefragt erzählt erwähnt geschrieben sagtest fragtest schriebst vorhin gestern heute"""
+        ),
+    )
+)
 SHORTEST_REPEATED, LONGEST_ADMISSION = 4, 8
 """Words of the shortest sentence that counts as repeated, and of the longest admission, which may be said again."""
 SAME_WORD = 0.9
@@ -209,9 +225,25 @@ def contradicted(reply: str, facts: Iterable[str], names: Iterable[str]) -> list
     found = []
     for part in (part for one in _SENTENCE.finditer(reply) for part in _PART.finditer(reply, *one.span())):
         first, _, rest = part[0].strip().rstrip(ENDS + ",;").partition(" ")
-        said = {relate(fact, rest if first.casefold() in own else f"{first} {rest}") for fact in facts}
+        subject = _SUBJECT.match(first)
+        claim = rest if subject or first.casefold() in own else f"{first} {rest}"
+        said = {relate(fact, f"is {claim}" if subject and subject["be"] else claim) for fact in facts}
         if Relation.CONFLICT in said and Relation.DUPLICATE not in said and "?" not in part[0]:
             found.append(Claim("contradicted", *part.span()))
+    return found
+
+
+def never_said(reply: str, own: Iterable[str]) -> list[Claim]:
+    """The sentences that tell the asker what they said, of which none of their own lines and notes has half."""
+    rows = _Rows(row for text in own for row in text.splitlines())
+    found: list[Claim] = []
+    for sentence in _SENTENCE.finditer(reply):
+        if found and found[-1].end == sentence.start() and sentence[0][0] in _QUOTES:
+            found.append(Claim("past", *sentence.span()))  # the end of a question that is quoted
+            continue
+        told = telling_stems(sentence[0], 2) - _SMALL_TALK - _TOLD if _YOU_SAID.search(sentence[0]) else frozenset()
+        if told and rows.most(told) * 2 < len(told):
+            found.append(Claim("past", *sentence.span()))
     return found
 
 

@@ -13,6 +13,7 @@ import re
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, replace
 from functools import partial
+from typing import NamedTuple
 
 from forgetmenot.clock import MINUTE, SECOND, Clock
 from forgetmenot.domain.action import Proposal
@@ -44,6 +45,7 @@ from forgetmenot.reply.support import (
     borrowed,
     contradicted,
     facts_in,
+    never_said,
     parroted,
     repeated,
     says_nothing,
@@ -66,6 +68,7 @@ QUOTE_EVERY = 10 * MINUTE
 LINES_AROUND = 10
 CHANNEL = ("channel", "channel_notes", "channel_notes_more", "channel_notes_asked", "digest", "episodes")
 ABOUT_PEOPLE = ("lore", "brief", "others")
+OWN_WORDS = ("lore", "brief", "own_messages", "message")
 SHARED = ("past_episode", "own_messages", "chat", "actions_done")
 """Sections that may answer a question about the channel, and one about anybody."""
 _NUMBER = re.compile(r"(?:\[id:|#)(\d+)")
@@ -112,6 +115,23 @@ class Words:
 _Row = tuple[str, int | str]
 
 
+class _Draft(NamedTuple):
+    """One thought about a line: what is asked, the prompt and what it was made of, and what the filters need."""
+
+    job: PendingReply
+    made: Composed
+    request: ModelRequest
+    context: FilterContext
+
+    @property
+    def prompt(self) -> Prompt:
+        return self.made.prompt
+
+    @property
+    def material(self) -> TailMaterial:
+        return self.made.material
+
+
 @dataclass(slots=True)
 class ReplyWriter:
     """Writes replies. It neither sends them nor decides which line gets one.
@@ -138,51 +158,46 @@ class ReplyWriter:
             await self.flush()
             if await events.was_deleted(self.db, job.event.id):
                 return Words("", reason("line_cleared"))
-            made = await self._prompt(job)
-            request = reply_request(made.prompt, job.settings, made.material.speaker.role, job.trigger.question)
+            draft = await self._draft(job)
+            if job.trigger.kind is TriggerKind.BARE and not draft.material.before:
+                return Words(in_language(job.settings.bot.language)("chat.called"))
             answer = error = None
             try:
-                answer = await self.model.generate(request)
+                answer = await self.model.generate(draft.request)
             except ModelError as failure:
                 error = failure
                 log.warning("no answer from the model", reply=job.reply_id, error=type(error).__name__)
             await self.flush()
             # seconds have passed since the prompt was read
-            if await self.db.together(partial(_taken_back, made=made)):
+            if await self.db.together(partial(_taken_back, made=draft.made)):
                 continue
-            context = filter_context(job, made.material, self.identity(), made.prompt)
-            if answer is None:
-                text, why = await self._without_model(job, request, made.material, context, error)
-            else:
-                text, why = await self._written(job, made, request, answer, context)
-            gone = await self.db.together(partial(_taken_back, made=made))
+            text, why = await (self._without_model(draft, error) if answer is None else self._written(draft, answer))
+            gone = await self.db.together(partial(_taken_back, made=draft.made))
             # what its own action did to notes; lines and people that are gone by now are others' work
             before = frozenset(row for row in gone if row[0] in {"note", "revision"})
-            return Words(text, why, partial(self._reason_to_drop, job, made, text, before))
+            return Words(text, why, partial(self._reason_to_drop, job, draft.made, text, before))
         return Words("", reason("prompt_cleared"))
 
-    async def _written(
-        self, job: PendingReply, made: Composed, request: ModelRequest, answer: ModelAnswer, context: FilterContext
-    ) -> tuple[str, str]:
-        prompt, material, reply = made.prompt, made.material, read_reply(answer, job.trigger.question)
-        polished = await self._settle(job, material, reply, context)
-        own = polish(reply.say, context).text
-        polished, claims = await asyncio.to_thread(self._supported, prompt, material, polished, context, own)
-        if material.asks_memory and not polished.text and "unsupported" in polished.filters:
-            text = await self._quoted(job, request, material, context, reply.say)
-            text = text or in_language(request.language)("action.not_remembered")
-            polished = Polished(polish(text, context).text, polished.filters)
-        used = used_notes(polished.text, _facts_shown(prompt), context.question)
-        await self._record(job, prompt, answer, polished, used, claims)
-        words = polished.text or await self._about_correction(job, material)
-        return words, "" if words else reply.problem
-
-    async def _prompt(self, job: PendingReply) -> Composed:
-        bot_id = self.identity().user_id
-        made = await compose(self.keeper, self.gatherer, job.trigger, job.settings, bot_id=bot_id)
+    async def _draft(self, job: PendingReply) -> _Draft:
+        identity = self.identity()
+        made = await compose(self.keeper, self.gatherer, job.trigger, job.settings, bot_id=identity.user_id)
         async with self.db.write() as tx:
             await bot_messages.record_prompt(tx, job.reply_id, explanation.telemetry(made, job.settings))
-        return made
+        request = reply_request(made.prompt, job.settings, made.material.speaker.role, job.trigger.question)
+        return _Draft(job, made, request, filter_context(job, made.material, identity, made.prompt))
+
+    async def _written(self, draft: _Draft, answer: ModelAnswer) -> tuple[str, str]:
+        reply = read_reply(answer, draft.job.trigger.question)
+        polished = await self._settle(draft, reply)
+        own = polish(reply.say, draft.context).text
+        polished, claims = await asyncio.to_thread(_supported, draft, polished, own)
+        if draft.material.asks_memory and not polished.text and "unsupported" in polished.filters:
+            text = await self._quoted(draft, reply.say)
+            text = text or in_language(draft.request.language)("action.not_remembered")
+            polished = Polished(polish(text, draft.context).text, polished.filters)
+        await self._record(draft, answer, polished, claims)
+        words = polished.text or await self._about_correction(draft)
+        return words, "" if words else reply.problem
 
     async def _reason_to_drop(self, job: PendingReply, made: Composed, text: str, before: frozenset[_Row]) -> str:
         """Why words may not go out any more, now that their turn has come; empty if they may. Raises StoreError."""
@@ -202,23 +217,22 @@ class ReplyWriter:
         forgotten = [await is_forgotten(self.db, one, traces(text), own_since=None, since=since) for one in people]
         return reason("prompt_cleared") if any(forgotten) else ""
 
-    async def _settle(
-        self, job: PendingReply, material: TailMaterial, reply: ModelReply, context: FilterContext
-    ) -> Polished:
+    async def _settle(self, draft: _Draft, reply: ModelReply) -> Polished:
         """Act, if something was proposed and there is time for it, and polish the words that fit."""
+        job, material, context = draft.job, draft.material, draft.context
         language = in_language(job.settings.bot.language)
         polished = polish(reply.say, context)  # what is judged is what chat would read
         fired = (reply.problem,) if reply.problem and reply.say else ()
         say = polished.text
         if reply.proposal is not None:
-            if self.outbox.refusal_reason("", job.deadline):
+            if self.outbox.refusal_reason(job.deadline):
                 return Polished("", (*fired, "too late"))  # neither done nor claimed
             if_refused = polish(reply.proposal.if_refused, context).text
             params = {**reply.proposal.params}
             if "text" in params:
                 params["text"] = await without_hidden_names(self.db, params["text"], job.event.user_id)
             proposal = replace(reply.proposal, params=params, if_refused=if_refused)
-            say = await self._carry_out(job, proposal, material, say)
+            say = await self._carry_out(draft, proposal, say)
         elif claims_action(say, {done.done for done in material.actions_done}):
             say, fired = language("action.neutral"), (*fired, "claim")
         if (allowed := without_suppressed(say, material.left_alone)) != say:
@@ -229,60 +243,15 @@ class ReplyWriter:
             polished = polish(say, context)
         return Polished(polished.text, (*fired, *polished.filters))
 
-    def _supported(
-        self, prompt: Prompt, material: TailMaterial, polished: Polished, context: FilterContext, own: str
-    ) -> tuple[Polished, list[Claim]]:
-        """The words, without what no row supports where the settings say so, and what such is left.
-
-        Where nothing is left of an answer, no words. `own`: what the model said. Words of ours, such as those for a
-        refusal, may be said again.
-        """
-        said, question = polished.text, context.question
-        texts = {section.name: section.text for section in prompt.sections if section.name != INSTRUCTIONS}
-        known = (*context.bot_names, *context.speaker_names, *material.names.values())
-        facts = _facts_shown(prompt)
-        claims = unsupported(said, texts.values(), known)
-        people = [texts[name] for name in (*ABOUT_PEOPLE, "past_episode") if name in texts]
-        invented = borrowed(said, people, question, [other.viewer.display_name for other in material.others])
-        invented += [claim for claim in claims if CLOCK_TIME.fullmatch(said[claim.start : claim.end])]
-        invented += parroted(said, question, material.names.values())
-        # what is not the model's own (an executor's words, our neutral line) may well be the same each time
-        if said in own:
-            again = repeated(said, context.last_replies, facts, question)
-            if "?" in question and not without_unsupported(said, again):  # another may ask the same in other words
-                again = repeated(said, [line.text for line in material.thread], facts, question)
-            invented += again
-        asked = " ".join((question, *known))
-        asks = material.asks_memory and said in own
-        if asks:
-            asked_of = (
-                ("others", *SHARED) if material.others else ("now", "speaker", "lore", "brief", *CHANNEL, *SHARED)
-            )
-            rows = [texts[name] for name in asked_of if name in texts]
-            # with two people in question nothing tells whose fact it conflicts with
-            if len(material.others) < 2:
-                told = [fact for text in rows for fact in facts_in(text).values()]
-                invented += contradicted(said, told, known)
-            invented += unfounded(said, asked, rows, fits=not (material.nothing_known or invented))
-            invented += unsupported(said, (*rows, question), known)
-        wanted = context.settings.reply.unsupported
-        claims += [part for part in invented if not any(part.start <= claim.start < part.end for claim in claims)]
-        cut = {Unsupported.KEEP: [], Unsupported.MEMORY: invented}.get(wanted, claims)
-        if cut or (asks and (asks_back(said) if said else "echo" in polished.filters)):
-            text = without_unsupported(said, cut)
-            text = "" if asks and says_nothing(text, asked) else polish(text, context).text
-            polished = Polished(text, (*polished.filters, "unsupported"))
-            claims = unsupported(polished.text, texts.values(), known) if wanted is Unsupported.MEMORY else []
-        return polished, claims
-
-    async def _carry_out(self, job: PendingReply, proposal: Proposal, material: TailMaterial, say: str) -> str:
+    async def _carry_out(self, draft: _Draft, proposal: Proposal, say: str) -> str:
         """The words that fit what the policy decided and what was done."""
+        job = draft.job
         if not job.kept:  # what is done has a row, with who asked and what they said
             return wording.harmless(proposal.if_refused, in_language(job.settings.bot.language))
         context = ActionContext(
             event=job.event,
             key=f"reply:{job.reply_id}",
-            recent_lines=tuple(line.text for line in material.chat[-LINES_AROUND:]),
+            recent_lines=tuple(line.text for line in draft.material.chat[-LINES_AROUND:]),
             bot_message_id=job.reply_id,
             words=say,
             room_modes=self.room_modes(),
@@ -290,28 +259,22 @@ class ReplyWriter:
         )
         return (await self.executor.carry_out(proposal, context)).words_hint or say
 
-    async def _record(
-        self,
-        job: PendingReply,
-        prompt: Prompt,
-        answer: ModelAnswer,
-        polished: Polished,
-        used: list[int],
-        claims: list[Claim],
-    ) -> None:
+    async def _record(self, draft: _Draft, answer: ModelAnswer, polished: Polished, claims: list[Claim]) -> None:
+        reply_id, prompt = draft.job.reply_id, draft.prompt
+        used = used_notes(polished.text, _facts_shown(prompt), draft.context.question)
         usage = explanation.usage(prompt, answer)
         async with self.db.write() as tx:
             await bot_messages.record_answer(
                 tx,
-                job.reply_id,
+                reply_id,
                 model=answer.model,
                 latency_ms=answer.latency_ms,
                 usage=usage,
                 filters=polished.filters,
             )
-            await bot_messages.record_support(tx, job.reply_id, used, claims)
+            await bot_messages.record_support(tx, reply_id, used, claims)
         for name in polished.filters:
-            log.info("filter fired", reply=job.reply_id, filter=name)
+            log.info("filter fired", reply=reply_id, filter=name)
         await model_calls.learn_factor(
             self.db,
             self.model.name,
@@ -321,38 +284,27 @@ class ReplyWriter:
             factor=self.keeper.factor,
         )
 
-    async def _without_model(
-        self,
-        job: PendingReply,
-        request: ModelRequest,
-        material: TailMaterial,
-        context: FilterContext,
-        error: ModelError | None,
-    ) -> tuple[str, str]:
+    async def _without_model(self, draft: _Draft, error: ModelError | None) -> tuple[str, str]:
         """Silence, except that a direct question is sometimes answered with a note that plainly answers it."""
-        if words := await self._about_correction(job, material):
+        if words := await self._about_correction(draft):
             return words, ""
-        reason = str(error)
         now = self.clock.now()
         due = self._quoted_at is None or now - self._quoted_at >= QUOTE_EVERY
-        if not (job.trigger.direct and due):
-            return "", reason
-        words = await self._quoted(job, request, material, context, "")
-        if not words:
-            return "", reason
+        if not (draft.job.trigger.direct and due and (words := await self._quoted(draft, ""))):
+            return "", str(error)
         self._quoted_at = now
-        log.info("quoted a note without a model", reply=job.reply_id)
+        log.info("quoted a note without a model", reply=draft.job.reply_id)
         return words, ""
 
-    async def _quoted(
-        self, job: PendingReply, request: ModelRequest, material: TailMaterial, context: FilterContext, said: str
-    ) -> str:
+    async def _quoted(self, draft: _Draft, said: str) -> str:
         """The note in a prompt that answers, or that what was `said` is made of, as chat may read it; else nothing."""
+        request = draft.request
         words = await asyncio.to_thread(quotation, request.system, request.prompt, request.language, said)
-        return await self._as_chat_may_read(polish(words, context).text, job, material)
+        return await self._as_chat_may_read(draft, polish(words, draft.context).text)
 
-    async def _about_correction(self, job: PendingReply, material: TailMaterial) -> str:
+    async def _about_correction(self, draft: _Draft) -> str:
         """What the line has just corrected; or how to correct the note just used, where it seems to mean that."""
+        job = draft.job
         who, change = job.event.user_id, await changed_by(self.db, job.event.id)
         if change is not None:
             code, found = change.code, [change.note]
@@ -368,13 +320,56 @@ class ReplyWriter:
         listed = [{"id": note.id, "fact": show(note.fact, names) if quiet.allows(note) else ""} for note in found]
         result = OperationResult(ok=True, code=code, data={**listed[0], "notes": listed})
         words = tidy(wording.chat_line(result, in_language(job.settings.bot.language)), job.settings)
-        return await self._as_chat_may_read(words, job, material)
+        return await self._as_chat_may_read(draft, words)
 
-    async def _as_chat_may_read(self, words: str, job: PendingReply, material: TailMaterial) -> str:
+    async def _as_chat_may_read(self, draft: _Draft, words: str) -> str:
         """Words of ours that name notes; nothing where they have what is to be left alone."""
-        if without_suppressed(words, material.left_alone) != words:
+        if without_suppressed(words, draft.material.left_alone) != words:
             return ""  # the rest of a quotation would be the bot's own words, and might begin with a command
-        return await without_hidden_names(self.db, words, job.event.user_id)
+        return await without_hidden_names(self.db, words, draft.job.event.user_id)
+
+
+def _supported(draft: _Draft, polished: Polished, own: str) -> tuple[Polished, list[Claim]]:
+    """The words, without what no row supports where the settings say so, and what such is left.
+
+    Where nothing is left of an answer, no words. `own`: what the model said. Words of ours, such as those for a
+    refusal, may be said again, and need no note.
+    """
+    material, context, question = draft.material, draft.context, draft.context.question
+    texts = {section.name: section.text for section in draft.prompt.sections if section.name != INSTRUCTIONS}
+    known = (*context.bot_names, *context.speaker_names, *material.names.values())
+    said, asked, asks = polished.text, " ".join((question, *known)), material.asks_memory and polished.text in own
+    claims = unsupported(said, texts.values(), known)
+    people = [texts[name] for name in (*ABOUT_PEOPLE, "past_episode") if name in texts]
+    invented = borrowed(said, people, question, [other.viewer.display_name for other in material.others])
+    invented += [claim for claim in claims if CLOCK_TIME.fullmatch(said[claim.start : claim.end])]
+    invented += parroted(said, question, material.names.values())
+    invented += never_said(said, [texts[name] for name in OWN_WORDS if name in texts])
+    if said in own:
+        facts = _facts_shown(draft.prompt)
+        again = repeated(said, context.last_replies, facts, question)
+        if "?" in question and not without_unsupported(said, again):  # another may ask the same in other words
+            again = repeated(said, [line.text for line in material.thread], facts, question)
+        invented += again
+    if asks:
+        about = ("others",) if material.others else ("now", "speaker", "lore", "brief", *CHANNEL)
+        rows = [texts[name] for name in (*about, *SHARED) if name in texts]
+        # with two people in question nothing tells whose fact it conflicts with
+        if len(material.others) < 2:
+            told = [fact for text in rows for fact in facts_in(text).values()]
+            told += [] if material.others else [heard.fact for heard in material.heard]
+            invented += contradicted(said, told, known)
+        invented += unfounded(said, asked, rows, fits=not (material.nothing_known or invented))
+        invented += unsupported(said, (*rows, question), known)
+    wanted = context.settings.reply.unsupported
+    claims += [part for part in invented if not any(part.start <= claim.start < part.end for claim in claims)]
+    cut = {Unsupported.KEEP: [], Unsupported.MEMORY: invented}.get(wanted, claims)
+    if cut or (asks and (asks_back(said) if said else "echo" in polished.filters)):
+        text = without_unsupported(said, cut)
+        text = "" if asks and says_nothing(text, asked) else polish(text, context).text
+        polished = Polished(text, (*polished.filters, "unsupported"))
+        claims = unsupported(polished.text, texts.values(), known) if wanted is Unsupported.MEMORY else []
+    return polished, claims
 
 
 async def _taken_back(at: Source, made: Composed) -> frozenset[_Row]:

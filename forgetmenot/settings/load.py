@@ -17,10 +17,14 @@ from forgetmenot.settings.schema import CLIENT_ID, BridgeSettings, PersonaSettin
 from forgetmenot.text.mentions import is_login, login_of
 
 PERSONAS = "personas"
-NAMED = {PERSONAS: ("a persona", PersonaSettings), "prices": ("a price", PriceSettings)}
+NAMED: Mapping[str, tuple[str, type[msgspec.Struct]]] = {
+    PERSONAS: ("a persona", PersonaSettings),
+    "prices": ("a price", PriceSettings),
+}
 """Tables of tables with names of their own."""
 LONG_NAME = 30  # letters; a key is longer, and a name that is as long holds no digits or no small letters
 _PATH = re.compile(r" - at `\$\.?([^`]*)`$")
+_UNKNOWN = re.compile(r"Object contains unknown field `(.*)`", re.DOTALL)
 
 
 def example_toml() -> str:
@@ -53,7 +57,7 @@ def parse_settings(text: str, source: str) -> Settings:
         raise SettingsError(f"{source} is nested too deeply. Write each table as [table] and key = value.") from None
     except ValueError as error:  # also a number of thousands of digits, which is no error of tomllib's
         raise SettingsError(f"{source} is not valid TOML: {error}.") from error
-    _refuse_unknown(table, source)
+    _refuse_odd_named(table, source)
     settings = convert(table, source)
     refuse_contradictions(settings, source)
     return normalised(settings)
@@ -79,50 +83,44 @@ def convert(table: Mapping[str, Any], source: str) -> Settings:
         raise SettingsError(_sentence(str(error), source)) from error
 
 
-def _refuse_unknown(table: Mapping[str, Any], source: str) -> None:
-    tables = {f.name: f.type for f in msgspec.structs.fields(Settings)}
-    for name, content in table.items():
-        if name not in tables:
-            kind = "table" if isinstance(content, dict) else "key"
-            raise SettingsError(f"{source}: there is no {kind} `{name}`.{nearest(name, tables)}")
-        if not isinstance(content, dict):
-            raise SettingsError(f"{source}: `{name}` must be a table, written as [{name}].")
-        if name in NAMED:
-            _refuse_odd_named(name, content, source)
-        else:
-            _refuse_unknown_keys(name, content, tables[name], source)
-
-
-def _refuse_odd_named(table: str, named: Mapping[str, Any], source: str) -> None:
-    kind, of = NAMED[table]
-    for name, content in named.items():
-        if not isinstance(content, dict):
-            raise SettingsError(f"{source}: {kind} is a table, written as [{table}.NAME]; `{name}` is none.")
-        if any(isinstance(value, dict) for value in content.values()):
-            raise SettingsError(
-                f'{source}: [{table}.{name}]: a name with a dot in it stands in quotes: [{table}."NAME"].'
-            )
-        _refuse_unknown_keys(f"{table}.{name}", content, of, source)
-        try:
-            msgspec.convert(content, of)  # by itself, so that it can be said in which of them something is wrong
-        except msgspec.ValidationError as error:
-            raise SettingsError(_sentence(str(error), source, f"{table}.{name}.")) from error
-
-
-def _refuse_unknown_keys(table: str, content: Mapping[str, Any], of: Any, source: str) -> None:  # noqa: ANN401  # a type
-    keys = [f.name for f in msgspec.structs.fields(of)]
-    for key in content:
-        if key not in keys:
-            raise SettingsError(f"{source}: table [{table}] has no key `{key}`.{nearest(key, keys)}")
+def _refuse_odd_named(tables: Mapping[str, Any], source: str) -> None:
+    """Each of these by itself, so that it can be said in which of them something is wrong."""
+    for table, (kind, of) in NAMED.items():
+        named = tables.get(table, {})
+        for name, content in named.items() if isinstance(named, dict) else ():
+            if not isinstance(content, dict):
+                raise SettingsError(f"{source}: {kind} is a table, written as [{table}.NAME]; `{name}` is none.")
+            if any(isinstance(value, dict) for value in content.values()):
+                raise SettingsError(
+                    f'{source}: [{table}.{name}]: a name with a dot in it stands in quotes: [{table}."NAME"].'
+                )
+            try:
+                msgspec.convert(content, of)
+            except msgspec.ValidationError as error:
+                raise SettingsError(_sentence(str(error), source, f"{table}.{name}")) from error
 
 
 def _sentence(message: str, source: str, within: str = "") -> str:
+    """What msgspec says, for people who do not program; `within`: the table that was converted by itself."""
     path = _PATH.search(message)
-    if not path:
-        return f"{source}: {message}."
-    table, _, key = f"{within}{path[1]}".rpartition(".")
+    place = ".".join(filter(None, (within, path[1] if path else "")))
+    what = _PATH.sub("", message)
+    if unknown := _UNKNOWN.fullmatch(what):
+        if not place:
+            return f"{source}: there is no table `{unknown[1]}`.{nearest(unknown[1], _keys(''))}"
+        return f"{source}: table [{place}] has no key `{unknown[1]}`.{nearest(unknown[1], _keys(place))}"
+    table, _, key = place.rpartition(".")
+    if not table:
+        return f"{source}: `{key}` must be a table, written as [{key}]." if key else f"{source}: {message}."
     named = key.partition("[")[0]
-    return f"{source}: table [{table}], key `{named}`{wrong_value(_PATH.sub('', message), table, key)}"
+    return f"{source}: table [{table}], key `{named}`{wrong_value(what, table, key)}"
+
+
+def _keys(place: str) -> list[str]:
+    """What may stand in a table; the tables themselves where none is named."""
+    table = place.partition(".")[0]
+    of = NAMED[table][1] if table in NAMED else get_type_hints(Settings).get(table, Settings)
+    return [field.name for field in msgspec.structs.fields(of)]
 
 
 def refuse_contradictions(settings: Settings, source: str) -> None:

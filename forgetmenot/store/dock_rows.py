@@ -280,9 +280,6 @@ STATUSES = {
     "any": "",
 }
 _ORDER = "ORDER BY n.pinned DESC, n.last_confirmed_at DESC, n.id DESC"
-_NOTE = """
-SELECT n.*, (SELECT group_concat(DISTINCT e.episode_id) FROM note_evidence e WHERE e.note_id = n.id) AS episode_ids
-"""
 
 
 class NotePage(NamedTuple):
@@ -304,8 +301,7 @@ async def page(db: Database, wanted: NotePage) -> tuple[int, list[Note]]:
     found = f"FROM semantic_notes n WHERE {_conditions(wanted, likes)}"
     total = int(await db.value(f"SELECT count(*) {found}", asked))  # constants, here and below
     picked = f"SELECT n.id {found} {_ORDER} LIMIT :limit OFFSET :offset"  # first: evidence only of what is shown
-    rows = await db.rows(f"{_NOTE} FROM semantic_notes n WHERE n.id IN ({picked}) {_ORDER}", asked)
-    return total, [notes.from_row(row) for row in rows]
+    return total, await notes.found(db, f"n.id IN ({picked}) {_ORDER}", asked)
 
 
 def _conditions(wanted: NotePage, likes: Iterable[str]) -> str:
@@ -323,8 +319,7 @@ def _conditions(wanted: NotePage, likes: Iterable[str]) -> str:
 
 async def note(db: Database, note_id: int) -> Note | None:
     """One of them, if it may be shown."""
-    row = await db.row(f"{_NOTE} FROM semantic_notes n WHERE n.id = ? AND {_NOT_BANNED}", (note_id,))
-    return notes.from_row(row) if row else None
+    return next(iter(await notes.found(db, f"n.id = ? AND {_NOT_BANNED}", (note_id,))), None)
 
 
 async def streams(db: Database, limit: int) -> list[Row]:

@@ -67,10 +67,10 @@ def from_row(row: Row) -> Note:
 
 async def get(source: Source, note_id: int) -> Note | None:
     """One note, whatever its status."""
-    return next(iter(await _found(source, "n.id = ?", (note_id,))), None)
+    return next(iter(await found(source, "n.id = ?", (note_id,))), None)
 
 
-async def _found(source: Source, condition: str, params: Params) -> list[Note]:
+async def found(source: Source, condition: str, params: Params) -> list[Note]:
     """The notes that a condition of ours picks, in its order."""
     return [from_row(row) for row in await source.rows(f"{_SELECT} WHERE {condition}", params)]
 
@@ -87,13 +87,13 @@ async def of_subject(
     """The notes about one viewer, or (None) about the channel and its running bits, oldest first."""
     status = "n.status IN (SELECT value FROM json_each(:statuses))"
     wanted = f"{_about(subject_id)} AND {status} AND n.fact <> '' ORDER BY n.id"
-    return await _found(source, wanted, {"subject": subject_id, "statuses": statuses})
+    return await found(source, wanted, {"subject": subject_id, "statuses": statuses})
 
 
 async def resting_on(source: Source, key: str) -> list[Note]:
     """The notes that rest on the episode with this key, or were taken back by it, newest first."""
     ids = "SELECT v.note_id FROM note_evidence v JOIN episodes e ON e.id = v.episode_id WHERE e.key = :key"
-    return await _found(source, f"n.fact <> '' AND n.id IN ({ids}) ORDER BY n.id DESC", {"key": key})
+    return await found(source, f"n.fact <> '' AND n.id IN ({ids}) ORDER BY n.id DESC", {"key": key})
 
 
 async def withdrawn_since(source: Source, subject_id: str | None, at: int) -> list[Note]:
@@ -101,7 +101,7 @@ async def withdrawn_since(source: Source, subject_id: str | None, at: int) -> li
     later = "EXISTS (SELECT 1 FROM note_changes c WHERE c.note_id = n.id AND c.at > :at)"
     gone = "n.status IN ('superseded', 'retracted') AND n.fact <> ''"
     wanted = f"{_about(subject_id)} AND {gone} AND {later} ORDER BY n.id"
-    return await _found(source, wanted, {"subject": subject_id, "at": at})
+    return await found(source, wanted, {"subject": subject_id, "at": at})
 
 
 async def page(
@@ -112,7 +112,7 @@ async def page(
         "n.id > :after AND (:subject IS NULL OR n.subject_id = :subject)"
         " AND (:status IS NULL OR n.status = :status) ORDER BY n.id LIMIT :limit"
     )
-    return await _found(source, wanted, {"after": after, "subject": subject_id, "status": status, "limit": limit})
+    return await found(source, wanted, {"after": after, "subject": subject_id, "status": status, "limit": limit})
 
 
 async def fingerprint(source: Source, subject_id: str | None) -> tuple[object, ...]:
@@ -199,7 +199,7 @@ async def confirmed_stream(source: Source, note_id: int) -> int | None:
 
 async def predecessors(source: Source, note_id: int) -> list[Note]:
     """The notes that this one replaced."""
-    return await _found(source, "n.superseded_by = ?", (note_id,))
+    return await found(source, "n.superseded_by = ?", (note_id,))
 
 
 async def changes(source: Source, note_id: int) -> list[Change]:
@@ -315,10 +315,10 @@ async def streams_of(source: Source, note_ids: Collection[int]) -> dict[int, lis
         " AND v.note_id IN (SELECT value FROM json_each(?)) ORDER BY v.note_id, e.stream_id",
         (note_ids,),
     )
-    found: dict[int, list[int]] = {}
+    streams: dict[int, list[int]] = {}
     for note_id, stream in rows:
-        found.setdefault(note_id, []).append(stream)
-    return found
+        streams.setdefault(note_id, []).append(stream)
+    return streams
 
 
 async def evidence_of(source: Source, note_id: int) -> list[EvidenceLink]:
@@ -412,10 +412,16 @@ async def remove_suppression(tx: Transaction, row_id: int) -> bool:
     return bool(await tx.execute("DELETE FROM never_mention WHERE id = ?", (row_id,)))
 
 
-async def suppression_revision(source: Source) -> tuple[int, int, int]:
-    """A value that changes whenever an entry is added or removed."""
-    found = (await source.rows("SELECT count(*), coalesce(max(id), 0), coalesce(sum(at), 0) FROM never_mention"))[0]
-    return found[0], found[1], found[2]
+_WITHDRAWALS = """
+SELECT (SELECT count(*) || ' ' || coalesce(max(id), 0) || ' ' || coalesce(sum(at), 0) FROM never_mention),
+    (SELECT count(*) || ' ' || coalesce(max(dirty_at), 0) FROM episodes WHERE dirty_at IS NOT NULL),
+    (SELECT count(*) || ' ' || coalesce(max(id), 0) FROM forgotten WHERE NOT whole)
+"""
+
+
+async def withdrawals(source: Source) -> Row:
+    """Texts that change with each entry of that list, summary on a cleared line, and forgotten fact; 0s for none."""
+    return (await source.rows(_WITHDRAWALS))[0]
 
 
 async def suppressions(source: Source) -> list[SuppressionRow]:

@@ -126,23 +126,15 @@ async def all_names(source: Source) -> set[str]:
 def all_texts(path: Path) -> Iterator[tuple[str, bytes]]:
     """Every text in every table, on lines of their own: table by table, some rows at a time. Raises StoreError.
 
-    On a connection of its own, so that no reply waits; SQLite puts the texts together, without Python's lock.
+    On a connection of its own, so that no reply waits.
     """
     with reading_beside(path) as own:
-        tables = "SELECT name, sql LIKE '%WITHOUT ROWID' FROM sqlite_master WHERE type = 'table' AND rootpage > 0"
-        for name, no_rowid in own.execute(f"{tables} ORDER BY 1").fetchall():
-            columns = own.execute(
-                "SELECT name FROM pragma_table_info(?) WHERE type IN ('TEXT', '')", (name,)
-            ).fetchall()
-            line = " || char(10) || ".join(f"iif(typeof({one}) = 'text', {one}, '')" for (one,) in columns) or "NULL"
-            together = "CAST(group_concat(line, char(10)) AS BLOB)"
-            rows = f"SELECT {'0' if no_rowid else 'rowid'} AS place, {line} AS line FROM {name}"  # noqa: S608
-            some = rows if no_rowid else f"{rows} WHERE rowid > :after ORDER BY rowid LIMIT {TEXTS_AT_ONCE}"
-            after: int | None = -(2**63)
-            while after is not None:
-                after, texts = own.execute(f"SELECT max(place), {together} FROM ({some})", {"after": after}).fetchone()  # noqa: S608
-                yield name, texts or b""
-                after = None if no_rowid else after
+        tables = "SELECT name FROM sqlite_master WHERE type = 'table' AND rootpage > 0 AND name NOT GLOB '*_fts_*'"
+        for (name,) in own.execute(f"{tables} ORDER BY 1").fetchall():
+            found = own.execute(f"SELECT * FROM {name}")  # noqa: S608
+            own.text_factory = bytes
+            while rows := found.fetchmany(TEXTS_AT_ONCE):
+                yield name, b"\n".join(text for row in rows for text in row if isinstance(text, bytes))
 
 
 async def count_rows(source: Source, viewer_id: str) -> dict[str, int]:
@@ -243,27 +235,6 @@ async def rewrite(tx: Transaction, place: Place, rows: Iterable[Sequence[object]
 async def everybody(source: Source) -> dict[str, int]:
     """The ids of all people there are, and since when."""
     return await source.pairs("SELECT id, first_seen_at FROM viewers")
-
-
-async def drop_empty_episodes(tx: Transaction, episode_ids: Iterable[int], now: int) -> None:
-    """Of episodes with nothing left to say: delete those that nothing rests on, and have the others never read."""
-    ids = list(episode_ids)
-    await tx.execute(
-        "DELETE FROM episode_people WHERE episode_id IN (SELECT value FROM json_each(?))"
-        " AND NOT EXISTS (SELECT 1 FROM episodes e WHERE e.id = episode_id AND e.summary <> '')",
-        (ids,),
-    )
-    await tx.execute(
-        "DELETE FROM episodes WHERE summary = '' AND id IN (SELECT value FROM json_each(?))"
-        " AND NOT EXISTS (SELECT 1 FROM events e WHERE e.episode_id = episodes.id)"
-        " AND NOT EXISTS (SELECT 1 FROM note_evidence v WHERE v.episode_id = episodes.id)",
-        (ids,),
-    )
-    await tx.execute(
-        "UPDATE episodes SET extracted_at = coalesce(extracted_at, ?)"
-        " WHERE summary = '' AND id IN (SELECT value FROM json_each(?))",
-        (now, ids),
-    )
 
 
 async def delete_person(tx: Transaction, viewer_id: str, now: int) -> bool:

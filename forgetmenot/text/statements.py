@@ -11,6 +11,7 @@ from collections.abc import Iterator
 from itertools import islice
 
 from forgetmenot.text.classifier import classifier, pieces, share
+from forgetmenot.text.sentences import sentences_of
 
 _QUOTED = re.compile(r"\"[^\"]*\"|“[^”]*”|«[^»]*»|„[^“”]*[“”]|(?<!\w)'[^']{6,}'(?!\w)|(?<!\w)‘[^’]{6,}’(?!\w)")
 _QUOTES = re.compile(
@@ -95,11 +96,6 @@ _OBJECTS = (
     (re.compile(r"\bmine\b", re.IGNORECASE), "theirs"),
     (re.compile(r"\bI\b"), "they"),
 )
-
-
-def is_only_emotes(text: str) -> bool:
-    """Whether a text has nothing but words in the form of emotes ("KEKW", "catJAM") and signs."""
-    return _EMOTES.fullmatch(f" {text}") is not None
 
 
 def plain_first_person(text: str) -> str:
@@ -311,8 +307,9 @@ _ANNOUNCED = re.compile(
     rf"[a-z][a-z' -]{{2,30}}? (?:is|are|happens|starts?) (?:on|at|every|each)\b[\w:' ]*?\b(?:{_WHEN})\b[\w:' ]*?"
     r"|(?:subs|subscribers|vips|members|followers|raiders|gifters) (?:get (?:an?|the|their|free|\d+)|can|may)"
     r" [\w' ]{4,60}?"
-    r"|(?:sub|follower|bits?|donation|channel) goal is [\w' ]{4,60}?|schedule is [\w', ]{4,80}?"
-    r"))(?: from (?:now|today|tomorrow|next \w+) on)?(?:,(?! \w+days)[^,]*)?[.! ]*\Z",
+    r"|(?:sub|follower|bits?|donation|channel) goal is [\w' ]{2,60}?|schedule is [\w', ]{4,80}?"
+    r"))(?: from (?:now|today|tomorrow|next \w+) on)?(?:,(?! \w+days)[^,]*)?"
+    r"(?: (?:btw|by the way|guys|chat|everyone))*[.! ]*\Z",
     re.IGNORECASE,
 )
 _ROLE = re.compile(r"\b(?:mod|moderator|admin|owner|streamer|broadcaster|vip|your)\b|[\[{<]", re.IGNORECASE)
@@ -338,10 +335,10 @@ def lasting_claims(text: str) -> list[str]:
     return [one for one in claims(text) if share(table.sum_of("lasting", pieces(fact_of(one)))) >= LASTS]
 
 
-def announcement(text: str) -> str | None:
+def announcements(text: str) -> list[str]:
     """What a line says of the channel: when something happens, what subscribers get, what the goal is."""
-    found = _ANNOUNCED.match(meant_part(text))
-    return found["fact"].strip() if found else None
+    found = (_ANNOUNCED.match(sentence) for sentence in sentences_of(meant_part(text)))
+    return [one["fact"].strip() for one in found if one]
 
 
 def _clauses(text: str) -> Iterator[str]:

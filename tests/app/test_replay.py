@@ -61,6 +61,7 @@ def test_raw_lines_are_read_as_twitch_wrote_them(tmp_path: Path) -> None:
         ("jsonl", "{"),
         ("jsonl", "[1]"),
         ("jsonl", '{"id": "\\ud800", "login": "alice", "text": "!memory", "at": 1}'),
+        ("jsonl", '{"login": "bob", "text": "hi", "at": 1, "badges": "moderator/1"}'),  # not a list
         ("jsonl", '{"login": "bob", "text": "hi", "at": 1, "user_id": "a b"}'),  # an id that nobody can have
     ],
 )

@@ -118,7 +118,7 @@ async def chat(db: Database, clock: ManualClock) -> Chat:
         settings=lambda: SETTINGS,
         clock=clock,
         table=OPERATIONS,
-        approvals=Approvals(executor, db=db, settings=lambda: SETTINGS, clock=clock),
+        approvals=Approvals(executor),
         eraser=eraser,
         privacy_queue=PrivacyQueue(
             db=db,

@@ -6,10 +6,9 @@ import sys
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pytest
-from mcp import Client, StdioServerParameters
 
 from forgetmenot.cli import main
 from forgetmenot.cli.mcp import _why, _without_hidden
@@ -21,6 +20,9 @@ from forgetmenot.store.bot_messages import ReplyStatus
 from forgetmenot.store.notes import NewNote
 from tests.notes_world import World, world
 from tests.program import command, environment, run
+
+if TYPE_CHECKING:
+    from mcp import Client
 
 __all__ = ["world"]
 
@@ -42,13 +44,15 @@ def memory(tmp_path: Path) -> Path:
 
 
 @asynccontextmanager
-async def assistant(path: Path) -> AsyncIterator[Client]:
+async def assistant(path: Path) -> "AsyncIterator[Client]":
+    from mcp import Client, StdioServerParameters  # a second to import, which each worker that reads tests would spend
+
     words = command("mcp", "--db", path)
     async with Client(StdioServerParameters(command=words[0], args=words[1:], env=environment(path.parent))) as client:
         yield client
 
 
-async def ask(client: Client, tool: str, **arguments: object) -> Any:  # noqa: ANN401  # JSON
+async def ask(client: "Client", tool: str, **arguments: object) -> Any:  # noqa: ANN401  # JSON
     answer = await client.call_tool(tool, arguments)
     text = "".join(getattr(part, "text", "") for part in answer.content)
     return text if answer.is_error else json.loads(text)

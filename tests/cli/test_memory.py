@@ -70,7 +70,7 @@ def test_why_gives_the_chain(filled: Run) -> None:
     told = filled("memory", "why", "1", "--json")
     assert told["note"]["id"] == 1
     assert [word["summary"] for word in told["evidence"]] == ["They spoke about a band."]
-    assert [(one["from"], one["to"], one["cause"]) for one in told["history"]] == [(None, "active", "import")]
+    assert [(one["from"], one["to"], one["cause"]) for one in told["history"]] == [(None, "active", "imported")]
     assert (told["replaced"], told["replaced_by"], told["replies"]) == ([], None, [])
     assert "They spoke about a band." in filled("memory", "why", "1")
 
@@ -159,7 +159,10 @@ def test_a_note_is_taken_back_and_brought_back(edit: Run) -> None:
     assert edit("retract", "1", "--json")["status"] == "retracted"
     assert [note["id"] for note in edit("list", "--json")["notes"]] == [2]
     assert edit("undo", "1", "--json")["status"] == "active"
-    assert [change["cause"] for change in edit("why", "1", "--json")["history"]][1:] == ["removed by hand", "undone"]
+    assert [change["cause"] for change in edit("why", "1", "--json")["history"]][1:] == [
+        "removed by hand",
+        "somebody took the change back",
+    ]
 
 
 def test_a_note_is_corrected(edit: Run) -> None:

@@ -92,7 +92,7 @@ async def wire(db: Database, clock: ManualClock, tmp_path: Path) -> AsyncIterato
         helix = Helix(settings=lambda: settings, bot=logins[0], broadcaster=logins[1])
         ports = ActionPorts(moderation=helix, chat=helix, run=refused)
         executor = Executor(db=db, ports=ports, settings=lambda: settings, clock=clock)
-        approvals = Approvals(executor, db=db, settings=lambda: settings, clock=clock)
+        approvals = Approvals(executor)
         await _fill(db, sim, clock.now())
         yield Wire(sim, db, clock, executor, approvals, helix)
         await helix.aclose()
@@ -194,7 +194,7 @@ async def interrupted(wire: Wire, name: str, *, done: bool, **params: str) -> No
     async with wire.db.write() as tx:
         await action_logs.insert(tx, row)
     if done:
-        await wire.executor.performer.call(action.run, ActionCall(params, "1", message_id="m"))
+        await wire.executor.call(action.run, ActionCall(params, "1", message_id="m"))
 
 
 async def after_the_start(wire: Wire) -> LoggedAction:

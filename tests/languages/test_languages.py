@@ -16,6 +16,7 @@ from forgetmenot.operations.action_claims import claims_action
 from forgetmenot.operations.policy import RULES
 from forgetmenot.operations.table import OPERATIONS
 from forgetmenot.operations.wording import chat_line
+from forgetmenot.reply.outcomes import ReplyOutcome
 from forgetmenot.reply.postprocess import CHAIN
 from forgetmenot.secret_store import Account
 from forgetmenot.settings.live_settings import LABELS
@@ -84,8 +85,9 @@ def test_no_text_of_the_page_is_left_over() -> None:
     assert left == set()
 
 
-def test_every_cut_of_a_reply_and_every_rule_of_the_policy_has_its_words() -> None:
+def test_every_cut_and_outcome_of_a_reply_and_every_rule_of_the_policy_has_its_words() -> None:
     named = [f"page.filter.{re.sub(r'[^a-z]+', '_', name)}" for name, _ in CHAIN]
+    named += [f"page.outcome.{outcome}" for outcome in ReplyOutcome]
     written = "".join(path.read_text("utf-8") for path in PACKAGE.rglob("*.py"))
     outside = re.findall(r"""\brule ?= ?["'](\w+)["']""", written)  # given where something else than the policy denies
     named += [f"reason.{name}" for name in (*(rule.name for rule in RULES), *outside)]

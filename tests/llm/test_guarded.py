@@ -287,11 +287,6 @@ def test_an_abandoned_probe_lets_the_next_call_probe() -> None:
     assert breaker.rest_s(FIRST_REST_S) == 0.0
 
 
-def test_the_trouble_is_a_sentence_with_the_reason_and_the_next_try() -> None:
-    assert _broken().trouble("m", 5.0) == "The model m failed 3 times in a row: no answer. Next try in 10 s."
-    assert _broken(1).trouble("m", 0.0) == "The model m failed once: no answer."
-
-
 async def _hold(gate: CallQueue, name: str, log: list[str], release: asyncio.Event, *, urgent: bool) -> None:
     async with gate.place(urgent=urgent):
         log.append(name)

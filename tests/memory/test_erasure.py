@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from forgetmenot.clock import DAY, MINUTE
+from forgetmenot.clock import MINUTE
 from forgetmenot.domain.chat import Role
 from forgetmenot.errors import InputError
 from forgetmenot.memory.erasure import UNDER_WAY, WORD_IN_TEXTS, Eraser, ErasureReport, _delete_some
@@ -174,16 +174,6 @@ async def test_somebody_elses_name_is_left_alone(channel: Channel) -> None:
     new = await viewers.get(channel.db, "new")
     assert new is not None
     assert new.login == "viewer0"
-
-
-async def test_a_lifted_ban_is_forgotten(channel: Channel) -> None:
-    await channel.chat(5)
-    eraser = Eraser(db=channel.db, clock=channel.clock)
-    async with channel.db.write() as tx:
-        await viewers.set_banned(tx, ALICE, channel.clock.now())
-        await viewers.set_banned(tx, ALICE, None)
-    await channel.clock.advance(8 * DAY)
-    assert await eraser.erase_due() == []
 
 
 async def test_a_note_about_somebody_who_was_just_erased_is_not_written(world: "World") -> None:

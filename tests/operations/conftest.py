@@ -167,7 +167,7 @@ async def room(db: Database, clock: ManualClock) -> Room:
         settings=lambda: current[0],
         clock=clock,
     )
-    approvals = Approvals(executor, db=db, settings=lambda: current[0], clock=clock)
+    approvals = Approvals(executor)
     room = Room(db, clock, ports, executor, approvals, current)
     await room.set_state(live="1", id="100", bot_id="777", bot_login="forgetmenot", started_at=str(clock.now()))
     return room

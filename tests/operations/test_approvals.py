@@ -51,15 +51,6 @@ async def test_approval_looks_again(room: Room) -> None:
     assert room.ports.calls == []
 
 
-async def test_the_queue_stays_short(room: Room) -> None:
-    for who in ("alice", "alice", "bob"):
-        assert (await room.propose("slow_mode", who=who)).decision.verdict is Verdict.ASK
-    assert (await room.propose("slow_mode")).decision.rule == "queue_full"
-    for _ in range(4):
-        await _ask_for_ban(room)
-    assert (await room.propose("slow_mode", who="bob")).decision.rule == "queue_full"
-
-
 async def test_another_process_approves_and_the_bot_carries_it_out(room: Room) -> None:
     waiting = await _ask_for_ban(room)
     async with room.db.write() as tx:

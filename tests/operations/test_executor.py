@@ -86,17 +86,6 @@ async def test_at_once_and_together_it_is_still_once(room: Room) -> None:
     assert room.ports.calls == [("clip",)]
 
 
-async def test_the_row_is_running_before_twitch_is_called(room: Room) -> None:
-    seen: list[ActionStatus] = []
-
-    async def look() -> None:
-        seen.extend(row.status for row in await action_logs.latest(room.db, 5))
-
-    room.ports.before = look
-    await room.timeout_alice()
-    assert seen == [ActionStatus.RUNNING]
-
-
 async def test_three_failures_of_a_kind_switch_the_action_off_until_somebody_switches_it_on(room: Room) -> None:
     room.ports.answer = Outcome(OutcomeKind.REFUSED, "missing scope")
     for _ in range(3):
@@ -225,12 +214,3 @@ async def test_what_was_done_can_be_told_later(room: Room) -> None:
         ActionDone(3, "ban of <@2>: not done: waits for a moderator"),
     )
     assert await lately(room.db, since=room.clock.now() + 1) == ()
-
-
-@pytest.mark.parametrize(
-    ("kind", "told"), [(OutcomeKind.REFUSED, "not done: Twitch refused"), (OutcomeKind.FAILED, "not done: it failed")]
-)
-async def test_what_went_wrong_is_told_as_not_done(room: Room, kind: OutcomeKind, told: str) -> None:
-    room.ports.answer = Outcome(kind)
-    await room.timeout_alice()
-    assert await lately(room.db, since=0) == (ActionDone(1, f"timeout of <@1> for 30 s: {told}"),)

@@ -9,7 +9,6 @@ import pytest
 from aiohttp import web
 
 from forgetmenot.app.bot import BotIdentity, open_bot
-from forgetmenot.app.replay import Replay, read_recording, replay
 from forgetmenot.app.scenario_player import RecordingAccount
 from forgetmenot.clock import DAY, HOUR, MINUTE, ManualClock
 from forgetmenot.demo.script import load
@@ -101,22 +100,6 @@ async def a_day_later(path: Path) -> None:
         await clock.advance(15 * MINUTE)
         await bot.tasks.catch_up()
         assert await bot.db.value("SELECT count(*) FROM events") == 0
-
-
-@pytest.mark.slow
-async def test_a_day_later_no_line_of_a_replay_is_in_any_file(tmp_path: Path) -> None:
-    told = [f"the quagga{number:04} of zebra{number:04} jumped over my fence today" for number in range(1_500)]
-    source, folder = tmp_path / "chat.csv", tmp_path / "data"
-    rows = (f"viewer{number % 40},{1_784_894_400_000 + number * 2_000},{text}" for number, text in enumerate(told))
-    source.write_text("sender,date,message\n" + "\n".join(rows) + "\n", encoding="utf-8")
-    set_up(level="debug", folder=folder / "logs", console=False)
-    how = Replay(settings=Settings(), until_compacted=True)
-    summary = await replay(read_recording(source, "csv"), folder / "m.sqlite3", how)
-    set_up(level="error")
-    assert summary.as_json()["events"] == len(told)
-    await a_day_later(folder / "m.sqlite3")
-    held = b"".join(file.read_bytes() for file in folder.rglob("*") if file.is_file())
-    assert [text for text in told if text.encode() in held] == []
 
 
 ASKED_AT = 1_800_000_000_000

@@ -30,7 +30,7 @@ from forgetmenot.store import (
     viewers,
 )
 from forgetmenot.store.action_logs import NewAction
-from forgetmenot.store.database import Database, open_database
+from forgetmenot.store.database import Database
 from forgetmenot.store.episodes import NewEpisode
 
 ALICE, BOB = "771234501", "771234502"
@@ -228,18 +228,12 @@ async def test_old_texts_teach_nothing_again_and_a_new_start_is_new(channel: Cha
     assert note.status is NoteStatus.ACTIVE
 
 
-async def test_a_stop_half_way_is_finished_at_the_next_start(channel: Channel, tmp_path: Path) -> None:
-    async with channel.db.write() as tx:
-        await tx.execute("UPDATE viewers SET erase_at = 5 WHERE id = ?", (ALICE,))
-    [report] = await Eraser(db=channel.db, clock=channel.clock).erase_due()
-    assert report.wiped
-    assert found_in(tmp_path) == []
-
-
 async def test_a_ban_erases_after_seven_days_unless_it_is_lifted(channel: Channel, tmp_path: Path) -> None:
     eraser = Eraser(db=channel.db, clock=channel.clock)
     async with channel.db.write() as tx:
         await viewers.set_banned(tx, ALICE, channel.clock.now())
+        await viewers.set_banned(tx, BOB, channel.clock.now())
+        await viewers.set_banned(tx, BOB, None)
     await channel.clock.advance(7 * DAY - 1)
     assert await eraser.erase_due() == []
     await channel.clock.advance(1)
@@ -272,13 +266,3 @@ async def _hear_again(channel: Channel, source: SourceKind) -> None:
         await note_merge.merge_claim(
             tx, new, note_merge.ClaimSource(channel.episode or 0, ALICE, True, now, None), now=now
         )
-
-
-async def test_bytes_are_gone_after_closing_too(tmp_path: Path, clock: ManualClock, logged: None) -> None:
-    folder = tmp_path / "data"
-    async with open_database(folder / "memory.sqlite3") as db:
-        made = Channel(db, clock)
-        await made.open()
-        await made.fill()
-        await Eraser(db=db, clock=clock).erase(ALICE)
-    assert found_in(folder) == []

@@ -4,7 +4,6 @@ import re
 import tomllib
 from collections.abc import Callable
 from dataclasses import replace
-from itertools import pairwise
 from pathlib import Path
 
 import msgspec
@@ -18,9 +17,7 @@ from forgetmenot.prompt.assemble import DROP_LADDER, ORDER, assemble, compose_pr
 from forgetmenot.prompt.instructions import check_floor, instructions, without_form
 from forgetmenot.prompt.material import (
     NORMAL,
-    ActionDone,
     Past,
-    PersonMentioned,
     Prefix,
     PrefixMaterial,
     PromptLine,
@@ -53,22 +50,6 @@ def names(sections: tuple[object, ...]) -> list[str]:
     return [section.name for section in sections]  # type: ignore[attr-defined]
 
 
-def test_sections_stand_in_the_fixed_order(prefix_material: PrefixMaterial, tail_material: TailMaterial) -> None:
-    past = (Past(3, NOW - 9_000_000_000, "the great crash"),)
-    done = (ActionDone(1, "made a clip for bob"),)
-    material = replace(tail_material, brief="A drummer.", past_episodes=past, actions_done=done)
-    material = replace(material, channel=material.lore[:1])
-    material = replace(
-        material, others=(PersonMentioned(Viewer("2", "bob", "Bob", Role.VIEWER, 0, 0), material.lore[:2]),)
-    )
-    prompt = assemble(compose_prefix(prefix_material, SETTINGS), material, SETTINGS)
-    assert names(prompt.sections) == [
-        "instructions", "channel", "channel_notes", "channel_notes_more", "digest", "episodes", "now", "speaker",
-        *ORDER,
-    ]  # fmt: skip
-    assert prompt.shed == ()
-
-
 @pytest.mark.parametrize(
     ("streams_ago", "said"),
     [
@@ -99,15 +80,6 @@ def test_the_current_message_stands_last_and_once(prefix_material: PrefixMateria
     whole = prompt.prefix + prompt.tail
     assert whole.count("is it a marmot?") == 1
     assert whole.endswith("Alice: @bot is it a marmot?\n</message>")
-
-
-def test_a_bare_mention_shows_the_line_it_continues(prefix_material: PrefixMaterial, tail_of: Tail) -> None:
-    material = tail_of(text="@bot")
-    before = material.own_lines[-1]._replace(text="who won the race?")
-    material = replace(material, before=(before,), own_lines=(*material.own_lines[:-1], before))
-    prompt = assemble(compose_prefix(prefix_material, SETTINGS), material, SETTINGS)
-    assert fenced(prompt.tail)["message"] == "Alice: who won the race?\nAlice: @bot"
-    assert prompt.tail.count("who won the race?") == 1
 
 
 def test_with_an_empty_memory_it_is_told_so(prefix_material: PrefixMaterial, tail_of: Tail) -> None:
@@ -261,17 +233,6 @@ def test_a_floor_of_giants_is_shortened_not_dropped(own: int, text: str, factor:
     assert blocks["message"].startswith(f"Alice: {text[:20].strip()}")
 
 
-def test_own_lines_are_shortened_before_the_message_is(tail_of: Tail) -> None:
-    giants = tuple(PromptLine(i, f"e{i}", "1", f"{i} " + "word " * 90, NOW) for i in range(5))
-    material = replace(tail_of(text="who won? " + "really " * 40), own_lines=giants)
-    limits = Settings(prompt=PromptSettings(budget_tokens=1_050))
-    prompt = assemble(compose_prefix(PrefixMaterial(), limits), material, limits)
-    blocks = fenced(prompt.tail)
-    assert prompt.estimated_tokens <= 1_050
-    assert blocks["message"].endswith("really")
-    assert all(len(line) < 200 for line in blocks["own_messages"].splitlines())
-
-
 def test_somebody_unknown_can_speak(prefix_material: PrefixMaterial, tail_of: Tail) -> None:
     material = replace(tail_of(notes=0), speaker=stranger("77", "Newbie", NOW), standing=Standing.NEWCOMER)
     prompt = assemble(compose_prefix(prefix_material, SETTINGS), material, SETTINGS)
@@ -317,15 +278,6 @@ def test_a_dead_chat_gets_more_of_the_past_and_a_flood_more_of_who_is_who() -> N
     assert flood.others > NORMAL.others
     lore = (SETTINGS.recall.speaker_notes, SETTINGS.recall.notes_per_other)
     assert {(depth.lore, depth.lore_per_other) for depth in (quiet, NORMAL, flood)} == {lore}
-
-
-def test_it_never_turns_the_other_way_as_the_chat_gets_faster() -> None:
-    depths = [depth_for(rate / 2, SETTINGS) for rate in range(1_000)]
-    for slow, fast in pairwise(depths):
-        assert fast.lines_per_viewer <= slow.lines_per_viewer
-        assert fast.own_lines <= slow.own_lines
-        assert fast.past_episodes <= slow.past_episodes
-    assert [d.band for d in (depths[0], depths[50], depths[200], depths[900])] == ["quiet", "normal", "busy", "flood"]
 
 
 def test_the_default_voice_is_short_with_every_action_offered() -> None:

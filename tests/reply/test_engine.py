@@ -5,7 +5,6 @@ from collections.abc import Awaitable, Callable
 from dataclasses import replace
 from typing import Any
 
-import msgspec
 import pytest
 
 from forgetmenot.domain.chat import ChatEvent, EventKind
@@ -21,22 +20,6 @@ Move = Callable[[int], Awaitable[None]]
 ASKED: dict[str, Any] = {"name": "timeout", "target": "alice", "seconds": 30, "if_refused": "Maybe later."}
 
 
-async def test_a_mention_is_answered_from_memory(stage: Stage) -> None:
-    note = await stage.know("plays drums in a band")
-    stage.model.answers = ["You play the drums!"]
-    reply = await stage.reply("@forgetmenot_bot what do I play?")
-    assert (reply.status, reply.text) == (ReplyStatus.SENT, "You play the drums!")
-    assert stage.chat.said == [(stage.clock.now(), "You play the drums!", "e1")]
-    assert f"[id:{note}; said by them; today] plays drums in a band" in stage.model.asked[0].prompt
-    row = await stage.row(reply.id)
-    assert row.trigger == "mention"
-    assert row.model == "scripted"
-    assert (row.usage["billed"], row.usage["cached"]) == (1_000, 600)
-    lore = next(section for section in row.prompt["sections"] if section["name"] == "lore")
-    assert lore["rows"] == [note]
-    assert "drums" not in msgspec.json.encode(row.prompt).decode()
-
-
 async def test_chatter_is_not_answered(stage: Stage) -> None:
     assert await stage.ask("hello everybody") is None
     assert await stage.ask("@forgetmenot_bot hi", "2", badges=("bot-badge",)) is None
@@ -48,13 +31,6 @@ async def test_the_same_event_is_answered_once(stage: Stage) -> None:
     assert await stage.engine.consider(event) is not None
     assert await stage.engine.consider(event) is None
     assert len(stage.said) == 1
-
-
-async def test_lore_about_the_person_talked_about_comes_along(stage: Stage) -> None:
-    await stage.know("drives like a snail", "2")
-    await stage.hear("morning", "2")
-    await stage.ask("@forgetmenot_bot how does bob drive?")
-    assert "Bob: [id:1; said by them; today] drives like a snail" in fenced(stage.model.asked[0].prompt)["others"]
 
 
 async def test_a_follow_up_goes_on_with_the_thread(stage: Stage, settle: Move) -> None:

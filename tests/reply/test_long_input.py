@@ -63,18 +63,3 @@ def test_a_long_text_is_read_in_time(reader: int) -> None:
         if number % 6 == reader % 6:
             end = ("", "!x", " fmn")[number % 3]
             READERS[reader]((unit * LENGTH)[: LENGTH - len(end)] + end)
-
-
-@pytest.mark.parametrize(
-    ("text", "question"),
-    [
-        ("what is that, fmn?!", "what is that?!"),
-        ("Fmn, what is that", "what is that"),
-        ("hello forget me not", "hello"),
-        ("I said xfmn", "I said xfmn"),
-        ("fmn", ""),
-        ("FORGETMENOT hello ForgetMeNot", "hello"),
-    ],
-)
-def test_the_name_is_taken_off_both_ends(text: str, question: str) -> None:
-    assert without_name(text, BOT) == question

@@ -195,13 +195,6 @@ async def test_who_asks_the_same_in_other_words_is_answered_too(stage: Stage) ->
         assert (await stage.reply(f"@forgetmenot_bot {line}", who)).text == "It hates fire."
 
 
-async def test_a_note_is_quoted_where_a_model_takes_it_for_its_own_life(stage: Stage) -> None:
-    await stage.know("has a cat called Miso")
-    stage.model.answers = ["My cat is called Miso."]
-    reply = await stage.reply("@forgetmenot_bot what is my cat called?")
-    assert reply.text == "My notes about you say: “has a cat called Miso”."
-
-
 @pytest.mark.parametrize(
     ("note", "asked", "model", "said"),
     [
@@ -259,3 +252,13 @@ async def test_an_answer_to_a_correction_names_no_note_that_is_to_be_left_alone(
     await stage.ask("@forgetmenot_bot no, that's wrong")
     assert len(stage.said) == 2
     assert "marimba" not in stage.said[1]
+
+
+async def test_a_reply_says_nothing_against_what_was_just_said(stage: Stage) -> None:
+    """Of what is known of the asker too: the model picked the older note."""
+    await stage.know("is from Porto")
+    await stage.hear("I moved to Lisbon")
+    await stage.clock.advance(60_000)
+    stage.model.answers = ["You live in Porto, Alice. How about you?"]
+    await stage.ask("@forgetmenot_bot where do I live?")
+    assert "Porto" not in stage.said[0]

@@ -46,36 +46,12 @@ async def test_never_more_than_twitch_allows_in_any_thirty_seconds(
         if len(chat.said) >= limit:
             break
     assert len(chat.said) == limit
-    assert outbox.refusal_reason("one more", clock.now() + 29_000).startswith("no room")
-    assert outbox.refusal_reason("one more", clock.now() + 31_000) == ""
+    assert outbox.refusal_reason(clock.now() + 29_000).startswith("no room")
+    assert outbox.refusal_reason(clock.now() + 31_000) == ""
     await settle(31_000, *sending)
     await asyncio.gather(*sending)
     times = [at for at, _, _ in chat.said]
     assert all(later - earlier >= 30_000 for earlier, later in zip(times, times[limit:], strict=False))
-
-
-async def test_a_message_counts_from_when_twitch_had_it_at_the_latest(
-    db: Database, clock: ManualClock, settle: Move
-) -> None:
-    """A call that took five seconds may have arrived at their end: the window runs from there."""
-    arrived: list[int] = []
-
-    class Slow:
-        async def say(self, text: str, reply_to: str | None = None) -> Outcome:  # noqa: ARG002
-            if not arrived:
-                await clock.advance(5_000)
-            arrived.append(clock.now())
-            return Outcome(OutcomeKind.DONE, "", text)
-
-    box = Outbox(db=db, out=Slow(), clock=clock, settings=Settings)
-    worker = asyncio.create_task(box.run())
-    messages = [await message(db, clock, f"line {i}", patience=90_000) for i in range(21)]
-    sending = [asyncio.create_task(box.send(each)) for each in messages]
-    await settle(36_000, *sending)
-    await asyncio.gather(*sending)
-    assert arrived[20] - arrived[0] >= 30_000
-    worker.cancel()
-    await asyncio.gather(worker, return_exceptions=True)
 
 
 async def test_what_went_out_is_overheard_unless_it_is_not_to_be_kept(
@@ -115,7 +91,6 @@ async def test_the_same_text_is_not_said_twice_within_thirty_seconds(
     assert (await outbox.send(await message(db, clock, "Hello"))).status is ReplyStatus.SENT
     again = await outbox.send(await message(db, clock, "hello", "2"))
     assert again == Sent(ReplyStatus.DROPPED, "the same text was said just before")
-    assert outbox.refusal_reason("HELLO", clock.now() + 1_000) == "the same text was said just before"
     await settle(30_000)
     assert (await outbox.send(await message(db, clock, "hello"))).status is ReplyStatus.SENT
 
@@ -148,7 +123,7 @@ async def test_what_is_too_late_is_dropped_with_its_reason(db: Database, clock: 
     kept = await bot_messages.get(db, late.reply_id)
     assert kept is not None
     assert (kept.status, kept.detail, kept.text) == (ReplyStatus.DROPPED, "too late", "hello")
-    assert outbox.refusal_reason("hello", clock.now() - 1) == "too late"
+    assert outbox.refusal_reason(clock.now() - 1) == "too late"
 
 
 async def test_what_grows_stale_in_the_queue_is_dropped_while_it_waits(
@@ -317,12 +292,6 @@ async def test_a_moderator_is_answered_in_other_words_each_time(
     said = [text for _, text, _ in chat.said]
     assert said[:3] == ["Paused.", "@carol Paused.", third]
     assert len(set(said)) == 6
-
-
-async def test_room_counts_what_is_still_in_the_making(clock: ManualClock, outbox: Outbox) -> None:
-    deadline = clock.now() + 29_000
-    assert outbox.refusal_reason("", deadline, others=19) == ""
-    assert outbox.refusal_reason("", deadline, others=20).startswith("no room")
 
 
 async def test_a_quarter_of_the_places_is_kept_for_replies(outbox: Outbox, chat: FakeChat, settle: Move) -> None:

@@ -14,6 +14,7 @@ from forgetmenot.reply.support import (
     borrowed,
     contradicted,
     facts_in,
+    never_said,
     parroted,
     repeated,
     unfounded,
@@ -164,11 +165,29 @@ def test_what_tells_of_no_note_is_not_said_twice(reply: str, left: str) -> None:
         ("He drives an old Volvo. He also loves horror games, so ask him.", "He drives an old Volvo."),
         ("Bob hates horror games, and moved out of Brno.", "Bob hates horror games, and moved out of Brno."),
         ("Does Bob love horror games?", "Does Bob love horror games?"),
+        ("You live in Brno, Bob. Nice town!", "Nice town!"),
+        ("You're a fan of horror games.", ""),
     ],
 )
 def test_an_answer_says_nothing_against_a_note(reply: str, left: str) -> None:
-    facts = ["hates horror games", "moved out of Brno in spring", "drives an old Volvo"]
+    facts = ["hates horror games", "moved out of Brno", "drives an old Volvo"]
     assert without_unsupported(reply, contradicted(reply, facts, ["Bob"])) == left
+
+
+@pytest.mark.parametrize(
+    ("reply", "left"),
+    [
+        ("You said 'that boss has a name' earlier.", ""),
+        ("You asked 'what is the name of that boss?' earlier. Right?", "Right?"),
+        ("You said that your tea is cold.", "You said that your tea is cold."),
+        ("You asked about tea earlier! Still cold?", "You asked about tea earlier! Still cold?"),
+        ("Du hast nach dem Boss gefragt.", ""),
+        ("You said it!", "You said it!"),
+    ],
+)
+def test_nobody_said_what_only_others_said(reply: str, left: str) -> None:
+    own = ["dave: ugh, my tea is cold already"]
+    assert without_unsupported(reply, never_said(reply, own)) == left
 
 
 def test_a_reply_is_not_compared_with_every_word_of_a_long_prompt() -> None:

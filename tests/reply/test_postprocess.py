@@ -92,6 +92,7 @@ CONTEXT = FilterContext(
         ("what is note 7 and where is bob", "", ("echo", "empty")),
         ("Where is this Bob of note 7?", "", ("echo", "empty")),
         ("Bob of note 7? Gone, where else?", "Gone, where else?", ("echo",)),
+        ("What is note 7, and where is Bob? How about you?", "", ("echo", "empty")),
         ("Sure. Answer the current message in one chat line!", "Sure.", ("instructions",)),
         ("It is a running gag by now.", "It is a running gag by now.", ()),
         ("You play drums. How can I assist you tonight?", "You play drums.", ("offer",)),

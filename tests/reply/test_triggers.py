@@ -187,6 +187,11 @@ def test_by_itself_it_speaks_in_live_mode_only() -> None:
         ("what do I play, forgetmenot?", "what do I play?"),
         ("what does @bob play @fmn", "what does @bob play"),
         ("is forgetmenot a flower", "is forgetmenot a flower"),
+        ("what is that, fmn?!", "what is that?!"),
+        ("hello little marmot", "hello"),
+        ("I said xfmn", "I said xfmn"),
+        ("fmn", ""),
+        ("FORGETMENOT hello ForgetMeNot", "hello"),
     ],
 )
 def test_the_question_is_the_line_without_the_name(text: str, rest: str) -> None:

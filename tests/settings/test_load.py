@@ -76,7 +76,7 @@ def test_a_persona_stands_in_the_example_with_its_keys_and_defaults() -> None:
         ('[twitch]\nhelix_url = "api.twitch.tv"', "key `helix_url`: `api.twitch.tv` is not an address"),
         ('[model]\nbase_url = "127.0.0.1:11434"', "key `base_url`: `127.0.0.1:11434` is not an address"),
         ("[sending]\nper_30s = 21", "[sending], key `per_30s` must be at most 20."),
-        ("name = 1", "no key `name`"),
+        ("name = 1", "no table `name`"),
         ("bot = 1", "`bot` must be a table, written as [bot]"),
         ("[bot", "not valid TOML"),
         ("[recall]\nchannel_notes = 1" + "0" * 30, "[recall], key `channel_notes`"),

@@ -22,7 +22,6 @@ from forgetmenot.store.model_calls import (
     factor_of,
     learn_factor,
     next_factor,
-    prune,
     spent,
 )
 from forgetmenot.store.notes import NewNote
@@ -158,11 +157,3 @@ async def test_calls_are_summed_by_model_and_time(db: Database, clock: ManualClo
     await meter.record(Purpose.SUMMARY, "n", TokenUsage(2_000, None, 100, None), 900, None)
     assert await spent(db, since=0) == {"m": Used(1_000, 600, 25), "n": Used(2_000, 0, 100)}
     assert await spent(db, since=start + 1) == {"m": Used(0, 0, 0), "n": Used(2_000, 0, 100)}
-
-
-async def test_old_calls_are_pruned(db: Database, clock: ManualClock) -> None:
-    await Meter(db, clock).record(Purpose.REPLY, "m", TokenUsage(), 1, None)
-    async with db.write() as tx:
-        assert await prune(tx, clock.now(), 9) == 0
-        assert await prune(tx, clock.now() + 1, 9) == 1
-    assert await spent(db, since=0) == {}

@@ -1,5 +1,6 @@
 """The tables of weights: as they are, missing and damaged."""
 
+import hashlib
 from collections.abc import Iterator
 from importlib.resources import files
 from pathlib import Path
@@ -11,8 +12,9 @@ from forgetmenot.clock import SystemClock
 from forgetmenot.errors import ProgramDamaged
 from forgetmenot.settings.schema import Settings
 from forgetmenot.text import classifier as tables
-from forgetmenot.text.classifier import WeightTable, classifier
+from forgetmenot.text.classifier import Table, WeightTable, classifier
 
+CLASSIFIERS = Path(__file__).parents[2] / "scripts" / "classifiers"
 TABLE = files("forgetmenot.text").joinpath("claims.weights").read_bytes()
 HEAD = TABLE.index(b"\n") + 1
 ODD = {
@@ -24,6 +26,21 @@ ODD = {
     "no labels": b"{}\n" + TABLE[HEAD:],
     "no object": b"[]\n" + TABLE[HEAD:],
 }
+
+
+TRAINED_ON = {
+    "answers": ("questions.tsv", "ordinary_lines.txt"),
+    "claims": ("claims.tsv", "sensitive.tsv"),
+    "lasting": ("lasting.tsv",),
+    "questions": ("questions.tsv", "ordinary_lines.txt"),
+    "sensitive": ("claims.tsv", "sensitive.tsv"),
+}
+
+
+@pytest.mark.parametrize("name", TRAINED_ON)
+def test_a_table_was_trained_on_the_rows_that_are_there(name: Table) -> None:
+    rows = b"".join((CLASSIFIERS / one).read_bytes() for one in TRAINED_ON[name])
+    assert classifier(name).rows == hashlib.sha256(rows).hexdigest()[:16]
 
 
 @pytest.fixture

@@ -176,8 +176,3 @@ FRAGMENTS = st.sampled_from(CLAIM_TEXT.split())
 def test_no_claim_is_long_enough_to_be_a_quotation(words: list[str]) -> None:
     for claim in claims(" ".join(words)):
         assert len(claim.removeprefix("'s ").split()) <= MOST_CLAIM_WORDS
-
-
-@given(st.text(max_size=200))
-def test_any_text_is_taken(text: str) -> None:
-    claims(text)

@@ -1,6 +1,5 @@
 """What somebody tells about themselves, turned into a fact without its subject."""
 
-import hashlib
 import re
 from collections import Counter
 from pathlib import Path
@@ -9,9 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from forgetmenot.text.classifier import classifier
 from forgetmenot.text.denials import denied_of_oneself, denies
-from forgetmenot.text.statements import fact_of, lasting_claims, others_fact, own_fact, said_of_oneself
+from forgetmenot.text.statements import announcements, fact_of, lasting_claims, others_fact, own_fact, said_of_oneself
 
 DATA = Path(__file__).parents[1] / "data"
 
@@ -53,6 +51,21 @@ DATA = Path(__file__).parents[1] / "data"
 )
 def test_first_person_becomes_third(told: str, fact: str | None) -> None:
     assert own_fact(told) == fact
+
+
+@pytest.mark.parametrize(
+    ("line", "facts"),
+    [
+        ("movie night is on fridays btw", ["movie night is on fridays"]),
+        ("three years now! Sub games are on saturdays, be there", ["Sub games are on saturdays"]),
+        ("subs get a sticker pack. the sub goal is 500 guys!", ["subs get a sticker pack", "the sub goal is 500"]),
+        ("is movie night on fridays?", []),
+        ("my exam is on friday", []),
+        ("hi everyone, the boss is at half health", []),
+    ],
+)
+def test_the_channel_is_told_about_in_any_sentence(line: str, facts: list[str]) -> None:
+    assert announcements(line) == facts
 
 
 @pytest.mark.parametrize(
@@ -131,8 +144,3 @@ def test_what_rules_learn_of_unseen_lines() -> None:
     assert learned["fact"] >= 20  # of 32
     assert wrong["trap"] <= 4  # of 30
     assert wrong["moment"] <= 28  # of 105
-
-
-def test_the_table_was_trained_on_the_lines_that_are_there() -> None:
-    rows = (DATA.parents[1] / "scripts" / "classifiers" / "lasting.tsv").read_bytes()
-    assert classifier("lasting").rows == hashlib.sha256(rows).hexdigest()[:16]

@@ -30,6 +30,19 @@ export function failed(panel, problem, again) {
   put(panel, empty(problem.message), h("div", { class: "row center" }, button(t("try_again"), again, { class: "small" })));
 }
 
+// Reads and draws, now and at each call.
+export function reading(panel, read, draw) {
+  async function refresh() {
+    try {
+      draw(await read());
+    } catch (problem) {
+      failed(panel, problem, refresh);
+    }
+  }
+  refresh();
+  return refresh;
+}
+
 // `undo`: what takes it back, offered with the sentence.
 export async function act(name, body = {}, from = null, undo = null) {
   return (await result(name, body, from, undo)).ok;

@@ -30,7 +30,7 @@ ARTICLES = frozenset({"a", "an", "the"})
 _NEGATIONS = lex.NEGATIONS | {"never"}
 _SAY_WRONG = frozenset({"wrong", "false", "incorrect", "no", "nope", "nah"})
 _ENDS_DENIAL = frozenset({"but", "its", "to", "and"})
-_OTHERS = lex.as_set(
+OTHERS = lex.as_set(
     """he she his her him hers they their them sis bro brother sister mum mom mama dad papa mother father son daughter
     wife husband partner girlfriend boyfriend gf bf friend mate buddy boss neighbour neighbor roommate cousin uncle
     aunt kid grandma grandpa teammate coworker colleague bruder schwester mutter vater freund freundin hermano hermana
@@ -154,7 +154,7 @@ class Pairing:
             return word.word
         if word.stem in self._stems:
             return "=same"
-        if word.word in _OTHERS:
+        if word.word in OTHERS:
             return "=others"
         if word.kind:
             return "=kind" if word.kind in self._kinds else "=value"

@@ -1,7 +1,7 @@
 """What a line of chat corrects of what is known of its speaker.
 
-`corrected` compares what the line plainly claims with each note, then asks `revised`, which sums the weights of a
-table (text/classifier) that scripts/train_corrections.py trained on labelled lines:
+`corrected` compares what the line plainly claims with each fact, then sums the weights of a table (text/classifier)
+that scripts/train_corrections.py trained on labelled lines:
 
 1. Could a line like this correct anything? Most are sorted out here.
 2. Which of the known facts does it correct, if one: does it replace it, or only end it?
@@ -19,16 +19,23 @@ from typing import NamedTuple, Protocol, TypeVar
 
 from forgetmenot.domain.memory import Note
 from forgetmenot.memory.facts import lexicon as lex
-from forgetmenot.memory.facts.correction_features import Pairing, Span, Values, denied, line_features, read_words
+from forgetmenot.memory.facts.correction_features import (
+    OTHERS,
+    Pairing,
+    Span,
+    Values,
+    denied,
+    line_features,
+    read_words,
+)
 from forgetmenot.memory.facts.similarity import Relation, relate
-from forgetmenot.memory.meaning import word_table
 from forgetmenot.text.caches import text_cache
 from forgetmenot.text.classifier import WeightTable, classifier, share
-from forgetmenot.text.statements import claims, fact_of, is_moping, is_only_emotes, own_fact, stated_part
+from forgetmenot.text.statements import claims, fact_of, is_moping, own_fact, stated_part
 from forgetmenot.text.words import telling_stems
 
-MAY_CORRECT = 0.1
-"""Least probability that a line corrects anything, for it to be compared with what is known."""
+MAY_CORRECT, MAY_CORRECT_WHAT_WAS_SAID = 0.1, 0.03
+"""Least probability that a line corrects anything, for it to be compared with what is known, or was just spoken of."""
 SHORTLISTED = 0.02
 """Least probability that it corrects a fact, for values to be looked for in it."""
 SURE_OF_WORDS = 0.4
@@ -53,21 +60,18 @@ MOST_SHORTLISTED = 3
 LONGEST_LINE = 200
 """Characters of a line that may correct something: what it takes grows with the square."""
 
-_ANNOUNCES = lex.as_set("correction scratch scrap strike meant misspoke mistyped")
-_HINTS = _ANNOUNCES | lex.as_set("* no nope nah not wait oops sorry mean actually nein nee non não nie")
-"""Words without which a line that looks like no correction is not held against the speaker's own last line."""
+_OBJECTS = lex.as_set("""no nope nah not wait oops sorry mean actually wrong nein nee non não nie correction
+    scratch scrap strike meant misspoke mistyped""")
+"""Words of a line that objects to what was just said."""
 _IDIOM = re.compile(r"\bno (?:way|idea|problem|worries|cap|thanks|doubt|offen[cs]e|u)\b|\boh no\b", re.IGNORECASE)
 """What has a "no" and denies nothing."""
-_STARRED = re.compile(r"\*[\w'’ -]{2,30}|[\w'’ -]{2,30}\*")
-_FROM_TO = re.compile(r"(?:from )?(.+?) (?:to|->) (.+)")
-_ARTICLE = re.compile(r"\b(?i:an?) \Z")
-_OTHER_PERSON = re.compile(
-    r"\b(?:he|she|his|her|their|him|them|sis|bro|(?:my|our) (?:\w+ )?(?:brother|sister|mum|mom|dad|mother|father|son"
-    r"|daughter|wife|husband|partner|girlfriend|boyfriend|friend|mate|boss|neighbou?r|roommate|cousin|uncle|aunt"
-    r"|kid)s?)\b",
+_ANNOUNCES = re.compile(
+    r"\A\*[\w'’ -]{2,30}\Z|\A[\w'’ -]{2,30}\*\Z|\b(?:correction|scratch|scrap|strike|meant|misspoke|mistyped)\b",
     re.IGNORECASE,
 )
-_CLAUSE = re.compile(r"[,;.!]+(?:\s+|\Z)|\s[-–—]+\s|\b(?:and|but|so)\b\s*", re.IGNORECASE)
+"""What says that it corrects what was just said: "*Bergen", "scratch that, Dark Souls 3"."""
+_FROM_TO = re.compile(r"(?:from )?(.+?) (?:to|->) (.+)")
+_ARTICLE = re.compile(r"\b(?i:an?) \Z")
 
 
 class Before(NamedTuple):
@@ -94,63 +98,22 @@ class KnownFact(Protocol):
 Known = TypeVar("Known", bound=KnownFact)
 
 
-def may_correct(text: str) -> bool:
-    """Whether a line could correct something; most could not."""
-    return likelihood(classifier("corrections"), text) >= MAY_CORRECT
-
-
 def seems_to_correct(line: str, *, to_bot: bool) -> bool:
     """Whether a line behind one of the bot's may mean to correct it: enough to ask. `to_bot`: it speaks to the bot."""
     said = [word.word for word in read_words(line) if not word.is_sign]
-    objects = (to_bot or len(said) <= SHORT) and not (_HINTS | {"wrong"}).isdisjoint(said)
+    objects = (to_bot or len(said) <= SHORT) and not _OBJECTS.isdisjoint(said)
     return (objects and not _IDIOM.search(line)) or likelihood(classifier("corrections"), line) >= LIKELY
 
 
-def could_correct(line: str) -> bool:
-    """Whether a line could correct what was only heard: it has a word such as "sorry", or states nothing of its own.
-
-    "I live in Bergen now" behind "I'm learning Norwegian" is another fact.
-    """
-    hinted = not _HINTS.isdisjoint(word.word for word in read_words(line))
-    return hinted or (may_correct(line) and not claims(line))
+def may_correct(line: str, *, said_before: bool) -> bool:
+    """Whether a line could correct something; most could not. `said_before`: also without a subject, "no, Bergen"."""
+    least = MAY_CORRECT_WHAT_WAS_SAID if said_before else MAY_CORRECT
+    return likelihood(classifier("corrections"), line) >= least
 
 
 def likelihood(table: WeightTable, text: str) -> float:
     """How likely a line is to correct something, whatever is known."""
     return share(table.sum_for("line", line_features(text)))
-
-
-def corrected(meant: str, held: Sequence[Note], before: Before = NOTHING_BEFORE) -> tuple[Note, str | None] | None:
-    """The note that a line corrects, and the fact as it then reads: None if it only ends. None if it corrects nothing.
-
-    `meant`: the line as `stated_part` leaves it. What it plainly claims ("I live in Bergen now") comes first.
-    """
-    repeated: set[int] = set()
-    for forms in _readings(meant):
-        for fact in forms:
-            related = [(relate(note.fact, fact), note) for note in held]
-            same = {note.id for relation, note in related if relation is Relation.DUPLICATE}
-            repeated |= same
-            conflicts = [
-                note for relation, note in related if relation is Relation.CONFLICT or _instead(meant, note.fact, fact)
-            ]
-            if not same and len(conflicts) == 1:
-                return _unless_joke(conflicts[0], fact)
-            if same:
-                break
-    found = revised(meant, [note for note in held if note.id not in repeated], before)
-    return found and _unless_joke(*found)
-
-
-def _instead(line: str, old: str, new: str) -> bool:
-    """Whether a line says by name that all of an old fact that is not in the new one is untrue: "Max not Rex"."""
-    before, after = telling_stems(old), telling_stems(new)
-    gone = before - after
-    return all((before & after, gone, after - before)) and gone <= denied(read_words(line))
-
-
-def _unless_joke(note: Note, fact: str | None) -> tuple[Note, str | None] | None:
-    return None if is_moping(note.fact, fact or "") else (note, fact)
 
 
 class Judged(NamedTuple):
@@ -161,39 +124,46 @@ class Judged(NamedTuple):
     fact: str | None
 
 
-def revised(line: str, held: Sequence[Known], before: Before = NOTHING_BEFORE) -> tuple[Known, str | None] | None:
-    """As `corrected`, of any known facts and by the weights alone."""
-    if len(line) > LONGEST_LINE or _is_exclamation(line):
+def corrected(line: str, held: Sequence[Known], before: Before = NOTHING_BEFORE) -> tuple[Known, str | None] | None:
+    """The fact that a line corrects, and how it then reads: None if it only ends. None if it corrects nothing.
+
+    `line`: as `stated_part` leaves it. What it plainly claims ("I live in Bergen now") comes first.
+    """
+    for new in _claimed(line):
+        related = [(relate(known.fact, new), known) for known in held]
+        against = [one for found, one in related if found is Relation.CONFLICT or _instead(line, one.fact, new)]
+        if len(against) == 1 and not any(found is Relation.DUPLICATE for found, _ in related):
+            return against[0], new
+    return _by_weights(line, held, before)
+
+
+def _claimed(line: str) -> Iterator[str]:
+    """What a line claims, in the forms that a note may have: "has a cat called Soot" is "their cat is called Soot"."""
+    for claim in claims(line):
+        yield fact_of(claim)
+        if claim.startswith("'s "):
+            yield f"their {claim[3:]}"
+
+
+def _instead(line: str, old: str, new: str) -> bool:
+    """Whether a line says by name that all of an old fact that is not in the new one is untrue: "Max not Rex"."""
+    before, after = telling_stems(old), telling_stems(new)
+    gone = before - after
+    return all((before & after, gone, after - before)) and gone <= denied(read_words(line))
+
+
+def _by_weights(line: str, held: Sequence[Known], before: Before) -> tuple[Known, str | None] | None:
+    if len(line) > LONGEST_LINE or not may_correct(line, said_before=bool(before.said)):
         return None
     near = _compared(line, held)
-    spoken_of = _spoken_of([known.fact for known in near], before.said)
-    if not may_correct(line):  # unless it is about what was just spoken of: "no, Bergen"
-        if before.by != "bot" and not _HINTS & {word.word for word in read_words(line)}:
-            return None
-        near, spoken_of = [near[at] for at in sorted(spoken_of)], set(range(len(spoken_of)))
     judged = sorted(judged_of(line, tuple(known.fact for known in near), before), reverse=True) if near else []
     if not judged or (len(judged) > 1 and judged[0].sure - judged[1].sure < LEAD):
         return None
-    best = judged[0]
+    best, spoken_of = judged[0], _spoken_of([known.fact for known in near], before.said)
     least = SURE_OF_COMMANDS if before.by == "told" else SURE
     if best.number in spoken_of:
-        least = SURE_WHERE_ANNOUNCED if _announces_correction(line) else SURE_WHERE_SPOKEN_OF
+        least = SURE_WHERE_ANNOUNCED if _ANNOUNCES.search(line) else SURE_WHERE_SPOKEN_OF
     return (near[best.number], best.fact) if best.sure >= least else None
-
-
-def _is_exclamation(line: str) -> bool:
-    """Whether a line is only emotes, or one word without a sign that the word table does not know: "kekw"."""
-    different = list({word.word: word for word in read_words(line)}.values())
-    if len(different) == 1 and not (different[0].is_sign or different[0].kind):
-        table = word_table()
-        if table is None or not table.numbers((different[0].word, different[0].stem)):
-            return True
-    return is_only_emotes(line)
-
-
-def _announces_correction(line: str) -> bool:
-    """Whether a line says that it corrects what was just said: "*Bergen", "scratch that, Dark Souls 3"."""
-    return bool(_STARRED.fullmatch(line) or any(word.word in _ANNOUNCES for word in read_words(line)))
 
 
 def _compared(line: str, held: Sequence[Known]) -> Sequence[Known]:
@@ -284,7 +254,8 @@ def supports_correction(line: str, old: str, new: str) -> bool:
     said, before, after = map(telling_stems, (meant, old, new))
     fresh, gone = after - before, before - after
     own = fresh <= said and bool(fresh or gone & said) and fresh.isdisjoint(denied(read_words(meant), gone))
-    return own and not (_OTHER_PERSON.search(meant) and not _OTHER_PERSON.search(old)) and not is_moping(old, new)
+    others = (any(word.word in OTHERS for word in read_words(text)) for text in (meant, old))
+    return own and list(others) != [True, False] and not is_moping(old, new)
 
 
 def reworded(fact: str, said: str, most: int = LONGEST_LINE) -> str:
@@ -311,17 +282,3 @@ def meant_note(held: Sequence[Note], fact: str) -> Note | None:
     conflicts = [note for note in held if relate(note.fact, fact) is Relation.CONFLICT]
     found = conflicts or [held[at] for at in _spoken_of([note.fact for note in held], fact)]
     return found[0] if len(found) == 1 else None
-
-
-def _readings(meant: str) -> Iterator[tuple[str, ...]]:
-    """What a line states of its speaker, each in the forms that a note may have.
-
-    "My cat is called Soot" may be known as "their cat …"; "Hades is my favourite game" as "favourite game is Hades".
-    """
-    for claim in claims(meant):
-        definite = ("their " + claim.removeprefix("'s "),) if claim.startswith("'s ") else ()
-        yield fact_of(claim), *definite
-    for clause in _CLAUSE.split(meant):
-        value, _, what = clause.partition(" is my ")
-        if what:
-            yield (own_fact(f"my {what} is {value}") or "",)

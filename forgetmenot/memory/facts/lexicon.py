@@ -17,63 +17,49 @@ def as_set(text: str) -> frozenset[str]:
 
 _PHRASES = {
     ("eager",): "cant wait, cannot wait, can not wait",
-    (LIKE,): """
-        cant get enough of, cant stop, cannot stop, cant live without, never gets tired of, never tires of, a fan
-        of, fan of, big fan of, a big fan of, a huge fan of, into, fond of, obsessed with, crazy about, in love
-        with, a sucker for, keen on, addicted to, passionate about, has a soft spot for, really into""",
-    ("attend",): """
-        never misses, never missed, hasnt missed, does not miss, doesnt miss, was at, were at, was there for, was
-        present at, was there at""",
+    (LIKE,): """cant get enough of, cant stop, cannot stop, cant live without, never gets tired of, a fan of, fan of,
+        big fan of, a big fan of, a huge fan of, into, fond of, obsessed with, crazy about, in love with, a sucker
+        for, keen on, addicted to, passionate about, has a soft spot for, really into""",
+    ("attend",): "never misses, never missed, hasnt missed, does not miss, doesnt miss, was at, was there for",
     ("nohit",): "no hit, no death, no damage",
-    (): """
-        not only, no matter, no doubt, no problem, no cap, why not, whether or not, one day, someday, some day, at
-        some point, a parent of, parent of, father of, mother of, dad of, mom of, dream is to be, dream is to
-        become, dreams of becoming, dreams of being, wants to become, a member of, member of""",
-    (DISLIKE,): """
-        cant stand, cannot stand, can not stand, cant bear, not a fan of, isnt a fan of, no fan of, isnt into, not
-        into, sick of, tired of, fed up with, not keen on, isnt keen on, could do without, cant handle""",
-    (ENDED,): """
-        used to, use to, no longer, no more, gave up on, gave up, given up on, given up, giving up on, giving up,
-        moved away from, moved out of, moved on from, dropped out of, broke up with, moved out from, dropped out,
-        graduated from, once was, was once, was previously, got rid of, rage quit, is done with, done with, is over,
-        grew out of, got over, was a, was an, is an ex, is a former, is a retired, is retired from, retired from,
-        split up with, swore off, ragequit, quit, quits, quitted, quitting, stopped, stops, dropped, abandoned,
-        uninstalled, former, formerly, previously, ex, retired, sold, cancelled, canceled, discontinued, ceased,
-        lost interest in, left behind, unfollowed""",
-    (NOT,): """
-        does not, do not, did not, is not, are not, was not, has not, have not, will not, would not, could not, can
-        not""",
+    (): """not only, no matter, no doubt, no problem, no cap, why not, whether or not, one day, someday, at some
+        point, a parent of, father of, mother of, dad of, mom of, dream is to be, dream is to become, dreams of
+        becoming, dreams of being, wants to become, a member of, member of""",
+    (DISLIKE,): """cant stand, cannot stand, can not stand, cant bear, not a fan of, isnt a fan of, no fan of, isnt
+        into, not into, sick of, tired of, fed up with, not keen on, isnt keen on, could do without""",
+    (ENDED,): """used to, use to, no longer, no more, gave up on, gave up, given up on, given up, giving up, moved
+        away from, moved out of, moved on from, dropped out of, broke up with, moved out from, dropped out, graduated
+        from, once was, was once, got rid of, rage quit, is done with, done with, is over, grew out of, got over, was
+        a, was an, is an ex, is a former, is a retired, retired from, split up with, swore off, ragequit, quit, quits,
+        quitting, stopped, stops, dropped, abandoned, uninstalled, former, formerly, previously, ex, retired, sold,
+        cancelled, canceled, discontinued, lost interest in, unfollowed""",
+    (NOT,): """does not, do not, did not, is not, are not, was not, has not, have not, will not, would not, could not,
+        can not""",
     (ANYMORE,): "not anymore, any more, anymore, any longer",
     ("most",): "no more than",
-    (AIM,): """
-        looking for, saving up for, saving up to buy, saving for, saving to buy, waiting for, hunting for, wants to
-        buy, wants to get, plans to buy, plans to get, hopes to buy, hopes to get, in search of, planning to buy,
-        planning to get, hoping to buy, hoping to get, going to buy, going to get""",
+    (AIM,): """looking for, saving up for, saving up to buy, saving for, saving to buy, waiting for, hunting for,
+        wants to buy, wants to get, plans to buy, plans to get, hopes to buy, hopes to get, in search of, planning to
+        buy, planning to get, hoping to buy, hoping to get, going to buy, going to get""",
     ("aspire",): "want to be, wants to be, hopes to become, aspires to be",
     (ALSO,): "as well, also, too, another, additionally, a second, both, on top of that, besides",
-    ("league",): "league of legends, lol league",
-    ("compsci",): "computer science, comp sci, compsci",
+    ("league",): "league of legends",
+    ("compsci",): "computer science, comp sci",
     ("study", "compsci"): "cs student, cs major",
     ("game",): "video games, video game, videogame, videogames",
-    ("gamedev",): "game developer, game dev, gamedev, game development",
+    ("gamedev",): "game developer, game dev, game development",
     ("vegetarian",): "does not eat meat, doesnt eat meat, dont eat meat, eats no meat, never eats meat",
     (NOT, "vegetarian"): "eats meat, eat meat",
     ("ps",): "play station, playstation",
     ("wow",): "world of warcraft",
     ("cs",): "counter strike, counterstrike",
-    ("botw",): "breath of the wild",
     ("usa",): "united states, united states of america, the states, america",
     ("uk",): "united kingdom, great britain, britain",
     ("pb",): "personal best, best time, personal record",
-    ("highschool",): "high school",
     ("parttime",): "part time",
     ("fulltime",): "full time",
     ("nightowl",): "night owl, late riser, late sleeper",
     ("earlybird",): "early bird, early riser",
-    ("icecream",): "ice cream",
-    ("row",): "in a row",
     ("best", "friend"): "best friends, bff, bestie",
-    ("compete",): "takes part in, took part in, participates in, participated in, competed in, competes in",
     ("run",): "is in charge of, runs",
 }
 PHRASES: dict[tuple[str, ...], tuple[str, ...]] = {
@@ -120,8 +106,8 @@ EVENTS = as_set(
 )
 """Stems and forms of things that happen more than once: another number or place is another time, not a correction."""
 
-_NUMBER_WORDS = """zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen
-seventeen eighteen nineteen twenty"""
+_NUMBER_WORDS = """zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen
+sixteen seventeen eighteen nineteen twenty"""
 _TENS = "thirty forty fifty sixty seventy eighty ninety"
 _ORDINALS = "first second third fourth fifth sixth"
 NUMBERS: dict[str, str] = {
@@ -146,27 +132,24 @@ NUMBERS: dict[str, str] = {
 }
 
 _SAME = """play: player players; height: tall; lol: league; day: daily; week: weekly; night: nightly; kid: children
-    child
-    kids son daughter; beat: finished finish finishes completed complete completes beaten cleared defeated beats; get:
-    adopted bought purchased acquired received picked; movie: films film movies cinema; break: broke broken breaks
-    fractured; win: won wins winning victory victories; lose: lost loses losing; begin: start started starts starting
-    began begun begins; make: made makes making creates created builds built building assembled assembles assembling
-    build create; speedrun: speedrunner speedruns speedrunning speedran; drum: drummer drummers drumming; guitar:
-    guitarist; bass: bassist; piano: pianist; paint: painter paints painting paintings; program: programmer programs
-    programming coder coding codes developer dev; write: wrote written writer writes writing author; run: ran runner
-    running; teach: taught teacher teaches teaching; uni: university college; tv: television telly; bike: bicycle
-    cycle cycling cyclist biking bikes; allergy: allergic allergies; sub: subbed subscribed subscriber subscription
-    subs subscribes; drink: drank drinks drinking drunk; eat: ate eats eating eaten; sing: sang sings singing singer;
-    swim: swam swims swimming swimmer; teammate: teammates; dog: puppy puppies pup doggo dogs; cat: kitten kittens
-    kitty cats; mom: mother mum mommy; dad: father daddy; grandma: grandmother gran nana; grandpa: grandfather
-    grandad; pc: computer; photo: photography photographer photos photographs; mod: moderator mods moderators; plan:
-    plans planning planned; study: studies studying studied student; live: lives living lived resides residing based;
-    favourite: favorite fav fave favorites favourites faves; bday: birthday; colour: color; job: profession
-    occupation; boyfriend: bf; girlfriend: gf; afraid: scared fear fears terrified; go: went goes going gone travelled
-    traveled travels travelling traveling travel; call: called named calls; terrible: awful horrible dreadful; great:
-    awesome amazing excellent fantastic brilliant; speak: spoke speaks speaking spoken; holiday: vacation; football:
-    soccer; switch: switched swapped; month: months mo; hour: hours hrs hr; minute: minutes mins min; meet: met meets
-    meeting; know: knew known knows; see: saw seen sees; give: gave given gives; sell: sold sells selling"""
+    child kids son daughter; beat: finished finish finishes completed complete completes beaten cleared defeated
+    beats; get: adopted bought purchased acquired received picked; movie: films film movies cinema; break: broke
+    broken breaks fractured; win: won wins winning victory; lose: lost loses losing; begin: start started starts
+    began; make: made makes making creates created builds built building assembled build create; speedrun: speedrunner
+    speedruns speedrunning; drum: drummer drummers drumming; guitar: guitarist; bass: bassist; piano: pianist; paint:
+    painter paints painting; program: programmer programming coder coding codes developer dev; write: wrote writer
+    writes writing author; run: ran runner running; teach: taught teacher teaches teaching; uni: university college;
+    tv: television; bike: bicycle cycling cyclist biking bikes; allergy: allergic allergies; sub: subbed subscribed
+    subscriber subs; drink: drank drinks drinking; eat: ate eats eating; sing: sang sings singing singer; swim: swam
+    swims swimming swimmer; dog: puppy dogs; cat: kitten kittens cats; mom: mother mum; dad: father; pc: computer;
+    photo: photography photographer photos; mod: moderator mods moderators; plan: plans planning planned; study:
+    studies studying studied student; live: lives living lived resides residing based; favourite: favorite fav fave
+    favorites; bday: birthday; colour: color; job: profession occupation; boyfriend: bf; girlfriend: gf; afraid:
+    scared fear fears terrified; go: went goes going gone travelled traveled travels travelling traveling travel;
+    call: called named calls; terrible: awful horrible; great: awesome amazing excellent fantastic; speak: spoke
+    speaks speaking; football: soccer; switch: switched swapped; month: months; hour: hours hrs hr; minute: minutes
+    mins min; meet: met meets; know: knew known; see: saw seen sees; give: gave given gives; sell: sold sells
+    selling"""
 SAME: dict[str, str] = {}
 for _group in _SAME.split(";"):
     _canonical, _aliases = _group.split(":")
@@ -174,33 +157,20 @@ for _group in _SAME.split(";"):
 """Words that say the same in a short fact, inflections that the stemmer does not know included."""
 
 _OPPOSITES = """morning night|morning evening|day night|cat dog|left right|early late|earlybird nightowl
-oldest youngest|introvert extrovert
-introverted extroverted|win lose|win lost|good bad|best worst|easy hard|easy difficult|hot cold|warm cold
-first last|big small|tall short|long short|fast slow|old young|older younger|rich poor|open closed
-online offline|public private|employed unemployed|parttime fulltime|single married|happy unhappy|light dark
-indoor outdoor|indoors outdoors|north south|east west|summer winter|coffee tea|pc console|pc mobile
-pc playstation|pc xbox|xbox playstation|ps xbox|mouse controller|keyboard controller|controller mnk
-male female|buy sell|borrow lend|solo team|solo duo|solo squad|casual competitive|casual ranked
-ranked unranked|tank healer|tank dps|tank support|healer dps|support carry|adc support|top mid|top jungle
-mid jungle|jungle adc|mid adc|mid support|top support|jungle support|before after|weekday weekend
-weekdays weekends|remote office|home office|city countryside|city village|sweet savory|sweet salty
-windows linux|windows mac|linux mac|iphone android|ios android|manual automatic|vegan carnivore
-optimist pessimist|sober drunk|alive dead|leader follower|lead bass|attack defend|attacker defender
-offense defense|physical digital|renting owner|rent own|virgin experienced|increase decrease|rising falling
-gain lose|loud quiet|silent loud|messy tidy|clean dirty|horde alliance|alliance horde|inverted normal
-vertical horizontal|on off|always never|everything nothing|glasses contacts|sub dub|subbed dubbed
-subtitled dubbed|blue red|pass fail|passed failed|agree disagree|accept reject|accepted rejected|hired fired
-arrive leave|arrived left|join leave|joined left|trust distrust|for against|same different|awake asleep
-wet dry|full empty|strong weak|cheap expensive|safe dangerous|spicy mild|healthy unhealthy|melee ranged
-stealth loud|pvp pve|monday tuesday|monday wednesday|healer damage|tank damage|beginner expert
-amateur professional|amateur pro|noob pro|single taken|good terrible|great bad|great terrible|support oppose
-supports opposes|alone together|fond wary|friend enemy|friends enemies|ally enemy|hard simple|boring exciting
-boring interesting|boring fun|brave afraid|calm nervous|lazy busy|lucky unlucky|legal illegal|true false|guilty innocent
-ugly beautiful|ugly pretty|smart stupid|clever stupid|confident shy|outgoing shy|patient impatient|honest dishonest
-likely unlikely|possible impossible|able unable|married unmarried|married divorced|tidy untidy|fit unfit|fair unfair
-overrated underrated|useful useless|thick thin|heavy light|deep shallow|wide narrow|near far|hungry full|bitter sweet
-start end|begin end|begin stop|arrive depart|push pull|inside outside|upstairs downstairs|high low|higher lower
-faster slower|better worse|junior senior"""
+oldest youngest|introvert extrovert|introverted extroverted|win lose|good bad|good terrible|great bad
+great terrible|best worst|easy hard|easy difficult|hot cold|first last|big small|tall short|long short
+fast slow|old young|older younger|rich poor|open closed|online offline|public private|employed unemployed
+parttime fulltime|single married|single taken|married divorced|happy unhappy|light dark|indoor outdoor
+indoors outdoors|north south|east west|summer winter|coffee tea|pc console|pc mobile|pc xbox|ps xbox
+mouse controller|keyboard controller|male female|buy sell|solo team|casual competitive|ranked unranked
+tank healer|tank dps|tank support|healer dps|top mid|top jungle|mid jungle|weekdays weekends
+remote office|windows linux|windows mac|linux mac|iphone android|sweet salty|vegan carnivore
+optimist pessimist|sober drunk|alive dead|rent own|loud quiet|messy tidy|clean dirty|horde alliance
+inverted normal|on off|always never|everything nothing|glasses contacts|red blue|pass fail|agree disagree
+accept reject|arrive leave|join leave|trust distrust|for against|strong weak|cheap expensive
+safe dangerous|spicy mild|healthy unhealthy|beginner expert|amateur professional|support oppose
+boring exciting|boring fun|brave afraid|calm nervous|confident shy|honest dishonest|overrated underrated
+start end|inside outside|high low|better worse|junior senior"""
 OPPOSITES: dict[str, set[str]] = {}
 """What each stem excludes, as stems."""
 for _pair in _OPPOSITES.replace("\n", "|").split("|"):
@@ -228,8 +198,8 @@ COURSES = as_set(
 )
 """What is over when it is finished: "finished the course", "finished building it"."""
 
-_KEY_WORDS = """favourite favorite timezone birthday works lives lived moved married engaged divorced named called works
-worked working studies studying hometown pronouns doesnt didnt hasnt never stopped
+_KEY_WORDS = """favourite favorite timezone birthday works lives lived moved married engaged divorced named called
+works worked working studies studying hometown pronouns doesnt didnt hasnt never stopped
 anymore allergic vegetarian collects speedruns dislikes prefers supports quitting"""
 KEY_WORDS: dict[str, tuple[str, ...]] = {}
 """By first letter: words that decide what a fact says, and are read also where a finger slipped."""

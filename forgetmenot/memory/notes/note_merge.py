@@ -13,7 +13,7 @@ from dataclasses import replace
 from typing import NamedTuple
 
 from forgetmenot.domain.memory import Note, NoteStatus, SourceKind
-from forgetmenot.memory.facts.corrections import Before, revised
+from forgetmenot.memory.facts.corrections import Before, corrected
 from forgetmenot.memory.facts.similarity import Relation, relate
 from forgetmenot.memory.notes.proposals import REPORTED_AT_MOST, FactRefused
 from forgetmenot.store import forgotten_facts, notes, streams
@@ -132,7 +132,7 @@ async def _revised(known: Sequence[Note], new: NewNote) -> Note | None:
     if new.source_kind is not SourceKind.COMMAND:
         return None
     open_to_it = [note for note in known if may_replace(new.source_kind, note)]
-    found = await asyncio.to_thread(revised, new.fact, open_to_it, Before("told"))
+    found = await asyncio.to_thread(corrected, new.fact, open_to_it, Before("told"))
     return found[0] if found else None
 
 

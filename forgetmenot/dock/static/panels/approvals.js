@@ -1,6 +1,6 @@
 import { h, redraw, button, chip, empty, changedOnly } from "../dom.js";
 import { get } from "../api.js";
-import { act, does, failed, label } from "../ask.js";
+import { act, does, label, reading } from "../ask.js";
 import { state } from "../live.js";
 import { ago, left, clock, named, params, t } from "../words.js";
 
@@ -31,18 +31,7 @@ export function open(panel) {
   const log = h("section", { "aria-label": t("approvals.decided") });
   panel.append(h("h2", {}, t("approvals.waiting")), waiting.node, h("h2", {}, t("approvals.decided")), log);
   const drawLog = changedOnly((rows) => redraw(log, rows.length ? rows.map((action) => done(action, refresh)) : empty(t("approvals.nothing_yet"))));
-
-  async function refresh() {
-    try {
-      const data = await get("approvals");
-      waiting.draw(data.waiting);
-      drawLog(data.log);
-    } catch (problem) {
-      failed(waiting.node, problem, refresh);
-    }
-  }
-
-  refresh();
+  const refresh = reading(waiting.node, () => get("approvals"), (data) => { waiting.draw(data.waiting); drawLog(data.log); });
   return { changed: refresh, tick: waiting.tick };
 }
 

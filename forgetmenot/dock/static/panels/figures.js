@@ -1,6 +1,6 @@
 import { h, s, empty, redraw, soon } from "../dom.js";
 import { get } from "../api.js";
-import { failed } from "../ask.js";
+import { reading } from "../ask.js";
 import { count, date, hour, language, named, t } from "../words.js";
 
 // Small charts: plain SVG, with the numbers as a table behind each for whoever reads them another way.
@@ -61,14 +61,6 @@ const columns = (...names) => names.map(column);
 const STATUSES = ["active", "stale", "superseded", "expired", "evicted", "retracted"];
 
 export function open(panel) {
-  async function refresh() {
-    try {
-      draw(await get("figures"));
-    } catch (problem) {
-      failed(panel, problem, refresh);
-    }
-  }
-
   function draw(data) {
     const present = STATUSES.filter((name) => data.notes.some((row) => row.counts[name]));
     const statuses = present.map((name) => t(`note_status.${name}`));
@@ -90,8 +82,7 @@ export function open(panel) {
       ),
     );
   }
-  refresh();
-  return { changed: soon(refresh, 5000) };
+  return { changed: soon(reading(panel, () => get("figures"), draw), 5000) };
 }
 
 // In money where the settings name prices, else in tokens.

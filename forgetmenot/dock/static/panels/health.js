@@ -1,6 +1,6 @@
 import { h, redraw, button, chip, changedOnly, heading, sentence } from "../dom.js";
 import { get } from "../api.js";
-import { failed } from "../ask.js";
+import { reading } from "../ask.js";
 import { ago, count, t } from "../words.js";
 
 const MOODS = { ok: "good", warn: "", bad: "bad" };
@@ -43,15 +43,7 @@ export function open(panel) {
     await refresh();
     from.disabled = false;
   }
-  async function refresh() {
-    try {
-      const asked = everything;
-      draw({ ...await get("health", { all: everything ? 1 : "" }), asked });
-    } catch (problem) {
-      failed(panel, problem, refresh);
-    }
-  }
-  refresh();
+  const refresh = reading(panel, async () => ({ asked: everything, ...await get("health", { all: everything ? 1 : "" }) }), draw);
   let seconds = 0;
   const again = () => { if (!everything) refresh(); };
   return { changed: again, tick() { seconds += 1; if (seconds % 10 === 0) again(); } };

@@ -1,6 +1,6 @@
 import { h, put, redraw, button, changedOnly, empty, heading, soon } from "../dom.js";
 import { get } from "../api.js";
-import { act, failed, label, say } from "../ask.js";
+import { act, failed, label, reading, say } from "../ask.js";
 import { windowed } from "../list.js";
 import { state } from "../live.js";
 import { ago, date, firstSummary, hour, span, t } from "../words.js";
@@ -82,7 +82,7 @@ function openPerson(panel, id) {
     redraw(alone, leftAlone(person.left_alone, refresh));
   }
 
-  put(panel, head, about, adder(t("people.remember"), { target: id }, refresh, t("people.remember_example")), heading(t("memory.notes_title"), past), heard, list.root, h("h2", {}, label("never_mention")), suppression(refresh, { viewer: id }), alone);
+  put(panel, head, about, remember("people.remember", "people.remember_example", { target: id }, refresh), heading(t("memory.notes_title"), past), heard, list.root, h("h2", {}, label("never_mention")), suppression(refresh, { viewer: id }), alone);
   refresh();
   return { close: list.close, changed: soon(refresh) };
 }
@@ -102,16 +102,19 @@ function standingOrPast(query, refresh, nothing) {
   return { list, past };
 }
 
-function adder(title, body, refresh, example) {
-  const field = h("input", { type: "text", maxlength: 200, placeholder: example, "aria-label": title, required: true, minlength: 5 });
+// One field for one operation: what is typed is its parameter `name`.
+function adder(operation, name, body, refresh, label, placeholder, more = {}) {
+  const field = h("input", { type: "text", maxlength: 200, placeholder, "aria-label": label, required: true, ...more });
   return h("form", {
     class: "adder",
     async onsubmit(event) {
       event.preventDefault();
-      if (await act("remember", { ...body, fact: field.value }, event.submitter)) { field.value = ""; refresh(); }
+      if (await act(operation, { ...body, [name]: field.value }, event.submitter)) { field.value = ""; refresh(); }
     },
-  }, h("span", { class: "meta" }, title), h("div", { class: "row" }, field, h("button", { type: "submit", class: "primary" }, t("add"))));
+  }, more.minlength && h("span", { class: "meta" }, label), h("div", { class: "row" }, field, h("button", { type: "submit", class: more.minlength ? "primary" : "" }, t("add"))));
 }
+const remember = (label, example, body, refresh) => adder("remember", "fact", body, refresh, t(label), t(example), { minlength: 5 });
+const suppression = (refresh, viewer = {}) => adder("never_mention", "what", viewer, refresh, t("never.topic"), t("never.example"));
 
 // ── the channel ─────────────────────────────────────────────────────────────────────────────
 
@@ -126,7 +129,7 @@ function openChannel(panel) {
     const rows = await get("left_alone").catch(() => null);
     if (rows) drawAlone(rows.filter((row) => !row.viewer));
   }
-  put(panel, adder(t("channel.remember"), {}, refresh, t("channel.remember_example")), adder(t("channel.joke"), { joke: true }, refresh, t("channel.joke_example")),
+  put(panel, remember("channel.remember", "channel.remember_example", {}, refresh), remember("channel.joke", "channel.joke_example", { joke: true }, refresh),
     heading(t("channel.notes"), past), list.root,
     h("h2", {}, label("never_mention")), suppression(refresh), alone);
   refresh();
@@ -136,17 +139,6 @@ function openChannel(panel) {
 const leftAlone = (rows, refresh) => (rows.length
   ? rows.map((row) => h("li", {}, row.words || t("note.number", { id: `${row.note}` }), " ", button(label("may_mention"), async (event) => { await act("may_mention", { id: row.id }, event.target); refresh(); }, { class: "ghost small", data: { key: `allow${row.id}` } })))
   : h("li", { class: "meta" }, t("never.none")));
-
-function suppression(refresh, viewer = {}) {
-  const field = h("input", { type: "text", maxlength: 200, placeholder: t("never.example"), "aria-label": t("never.topic"), required: true });
-  return h("form", {
-    class: "adder",
-    async onsubmit(event) {
-      event.preventDefault();
-      if (await act("never_mention", { ...viewer, what: field.value }, event.submitter)) { field.value = ""; refresh(); }
-    },
-  }, h("div", { class: "row" }, field, h("button", { type: "submit" }, t("add"))));
-}
 
 // ── all notes, streams ──────────────────────────────────────────────────────────────────────
 
@@ -170,9 +162,7 @@ function openNotes(panel) {
 function openStreams(panel) {
   const opened = new Set();
   const draw = changedOnly((rows) => redraw(panel, rows.length ? h("ol", { class: "timeline" }, rows.map((row) => stream(row, opened))) : empty(soFar(t("streams.none")))));
-  const refresh = () => get("streams").then(draw, (problem) => failed(panel, problem, refresh));
-  refresh();
-  return { changed: soon(refresh, 3000) };
+  return { changed: soon(reading(panel, () => get("streams"), draw), SELDOM) };
 }
 
 function stream(row, opened) {

@@ -207,6 +207,6 @@ function episode(item) {
 function note(item) {
   const about = item.who || t(`scope.${item.scope}`);
   return h("div", { class: `item note ${item.after}` },
-    h("p", {}, chip(t(item.before && item.after === "active" ? "change.restored" : `change.${item.after}`), item.after), " ", h("b", {}, about), " ", item.text),
+    h("p", {}, chip(item.after !== "active" ? t(`note_status.${item.after}`) : t(item.before ? "change.restored" : "change.active"), item.after), " ", h("b", {}, about), " ", item.text),
     h("div", { class: "row" }, h("a", { class: "meta", href: `#memory/note/${item.note}` }, t("note.number", { id: `${item.note}` })), h("span", { class: "meta" }, item.cause), when(item)));
 }

@@ -1,21 +1,12 @@
 import { h, redraw, button, changedOnly, soon } from "../dom.js";
 import { get } from "../api.js";
-import { failed, say, step } from "../ask.js";
+import { reading, say, step } from "../ask.js";
 import { language, t } from "../words.js";
 
 let languages = {};
 
 export function open(panel) {
   let rest = false;
-  async function refresh() {
-    try {
-      const [settings, setup] = await Promise.all([get("settings"), get("setup")]);
-      languages = settings.languages;
-      if (!writing()) draw({ ...settings, autostart: setup.autostart });
-    } catch (problem) {
-      failed(panel, problem, refresh);
-    }
-  }
   // What somebody is about to save is not drawn over by what another page changed.
   const writing = () => panel.querySelector(".save:not([hidden])") !== null;
   const draw = changedOnly((settings) => {
@@ -29,8 +20,10 @@ export function open(panel) {
       h("details", { class: "box advanced", open: rest, ontoggle: (event) => { rest = event.target.open; } }, h("summary", { data: { key: "rest" } }, t("settings.advanced")), h("div", { class: "stack" }, groups(advanced))),
     );
   });
-  refresh();
-  return { changed: soon(refresh) };
+  return { changed: soon(reading(panel, () => Promise.all([get("settings"), get("setup")]), ([settings, setup]) => {
+    languages = settings.languages;
+    if (!writing()) draw({ ...settings, autostart: setup.autostart });
+  })) };
 }
 
 function groups(rows) {
@@ -89,24 +82,24 @@ function setting(row) {
 }
 
 function build(row, id, on) {
-  const { form, value } = row;
-  if (form.kind === "choice") {
-    const node = h("select", { id, data: { key: id }, onchange: on.now }, form.choices.map((name) => h("option", { value: name, selected: name === value }, choice(row, name))));
-    return { node, read: () => node.value, write: (old) => { node.value = old; } };
+  const { form } = row;
+  const props = { id, data: { key: id }, ...(form.kind === "choice" || form.kind === "switch" ? { onchange: on.now } : { oninput: on.changed }) };
+  const node = {
+    choice: () => h("select", props, form.choices.map((name) => h("option", { value: name }, choice(row, name)))),
+    switch: () => h("input", { ...props, type: "checkbox", role: "switch" }),
+    number: () => h("input", { ...props, type: "number", min: form.least, max: form.most, step: form.whole ? 1 : "any" }),
+    list: () => h("input", { ...props, type: "text", placeholder: t("settings.list") }),
+    text: () => (form.long ? h("textarea", { ...props, rows: 4, maxlength: form.most }) : h("input", { ...props, type: "text" })),
+  }[form.kind]();
+  const read = {
+    switch: () => node.checked,
+    number: () => (node.value === "" || Number.isNaN(Number(node.value)) ? null : Number(node.value)),
+    list: () => node.value.split(",").map((word) => word.trim()).filter(Boolean),
+  }[form.kind] || (() => node.value);
+  function write(value) {
+    if (form.kind === "switch") node.checked = value;
+    else node.value = form.kind === "list" ? value.join(", ") : value;
   }
-  if (form.kind === "switch") {
-    const node = h("input", { id, data: { key: id }, type: "checkbox", role: "switch", checked: value, onchange: on.now });
-    return { node, read: () => node.checked, write: (old) => { node.checked = old; } };
-  }
-  if (form.kind === "number") {
-    const node = h("input", { id, data: { key: id }, type: "number", value, min: form.least, max: form.most, step: form.whole ? 1 : "any", oninput: on.changed });
-    return { node, read: () => (node.value === "" || Number.isNaN(Number(node.value)) ? null : Number(node.value)), write: (old) => { node.value = old; } };
-  }
-  if (form.kind === "list") {
-    const node = h("input", { id, data: { key: id }, type: "text", value: value.join(", "), placeholder: t("settings.list"), oninput: on.changed });
-    return { node, read: () => node.value.split(",").map((word) => word.trim()).filter(Boolean), write: (old) => { node.value = old.join(", "); } };
-  }
-  const node = form.long ? h("textarea", { id, data: { key: id }, rows: 4, maxlength: form.most, oninput: on.changed }) : h("input", { id, data: { key: id }, type: "text", oninput: on.changed });
-  node.value = value;
-  return { node, read: () => node.value, write: (old) => { node.value = old; } };
+  write(row.value);
+  return { node, read, write };
 }
