@@ -92,10 +92,8 @@ class ExtractReport:
     added: int = 0
     confirmed: int = 0
     superseded: int = 0
-    malformed: int = 0
     waiting: bool = False
     in_a_row: int = 0
-    set_aside: int = 0
     refused: Counter[str] = field(default_factory=Counter)
 
 
@@ -143,7 +141,7 @@ class Extractor:
         try:
             of_chat = episode.kind in {EpisodeKind.CHAT, EpisodeKind.COUNTED}
             case = await self._case(episode, settings) if of_chat else None
-            changes, answered = await self._propose(case, settings, report) if case is not None else ([], True)
+            changes, answered = await self._propose(case, settings) if case is not None else ([], True)
         except ModelError as error:
             log.debug("episodes wait to be read for notes", error=type(error).__name__)
             report.waiting = True
@@ -167,7 +165,6 @@ class Extractor:
             await episode_redaction.postpone(tx, episode.id, tries=tries, retry_at=now + waiting_time(tries))
             if tries >= MOST_TRIES and await episodes.mark_read(tx, episode.id, now):
                 await run_stats.add_to_latest(tx, {SET_ASIDE: 1})
-                report.set_aside += 1
                 log.warning("a summary is set aside: no model could read it for notes", episode=episode.id)
 
     async def _case(self, episode: Episode, settings: Settings) -> _EpisodeContext | None:
@@ -203,9 +200,7 @@ class Extractor:
             found += await asyncio.to_thread(_best, held, summary, self._clock.now())
         return found[:KNOWN_IN_ALL]
 
-    async def _propose(
-        self, case: _EpisodeContext, settings: Settings, report: ExtractReport
-    ) -> tuple[list[object], bool]:
+    async def _propose(self, case: _EpisodeContext, settings: Settings) -> tuple[list[object], bool]:
         """What rules read in people's own lines, then what the model proposes; and whether it answered.
 
         A small model misses most of what people plainly say of themselves; the rules miss what is said in other words.
@@ -213,11 +208,11 @@ class Extractor:
         counted = case.episode.kind is EpisodeKind.COUNTED  # it says nothing that a model could read
         by_rules = rule_proposals(await events.of_episode(self._db, case.episode.id), case)
         try:
-            return (by_rules if counted else [*by_rules, *await self._ask(case, settings, report)]), True
+            return (by_rules if counted else [*by_rules, *await self._ask(case, settings)]), True
         except ModelBlocked:
             return by_rules, False
 
-    async def _ask(self, case: _EpisodeContext, settings: Settings, report: ExtractReport) -> list[object]:
+    async def _ask(self, case: _EpisodeContext, settings: Settings) -> list[object]:
         most = min(ASKED_FOR, settings.memory.notes_per_episode)
         request = memory_request(
             Purpose.EXTRACT,
@@ -230,7 +225,6 @@ class Extractor:
             changes = proposals((await self._model.generate(replace(request, temperature=temperature))).text)
             if changes is not None:
                 return changes
-            report.malformed += 1
         raise ModelBlocked("The model gave no list of notes.")
 
     async def _take(
