@@ -244,7 +244,7 @@ def _spread(newest: Iterator[PromptLine], material: TailMaterial) -> tuple[Promp
 def _now(material: TailMaterial, factor: float) -> Section:
     minutes = (material.now - material.live_since) // 60_000 if material.live_since else -1
     live = f"; the stream has been live for {minutes // 60} h {minutes % 60} min" if minutes >= 0 else ""
-    text = f"Today is {rows.today(material.now)}, {rows.clock_time(material.now)}{live}.\n\n"
+    text = f"Today is {rows.moment(material.now):%A, %Y-%m-%d, %H:%M} UTC{live}.\n\n"
     return plain_section("now", text, factor)
 
 
