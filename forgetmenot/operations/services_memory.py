@@ -179,17 +179,20 @@ async def _subject_and_fact(context: OperationContext, request: Request, typed: 
     if name.casefold() in {asker.login.casefold(), asker.display_name.casefold()}:
         return own_target(asker), others_fact(rest)
     fact = own_fact(typed, for_channel=asker.moderates)
-    if fact is not None and not await _is_about_another(context, typed, name, rest):
+    # "@bob's cat is mine", "bob hates me"
+    named = typed.strip().startswith("@") or rest.startswith(("'s ", "’s ", ":"))
+    if name.casefold() not in ORDINARY:
+        named = named or bool(await viewers.called(context.db, [name.casefold()]))
+    if fact is not None and not named:
         return own_target(asker), fact
     if not asker.moderates:
         raise Refused("about_yourself" if fact is None else "not_yours")
     if name.casefold() == "the":
         name, rest = first_word(rest)
-    named = typed.startswith("@") or rest.lstrip().startswith(":")
-    about = await _named(context, asker, name, must_be=named)
+    about = await _named(context, asker, name, must_be=typed.startswith("@") or rest.startswith(":"))
     if about is None:
         return Target(), typed
-    return about, others_fact(rest) if about.id is not None or named else typed
+    return about, others_fact(rest) if about.id is not None or rest.lstrip().startswith(":") else typed
 
 
 async def _named(context: OperationContext, asker: Asker, name: str, *, must_be: bool) -> Target | None:
@@ -200,13 +203,6 @@ async def _named(context: OperationContext, asker: Asker, name: str, *, must_be:
         if must_be:
             raise
         return None
-
-
-async def _is_about_another(context: OperationContext, typed: str, name: str, rest: str) -> bool:
-    """Whether a text begins with the name of its subject: "@bob's cat is mine", "bob hates me"."""
-    if typed.strip().startswith("@") or rest.startswith(("'s ", "’s ", ":")):
-        return True
-    return name.casefold() not in ORDINARY and bool(await viewers.called(context.db, [name.casefold()]))
 
 
 async def _keep(
