@@ -330,24 +330,12 @@ async def test_giving_up_just_when_let_in_costs_no_place() -> None:
         pass
 
 
-class Model:
-    """Answers everything."""
-
-    name = "model"
-
-    async def generate(self, _request: ModelRequest) -> ModelAnswer:
-        return ModelAnswer("yes", "model", TokenUsage())
-
-    async def aclose(self) -> None:
-        return None
-
-
 async def refused(day: int, stream: int, limits: LimitSettings) -> set[Purpose]:
     async def used() -> tuple[int, int]:
         return day, stream
 
     limit = SpendLimit(settings=lambda: Settings(limits=limits), used=used)
-    model, found, said = limit.around(Model()), set(), set()
+    model, found, said = limit.around(ScriptedModel()), set(), set()
     for purpose in Purpose:
         try:
             await model.generate(ModelRequest(purpose, "", "", 1))
