@@ -111,8 +111,7 @@ def said_in(text: str, privacy: PrivacySettings) -> list[str]:
     kept: list[str] = []
     for fact in map(fact_of, lasting_claims(text)):
         with contextlib.suppress(FactRefused):
-            allowed = frozenset(privacy.allow_categories)
-            kept.append(checked_fact(defang(fact), allowed=allowed, never=privacy.never_store))
+            kept.append(checked_fact(defang(fact), privacy))
     return kept
 
 

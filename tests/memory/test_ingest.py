@@ -16,7 +16,8 @@ from forgetmenot.memory.erasure import erase
 from forgetmenot.store import opt_outs, personal_data, run_stats
 from forgetmenot.store.database import Database
 from tests.full_disk import no_room
-from tests.memory.conftest import Channel, FakeModel, line, open_channel
+from tests.memory.conftest import SAID_SOMETHING, Channel, line, open_channel
+from tests.notes_world import Scripted
 from tests.rows import put
 
 
@@ -82,7 +83,7 @@ async def test_a_clear_may_come_before_its_line(channel: Channel, restart: bool)
     channel.ingest.take(Redaction(at=now, user_id="id-bob", duration_s=60))
     await channel.ingest.flush()
     if restart:
-        channel = await open_channel(channel.db, channel.clock, channel.settings, FakeModel())
+        channel = await open_channel(channel.db, channel.clock, channel.settings, Scripted(SAID_SOMETHING))
     channel.say("alice", "cleared", id="late")
     channel.ingest.take(line("bob", "also cleared", now - 1), addressed=False)
     channel.ingest.take(line("bob", "later", now + 1), addressed=False)
