@@ -183,16 +183,14 @@ class BriefWriter:
     async def _make(self, people: Sequence[_Sources], settings: Settings, suppressed: SuppressionFilter) -> int:
         """Ask for these people's briefs and store them. Whoever the answer leaves out is asked for in the next pass.
 
-        What the model blocks, or answers with nobody's, is halved until it is one person's, who then has none: what one
-        viewer got into the memory costs no other their brief. Raises ModelError.
+        What the model blocks, or answers with nobody's, is asked for one by one: what one viewer got into the memory
+        costs no other their brief. Raises ModelError.
         """
         texts: dict[str, str] = {}
         with contextlib.suppress(ModelBlocked):
             texts = await self._written_briefs(people, settings, suppressed)
         if not texts and len(people) > 1:
-            half = len(people) // 2
-            first = await self._make(people[:half], settings, suppressed)
-            return first + await self._make(people[half:], settings, suppressed)
+            return sum([await self._make([one], settings, suppressed) for one in people])
         # an empty brief is stored for one person alone whom the model blocks, so that it is not asked again
         answered = [(one, texts.get(one.viewer_id, "")) for one in people if one.viewer_id in texts or not texts]
         return await self._put(answered, speaking(settings).name)
