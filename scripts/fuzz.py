@@ -20,6 +20,7 @@ import sys
 import sysconfig
 import tempfile
 import time
+import traceback
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from functools import cache, partial
@@ -277,11 +278,8 @@ class Tried:
         except reader.may_raise:
             self.refused += 1
         except Exception as error:  # noqa: BLE001  # what this looks for
-            trace = error.__traceback__
-            while trace is not None and trace.tb_next is not None:
-                trace = trace.tb_next
-            where = f"{Path(trace.tb_frame.f_code.co_filename).name}:{trace.tb_lineno}" if trace is not None else ""
-            self.faults.setdefault(f"{type(error).__name__} at {where}", text)
+            last = traceback.extract_tb(error.__traceback__)[-1]
+            self.faults.setdefault(f"{type(error).__name__} at {Path(last.filename).name}:{last.lineno}", text)
         took = time.process_time() - began
         if took > TOO_LONG_S and took > self.slowest_s:
             self.faults["slow"] = text

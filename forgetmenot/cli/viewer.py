@@ -30,26 +30,25 @@ OPT_KEYS = 'JSON: {"id", "opted_out"}.'
 def add(subparsers: common.Commands) -> None:
     """Name the command and its options."""
     actions = common.add_actions(subparsers, "viewer", "show, export or erase what is stored about one viewer")
-    common.add_command(actions, "show", "show what is stored about a viewer", common.on_memory(_show), keys=SHOW_KEYS)
-    about = "everything stored about a viewer, as one JSON file"
-    export = common.add_command(actions, "export", about, common.on_memory(_export), keys=EXPORT_KEYS)
+    common.add_command(actions, "show", common.on_memory(_show), keys=SHOW_KEYS)
+    export = common.add_command(actions, "export", common.on_memory(_export), keys=EXPORT_KEYS)
     export.add_argument("--out", type=Path, metavar="FILE", help="write to this file instead of printing")
-    erase = common.add_command(actions, "erase", "permanently delete a viewer's data", _erase, keys=ERASE_KEYS)
+    erase = common.add_command(actions, "erase", _erase, keys=ERASE_KEYS)
     erase.add_argument("--yes", action="store_true", help="do not ask for confirmation")
     for operation, about in (
         ("opt_out", "store nothing about a viewer from now on"),
         ("opt_in", "remember a viewer again"),
     ):
-        opting = common.add_command(actions, operation.replace("_", ""), about, common.on_memory(_opt), keys=OPT_KEYS)
+        opting = common.add_command(actions, operation.replace("_", ""), common.on_memory(_opt), about, keys=OPT_KEYS)
         opting.set_defaults(operation=operation)
     for parser in actions.choices.values():
         parser.add_argument("login", metavar="LOGIN", help="their current login or Twitch ID")
-    about = "search again for somebody who was erased"
-    receipt = common.add_command(actions, "receipt", about, common.on_memory(_receipt), keys=RECEIPT_KEYS)
+    receipt = common.add_command(actions, "receipt", common.on_memory(_receipt), keys=RECEIPT_KEYS)
     receipt.add_argument("code", metavar="CODE", help="the code that ended the erasure")
 
 
 async def _show(db: "Database", arguments: argparse.Namespace) -> None:
+    """Show what is stored about a viewer."""
     from forgetmenot.memory.episodes.viewer_briefs import about_viewer
     from forgetmenot.memory.notes.note_merge import LIVE
     from forgetmenot.memory.notes.provenance import names_for
@@ -88,6 +87,7 @@ def _read(row: dict[str, object]) -> dict[str, object]:
 
 
 async def _receipt(db: "Database", arguments: argparse.Namespace) -> int:
+    """Search again for somebody who was erased."""
     from forgetmenot.clock import iso
     from forgetmenot.memory.receipts import check
 
@@ -111,6 +111,7 @@ async def _receipt(db: "Database", arguments: argparse.Namespace) -> int:
 
 
 async def _export(db: "Database", arguments: argparse.Namespace) -> None:
+    """Everything stored about a viewer, as one JSON file."""
     import msgspec
 
     parts: dict[str, Any] = dict((await common.done(db, "export", {"viewer": arguments.login})).data)
@@ -128,6 +129,7 @@ async def _export(db: "Database", arguments: argparse.Namespace) -> None:
 
 
 def _erase(arguments: argparse.Namespace) -> int:
+    """Permanently delete a viewer's data."""
     common.run_async(common.on_memory(_check_known)(arguments))  # before somebody is asked to type it again
     login = arguments.login
     warning = f"This permanently erases everything about {login} and cannot be undone."

@@ -90,16 +90,18 @@ async def heard_facts(
                 held.append(HeardFact(line.seq, line.viewer_id, fact, line.at, line.event_id))
             facts_since.append(fact)
     quiet = await suppression.load_filter(source) if quiet is None else quiet
-    newest = sorted(held)[-limit:]
-    known = {who: await notes.of_subject(source, who, LIVE) for who in {one.viewer_id for one in newest}}
-    since = {one.viewer_id: one.at for one in sorted(newest, key=lambda one: -one.at)}
-    gone = {who for who, at in since.items() if await notes.withdrawn_since(source, who, at)}
-    newest = [one for one in newest if one.viewer_id not in gone or not await _was_withdrawn(source, one)]
-    return [
-        one._replace(fact=await suppression.without_hidden_names(source, one.fact, one.viewer_id))
-        for one in newest
-        if await _may_be_shown(source, one, quiet, known[one.viewer_id])
-    ]
+    known: dict[str, tuple[list[Note], bool]] = {}
+    shown: list[HeardFact] = []
+    for one in sorted(held)[-limit:]:
+        who = one.viewer_id
+        if who not in known:
+            withdrew = await notes.withdrawn_since(source, who, one.at)
+            known[who] = await notes.of_subject(source, who, LIVE), bool(withdrew)
+        live, any_withdrawn = known[who]
+        withdrawn = await notes.withdrawn_since(source, who, one.at) if any_withdrawn else []
+        if await _may_be_shown(source, one, quiet, live, withdrawn):
+            shown.append(one._replace(fact=await suppression.without_hidden_names(source, one.fact, who)))
+    return shown
 
 
 def said_in(text: str, privacy: PrivacySettings) -> list[str]:
@@ -113,17 +115,14 @@ def said_in(text: str, privacy: PrivacySettings) -> list[str]:
     return kept
 
 
-async def _was_withdrawn(source: Source, one: HeardFact) -> bool:
-    """Whether a note that says the same was taken back or replaced since."""
-    withdrawn = await notes.withdrawn_since(source, one.viewer_id, one.at)
-    return any(relate(note.fact, one.fact) is Relation.DUPLICATE for note in withdrawn)
-
-
-async def _may_be_shown(source: Source, one: HeardFact, quiet: SuppressionFilter, known: Sequence[Note]) -> bool:
-    """Whether it is neither a note already, nor outdone by one, nor forgotten, nor never to be mentioned."""
-    for note in known:  # one that says the same, or something else that was said later
+async def _may_be_shown(
+    source: Source, one: HeardFact, quiet: SuppressionFilter, live: Sequence[Note], withdrawn: Sequence[Note]
+) -> bool:
+    """Whether it is no note, not outdone by one or withdrawn since, nor forgotten, nor never to be mentioned."""
+    for note in (*live, *withdrawn):  # one that says the same, or something else that was said later
         relation = relate(note.fact, one.fact)
-        if relation is Relation.DUPLICATE or (relation is Relation.CONFLICT and note.last_confirmed_at >= one.at):
+        outdone = relation is Relation.CONFLICT and note in live and note.last_confirmed_at >= one.at
+        if relation is Relation.DUPLICATE or outdone:
             return False
     if quiet.has(one.fact, [one.viewer_id]):
         return False

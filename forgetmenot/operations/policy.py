@@ -85,7 +85,7 @@ def _parameters(case: Case) -> Ruling | None:
 
 
 def _class_mode(case: Case) -> Ruling | None:
-    mode = class_mode(case.action, case.settings)
+    mode = class_mode(case.action, case.settings.actions)
     if mode in {"off", "shadow"}:
         return _deny("class_off" if mode == "off" else "class_shadow")
     return _ask("class_ask") if mode == "ask" else None

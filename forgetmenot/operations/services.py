@@ -133,7 +133,7 @@ async def rate(context: OperationContext, request: Request, *, good: bool) -> Op
     if reply_id is None or await bot_messages.get(context.db, reply_id) is None:
         return OperationResult(ok=False, code="no_reply_rated")
     async with context.db.write() as tx:
-        await bot_messages.rate(tx, reply_id, good=good)
+        await bot_messages.set_outcome(tx, reply_id, "good" if good else "bad")
     return OperationResult(ok=True, code="rated")
 
 

@@ -72,7 +72,7 @@ class ReplyPreview:
         self._db = db
         self._settings = settings
         self._clock = clock
-        self._keeper = keeper or PrefixKeeper(db=db, recall=recall, settings=settings, clock=clock, model=model)
+        self._keeper = keeper or PrefixKeeper(db=db, recall=recall, settings=settings, model=model)
         self._gatherer = ContextGatherer(db=db, recall=recall, clock=clock)
         self._identity = identity
 

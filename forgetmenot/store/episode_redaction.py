@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
-from forgetmenot.store import bot_messages, events, streams
+from forgetmenot.store import bot_messages, events
 from forgetmenot.store.database import Database, Source, Transaction
 from forgetmenot.store.episodes import NewEpisode, columns_of, drop_empty, write_people
 
@@ -89,8 +89,6 @@ async def rewrite(db: Database, episode_id: int, new: NewEpisode, now: int) -> b
         await tx.execute("DELETE FROM episode_people WHERE episode_id = ?", (episode_id,))
         await write_people(tx, episode_id, new.people)
         await _let_notes_go(tx, episode_id, now)
-        # the recap was made of the summary that went, and may say again what was cleared
-        await streams.forget_recap(tx, new.stream_id)
     return True
 
 
@@ -108,7 +106,6 @@ async def remove(db: Database, gone: Dirty, now: int) -> bool:
         if not await _still_rests_on(tx, gone.id, ()):
             return False
         await _let_notes_go(tx, gone.id, now)
-        await streams.forget_recap(tx, gone.stream_id)
         await tx.execute("UPDATE events SET episode_id = NULL WHERE episode_id = ?", (gone.id,))
         empty = "summary = '', topic = '', events = 0, dirty_at = NULL"
         await tx.execute(f"UPDATE episodes SET {empty} WHERE id = ?", (gone.id,))  # noqa: S608  # a constant

@@ -234,10 +234,7 @@ async def play_unseen(path: Path, split: str) -> Tally:
                     await player.order("maintenance")
                 await player.hear("visitor", f"@ForgetMeNot {one['question']}")
                 known = await _known(player, people)
-                shown = [await player.seen_rows(name) for name in ("others", "channel_notes", "channel_notes_more")]
-                prompt = " | ".join(row for rows in shown for row in rows).casefold()
-                tally.add(f"{when}: memory: {one['kind']}, {way}", f"{text} → {known}", holds=_is_right(one, known))
-                tally.add(f"{when}: prompt: {one['kind']}, {way}", f"{text} → {prompt}", holds=_is_right(one, prompt))
+                tally.add(f"{when}: {one['kind']}, {way}", f"{text} → {known}", holds=_is_right(one, known))
     return tally
 
 

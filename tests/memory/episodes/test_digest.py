@@ -130,7 +130,7 @@ async def test_a_recap_that_goes_takes_the_digest_along(world: World, digests: M
     made, _ = digests(answer("x"))
     await made.write_digest()
     async with world.db.write() as tx:
-        await streams.forget_recap(tx, stream)
+        await tx.execute("UPDATE streams SET recap = '', recapped_at = NULL WHERE id = ?", (stream,))
     assert await digest(world) == ""
 
 
@@ -141,7 +141,7 @@ async def test_a_recap_that_goes_while_the_model_thinks_is_not_told(world: World
 
     async def forget() -> None:
         async with world.db.write() as tx:
-            await streams.forget_recap(tx, stream)
+            await tx.execute("UPDATE streams SET recap = '', recapped_at = NULL WHERE id = ?", (stream,))
 
     model.meanwhile = forget
     assert not await made.write_digest()
