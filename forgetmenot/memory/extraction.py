@@ -20,7 +20,7 @@ from forgetmenot.domain.memory import Episode, EpisodeKind, Note, Scope
 from forgetmenot.domain.model import Purpose
 from forgetmenot.errors import ODD_INPUT, ModelBlocked, ModelError, StoreRefused
 from forgetmenot.logs import log
-from forgetmenot.memory.episodes.prompts import memory_request, output_limit
+from forgetmenot.memory.episodes.prompts import memory_request
 from forgetmenot.memory.episodes.summarizer import OFFICIAL, TEMPERATURES, window_case
 from forgetmenot.memory.episodes.transcript import waiting_time
 from forgetmenot.memory.grounding import Evidence, Said
@@ -218,7 +218,8 @@ class Extractor:
             Purpose.EXTRACT,
             SYSTEM % most,
             case.prompt,
-            output_limit(WORDS_PER_CHANGE * most, settings.model),
+            WORDS_PER_CHANGE * most,
+            settings.model,
             SCHEMA,
         )
         for temperature in TEMPERATURES:

@@ -200,11 +200,8 @@ class BriefWriter:
     ) -> dict[str, str]:
         ids = [one.viewer_id for one in people]
         handles = Handles.of([*ids, *(who for one in people for s in (*one.facts, *one.lately) for who in ids_in(s))])
-        request = prompts.briefs_request(
-            [([handles.hide(s) for s in one.facts], [handles.hide(s) for s in one.lately]) for one in people],
-            characters=CHARACTERS,
-            max_output_tokens=prompts.output_limit(len(people) * CHARACTERS // 4, settings.model),
-        )
+        sources = [([handles.hide(s) for s in one.facts], [handles.hide(s) for s in one.lately]) for one in people]
+        request = prompts.briefs_request(sources, CHARACTERS, settings.model)
         answers = prompts.read_briefs((await self._model.generate(request)).text)
         texts = {}
         for one in people:
