@@ -61,7 +61,9 @@ TAGS = "@badges=moderator/1;id=b1;user-id=42;display-name=Bob;tmi-sent-ts=178489
 SETTINGS, SCREEN_NOW = Settings(), 1_784_894_400_000
 PEOPLE = {"P1": NoteSubject("1", spoke=True, addressed=True, hidden=False)}
 CHAT_READ = Evidence([Said("1", "I play drums")])
-SCREEN = Screen(PEOPLE, lambda text: text.replace("P1", "<@1>"), CHAT_READ, chat=True, min_confidence=0.4)
+SCREEN = Screen(
+    PEOPLE, lambda text: text.replace("P1", "<@1>"), CHAT_READ, chat=True, min_confidence=0.4, privacy=PrivacySettings()
+)
 
 
 # ── the readers ─────────────────────────────────────────────────────────────────────────────

@@ -8,7 +8,7 @@ from collections.abc import AsyncIterator, Callable
 from forgetmenot.app.bot import Bot
 from forgetmenot.app.control import BotControl, ConnectionStatus
 from forgetmenot.app.setup import SetupService
-from forgetmenot.dock.security import HOST, check_host
+from forgetmenot.dock.security import HOST
 from forgetmenot.dock.server import open_dock
 from forgetmenot.errors import SettingsError, StoreError
 from forgetmenot.settings.live_settings import LiveSettings
@@ -33,7 +33,6 @@ async def serve_dock(
     if not wanted.port:
         yield ""
         return
-    check_host(wanted.host)
     port = usable_port(wanted.port) if any_port else wanted.port
     async with contextlib.AsyncExitStack() as stack:
         control = BotControl(bot, settings, around)

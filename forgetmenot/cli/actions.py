@@ -29,32 +29,31 @@ live), "does", "params", "scope", "undo"}], "rules": [{"rule", "says", "a_person
 def add(subparsers: common.Commands) -> None:
     """Name the commands and their options."""
     actions = common.add_actions(subparsers, "actions", "approve or deny what the bot wants to do; see what it did")
-    common.add_command(actions, "list", "what waits for approval", common.on_memory(_list), keys=KEYS)
-    log = common.add_command(actions, "log", "what was proposed and what happened", common.on_memory(_log), keys=KEYS)
+    common.add_command(actions, "list", common.on_memory(_list), keys=KEYS)
+    log = common.add_command(actions, "log", common.on_memory(_log), keys=KEYS)
     log.add_argument("--limit", type=common.number_from(1), default=20, metavar="N", help="how many (default: 20)")
     for name in ("approve", "deny", "undo"):
         decide = common.add_command(
-            actions, name, f"{name} it", common.on_memory(_decide), keys='JSON: {"id", "ok", "line"}.'
+            actions, name, common.on_memory(_decide), f"{name} it", keys='JSON: {"id", "ok", "line"}.'
         )
         decide.add_argument("id", type=common.number_from(1), metavar="ID", help="its number")
-    about = "turn on an action that was paused after failures"
-    enable = common.add_command(actions, "enable", about, common.on_memory(_enable), keys='JSON: {"enabled": [names]}.')
+    enable = common.add_command(actions, "enable", common.on_memory(_enable), keys='JSON: {"enabled": [names]}.')
     enable.add_argument("name", nargs="?", default="", metavar="NAME", help="its name (default: all of them)")
 
     policy = common.add_actions(subparsers, "policy", "see what the bot may do, and try a proposal")
-    about = "show what each rule says about a proposal"
-    explain = common.add_command(policy, "explain", about, _explain, keys=EXPLAIN_KEYS, config=True)
+    explain = common.add_command(policy, "explain", _explain, keys=EXPLAIN_KEYS, config=True)
     explain.add_argument("--viewer", required=True, metavar="LOGIN", help="who asks for it (login or Twitch ID)")
     explain.add_argument("--action", required=True, metavar="JSON", help=f"as in '{EXAMPLE}'")
     explain.add_argument("--message", default="", metavar="TEXT", help="what the viewer said")
     explain.add_argument("--offline", action="store_true", help="as if the stream were not live")
-    common.add_command(policy, "table", "show all actions and rules", _table, keys=TABLE_KEYS, config=True, db=False)
+    common.add_command(policy, "table", _table, keys=TABLE_KEYS, config=True, db=False)
 
 
 # What waits, and what was done.
 
 
 async def _list(db: "Database", arguments: argparse.Namespace) -> None:
+    """What waits for approval."""
     from forgetmenot.store import action_logs
 
     waiting = await action_logs.waiting(db, common.time_of("now", None))
@@ -62,6 +61,7 @@ async def _list(db: "Database", arguments: argparse.Namespace) -> None:
 
 
 async def _log(db: "Database", arguments: argparse.Namespace) -> None:
+    """What was proposed and what happened."""
     from forgetmenot.store import action_logs
 
     await _show(db, arguments, await action_logs.latest(db, arguments.limit), "Nothing has been proposed yet.")
@@ -77,6 +77,7 @@ async def _decide(db: "Database", arguments: argparse.Namespace) -> int:
 
 
 async def _enable(db: "Database", arguments: argparse.Namespace) -> None:
+    """Turn on an action that was paused after failures."""
     result = await common.done(db, "enable", {"name": arguments.name})
     names = tuple(map(str, result.data["names"])) if isinstance(result.data["names"], list) else ()
     line = f"Turned on again: {', '.join(names)}." if names else "No action was paused after failures."
@@ -128,6 +129,7 @@ def _when(arguments: argparse.Namespace, code: str) -> str:
 
 
 async def _explain(arguments: argparse.Namespace) -> None:
+    """Show what each rule says about a proposal."""
     from forgetmenot.operations.policy import explain
 
     settings, now = common.chosen_settings(arguments.config), common.time_of("now", None)
@@ -180,6 +182,7 @@ async def _facts(
 
 
 def _table(arguments: argparse.Namespace) -> None:
+    """Show all actions and rules."""
     from forgetmenot.languages import reason
     from forgetmenot.operations.catalogue import ACTIONS
     from forgetmenot.operations.policy import RULES
@@ -211,7 +214,7 @@ def _entry(action: "Action", settings: "Settings") -> dict[str, object]:
     return {
         "name": action.name,
         "class": action.kind,
-        "mode": "off" if off else class_mode(action, settings),
+        "mode": "off" if off else class_mode(action, settings.actions),
         "does": action.does,
         "params": {
             param.name: {"kind": param.kind, "least": param.least, "most": param.most} for param in action.params

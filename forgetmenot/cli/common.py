@@ -2,6 +2,7 @@
 
 import argparse
 import asyncio
+import inspect
 import os
 import re
 import shutil
@@ -9,6 +10,7 @@ import sys
 import textwrap
 from collections.abc import Awaitable, Callable, Coroutine, Iterator, Mapping
 from contextlib import contextmanager
+from functools import wraps
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TextIO, TypeAlias
 
@@ -67,23 +69,27 @@ def data_folder() -> Path:
     return Path(platformdirs.user_data_dir("forgetmenot", appauthor=False))
 
 
-def add_command(  # noqa: PLR0913  # which options it has
+def add_command(
     commands: Commands,
     name: str,
-    help_text: str,
     run: Run,
+    help_text: str = "",
     *,
-    about: str = "",
     keys: str = "",
     config: bool = False,
     db: bool = True,
     json: bool = True,
 ) -> argparse.ArgumentParser:
-    """Add a command, or an action of one. `about`: its description; `keys`: its JSON; the rest: options it has."""
+    """Add a command, or an action of one. `keys`: its JSON; the rest: options it has.
+
+    Its help is the first line of what `run` says of itself, or `help_text`; its description is what follows there.
+    """
+    first, _, about = inspect.cleandoc(run.__doc__ or "").partition("\n\n")
+    help_text = help_text or first[:1].lower() + first[1:].rstrip(".")
     parser = commands.add_parser(
         name,
         help=help_text,
-        description=textwrap.fill(about or help_text, 100),
+        description=textwrap.fill(" ".join((about or help_text).split()), 100),
         epilog=keys,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
@@ -156,6 +162,7 @@ def on_memory(
 ) -> Callable[[argparse.Namespace], Coroutine[Any, Any, int | None]]:
     """A command's work on the memory that `--db` names, which must exist."""
 
+    @wraps(work)
     async def run(arguments: argparse.Namespace) -> int | None:
         from forgetmenot.store.database import open_database
 

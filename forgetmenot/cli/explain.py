@@ -50,53 +50,20 @@ Tokens are as billed; costs need [prices] in the settings. Old calls are deleted
 
 def add(subparsers: common.Commands) -> None:
     """Name the commands and their options."""
-    prompt = common.add_command(
-        subparsers,
-        "prompt",
-        "show the exact prompt for a message, without sending anything",
-        _prompt,
-        about="Shows the prompt for a message from that viewer, with the tokens of each part. No model is asked, and "
-        "nothing is sent or written.",
-        keys=PROMPT_KEYS,
-        config=True,
-    )
+    prompt = common.add_command(subparsers, "prompt", _prompt, keys=PROMPT_KEYS, config=True)
     prompt.add_argument("--viewer", required=True, metavar="LOGIN", help="who writes it: a login or a Twitch ID")
     prompt.add_argument("--message", required=True, metavar="TEXT", help="what they write")
     prompt.add_argument("--now", metavar="ISO", help="use this time instead of now (without a zone: UTC)")
-    why = common.add_command(
-        subparsers,
-        "why",
-        "show why the bot said something",
-        common.on_memory(_why),
-        about="Shows everything about one reply: who asked, what the prompt contained, what was decided and sent. "
-        "Without an ID it lists the last replies.",
-        keys=WHY_KEYS,
-        config=True,
-    )
+    why = common.add_command(subparsers, "why", common.on_memory(_why), keys=WHY_KEYS, config=True)
     reply = "the reply's ID (default: list the last ones)"
     why.add_argument("reply", nargs="?", type=common.number_from(1), metavar="REPLY_ID", help=reply)
-    recall = common.add_command(
-        subparsers,
-        "recall",
-        "show the notes that a message would bring up",
-        _recall,
-        about="Shows the notes about a viewer that a message would bring up, best first.",
-        keys=RECALL_KEYS,
-    )
+    recall = common.add_command(subparsers, "recall", _recall, keys=RECALL_KEYS)
     recall.add_argument("text", nargs="?", metavar="TEXT", help="the message")
     recall.add_argument("--viewer", metavar="LOGIN", help="the viewer (login or id)")
     recall.add_argument("--batch", metavar="FILE", help="questions as JSON lines (- reads standard input)")
     recall.add_argument("--limit", type=common.number_from(1), default=10, help="at most this many notes (default: 10)")
     recall.add_argument("--now", metavar="ISO", help="the time to recall at (default: now)")
-    cost = common.add_command(
-        subparsers,
-        "cost",
-        "show what calls to AI models cost",
-        common.on_memory(_cost),
-        about="Shows tokens and, if the settings have prices, money.",
-        keys=COST_KEYS,
-        config=True,
-    )
+    cost = common.add_command(subparsers, "cost", common.on_memory(_cost), keys=COST_KEYS, config=True)
     cost.add_argument("--since", default="30d", metavar="SPAN", help="how far back, such as 12h or 7d (default: 30d)")
     cost.add_argument("--by", choices=GROUPS, default="purpose", help="group the calls by (default: purpose)")
 
@@ -105,6 +72,11 @@ def add(subparsers: common.Commands) -> None:
 
 
 async def _prompt(arguments: argparse.Namespace) -> None:
+    """Show the exact prompt for a message, without sending anything.
+
+    Shows the prompt for a message from that viewer, with the tokens of each part. No model is asked, and nothing is
+    sent or written.
+    """
     path, settings = common.existing_database(arguments), common.chosen_settings(arguments.config)
     now = common.time_of("--now", arguments.now) if arguments.now else None
     prompt = await build_prompt(path, settings, arguments.viewer, arguments.message, now)
@@ -155,6 +127,11 @@ def _print_prompt(prompt: "Prompt", settings: Settings) -> None:
 
 
 async def _why(db: "Database", arguments: argparse.Namespace) -> None:
+    """Show why the bot said something.
+
+    Shows everything about one reply: who asked, what the prompt contained, what was decided and sent. Without an ID it
+    lists the last replies.
+    """
     from forgetmenot.reply.explanation import explain, in_words, used
     from forgetmenot.settings import prices
     from forgetmenot.store import bot_messages
@@ -196,6 +173,10 @@ def reply_as_json(explained: "ReplyExplanation", cost: float | None) -> dict[str
 
 
 async def _recall(arguments: argparse.Namespace) -> None:
+    """Show the notes that a message would bring up.
+
+    Shows the notes about a viewer that a message would bring up, best first.
+    """
     from forgetmenot.clock import ManualClock
     from forgetmenot.memory.recall import Recall
     from forgetmenot.store.database import open_database
@@ -263,6 +244,10 @@ async def _answer(db: "Database", recall: "Recall", number: int, line: str) -> d
 
 
 async def _cost(db: "Database", arguments: argparse.Namespace) -> None:
+    """Show what calls to AI models cost.
+
+    Shows tokens and, if the settings have prices, money.
+    """
     from forgetmenot.app.evaluation import period_of
     from forgetmenot.settings import prices
     from forgetmenot.store import model_calls

@@ -29,21 +29,16 @@ Answer = dict[str, Any]
 
 def add(subparsers: common.Commands) -> None:
     """Name the command's options."""
-    common.add_command(
-        subparsers,
-        "mcp",
-        "let an AI assistant on this computer search the memory",
-        _run,
-        about="Serves the memory to an AI assistant by the Model Context Protocol, on standard input and output: "
-        "search, profile and why. It changes nothing. Its answers go to the assistant and to the model behind it. It "
-        'needs the extra package: uv tool install ".[mcp]".',
-        config=True,
-        json=False,
-    )
+    common.add_command(subparsers, "mcp", _run, config=True, json=False)
 
 
 async def _run(arguments: argparse.Namespace) -> None:
-    """Serve until the assistant closes the connection."""
+    """Let an AI assistant on this computer search the memory.
+
+    Serves the memory to an AI assistant by the Model Context Protocol, on standard input and output: search, profile
+    and why. It changes nothing. Its answers go to the assistant and to the model behind it. It needs the extra package:
+    uv tool install ".[mcp]".
+    """
     path = common.existing_database(arguments)
     settings = common.chosen_settings(arguments.config)
     try:

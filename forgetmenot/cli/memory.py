@@ -52,25 +52,22 @@ CHANGES = (
 def add(subparsers: common.Commands) -> None:
     """Name the actions and their options."""
     actions = common.add_actions(subparsers, "memory", "list, explain, correct, import and export notes")
-    listing = common.add_command(
-        actions, "list", "notes in the order of their ids", common.on_memory(_list), keys=LIST_KEYS
-    )
+    listing = common.add_command(actions, "list", common.on_memory(_list), keys=LIST_KEYS)
     add_filters(listing)
     listing.add_argument("--limit", type=common.number_from(1), default=1_000, help="at most this many (default: 1000)")
     listing.add_argument("--after", type=common.number_from(0), default=0, metavar="ID", help="only ids above this one")
-    show = common.add_command(actions, "show", "one note", common.on_memory(_show), keys=NOTE_KEYS)
-    why = common.add_command(actions, "why", "where a note comes from", common.on_memory(_why), keys=WHY_KEYS)
+    show = common.add_command(actions, "show", common.on_memory(_show), keys=NOTE_KEYS)
+    why = common.add_command(actions, "why", common.on_memory(_why), keys=WHY_KEYS)
     of_one_note = [show, why]
     for name, operation, help_text in CHANGES:
-        change = common.add_command(actions, name, help_text, common.on_memory(_change), keys=CHANGED_KEYS)
+        change = common.add_command(actions, name, common.on_memory(_change), help_text, keys=CHANGED_KEYS)
         change.set_defaults(operation=operation)
         of_one_note.append(change)
     for parser in of_one_note:
         parser.add_argument("id", type=common.number_from(1), metavar="ID", help="the note's number")
         if parser.get_default("operation") == "edit":
             parser.add_argument("text", nargs="+", metavar="TEXT", help="the fact as it should be, without its subject")
-    about = "show, extend or shorten the list of what is never mentioned"
-    never = common.add_command(actions, "never", about, common.on_memory(_never), keys=NEVER_KEYS)
+    never = common.add_command(actions, "never", common.on_memory(_never), keys=NEVER_KEYS)
     never.add_argument("words", nargs="*", metavar="WORDS", help="a topic, a fact, or #ID of a note")
     never.add_argument("--viewer", metavar="LOGIN", help="only about this viewer (default: about anybody)")
     never.add_argument("--remove", type=common.number_from(1), metavar="N", help="remove entry N from the list")
@@ -78,6 +75,7 @@ def add(subparsers: common.Commands) -> None:
 
 
 async def _list(db: "Database", arguments: argparse.Namespace) -> None:
+    """Notes in the order of their ids."""
     from forgetmenot.store import notes
 
     page = await notes.page(
@@ -91,6 +89,7 @@ async def _list(db: "Database", arguments: argparse.Namespace) -> None:
 
 
 async def _show(db: "Database", arguments: argparse.Namespace) -> None:
+    """One note."""
     from forgetmenot.store import notes
 
     note = await notes.get(db, arguments.id)
@@ -110,6 +109,7 @@ def _no_note(note_id: int) -> InputError:
 
 
 async def _why(db: "Database", arguments: argparse.Namespace) -> None:
+    """Where a note comes from."""
     from forgetmenot.app import control
     from forgetmenot.memory.notes.provenance import explain, in_words
 
@@ -140,6 +140,7 @@ async def _change(db: "Database", arguments: argparse.Namespace) -> None:
 
 
 async def _never(db: "Database", arguments: argparse.Namespace) -> None:
+    """Show, extend or shorten the list of what is never mentioned."""
     from forgetmenot.store import notes, viewers
 
     if arguments.remove is not None:
@@ -242,23 +243,19 @@ and the copies beside the memory are dropped. JSON: {"opted_out", "forgotten", "
 
 def add_files(actions: common.Commands) -> None:
     """Name the actions that read or write files, and their options."""
-    importing = common.add_command(
-        actions, "import", "import notes from JSON lines", _import, keys=IMPORT_KEYS, config=True
-    )
+    importing = common.add_command(actions, "import", _import, keys=IMPORT_KEYS, config=True)
     importing.add_argument("file", metavar="FILE", nargs="?", default="-", help="the notes (default: standard input)")
     importing.add_argument("--from", dest="original", type=Path, metavar="FILE.db", help="the original bot's database")
     importing.add_argument("--merge", action="store_true", help="confirm or replace existing notes")
     importing.add_argument("--dry-run", action="store_true", help="only say what would come in")
     importing.add_argument("--unfiltered", action="store_true", help="skip the filter for sensitive facts")
-    add_filters(
-        common.add_command(actions, "export", "print notes as JSON lines", common.on_memory(_export), keys=EXPORT_KEYS)
-    )
-    backup = common.add_command(actions, "backup", "copy the memory, without chat", _backup, keys=BACKUP_KEYS)
+    add_filters(common.add_command(actions, "export", common.on_memory(_export), keys=EXPORT_KEYS))
+    backup = common.add_command(actions, "backup", _backup, keys=BACKUP_KEYS)
     backup.add_argument("path", type=Path, metavar="PATH", nargs="?", help="where to (default: beside the memory)")
-    restore = common.add_command(actions, "restore", "restore a backup", _restore, keys=RESTORE_KEYS)
+    restore = common.add_command(actions, "restore", _restore, keys=RESTORE_KEYS)
     restore.add_argument("path", type=Path, metavar="PATH", help="the backup")
     restore.add_argument("--yes", action="store_true", help="do not ask for confirmation")
-    common.add_command(actions, "new-key", "go on without the key file, if it is lost", _new_key, keys=NEW_KEY_KEYS)
+    common.add_command(actions, "new-key", _new_key, keys=NEW_KEY_KEYS)
 
 
 def add_filters(parser: argparse.ArgumentParser) -> None:
@@ -278,6 +275,7 @@ def status_of(arguments: argparse.Namespace) -> str | None:
 
 
 async def _import(arguments: argparse.Namespace) -> int:
+    """Import notes from JSON lines."""
     from forgetmenot.memory.transfer import import_notes
     from forgetmenot.store.original_bot import read_original
 
@@ -346,6 +344,7 @@ async def _import_into(path: Path) -> "AsyncIterator[Database]":
 
 
 async def _export(db: "Database", arguments: argparse.Namespace) -> None:
+    """Print notes as JSON lines."""
     from forgetmenot.memory.transfer import export_notes
 
     subject = await common.known_viewer(db, arguments.viewer) if arguments.viewer is not None else None
@@ -354,6 +353,7 @@ async def _export(db: "Database", arguments: argparse.Namespace) -> None:
 
 
 async def _new_key(arguments: argparse.Namespace) -> None:
+    """Go on without the key file, if it is lost."""
     from forgetmenot.memory import backups
     from forgetmenot.store.database import open_database
     from forgetmenot.store.file_safety import instance_lock
@@ -371,6 +371,7 @@ async def _new_key(arguments: argparse.Namespace) -> None:
 
 
 async def _backup(arguments: argparse.Namespace) -> None:
+    """Copy the memory, without chat."""
     from forgetmenot.memory import backups
     from forgetmenot.store.backup import copies_of
     from forgetmenot.store.database import open_database
@@ -398,6 +399,7 @@ def _target(chosen: Path, name: str) -> Path:
 
 
 def _restore(arguments: argparse.Namespace) -> int:
+    """Restore a backup."""
     path = common.database_path(arguments)
     if path.exists() and not arguments.yes and not common.confirmed(f"This replaces the memory in {path}."):
         common.say("Nothing was changed.")

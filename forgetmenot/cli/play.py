@@ -34,68 +34,39 @@ prompts (by kind of message), spend (by purpose and model, where the settings na
 
 def add(subparsers: common.Commands) -> None:
     """Name the commands and their options."""
-    demo = common.add_command(
-        subparsers,
-        "demo",
-        "play a scripted stream on this machine",
-        _demo,
-        about="Plays two evenings of a small channel through the whole bot, on a simulated Twitch, and shows a "
-        "short highlight. With the offline model nothing leaves your machine. An interrupted demo continues "
-        "where it stopped.",
-        keys=common.SUMMARY_KEYS,
-    )
+    demo = common.add_command(subparsers, "demo", _demo, keys=common.SUMMARY_KEYS)
     demo.add_argument("--fast", action="store_true", help="without waiting")
     demo.add_argument("--verbose", action="store_true", help="show every line, the memory, prompts and decisions")
     demo.add_argument("--stay", action="store_true", help="keep the dock open afterwards, until Ctrl-C")
     demo.add_argument("--model", choices=common.MODELS, default="offline", help="which model to use (default: offline)")
-    replay = common.add_command(
-        subparsers,
-        "replay",
-        "feed recorded chat through the bot",
-        _replay,
-        about="Feeds recorded chat through the same pipeline as live chat. Times are the recording's own; nothing is "
-        "sent. csv: sender,date in ms,message. jsonl: login, text, at, and if known id, user_id, badges. Without --db "
-        "the memory is temporary.",
-        keys=common.SUMMARY_KEYS,
-        config=True,
-        db=False,
-    )
+    replay = common.add_command(subparsers, "replay", _replay, keys=common.SUMMARY_KEYS, config=True, db=False)
     replay.add_argument("file", type=Path, metavar="FILE", help="the recording")
     replay.add_argument("--format", choices=FORMATS, required=True, help="the recording's format")
     replay.add_argument("--db", type=Path, metavar="PATH", help="the memory to fill (default: a temporary one)")
     replay.add_argument("--model", choices=common.MODELS, help="which model to use (default: from the settings)")
     replay.add_argument("--speed", default="max", metavar="N", help="multiple of real time, or max (default)")
     replay.add_argument("--until-compacted", action="store_true", help="summarise the remainder too")
-    _add_eval(
-        common.add_actions(subparsers, "eval", "measure the bot: scenarios, settings compared, a report of live chat")
+    actions = common.add_actions(
+        subparsers, "eval", "measure the bot: scenarios, settings compared, a report of live chat"
     )
-
-
-def _add_eval(actions: common.Commands) -> None:
-    played = common.add_command(
-        actions,
-        "run",
-        "play scenario files and check what they expect",
-        _eval_run,
-        about="Plays every scenario of a file or folder through the whole bot, over a memory of its own. Ends with 1 "
-        f"if an expectation fails that {BASELINE} in the folder does not name.",
-        config=True,
-        db=False,
-    )
+    played = common.add_command(actions, "run", _eval_run, config=True, db=False)
     played.add_argument("--model", choices=common.MODELS, help="which model (default: offline)")
-    about = "show what another settings file changes in the scenarios"
-    compared = common.add_command(actions, "compare", about, _compare, db=False)
+    compared = common.add_command(actions, "compare", _compare, db=False)
     compared.add_argument("before", type=Path, metavar="A.toml")
     compared.add_argument("after", type=Path, metavar="B.toml")
     for parser in (played, compared):
         parser.add_argument("folder", type=Path, metavar="DIR", help="a folder of scenario files, or one file")
-    about = "how chat took the replies, and what of the memory was used"
-    report = common.add_command(actions, "report", about, common.on_memory(_report), keys=REPORT_KEYS, config=True)
+    report = common.add_command(actions, "report", common.on_memory(_report), keys=REPORT_KEYS, config=True)
     report.add_argument("--since", default="7d", metavar="TIME", help="how far back: 12h, 7d (default), 30d")
     report.add_argument("--html", type=Path, metavar="FILE", help="write it as one page with charts, too")
 
 
 async def _demo(arguments: argparse.Namespace) -> None:
+    """Play a scripted stream on this machine.
+
+    Plays two evenings of a small channel through the whole bot, on a simulated Twitch, and shows a short highlight.
+    With the offline model nothing leaves your machine. An interrupted demo continues where it stopped.
+    """
     from forgetmenot import logs
     from forgetmenot.app.replay import RunSummary
     from forgetmenot.demo.show import Show, play
@@ -158,6 +129,12 @@ def _discard(_style: str, _text: str) -> None:
 
 
 async def _replay(arguments: argparse.Namespace) -> None:
+    """Feed recorded chat through the bot.
+
+    Feeds recorded chat through the same pipeline as live chat. Times are the recording's own; nothing is sent. csv:
+    sender,date in ms,message. jsonl: login, text, at, and if known id, user_id, badges. Without --db the memory is
+    temporary.
+    """
     from forgetmenot import logs
     from forgetmenot.app.replay import Replay, read_chat, replay
 
@@ -221,6 +198,11 @@ def _ended_like_by_ctrl_c() -> Iterator[None]:
 
 
 async def _eval_run(arguments: argparse.Namespace) -> int:
+    """Play scenario files and check what they expect.
+
+    Plays every scenario of a file or folder through the whole bot, over a memory of its own. Ends with 1 if an
+    expectation fails that baseline.json in the folder does not name.
+    """
     from forgetmenot import logs
     from forgetmenot.app.scenarios import read_scenarios, worse
 
@@ -262,6 +244,7 @@ async def _play(
 
 
 async def _compare(arguments: argparse.Namespace) -> None:
+    """Show what another settings file changes in the scenarios."""
     from forgetmenot import logs
     from forgetmenot.app.scenarios import read_scenarios
 
@@ -309,6 +292,7 @@ def _changes(before: "ScenarioResult", after: "ScenarioResult") -> list[dict[str
 
 
 async def _report(db: "Database", arguments: argparse.Namespace) -> None:
+    """How chat took the replies, and what of the memory was used."""
     from forgetmenot.app.evaluation import figures_since, in_words, page, period_of
 
     settings, since = common.chosen_settings(arguments.config), common.time_of("now", None) - period_of(arguments.since)

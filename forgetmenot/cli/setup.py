@@ -28,36 +28,10 @@ _PAUSE_S = 1.0
 
 def add(subparsers: common.Commands) -> None:
     """Name the commands and their options."""
-    common.add_command(
-        subparsers,
-        "setup",
-        "set the bot up, question by question",
-        _set_up,
-        about="The same steps as in the dock: channel, name and character, AI model, log-in, mode. An empty answer "
-        "keeps what is set. The answers are written to the settings file.",
-        config=True,
-        json=False,
-    )
-    login = common.add_command(
-        subparsers,
-        "login",
-        "sign in at Twitch by typing a code",
-        _login,
-        about="Sign in at Twitch: shows a code, waits until you have typed it, and keeps the log-in in your system's "
-        "keyring, or in a file that only you can read.",
-        config=True,
-        json=False,
-    )
+    common.add_command(subparsers, "setup", _set_up, config=True, json=False)
+    login = common.add_command(subparsers, "login", _login, config=True, json=False)
     login.add_argument("--no-browser", action="store_true", help="do not open the browser, only show the address")
-    logout = common.add_command(
-        subparsers,
-        "logout",
-        "revoke the log-in at Twitch",
-        _logout,
-        about="Revoke the log-in at Twitch and delete it from this machine.",
-        config=True,
-        json=False,
-    )
+    logout = common.add_command(subparsers, "logout", _logout, config=True, json=False)
     for parser in (login, logout):
         parser.add_argument(
             "--as",
@@ -72,6 +46,11 @@ def add(subparsers: common.Commands) -> None:
 
 
 async def _set_up(arguments: argparse.Namespace) -> None:
+    """Set the bot up, question by question.
+
+    The same steps as in the dock: channel, name and character, AI model, log-in, mode. An empty answer keeps what is
+    set. The answers are written to the settings file.
+    """
     from forgetmenot.app.bot import open_bot
     from forgetmenot.app.control import BotControl, ConnectionStatus
     from forgetmenot.app.setup import SetupService
@@ -198,6 +177,11 @@ def token_store(arguments: argparse.Namespace) -> "TokenStore":
 
 
 async def _login(arguments: argparse.Namespace) -> None:
+    """Sign in at Twitch by typing a code.
+
+    Sign in at Twitch: shows a code, waits until you have typed it, and keeps the log-in in your system's keyring, or in
+    a file that only you can read.
+    """
     from forgetmenot.secret_store import Account
 
     settings, account = common.chosen_settings(arguments.config), Account(arguments.account)
@@ -318,6 +302,10 @@ def _welcome(settings: "Settings", account: "Account", token: "Token", store: "T
 
 
 async def _logout(arguments: argparse.Namespace) -> None:
+    """Revoke the log-in at Twitch.
+
+    Revoke the log-in at Twitch and delete it from this machine.
+    """
     from forgetmenot.secret_store import Account
 
     await sign_out(common.chosen_settings(arguments.config), Account(arguments.account), token_store(arguments))

@@ -27,100 +27,37 @@ SIGNS = {"ok": "✓", "warn": "!", "bad": "✗"}
 
 def add(subparsers: common.Commands) -> None:
     """Name the commands and their options."""
-    start = common.add_command(
-        subparsers,
-        "start",
-        "start what is set up and open the dock",
-        _start,
-        about="Opens the dock in your browser and starts what is set up: without a channel only the dock, with a "
-        "channel it listens, with a log-in it runs the bot. The settings are in config.toml beside the memory; the "
-        "first start creates the file. If the bot is already running, only the dock is opened.",
-        config=True,
-        json=False,
-    )
+    start = common.add_command(subparsers, "start", _start, config=True, json=False)
     start.add_argument("--no-browser", action="store_true", help="do not open the browser")
-    bot = common.add_command(
-        subparsers,
-        "run",
-        "run the bot, without opening the dock",
-        _run,
-        about="Runs the bot in the channel from the settings, until Ctrl-C. It starts in shadow mode, a silent "
-        "preview: it only answers commands until you change `mode`.",
-        config=True,
-        json=False,
-    )
+    bot = common.add_command(subparsers, "run", _run, config=True, json=False)
     bot.set_defaults(channel=None)
-    reader = common.add_command(
-        subparsers,
-        "listen",
-        "read a channel without an account",
-        _run,
-        about="Reads a channel anonymously and fills the memory. Sends nothing. Each channel has its own memory.",
-        config=True,
-        json=False,
-    )
+    reader = common.add_command(subparsers, "listen", _listen, config=True, json=False)
     reader.add_argument("channel", metavar="CHANNEL", help="its name or its address, twitch.tv/NAME")
-    dock = common.add_command(
-        subparsers,
-        "dock",
-        "open the dock, or write a page for OBS",
-        _dock,
-        about="Opens the running bot's page in your browser. For OBS: Docks → Custom Browser Docks, with the address "
-        "that --file shows: a page on this computer that waits for the bot. Anyone with that page, or the address "
-        "that --print shows, can see the memory and control the bot, so keep them private.",
-        config=True,
-    )
+    dock = common.add_command(subparsers, "dock", _dock, config=True)
     dock.add_argument("--print", dest="only_print", action="store_true", help="print the address, open nothing")
     dock.add_argument("--file", action="store_true", help="write a page for OBS that waits for the bot")
     dock.add_argument(
         "--new-token", action="store_true", help="create a new address; the old one works until the bot stops"
     )
-    _add_upkeep(subparsers)
-
-
-def _add_upkeep(subparsers: common.Commands) -> None:
-    doctor = common.add_command(
-        subparsers,
-        "doctor",
-        "check everything and show how to fix it",
-        _doctor,
-        about="Checks versions, settings, folders, disk, clock, memory, log-in, model and dock, and says how to fix "
-        "what is wrong. Changes nothing and sends nothing.",
-        keys=DOCTOR_KEYS,
-        config=True,
-    )
+    doctor = common.add_command(subparsers, "doctor", _doctor, keys=DOCTOR_KEYS, config=True)
     doctor.add_argument("--bundle", type=Path, metavar="FILE", help="write a report for somebody who helps you")
     doctor.add_argument("--verify", action="store_true", help="check every row of the memory against the promises")
-    autostart = common.add_command(
-        subparsers,
-        "autostart",
-        "start the bot when you log in to this computer",
-        _autostart,
-        about="Runs `forgetmenot start --no-browser` when you log in to this computer, or stops doing so. It applies "
-        "from the next log-in; it does not start or stop a bot now. A program that starts this way does not see "
-        "variables that are set in a terminal only, such as GEMINI_API_KEY.",
-        config=True,
-    )
+    autostart = common.add_command(subparsers, "autostart", _autostart, config=True)
     autostart.add_argument(
         "what", choices=("on", "off", "status"), metavar="on|off|status", help="switch it on or off, or show the status"
     )
-    uninstall = common.add_command(
-        subparsers,
-        "uninstall",
-        "revoke the log-ins and undo what the bot set up on this computer",
-        _uninstall,
-        about="Revokes both log-ins at Twitch, deletes them and the AI model's key here, and removes the entry that "
-        "starts the bot with the computer. Says what was done and what stays: the memory, unless --data is given, and "
-        "the program.",
-        config=True,
-        json=False,
-    )
+    uninstall = common.add_command(subparsers, "uninstall", _uninstall, config=True, json=False)
     uninstall.add_argument("--data", action="store_true", help="also permanently delete the data folder")
     uninstall.add_argument("--yes", action="store_true", help="do not ask for confirmation")
 
 
 def _start(arguments: argparse.Namespace) -> int:
-    """Start it, or open the dock of the one that runs."""
+    """Start what is set up and open the dock.
+
+    Opens the dock in your browser and starts what is set up: without a channel only the dock, with a channel it
+    listens, with a log-in it runs the bot. The settings are in config.toml beside the memory; the first start creates
+    the file. If the bot is already running, only the dock is opened.
+    """
     from forgetmenot import logs
     from forgetmenot.app.dock_service import usable_port
     from forgetmenot.app.live import check_channel, start_live
@@ -167,7 +104,11 @@ def first_settings(path: Path) -> Path:
 
 
 def _run(arguments: argparse.Namespace) -> int:
-    """Run the bot, or read the channel that is named."""
+    """Run the bot, without opening the dock.
+
+    Runs the bot in the channel from the settings, until Ctrl-C. It starts in shadow mode, a silent preview: it only
+    answers commands until you change `mode`.
+    """
     from forgetmenot import logs
     from forgetmenot.app.live import check_channel, listen_live, run_live
     from forgetmenot.settings.live_settings import LiveSettings
@@ -182,12 +123,22 @@ def _run(arguments: argparse.Namespace) -> int:
     return common.run_async(live(LiveSettings(settings, arguments.config), path, common.say))
 
 
-def _dock(arguments: argparse.Namespace) -> int:
-    """Open or print it."""
-    from forgetmenot.dock.security import check_host
+def _listen(arguments: argparse.Namespace) -> int:
+    """Read a channel without an account.
 
+    Reads a channel anonymously and fills the memory. Sends nothing. Each channel has its own memory.
+    """
+    return _run(arguments)
+
+
+def _dock(arguments: argparse.Namespace) -> int:
+    """Open the dock, or write a page for OBS.
+
+    Opens the running bot's page in your browser. For OBS: Docks → Custom Browser Docks, with the address that --file
+    shows: a page on this computer that waits for the bot. Anyone with that page, or the address that --print shows, can
+    see the memory and control the bot, so keep them private.
+    """
     dock = common.chosen_settings(arguments.config).dock
-    check_host(dock.host)
     if not dock.port:
         raise SettingsError("The dock is off: `port` in the table [dock] of your settings is 0.")
     url, running = _address(arguments, dock.port)
@@ -250,6 +201,11 @@ def running_address(folder: Path, port: int) -> str:
 
 
 async def _doctor(arguments: argparse.Namespace) -> int:
+    """Check everything and show how to fix it.
+
+    Checks versions, settings, folders, disk, clock, memory, log-in, model and dock, and says how to fix what is wrong.
+    Changes nothing and sends nothing.
+    """
     from forgetmenot.app.doctor import BAD, Examined, bundle, examine
     from forgetmenot.app.doctor import report as as_json
 
@@ -281,7 +237,12 @@ def _write_report(path: Path, value: object) -> None:
 
 
 def _autostart(arguments: argparse.Namespace) -> None:
-    """Switch or show it."""
+    """Start the bot when you log in to this computer.
+
+    Runs `forgetmenot start --no-browser` when you log in to this computer, or stops doing so. It applies from the next
+    log-in; it does not start or stop a bot now. A program that starts this way does not see variables that are set in a
+    terminal only, such as GEMINI_API_KEY.
+    """
     from forgetmenot.app import autostart
 
     options = common.options_given(arguments, arguments.config)
@@ -292,6 +253,11 @@ def _autostart(arguments: argparse.Namespace) -> None:
 
 
 async def _uninstall(arguments: argparse.Namespace) -> None:
+    """Revoke the log-ins and undo what the bot set up on this computer.
+
+    Revokes both log-ins at Twitch, deletes them and the AI model's key here, and removes the entry that starts the bot
+    with the computer. Says what was done and what stays: the memory, unless --data is given, and the program.
+    """
     from forgetmenot.app import autostart
     from forgetmenot.cli.setup import sign_out, token_store
     from forgetmenot.llm.build import kept_key_name

@@ -30,26 +30,25 @@ OPT_KEYS = 'JSON: {"id", "opted_out"}.'
 def add(subparsers: common.Commands) -> None:
     """Name the command and its options."""
     actions = common.add_actions(subparsers, "viewer", "show, export or erase what is stored about one viewer")
-    common.add_command(actions, "show", "show what is stored about a viewer", common.on_memory(_show), keys=SHOW_KEYS)
-    about = "everything stored about a viewer, as one JSON file"
-    export = common.add_command(actions, "export", about, common.on_memory(_export), keys=EXPORT_KEYS)
+    common.add_command(actions, "show", common.on_memory(_show), keys=SHOW_KEYS)
+    export = common.add_command(actions, "export", common.on_memory(_export), keys=EXPORT_KEYS)
     export.add_argument("--out", type=Path, metavar="FILE", help="write to this file instead of printing")
-    erase = common.add_command(actions, "erase", "permanently delete a viewer's data", _erase, keys=ERASE_KEYS)
+    erase = common.add_command(actions, "erase", _erase, keys=ERASE_KEYS)
     erase.add_argument("--yes", action="store_true", help="do not ask for confirmation")
     for operation, about in (
         ("opt_out", "store nothing about a viewer from now on"),
         ("opt_in", "remember a viewer again"),
     ):
-        opting = common.add_command(actions, operation.replace("_", ""), about, common.on_memory(_opt), keys=OPT_KEYS)
+        opting = common.add_command(actions, operation.replace("_", ""), common.on_memory(_opt), about, keys=OPT_KEYS)
         opting.set_defaults(operation=operation)
     for parser in actions.choices.values():
         parser.add_argument("login", metavar="LOGIN", help="their current login or Twitch ID")
-    about = "search again for somebody who was erased"
-    receipt = common.add_command(actions, "receipt", about, common.on_memory(_receipt), keys=RECEIPT_KEYS)
+    receipt = common.add_command(actions, "receipt", common.on_memory(_receipt), keys=RECEIPT_KEYS)
     receipt.add_argument("code", metavar="CODE", help="the code that ended the erasure")
 
 
 async def _show(db: "Database", arguments: argparse.Namespace) -> None:
+    """Show what is stored about a viewer."""
     from forgetmenot.memory.episodes.viewer_briefs import about_viewer
     from forgetmenot.memory.notes.note_merge import LIVE
     from forgetmenot.memory.notes.provenance import names_for
@@ -66,20 +65,17 @@ async def _show(db: "Database", arguments: argparse.Namespace) -> None:
     held = await personal_data.count_rows(db, viewer_id)
     person = common.dated(row) | {"opted_out": bool(row["opted_out_at"]), "banned": bool(row["banned_at"])}
     del person["opted_out_at"], person["banned_at"]
-    if arguments.json:
-        known = {"names": await personal_data.names_of(db, viewer_id), "notes": facts, "brief": brief, "streams": parts}
-        common.emit({**person, **known, "held": held})
-        return
+    known = {"names": await personal_data.names_of(db, viewer_id), "notes": facts, "brief": brief, "streams": parts}
     out = ", opted out" if person["opted_out"] else ""
-    common.show_line(f"{row['display_name'] or row['login'] or viewer_id} (id {viewer_id}, {row['role']}{out})")
-    common.show_line(f"  seen {person['first_seen_at']} to {person['last_seen_at']}")
-    common.show_line("  held: " + ", ".join(f"{count} {name}" for name, count in held.items()))
-    for fact in facts:
-        common.show_line(f"  #{fact['id']} {fact['fact']} ({fact['source_kind']})")
-    if brief:
-        common.show_line(f"  in short: {brief}")
-    for part in parts:
-        common.show_line(f"  stream of {part['at']}: {part['text']}")
+    lines = [
+        f"{row['display_name'] or row['login'] or viewer_id} (id {viewer_id}, {row['role']}{out})",
+        f"  seen {person['first_seen_at']} to {person['last_seen_at']}",
+        "  held: " + ", ".join(f"{count} {name}" for name, count in held.items()),
+        *(f"  #{fact['id']} {fact['fact']} ({fact['source_kind']})" for fact in facts),
+        *([f"  in short: {brief}"] if brief else []),
+        *(f"  stream of {part['at']}: {part['text']}" for part in parts),
+    ]
+    common.report(arguments, {**person, **known, "held": held}, *lines, to=common.show_line)
 
 
 def _read(row: dict[str, object]) -> dict[str, object]:
@@ -91,33 +87,31 @@ def _read(row: dict[str, object]) -> dict[str, object]:
 
 
 async def _receipt(db: "Database", arguments: argparse.Namespace) -> int:
+    """Search again for somebody who was erased."""
     from forgetmenot.clock import iso
     from forgetmenot.memory.receipts import check
 
     receipt = await check(db, arguments.code)
     now = receipt.now
     log_whole = not receipt.log_broken_at
-    if arguments.json:
-        places = [common.picked(place, "file count tables") for place in now.places]
-        found = {
-            **common.picked(receipt, "code erased_at known_again"),
-            **common.picked(now, "files bytes found"),
-            "places": places,
-        }
-        common.emit({**found, "log_whole": log_whole})
-        return int(now.found > 0)
-    common.show_line(
-        f"{receipt.code}: erased {iso(receipt.erased_at)}. Searched {now.files} files, {now.bytes:,} bytes."
-    )
-    common.show_line(f"Found: {now.found}." + "".join(f"\n  {place.file}: {place.count}" for place in now.places))
-    if receipt.known_again:
-        common.show_line("They have talked here since, and are stored as somebody new.")
-    if not log_whole:
-        common.show_line(f"The list of privacy requests was changed at line {receipt.log_broken_at}.")
+    value = {
+        **common.picked(receipt, "code erased_at known_again"),
+        **common.picked(now, "files bytes found"),
+        "places": [common.picked(place, "file count tables") for place in now.places],
+        "log_whole": log_whole,
+    }
+    lines = [
+        f"{receipt.code}: erased {iso(receipt.erased_at)}. Searched {now.files} files, {now.bytes:,} bytes.",
+        f"Found: {now.found}." + "".join(f"\n  {place.file}: {place.count}" for place in now.places),
+    ]
+    lines += ["They have talked here since, and are stored as somebody new."] if receipt.known_again else []
+    changed = f"The list of privacy requests was changed at line {receipt.log_broken_at}."
+    common.report(arguments, value, *lines, *([] if log_whole else [changed]), to=common.show_line)
     return int(now.found > 0)
 
 
 async def _export(db: "Database", arguments: argparse.Namespace) -> None:
+    """Everything stored about a viewer, as one JSON file."""
     import msgspec
 
     parts: dict[str, Any] = dict((await common.done(db, "export", {"viewer": arguments.login})).data)
@@ -135,6 +129,7 @@ async def _export(db: "Database", arguments: argparse.Namespace) -> None:
 
 
 def _erase(arguments: argparse.Namespace) -> int:
+    """Permanently delete a viewer's data."""
     common.run_async(common.on_memory(_check_known)(arguments))  # before somebody is asked to type it again
     login = arguments.login
     warning = f"This permanently erases everything about {login} and cannot be undone."

@@ -40,12 +40,8 @@ HAPPENINGS: Mapping[str, Callable[[TwitchSim, Cue, str], Awaitable[object]]] = {
     "again": lambda sim, _cue, last: sim.repeat(last),
     "shared": lambda sim, cue, _last: sim.shared(cue.name, cue.text),
     "timeout": lambda sim, cue, _last: sim.timeout(cue.name, cue.number),
-    "sub": lambda sim, cue, _last: sim.sub(cue.name, cue.number),
-    "gift": lambda sim, cue, _last: sim.gift(cue.name, cue.number),
-    "raid": lambda sim, cue, _last: sim.raid(cue.name, cue.number),
-    "announce": lambda sim, cue, _last: sim.announcement(cue.name, cue.text),
 }
-"""What a cue does that says nothing; with the id of the last line of who is named."""
+"""What a cue does to what is there, with the id of the last line of who is named; the others are NOTICES."""
 CueHandler = Callable[[Cue], Awaitable[None]]
 
 
@@ -94,8 +90,10 @@ class Player:
         if cue.verb in SPOKEN:
             words = f"Cheer{cue.number} {cue.text}" if cue.verb == "cheer" else cue.text
             last[cue.name] = await self.sim.say(cue.name, words, bits=cue.number)
-        else:
+        elif cue.verb in HAPPENINGS:
             await HAPPENINGS[cue.verb](self.sim, cue, last.get(cue.name, ""))
+        else:
+            await self.sim.notice(cue.verb, cue.name, cue.number, cue.text)
 
 
 BOT = "forgetmenot"

@@ -7,7 +7,7 @@ Guarantees, for every request:
 - the event stream, for which a browser sends no header, needs a ticket: asked for with the token, valid once and for
   half a minute;
 - the waiting page, which has a file's origin, gets one answer, and only if it has the token (waiting_page);
-- half-open and slow connections are limited in number and time (ConnectionLimit), so that no local program can take
+- half-open and slow connections are limited in number and time (HeaderWait), so that no local program can take
   the file handles that chat and the memory need. A connection carries one request.
 """
 
@@ -23,7 +23,7 @@ from pathlib import Path
 from aiohttp import web
 
 from forgetmenot.dock import waiting_page
-from forgetmenot.errors import SettingsError, StoreError
+from forgetmenot.errors import StoreError
 from forgetmenot.files import make_own
 
 HOST = "127.0.0.1"
@@ -50,12 +50,6 @@ HEADERS = {
 }
 
 Handler = Callable[[web.Request], Awaitable[web.StreamResponse]]
-
-
-def check_host(host: str) -> None:
-    """Refuse to be seen by any other machine. Raises SettingsError."""
-    if host != HOST:
-        raise SettingsError(f"The dock only listens on {HOST}. Remove `host` from the table [dock].")
 
 
 def token_in(folder: Path, *, fresh: bool = False) -> str:
@@ -174,79 +168,51 @@ def guarding(guard: Guard, answer: Callable[[int, str], web.Response]) -> Handle
     return check  # type: ignore[return-value]  # aiohttp's middlewares take two arguments
 
 
-class ConnectionLimit:
-    """Makes the protocol of each new connection: one that waits for whole headers before aiohttp sees a byte.
+class HeaderWait(asyncio.Protocol):
+    """A new connection until its headers are complete: aiohttp, whose protocol `make` makes, sees no byte before.
 
     Who has not sent them in time is cut off. Where there are too many connections, the oldest that still waits makes
     room for the new one, so that a page gets through while another program holds connections open; where all of them
-    are in use, the new one is refused.
+    are in use, the new one is refused. `waiting` and `used` are those of all connections of a server.
     """
 
-    def __init__(self, make: Callable[[], asyncio.Protocol], most: int = MOST_CONNECTIONS) -> None:
-        self._make = make
-        self._most = most
-        self._waiting: dict[asyncio.Transport, None] = {}
-        self._open: set[asyncio.Transport] = set()
-
-    def __call__(self) -> asyncio.Protocol:
-        """For `loop.create_server`."""
-        return _HeaderWait(self)
-
-    def opened(self, transport: asyncio.Transport) -> None:
-        """A connection was made."""
-        self._open = {one for one in self._open if not one.is_closing()}
-        if len(self._open) + len(self._waiting) >= self._most:
-            if not self._waiting:
-                transport.abort()
-                return
-            next(iter(self._waiting)).abort()  # connection_lost is called later, so it is dropped here
-            del self._waiting[next(iter(self._waiting))]
-        self._waiting[transport] = None
-
-    def ended(self, transport: asyncio.Transport) -> None:
-        """It was lost before its headers were there."""
-        self._waiting.pop(transport, None)
-
-    def hand_over(self, transport: asyncio.Transport, received: bytes) -> None:
-        """Its headers are there: aiohttp goes on from here."""
-        self._waiting.pop(transport, None)
-        self._open.add(transport)
-        protocol = self._make()
-        transport.set_protocol(protocol)
-        protocol.connection_made(transport)
-        protocol.data_received(received)
-
-
-class _HeaderWait(asyncio.Protocol):
-    """A connection until its headers are complete."""
-
-    def __init__(self, limit: ConnectionLimit) -> None:
-        self._limit = limit
+    def __init__(
+        self,
+        make: Callable[[], asyncio.Protocol],
+        waiting: dict[asyncio.Transport, None],
+        used: set[asyncio.Transport],
+    ) -> None:
+        self._make, self._waiting, self._used = make, waiting, used
         self._received = b""
-        self._transport: asyncio.Transport | None = None
-        self._timer: asyncio.TimerHandle | None = None
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        """Wait for its headers, if there is room."""
         assert isinstance(transport, asyncio.Transport)  # noqa: S101  # TCP always is
         self._transport = transport
         self._timer = asyncio.get_running_loop().call_later(HEADERS_WITHIN_S, transport.abort)
-        self._limit.opened(transport)
+        self._used.difference_update([one for one in self._used if one.is_closing()])
+        if len(self._used) + len(self._waiting) >= MOST_CONNECTIONS:
+            oldest = next(iter(self._waiting), transport)
+            oldest.abort()  # connection_lost is called later, so it is dropped here
+            self._waiting.pop(oldest, None)
+            if oldest is transport:
+                return
+        self._waiting[transport] = None
 
     def data_received(self, data: bytes) -> None:
+        """Hand over to aiohttp what has all its headers."""
         self._received += data
-        if self._transport is None:
-            return
         if b"\r\n\r\n" in self._received:
-            self._stop_timer()
-            self._limit.hand_over(self._transport, self._received)
+            self.connection_lost(None)  # to this protocol it is: aiohttp goes on from here
+            self._used.add(self._transport)
+            protocol = self._make()
+            self._transport.set_protocol(protocol)
+            protocol.connection_made(self._transport)
+            protocol.data_received(self._received)
         elif len(self._received) > LARGEST_HEADERS:
             self._transport.abort()
 
     def connection_lost(self, _error: Exception | None) -> None:
-        self._stop_timer()
-        if self._transport is not None:
-            self._limit.ended(self._transport)
-
-    def _stop_timer(self) -> None:
-        if self._timer is not None:
-            self._timer.cancel()
+        """It waits no longer."""
+        self._timer.cancel()
+        self._waiting.pop(self._transport, None)

@@ -10,6 +10,7 @@ import contextlib
 import hashlib
 from collections.abc import AsyncIterator, Callable
 from dataclasses import dataclass
+from functools import partial
 from importlib import resources
 from importlib.resources.abc import Traversable
 from pathlib import Path
@@ -137,7 +138,7 @@ async def _bind(runner: web.AppRunner, port: int) -> asyncio.Server:
     assert make is not None  # noqa: S101  # it was set up
     try:
         return await asyncio.get_running_loop().create_server(
-            security.ConnectionLimit(make), security.HOST, port, backlog=32
+            partial(security.HeaderWait, make, {}, set()), security.HOST, port, backlog=32
         )
     except OSError as error:
         raise SettingsError(

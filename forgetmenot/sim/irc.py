@@ -4,7 +4,7 @@ The server speaks CAP, PASS, NICK, JOIN, PING and PONG. Tags follow Twitch's doc
 was checked against the real service.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from aiohttp import WSMsgType, web
@@ -14,6 +14,15 @@ from forgetmenot.sim.world import SimMessage, Tokens, User, World
 HOST = "tmi.twitch.tv"
 _ESCAPES = str.maketrans({";": r"\:", " ": r"\s", "\\": "\\\\", "\r": r"\r", "\n": r"\n"})
 _GONE = (ConnectionError, RuntimeError)
+_WELCOME = {
+    "001": "Welcome, GLHF!",
+    "002": f"Your host is {HOST}",
+    "003": "This server is rather new",
+    "004": "-",
+    "375": "-",
+    "372": "You are in a maze of twisty passages, all alike.",
+    "376": ">",
+}
 
 
 def tagged(tags: Mapping[str, object], rest: str) -> str:
@@ -27,62 +36,13 @@ def prefix(login: str) -> str:
     return f":{login}!{login}@{login}.{HOST}"
 
 
-def welcome(login: str) -> list[str]:
-    """What Twitch says to a connection that is let in."""
-    texts = {
-        "001": "Welcome, GLHF!",
-        "002": f"Your host is {HOST}",
-        "003": "This server is rather new",
-        "004": "-",
-        "375": "-",
-        "372": "You are in a maze of twisty passages, all alike.",
-        "376": ">",
-    }
-    return [f":{HOST} {number} {login} :{text}" for number, text in texts.items()]
-
-
-def global_user_state(user: User) -> str:
-    """GLOBALUSERSTATE of who has signed in."""
-    tags = {"badge-info": "", "badges": "", "color": "", "display-name": user.name}
-    return tagged(tags | {"emote-sets": "0", "user-id": user.id, "user-type": ""}, f":{HOST} GLOBALUSERSTATE")
-
-
-def user_state(world: World, user: User) -> str:
-    """USERSTATE of who has joined."""
-    badges = world.badges_of(user)
-    mod = int("moderator/1" in badges)
-    tags = {"badge-info": "", "badges": ",".join(badges), "color": "", "display-name": user.name}
-    tags |= {"emote-sets": "0", "mod": str(mod), "subscriber": "0", "user-type": "mod" if mod else ""}
-    return tagged(tags, f":{HOST} USERSTATE #{world.owner.login}")
-
-
-def joined(login: str, channel: str) -> list[str]:
-    """What follows a JOIN, before the states."""
-    return [
-        f"{prefix(login)} JOIN #{channel}",
-        f":{login}.{HOST} 353 {login} = #{channel} :{login}",
-        f":{login}.{HOST} 366 {login} #{channel} :End of /NAMES list",
-    ]
-
-
 def _person_tags(world: World, said: SimMessage) -> dict[str, object]:
     mod = "moderator/1" in said.badges
     tags: dict[str, object] = {
-        "badge-info": "",
-        "badges": ",".join(said.badges),
-        "color": "",
-        "display-name": said.user.name,
-        "emotes": "",
-        "flags": "",
-        "id": said.id,
-        "mod": int(mod),
-        "room-id": world.room_id,
-        "subscriber": 0,
-        "tmi-sent-ts": said.at,
-        "turbo": 0,
-        "user-id": said.user.id,
-        "user-type": "mod" if mod else "",
-    }
+        "badge-info": "", "badges": ",".join(said.badges), "color": "", "display-name": said.user.name, "emotes": "",
+        "flags": "", "id": said.id, "mod": int(mod), "room-id": world.room_id, "subscriber": 0, "tmi-sent-ts": said.at,
+        "turbo": 0, "user-id": said.user.id, "user-type": "mod" if mod else "",
+    }  # fmt: skip
     return tags | ({"vip": 1} if "vip/1" in said.badges else {})
 
 
@@ -157,7 +117,6 @@ class IrcServer:
         self.tokens = tokens
         self.connections: list[Connection] = []
         self.said: list[SimMessage] = []
-        self.on_said: Callable[[SimMessage], None] = lambda _said: None
 
     async def handle(self, request: web.Request) -> web.StreamResponse:
         """Serve one connection until it ends."""
@@ -217,14 +176,28 @@ class IrcServer:
 
     async def let_in(self, connection: Connection) -> None:
         """Welcome a connection."""
-        states = [global_user_state(connection.user)] if connection.user is not None else []
-        await connection.send(*welcome(connection.nick), *states)
+        user, lines = (
+            connection.user,
+            [f":{HOST} {number} {connection.nick} :{text}" for number, text in _WELCOME.items()],
+        )
+        await connection.send(*lines, *([self._own_state(user, "GLOBALUSERSTATE", "")] if user is not None else []))
+
+    def _own_state(self, user: User, command: str, badges: str) -> str:
+        tags = {"badge-info": "", "badges": badges, "color": "", "display-name": user.name, "emote-sets": "0"}
+        return tagged(tags | {"user-id": user.id, "user-type": ""}, f":{HOST} {command}")
 
     async def join(self, connection: Connection, channel: str) -> None:
         """JOIN of the channel."""
         connection.channels.add(channel)
-        states = [user_state(self.world, connection.user)] if connection.user is not None else []
-        await connection.send(*joined(connection.nick, channel), *states, self.room_state())
+        login, user = connection.nick, connection.user
+        lines = [
+            f"{prefix(login)} JOIN #{channel}",
+            f":{login}.{HOST} 353 {login} = #{channel} :{login}",
+            f":{login}.{HOST} 366 {login} #{channel} :End of /NAMES list",
+        ]
+        if user is not None:
+            lines.append(self._own_state(user, f"USERSTATE #{channel}", ",".join(self.world.badges_of(user))))
+        await connection.send(*lines, self.room_state())
 
     def room_state(self) -> str:
         """ROOMSTATE in full, of a chat without a mode."""
@@ -243,7 +216,6 @@ class IrcServer:
         """Send a message to everybody."""
         self.world.messages[said.id] = said
         self.said.append(said)
-        self.on_said(said)
         await self.broadcast(privmsg(self.world, said))
 
     async def clear_message(self, message_id: str) -> None:
@@ -262,7 +234,6 @@ class IrcServer:
 
     async def notice(self, login: str, text: str, kind: str, system: str, parameters: Mapping[str, object]) -> None:
         """Send a USERNOTICE about somebody to everybody."""
-        world, user = self.world, self.world.user(login)
-        said = SimMessage(world.new_id(), user, text, world.now(), badges=world.badges_of(user))
-        world.messages[said.id] = said
-        await self.broadcast(user_notice(world, said, kind, system, parameters))
+        said = self.world.message(self.world.user(login), text)
+        self.world.messages[said.id] = said
+        await self.broadcast(user_notice(self.world, said, kind, system, parameters))

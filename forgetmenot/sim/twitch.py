@@ -25,7 +25,7 @@ from aiohttp import web
 from aiohttp.typedefs import Middleware
 
 from forgetmenot.sim.irc import HOST, IrcServer, privmsg
-from forgetmenot.sim.world import CLIENT_ID, SimMessage, SimStream, SimToken, Tokens, User, World
+from forgetmenot.sim.world import CLIENT_ID, SimStream, SimToken, Tokens, User, World
 
 _MANAGED = ("banned_users", "chat_messages", "chat_settings", "shoutouts", "announcements")
 ALL_SCOPES = (
@@ -37,6 +37,23 @@ PICTURE = "https://static-cdn.jtvnw.net/jtv_user_pictures/none.png"
 _JOINED = "2016-12-14T20:32:28Z"
 _NAMES = {400: "Bad Request", 401: "Unauthorized", 403: "Forbidden", 404: "Not Found", 422: "Unprocessable Entity"}
 _NAMES |= {409: "Conflict", 429: "Too Many Requests", 500: "Internal Server Error", 503: "Service Unavailable"}
+
+
+NOTICES: Mapping[str, tuple[str, str, Mapping[str, str]]] = {
+    "sub": (
+        "resub",
+        "{name} subscribed at Tier 1. They've subscribed for {n} months!",
+        {"cumulative-months": "{n}", "months": "0", "sub-plan": "1000", "sub-plan-name": "Channel Sub"},
+    ),
+    "gift": (
+        "submysterygift",
+        "{name} is gifting {n} Tier 1 Subs to the community!",
+        {"mass-gift-count": "{n}", "sub-plan": "1000", "sender-count": "{n}"},
+    ),
+    "raid": ("raid", "{n} raiders from {name} have joined!", {"displayName": "{name}", "viewerCount": "{n}"}),
+    "announce": ("announcement", "", {"color": "PRIMARY"}),
+}
+"""What happens in chat besides messages: Twitch's kind, its sentence, its parameters."""
 
 
 class Refused(Exception):
@@ -60,14 +77,14 @@ class Call:
 
     def param(self, name: str) -> str:
         """A query parameter that must be there."""
-        values = self.query.get(name, [])
-        if not values or not values[0]:
-            raise Refused(400, f'Missing required parameter "{name}"')
-        return values[0]
+        return self._there(name, (self.query.get(name) or [""])[0])
 
     def text(self, name: str) -> str:
         """A field of the body that must be there, as text (numbers are taken as Twitch takes them)."""
-        value = self.body.get(name)
+        return self._there(name, self.body.get(name))
+
+    @staticmethod
+    def _there(name: str, value: object) -> str:
         if value in (None, ""):
             raise Refused(400, f'Missing required parameter "{name}"')
         return str(value)
@@ -129,40 +146,31 @@ class HelixServer:
         return ok([_user(user) for user in users])
 
     async def _channels(self, call: Call) -> web.Response:
-        call.param("broadcaster_id")
-        mine = self.world.room_id in call.query["broadcaster_id"]
-        return ok([self._channel()] if mine else [])
-
-    def _channel(self) -> dict[str, object]:
-        owner = self.world.owner
-        return {
+        here, owner, asked = self.world, self.world.owner, call.param("broadcaster_id")
+        channel = {
             "broadcaster_id": owner.id, "broadcaster_login": owner.login, "broadcaster_name": owner.name,
-            "broadcaster_language": "en", "game_id": self.world.game_id, "game_name": self.world.game,
-            "title": self.world.title, "delay": 0, "tags": [], "content_classification_labels": [],
-            "is_branded_content": False,
+            "broadcaster_language": "en", "game_id": here.game_id, "game_name": here.game, "title": here.title,
+            "delay": 0, "tags": [], "content_classification_labels": [], "is_branded_content": False,
         }  # fmt: skip
+        return ok([channel] if asked == here.room_id else [])
 
     async def _streams(self, call: Call) -> web.Response:
-        owner, stream = self.world.owner, self.world.stream
-        logins = [login.lower() for login in call.query.get("user_login", [])]
-        asked = owner.id in call.query.get("user_id", []) or owner.login in logins
-        return ok([self._stream(stream)] if stream is not None and asked else [], pagination={})
-
-    def _stream(self, stream: SimStream) -> dict[str, object]:
-        owner = self.world.owner
-        return {
+        here, owner, stream = self.world, self.world.owner, self.world.stream
+        if stream is None or owner.id not in call.query.get("user_id", []):
+            return ok([], pagination={})
+        live = {
             "id": stream.id, "user_id": owner.id, "user_login": owner.login, "user_name": owner.name,
-            "game_id": self.world.game_id, "game_name": self.world.game, "type": "live", "title": self.world.title,
-            "viewer_count": 42, "started_at": stamp(stream.started_at), "language": "en",
-            "thumbnail_url": PICTURE, "tag_ids": [], "tags": [], "is_mature": False,
+            "game_id": here.game_id, "game_name": here.game, "type": "live", "title": here.title, "viewer_count": 42,
+            "started_at": stamp(stream.started_at), "language": "en", "thumbnail_url": PICTURE, "tag_ids": [],
+            "tags": [], "is_mature": False,
         }  # fmt: skip
+        return ok([live], pagination={})
 
     async def send(self, call: Call) -> web.Response:
         """A chat message."""
         text, user, world = call.text("message"), self.user(call.token.user_id), self.world
         parent = world.messages.get(str(call.body.get("reply_parent_message_id", "")))
-        badges = world.badges_of(user)
-        said = SimMessage(world.new_id(), user, text, world.now(), via="helix", badges=badges, reply_to=parent)
+        said = world.message(user, text, via="helix", reply_to=parent)
         await self.irc.deliver(said)
         return ok([{"message_id": said.id, "is_sent": True, "drop_reason": None}])
 
@@ -195,7 +203,6 @@ class TwitchSim:
         self.build(channel)
         self._port = 0
         self._runner: web.AppRunner | None = None
-        self._site: web.TCPSite | None = None
         self.url = ""
 
     def build(self, channel: str) -> None:
@@ -213,7 +220,9 @@ class TwitchSim:
         self.add_login(app.router)
         self._runner = web.AppRunner(app, handle_signals=False, access_log=None, shutdown_timeout=0.05)
         await self._runner.setup()
-        await self.accept()
+        await web.TCPSite(self._runner, "127.0.0.1", self._port).start()
+        self._port = int(self._runner.addresses[0][1])
+        self.url = f"http://127.0.0.1:{self._port}/"
         return self
 
     def add_login(self, router: web.UrlDispatcher) -> None:
@@ -226,14 +235,6 @@ class TwitchSim:
         await self.drop()
         if self._runner is not None:
             await self._runner.cleanup()
-
-    async def accept(self) -> None:
-        """Listen (again), on the same port as before."""
-        if self._site is None and self._runner is not None:
-            self._site = web.TCPSite(self._runner, "127.0.0.1", self._port)
-            await self._site.start()
-            self._port = int(self._runner.addresses[0][1])
-            self.url = f"http://127.0.0.1:{self._port}/"
 
     async def drop(self) -> None:
         """Cut every connection to chat without a closing handshake."""
@@ -275,9 +276,8 @@ class TwitchSim:
 
     async def say(self, login: str, text: str, *, bits: int = 0, at: int | None = None, source_room: str = "") -> str:
         """Somebody says something; the message's ID. `at`: ms; `source_room`: shared chat."""
-        world, user = self.world, self.world.user(login)
-        when, badges = self.now() if at is None else at, world.badges_of(user)
-        said = SimMessage(world.new_id(), user, text, when, badges=badges, bits=bits, source_room=source_room)
+        when = self.now() if at is None else at
+        said = self.world.message(self.world.user(login), text, at=when, bits=bits, source_room=source_room)
         await self.irc.deliver(said)
         return said.id
 
@@ -297,29 +297,12 @@ class TwitchSim:
         """The streamer times somebody out."""
         await self.irc.clear_person(self.world.user(login), seconds)
 
-    async def sub(self, login: str, months: int = 1) -> None:
-        """A subscription, new or again."""
-        kind = "resub" if months > 1 else "sub"
-        system = f"{self.world.user(login).name} subscribed at Tier 1. They've subscribed for {months} months!"
-        parameters = {"cumulative-months": months, "months": 0, "sub-plan": "1000", "sub-plan-name": "Channel\x20Sub"}
-        await self.irc.notice(login, "", kind, system, parameters)
-
-    async def gift(self, login: str, count: int = 1) -> None:
-        """Subscriptions for the channel."""
-        system = f"{self.world.user(login).name} is gifting {count} Tier 1 Subs to {self.world.owner.name}'s community!"
-        parameters = {"mass-gift-count": count, "sub-plan": "1000", "sender-count": count}
-        await self.irc.notice(login, "", "submysterygift", system, parameters)
-
-    async def raid(self, login: str, viewers: int) -> None:
-        """A raid."""
-        user = self.world.user(login)
-        system = f"{viewers} raiders from {user.name} have joined!"
-        parameters = {"displayName": user.name, "login": user.login, "viewerCount": viewers}
-        await self.irc.notice(login, "", "raid", system, parameters)
-
-    async def announcement(self, login: str, text: str) -> None:
-        """A moderator's announcement."""
-        await self.irc.notice(login, text, "announcement", "", {"color": "PRIMARY"})
+    async def notice(self, verb: str, login: str, number: int = 0, text: str = "") -> None:
+        """Somebody subscribes, gifts, raids or announces: a verb of NOTICES."""
+        kind, system, parameters = NOTICES[verb]
+        name = self.world.user(login).name
+        given = {key: str(value).format(n=number, name=name) for key, value in parameters.items()}
+        await self.irc.notice(login, text, kind, system.format(n=number, name=name), given)
 
     def go_live(self, *, title: str = "", game: str = "", at: int | None = None) -> SimStream:
         """The stream begins. `at`: ms."""

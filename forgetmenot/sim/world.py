@@ -9,6 +9,7 @@ import uuid
 import zlib
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Any
 
 CLIENT_ID = "simclientid"
 _IDS_FROM, _IDS = 100_000_000, 900_000_000
@@ -106,6 +107,10 @@ class World:
             ("vip/1", user.id in self.vips),
         )
         return tuple(badge for badge, has in roles if has)
+
+    def message(self, user: User, text: str, **more: Any) -> SimMessage:  # noqa: ANN401  # the other fields, by name
+        """A message with an id of its own and its writer's badges."""
+        return SimMessage(self.new_id(), user, text, **{"at": self.now(), "badges": self.badges_of(user), **more})
 
     def reseed(self, seed: str) -> None:
         """Let the ids that come next follow from a seed: a script played twice says the same messages."""

@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 from forgetmenot.domain.chat import Role, Viewer
 from forgetmenot.store.database import Database, Row, Source, Transaction, row_as
-from forgetmenot.text.mentions import PROVISIONAL, login_of
+from forgetmenot.text.mentions import PROVISIONAL, ids_in, login_of
 
 
 class Name(NamedTuple):
@@ -82,6 +82,11 @@ async def shown_and_hidden(source: Source, viewer_ids: Collection[str]) -> tuple
     """The present display names of these people, and the hidden ones among them."""
     not_shown = await hidden(source, viewer_ids)
     return await names(source, set(viewer_ids) - not_shown), not_shown
+
+
+async def named_in(source: Source, texts: Iterable[str]) -> dict[str, str]:
+    """The present display names of the people whom these texts mention, without the hidden ones."""
+    return (await shown_and_hidden(source, {who for text in texts for who in ids_in(text)}))[0]
 
 
 async def hidden(source: Source, viewer_ids: Collection[str]) -> frozenset[str]:

@@ -26,7 +26,6 @@ from forgetmenot.store.dock_rows import NotePage
 from forgetmenot.store.episodes import NewEpisode
 from forgetmenot.text import caches
 from forgetmenot.twitch.chat_lines import RoomState
-from tests.rows import put
 from tests.stage import ScriptedModel, answering
 
 ALICE, BOB, CAROL = "771234501", "771234502", "771234503"
@@ -132,7 +131,7 @@ async def test_a_lifted_ban_shows_it_again_and_erases_nothing(full: Bot, clock: 
     assert await viewers.get(full.db, ALICE) is not None
 
 
-SLOW, FAST = RoomState("1", slow_s=30), RoomState("1", slow_s=0)
+SLOW = RoomState("1", slow_s=30)
 WISH = "@forgetmenot_bot please put on slow mode"
 SETTINGS = Settings(
     bot=BotSettings(mode=Mode.MENTIONS),
@@ -179,14 +178,6 @@ async def wish(bot: Bot, clock: ManualClock) -> list[tuple[ActionStatus, str]]:
     return [(row.status, row.rule) for row in await action_logs.latest(bot.db, 9)]
 
 
-async def test_a_moderators_slow_mode_is_left_alone(slowing: Bot, clock: ManualClock, account: Account) -> None:
-    await slowing.hear(SLOW)
-    assert await wish(slowing, clock) == [(ActionStatus.DENIED, "already_on")]
-    await clock.advance(2 * MINUTE)
-    await slowing.approvals.work_off()
-    assert account.slowed == []
-
-
 async def test_its_own_is_forgotten_with_the_end_of_it(slowing: Bot, clock: ManualClock, account: Account) -> None:
     """Also when Twitch's word that it is off gets lost."""
     await wish(slowing, clock)
@@ -197,20 +188,6 @@ async def test_its_own_is_forgotten_with_the_end_of_it(slowing: Bot, clock: Manu
     assert slowing.room.modes == frozenset()
     await clock.advance(MINUTE)
     assert [status for status, _ in await wish(slowing, clock)] == [ActionStatus.DONE, ActionStatus.UNDONE]
-
-
-async def test_what_waited_for_a_person_is_refused_if_the_room_is_in_the_mode_by_then(
-    slowing: Bot, clock: ManualClock, account: Account
-) -> None:
-    async with slowing.db.write() as tx:
-        row = await put(
-            tx, "action_logs", key="k", name="slow_mode", params_json='{"seconds":"30","gap":"5"}', verdict="ask",
-            status=ActionStatus.WAITING, expires_at=clock.now() + MINUTE, **{"class": "B"},
-        )  # fmt: skip
-    await slowing.hear(SLOW)
-    answer = await slowing.approvals.approve(row, "7")
-    assert (answer.ok, account.slowed) == (False, [])
-    assert "already" in str(answer.data["reason"])
 
 
 async def test_an_erasure_empties_what_the_process_kept_of_texts(full: Bot) -> None:

@@ -209,3 +209,5 @@ async def test_the_end_of_each_stream_is_read_as_it_would_have_been(tmp_path: Pa
 @pytest.mark.parametrize(("text", "speed"), [("max", None), ("1", 1.0), ("60", 60.0)])
 def test_speeds(text: str, speed: float | None) -> None:
     assert speed_of(text) == speed
+    with pytest.raises(InputError, match="above 0"):
+        speed_of(f"-{text}")

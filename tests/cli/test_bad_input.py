@@ -107,16 +107,6 @@ def test_a_database_that_is_not_ours_stays_as_it_is(
     assert make is newer or {file.name for file in tmp_path.glob("other*")} <= {path.name, f"{path.name}.lock"}
 
 
-def test_a_damaged_memory_names_the_way_back(memory: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    damaged = bytearray(memory.read_bytes())
-    for place in range(3 * 4096, len(damaged), 2 * 4096):
-        damaged[place : place + 600] = b"\xff" * 600
-    memory.write_bytes(damaged)
-    code, sentence = told(capsys, "memory", "list", "--db", memory)
-    assert code == 3
-    assert "forgetmenot memory restore" in sentence
-
-
 def test_a_locked_database_is_said(
     memory: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -275,13 +265,6 @@ def test_a_temporary_memory_goes_with_its_replay_or_with_the_next_one(
         assert len(list(places.iterdir())) == 1
         assert cli.main([*words]) == 0
     assert list(places.iterdir()) == []
-
-
-def test_a_wrong_time_and_a_wrong_speed(memory: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    for now in ("yesterday", "2026-13-01", "9" * 30):
-        words = ("recall", "--viewer", "viewer1", "hello", "--now", now, "--db", memory)
-        assert told(capsys, *words)[0] == 2
-    assert told(capsys, "replay", "x", "--format", "csv", "--speed", "-1")[0] == 2
 
 
 def test_a_refused_model_is_one_sentence_and_nothing_is_lost(

@@ -108,35 +108,12 @@ async def _fill(db: Database, sim: TwitchSim, now: int) -> None:
             await put(tx, "events", id=f"said-{login}", viewer_id=user.id, text="hello", at=now)
 
 
-async def test_a_timeout_carries_the_client_id_and_both_ids(wire: Wire) -> None:
-    carried = await wire.timeout()
-    assert carried.outcome is not None
-    assert carried.outcome.kind is OutcomeKind.DONE
-    (call,) = wire.calls("POST", "moderation/bans")
-    headers = {name.lower(): value for name, value in call.headers.items()}
-    assert headers["client-id"] == wire.sim.client_id
-    assert call.user_id == wire.sim.world.user("bot").id
-    assert call.param("broadcaster_id") == wire.sim.world.room_id
-    assert call.param("moderator_id") == wire.sim.world.user("bot").id
-    alice = wire.sim.world.user("alice")
-    assert call.body["data"] == {"user_id": alice.id, "duration": 30, "reason": "by the channel's chat bot"}
-    assert 0 < wire.sim.world.ban_left(alice.id) <= 30_000
-
-
 async def test_an_undo_of_what_somebody_else_lifted_is_done_and_asked_once(wire: Wire) -> None:
     await wire.timeout()
     del wire.sim.world.bans[wire.sim.world.user("alice").id]
     assert (await wire.approvals.undo("9")).ok
     await wire.approvals.work_off()
     assert len(wire.calls("DELETE", "moderation/bans")) == 1
-
-
-async def test_somebody_banned_already_is_a_refusal_not_a_claim(wire: Wire) -> None:
-    await wire.sim.ban("alice")
-    carried = await wire.timeout()
-    assert carried.outcome is not None
-    assert carried.outcome.kind is OutcomeKind.REFUSED
-    assert carried.words_hint == REFUSED
 
 
 @pytest.mark.parametrize(

@@ -200,30 +200,12 @@ class DeviceLogin:
         token.expired = token.used = True
         return web.Response()  # 200 without a body, which twitchio's revoke_token takes for an error
 
-    async def activate(self, request: web.Request) -> web.Response:
-        """The page that a browser opens: approves by link, so that a log-in can be tried by hand."""
-        code, login = request.query.get("device-code", ""), request.query.get("login", "")
-        if not login:
-            return web.Response(text=f"Add &login=NAME to this address to let NAME approve the code {code}.\n")
-        try:
-            self.approve(code, login)
-        except KeyError:
-            return web.Response(text="No log-in waits for this code.\n", status=404)
-        return web.Response(text=f"{login} has approved the log-in. You can close this page.\n")
-
 
 class TwitchSim(twitch.TwitchSim):
     """`requests`: every call to Helix; `actions`: those other than chat messages that changed something."""
 
-    def __init__(
-        self,
-        channel: str = "demo",
-        *,
-        now: Callable[[], int] | None = None,
-        port: int = 0,
-    ) -> None:
+    def __init__(self, channel: str = "demo", *, now: Callable[[], int] | None = None) -> None:
         super().__init__(channel, now=now)
-        self._port = port
         self.faults = Faults()
         self.drops = Drops(self)
         self.oauth = DeviceLogin(self)
@@ -244,7 +226,6 @@ class TwitchSim(twitch.TwitchSim):
         router.add_post("/oauth2/token", self.oauth.token)
         router.add_post("/oauth2/device", self.oauth.device)
         router.add_post("/oauth2/revoke", self.oauth.revoke)
-        router.add_get("/activate", self.oauth.activate)
 
     @web.middleware
     async def _watched(
