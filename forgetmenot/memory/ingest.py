@@ -301,13 +301,13 @@ def save_unsaved(database: Path, lines: Iterable[TakenLine | Redaction], *, behi
     rows = [_Row(line=_alone(item)) if isinstance(item, TakenLine) else _Row(clear=item) for item in lines]
     data = b"".join(msgspec.json.encode(row) + b"\n" for row in rows)
     held = _held(file)
-    at = end_of_lines(held) if behind else 0
+    at, before = end_of_lines(held) if behind else (0, b"")
     try:
-        write_own(file, data if behind else data.ljust(len(held), b"\n"), at=at)
+        write_own(file, before + data if behind else data.ljust(len(held), b"\n"), at=at)
     except OSError:
-        room = max(0, len(_held(file)) - at)
+        room = max(0, len(_held(file)) - at - len(before))
         fits = data[: data.rfind(b"\n", 0, room) + 1]
-        write_own(file, fits.ljust(room, b"\n"), at=at)
+        write_own(file, before + fits.ljust(room, b"\n"), at=at)
         if not fits:
             raise
         return len(rows) - fits.count(b"\n")
