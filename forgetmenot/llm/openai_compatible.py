@@ -13,7 +13,7 @@ import contextlib
 import json
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
-from typing import Any, NoReturn
+from typing import Any
 
 import aiohttp
 
@@ -140,7 +140,8 @@ class OpenAICompatible:
             async with sending as response:
                 raw = await body_of(response, LARGEST_ANSWER)
                 if response.status != 200:
-                    self._refuse(response.status, _reason(raw), response.headers.get("Retry-After"), form)
+                    error = self._error(response.status, _reason(raw), _seconds(response.headers.get("Retry-After")))
+                    raise _NotThisFormat(error) if form and response.status in NOT_THIS_FORMAT else error
                 body = json.loads(raw)
         if not isinstance(body, dict):
             raise ModelUnavailable(reason("model_unreadable", model=self.name))
@@ -178,7 +179,8 @@ class OpenAICompatible:
         message = choice.get("message")
         message = message if isinstance(message, dict) else {}
         content, thought = message.get("content"), message.get("reasoning_content")
-        finish = _finish(choice.get("finish_reason"))
+        said = choice.get("finish_reason")
+        finish = said if isinstance(said, str) and said in FINISHES else "other" if said else "stop"  # our words alone
         usage = _usage(body.get("usage"))
         text = without_thought(content).strip() if isinstance(content, str) else ""
         thought = thought if isinstance(thought, str) else text if text.startswith("<think>") else ""
@@ -212,12 +214,6 @@ class OpenAICompatible:
             raise ModelUnavailable(reason("model_unreachable", model=self.name, error=str(error))) from None
         except (ValueError, RecursionError):  # what it choked on stands in the exception
             raise ModelUnavailable(reason("model_unreadable", model=self.name)) from None
-
-    def _refuse(self, status: int, said: str, retry_after: str | None, form: str | None) -> NoReturn:
-        error = self._error(status, said, _seconds(retry_after))
-        if form and status in NOT_THIS_FORMAT:
-            raise _NotThisFormat(error)
-        raise error
 
     def _error(self, status: int, said: str, wait: float | None) -> ModelError:
         if status in {401, 403}:
@@ -287,11 +283,6 @@ def _reason(raw: bytes) -> str:
     inner = body.get("error", body) if isinstance(body, dict) else None
     named = [inner.get("code"), inner.get("type")] if isinstance(inner, dict) else []
     return next((name for name in named if isinstance(name, str) and name in HINTS), "")
-
-
-def _finish(reason: object) -> str:
-    """Why it stopped, in a word that we know; a stranger's word is "other"."""
-    return reason if isinstance(reason, str) and reason in FINISHES else "other" if reason else "stop"
 
 
 def _seconds(header: str | None) -> float | None:

@@ -164,18 +164,13 @@ _SIGNS = re.compile(r"[✅✔☑🔨→¡¿]")
 def claims_action(text: str, done: Collection[str] = ()) -> bool:
     """Whether any clause claims an action other than those in `done`."""
     action, thing = _words(frozenset(done))
-    return any(_is_claim(clause, action, thing) and not _is_harmless(clause) for clause in _statements(text))
-
-
-def _is_claim(clause: str, action: re.Pattern[str], thing: re.Pattern[str]) -> bool:
-    made = _MADE_ONE.search(clause)
-    return bool(action.search(clause) or _CURT.search(clause) or (made and thing.search(clause)))
-
-
-def _is_harmless(clause: str) -> bool:
-    if any(pattern.search(clause) for pattern in (_DENIED, _SUPPOSED, _OTHERS)):
-        return True
-    return bool(_LONG_AGO.search(clause)) and not _FIRST.search(clause)
+    for clause in _statements(text):
+        made = _MADE_ONE.search(clause) and thing.search(clause)
+        is_claim = made or action.search(clause) or _CURT.search(clause)
+        is_denied = any(pattern.search(clause) for pattern in (_DENIED, _SUPPOSED, _OTHERS))
+        if is_claim and not is_denied and (_FIRST.search(clause) or not _LONG_AGO.search(clause)):
+            return True
+    return False
 
 
 def _statements(text: str) -> Iterator[str]:

@@ -234,7 +234,8 @@ def check(
         if parameter.kind is ParameterKind.SECONDS:
             one = _fit_seconds(parameter, value, most_seconds)
         elif parameter.kind is ParameterKind.EFFECT:
-            one = _fit_effect(parameter, value, effects)
+            name = next((one for one in effects if one.casefold() == value.strip().casefold()), None)
+            one = Checked({}, reason("no_effect")) if name is None else Checked({parameter.name: name})
         else:
             one = _fit_text(action, parameter, value, reply)
         if one.problem:
@@ -257,12 +258,6 @@ def _fit_seconds(parameter: Parameter, value: str, most_seconds: int) -> Checked
         changed = reason("shortened", parameter=parameter.name, before=seconds, after=most)
         return Checked({parameter.name: str(most)}, changed=changed)
     return Checked({parameter.name: str(seconds)})
-
-
-def _fit_effect(parameter: Parameter, value: str, effects: Collection[str]) -> Checked:
-    """The effect's name in the spelling of the settings, ignoring case."""
-    name = next((one for one in effects if one.casefold() == value.strip().casefold()), None)
-    return Checked({}, reason("no_effect")) if name is None else Checked({parameter.name: name})
 
 
 def _fit_text(action: Action, parameter: Parameter, value: str, reply: ReplySettings) -> Checked:

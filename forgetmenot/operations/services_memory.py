@@ -148,7 +148,9 @@ async def remember_this(context: OperationContext, request: Request) -> Operatio
     who = request.target
     if who.id is None:
         return OperationResult(ok=False, code="name_a_person", target=who)
-    lines = await _lines_before(context, who.id, request)
+    now, latest = context.clock.now(), await events.latest_of(context.db, who.id, LINES_BEFORE + 1)
+    fresh = [line for line in latest if line.id != request.asker.line_id and now - line.at <= JUST_BEFORE]
+    lines = [line.text for line in fresh if line.text and not line.text.startswith("!")][-LINES_BEFORE:]
     if not lines:
         return OperationResult(ok=False, code="nothing_said", target=who)
     await _refuse_not_stored(context, request)
@@ -177,17 +179,20 @@ async def _subject_and_fact(context: OperationContext, request: Request, typed: 
     if name.casefold() in {asker.login.casefold(), asker.display_name.casefold()}:
         return own_target(asker), others_fact(rest)
     fact = own_fact(typed, for_channel=asker.moderates)
-    if fact is not None and not await _is_about_another(context, typed, name, rest):
+    # "@bob's cat is mine", "bob hates me"
+    named = typed.strip().startswith("@") or rest.startswith(("'s ", "’s ", ":"))
+    if name.casefold() not in ORDINARY:
+        named = named or bool(await viewers.called(context.db, [name.casefold()]))
+    if fact is not None and not named:
         return own_target(asker), fact
     if not asker.moderates:
         raise Refused("about_yourself" if fact is None else "not_yours")
     if name.casefold() == "the":
         name, rest = first_word(rest)
-    named = typed.startswith("@") or rest.lstrip().startswith(":")
-    about = await _named(context, asker, name, must_be=named)
+    about = await _named(context, asker, name, must_be=typed.startswith("@") or rest.startswith(":"))
     if about is None:
         return Target(), typed
-    return about, others_fact(rest) if about.id is not None or named else typed
+    return about, others_fact(rest) if about.id is not None or rest.lstrip().startswith(":") else typed
 
 
 async def _named(context: OperationContext, asker: Asker, name: str, *, must_be: bool) -> Target | None:
@@ -198,13 +203,6 @@ async def _named(context: OperationContext, asker: Asker, name: str, *, must_be:
         if must_be:
             raise
         return None
-
-
-async def _is_about_another(context: OperationContext, typed: str, name: str, rest: str) -> bool:
-    """Whether a text begins with the name of its subject: "@bob's cat is mine", "bob hates me"."""
-    if typed.strip().startswith("@") or rest.startswith(("'s ", "’s ", ":")):
-        return True
-    return name.casefold() not in ORDINARY and bool(await viewers.called(context.db, [name.casefold()]))
 
 
 async def _keep(
@@ -241,13 +239,6 @@ async def _near(context: OperationContext, request: Request, note: Note) -> list
         if 2 * len(said & known) >= max(1, min(len(said), len(known))):
             found.append(await _quoted(context, request, other))
     return found[-MOST_NEAR:]
-
-
-async def _lines_before(context: OperationContext, viewer_id: str, request: Request) -> list[str]:
-    lines = await events.latest_of(context.db, viewer_id, LINES_BEFORE + 1)
-    now = context.clock.now()
-    fresh = [line for line in lines if line.id != request.asker.line_id and now - line.at <= JUST_BEFORE]
-    return [line.text for line in fresh if line.text and not line.text.startswith("!")][-LINES_BEFORE:]
 
 
 async def forget(context: OperationContext, request: Request) -> OperationResult:

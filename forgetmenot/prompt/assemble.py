@@ -121,7 +121,8 @@ def _prefix_blocks(material: PrefixMaterial, settings: Settings) -> list[Block]:
     names = material.names
     shown, often = material.channel_notes[: settings.recall.channel_notes], material.bit_streams
     notes = [rows.channel_note_row(note, names, often.get(note.id, 0)) for note in shown]
-    about = [f"{key}: {rows.one_line(value, names, 300)}" for key, value in _channel(material) if value.strip()]
+    channel = {"title": material.title, "category": material.category}
+    about = [f"{key}: {rows.one_line(value, names, 300)}" for key, value in channel.items() if value.strip()]
     digest = rows.one_line(show(material.digest, names)[: rows.DIGEST_CHARS], names, 3 * rows.DIGEST_CHARS)
     past = tuple(rows.past_row(past, names) for past in material.episodes)
     return [
@@ -131,10 +132,6 @@ def _prefix_blocks(material: PrefixMaterial, settings: Settings) -> list[Block]:
         Block("digest", (Row(digest),) if digest else ()),
         Block("episodes", past, newest_last=True),
     ]
-
-
-def _channel(material: PrefixMaterial) -> tuple[tuple[str, str], ...]:
-    return (("title", material.title), ("category", material.category))
 
 
 def assemble(prefix: Prefix, material: TailMaterial, settings: Settings, factor: float = 1.0) -> Prompt:
@@ -247,7 +244,7 @@ def _spread(newest: Iterator[PromptLine], material: TailMaterial) -> tuple[Promp
 def _now(material: TailMaterial, factor: float) -> Section:
     minutes = (material.now - material.live_since) // 60_000 if material.live_since else -1
     live = f"; the stream has been live for {minutes // 60} h {minutes % 60} min" if minutes >= 0 else ""
-    text = f"Today is {rows.today(material.now)}, {rows.clock_time(material.now)}{live}.\n\n"
+    text = f"Today is {rows.moment(material.now):%A, %Y-%m-%d, %H:%M} UTC{live}.\n\n"
     return plain_section("now", text, factor)
 
 
@@ -310,13 +307,11 @@ def _own_block(material: TailMaterial, max_bytes: int = rows.OWN_BYTES) -> Block
 
 
 def _message_block(material: TailMaterial, max_bytes: int) -> Block:
+    earlier = (rows.chat_row(line, material.names, min(rows.LINE_BYTES, max_bytes)) for line in material.before[-2:])
     answered = "which you answer" + (f" in {material.language}" if material.language else "")
     lead = f"{rows.name_of(material.speaker)}'s message, {answered}:"
     return Block(
-        "message", _message_rows(material, max_bytes), f"{NOTHING_KNOWN}\n{lead}" if material.nothing_known else lead
+        "message",
+        (*earlier, rows.chat_row(material.message, material.names, max_bytes)),
+        f"{NOTHING_KNOWN}\n{lead}" if material.nothing_known else lead,
     )
-
-
-def _message_rows(material: TailMaterial, max_bytes: int) -> tuple[Row, ...]:
-    earlier = (rows.chat_row(line, material.names, min(rows.LINE_BYTES, max_bytes)) for line in material.before[-2:])
-    return (*earlier, rows.chat_row(material.message, material.names, max_bytes))

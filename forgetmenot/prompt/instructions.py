@@ -116,20 +116,16 @@ def check_floor(settings: Settings, channel: str = "", actions: Sequence[str] = 
 
     Every persona is tried, so that switching to it holds no surprise.
     """
-    for name in ("", *settings.personas):
-        _check_floor_of(structs.replace(settings, bot=structs.replace(settings.bot, speaks_as=name)), channel, actions)
-
-
-def _check_floor_of(settings: Settings, channel: str, actions: Sequence[str]) -> None:
-    needed = estimate(instructions(settings, channel, actions))
-    table = f"[personas.{settings.bot.speaks_as}]" if settings.bot.speaks_as else "[bot]"
     budget = settings.prompt
-    if needed > budget.instructions_tokens:
-        raise SettingsError(reason("persona_long", table=table, n=(needed - budget.instructions_tokens) * 3))
-    least = max(needed + TAIL_FLOOR_TOKENS, int(needed / budget.prefix_share) + 1)
-    if least > budget.budget_tokens:
-        raise SettingsError(
-            f"The persona, the rules and one message take about {least} tokens at the least, and `budget_tokens` in "
-            f"[prompt] is {budget.budget_tokens}. Raise `budget_tokens` to {least} or more, or shorten `persona` in "
-            f"{table}."
-        )
+    for name in ("", *settings.personas):
+        voiced = structs.replace(settings, bot=structs.replace(settings.bot, speaks_as=name))
+        needed, table = estimate(instructions(voiced, channel, actions)), f"[personas.{name}]" if name else "[bot]"
+        if needed > budget.instructions_tokens:
+            raise SettingsError(reason("persona_long", table=table, n=(needed - budget.instructions_tokens) * 3))
+        least = max(needed + TAIL_FLOOR_TOKENS, int(needed / budget.prefix_share) + 1)
+        if least > budget.budget_tokens:
+            raise SettingsError(
+                f"The persona, the rules and one message take about {least} tokens at the least, and `budget_tokens` "
+                f"in [prompt] is {budget.budget_tokens}. Raise `budget_tokens` to {least} or more, or shorten "
+                f"`persona` in {table}."
+            )

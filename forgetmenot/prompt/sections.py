@@ -200,17 +200,7 @@ def newest_first(
 
 def date(ms: int) -> str:
     """`2026-11-20`, UTC."""
-    return _moment(ms).strftime("%Y-%m-%d")
-
-
-def today(ms: int) -> str:
-    """`Friday, 2026-11-20`, UTC."""
-    return _moment(ms).strftime("%A, %Y-%m-%d")
-
-
-def clock_time(ms: int) -> str:
-    """`15:04 UTC`: where the streamer lives is nobody's business."""
-    return _moment(ms).strftime("%H:%M UTC")
+    return moment(ms).strftime("%Y-%m-%d")
 
 
 def ago(ms: int) -> str:
@@ -224,6 +214,7 @@ def ago(ms: int) -> str:
     return "today"
 
 
-def _moment(ms: int) -> datetime:
+def moment(ms: int) -> datetime:
+    """A time in UTC: where the streamer lives is nobody's business."""
     # beyond the year 9999 Python has no date
     return datetime.fromtimestamp(min(max(ms, 0), 253_402_300_799_000) / 1_000, UTC)

@@ -143,7 +143,10 @@ class ContextGatherer:
         past = await self._past(at, query, [other.viewer.id for other in others], moment, shown.episodes)
         heard = await self._heard(at, material.speaker, moment)
         material = replace(material, others=others, past_episodes=past, heard=heard)
-        names, hidden = await viewers.shown_and_hidden(at, sorted(_people_of(material)))
+        texts = [*(one.text for one in past), *(done.text for done in material.actions_done), material.brief]
+        people = {line.viewer_id for line in material.said if line.viewer_id} | {other.viewer.id for other in others}
+        people |= {who for text in texts for who in ids_in(text)}
+        names, hidden = await viewers.shown_and_hidden(at, sorted(people))
         more = (*(other.viewer.id for other in others), CHANNEL)
         snapshots = {who: seen._replace(prints=(await notes.fingerprint(at, who or None),)) for who in more}
         snapshots[material.speaker.id] = seen
@@ -330,14 +333,6 @@ class ContextGatherer:
 
 def _own_line(said: SentReply) -> PromptLine:
     return PromptLine(said.id, f"bot:{said.id}", None, said.text, said.at)
-
-
-def _people_of(material: TailMaterial) -> set[str]:
-    """Everybody in it, but for the notes."""
-    texts = [*(past.text for past in material.past_episodes), *(done.text for done in material.actions_done)]
-    texts.append(material.brief)
-    ids = {line.viewer_id for line in material.said if line.viewer_id}
-    return ids | {other.viewer.id for other in material.others} | {who for text in texts for who in ids_in(text)}
 
 
 @dataclass(slots=True)

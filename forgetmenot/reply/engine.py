@@ -115,7 +115,11 @@ class ReplyEngine:
         settings, now, identity = self._settings(), self._clock.now(), self._identity()
         if is_ignored(event, identity, settings):
             return None
-        returning = self._is_first_line(event) and await self._returns(event, settings)
+        returning = (
+            self._is_first_line(event)
+            and settings.bot.mode is Mode.LIVE
+            and await self._writer.gatherer.standing(event, settings) is Standing.RETURNER
+        )
         talks = self.follow_ups.conversations()
         trigger = trigger_of(event, identity, talks, settings, now, returning=returning)
         # after the trigger is known: this line must not count as one that came between
@@ -172,7 +176,8 @@ class ReplyEngine:
                 del self._newest[viewer], self._turns[viewer]
 
     async def _reason_to_pass(self, job: PendingReply) -> str:
-        wait = self._wait_ms(job)
+        settings, answered = job.settings, self.follow_ups.answered_at(job.event.user_id)
+        wait = wait_ms(job.trigger, answered, self._spoke_up, settings, self._clock.now())
         if wait > 0 and not job.trigger.direct:
             return reason("cooldown", n=f"{wait / SECOND:.0f}")
         if wait > 0 and self._is_newest(job) and self._clock.now() + wait <= job.deadline:
@@ -180,30 +185,17 @@ class ReplyEngine:
                 await self._clock.sleep(wait)
         if not self._is_newest(job):
             return reason("newer_line")
-        if is_stale(job.event, job.settings, self._clock.now()):
+        if is_stale(job.event, settings, self._clock.now()):
             return reason("too_late")
-        if await self._had_enough(job):
-            return reason("hour_limit", n=job.settings.limits.replies_per_viewer_hour)
+        most, since = settings.limits.replies_per_viewer_hour, self._clock.now() - HOUR
+        moderates = role_of(job.event.badges) in {Role.MODERATOR, Role.BROADCASTER}
+        if most and not moderates and await bot_messages.answers_to(self._db, job.event.user_id, since) >= most:
+            return reason("hour_limit", n=most)
         # asked before the model is: its words could not be sent, and would be paid for
         return self._outbox.refusal_reason(job.deadline, others=self._thinking)
 
-    async def _had_enough(self, job: PendingReply) -> bool:
-        most = job.settings.limits.replies_per_viewer_hour
-        if not most or role_of(job.event.badges) in {Role.MODERATOR, Role.BROADCASTER}:
-            return False
-        return await bot_messages.answers_to(self._db, job.event.user_id, self._clock.now() - HOUR) >= most
-
     def _is_newest(self, job: PendingReply) -> bool:
         return self._newest.get(job.event.user_id) == job.event.id
-
-    def _wait_ms(self, job: PendingReply) -> int:
-        answered = self.follow_ups.answered_at(job.event.user_id)
-        return wait_ms(job.trigger, answered, self._spoke_up, job.settings, self._clock.now())
-
-    async def _returns(self, event: ChatEvent, settings: Settings) -> bool:
-        if settings.bot.mode is not Mode.LIVE:
-            return False
-        return await self._writer.gatherer.standing(event, settings) is Standing.RETURNER
 
     def _is_first_line(self, event: ChatEvent) -> bool:
         """Whether this person has not spoken since the program started, or for half a day: who is greeted, is once."""

@@ -331,7 +331,9 @@ def used(reply: BotMessage) -> dict[str, Used]:
 
 def in_words(trail: ReplyExplanation, cost: str = "") -> list[str]:
     """The whole story, a line each. `cost`: of the call, in words."""
-    reply = trail.reply
+    reply, ending = trail.reply, _ENDINGS[trail.reply.status]
+    if not ending.endswith("."):
+        ending = f"{ending}: {(reply.detail or 'no reason kept').rstrip('.')}."
     return [
         f"Reply {reply.id}, {iso(reply.at)}, in {reply.mode} mode.",
         "Built from what is still stored: notes and summaries as they are today, not as they were then.",
@@ -339,7 +341,7 @@ def in_words(trail: ReplyExplanation, cost: str = "") -> list[str]:
         if trail.asked
         else f"Nobody asked ({reply.trigger}).",
         f"Said: {reply.text or '(nothing)'}",
-        _ending(reply) + (f" Twitch's message ID is {reply.twitch_id}." if reply.twitch_id else ""),
+        ending + (f" Twitch's message ID is {reply.twitch_id}." if reply.twitch_id else ""),
         *([f"Changed by filters: {', '.join(reply.filters)}."] if reply.filters else []),
         *([f"Taken by chat: {trail.outcome.replace('_', ' ')}."] if trail.outcome else []),
         *([f"Notes used: {', '.join(f'#{note}' for note in trail.used)}."] if trail.used else []),
@@ -349,11 +351,6 @@ def in_words(trail: ReplyExplanation, cost: str = "") -> list[str]:
         *_prompt(reply),
         *(line for section in trail.sections for line in _rows(section)),
     ]
-
-
-def _ending(reply: BotMessage) -> str:
-    ending = _ENDINGS[reply.status]
-    return ending if ending.endswith(".") else f"{ending}: {(reply.detail or 'no reason kept').rstrip('.')}."
 
 
 def _model(reply: BotMessage, cost: str) -> list[str]:

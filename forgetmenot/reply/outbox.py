@@ -29,6 +29,12 @@ from forgetmenot.text.removal import traces
 
 EVERYBODY = ""
 ReasonToDrop = Callable[[], Awaitable[str]]
+"""Asked when a message's turn comes: why what happened since it was written makes it pointless. Raises StoreError."""
+
+
+async def no_reason() -> str:
+    """Nothing that happens makes it pointless."""
+    return ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,7 +53,7 @@ class Outgoing:
     reply_to: str | None = None
     otherwise: tuple[str, ...] = ()
     kept: bool = True
-    reason_to_drop: ReasonToDrop | None = None
+    reason_to_drop: ReasonToDrop = no_reason
 
     @property
     def to_keep(self) -> str:
@@ -250,16 +256,18 @@ class Outbox:
         waiting = self._take()
         if waiting is None:
             return
-        waiting.message = self._said_otherwise(waiting.message, now)
+        message = waiting.message
+        texts = (text for text in (message.text, *message.otherwise) if not self.pace.is_repeated(text, now))
+        waiting.message = message = replace(message, text=next(texts, message.text), otherwise=())
         try:
-            why = self._reason_to_drop(waiting.message, now) or await _reason_since(waiting.message)
+            why = self._reason_to_drop(message, now) or await message.reason_to_drop()
             await (self._drop(waiting, why) if why else self._deliver(waiting))
         except StoreError as error:  # without its row a message could be sent twice: so it is not sent at all
-            log.error("message not sent", reply=waiting.message.reply_id, error=type(error).__name__)
+            log.error("message not sent", reply=message.reply_id, error=type(error).__name__)
             _finish(waiting, Sent(ReplyStatus.DROPPED, str(error)))
         finally:
             # neither settled nor put back: cancelled in the middle of the call, so Twitch may have it
-            if waiting not in self._queues.get(waiting.message.viewer_id, ()):
+            if waiting not in self._queues.get(message.viewer_id, ()):
                 _finish(waiting, Sent(ReplyStatus.UNKNOWN, reason("stopping")))
 
     def _take(self) -> _Waiting | None:
@@ -289,14 +297,9 @@ class Outbox:
             return reason("too_late")
         return reason("same_text") if self.pace.is_repeated(message.text, now) else ""
 
-    def _said_otherwise(self, message: Outgoing, now: int) -> Outgoing:
-        texts = (message.text, *message.otherwise)
-        fresh = next((text for text in texts if not self.pace.is_repeated(text, now)), message.text)
-        return replace(message, text=fresh, otherwise=())
-
     async def _drop(self, waiting: _Waiting, reason: str) -> None:
         message = waiting.message
-        text = "" if await _reason_since(message) else message.to_keep  # it may say again what was cleared
+        text = "" if await message.reason_to_drop() else message.to_keep  # it may say again what was cleared
         async with self._db.write() as tx:
             await bot_messages.settle(tx, message.reply_id, ReplyStatus.DROPPED, reason, text=text)
         log.info("message dropped", reply=message.reply_id, reason=reason)
@@ -320,10 +323,7 @@ class Outbox:
             outcome = Outcome(OutcomeKind.REFUSED, str(error))
         finally:
             self.pace.call_ended(self._clock.now())
-        await self._settle(waiting, outcome)
-
-    async def _settle(self, waiting: _Waiting, outcome: Outcome) -> None:
-        message, status = waiting.message, _STATUS[outcome.kind]
+        status = _STATUS[outcome.kind]
         # an unknown one may have gone out, and would be refused as a repetition
         if status is not ReplyStatus.REFUSED:
             self.pace.said(message.text, self._clock.now())
@@ -344,11 +344,6 @@ class Outbox:
         self._queues.setdefault(message.viewer_id, deque()).appendleft(waiting)
         self._queues.move_to_end(message.viewer_id, last=False)
         self._filled.set()
-
-
-async def _reason_since(message: Outgoing) -> str:
-    """Why what happened since it was written makes it pointless; empty if nothing does. Raises StoreError."""
-    return await message.reason_to_drop() if message.reason_to_drop is not None else ""
 
 
 def _finish(waiting: _Waiting, sent: Sent) -> None:

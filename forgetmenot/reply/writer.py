@@ -36,7 +36,7 @@ from forgetmenot.prompt.instructions import rules_of
 from forgetmenot.prompt.material import TailMaterial
 from forgetmenot.reply import explanation
 from forgetmenot.reply.context import Composed, ContextGatherer, PrefixKeeper, compose
-from forgetmenot.reply.outbox import Outbox, ReasonToDrop
+from forgetmenot.reply.outbox import Outbox, ReasonToDrop, no_reason
 from forgetmenot.reply.postprocess import FilterContext, Polished, polish, tidy
 from forgetmenot.reply.reply_object import ModelReply, read_reply, reply_request
 from forgetmenot.reply.support import (
@@ -109,7 +109,7 @@ class Words:
 
     text: str
     reason: str = ""
-    reason_to_drop: ReasonToDrop | None = None
+    reason_to_drop: ReasonToDrop = no_reason
 
 
 _Row = tuple[str, int | str]

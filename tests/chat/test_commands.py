@@ -30,9 +30,6 @@ REMOVED = "Removed: #1 plays drums (!wrong #1 undo restores it)"
 
 DIALOGUES: dict[str, list[Line]] = {
     "a typed fact": [("alice", "!REMEMBER that i play drums.", "Remembered about you: #1 plays drums")],
-    "a spoken fact": [
-        ("alice", "@forgetmenot_bot remember that I play drums please", "Remembered about you: #1 plays drums"),
-    ],
     "people in a fact are ids": [
         ("alice", "!remember I sing in @Bob's band with @nobody",
          "Remembered about you: #1 sings in Bob's band with someone"),
@@ -41,11 +38,6 @@ DIALOGUES: dict[str, list[Line]] = {
     "one's own name is oneself": [
         ("alice", "!remember alice plays drums", "Remembered about you: #1 plays drums"),
         ("alice", "!memory alice", "What I know about you: #1 plays drums"),
-    ],
-    "a viewer tells nothing of others or of the channel": [
-        ("alice", "!remember @bob plays drums", "Tell me something about yourself, like: !remember I play drums"),
-        ("alice", "!remember bob hates me", NOT_YOURS),
-        ("alice", "!remember channel: it is mine", NOT_YOURS),
     ],
     "a moderator tells of anybody and of the channel": [
         ("carol", "!remember @bob's cat is called Miso", "Remembered about Bob: #1 their cat is called Miso"),
@@ -76,17 +68,6 @@ DIALOGUES: dict[str, list[Line]] = {
         ("bob", "!remember this about alice", NOT_YOURS),
         ("carol", "!remember this about alice", "Remembered about Alice: #1 moved to Oslo"),
         ("carol", "!remember this about channel", "Name a viewer: !remember this about NAME"),
-    ],
-    "talk is no command": [
-        ("alice", "@forgetmenot_bot remember that boss?", None),
-        ("alice", "remember that I play drums", None),
-        ("alice", "@forgetmenot_bot what do you know about bob", None),
-        ("alice", "!so bob", None),
-    ],
-    "forgotten by its subject is gone": [
-        ("alice", "!remember I play drums", "Remembered about you: #1 plays drums"),
-        ("alice", "@ForgetMeNot forget that I play drums", "Permanently deleted: #1 plays drums"),
-        ("alice", "!forget #1", "I can't find anything like that about you."),
     ],
     "what was replaced can be forgotten by its subject too": [
         ("alice", "!remember I live in Oslo", "Remembered about you: #1 lives in Oslo"),

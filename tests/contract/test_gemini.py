@@ -119,11 +119,6 @@ async def test_usage_is_mapped_and_missing_counts_are_none(sim: SimGemini, gemin
     assert (await gemini.generate(PLAIN)).usage == TokenUsage()
 
 
-async def test_fenced_json_comes_out_bare(sim: SimGemini, gemini: Gemini) -> None:
-    sim.answers('```json\n{"notes": []}\n```')
-    assert (await gemini.generate(STRUCTURED)).text == '{"notes": []}'
-
-
 async def test_thoughts_are_no_answer(sim: SimGemini, gemini: Gemini) -> None:
     sim.fail(body(answer_body("Hello.", thought="They greet me.")))
     assert (await gemini.generate(PLAIN)).text == "Hello."

@@ -119,12 +119,6 @@ async def test_a_passing_failure_is_tried_again_with_growing_waits(at: Guarded) 
     assert [row[3] for row in at.meter.rows] == ["ModelUnavailable", "ModelUnavailable", None]
 
 
-async def test_the_wait_that_the_server_asked_for_is_honoured(at: Guarded) -> None:
-    at.model.script = deque([ModelRateLimited("slow down.", 1.5)])
-    await at.guard().generate(REPLY)
-    assert at.time.slept == [1.5]
-
-
 async def test_a_wait_beyond_the_deadline_is_not_waited_for(at: Guarded) -> None:
     at.model.script = deque([ModelRateLimited("slow down.", 12.0)])
     with pytest.raises(ModelRateLimited) as caught:
@@ -336,24 +330,12 @@ async def test_giving_up_just_when_let_in_costs_no_place() -> None:
         pass
 
 
-class Model:
-    """Answers everything."""
-
-    name = "model"
-
-    async def generate(self, _request: ModelRequest) -> ModelAnswer:
-        return ModelAnswer("yes", "model", TokenUsage())
-
-    async def aclose(self) -> None:
-        return None
-
-
 async def refused(day: int, stream: int, limits: LimitSettings) -> set[Purpose]:
     async def used() -> tuple[int, int]:
         return day, stream
 
     limit = SpendLimit(settings=lambda: Settings(limits=limits), used=used)
-    model, found, said = limit.around(Model()), set(), set()
+    model, found, said = limit.around(ScriptedModel()), set(), set()
     for purpose in Purpose:
         try:
             await model.generate(ModelRequest(purpose, "", "", 1))

@@ -38,11 +38,9 @@ class RecordingPorts:
 
     calls: list[tuple[str, ...]] = field(default_factory=list)
     answer: Outcome | Exception = DONE
-    reasons: list[str] = field(default_factory=list)
     hangs: bool = False
     immune: set[str] = field(default_factory=set)
     immunity_error: Exception | None = None
-    lookup_error: Exception = field(default_factory=lambda: TwitchUnavailable("down"))
     before: Callable[[], Awaitable[None]] | None = None
     line: str = ""
 
@@ -59,12 +57,10 @@ class RecordingPorts:
     async def say(self, text: str, reply_to: str | None = None) -> Outcome:
         return await self._did("say", text, *([reply_to] if reply_to else []))
 
-    async def timeout(self, user_id: str, seconds: int, reason: str) -> Outcome:
-        self.reasons.append(reason)
+    async def timeout(self, user_id: str, seconds: int, reason: str) -> Outcome:  # noqa: ARG002  # the port's name
         return await self._did("timeout", user_id, seconds)
 
-    async def ban(self, user_id: str, reason: str) -> Outcome:
-        self.reasons.append(reason)
+    async def ban(self, user_id: str, reason: str) -> Outcome:  # noqa: ARG002  # the port's name
         return await self._did("ban", user_id)
 
     async def set_channel(self, *, title: str | None = None, category: str | None = None) -> Outcome:
@@ -83,13 +79,13 @@ class RecordingPorts:
         return user_id in self.immune
 
     async def penalty_of(self, user_id: str) -> Penalty | None:  # noqa: ARG002  # the port's name
-        raise self.lookup_error
+        raise TwitchUnavailable("down")
 
     async def room_modes(self) -> RoomModes:
-        raise self.lookup_error
+        raise TwitchUnavailable("down")
 
     async def title_and_category(self) -> tuple[str, str]:
-        raise self.lookup_error
+        raise TwitchUnavailable("down")
 
     async def run(self, name: str, params: Mapping[str, object], asker: Asker) -> OperationResult:
         """Stands for operations/run: what the model asks of the memory."""

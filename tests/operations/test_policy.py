@@ -3,6 +3,7 @@
 import re
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import msgspec
 import pytest
@@ -308,30 +309,27 @@ def test_settings_bind_the_person_who_approves_too(
         assert facts.target.login not in actions.denied_targets
 
 
-NOTHING = ActionSettings(class_a=ClassMode.OFF, class_b=ClassMode.SHADOW, class_c=GuardedMode.OFF)
+OFF = {"class_a": ClassMode.OFF, "class_b": ClassMode.OFF, "class_c": GuardedMode.OFF}
+FREE = {"class_a": ClassMode.LIVE, "class_b": ClassMode.OFF, "class_c": GuardedMode.OFF}
 
 
-def test_a_bot_that_only_talks_asks_for_chat_alone() -> None:
-    assert scopes_for(Account.BOT, Settings(actions=NOTHING)) == CHAT
-    assert scopes_for(Account.BROADCASTER, Settings(actions=NOTHING)) == ()
-
-
-def test_what_is_switched_on_is_asked_for_and_what_is_disabled_is_not() -> None:
-    actions = ActionSettings(class_a=ClassMode.LIVE, class_b=ClassMode.OFF, class_c=GuardedMode.OFF)
-    assert scopes_for(Account.BOT, Settings(actions=actions)) == (*CHAT, "clips:edit", "moderator:manage:shoutouts")
-    assert scopes_for(Account.BROADCASTER, Settings(actions=actions)) == ("channel:manage:broadcast",)
-    less = ActionSettings(class_a=ClassMode.LIVE, class_c=GuardedMode.OFF, disabled=("clip", "marker"))
-    assert scopes_for(Account.BOT, Settings(actions=less)) == (*CHAT, "moderator:manage:shoutouts")
-    assert scopes_for(Account.BROADCASTER, Settings(actions=less)) == ()
-
-
-def test_whoever_may_do_harm_must_be_able_to_ask_who_is_immune() -> None:
-    actions = ActionSettings(class_a=ClassMode.OFF, class_b=ClassMode.LIVE, class_c=GuardedMode.OFF)
-    assert scopes_for(Account.BROADCASTER, Settings(actions=actions)) == ("moderation:read", "channel:read:vips")
-
-
-def test_safe_mode_asks_for_no_right_to_act() -> None:
-    assert scopes_for(Account.BOT, Settings(actions=ActionSettings(safe_mode=True))) == CHAT
+@pytest.mark.parametrize(
+    ("actions", "bot", "broadcaster"),
+    [
+        ({**OFF, "class_b": ClassMode.SHADOW}, (), ()),
+        ({"safe_mode": True}, (), ()),
+        (FREE, ("clips:edit", "moderator:manage:shoutouts"), ("channel:manage:broadcast",)),
+        ({**FREE, "disabled": ("clip", "marker")}, ("moderator:manage:shoutouts",), ()),
+        ({**OFF, "class_b": ClassMode.LIVE}, None, ("moderation:read", "channel:read:vips")),
+    ],
+)
+def test_rights_are_asked_for_what_is_switched_on(
+    actions: dict[str, Any], bot: tuple[str, ...] | None, broadcaster: tuple[str, ...]
+) -> None:
+    """Whoever may do harm must be able to ask who is immune; a bot that only talks asks for chat alone."""
+    settings = Settings(actions=ActionSettings(**actions))
+    assert bot is None or scopes_for(Account.BOT, settings) == (*CHAT, *bot)
+    assert scopes_for(Account.BROADCASTER, settings) == broadcaster
 
 
 def test_one_account_for_both_gives_both_sets() -> None:

@@ -11,7 +11,7 @@ import pytest
 from forgetmenot.clock import SECOND
 from forgetmenot.domain.action import OutcomeKind
 from forgetmenot.domain.chat import ChatEvent
-from forgetmenot.domain.memory import EpisodeKind, Part
+from forgetmenot.domain.memory import EpisodeKind, Note, Part
 from forgetmenot.errors import ModelUnavailable
 from forgetmenot.memory.erasure import erase, forget_fact
 from forgetmenot.memory.notes.edits import remember, retract
@@ -206,26 +206,25 @@ async def test_a_list_of_notes_that_waits_for_a_place_does_not_name_what_was_for
     assert stage.said == ["Hello."]
 
 
+async def summarised(stage: Stage, summary: str) -> Note:
+    """A note about Bob, and a summary that tells the same."""
+    note, now = await remember(stage.db, "2", "plays the marimba", by="2", at=stage.clock.now()), stage.clock.now()
+    await stage.hear("what a lap", "2")
+    episode = NewEpisode(EpisodeKind.CHAT, 1, now, now, summary, {"2": Part(1, 0)}, [1])
+    assert await episodes.write(stage.db, episode, now)
+    return note
+
+
 async def test_a_summary_that_lost_a_forgotten_fact_leaves_the_prefix(stage: Stage) -> None:
     """Also where another process forgets it."""
-    note = await remember(stage.db, "2", "plays the marimba", by="2", at=stage.clock.now())
-    await stage.hear("what a lap", "2")
-    summary, now = "<@2> plays the marimba. The lap of <@2> was lost.", stage.clock.now()
-    assert await episodes.write(
-        stage.db, NewEpisode(EpisodeKind.CHAT, 1, now, now, summary, {"2": Part(1, 0)}, [1]), now
-    )
+    note = await summarised(stage, "<@2> plays the marimba. The lap of <@2> was lost.")
     assert "marimba" in (await stage.keeper.refresh()).text
     await forgotten(stage, note.id)
     assert "marimba" not in (await stage.keeper.current()).text
 
 
 async def test_what_only_a_summary_told_is_dropped_once_it_is_forgotten(stage: Stage) -> None:
-    note = await remember(stage.db, "2", "plays the marimba", by="2", at=stage.clock.now())
-    await stage.hear("what a lap", "2")
-    summary, now = "<@2> plays the marimba.", stage.clock.now()
-    assert await episodes.write(
-        stage.db, NewEpisode(EpisodeKind.CHAT, 1, now, now, summary, {"2": Part(1, 0)}, [1]), now
-    )
+    note = await summarised(stage, "<@2> plays the marimba.")
     await wrong(stage, note.id)
     stage.model.answers = ["Bob plays the marimba."]
     async with full_queue(stage, "@forgetmenot_bot tell me about bob") as task:

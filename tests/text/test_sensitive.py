@@ -128,14 +128,11 @@ def test_words_of_ones_own_count_in_any_inflection_and_whatever_is_allowed() -> 
     assert sensitive_category("plays chess", extra=["ex wife", "..."]) is None
 
 
-def test_look_alike_letters_do_not_hide_it() -> None:
-    assert sensitive_category("is gаy") == "sexuality"
-    assert sensitive_category("ｈａｓ diabetes") == "health"
-
-
 @pytest.mark.parametrize(
     ("fact", "category"),
     [
+        ("is gаy", "sexuality"),
+        ("ｈａｓ diabetes", "health"),
         ("has d1abetes", "health"),
         ("has d.i.a.b.e.t.e.s", "health"),
         ("takes pr0zac every day", "mood"),
@@ -147,7 +144,7 @@ def test_look_alike_letters_do_not_hide_it() -> None:
         ("call me on zero, one, seven, one, five, five, five, oh, two, three", "contact"),
     ],
 )
-def test_neither_digits_for_letters_nor_gaps_hide_it(fact: str, category: str) -> None:
+def test_no_letters_digits_or_gaps_hide_it(fact: str, category: str) -> None:
     assert sensitive_category(fact) == category
 
 

@@ -102,14 +102,9 @@ NO_DENIALS = """no; lol no; nah; what's wrong with you; you're not wrong; i was 
     that's not bad; why is that wrong; not yet"""
 
 
-@pytest.mark.parametrize("line", re.split(r"[;\n]\s*", DENIALS))
+@pytest.mark.parametrize("line", re.split(r"[;\n]\s*", f"{DENIALS};{NO_DENIALS}"))
 def test_a_denial_says_nothing_else(line: str) -> None:
-    assert denies(line)
-
-
-@pytest.mark.parametrize("line", re.split(r"[;\n]\s*", NO_DENIALS))
-def test_a_no_alone_and_what_only_sounds_like_it_is_no_denial(line: str) -> None:
-    assert not denies(line)
+    assert denies(line) is (line in re.split(r"[;\n]\s*", DENIALS))
 
 
 @pytest.mark.parametrize(

@@ -102,8 +102,11 @@ def _quoted(message: _Message, language: str, said: str = "") -> str:
     asked -= {one for name, _ in about for one in _stems(name)}
     if asked and _QUESTION.search(text):
         pool = about or (mine if _MINE.search(text) else channel)
-        if plain := [one for one in pool if _holds_all(one[1]["fact"], asked)][:1]:
-            return _sentence(plain, language)
+        for name, note in pool:
+            have = _stems(note["fact"])
+            # or a word of its kind: "joke" is answered by "blame the ladder"
+            if all(word in have or have & stems_of_topic(word) for word in asked):
+                return _sentence([(name, note)], language)
     names = {name.casefold() for name, _ in about}
     line = without_names(text, lambda word: word.strip("@").casefold() in names)
     pool = {"me": mine, "person": about, "channel": channel}.get(asked_about(line), [])
@@ -115,12 +118,6 @@ def _quoted(message: _Message, language: str, said: str = "") -> str:
         if max(worth, default=0.0) >= least:
             return _sentence([pool[worth.index(max(worth))]], language)
     return ""
-
-
-def _holds_all(fact: str, asked: set[str]) -> bool:
-    """Whether the fact holds each word, or one of its kind: "joke" is answered by "blame the ladder"."""
-    have = _stems(fact)
-    return all(word in have or have & stems_of_topic(word) for word in asked)
 
 
 def _sentence(notes: list[tuple[str, re.Match[str]]], language: str) -> str:
