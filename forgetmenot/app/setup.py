@@ -135,7 +135,7 @@ class SetupService:
         try:
             asked = msgspec.json.decode(body or b"{}", type=shape)
         except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
-            raise InputError(self._say("setup.not_understood")) from None
+            raise InputError(self._say("reason.request_odd")) from None
         generation = self._settings.generation
         done = await do(self, asked)
         return {**done, "restarting": self._restarts and self._settings.generation != generation}
@@ -207,7 +207,7 @@ class SetupService:
         db = self._bot().db
         facts = await heard_facts(db, self._settings().privacy, limit=5)
         names = await viewers.names(db, {one.viewer_id for one in facts})
-        somebody = self._say("setup.somebody")
+        somebody = self._say("reason.somebody")
         return [{"who": names.get(one.viewer_id, somebody), "fact": one.fact, "at": one.at} for one in facts]
 
     def _has_key(self) -> bool:
