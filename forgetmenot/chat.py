@@ -14,7 +14,7 @@ import asyncio
 import re
 from collections import OrderedDict
 from collections.abc import Callable, Coroutine, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from forgetmenot.domain.chat import ChatEvent, Redaction
 from forgetmenot.domain.operation import Asker, Permission, Surface
@@ -204,64 +204,51 @@ class CommandRateLimiter:
 
 
 class RoomModeTracker:
-    """The channel's chat modes as Twitch last reported them, so that the bot never switches off a moderator's."""
+    """The channel's chat modes as Twitch last reported them, so that the bot never switches off a moderator's.
+
+    `modes`: those that are on, as the catalogue of actions names them.
+    """
 
     def __init__(self) -> None:
-        self._on = {"slow": False, "emote_only": False}  # as the catalogue of actions names them
+        self.modes: frozenset[str] = frozenset()
 
     def heard(self, state: RoomState) -> None:
         """Update from a ROOMSTATE, which names only what changed."""
-        if state.slow_s is not None:
-            self._on["slow"] = state.slow_s > 0
-        if state.emote_only is not None:
-            self._on["emote_only"] = state.emote_only
+        slow = None if state.slow_s is None else state.slow_s > 0
+        for mode, is_on in (("slow", slow), ("emote_only", state.emote_only)):
+            if is_on is not None:
+                self.modes = self.modes | {mode} if is_on else self.modes - {mode}
 
     def switched_off(self, mode: str) -> None:
         """Note that the bot switched its own mode off, before Twitch reports it."""
-        if mode in self._on:
-            self._on[mode] = False
-
-    @property
-    def modes(self) -> frozenset[str]:
-        """The modes that are on."""
-        return frozenset(mode for mode, is_on in self._on.items() if is_on)
+        self.modes -= {mode}
 
 
+@dataclass(slots=True)
 class Router:
     """Handles the items of a chat source, in order."""
 
-    def __init__(
-        self,
-        *,
-        db: Database,
-        ingest: Ingest,
-        engine: ReplyEngine,
-        outbox: Outbox,
-        commands: ChatCommands,
-        settings: Callable[[], Settings],
-        room: RoomModeTracker,
-    ) -> None:
-        self._db = db
-        self._ingest = ingest
-        self._engine = engine
-        self._outbox = outbox
-        self._commands = commands
-        self._settings = settings
-        self._room = room
-        self._rate_limit = CommandRateLimiter()
-        self._working: set[asyncio.Task[None]] = set()
-        self._heard: OrderedDict[str, None] = OrderedDict()
+    db: Database
+    ingest: Ingest
+    engine: ReplyEngine
+    outbox: Outbox
+    commands: ChatCommands
+    settings: Callable[[], Settings]
+    room: RoomModeTracker
+    _rate_limit: CommandRateLimiter = field(default_factory=CommandRateLimiter)
+    _working: set[asyncio.Task[None]] = field(default_factory=set)
+    _heard: OrderedDict[str, None] = field(default_factory=OrderedDict)
 
     async def hear(self, item: ChatItem) -> None:
         """Handle one item; answers are sent in a task of their own."""
         if isinstance(item, ChatEvent):
             await self._line(item)
         elif isinstance(item, Redaction):
-            self._ingest.take(item)
+            self.ingest.take(item)
         else:
             if isinstance(item, RoomState):
-                self._room.heard(item)
-            self._ingest.note(outcome_of(item))
+                self.room.heard(item)
+            self.ingest.note(outcome_of(item))
 
     def say(self, line: str, *, reply_to: str | None = None, viewer_id: str = EVERYBODY) -> None:
         """Say something that nobody asked for now, beside everything else. `reply_to`: a viewer's earlier line."""
@@ -279,21 +266,21 @@ class Router:
         await self.idle()
 
     async def _line(self, event: ChatEvent) -> None:
-        if event.user_id == self._ingest.own_id:
-            self._ingest.take(event)
+        if event.user_id == self.ingest.own_id:
+            self.ingest.take(event)
             # its own lines come back on the reading connection, which proves that they were shown
-            self._start(self._outbox.seen_in_chat(event.text))
+            self._start(self.outbox.seen_in_chat(event.text))
             return
-        asks = self._engine.is_asked(event)
+        asks = self.engine.is_asked(event)
         # asked before the line is taken in, because after that it would be known
         is_new = not (asks or is_command(event.text)) or await self._is_new(event)
-        self._ingest.take(event, addressed=asks)
-        if not is_new or is_bot(self._settings().memory, event.login, event.user_id, event.badges):
+        self.ingest.take(event, addressed=asks)
+        if not is_new or is_bot(self.settings().memory, event.login, event.user_id, event.badges):
             return
         if asks or is_command(event.text):
             self._start(self._command_or_reply(event))
         else:
-            self._engine.take(event)
+            self.engine.take(event)
 
     async def _is_new(self, event: ChatEvent) -> bool:
         """Whether no run has seen this line before: only such a line may trigger anything.
@@ -306,7 +293,7 @@ class Router:
         while len(self._heard) > MOST_HEARD:
             self._heard.popitem(last=False)
         try:
-            return await events.by_id(self._db, event.id) is None
+            return await events.by_id(self.db, event.id) is None
         except StoreError:  # whatever else it asks for needs the disk as well; a privacy request waits for it
             return is_command(event.text)
 
@@ -317,14 +304,14 @@ class Router:
         task.add_done_callback(self._working.discard)
 
     async def _command_or_reply(self, event: ChatEvent) -> None:
-        line = await self._commands.handle(event)
+        line = await self.commands.handle(event)
         if line is None:
-            self._engine.take(event)
+            self.engine.take(event)
         else:
             await self._answer(line, event)
 
     async def _announce(self, line: str, reply_to: str | None, viewer_id: str) -> None:
-        outcome = await self._outbox.say_line(line, reply_to=reply_to, viewer_id=viewer_id, trigger="notice")
+        outcome = await self.outbox.say_line(line, reply_to=reply_to, viewer_id=viewer_id, trigger="notice")
         log.info("notice given", outcome=outcome.kind)
 
     async def _answer(self, line: str, event: ChatEvent) -> None:
@@ -332,7 +319,7 @@ class Router:
         moderates = asker_of(event).moderates
         if not line or not (moderates or self._rate_limit.allows(event.user_id, event.at)):
             return
-        outcome = await self._outbox.say_line(
+        outcome = await self.outbox.say_line(
             line, reply_to=event.id, viewer_id=event.user_id, to=event.login, spare=not moderates, always=moderates
         )
         log.info("command answered", outcome=outcome.kind)

@@ -12,7 +12,7 @@ import tempfile
 from collections.abc import Callable
 from pathlib import Path
 
-from speed import dock, erasure, ingest, machine, patterns, process, replies, years
+from speed import dock, erasure, ingest, machine, process, replies, years
 from speed.figures import Figure, table
 
 Measure = Callable[[Path], list[Figure]]
@@ -25,7 +25,6 @@ def measures(*, quick: bool) -> dict[str, Measure]:
         "replies": lambda folder: replies.measure(folder, 20_000 if quick else 200_000),
         "years": lambda folder: years.measure(folder, 12 if quick else 312),
         "erasure": lambda folder: erasure.measure(folder, 20_000 if quick else 200_000),
-        "patterns": lambda folder: patterns.measure(folder, 2 if quick else 5),
         "process": process.measure,
         "dock": lambda folder: dock.measure(folder, 10 if quick else 30),
     }

@@ -20,6 +20,7 @@ import sys
 import sysconfig
 import tempfile
 import time
+import traceback
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from functools import cache, partial
@@ -60,7 +61,9 @@ TAGS = "@badges=moderator/1;id=b1;user-id=42;display-name=Bob;tmi-sent-ts=178489
 SETTINGS, SCREEN_NOW = Settings(), 1_784_894_400_000
 PEOPLE = {"P1": NoteSubject("1", spoke=True, addressed=True, hidden=False)}
 CHAT_READ = Evidence([Said("1", "I play drums")])
-SCREEN = Screen(PEOPLE, lambda text: text.replace("P1", "<@1>"), CHAT_READ, chat=True, min_confidence=0.4)
+SCREEN = Screen(
+    PEOPLE, lambda text: text.replace("P1", "<@1>"), CHAT_READ, chat=True, min_confidence=0.4, privacy=PrivacySettings()
+)
 
 
 # ── the readers ─────────────────────────────────────────────────────────────────────────────
@@ -275,11 +278,8 @@ class Tried:
         except reader.may_raise:
             self.refused += 1
         except Exception as error:  # noqa: BLE001  # what this looks for
-            trace = error.__traceback__
-            while trace is not None and trace.tb_next is not None:
-                trace = trace.tb_next
-            where = f"{Path(trace.tb_frame.f_code.co_filename).name}:{trace.tb_lineno}" if trace is not None else ""
-            self.faults.setdefault(f"{type(error).__name__} at {where}", text)
+            last = traceback.extract_tb(error.__traceback__)[-1]
+            self.faults.setdefault(f"{type(error).__name__} at {Path(last.filename).name}:{last.lineno}", text)
         took = time.process_time() - began
         if took > TOO_LONG_S and took > self.slowest_s:
             self.faults["slow"] = text

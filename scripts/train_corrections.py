@@ -1,11 +1,11 @@
-"""Train the table of memory/facts/corrections from labelled lines: `train_corrections.py [--check] [--rows FILE]`.
+"""Train the table of memory/facts/corrections from labelled lines: `train_corrections.py [--check]`.
 
 The environment is that of scripts/train_classifiers.py. The lines are scripts/classifiers/corrections.tsv: what came
 before ("bot: ", "own: " and its text, or "told:" for a command), what is known of the speaker, their line, and what it
 corrects ("2: the new text", "2: -" where it only no longer holds, "=" where nothing is corrected).
 
-`--check` writes nothing: a fifth of the lines is judged by a table trained on the others. `--rows` judges the lines
-of another file by the table that is there. Both print how many are right, by threshold.
+`--check` writes nothing: a fifth of the lines is judged by a table trained on the others. It prints how many are
+right, by threshold. tests/memory/facts/test_corrections.py judges tests/data/correction_lines.tsv by the table.
 """
 
 import argparse
@@ -29,7 +29,7 @@ sys.path.insert(0, str(ROOT))
 from classifiers.training import Examples, fingerprint, packed  # noqa: E402
 
 from forgetmenot.memory.facts import corrections  # noqa: E402
-from forgetmenot.memory.facts.correction_features import ARTICLES, Pairing, Span, line_features, read_words  # noqa: E402
+from forgetmenot.memory.facts.correction_features import ARTICLES, Span, line_features, read_words  # noqa: E402
 from forgetmenot.memory.facts.corrections import Before, Judged  # noqa: E402
 from forgetmenot.text.classifier import WeightTable  # noqa: E402
 from forgetmenot.text.statements import own_fact, stated_part  # noqa: E402
@@ -92,18 +92,13 @@ def values_of(row: Row) -> tuple[Span, Span] | None:
     return None if at is None or first >= last else ((at, at + len(value)), (first, last))
 
 
-def pairings(row: Row) -> list[Pairing]:
-    """The line beside each known fact."""
-    return corrections.pairings(row.line, row.facts, row.before)
-
-
 def values_taught(rows: Sequence[Row]) -> dict[str, tuple[np.ndarray, float]]:
     """The columns "new" and "old"."""
     new, old = Examples(BUCKETS), Examples(BUCKETS)
     for row in rows:
         if (values := values_of(row)) is None or row.which is None:
             continue
-        pairing = pairings(row)[row.which]
+        pairing = corrections.pairings(row.line, row.facts, row.before)[row.which]
         for span in pairing.new_values():
             new.add(pairing.new_value_features(span), good=span == values[0])
         for span in pairing.old_values():
@@ -122,7 +117,7 @@ def trained(rows: Sequence[Row]) -> bytes:
         for row in [*rows, *strangers]:
             if fold_of(row) != fold:
                 continue
-            for at, pairing in enumerate(pairings(row)):
+            for at, pairing in enumerate(corrections.pairings(row.line, row.facts, row.before)):
                 values = corrections.likeliest_values(others, pairing)
                 outcome = pairing.outcome_features(values) if values else {"no values"}
                 features = pairing.features | outcome
@@ -208,31 +203,23 @@ def report(rows: Sequence[Row], judged: Sequence[Sequence[Judged]]) -> None:
             print(f"{threshold}  {kind:10} of {len(of):5}: {shares}")
 
 
-def judged_by(table: WeightTable, row: Row) -> list[Judged]:
-    """What a table makes of a row."""
-    line = stated_part(row.line)
-    if not line or corrections.likelihood(table, line) < corrections.MAY_CORRECT:
-        return []
-    return corrections.judge(line, row.facts, row.before, table)
-
-
 def main() -> int:
     """Train, or check."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").split("\n", maxsplit=1)[0])
     parser.add_argument("--check", action="store_true", help="print rates, write nothing")
-    parser.add_argument("--rows", type=Path, help="judge these rows by the table that is there")
     wanted = parser.parse_args()
     path = ROOT / "forgetmenot" / "text" / "corrections.weights"
-    if wanted.rows:
-        rows, table = rows_of(wanted.rows), WeightTable(path.read_bytes())
-        report(rows, [judged_by(table, row) for row in rows])
-        return 0
     measured = {" ".join(words(row.line)) for row in rows_of(MEASURED)} if MEASURED.exists() else set()
     rows = [row for row in dict.fromkeys(rows_of(ROWS)) if " ".join(words(row.line)) not in measured]
     if wanted.check:
         table = WeightTable(trained([row for row in rows if fold_of(row)]))
         others = [row for row in rows if not fold_of(row)]
-        report(others, [judged_by(table, row) for row in others])
+        lines = [(stated_part(row.line), row) for row in others]
+        may = [line and corrections.likelihood(table, line) >= corrections.MAY_CORRECT for line, _ in lines]
+        report(others, [
+            corrections.judge(line, row.facts, row.before, table) if likely else []
+            for likely, (line, row) in zip(may, lines, strict=True)
+        ])  # fmt: skip
         return 0
     path.write_bytes(trained(rows))
     print(f"{path.name}: {len(rows)} lines, {path.stat().st_size} bytes")

@@ -18,6 +18,7 @@ from forgetmenot.reply.triggers import Trigger, TriggerKind
 from forgetmenot.settings.schema import Settings
 from forgetmenot.store import notes
 from forgetmenot.store.database import Database
+from forgetmenot.store.notes import NewNote
 from tests.rows import put
 
 if TYPE_CHECKING:
@@ -29,26 +30,33 @@ Change = Callable[..., dict[str, object]]
 
 
 class Scripted:
-    """A LanguageModel that answers from a list (the last one again and again) and keeps what it was asked."""
+    """A LanguageModel that keeps what it was asked and answers from a list (the last one again and again).
 
-    def __init__(self, *answers: str | Exception) -> None:
-        self.answers = list(answers)
-        self.requests: list[ModelRequest] = []
-        self.meanwhile: Callable[[], Awaitable[None]] | None = None  # what happens while it thinks, once
+    Or as `reply` says. `meanwhile` happens while it thinks, once.
+    """
+
+    def __init__(self, *answers: str | BaseException) -> None:
+        self._answers = list(answers)
+        self.asked: list[ModelRequest] = []
+        self.reply: Callable[[ModelRequest], str | BaseException] = self._next
+        self.meanwhile: Callable[[], Awaitable[object]] | None = None
+
+    def _next(self, _: ModelRequest) -> str | BaseException:
+        return self._answers.pop(0) if len(self._answers) > 1 else self._answers[0]
 
     @property
     def name(self) -> str:
         return "scripted"
 
     async def generate(self, request: ModelRequest) -> ModelAnswer:
-        self.requests.append(request)
+        self.asked.append(request)
         if self.meanwhile is not None:
             happens, self.meanwhile = self.meanwhile, None
             await happens()
-        answer = self.answers.pop(0) if len(self.answers) > 1 else self.answers[0]
-        if isinstance(answer, Exception):
+        answer = self.reply(request)
+        if isinstance(answer, BaseException):
             raise answer
-        return ModelAnswer(answer, "scripted", TokenUsage())
+        return ModelAnswer(answer, self.name, TokenUsage())
 
     async def aclose(self) -> None:
         """Nothing to give back."""
@@ -117,6 +125,18 @@ class World:
             )
         return episode
 
+    async def note(self, fact: str, subject_id: str | None = "1", **fields: object) -> int:
+        """Something that is known: alice said it of herself, unless told otherwise."""
+        plain = {
+            "scope": Scope.VIEWER if subject_id else Scope.CHANNEL,
+            "confidence": 0.8,
+            "source_kind": SourceKind.SELF_CLAIM,
+            "at": self.clock.now(),
+        }
+        new = NewNote(subject_id=subject_id, fact=fact, **(plain | fields))  # type: ignore[arg-type]
+        async with self.db.write() as tx:
+            return await notes.insert(tx, new, cause="said", now=self.clock.now())
+
     def extractor(self, *answers: str | Exception) -> "tuple[Extractor, Scripted]":
         """An extractor with a scripted model."""
         from forgetmenot.memory.extraction import Extractor
@@ -133,6 +153,12 @@ async def world(db: Database, clock: ManualClock) -> World:
     await made.viewer("2", "bob")
     await made.viewer("9", "carol", "broadcaster")
     return made
+
+
+@pytest.fixture
+def recall(world: World) -> Recall:
+    """What is remembered in that channel."""
+    return Recall(db=world.db, settings=lambda: world.settings, clock=world.clock)
 
 
 @pytest.fixture
@@ -207,7 +233,7 @@ async def live(world: World, viewer_id: str | None = "1") -> list[Note]:
 async def prompt_for(world: World, viewer_id: str, login: str, text: str) -> Prompt:
     """What the model would see if this viewer said that now."""
     recall = Recall(db=world.db, settings=lambda: world.settings, clock=world.clock)
-    keeper = PrefixKeeper(db=world.db, recall=recall, settings=lambda: world.settings, clock=world.clock, model="x")
+    keeper = PrefixKeeper(db=world.db, recall=recall, settings=lambda: world.settings, model="x")
     event = ChatEvent("dry", EventKind.MESSAGE, viewer_id, login, login.title(), text, world.clock.now())
     gatherer = ContextGatherer(db=world.db, recall=recall, clock=world.clock)
     trigger = Trigger(TriggerKind.MENTION, event, text)

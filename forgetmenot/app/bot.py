@@ -140,7 +140,7 @@ class Bot:
         self.briefs = BriefWriter(db=db, model=model, settings=settings, clock=clock)
         self.recall = Recall(db=db, settings=settings, clock=clock)
         name = self.models.reply.name
-        self.keeper = PrefixKeeper(db=db, recall=self.recall, settings=settings, clock=clock, model=name)
+        self.keeper = PrefixKeeper(db=db, recall=self.recall, settings=settings, model=name)
         self.eraser = Eraser(db=db, clock=clock, before=[self.ingest.flush], after=[self._refresh])
         self.privacy_queue = PrivacyQueue(
             db=db,

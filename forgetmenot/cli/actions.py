@@ -214,7 +214,7 @@ def _entry(action: "Action", settings: "Settings") -> dict[str, object]:
     return {
         "name": action.name,
         "class": action.kind,
-        "mode": "off" if off else class_mode(action, settings),
+        "mode": "off" if off else class_mode(action, settings.actions),
         "does": action.does,
         "params": {
             param.name: {"kind": param.kind, "least": param.least, "most": param.most} for param in action.params

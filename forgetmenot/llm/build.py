@@ -87,9 +87,8 @@ def _adapter(settings: ModelSettings, model: str, environ: Mapping[str, str]) ->
         return Offline()
     if not model:
         raise SettingsError("Table [model]: set the models in `reply_model` and `memory_model`.")
-    if settings.provider is Provider.GEMINI:
-        return LazyModel(model, _gemini(settings, model, environ))
-    return LazyModel(model, _openai_compatible(settings, model, environ))
+    make = _gemini if settings.provider is Provider.GEMINI else _openai_compatible
+    return LazyModel(model, make(settings, model, environ))
 
 
 def _gemini(settings: ModelSettings, model: str, environ: Mapping[str, str]) -> Callable[[], LanguageModel]:
@@ -178,18 +177,13 @@ def _key(name: str, environ: Mapping[str, str]) -> str:
 
 
 class LazyModel:
-    """A LanguageModel that is made at its first call."""
+    """A LanguageModel that is made at its first call. `name` is known before."""
 
     def __init__(self, name: str, make: Callable[[], LanguageModel]) -> None:
-        self._name = name
+        self.name = name
         self._make = make
         self._model: LanguageModel | None = None
         self._lock = asyncio.Lock()
-
-    @property
-    def name(self) -> str:
-        """The model's name, known before it is made."""
-        return self._name
 
     async def generate(self, request: ModelRequest) -> ModelAnswer:
         """Make the model if necessary, and call it."""

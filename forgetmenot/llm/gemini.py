@@ -71,7 +71,7 @@ class Gemini:
         thinking: str = "",
         timeout_s: float = 60.0,
     ) -> None:
-        self._name = name
+        self.name = name
         self._key_env = key_env
         self._thinking = _thinking(thinking)
         self._penalised = True
@@ -90,11 +90,6 @@ class Gemini:
             ),
         )
 
-    @property
-    def name(self) -> str:
-        """The model's name."""
-        return self._name
-
     async def generate(self, request: ModelRequest) -> ModelAnswer:
         """One call. Raises ModelError."""
         if request.frequency_penalty is not None and not self._penalised:
@@ -102,7 +97,7 @@ class Gemini:
         try:
             with self._translating():
                 response = await self._client.aio.models.generate_content(
-                    model=self._name, contents=request.prompt, config=self._config(request)
+                    model=self.name, contents=request.prompt, config=self._config(request)
                 )
         except ModelRefused:
             if request.frequency_penalty is None:
@@ -135,29 +130,29 @@ class Gemini:
         usage = _usage(response.usage_metadata)
         feedback = response.prompt_feedback
         if feedback and feedback.block_reason:
-            raise ModelBlocked(reason("model_prompt", model=self._name, why=_word(feedback.block_reason)))
+            raise ModelBlocked(reason("model_prompt", model=self.name, why=_word(feedback.block_reason)))
         finish = response.candidates[0].finish_reason if response.candidates else None
         text = _text(response)
         if not text:
             raise ModelBlocked(self._why_empty(finish, usage, request))
         if finish is not None and finish not in FINISHED:
-            raise ModelBlocked(reason("model_broke_off", model=self._name, why=_word(finish)))
+            raise ModelBlocked(reason("model_broke_off", model=self.name, why=_word(finish)))
         finished = FINISHED[finish] if finish else "stop"
-        return ModelAnswer(unwrapped(text) if request.schema else text, self._name, usage, finished)
+        return ModelAnswer(unwrapped(text) if request.schema else text, self.name, usage, finished)
 
     def _why_empty(self, finish: types.FinishReason | None, usage: TokenUsage, request: ModelRequest) -> str:
         if finish is types.FinishReason.MAX_TOKENS:
             return reason(
                 "model_thought",
-                model=self._name,
+                model=self.name,
                 spent=reason("model_thought_of", n=usage.thoughts) if usage.thoughts else "",
                 most=request.max_output_tokens,
-                setting=_output_setting(request.purpose),
+                setting=f"{'reply' if request.purpose is Purpose.REPLY else 'memory'}_output_tokens",
                 lower=reason("model_thought_lower"),
             )
         if finish is None or finish is types.FinishReason.STOP:
-            return reason("model_empty", model=self._name)
-        return reason("model_stopped", model=self._name, why=_word(finish))
+            return reason("model_empty", model=self.name)
+        return reason("model_stopped", model=self.name, why=_word(finish))
 
     @contextlib.contextmanager
     def _translating(self) -> Iterator[None]:
@@ -167,33 +162,29 @@ class Gemini:
         except sdk_errors.APIError as error:
             self._translate(error)
         except TimeoutError as error:
-            raise ModelUnavailable(reason("model_silent", model=self._name)) from error
+            raise ModelUnavailable(reason("model_silent", model=self.name)) from error
         except NETWORK_ERRORS as error:
             raise ModelUnavailable(reason("gemini_unreachable", error=type(error).__name__)) from error
         except SHAPE_ERRORS as error:
-            unreadable = reason("model_unreadable_kind", model=self._name, error=type(error).__name__)
+            unreadable = reason("model_unreadable_kind", model=self.name, error=type(error).__name__)
             raise ModelUnavailable(unreadable) from None
 
     def _translate(self, error: sdk_errors.APIError) -> NoReturn:
         """`from None`: the SDK's exception holds the server's words, which may be the prompt's."""
         said = f"{error.code} {error.status if error.status in STATUSES else ''}".strip()
         if error.code == 429:
-            limit = reason("gemini_limit", model=self._name, said=said)
+            limit = reason("gemini_limit", model=self.name, said=said)
             raise ModelRateLimited(limit, _retry_delay(error)) from None
         if error.code == 408 or error.code >= 500:
             raise ModelUnavailable(reason("gemini_trouble", said=said), _retry_delay(error)) from None
-        if error.code in {401, 403} or "API_KEY_INVALID" in _reasons(error):
+        if error.code in {401, 403} or any(item.get("reason") == "API_KEY_INVALID" for item in _details(error)):
             where = reason("server_key_in", name=self._key_env)
             raise ModelRefused(reason("gemini_key", where=where, said=said, page=KEY_PAGE)) from None
         if error.code == 404:
-            raise ModelRefused(reason("gemini_model", model=repr(self._name))) from None
+            raise ModelRefused(reason("gemini_model", model=repr(self.name))) from None
         if error.status == "FAILED_PRECONDITION":
             raise ModelRefused(reason("gemini_place", said=said)) from None
         raise ModelRefused(reason("gemini_refused", said=said)) from None
-
-
-def _output_setting(purpose: Purpose) -> str:
-    return "reply_output_tokens" if purpose is Purpose.REPLY else "memory_output_tokens"
 
 
 def _thinking(word: str) -> types.ThinkingConfig | None:
@@ -233,10 +224,6 @@ def _details(error: sdk_errors.APIError) -> list[dict[str, object]]:
     inner = body.get("error", body) if isinstance(body, dict) else None
     details = inner.get("details") if isinstance(inner, dict) else None
     return [item for item in details if isinstance(item, dict)] if isinstance(details, list) else []
-
-
-def _reasons(error: sdk_errors.APIError) -> set[str]:
-    return {str(item.get("reason")) for item in _details(error)}
 
 
 def _retry_delay(error: sdk_errors.APIError) -> float | None:

@@ -156,6 +156,7 @@ class GuardedModel:
     def __init__(
         self, inner: LanguageModel, *, gate: CallQueue, meter: CallMeter, limits: Limits, pace: RetryClock | None = None
     ) -> None:
+        self.name = inner.name
         self._inner = inner
         self._gate = gate
         self._meter = meter
@@ -163,11 +164,6 @@ class GuardedModel:
         self._pace = pace or RetryClock()
         self._breaker = CircuitBreaker()
         self._away = ""
-
-    @property
-    def name(self) -> str:
-        """The inner model's name."""
-        return self._inner.name
 
     @property
     def trouble(self) -> str | None:
@@ -361,12 +357,9 @@ class _Limited:
     """A LanguageModel under a limit."""
 
     def __init__(self, inner: LanguageModel, limit: SpendLimit) -> None:
+        self.name = inner.name
         self._inner = inner
         self._limit = limit
-
-    @property
-    def name(self) -> str:
-        return self._inner.name
 
     async def generate(self, request: ModelRequest) -> ModelAnswer:
         saving = await self._limit.saving()

@@ -36,11 +36,6 @@ def without_loop(text: str) -> str:
     return text[: loop.end(1) + len(loop[1])] if loop else text
 
 
-def is_json_object(text: str) -> bool:
-    """Whether the text is one JSON object."""
-    return json_object(text) is not None
-
-
 def json_object(text: str) -> dict[str, Any] | None:
     """The JSON object that the text is; None if it is none."""
     try:

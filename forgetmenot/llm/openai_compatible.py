@@ -20,7 +20,7 @@ import aiohttp
 from forgetmenot.domain.model import ModelAnswer, ModelRequest, TokenUsage
 from forgetmenot.errors import ModelBlocked, ModelError, ModelRateLimited, ModelRefused, ModelUnavailable
 from forgetmenot.languages import reason
-from forgetmenot.llm.json_text import is_json_object, unwrapped, without_thought
+from forgetmenot.llm.json_text import json_object, unwrapped, without_thought
 from forgetmenot.logs import log
 from forgetmenot.network import BadProxy, body_of, proxy_for, trusted
 
@@ -49,7 +49,7 @@ class OpenAICompatible:
     def __init__(
         self, name: str, *, base_url: str, key: str = "", key_env: str = "", thinking: str = "", thoughts: int = 0
     ) -> None:
-        self._name = name
+        self.name = name
         self._url = base_url.rstrip("/") + "/chat/completions"
         self._key = key
         self._key_env = key_env
@@ -60,11 +60,6 @@ class OpenAICompatible:
         self._format = 0
         self._format_worked = False
         self._session: aiohttp.ClientSession | None = None
-
-    @property
-    def name(self) -> str:
-        """The model's name."""
-        return self._name
 
     async def generate(self, request: ModelRequest) -> ModelAnswer:
         """One answer, with up to two more tries in simpler formats where a schema is asked. Raises ModelError.
@@ -77,7 +72,7 @@ class OpenAICompatible:
             except _ThoughtOnly as error:
                 if self._thinks or not self._thoughts:
                     raise ModelBlocked(str(error)) from None
-                log.info("the model thinks and gets more output tokens", model=self._name)
+                log.info("the model thinks and gets more output tokens", model=self.name)
                 self._thinks = True
 
     async def _generate(self, request: ModelRequest) -> ModelAnswer:
@@ -90,7 +85,7 @@ class OpenAICompatible:
                 if not self._format_worked:  # one bad answer later on says nothing about the server
                     self._format, self._format_worked = index, True
                 return answer
-        raise ModelUnavailable(reason("model_no_json", model=self._name))
+        raise ModelUnavailable(reason("model_no_json", model=self.name))
 
     async def aclose(self) -> None:
         """Close the session."""
@@ -110,7 +105,7 @@ class OpenAICompatible:
             return None
         if plainly:
             return replace(answer, plain=True)
-        return answer if answer.finish == "length" or is_json_object(answer.text) else None
+        return answer if answer.finish == "length" or json_object(answer.text) is not None else None
 
     async def _post_tuned(self, request: ModelRequest, form: str) -> Mapping[str, Any]:
         """The answer's JSON; a server that refuses penalty or stop strings is asked without, from then on."""
@@ -148,7 +143,7 @@ class OpenAICompatible:
                     self._refuse(response.status, _reason(raw), response.headers.get("Retry-After"), form)
                 body = json.loads(raw)
         if not isinstance(body, dict):
-            raise ModelUnavailable(reason("model_unreadable", model=self._name))
+            raise ModelUnavailable(reason("model_unreadable", model=self.name))
         return body
 
     def _body(self, request: ModelRequest, form: str | None) -> dict[str, Any]:
@@ -156,7 +151,7 @@ class OpenAICompatible:
         system = request.system if plain is None else plain
         # these servers count thoughts as output, so a limit for the words alone would end before the first one
         most = request.max_output_tokens + (self._thoughts if self._thinks else 0)
-        body: dict[str, Any] = {"model": self._name, "max_tokens": most, "stream": False}
+        body: dict[str, Any] = {"model": self.name, "max_tokens": most, "stream": False}
         if request.temperature is not None:
             body["temperature"] = request.temperature
         if request.frequency_penalty is not None:
@@ -187,20 +182,20 @@ class OpenAICompatible:
         usage = _usage(body.get("usage"))
         text = without_thought(content).strip() if isinstance(content, str) else ""
         thought = thought if isinstance(thought, str) else text if text.startswith("<think>") else ""
-        if request.schema and not text and is_json_object(unwrapped(thought)):
+        if request.schema and not text and json_object(unwrapped(thought)) is not None:
             text = thought  # a server that holds a thinking model to a schema may take its answer for a thought
         if finish == "content_filter":
-            raise ModelBlocked(reason("model_withheld", model=self._name))
+            raise ModelBlocked(reason("model_withheld", model=self.name))
         if not text or text.startswith("<think>"):
             raise (_ThoughtOnly if thought or usage.thoughts else ModelBlocked)(self._why_empty(finish, request))
-        return ModelAnswer(unwrapped(text) if request.schema else text, self._name, usage, finish)
+        return ModelAnswer(unwrapped(text) if request.schema else text, self.name, usage, finish)
 
     def _why_empty(self, finish: str, request: ModelRequest) -> str:
         if finish == "length":
             setting = f"{'reply' if request.purpose == 'reply' else 'memory'}_output_tokens"
             most = request.max_output_tokens
-            return reason("model_thought", model=self._name, spent="", most=most, setting=setting, lower="")
-        return reason("model_empty", model=self._name)
+            return reason("model_thought", model=self.name, spent="", most=most, setting=setting, lower="")
+        return reason("model_empty", model=self.name)
 
     @contextlib.contextmanager
     def _translating(self) -> Iterator[None]:
@@ -210,13 +205,13 @@ class OpenAICompatible:
         except (ModelError, _NotThisFormat):
             raise
         except TimeoutError as error:
-            raise ModelUnavailable(reason("model_silent", model=self._name)) from error
+            raise ModelUnavailable(reason("model_silent", model=self.name)) from error
         except (aiohttp.ClientError, OSError) as error:
             raise ModelUnavailable(reason("server_away", url=self._url, error=type(error).__name__)) from error
         except BadProxy as error:
-            raise ModelUnavailable(reason("model_unreachable", model=self._name, error=str(error))) from None
+            raise ModelUnavailable(reason("model_unreachable", model=self.name, error=str(error))) from None
         except (ValueError, RecursionError):  # what it choked on stands in the exception
-            raise ModelUnavailable(reason("model_unreadable", model=self._name)) from None
+            raise ModelUnavailable(reason("model_unreadable", model=self.name)) from None
 
     def _refuse(self, status: int, said: str, retry_after: str | None, form: str | None) -> NoReturn:
         error = self._error(status, said, _seconds(retry_after))
@@ -229,9 +224,9 @@ class OpenAICompatible:
             where = reason("server_key_in", name=self._key_env) if self._key else reason("server_key_unnamed")
             return ModelRefused(reason("server_key", where=where, status=status))
         if status == 404:
-            return ModelRefused(reason("server_model", model=repr(self._name), address=self._url))
+            return ModelRefused(reason("server_model", model=repr(self.name), address=self._url))
         if status == 429:
-            return ModelRateLimited(reason("model_limit", model=self._name), wait)
+            return ModelRateLimited(reason("model_limit", model=self.name), wait)
         if status == 408 or status >= 500:
             return ModelUnavailable(reason("server_trouble", status=status), wait)
         hint = reason(HINTS.get(said, "hint_log"))

@@ -115,40 +115,24 @@ class ViewerNames:
 
     def named_in(self, text: str, *, without: Collection[str] = (), limit: int = 2) -> list[str]:
         """The ids of people a text speaks of, in its order, at most `limit`; `without` are ids to leave out."""
-        found = dict.fromkeys(ids_in(text))
-        found.update(dict.fromkeys(self._behind_at(text)))
+        found = [*ids_in(text), *(self._at.get(login.casefold(), NOBODY) for login in _AT.findall(text))]
         # what stands behind an @ is that person's name or nobody's: its pieces name no one
         for token in _TOKEN.findall(_AT.sub(" ", text)):
-            for person in self._people(token):
-                found.setdefault(person)
-        return [person for person in found if person not in without][:limit]
+            found += self._people(token)
+        return [person for person in dict.fromkeys(found) if person != NOBODY and person not in without][:limit]
 
     def is_name(self, word: str) -> bool:
         """Whether a word is the whole name of somebody: "drummer" is not, though it is a piece of "drummer_dan"."""
         whole = _whole(word)
         return whole in self._exact and whole not in ORDINARY
 
-    def _behind_at(self, text: str) -> list[str]:
-        people = (self._at.get(login.casefold(), NOBODY) for login in _AT.findall(text))
-        return [person for person in people if person != NOBODY]
-
     def _people(self, token: str) -> list[str]:
-        """Whom one token names: by the whole of it, else by its words."""
-        whole = self._whole_name(token)
-        if whole is None and token[-1] in "sS":  # "when is alices birthday", as people type it
-            whole = self._whole_name(token[:-1])
-        if whole is not None:
-            return [whole] if whole != NOBODY else []
-        return [person for word in words(token) if (person := self._by_part(word)) is not None]
-
-    def _whole_name(self, token: str) -> str | None:
-        return self._exact.get(_whole(token)) if _whole(token) not in ORDINARY else None
-
-    def _by_part(self, word: str) -> str | None:
-        for level in (self._parts, self._prefixes):
-            if word in level and word not in ORDINARY:
-                return level[word] if level[word] != NOBODY else None
-        return None
+        """Whom one token names: by the whole of it, else by its words. "When is alices birthday", as people type it."""
+        for name in (token, token[:-1]) if token[-1] in "sS" else (token,):
+            if self.is_name(name):
+                return [self._exact[_whole(name)]]
+        known = (word for word in words(token) if word not in ORDINARY)
+        return [self._parts.get(word, self._prefixes.get(word, NOBODY)) for word in known]
 
 
 def _enter(level: dict[str, str], word: str, person: str) -> None:

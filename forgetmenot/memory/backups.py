@@ -36,7 +36,7 @@ from forgetmenot.store import (
     personal_data,
     privacy_log,
 )
-from forgetmenot.store.backup import FOLDER, LOG_POSITION, Copied, copies_of, drop
+from forgetmenot.store.backup import FOLDER, Copied, copies_of, drop
 from forgetmenot.store.channel_state import WIPE_DUE
 from forgetmenot.store.database import Database, open_database, to_the_end
 from forgetmenot.store.privacy_log import HashKey, PrivacyRequest, PrivacyRequestKind
@@ -62,7 +62,7 @@ async def copy_to(db: Database, target: Path) -> Copied:
     while True:
         asked = privacy_log.size(db.key)
         # a thread cannot be cancelled: leaving it behind would leave half a copy
-        made = await to_the_end(asyncio.to_thread(backup.copy, db.path, target, db.key))
+        made = await to_the_end(asyncio.to_thread(backup.copy, db.path, target))
         if privacy_log.size(db.key) == asked:
             log.info("a backup was made", notes=made.notes, episodes=made.episodes, bytes=made.size)
             return made
@@ -150,7 +150,7 @@ async def _prepare(source: Path, fresh: Path) -> None:
         await asyncio.to_thread(backup.duplicate, source, older)
         async with open_database(older, any_key=True):
             pass
-        await asyncio.to_thread(backup.copy, older, fresh, None)
+        await asyncio.to_thread(backup.copy, older, fresh)
     finally:
         for file in _files(older):
             file.unlink(missing_ok=True)
@@ -160,8 +160,8 @@ async def _replay_requests(fresh: Path, database: Path, now: int) -> tuple[int, 
     key = HashKey.beside(database)
     log_file = privacy_log.path_of(key)
     async with open_database(fresh, key=key) as db:
-        made_at = await channel_state.read(db, LOG_POSITION)
-        if await asyncio.to_thread(privacy_log.predates_key, log_file, made_at):
+        end = await channel_state.read(db, privacy_log.LOG_END)
+        if await asyncio.to_thread(privacy_log.predates_key, log_file, end):
             raise InputError(
                 f"This copy was made before the key {key.path} was replaced: nobody knows who was erased since."
                 " Nothing was changed. Restore it to another place with --db, or choose a newer copy."
@@ -169,9 +169,8 @@ async def _replay_requests(fresh: Path, database: Path, now: int) -> tuple[int, 
         if not key.exists():  # a copy from another machine: its hashes mean nothing here
             async with db.write() as tx:
                 await forgotten_facts.drop_unreadable(tx)
-        done = await replay_requests(db, await asyncio.to_thread(privacy_log.after, log_file, made_at), now)
+        done = await replay_requests(db, await asyncio.to_thread(privacy_log.after, log_file, end), now)
         async with db.write() as tx:
-            await channel_state.clear(tx, LOG_POSITION)
             await channel_state.clear(tx, RECEIPTS_DUE)  # whoever was erased again has a receipt already
             await privacy_log.set_end(tx)
         if await db.wipe_deleted(thorough=True):  # else the next start does, and takes what was there before along
@@ -222,7 +221,7 @@ async def replay_requests(db: Database, requests: list[PrivacyRequest], now: int
             facts += await _replay_forgetting(db, request, viewer, now)
         elif request.kind is PrivacyRequestKind.ALLOWED:
             async with db.write() as tx:
-                await forgotten_facts.allow_noted(tx, request)
+                await forgotten_facts.allow_hashed(tx, request.subject, request.words)
         elif request is chosen.get(request.subject):
             out += await _replay_choice(db, request, viewer)
     return gone, facts, out

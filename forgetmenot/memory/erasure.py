@@ -25,7 +25,7 @@ from pathlib import Path
 from typing import Any
 
 from forgetmenot import logs
-from forgetmenot.clock import MINUTE, SECOND, Clock
+from forgetmenot.clock import MINUTE, Clock
 from forgetmenot.domain.memory import Note
 from forgetmenot.errors import ForgetMeNotError, InputError, StoreError
 from forgetmenot.logs import log
@@ -38,6 +38,7 @@ from forgetmenot.store import (
     backup,
     briefs,
     channel_state,
+    episodes,
     forgotten_facts,
     notes,
     opt_outs,
@@ -52,12 +53,8 @@ from forgetmenot.text.removal import Names, says, traces, without_fact, without_
 Progress = Callable[[float, str], None]
 """Called with the share that is done (0 to 1) and what is being done."""
 _UNWATCHED: Progress = lambda _share, _what: None  # noqa: E731
-FORGOTTEN_SINCE = "hush_from"
-"""Since when answers may quote what was forgotten; unset once they were looked through."""
 UNDER_WAY = 2 * MINUTE
 """No model call and no reply that knew of a person takes longer."""
-ECHOED = 10 * SECOND
-"""Within this the bot's own line has come back from chat."""
 BEGIN_AGAIN_AFTER = 10 * MINUTE
 """Who is erased twice within this is left to the periodic task."""
 WORD_IN_TEXTS = 100
@@ -174,8 +171,7 @@ class Eraser:
         async with self._one_at_a_time:
             due = await personal_data.due(self._db, self._clock.certain())
             reports = [await self._erase(viewer_id, _UNWATCHED, wipe=False) for viewer_id in due]
-            # `|` and not `or`: both have to run
-            stray = await self._look_again() | await self._delete_echoes()
+            stray = await self._look_again()
             if reports or stray or await channel_state.read(self._db, WIPE_DUE):
                 wiped = await _wipe(self._db, self._clock.now())
                 for report in reports:
@@ -185,22 +181,6 @@ class Eraser:
             if reports:
                 await self._drop_copies()
         return reports
-
-    async def _delete_echoes(self) -> bool:
-        """Delete the answers that quote what was just forgotten: they are stored after it went. Whether any was."""
-        now, found = self._clock.now(), False
-        since = await channel_state.read(self._db, FORGOTTEN_SINCE)
-        if not since:
-            return False
-        async with self._db.write() as tx:
-            for viewer_id, answer in await forgotten_facts.answers(tx, int(since), now - ECHOED):
-                if await forgotten_facts.is_forgotten(tx, viewer_id, traces(answer.text), own_since=None):
-                    for one in (answer, *await forgotten_facts.echoes(tx, answer.text)):
-                        await forgotten_facts.clear_traced(tx, one)
-                    found = True
-            if not await forgotten_facts.any_since(tx, now - UNDER_WAY):
-                await channel_state.clear(tx, FORGOTTEN_SINCE)
-        return found
 
     async def _look_again(self) -> bool:
         """Clean what a model call or a reply that was under way wrote after an erasure; whether there was any."""
@@ -329,7 +309,7 @@ async def _clean_place(db: Database, place: Place, who: Names, now: int) -> int:
                 changed += await personal_data.rewrite(tx, place, rows)
                 if place == PLACES[0]:
                     emptied = [row[len(place.columns)] for row in rows if not row[0]]
-                    await personal_data.drop_empty_episodes(tx, emptied, now)
+                    await episodes.drop_empty(tx, emptied, now)
     return changed
 
 
@@ -387,8 +367,7 @@ async def forget_fact(db: Database, note_id: int, *, at: int) -> Note:
             raise FactRefused("not_found")
         for one in [note, *await _replaced(tx, note)]:
             await _forget(tx, one, note.subject_id, at)
-        since = await channel_state.read(tx, FORGOTTEN_SINCE) or str(at)
-        await channel_state.put(tx, {WIPE_DUE: "1", FORGOTTEN_SINCE: since}, at)
+        await channel_state.put(tx, {WIPE_DUE: "1"}, at)
     await db.wipe_deleted()
     return note
 
@@ -419,4 +398,4 @@ async def _forget(tx: Transaction, note: Note, subject_id: str, at: int) -> None
     for line in with_all:  # of a day of some moderator's lines
         await forgotten_facts.clear_traced(tx, line)
     await forgotten_facts.add_forgotten(tx, subject_id, [words], at=at)
-    await forgotten_facts.delete_traced_note(tx, note.id)
+    await forgotten_facts.delete_traced_note(tx, note.id, subject_id, at)

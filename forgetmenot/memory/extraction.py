@@ -92,10 +92,8 @@ class ExtractReport:
     added: int = 0
     confirmed: int = 0
     superseded: int = 0
-    malformed: int = 0
     waiting: bool = False
     in_a_row: int = 0
-    set_aside: int = 0
     refused: Counter[str] = field(default_factory=Counter)
 
 
@@ -107,7 +105,6 @@ class _EpisodeContext:
     handles: Handles
     prompt: str
     screen: Screen
-    speakers: frozenset[str]
 
 
 class Extractor:
@@ -144,7 +141,7 @@ class Extractor:
         try:
             of_chat = episode.kind in {EpisodeKind.CHAT, EpisodeKind.COUNTED}
             case = await self._case(episode, settings) if of_chat else None
-            changes, answered = await self._propose(case, settings, report) if case is not None else ([], True)
+            changes, answered = await self._propose(case, settings) if case is not None else ([], True)
         except ModelError as error:
             log.debug("episodes wait to be read for notes", error=type(error).__name__)
             report.waiting = True
@@ -168,7 +165,6 @@ class Extractor:
             await episode_redaction.postpone(tx, episode.id, tries=tries, retry_at=now + waiting_time(tries))
             if tries >= MOST_TRIES and await episodes.mark_read(tx, episode.id, now):
                 await run_stats.add_to_latest(tx, {SET_ASIDE: 1})
-                report.set_aside += 1
                 log.warning("a summary is set aside: no model could read it for notes", episode=episode.id)
 
     async def _case(self, episode: Episode, settings: Settings) -> _EpisodeContext | None:
@@ -182,11 +178,9 @@ class Extractor:
         known = fence("known", handles.hide("\n".join(map(_listed, notes_known)))) if notes_known else ""
         # the summary first, and no list of people: a small model repeats what it reads first for its notes
         prompt = f"{fence('episode', handles.hide(episode.summary))}\n\n{known}".rstrip()
-        speakers = frozenset(person.viewer_id for person in visible if person.lines)
         evidence, chat = await self._evidence(episode)
-        allowed, never = frozenset(settings.privacy.allow_categories), settings.privacy.never_store
-        screen = Screen(given, handles.ids, evidence, chat, settings.memory.min_confidence, allowed, never)
-        return _EpisodeContext(episode, handles, prompt, screen, speakers)
+        screen = Screen(given, handles.ids, evidence, chat, settings.memory.min_confidence, settings.privacy)
+        return _EpisodeContext(episode, handles, prompt, screen)
 
     async def _evidence(self, episode: Episode) -> tuple[Evidence, bool]:
         """What was said in an episode, and True; where its lines are gone, what its summary says of each, and False."""
@@ -206,9 +200,7 @@ class Extractor:
             found += await asyncio.to_thread(_best, held, summary, self._clock.now())
         return found[:KNOWN_IN_ALL]
 
-    async def _propose(
-        self, case: _EpisodeContext, settings: Settings, report: ExtractReport
-    ) -> tuple[list[object], bool]:
+    async def _propose(self, case: _EpisodeContext, settings: Settings) -> tuple[list[object], bool]:
         """What rules read in people's own lines, then what the model proposes; and whether it answered.
 
         A small model misses most of what people plainly say of themselves; the rules miss what is said in other words.
@@ -216,11 +208,11 @@ class Extractor:
         counted = case.episode.kind is EpisodeKind.COUNTED  # it says nothing that a model could read
         by_rules = rule_proposals(await events.of_episode(self._db, case.episode.id), case)
         try:
-            return (by_rules if counted else [*by_rules, *await self._ask(case, settings, report)]), True
+            return (by_rules if counted else [*by_rules, *await self._ask(case, settings)]), True
         except ModelBlocked:
             return by_rules, False
 
-    async def _ask(self, case: _EpisodeContext, settings: Settings, report: ExtractReport) -> list[object]:
+    async def _ask(self, case: _EpisodeContext, settings: Settings) -> list[object]:
         most = min(ASKED_FOR, settings.memory.notes_per_episode)
         request = memory_request(
             Purpose.EXTRACT,
@@ -233,7 +225,6 @@ class Extractor:
             changes = proposals((await self._model.generate(replace(request, temperature=temperature))).text)
             if changes is not None:
                 return changes
-            report.malformed += 1
         raise ModelBlocked("The model gave no list of notes.")
 
     async def _take(
@@ -343,13 +334,14 @@ async def _taken(tx: Transaction, lines: Sequence[Line]) -> frozenset[str]:
 
 def rule_proposals(lines: Sequence[Line], case: _EpisodeContext) -> list[object]:
     """The notes that rules read in what people say about themselves, in the form of a model's answer."""
+    speakers = {person.viewer_id for person in case.screen.people.values() if person.spoke}
     sentences = [
         f"{case.handles.handle(line.viewer_id)}{'' if claim.startswith(chr(39)) else ' '}{claim}."
         for line in lines
-        if line.viewer_id in case.speakers and line.text
+        if line.viewer_id in speakers and line.text
         for claim in lasting_claims(case.handles.hide_chat(line.text))
     ]
-    official = (line.text for line in lines if line.role in OFFICIAL and line.viewer_id in case.speakers)
+    official = (line.text for line in lines if line.role in OFFICIAL and line.viewer_id in speakers)
     sentences += [f"Channel: {said}." for text in official for said in announcements(case.handles.hide_chat(text))]
     if not sentences:
         return []

@@ -18,7 +18,7 @@ import contextlib
 import re
 from collections import OrderedDict
 from collections.abc import Awaitable, Callable, Sequence
-from typing import NamedTuple, TypeVar
+from typing import NamedTuple
 
 from forgetmenot.clock import MINUTE, Clock
 from forgetmenot.domain.chat import ChatEvent, EventKind
@@ -26,7 +26,7 @@ from forgetmenot.domain.memory import Note, SourceKind
 from forgetmenot.errors import StoreError
 from forgetmenot.logs import log
 from forgetmenot.memory import suppression
-from forgetmenot.memory.facts.corrections import LONGEST_LINE, NOTHING_BEFORE, Before, corrected, may_correct
+from forgetmenot.memory.facts.corrections import LONGEST_LINE, NOTHING_BEFORE, Before, Known, corrected, may_correct
 from forgetmenot.memory.facts.similarity import Relation, relate
 from forgetmenot.memory.notes import edits
 from forgetmenot.memory.notes.note_merge import LIVE
@@ -40,14 +40,11 @@ from forgetmenot.text.denials import denied_of_oneself, denies, is_negated, says
 from forgetmenot.text.mentions import defang
 from forgetmenot.text.questions import taken_words
 from forgetmenot.text.removal import traces
-from forgetmenot.text.statements import claims, fact_of, lasting_claims, stated_part
+from forgetmenot.text.statements import claims, fact_of, is_moping, lasting_claims, stated_part
 from forgetmenot.text.words import telling_stems
 
 _TAKES_BACK = re.compile(r"\b(?:forget|wrong|not true)\b", re.IGNORECASE)
-_ENDS = re.compile(
-    r"\b(?:no|not|never|over|end\w*|done|gone|(?:cancel|stop|scrap|drop|quit)\w*|kein\w*|nicht|\w+n['’]?t)\b",
-    re.IGNORECASE,
-)
+_ENDS = re.compile(r"\b(?:no|not|over|gone|done|(?:cancel|stop|scrap|drop|quit|end)\w*|\w+n['’]?t)\b", re.IGNORECASE)
 """What a line of the streamer must have to end a fact about the channel: most of their lines are not about it."""
 _FIRST_PERSON = re.compile(r"\b(?:i|my)\b", re.IGNORECASE)  # of a claim; most lines have none
 LINES_READ, ALL_LINES_READ = 60, 500
@@ -93,16 +90,18 @@ async def heard_facts(
                 held.append(HeardFact(line.seq, line.viewer_id, fact, line.at, line.event_id))
             facts_since.append(fact)
     quiet = await suppression.load_filter(source) if quiet is None else quiet
-    newest = sorted(held)[-limit:]
-    known = {who: await notes.of_subject(source, who, LIVE) for who in {one.viewer_id for one in newest}}
-    since = {one.viewer_id: one.at for one in sorted(newest, key=lambda one: -one.at)}
-    gone = {who for who, at in since.items() if await notes.withdrawn_since(source, who, at)}
-    newest = [one for one in newest if one.viewer_id not in gone or not await _was_withdrawn(source, one)]
-    return [
-        one._replace(fact=await suppression.without_hidden_names(source, one.fact, one.viewer_id))
-        for one in newest
-        if await _may_be_shown(source, one, quiet, known[one.viewer_id])
-    ]
+    known: dict[str, tuple[list[Note], bool]] = {}
+    shown: list[HeardFact] = []
+    for one in sorted(held)[-limit:]:
+        who = one.viewer_id
+        if who not in known:
+            withdrew = await notes.withdrawn_since(source, who, one.at)
+            known[who] = await notes.of_subject(source, who, LIVE), bool(withdrew)
+        live, any_withdrawn = known[who]
+        withdrawn = await notes.withdrawn_since(source, who, one.at) if any_withdrawn else []
+        if await _may_be_shown(source, one, quiet, live, withdrawn):
+            shown.append(one._replace(fact=await suppression.without_hidden_names(source, one.fact, who)))
+    return shown
 
 
 def said_in(text: str, privacy: PrivacySettings) -> list[str]:
@@ -112,22 +111,18 @@ def said_in(text: str, privacy: PrivacySettings) -> list[str]:
     kept: list[str] = []
     for fact in map(fact_of, lasting_claims(text)):
         with contextlib.suppress(FactRefused):
-            allowed = frozenset(privacy.allow_categories)
-            kept.append(checked_fact(defang(fact), allowed=allowed, never=privacy.never_store))
+            kept.append(checked_fact(defang(fact), privacy))
     return kept
 
 
-async def _was_withdrawn(source: Source, one: HeardFact) -> bool:
-    """Whether a note that says the same was taken back or replaced since."""
-    withdrawn = await notes.withdrawn_since(source, one.viewer_id, one.at)
-    return any(relate(note.fact, one.fact) is Relation.DUPLICATE for note in withdrawn)
-
-
-async def _may_be_shown(source: Source, one: HeardFact, quiet: SuppressionFilter, known: Sequence[Note]) -> bool:
-    """Whether it is neither a note already, nor outdone by one, nor forgotten, nor never to be mentioned."""
-    for note in known:  # one that says the same, or something else that was said later
+async def _may_be_shown(
+    source: Source, one: HeardFact, quiet: SuppressionFilter, live: Sequence[Note], withdrawn: Sequence[Note]
+) -> bool:
+    """Whether it is no note, not outdone by one or withdrawn since, nor forgotten, nor never to be mentioned."""
+    for note in (*live, *withdrawn):  # one that says the same, or something else that was said later
         relation = relate(note.fact, one.fact)
-        if relation is Relation.DUPLICATE or (relation is Relation.CONFLICT and note.last_confirmed_at >= one.at):
+        outdone = relation is Relation.CONFLICT and note in live and note.last_confirmed_at >= one.at
+        if relation is Relation.DUPLICATE or outdone:
             return False
     if quiet.has(one.fact, [one.viewer_id]):
         return False
@@ -202,9 +197,6 @@ async def as_note(db: Database | Transaction, heard: HeardFact, privacy: Privacy
     )
 
 
-Known = TypeVar("Known", Note, HeardFact)
-
-
 def _changed(
     line: str, held: Sequence[Known], used: Sequence[Known], before: Before
 ) -> tuple[Known, str | None] | None:
@@ -212,7 +204,7 @@ def _changed(
     if len(used) == 1 and denies(line, used[0].fact):
         return used[0], None
     if (found := corrected(line, held, before)) is not None:
-        return found
+        return None if is_moping(found[0].fact, found[1] or "") else found
     denied = denied_of_oneself(line, [known.fact for known in held])
     return (held[denied[0]], None) if len(denied) == 1 else None
 

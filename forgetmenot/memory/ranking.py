@@ -19,6 +19,7 @@ It promises an order for any text. It does not know what may be shown: the calle
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import lru_cache
 from itertools import chain, groupby, islice
 from typing import Protocol
 
@@ -138,13 +139,13 @@ class Postings:
         self._trigrams = FieldWeights(layout, index, index.like_trigram, letters, TRIGRAM_FIELDS)
         self._meanings = Meanings(table, [table.numbers(fact) for fact in facts]) if table else None
         self._times: tuple[list[bool], list[bool]] | None = None
-        self._nearest_kept: dict[str, str | None] = {}
+        self._nearest = lru_cache(NEAREST_KEPT)(self._find_nearest)  # chat repeats itself
 
     @property
     def size(self) -> int:
         """Roughly how many bytes it holds by now."""
         meanings = self._meanings.size if self._meanings else 0
-        nearest = BYTES_PER_TERM * len(self._nearest_kept)
+        nearest = BYTES_PER_TERM * self._nearest.cache_info().currsize
         return self._index.size + self._stems.size + self._trigrams.size + meanings + nearest
 
     def ranked(
@@ -221,28 +222,16 @@ class Postings:
             known[found or word] = max(weight, known.get(found or word, 0.0))
         return known
 
-    def _nearest(self, word: str) -> str | None:
-        """The nearest known word by Jaccard similarity of trigrams, if it is near enough; kept: chat repeats itself."""
-        if word not in self._nearest_kept:
-            if len(self._nearest_kept) >= NEAREST_KEPT:
-                self._nearest_kept.clear()
-            self._nearest_kept[word] = self._find_nearest(word)
-        return self._nearest_kept[word]
-
     def _find_nearest(self, word: str) -> str | None:
+        """The nearest known word by Jaccard similarity of trigrams, if it is near enough."""
         grams = trigrams(word)
         shared = Counter(chain.from_iterable(map(self._index.with_trigram, grams)))
         # the union has at least the word's own trigrams, so with fewer in common no word can be near enough
         least = NEAR_ENOUGH * len(grams)
-        if max(shared.values(), default=0) < least:
-            return None
-        best, most = None, 0.0
-        for number in sorted([number for number, common in shared.items() if common >= least]):
-            known = self._index.words[number]
-            near = shared[number] / len(grams | trigrams(known))
-            if near > most:
-                best, most = known, near
-        return best if most >= NEAR_ENOUGH else None
+        known = [(self._index.words[number], common) for number, common in shared.items() if common >= least]
+        near = [(-common / len(grams | trigrams(other)), other) for other, common in known]
+        most, nearest = min(near, default=(0.0, None))
+        return nearest if -most >= NEAR_ENOUGH else None
 
     def _reading(self, time: TimeAsked) -> list[float]:
         """What each note adds by what it says about the time that is asked for."""

@@ -58,6 +58,18 @@ class _Kept(NamedTuple):
     postings: Postings
     lock: threading.Lock  # postings keep what they worked out, and one thread at a time may ask
 
+    def ask(
+        self,
+        query: Query,
+        now: int,
+        limit: int,
+        opens: Callable[[Note], bool],
+        lost: Mapping[int, float],
+        reader: Encoder | None,
+    ) -> Found:
+        with self.lock:
+            return self.postings.ranked(query, now=now, limit=limit, opens=opens, lost=lost, encoder=reader)
+
 
 class Recall:
     """Recall for one database. `settings` is asked once per call."""
@@ -103,9 +115,26 @@ class Recall:
 
         `talk`: what the topic gate, where it is on, holds topics against. `seen`: what `look` has just read of them.
         """
-        usual = self._settings().recall
+        usual, key = self._settings().recall, tuple(subjects)
         most = usual.channel_notes if CHANNEL in subjects else usual.speaker_notes
-        return await self._in_time(tuple(subjects), query, most if limit is None else limit, talk, seen)
+        most, seconds = most if limit is None else limit, usual.timeout_ms / 1_000
+        asked = query_of(query) if isinstance(query, str) else query
+        began = asyncio.get_running_loop().time()
+        try:
+            async with asyncio.timeout(seconds):
+                if seen is None:
+                    seen = await self._db.together(lambda at: self.look(at, key))
+                self._suppression_filter = seen.suppression_filter
+                answer = await self._ranked(key, seen.prints, asked, most, self._gate(talk))
+        except (TimeoutError, StoreError) as error:
+            log.warning("recall is late", subjects=len(key), error=type(error).__name__)
+            return await self._when_late(key, most, seconds, self._gate(talk))
+        self._answers[key] = answer
+        self._answers.move_to_end(key)
+        while len(self._answers) > ANSWERS_KEPT:
+            self._answers.popitem(last=False)
+        self.took_ms.append((asyncio.get_running_loop().time() - began) * 1_000)
+        return answer
 
     def forget(self) -> None:
         """Drop what is kept in this process of notes and of who chats: after an erasure, and after changes by hand."""
@@ -124,7 +153,7 @@ class Recall:
             revision = (await notes.fingerprint(self._db, subject or None),)
             kept = self._kept.get((subject,))
             if kept is None or kept.revision != revision:
-                await self._built((subject,), revision, lambda _: Found())
+                await self._built((subject,), revision)
             if self._settings().recall.encoder:
                 await asyncio.to_thread(self._encode, self._kept.get((subject,)))
 
@@ -168,36 +197,6 @@ class Recall:
 
         return opens
 
-    async def _in_time(
-        self,
-        subjects: tuple[str, ...],
-        query: Query | str,
-        limit: int,
-        talk: frozenset[str] | None = None,
-        seen: NotesSnapshot | None = None,
-    ) -> Found:
-        asked = query_of(query) if isinstance(query, str) else query
-        seconds = self._settings().recall.timeout_ms / 1_000
-        began = asyncio.get_running_loop().time()
-        try:
-            async with asyncio.timeout(seconds):
-                if seen is None:
-                    seen = await self._db.together(lambda at: self.look(at, subjects))
-                self._suppression_filter = seen.suppression_filter
-                answer = await self._ranked(subjects, seen.prints, asked, limit, self._gate(talk))
-        except (TimeoutError, StoreError) as error:
-            log.warning("recall is late", subjects=len(subjects), error=type(error).__name__)
-            return await self._when_late(subjects, limit, seconds, self._gate(talk))
-        self._remember(subjects, answer)
-        self.took_ms.append((asyncio.get_running_loop().time() - began) * 1_000)
-        return answer
-
-    def _remember(self, subjects: tuple[str, ...], answer: Found) -> None:
-        self._answers[subjects] = answer
-        self._answers.move_to_end(subjects)
-        while len(self._answers) > ANSWERS_KEPT:
-            self._answers.popitem(last=False)
-
     async def _when_late(
         self, subjects: tuple[str, ...], limit: int, seconds: float, opens: Callable[[Note], bool]
     ) -> Found:
@@ -223,34 +222,32 @@ class Recall:
         limit: int,
         opens: Callable[[Note], bool],
     ) -> Found:
-        kept, now = self._kept.get(subjects), self._clock.now()
-        if kept is not None and kept.revision == revision:
+        kept, reader = self._kept.get(subjects), self._encoder if self._settings().recall.encoder else None
+        fresh = kept is None or kept.revision != revision
+        if kept is None or fresh:
+            kept = await self._built(subjects, revision)
+        else:
             self._kept.move_to_end(subjects)
-            reader = self._encoder if self._settings().recall.encoder else None
-            asked = (kept, query, now, limit, opens, self._lost, reader)
-            at_once = reader is None and len(kept.postings.notes) <= FEW
-            return _search(*asked) if at_once else await asyncio.to_thread(_search, *asked)
-        return await self._built(subjects, revision, lambda made: _search(made, query, now, limit, opens, self._lost))
+        asked = (query, self._clock.now(), limit, opens, self._lost, reader)
+        # the first question of new postings takes long
+        at_once = not fresh and reader is None and len(kept.postings.notes) <= FEW
+        return kept.ask(*asked) if at_once else await asyncio.to_thread(kept.ask, *asked)
 
-    async def _built(
-        self, subjects: tuple[str, ...], revision: tuple[Print, ...], ask: Callable[[_Kept], Found]
-    ) -> Found:
-        """Build and keep the postings of these subjects, and ask the first question, which takes long, right there."""
+    async def _built(self, subjects: tuple[str, ...], revision: tuple[Print, ...]) -> _Kept:
+        """Build and keep the postings of these subjects."""
         visible = tuple(subject for subject, seen in zip(subjects, revision, strict=True) if seen[-1])
         forgotten = self._forgotten
         candidates = await self._db.together(lambda at: candidates_of(at, visible))
-        made, answer = await asyncio.to_thread(_built_and_searched, revision, candidates, ask)
+        postings = await asyncio.to_thread(lambda: Postings(candidates, word_table()))
+        made = _Kept(revision, postings, threading.Lock())
         if forgotten == self._forgotten:  # else somebody was erased meanwhile
             self._kept[subjects] = made
             self._kept.move_to_end(subjects)
-            self._evict()
-        return answer
-
-    def _evict(self) -> None:
-        # summed anew each time: postings grow while they are asked, because weights are worked out then
-        held = sum(kept.postings.size for kept in self._kept.values())
-        while held > BYTES_KEPT and len(self._kept) > 1:
-            held -= self._kept.popitem(last=False)[1].postings.size
+            # summed anew each time: postings grow while they are asked, because weights are worked out then
+            held = sum(kept.postings.size for kept in self._kept.values())
+            while held > BYTES_KEPT and len(self._kept) > 1:
+                held -= self._kept.popitem(last=False)[1].postings.size
+        return made
 
 
 def fitting(found: Found, *, without: Collection[int] = ()) -> tuple[Recalled, ...]:
@@ -262,26 +259,6 @@ def fitting(found: Found, *, without: Collection[int] = ()) -> tuple[Recalled, .
 
 async def _notes(at: Source, subjects: tuple[str, ...]) -> list[Note]:
     return [note for subject in subjects for note in await notes.of_subject(at, subject or None)]
-
-
-def _built_and_searched(
-    revision: tuple[Print, ...], candidates: list[Candidate], ask: Callable[[_Kept], Found]
-) -> tuple[_Kept, Found]:
-    kept = _Kept(revision, Postings(candidates, word_table()), threading.Lock())
-    return kept, ask(kept)
-
-
-def _search(
-    kept: _Kept,
-    query: Query,
-    now: int,
-    limit: int,
-    opens: Callable[[Note], bool],
-    lost: Mapping[int, float],
-    reader: Encoder | None = None,
-) -> Found:
-    with kept.lock:
-        return kept.postings.ranked(query, now=now, limit=limit, opens=opens, lost=lost, encoder=reader)
 
 
 async def candidates_of(at: Source, subjects: tuple[str, ...]) -> list[Candidate]:

@@ -12,7 +12,7 @@ from typing import NamedTuple
 from forgetmenot.domain.memory import Note
 from forgetmenot.memory.handles import SOMEBODY, names_typed, without_names
 from forgetmenot.memory.notes.proposals import FactRefused
-from forgetmenot.store import episode_redaction, forgotten_facts, notes, viewers
+from forgetmenot.store import notes, viewers
 from forgetmenot.store.database import Database, Source
 from forgetmenot.store.notes import SuppressionRow
 from forgetmenot.text.clean import clean
@@ -121,32 +121,25 @@ def touches_topic(note: Note, talk: frozenset[str]) -> bool:
 async def suppress(db: Database, viewer_id: str | None, what: str, *, by: str | None, at: int) -> SuppressionRow:
     """Never bring something up again, of one viewer or (None) at all.
 
-    Raises FactRefused (topic, not_found, unknown, enough).
+    `#12` names a note, which must be about that viewer. Raises FactRefused (topic, not_found, unknown, enough).
     """
     text = clean(what)
-    is_note = _NOTE.match(text) is not None
-    if len(text) > LONGEST or not (is_note or telling_stems(text)):
+    named = _NOTE.match(text)
+    if len(text) > LONGEST or not (named or telling_stems(text)):
         raise FactRefused("topic")
     async with db.write() as tx:
         if len(await notes.suppressions(tx)) >= MOST:
             raise FactRefused("enough")
         if viewer_id is not None and await viewers.get(tx, viewer_id) is None:
             raise FactRefused("unknown")
-        note = await _named(tx, text, viewer_id) if is_note else None
+        note = await notes.get(tx, int(named[1])) if named else None
+        if named and (note is None or viewer_id not in {None, note.subject_id}):
+            raise FactRefused("not_found")
         about, words = (note.subject_id, "") if note is not None else (viewer_id, text)
         note_id = note.id if note is not None else None
         added_by = by if by is not None and await viewers.get(tx, by) is not None else None
         row_id = await notes.add_suppression(tx, about, words, note_id=note_id, by_id=added_by, at=at)
     return SuppressionRow(row_id, about, words, note_id, by, at)
-
-
-async def _named(source: Source, text: str, viewer_id: str | None) -> Note:
-    """The note that `#12` names, if it is about this viewer (None: about anybody). Raises FactRefused."""
-    found = _NOTE.match(text)
-    note = await notes.get(source, int(found[1])) if found else None
-    if note is None or viewer_id not in {None, note.subject_id}:
-        raise FactRefused("not_found")
-    return note
 
 
 async def unsuppress(db: Database, row_id: int) -> bool:
@@ -163,9 +156,9 @@ async def load_filter(source: Source) -> SuppressionFilter:
 class Revision(NamedTuple):
     """Changes when something may not be mentioned any more: by the list, a cleared line, or a wish to forget."""
 
-    left_alone: tuple[int, int, int] = (0, 0, 0)
-    mending: tuple[int, int] = (0, 0)
-    forgotten: tuple[int, int] = (0, 0)
+    left_alone: str = "0 0 0"
+    mending: str = "0 0"
+    forgotten: str = "0 0"
 
 
 NOTHING_WITHDRAWN = Revision()
@@ -173,6 +166,4 @@ NOTHING_WITHDRAWN = Revision()
 
 async def revision_of(at: Source) -> Revision:
     """The revision of the moment."""
-    return Revision(
-        await notes.suppression_revision(at), await episode_redaction.revision(at), await forgotten_facts.revision(at)
-    )
+    return Revision(*await notes.withdrawals(at))

@@ -44,9 +44,9 @@ OPTED_OUT = "this person opted out: nothing about them is stored"
 ERASED = "this person was erased"
 FORGOTTEN = "this was to be forgotten"
 KNOWN = "this line was imported before"
-FIRST_SLICE = 16
+ROWS_AT_ONCE = 64
 SLICE_S = 0.025
-"""How long a slice should hold the database."""
+"""How long a slice of rows that are merged should hold the database."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,6 +105,7 @@ class _Import:
 
     now: int
     merge: bool
+    dry_run: bool
     report: ImportReport = field(default_factory=ImportReport)
     erased: Mapping[str, int] = field(default_factory=dict)
     successors: dict[int, int] = field(default_factory=dict)
@@ -136,15 +137,14 @@ async def import_notes(
     rolled back.
     """
     erased = await asyncio.to_thread(privacy_log.erased, privacy_log.path_of(db.key))
-    state = _Import(now, merge, erased=erased)
-    slices = _Slices(db, state, undo=dry_run)
+    state = _Import(now, merge, dry_run, erased=erased)
     async for read, past, refused in batches(lines, now=now, privacy=privacy):
         state.report.refused += refused
-        await slices.write(read, _write)
-        await slices.write(past, _write_streams)
+        await _in_slices(db, state, read, _write)
+        await _in_slices(db, state, past, _write_streams)
     if not dry_run:
         pointers = [(note, state.numbers[by]) for note, by in state.successors.items() if by in state.numbers]
-        await slices.write(pointers, lambda tx, part, _: notes.set_successors(tx, dict(part)))
+        await _in_slices(db, state, pointers, lambda tx, part, _: notes.set_successors(tx, dict(part)))
         if state.new_keys:
             await db.merge_search_index()
     state.report.episodes, state.report.viewers = len(state.new_keys), len(state.new_viewers)
@@ -152,43 +152,35 @@ async def import_notes(
     return state.report
 
 
-class _Slices:
-    """Writes lines in transactions that leave the database free again soon: each as many as the last one had time for.
+async def _in_slices(
+    db: Database,
+    state: _Import,
+    rows: Sequence[T],
+    write: Callable[[Transaction, Sequence[T], _Import], Awaitable[None]],
+) -> None:
+    """Write rows in order, in transactions that leave the database free again soon; rolled back in a dry run.
 
-    When lines are merged, the clock decides line by line: one person's may take a hundred times as long as another's.
+    Where rows are merged the clock decides after each: one may take a hundred times as long as another.
     """
-
-    def __init__(self, db: Database, state: _Import, *, undo: bool) -> None:
-        self._db, self._state, self._undo = db, state, undo
-        self._size = FIRST_SLICE
-
-    async def write(self, rows: Sequence[T], write: Callable[[Transaction, list[T], _Import], Awaitable[None]]) -> None:
-        """Write them all, in order; every slice is rolled back where nothing is to be changed."""
-        clock, state = asyncio.get_running_loop().time, self._state
-        start = 0
-        while start < len(rows):
-            part = list(rows[start : start + self._size])
-            before = (dict(state.viewers), dict(state.keys)) if self._undo else ({}, {})
-            began = clock()
-            done = 0
-            with contextlib.suppress(_Undone):
-                async with self._db.write() as tx:
-                    began = clock()
-                    while done < len(part) and clock() - began < SLICE_S:
-                        step = part[done : done + 1] if state.merge else part
-                        await write(tx, step, state)
-                        done += len(step)
-                    if self._undo:
-                        raise _Undone
-            start += done
-            held = clock() - began
-            if self._undo:  # what was added is not there
-                state.viewers, state.keys = before
-            self._size = max(1, min(int(done * SLICE_S / max(held, 0.001)), 2 * self._size))
-            await asyncio.sleep(held / 2)  # for whoever waits, also in another process
+    clock, step, done = asyncio.get_running_loop().time, 1 if state.merge else ROWS_AT_ONCE, 0
+    while done < len(rows):
+        before = dict(state.viewers), dict(state.keys)
+        began = clock()
+        with contextlib.suppress(_Undone):
+            async with db.write() as tx:
+                began = clock()
+                in_time = True
+                while done < len(rows) and in_time:
+                    await write(tx, rows[done : done + step], state)
+                    done += step
+                    in_time = state.merge and clock() - began < SLICE_S
+                if state.dry_run:
+                    state.viewers, state.keys = before  # what was added is not there
+                    raise _Undone
+        await asyncio.sleep((clock() - began) / 2)  # for whoever waits, also in another process
 
 
-async def _write(tx: Transaction, batch: list[ReadLine], state: _Import) -> None:
+async def _write(tx: Transaction, batch: Sequence[ReadLine], state: _Import) -> None:
     wanted = sorted({read.viewer for read in batch if read.viewer is not None} - state.viewers.keys())
     state.viewers.update(await viewers.find_many(tx, wanted))
     batch = await _with_free_ids(tx, batch, state)
@@ -203,7 +195,7 @@ async def _write(tx: Transaction, batch: list[ReadLine], state: _Import) -> None
     await _insert(tx, batch, rests_on, state)
 
 
-async def _with_free_ids(tx: Transaction, batch: list[ReadLine], state: _Import) -> list[ReadLine]:
+async def _with_free_ids(tx: Transaction, batch: Sequence[ReadLine], state: _Import) -> list[ReadLine]:
     """A line whose number is taken gets a new one and keeps its own as `external`; the same note is not taken twice."""
     taken = await notes.facts_by_id(tx, [read.line.id for read in batch if read.line.id is not None])
     free: list[ReadLine] = []
@@ -227,7 +219,7 @@ def _subject(read: ReadLine, state: _Import) -> str | None:
     return None if read.viewer is None else state.viewers.get(read.viewer, _new_id(read.viewer))
 
 
-async def _admitted(tx: Transaction, batch: list[ReadLine], state: _Import) -> list[ReadLine]:
+async def _admitted(tx: Transaction, batch: Sequence[ReadLine], state: _Import) -> list[ReadLine]:
     """The lines that bring nobody and nothing back."""
     gate = await ImportGate.of(tx, state.erased)
     keys = {_key(tx, read) for read in batch} - state.facts.keys()
@@ -302,7 +294,7 @@ async def _add_viewers(tx: Transaction, logins: Mapping[str, str | None], state:
     state.new_viewers.update(new)
 
 
-async def _make_episodes(tx: Transaction, batch: list[ReadLine], state: _Import) -> list[int]:
+async def _make_episodes(tx: Transaction, batch: Sequence[ReadLine], state: _Import) -> list[int]:
     """The evidence episode of each line: one per key."""
     keys = {_key(tx, read) for read in batch} - state.keys.keys()
     state.keys.update(await episodes.ids_by_key(tx, sorted(keys)))
@@ -323,7 +315,7 @@ async def _make_episodes(tx: Transaction, batch: list[ReadLine], state: _Import)
     return found
 
 
-async def _insert(tx: Transaction, batch: list[ReadLine], rests_on: list[int], state: _Import) -> None:
+async def _insert(tx: Transaction, batch: Sequence[ReadLine], rests_on: list[int], state: _Import) -> None:
     given = [read.line.id for read in batch if read.line.id is not None]
     free = count(max([await tx.highest_id("semantic_notes"), *given]) + 1)
     new = [_new_note(read, state, read.line.id or next(free)) for read in batch]
@@ -378,7 +370,7 @@ async def _merge(tx: Transaction, read: ReadLine, episode: int, state: _Import) 
     state.report.merged += done.kind != "added"
 
 
-async def _write_streams(tx: Transaction, batch: list[StreamLine], state: _Import) -> None:
+async def _write_streams(tx: Transaction, batch: Sequence[StreamLine], state: _Import) -> None:
     """Add past streams with who came to them; of a stream that is here, who is missing."""
     gate = await ImportGate.of(tx, state.erased)
     wanted = sorted({visit[0] for read in batch for visit in read.visits} - state.viewers.keys())

@@ -15,12 +15,11 @@ from msgspec import Meta
 from forgetmenot.clock import iso, parse_iso
 from forgetmenot.domain.memory import Importance, Note, NoteStatus, Scope, SourceKind
 from forgetmenot.errors import ODD_INPUT
-from forgetmenot.memory.notes.proposals import FactRefused, checked_fact
+from forgetmenot.memory.notes.proposals import FactRefused, checked_fact, never_stored
 from forgetmenot.memory.text_gate import claim_fault
 from forgetmenot.settings.schema import PrivacySettings
 from forgetmenot.text.clean import clean
 from forgetmenot.text.mentions import MENTION, PROVISIONAL, SOMEBODY, is_login, login_of
-from forgetmenot.text.sensitive import sensitive_category
 from forgetmenot.text.sentences import joined, sentences_of
 
 LINES_PER_BATCH = 1_000
@@ -141,7 +140,7 @@ def _read(number: int, line: NoteLine, now: int, *, privacy: PrivacySettings | N
         raise FactRefused("scope viewer needs a viewer; channel and running_bit have none")
     if privacy is not None:
         try:
-            checked_fact(fact, allowed=frozenset(privacy.allow_categories), never=privacy.never_store, links=True)
+            checked_fact(fact, privacy, links=True)
         except FactRefused as refusal:
             if not refusal.rule.startswith("length"):  # imports are taken as long as they are
                 raise
@@ -155,10 +154,7 @@ def _screened(line: NoteLine, privacy: PrivacySettings | None) -> NoteLine:
     """The line with what may stand in the memory of its summary and words."""
 
     def fits(text: str) -> bool:
-        if privacy is None:
-            return True
-        allowed, never = frozenset(privacy.allow_categories), tuple(privacy.never_store)
-        return sensitive_category(text, allow=allowed, extra=never) is None and claim_fault(text) is None
+        return privacy is None or (never_stored(text, privacy) is None and claim_fault(text) is None)
 
     def fitting(words: tuple[str, ...]) -> tuple[str, ...]:
         return words if not words or fits(", ".join(words)) else tuple(filter(fits, words))

@@ -10,6 +10,7 @@ The caller checks who may approve.
 """
 
 from collections.abc import Callable
+from dataclasses import dataclass
 
 from forgetmenot.clock import HOUR, SECOND, Clock
 from forgetmenot.domain.action import Decision, Outcome, OutcomeKind, Proposal
@@ -61,8 +62,7 @@ class Approvals:
             claimed = await action_logs.claim(tx, action_id, now, decided_by=by, revert_at=revert_at)
         if not claimed:
             return _result("not_waiting", action_id)
-        login, message = (facts.target.login, facts.target.message_id) if facts.target else ("", "")
-        outcome = await self._executor.perform(action, action_id, call_of(row, login, message))
+        outcome = await self._executor.perform(action, action_id, call_of(row, facts.target))
         return _done(
             row, outcome, facts.target.display_name if facts.target else "", in_language(settings.bot.language)
         )
@@ -178,30 +178,30 @@ def _result(code: str, action_id: int, *, ok: bool = False, **data: object) -> O
     return OperationResult(ok=ok, code=code, data={"id": action_id, **data})
 
 
+@dataclass(frozen=True, slots=True)
 class QueuedApprovals:
     """Approvals from another process: the decision is written to the database, and the running bot carries it out."""
 
-    def __init__(self, db: Database, clock: Clock) -> None:
-        self._db = db
-        self._clock = clock
+    db: Database
+    clock: Clock
 
     async def approve(self, action_id: int, by: str) -> OperationResult:
         """Note that it is approved."""
-        async with self._db.write() as tx:
-            ok = await action_logs.approve_elsewhere(tx, action_id, by=by, now=self._clock.now())
+        async with self.db.write() as tx:
+            ok = await action_logs.approve_elsewhere(tx, action_id, by=by, now=self.clock.now())
         return _result("approval_noted" if ok else "not_waiting", action_id, ok=ok)
 
     async def deny(self, action_id: int, by: str) -> OperationResult:
         """Refuse it at once; no running bot is needed."""
-        return await _deny(self._db, action_id, by, self._clock.now())
+        return await _deny(self.db, action_id, by, self.clock.now())
 
     async def undo(self, by: str, action_id: int | None = None) -> OperationResult:
         """Note that it is to be undone."""
-        row = await action_logs.get(self._db, action_id or 0)
-        if row is None or undoable(row, self._clock.now()) is None:
+        row = await action_logs.get(self.db, action_id or 0)
+        if row is None or undoable(row, self.clock.now()) is None:
             return _result("cannot_undo", action_id or 0)
-        async with self._db.write() as tx:
-            ok = await action_logs.ask_for_undo(tx, row.id, by=by, now=self._clock.now())
+        async with self.db.write() as tx:
+            ok = await action_logs.ask_for_undo(tx, row.id, by=by, now=self.clock.now())
         return _result("undo_noted" if ok else "cannot_undo", row.id, ok=ok)
 
 

@@ -277,12 +277,12 @@ def find(name: str) -> Action | None:
     return BY_NAME.get(name)
 
 
-def class_mode(action: Action, settings: Settings) -> str:
+def class_mode(action: Action, settings: ActionSettings) -> str:
     """`off`, `shadow`, `ask` or `live`; class C is never live, whatever the settings hold."""
     modes = {
-        ActionClass.FREE: settings.actions.class_a,
-        ActionClass.GUARDED: settings.actions.class_b,
-        ActionClass.NEVER_ALONE: settings.actions.class_c,
+        ActionClass.FREE: settings.class_a,
+        ActionClass.GUARDED: settings.class_b,
+        ActionClass.NEVER_ALONE: settings.class_c,
     }
     mode = str(modes[action.kind])
     return "ask" if action.kind is ActionClass.NEVER_ALONE and mode == "live" else mode
@@ -332,5 +332,5 @@ def account_of(scope: str) -> Account:
 
 
 def _enabled(action: Action, settings: Settings) -> bool:
-    acts = class_mode(action, settings) in {"live", "ask"}
+    acts = class_mode(action, settings.actions) in {"live", "ask"}
     return acts and action.name not in settings.actions.disabled and not settings.actions.safe_mode

@@ -6,7 +6,7 @@ operations/table lists the operations, operations/catalogue the model's actions.
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING
 
 from forgetmenot.clock import Clock
 from forgetmenot.domain.action import Outcome
@@ -18,6 +18,7 @@ from forgetmenot.settings.schema import Settings
 if TYPE_CHECKING:  # whoever reads settings needs the names of the actions, and no database
     from forgetmenot.memory.erasure import Eraser, Progress
     from forgetmenot.memory.privacy_queue import PrivacyQueue
+    from forgetmenot.operations.approvals import Approvals, QueuedApprovals
     from forgetmenot.store.database import Database
 
 
@@ -151,22 +152,6 @@ class Request:
         return bool(self.values.get(name))
 
 
-class ApprovalQueue(Protocol):
-    """Carries out approvals: `Approvals` in the running bot, `QueuedApprovals` in any other process."""
-
-    async def approve(self, action_id: int, by: str) -> OperationResult:
-        """Carry out what waits for a person. `by`: who decided, for the log."""
-        ...
-
-    async def deny(self, action_id: int, by: str) -> OperationResult:
-        """Refuse it."""
-        ...
-
-    async def undo(self, by: str, action_id: int | None = None) -> OperationResult:
-        """Undo one action, or the last one that can be undone."""
-        ...
-
-
 async def _nothing() -> None:
     return None
 
@@ -183,7 +168,7 @@ class OperationContext:
     settings: Callable[[], Settings]
     clock: Clock
     table: "Mapping[str, Operation]"
-    approvals: ApprovalQueue
+    approvals: "Approvals | QueuedApprovals"  # the second in any other process than the running bot's
     eraser: "Eraser"
     privacy_queue: "PrivacyQueue | None" = None  # keeps what cannot be written yet; the running bot has one
     flush: Callable[[], Awaitable[object]] = _nothing  # makes lines that were just heard readable

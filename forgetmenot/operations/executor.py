@@ -21,7 +21,7 @@ from forgetmenot.logs import log
 from forgetmenot.operations import wording
 from forgetmenot.operations.action_claims import claims_action
 from forgetmenot.operations.catalogue import find
-from forgetmenot.operations.entry import Action, ActionCall, ActionClass, ActionPorts, PolicyFacts, Runner
+from forgetmenot.operations.entry import Action, ActionCall, ActionClass, ActionPorts, PersonFacts, PolicyFacts, Runner
 from forgetmenot.operations.fact_gathering import ActionContext, FactGatherer, started_cooldowns
 from forgetmenot.operations.policy import decide
 from forgetmenot.operations.switches import FAILING, SWITCHED_ON
@@ -98,7 +98,7 @@ class Executor:
         target = facts.target.display_name or facts.target.login if facts.target else ""
         outcome = None
         if action is not None and decision.verdict in ALLOWED:
-            outcome = await self.perform(action, row_id, _call(decision, facts, context.event.id))
+            outcome = await self.perform(action, row_id, call_of(row, facts.target, context.event.id))
         if _nobody_asked(proposal, action, decision, facts) and not claims_action(context.words):
             return ExecutedProposal(decision, None, "", row_id)
         line = wording.words_for(
@@ -220,16 +220,10 @@ def _new_row(
     )
 
 
-def _call(decision: Decision, facts: PolicyFacts, line: str) -> ActionCall:
-    login, message = (facts.target.login, facts.target.message_id) if facts.target else ("", "")
-    return ActionCall(
-        params=decision.params, asked_by=facts.asker.id, target_login=login, message_id=message, line=line
-    )
-
-
-def call_of(row: LoggedAction, login: str = "", message_id: str = "") -> ActionCall:
-    """The call of a logged row."""
-    return ActionCall(row.params, asked_by=row.asked_by or "", target_login=login, message_id=message_id, at=row.at)
+def call_of(row: NewAction | LoggedAction, target: PersonFacts | None = None, line: str = "") -> ActionCall:
+    """The call of a row. `line`: the id of the line that asks for it, if it is done at once."""
+    login, message = (target.login, target.message_id) if target else ("", "")
+    return ActionCall(row.params, row.asked_by or "", login, message, row.at, line)
 
 
 def revert_time(action: Action, params: Mapping[str, str], now: int) -> int | None:

@@ -6,7 +6,7 @@ chat. Decides nothing.
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, NamedTuple
 
 from forgetmenot.clock import DAY, MINUTE
 from forgetmenot.domain.action import Proposal
@@ -62,6 +62,51 @@ class ActionContext:
     room_modes: frozenset[str] = frozenset()  # "slow", "emote_only": on already, by somebody else
 
 
+class _People(NamedTuple):
+    """Viewers as the policy sees them, under these settings and this state of the channel."""
+
+    db: Database
+    settings: Settings
+    state: dict[str, str]
+
+    async def by_id(self, viewer_id: str | None) -> PersonFacts | None:
+        chatter = await viewers.chatter(self.db, viewer_id) if viewer_id else None
+        return self.known(chatter) if chatter else None
+
+    async def by_login(self, name: str) -> PersonFacts | None:
+        """A viewer who is not in chat, by their present login only."""
+        login = requests.bare(name)
+        person = await self.by_id(await viewers.find(self.db, login) if login else None)
+        # never by a former name: it may be somebody else's by now
+        return person if person is not None and person.login.casefold() == login else None
+
+    def known(self, chatter: Chatter) -> PersonFacts:
+        newcomer = chatter.streams < self.settings.people.newcomer_streams
+        bot_login = self.state.get("bot_login", "").casefold()
+        return PersonFacts(
+            id=chatter.id,
+            login=chatter.login,
+            display_name=chatter.display_name,
+            # by the channel's id, because a stored role is only what the last message's badges said
+            role=Role.BROADCASTER if chatter.id == self.state.get("id") else chatter.role,
+            standing=Standing.NEWCOMER if newcomer else Standing.KNOWN,
+            is_bot=is_bot(self.settings.memory, chatter.login, chatter.id),
+            is_self=chatter.id == self.state.get("bot_id") or chatter.login.casefold() == bot_login != "",
+            opted_in=chatter.opted_in,
+            message_id=chatter.message_id,
+        )
+
+    def standing_facts(self, asker: PersonFacts, now: int) -> PolicyFacts:
+        switched = switches.of(self.state)
+        return PolicyFacts(
+            asker=asker,
+            live=self.state.get("live") == "1",
+            paused=switched.silent(now),
+            safe_mode=switched.safe_mode,
+            failing=frozenset(switched.failing),
+        )
+
+
 class FactGatherer:
     """Reads the facts. `room_modes` returns the channel's modes that are on now."""
 
@@ -69,40 +114,49 @@ class FactGatherer:
         self._db = db
         self._room_modes = room_modes
 
+    async def _people(self, settings: Settings) -> _People:
+        return _People(self._db, settings, await channel_state.read_all(self._db))
+
     async def facts(self, proposal: Proposal, context: ActionContext, settings: Settings, now: int) -> PolicyFacts:
         """The facts for a new proposal."""
-        state = await channel_state.read_all(self._db)
-        asker = await self._asker(context.event, settings, state)
-        target = await self._target(proposal, asker, context.event, settings, state, now)
-        asked = _facts_of_words(context.event.text, context.question, target, asker, settings)
+        people, event = await self._people(settings), context.event
+        # what is stored of the speaker, and the badges of this message
+        asker = replace(
+            await people.by_id(event.user_id) or PersonFacts(event.user_id, "", standing=Standing.NEWCOMER),
+            login=event.login,
+            display_name=event.display_name,
+            role=role_of(event.badges),
+            is_bot=is_bot(settings.memory, event.login, event.user_id, event.badges),
+        )
+        target = await self._target(proposal, asker, event, people, now)
+        asked = _facts_of_words(event.text, context.question, target, asker, settings)
         if proposal.name == CORRECT and (fact := await self._corrected(proposal, context, asker)):
             asked["typed"] |= {CORRECT: fact}
         return replace(
-            _standing_facts(state, asker, now),
+            people.standing_facts(asker, now),
             target=target,
             **asked,
-            serious=requests.is_serious((*context.recent_lines, context.event.text)),
+            serious=requests.is_serious((*context.recent_lines, event.text)),
             room_modes=context.room_modes,
         )
 
     async def facts_again(self, row: LoggedAction, by: str, settings: Settings, now: int) -> PolicyFacts:
         """The facts at an approval, with asker and target as they are now."""
-        state = await channel_state.read_all(self._db)
-        asker = await self._person(row.asked_by, settings, state) or PersonFacts(row.asked_by or "", "")
+        people = await self._people(settings)
+        asker = await people.by_id(row.asked_by) or PersonFacts(row.asked_by or "", "")
         # by the id that was decided on, however that person is called now
-        target = await self._person(row.target_id or row.params.get("target"), settings, state)
-        facts = _standing_facts(state, asker, now)
+        target = await people.by_id(row.target_id or row.params.get("target"))
+        facts = people.standing_facts(asker, now)
         return replace(facts, target=target, approved_by=by, room_modes=self._room_modes())
 
     async def facts_of(self, asker: str, message: str, proposal: Proposal, settings: Settings, now: int) -> PolicyFacts:
         """The facts for a dry run: viewers need not be in chat; the asker is a login or id."""
-        state = await channel_state.read_all(self._db)
-        action = find(proposal.name)
-        who = await self._person(await viewers.find(self._db, asker), settings, state)
-        facts = _standing_facts(state, who or PersonFacts("", asker, standing=Standing.NEWCOMER), now)
-        name = _target_name(action, proposal)
+        people = await self._people(settings)
+        who = await people.by_id(await viewers.find(self._db, asker))
+        facts = people.standing_facts(who or PersonFacts("", asker, standing=Standing.NEWCOMER), now)
+        name = _target_name(find(proposal.name), proposal)
         own = requests.bare(name) in {*requests.SELF_WORDS, requests.bare(asker)}
-        target = facts.asker if own else await self._by_login(name, settings, state)
+        target = facts.asker if own else await people.by_login(name)
         asked = _facts_of_words(message, message, target, facts.asker, settings)
         return replace(facts, target=target, serious=requests.is_serious((message,)), **asked)
 
@@ -128,67 +182,21 @@ class FactGatherer:
             own_timeouts=await action_logs.open_timeouts(self._db, now - DAY, _TIMEOUTS),
         )
 
-    async def _asker(self, event: ChatEvent, settings: Settings, state: dict[str, str]) -> PersonFacts:
-        """The speaker: what is stored, and the badges of this message."""
-        stored = await self._person(event.user_id, settings, state)
-        known = stored or PersonFacts(event.user_id, event.login, standing=Standing.NEWCOMER)
-        return replace(
-            known,
-            login=event.login,
-            display_name=event.display_name,
-            role=role_of(event.badges),
-            is_bot=is_bot(settings.memory, event.login, event.user_id, event.badges),
-        )
-
     async def _target(
-        self,
-        proposal: Proposal,
-        asker: PersonFacts,
-        event: ChatEvent,
-        settings: Settings,
-        state: dict[str, str],
-        now: int,
+        self, proposal: Proposal, asker: PersonFacts, event: ChatEvent, people: _People, now: int
     ) -> PersonFacts | None:
         action = find(proposal.name)
         if action is None or not action.needs_target:
             return None
         name = _target_name(action, proposal)
-        here = await viewers.chatters_present(self._db, now - HERE_FOR, event.id)
-        people = [self._known(chatter, settings, state) for chatter in here]
-        mine = next((person for person in people if person.id == asker.id), None)
+        here = [people.known(one) for one in await viewers.chatters_present(self._db, now - HERE_FOR, event.id)]
+        mine = next((person for person in here if person.id == asker.id), None)
         # their last line before this one: "delete" must not delete the request itself
         current = replace(asker, message_id=mine.message_id if mine else "")
-        everybody = [current, *(one for one in people if one.id != asker.id)]
-        found = requests.resolve(name, everybody, current)
+        found = requests.resolve(name, [current, *(one for one in here if one.id != asker.id)], current)
         if not found and action.absent:
-            return await self._by_login(name, settings, state)
+            return await people.by_login(name)
         return found[0] if len(found) == 1 else None
-
-    async def _by_login(self, name: str, settings: Settings, state: dict[str, str]) -> PersonFacts | None:
-        """A viewer who is not in chat, by their present login only."""
-        login = requests.bare(name)
-        person = await self._person(await viewers.find(self._db, login) if login else None, settings, state)
-        # never by a former name: it may be somebody else's by now
-        return person if person is not None and person.login.casefold() == login else None
-
-    async def _person(self, viewer_id: str | None, settings: Settings, state: dict[str, str]) -> PersonFacts | None:
-        chatter = await viewers.chatter(self._db, viewer_id) if viewer_id else None
-        return self._known(chatter, settings, state) if chatter else None
-
-    def _known(self, chatter: Chatter, settings: Settings, state: dict[str, str]) -> PersonFacts:
-        newcomer = chatter.streams < settings.people.newcomer_streams
-        return PersonFacts(
-            id=chatter.id,
-            login=chatter.login,
-            display_name=chatter.display_name,
-            # by the channel's id, because a stored role is only what the last message's badges said
-            role=Role.BROADCASTER if chatter.id == state.get("id") else chatter.role,
-            standing=Standing.NEWCOMER if newcomer else Standing.KNOWN,
-            is_bot=is_bot(settings.memory, chatter.login, chatter.id),
-            is_self=chatter.id == state.get("bot_id") or _same(chatter.login, state.get("bot_login", "")),
-            opted_in=chatter.opted_in,
-            message_id=chatter.message_id,
-        )
 
 
 _TIMEOUTS = tuple(
@@ -211,10 +219,6 @@ def _facts_of_words(
     }
 
 
-def _same(login: str, other: str) -> bool:
-    return bool(login) and login.casefold() == other.casefold()
-
-
 def _target_name(action: Action | None, proposal: Proposal) -> str:
     """The target's name in the proposal."""
     params = action.params if action is not None else ()
@@ -231,17 +235,6 @@ def started_cooldowns(action: Action, facts: PolicyFacts, settings: Settings, no
     return times
 
 
-def _standing_facts(state: dict[str, str], asker: PersonFacts, now: int) -> PolicyFacts:
-    switched = switches.of(state)
-    return PolicyFacts(
-        asker=asker,
-        live=state.get("live") == "1",
-        paused=switched.silent(now),
-        safe_mode=switched.safe_mode,
-        failing=frozenset(switched.failing),
-    )
-
-
 _STATES = {
     ActionStatus.DONE: "done",
     ActionStatus.UNDONE: "done, and undone since",
@@ -255,11 +248,11 @@ _STATES = {
 async def lately(source: Source, *, since: int, limit: int = 3) -> tuple[ActionDone, ...]:
     """The last actions since then (ms), oldest first, people as `<@id>`; without times or words of the model."""
     rows = await action_logs.latest(source, limit, tuple(_STATES))
-    return tuple(_line(row) for row in reversed(rows) if row.at >= since)
-
-
-def _line(row: LoggedAction) -> ActionDone:
-    return ActionDone(row.id, line(row), row.name if row.status is ActionStatus.DONE else "")
+    return tuple(
+        ActionDone(row.id, line(row), row.name if row.status is ActionStatus.DONE else "")
+        for row in reversed(rows)
+        if row.at >= since
+    )
 
 
 def line(row: LoggedAction) -> str:

@@ -85,7 +85,7 @@ def _parameters(case: Case) -> Ruling | None:
 
 
 def _class_mode(case: Case) -> Ruling | None:
-    mode = class_mode(case.action, case.settings)
+    mode = class_mode(case.action, case.settings.actions)
     if mode in {"off", "shadow"}:
         return _deny("class_off" if mode == "off" else "class_shadow")
     return _ask("class_ask") if mode == "ask" else None
@@ -103,9 +103,8 @@ def _foreign_target(case: Case) -> bool:
 
 
 def _newcomer(case: Case) -> bool:
-    if not (case.action.harms and case.settings.actions.newcomer_protection and case.target is not None):
-        return False
-    return case.target.standing is Standing.NEWCOMER
+    protected = case.action.harms and case.settings.actions.newcomer_protection
+    return protected and case.target is not None and case.target.standing is Standing.NEWCOMER
 
 
 def _consent(case: Case) -> Ruling | None:

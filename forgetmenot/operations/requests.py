@@ -171,12 +171,8 @@ def _names(person: PersonFacts) -> set[str]:
 
 def is_serious(lines: Iterable[str]) -> bool:
     """Whether the last lines speak of distress, illness or death."""
-    return any(_is_grave(" ".join(words(line))) for line in lines)
-
-
-def _is_grave(line: str) -> bool:
-    rest = _JOKES.sub(" ", line)
-    return bool(_GRAVE & set(rest.split()) or _GRAVE_PHRASES.search(rest))
+    said = (_JOKES.sub(" ", " ".join(words(line))) for line in lines)
+    return any(_GRAVE & set(line.split()) or _GRAVE_PHRASES.search(line) for line in said)
 
 
 # Targets among the people in chat now. An id in the proposal means nothing; a name that fits nobody or two people is
@@ -274,7 +270,10 @@ def _fit_text(action: Action, parameter: Parameter, value: str, reply: ReplySett
     # twice, because what is cut from the middle may leave a command at the beginning
     said = without_command(clean(without_machine_text(defang(without_command(clean(value))))))
     inside = parameter.kind is not ParameterKind.TEXT or parameter.name == action.typed
-    line = said if inside else _outgoing(said, reply)
+    line = said
+    if not inside:
+        bare = said if reply.allow_links else without_addresses(said)
+        line = without_command(without_machine_text(without_phrases(bare, reply.blocklist)))
     if not line and parameter.default is None:
         return Checked({}, reason("empty", parameter=parameter.name))
     if parameter.spoken and claims_action(line, {action.name}):
@@ -284,8 +283,3 @@ def _fit_text(action: Action, parameter: Parameter, value: str, reply: ReplySett
         return Checked({parameter.name: line}, changed=changed)
     cut = line[: parameter.most].rsplit(" ", 1)[0]
     return Checked({parameter.name: cut}, changed=reason("cut", parameter=parameter.name, most=parameter.most))
-
-
-def _outgoing(line: str, reply: ReplySettings) -> str:
-    bare = line if reply.allow_links else without_addresses(line)
-    return without_command(without_machine_text(without_phrases(bare, reply.blocklist)))

@@ -16,7 +16,7 @@ from forgetmenot.memory import receipts
 from forgetmenot.memory.privacy_queue import DeferredKind, DeferredRequest, Fulfilled, PrivacyQueue
 from forgetmenot.operations import switches
 from forgetmenot.operations.entry import Operation, OperationContext, Request, Service
-from forgetmenot.operations.run import UnknownViewer, may_ask, run
+from forgetmenot.operations.run import Refused, UnknownViewer, may_ask, run
 from forgetmenot.operations.wording import described
 from forgetmenot.store import action_logs, bot_messages, opt_outs, personal_data, viewers
 from forgetmenot.store.action_logs import LoggedAction
@@ -60,24 +60,29 @@ def shown(form: str) -> str:
 
 async def approve(context: OperationContext, request: Request) -> OperationResult:
     """Approve; without a number only the single waiting action, and only if chat has seen what it is."""
-    waiting = await action_logs.waiting(context.db, context.clock.now())
-    if not request.number("id") and len(waiting) == 1 and not await _was_shown(context, waiting[0]):
-        context.read_back.add(waiting[0].id)
-        [line] = await _described(context, waiting)
-        return OperationResult(ok=False, code="read_back", data={"id": waiting[0].id, "action": line})
-    action_id = request.number("id") or _only(waiting)
-    if not action_id:
-        return await _which(context, waiting)
-    return await context.approvals.approve(action_id, name_of(request.asker))
+    row = await _only_waiting(context, request)
+    if row is not None and not await _was_shown(context, row):
+        context.read_back.add(row.id)
+        [line] = await _described(context, [row])
+        return OperationResult(ok=False, code="read_back", data={"id": row.id, "action": line})
+    return await context.approvals.approve(row.id if row else request.number("id"), name_of(request.asker))
 
 
 async def deny(context: OperationContext, request: Request) -> OperationResult:
     """Deny; without a number the single waiting action."""
+    row = await _only_waiting(context, request)
+    return await context.approvals.deny(row.id if row else request.number("id"), name_of(request.asker))
+
+
+async def _only_waiting(context: OperationContext, request: Request) -> LoggedAction | None:
+    """The single waiting action; None where a number is given. Raises Refused: it lists several, or says none waits."""
+    if request.number("id"):
+        return None
     waiting = await action_logs.waiting(context.db, context.clock.now())
-    action_id = request.number("id") or _only(waiting)
-    if not action_id:
-        return await _which(context, waiting)
-    return await context.approvals.deny(action_id, name_of(request.asker))
+    if len(waiting) != 1:
+        named = await _described(context, waiting[:MOST_NAMED])
+        raise Refused("which_action" if waiting else "nothing_waits", actions=named)
+    return waiting[0]
 
 
 async def undo(context: OperationContext, request: Request) -> OperationResult:
@@ -88,15 +93,6 @@ async def undo(context: OperationContext, request: Request) -> OperationResult:
 def name_of(asker: Asker) -> str:
     """Who decided, for the log: a viewer's id, or the surface."""
     return asker.viewer_id or "the command line"
-
-
-def _only(waiting: list[LoggedAction]) -> int:
-    return waiting[0].id if len(waiting) == 1 else 0
-
-
-async def _which(context: OperationContext, waiting: list[LoggedAction]) -> OperationResult:
-    named = await _described(context, waiting[:MOST_NAMED])
-    return OperationResult(ok=False, code="which_action" if waiting else "nothing_waits", data={"actions": named})
 
 
 async def _was_shown(context: OperationContext, row: LoggedAction) -> bool:
@@ -137,7 +133,7 @@ async def rate(context: OperationContext, request: Request, *, good: bool) -> Op
     if reply_id is None or await bot_messages.get(context.db, reply_id) is None:
         return OperationResult(ok=False, code="no_reply_rated")
     async with context.db.write() as tx:
-        await bot_messages.rate(tx, reply_id, good=good)
+        await bot_messages.set_outcome(tx, reply_id, "good" if good else "bad")
     return OperationResult(ok=True, code="rated")
 
 

@@ -24,7 +24,7 @@ from forgetmenot.operations.entry import OperationContext, Request
 from forgetmenot.operations.run import CHANNEL_WORDS, Refused, UnknownViewer, own_target, owner, resolve_target
 from forgetmenot.store import channel_state, events, notes, opt_outs, viewers
 from forgetmenot.store.database import Transaction
-from forgetmenot.text.mentions import defang, ids_in, mention, show
+from forgetmenot.text.mentions import defang, mention, show
 from forgetmenot.text.statements import first_word, others_fact, own_fact, said_of_oneself
 from forgetmenot.text.words import telling_stems, words
 
@@ -40,7 +40,10 @@ _WEIGHT = {Importance.HIGH: 2, Importance.MEDIUM: 1, Importance.LOW: 0}
 async def memory(context: OperationContext, request: Request) -> OperationResult:
     """What is known about a viewer, the most important first; nothing if they opted out, nothing that is suppressed."""
     who = request.target
-    held = sorted(await notes.of_subject(context.db, who.id, LIVE), key=_rank, reverse=True)
+    held = await notes.of_subject(context.db, who.id, LIVE)
+    held.sort(
+        key=lambda note: (note.pinned, _WEIGHT[note.importance], note.confidence, note.last_confirmed_at), reverse=True
+    )
     privacy = context.settings().privacy
     heard = await heard_facts(context.db, privacy, who.id) if who.id is not None else []
     if not held and not heard:
@@ -92,14 +95,9 @@ async def missed(context: OperationContext, request: Request) -> OperationResult
     )
 
 
-def _rank(note: Note) -> tuple[bool, int, float, int]:
-    return (note.pinned, _WEIGHT[note.importance], note.confidence, note.last_confirmed_at)
-
-
 async def _with_names(context: OperationContext, texts: list[str]) -> list[str]:
     """Stored texts with present names; hidden viewers are "somebody"."""
-    ids = sorted({viewer_id for text in texts for viewer_id in ids_in(text)})
-    names = await viewers.names(context.db, sorted(set(ids) - await viewers.hidden(context.db, ids)))
+    names = await viewers.named_in(context.db, texts)
     return [show(text, names) for text in texts]
 
 

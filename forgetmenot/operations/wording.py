@@ -150,11 +150,6 @@ def _which_note(result: OperationResult, language: Language) -> str:
     return language(f"chat.{result.code}", **shown, list=listed)
 
 
-def _missed(result: OperationResult, language: Language) -> str:
-    ago = language.span(int(str(result.data["ago"])), "ago")
-    return language("chat.missed", ago=ago, text=result.data["text"])
-
-
 def _help(result: OperationResult, language: Language) -> str:
     moderators = " ".join(_rows(result.data["moderators"]))
     key = "chat.help_moderators" if moderators else "chat.help"
@@ -172,10 +167,6 @@ def _help_command(result: OperationResult, language: Language) -> str:
     return language("chat.help_command", forms=typed)
 
 
-def _which_action(result: OperationResult, language: Language) -> str:
-    return language("chat.which_action", list=", ".join(_rows(result.data["actions"])))
-
-
 def _rows(value: object) -> Sequence[Any]:
     return value if isinstance(value, Sequence) else ()
 
@@ -183,12 +174,14 @@ def _rows(value: object) -> Sequence[Any]:
 _SPECIAL: dict[str, Callable[[OperationResult, Language], str]] = {
     "erasing": _erasing,
     "memory": _memory,
-    "missed": _missed,
+    "missed": lambda result, say: say(
+        "chat.missed", ago=say.span(int(str(result.data["ago"])), "ago"), text=result.data["text"]
+    ),
     "which_note": _which_note,
     "which_wrong": _which_note,
     "if_wrong": _which_note,
     "remembered_beside": _which_note,
-    "which_action": _which_action,
+    "which_action": lambda result, say: say("chat.which_action", list=", ".join(_rows(result.data["actions"]))),
     "help": _help,
     "help_command": _help_command,
 }

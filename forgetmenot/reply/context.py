@@ -93,14 +93,6 @@ NOTHING_SHOWN = Shown()
 
 
 @dataclass(frozen=True, slots=True)
-class _Asked:
-    """What is asked of the notes, and how the notes of each stand whose are wanted."""
-
-    query: Query
-    seen: Mapping[str, NotesSnapshot]
-
-
-@dataclass(frozen=True, slots=True)
 class _Moment:
     """What holds while the material for one message is being read."""
 
@@ -116,29 +108,32 @@ class _Moment:
         return self.trigger.event
 
 
+@dataclass(frozen=True, slots=True)
 class ContextGatherer:
     """Reads material. `settings` is handed in per call: one snapshot for one event."""
 
-    def __init__(self, *, db: Database, recall: Recall, clock: Clock) -> None:
-        self._db = db
-        self._recall = recall
-        self._clock = clock
+    db: Database
+    recall: Recall
+    clock: Clock
 
     async def tail(
         self, trigger: Trigger, settings: Settings, *, bot_id: str = "", shown: Shown = NOTHING_SHOWN
     ) -> TailMaterial:
         """Everything for one message. `shown`: what the prefix shows anyway."""
-        await self._recall.active_viewers.look()
-        moment, material, asked = await self._db.together(lambda at: self._read(at, trigger, settings, bot_id, shown))
-        return await self._named(await self._remembered(material, moment, asked, shown))
+        await self.recall.active_viewers.look()
+        read = await self.db.together(lambda at: self._read(at, trigger, settings, bot_id, shown))
+        return await self._named(await self._remembered(*read, shown))
 
     async def _read(
         self, at: Source, trigger: Trigger, settings: Settings, bot_id: str, shown: Shown
-    ) -> tuple[_Moment, TailMaterial, _Asked]:
-        """Everything but the notes: those are ranked by what is asked for, and not read where they are kept."""
-        now = self._clock.now()
+    ) -> tuple[TailMaterial, _Moment, Query, Mapping[str, NotesSnapshot]]:
+        """Everything but the notes: those are ranked by what is asked for, and not read where they are kept.
+
+        What is asked of them, and how the notes of each stand whose are wanted, comes along.
+        """
+        now = self.clock.now()
         depth = depth_for(await events.count_since(at, now - MINUTE), settings)
-        seen = await self._recall.look(at, [trigger.event.user_id])
+        seen = await self.recall.look(at, [trigger.event.user_id])
         moment = _Moment(trigger, settings, now, depth, await channel_state.read_all(at), seen)
         material = await self._conversation(at, await self._speaker(at, moment), moment)
         if seen.suppression_filter:
@@ -151,8 +146,8 @@ class ContextGatherer:
         names, hidden = await viewers.shown_and_hidden(at, sorted(_people_of(material)))
         more = (*(other.viewer.id for other in others), CHANNEL)
         snapshots = {who: seen._replace(prints=(await notes.fingerprint(at, who or None),)) for who in more}
-        asked = _Asked(query, {**snapshots, material.speaker.id: seen})
-        return moment, replace(material, names=names, hidden=hidden), asked
+        snapshots[material.speaker.id] = seen
+        return replace(material, names=names, hidden=hidden), moment, query, snapshots
 
     async def _heard(self, at: Source, speaker: Viewer, moment: _Moment) -> tuple[HeardToday, ...]:
         if speaker.opted_out:
@@ -163,10 +158,10 @@ class ContextGatherer:
 
     async def standing(self, event: ChatEvent, settings: Settings) -> Standing:
         """How well the speaker of a line is known."""
-        return (await self._known(self._db, event.user_id, settings))[0]
+        return (await self._known(self.db, event.user_id, settings))[0]
 
     async def _known(self, at: Source, viewer_id: str, settings: Settings) -> tuple[Standing, int]:
-        people, now = settings.people, self._clock.now()
+        people, now = settings.people, self.clock.now()
         came = (await streams.attendance_of(at, [viewer_id], lately=now - people.regular_within_d * DAY))[viewer_id]
         return standing_of(came, people, now), came.streams
 
@@ -178,6 +173,7 @@ class ContextGatherer:
         speaker = replace(speaker, role=role_of(event.badges))
         standing, streams = await self._known(at, event.user_id, moment.settings)
         brief, made_of = await briefs.usable(at, speaker.id, speaking(moment.settings).name)
+        began = moment.channel.get("started_at", "")
         return TailMaterial(
             now=moment.now,
             speaker=speaker,
@@ -186,7 +182,7 @@ class ContextGatherer:
             message=PromptLine(0, event.id, event.user_id, event.text or event.system_text, event.at),
             standing=standing,
             streams=streams,
-            live_since=_live_since(moment.channel),
+            live_since=int(began) if moment.channel.get("live") == "1" and began.isdigit() else 0,
             depth=moment.depth,
         )
 
@@ -243,13 +239,13 @@ class ContextGatherer:
             return False
         if line.viewer_id is None:
             return True
-        named = self._recall.active_viewers.named_in(line.text, limit=len(suppression_filter.people))
+        named = self.recall.active_viewers.named_in(line.text, limit=len(suppression_filter.people))
         return suppression_filter.has(line.text, [line.viewer_id, *named])
 
     def _query(self, material: TailMaterial, moment: _Moment) -> Query:
         thought = [line.text for line in material.before]
         thought += [line.text for line in material.own_lines if moment.event.at - line.at <= ONE_THOUGHT]
-        return self._recall.query(
+        return self.recall.query(
             moment.trigger.question,
             before=" ".join(dict.fromkeys(thought)),
             category=moment.channel.get("category", ""),
@@ -261,7 +257,7 @@ class ContextGatherer:
     ) -> tuple[PersonMentioned, ...]:
         """The people who are talked about, without what is known about them."""
         text = " ".join([*(line.text for line in material.before), moment.trigger.question])
-        named = self._recall.active_viewers.named_in(
+        named = self.recall.active_viewers.named_in(
             text, without={material.speaker.id, bot_id}, limit=moment.depth.others
         )
         people = await viewers.get_many(at, named) if named else {}
@@ -278,13 +274,20 @@ class ContextGatherer:
             Past(past.id, past.ended_at, past.summary, streams_ago=ago.get(past.stream_id or 0)) for past in found
         )
 
-    async def _remembered(self, material: TailMaterial, moment: _Moment, asked: _Asked, shown: Shown) -> TailMaterial:
+    async def _remembered(
+        self,
+        material: TailMaterial,
+        moment: _Moment,
+        query: Query,
+        seen: Mapping[str, NotesSnapshot],
+        shown: Shown,
+    ) -> TailMaterial:
         talk = conversation_stems(*(line.text for line in material.said)) if moment.settings.recall.topic_gate else None
 
         async def about(who: Viewer, most: int) -> Found:
             if who.opted_out:
                 return Found()
-            return await self._recall.about([who.id], asked.query, most, talk=talk, seen=asked.seen[who.id])
+            return await self.recall.about([who.id], query, most, talk=talk, seen=seen[who.id])
 
         if talk is not None and not all(touches_topic(note, talk) for note in await self._made_of(material)):
             material = replace(material, brief="", brief_notes=())
@@ -292,10 +295,10 @@ class ContextGatherer:
         theirs = [await about(other.viewer, per_other) for other in material.others]
         own = await about(material.speaker, moment.depth.lore - len(material.heard))
         channel = Found()
-        if asked.query.says_something:
-            channel = await self._recall.about([CHANNEL], asked.query, talk=talk, seen=asked.seen[CHANNEL])
+        if query.says_something:
+            channel = await self.recall.about([CHANNEL], query, talk=talk, seen=seen[CHANNEL])
         people = [material.speaker.id, *(other.viewer.id for other in material.others)]
-        question = without_names(moment.trigger.question, self._recall.active_viewers.is_name)
+        question = without_names(moment.trigger.question, self.recall.active_viewers.is_name)
         asks = bool(asked_about(question) or _QUOTES_BOT.search(question))
         asked_of = [*(theirs or [own]), channel]
         told = material.past_episodes or material.heard or any(found.fits for found in asked_of)
@@ -312,7 +315,7 @@ class ContextGatherer:
 
     async def _made_of(self, material: TailMaterial) -> list[Note]:
         """The notes that the speaker's brief was made of."""
-        found = [await notes.get(self._db, note_id) for note_id in material.brief_notes]
+        found = [await notes.get(self.db, note_id) for note_id in material.brief_notes]
         return [note for note in found if note is not None]
 
     async def _named(self, material: TailMaterial) -> TailMaterial:
@@ -321,13 +324,8 @@ class ContextGatherer:
         ids = {who for recalled in lore for who in ids_in(recalled.note.fact)} - material.names.keys() - material.hidden
         if not ids:
             return material
-        names, hidden = await viewers.shown_and_hidden(self._db, sorted(ids))
+        names, hidden = await viewers.shown_and_hidden(self.db, sorted(ids))
         return replace(material, names={**material.names, **names}, hidden=material.hidden | hidden)
-
-
-def _live_since(channel: Mapping[str, str]) -> int:
-    began = channel.get("started_at", "")
-    return int(began) if channel.get("live") == "1" and began.isdigit() else 0
 
 
 def _own_line(said: SentReply) -> PromptLine:
@@ -342,26 +340,23 @@ def _people_of(material: TailMaterial) -> set[str]:
     return ids | {other.viewer.id for other in material.others} | {who for text in texts for who in ids_in(text)}
 
 
+@dataclass(slots=True)
 class PrefixKeeper:
     """The prefix of the moment. `model`: the name of the model that replies, whose calibration counts."""
 
-    def __init__(
-        self, *, db: Database, recall: Recall, settings: Callable[[], Settings], clock: Clock, model: str
-    ) -> None:
-        self._db = db
-        self._recall = recall
-        self._settings = settings
-        self._clock = clock
-        self._model = model
-        self._prefix: Prefix | None = None
-        self._shown: frozenset[str] = frozenset()
-        self._notes: tuple[int, ...] = ()
-        self.revision = NOTHING_WITHDRAWN
-        self.factor = 1.0
+    db: Database
+    recall: Recall
+    settings: Callable[[], Settings]
+    model: str
+    _prefix: Prefix | None = None
+    _shown: frozenset[str] = frozenset()
+    _notes: tuple[int, ...] = ()
+    revision: Revision = NOTHING_WITHDRAWN
+    factor: float = 1.0
 
     async def current(self) -> Prefix:
         """The prefix; composed at the first call, and when something in it may not be shown any more."""
-        if self._prefix is not None and await self._db.together(self._still_holds):
+        if self._prefix is not None and await self.db.together(self._still_holds):
             return self._prefix
         return await self.refresh()
 
@@ -374,9 +369,9 @@ class PrefixKeeper:
 
     async def refresh(self) -> Prefix:
         """Compose it from what is known now."""
-        settings = self._settings()
-        self.factor = await model_calls.factor_of(self._db, self._model)
-        self.revision = await self._db.together(revision_of)
+        settings = self.settings()
+        self.factor = await model_calls.factor_of(self.db, self.model)
+        self.revision = await self.db.together(revision_of)
         material = await self._material(settings)
         prefix = compose_prefix(material, settings, self.factor)
         self._shown = frozenset(material.names)
@@ -388,43 +383,37 @@ class PrefixKeeper:
         return prefix
 
     async def _material(self, settings: Settings) -> PrefixMaterial:
-        channel = await channel_state.read_all(self._db)
+        channel = await channel_state.read_all(self.db)
         title, category, digest = (channel.get(name, "") for name in ("title", "category", "digest"))
-        quiet = await load_filter(self._db)
+        quiet = await load_filter(self.db)
         if self.revision.mending != NOTHING_WITHDRAWN.mending:
             digest = ""  # nobody knows which of its words came from a line that was cleared
-        digest = await without_hidden(self._db, quiet.without(digest))
-        query = self._recall.query("", category=category, title=title)
+        digest = await without_hidden(self.db, quiet.without(digest))
+        query = self.recall.query("", category=category, title=title)
         talk = conversation_stems(*query.words)  # of the stream: the conversation is not known yet
-        notes = tuple(found.note for found in await self._recall.about([CHANNEL], query, talk=talk))
+        held = tuple(found.note for found in await self.recall.about([CHANNEL], query, talk=talk))
         episodes = await self._episodes(quiet)
+        bits = [note.id for note in held if note.scope is Scope.RUNNING_BIT]
+        bit_streams = {bit: len(came_up) for bit, came_up in (await notes.streams_of(self.db, bits)).items()}
         return PrefixMaterial(
             channel=settings.twitch.channel or channel.get("login", ""),
             title=title,
             category=category,
             actions=offered(settings.actions, settings.bridge.effects),
-            channel_notes=notes,
+            channel_notes=held,
             digest=digest,
             episodes=episodes,
-            bit_streams=await self._bit_streams(notes),
-            names=await self._names([note.fact for note in notes] + [past.text for past in episodes] + [digest]),
+            bit_streams=bit_streams,
+            names=await viewers.named_in(self.db, [*(n.fact for n in held), *(past.text for past in episodes), digest]),
         )
 
     async def _episodes(self, quiet: SuppressionFilter) -> tuple[Past, ...]:
-        found = await newest(self._db, quiet)
+        found = await newest(self.db, quiet)
         before = found.last_stream
         past_rows = [Past(before.stream_id or 0, before.ended_at, found.recap, is_recap=True)] if before else []
         shown = [*([before] if before else []), *found.this_stream]
         past_rows += [Past(episode.id, episode.ended_at, episode.summary) for episode in shown]
         return tuple(past for past in past_rows if past.text)
-
-    async def _bit_streams(self, held: Sequence[Note]) -> dict[int, int]:
-        bits = [note.id for note in held if note.scope is Scope.RUNNING_BIT]
-        return {bit: len(came_up) for bit, came_up in (await notes.streams_of(self._db, bits)).items()}
-
-    async def _names(self, texts: list[str]) -> dict[str, str]:
-        ids = {who for text in texts for who in ids_in(text)}
-        return await viewers.names(self._db, sorted(ids - await viewers.hidden(self._db, ids)))
 
 
 class Composed(NamedTuple):

@@ -185,7 +185,7 @@ class ReplyEngine:
         if await self._had_enough(job):
             return reason("hour_limit", n=job.settings.limits.replies_per_viewer_hour)
         # asked before the model is: its words could not be sent, and would be paid for
-        return self._outbox.refusal_reason("", job.deadline, others=self._thinking)
+        return self._outbox.refusal_reason(job.deadline, others=self._thinking)
 
     async def _had_enough(self, job: PendingReply) -> bool:
         most = job.settings.limits.replies_per_viewer_hour

@@ -4,7 +4,7 @@
 back with the texts that are still there: notes and episodes as they are now, chat lines as long as tier 1 holds them.
 """
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 from forgetmenot.clock import Clock, iso
@@ -41,7 +41,7 @@ from forgetmenot.store import (
 from forgetmenot.store.action_logs import LoggedAction
 from forgetmenot.store.bot_messages import BotMessage, ReplyStatus
 from forgetmenot.store.database import Database
-from forgetmenot.text.mentions import ids_in, mention, provisional, show
+from forgetmenot.text.mentions import mention, provisional, show
 
 EVENT_ID = "dry-run"
 
@@ -72,14 +72,18 @@ class ReplyPreview:
         self._db = db
         self._settings = settings
         self._clock = clock
-        self._keeper = keeper or PrefixKeeper(db=db, recall=recall, settings=settings, clock=clock, model=model)
+        self._keeper = keeper or PrefixKeeper(db=db, recall=recall, settings=settings, model=model)
         self._gatherer = ContextGatherer(db=db, recall=recall, clock=clock)
         self._identity = identity
 
     async def of(self, viewer: str, message: str) -> PreviewResult:
         """What this viewer's message would give now. `viewer`: a login or a Twitch id."""
         settings = self._settings()
-        identity = self._identity() if self._identity else await stored_identity(self._db, settings)
+        if self._identity:
+            identity = self._identity()
+        else:  # the bot as it was last signed in
+            state = await channel_state.read_all(self._db)
+            identity = identity_of(settings, state.get("bot_id", ""), state.get("bot_login", ""))
         trigger = asked(await self._event(viewer, message), identity, settings)
         made = await compose(self._keeper, self._gatherer, trigger, settings, bot_id=identity.user_id)
         return PreviewResult(trigger, made.material, made.prompt)
@@ -98,12 +102,6 @@ def asked(event: ChatEvent, identity: Identity, settings: Settings) -> Trigger:
     """The line's trigger; a line that asks nothing is taken for a mention."""
     trigger = trigger_of(event, identity, Conversations({}), settings, event.at)
     return trigger or Trigger(TriggerKind.MENTION, event, without_name(event.text, identity))
-
-
-async def stored_identity(db: Database, settings: Settings) -> Identity:
-    """The bot as it was last signed in."""
-    state = await channel_state.read_all(db)
-    return identity_of(settings, state.get("bot_id", ""), state.get("bot_login", ""))
 
 
 KINDS = {
@@ -235,12 +233,7 @@ async def _answered_line(db: Database, reply: BotMessage) -> str:
     if line is None:
         return GONE
     text = f"{mention(line.viewer_id)}: {line.text}"
-    return show(text, await _names(db, [text]))
-
-
-async def _names(db: Database, texts: Iterable[str]) -> Mapping[str, str]:
-    people = {who for text in texts for who in ids_in(text)}
-    return await viewers.names(db, sorted(people - await viewers.hidden(db, people)))
+    return show(text, await viewers.named_in(db, [text]))
 
 
 async def _sections(db: Database, reply: BotMessage) -> tuple[ExplainedSection, ...]:
@@ -253,7 +246,7 @@ async def _sections(db: Database, reply: BotMessage) -> tuple[ExplainedSection, 
     for kind, row in (one for rows in held.values() for one in rows):
         ids.setdefault(kind, []).append(row)
     texts = await _texts(db, ids)
-    names = await _names(db, texts.values())
+    names = await viewers.named_in(db, texts.values())
     scores: Mapping[str, float] = reply.prompt.get("scores", {})
 
     def explained(kind: str, row: int) -> ExplainedRow:

@@ -139,7 +139,8 @@ class Outbox:
             return Outcome(OutcomeKind.REFUSED, reason("kept_for_replies"))
         settings = self._settings()
         line = tidy(text, settings)
-        others = [text, *(other_wordings(text, settings) if always else ())]
+        say = in_language(settings.bot.language)
+        others = [text, *(say(f"chat.again_{number}", line=text) for number in range(1, 5) if always)]
         otherwise = tuple(tidy(f"@{to} {other}", settings) for other in others) if to and line else ()
         return await self._queue_line(trigger, line, reply_to=reply_to, viewer_id=viewer_id, otherwise=otherwise)
 
@@ -170,26 +171,28 @@ class Outbox:
             self._coming -= 1
         deadline = now + settings.reply.stale_after_s * SECOND
 
+        words = traces(text) if viewer_id != EVERYBODY else frozenset()
+        # the answer to a request to forget a fact quotes it
+        quoting = words and await is_forgotten(self._db, viewer_id, words, own_since=now)
+
         async def forgotten() -> str:
-            words = traces(text) if viewer_id != EVERYBODY else ()
             gone = words and await is_forgotten(self._db, viewer_id, words, own_since=None, since=now)
             return reason("prompt_cleared") if gone else ""
 
-        message = Outgoing(reply_id, text, deadline, viewer_id, reply_to, otherwise, not hidden, forgotten)
+        kept = not hidden and not quoting
+        message = Outgoing(reply_id, text, deadline, viewer_id, reply_to, otherwise, kept, forgotten)
         sent = await self.send(message)
         kind = {ReplyStatus.SENT: OutcomeKind.DONE, ReplyStatus.UNKNOWN: OutcomeKind.UNKNOWN}.get(sent.status)
         return Outcome(kind or OutcomeKind.REFUSED, sent.detail, sent.twitch_id)
 
-    def refusal_reason(self, text: str, deadline: int, *, others: int = 0) -> str:
-        """Why a message with that text could not go out before the deadline; an empty text if it could.
+    def refusal_reason(self, deadline: int, *, others: int = 0) -> str:
+        """Why a message could not go out before the deadline; an empty text if it could.
 
         `others`: how many messages are still in the making and will want a place before it.
         """
         now = self._clock.now()
         if now > deadline:
             return reason("too_late")
-        if text and self.pace.is_repeated(text, now):
-            return reason("same_text")
         ahead = self.waiting + others
         free = self.pace.free_at(now, ahead)
         return "" if free == now or free < deadline else reason("queue_late")
@@ -341,12 +344,6 @@ class Outbox:
         self._queues.setdefault(message.viewer_id, deque()).appendleft(waiting)
         self._queues.move_to_end(message.viewer_id, last=False)
         self._filled.set()
-
-
-def other_wordings(text: str, settings: Settings) -> list[str]:
-    """The same in other words, for what may not be said twice in a row."""
-    say = in_language(settings.bot.language)
-    return [say(f"chat.again_{number}", line=text) for number in range(1, 5)]
 
 
 async def _reason_since(message: Outgoing) -> str:

@@ -35,9 +35,6 @@ class ReplyOutcome(StrEnum):
     BAD = "bad"
 
 
-SAID_OUTRIGHT = frozenset((ReplyOutcome.DELETED, ReplyOutcome.GOOD, ReplyOutcome.BAD))
-
-
 class LineAfter(NamedTuple):
     """A line of chat after a reply: who said it (a name), and what."""
 

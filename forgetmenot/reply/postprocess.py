@@ -75,26 +75,20 @@ def polish(text: str, context: FilterContext) -> Polished:
                 fired[name] = None
                 text = changed
         if text == before:
-            return _checked(text, tuple(fired))
+            says_something = any(char.isalnum() or (char >= "\u2190" and char != "…") for char in text)  # or a picture
+            return Polished(text, tuple(fired)) if says_something else Polished("", (*fired, "empty"))
     return Polished("", (*fired, "never the same twice"))
-
-
-def _checked(text: str, fired: tuple[str, ...]) -> Polished:
-    if not any(char.isalnum() for char in text) and not _has_picture(text):
-        return Polished("", (*fired, "empty"))
-    return Polished(text, fired)
 
 
 def tidy(text: str, settings: Settings) -> str:
     """A line that no model wrote, fit to be sent: the filters that keep it from doing harm, and no other."""
     context = FilterContext(settings)
     own = settings.privacy.privacy_url
-    for change in (_lines, _mention_tokens, _command):
-        text = change(text, context)
+    text = without_command(show(clean(text), {}))
     # the streamer's own privacy link stays in a line of ours, whatever `allow_links` says
     pieces = text.split(own) if own else [text]
     text = own.join(_links(piece, context) for piece in pieces)
-    text = _length(_command(_blocklist(text, context), context), context)
+    text = _length(without_command(without_phrases(text, settings.reply.blocklist)), context)
     return text if any(char.isalnum() for char in text) else ""
 
 
@@ -138,11 +132,6 @@ def _labels(text: str, context: FilterContext) -> str:
     while label := _ROLE.match(text) or (named.match(text) if named else None):
         text = text[label.end() :]
     return text
-
-
-def _machine_text(text: str, _context: FilterContext) -> str:
-    """JSON, calls, tags, and the prompt's own marks."""
-    return without_machine_text(text)
 
 
 def _note_numbers(text: str, context: FilterContext) -> str:
@@ -233,16 +222,6 @@ def _markdown(text: str, _context: FilterContext) -> str:
     return text
 
 
-def _lines(text: str, _context: FilterContext) -> str:
-    """One visible line."""
-    return clean(text)
-
-
-def _mention_tokens(text: str, _context: FilterContext) -> str:
-    """Ids are not for chat."""
-    return show(text, {})
-
-
 def _quotes(text: str, context: FilterContext) -> str:
     for opening, closing in ('""', "“”", "«»", "''"):
         inner = text[1:-1]
@@ -275,14 +254,14 @@ def _ats(text: str, context: FilterContext) -> str:
     while leading := _LEADING_AT.match(text):
         text = text[leading.end() :] if leading[1].casefold() in speaker else text[leading.start(1) :]
     called: set[str] = set()
-    return _LATER_AT.sub(lambda at: at[0] if _may_call(at[1], called, speaker) else at[1], text).rstrip()
 
+    def once(at: re.Match[str]) -> str:
+        if called or at[1].casefold() in speaker:
+            return at[1]
+        called.add(at[1].casefold())
+        return at[0]
 
-def _may_call(name: str, called: set[str], speaker: set[str]) -> bool:
-    if called or name.casefold() in speaker:
-        return False
-    called.add(name.casefold())
-    return True
+    return _LATER_AT.sub(once, text).rstrip()
 
 
 def _openers(text: str, context: FilterContext) -> str:
@@ -308,16 +287,6 @@ def _beginning(text: str) -> tuple[str, ...]:
     return tuple(words(opener[1])[:OPENER_WORDS]) if opener else ()
 
 
-def _blocklist(text: str, context: FilterContext) -> str:
-    """A word or phrase that must not leave the bot becomes an ellipsis, however it is spelt."""
-    return without_phrases(text, context.settings.reply.blocklist)
-
-
-def _command(text: str, _context: FilterContext) -> str:
-    """Nothing that a chat server or another bot takes for a command."""
-    return without_command(text)
-
-
 def _length(text: str, context: FilterContext) -> str:
     most = context.settings.reply.max_chars
     if len(text) <= most:
@@ -328,19 +297,15 @@ def _length(text: str, context: FilterContext) -> str:
     return at_word.rstrip(" ,;:-–—") + "…"
 
 
-def _has_picture(text: str) -> bool:
-    return any(ord(char) >= 0x2190 for char in text if char != "…")
-
-
 # what removes markup stands first, so that what looks at sentences and words sees bare text; the length comes last,
 # because each other filter makes a text shorter
 CHAIN: tuple[tuple[str, Callable[[str, FilterContext], str]], ...] = (
     ("labels", _labels),
-    ("machine text", _machine_text),
+    ("machine text", lambda text, _: without_machine_text(text)),  # JSON, calls, tags, the prompt's own marks
     ("markdown", _markdown),
     ("note numbers", _note_numbers),
-    ("lines", _lines),
-    ("mention tokens", _mention_tokens),
+    ("lines", lambda text, _: clean(text)),
+    ("mention tokens", lambda text, _: show(text, {})),  # ids are not for chat
     ("quotes", _quotes),
     ("instructions", _instructions),
     ("echo", _echo),
@@ -351,7 +316,7 @@ CHAIN: tuple[tuple[str, Callable[[str, FilterContext], str]], ...] = (
     ("links", _links),
     ("double @", _ats),
     ("openers", _openers),
-    ("blocklist", _blocklist),
-    ("command", _command),
+    ("blocklist", lambda text, context: without_phrases(text, context.settings.reply.blocklist)),
+    ("command", lambda text, _: without_command(text)),
     ("length", _length),
 )

@@ -9,7 +9,7 @@ from forgetmenot.clock import HOUR, SECOND, Clock
 from forgetmenot.domain.chat import Redaction
 from forgetmenot.errors import StoreError
 from forgetmenot.logs import log
-from forgetmenot.reply.outcomes import LINES_READ, SAID_OUTRIGHT, LineAfter, ReplyOutcome, outcome_of
+from forgetmenot.reply.outcomes import LINES_READ, LineAfter, ReplyOutcome, outcome_of
 from forgetmenot.reply.triggers import Identity
 from forgetmenot.store import bot_messages
 from forgetmenot.store.database import Database
@@ -18,7 +18,6 @@ READ_AFTER = 90 * SECOND
 """What chat says later than that is about something else."""
 LOOKED_BACK = 20 * HOUR
 """Raw chat is gone after a day; the program may have been off meanwhile."""
-_READ = ("", *(one.value for one in ReplyOutcome if one not in SAID_OUTRIGHT))
 
 
 class ReactionReader:
@@ -47,8 +46,6 @@ class ReactionReader:
             reply_id = await bot_messages.sent_as(self._db, item.event_id)
             if reply_id is not None:
                 async with self._db.write() as tx:
-                    await bot_messages.set_outcome(
-                        tx, reply_id, ReplyOutcome.DELETED, over=(*_READ, ReplyOutcome.GOOD, ReplyOutcome.BAD)
-                    )
+                    await bot_messages.set_outcome(tx, reply_id, ReplyOutcome.DELETED)
         except StoreError as error:
             log.warning("a deleted reply could not be marked", error=type(error).__name__)

@@ -22,7 +22,7 @@ from forgetmenot.domain.action import Proposal
 from forgetmenot.domain.chat import Role
 from forgetmenot.domain.model import ModelAnswer, ModelRequest, Prompt, Purpose
 from forgetmenot.languages import reason
-from forgetmenot.operations.catalogue import ACTIONS, NAMES
+from forgetmenot.operations.catalogue import ACTIONS, NAMES, class_mode
 from forgetmenot.operations.entry import PRIVILEGED, Action, ActionClass, Parameter, ParameterKind
 from forgetmenot.operations.requests import asked_for, asks_nothing, is_small_talk
 from forgetmenot.prompt.assemble import is_answered_in_german, split
@@ -64,12 +64,7 @@ def switched_on(settings: ActionSettings, effects: Sequence[str] = ()) -> tuple[
     """The actions that may be proposed under these settings. `effects`: the names of those that there are."""
     if settings.safe_mode:
         return ()
-    modes = {
-        ActionClass.FREE: settings.class_a.value,
-        ActionClass.GUARDED: settings.class_b.value,
-        ActionClass.NEVER_ALONE: settings.class_c.value,
-    }
-    chosen = [one for one in ACTIONS if modes[one.kind] != "off" and one.name not in settings.disabled]
+    chosen = [one for one in ACTIONS if class_mode(one, settings) != "off" and one.name not in settings.disabled]
     return tuple(one for one in chosen if effects or not any(p.kind is ParameterKind.EFFECT for p in one.params))
 
 
@@ -102,10 +97,20 @@ def reply_schema(
     if not could_get:
         return _object({"say": say})
     # Actions that take the same share one alternative: providers bill the schema with every call.
-    alike: dict[tuple[Parameter, ...], list[str]] = {}
+    alike: dict[tuple[tuple[str, str, bool], ...], list[str]] = {}
     for action in could_get:
-        alike.setdefault(tuple(_shape(one) for one in action.params), []).append(action.name)
-    actions = [_actions_schema(names, parameters) for parameters, names in alike.items()]
+        shape = tuple(
+            (one.name, "integer" if one.kind is ParameterKind.SECONDS else "string", one.default is None)
+            for one in action.params
+        )
+        alike.setdefault(shape, []).append(action.name)
+    actions = [
+        _object(
+            {"name": {"type": "string", "enum": names}, **{name: {"type": kind} for name, kind, _ in shape}},
+            {name for name, _, is_needed in shape if not is_needed},
+        )
+        for shape, names in alike.items()
+    ]
     return _object(
         {
             "action": {"description": ACTION, "anyOf": [{"type": "null"}, *actions]},
@@ -114,18 +119,6 @@ def reply_schema(
         },
         {"if_refused"},
     )
-
-
-def _shape(parameter: Parameter) -> Parameter:
-    """What of a parameter the schema says: whether it must be given, and whether it is a number."""
-    kind = ParameterKind.SECONDS if parameter.kind is ParameterKind.SECONDS else ParameterKind.TEXT
-    return Parameter(parameter.name, kind, default=None if parameter.default is None else "")
-
-
-def _actions_schema(names: list[str], parameters: tuple[Parameter, ...]) -> dict[str, Any]:
-    kinds = {one.name: {"type": "integer" if one.kind is ParameterKind.SECONDS else "string"} for one in parameters}
-    optional = {one.name for one in parameters if one.default is not None}
-    return _object({"name": {"type": "string", "enum": names}, **kinds}, optional)
 
 
 def reply_request(prompt: Prompt, settings: Settings, role: Role, question: str) -> ModelRequest:

@@ -110,7 +110,10 @@ def trigger_of(
     kind = _address_kind(event, identity)
     question = without_name(event.text, identity)
     if kind is not None:
-        return _direct(kind, event, question)
+        if event.emote_only or _is_no_talk(question):
+            return None
+        bare = kind is not TriggerKind.REPLY and not any(char.isalnum() for char in question)
+        return Trigger(TriggerKind.BARE if bare else kind, event, question)
     if _continues(event, identity, follow_ups, settings, now):
         return Trigger(TriggerKind.FOLLOW_UP, event, question)
     if settings.bot.mode is Mode.LIVE:
@@ -177,13 +180,6 @@ def _address_kind(event: ChatEvent, identity: Identity) -> TriggerKind | None:
     return None
 
 
-def _direct(kind: TriggerKind, event: ChatEvent, question: str) -> Trigger | None:
-    if event.emote_only or _only_pictures(question) or _only_laughs(question):
-        return None
-    bare = not any(char.isalnum() for char in question)
-    return Trigger(TriggerKind.BARE if bare and kind is not TriggerKind.REPLY else kind, event, question)
-
-
 def _continues(event: ChatEvent, identity: Identity, talks: Conversations, settings: Settings, now: int) -> bool:
     """Whether it goes on with a talk: soon after an answer to the same viewer, and not spoken to somebody else."""
     answered = talks.answered_at.get(event.user_id)
@@ -237,12 +233,9 @@ def _holds(said: list[str], name: list[str]) -> bool:
     return bool(name) and any(said[i : i + len(name)] == name for i in range(len(said) - len(name) + 1))
 
 
-def _only_laughs(text: str) -> bool:
-    """Whether it is nothing but laughter, which asks for no answer."""
+def _is_no_talk(text: str) -> bool:
+    """Whether it is nothing but laughter or pictures, which ask for no answer."""
     said = words(text)
-    return bool(said) and all(map(_LAUGH.fullmatch, said))
-
-
-def _only_pictures(text: str) -> bool:
-    pictures = any(unicodedata.category(char) in {"So", "Sk"} for char in text)
-    return pictures and not any(char.isalnum() for char in text)
+    if any(char.isalnum() for char in text):
+        return bool(said) and all(map(_LAUGH.fullmatch, said))
+    return any(unicodedata.category(char) in {"So", "Sk"} for char in text)

@@ -225,7 +225,7 @@ class ReplyWriter:
         fired = (reply.problem,) if reply.problem and reply.say else ()
         say = polished.text
         if reply.proposal is not None:
-            if self.outbox.refusal_reason("", job.deadline):
+            if self.outbox.refusal_reason(job.deadline):
                 return Polished("", (*fired, "too late"))  # neither done nor claimed
             if_refused = polish(reply.proposal.if_refused, context).text
             params = {**reply.proposal.params}

@@ -12,7 +12,6 @@ import contextlib
 import os
 import re
 import sqlite3
-from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -20,11 +19,10 @@ import msgspec
 
 from forgetmenot import errors
 from forgetmenot.files import make_own, write_own
-from forgetmenot.store import file_safety, privacy_log
+from forgetmenot.store import file_safety
 from forgetmenot.store.database import Database, Source, connect, reading_beside, translating
 from forgetmenot.store.file_safety import APPLICATION_ID
 from forgetmenot.store.migrations import LATEST, MIGRATIONS, schema_sql
-from forgetmenot.store.privacy_log import HashKey
 
 KEPT = (
     "viewers",
@@ -57,8 +55,6 @@ LEFT_OUT = {
 }
 FOLDER = "backups"
 HIGHEST = 2**62
-LOG_POSITION = "backup_asked"
-"""The name in channel_state of where the privacy log ended when a copy was made."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,11 +93,9 @@ def leftovers(database: Path) -> list[Path]:
     return [file for pattern in patterns for file in folder.glob(pattern)]
 
 
-def copy(source: Path, target: Path, key: HashKey | None) -> Copied:
+def copy(source: Path, target: Path) -> Copied:
     """Write a copy of `source` to `target`, which is replaced. Takes seconds for a large memory: not for the loop.
 
-    `key`: the hash key of a memory in use, whose position in the privacy log is noted; None for a copy of
-    a copy, which has one.
     Raises StoreError.
     """
     part = target.with_name(target.name + ".part")
@@ -109,7 +103,7 @@ def copy(source: Path, target: Path, key: HashKey | None) -> Copied:
         make_own(target.parent)
         part.unlink(missing_ok=True)
         file_safety.protect(part)
-        counted = _fill(part, source, key)
+        counted = _fill(part, source)
         with part.open("r+b") as written:
             os.fsync(written.fileno())
         part.replace(target)
@@ -121,7 +115,7 @@ def copy(source: Path, target: Path, key: HashKey | None) -> Copied:
     return Copied(target, target.stat().st_size, counted.notes, counted.episodes)
 
 
-def _fill(part: Path, source: Path, key: HashKey | None) -> "Counts":
+def _fill(part: Path, source: Path) -> "Counts":
     with translating(part), contextlib.closing(connect(part, "rw")) as db:
         # the file is new, is synced as a whole at the end, and is thrown away if anything goes wrong
         for pragma in ("journal_mode = OFF", "synchronous = OFF", "temp_store = MEMORY", "foreign_keys = OFF"):
@@ -130,10 +124,9 @@ def _fill(part: Path, source: Path, key: HashKey | None) -> "Counts":
         db.execute(f"PRAGMA user_version = {LATEST}")
         db.execute(f"PRAGMA application_id = {APPLICATION_ID}")
         db.execute("ATTACH ? AS source", (f"{source.absolute().as_uri()}?mode=ro",))
-        with _one_moment(db, source, key) as position:
-            _take_over(db)
-            if position is not None:
-                db.execute("INSERT OR REPLACE INTO channel_state VALUES (?, ?, 0)", (LOG_POSITION, position))
+        db.execute("BEGIN")  # all of it as of one moment
+        _take_over(db)
+        db.execute("COMMIT")
         counted = Counts(*db.execute(_COUNTS).fetchone())
         db.execute("DETACH source")
     return counted
@@ -148,28 +141,6 @@ def _take_over(db: sqlite3.Connection) -> None:
     db.execute("INSERT INTO main.sqlite_sequence SELECT * FROM source.sqlite_sequence")
     # in one piece, so that no deleted word stays in the index of the copy
     db.execute("INSERT INTO main.episodes_fts (episodes_fts) VALUES ('optimize')")
-
-
-@contextlib.contextmanager
-def _one_moment(db: sqlite3.Connection, source: Path, key: HashKey | None) -> Iterator[str | None]:
-    """A transaction that sees the source as it was when the privacy log ended there."""
-    position = None
-    if key is None:
-        _begin(db)
-    else:
-        with contextlib.closing(connect(source, "rw")) as writer:  # nobody writes between the count and the first read
-            writer.execute("BEGIN IMMEDIATE")
-            position = privacy_log.mark(privacy_log.path_of(key))
-            _begin(db)
-            writer.rollback()
-    yield position
-    db.execute("COMMIT")
-
-
-def _begin(db: sqlite3.Connection) -> None:
-    db.execute("BEGIN")
-    # a read transaction sees the file as it is at its first read, not at BEGIN
-    db.execute("SELECT count(*) FROM source.channel_state").fetchone()
 
 
 def _number(db: sqlite3.Connection, sql: str) -> int:

@@ -320,8 +320,6 @@ def _message(row: Row) -> BotMessage:
 
 # ── how chat took each reply, what of its prompt it used, and the sums of that ─────────────────
 
-GOOD, BAD, DELETED = "good", "bad", "deleted"
-
 
 class OpenReply(NamedTuple):
     """A reply that went out and of which no outcome is known yet."""
@@ -343,21 +341,13 @@ async def record_support(
     )
 
 
-async def set_outcome(tx: Transaction, reply_id: int, outcome: str, *, over: Sequence[str] = ("",)) -> None:
-    """Keep how a reply was taken. `over`: the codes that it may replace."""
+async def set_outcome(tx: Transaction, reply_id: int, outcome: str) -> None:
+    """Keep how a reply was taken. A person's word replaces what was read of the chat; a deletion stays what it is."""
     await tx.execute(
         "INSERT INTO reply_outcomes (reply_id, outcome) SELECT id, ?2 FROM bot_messages WHERE id = ?1"
-        " ON CONFLICT DO UPDATE SET outcome = ?2 WHERE outcome IN (SELECT value FROM json_each(?3))",
-        (reply_id, outcome, over),
-    )
-
-
-async def rate(tx: Transaction, reply_id: int, *, good: bool) -> None:
-    """A person's word on a reply; a deletion stays what it is."""
-    await tx.execute(
-        "INSERT INTO reply_outcomes (reply_id, outcome) VALUES (?1, ?2)"
-        " ON CONFLICT DO UPDATE SET outcome = ?2 WHERE outcome <> ?3",
-        (reply_id, GOOD if good else BAD, DELETED),
+        " ON CONFLICT DO UPDATE SET outcome = ?2"
+        " WHERE outcome = '' OR (outcome <> 'deleted' AND ?2 IN ('good', 'bad', 'deleted'))",
+        (reply_id, outcome),
     )
 
 

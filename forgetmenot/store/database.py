@@ -172,15 +172,6 @@ class Snapshot(Source):
         return self._connection.execute(sql, params).fetchall()
 
 
-class _Reader(aiosqlite.Connection):
-    """The connection that reads, one query or several at a time."""
-
-    async def together(self, read: Callable[[Snapshot], Coroutine[Any, Any, T]], key: HashKey) -> T:
-        """What `read` returns, run to its end in this connection's thread in one read transaction."""
-        result: T = await self._execute(_at_once, self._conn, read, key)  # type: ignore[no-untyped-call]
-        return result
-
-
 def _at_once(connection: sqlite3.Connection, read: Callable[[Snapshot], Coroutine[Any, Any, T]], key: HashKey) -> T:
     connection.execute("BEGIN")
     reading = read(Snapshot(connection, key))
@@ -198,7 +189,7 @@ def _at_once(connection: sqlite3.Connection, read: Callable[[Snapshot], Coroutin
 class Database(Source):
     """Two connections to one file. Made by `open_database`."""
 
-    def __init__(self, path: Path, writer: aiosqlite.Connection, reader: _Reader, key: HashKey) -> None:
+    def __init__(self, path: Path, writer: aiosqlite.Connection, reader: aiosqlite.Connection, key: HashKey) -> None:
         self.path = path
         self.key = key
         self.pending_opt_outs: set[str] = set()  # requests that wait until they can be written (memory/privacy_queue)
@@ -223,7 +214,9 @@ class Database(Source):
         """
         await self._read_gate.wait()
         with translating(self.path):
-            return await self._reader.together(read, self.key)
+            reader = self._reader
+            result: T = await reader._execute(_at_once, reader._conn, read, self.key)  # type: ignore[no-untyped-call]  # noqa: SLF001  # in its thread
+            return result
 
     @contextlib.asynccontextmanager
     async def write(self) -> AsyncIterator[Transaction]:
@@ -358,7 +351,7 @@ async def open_database(path: Path, *, key: HashKey | None = None, any_key: bool
             if key is None and not any_key:
                 key = HashKey.beside(path)
                 refuse_lost_key(key, path, keyed_rows=await number(writer, _KEYED_ROWS) > 0)
-            reader = _Reader(partial(connect, path), iter_chunk_size=64)
+            reader = aiosqlite.Connection(partial(connect, path), iter_chunk_size=64)
             await stack.enter_async_context(opened(reader))
             for connection in (writer, reader):
                 connection.row_factory = sqlite3.Row

@@ -3,9 +3,9 @@
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
-from forgetmenot.store import bot_messages, events, streams
+from forgetmenot.store import bot_messages, events
 from forgetmenot.store.database import Database, Source, Transaction
-from forgetmenot.store.episodes import NewEpisode, columns_of, write_people
+from forgetmenot.store.episodes import NewEpisode, columns_of, drop_empty, write_people
 
 REDACTED = "redaction"
 """The cause in a note's history when what it rested on was cleared."""
@@ -65,12 +65,6 @@ async def postpone(tx: Transaction, episode_id: int, *, tries: int, retry_at: in
     await tx.execute("UPDATE episodes SET tries = ?, retry_at = ? WHERE id = ?", (tries, retry_at, episode_id))
 
 
-async def revision(source: Source) -> tuple[int, int]:
-    """Two numbers that change when another summary turns out to rest on a cleared line; (0, 0): none does."""
-    row = await source.row("SELECT count(*), coalesce(max(dirty_at), 0) FROM episodes WHERE dirty_at IS NOT NULL")
-    return (int(row[0]), int(row[1])) if row else (0, 0)
-
-
 async def let_notes_go(tx: Transaction, episode_ids: Iterable[int], now: int) -> None:
     """Retract what rests on cleared lines of these episodes; they themselves may have to wait for a model."""
     for episode_id in episode_ids:
@@ -95,8 +89,6 @@ async def rewrite(db: Database, episode_id: int, new: NewEpisode, now: int) -> b
         await tx.execute("DELETE FROM episode_people WHERE episode_id = ?", (episode_id,))
         await write_people(tx, episode_id, new.people)
         await _let_notes_go(tx, episode_id, now)
-        # the recap was made of the summary that went, and may say again what was cleared
-        await streams.forget_recap(tx, new.stream_id)
     return True
 
 
@@ -114,17 +106,10 @@ async def remove(db: Database, gone: Dirty, now: int) -> bool:
         if not await _still_rests_on(tx, gone.id, ()):
             return False
         await _let_notes_go(tx, gone.id, now)
-        await streams.forget_recap(tx, gone.stream_id)
         await tx.execute("UPDATE events SET episode_id = NULL WHERE episode_id = ?", (gone.id,))
-        await tx.execute("DELETE FROM episode_people WHERE episode_id = ?", (gone.id,))
-        # a retracted note keeps an episode as evidence: an empty one
-        await tx.execute(
-            "UPDATE episodes SET summary = '', topic = '', events = 0, dirty_at = NULL,"
-            " extracted_at = coalesce(extracted_at, created_at) WHERE id = ?",
-            (gone.id,),
-        )
-        evidence = "SELECT 1 FROM note_evidence WHERE episode_id = ?1"
-        await tx.execute(f"DELETE FROM episodes WHERE id = ?1 AND NOT EXISTS ({evidence})", (gone.id,))  # noqa: S608
+        empty = "summary = '', topic = '', events = 0, dirty_at = NULL"
+        await tx.execute(f"UPDATE episodes SET {empty} WHERE id = ?", (gone.id,))  # noqa: S608  # a constant
+        await drop_empty(tx, [gone.id], now)
     return True
 
 

@@ -134,6 +134,24 @@ async def add_people(tx: Transaction, pairs: Iterable[tuple[int, str]]) -> None:
     )
 
 
+async def drop_empty(tx: Transaction, episode_ids: Sequence[int], now: int) -> None:
+    """Of episodes with nothing left to say: delete those that nothing rests on, and have the others never read."""
+    listed = "IN (SELECT value FROM json_each(?))"
+    await tx.execute(
+        f"DELETE FROM episode_people WHERE episode_id {listed}"  # noqa: S608  # constants, here and below
+        " AND NOT EXISTS (SELECT 1 FROM episodes e WHERE e.id = episode_id AND e.summary <> '')",
+        (episode_ids,),
+    )
+    await tx.execute(
+        f"DELETE FROM episodes WHERE (summary = '' OR kind = 'command') AND id {listed}"  # noqa: S608
+        " AND NOT EXISTS (SELECT 1 FROM events e WHERE e.episode_id = episodes.id)"
+        " AND NOT EXISTS (SELECT 1 FROM note_evidence v WHERE v.episode_id = episodes.id)",
+        (episode_ids,),
+    )
+    read = "extracted_at = coalesce(extracted_at, ?)"
+    await tx.execute(f"UPDATE episodes SET {read} WHERE summary = '' AND id {listed}", (now, episode_ids))  # noqa: S608
+
+
 async def mark_read(tx: Transaction, episode_id: int, at: int) -> bool:
     """Say that an episode has been read for notes; False if it was before, or is no longer there."""
     return bool(

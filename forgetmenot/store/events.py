@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 from forgetmenot.clock import HOUR
 from forgetmenot.domain.chat import Line
-from forgetmenot.store import bot_messages, channel_state
+from forgetmenot.store import bot_messages, channel_state, streams
 from forgetmenot.store.database import Params, Source, Transaction, row_as
 from forgetmenot.text.removal import traces
 
@@ -117,6 +117,7 @@ async def clear(tx: Transaction, what: Clear, now: int) -> set[int]:
         (now, dirty),
     )
     if dirty:
+        await streams.forget_recaps(tx, dirty)
         await channel_state.put(tx, {COPIES_STALE: "1"}, now)
     return dirty
 

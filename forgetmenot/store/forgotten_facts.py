@@ -13,7 +13,7 @@ import json
 from collections.abc import Collection, Iterable
 from typing import NamedTuple
 
-from forgetmenot.store import bot_messages, privacy_log
+from forgetmenot.store import bot_messages, episodes, notes, privacy_log
 from forgetmenot.store.database import Source, Transaction
 from forgetmenot.store.privacy_log import HashKey, PrivacyRequest, PrivacyRequestKind
 from forgetmenot.text.mentions import mention
@@ -61,30 +61,15 @@ async def is_forgotten(
     return any(_covers(said, json.loads(forgotten)) for forgotten in held)
 
 
-async def any_since(tx: Transaction, at: int) -> bool:
-    """Whether somebody had a fact forgotten since then."""
-    return await tx.row("SELECT 1 FROM forgotten WHERE at > ? AND NOT whole LIMIT 1", (at,)) is not None
-
-
-async def revision(source: Source) -> tuple[int, int]:
-    """Two numbers that change when another fact is forgotten, apart from whole people's."""
-    row = await source.row("SELECT count(*), coalesce(max(id), 0) FROM forgotten WHERE NOT whole")
-    return (int(row[0]), int(row[1])) if row else (0, 0)
-
-
 async def allow_again(tx: Transaction, subject_id: str, words: Collection[str]) -> None:
     """The subject asked for it to be remembered after all."""
     subject, said = tx.key.digest("viewer", subject_id), _hashed(tx.key, subject_id, words)
-    if await _allow(tx, subject, said):
+    if await allow_hashed(tx, subject, said):
         await privacy_log.note(tx, [PrivacyRequest(PrivacyRequestKind.ALLOWED, subject, words=tuple(said))])
 
 
-async def allow_noted(tx: Transaction, entry: PrivacyRequest) -> None:
-    """The same for a request that was noted in the privacy log."""
-    await _allow(tx, entry.subject, entry.words)
-
-
-async def _allow(tx: Transaction, subject: str, said: Collection[str]) -> int:
+async def allow_hashed(tx: Transaction, subject: str, said: Collection[str]) -> int:
+    """The same of hashes, for a request that was noted in the privacy log; how many facts are allowed."""
     held = await tx.pairs("SELECT id, words FROM forgotten WHERE subject = ?", (subject,))
     gone = [(row_id,) for row_id, words in held.items() if _covers(said, json.loads(words))]
     await tx.many("DELETE FROM forgotten WHERE id = ?", gone)
@@ -172,21 +157,6 @@ async def said_by_sources(tx: Transaction, note_id: int, subject_id: str) -> lis
     return await _traced(tx, "events", "text", f"text <> '' AND {speakers}", subject_id, note_id)
 
 
-async def answers(tx: Transaction, since: int, until: int) -> list[tuple[str, TracedText]]:
-    """What the bot answered to commands in that time, each with whom."""
-    rows = await tx.rows(
-        "SELECT viewer_id, id, text FROM bot_messages WHERE at BETWEEN ?1 AND ?2 AND trigger = 'command' AND text <> ''"
-        " AND viewer_id IS NOT NULL",
-        (since, until),
-    )
-    return [(row[0], TracedText("bot_messages", "text", *row[1:])) for row in rows]
-
-
-async def echoes(tx: Transaction, text: str) -> list[TracedText]:
-    """The bot's own lines as they came back from chat that say just this."""
-    return await _traced(tx, "events", "text", "from_bot = 1 AND text = ?", text)
-
-
 async def clear_traced(tx: Transaction, text: TracedText) -> None:
     """Take the words of a line away. One of chat's was deleted by nobody (redacted at 0): it still gets its answer."""
     await rewrite_traced(tx, text, "")
@@ -199,14 +169,8 @@ async def rewrite_traced(tx: Transaction, text: TracedText, rest: str) -> None:
     await tx.execute(f"UPDATE {text.table} SET {text.column} = ? WHERE rowid = ?", (rest, text.id))  # noqa: S608
 
 
-async def delete_traced_note(tx: Transaction, note_id: int) -> None:
+async def delete_traced_note(tx: Transaction, note_id: int, subject_id: str, at: int) -> None:
     """Delete a note with its evidence and history, and episodes with nothing left to say that held only it."""
     episode_ids = await tx.column("SELECT episode_id FROM note_evidence WHERE note_id = ?", (note_id,))
-    await tx.execute("UPDATE semantic_notes SET superseded_by = NULL WHERE superseded_by = ?", (note_id,))
-    await tx.execute("DELETE FROM semantic_notes WHERE id = ?", (note_id,))
-    await tx.many(
-        "DELETE FROM episodes WHERE id = ?1 AND (summary = '' OR kind = 'command')"
-        " AND NOT EXISTS (SELECT 1 FROM note_evidence v WHERE v.episode_id = ?1)"
-        " AND NOT EXISTS (SELECT 1 FROM events e WHERE e.episode_id = ?1)",
-        [(episode_id,) for episode_id in episode_ids],
-    )
+    await notes.delete_of_subject(tx, subject_id, [note_id])
+    await episodes.drop_empty(tx, episode_ids, at)

@@ -12,7 +12,6 @@ from dataclasses import dataclass
 from forgetmenot.clock import DAY, HOUR, MINUTE
 from forgetmenot.store import privacy_log, run_stats
 from forgetmenot.store.database import Database
-from forgetmenot.store.privacy_log import PrivacyRequestKind
 from forgetmenot.text.mentions import ids_in
 
 SLACK = 20 * MINUTE
@@ -141,8 +140,7 @@ async def _people(db: Database) -> list[Violation]:
         texts = await db.rows(sql)
         lost = [row[0] for row in texts if not known.issuperset(ids_in(row[1]))]
         found += _violation(f"{name} that names somebody who is not known", lost)
-    requests = await asyncio.to_thread(privacy_log.read, privacy_log.path_of(db.key))
-    erased = {request.subject: request.at for request in requests if request.kind is PrivacyRequestKind.ERASED}
+    erased = await asyncio.to_thread(privacy_log.erased, privacy_log.path_of(db.key))
     out = {row[0] for row in await db.rows("SELECT hash FROM opted_out_unknown")}
     people = {row[0]: db.key.digest("viewer", row[0]) for row in rows} if erased or out else {}
     back = [row[0] for row in rows if row[1] < erased.get(people.get(row[0], ""), 0)]

@@ -75,20 +75,12 @@ async def bills(source: Source, by: str, since: int) -> list[Bill]:
 
 async def used_per_stream(db: Database, last: int) -> list[tuple[int, dict[str, Used]]]:
     """Of the last streams, oldest first: the start, and the tokens of all calls until the next one's, by model."""
-    rows = await db.rows(
-        "SELECT s.started_at, c.model, coalesce(sum(c.input), 0), coalesce(sum(c.cached), 0),"
-        " coalesce(sum(c.output), 0) + coalesce(sum(c.thoughts), 0)"
-        " FROM (SELECT * FROM streams ORDER BY id DESC LIMIT ?) s LEFT JOIN model_calls c ON c.at >= s.started_at"
-        " AND c.at < coalesce((SELECT min(n.started_at) FROM streams n WHERE n.id > s.id), 9e15)"
-        " GROUP BY s.id, c.model ORDER BY s.id",
-        (last,),
-    )
-    found: dict[int, dict[str, Used]] = {}
-    for began, model, *tokens in rows:
-        used = found.setdefault(began, {})
-        if model is not None:
-            used[model] = Used(*tokens)
-    return list(found.items())
+    newest = await db.rows("SELECT id, started_at FROM streams ORDER BY id DESC LIMIT ?", (last,))
+    billed = await bills(db, "stream", min((row["started_at"] for row in newest), default=0))
+    return [
+        (began, {one.model: one.used for one in billed if one.group == str(stream)})
+        for stream, began in reversed(newest)
+    ]
 
 
 async def prune(tx: Transaction, before: int, limit: int) -> int:

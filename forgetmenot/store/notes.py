@@ -412,11 +412,16 @@ async def remove_suppression(tx: Transaction, row_id: int) -> bool:
     return bool(await tx.execute("DELETE FROM never_mention WHERE id = ?", (row_id,)))
 
 
-async def suppression_revision(source: Source) -> tuple[int, int, int]:
-    """A value that changes whenever an entry is added or removed."""
-    sql = "SELECT count(*), coalesce(max(id), 0), coalesce(sum(at), 0) FROM never_mention"
-    row = (await source.rows(sql))[0]
-    return row[0], row[1], row[2]
+_WITHDRAWALS = """
+SELECT (SELECT count(*) || ' ' || coalesce(max(id), 0) || ' ' || coalesce(sum(at), 0) FROM never_mention),
+    (SELECT count(*) || ' ' || coalesce(max(dirty_at), 0) FROM episodes WHERE dirty_at IS NOT NULL),
+    (SELECT count(*) || ' ' || coalesce(max(id), 0) FROM forgotten WHERE NOT whole)
+"""
+
+
+async def withdrawals(source: Source) -> Row:
+    """Texts that change with each entry of that list, summary on a cleared line, and forgotten fact; 0s for none."""
+    return (await source.rows(_WITHDRAWALS))[0]
 
 
 async def suppressions(source: Source) -> list[SuppressionRow]:

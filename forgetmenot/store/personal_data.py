@@ -237,27 +237,6 @@ async def everybody(source: Source) -> dict[str, int]:
     return await source.pairs("SELECT id, first_seen_at FROM viewers")
 
 
-async def drop_empty_episodes(tx: Transaction, episode_ids: Iterable[int], now: int) -> None:
-    """Of episodes with nothing left to say: delete those that nothing rests on, and have the others never read."""
-    ids = list(episode_ids)
-    await tx.execute(
-        "DELETE FROM episode_people WHERE episode_id IN (SELECT value FROM json_each(?))"
-        " AND NOT EXISTS (SELECT 1 FROM episodes e WHERE e.id = episode_id AND e.summary <> '')",
-        (ids,),
-    )
-    await tx.execute(
-        "DELETE FROM episodes WHERE summary = '' AND id IN (SELECT value FROM json_each(?))"
-        " AND NOT EXISTS (SELECT 1 FROM events e WHERE e.episode_id = episodes.id)"
-        " AND NOT EXISTS (SELECT 1 FROM note_evidence v WHERE v.episode_id = episodes.id)",
-        (ids,),
-    )
-    await tx.execute(
-        "UPDATE episodes SET extracted_at = coalesce(extracted_at, ?)"
-        " WHERE summary = '' AND id IN (SELECT value FROM json_each(?))",
-        (now, ids),
-    )
-
-
 async def delete_person(tx: Transaction, viewer_id: str, now: int) -> bool:
     """Delete the person's own row and what goes with it. Somebody who opted out is still not stored; True if so."""
     opted_out = await tx.value("SELECT opted_out_at FROM viewers WHERE id = ?", (viewer_id,)) is not None

@@ -1,7 +1,7 @@
 """What people asked for, in a file beside the database, so that going back to an older copy does not undo it.
 
 - Only keyed hashes stand here (`HashKey`), one JSON object per line, and lines are only ever added: a backup
-  notes which there were, and what follows is applied to it again when it is restored.
+  knows which was the last, and what follows is applied to it again when it is restored.
 - A line is written before its transaction commits; a wish that was then cut off is carried out at the next start.
 - Each line holds a keyed hash over itself and the line before it, and the database holds that of the last one: a line
   that was removed or changed shows (`broken_at`).
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from forgetmenot.store.database import Database, Transaction
 
 LOG_END = "privacy_log_end"
-"""The name in channel_state of the chain of the last line."""
+"""The name in channel_state of the chain of the last line; a copy has it as it was then."""
 _LENGTH = 32
 
 
@@ -257,10 +257,10 @@ async def set_end(tx: "Transaction") -> None:
     await _set_end(tx, next((entry.chain for entry in map(_decoded, reversed(lines)) if entry.chain), ""))
 
 
-def predates_key(path: Path, place: str) -> bool:
-    """Whether a copy with that mark was made before the key was replaced: who was erased since then is not known."""
-    lines = _lines(path)
-    return any(_decoded(line).kind is PrivacyRequestKind.NEW_KEY for line in lines[:1]) and not _noted(lines, place)
+def predates_key(path: Path, end: str) -> bool:
+    """Whether a copy with that end was made before the key was replaced: who was erased since then is not known."""
+    held = read(path)
+    return any(one.kind is PrivacyRequestKind.NEW_KEY for one in held[:1]) and all(one.chain != end for one in held)
 
 
 def _lost(key: HashKey, database: Path, what: str) -> StoreKeyLost:
@@ -276,12 +276,6 @@ def read(path: Path) -> list[PrivacyRequest]:
     return [_decoded(line) for line in _lines(path)]
 
 
-def mark(path: Path) -> str:
-    """Where the list ends now, for `after`. Raises StoreError."""
-    lines = _lines(path)
-    return f"{len(lines)}:{_digest(lines)}"
-
-
 def size(key: HashKey) -> int:
     """How long the list is, in bytes: it only grows."""
     try:
@@ -290,17 +284,10 @@ def size(key: HashKey) -> int:
         return 0
 
 
-def after(path: Path, place: str) -> list[PrivacyRequest]:
-    """What was asked for after a mark was taken; everything, if it was not taken of this list. Raises StoreError."""
-    lines = _lines(path)
-    return [_decoded(line) for line in lines[_noted(lines, place) :]]
-
-
-def _noted(lines: Sequence[bytes], place: str) -> int:
-    """How many lines there were when a mark was taken; 0 if it was not taken of this list."""
-    count, _, digest = place.partition(":")
-    known = int(count) if count.isdecimal() and len(count) < 12 else 0
-    return known if digest == _digest(lines[:known]) else 0
+def after(path: Path, end: str) -> list[PrivacyRequest]:
+    """What was asked for after the line with that chain; everything, if this list has none. Raises StoreError."""
+    held = read(path)
+    return held[next((number for number, one in enumerate(held, 1) if end and one.chain == end), 0) :]
 
 
 def _lines(path: Path) -> list[bytes]:
@@ -314,10 +301,6 @@ def _bytes(path: Path) -> bytes:
         return b""
     except OSError as error:
         raise StoreError(f"{path} cannot be read: {error.strerror}. Check its permissions.") from error
-
-
-def _digest(lines: Sequence[bytes]) -> str:
-    return hashlib.sha256(b"\n".join(lines)).hexdigest()[:32]
 
 
 def _decoded(line: bytes) -> PrivacyRequest:

@@ -52,15 +52,11 @@ async def last_heard(source: Source) -> int:
     return int(await source.value("SELECT coalesce(max(last_event_at), 0) FROM streams"))
 
 
-_WHOLE_RECAP = "iif(EXISTS (SELECT 1 FROM episodes e WHERE e.stream_id = s.id AND e.dirty_at IS NOT NULL), '', recap)"
-"""The recap, unless it rests on a cleared line."""
-
-
 async def before(source: Source, stream_id: int | None) -> tuple[int, str] | None:
-    """The stream before that one (None: the last of all) with its recap; without, while it rests on a cleared line."""
+    """The stream before that one (None: the last of all) with its recap."""
     row = await source.row(
-        f"SELECT id, {_WHOLE_RECAP} FROM streams s"  # noqa: S608  # a constant
-        " WHERE ?1 IS NULL OR (started_at, id) < (SELECT started_at, id FROM streams WHERE id = ?1)"
+        "SELECT id, recap FROM streams WHERE ?1 IS NULL"
+        " OR (started_at, id) < (SELECT started_at, id FROM streams WHERE id = ?1)"
         " ORDER BY started_at DESC, id DESC LIMIT 1",
         (stream_id,),
     )
@@ -118,18 +114,18 @@ async def set_recap(tx: Transaction, stream_id: int, recap: str, at: int) -> boo
     return await tx.execute(sql, (recap, at, stream_id)) == 1
 
 
-async def forget_recap(tx: Transaction, stream_id: int | None) -> None:
-    """Delete a stream's recap, because one of its episodes was summarised again."""
-    await tx.execute("UPDATE streams SET recap = '', recapped_at = NULL WHERE id = ?", (stream_id,))
+async def forget_recaps(tx: Transaction, episode_ids: Collection[int]) -> None:
+    """Delete the recaps that rest on these episodes of chat, which are to be summarised again."""
+    made_of = (
+        "SELECT stream_id FROM episodes WHERE kind IN ('chat', 'counted') AND id IN (SELECT value FROM json_each(?))"
+    )
+    await tx.execute(f"UPDATE streams SET recap = '', recapped_at = NULL WHERE id IN ({made_of})", (episode_ids,))  # noqa: S608
 
 
 async def since(source: Source, at: int, limit: int) -> list[Stream]:
-    """The newest streams that were on after then, oldest first; the recap is empty while it rests on a cleared line."""
-    rows = await source.rows(
-        f"SELECT id, started_at, ended_at, title, category, {_WHOLE_RECAP} AS recap FROM streams s"  # noqa: S608
-        " WHERE ended_at IS NULL OR ended_at > ? ORDER BY started_at DESC, id DESC LIMIT ?",
-        (at, limit),
-    )
+    """The newest streams that were on after then, oldest first."""
+    on = "ended_at IS NULL OR ended_at > ? ORDER BY started_at DESC, id DESC LIMIT ?"
+    rows = await source.rows(f"SELECT * FROM streams WHERE {on}", (at, limit))  # noqa: S608  # a constant
     return [row_as(row, Stream) for row in reversed(rows)]
 
 

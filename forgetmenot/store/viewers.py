@@ -9,10 +9,9 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from forgetmenot.clock import MINUTE
 from forgetmenot.domain.chat import Role, Viewer
 from forgetmenot.store.database import Database, Row, Source, Transaction, row_as
-from forgetmenot.text.mentions import PROVISIONAL, login_of
+from forgetmenot.text.mentions import PROVISIONAL, ids_in, login_of
 
 
 class Name(NamedTuple):
@@ -83,6 +82,11 @@ async def shown_and_hidden(source: Source, viewer_ids: Collection[str]) -> tuple
     """The present display names of these people, and the hidden ones among them."""
     not_shown = await hidden(source, viewer_ids)
     return await names(source, set(viewer_ids) - not_shown), not_shown
+
+
+async def named_in(source: Source, texts: Iterable[str]) -> dict[str, str]:
+    """The present display names of the people whom these texts mention, without the hidden ones."""
+    return (await shown_and_hidden(source, {who for text in texts for who in ids_in(text)}))[0]
 
 
 async def hidden(source: Source, viewer_ids: Collection[str]) -> frozenset[str]:
@@ -228,32 +232,7 @@ class SeenViewer(NamedTuple):
 
 
 async def record_seen(tx: Transaction, people: Sequence[SeenViewer]) -> None:
-    """Store who was seen, in the order in which they were seen; one person may stand there under several names.
-
-    Of whom nothing changed but the time, it is written once a minute: a busy chat is the same people all along.
-    """
-    if changed := await _changed_people(tx, people):
-        await _write_people(tx, changed)
-
-
-async def _changed_people(tx: Transaction, people: Sequence[SeenViewer]) -> list[SeenViewer]:
-    rows = await tx.rows(
-        "SELECT id, login, display_name, role, first_seen_at, last_seen_at FROM viewers"
-        " WHERE banned_at IS NULL AND id IN (SELECT value FROM json_each(?))",
-        ([person.id for person in people],),
-    )
-    stored = {row[0]: SeenViewer(*row) for row in rows}
-    renamed = len({person.id for person in people}) < len(people)
-    return [person for person in people if renamed or not _is_stored(person, stored.get(person.id))]
-
-
-def _is_stored(person: SeenViewer, stored: SeenViewer | None) -> bool:
-    if stored is None or (stored.login, stored.display_name, stored.role) != person[1:4]:
-        return False
-    return stored.first_at <= person.first_at and person.last_at < stored.last_at + MINUTE
-
-
-async def _write_people(tx: Transaction, people: Sequence[SeenViewer]) -> None:
+    """Store who was seen, in the order in which they were seen; one person may stand there under several names."""
     holders = {person.login: person.id for person in people}
     await join(tx, holders)
     await _release_logins(tx, holders)

@@ -13,6 +13,7 @@ from forgetmenot.text.sentences import ENDS, joined, sentences_of
 from forgetmenot.text.words import STOPWORDS, stems
 
 _CLAUSE = re.compile(r"\s*;\s+|,?\s+(?:while|whereas|but)\s+|,\s+and\s+|\s+and\s+(?=<@)")
+_LISTED = re.compile(r"<@[^>]+>(?!['’]s)(?:(?:,| and|, and) <@[^>]+>(?!['’]s))+")
 _PRONOUN = re.compile(r"\b(?:they|their|theirs|them|themselves|she|hers?|herself|he|his|him|himself)\b", re.IGNORECASE)
 _CAPITAL = re.compile("[A-Z]+")
 _ENDS_WITH_LETTER = re.compile(r"\w\Z")
@@ -116,26 +117,13 @@ def _goes_on(sentence: str) -> bool:
 
 def _without_in(sentence: str, viewer_id: str) -> str:
     token = mention(viewer_id)
-    if token not in sentence:
-        return sentence
-    rest = _closed_list(sentence, token)
-    if token not in rest:
-        return rest
-    return _without_clauses(rest, lambda clause: token in clause)
+    # taken out of lists of people: "<@1>, <@2> and <@3>" or "<@1> and <@2>"
+    rest = _LISTED.sub(lambda found: _enumerated(found[0], viewer_id), sentence) if token in sentence else sentence
+    return _without_clauses(rest, lambda clause: token in clause) if token in rest else rest
 
 
-def _closed_list(sentence: str, token: str) -> str:
-    """The sentence with the person taken out of lists of people: "<@1>, <@2> and <@3>" or "<@1> and <@2>"."""
-    other = r"<@[^>]+>"
-    listed = re.compile(rf"{other}(?!['’]s)(?:(?:,| and|, and) {other}(?!['’]s))+")
-    return listed.sub(lambda found: _enumerated([person for person in _people(found[0]) if person != token]), sentence)
-
-
-def _people(text: str) -> list[str]:
-    return [mention(viewer_id) for viewer_id in ids_in(text)]
-
-
-def _enumerated(people: list[str]) -> str:
+def _enumerated(listed: str, without: str) -> str:
+    people = [mention(viewer_id) for viewer_id in ids_in(listed) if viewer_id != without]
     return f"{', '.join(people[:-1])} and {people[-1]}" if len(people) > 1 else "".join(people)
 
 
@@ -144,21 +132,17 @@ def _without_clauses(sentence: str, gone: Callable[[str], bool]) -> str:
     end = sentence[-1] if sentence and sentence[-1] in ENDS else ""
     clauses = _CLAUSE.split(sentence.removesuffix(end))
     left = [clause for clause in clauses if not gone(clause)]
-    stay = [clause for clause in left if _stands_alone(clause)]
+    # what has its own subject and says something: it begins with somebody else, and goes on
+    stay = [clause for clause in left if MENTION.match(clause) and " " in clause.strip()]
     if not stay or len(left) == len(clauses):
         return "" if len(left) < len(clauses) else sentence
     text = "; ".join(stay)
     return text[:1].upper() + text[1:] + end
 
 
-def _stands_alone(clause: str) -> bool:
-    """Whether a clause has its own subject and says something: it begins with somebody else, and goes on."""
-    return MENTION.match(clause) is not None and " " in clause.strip()
-
-
 def without_fact(text: str, subject_id: str, fact: str) -> str:
     """A summary without the clauses that say this fact about its subject; without change where none does."""
-    wanted = _content(fact)
+    wanted = traces(fact)
     if not wanted:
         return text
     kept: list[str] = []
@@ -174,14 +158,9 @@ def without_fact(text: str, subject_id: str, fact: str) -> str:
 
 def says(clause: str, wanted: frozenset[str]) -> bool:
     """Whether a text has most of a fact's words (as `traces` gives them)."""
-    return len(wanted & _content(clause)) >= ENOUGH * len(wanted)
-
-
-def _content(text: str) -> frozenset[str]:
-    """The stems that carry a text's meaning, mentions aside."""
-    return frozenset(stems(MENTION.sub(" ", text))) - STOPWORDS
+    return len(wanted & traces(clause)) >= ENOUGH * len(wanted)
 
 
 def traces(fact: str) -> frozenset[str]:
-    """What is kept (hashed) of a forgotten fact, to know it again: the stems of its words."""
-    return _content(fact)
+    """What is kept (hashed) of a forgotten fact, to know it again: the stems of its words, mentions aside."""
+    return frozenset(stems(MENTION.sub(" ", fact))) - STOPWORDS

@@ -13,15 +13,15 @@ The two libraries for numbers are imported with the first one that asks for them
 """
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from collections.abc import Set as AbstractSet
 from itertools import islice
 from typing import TYPE_CHECKING
 
-from forgetmenot.text import sensitive_shapes
 from forgetmenot.text.classifier import LONGEST_TEXT, classifier, clauses
 from forgetmenot.text.clean import LEET_WORD, skeleton, unleet
 from forgetmenot.text.mentions import MENTION
+from forgetmenot.text.sensitive_shapes import PATTERNS
 from forgetmenot.text.sensitive_words import word_signs
 from forgetmenot.text.words import stems
 
@@ -176,11 +176,14 @@ def sensitive_category(text: str, *, allow: AbstractSet[str] = frozenset(), extr
     inflection, whatever is allowed.
     """
     bare = MENTION.sub(" somebody ", text)
-    if _has_own_words(bare, extra):
+    own = [stemmed for phrase in extra if (stemmed := " ".join(stems(phrase)))]
+    if own and any(f" {phrase} " in f" {' '.join(stems(bare))} " for phrase in own):
         return CUSTOM
     looks, *others = _readings(" ".join(skeleton(bare).replace("’", "'").split()))
     for name in CATEGORIES:
-        if name not in allow and any(_has_shape(name, reading) for reading in (looks, *others)):
+        finders: list[Callable[[str], object]] = [*_NUMBERS.get(name, ())]
+        finders += [PATTERNS[name].search] if name in PATTERNS else []
+        if name not in allow and any(found(reading) for reading in (looks, *others) for found in finders):
             return name
     worst, most = "", 0.0
     parts = {part: REFUSED for whole in (bare, *others) for part in _parts(whole)}
@@ -225,15 +228,3 @@ def _dialled(run: re.Match[str]) -> str:
     joined = " ".join(digits) + " "
     joined = re.sub(r"\b([2-9])0 (?=[1-9] )", r"\1", joined)  # thirty four
     return "tel " * named + joined.replace(" ", "")
-
-
-def _has_shape(category: str, text: str) -> bool:
-    if any(found(text) for found in _NUMBERS.get(category, ())):
-        return True
-    return category in sensitive_shapes.PATTERNS and sensitive_shapes.PATTERNS[category].search(text) is not None
-
-
-def _has_own_words(text: str, extra: Iterable[str]) -> bool:
-    wanted = [f" {' '.join(stems(phrase))} " for phrase in extra]
-    said = f" {' '.join(stems(text))} " if wanted else ""
-    return any(phrase in said for phrase in wanted if phrase.strip())

@@ -88,11 +88,7 @@ def _read(token: re.Match[str]) -> list[str]:
 @text_cache(32_768)
 def _folded(found: str) -> str:
     word = _APOSTROPHES.sub("", _ELIDED.sub("", _POSSESSIVE.sub("", fold_word(found))))
-    return LONG_DRAWN.sub(_two, word)
-
-
-def _two(drawn: re.Match[str]) -> str:
-    return drawn[0][:2]
+    return LONG_DRAWN.sub(lambda drawn: drawn[0][:2], word)
 
 
 FOREIGN_STOPWORDS = frozenset(word for listed in _FOREIGN.split() for word in words(listed))

@@ -21,35 +21,25 @@ from forgetmenot.app.scenarios import playing, with_settings
 from forgetmenot.clock import DAY, MINUTE, SECOND
 from forgetmenot.domain.memory import Note, NoteStatus
 from forgetmenot.errors import InputError
-from forgetmenot.settings.schema import ModelSettings, Settings
+from forgetmenot.settings.schema import Settings
 from forgetmenot.store import notes
 from forgetmenot.text.statements import own_fact
 
 WAYS = ("command", "dock", "speech")
-SLOTS: Mapping[str, tuple[str, str, str, tuple[str, ...]]] = {
+SLOTS: Mapping[str, tuple[str, str, str, str]] = {
     # slot: (the note, how its subject says it, a question, values)
-    "home": ("lives in {}", "I live in {} now", "where does alice live?", ("Oslo", "Bergen", "Lyon", "Porto", "Brno")),
-    "job": (
-        "works as a {}",
-        "I work as a {} now",
-        "what does alice work as?",
-        ("nurse", "baker", "teacher", "welder", "pilot"),
-    ),
+    "home": ("lives in {}", "I live in {} now", "where does alice live?", "Oslo Bergen Lyon Porto Brno"),
+    "job": ("works as a {}", "I work as a {} now", "what does alice work as?", "nurse baker teacher welder pilot"),
     "game": (
-        "favourite game is {}",
-        "my favourite game is {}",
-        "what is alice's favourite game?",
-        ("Celeste", "Hades", "Tunic", "Factorio", "Myst"),
+        "favourite game is {}", "my favourite game is {}", "what is alice's favourite game?",
+        "Celeste Hades Tunic Factorio Myst",
     ),
     "cat": (
-        "has a cat called {}",
-        "my cat is called {}",
-        "what is alice's cat called?",
-        ("Miso", "Crumble", "Pickle", "Mochi", "Soot"),
+        "has a cat called {}", "my cat is called {}", "what is alice's cat called?", "Miso Crumble Pickle Mochi Soot",
     ),
-    "main": ("mains {}", "I main {} now", "who does alice main?", ("Ahri", "Jinx", "Lux", "Teemo", "Zed")),
-    "car": ("drives a {}", "I drive a {} now", "what does alice drive?", ("Fiat", "Volvo", "Skoda", "Tesla", "Mazda")),
-}
+    "main": ("mains {}", "I main {} now", "who does alice main?", "Ahri Jinx Lux Teemo Zed"),
+    "car": ("drives a {}", "I drive a {} now", "what does alice drive?", "Fiat Volvo Skoda Tesla Mazda"),
+}  # fmt: skip
 FALSE = {
     "quote": ('"{}" is what the other streamer said', 'the song goes "{}"'),
     "hypothetical": ("imagine if {}", "maybe one day {}", "what if {}?"),
@@ -81,18 +71,18 @@ class Tally:
         return {**shares, **waits}
 
 
-async def contract(seed: int, cases: int, model: ModelSettings | None = None) -> Tally:
+async def contract(seed: int, cases: int) -> Tally:
     """So many seeded cases for each way to correct."""
     tally, dice = Tally(), random.Random(seed)  # noqa: S311  # the same cases every time
     for way in WAYS:
         for _ in range(cases):
             slot = dice.choice(sorted(SLOTS))
-            old, new, other = dice.sample(SLOTS[slot][3], 3)
-            await _corrected(tally, way, slot, old, new, other, model)
-            await _not_corrected(tally, dice, slot, old, new, model)
+            old, new, other = dice.sample(SLOTS[slot][3].split(), 3)
+            await _corrected(tally, way, slot, old, new, other)
+            await _not_corrected(tally, dice, slot, old, new)
     for _ in range(max(1, cases // 2)):
         slot = dice.choice(sorted(SLOTS))
-        await _forgotten(tally, slot, dice.choice(SLOTS[slot][3]), model)
+        await _forgotten(tally, slot, dice.choice(SLOTS[slot][3].split()))
     return tally
 
 
@@ -129,10 +119,10 @@ async def _uptake(player: ScenarioPlayer, slot: str, old: str, new: str) -> bool
 
 
 async def _corrected(  # one case
-    tally: Tally, way: str, slot: str, old: str, new: str, other: str, model: ModelSettings | None
+    tally: Tally, way: str, slot: str, old: str, new: str, other: str
 ) -> None:
     case = f"{slot}, {old} to {new}"
-    async with playing(with_settings(model=model)) as player:
+    async with playing(with_settings()) as player:
         await _begin(player, slot, old, other)
         before, began = await _facts(player, "bob"), player.clock.now()
         await _correct(player, way, slot, old, new)
@@ -180,13 +170,11 @@ async def _has_provenance(player: ScenarioPlayer, old: str, new: str) -> bool:
     return bool(origin.get("evidence")) and any(note.superseded_by == live[-1].id for note in replaced)
 
 
-async def _not_corrected(
-    tally: Tally, dice: random.Random, slot: str, old: str, new: str, model: ModelSettings | None
-) -> None:
+async def _not_corrected(tally: Tally, dice: random.Random, slot: str, old: str, new: str) -> None:
     speech, note = SLOTS[slot][1].format(new), SLOTS[slot][0].format(new)
     kind = dice.choice(sorted(FALSE))
     lines = [("alice", dice.choice(FALSE[kind]).format(speech)), ("carol", f"alice {note}"), ("carol", speech)]
-    async with playing(with_settings(model=model)) as player:
+    async with playing(with_settings()) as player:
         await _begin(player, slot, old, old)
         for (who, line), name in zip(lines, (kind, "third_party", "third_party"), strict=True):
             await player.hear(who, line)
@@ -198,9 +186,9 @@ async def _not_corrected(
                 return
 
 
-async def _forgotten(tally: Tally, slot: str, value: str, model: ModelSettings | None) -> None:
+async def _forgotten(tally: Tally, slot: str, value: str) -> None:
     """What its subject has forgotten stays forgotten, also where an older copy is put back."""
-    async with playing(with_settings(model=model)) as player:
+    async with playing(with_settings()) as player:
         await _begin(player, slot, value, value)
         await player.order("backup")
         held = [note for note in await _live(player) if value in note.fact]
@@ -230,11 +218,11 @@ def unseen(path: Path, split: str) -> Iterator[dict[str, Any]]:
             yield found
 
 
-async def play_unseen(path: Path, split: str, model: ModelSettings | None = None) -> Tally:
+async def play_unseen(path: Path, split: str) -> Tally:
     """What came before is written into the memory as notes, so that the correction is measured and not the learning."""
     tally = Tally()
     for one in unseen(path, split):
-        async with playing(with_settings(model=model)) as player:
+        async with playing(with_settings()) as player:
             who, text, way = one["correction"]
             people = await _before(player, one)
             if way == "dock":
@@ -246,10 +234,7 @@ async def play_unseen(path: Path, split: str, model: ModelSettings | None = None
                     await player.order("maintenance")
                 await player.hear("visitor", f"@ForgetMeNot {one['question']}")
                 known = await _known(player, people)
-                shown = [await player.seen_rows(name) for name in ("others", "channel_notes", "channel_notes_more")]
-                prompt = " | ".join(row for rows in shown for row in rows).casefold()
-                tally.add(f"{when}: memory: {one['kind']}, {way}", f"{text} → {known}", holds=_is_right(one, known))
-                tally.add(f"{when}: prompt: {one['kind']}, {way}", f"{text} → {prompt}", holds=_is_right(one, prompt))
+                tally.add(f"{when}: {one['kind']}, {way}", f"{text} → {known}", holds=_is_right(one, known))
     return tally
 
 
@@ -260,7 +245,7 @@ async def play_behind_replies(path: Path) -> Tally:
         if row.startswith("#"):
             continue
         which, known, before, line, kept, gone = row.split("\t")
-        async with playing(with_settings({})) as player:
+        async with playing(with_settings()) as player:
             for note in (f"alice: {known}", "alice: likes trains", "bob: collects stamps"):
                 await player.know(note)
             for who in ("bob", "alice"):

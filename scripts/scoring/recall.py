@@ -4,12 +4,12 @@ import json
 import random
 import tempfile
 from collections import defaultdict
-from collections.abc import AsyncIterator, Callable, Collection, Iterable, Sequence
+from collections.abc import AsyncIterator, Callable, Collection, Iterable, Iterator, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from time import perf_counter, process_time
-from typing import Any, NamedTuple
+from typing import Any
 
 from forgetmenot.clock import DAY, ManualClock, iso
 from forgetmenot.memory.episodes import past_episodes
@@ -78,13 +78,8 @@ class Score:
 
 
 Scores = dict[str, Score]
-
-
-class Fit(NamedTuple):
-    """How well the best notes fitted a question, and whether it has an answer."""
-
-    fit: float
-    answerable: bool
+Fit = tuple[float, bool]
+"""How well the best notes fitted a question, and whether it has an answer."""
 
 
 @dataclass
@@ -152,9 +147,9 @@ async def _ask(
         ms = (timer() - started) * 1_000
         if question.wanted:
             measured.count(way, conversation.name, question, [one.note.id for one in found], ms)
-        measured.fits[way].append(Fit(found.fit, question.answerable))
-        if measured.tuned and conversation.name not in measured.tuned:
-            measured.fits[f"{way}, held out"].append(Fit(found.fit, question.answerable))
+        held_out = measured.tuned and conversation.name not in measured.tuned
+        for name in (way, f"{way}, held out") if held_out else (way,):
+            measured.fits[name].append((found.fit, question.answerable))
 
 
 async def _episodes(measured: Measured, conversation: Conversation, db: Database, recall: Recall) -> None:
@@ -184,18 +179,27 @@ def _junk(conversation: Conversation) -> Iterable[dict[str, Any]]:
 # ── beside other ways ───────────────────────────────────────────────────────────────────────
 
 
+def ask_ways(
+    candidates: Sequence[Candidate], asked: Iterable[Question], conversation: Conversation
+) -> Iterator[tuple[str, Question, list[int], float]]:
+    """What each way finds for each question, in how many ms of the processor's time: the machine may be busy."""
+    ways = rankers(candidates, NOW, LIMIT)
+    for question in asked:
+        query = query_of(question.text, without=conversation.people)
+        for way, ranked in ways.items():
+            started = process_time()
+            found = ranked(question.text, query)
+            yield way, question, found, (process_time() - started) * 1_000
+
+
 def beside(measured: Measured, conversation: Conversation, held: dict[str, list[Candidate]]) -> None:
-    """Ask the same questions of every other way, and count the processor's time: the machine may be busy."""
+    """Ask the same questions of every other way."""
     asked = [question for question in conversation.questions if question.wanted]
     for about in sorted({question.viewers for question in asked}):
-        ways = rankers([candidate for viewer in about for candidate in held[viewer]], NOW, LIMIT)
-        for question in asked:
-            if question.viewers == about:
-                query = query_of(question.text, without=conversation.people)
-                for way, ranked in ways.items():
-                    started = process_time()
-                    found = ranked(question.text, query)
-                    measured.count(way, conversation.name, question, found, (process_time() - started) * 1_000)
+        candidates = [candidate for viewer in about for candidate in held[viewer]]
+        questions = [question for question in asked if question.viewers == about]
+        for way, question, found, ms in ask_ways(candidates, questions, conversation):
+            measured.count(way, conversation.name, question, found, ms)
 
 
 def by_size(conversations: Sequence[tuple[Conversation, dict[str, list[Candidate]]]]) -> dict[str, dict[int, float]]:
@@ -203,39 +207,23 @@ def by_size(conversations: Sequence[tuple[Conversation, dict[str, list[Candidate
     dice = random.Random(SEED)  # noqa: S311
     scores: dict[str, dict[int, Score]] = defaultdict(lambda: defaultdict(Score))
     for conversation, held in conversations:
-        others = [_apart(one) for other, theirs in conversations if other is not conversation for one in _all(theirs)]
+        rest = [theirs for other, theirs in conversations if other is not conversation]
+        others = [_apart(one) for theirs in rest for candidates in theirs.values() for one in candidates]
         for viewer, candidates in held.items():
-            questions = [one for one in conversation.questions if one.viewers == (viewer,) and one.wanted]
             shuffled = [*dice.sample(candidates, len(candidates)), *dice.sample(others, len(others))]
             for size in SIZES:
-                _ask_some(scores, size, shuffled[:size], questions, conversation)
+                there = {candidate.note.id for candidate in shuffled[:size]}
+                about = [one for one in conversation.questions if one.viewers == (viewer,) and one.wanted]
+                answered = [one for one in about if one.wanted <= there]
+                for way, question, found, _ in ask_ways(shuffled[:size], answered, conversation):
+                    scores[way][size].add(found, question.wanted, 0.0)
     return {way: {size: round(one.at10 / one.asked, 4) for size, one in line.items()} for way, line in scores.items()}
-
-
-def _all(held: dict[str, list[Candidate]]) -> list[Candidate]:
-    return [candidate for candidates in held.values() for candidate in candidates]
 
 
 def _apart(candidate: Candidate) -> Candidate:
     """The same with its episodes numbered apart from those of another conversation."""
     base = candidate.note.id // 10_000 * 10_000 + 10_000
     return Candidate(candidate.note, tuple((base + number, text) for number, text in candidate.episodes))
-
-
-def _ask_some(
-    scores: dict[str, dict[int, Score]],
-    size: int,
-    candidates: Sequence[Candidate],
-    questions: Sequence[Question],
-    conversation: Conversation,
-) -> None:
-    there = {candidate.note.id for candidate in candidates}
-    ways = rankers(candidates, NOW, LIMIT)
-    for question in questions:
-        if question.wanted <= there:
-            query = query_of(question.text, without=conversation.people)
-            for way, ranked in ways.items():
-                scores[way][size].add(ranked(question.text, query), question.wanted, 0.0)
 
 
 # ── how fast ────────────────────────────────────────────────────────────────────────────────
@@ -322,10 +310,10 @@ def abstention(fits: Sequence[Fit]) -> dict[str, dict[str, float]]:
     """By threshold: the share of answerable questions for which it has notes, and of unanswerable ones."""
     return {
         f"{threshold:g}": {
-            name: round(sum(one.fit >= threshold for one in these) / len(these), 4) if these else 0.0
+            name: round(sum(fit >= threshold for fit in these) / len(these), 4) if these else 0.0
             for name, these in (
-                ("answered", [one for one in fits if one.answerable]),
-                ("answered wrongly", [one for one in fits if not one.answerable]),
+                ("answered", [fit for fit, answerable in fits if answerable]),
+                ("answered wrongly", [fit for fit, answerable in fits if not answerable]),
             )
         }
         for threshold in THRESHOLDS

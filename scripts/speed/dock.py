@@ -105,7 +105,7 @@ async def _painted(running: "Browser", url: str) -> tuple[float, float]:
     return first / 1_000, whole / 1_000
 
 
-# ── what a longer run needs as well (soak_live.py) ──────────────────────────────────────────
+# ── what a longer run needs as well (soak_live.py, chaos.py) ────────────────────────────────
 
 
 def cpu_s(pid: int) -> float | None:

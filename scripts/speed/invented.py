@@ -19,24 +19,7 @@ WORDS = 6_000
 NOTES_EACH = 19
 NOTES_AT_MOST = 250  # what the settings let one viewer have: 200 permanent and 50 with an end
 NOTES_PER_EPISODE = 6
-_SYLLABLES = (
-    "ka",
-    "lo",
-    "mi",
-    "ren",
-    "tos",
-    "vu",
-    "bel",
-    "dra",
-    "fen",
-    "go",
-    "hai",
-    "nur",
-    "pol",
-    "sith",
-    "wen",
-    "zar",
-)
+_MADE_OF = "ka lo mi ren tos vu bel dra fen go hai nur pol sith wen zar"
 _SHAPES = (
     "plays {} on the {} every weekend",
     "has a {} called {}",
@@ -54,7 +37,7 @@ class Invented:
 
     def __init__(self, seed: int = 7) -> None:
         self._dice = random.Random(seed)  # noqa: S311  # the same in every run
-        made = itertools.product(_SYLLABLES, repeat=4)
+        made = itertools.product(_MADE_OF.split(), repeat=4)
         self._words = ["".join(parts) for parts in itertools.islice(made, 3, WORDS * 9, 9)]
         self._dice.shuffle(self._words)
         self._weights = list(itertools.accumulate(1 / rank for rank in range(30, len(self._words) + 30)))

@@ -101,7 +101,7 @@ async def memory(path: Path, viewers: int, regulars: int = 0) -> AsyncIterator[M
             raise SystemExit(f"an invented note was refused: {report.refused[0]}")
         await _chat(db, clock, settings, viewers)
         recall = Recall(db=db, settings=lambda: settings, clock=clock)
-        keeper = PrefixKeeper(db=db, recall=recall, settings=lambda: settings, clock=clock, model="bench")
+        keeper = PrefixKeeper(db=db, recall=recall, settings=lambda: settings, model="bench")
         gatherer = ContextGatherer(db=db, recall=recall, clock=clock)
         yield Memory(db, clock, settings, recall, gatherer, await keeper.current())
 

@@ -20,7 +20,6 @@ from forgetmenot.store import episodes, notes
 from forgetmenot.store.notes import NewNote
 from forgetmenot.text.outgoing import without_command
 from tests.chat.conftest import BOT, IDS, Chat
-from tests.rows import put
 
 Line = tuple[str, str, str | None]
 NOT_YOURS = "You can only do that for yourself. Ask a moderator."
@@ -348,24 +347,6 @@ async def test_what_is_forgotten_is_in_no_text(chat: Chat) -> None:
     assert [row[0] for row in await chat.db.rows("SELECT text FROM bot_messages")] == ["", "", kept]
     texts = await chat.db.rows("SELECT text FROM events WHERE viewer_id = ?", (IDS["alice"],))
     assert not any("kazoo" in row[0] for row in texts)
-
-
-@pytest.mark.parametrize("later", [MINUTE, DAY], ids=["running", "stopped for a day"])
-async def test_the_answer_that_quotes_what_was_forgotten_is_not_kept(chat: Chat, later: int) -> None:
-    """It is stored after the request was carried out, with the bot's own line as it comes back from chat."""
-    await chat.say("alice", "!remember I play the kazoo in Zanzibar")
-    answer = await chat.say("alice", "!forget kazoo")
-    kept = "you live in Oslo"
-    async with chat.db.write() as tx:
-        for text in (answer, kept):
-            await put(tx, "bot_messages", at=chat.clock.now(), viewer_id=IDS["alice"], trigger="command", text=text)
-        await tx.execute("UPDATE events SET from_bot = 1, text = ? WHERE viewer_id = ?", (answer, IDS["bob"]))
-    await chat.clock.advance(later)
-    await chat.eraser.erase_due()
-    texts = [row[0] for row in await chat.db.rows("SELECT text FROM events UNION ALL SELECT text FROM bot_messages")]
-    assert [text for text in texts if "kazoo" in text] == []
-    assert kept in texts
-    assert b"kazoo" not in b"".join(file.read_bytes() for file in chat.db.path.parent.iterdir() if file.is_file())
 
 
 async def test_memory_is_one_message_with_the_most_important_first(chat: Chat) -> None:

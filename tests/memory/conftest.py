@@ -2,15 +2,13 @@
 
 import itertools
 import json
-from collections.abc import Awaitable, Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
 import pytest
 
 from forgetmenot.clock import ManualClock
 from forgetmenot.domain.chat import ChatEvent, EventKind
-from forgetmenot.domain.model import ModelAnswer, ModelRequest, TokenUsage
 from forgetmenot.memory.compaction import Compactor
 from forgetmenot.memory.ingest import Ingest
 from forgetmenot.memory.retention import SweepReport, sweep_chat
@@ -19,11 +17,10 @@ from forgetmenot.ports import LanguageModel
 from forgetmenot.settings.schema import MemorySettings, Settings
 from forgetmenot.store import run_stats
 from forgetmenot.store.database import Database
-from tests.notes_world import change, learn, world
+from tests.notes_world import Scripted, change, learn, recall, world
 
-__all__ = ["change", "learn", "world"]  # the fixtures of the tests about notes
+__all__ = ["change", "learn", "recall", "world"]  # the fixtures of the tests about notes
 
-Reply = str | BaseException
 NUMBER = itertools.count(1)
 
 
@@ -32,27 +29,7 @@ def answer(summary: str) -> str:
     return json.dumps({"summary": summary})
 
 
-@dataclass
-class FakeModel:
-    """A LanguageModel that answers as `reply` says, and keeps what it was asked. `meanwhile` runs while it thinks."""
-
-    reply: Callable[[ModelRequest], Reply] = lambda _: answer("P1 said something.")
-    asked: list[ModelRequest] = field(default_factory=list)
-    meanwhile: Callable[[], Awaitable[None]] | None = None
-    name: str = "fake"
-
-    async def generate(self, request: ModelRequest) -> ModelAnswer:
-        self.asked.append(request)
-        if self.meanwhile is not None:
-            meanwhile, self.meanwhile = self.meanwhile, None
-            await meanwhile()
-        reply = self.reply(request)
-        if isinstance(reply, BaseException):
-            raise reply
-        return ModelAnswer(reply, self.name, TokenUsage())
-
-    async def aclose(self) -> None:
-        """Nothing to give back."""
+SAID_SOMETHING = answer("P1 said something.")
 
 
 @dataclass
@@ -111,7 +88,7 @@ def settings() -> Settings:
 @pytest.fixture
 async def channel(db: Database, clock: ManualClock, settings: Settings) -> Channel:
     """An empty channel."""
-    return await open_channel(db, clock, settings, FakeModel())
+    return await open_channel(db, clock, settings, Scripted(SAID_SOMETHING))
 
 
 async def open_channel(db: Database, clock: ManualClock, settings: Settings, model: LanguageModel) -> Channel:

@@ -8,15 +8,12 @@ import json
 
 import pytest
 
-from forgetmenot.domain.memory import NoteStatus
 from forgetmenot.memory import transfer
 from forgetmenot.memory.active_viewers import ActiveViewers
-from forgetmenot.memory.erasure import forget_fact
 from forgetmenot.memory.facts.similarity import Relation, relate
 from forgetmenot.memory.notes import edits, note_merge
 from forgetmenot.memory.notes.proposals import FactRefused
 from forgetmenot.memory.recall import Recall
-from forgetmenot.store import notes
 from tests.memory.conftest import Channel
 from tests.notes_world import Change, Learn, World, live, prompt_for, section
 
@@ -180,54 +177,6 @@ async def test_thousands_of_replaced_notes_hold_up_nobody(
     report = await learn(change(fact="lives in Bergen"))
     assert report.superseded == 1
     assert len(compared) < 2 * note_merge.LOOKED_BACK
-
-
-# ── changes of mind ─────────────────────────────────────────────────────────────────────────
-
-UPDATES = [
-    ("has 3 cats", "has 4 cats"),
-    ("has two sisters", "has three sisters"),
-    ("plays guitar", "does not play guitar"),
-    ("likes coffee", "dislikes coffee"),
-    ("plays Tetris every day", "no longer plays Tetris every day"),
-    ("works at a bakery", "used to work at a bakery"),
-    ("lives in Oslo", "lives in Bergen"),
-    ("drinks coffee", "no longer drinks coffee"),
-]
-
-
-@pytest.mark.parametrize(("old", "new"), UPDATES)
-async def test_an_update_is_never_taken_for_a_confirmation(
-    world: World, learn: Learn, change: Change, old: str, new: str
-) -> None:
-    await learn(change(fact=old))
-    [before] = await live(world)
-    await learn(change(fact=new))
-    assert [note.fact for note in await live(world)] == [new]
-    gone = await notes.get(world.db, before.id)
-    assert gone is not None
-    assert (gone.fact, gone.status, gone.confidence) == (old, NoteStatus.SUPERSEDED, before.confidence)
-    prompt = await prompt_for(world, "1", "alice", f"{old}?")
-    assert f"] {old} (" not in section(prompt, "lore")
-
-
-# ── forgetting ──────────────────────────────────────────────────────────────────────────────
-
-
-async def test_what_its_subject_had_deleted_is_not_learned_again(world: World, learn: Learn, change: Change) -> None:
-    await learn(change(), summary="<@1> plays drums in a band.")
-    [note] = await live(world)
-    await forget_fact(world.db, note.id, at=world.clock.now())
-    report = await learn(
-        change(said_by="P2"),
-        change(fact="plays the drums in her band", said_by="P2"),
-        change(fact="no longer plays drums in a band", said_by="P2"),
-        change(repeats=note.id),
-    )
-    assert report.added + report.confirmed == 0
-    assert await notes.of_subject(world.db, "1", list(NoteStatus)) == []
-    prompt = await prompt_for(world, "1", "alice", "what do I play?")
-    assert "drums" not in prompt.prefix + prompt.tail
 
 
 # ── who sees what ───────────────────────────────────────────────────────────────────────────

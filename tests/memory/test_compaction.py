@@ -17,14 +17,6 @@ from tests.memory.conftest import Channel, answer, open_channel
 from tests.rows import put
 
 
-async def test_everything_due_is_summarised_in_one_pass(channel: Channel) -> None:
-    await channel.chat(450)
-    report = await channel.compactor.run_pass()
-    assert not report.trouble
-    assert report.unread < 25
-    assert sum(row[0] for row in await channel.db.rows("SELECT events FROM episodes")) == 450 - report.unread
-
-
 async def test_in_a_quiet_chat_fewer_calls_read_more_lines(channel: Channel) -> None:
     """A line every six seconds: the first summary comes soon, then ten minutes of chat are one."""
     for _ in range(20):
@@ -261,17 +253,6 @@ async def _note_on_each_episode(db: Database, viewer_id: str, speaker_id: str | 
                 "INSERT INTO note_evidence (note_id, episode_id, stance, speaker_id, at) VALUES (?, ?, 'stated', ?, 1)",
                 [(note, episode, speaker_id) for episode in resting],
             )
-
-
-async def test_without_a_model_events_wait_and_are_counted_before_they_age_out(channel: Channel) -> None:
-    await channel.chat(40)
-    channel.model.reply = lambda _: ModelUnavailable("The model is away.")
-    report = await channel.compactor.run_pass()
-    assert (report.trouble, report.unread) == ("The model is away.", 40)
-    await channel.clock.advance(23 * HOUR + 31 * MINUTE)
-    report = await channel.compactor.run_pass()
-    assert (report.counted, report.unread) == (1, 0)
-    assert await channel.db.value("SELECT kind FROM episodes") == "counted"
 
 
 NO_SUMMARY = {

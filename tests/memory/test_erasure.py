@@ -186,7 +186,7 @@ async def test_a_note_about_somebody_who_was_just_erased_is_not_written(world: "
     await Eraser(db=world.db, clock=world.clock).erase("1")
     await extractor.run_pass()
     assert await world.db.value("SELECT count(*) FROM semantic_notes") == 0
-    assert not any("drums" in request.prompt for request in model.requests)
+    assert not any("drums" in request.prompt for request in model.asked)
 
 
 async def test_a_name_that_is_a_word_is_not_cut_out_of_everybodys_notes(world: "World") -> None:

@@ -1,4 +1,4 @@
-"""Personas: whose notes are shown, who writes for whom; switching loses nothing. And the gate by topics."""
+"""Personas: whose notes are shown, who writes for whom; switching loses nothing."""
 
 import json
 from collections.abc import Awaitable, Callable
@@ -6,14 +6,13 @@ from collections.abc import Awaitable, Callable
 import pytest
 
 from forgetmenot.clock import DAY
-from forgetmenot.domain.memory import NoteStatus, Scope, SourceKind
+from forgetmenot.domain.memory import NoteStatus
 from forgetmenot.errors import SettingsError
 from forgetmenot.memory.notes.edits import remember, undo
 from forgetmenot.memory.recall import Recall
 from forgetmenot.prompt.instructions import check_floor, instructions
 from forgetmenot.settings.schema import BotSettings, PersonaSettings, Settings, persona_of, speaking
 from forgetmenot.store import notes
-from forgetmenot.store.notes import NewNote
 from tests.notes_world import World
 
 PERSONAS = {
@@ -27,26 +26,14 @@ def speaks(name: str) -> Settings:
     return Settings(bot=BotSettings(speaks_as=name), personas=PERSONAS)
 
 
-@pytest.fixture
-def recall(world: "World") -> Recall:
-    return Recall(db=world.db, settings=lambda: world.settings, clock=world.clock)
-
-
-async def write(world: "World", fact: str, *topics: str, persona: str = "") -> None:
-    now = world.clock.now()
-    async with world.db.write() as tx:
-        new = NewNote(Scope.VIEWER, "1", fact, 0.8, SourceKind.SELF_CLAIM, now, topics=topics, persona=persona)
-        await notes.insert(tx, new, cause="said", now=now)
-
-
 async def shown(recall: Recall, talk: frozenset[str] | None = None) -> set[str]:
     return {one.note.fact for one in await recall.about(["1"], "", talk=talk)}
 
 
 async def test_switching_changes_what_is_visible_and_loses_nothing(world: "World", recall: Recall) -> None:
-    await write(world, "likes tea")
-    await write(world, "buried a treasure", persona="pirate")
-    await write(world, "owes the cook a pan", persona="cook")
+    await world.note("likes tea")
+    await world.note("buried a treasure", persona="pirate")
+    await world.note("owes the cook a pan", persona="cook")
     seen = {}
     for name in ("", "pirate", "parrot", "cook", ""):
         world.settings = speaks(name)
@@ -112,8 +99,8 @@ async def test_a_persona_s_own_older_note_is_replaced_whatever_is_known_to_all(
 async def test_what_somebody_tells_the_bot_is_for_every_persona_and_corrects_each(
     world: "World", recall: Recall
 ) -> None:
-    await write(world, "lives in Tortuga", persona="pirate")
-    await write(world, "owes the cook a pan", persona="cook")
+    await world.note("lives in Tortuga", persona="pirate")
+    await world.note("owes the cook a pan", persona="cook")
     world.settings = speaks("pirate")
     told = await remember(world.db, "1", "lives in Oslo", by="1", at=world.clock.now())
     assert told.persona == ""
@@ -125,14 +112,11 @@ async def test_what_somebody_tells_the_bot_is_for_every_persona_and_corrects_eac
 
 
 async def test_one_undo_takes_back_all_that_one_word_replaced(world: "World", recall: Recall) -> None:
-    await write(world, "lives in Bergen")
-    await write(world, "lives in Tortuga", persona="pirate")
+    await world.note("lives in Bergen")
+    await world.note("lives in Tortuga", persona="pirate")
     await world.clock.advance(DAY)
     told = await remember(world.db, "1", "lives in Oslo", by="1", at=world.clock.now())
     assert len(await notes.of_subject(world.db, "1")) == 1
     await undo(world.db, told.id, at=world.clock.now())
     live = {(note.fact, note.persona) for note in await notes.of_subject(world.db, "1")}
     assert live == {("lives in Bergen", ""), ("lives in Tortuga", "pirate")}
-
-
-# ── the gate by topics ──────────────────────────────────────────────────────────────────────

@@ -14,7 +14,7 @@ from forgetmenot.domain.memory import Scope, SourceKind
 from forgetmenot.memory import encoder
 from forgetmenot.memory.inverted_index import NEAR_WEIGHT, InvertedIndex
 from forgetmenot.memory.meaning import WordTable, word_table
-from forgetmenot.memory.ranking import DAY_MS, Candidate, Postings, by_recency, freshness, fuse, query_of, short_names
+from forgetmenot.memory.ranking import DAY_MS, Candidate, Postings, by_recency, freshness, query_of, short_names
 from forgetmenot.memory.recall import Recall
 from forgetmenot.settings.schema import RecallSettings
 from forgetmenot.store import notes
@@ -128,11 +128,6 @@ def test_a_category_brings_up_what_names_it_and_nothing_spelt_like_it() -> None:
     assert [(one.note.id, one.score > 0) for one in found] == [(2, True), (1, False)]
 
 
-def test_fusing_takes_each_scoring_by_its_best() -> None:
-    assert fuse(2, (0.5, [10.0, 5.0]), (0.5, [0.0, 0.1])) == [0.5, 0.75]
-    assert fuse(1, (0.5, [0.0]), (0.5, [])) == [0.0]
-
-
 TEXT = st.text(max_size=60)
 
 
@@ -157,14 +152,6 @@ WORD = ENGLISH | st.text(min_size=1, max_size=8).map(words).filter(len).map(lamb
 TEXTS = st.lists(st.lists(WORD, max_size=6), max_size=6)
 
 
-@given(TEXTS)
-def test_a_word_stands_where_it_was_read(texts: list[list[str]]) -> None:
-    index = InvertedIndex(texts)
-    assert index.words == sorted({word for told in texts for word in told})
-    for number, word in enumerate(index.words):
-        assert list(index.places(number)) == [place for place, told in enumerate(texts) for one in told if one == word]
-
-
 @given(TEXTS, WORD)
 @example([["dying", "dies", "skies", "gently"]], "die")
 @example([["ability", "abilities"]], "able")
@@ -183,11 +170,6 @@ def test_words_are_found_by_their_trigrams(texts: list[list[str]], asked: str) -
     for gram in trigrams(asked).union(*map(trigrams, index.words)):
         having = [i for i, word in enumerate(index.words) if gram in trigrams(word)]
         assert list(index.with_trigram(gram)) == having
-
-
-def test_it_grows_with_its_words() -> None:
-    assert InvertedIndex([]).size == 0
-    assert 0 < InvertedIndex([["drum"]]).size < InvertedIndex([["drum", "drummer"]]).size
 
 
 def test_words_near_in_meaning_count_as_a_part() -> None:

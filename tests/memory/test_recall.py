@@ -15,11 +15,6 @@ from forgetmenot.store.notes import NewNote
 from tests.notes_world import World
 
 
-@pytest.fixture
-def recall(world: World) -> Recall:
-    return Recall(db=world.db, settings=lambda: world.settings, clock=world.clock)
-
-
 async def write(world: World, subject: str | None, *facts: str, scope: Scope = Scope.VIEWER) -> list[int]:
     async with world.db.write() as tx:
         return [

@@ -1,33 +1,16 @@
 """What time does to notes: they run out, go stale by streams attended, and fall to the caps."""
 
+import pytest
+
 from forgetmenot.clock import DAY, HOUR, MINUTE
 from forgetmenot.domain.memory import Importance, NoteStatus, Scope, SourceKind
 from forgetmenot.memory.notes.edits import remember
 from forgetmenot.memory.retention import LifeReport, sweep_notes
 from forgetmenot.settings.schema import MemorySettings
 from forgetmenot.store import channel_state, notes
-from forgetmenot.store.notes import NewNote
 from tests.memory.conftest import Channel
 from tests.notes_world import World
 from tests.rows import put
-
-
-async def write(
-    world: World,
-    fact: str,
-    *,
-    lasts: int | None = None,
-    importance: Importance = Importance.MEDIUM,
-    kind: SourceKind = SourceKind.SELF_CLAIM,
-    pinned: bool = False,
-    scope: Scope = Scope.VIEWER,
-) -> int:
-    now = world.clock.now()
-    expires_at = None if lasts is None else now + lasts
-    subject = "1" if scope is Scope.VIEWER else None
-    new = NewNote(scope, subject, fact, 0.8, kind, now, importance, expires_at=expires_at, pinned=pinned)
-    async with world.db.write() as tx:
-        return await notes.insert(tx, new, cause="said", now=now)
 
 
 async def sweep(world: World, memory: MemorySettings | None = None) -> LifeReport:
@@ -41,8 +24,8 @@ async def status(world: World, note_id: int) -> NoteStatus:
 
 
 async def test_a_note_expires_when_its_time_is_up_and_its_history_says_so(world: World) -> None:
-    short, lasting = await write(world, "is away", lasts=DAY), await write(world, "lives in Oslo")
-    pinned = await write(world, "is on holiday", lasts=DAY, pinned=True)
+    short, lasting = await world.note("is away", expires_at=world.clock.now() + DAY), await world.note("lives in Oslo")
+    pinned = await world.note("is on holiday", expires_at=world.clock.now() + DAY, pinned=True)
     assert await sweep(world) == LifeReport(0, 0, 0)
     await world.clock.advance(DAY)
     assert await sweep(world) == LifeReport(expired=1, stale=0, evicted=0)
@@ -53,16 +36,20 @@ async def test_a_note_expires_when_its_time_is_up_and_its_history_says_so(world:
     assert (last.from_status, last.to_status, last.at) == ("active", "expired", world.clock.now())
 
 
-async def test_absence_is_not_staleness(world: World) -> None:
-    note = await write(world, "lives in Oslo")
-    await world.clock.advance(400 * DAY)
+@pytest.mark.parametrize(("streams", "days"), [(1, 400), (20, 3)])
+async def test_neither_absence_nor_many_streams_in_two_months_make_a_note_stale(
+    world: World, streams: int, days: int
+) -> None:
+    await world.note("lives in Oslo")
+    for _ in range(streams):
+        await world.clock.advance(days * DAY)
+        await world.attends("1", await world.stream())
     assert await sweep(world) == LifeReport(0, 0, 0)
-    assert await status(world, note) is NoteStatus.ACTIVE
 
 
 async def test_twenty_streams_over_ninety_days_without_a_word_make_a_note_stale(world: World) -> None:
-    note = await write(world, "lives in Oslo")
-    kept = [await write(world, "has a cat", kind=SourceKind.IMPORT), await write(world, "is a founder", pinned=True)]
+    note = await world.note("lives in Oslo")
+    kept = [await world.note("has a cat", source_kind=SourceKind.IMPORT), await world.note("is a founder", pinned=True)]
     for _ in range(19):
         await world.clock.advance(5 * DAY)
         await world.attends("1", await world.stream())
@@ -74,24 +61,16 @@ async def test_twenty_streams_over_ninety_days_without_a_word_make_a_note_stale(
     assert [await status(world, other) for other in kept] == [NoteStatus.ACTIVE] * 2
 
 
-async def test_twenty_streams_in_two_months_are_not_enough(world: World) -> None:
-    await write(world, "lives in Oslo")
-    for _ in range(20):
-        await world.clock.advance(3 * DAY)
-        await world.attends("1", await world.stream())
-    assert await sweep(world) == LifeReport(0, 0, 0)
-
-
 async def test_over_the_cap_the_least_important_then_the_oldest_go(world: World) -> None:
     memory = MemorySettings(permanent_notes_per_viewer=2, timed_notes_per_viewer=1)
-    low = await write(world, "fact one", importance=Importance.LOW)
+    low = await world.note("fact one", importance=Importance.LOW)
     await world.clock.advance(DAY)
-    medium_old = await write(world, "fact two")
+    medium_old = await world.note("fact two")
     await world.clock.advance(DAY)
-    medium_new = await write(world, "fact three")
-    high = await write(world, "fact four", importance=Importance.HIGH)
-    imported = await write(world, "fact five", kind=SourceKind.IMPORT)
-    timed = await write(world, "fact six", lasts=30 * DAY)
+    medium_new = await world.note("fact three")
+    high = await world.note("fact four", importance=Importance.HIGH)
+    imported = await world.note("fact five", source_kind=SourceKind.IMPORT)
+    timed = await world.note("fact six", expires_at=world.clock.now() + 30 * DAY)
     report = await sweep(world, memory)
     assert report == LifeReport(expired=0, stale=0, evicted=2)
     evicted = [note.id for note in await notes.of_subject(world.db, "1", (NoteStatus.EVICTED,))]
@@ -101,15 +80,18 @@ async def test_over_the_cap_the_least_important_then_the_oldest_go(world: World)
 
 
 async def test_facts_about_the_channel_go_stale_by_its_streams_and_have_a_cap(world: World) -> None:
-    old = await write(world, "subs get stickers", scope=Scope.CHANNEL)
-    pinned = await write(world, "movie night is on Friday", scope=Scope.CHANNEL, pinned=True)
+    old = await world.note("subs get stickers", subject_id=None)
+    pinned = await world.note("movie night is on Friday", subject_id=None, pinned=True)
     for _ in range(20):
         assert await sweep(world) == LifeReport(0, 0, 0)
         await world.clock.advance(5 * DAY)
         await world.stream()
     assert await sweep(world) == LifeReport(expired=0, stale=1, evicted=0)
     assert [await status(world, one) for one in (old, pinned)] == [NoteStatus.STALE, NoteStatus.ACTIVE]
-    bits = [await write(world, f"the {name} falls", scope=Scope.RUNNING_BIT) for name in ("ladder", "duck", "crown")]
+    bits = [
+        await world.note(f"the {name} falls", subject_id=None, scope=Scope.RUNNING_BIT)
+        for name in ("ladder", "duck", "crown")
+    ]
     assert await sweep(world, MemorySettings(channel_notes_kept=2)) == LifeReport(0, 0, evicted=1)
     assert await status(world, bits[0]) is NoteStatus.EVICTED
 

@@ -15,15 +15,26 @@ def state(*, live: bool, started_at: int | None = None, stream_id: str = "") -> 
     return ChannelState(live, "A title", "Art", started_at, stream_id)
 
 
-async def test_helix_opens_and_closes_a_stream(channel: Channel) -> None:
+@pytest.mark.parametrize(
+    ("steps", "current", "ended", "name"),
+    [
+        ([("s1", 0, 0), ("", 0, 9)], 1, None, "s1"),
+        ([("s1", 0, 0), ("", 0, 9), ("", 0, 11)], None, 0, "s1"),
+        ([("s1", 0, 0), ("", 0, 5), ("s2", 8, 9)], 1, None, "s2"),  # an interruption
+        ([("s1", 0, 0), ("s2", 300, 300)], 2, 0, "s1"),  # another broadcast
+    ],
+)
+async def test_helix_opens_and_closes_a_stream(
+    channel: Channel, steps: list[tuple[str, int, int]], current: int | None, ended: int | None, name: str
+) -> None:
+    """Each step: the id that Helix has ("" when offline), when it started and when it is asked, in minutes."""
     start = channel.clock.now()
-    await channel.stream_tracker.live(state(live=True, stream_id="s1", started_at=start), start)
-    assert channel.stream_tracker.current == 1
-    await channel.stream_tracker.live(state(live=False), start + 9 * MINUTE)
-    assert channel.stream_tracker.current == 1
-    await channel.stream_tracker.live(state(live=False), start + 11 * MINUTE)
-    assert channel.stream_tracker.current is None
-    assert await channel.db.value("SELECT ended_at FROM streams") == start
+    for stream_id, started, asked in steps:
+        seen = state(live=bool(stream_id), stream_id=stream_id, started_at=start + started * MINUTE)
+        await channel.stream_tracker.live(seen, start + asked * MINUTE)
+    assert channel.stream_tracker.current == current
+    [first, *_] = await channel.db.rows("SELECT ended_at, twitch_id FROM streams ORDER BY id")
+    assert tuple(first) == (None if ended is None else start + ended * MINUTE, name)
 
 
 async def test_a_stream_begins_by_twitchs_clock_where_the_pcs_own_is_behind(channel: Channel) -> None:
@@ -34,25 +45,6 @@ async def test_a_stream_begins_by_twitchs_clock_where_the_pcs_own_is_behind(chan
     assert await channel.db.value("SELECT started_at FROM streams") == right
     await channel.stream_tracker.live(state(live=False), wrong + 11 * MINUTE)
     assert await channel.db.value("SELECT ended_at - started_at FROM streams") >= 0
-
-
-async def test_a_flap_is_the_same_stream(channel: Channel) -> None:
-    start = channel.clock.now()
-    await channel.stream_tracker.live(state(live=True, stream_id="s1", started_at=start), start)
-    await channel.stream_tracker.live(state(live=False), start + 5 * MINUTE)
-    await channel.stream_tracker.live(
-        state(live=True, stream_id="s2", started_at=start + 8 * MINUTE), start + 9 * MINUTE
-    )
-    assert channel.stream_tracker.current == 1
-    assert await channel.db.value("SELECT twitch_id FROM streams") == "s2"
-
-
-async def test_another_broadcast_is_another_stream(channel: Channel) -> None:
-    start = channel.clock.now()
-    await channel.stream_tracker.live(state(live=True, stream_id="s1", started_at=start), start)
-    later = start + 5 * HOUR
-    await channel.stream_tracker.live(state(live=True, stream_id="s2", started_at=later), later)
-    assert channel.stream_tracker.current == 2
 
 
 async def test_chat_before_the_first_answer_of_helix_belongs_to_the_stream(channel: Channel) -> None:

@@ -2,28 +2,13 @@
 
 import pytest
 
-from forgetmenot.domain.memory import Scope, SourceKind
 from forgetmenot.memory import suppression
 from forgetmenot.memory.episodes.past_episodes import newest
 from forgetmenot.memory.notes.proposals import FactRefused
 from forgetmenot.memory.recall import CHANNEL, Recall
 from forgetmenot.memory.suppression import SuppressionFilter, without_hidden_names
-from forgetmenot.store import notes
-from forgetmenot.store.notes import NewNote, SuppressionRow
+from forgetmenot.store.notes import SuppressionRow
 from tests.notes_world import World
-
-
-@pytest.fixture
-def recall(world: World) -> Recall:
-    return Recall(db=world.db, settings=lambda: world.settings, clock=world.clock)
-
-
-async def write(world: World, subject: str | None, fact: str, *topics: str) -> int:
-    now = world.clock.now()
-    scope = Scope.VIEWER if subject else Scope.CHANNEL
-    async with world.db.write() as tx:
-        new = NewNote(scope, subject, fact, 0.8, SourceKind.SELF_CLAIM, now, topics=topics)
-        return await notes.insert(tx, new, cause="said", now=now)
 
 
 async def facts(recall: Recall, viewer_id: str, query: str = "") -> list[str]:
@@ -32,25 +17,25 @@ async def facts(recall: Recall, viewer_id: str, query: str = "") -> list[str]:
 
 async def test_a_topic_of_one_viewer_is_left_alone_for_them_and_for_nobody_else(world: World, recall: Recall) -> None:
     for who in ("1", "2"):
-        await write(world, who, "got divorced in May")
-        await write(world, who, "plays drums", "divorce")
-        await write(world, who, "likes tea")
+        await world.note("got divorced in May", who)
+        await world.note("plays drums", who, topics=("divorce",))
+        await world.note("likes tea", who)
     await suppression.suppress(world.db, "1", "divorced", by="1", at=0)
     assert await facts(recall, "1", "divorce") == ["likes tea"]
     assert len(await facts(recall, "2", "divorce")) == 3
 
 
 async def test_a_topic_of_the_channel_is_left_alone_for_everybody(world: World, recall: Recall) -> None:
-    await write(world, "1", "predicts election results")
-    await write(world, None, "chat bets on elections")
+    await world.note("predicts election results")
+    await world.note("chat bets on elections", None)
     await suppression.suppress(world.db, None, "election", by="9", at=0)
     assert await facts(recall, "1", "election") == []
     assert await recall.about([CHANNEL], "election") == []
 
 
 async def test_all_words_of_an_entry_must_occur(world: World, recall: Recall) -> None:
-    await write(world, "1", "broke an arm while skiing")
-    await write(world, "1", "goes skiing every year")
+    await world.note("broke an arm while skiing")
+    await world.note("goes skiing every year")
     await suppression.suppress(world.db, "1", "the broken arm, skiing", by="1", at=0)
     assert len(await facts(recall, "1")) == 2
     await suppression.suppress(world.db, "1", "arm skiing", by="1", at=0)
@@ -58,7 +43,7 @@ async def test_all_words_of_an_entry_must_occur(world: World, recall: Recall) ->
 
 
 async def test_one_note_by_its_number_until_it_is_allowed_again(world: World, recall: Recall) -> None:
-    note = await write(world, "1", "lost the finals")
+    note = await world.note("lost the finals")
     left = await suppression.suppress(world.db, None, f"#{note}", by="9", at=0)
     assert left.viewer_id == "1"
     assert await facts(recall, "1", "finals") == []
@@ -71,8 +56,8 @@ async def test_what_a_note_says_is_left_alone_wherever_it_is_said(world: World, 
     """A note by its number: also the summary that it came from; other notes that share its words stay."""
     stream = await world.stream()
     await world.episode("<@1> lost the finals to <@2>. <@2> cooked a goulash.", {"1": (1, 0)}, stream)
-    note = await write(world, "1", "lost the finals")
-    await write(world, "1", "lost the finals ticket and found it again")
+    note = await world.note("lost the finals")
+    await world.note("lost the finals ticket and found it again")
     await suppression.suppress(world.db, "1", f"#{note}", by="1", at=0)
     assert await facts(recall, "1", "finals") == ["lost the finals ticket and found it again"]
     shown = await newest(world.db, await suppression.load_filter(world.db))
@@ -83,7 +68,7 @@ async def test_what_a_note_says_is_left_alone_wherever_it_is_said(world: World, 
 
 
 async def test_nobody_silences_a_note_of_somebody_else(world: World) -> None:
-    note = await write(world, "2", "likes tea")
+    note = await world.note("likes tea", "2")
     with pytest.raises(FactRefused, match="not_found"):
         await suppression.suppress(world.db, "1", f"#{note}", by="1", at=0)
 

@@ -87,13 +87,6 @@ async def test_there_and_back_is_two_rows(db: Database) -> None:
     ]
 
 
-async def test_a_supersede_is_undone_in_one_step(db: Database) -> None:
-    old = await tell(db, "lives in Oslo", DAY)
-    new = await tell(db, "lives in Rome", 2 * DAY)
-    await undo(db, new.id, at=3 * DAY)
-    assert [note.id for note in await notes.of_subject(db, ALICE)] == [old.id]
-
-
 FORGETTING = {"notes.py", "personal_data.py", "forgotten_facts.py"}  # what carries out a subject's own wish
 
 

@@ -234,3 +234,13 @@ async def test_what_only_a_summary_told_is_dropped_once_it_is_forgotten(stage: S
     reply = await task
     assert reply is not None
     assert reply.status is ReplyStatus.DROPPED
+
+
+async def test_the_answer_that_quotes_what_was_forgotten_is_not_kept(stage: Stage) -> None:
+    note = await stage.know("plays the kazoo in Zanzibar")
+    await forget_fact(stage.db, note, at=stage.clock.now())
+    answers = ["Permanently deleted: #1 plays the kazoo in Zanzibar", "What I know about you: lives in Oslo"]
+    for text in answers:
+        await stage.outbox.say_line(text, viewer_id="1")
+    assert stage.said == answers
+    assert await stage.db.column("SELECT text FROM bot_messages ORDER BY id") == ["", answers[1]]

@@ -21,7 +21,8 @@ from forgetmenot.reply.reply_object import read_reply
 from forgetmenot.reply.triggers import Conversations, Identity, trigger_of, without_name
 from forgetmenot.settings.schema import Settings
 from forgetmenot.text.chat_commands import spoken_command
-from forgetmenot.text.mentions import without_addresses
+from forgetmenot.text.dates import without_moments
+from forgetmenot.text.mentions import has_link, without_addresses
 from forgetmenot.text.outgoing import without_phrase
 from forgetmenot.text.sensitive import sensitive_category
 
@@ -31,6 +32,7 @@ LENGTH = 3_000
 UNITS = [
     *("a", ",", ", ", "a-", "a.", "at", ".", "…", "!", "?", "-", "* ", "@a ", "a:", "1:", "[", " (", "a' ", "//"),
     *("please, ", "\n", "\\", "=", "a ", '{"a": ', "{a:", "✅", "✅ a ", "ban - ", "&#91;", "<|", "ban target=", "„"),
+    *("1", "{", "·", "12345 ", "ab12 1234 ", "1/ ", "0x0", "  ,", "corner of ", "12 rue ", "丁", "last "),
 ]  # fmt: skip
 BOT = Identity("99", "forgetmenot_bot", "ForgetMeNot", ("fmn", "forget me not"))
 HANDLES = Handles.of(["1", "2"])
@@ -51,7 +53,7 @@ READERS: list[Callable[[str], object]] = [
     lambda text: polish(text, CONTEXT), lambda text: read_reply(ModelAnswer(f'{{"say": "{text}', "m", TokenUsage())),
     without_addresses, lambda text: without_phrase(text, "badword"), lambda text: sensitive_category(text * 5),
     lambda text: storable_summary(text * 8, ["one two three"], HANDLES, most_words=150, forbidden=_forbidden),
-    claims_action, asked_for, without_machine_text,
+    claims_action, asked_for, without_machine_text, without_moments, has_link,
 ]  # fmt: skip
 
 

@@ -46,8 +46,8 @@ async def test_never_more_than_twitch_allows_in_any_thirty_seconds(
         if len(chat.said) >= limit:
             break
     assert len(chat.said) == limit
-    assert outbox.refusal_reason("one more", clock.now() + 29_000).startswith("no room")
-    assert outbox.refusal_reason("one more", clock.now() + 31_000) == ""
+    assert outbox.refusal_reason(clock.now() + 29_000).startswith("no room")
+    assert outbox.refusal_reason(clock.now() + 31_000) == ""
     await settle(31_000, *sending)
     await asyncio.gather(*sending)
     times = [at for at, _, _ in chat.said]
@@ -91,7 +91,6 @@ async def test_the_same_text_is_not_said_twice_within_thirty_seconds(
     assert (await outbox.send(await message(db, clock, "Hello"))).status is ReplyStatus.SENT
     again = await outbox.send(await message(db, clock, "hello", "2"))
     assert again == Sent(ReplyStatus.DROPPED, "the same text was said just before")
-    assert outbox.refusal_reason("HELLO", clock.now() + 1_000) == "the same text was said just before"
     await settle(30_000)
     assert (await outbox.send(await message(db, clock, "hello"))).status is ReplyStatus.SENT
 
@@ -124,7 +123,7 @@ async def test_what_is_too_late_is_dropped_with_its_reason(db: Database, clock: 
     kept = await bot_messages.get(db, late.reply_id)
     assert kept is not None
     assert (kept.status, kept.detail, kept.text) == (ReplyStatus.DROPPED, "too late", "hello")
-    assert outbox.refusal_reason("hello", clock.now() - 1) == "too late"
+    assert outbox.refusal_reason(clock.now() - 1) == "too late"
 
 
 async def test_what_grows_stale_in_the_queue_is_dropped_while_it_waits(

@@ -20,7 +20,8 @@ from forgetmenot.store.database import Database, open_database
 from forgetmenot.store.invariants import verify
 from forgetmenot.store.privacy_log import PrivacyRequest, PrivacyRequestKind
 from tests.conftest import NOON
-from tests.memory.conftest import FakeModel, open_channel
+from tests.memory.conftest import SAID_SOMETHING, open_channel
+from tests.notes_world import Scripted
 
 BROKEN = {
     "chat pruned unread": "INSERT INTO tally VALUES (1, 'pruned_unread', 3)",
@@ -88,7 +89,7 @@ def filled(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, int]:
 
     async def make() -> None:
         async with open_database(path) as db:
-            channel = await open_channel(db, clock, Settings(), FakeModel())
+            channel = await open_channel(db, clock, Settings(), Scripted(SAID_SOMETHING))
             await channel.chat(60)
             await channel.compactor.run_pass(everything=True)
             lines = [{"scope": "channel", "fact": "plays chess"}, {"viewer": "viewer1", "fact": "likes jazz"}]

@@ -20,12 +20,9 @@ _EMPTY: Mapping[str, object] = {"array": [], "object": {}, "integer": 0, "number
 
 
 class Offline:
-    """A LanguageModel of rules."""
+    """A LanguageModel of rules. `name` is what the meter and the telemetry call it."""
 
-    @property
-    def name(self) -> str:
-        """What the meter and the telemetry call it."""
-        return "offline"
+    name = "offline"
 
     async def generate(self, request: ModelRequest) -> ModelAnswer:
         """Answer by purpose; never an error."""

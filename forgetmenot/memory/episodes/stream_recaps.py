@@ -7,7 +7,7 @@ digest that the model refuses is made of them at once.
 """
 
 import hashlib
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from itertools import zip_longest
 
 from forgetmenot.clock import HOUR, Clock
@@ -18,7 +18,7 @@ from forgetmenot.logs import log
 from forgetmenot.memory import suppression
 from forgetmenot.memory.episodes import prompts
 from forgetmenot.memory.episodes.summarizer import forbidden
-from forgetmenot.memory.episodes.summary_rules import storable_summary, within, within_characters
+from forgetmenot.memory.episodes.summary_rules import storable_summary, within
 from forgetmenot.memory.handles import Handles
 from forgetmenot.ports import LanguageModel
 from forgetmenot.settings.schema import Settings
@@ -74,7 +74,7 @@ class RecapWriter:
                 log.debug("a recap waits for the model", stream=stream.id, error=type(error).__name__)
                 if isinstance(error, ModelBlocked):  # it may well be the same for this stream next time
                     self._ask_again_at[stream.id] = now + HOUR
-        return _first_sentences(summaries, words) if now - (stream.ended_at or 0) > DEADLINE else None
+        return within(_first_sentences(summaries), words) if now - (stream.ended_at or 0) > DEADLINE else None
 
     async def write_digest(self) -> bool:
         """Write the digest if a stream has closed since the last one; whether it was written. Raises StoreError."""
@@ -106,9 +106,7 @@ class RecapWriter:
                 log.debug("the digest waits for the model", error=type(error).__name__)
                 if self._clock.now() - (closed[-1].ended_at or 0) < DEADLINE:
                     return None
-        rows = zip_longest(*(sentences_of(recap) for recap in reversed(recaps)))
-        first = [sentence for row in rows for sentence in row if sentence]
-        return within_characters(sentences_of(asked) or first, CHARACTERS)
+        return within(sentences_of(asked) or _first_sentences(reversed(recaps)), CHARACTERS, len)
 
     async def _written_recap(self, purpose: Purpose, texts: Sequence[str], words: int, most: int) -> str:
         """What the model makes of these texts; nothing if it is not usable. Raises ModelError."""
@@ -122,11 +120,10 @@ class RecapWriter:
         return storable_summary(answer or "", (), handles, most_words=most, forbidden=forbidden(settings)).text
 
 
-def _first_sentences(summaries: Sequence[str], words: int) -> str:
-    """The first sentence of each episode, then the second of each …, in their order, as far as the words go."""
-    sentences = [sentences_of(summary) for summary in summaries]
-    fit = within([sentence for row in zip_longest(*sentences) for sentence in row if sentence], words)
-    return " ".join(s for s in dict.fromkeys(s for row in sentences for s in row) if s in fit)
+def _first_sentences(texts: Iterable[str]) -> list[str]:
+    """The first sentence of each text, then the second of each, and so on."""
+    rows = zip_longest(*map(sentences_of, texts))
+    return list(dict.fromkeys(sentence for row in rows for sentence in row if sentence))
 
 
 def _hash(closed: Sequence[Stream]) -> str:

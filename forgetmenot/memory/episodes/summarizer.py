@@ -57,14 +57,12 @@ class WindowCase:
 
 def forbidden(settings: Settings) -> Callable[[str], bool]:
     """Judges whether a text holds something that is never stored."""
-    from forgetmenot.text.sensitive import sensitive_category
+    from forgetmenot.memory.notes.proposals import never_stored
     from forgetmenot.text.sensitive_words import in_uncovered_language
-
-    allow, extra = frozenset(settings.privacy.allow_categories), tuple(settings.privacy.never_store)
 
     def judge(text: str) -> bool:
         bare = MENTION.sub("somebody", text)
-        return in_uncovered_language(bare) or sensitive_category(bare, allow=allow, extra=extra) is not None
+        return in_uncovered_language(bare) or never_stored(bare, settings.privacy) is not None
 
     return judge
 

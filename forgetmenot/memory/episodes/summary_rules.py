@@ -34,9 +34,9 @@ COPIED_AT_MOST = 0.2
 RUN = 22
 """So many letters in a row that one message has too are a run of chat, wherever its spaces are: four or five words."""
 SHORT_RUN = 8
-"""So many are one in a sentence that has little else: a short line of chat, or one with every few words changed."""
+"""So many are one where a sentence names nobody and has little else: a short line, or one with a few words changed."""
 LITTLE_ELSE = 0.7
-"""The share of a sentence's letters in short runs that makes it one: of true sentences of tests/data 1 in 70 has it."""
+"""The share of a sentence's letters in short runs from which it has: of the true ones in tests/data 1 in 170."""
 UNSPACED_WEIGHT = 2.2
 """What a letter counts in a script without spaces: ten of them are a run."""
 MOST_READ = 4_000
@@ -100,14 +100,13 @@ def storable_summary(
         elif forbidden(named):
             fault = "sensitive"
         else:
-            fault = text_fault(named) or (evidence.sentence_fault(named, instructions) if evidence else None)
+            unsupported = evidence.sentence_fault(named, instructions) if evidence is not None else None
+            fault = text_fault(named) or unsupported
         if named is None or fault is not None:
             refused[fault or "handle"] += 1
         else:
             allowed[_key(sentence)] = named
-    chat = [handles.ids(message) or message for message in messages]
-    # what rules wrote has no evidence to be held against: it is made of short claims in people's own words
-    own = uncopied(list(allowed.values()), chat, short_runs=evidence is not None)
+    own = uncopied(list(allowed.values()), [handles.ids(message) or message for message in messages])
     refused["copied"] += len(allowed) - len(own)
     return KeptText(within(own, most_words), +refused, len(written))
 
@@ -126,18 +125,20 @@ def _key(sentence: str) -> str:
     return " ".join(_words(sentence))
 
 
-def uncopied(sentences: Sequence[str], messages: Iterable[str], *, short_runs: bool = True) -> list[str]:
+def uncopied(sentences: Sequence[str], messages: Iterable[str]) -> list[str]:
     """The sentences without those that copy most, until a fifth of the letters at most stands in runs of chat."""
-    chat = [_letters(MENTION.sub("", message)) for message in messages]
+    chat = [_letters(message) for message in messages]
     long, short = ({run for text in chat for run, _ in _letter_runs(text, size)} for size in (RUN, SHORT_RUN))
     lengths: dict[str, int] = {}
     copied: dict[str, int] = {}
     for sentence in sentences:
-        # who it is about are words of its own
-        letters = _letters(MENTION.sub("somebody", sentence))
-        lengths[sentence], covered = len(letters), _covered(letters, short, SHORT_RUN)
-        copies = short_runs and covered >= LITTLE_ELSE * len(letters)
-        copied[sentence] = covered if copies else _covered(letters, long, RUN)
+        letters = _letters(sentence)
+        lengths[sentence], copied[sentence] = len(letters), _covered(letters, long, RUN)
+        # a short fact about somebody has hardly other words than theirs: "P1 moved to Oslo last month"
+        if not MENTION.search(sentence) and (covered := _covered(letters, short, SHORT_RUN)) >= LITTLE_ELSE * len(
+            letters
+        ):
+            copied[sentence] = covered
     left = list(sentences)
     while sum(copied[one] for one in left) > COPIED_AT_MOST * sum(lengths[one] for one in left):
         left.remove(max(left, key=copied.__getitem__))
@@ -174,28 +175,18 @@ def _covered(letters: str, runs: Collection[str], size: int) -> int:
     return covered
 
 
-def within(sentences: Sequence[str], most_words: int) -> str:
-    """The first sentences that have so many words together; of a first one that is too long, its beginning."""
-    taken: list[str] = []
-    room = most_words
-    for sentence in sentences:
-        words = sentence.split()
-        if len(words) > room:
-            break
-        taken.append(sentence)
-        room -= len(words)
-    if not taken and sentences:
-        return " ".join(sentences[0].split()[:most_words])
-    return " ".join(taken)
-
-
-def within_characters(sentences: Sequence[str], most: int) -> str:
-    """The first sentences that have so many characters together; of a first one that is too long, its beginning."""
+def within(sentences: Iterable[str], most: int, size: Callable[[str], int] = lambda text: len(text.split())) -> str:
+    """The first sentences that have so many words (or what `size` counts) together; of a longer one, its beginning."""
     text = ""
     for sentence in sentences:
         longer = f"{text} {sentence}".strip()
-        if len(longer) > most:
-            return text or f"{sentence[: most - 1].rsplit(' ', 1)[0]}…"
+        if size(longer) > most:
+            if not text:
+                pieces = sentence.split()
+                while pieces and size(f"{' '.join(pieces)}…") > most:
+                    pieces.pop()
+                text = f"{' '.join(pieces)}…"
+            return text
         text = longer
     return text
 

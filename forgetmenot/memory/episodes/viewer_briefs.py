@@ -24,7 +24,7 @@ from forgetmenot.errors import ModelBlocked, ModelError
 from forgetmenot.logs import log
 from forgetmenot.memory.episodes import prompts
 from forgetmenot.memory.episodes.summarizer import forbidden
-from forgetmenot.memory.episodes.summary_rules import storable_summary, within_characters
+from forgetmenot.memory.episodes.summary_rules import storable_summary, within
 from forgetmenot.memory.grounding import Evidence, Said
 from forgetmenot.memory.handles import Handles
 from forgetmenot.memory.ranking import by_recency
@@ -218,7 +218,7 @@ class BriefWriter:
                     answer, (), handles, most_words=CHARACTERS, forbidden=never, evidence=evidence
                 ).text
                 own = _own(sentences_of(suppressed.without(text)), one.viewer_id)
-                texts[one.viewer_id] = within_characters(own, CHARACTERS)
+                texts[one.viewer_id] = within(own, CHARACTERS, len)
         return texts
 
     async def _put(self, made: Sequence[tuple[_Sources, str]], persona: str) -> int:

@@ -30,7 +30,7 @@ ARTICLES = frozenset({"a", "an", "the"})
 _NEGATIONS = lex.NEGATIONS | {"never"}
 _SAY_WRONG = frozenset({"wrong", "false", "incorrect", "no", "nope", "nah"})
 _ENDS_DENIAL = frozenset({"but", "its", "to", "and"})
-_OTHERS = lex.as_set(
+OTHERS = lex.as_set(
     """he she his her him hers they their them sis bro brother sister mum mom mama dad papa mother father son daughter
     wife husband partner girlfriend boyfriend gf bf friend mate buddy boss neighbour neighbor roommate cousin uncle
     aunt kid grandma grandpa teammate coworker colleague bruder schwester mutter vater freund freundin hermano hermana
@@ -147,6 +147,10 @@ class Pairing:
         self._others = [{word.stem for word in read_words(other) if word.telling} for other in others]
         self._near: dict[int, float | None] = {}
         self._classes = [self._class_of(at) for at in range(len(self.line))]
+        # with what stands before and behind, so that a neighbour needs no bounds
+        self._said = ["^^", "^", *(word.word for word in self.line), "$", "$$"]
+        self._padded = ["^^", "^", *self._classes, "$", "$$"]
+        self._known = ["^", *(word.word for word in self.fact), "^"]
 
     def _class_of(self, at: int) -> str:
         word = self.line[at]
@@ -154,7 +158,7 @@ class Pairing:
             return word.word
         if word.stem in self._stems:
             return "=same"
-        if word.word in _OTHERS:
+        if word.word in OTHERS:
             return "=others"
         if word.kind:
             return "=kind" if word.kind in self._kinds else "=value"
@@ -186,7 +190,7 @@ class Pairing:
     @cached_property
     def features(self) -> set[str]:
         """Of the line beside the fact."""
-        said, classes = ["^", *(word.word for word in self.line), "$"], ["^", *self._classes, "$"]
+        said, classes = self._said[1:-1], self._padded[1:-1]
         found = _sequence(said, classes)
         shared = len({word.stem for word in self.line} & self._stems)
         share, about = _step(shared / max(1, len(self._stems)), _SHARES), self._about
@@ -227,11 +231,8 @@ class Pairing:
         ), (0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7))  # fmt: skip
         new_sum, old_sum = _step(values.new_sum, (-3, -2, -1, 0, 1, 2)), _step(values.old_sum, (-2, -1, 0, 1, 2))
         new_share, old_share = (_step(one, (0.3, 0.5, 0.7, 0.9)) for one in (values.new_share, values.old_share))
-        before, behind, at = (
-            _word_at(self.line, new[0] - 1),
-            _word_at(self.line, new[1]),
-            _word_at(self.fact, old[0] - 1),
-        )
+        a, b = new[0] + 2, new[1] + 2  # both ends of a line are "^" to what is beside a value
+        before, behind, at = self._said[a - 1], self._said[b].replace("$", "^"), self._known[old[0]]
         own = " ".join(self._classes[slice(*new)])
         same = [word.stem for word in fresh] == [word.stem for word in gone]
         known = any(word.stem in self._stems for word in fresh if word.telling)
@@ -240,7 +241,7 @@ class Pairing:
             f"new sum {new_sum}", f"old sum {old_sum}", f"new share {new_share}", f"old share {old_share}",
             f"shares {new_share} {old_share}", f"same {same} {known}", f"kind {fresh[-1].kind} {gone[-1].kind}",
             f"lengths {len(fresh)} {len(gone)}", f"before {before}", f"behind {behind}", f"around {before} {behind}",
-            f"classes {_class_at(self._classes, new[0] - 1)} {_class_at(self._classes, new[1])}", f"own {own}",
+            f"classes {self._padded[a - 1]} {self._padded[b].replace('$', '^')}", f"own {own}",
             f"before both {at} {before}", f"into {at} {self._first}", f"value {fresh[0].word}",
             f"last {fresh[-1].word}", f"left {min(old[0], 3)} {min(len(self.fact) - old[1], 3)}", f"at {at} {own}",
         }  # fmt: skip
@@ -259,9 +260,7 @@ class Pairing:
         """Of words of the line as a new value."""
         start, end = span
         inner, first, last = self.line[start:end], self.line[start], self.line[end - 1]
-        said = ["^^", "^", *(word.word for word in self.line), "$", "$$"]
-        classes = ["^^", "^", *self._classes, "$", "$$"]
-        a, b = start + 2, end + 2
+        said, classes, a, b = self._said, self._padded, start + 2, end + 2
         own = " ".join(classes[a:b])
         clause_start, clause_end = self._clause(span)
         before = [word.word for word in self.line[clause_start:start]]
@@ -307,16 +306,14 @@ class Pairing:
         inner, fresh = self.fact[start:end], self.line[slice(*new)]
         rest = [*self.fact[:start], *self.fact[end:]]
         said = {word.stem for word in self.line}
-        here, elsewhere = (
-            sum(word.stem in said for word in inner),
-            any(word.stem in said for word in rest if word.telling),
-        )
+        here = sum(word.stem in said for word in inner)
+        elsewhere = any(word.stem in said for word in rest if word.telling)
         no_here, no_elsewhere = ([word.stem in self._denied for word in some] for some in (inner, rest))
         kinds, own = [word.kind for word in fresh if word.kind], [word.kind for word in inner if word.kind]
         left, right = min(start, 3), min(len(self.fact) - end, 3)
         apart = _most(_cosine(one.word, other.word) for one in rest if one.telling for other in fresh)
         return {
-            f"p {_word_at(self.fact, start - 1)}", f"n {_word_at(self.fact, end)}",
+            f"p {self._known[start]}", f"n {self._known[end + 1]}",
             f"f {inner[0].word}", f"l {inner[-1].word}",
             f"len {len(inner)}", f"left {left}", f"right {right}", f"both {left} {right}", f"fact {self._first}",
             f"fact {self._first} {left} {right}",
@@ -371,11 +368,3 @@ def _spans(text: Sequence[Word]) -> Iterator[Span]:
 def _step(value: float | None, edges: Sequence[float]) -> int:
     """How many of the edges a value reaches; -1 of none."""
     return -1 if value is None else sum(value >= edge for edge in edges)
-
-
-def _word_at(text: Sequence[Word], at: int) -> str:
-    return text[at].word if 0 <= at < len(text) else "^"
-
-
-def _class_at(classes: Sequence[str], at: int) -> str:
-    return classes[at] if 0 <= at < len(classes) else "^"

@@ -14,12 +14,20 @@ docs/EVALUATION.md has how often it is right.
 
 import math
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple, Protocol, TypeVar
 
 from forgetmenot.domain.memory import Note
 from forgetmenot.memory.facts import lexicon as lex
-from forgetmenot.memory.facts.correction_features import Pairing, Span, Values, denied, line_features, read_words
+from forgetmenot.memory.facts.correction_features import (
+    OTHERS,
+    Pairing,
+    Span,
+    Values,
+    denied,
+    line_features,
+    read_words,
+)
 from forgetmenot.memory.facts.similarity import Relation, relate
 from forgetmenot.text.caches import text_cache
 from forgetmenot.text.classifier import WeightTable, classifier, share
@@ -52,7 +60,7 @@ MOST_SHORTLISTED = 3
 LONGEST_LINE = 200
 """Characters of a line that may correct something: what it takes grows with the square."""
 
-_OBJECTS = lex.as_set("""* no nope nah not wait oops sorry mean actually wrong nein nee non não nie correction
+_OBJECTS = lex.as_set("""no nope nah not wait oops sorry mean actually wrong nein nee non não nie correction
     scratch scrap strike meant misspoke mistyped""")
 """Words of a line that objects to what was just said."""
 _IDIOM = re.compile(r"\bno (?:way|idea|problem|worries|cap|thanks|doubt|offen[cs]e|u)\b|\boh no\b", re.IGNORECASE)
@@ -64,12 +72,6 @@ _ANNOUNCES = re.compile(
 """What says that it corrects what was just said: "*Bergen", "scratch that, Dark Souls 3"."""
 _FROM_TO = re.compile(r"(?:from )?(.+?) (?:to|->) (.+)")
 _ARTICLE = re.compile(r"\b(?i:an?) \Z")
-_OTHER_PERSON = re.compile(
-    r"\b(?:he|she|his|her|their|him|them|sis|bro|(?:my|our) (?:\w+ )?(?:brother|sister|mum|mom|dad|mother|father|son"
-    r"|daughter|wife|husband|partner|girlfriend|boyfriend|friend|mate|boss|neighbou?r|roommate|cousin|uncle|aunt"
-    r"|kid)s?)\b",
-    re.IGNORECASE,
-)
 
 
 class Before(NamedTuple):
@@ -127,12 +129,20 @@ def corrected(line: str, held: Sequence[Known], before: Before = NOTHING_BEFORE)
 
     `line`: as `stated_part` leaves it. What it plainly claims ("I live in Bergen now") comes first.
     """
-    for new in map(fact_of, claims(line)):
+    for new in _claimed(line):
         related = [(relate(known.fact, new), known) for known in held]
         against = [one for found, one in related if found is Relation.CONFLICT or _instead(line, one.fact, new)]
         if len(against) == 1 and not any(found is Relation.DUPLICATE for found, _ in related):
             return against[0], new
     return _by_weights(line, held, before)
+
+
+def _claimed(line: str) -> Iterator[str]:
+    """What a line claims, in the forms that a note may have: "has a cat called Soot" is "their cat is called Soot"."""
+    for claim in claims(line):
+        yield fact_of(claim)
+        if claim.startswith("'s "):
+            yield f"their {claim[3:]}"
 
 
 def _instead(line: str, old: str, new: str) -> bool:
@@ -244,7 +254,8 @@ def supports_correction(line: str, old: str, new: str) -> bool:
     said, before, after = map(telling_stems, (meant, old, new))
     fresh, gone = after - before, before - after
     own = fresh <= said and bool(fresh or gone & said) and fresh.isdisjoint(denied(read_words(meant), gone))
-    return own and not (_OTHER_PERSON.search(meant) and not _OTHER_PERSON.search(old)) and not is_moping(old, new)
+    others = (any(word.word in OTHERS for word in read_words(text)) for text in (meant, old))
+    return own and list(others) != [True, False] and not is_moping(old, new)
 
 
 def reworded(fact: str, said: str, most: int = LONGEST_LINE) -> str:

@@ -6,7 +6,8 @@ rephrasings that share no word.
 """
 
 import re
-from typing import NamedTuple
+from dataclasses import dataclass, field
+from itertools import zip_longest
 
 from forgetmenot.memory.facts import lexicon as lex
 from forgetmenot.text.caches import text_cache
@@ -71,36 +72,106 @@ _OWNERS = lex.as_set(
 _BEFORE_OWNER = lex.as_set("their his her the a older younger elder little big best twin ex oldest youngest")
 
 
-class Reading(NamedTuple):
-    """A fact taken apart. `content` holds stems in order, `names` those written with a capital letter.
+@dataclass(slots=True)
+class Reading:
+    """A fact taken apart. `content`: stems in order, with how they were written; `names`: those with a capital letter.
 
-    `polarity` is -1 where the fact says that something is not (or no longer) so. `tokens` is the fact in plain words,
-    `spelt` those of `content` as they were written. `aim`: something that is not reached yet ("is saving up for …");
-    `passive`: it was done to them ("was raided by …").
+    `tokens` is the fact in plain words. `aim`: something that is not reached yet ("is saving up for …"); `event`:
+    something that happens more than once; `one`: "a" or "an"; `passive`: it was done to them ("was raided by …").
     """
 
     tokens: str
-    content: tuple[str, ...]
-    spelt: tuple[str, ...]
-    names: frozenset[str]
-    numbers: tuple[str, ...]
-    mentions: tuple[str, ...]
-    polarity: int
-    ended: bool
-    never: bool
-    additive: bool
-    event: bool
-    aim: bool
-    one: bool
-    passive: bool
-    owner: str
+    content: dict[str, str] = field(default_factory=dict)
+    names: set[str] = field(default_factory=set)
+    numbers: list[str] = field(default_factory=list)
+    mentions: list[str] = field(default_factory=list)
+    negations: int = 0
+    ended: bool = False
+    never: bool = False
+    additive: bool = False
+    event: bool = False
+    aim: bool = False
+    one: bool = False
+    passive: bool = False
+    owner: str = ""
+
+    @property
+    def polarity(self) -> int:
+        """-1 where the fact says that something is not (or no longer) so; "never not …" says that it is."""
+        return -1 if self.negations % 2 else 1
+
+    def take(self, word: str, following: str, capitals: set[str]) -> None:
+        """Read one word, or the mark that stands for some."""
+        if word in _MARKS:
+            self._mark(word)
+        elif word[0] == "<":
+            self.mentions.append(word)
+        elif word[0].isdigit() or word[0] in "$€£" or (word in lex.NUMBERS and (following or word != "single")):
+            self._number(word, following)
+        else:
+            self._word(word, following, capitals)
+
+    def _mark(self, mark: str) -> None:
+        # what has ended is not so any more: it counts as a negation too
+        self.negations += mark in {lex.NOT, lex.NEVER, lex.DISLIKE, lex.ENDED}
+        self.ended |= mark in {lex.ENDED, lex.ANYMORE}
+        self.never |= mark == lex.NEVER
+        self.additive |= mark == lex.ALSO
+        self.aim |= mark == lex.AIM
+        if mark in {lex.LIKE, lex.DISLIKE}:
+            self.content[lex.LIKE] = lex.LIKE
+
+    def _number(self, word: str, following: str) -> None:
+        found = _NUMBER.fullmatch(lex.NUMBERS.get(word, word).replace(",", ""))
+        if not found:
+            self.content[word] = word  # "100%" is a category, not a count
+            return
+        value = str(int(float(found[1]) * 1000)) if found[2] and ":" not in found[1] else found[1]
+        before = next(reversed(self.content), "")
+        if word != "twice" and self._in_a_title(before, following, value):
+            self.content[f"{before}#{value}"] = f"{before}#{value}"
+        else:
+            self.numbers.append(value)
+
+    def _in_a_title(self, before: str, following: str, value: str) -> bool:
+        """Whether a number belongs to the name before it ("Dark Souls 3"), rather than counting something."""
+        if not before or before in _RANKS or not value.isdigit() or int(value) > 100 or before == lex.LIKE:
+            return False
+        if before in self.names and (not following or following in _BEFORE_NOUN):
+            return True
+        verbs = _TITLE_VERBS.intersection(self.content) or lex.LIKE in self.content
+        return bool(verbs) and before not in _TITLE_VERBS and (not following or following in _BEFORE_NOUN)
+
+    def _word(self, word: str, following: str, capitals: set[str]) -> None:
+        self.one |= word in {"a", "an"} and following not in _MARKS
+        # the month; in small letters it is a verb that says nothing
+        if word in capitals and word == "may":
+            self.content["may"] = word
+            return
+        root = _root(word)
+        if not root:
+            return
+        self.content.setdefault(root, word)
+        if word in capitals:
+            self.names.add(root)
 
 
 @text_cache(8_192)
 def read(fact: str) -> Reading:
     """Read one fact. Equal facts share one reading."""
     tokens, capitals = _tokens(fact)
-    return _Reader().read(tokens, capitals)
+    found, words = Reading(" ".join(tokens)), _rewrite(tokens, capitals)
+    if words and words[0][0] == "<":
+        found.mentions.append("first")  # who did it, not to whom
+    for word, following in zip_longest(words, words[1:], fillvalue=""):
+        found.take(word, following, capitals)
+    stems = {*found.content, *found.content.values()}
+    found.event = _WISHES.isdisjoint(tokens[:1]) and not lex.EVENTS.isdisjoint(stems)
+    found.passive = _PASSIVE.search(found.tokens) is not None
+    # whose fact it is, where it is not the subject's own: "brother lives in Berlin"
+    head = next((word for word in tokens if word not in _BEFORE_OWNER), "")
+    found.owner = stem(lex.SAME.get(head, head)) if head in _OWNERS else ""
+    return found
 
 
 def _tokens(fact: str) -> tuple[list[str], set[str]]:
@@ -120,12 +191,6 @@ def _tokens(fact: str) -> tuple[list[str], set[str]]:
                 word = _meant(word)
         tokens.append(word)
     return tokens, capitals
-
-
-def _owner(tokens: list[str]) -> str:
-    """Whose fact it is, where it is not the subject's own: "brother lives in Berlin"."""
-    head = next((word for word in tokens if word not in _BEFORE_OWNER), "")
-    return stem(lex.SAME.get(head, head)) if head in _OWNERS else ""
 
 
 @text_cache(32_768)
@@ -166,98 +231,6 @@ def _bare(word: str) -> str:
         word = word.replace("’", "'")
         word = word[:-2] if word.endswith("'s") else word.replace("'", "")
     return word
-
-
-class _Reader:
-    """Walks over the words of one fact once."""
-
-    def __init__(self) -> None:
-        self.content: dict[str, str] = {}
-        self.names: set[str] = set()
-        self.numbers: list[str] = []
-        self.mentions: list[str] = []
-        self.negations = 0
-        self.ended = self.never = self.additive = self.aim = self.one = False
-
-    def read(self, tokens: list[str], capitals: set[str]) -> Reading:
-        words = _rewrite(tokens, capitals)
-        if words and words[0][0] == "<":
-            self.mentions.append("first")  # who did it, not to whom
-        for index, word in enumerate(words):
-            self._take(word, words[index + 1] if index + 1 < len(words) else "", capitals)
-        return Reading(
-            tokens=" ".join(tokens),
-            content=tuple(self.content),
-            spelt=tuple(self.content.values()),
-            names=frozenset(self.names),
-            numbers=tuple(self.numbers),
-            mentions=tuple(self.mentions),
-            # "never not …" says that it is so
-            polarity=-1 if self.negations % 2 else 1,
-            ended=self.ended,
-            never=self.never,
-            additive=self.additive,
-            event=_WISHES.isdisjoint(tokens[:1]) and not lex.EVENTS.isdisjoint((*self.content, *self.content.values())),
-            aim=self.aim,
-            one=self.one,
-            passive=_PASSIVE.search(" ".join(tokens)) is not None,
-            owner=_owner(tokens),
-        )
-
-    def _take(self, word: str, following: str, capitals: set[str]) -> None:
-        if word in _MARKS:
-            self._mark(word)
-        elif word[0] == "<":
-            self.mentions.append(word)
-        elif word[0].isdigit() or word[0] in "$€£" or (word in lex.NUMBERS and (following or word != "single")):
-            self._number(word, following)
-        else:
-            self._word(word, following, capitals)
-
-    def _mark(self, mark: str) -> None:
-        self.negations += mark in {lex.NOT, lex.NEVER, lex.DISLIKE}
-        self.ended |= mark in {lex.ENDED, lex.ANYMORE}
-        # what has ended is not so any more: it counts as a negation too
-        self.negations += mark == lex.ENDED
-        self.never |= mark == lex.NEVER
-        self.additive |= mark == lex.ALSO
-        self.aim |= mark == lex.AIM
-        if mark in {lex.LIKE, lex.DISLIKE}:
-            self.content[lex.LIKE] = lex.LIKE
-
-    def _number(self, word: str, following: str) -> None:
-        found = _NUMBER.fullmatch(lex.NUMBERS.get(word, word).replace(",", ""))
-        if not found:
-            self.content[word] = word  # "100%" is a category, not a count
-            return
-        value = str(int(float(found[1]) * 1000)) if found[2] and ":" not in found[1] else found[1]
-        before = next(reversed(self.content), "")
-        if word != "twice" and self._in_a_title(before, following, value):
-            self.content[f"{before}#{value}"] = f"{before}#{value}"
-        else:
-            self.numbers.append(value)
-
-    def _in_a_title(self, before: str, following: str, value: str) -> bool:
-        """Whether a number belongs to the name before it ("Dark Souls 3"), rather than counting something."""
-        if not before or before in _RANKS or not value.isdigit() or int(value) > 100 or before == lex.LIKE:
-            return False
-        if before in self.names and (not following or following in _BEFORE_NOUN):
-            return True
-        verbs = _TITLE_VERBS.intersection(self.content) or lex.LIKE in self.content
-        return bool(verbs) and before not in _TITLE_VERBS and (not following or following in _BEFORE_NOUN)
-
-    def _word(self, word: str, following: str, capitals: set[str]) -> None:
-        self.one |= word in {"a", "an"} and following not in _MARKS
-        # the month; in small letters it is a verb that says nothing
-        if word in capitals and word == "may":
-            self.content["may"] = word
-            return
-        root = _root(word)
-        if not root:
-            return
-        self.content.setdefault(root, word)
-        if word in capitals:
-            self.names.add(root)
 
 
 _MARKS = frozenset({lex.NOT, lex.NEVER, lex.ENDED, lex.ANYMORE, lex.LIKE, lex.DISLIKE, lex.ALSO, lex.AIM})

@@ -119,7 +119,7 @@ def _leftovers(one: Reading, two: Reading) -> tuple[list[str], list[str], list[s
 
 def _forgive(one: Reading, two: Reading, mine: list[str], theirs: list[str], shared: list[str]) -> None:
     """Count as shared what is one word but for a slip, or for the space inside it."""
-    spelt = dict(zip((*one.content, *two.content), (*one.spelt, *two.spelt), strict=True))
+    spelt = one.content | two.content
     for some, others in ((mine, theirs), (theirs, mine)):
         for word in tuple(some):
             runs = ((word_,) for word_ in others), pairwise(others)
@@ -175,8 +175,8 @@ def _given_up(one: Reading, two: Reading, mine: list[str], theirs: list[str]) ->
     """Whether one fact tells the end of what the other one does: "studies physics", "dropped out of physics"."""
     active, over = (one, two) if two.ended else (two, one)
     only = (mine, theirs) if two.ended else (theirs, mine)
-    begins = active.content[:1]  # nothing, where every word says nothing: "is this"
-    return over.ended and only == (list(begins), []) and not lex.PURSUITS.isdisjoint(begins)
+    begins = list(active.content)[:1]  # nothing, where every word says nothing: "is this"
+    return over.ended and only == (begins, []) and not lex.PURSUITS.isdisjoint(begins)
 
 
 def _reached(one: Reading, two: Reading, mine: list[str], theirs: list[str], shared: list[str]) -> bool:

@@ -13,7 +13,6 @@ what is never stored is refused here too.
 import re
 from collections.abc import Sequence
 from dataclasses import replace
-from functools import partial
 from typing import NamedTuple
 
 from forgetmenot.domain.memory import EpisodeKind, Importance, Note, NoteStatus, Scope, SourceKind
@@ -74,8 +73,8 @@ async def remember(  # noqa: PLR0913  # what, of whom, by whom, under which rule
     """
     rules = privacy or PrivacySettings()
     trusted = subject_id is None and word.source is SourceKind.COMMAND  # moderators alone tell of the channel
-    check = partial(checked_fact, allowed=frozenset(rules.allow_categories), never=rules.never_store, links=trusted)
-    stored = check(await with_mentions(db, check(clean(fact))))  # before too: naming takes addresses apart
+    bare = checked_fact(clean(fact), rules, links=trusted)  # before too: naming takes addresses apart
+    stored = checked_fact(await with_mentions(db, bare), rules, links=trusted)
     # who may write without end (moderators, the dock) is trusted to know whom a note is about
     if word.most is not None and subject_id is not None and tells_of_another(stored, subject_id):
         raise FactRefused("about_a_person")
@@ -85,11 +84,9 @@ async def remember(  # noqa: PLR0913  # what, of whom, by whom, under which rule
         since = await note_merge.began_at(tx, stream, at)
         if word.most is not None and await episodes.requests_since(tx, by, since) >= word.most:
             raise FactRefused("enough_this_stream")
-        # by this key the episode goes when the line is cleared, and its note with it
-        key = episodes.key_of_line(line) if line else None
         verb = "corrected what is known" if word.source is SourceKind.SELF_CLAIM else "asked to remember"
         about = mention(subject_id) if subject_id is not None else "the channel"
-        episode = await _own_episode(tx, f"{verb} about {about}: {stored}", subject_id, by, at, stream, key)
+        episode = await _own_episode(tx, f"{verb} about {about}: {stored}", subject_id, by, at, line)
         new = NewNote(
             scope=scope or (Scope.VIEWER if subject_id is not None else Scope.CHANNEL),
             subject_id=subject_id,
@@ -113,14 +110,14 @@ async def remember(  # noqa: PLR0913  # what, of whom, by whom, under which rule
     return note
 
 
-async def _own_episode(  # all that it holds
-    tx: Transaction, summary: str, subject_id: str | None, by: str, at: int, stream: int | None, key: str | None = None
-) -> int:
+async def _own_episode(tx: Transaction, summary: str, subject_id: str | None, by: str, at: int, line: str) -> int:
     """Write the one-line episode that is the evidence of what `by` did; its id."""
     subjects = (subject_id,) if subject_id is not None else ()
     people = tuple(dict.fromkeys((by, *subjects, *ids_in(summary))))
-    summary = f"{mention(by)} {summary}"
-    return await episodes.insert_own(tx, OwnEpisode(EpisodeKind.COMMAND, summary, at, people, key, stream, by), at)
+    # by this key the episode goes when the line is cleared, and its note with it
+    key, stream = episodes.key_of_line(line) if line else None, await streams.open_id(tx)
+    told = OwnEpisode(EpisodeKind.COMMAND, f"{mention(by)} {summary}", at, people, key, stream, by)
+    return await episodes.insert_own(tx, told, at)
 
 
 async def _live(tx: Transaction, note_id: int) -> Note:
@@ -184,9 +181,7 @@ async def edit(
     `fact` names people as `<@id>`. `links`: whether it may hold some. `line`: as in `remember`. Scope, subject, end,
     pin and persona stay.
     """
-    stored = checked_fact(
-        clean(fact), allowed=frozenset(privacy.allow_categories), never=privacy.never_store, links=links
-    )
+    stored = checked_fact(clean(fact), privacy, links=links)
     async with db.write() as tx:
         old = await _live(tx, note_id)
         await _refuse_line(tx, old.subject_id, by, line)
@@ -198,8 +193,7 @@ async def edit(
         held = [note for note in await notes.of_subject(tx, about, LIVE) if note.id != old.id]
         stream = await streams.open_id(tx)
         of_whom = "" if about is None else f" about {mention(about)}"
-        key = episodes.key_of_line(line) if line else None
-        episode_id = await _own_episode(tx, f"corrected a note{of_whom}: {stored}", about, by, at, stream, key)
+        episode_id = await _own_episode(tx, f"corrected a note{of_whom}: {stored}", about, by, at, line)
         kept = {name: getattr(old, name) for name in _KEPT_IN_AN_EDIT}
         confidence = max(old.confidence, TOLD_CONFIDENCE)
         new = NewNote(
@@ -238,8 +232,8 @@ async def retract_by_word(db: Database | Transaction, note_id: int, *, by: str, 
             raise FactRefused("pinned")
         await _refuse_line(tx, note.subject_id, by, line)
         about = mention(note.subject_id) if note.subject_id is not None else "the channel"
-        summary, key = f"said that a note about {about} no longer holds", episodes.key_of_line(line)
-        episode = await _own_episode(tx, summary, note.subject_id, by, at, await streams.open_id(tx), key)
+        summary = f"said that a note about {about} no longer holds"
+        episode = await _own_episode(tx, summary, note.subject_id, by, at, line)
         await notes.add_evidence(tx, Stance(note_id, episode, "contradicted", by, addressed=False, at=at))
         await notes.set_status(tx, note, NoteStatus.RETRACTED, at=at, cause=reason("no_longer_holds"))
 

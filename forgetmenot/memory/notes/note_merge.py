@@ -22,7 +22,6 @@ from forgetmenot.store.notes import NewNote, Stance
 from forgetmenot.text.removal import traces
 
 LIVE = (NoteStatus.ACTIVE, NoteStatus.STALE)
-COMPARED_ON_THE_LOOP = 30
 LOOKED_BACK = 500
 """So many replaced notes of somebody are looked through for one that said the same: it is done inside a transaction."""
 HALF_A_DAY_MS = 43_200_000
@@ -58,11 +57,10 @@ class ClaimSource(NamedTuple):
 
 
 class MergeResult(NamedTuple):
-    """What became of a claim: added, confirmed, superseded or reactivated; the note that stands now, and the other."""
+    """What became of a claim: added, confirmed, superseded or reactivated; and the note that stands now."""
 
     kind: str
     note_id: int
-    replaced: int | None = None
 
 
 async def merge_claim(
@@ -81,7 +79,7 @@ async def _believe(
 ) -> MergeResult:
     old = None if instead_of is None else _among(known, instead_of)
     # its own last, for of two the last counts: a note of one persona takes nothing from the others
-    related = await _related(sorted(known, key=lambda note: note.persona == new.persona), new.fact)
+    related = dict(await _compared(sorted(known, key=lambda note: note.persona == new.persona), new.fact))
     same, rivals = related.get(Relation.DUPLICATE), (old, related.get(Relation.CONFLICT), await _revised(known, new))
     rival = next((note for note in rivals if note is not None and note.persona == new.persona), None)
     if new.source_kind is not SourceKind.COMMAND:
@@ -138,20 +136,9 @@ async def _revised(known: Sequence[Note], new: NewNote) -> Note | None:
     return found[0] if found else None
 
 
-async def _related(known: Sequence[Note], fact: str) -> dict[Relation, Note]:
-    """The newest note of each relation to a fact."""
-    return dict(await _compared(known, fact))
-
-
 async def _compared(known: Sequence[Note], fact: str) -> list[tuple[Relation, Note]]:
-    """What a fact is to each note. Many notes are compared in a thread: the loop is not held."""
-    if len(known) > COMPARED_ON_THE_LOOP:
-        return await asyncio.to_thread(_relations, known, fact)
-    return _relations(known, fact)
-
-
-def _relations(known: Sequence[Note], fact: str) -> list[tuple[Relation, Note]]:
-    return [(relate(note.fact, fact), note) for note in known]
+    """What a fact is to each note. In a thread: the loop is not held by many notes."""
+    return await asyncio.to_thread(lambda: [(relate(note.fact, fact), note) for note in known])
 
 
 async def confirm(tx: Transaction, note_id: int, new: NewNote, origin: ClaimSource, *, now: int) -> MergeResult:
@@ -175,7 +162,7 @@ async def _take_as_same(
     if old is None or old.id == same.id or not may_replace(new.source_kind, old, official=origin.official):
         return MergeResult("confirmed", same.id)
     await _replace(tx, old, same.id, origin, now)
-    return MergeResult("superseded", same.id, old.id)
+    return MergeResult("superseded", same.id)
 
 
 async def _replace(tx: Transaction, old: Note, note_id: int, origin: ClaimSource, now: int) -> None:
@@ -200,7 +187,7 @@ async def _supersede(tx: Transaction, old: Note, new: NewNote, origin: ClaimSour
     else:
         note_id = await _write(tx, new, origin, cause=REPLACES, now=now)
     await _replace(tx, old, note_id, origin, now)
-    return MergeResult("superseded" if former is None else TAKE_BACK, note_id, old.id)
+    return MergeResult("superseded" if former is None else TAKE_BACK, note_id)
 
 
 async def began_at(tx: Transaction, stream_id: int | None, now: int) -> int:
@@ -212,7 +199,7 @@ async def _former(tx: Transaction, new: NewNote) -> Note | None:
     """The superseded note that said the same once."""
     held = await notes.of_subject(tx, new.subject_id, (NoteStatus.SUPERSEDED,))
     gone = [note for note in held if note.persona == new.persona]
-    return (await _related(gone[-LOOKED_BACK:], new.fact)).get(Relation.DUPLICATE)
+    return dict(await _compared(gone[-LOOKED_BACK:], new.fact)).get(Relation.DUPLICATE)
 
 
 async def _bring_back(tx: Transaction, former: Note, old: Note, new: NewNote, origin: ClaimSource, now: int) -> int:
@@ -229,7 +216,7 @@ async def _refuse_retracted(tx: Transaction, new: NewNote) -> None:
     if new.source_kind in {SourceKind.SELF_CLAIM, SourceKind.COMMAND}:
         return
     gone = await notes.of_subject(tx, new.subject_id, (NoteStatus.RETRACTED,))
-    if Relation.DUPLICATE in await _related(gone, new.fact):
+    if Relation.DUPLICATE in dict(await _compared(gone, new.fact)):
         raise FactRefused("retracted")
 
 

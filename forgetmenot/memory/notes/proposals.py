@@ -9,10 +9,9 @@ What is remembered already is not known here; memory/notes/note_merge knows it.
 
 import json
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
-from functools import partial
 from itertools import islice
 from typing import Annotated, Any, NamedTuple, TypeVar
 
@@ -22,6 +21,7 @@ from msgspec import Meta
 from forgetmenot.domain.memory import Importance, Lifetime, Scope, SourceKind
 from forgetmenot.memory.grounding import Evidence
 from forgetmenot.memory.text_gate import claim_fault, text_fault
+from forgetmenot.settings.schema import PrivacySettings
 from forgetmenot.text.clean import clean
 from forgetmenot.text.dates import without_moments
 from forgetmenot.text.mentions import MENTION, ids_in, mention
@@ -79,7 +79,7 @@ _TALK = re.compile(
     re.IGNORECASE,
 )
 """What somebody did in the talk itself, or that they were there: no fact about them."""
-_LIST = re.compile(r'\s*\{\s*"notes"\s*:\s*\[\s*')
+_LIST = re.compile(r'"notes"\s*:\s*\[\s*')
 _NEXT = re.compile(r"\s*,\s*")
 _PLACES = {"channel": Scope.CHANNEL, "bit": Scope.RUNNING_BIT}
 
@@ -150,8 +150,7 @@ class Screen:
     evidence: Evidence
     chat: bool
     min_confidence: float
-    allowed: frozenset[str] = frozenset()
-    never: tuple[str, ...] = ()
+    privacy: PrivacySettings
 
 
 @dataclass(frozen=True, slots=True)
@@ -181,45 +180,27 @@ class FactRefused(Exception):
 
 
 def proposals(text: str) -> list[object] | None:
-    """The notes in a model's answer, not yet looked at, each once; None where the answer is no such object.
+    """The notes in a model's answer, not yet looked at; None where it holds no list of them.
 
-    Of a list that was cut off at the limit, the whole ones.
+    Of a list that was cut off at the limit, the whole ones, and none from the first that was there before: a small
+    model that repeats itself repeats for ever.
     """
-    try:
-        answer = json.loads(text)
-    except ValueError:
-        return _begun(text)
-    except RecursionError:
-        return None
-    changes = answer.get("notes") if isinstance(answer, dict) else None
-    return _each_once(changes) if isinstance(changes, list) else None
-
-
-def _begun(text: str) -> list[object] | None:
-    found = _LIST.match(text)
+    found, decoder = _LIST.search(text), json.JSONDecoder()
+    at = found.end() if found else 0
+    if found and text.startswith("]", at):
+        return []
     changes: list[object] = []
-    # the answer was cut off at its token limit: the notes before the cut are whole
-    decoder, at = json.JSONDecoder(), found.end() if found else 0
     while found:
         try:
             change, at = decoder.raw_decode(text, at)
         except (ValueError, RecursionError):
             break
+        if change in changes:
+            break
         changes.append(change)
         found = _NEXT.match(text, at)
         at = found.end() if found else at
-    return _each_once(changes) or None
-
-
-def _each_once(changes: list[object]) -> list[object]:
-    """The changes up to the first that was there before: a small model that repeats itself repeats for ever."""
-    seen: set[str] = set()
-    for at, change in enumerate(changes):
-        key = repr(change)
-        if key in seen:
-            return changes[:at]
-        seen.add(key)
-    return changes
+    return changes or None
 
 
 def screened(raw: object, screen: Screen) -> ProposedChange:
@@ -327,25 +308,28 @@ def _fact(proposed: Proposed, screen: Screen, subject: NoteSubject | None) -> st
         named = without_moments(named)  # it will be read on days when "last week" is another one
     if in_uncovered_language(named):
         raise FactRefused("sensitive:language")
-    return checked_fact(named, allowed=screen.allowed, never=screen.never)
+    return checked_fact(named, screen.privacy)
 
 
-def checked_fact(
-    fact: str, *, allowed: frozenset[str] = frozenset(), never: Sequence[str] = (), links: bool = False
-) -> str:
+def checked_fact(fact: str, privacy: PrivacySettings, *, links: bool = False) -> str:
     """A fact of fit length, free of what is never stored; `links`: it may name an address. Raises FactRefused."""
     bare = MENTION.sub("somebody", fact)
     if not SHORTEST <= len(bare) <= LONGEST:
         raise FactRefused("length")
     if _LABEL.search(bare):
         raise FactRefused("forged_label")
-    category = sensitive_category(bare, allow=allowed, extra=tuple(never))
+    category = never_stored(bare, privacy)
     if category is not None:
         raise FactRefused(f"sensitive:{category}")
     fault = text_fault(fact, links=links)
     if fault is not None:
         raise FactRefused("link" if fault == "link" else f"claim:{fault}")
     return fact
+
+
+def never_stored(text: str, privacy: PrivacySettings) -> str | None:
+    """The category that keeps a text out of the memory, or None."""
+    return sensitive_category(text, allow=frozenset(privacy.allow_categories), extra=privacy.never_store)
 
 
 def _other_words(fact: str, asked_with: tuple[str, ...]) -> tuple[str, ...]:
@@ -366,6 +350,5 @@ def _words(value: object, screen: Screen) -> tuple[str, ...]:
     fit = dict.fromkeys(
         word.casefold() for word in found if 2 <= len(word) <= LONGEST_WORD and not _PERSON.search(word)
     )
-    sensitive = partial(sensitive_category, allow=screen.allowed, extra=tuple(screen.never))
-    kept = (word for word in fit if sensitive(word) is None and claim_fault(word) is None)
+    kept = (word for word in fit if never_stored(word, screen.privacy) is None and claim_fault(word) is None)
     return tuple(islice(kept, WORDS_KEPT))

@@ -64,7 +64,8 @@ async def test_hidden_people_what_is_left_alone_and_cleared_lines_stay_out(world
     await world.episode("A secret was out.", {}, dirty)
     async with world.db.write() as tx:
         await viewers.set_banned(tx, "2", world.clock.now())
-        await tx.execute("UPDATE episodes SET dirty_at = 1 WHERE stream_id = ?", (dirty,))
+        rows = await tx.rows("UPDATE episodes SET dirty_at = 1 WHERE stream_id = ? RETURNING id", (dirty,))
+        await streams.forget_recaps(tx, [row[0] for row in rows])
     await suppression.suppress(world.db, None, "election", by="9", at=0)
     assert (await asked(world)).sentences == ("Carol baked bread.",)
 

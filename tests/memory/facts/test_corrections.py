@@ -8,8 +8,7 @@ from pathlib import Path
 import pytest
 
 from forgetmenot.domain.memory import Note
-from forgetmenot.memory.facts.correction_features import Pairing
-from forgetmenot.memory.facts.corrections import Before, corrected, likeliest_values, supports_correction
+from forgetmenot.memory.facts.corrections import Before, corrected, supports_correction
 from forgetmenot.text.classifier import classifier
 from forgetmenot.text.statements import meant_part, stated_part
 from forgetmenot.text.words import words
@@ -19,12 +18,9 @@ LINES = Path(__file__).parents[2] / "data" / "correction_lines.tsv"
 PAIRS = Path(__file__).with_name("pairs.txt")
 KNOWN = (
     "lives in Oslo", "plays the viola", "has a driving test on Monday", "likes tea", "has 3 cats and 2 dogs",
+    "has a horse called Miso",
     "has a desk with two monitors and brown switches",
 )  # fmt: skip
-
-
-def test_a_fact_without_words_has_no_value() -> None:
-    assert likeliest_values(classifier("corrections"), Pairing("cello, not viola!", "– – –")) is None
 
 
 @pytest.mark.parametrize(
@@ -34,6 +30,7 @@ def test_a_fact_without_words_has_no_value() -> None:
         ("cello, not viola!", "plays the cello"),
         ("not the viola, the cello", "plays the cello"),
         ("my test got moved, it's Thursday now", "has a driving test on Thursday"),
+        ("my horse is called Soot", "their horse is called Soot"),
         ("I live in Oslo", None),  # known
         ("I like coffee", None),  # new, but contradicts nothing
         ("the race moved to Friday", None),  # about something else

@@ -8,7 +8,7 @@ from forgetmenot.clock import MINUTE
 from forgetmenot.domain.chat import ChatEvent, Redaction
 from forgetmenot.memory.erasure import forget_fact
 from forgetmenot.memory.heard_facts import OWN_WORD, SpokenCorrections, heard_facts
-from forgetmenot.memory.notes.edits import pin, remember, undo
+from forgetmenot.memory.notes.edits import remember, undo
 from forgetmenot.settings.schema import PrivacySettings
 from forgetmenot.store import notes, opt_outs
 from forgetmenot.text.mentions import MENTION
@@ -118,14 +118,6 @@ async def test_typed_brackets_name_nobody(room: Room, typed: str) -> None:
     assert [fact for fact in await room.known() if MENTION.search(fact)] == []
 
 
-async def test_nobody_corrects_what_is_known_of_somebody_else_or_the_channel(room: Room) -> None:
-    await room.know(BOB, "drives a Fiat")
-    await remember(room.channel.db, None, "movie night is on Friday", by=BOB, at=room.channel.clock.now())
-    for text in ("bob sold the fiat last week", "no more Fiat, sold it", "movie night moved to Monday"):
-        await room.say(text)
-    assert (await room.known(BOB), await room.known(None)) == (["drives a Fiat"], ["movie night is on Friday"])
-
-
 @pytest.mark.parametrize(
     ("text", "ends"),
     [
@@ -141,14 +133,6 @@ async def test_the_streamer_ends_a_note_about_the_channel(room: Room, text: str,
     said = replace(line("bob", text, at=room.channel.clock.now()), badges=frozenset({"broadcaster"}))
     await room.read.take(said, said.text)
     assert (len(await room.known(None)) == 1) is ends
-
-
-async def test_a_pinned_note_stays(room: Room) -> None:
-    note = await room.know(ALICE, "drives a Fiat")
-    await pin(room.channel.db, note, at=room.channel.clock.now())
-    for text in ("no more Fiat, sold it", "I drive a Volvo now, not the Fiat"):
-        await room.say(text)
-    assert await room.known() == ["drives a Fiat"]
 
 
 async def test_a_line_of_somebody_who_opted_out_changes_nothing(room: Room) -> None:
