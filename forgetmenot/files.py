@@ -93,7 +93,10 @@ def write_own(path: Path, data: bytes, flags: int = 0, *, at: int = 0) -> None:
         os.fsync(file.fileno())
 
 
-def end_of_lines(held: bytes) -> int:
-    """Where the next line goes in a file whose space was taken in advance, with empty lines."""
+def end_of_lines(held: bytes) -> tuple[int, bytes]:
+    """Where the next line goes in a file whose space was taken in advance, with empty lines; and what comes before it.
+
+    A line that a crash cut through stays a line of its own.
+    """
     end = len(held.rstrip())
-    return end + 1 if end else 0  # what a crash cut through stays a line of its own
+    return end, b"\n" if end else b""

@@ -10,6 +10,7 @@ from collections.abc import AsyncIterator
 from pathlib import Path
 
 from forgetmenot.secret_store import Account, Token, TokenStore, login_folder
+from tests.loopback_servers import fixtures
 from tests.loopback_servers.twitch import TwitchSim
 
 BOT = "keeper"
@@ -68,11 +69,10 @@ def log_in(
 
     Without `scopes` it may do everything.
     """
-    granted = sim.grant(login, *scopes)
-    token = Token(granted.access, granted.refresh)
-    if named:
-        token = Token(granted.access, granted.refresh, granted.user_id, login, tuple(granted.scopes))
-    TokenStore(login_folder(folder / "m.sqlite3"), use_keyring=False).save(Account.BOT, token)
+    store = TokenStore(login_folder(folder / "m.sqlite3"), use_keyring=False)
+    token = fixtures.log_in(sim, store, login, *scopes)
+    if not named:
+        store.save(Account.BOT, Token(token.access, token.refresh))
     return token
 
 

@@ -131,6 +131,21 @@ def watch_channel(bot: Bot, account: TwitchAccount) -> None:
 
 
 BORDER = 2  # modules around a QR code
+TRIES, PAUSE_S = 5, 1.0
+
+
+async def finish_login(
+    settings: Callable[[], Settings], store: TokenStore, account: Account, code: DeviceCode, scopes: tuple[str, ...]
+) -> Token:
+    """Wait until the code is typed, keep the log-in, and learn whose it is. Raises TwitchError, OSError."""
+    token = await finish_device_login(settings(), code, scopes)
+    await asyncio.to_thread(store.save, account, token)  # before anything else can go wrong: the code is spent
+    login = Login(account=account, store=store, settings=settings, clock=SystemClock())
+    for _ in range(TRIES):
+        with contextlib.suppress(TwitchError):  # an error at this point does not undo the log-in
+            return await login.validate()
+        await asyncio.sleep(PAUSE_S)
+    return token
 
 
 @dataclass(slots=True)
@@ -171,11 +186,7 @@ class DeviceLogin:
     async def _finish(self, pending: PendingLogin, scopes: tuple[str, ...]) -> None:
         say = in_language(self._settings().bot.language)
         try:
-            token = await finish_device_login(self._settings(), pending.code, scopes)
-            await asyncio.to_thread(self._store.save, pending.account, token)  # first: the code is spent
-            session = Login(account=pending.account, store=self._store, settings=self._settings, clock=SystemClock())
-            with contextlib.suppress(TwitchError):
-                token = await session.validate()
+            token = await finish_login(self._settings, self._store, pending.account, pending.code, scopes)
         except TwitchError:
             pending.line = say("setup.code_expired")
         except OSError as error:

@@ -132,18 +132,14 @@ class _Session:
     shows_chat: bool = False
 
 
-async def run_live(settings: LiveSettings, path: Path, report: Callable[[str], None]) -> None:
-    """`forgetmenot run`. Raises expected errors at start; later ones are reported and survived."""
+async def run_live(settings: LiveSettings, path: Path, report: Callable[[str], None], *, listen: bool = False) -> None:
+    """`forgetmenot run`, or `listen`: reads without an account, and shows chat, until it is ended.
+
+    Raises expected errors at start; later ones are reported and survived.
+    """
     check_channel(settings())
     with on_signals() as ending:
-        await _run(_Session(settings, path, report, ending.asked))
-
-
-async def listen_live(settings: LiveSettings, path: Path, report: Callable[[str], None]) -> None:
-    """`forgetmenot listen`: reads without an account, and shows chat, until it is ended. Raises SettingsError."""
-    check_channel(settings())
-    with on_signals() as ending:
-        await _listen(_Session(settings, path, report, ending.asked, shows_chat=True))
+        await (_listen if listen else _run)(_Session(settings, path, report, ending.asked, shows_chat=listen))
 
 
 async def start_live(

@@ -23,15 +23,6 @@ LARGEST_LIST = 512 * 1024
 LONGEST_SENTENCE = 200
 
 
-class ModelStep(Struct, frozen=True, forbid_unknown_fields=True):
-    """Where words come from. An empty `key` keeps the one that is kept already."""
-
-    provider: Provider
-    base_url: str = ""
-    model: str = ""
-    key: str = ""
-
-
 async def said_by(
     now: ModelSettings,
     values: Mapping[str, str],
@@ -73,20 +64,19 @@ async def local_programs() -> list[dict[str, object]]:
     ]
 
 
-def model_values(step: ModelStep, now: ModelSettings, say: Language) -> dict[str, str]:
+def model_values(provider: Provider, base_url: str, model: str, now: ModelSettings, say: Language) -> dict[str, str]:
     """The settings of the table [model] that a choice means. Raises InputError."""
-    if step.provider is Provider.GEMINI:
+    if provider is Provider.GEMINI:
         named = now if now.provider is Provider.GEMINI else ModelSettings()
-        models = {"reply_model": step.model or named.reply_model, "memory_model": named.memory_model}
+        models = {"reply_model": model or named.reply_model, "memory_model": named.memory_model}
         base_url = now.base_url if now.provider is Provider.GEMINI else ""
-        return {"provider": step.provider.value, "base_url": base_url, **models}
-    if not step.model.strip():
+        return {"provider": provider.value, "base_url": base_url, **models}
+    model, base_url = model.strip(), base_url.strip().rstrip("/")
+    if not model:
         raise InputError(say("setup.choose_model"))
-    if not step.base_url.strip():
+    if not base_url:
         raise InputError(say("setup.no_address"))
-    model = step.model.strip()
-    values = {"provider": step.provider.value, "base_url": step.base_url.strip().rstrip("/")}
-    return {**values, "reply_model": model, "memory_model": model}
+    return {"provider": provider.value, "base_url": base_url, "reply_model": model, "memory_model": model}
 
 
 async def models_at(base_url: str) -> list[str] | None:

@@ -176,7 +176,7 @@ class ScenarioPlayer:
     async def stop(self) -> None:
         """Close it."""
         await self._stack.aclose()
-        self._bot = None
+        self._stack, self._bot = AsyncExitStack(), None
 
     async def know(self, line: str) -> Note:
         """Write a note: `alice: lives in Oslo`, `channel: …`."""
@@ -240,6 +240,8 @@ class ScenarioPlayer:
 
     async def seen(self, name: str, who: str) -> list[str]:
         """The texts that an expectation of this name (one of SEEN) looks at."""
+        if name in FACTS:
+            return await self._facts(who, *FACTS[name])
         texts: list[str] = await getattr(self, f"seen_{name}")(who)
         return texts
 
@@ -288,7 +290,6 @@ class ScenarioPlayer:
     async def order_restart(self, _rest: str = "") -> None:
         """The program is stopped and started again."""
         await self.stop()
-        self._stack = AsyncExitStack()
         await self.start(live=False)
 
     async def order_backup(self, _rest: str = "") -> None:
@@ -299,7 +300,6 @@ class ScenarioPlayer:
         """Put the copy in the memory's place."""
         await self.stop()
         await backups.restore(self.path.with_name("copy.sqlite3"), self.path, now=self.clock.now(), keep=0)
-        self._stack = AsyncExitStack()
         await self.start(live=False)
 
     async def order_stream(self, which: str) -> None:
@@ -371,18 +371,6 @@ class ScenarioPlayer:
         names = await viewers.names(self.bot.db, known)
         return [show(text, names) for text in texts]
 
-    async def seen_note(self, about: str = "") -> list[str]:
-        """What is known."""
-        return await self._facts(about, NoteStatus.ACTIVE, NoteStatus.STALE)
-
-    async def seen_superseded(self, about: str = "") -> list[str]:
-        """What was replaced."""
-        return await self._facts(about, NoteStatus.SUPERSEDED)
-
-    async def seen_retracted(self, about: str = "") -> list[str]:
-        """What was taken back."""
-        return await self._facts(about, NoteStatus.RETRACTED)
-
     async def seen_episode(self, _who: str = "") -> list[str]:
         """All summaries of chat."""
         last = await self.bot.db.highest_id("episodes")
@@ -440,4 +428,10 @@ class ScenarioPlayer:
 
 
 ORDERS = [name.removeprefix("order_") for name in vars(ScenarioPlayer) if name.startswith("order_")]
-SEEN = [name.removeprefix("seen_") for name in vars(ScenarioPlayer) if name.startswith("seen_")]
+FACTS = {
+    "note": (NoteStatus.ACTIVE, NoteStatus.STALE),
+    "superseded": (NoteStatus.SUPERSEDED,),
+    "retracted": (NoteStatus.RETRACTED,),
+}
+"""What is known, was replaced, was taken back of somebody or the channel."""
+SEEN = [*FACTS, *(name.removeprefix("seen_") for name in vars(ScenarioPlayer) if name.startswith("seen_"))]

@@ -8,20 +8,20 @@ Guarantees:
 
 import asyncio
 import contextlib
+import inspect
 import re
 from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
 from itertools import islice
 from pathlib import Path
-from typing import Any
+from typing import Any, get_type_hints
 
 import msgspec
-from msgspec import Struct
 
 from forgetmenot.app import autostart
 from forgetmenot.app.account import DeviceLogin
 from forgetmenot.app.bot import Bot
 from forgetmenot.app.control import BotControl, check_settings, try_out
-from forgetmenot.app.model_choice import LOCAL_PROGRAMS, ModelStep, local_programs, model_values, models_at, said_by
+from forgetmenot.app.model_choice import LOCAL_PROGRAMS, local_programs, model_values, models_at, said_by
 from forgetmenot.clock import HOUR
 from forgetmenot.errors import InputError, TwitchRefused
 from forgetmenot.languages import Language, in_language, languages
@@ -41,58 +41,6 @@ REDIRECT = "http://localhost"
 CONSOLE = "https://dev.twitch.tv/console/apps/create"
 MOST_LINES = 3
 Answer = Mapping[str, object]
-
-
-class ChannelStep(Struct, frozen=True, forbid_unknown_fields=True):
-    """The channel's name, or its whole address."""
-
-    channel: str
-
-
-class CharacterStep(Struct, frozen=True, forbid_unknown_fields=True):
-    """Who the bot is; `text` is what a viewer says to it, for a sample."""
-
-    name: str
-    persona: str
-    text: str = ""
-
-
-class ClientStep(Struct, frozen=True, forbid_unknown_fields=True):
-    """The client id of a Twitch app."""
-
-    client_id: str
-
-
-class LoginStep(Struct, frozen=True, forbid_unknown_fields=True):
-    """Whose account signs in, and whether with every right that the settings need or with those for chatting alone."""
-
-    account: Account = Account.BOT
-    every_right: bool = False
-
-
-class ModeStep(Struct, frozen=True, forbid_unknown_fields=True):
-    """How much the bot says by itself. `sure`: the question was answered with yes."""
-
-    mode: Mode
-    sure: bool = False
-
-
-class SettingStep(Struct, frozen=True, forbid_unknown_fields=True):
-    """One setting."""
-
-    table: str
-    key: str
-    value: Any
-
-
-class SwitchStep(Struct, frozen=True, forbid_unknown_fields=True):
-    """On or off."""
-
-    on: bool
-
-
-class NoInput(Struct, frozen=True, forbid_unknown_fields=True):
-    """A step that takes nothing."""
 
 
 class SetupService:
@@ -133,11 +81,11 @@ class SetupService:
             raise InputError(self._say("setup.no_step"))
         shape, do = _STEPS[step]
         try:
-            asked = msgspec.json.decode(body or b"{}", type=shape)
+            given = msgspec.json.decode(body or b"{}", type=shape)
         except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
-            raise InputError(self._say("setup.not_understood")) from None
+            raise InputError(self._say("reason.request_odd")) from None
         generation = self._settings.generation
-        done = await do(self, asked)
+        done = await do(self, **msgspec.structs.asdict(given))
         return {**done, "restarting": self._restarts and self._settings.generation != generation}
 
     @property
@@ -207,7 +155,7 @@ class SetupService:
         db = self._bot().db
         facts = await heard_facts(db, self._settings().privacy, limit=5)
         names = await viewers.names(db, {one.viewer_id for one in facts})
-        somebody = self._say("setup.somebody")
+        somebody = self._say("reason.somebody")
         return [{"who": names.get(one.viewer_id, somebody), "fact": one.fact, "at": one.at} for one in facts]
 
     def _has_key(self) -> bool:
@@ -226,9 +174,9 @@ class SetupService:
 
     # ── channel ─────────────────────────────────────────────────────────────────────────────
 
-    async def set_channel(self, step: ChannelStep) -> Answer:
-        """From the next moment on it listens there."""
-        login = login_of(channel_of(step.channel))
+    async def set_channel(self, channel: str) -> Answer:
+        """From the next moment on it listens there. `channel`: its name, or its whole address."""
+        login = login_of(channel_of(channel))
         if not login or not is_login(login):
             raise InputError(self._say("setup.no_channel"))
         if login == self._settings().twitch.channel:
@@ -238,51 +186,54 @@ class SetupService:
 
     # ── character ───────────────────────────────────────────────────────────────────────────
 
-    async def set_character(self, step: CharacterStep) -> Answer:
+    async def set_character(self, name: str, persona: str) -> Answer:
         """Keep name and character."""
-        if not step.name.strip():
+        if not name.strip():
             raise InputError(self._say("setup.no_name"))
-        await self._change({("bot", "name"): step.name.strip(), ("bot", "persona"): step.persona.strip()})
-        return self._done("character_saved", name=step.name.strip())
+        await self._change({("bot", "name"): name.strip(), ("bot", "persona"): persona.strip()})
+        return self._done("character_saved", name=name.strip())
 
-    async def sample(self, step: CharacterStep) -> Answer:
-        """What this character would say, by the model that is set; nothing is saved. Raises ModelError."""
+    async def sample(self, name: str, persona: str, text: str = "") -> Answer:
+        """What this character would say to a viewer's text, by the model that is set. Raises ModelError."""
         settings = self._settings()
         if settings.model.provider is Provider.OFFLINE:
             return {"ok": True, "text": self._say("setup.no_sample"), "model": ""}
-        who = msgspec.structs.replace(settings.bot, name=step.name.strip() or settings.bot.name, persona=step.persona)
+        who = msgspec.structs.replace(settings.bot, name=name.strip() or settings.bot.name, persona=persona)
         changed = msgspec.structs.replace(settings, bot=who)
         check_settings(changed)
-        preview = await try_out(self._bot(), "viewer", step.text.strip() or self._say("setup.sample"), changed)
+        preview = await try_out(self._bot(), "viewer", text.strip() or self._say("setup.sample"), changed)
         return {"ok": True, "text": preview["text"], "model": preview["model"]}
 
     # ── model ───────────────────────────────────────────────────────────────────────────────
 
-    async def find_programs(self, _step: NoInput) -> Answer:
+    async def find_programs(self) -> Answer:
         """Programs on this computer that serve a model, with the models they list."""
         return {"ok": True, "programs": await local_programs()}
 
-    async def list_models(self, step: ModelStep) -> Answer:
+    async def list_models(self, base_url: str) -> Answer:
         """The models that one address lists."""
-        address = step.base_url.strip().rstrip("/")
+        address = base_url.strip().rstrip("/")
         if not address:
             raise InputError(self._say("setup.no_address"))
         address = address if "://" in address else f"http://{address}"
-        for base_url in (address, f"{address}/v1"):
-            if (models := await models_at(base_url)) is not None:
-                return {"ok": True, "base_url": base_url, "models": models}
+        for place in (address, f"{address}/v1"):
+            if (models := await models_at(place)) is not None:
+                return {"ok": True, "base_url": place, "models": models}
         raise InputError(self._say("setup.nothing_answers", address=address))
 
-    async def set_model(self, step: ModelStep) -> Answer:
-        """Ask the model for one sentence, and keep the choice if it answers. Raises ModelError, SettingsError."""
-        if step.provider is Provider.OFFLINE:
-            await self._change({("model", "provider"): step.provider.value})
+    async def set_model(self, provider: Provider, base_url: str = "", model: str = "", key: str = "") -> Answer:
+        """Ask the model for one sentence, and keep the choice if it answers. Raises ModelError, SettingsError.
+
+        An empty `key` keeps the one that is kept already.
+        """
+        if provider is Provider.OFFLINE:
+            await self._change({("model", "provider"): provider.value})
             return self._done("no_model_saved")
-        values = model_values(step, self._settings().model, self._say)
-        key = step.key.strip()
+        values = model_values(provider, base_url, model, self._settings().model, self._say)
+        key = key.strip()
         if key and not (key.isascii() and key.isprintable()):
             raise InputError(self._say("setup.odd_key"))
-        if step.provider is Provider.GEMINI and not key and not await asyncio.to_thread(self._has_key):
+        if provider is Provider.GEMINI and not key and not await asyncio.to_thread(self._has_key):
             raise InputError(self._say("setup.no_key"))
         bot = self._bot()
         said = await said_by(self._settings().model, values, key, Meter(bot.db, bot.clock), self._environment)
@@ -297,9 +248,9 @@ class SetupService:
 
     # ── log-in ──────────────────────────────────────────────────────────────────────────────
 
-    async def set_client(self, step: ClientStep) -> Answer:
+    async def set_client(self, client_id: str) -> Answer:
         """Name the Twitch app. Twitch is asked for a code with it, which shows whether it is one."""
-        client_id = step.client_id.strip()
+        client_id = client_id.strip()
         if not re.fullmatch(r"[A-Za-z0-9]{8,64}", client_id):
             raise InputError(self._say("setup.odd_client"))
         twitch = msgspec.structs.replace(self._settings().twitch, client_id=client_id)
@@ -310,21 +261,24 @@ class SetupService:
         await self._change({("twitch", "client_id"): client_id})
         return self._done("client_saved")
 
-    async def begin_login(self, step: LoginStep) -> Answer:
-        """Ask Twitch for a code, and wait for it to be typed."""
-        every = step.every_right or step.account is Account.BROADCASTER
-        scopes = scopes_for(step.account, self._settings()) if every else CHAT
-        await self.login.begin(step.account, scopes)
+    async def begin_login(self, account: Account = Account.BOT, every_right: bool = False) -> Answer:  # noqa: FBT001, FBT002  # JSON
+        """Ask Twitch for a code, and wait for it to be typed.
+
+        With every right that the settings need, or with those for chatting alone.
+        """
+        every = every_right or account is Account.BROADCASTER
+        scopes = scopes_for(account, self._settings()) if every else CHAT
+        await self.login.begin(account, scopes)
         return {"ok": True, "pending": self.login.pending()}
 
-    async def cancel_login(self, _step: NoInput) -> Answer:
+    async def cancel_login(self) -> Answer:
         """Wait no longer for the code to be typed."""
         await self.login.aclose()
         return self._done("cancelled")
 
     # ── mode ────────────────────────────────────────────────────────────────────────────────
 
-    async def preview(self, _step: NoInput) -> Answer:
+    async def preview(self) -> Answer:
         """What it would have said to real lines of the last hour. Raises ModelError."""
         bot = self._bot()
         await bot.ingest.flush()
@@ -339,29 +293,29 @@ class SetupService:
             shown.append({"who": who.display_name or who.login, "line": line.text, "text": preview["text"]})
         return {"ok": True, "lines": shown, "heard": len(lines)}
 
-    async def set_mode(self, step: ModeStep) -> Answer:
-        """Switch the mode. To speak without an AI model is asked about first."""
+    async def set_mode(self, mode: Mode, *, sure: bool = False) -> Answer:
+        """Switch the mode. To speak without an AI model is asked about first. `sure`: that was answered with yes."""
         settings = self._settings()
         offline = settings.model.provider is Provider.OFFLINE
-        if step.mode is not Mode.SHADOW and offline and not step.sure:
+        if mode is not Mode.SHADOW and offline and not sure:
             return {"ok": False, "ask": self._say("setup.no_model_question"), "yes": self._say("setup.no_model_yes")}
-        await self._change({("bot", "mode"): step.mode.value})
-        return self._done(step.mode.value)
+        await self._change({("bot", "mode"): mode.value})
+        return self._done(mode.value)
 
     # ── the other settings ──────────────────────────────────────────────────────────────────
 
-    async def set_value(self, step: SettingStep) -> Answer:
+    async def set_value(self, table: str, key: str, value: Any) -> Answer:  # noqa: ANN401  # as the setting has it
         """Change one setting."""
-        if (step.table, step.key) == ("bot", "mode"):
+        if (table, key) == ("bot", "mode"):
             with contextlib.suppress(ValueError):
-                return await self.set_mode(ModeStep(Mode(step.value)))
-        if (step.table, step.key) == ("bot", "name") and not str(step.value).strip():
+                return await self.set_mode(Mode(value))
+        if (table, key) == ("bot", "name") and not str(value).strip():
             raise InputError(self._say("setup.no_name"))
-        values: dict[tuple[str, str], object] = {(step.table, step.key): step.value}
-        if (step.table, step.key) == ("bot", "language"):
-            values |= self._same_character(in_language(str(step.value)))
+        values: dict[tuple[str, str], object] = {(table, key): value}
+        if (table, key) == ("bot", "language"):
+            values |= self._same_character(in_language(str(value)))
         await self._change(values)
-        restarting = step.table in RESTARTING and not self._restarts
+        restarting = table in RESTARTING and not self._restarts
         return self._done("saved_later" if restarting else "saved")
 
     def _same_character(self, language: Language) -> dict[tuple[str, str], object]:
@@ -370,13 +324,13 @@ class SetupService:
         there = dict(texts).get(self._settings().bot.persona)
         return {("bot", "persona"): there} if there else {}
 
-    async def set_autostart(self, step: SwitchStep) -> Answer:
+    async def set_autostart(self, *, on: bool) -> Answer:
         """Start with the computer, or not."""
-        if step.on:
+        if on:
             await asyncio.to_thread(autostart.enable, self._start_options)
         else:
             await asyncio.to_thread(autostart.disable)
-        return self._done("autostart_on" if step.on else "autostart_off")
+        return self._done("autostart_on" if on else "autostart_off")
 
     async def _change(self, values: Mapping[tuple[str, str], object]) -> Settings:
         fresh = await asyncio.to_thread(self._settings.change_all, values, check_settings)
@@ -385,19 +339,29 @@ class SetupService:
         return fresh
 
 
-_Do = Callable[[SetupService, Any], Awaitable[Answer]]
-_STEPS: dict[str, tuple[type[Struct], _Do]] = {
-    "channel": (ChannelStep, SetupService.set_channel),
-    "character": (CharacterStep, SetupService.set_character),
-    "sample": (CharacterStep, SetupService.sample),
-    "programs": (NoInput, SetupService.find_programs),
-    "models": (ModelStep, SetupService.list_models),
-    "model": (ModelStep, SetupService.set_model),
-    "client": (ClientStep, SetupService.set_client),
-    "login": (LoginStep, SetupService.begin_login),
-    "cancel": (NoInput, SetupService.cancel_login),
-    "preview": (NoInput, SetupService.preview),
-    "mode": (ModeStep, SetupService.set_mode),
-    "set": (SettingStep, SetupService.set_value),
-    "autostart": (SwitchStep, SetupService.set_autostart),
+_Do = Callable[..., Awaitable[Answer]]
+
+
+def _shape(do: _Do) -> type[msgspec.Struct]:
+    """The JSON that a step takes: what its function is given, by name."""
+    hints, given = get_type_hints(do), list(inspect.signature(do).parameters.values())[1:]
+    fields = [(one.name, hints[one.name], *(() if one.default is one.empty else (one.default,))) for one in given]
+    return msgspec.defstruct(do.__name__, fields, forbid_unknown_fields=True)
+
+
+_FUNCTIONS: dict[str, _Do] = {
+    "channel": SetupService.set_channel,
+    "character": SetupService.set_character,
+    "sample": SetupService.sample,
+    "programs": SetupService.find_programs,
+    "models": SetupService.list_models,
+    "model": SetupService.set_model,
+    "client": SetupService.set_client,
+    "login": SetupService.begin_login,
+    "cancel": SetupService.cancel_login,
+    "preview": SetupService.preview,
+    "mode": SetupService.set_mode,
+    "set": SetupService.set_value,
+    "autostart": SetupService.set_autostart,
 }
+_STEPS = {name: (_shape(do), do) for name, do in _FUNCTIONS.items()}

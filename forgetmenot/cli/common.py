@@ -17,9 +17,10 @@ from typing import TYPE_CHECKING, Any, TextIO, TypeAlias
 import msgspec
 
 from forgetmenot.errors import InputError
+from forgetmenot.languages import ENGLISH
 from forgetmenot.settings.load import load_settings, no_login
 from forgetmenot.settings.schema import Provider, Settings
-from forgetmenot.store.file_safety import warning_about
+from forgetmenot.store.file_safety import synced_by
 from forgetmenot.text.mentions import channel_of, is_login, login_of
 
 if TYPE_CHECKING:
@@ -445,8 +446,9 @@ def _from_file(path: Path) -> Settings:
 
 def show_notices(settings: Settings, database: Path) -> None:
     """Print it, on standard error."""
-    if (warning := warning_about(database)) is not None:
-        say(f"Warning: {warning}")
+    if (service := synced_by(database)) is not None:
+        words = ENGLISH("check.folder_synced", service=service, folder=database.parent)
+        say(f"Warning: {words} {ENGLISH('check.folder_synced_fix')}")
     if settings.model.provider is Provider.GEMINI:
         from forgetmenot.llm.build import TERMS
 

@@ -5,25 +5,20 @@ In the set-up an empty answer keeps what is set.
 
 import argparse
 import asyncio
-import contextlib
 import sys
 from typing import TYPE_CHECKING
 
 import msgspec
 
 from forgetmenot.cli import common
-from forgetmenot.errors import ForgetMeNotError, TwitchError, TwitchRateLimited, TwitchUnavailable
+from forgetmenot.errors import ForgetMeNotError, TwitchError
 
 if TYPE_CHECKING:
     from forgetmenot.app.setup import SetupService
     from forgetmenot.secret_store import Account, Token, TokenStore
     from forgetmenot.settings.live_settings import LiveSettings
     from forgetmenot.settings.schema import Settings
-    from forgetmenot.twitch.auth import Login
     from forgetmenot.twitch.oauth import DeviceCode
-
-_TRIES = 5
-_PAUSE_S = 1.0
 
 
 def add(subparsers: common.Commands) -> None:
@@ -190,10 +185,9 @@ async def _login(arguments: argparse.Namespace) -> None:
 
 async def sign_in(settings: "Settings", account: "Account", store: "TokenStore", *, open_browser: bool) -> None:
     """Show a code, wait until it is typed, store the log-in and say whose it is. Raises TwitchError."""
-    from forgetmenot.clock import SystemClock
+    from forgetmenot.app.account import finish_login
     from forgetmenot.operations.catalogue import scopes_for
-    from forgetmenot.twitch.auth import Login
-    from forgetmenot.twitch.oauth import begin_device_login, finish_device_login
+    from forgetmenot.twitch.oauth import begin_device_login
 
     scopes = scopes_for(account, settings)
     if not scopes:
@@ -204,14 +198,12 @@ async def sign_in(settings: "Settings", account: "Account", store: "TokenStore",
     _open(code.address, wanted=open_browser)
     countdown = asyncio.create_task(_count_down(code.expires_in))
     try:
-        token = await finish_device_login(settings, code, scopes)
+        token = await finish_login(lambda: settings, store, account, code, scopes)
     finally:
         countdown.cancel()
         if sys.stderr.isatty():
             common.say("")  # it stood on an unfinished line
-    store.save(account, token)  # before anything else can go wrong: the code is spent
-    login = Login(account=account, store=store, settings=lambda: settings, clock=SystemClock())
-    _welcome(settings, account, await _named(login), store)
+    _welcome(settings, account, token, store)
 
 
 def _whose(settings: "Settings", account: "Account") -> str:
@@ -271,15 +263,6 @@ async def _count_down(seconds: int) -> None:
     for left in range(seconds, 0, -1):
         print(f"\rWaiting for the code: {left // 60}:{left % 60:02} left ", end="", file=sys.stderr, flush=True)
         await asyncio.sleep(1)
-
-
-async def _named(login: "Login") -> "Token":
-    """The login of the account; a Twitch error at this point does not undo the log-in."""
-    for _ in range(_TRIES):
-        with contextlib.suppress(TwitchUnavailable, TwitchRateLimited):
-            return await login.validate()
-        await asyncio.sleep(_PAUSE_S)
-    return await login.token()
 
 
 def _welcome(settings: "Settings", account: "Account", token: "Token", store: "TokenStore") -> None:

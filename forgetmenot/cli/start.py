@@ -110,7 +110,7 @@ def _run(arguments: argparse.Namespace) -> int:
     answers commands until you change `mode`.
     """
     from forgetmenot import logs
-    from forgetmenot.app.live import check_channel, listen_live, run_live
+    from forgetmenot.app.live import check_channel, run_live
     from forgetmenot.settings.live_settings import LiveSettings
 
     settings = common.chosen_settings(arguments.config, channel=arguments.channel)
@@ -119,8 +119,8 @@ def _run(arguments: argparse.Namespace) -> int:
     if arguments.channel is None:
         check_channel(settings)
     logs.set_up(level=settings.log.level, folder=logs.beside(path))
-    live = run_live if arguments.channel is None else listen_live
-    return common.run_async(live(LiveSettings(settings, arguments.config), path, common.say))
+    live = LiveSettings(settings, arguments.config)
+    return common.run_async(run_live(live, path, common.say, listen=arguments.channel is not None))
 
 
 def _listen(arguments: argparse.Namespace) -> int:

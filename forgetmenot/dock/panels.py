@@ -117,7 +117,7 @@ def promises(counted: Mapping[str, int], settings: Settings, language: Language)
     hours = f"{settings.memory.raw_events_h:g}"
     budget = language.number(settings.prompt.budget_tokens)
     shown = {
-        "largest_prompt": language("promise.of_tokens", n=language.number(counted["largest_prompt"]), budget=budget),
+        "largest_prompt": language("page.why.of_budget", n=language.number(counted["largest_prompt"]), budget=budget),
         **{key: language.number(counted[key]) for key in ("unread", "to_extract", "set_aside", "unsure", "erasing")},
         "page": language("promise.this_machine", host=HOST),
         "size": f"{counted['size'] / 1_000_000:.1f} MB".replace(".", language("decimal")),

@@ -229,17 +229,13 @@ async def _is_own_joke(tx: Transaction, redaction: Redaction) -> bool:
 
 def _seen(chat: Iterable[ChatEvent]) -> list[SeenViewer]:
     """Who was seen under which name, in the order of their last line."""
-    last: dict[tuple[str, str, str], ChatEvent] = {}
-    first: dict[tuple[str, str, str], int] = {}
+    seen: dict[tuple[str, str, str], SeenViewer] = {}
     for event in chat:
         key = (event.user_id, event.login, event.display_name)
-        first.setdefault(key, event.at)
-        last.pop(key, None)
-        last[key] = event
-    return [
-        SeenViewer(*key, role_of(event.badges), min(first[key], event.at), max(first[key], event.at))
-        for key, event in last.items()
-    ]
+        before = seen.pop(key, None)
+        first, last = (before.first_at, before.last_at) if before else (event.at, event.at)
+        seen[key] = SeenViewer(*key, role_of(event.badges), min(first, event.at), max(last, event.at))
+    return list(seen.values())
 
 
 def _visits(pairs: Iterable[tuple[TakenLine, int | None]]) -> list[tuple[str, int, int, int, int]]:

@@ -20,7 +20,7 @@ from forgetmenot.domain.memory import Episode, EpisodeKind, Note, Scope
 from forgetmenot.domain.model import Purpose
 from forgetmenot.errors import ODD_INPUT, ModelBlocked, ModelError, StoreRefused
 from forgetmenot.logs import log
-from forgetmenot.memory.episodes.prompts import memory_request, output_limit
+from forgetmenot.memory.episodes.prompts import memory_request
 from forgetmenot.memory.episodes.summarizer import OFFICIAL, TEMPERATURES, window_case
 from forgetmenot.memory.episodes.transcript import waiting_time
 from forgetmenot.memory.grounding import Evidence, Said
@@ -214,13 +214,8 @@ class Extractor:
 
     async def _ask(self, case: _EpisodeContext, settings: Settings) -> list[object]:
         most = min(ASKED_FOR, settings.memory.notes_per_episode)
-        request = memory_request(
-            Purpose.EXTRACT,
-            SYSTEM % most,
-            case.prompt,
-            output_limit(WORDS_PER_CHANGE * most, settings.model),
-            SCHEMA,
-        )
+        words, model = WORDS_PER_CHANGE * most, settings.model
+        request = memory_request(Purpose.EXTRACT, SYSTEM % most, case.prompt, words, model, SCHEMA)
         for temperature in TEMPERATURES:
             changes = proposals((await self._model.generate(replace(request, temperature=temperature))).text)
             if changes is not None:
@@ -251,7 +246,10 @@ class Extractor:
         given = case.screen.people.items()
         people = {handle: person._replace(hidden=person.viewer_id in hidden) for handle, person in given}
         lines = await events.of_episode(tx, episode.id)
-        taken = await _taken(tx, lines)
+        # those that counted when they were said: commands, corrections
+        keys = {line.id: episodes.key_of_line(line.id) for line in lines}
+        counted = await episodes.ids_by_key(tx, list(keys.values()))
+        taken = frozenset(line for line, key in keys.items() if key in counted)
         taking = _ProposalMerger(tx, episode, replace(case.screen, people=people), settings, report, now, lines, taken)
         before = report.refused.copy()
         for raw in changes:
@@ -285,13 +283,10 @@ class _ProposalMerger:
             log.debug("a proposed change is odd", error=type(error).__name__)
             self.report.refused["malformed"] += 1
         else:
-            self._count(done)
-
-    def _count(self, done: MergeResult) -> None:
-        self.written += done.kind in {"added", "superseded"}
-        self.report.added += done.kind == "added"
-        self.report.confirmed += done.kind == "confirmed"
-        self.report.superseded += done.kind in {"superseded", note_merge.TAKE_BACK}
+            self.written += done.kind in {"added", "superseded"}
+            self.report.added += done.kind == "added"
+            self.report.confirmed += done.kind == "confirmed"
+            self.report.superseded += done.kind in {"superseded", note_merge.TAKE_BACK}
 
     async def _done(self, change: ProposedChange) -> MergeResult:
         memory = self.settings.memory
@@ -310,7 +305,7 @@ class _ProposalMerger:
         return await note_merge.merge_claim(self.tx, new, origin, now=self.now, instead_of=change.replaces)
 
     def _origin(self, change: ProposedChange, at: int) -> ClaimSource:
-        speaker = change.speaker
+        speaker, screen = change.speaker, self.screen
         return ClaimSource(
             episode_id=self.episode.id,
             speaker_id=speaker.viewer_id if speaker else None,
@@ -319,17 +314,8 @@ class _ProposalMerger:
             stream_id=self.episode.stream_id,
             per_stream=self.settings.memory.notes_per_subject_stream,
             witness_streams=self.settings.people.newcomer_streams,
-            official=change.scope is Scope.CHANNEL
-            and self.screen.chat
-            and self.screen.evidence.is_official(change.fact),
+            official=change.scope is Scope.CHANNEL and screen.chat and screen.evidence.is_official(change.fact),
         )
-
-
-async def _taken(tx: Transaction, lines: Sequence[Line]) -> frozenset[str]:
-    """The ids of a window's lines that counted when they were said: commands, corrections."""
-    keys = {line.id: episodes.key_of_line(line.id) for line in lines}
-    taken = await episodes.ids_by_key(tx, list(keys.values()))
-    return frozenset(line for line, key in keys.items() if key in taken)
 
 
 def rule_proposals(lines: Sequence[Line], case: _EpisodeContext) -> list[object]:

@@ -260,7 +260,7 @@ class SpokenCorrections:
             found = await asyncio.to_thread(_changed, meant, held, [note for note in held if used == [note]], before)
             if found is not None and (subject is not None or found[1] is not None or _ENDS.search(meant)):
                 return found
-        likely = may_correct(meant, said_before=True) and not claims(meant)
+        likely = may_correct(meant) and not claims(meant)
         if event.user_id not in self._stated or not (likely or is_negated(meant)):
             return None  # nearly every line: to look at what was heard today takes a write and a read
         await self._flush()

@@ -97,7 +97,8 @@ class Ingest:
             return
         file, lines = unsaved_path(self._db.path), len(self._queue)
         try:
-            lost = await self._save(self._queue)
+            kept = await self._may_be_kept(self._queue)
+            lost = await asyncio.to_thread(save_unsaved, self._db.path, kept)
         except (OSError, StoreError) as error:
             log.error("chat that could not be stored is lost", lines=lines, reason=str(error))
             return
@@ -106,11 +107,10 @@ class Ingest:
         if lost:
             log.error("chat that could not be stored is lost", lines=lost, reason="there was no room for more")
 
-    async def _save(self, lines: Iterable[TakenLine | Redaction], *, behind: bool = False) -> int:
-        """Put lines into the file, but none of who may not be stored; how many had no room."""
+    async def _may_be_kept(self, lines: Iterable[TakenLine | Redaction]) -> list[TakenLine | Redaction]:
+        """Without lines of who may not be stored. Raises StoreError."""
         excluded = await self._lines.exclusion(self._db, self.own_id)
-        kept = [one for one in lines if not isinstance(one, TakenLine) or not excluded.why(one.event)]
-        return await asyncio.to_thread(save_unsaved, self._db.path, kept, behind=behind)
+        return [one for one in lines if not isinstance(one, TakenLine) or not excluded.why(one.event)]
 
     @property
     def waiting(self) -> int:
@@ -189,8 +189,9 @@ class Ingest:
         async with self._writing:
             new = list(islice(self._queue, self._saved, None))
             if new:
-                self._saved, self._in_file = len(self._queue), True
-                await self._save(new, behind=True)
+                kept = await self._may_be_kept(new)
+                self._saved, self._in_file = self._saved + len(new), True
+                await asyncio.to_thread(save_unsaved, self._db.path, kept, behind=True)
 
     async def flush(self) -> None:
         """Store everything that was taken. Raises StoreError; nothing is lost by it."""
@@ -300,13 +301,13 @@ def save_unsaved(database: Path, lines: Iterable[TakenLine | Redaction], *, behi
     rows = [_Row(line=_alone(item)) if isinstance(item, TakenLine) else _Row(clear=item) for item in lines]
     data = b"".join(msgspec.json.encode(row) + b"\n" for row in rows)
     held = _held(file)
-    at = end_of_lines(held) if behind else 0
+    at, before = end_of_lines(held) if behind else (0, b"")
     try:
-        write_own(file, data if behind else data.ljust(len(held), b"\n"), at=at)
+        write_own(file, before + data if behind else data.ljust(len(held), b"\n"), at=at)
     except OSError:
-        room = max(0, len(_held(file)) - at)
+        room = max(0, len(_held(file)) - at - len(before))
         fits = data[: data.rfind(b"\n", 0, room) + 1]
-        write_own(file, fits.ljust(room, b"\n"), at=at)
+        write_own(file, before + fits.ljust(room, b"\n"), at=at)
         if not fits:
             raise
         return len(rows) - fits.count(b"\n")

@@ -103,7 +103,8 @@ class DeferredFile:
         line = msgspec.json.encode(request) + b"\n"
         with self._one_at_a_time:
             for path in self._paths:
-                if self._write(path, end_of_lines(_held(path)), line):
+                at, before = end_of_lines(_held(path))
+                if self._write(path, at, before + line):
                     return
 
     def remove(self, request: DeferredRequest) -> None:

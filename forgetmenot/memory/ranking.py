@@ -19,7 +19,7 @@ It promises an order for any text. It does not know what may be shown: the calle
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import lru_cache
+from functools import lru_cache, partial
 from itertools import chain, groupby, islice
 from typing import Protocol
 
@@ -139,7 +139,7 @@ class Postings:
         self._trigrams = FieldWeights(layout, index, index.like_trigram, letters, TRIGRAM_FIELDS)
         self._meanings = Meanings(table, [table.numbers(fact) for fact in facts]) if table else None
         self._times: tuple[list[bool], list[bool]] | None = None
-        self._nearest = lru_cache(NEAREST_KEPT)(self._find_nearest)  # chat repeats itself
+        self._nearest = lru_cache(NEAREST_KEPT)(partial(_nearest, index))  # chat repeats itself
 
     @property
     def size(self) -> int:
@@ -222,17 +222,6 @@ class Postings:
             known[found or word] = max(weight, known.get(found or word, 0.0))
         return known
 
-    def _find_nearest(self, word: str) -> str | None:
-        """The nearest known word by Jaccard similarity of trigrams, if it is near enough."""
-        grams = trigrams(word)
-        shared = Counter(chain.from_iterable(map(self._index.with_trigram, grams)))
-        # the union has at least the word's own trigrams, so with fewer in common no word can be near enough
-        least = NEAR_ENOUGH * len(grams)
-        known = [(self._index.words[number], common) for number, common in shared.items() if common >= least]
-        near = [(-common / len(grams | trigrams(other)), other) for other, common in known]
-        most, nearest = min(near, default=(0.0, None))
-        return nearest if -most >= NEAR_ENOUGH else None
-
     def _reading(self, time: TimeAsked) -> list[float]:
         """What each note adds by what it says about the time that is asked for."""
         if self._times is None:
@@ -266,6 +255,18 @@ def fuse(count: int, *scored: tuple[float, Sequence[float]]) -> list[float]:
         if best > 0:
             fused = [so_far + share * score / best for so_far, score in zip(fused, scores, strict=True)]
     return fused
+
+
+def _nearest(index: InvertedIndex, word: str) -> str | None:
+    """The nearest known word by Jaccard similarity of trigrams, if it is near enough."""
+    grams = trigrams(word)
+    shared = Counter(chain.from_iterable(map(index.with_trigram, grams)))
+    # the union has at least the word's own trigrams, so with fewer in common no word can be near enough
+    least = NEAR_ENOUGH * len(grams)
+    known = [(index.words[number], common) for number, common in shared.items() if common >= least]
+    near = [(-common / len(grams | trigrams(other)), other) for other, common in known]
+    most, nearest = min(near, default=(0.0, None))
+    return nearest if -most >= NEAR_ENOUGH else None
 
 
 def _telling(asked: Mapping[str, float]) -> list[str]:

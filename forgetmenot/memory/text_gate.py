@@ -94,8 +94,8 @@ _LINK = re.compile(r"\b\w+ ?\. ?(?:ly|com|net|gg|tv|me|link|example)(?: ?/|\b)|d
 _LETTERS = re.compile(r"[^\W\d_]{2}|[^\W\d_a-zA-Z]")
 _BEFORE = re.compile(rf"\A{MENTION.pattern}[\s:]+(?!and\b|&|,)")
 _QUESTION = re.compile(r"(?:[?？؟]|(?<=[\u0370-\u03ff]);)\s*[\"'”’)]*\s*$")
-_SPACED_OUT = (re.compile(r"\b(?:(?:[ai] )?)((?:\w ){2,}\w)\b"), re.compile(r"\b((?:\w ){2,}\w)\b"))
-"""Words of single letters, once with the "a" or "i" before them as a word of its own, once as their first letter."""
+_SPACED_OUT = re.compile(r"\b(?:\w ){2,}\w\b")
+"""Words of single letters: "m o d"."""
 
 
 def text_fault(text: str, *, links: bool = False) -> str | None:
@@ -123,8 +123,9 @@ def claim_fault(text: str) -> str | None:
     looks = skeleton(text)
     # "1" stands for l in one word and for i in another, so both are read
     leet = (unleet(looks), unleet(looks.replace("1", "i"))) if LEET_WORD.search(looks) else ()
-    spaced = (_joined(reading, spaced_out) for reading in (looks, *leet) for spaced_out in _SPACED_OUT)
-    readings = dict.fromkeys((text, *leet, *(reading for reading in spaced if reading != " ".join(words(looks)))))
+    plain, *others = (" ".join(words(reading)) for reading in (looks, *leet))
+    together = (_SPACED_OUT.sub(lambda found: found[0].replace(" ", ""), reading) for reading in (plain, *others))
+    readings = dict.fromkeys((text, *leet, *(reading for reading in together if reading != plain)))
     refused: list[tuple[float, str]] = []
     for reading in readings:
         for part in (reading, *clauses(reading)):
@@ -139,8 +140,3 @@ def signs(text: str) -> list[str]:
     """Which of the lists have a word of it."""
     read = as_read(text)
     return [name for name, pattern in _PATTERNS.items() if pattern.search(read)]
-
-
-def _joined(text: str, spaced_out: re.Pattern[str]) -> str:
-    """The words alone, with words that were spaced out ("m o d") put together again."""
-    return spaced_out.sub(lambda found: found[0].replace(found[1], found[1].replace(" ", "")), " ".join(words(text)))

@@ -38,8 +38,6 @@ PRIVACY = PrivacySettings()
 # What an import must not bring back: viewers who were erased or opted out, and facts that were forgotten. Such a line
 # is refused with a reason; other lines lose their mentions of erased viewers. They are known by keyed hashes, so a
 # machine without the old one's key and list knows of none of its erasures.
-
-
 OPTED_OUT = "this person opted out: nothing about them is stored"
 ERASED = "this person was erased"
 FORGOTTEN = "this was to be forgotten"
@@ -69,15 +67,6 @@ class ImportGate:
             return OPTED_OUT
         digest = self.tx.key.digest("viewer", viewer_id) if self.erased else ""
         return ERASED if digest in self.erased and (not known or at <= self.erased[digest]) else None
-
-    async def refusal(self, viewer_id: str, fact: str, *, at: int, known: bool) -> str | None:
-        """Why a fact is not taken, or None. `at`: when it was observed; `known`: there is such a person."""
-        if reason := self.refuses(viewer_id, at=at, known=known):
-            return reason
-        if not self.forgotten or self.tx.key.digest("viewer", viewer_id) not in self.forgotten:
-            return None
-        forgotten = await forgotten_facts.is_forgotten(self.tx, viewer_id, traces(fact), own_since=None)
-        return FORGOTTEN if forgotten else None
 
     def without_erased(self, text: str, *, cut: bool) -> str:
         """The text without people who were erased. `cut`: sentences about them go, else only their mention does."""
@@ -183,7 +172,6 @@ async def _in_slices(
 async def _write(tx: Transaction, batch: Sequence[ReadLine], state: _Import) -> None:
     wanted = sorted({read.viewer for read in batch if read.viewer is not None} - state.viewers.keys())
     state.viewers.update(await viewers.find_many(tx, wanted))
-    batch = await _with_free_ids(tx, batch, state)
     batch = await _admitted(tx, batch, state)
     await _add_viewers(tx, {read.viewer: read.login for read in batch if read.viewer is not None}, state)
     await viewers.add_unseen(tx, _mentioned(batch), state.now)
@@ -195,42 +183,30 @@ async def _write(tx: Transaction, batch: Sequence[ReadLine], state: _Import) -> 
     await _insert(tx, batch, rests_on, state)
 
 
-async def _with_free_ids(tx: Transaction, batch: Sequence[ReadLine], state: _Import) -> list[ReadLine]:
-    """A line whose number is taken gets a new one and keeps its own as `external`; the same note is not taken twice."""
-    taken = await notes.facts_by_id(tx, [read.line.id for read in batch if read.line.id is not None])
-    free: list[ReadLine] = []
-    for read in batch:
-        old = read.line.id
-        if old is not None and taken.get(old) == (_subject(read, state), read.fact):
-            state.numbers[old] = old
-            if read.line.superseded_by:  # an import that was stopped has not set it
-                state.successors[old] = read.line.superseded_by
-            state.report.refused.append(RefusedLine(read.number, KNOWN))
-            continue
-        if old is not None and old in taken:
-            read = read._replace(line=msgspec.structs.replace(read.line, id=None), external=old)  # noqa: PLW2901
-        elif old is not None:
-            taken[old] = (_subject(read, state), read.fact)
-        free.append(read)
-    return free
-
-
 def _subject(read: ReadLine, state: _Import) -> str | None:
     return None if read.viewer is None else state.viewers.get(read.viewer, _new_id(read.viewer))
 
 
 async def _admitted(tx: Transaction, batch: Sequence[ReadLine], state: _Import) -> list[ReadLine]:
-    """The lines that bring nobody and nothing back."""
+    """The lines that are not here yet and bring nobody and nothing back.
+
+    One whose number is taken gets a new one and keeps its own as `external`.
+    """
     gate = await ImportGate.of(tx, state.erased)
     keys = {_key(tx, read) for read in batch} - state.facts.keys()
     state.facts.update(await episodes.imported_facts(tx, sorted(keys)))
+    held = await notes.facts_by_id(tx, [read.line.id for read in batch if read.line.id is not None])
     taken: list[ReadLine] = []
     for read in batch:
-        reason = _known(tx, read, state) or await _refusal(read, gate, state)
-        if reason is None:
-            taken.append(_without_erased(read, gate) if state.erased else read)
-        else:
+        if reason := _known(tx, read, held, state) or await _refusal(read, gate, state):
             state.report.refused.append(RefusedLine(read.number, reason))
+            continue
+        number, new = read.line.id, _without_erased(read, gate) if state.erased else read
+        if number in held:
+            new = new._replace(line=msgspec.structs.replace(new.line, id=None), external=number)
+        elif number is not None:
+            held[number] = (_subject(read, state), read.fact)
+        taken.append(new)
     return taken
 
 
@@ -243,15 +219,20 @@ def _key(tx: Transaction, read: ReadLine) -> str:
     return f"import:{tx.key.digest('import', *parts)}"
 
 
-def _known(tx: Transaction, read: ReadLine, state: _Import) -> str | None:
-    """Why a line without a number of its own is not taken a second time, or None."""
-    if read.line.id is not None:
+def _known(tx: Transaction, read: ReadLine, held: Mapping[int, tuple[str | None, str]], state: _Import) -> str | None:
+    """Why a line is not taken a second time, or None: by its number, else by its evidence."""
+    number, said = read.line.id, (_subject(read, state), read.fact)
+    if number is not None and number not in held:
         return None
-    subject = _subject(read, state)
-    found = state.facts.setdefault(_key(tx, read), set())
-    if (subject, read.fact) in found or (found and read.line.episode is None):
+    if number is not None and held[number] == said:
+        state.numbers[number] = number
+        if read.line.superseded_by:  # an import that was stopped has not set it
+            state.successors[number] = read.line.superseded_by
         return KNOWN
-    found.add((subject, read.fact))
+    found = state.facts.setdefault(_key(tx, read), set())
+    if said in found or (found and read.line.episode is None):
+        return KNOWN
+    found.add(said)
     return None
 
 
@@ -260,9 +241,13 @@ async def _refusal(read: ReadLine, gate: ImportGate, state: _Import) -> str | No
         return "only active notes can be merged"
     if read.viewer is None:
         return None
-    known = state.viewers.get(read.viewer)
-    viewer_id = known or _new_id(read.viewer)
-    return await gate.refusal(viewer_id, read.fact, at=read.at, known=known is not None)
+    viewer_id = state.viewers.get(read.viewer, _new_id(read.viewer))
+    if reason := gate.refuses(viewer_id, at=read.at, known=read.viewer in state.viewers):
+        return reason
+    if not gate.forgotten or gate.tx.key.digest("viewer", viewer_id) not in gate.forgotten:
+        return None
+    forgotten = await forgotten_facts.is_forgotten(gate.tx, viewer_id, traces(read.fact), own_since=None)
+    return FORGOTTEN if forgotten else None
 
 
 def _without_erased(read: ReadLine, gate: ImportGate) -> ReadLine:

@@ -63,17 +63,6 @@ def synced_by(path: Path) -> str | None:
     return None
 
 
-def warning_about(path: Path) -> str | None:
-    """One sentence for the streamer if the memory lies in a synced folder: copies there are out of reach."""
-    service = synced_by(path)
-    if service is None:
-        return None
-    return (
-        f"{path} is in a folder that {service} syncs: erased data stays in its copies, and the sync can damage the"
-        " file. Move it with --db."
-    )
-
-
 def make_folder(database: Path) -> None:
     """Make a private folder for a memory. Raises StoreError if the memory cannot be a file; OSError."""
     make_own(database.parent)

@@ -87,7 +87,7 @@ async def contract(seed: int, cases: int) -> Tally:
 
 
 async def _facts(player: ScenarioPlayer, who: str = "alice") -> str:
-    return " | ".join(await player.seen_note(who)).casefold()
+    return " | ".join(await player.seen("note", who)).casefold()
 
 
 async def _begin(player: ScenarioPlayer, slot: str, old: str, other: str) -> None:
@@ -148,7 +148,7 @@ async def _corrected(  # one case
         facts = await _facts(player)
         harmed = [word for word in ("cello", "stamps", "spiders") if word not in facts]
         tally.add(f"{way}: collateral damage", case, holds=bool(harmed), good=False)
-        scoped = await _facts(player, "bob") == before and not await player.seen_note("channel")
+        scoped = await _facts(player, "bob") == before and not await player.seen("note", "channel")
         tally.add(f"{way}: scope kept", case, holds=scoped)
         tally.add(f"{way}: provenance", case, holds=await _has_provenance(player, old, new))
         await player.pass_time(1 * DAY)
@@ -257,7 +257,7 @@ async def play_behind_replies(path: Path) -> Tally:
                 about = "me" if who == "alice" else "alice"
                 await player.hear(who, f"@ForgetMeNot what do you know about {about}, tell")
             await (player.order(said) if said else player.hear(who, text))
-            facts = " | ".join(await player.seen_note("alice")).casefold()
+            facts = " | ".join(await player.seen("note", "alice")).casefold()
             answers = [player.dock_said] if said else await player.seen_reply()
         right = (not gone or not re.search(rf"\b{gone}\b", facts)) and "trains" in facts
         right = right and (not kept or any(one in facts for one in kept.split("|")))

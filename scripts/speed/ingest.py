@@ -6,6 +6,7 @@ of them does is told beside it; it keeps nothing until its end, so nothing that 
 
 import asyncio
 import sqlite3
+from collections.abc import Iterable
 from contextlib import closing
 from pathlib import Path
 from time import perf_counter
@@ -16,7 +17,7 @@ from forgetmenot.memory.ingest import BATCH, Ingest
 from forgetmenot.memory.stream_tracker import StreamTracker
 from forgetmenot.settings.schema import Settings
 from forgetmenot.store import events, run_stats
-from forgetmenot.store.database import open_database
+from forgetmenot.store.database import Database, open_database
 from forgetmenot.store.migrations import schema_sql
 from speed.figures import Figure
 from speed.invented import NOW, Invented
@@ -45,18 +46,22 @@ def measure(folder: Path, lines: int) -> list[Figure]:
     ]
 
 
+async def take_in(db: Database, chat: Iterable[ChatEvent]) -> float:
+    """Store this chat in a run of its own; the seconds it took."""
+    clock, settings = ManualClock(NOW), Settings()
+    stream_tracker, run_id = StreamTracker(db, lambda: settings), await run_stats.begin_run(db, "bench", NOW)
+    ingest = Ingest(db=db, stream_tracker=stream_tracker, settings=lambda: settings, clock=clock, run_id=run_id)
+    await ingest.open()
+    started = perf_counter()
+    for event in chat:
+        ingest.take(event)
+    await ingest.flush()
+    return perf_counter() - started
+
+
 async def _through_ingest(path: Path, chat: list[ChatEvent]) -> float:
-    settings = Settings()
     async with open_database(path) as db:
-        clock, stream_tracker = ManualClock(NOW), StreamTracker(db, lambda: settings)
-        run_id = await run_stats.begin_run(db, "bench", clock.now())
-        ingest = Ingest(db=db, stream_tracker=stream_tracker, settings=lambda: settings, clock=clock, run_id=run_id)
-        await ingest.open()
-        started = perf_counter()
-        for event in chat:
-            ingest.take(event)
-        await ingest.flush()
-        took = perf_counter() - started
+        took = await take_in(db, chat)
         stored = await db.value("SELECT count(*) FROM events")
     if stored != len(chat):
         raise SystemExit(f"{stored} of {len(chat)} events were stored")

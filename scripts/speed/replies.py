@@ -14,6 +14,7 @@ import json
 import random
 from collections.abc import AsyncIterator, Iterator, Sequence
 from dataclasses import dataclass, replace
+from itertools import chain
 from pathlib import Path
 from statistics import median
 from time import perf_counter, process_time
@@ -22,19 +23,17 @@ from typing import Any, NamedTuple
 from forgetmenot.app.live import short_pauses
 from forgetmenot.clock import HOUR, ManualClock
 from forgetmenot.domain.model import Prompt
-from forgetmenot.memory.ingest import Ingest
 from forgetmenot.memory.recall import Recall
-from forgetmenot.memory.stream_tracker import StreamTracker
 from forgetmenot.memory.transfer import import_notes
 from forgetmenot.prompt.assemble import assemble
 from forgetmenot.prompt.material import Prefix
 from forgetmenot.reply.context import ContextGatherer, PrefixKeeper
 from forgetmenot.reply.triggers import Conversations, Identity, trigger_of
 from forgetmenot.settings.schema import Settings
-from forgetmenot.store import run_stats
 from forgetmenot.store.database import Database, open_database
 from forgetmenot.text.caches import clear_text_caches
 from speed.figures import Figure, percentile
+from speed.ingest import take_in
 from speed.invented import NOTES_AT_MOST, NOTES_EACH, NOW, Invented
 from speed.loop import LoopWatch
 
@@ -99,7 +98,9 @@ async def memory(path: Path, viewers: int, regulars: int = 0) -> AsyncIterator[M
         report = await import_notes(db, map(json.dumps, _notes(viewers, regulars)), now=NOW, privacy=None)
         if report.refused:
             raise SystemExit(f"an invented note was refused: {report.refused[0]}")
-        await _chat(db, clock, settings, viewers)
+        # everybody over the day, and lately the common people, in any memory the same
+        over_the_day = Invented(5).chat(LINES, viewers, until=NOW - LATELY)
+        await take_in(db, chain(over_the_day, Invented(6).chat(LINES_LATELY, COMMON, over=LATELY)))
         recall = Recall(db=db, settings=lambda: settings, clock=clock)
         keeper = PrefixKeeper(db=db, recall=recall, settings=lambda: settings, model="bench")
         gatherer = ContextGatherer(db=db, recall=recall, clock=clock)
@@ -112,19 +113,6 @@ def _notes(viewers: int, regulars: int) -> Iterator[dict[str, Any]]:
     yield from ({"scope": "channel", "fact": same.fact()} for _ in range(CHANNEL_NOTES))
     yield from more.notes(range(COMMON, COMMON + regulars), NOTES_AT_MOST)
     yield from more.notes(range(COMMON + regulars, viewers))
-
-
-async def _chat(db: Database, clock: ManualClock, settings: Settings, viewers: int) -> None:
-    """Everybody over the day, and lately the common people, in any memory the same."""
-    stream_tracker = StreamTracker(db, lambda: settings)
-    run_id = await run_stats.begin_run(db, "bench", clock.now())
-    ingest = Ingest(db=db, stream_tracker=stream_tracker, settings=lambda: settings, clock=clock, run_id=run_id)
-    await ingest.open()
-    for event in Invented(5).chat(LINES, viewers, until=NOW - LATELY):
-        ingest.take(event)
-    for event in Invented(6).chat(LINES_LATELY, COMMON, over=LATELY):
-        ingest.take(event)
-    await ingest.flush()
 
 
 def measure(folder: Path, notes: int) -> list[Figure]:

@@ -202,6 +202,9 @@ async def test_a_full_disk_keeps_no_wish_out(tmp_path: Path) -> None:
     for wish in wishes:
         file.remove(wish)
     assert file.load() == []
+    path_of(tmp_path / "memory.sqlite3").write_bytes(b'{"kind":"opt_o')  # as a crash left it
+    file.add(wishes[0])
+    assert file.load() == [wishes[0]]
 
 
 async def test_an_erasure_takes_waiting_wishes_along_but_keeps_an_opt_out(db: Database, clock: ManualClock) -> None:

@@ -107,10 +107,10 @@ async def test_programs_on_this_computer_are_found_with_their_models(
 async def test_an_address_may_lack_what_is_always_the_same(steps: Steps) -> None:
     async with SimOpenAI() as sim:
         for typed in (sim.url, f" {sim.url}/ ", sim.url.removesuffix("/v1"), sim.url.split("/")[2]):
-            told = await steps.do("models", provider="openai_compatible", base_url=typed)
+            told = await steps.do("models", base_url=typed)
             assert (told["base_url"], told["models"]) == (sim.url, ["small-model"]), typed
     with pytest.raises(InputError, match="Its address is missing"):
-        await steps.do("models", provider="openai_compatible", base_url=" ")
+        await steps.do("models", base_url=" ")
 
 
 async def test_what_a_german_streamer_types_wrong_is_said_in_german(steps: Steps) -> None:

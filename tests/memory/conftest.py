@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 
 from forgetmenot.clock import ManualClock
-from forgetmenot.domain.chat import ChatEvent, EventKind
-from forgetmenot.memory.compaction import Compactor
+from forgetmenot.domain.chat import ChatEvent, EventKind, Redaction
+from forgetmenot.memory.compaction import Compactor, PassReport
 from forgetmenot.memory.ingest import Ingest
 from forgetmenot.memory.retention import SweepReport, sweep_chat
 from forgetmenot.memory.stream_tracker import StreamTracker
@@ -59,6 +59,19 @@ class Channel:
             events.append(self.say(f"viewer{i % people}", f"line number {i} of many"))
         await self.ingest.flush()
         return events
+
+    async def summarise(self) -> PassReport:
+        """What was said is stored, and all of it summarised."""
+        await self.ingest.flush()
+        return await self.compactor.run_pass(everything=True)
+
+    async def clear(
+        self, event: ChatEvent | None = None, *, user_id: str | None = None, duration_s: int | None = None
+    ) -> None:
+        """A moderator clears a line, what somebody said, or the whole chat."""
+        cleared = event.id if event is not None else None
+        self.ingest.take(Redaction(self.clock.now(), event_id=cleared, user_id=user_id, duration_s=duration_s))
+        await self.ingest.flush()
 
     async def sweep(self) -> SweepReport:
         return await sweep_chat(

@@ -32,8 +32,7 @@ async def test_people_go_by_handles_in_the_call_and_come_back_as_ids(channel: Ch
     channel.say("Alice", "my sister bob and I moved to Oslo, @carol", badges=frozenset({"broadcaster"}))
     channel.say("Bob", "alice is right")
     channel.model.reply = lambda _: answer("P1 and P2 moved to Oslo.")
-    await channel.ingest.flush()
-    await channel.compactor.run_pass(everything=True)
+    await channel.summarise()
     fences = fenced(channel.model.asked[0].prompt)
     assert fences["people"] == "P1 (streamer), P2"
     assert fences["chat"].splitlines() == [
@@ -51,12 +50,10 @@ async def test_an_episode_has_a_topic_by_rule_or_the_category(channel: Channel) 
         channel.say(who, "alice's lighthouse painting is nearly done, the paintings turned out great")
     channel.say("Carol", "the weather again, weather weather")
     channel.model.reply = lambda _: answer("P1 nearly finished a lighthouse painting.")
-    await channel.ingest.flush()
-    await channel.compactor.run_pass(everything=True)
+    await channel.summarise()
     channel.say("Alice", "gg")
     channel.model.reply = lambda _: answer("P1 said gg.")
-    await channel.ingest.flush()
-    await channel.compactor.run_pass(everything=True)
+    await channel.summarise()
     topics = [row[0] for row in await channel.db.rows("SELECT topic FROM episodes ORDER BY id")]
     assert topics == ["lighthouse paintings", "Ladders of Ash"]
 
@@ -67,8 +64,7 @@ async def test_a_line_cleared_while_the_model_thinks_is_not_in_the_episode(chann
     await channel.ingest.flush()
 
     async def clear() -> None:
-        channel.ingest.take(Redaction(at=channel.clock.now(), event_id=secret.id))
-        await channel.ingest.flush()
+        await channel.clear(secret)
 
     channel.model.meanwhile = clear
     channel.model.reply = lambda request: answer("xylophone" if "xylophone" in request.prompt else "P1 said something.")
@@ -85,8 +81,7 @@ async def test_an_episode_over_a_cleared_line_is_summarised_again_once(channel: 
     await channel.compactor.run_pass(everything=True)
     asked = len(channel.model.asked)
     for event in said[:10]:
-        channel.ingest.take(Redaction(at=channel.clock.now(), event_id=event.id))
-    await channel.ingest.flush()
+        await channel.clear(event)
     channel.model.reply = lambda _: answer("P1 said a line.")
     report = await channel.compactor.run_pass()
     assert report.redone == len(await channel.db.rows("SELECT 1 FROM episodes WHERE summary LIKE '%a line.'"))
@@ -97,8 +92,7 @@ async def test_an_episode_over_a_cleared_line_is_summarised_again_once(channel: 
 async def test_an_episode_of_cleared_lines_only_goes(channel: Channel) -> None:
     said = await channel.chat(5, people=1)
     await channel.compactor.run_pass(everything=True)
-    channel.ingest.take(Redaction(at=channel.clock.now(), user_id=said[0].user_id, duration_s=60))
-    await channel.ingest.flush()
+    await channel.clear(user_id=said[0].user_id, duration_s=60)
     report = await channel.compactor.run_pass()
     assert report.removed == 1
     assert await channel.db.value("SELECT count(*) FROM episodes") == 0
@@ -112,15 +106,13 @@ async def test_what_was_told_in_a_cleared_line_is_retracted(channel: Channel) ->
     for i, line in enumerate(lines):
         fact = f"likes rude word {i}"
         await remember(channel.db, line.user_id, fact, by=line.user_id, at=channel.clock.now(), line=line.id)
-    channel.ingest.take(Redaction(channel.clock.now(), event_id=lines[0].id))
-    await channel.ingest.flush()
+    await channel.clear(lines[0])
     await channel.compactor.run_pass()
     rows = await channel.db.rows("SELECT fact, status FROM semantic_notes ORDER BY id")
     assert [tuple(row) for row in rows] == [("", "retracted"), ("likes rude word 1", "active")]
     assert await channel.db.value("SELECT count(*) FROM episodes WHERE summary LIKE '%rude word 0%'") == 0
     await channel.clock.advance(1_000)
-    channel.ingest.take(Redaction(channel.clock.now()))  # the whole chat
-    await channel.ingest.flush()
+    await channel.clear()  # the whole chat
     async with channel.db.write() as tx:
         await opt_outs.opt_out(tx, lines[1].user_id, channel.clock.now())  # their notes rest, and may come back
     await channel.compactor.run_pass()
@@ -157,8 +149,7 @@ async def test_without_a_model_what_rests_on_a_cleared_line_is_not_told_meanwhil
     await _note_on_each_episode(channel.db, said[0].user_id)
     [first, other] = [one.id for one in await episodes.newest(channel.db, stream_id=stream, limit=3)]
     assert len(await episodes.search(channel.db, '"number"', limit=3)) == 2
-    channel.ingest.take(Redaction(at=channel.clock.now(), event_id=said[0].id))
-    await channel.ingest.flush()
+    await channel.clear(said[0])
     assert await channel.db.value("SELECT id FROM episodes WHERE dirty_at NOT NULL") == first
     assert [one.id for one in await episodes.newest(channel.db, stream_id=stream, limit=3)] == [other]
     assert [one.id for one in await episodes.search(channel.db, '"number"', limit=3)] == [other]
@@ -176,8 +167,7 @@ async def test_what_others_said_in_that_episode_stays(channel: Channel) -> None:
     await channel.compactor.run_pass(everything=True)
     other = next(event.user_id for event in said if event.user_id != said[0].user_id)
     await _note_on_each_episode(channel.db, other, speaker_id=other)
-    channel.ingest.take(Redaction(at=channel.clock.now(), user_id=said[0].user_id, duration_s=60))
-    await channel.ingest.flush()
+    await channel.clear(user_id=said[0].user_id, duration_s=60)
     await channel.compactor.run_pass()
     assert {row[0] for row in await channel.db.rows("SELECT status FROM semantic_notes")} == {"active"}
 
@@ -201,8 +191,10 @@ async def test_a_cleared_claim_does_not_come_back_when_what_replaced_it_is_clear
         await tx.execute(
             "UPDATE note_evidence SET episode_id = (SELECT max(id) FROM episodes WHERE kind = 'chat') WHERE note_id = 3"
         )
-    await _clear(channel, said[0])
-    await _clear(channel, said[-1])
+    await channel.clear(said[0])
+    await channel.compactor.run_pass()
+    await channel.clear(said[-1])
+    await channel.compactor.run_pass()
     assert await _standing(channel.db, 1, 2, 3) == [(1, "retracted", None), (2, "active", None), (3, "retracted", None)]
 
 
@@ -214,7 +206,8 @@ async def test_what_a_cleared_claim_had_replaced_holds_again_unless_something_ca
     channel: Channel, replaced_by: dict[int, int], standing: list[tuple[str, int | None]]
 ) -> None:
     said = await _claims(channel, replaced_by=replaced_by)
-    await _clear(channel, said[0])
+    await channel.clear(said[0])
+    await channel.compactor.run_pass()
     assert [row[1:] for row in await _standing(channel.db, 1, 2)] == standing
 
 
@@ -230,12 +223,6 @@ async def _claims(channel: Channel, *, replaced_by: dict[int, int]) -> list[Chat
             [(new, old) for old, new in replaced_by.items()],
         )
     return said
-
-
-async def _clear(channel: Channel, event: ChatEvent) -> None:
-    channel.ingest.take(Redaction(at=channel.clock.now(), event_id=event.id))
-    await channel.ingest.flush()
-    await channel.compactor.run_pass()
 
 
 async def _standing(db: Database, *ids: int) -> list[tuple[object, ...]]:
@@ -305,8 +292,7 @@ async def test_a_line_that_no_model_reads_ends_up_alone_and_is_counted_when_it_m
 async def test_a_summary_over_a_cleared_line_waits_for_a_model_that_gives_one(channel: Channel) -> None:
     said = await channel.chat(30)
     await channel.compactor.run_pass(everything=True)
-    channel.ingest.take(Redaction(at=channel.clock.now(), event_id=said[0].id))
-    await channel.ingest.flush()
+    await channel.clear(said[0])
     channel.model.reply = lambda _: ModelBlocked("no")
     for _ in range(10):
         await channel.clock.advance(MINUTE)
@@ -373,8 +359,7 @@ async def test_commands_bots_and_own_lines(channel: Channel) -> None:
     channel.say("alice", "!so bob")
     channel.say("bob", "hello bot", addressed=True)
     channel.ingest.note_own_line("Hello bob.", event_id="own-1", at=channel.clock.now(), login="fmn", user_id="99")
-    await channel.ingest.flush()
-    await channel.compactor.run_pass(everything=True)
+    await channel.summarise()
     chat = fenced(channel.model.asked[0].prompt)["chat"].splitlines()
     assert chat == ["P2 (to the bot): hello bot", "BOT: Hello P2."]
     people = {row[0] for row in await channel.db.rows("SELECT viewer_id FROM episode_people")}
@@ -384,11 +369,9 @@ async def test_commands_bots_and_own_lines(channel: Channel) -> None:
 
 async def test_who_is_named_without_speaking_is_in_the_episode_with_no_lines(channel: Channel) -> None:
     channel.say("carol", "hi")
-    await channel.ingest.flush()
-    await channel.compactor.run_pass(everything=True)
+    await channel.summarise()
     channel.say("alice", "carol plays drums")
-    await channel.ingest.flush()
-    await channel.compactor.run_pass(everything=True)
+    await channel.summarise()
     row = await channel.db.row("SELECT lines FROM episode_people WHERE viewer_id = 'id-carol' ORDER BY episode_id DESC")
     assert row is not None
     assert row[0] == 0
@@ -401,6 +384,5 @@ async def test_an_opted_out_person_is_someone(channel: Channel) -> None:
         await opt_outs.opt_out(tx, "id-carol", channel.clock.now())
     channel.say("alice", "carol plays drums")
     channel.say("carol", "I do")
-    await channel.ingest.flush()
-    await channel.compactor.run_pass(everything=True)
+    await channel.summarise()
     assert fenced(channel.model.asked[0].prompt)["chat"] == "P1: someone plays drums"

@@ -93,11 +93,9 @@ async def test_a_clear_may_come_before_its_line(channel: Channel, restart: bool)
 
 async def test_a_timeout_clears_all_until_then_and_a_slash_clear_everybody(channel: Channel) -> None:
     await channel.chat(6, people=2)
-    channel.ingest.take(Redaction(at=channel.clock.now(), user_id="id-viewer0", duration_s=600))
-    await channel.ingest.flush()
+    await channel.clear(user_id="id-viewer0", duration_s=600)
     assert [bool(text) for text in await texts(channel.db)] == [False, True] * 3
-    channel.ingest.take(Redaction(at=channel.clock.now()))
-    await channel.ingest.flush()
+    await channel.clear()
     assert not any(await texts(channel.db))
 
 

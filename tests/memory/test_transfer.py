@@ -201,7 +201,6 @@ async def test_who_is_hidden_does_not_move_along(world: World) -> None:
     assert [line["login"] async for line in export_notes(world.db, subject_id="1")] == ["alice"]
 
 
-@pytest.mark.slow
 async def everything(db: Database) -> list[dict[str, object]]:
     return [line async for line in export_notes(db)]
 

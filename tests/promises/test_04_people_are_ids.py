@@ -13,8 +13,7 @@ async def hear(channel: Channel, words: str, *said: tuple[str, str, str]) -> Non
     for viewer_id, login, text in said:
         await channel.clock.advance(1_000)
         channel.say(login, text, user_id=viewer_id, display_name=login.title())
-    await channel.ingest.flush()
-    await channel.compactor.run_pass(everything=True)
+    await channel.summarise()
 
 
 async def shown(channel: Channel) -> list[str]:

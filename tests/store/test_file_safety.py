@@ -8,7 +8,7 @@ import pytest
 from forgetmenot.errors import StoreLocked, TwitchRefused
 from forgetmenot.store.channel_state import Owner, claim, file_for, owner_of
 from forgetmenot.store.database import open_database
-from forgetmenot.store.file_safety import instance_lock, is_locked, protect, synced_by, warning_about
+from forgetmenot.store.file_safety import instance_lock, is_locked, protect, synced_by
 
 
 async def claimed(file: Path, room_id: str, channel: str) -> None:
@@ -68,8 +68,6 @@ def test_a_folder_that_is_not_there_is_no_error_here(tmp_path: Path) -> None:
 )
 def test_a_synced_folder_is_seen_by_its_name(path: str, service: str | None) -> None:
     assert synced_by(Path(path)) == service
-    told = warning_about(Path(path))
-    assert (told is None) if service is None else (service in (told or ""))
 
 
 @pytest.mark.skipif(os.name == "nt", reason="links need rights there")

@@ -102,8 +102,7 @@ async def test_a_note_from_a_cleared_edit_goes_with_the_line(channel: Channel) -
     note = await remember(channel.db, who, "owns a piano", by=who, at=now)
     privacy = channel.settings.privacy
     await edit(channel.db, note.id, "owns a zitherbloom", by=who, at=now, privacy=privacy, line=asked.id)
-    channel.ingest.take(Redaction(channel.clock.now(), event_id=asked.id))
-    await channel.ingest.flush()
+    await channel.clear(asked)
     assert "zitherbloom" not in " ".join(
         note.fact for note in await notes.of_subject(channel.db, who, tuple(NoteStatus))
     )

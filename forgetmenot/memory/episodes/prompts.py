@@ -79,38 +79,48 @@ class _Brief(msgspec.Struct):
     text: str
 
 
-def summary_request(people: str, transcript: Sequence[str], *, words: int, max_output_tokens: int) -> ModelRequest:
+def summary_request(people: str, transcript: Sequence[str], words: int, settings: ModelSettings) -> ModelRequest:
     """Ask for one window's summary."""
     prompt = f"{fence('people', people)}\n\n{fence('chat', chr(10).join(transcript))}"
-    return memory_request(Purpose.SUMMARY, SUMMARY.format(words=words), prompt, max_output_tokens)
+    return memory_request(Purpose.SUMMARY, SUMMARY.format(words=words), prompt, words, settings)
 
 
-def recap_request(texts: Sequence[str], most: int, max_output_tokens: int, purpose: Purpose) -> ModelRequest:
+def recap_request(
+    purpose: Purpose, texts: Sequence[str], most: int, words: int, settings: ModelSettings
+) -> ModelRequest:
     """Ask for a stream's recap of its summaries (`most`: words), or the digest of some recaps (`most`: characters)."""
     system, name = (RECAP, "episodes") if purpose is Purpose.RECAP else (DIGEST, "recaps")
     prompt = fence(name, "\n".join(f"- {text}" for text in texts))
-    return memory_request(purpose, system.format(most=most), prompt, max_output_tokens)
+    return memory_request(purpose, system.format(most=most), prompt, words, settings)
 
 
 def briefs_request(
-    people: Sequence[tuple[Sequence[str], Sequence[str]]], *, characters: int, max_output_tokens: int
+    people: Sequence[tuple[Sequence[str], Sequence[str]]], characters: int, settings: ModelSettings
 ) -> ModelRequest:
     """Ask for the briefs of these people, who are P1, P2, … in this order: of each their notes, and what they did."""
     parts = []
     for number, (known, lately) in enumerate(people, 1):
         rows = [*(["notes:", *known] if known else ()), *(["lately:", *lately] if lately else ())]
         parts.append(fence(f"p{number}", "\n".join(rows)))
-    return memory_request(
-        Purpose.BRIEF, BRIEFS.format(characters=characters), "\n\n".join(parts), max_output_tokens, BRIEFS_SCHEMA
-    )
+    system, words = BRIEFS.format(characters=characters), len(people) * characters // 4
+    return memory_request(Purpose.BRIEF, system, "\n\n".join(parts), words, settings, BRIEFS_SCHEMA)
 
 
 def memory_request(
-    purpose: Purpose, system: str, prompt: str, max_output_tokens: int, schema: Mapping[str, Any] = SCHEMA
+    purpose: Purpose,
+    system: str,
+    prompt: str,
+    words: int,
+    settings: ModelSettings,
+    schema: Mapping[str, Any] = SCHEMA,
 ) -> ModelRequest:
-    """A call that writes the memory, with what keeps a small model from looping."""
+    """A call that writes so many words of memory, with what keeps a small model from looping."""
+    # thoughts count as output: a limit that fits the text alone would leave nothing for it
+    thinks = settings.provider is Provider.GEMINI or bool(settings.thinking)
+    limit = settings.memory_output_tokens
+    limit = limit if thinks else min(limit, TOKENS_PER_WORD * words + 40)
     penalty = FREQUENCY_PENALTY if schema is SCHEMA else None  # the quotes and keys of a list are repetitions too
-    return ModelRequest(purpose, system, prompt, max_output_tokens, 0.0, schema, None, penalty, STOP)
+    return ModelRequest(purpose, system, prompt, limit, 0.0, schema, None, penalty, STOP)
 
 
 def read_summary(answer: str) -> str | None:
@@ -145,13 +155,6 @@ def read_briefs(answer: str) -> dict[str, str]:
             one = msgspec.json.decode(item, type=_Brief)
             found.setdefault(one.person.strip(), one.text.strip())
     return found
-
-
-def output_limit(words: int, settings: ModelSettings) -> int:
-    """The output tokens for a text of so many words: three a word, or all where a model thinks."""
-    # thoughts count as output: a limit that fits the text alone would leave nothing for it
-    thinks = settings.provider is Provider.GEMINI or bool(settings.thinking)
-    return settings.memory_output_tokens if thinks else min(settings.memory_output_tokens, TOKENS_PER_WORD * words + 40)
 
 
 def instruction_words(words: int) -> frozenset[str]:

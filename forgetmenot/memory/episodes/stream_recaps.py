@@ -114,8 +114,7 @@ class RecapWriter:
         handles = Handles.of([who for text in texts for who in ids_in(text)])
         # divided and rounded up: of 121 summaries every second one
         chosen = [handles.hide(text) for text in texts[:: -(-len(texts) // MOST_EPISODES)]]
-        limit = prompts.output_limit(words, settings.model)
-        request = prompts.recap_request(chosen, most, limit, purpose)
+        request = prompts.recap_request(purpose, chosen, most, words, settings.model)
         answer = prompts.read_summary((await self._model.generate(request)).text)
         return storable_summary(answer or "", (), handles, most_words=most, forbidden=forbidden(settings)).text
 

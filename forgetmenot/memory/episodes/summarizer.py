@@ -83,12 +83,8 @@ class Summarizer:
         # commands and the bot's own lines only: there is nothing for a model to read
         if not lines or not any(part.lines for part in case.people.values()):
             return self._counted(case, settings)
-        request = prompts.summary_request(
-            introduce(case.people, window, case.handles),
-            lines,
-            words=settings.memory.summary_words,
-            max_output_tokens=prompts.output_limit(settings.memory.summary_words, settings.model),
-        )
+        introduced, words = introduce(case.people, window, case.handles), settings.memory.summary_words
+        request = prompts.summary_request(introduced, lines, words, settings.model)
         cut: Counter[str] = Counter()
         supported = False
         for temperature in TEMPERATURES:

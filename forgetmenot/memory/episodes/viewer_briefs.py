@@ -183,16 +183,14 @@ class BriefWriter:
     async def _make(self, people: Sequence[_Sources], settings: Settings, suppressed: SuppressionFilter) -> int:
         """Ask for these people's briefs and store them. Whoever the answer leaves out is asked for in the next pass.
 
-        What the model blocks, or answers with nobody's, is halved until it is one person's, who then has none: what one
-        viewer got into the memory costs no other their brief. Raises ModelError.
+        What the model blocks, or answers with nobody's, is asked for one by one: what one viewer got into the memory
+        costs no other their brief. Raises ModelError.
         """
         texts: dict[str, str] = {}
         with contextlib.suppress(ModelBlocked):
             texts = await self._written_briefs(people, settings, suppressed)
         if not texts and len(people) > 1:
-            half = len(people) // 2
-            first = await self._make(people[:half], settings, suppressed)
-            return first + await self._make(people[half:], settings, suppressed)
+            return sum([await self._make([one], settings, suppressed) for one in people])
         # an empty brief is stored for one person alone whom the model blocks, so that it is not asked again
         answered = [(one, texts.get(one.viewer_id, "")) for one in people if one.viewer_id in texts or not texts]
         return await self._put(answered, speaking(settings).name)
@@ -202,11 +200,8 @@ class BriefWriter:
     ) -> dict[str, str]:
         ids = [one.viewer_id for one in people]
         handles = Handles.of([*ids, *(who for one in people for s in (*one.facts, *one.lately) for who in ids_in(s))])
-        request = prompts.briefs_request(
-            [([handles.hide(s) for s in one.facts], [handles.hide(s) for s in one.lately]) for one in people],
-            characters=CHARACTERS,
-            max_output_tokens=prompts.output_limit(len(people) * CHARACTERS // 4, settings.model),
-        )
+        sources = [([handles.hide(s) for s in one.facts], [handles.hide(s) for s in one.lately]) for one in people]
+        request = prompts.briefs_request(sources, CHARACTERS, settings.model)
         answers = prompts.read_briefs((await self._model.generate(request)).text)
         texts = {}
         for one in people:

@@ -105,10 +105,9 @@ def seems_to_correct(line: str, *, to_bot: bool) -> bool:
     return (objects and not _IDIOM.search(line)) or likelihood(classifier("corrections"), line) >= LIKELY
 
 
-def may_correct(line: str, *, said_before: bool) -> bool:
-    """Whether a line could correct something; most could not. `said_before`: also without a subject, "no, Bergen"."""
-    least = MAY_CORRECT_WHAT_WAS_SAID if said_before else MAY_CORRECT
-    return likelihood(classifier("corrections"), line) >= least
+def may_correct(line: str) -> bool:
+    """Whether a line could correct what was just spoken of ("no, Bergen"); most could not."""
+    return likelihood(classifier("corrections"), line) >= MAY_CORRECT_WHAT_WAS_SAID
 
 
 def likelihood(table: WeightTable, text: str) -> float:
@@ -153,15 +152,16 @@ def _instead(line: str, old: str, new: str) -> bool:
 
 
 def _by_weights(line: str, held: Sequence[Known], before: Before) -> tuple[Known, str | None] | None:
-    if len(line) > LONGEST_LINE or not may_correct(line, said_before=bool(before.said)):
+    if len(line) > LONGEST_LINE or not may_correct(line):
         return None
     near = _compared(line, held)
+    spoken_of = [near[at] for at in sorted(_spoken_of([known.fact for known in near], before.said))]
+    near = near if likelihood(classifier("corrections"), line) >= MAY_CORRECT else spoken_of
     judged = sorted(judged_of(line, tuple(known.fact for known in near), before), reverse=True) if near else []
     if not judged or (len(judged) > 1 and judged[0].sure - judged[1].sure < LEAD):
         return None
-    best, spoken_of = judged[0], _spoken_of([known.fact for known in near], before.said)
-    least = SURE_OF_COMMANDS if before.by == "told" else SURE
-    if best.number in spoken_of:
+    best, least = judged[0], SURE_OF_COMMANDS if before.by == "told" else SURE
+    if near[best.number] in spoken_of:
         least = SURE_WHERE_ANNOUNCED if _ANNOUNCES.search(line) else SURE_WHERE_SPOKEN_OF
     return (near[best.number], best.fact) if best.sure >= least else None
 

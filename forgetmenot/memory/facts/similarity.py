@@ -82,7 +82,7 @@ def _may_both_hold(one: Reading, two: Reading, old: Slot, new: Slot) -> bool:
     """Whether a slot can have both values after all: "also", two indefinite pets, a city and its country."""
     if one.additive or two.additive or (old.few and new.few):
         return True
-    places = old.name in {"home", "origin", "grew"}
+    places = old.name in {"home", "origin"}
     return places and bool(old.value & COUNTRIES) != bool(new.value & COUNTRIES)
 
 

@@ -217,7 +217,8 @@ def screened(raw: object, screen: Screen) -> ProposedChange:
         gossips = tells_of_another(fact, subject.viewer_id)
     else:
         gossips = _names_others(fact, scope, speaker, screen)
-    source = SourceKind.REPORTED if gossips else _source(scope, subject, speaker)
+    source = SourceKind.OBSERVED if subject is None else SourceKind.SELF_CLAIM
+    source = SourceKind.REPORTED if gossips or (subject is not None and subject != speaker) else source
     confidence = min(proposed.confidence, REPORTED_AT_MOST) if source is SourceKind.REPORTED else proposed.confidence
     return ProposedChange(
         repeats=proposed.repeats,
@@ -267,12 +268,6 @@ def _speaker(
         if person.viewer_id == found and not person.hidden:
             return person
     raise FactRefused(fault if fault in {"no_speaker", "speaker_silent"} else f"unsupported:{fault}")
-
-
-def _source(scope: Scope, subject: NoteSubject | None, speaker: NoteSubject | None) -> SourceKind:
-    if scope is not Scope.VIEWER:
-        return SourceKind.OBSERVED
-    return SourceKind.SELF_CLAIM if subject == speaker else SourceKind.REPORTED
 
 
 def _names_others(fact: str, scope: Scope, speaker: NoteSubject | None, screen: Screen) -> bool:

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from forgetmenot.clock import iso
-from forgetmenot.domain.memory import EpisodeKind, Note, NoteStatus, Scope, SourceKind
-from forgetmenot.languages import Reason, reason
+from forgetmenot.domain.memory import Note, Scope
+from forgetmenot.languages import ENGLISH, Reason, reason
 from forgetmenot.memory.notes import edits, note_merge
 from forgetmenot.store import bot_messages, notes, run_stats, viewers
 from forgetmenot.store.database import Database
@@ -17,23 +17,6 @@ from forgetmenot.store.episode_redaction import REDACTED
 from forgetmenot.store.notes import Change, EvidenceLink
 from forgetmenot.text.mentions import ids_in, show
 
-_WHOSE = {
-    SourceKind.COMMAND: "Somebody asked the bot to remember it.",
-    SourceKind.IMPORT: "It was imported.",
-    SourceKind.SELF_CLAIM: "They said it themselves.",
-    SourceKind.OBSERVED: "Several people saw or said it.",
-    SourceKind.REPORTED: "Hearsay: somebody else said it. It counts once they say it themselves, or two people do.",
-}
-_STATUS = {
-    NoteStatus.ACTIVE: "the bot may bring it up",
-    NoteStatus.STALE: "nobody said it again in a long time; it shows up again when somebody does",
-    NoteStatus.EXPIRED: "its time was up",
-    NoteStatus.SUPERSEDED: "another note took its place",
-    NoteStatus.EVICTED: "there were too many notes",
-    NoteStatus.RETRACTED: "somebody took it back",
-}
-_SAID = {"stated": "said so", "confirmed": "said it again", "contradicted": "said otherwise"}
-_CAME_UP = {"stated": "it came up", "confirmed": "it came up again", "contradicted": "otherwise"}
 _CAUSES = {
     "said": "written",
     note_merge.REPLACES: "written_instead",
@@ -135,38 +118,30 @@ def moment(ms: int) -> str:
 
 def _about(explanation: NoteExplanation) -> list[str]:
     note = explanation.note
-    end = "Kept permanently" if note.expires_at is None else f"Kept until {moment(note.expires_at)}"
-    pinned = "; pinned" if note.pinned else ""
-    weight = f"{end}{pinned}; {note.importance.value} importance; confidence {note.confidence:.2f}"
     about = {Scope.CHANNEL: "about the channel", Scope.RUNNING_BIT: "a running bit"}.get(note.scope)
     about = about or f"about {explanation.names.get(note.subject_id or '', 'somebody')}"
-    lines = [
-        f"#{note.id} {about}: {show(note.fact, explanation.names)}",
-        f"  It is {note.status.value}: {_STATUS[note.status]}. {weight}.",
-        f"  {_WHOSE[note.source_kind]}",
+    traits = [
+        ENGLISH(f"page.note_status.{note.status}"),
+        ENGLISH(f"page.source.{note.source_kind}"),
+        "kept permanently" if note.expires_at is None else f"kept until {moment(note.expires_at)}",
+        f"{note.importance} importance",
+        f"confidence {note.confidence:.2f}",
+        *(["pinned"] if note.pinned else []),
+        *([f"known to the persona {note.persona} and its heirs"] if note.persona else []),
     ]
-    if note.persona:
-        lines.append(f"  Only the persona {note.persona} and those that inherit from it know this.")
     if note.scope is Scope.RUNNING_BIT and explanation.streams:
-        lines.append(f"  It came up in {len(explanation.streams)} stream{'s' if len(explanation.streams) > 1 else ''}.")
-    return lines
+        traits.append(f"in {len(explanation.streams)} stream{'s' if len(explanation.streams) > 1 else ''}")
+    return [f"#{note.id} {about}: {show(note.fact, explanation.names)}", f"  {'; '.join(traits)}"]
 
 
 def _evidence(word: EvidenceLink, names: dict[str, str]) -> list[str]:
     episode = word.episode
     about = f", about {episode.topic}" if episode.topic else ""
     where = f"stream {episode.stream_id}" if episode.stream_id is not None else "outside a stream"
-    who = names.get(word.speaker_id, "somebody") if word.speaker_id is not None else ""
-    head = f"{moment(word.at)}, {where}:"
-    if episode.kind is EpisodeKind.COMMAND:
-        did = _SAID[word.stance] if word.stance == "contradicted" else "asked the bot to remember it"
-        return [f"{head} {who or 'somebody'} {did} (summary {episode.id})."]
-    said = f"{who} {_SAID.get(word.stance, word.stance)}" if who else _CAME_UP.get(word.stance, word.stance)
-    how = "to the bot" if word.addressed else "in chat"
-    return [
-        f"{head} {said} {how}. The summary of that time (summary {episode.id}{about}):",
-        f"  {show(episode.summary, names)}",
-    ]
+    who = names.get(word.speaker_id, "somebody") if word.speaker_id is not None else "chat"
+    how = f"{ENGLISH(f'page.stance.{word.stance}')}{' to the bot' if word.addressed else ''}"
+    head = f"{moment(word.at)}, {where}: {who} {how} (summary {episode.id}{about})"
+    return [head, f"  {show(episode.summary, names)}"]
 
 
 def _notes(found: Sequence[Note], names: dict[str, str]) -> list[str]:

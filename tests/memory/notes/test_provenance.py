@@ -39,10 +39,9 @@ async def test_the_whole_chain_is_told(world: World, learn: Learn, change: Chang
     day, after = moment(start), moment(start + DAY)
     assert (await words(world, new.id)).splitlines() == [
         f"#{new.id} about Alice: lives in Bergen",
-        "  It is active: the bot may bring it up. Kept permanently; medium importance; confidence 0.80.",
-        "  They said it themselves.",
+        "  active; said it themselves; kept permanently; medium importance; confidence 0.80",
         "Where it comes from",
-        f"  {after}, stream {second}: Alice said so in chat. The summary of that time (summary 2):",
+        f"  {after}, stream {second}: Alice said (summary 2)",
         "    Alice moved to Bergen, says Bob.",
         "Replaced notes",
         f"  #{old.id}: lives in Oslo",
@@ -53,9 +52,9 @@ async def test_the_whole_chain_is_told(world: World, learn: Learn, change: Chang
         f"  {reply} ({after})",
     ]
     told = await words(world, old.id)
-    assert f"{day}, stream {first}: Alice said so to the bot. The summary of that time (summary 1):" in told
-    assert f"{after}, stream {second}: Alice said otherwise in chat." in told
-    assert "It is superseded: another note took its place." in told
+    assert f"{day}, stream {first}: Alice said to the bot (summary 1)" in told
+    assert f"{after}, stream {second}: Alice said otherwise (summary 2)" in told
+    assert "  replaced; said it themselves; " in told
     assert f"Replaced by\n  #{new.id}: lives in Bergen\n" in told
     assert "active → superseded: something else was said" in told
     await edits.undo(world.db, new.id, at=world.clock.now())
@@ -68,14 +67,14 @@ async def test_who_took_a_note_back_is_told_by_name(world: World, learn: Learn, 
     await edits.retract(world.db, note.id, at=world.clock.now(), cause="removed by <@2>")
     told = await words(world, note.id)
     assert "active → retracted: removed by Bob" in told
-    assert "It is retracted: somebody took it back." in told
+    assert "  removed; " in told
 
 
 async def test_a_note_that_was_told_says_who_asked(world: World) -> None:
     note = await edits.remember(world.db, "1", "plays drums", by="9", at=world.clock.now())
     told = await words(world, note.id)
-    assert "Somebody asked the bot to remember it." in told
-    assert "outside a stream: Carol asked the bot to remember it (summary 1)." in told
+    assert "; asked to remember; " in told
+    assert "outside a stream: Carol said to the bot (summary 1)\n    Carol asked to remember about Alice: plays" in told
 
 
 async def test_every_section_that_shows_notes_counts_as_a_use(world: World, learn: Learn, change: Change) -> None:
@@ -87,9 +86,9 @@ async def test_every_section_that_shows_notes_counts_as_a_use(world: World, lear
     await used_in_a_reply(world, bit.id, "chat")
     told = await words(world, bit.id)
     assert f"#{bit.id} a running bit: the cat causes every crash" in told
-    assert "It came up in 2 streams." in told
-    assert "it came up in chat." in told
-    assert "Bob said it again in chat." in told
+    assert "; in 2 streams" in told
+    assert "chat said (summary 1)" in told
+    assert "Bob said again (summary 2)" in told
     assert told.count("Replies whose prompt had it") == 1
     assert [f"  {reply} (" in told for reply in used] == [True] * len(used)
 

@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 
 from forgetmenot.clock import MINUTE
-from forgetmenot.domain.chat import ChatEvent, Redaction
+from forgetmenot.domain.chat import ChatEvent
 from forgetmenot.memory.erasure import forget_fact
 from forgetmenot.memory.heard_facts import OWN_WORD, SpokenCorrections, heard_facts
 from forgetmenot.memory.notes.edits import remember, undo
@@ -39,14 +39,8 @@ class Room:
         await self.channel.ingest.flush()
         return said
 
-    async def clear(self, said: ChatEvent) -> None:
-        self.channel.ingest.take(Redaction(self.channel.clock.now(), event_id=said.id))
-        await self.channel.ingest.flush()
-        await self.channel.compactor.run_pass()
-
-    async def clear_all(self) -> None:
-        self.channel.ingest.take(Redaction(self.channel.clock.now(), event_id=None))
-        await self.channel.ingest.flush()
+    async def clear(self, said: ChatEvent | None = None) -> None:
+        await self.channel.clear(said)
         await self.channel.compactor.run_pass()
 
     async def known(self, who: str | None = ALICE) -> list[str]:
@@ -107,7 +101,7 @@ async def test_with_the_whole_chat_go_corrections_in_plain_speech_and_no_command
     asked = await room.say("!remember I live in Bergen")
     await remember(room.channel.db, ALICE, "lives in Bergen", by=ALICE, at=asked.at, line=asked.id)
     assert await room.known() == ["lives in Bergen"]
-    await room.clear_all()
+    await room.clear()
     assert await room.known() == ["drives a Fiat", "lives in Bergen"]
 
 

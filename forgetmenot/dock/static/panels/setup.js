@@ -206,7 +206,7 @@ function modelStep() {
     put(model, models.map((name) => h("option", { value: name }, name)));
   }
   async function list() {
-    const answer = await step.run("models", { provider: "openai_compatible", base_url: address.value });
+    const answer = await step.run("models", { base_url: address.value });
     if (answer) { use(answer.base_url, answer.models); step.tell(t("setup.model.found", { n: answer.models.length }), "good"); }
   }
   async function send() {
