@@ -30,12 +30,8 @@ from forgetmenot.store import action_logs, channel_state
 from forgetmenot.store.action_logs import ActionStatus, LoggedAction, NewAction
 from forgetmenot.store.database import Database
 
-__all__ = ["ActionContext", "ExecutedProposal", "Executor"]
-
 ALLOWED = frozenset({Verdict.ALLOW, Verdict.ALLOW_CHANGED})
 _STATUS = {Verdict.ASK: ActionStatus.WAITING, Verdict.DENY: ActionStatus.DENIED}
-
-
 IN_A_ROW = 3
 _KINDS: tuple[tuple[type[ForgetMeNotError], OutcomeKind], ...] = (
     (TwitchUnavailable, OutcomeKind.UNKNOWN),  # the answer was lost: it may have been done

@@ -29,7 +29,8 @@ from forgetmenot.memory.heard_facts import changed_by, just_said
 from forgetmenot.memory.suppression import load_filter, revision_of, without_hidden_names, without_suppressed
 from forgetmenot.operations import wording
 from forgetmenot.operations.action_claims import claims_action
-from forgetmenot.operations.executor import ActionContext, Executor
+from forgetmenot.operations.executor import Executor
+from forgetmenot.operations.fact_gathering import ActionContext
 from forgetmenot.ports import LanguageModel
 from forgetmenot.prompt.assemble import INSTRUCTIONS
 from forgetmenot.prompt.instructions import rules_of
