@@ -57,7 +57,12 @@ _LIVED = re.compile(
     re.IGNORECASE,
 )
 """What only somebody with a life says of themselves: a bot has played, eaten and enjoyed nothing."""
-_AS_WELL = re.compile(r"\b(?:too|also|as well|auch|same)\b", re.IGNORECASE)
+_LIKES_AS_WELL = re.compile(
+    r"\b(?:like|love|enjoy|hate|prefer|want|hope|mag|liebe|hoffe)\b.*\b(?:too|as well|auch)\b"
+    r"|\b(?:also|auch)\b.*\b(?:like|love|enjoy|hate|prefer|want|hope|mag|liebe|hoffe)\b",
+    re.IGNORECASE,
+)
+"""What a bot may say of itself as well: a taste, and no life."""
 _LEFT_OVER = re.compile(r"\A(?:but|and|so|aber|und)\b,?\s+(\w)", re.IGNORECASE)
 _SUBJECT = re.compile(r"(?:you|he|she|they|du|er|sie)(?:['’](?P<be>re|s)|['’]ve)?\Z", re.IGNORECASE)
 _YOU_SAID = re.compile(
@@ -81,7 +86,7 @@ _SMALL_TALK = frozenset(
     stem(word)
     for word in words(
         """remember recall know think glad ask asked sure hello help here fun nice great love cool sorry oh ah hi hey
-        welcome happy tell told note notes let see guess maybe good thanks question yes no yeah
+        welcome happy tell told note notes let see guess maybe good thanks question yes no yeah chat talk bot
         klar natürlich genau stimmt claro pues supuesto bien sûr évidemment certo natuurlijk jasne oczywiście
         weiß glaube denke erinnere soweit wenn richtig creo recuerdo equivoco crois pense souviens rappelle acho lembro
         credo penso ricordo
@@ -195,14 +200,14 @@ def borrowed(
 
     def is_theirs(part: str) -> bool:
         own = telling_stems(part, 2)
-        told = bool(own) and len(own & line) >= LEAST_SHARE * len(own) and not _AS_WELL.search(part)
+        told = bool(own) and len(own & line) >= LEAST_SHARE * len(own) and not _LIKES_AS_WELL.search(part)
         return told or any(len(own & row) >= least and (own & row) - asked for row in rows)
 
     found = []
     for sentence in _SENTENCE.finditer(reply):
-        of_others = _OF_YOU.search(sentence[0]) or not others.isdisjoint(words(sentence[0]))
+        of_others = not others.isdisjoint(words(sentence[0]))
         for part in _PART.finditer(reply, *sentence.span()):
-            of_itself = _OF_ITSELF.search(part[0]) and not of_others
+            of_itself = _OF_ITSELF.search(part[0]) and not (of_others or _OF_YOU.search(part[0]))
             if _LIVED.search(part[0]) or (of_itself and is_theirs(part[0])):
                 found.append(Claim("borrowed", part.start(), sentence.end()))
                 break

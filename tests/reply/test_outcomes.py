@@ -17,6 +17,7 @@ from forgetmenot.reply.support import (
     never_said,
     parroted,
     repeated,
+    says_nothing,
     unfounded,
     unsupported,
     used_notes,
@@ -97,6 +98,8 @@ def test_an_answer_about_somebody_needs_a_note_about_them(reply: str, fits: bool
         ("I play the cello, thanks for asking! Nice day.", "Nice day."),
         ("I got a raise today, who would have thought that it comes so late in the year.", ""),
         ("You live in Porto, just like me!", "You live in Porto."),
+        ("I got a raise today, thank you!", ""),
+        ("I got a raise today too!", ""),
         ("My cat is called Miso.", ""),
         ("I play the cello too!", ""),
         ("My cat is called Miso. But dogs are nice.", "Dogs are nice."),
@@ -174,6 +177,11 @@ def test_what_tells_of_no_note_is_not_said_twice(reply: str, left: str) -> None:
 def test_an_answer_says_nothing_against_a_note(reply: str, left: str) -> None:
     facts = ["hates horror games", "moved out of Brno", "drives an old Volvo"]
     assert without_unsupported(reply, contradicted(reply, facts, ["Bob"])) == left
+
+
+def test_who_chats_back_answers_nothing() -> None:
+    assert says_nothing("How about you? I'm here to chat with you.", "what's my dog called?")
+    assert not says_nothing("Biscuit!", "what's my dog called?")
 
 
 @pytest.mark.parametrize(
