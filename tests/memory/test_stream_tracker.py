@@ -6,7 +6,7 @@ import pytest
 
 from forgetmenot.clock import HOUR, MINUTE
 from forgetmenot.domain.chat import ChannelState
-from forgetmenot.domain.model import ModelAnswer, ModelRequest, Purpose
+from forgetmenot.domain.model import ModelRequest, Purpose
 from forgetmenot.errors import ModelUnavailable
 from forgetmenot.store import streams
 from forgetmenot.text.mentions import fenced
@@ -109,7 +109,7 @@ async def test_without_a_model_a_recap_waits_and_then_is_made_of_first_sentences
 async def test_a_line_cleared_while_the_model_thinks_of_a_recap_leaves_it_unwritten(channel: Channel) -> None:
     await _stream_of_two_windows(channel)
 
-    def reply(request: ModelRequest) -> ModelAnswer:
+    def reply(request: ModelRequest) -> str:
         if request.purpose is Purpose.SUMMARY:  # while the next one is made, the recap
             channel.model.meanwhile = partial(channel.clear, user_id="id-viewer1")
         return answer("P1 told a secret." if request.purpose is Purpose.RECAP else "P1 said something.")
