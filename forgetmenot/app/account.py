@@ -131,7 +131,8 @@ def watch_channel(bot: Bot, account: TwitchAccount) -> None:
 
 
 BORDER = 2  # modules around a QR code
-TRIES, PAUSE_S = 5, 1.0
+NAME_TRIES, NAME_PAUSE_S = 5, 1.0
+"""How often Twitch is asked whose a new log-in is, and how long between."""
 
 
 async def finish_login(
@@ -141,10 +142,10 @@ async def finish_login(
     token = await finish_device_login(settings(), code, scopes)
     await asyncio.to_thread(store.save, account, token)  # before anything else can go wrong: the code is spent
     login = Login(account=account, store=store, settings=settings, clock=SystemClock())
-    for _ in range(TRIES):
+    for _ in range(NAME_TRIES):
         with contextlib.suppress(TwitchError):  # an error at this point does not undo the log-in
             return await login.validate()
-        await asyncio.sleep(PAUSE_S)
+        await asyncio.sleep(NAME_PAUSE_S)
     return token
 
 

@@ -1,4 +1,4 @@
-"""The scripted stream as data: who says what, when. Pure; the player gives it to the loopback Twitch.
+"""Reads the scripted stream, first_stream.txt and second_stream.txt: who says what, when. Pure.
 
 A line of a script is `mm:ss name: text` or a command:
 

@@ -113,9 +113,9 @@ class CallQueue:
 
     def _let_in(self) -> None:
         while self._waiting:
-            patient, _, turn = self._waiting[0]
+            not_urgent, _, turn = self._waiting[0]
             if not turn.done():
-                if self._busy >= (max(1, self._limit - 1) if patient else self._limit):
+                if self._busy >= (max(1, self._limit - 1) if not_urgent else self._limit):
                     return
                 self._busy += 1
                 turn.set_result(None)

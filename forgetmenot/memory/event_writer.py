@@ -1,7 +1,7 @@
 """Writes batches of lines in one transaction, which also counts them.
 
 Each line is stored once, by Twitch's id; a line that was cleared, before it arrived or after, has no text; excluded
-viewers leave nothing.
+viewers leave nothing. What waits while the disk takes nothing is memory/ingest's.
 """
 
 from collections import Counter

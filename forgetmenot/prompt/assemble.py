@@ -34,7 +34,7 @@ class DropStep(NamedTuple):
     keep: int = 0
 
 
-DROP_LADDER = (
+DROP_STEPS = (
     DropStep("1 episodes", "episodes"),
     DropStep("2 lore past 5", "lore", 5),
     DropStep("3 channel notes past 3", "digest"),
@@ -74,7 +74,7 @@ class PromptDraft:
 
     def fit(self, budget: int) -> None:
         """Take one drop step after another until it fits or only what is never dropped is left."""
-        for step in DROP_LADDER:
+        for step in DROP_STEPS:
             if self.tokens <= budget:
                 return
             if self._step(step, budget) and step.name not in self.shed:

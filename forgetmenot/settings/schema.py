@@ -200,8 +200,8 @@ class ActionSettings(Table, frozen=True, kw_only=True):
     denied_targets: tuple[str, ...] = ()
     safe_mode: bool = False
     max_timeout_s: Annotated[int, Meta(ge=1, le=60)] = 60  # longer ones are class C (`long_timeout`)
-    viewer_cooldown_s: Count = 1800
-    channel_cooldown_s: Count = 300
+    viewer_cooldown_s: Count = 1800  # between two of class B that mean the same viewer
+    channel_cooldown_s: Count = 300  # between any two of class B
     per_stream: Positive = 30
     newcomer_protection: bool = True
     approval_expires_s: Positive = 300

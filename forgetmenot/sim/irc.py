@@ -176,11 +176,10 @@ class IrcServer:
 
     async def let_in(self, connection: Connection) -> None:
         """Welcome a connection."""
-        user, lines = (
-            connection.user,
-            [f":{HOST} {number} {connection.nick} :{text}" for number, text in _WELCOME.items()],
-        )
-        await connection.send(*lines, *([self._own_state(user, "GLOBALUSERSTATE", "")] if user is not None else []))
+        lines = [f":{HOST} {number} {connection.nick} :{text}" for number, text in _WELCOME.items()]
+        if connection.user is not None:
+            lines.append(self._own_state(connection.user, "GLOBALUSERSTATE", ""))
+        await connection.send(*lines)
 
     def _own_state(self, user: User, command: str, badges: str) -> str:
         tags = {"badge-info": "", "badges": badges, "color": "", "display-name": user.name, "emote-sets": "0"}

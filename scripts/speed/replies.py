@@ -18,7 +18,8 @@ from itertools import chain
 from pathlib import Path
 from statistics import median
 from time import perf_counter, process_time
-from typing import Any, NamedTuple
+from types import TracebackType
+from typing import Any, NamedTuple, Self
 
 from forgetmenot.app.live import short_pauses
 from forgetmenot.clock import HOUR, ManualClock
@@ -35,7 +36,6 @@ from forgetmenot.text.caches import clear_text_caches
 from speed.figures import Figure, percentile
 from speed.ingest import take_in
 from speed.invented import NOTES_AT_MOST, NOTES_EACH, NOW, Invented
-from speed.loop import LoopWatch
 
 BOT = Identity("1", "keeper", "Keeper")
 CHANNEL_NOTES = 40
@@ -113,6 +113,38 @@ def _notes(viewers: int, regulars: int) -> Iterator[dict[str, Any]]:
     yield from ({"scope": "channel", "fact": same.fact()} for _ in range(CHANNEL_NOTES))
     yield from more.notes(range(COMMON, COMMON + regulars), NOTES_AT_MOST)
     yield from more.notes(range(COMMON + regulars, viewers))
+
+
+class LoopWatch:
+    """Ticks every millisecond while it is open, which may be more than once. `most_ms`: how late at most.
+
+    A tick that is late because the machine ran another program says nothing about ours: of each delay only as much
+    counts as this process spent computing.
+    """
+
+    def __init__(self) -> None:
+        self.most_ms = 0.0
+        self._task: asyncio.Task[None] | None = None
+
+    async def __aenter__(self) -> Self:
+        self._task = asyncio.create_task(self._tick())
+        await asyncio.sleep(0)  # what comes next counts from its beginning
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        if self._task is not None:
+            self._task.cancel()
+            with contextlib.suppress(asyncio.CancelledError):
+                await self._task
+
+    async def _tick(self) -> None:
+        while True:
+            wall, cpu = perf_counter(), process_time()
+            await asyncio.sleep(0.001)
+            late = perf_counter() - wall - 0.001
+            self.most_ms = max(self.most_ms, 1_000 * min(late, process_time() - cpu))
 
 
 def measure(folder: Path, notes: int) -> list[Figure]:

@@ -16,7 +16,8 @@ from forgetmenot.memory.privacy_queue import DeferredRequest, Fulfilled, Privacy
 from forgetmenot.memory.stream_tracker import StreamTracker
 from forgetmenot.operations.approvals import Approvals
 from forgetmenot.operations.entry import ActionPorts, OperationContext
-from forgetmenot.operations.executor import ActionContext, Executor
+from forgetmenot.operations.executor import Executor
+from forgetmenot.operations.fact_gathering import ActionContext
 from forgetmenot.operations.run import run
 from forgetmenot.operations.services import run_deferred
 from forgetmenot.operations.table import OPERATIONS

@@ -52,7 +52,7 @@ async def test_one_code_and_the_bot_has_its_account(tmp_path: Path, capsys: pyte
 async def test_a_stumbling_twitch_after_the_code_does_not_undo_the_login(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, status: int
 ) -> None:
-    monkeypatch.setattr(account_module, "PAUSE_S", 0.0)
+    monkeypatch.setattr(account_module, "NAME_PAUSE_S", 0.0)
     store = TokenStore(tmp_path, use_keyring=False)
     async with TwitchSim() as sim:
         sim.faults.add("oauth", path="oauth2/validate", status=status)

@@ -12,8 +12,7 @@ from forgetmenot import errors
 from forgetmenot.clock import MINUTE
 from forgetmenot.domain.action import Outcome, OutcomeKind, Proposal, Verdict
 from forgetmenot.languages import in_language
-from forgetmenot.operations.executor import ActionContext
-from forgetmenot.operations.fact_gathering import lately
+from forgetmenot.operations.fact_gathering import ActionContext, lately
 from forgetmenot.operations.switches import switch_on
 from forgetmenot.prompt.material import ActionDone
 from forgetmenot.settings.schema import BotSettings, BridgeSettings, Mode

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from forgetmenot.domain.chat import Role, Standing, Viewer
 from forgetmenot.domain.memory import Recalled, Scope, SourceKind
-from forgetmenot.prompt.assemble import DROP_LADDER, ORDER, assemble, compose_prefix, split
+from forgetmenot.prompt.assemble import DROP_STEPS, ORDER, assemble, compose_prefix, split
 from forgetmenot.prompt.instructions import check_floor, instructions, without_form
 from forgetmenot.prompt.material import (
     NORMAL,
@@ -298,7 +298,7 @@ def test_what_is_switched_off_is_not_offered() -> None:
 
 
 def test_every_section_with_knowledge_is_named_as_a_source() -> None:
-    blocks = {step.section.removesuffix("_more").removesuffix("_asked") for step in DROP_LADDER} - {
+    blocks = {step.section.removesuffix("_more").removesuffix("_asked") for step in DROP_STEPS} - {
         "bot_replies",
         "channel",
     }
