@@ -255,9 +255,10 @@ class SpokenCorrections:
         for subject in (event.user_id, None) if "broadcaster" in event.badges else (event.user_id,):
             held = await notes.of_subject(self._db, subject, LIVE)
             ended = [note for note in held if subject is None and says_it_ended(meant, note.fact)]
+            ended = ended or [note for note in held if used == [note] and denies(meant, note.fact)]
             if len(ended) == 1:
                 return ended[0], None
-            found = await asyncio.to_thread(_changed, meant, held, [note for note in held if used == [note]], before)
+            found = await asyncio.to_thread(_changed, meant, held, [], before)
             if found is not None and (subject is not None or found[1] is not None or _ENDS.search(meant)):
                 return found
         likely = may_correct(meant) and not claims(meant)

@@ -46,9 +46,11 @@ _DIALLED = re.compile(r"\+|00?[1-9](?:\W*\d){8}")
 _FEWEST_DIGITS = 7
 _MANY_DIGITS = re.compile(rf"(?:\d\D{{0,12}}){{{_FEWEST_DIGITS}}}")
 # What people say next to a telephone number. After it (or before it), also a local number without its area counts.
+_WORDS = """phone telephone cell mobile call ring text txt dial sms number digits num ph tel tlf whatsapp nummer handy
+    festnetz telefon numero telefono telefone τηλέφωνο číslo szám"""
 _TELEPHONE_WORD = re.compile(
-    r"(?<!\w)(?:phone|telephone|cell|mobile|call|ring|text|dial|sms|number|num|tel|whatsapp|nummer|handy|telefon|numero"
-    r"|telefono|telefone|area code)(?!\w)"
+    rf"(?<!\w)(?:{'|'.join(map(skeleton, _WORDS.split()))}|area code)(?!\w)"
+    rf"|{'|'.join(map(skeleton, ['电话', '手机', '号码', '電話', '手機', '號碼']))}"
 )
 _NEAR = 30
 """Characters between such a word and the number."""

@@ -151,6 +151,8 @@ _PHRASES = {
         r"in\b|on\b|new\b|bosses\b|wins?\b|times\b|laps\b|levels?\b|down\b|up\b)[\w'.]{1,30} ){1,3}(?:street(?! "
         r"fighter)|st|road|rd|avenue|ave|lane|ln|drive|boulevard|blvd|crescent|terrace|close|court)\b(?! (?:of|to|"
         r"with)\b)|\b(?:lives?|living|home is|house is|resides) (?:at|on) (?:number |no )?\d+"
+        r"|\b(?:lives?|living|home|house|stay(?:s|ing)) (?:\w+ ){0,3}?(?:at|on|off|near) (?:\w+ ){1,3}(?:street|road"
+        r"|avenue|ave|lane|drive|boulevard|crescent|terrace|court|close)\b"
         r"|\b(?:home|street|postal|mailing|shipping|billing|house|full|current|his|her|their|my) address\b"
         r"|\baddress (?:is|:)|\b(?:zip|postal|post) ?codes?\b(?: is|:| \d)|\bzip is \d"
         r"|\b[a-z]{1,2}\d[a-z\d]? \d[a-z]{2}\b|\b(?!flat \d+ (?:bucks|dollars|euros?|percent|k)\b)(?:flat|apartment|"

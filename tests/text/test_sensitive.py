@@ -131,6 +131,10 @@ def test_words_of_ones_own_count_in_any_inflection_and_whatever_is_allowed() -> 
 @pytest.mark.parametrize(
     ("fact", "category"),
     [
+        ("is living on Baker Road in town", "address"),
+        ("stays with her sister at Harbour Lane", "address"),
+        ("我的手机 13812345678", "contact"),
+        ("τηλέφωνο 6912345678", "contact"),
         ("gets letters at Lindenhof 3, 12345 Neustadt", "address"),
         ("moved to Springfield, IL 62704", "address"),
         ("is gаy", "sexuality"),

@@ -10,7 +10,7 @@ from forgetmenot.memory.erasure import forget_fact
 from forgetmenot.memory.heard_facts import OWN_WORD, SpokenCorrections, heard_facts
 from forgetmenot.memory.notes.edits import remember, undo
 from forgetmenot.settings.schema import PrivacySettings
-from forgetmenot.store import notes, opt_outs
+from forgetmenot.store import bot_messages, notes, opt_outs
 from forgetmenot.text.mentions import MENTION
 from tests.memory.conftest import Channel, channel, line, settings
 
@@ -127,6 +127,20 @@ async def test_the_streamer_ends_a_note_about_the_channel(room: Room, text: str,
     said = replace(line("bob", text, at=room.channel.clock.now()), badges=frozenset({"broadcaster"}))
     await room.read.take(said, said.text)
     assert (len(await room.known(None)) == 1) is ends
+
+
+async def test_the_streamer_denies_the_note_about_the_channel_that_a_reply_to_them_used(room: Room) -> None:
+    db, now = room.channel.db, room.channel.clock.now()
+    note = await remember(db, None, "movie night is on Fridays", by=BOB, at=now)
+    async with db.write() as tx:
+        reply = await bot_messages.begin(tx, at=now, event_id=None, viewer_id=BOB, trigger="mention", mode="live")
+        await bot_messages.record_sending(tx, reply, "Movie night is on Fridays!", now)
+        await bot_messages.settle(tx, reply, bot_messages.ReplyStatus.SENT, "", twitch_id="t1")
+        await bot_messages.record_support(tx, reply, [note.id], [])
+    await room.channel.clock.advance(MINUTE)
+    said = replace(line("bob", "that's wrong", at=room.channel.clock.now()), badges=frozenset({"broadcaster"}))
+    await room.read.take(said, said.text)
+    assert await room.known(None) == []
 
 
 async def test_a_line_of_somebody_who_opted_out_changes_nothing(room: Room) -> None:
