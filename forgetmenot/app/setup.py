@@ -109,7 +109,6 @@ class SetupService:
         heard = await self._heard()
         key_kept = await asyncio.to_thread(self._has_key) if model.provider is Provider.GEMINI else False
         return {
-            "restarts": self._restarts,
             "file": str(self._settings.path or ""),
             "channel": {
                 "name": settings.twitch.channel,

@@ -174,7 +174,6 @@ async def _rows(context: DockContext, rows: list[LoggedAction]) -> list[Item]:
             **proposal(row, known, context.language),
             "params": {name: known.get(value, value) for name, value in row.params.items() if value != DEFAULT_REASON},
             "expires_at": row.expires_at,
-            "finished_at": row.finished_at,
             "decided_by": known.get(row.decided_by or "", row.decided_by or ""),
             "undoable": undoable(row, context.clock.now()) is not None,
         }

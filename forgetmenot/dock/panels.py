@@ -19,11 +19,11 @@ from forgetmenot.memory.heard_facts import heard_facts
 from forgetmenot.memory.notes.provenance import refusals
 from forgetmenot.operations.wording import sentence
 from forgetmenot.settings import prices
-from forgetmenot.settings.live_settings import LABELS, RESTARTING, Label, form_of
+from forgetmenot.settings.live_settings import LABELS, Label, form_of
 from forgetmenot.settings.schema import Settings
 from forgetmenot.store import backup, channel_state, dock_rows, model_calls, notes, run_stats
 from forgetmenot.store.dock_rows import NotePage, PersonRow
-from forgetmenot.text.mentions import PROVISIONAL, show
+from forgetmenot.text.mentions import show
 
 LAST_REPLIES = 60
 LAST_STREAMS = 12
@@ -211,7 +211,7 @@ def setting_json(settings: Settings, table: str, key: str, label: Label, languag
         "table": table, "key": key, "group": language(f"group.{label.group}"), "label": title, "sentence": explanation,
         "basic": label.basic, "suffix": language(f"unit.{label.unit}") if label.unit else "",
         "value": value, "default": default,
-        "restarts": table in RESTARTING, "form": form_of(table, key),
+        "form": form_of(table, key),
     }  # fmt: skip
 
 
@@ -223,7 +223,6 @@ def person_json(person: PersonRow, regular_streams: int) -> dict[str, object]:
     return {
         **person._asdict(), "opted_out": bool(person.opted_out), "banned": bool(person.banned),
         "erasing": bool(person.erasing), "regular": person.lately >= regular_streams,
-        "provisional": person.id.startswith(PROVISIONAL),
     }  # fmt: skip
 
 
@@ -286,9 +285,8 @@ async def notes_json(context: DockContext, rows: Sequence[Note]) -> list[dict[st
         {
             "id": note.id, "scope": note.scope, "subject": note.subject_id, "who": known.get(note.subject_id or "", ""),
             "fact": show(note.fact, known), "confidence": round(note.confidence, 3), "status": note.status,
-            "source": note.source_kind, "importance": note.importance, "created_at": note.created_at,
-            "confirmed_at": note.last_confirmed_at, "expires_at": note.expires_at, "pinned": note.pinned,
-            "replaced_by": note.superseded_by, "episodes": len(note.episode_ids), "left_alone": alone.get(note.id),
+            "source": note.source_kind, "confirmed_at": note.last_confirmed_at, "expires_at": note.expires_at,
+            "pinned": note.pinned, "episodes": len(note.episode_ids), "left_alone": alone.get(note.id),
         }
         for note in rows
     ]  # fmt: skip

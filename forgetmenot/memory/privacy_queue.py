@@ -88,22 +88,26 @@ class DeferredFile:
     def load(self) -> list[DeferredRequest]:
         """The requests in the file, each once, oldest first. A line that cannot be read is left out."""
         found: dict[DeferredRequest, None] = {}
-        for line in b"\n".join(map(_held, self._paths)).splitlines():
+        for line in b"\n".join(_held(path) or b"" for path in self._paths).splitlines():
             with contextlib.suppress(msgspec.MsgspecError, UnicodeError, RecursionError):
                 found[msgspec.json.decode(line, type=DeferredRequest)] = None
         return sorted(found, key=lambda request: request.at)
 
     def reserve(self) -> None:
         """Take the space that requests may need while there is some."""
-        size = len(_held(self._paths[0]))
-        self._write(self._paths[0], size, b"\n" * (RESERVED - size))
+        held = _held(self._paths[0])
+        if held is not None:
+            self._write(self._paths[0], len(held), b"\n" * (RESERVED - len(held)))
 
     def add(self, request: DeferredRequest) -> None:
         """Write a request; it is on disk when this returns, if there is a disk that takes it."""
         line = msgspec.json.encode(request) + b"\n"
         with self._one_at_a_time:
             for path in self._paths:
-                at, before = end_of_lines(_held(path))
+                held = _held(path)
+                if held is None:
+                    continue  # what cannot be read would be written over
+                at, before = end_of_lines(held)
                 if self._write(path, at, before + line):
                     return
 
@@ -115,7 +119,7 @@ class DeferredFile:
         line = msgspec.json.encode(request)
         with self._one_at_a_time:
             for path in self._paths:
-                while (at := _held(path).find(line)) >= 0 and self._write(path, at, b" " * len(line)):
+                while (at := (_held(path) or b"").find(line)) >= 0 and self._write(path, at, b" " * len(line)):
                     pass
 
     def forget(self, viewer_id: str) -> bool:
@@ -138,14 +142,15 @@ class DeferredFile:
         return True
 
 
-def _held(path: Path) -> bytes:
+def _held(path: Path) -> bytes | None:
+    """What is in a file; None if it cannot be read."""
     try:
         return path.read_bytes()
     except FileNotFoundError:
         return b""
     except OSError as error:
         log.error("privacy requests cannot be read", file=str(path), reason=error.strerror)
-        return b""
+        return None
 
 
 class Fulfilled(msgspec.Struct, frozen=True):

@@ -95,7 +95,9 @@ class Executor:
         outcome = None
         if action is not None and decision.verdict in ALLOWED:
             outcome = await self.perform(action, row_id, call_of(row, facts.target, context.event.id))
-        if _nobody_asked(proposal, action, decision, facts) and not claims_action(context.words):
+        # in a preview, which nobody but the streamer reads, the words of the model stand as they would in chat
+        previewed = decision.rule == "silent_preview"
+        if previewed or (_nobody_asked(proposal, action, decision, facts) and not claims_action(context.words)):
             return ExecutedProposal(decision, None, "", row_id)
         line = wording.words_for(
             decision,

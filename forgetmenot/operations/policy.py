@@ -175,7 +175,6 @@ RULES: tuple[Rule, ...] = (
     Rule("parameters", _parameters),
     _denies("safe_mode", lambda case: case.settings.actions.safe_mode or case.facts.safe_mode),
     _denies("paused", lambda case: case.facts.paused),
-    _denies("silent_preview", lambda case: case.settings.bot.mode is Mode.SHADOW),
     _denies("switched_off", lambda case: case.action.name in case.settings.actions.disabled),
     _denies("failing", lambda case: case.action.name in case.facts.failing),
     Rule("class_setting", _class_mode),
@@ -208,6 +207,8 @@ RULES: tuple[Rule, ...] = (
     _denies("queue_full", _queue_full, overridable=True),
     # late, because it is the only rule whose fact costs a request; until it was asked the rule does not object
     Rule("immune_on_twitch", _immune_on_twitch),
+    # the last refusal, so that a preview names whatever else would have refused it
+    _denies("silent_preview", lambda case: case.settings.bot.mode is Mode.SHADOW),
     Rule("always_asks", _never_alone),
 )  # fmt: skip
 

@@ -178,21 +178,25 @@ async def _status(context: OperationContext, code: str, **data: object) -> Opera
 
 async def erase(context: OperationContext, request: Request) -> OperationResult:
     """Erase everything about a viewer. In chat it is begun, and runs on beside the answer."""
-    who = request.target
-    if who.id is None:
-        return OperationResult(ok=False, code="erase_a_person", target=who)
-    queue = _queue(context, request)
+    who, viewer_id, queue = request.target, _person(request, "erase_a_person"), _queue(context, request)
     if queue is not None and request.flag("confirm"):
-        done = await queue.submit(DeferredKind.ERASE, who.id, own=who.own, line_id=request.asker.line_id)
+        done = await queue.submit(DeferredKind.ERASE, viewer_id, own=who.own, line_id=request.asker.line_id)
         return erase_begun(done, who)
     await context.flush()
-    if not await personal_data.is_known(context.db, who.id):
+    if not await personal_data.is_known(context.db, viewer_id):
         return OperationResult(ok=False, code="nothing_held", target=who)
     if not request.flag("confirm"):
         typed = "" if who.own else f"{who.name} "
         return OperationResult(ok=False, code="erase_unconfirmed", data={"typed": typed}, target=who)
-    report = await context.eraser.erase(who.id, request.progress)
+    report = await context.eraser.erase(viewer_id, request.progress)
     return OperationResult(ok=True, code="erased", data=asdict(report), target=who)
+
+
+def _person(request: Request, code: str) -> str:
+    """The id of the viewer that it is about. Raises Refused: it is about the channel."""
+    if request.target.id is None:
+        raise Refused(code, request.target)
+    return request.target.id
 
 
 def _queue(context: OperationContext, request: Request) -> PrivacyQueue | None:
@@ -252,36 +256,32 @@ async def run_deferred(context: OperationContext, deferred: DeferredRequest) -> 
 
 async def opt_out(context: OperationContext, request: Request) -> OperationResult:
     """Store nothing of a viewer from now on; what is known of them is neither shown nor used."""
-    who = request.target
-    if who.id is None:
-        return OperationResult(ok=False, code="opt_a_person", target=who)
-    queue = _queue(context, request)
+    who, viewer_id, queue = request.target, _person(request, "opt_a_person"), _queue(context, request)
     if queue is not None:
-        await queue.submit(DeferredKind.OPT_OUT, who.id, own=who.own, line_id=request.asker.line_id)
+        await queue.submit(DeferredKind.OPT_OUT, viewer_id, own=who.own, line_id=request.asker.line_id)
     else:
         async with context.db.write() as tx:
-            await opt_outs.opt_out(tx, who.id, context.clock.now())
+            await opt_outs.opt_out(tx, viewer_id, context.clock.now())
         await context.db.wipe_deleted()
     await context.refresh()
-    return OperationResult(ok=True, code="opted_out", data={"viewer": who.id}, target=who)
+    return OperationResult(ok=True, code="opted_out", data={"viewer": viewer_id}, target=who)
 
 
 async def opt_in(context: OperationContext, request: Request) -> OperationResult:
     """Remember a viewer again."""
-    who = request.target
-    if who.id is None:
-        return OperationResult(ok=False, code="opt_a_person", target=who)
-    queue = _queue(context, request)
+    who, viewer_id, queue = request.target, _person(request, "opt_a_person"), _queue(context, request)
     if queue is not None:
-        was_out = (await queue.submit(DeferredKind.OPT_IN, who.id, line_id=request.asker.line_id)).changed
+        was_out = (await queue.submit(DeferredKind.OPT_IN, viewer_id, line_id=request.asker.line_id)).changed
     else:
         async with context.db.write() as tx:
-            was_out = await opt_outs.opt_in(tx, who.id)
+            was_out = await opt_outs.opt_in(tx, viewer_id)
     if was_out:
         await context.refresh()
-    elif not who.own and await viewers.get(context.db, who.id) is None:
+    elif not who.own and await viewers.get(context.db, viewer_id) is None:
         raise UnknownViewer(who.name)
-    return OperationResult(ok=True, code="opted_in" if was_out else "in_already", data={"viewer": who.id}, target=who)
+    return OperationResult(
+        ok=True, code="opted_in" if was_out else "in_already", data={"viewer": viewer_id}, target=who
+    )
 
 
 async def privacy(context: OperationContext, _request: Request) -> OperationResult:

@@ -199,15 +199,18 @@ class ContextGatherer:
         current = next((line for line in own if line.event_id == event.id), material.message)
         earlier = [line for line in own if line.event_id != event.id]
         thread = await bot_messages.said_lately(at, THREAD_LINES, moment.now - THREAD_REACHES_BACK, event.user_id)
-        answered_at = max((line.at for line in thread), default=0)
-        open_lines = [line for line in earlier if max(answered_at, event.at - ONE_THOUGHT) < line.at]
+        before: list[PromptLine] = []
+        if moment.trigger.kind is TriggerKind.BARE:  # it continues the line before, if that was not to the bot as well
+            lately = [line for line in earlier if line.at >= event.at - ONE_THOUGHT]
+            taken = await bot_messages.thought_about(at, [line.event_id for line in lately])
+            before = [line for line in lately if line.event_id not in taken][-1:]
         replies = await bot_messages.said_lately(
             at, settings.prompt.bot_replies + THREAD_LINES, moment.now - REPLIES_REACH_BACK
         )
         return replace(
             material,
             message=current,
-            before=tuple(open_lines[-1:]) if moment.trigger.kind is TriggerKind.BARE else (),  # it continues that line
+            before=tuple(before),
             own_lines=tuple(earlier),
             chat=tuple(starmap(PromptLine, chat)),
             thread=tuple(_own_line(line) for line in thread),

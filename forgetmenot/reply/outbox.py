@@ -260,7 +260,7 @@ class Outbox:
         texts = (text for text in (message.text, *message.otherwise) if not self.pace.is_repeated(text, now))
         waiting.message = message = replace(message, text=next(texts, message.text), otherwise=())
         try:
-            why = self._reason_to_drop(message, now) or await message.reason_to_drop()
+            why = self._reason_to_drop(message, now)
             await (self._drop(waiting, why) if why else self._deliver(waiting))
         except StoreError as error:  # without its row a message could be sent twice: so it is not sent at all
             log.error("message not sent", reply=message.reply_id, error=type(error).__name__)
@@ -308,7 +308,12 @@ class Outbox:
     async def _deliver(self, waiting: _Waiting) -> None:
         message, now = waiting.message, self._clock.now()
         async with self._db.write() as tx:
-            mine = await bot_messages.record_sending(tx, message.reply_id, message.to_keep, now)
+            # asked where nobody else writes: nothing is forgotten between the question and the words' row
+            why = await message.reason_to_drop()
+            mine = not why and await bot_messages.record_sending(tx, message.reply_id, message.to_keep, now)
+        if why:
+            await self._drop(waiting, why)
+            return
         # claimed before: by an earlier run, or by another answer to the same line
         if not mine:
             _finish(waiting, Sent(ReplyStatus.UNKNOWN, reason("sent_before")))

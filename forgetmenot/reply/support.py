@@ -52,7 +52,8 @@ _LIVED = re.compile(
     r"\bI(?:['’]ve| have) (?:(?:always|also|just|even|really) )?"
     r"(?:been (?:play|liv|work|watch|eat|stud|learn|train|driv)\w+|played|tried|enjoyed|loved|lived|visited|eaten)\b"
     r"|\bI (?:always|usually|often) (?:enjoy|love|like|play|eat|drink|watch)\b|\bI (?:used to|grew up)\b"
-    r"|\bI(?:['’]m| am) (?:an? )?(?!not? )(?:\w+ )?(?:human|person|sentient|conscious)\b",
+    r"|\bI(?:['’]m| am) (?:an? )?(?!not? )(?:\w+ )?(?:human|person|sentient|conscious)\b"
+    r"|\bjust like (?:me|I do)\b|\bsame as me\b|\bgenau wie ich\b",
     re.IGNORECASE,
 )
 """What only somebody with a life says of themselves: a bot has played, eaten and enjoyed nothing."""
@@ -179,32 +180,33 @@ class _Rows:
         return self._found[word]
 
 
-def borrowed(reply: str, known: Iterable[str], said: str = "", about: Iterable[str] = ()) -> list[Claim]:
-    """The sentences in which the bot tells of a life, or of itself what a row, or the line `said`, says of somebody.
+def borrowed(
+    reply: str, known: Iterable[str], said: str = "", about: Iterable[str] = (), *, least: int = 2
+) -> list[Claim]:
+    """Where the bot begins to tell of a life, or of itself what a row, or the line `said`, says of somebody.
 
     "my cat is Miso"; and "I just got promoted!" to who was. `about`: names of others who were asked about; a sentence
-    with one of them is about them ("Bob is a nurse, if I'm not mistaken").
+    with one of them is about them ("Bob is a nurse, if I'm not mistaken"). `least`: words that it shares with a row.
     """
     rows = [telling_stems(_ABOUT_NOTE.sub("", row), 2) - _SMALL_TALK for text in known for row in text.splitlines()]
     asked, others = telling_stems(said, 2), {word for name in about for word in words(name)}
     # their line tells of themselves alone: only then can the bot have taken it for its own life
     line = asked if _OF_ITSELF.search(said) and not _OF_YOU.search(said) else frozenset()
 
-    def is_theirs(own: frozenset[str], *, as_well: bool) -> bool:
-        told = bool(own) and len(own & line) >= LEAST_SHARE * len(own) and not as_well
-        return told or any(len(own & row) > 1 and (own & row) - asked for row in rows)
+    def is_theirs(part: str) -> bool:
+        own = telling_stems(part, 2)
+        told = bool(own) and len(own & line) >= LEAST_SHARE * len(own) and not _AS_WELL.search(part)
+        return told or any(len(own & row) >= least and (own & row) - asked for row in rows)
 
-    return [
-        Claim("borrowed", *sentence.span())
-        for sentence in _SENTENCE.finditer(reply)
-        if _LIVED.search(sentence[0])
-        or (
-            _OF_ITSELF.search(sentence[0])
-            and not _OF_YOU.search(sentence[0])
-            and others.isdisjoint(words(sentence[0]))
-            and is_theirs(telling_stems(sentence[0], 2), as_well=bool(_AS_WELL.search(sentence[0])))
-        )
-    ]
+    found = []
+    for sentence in _SENTENCE.finditer(reply):
+        of_others = _OF_YOU.search(sentence[0]) or not others.isdisjoint(words(sentence[0]))
+        for part in _PART.finditer(reply, *sentence.span()):
+            of_itself = _OF_ITSELF.search(part[0]) and not of_others
+            if _LIVED.search(part[0]) or (of_itself and is_theirs(part[0])):
+                found.append(Claim("borrowed", part.start(), sentence.end()))
+                break
+    return found
 
 
 def parroted(reply: str, asked: str, names: Iterable[str]) -> list[Claim]:

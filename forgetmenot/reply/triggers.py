@@ -148,23 +148,9 @@ def without_name(text: str, identity: Identity) -> str:
     rest = _AT.sub(lambda found: " " if _is_own(found[1], identity) else found[0], clean(text))
     for name in _names(identity):
         rest = re.sub(rf"\A\W*{re.escape(name)}\b[\s,:!]*", "", rest, count=1, flags=re.IGNORECASE)
-        rest = _without_last(rest, name)
+        last = re.search(rf"(?<!\w){re.escape(name)}(?!\w)(?=\W*\Z)", rest, re.IGNORECASE)
+        rest = rest[: last.start()].rstrip(" ,") + rest[last.end() :] if last else rest  # what follows (", ok?!") stays
     return clean(rest)
-
-
-def _without_last(text: str, name: str) -> str:
-    """The text without a name that is its last word; what follows it (", ok?!") stays. Linear, unlike one pattern."""
-    end = len(text)
-    while end and not _is_letter(text[end - 1]):
-        end -= 1
-    start = end - len(name)
-    if start < 0 or text[start:end].casefold() != name.casefold() or (start and _is_letter(text[start - 1])):
-        return text
-    return text[:start].rstrip(" ,") + text[end:]
-
-
-def _is_letter(char: str) -> bool:
-    return char.isalnum() or char == "_"
 
 
 def _address_kind(event: ChatEvent, identity: Identity) -> TriggerKind | None:

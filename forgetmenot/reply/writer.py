@@ -235,7 +235,8 @@ class ReplyWriter:
             proposal = replace(reply.proposal, params=params, if_refused=if_refused)
             say = await self._carry_out(draft, proposal, say)
         elif claims_action(say, {done.done for done in material.actions_done}):
-            say, fired = language("action.neutral"), (*fired, "claim")
+            # "I've noted that", to a line that corrected a note when it was heard, is said in our words
+            say, fired = await self._about_correction(draft) or language("action.neutral"), (*fired, "claim")
         if (allowed := without_suppressed(say, material.left_alone)) != say:
             say, fired = allowed or language("action.another_subject"), (*fired, "left alone")
         if (allowed := await without_hidden_names(self.db, say, job.event.user_id)) != say:
@@ -342,7 +343,9 @@ def _supported(draft: _Draft, polished: Polished, own: str) -> tuple[Polished, l
     said, asked, asks = polished.text, " ".join((question, *known)), material.asks_memory and polished.text in own
     claims = unsupported(said, texts.values(), known)
     people = [texts[name] for name in (*ABOUT_PEOPLE, "past_episode") if name in texts]
-    invented = borrowed(said, people, question, [other.viewer.display_name for other in material.others])
+    others = [other.viewer.display_name for other in material.others]
+    # to who asks about themselves, one word of theirs in "I'm from Porto" is enough
+    invented = borrowed(said, people, question, others, least=1 if asks and not others else 2)
     invented += [claim for claim in claims if CLOCK_TIME.fullmatch(said[claim.start : claim.end])]
     invented += parroted(said, question, material.names.values())
     invented += never_said(said, [texts[name] for name in OWN_WORDS if name in texts])

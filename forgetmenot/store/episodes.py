@@ -195,9 +195,9 @@ async def _found(source: Source, condition: str, params: Params) -> list[Episode
 
 
 async def summaries_of_stream(source: Source, stream_id: int) -> list[str]:
-    """The summaries of a stream's episodes from chat, oldest first."""
+    """The summaries of a stream's episodes from chat, oldest first, without those that rest on a cleared line."""
     sql = "SELECT summary FROM episodes WHERE stream_id = ? AND kind IN ('chat', 'counted') AND summary <> ''"
-    return await source.column(f"{sql} ORDER BY ended_at, id", (stream_id,))
+    return await source.column(f"{sql} AND dirty_at IS NULL ORDER BY ended_at, id", (stream_id,))
 
 
 async def summaries(source: Source, episode_ids: Iterable[int]) -> dict[int, str]:

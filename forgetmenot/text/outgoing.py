@@ -60,12 +60,14 @@ def _pattern(wanted: str) -> re.Pattern[str]:
     """Finds letters in a folded text: spelt out from one word's beginning to a word's end, or inside one word."""
     runs = [(letter, len(list(same))) for letter, same in groupby(wanted)]
     # a letter that stands three times and more in a row may be drawn out of one or two
-    spelt = " *".join(
+    spelt = [
         f"{letter}(?: *{letter}){{{count - 1}}}" + (f"(?:(?: *{letter}){{{3 - count},}})?" if count < 3 else "")
         for letter, count in runs
-    )
-    whole = f"(?<!\\S){spelt}(?!\\S)"
-    inside = f"|{spelt.replace(' *', '')}" if len(wanted) >= INSIDE_WORDS_FROM else ""
+    ]
+    whole = f"(?<!\\S){' *'.join(spelt)}(?!\\S)"
+    # inside a word its first letter need not be followed back: the whole word goes, and a long row is read once
+    within = runs[0][0] * runs[0][1] + "".join(spelt[1:]).replace(" *", "")
+    inside = f"|{within}" if len(wanted) >= INSIDE_WORDS_FROM else ""
     return re.compile(whole + inside)
 
 

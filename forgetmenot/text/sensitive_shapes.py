@@ -73,6 +73,10 @@ _LIVES = _any(
     "dirección indirizzo endereço морада "
     "адрес anschrift osoite oturuyorum"
 )
+_STATE = _any(
+    "al ak az ar ca co ct de fl ga hi id il in ia ks ky la me md ma mi mn ms mo mt ne nv nh nj nm ny nc nd oh ok "
+    "or pa ri sc sd tn tx ut vt va wa wv wi wy dc"
+)
 _CITY = _any(  # in its own language and in English
     "london manchester birmingham leeds glasgow edinburgh dublin paris lyon marseille toulouse nice bordeaux lille "
     "berlin hamburg münchen munich köln cologne frankfurt stuttgart düsseldorf leipzig dresden wien vienna graz "
@@ -108,6 +112,9 @@ _STREET_ADDRESSES = (
     r"\b(?:carrera|calle|cra|cl)\.? \d{1,3}\w? ?(?:#|no?\.?) ?\d",
     # wohnt Unter den Linden 77
     rf"(?<!\w)(?:{_LIVES}|lives? (?:on|at)):?(?: (?!{_WITH}\b)[\w'.-]{{1,30}}){{0,5}}? {_NAME}{_HOUSE}{_CLAUSE_ENDS}",
+    # Lindenhof 3, 12345 Dorf; Springfield, IL 62704
+    r"[^\W\d]{3,30} (?!(?:19|20)\d\d\b)\d{1,4}[a-z]?, (?!\d{2,3}00\b|(?:19|20)\d\d\b)\d{4,5} [^\W\d]{3}",
+    rf", ?{_STATE} \d{{5}}\b",
     # Ermou 25, Athina
     rf"{_NAME} \d{{1,4}}[a-d]?, ?(?:\d{{4,6}} )?{_CITY}\b",
     # 24 bis rue de la Paix

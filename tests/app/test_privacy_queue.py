@@ -191,6 +191,27 @@ async def test_a_request_waits_elsewhere_where_the_data_folder_cannot_be_written
     assert file_of(database).load() == []
 
 
+async def test_a_file_that_cannot_be_read_for_a_moment_is_not_written_over(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As while a virus scanner has it: what waits in it would be lost."""
+    file = DeferredFile(tmp_path / "memory.sqlite3.wishes", tmp_path / "spare" / "spare.wishes")
+    first, second = (DeferredRequest(DeferredKind.OPT_OUT, ALICE, at) for at in (1, 2))
+    file.add(first)
+    read_bytes = Path.read_bytes
+
+    def scanned(path: Path) -> bytes:
+        if path.parent == tmp_path:
+            raise PermissionError(13, "in use")
+        return read_bytes(path)
+
+    with monkeypatch.context() as patched:
+        patched.setattr(Path, "read_bytes", scanned)
+        file.reserve()
+        file.add(second)
+    assert file.load() == [first, second]
+
+
 async def test_a_full_disk_keeps_no_wish_out(tmp_path: Path) -> None:
     """What is reserved is written in place; beyond it a wish stays in memory."""
     file = DeferredFile(tmp_path / "memory.sqlite3.wishes")

@@ -1,10 +1,12 @@
 """When a stream begins and ends, and its recap."""
 
+from functools import partial
+
 import pytest
 
 from forgetmenot.clock import HOUR, MINUTE
 from forgetmenot.domain.chat import ChannelState
-from forgetmenot.domain.model import Purpose
+from forgetmenot.domain.model import ModelRequest, Purpose
 from forgetmenot.errors import ModelUnavailable
 from forgetmenot.store import streams
 from forgetmenot.text.mentions import fenced
@@ -102,3 +104,16 @@ async def test_without_a_model_a_recap_waits_and_then_is_made_of_first_sentences
     channel.model.reply = lambda _: ModelUnavailable("away")
     await channel.clock.advance(hours * HOUR)
     assert (await channel.compactor.run_pass()).recaps == written
+
+
+async def test_a_line_cleared_while_the_model_thinks_of_a_recap_leaves_it_unwritten(channel: Channel) -> None:
+    await _stream_of_two_windows(channel)
+
+    def reply(request: ModelRequest) -> str:
+        if request.purpose is Purpose.SUMMARY:  # while the next one is made, the recap
+            channel.model.meanwhile = partial(channel.clear, user_id="id-viewer1")
+        return answer("P1 told a secret." if request.purpose is Purpose.RECAP else "P1 said something.")
+
+    channel.model.reply = reply
+    assert (await channel.compactor.run_pass()).recaps == 0
+    assert (await streams.recaps(channel.db, [1])).get(1, "") == ""

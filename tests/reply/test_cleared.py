@@ -18,10 +18,11 @@ from forgetmenot.memory.notes.edits import remember, retract
 from forgetmenot.memory.suppression import suppress
 from forgetmenot.reply.engine import Reply
 from forgetmenot.settings.schema import SendingSettings
-from forgetmenot.store import episodes, events, opt_outs
+from forgetmenot.store import episodes, events, forgotten_facts, opt_outs
 from forgetmenot.store.bot_messages import ReplyStatus
 from forgetmenot.store.episodes import NewEpisode
 from forgetmenot.store.events import Clear
+from forgetmenot.text.removal import traces
 from tests.stage import Stage, answering
 
 SECRET = "the code of the safe is marmot"
@@ -243,3 +244,19 @@ async def test_the_answer_that_quotes_what_was_forgotten_is_not_kept(stage: Stag
         await stage.outbox.say_line(text, viewer_id="1")
     assert stage.said == answers
     assert await stage.db.column("SELECT text FROM bot_messages ORDER BY id") == ["", answers[1]]
+
+
+async def test_what_is_being_forgotten_while_an_answer_gets_its_place_is_neither_said_nor_kept(stage: Stage) -> None:
+    task = asyncio.create_task(_while_forgetting(stage, "plays the kazoo in Zanzibar"))
+    sent = await stage.outbox.say_line("What I know about you: plays the kazoo in Zanzibar", viewer_id="1")
+    await task
+    assert (sent.kind, stage.said) == (OutcomeKind.REFUSED, [])
+    assert await stage.db.column("SELECT text FROM bot_messages") == [""]
+
+
+async def _while_forgetting(stage: Stage, fact: str) -> None:
+    """Forget a fact of Alice's when a message is queued; it is done when the message wants to be written."""
+    while not stage.outbox.waiting:  # noqa: ASYNC110  # the queue tells nobody
+        await asyncio.sleep(0)
+    async with stage.db.write() as tx:
+        await forgotten_facts.add_forgotten(tx, "1", [traces(fact)], at=stage.clock.now() + 1)

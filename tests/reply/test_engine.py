@@ -5,6 +5,7 @@ from collections.abc import Awaitable, Callable
 from dataclasses import replace
 from typing import Any
 
+import msgspec
 import pytest
 
 from forgetmenot.domain.chat import ChatEvent, EventKind
@@ -108,6 +109,20 @@ async def test_in_shadow_mode_nothing_is_sent_and_nothing_of_it_is_fed_back(stag
     await stage.ask("@forgetmenot_bot and now?")
     assert "Maybe later" not in stage.model.asked[1].prompt
     assert "Shadowy" not in stage.model.asked[1].prompt
+
+
+@pytest.mark.parametrize(
+    ("asked", "previewed"),
+    [("please time me out", "Sleep well."), ("how are you?", "Maybe later.")],
+)
+async def test_a_preview_shows_the_words_unless_more_than_the_mode_refuses(
+    stage: Stage, asked: str, previewed: str
+) -> None:
+    preview = BotSettings(mode=Mode.SHADOW)
+    stage.use(msgspec.structs.replace(stage.settings, bot=preview))
+    stage.model.answers = [answering("Sleep well.", **ASKED)]
+    assert (await stage.reply(f"@forgetmenot_bot {asked}")).text == previewed
+    assert stage.moderation.done == []
 
 
 async def test_a_paused_bot_says_nothing(stage: Stage) -> None:

@@ -259,6 +259,8 @@ async def test_a_reply_says_nothing_against_what_was_just_said(stage: Stage) -> 
     await stage.know("is from Porto")
     await stage.hear("I moved to Lisbon")
     await stage.clock.advance(60_000)
-    stage.model.answers = ["You live in Porto, Alice. How about you?"]
-    await stage.ask("@forgetmenot_bot where do I live?")
-    assert "Porto" not in stage.said[0]
+    for answer in ("You live in Porto, Alice. How about you?", "I'm from Porto by the way, that's where I moved to."):
+        stage.model.answers = [answer]
+        await stage.ask("@forgetmenot_bot where do I live?")
+        assert "Porto" not in stage.said[-1]
+        await stage.clock.advance(60_000)

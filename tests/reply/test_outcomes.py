@@ -95,6 +95,8 @@ def test_an_answer_about_somebody_needs_a_note_about_them(reply: str, fits: bool
     ("reply", "left"),
     [
         ("I play the cello, thanks for asking! Nice day.", "Nice day."),
+        ("I got a raise today, who would have thought that it comes so late in the year.", ""),
+        ("You live in Porto, just like me!", "You live in Porto."),
         ("My cat is called Miso.", ""),
         ("I play the cello too!", ""),
         ("My cat is called Miso. But dogs are nice.", "Dogs are nice."),

@@ -253,3 +253,13 @@ async def test_a_memory_of_the_first_version_gets_every_column_and_table(tmp_pat
     assert {name for name, _ in shape(brought)} == {name for name, _ in shape(fresh)}
     fresh.close()
     brought.close()
+
+
+async def test_a_file_that_was_moved_away_is_not_made_anew(db: Database) -> None:
+    async with db.write() as tx:
+        await tx.insert(INSERT, (1, "a"))
+    away = db.path.rename(db.path.with_name("away"))
+    with pytest.raises(errors.StoreError):
+        await db.wipe_deleted()
+    assert not db.path.exists()
+    away.rename(db.path)

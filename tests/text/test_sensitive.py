@@ -131,6 +131,8 @@ def test_words_of_ones_own_count_in_any_inflection_and_whatever_is_allowed() -> 
 @pytest.mark.parametrize(
     ("fact", "category"),
     [
+        ("gets letters at Lindenhof 3, 12345 Neustadt", "address"),
+        ("moved to Springfield, IL 62704", "address"),
         ("is gаy", "sexuality"),
         ("ｈａｓ diabetes", "health"),
         ("has d1abetes", "health"),

@@ -54,6 +54,8 @@ class RecapWriter:
             if recap is None:
                 continue
             async with self._db.write() as tx:
+                if await episodes.summaries_of_stream(tx, stream.id) != summaries:
+                    continue  # a line was cleared or a fact forgotten while the model was thinking
                 written += await streams.set_recap(tx, stream.id, recap, self._clock.now())
         if written:
             log.info("recaps written", streams=written)

@@ -134,10 +134,10 @@ def uncopied(sentences: Sequence[str], messages: Iterable[str]) -> list[str]:
     for sentence in sentences:
         letters = _letters(sentence)
         lengths[sentence], copied[sentence] = len(letters), _covered(letters, long, RUN)
-        in_short_runs = _covered(letters, short, SHORT_RUN)
+        in_short = _covered(letters, short, SHORT_RUN)
         # a short fact about somebody has hardly other words than theirs: "P1 moved to Oslo last month"
-        if not MENTION.search(sentence) and in_short_runs >= LITTLE_ELSE * len(letters):
-            copied[sentence] = in_short_runs
+        if in_short >= LITTLE_ELSE * len(letters) and not MENTION.search(sentence):
+            copied[sentence] = in_short
     left = list(sentences)
     while sum(copied[one] for one in left) > COPIED_AT_MOST * sum(lengths[one] for one in left):
         left.remove(max(left, key=copied.__getitem__))
