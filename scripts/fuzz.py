@@ -305,7 +305,7 @@ def run(name: str, inputs: int, seed: int) -> Tried:
 
 async def helix_answers(inputs: int, seed: int) -> Tried:
     """What twitchio and we make of any answer of Helix, over HTTP: an error of ours, or a value."""
-    from soak import hands  # needs the loopback servers
+    from soak import logged_in_helix  # needs the loopback servers
 
     from tests.loopback_servers.twitch import TwitchSim
 
@@ -334,7 +334,7 @@ async def helix_answers(inputs: int, seed: int) -> Tried:
         for _ in range(inputs):
             body[0] = mutated(dice, seeds)
             with tempfile.TemporaryDirectory() as folder:
-                async with hands(sim, Path(folder), SystemClock(), url) as helix:
+                async with logged_in_helix(sim, Path(folder), SystemClock(), url) as helix:
                     say, immune = partial(helix.say, "x"), partial(helix.is_immune, "7")
                     for call in (helix.channel_state, helix.room_modes, say, immune):
                         tried.inputs += 1

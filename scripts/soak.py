@@ -70,8 +70,8 @@ def settings_for(sim: TwitchSim, helix_url: str = "") -> Settings:
 
 
 @contextlib.asynccontextmanager
-async def hands(sim: TwitchSim, folder: Path, clock: Clock, helix_url: str = "") -> AsyncIterator[Helix]:
-    """The bot's hands, logged in. `helix_url`: of another Helix than that Twitch's."""
+async def logged_in_helix(sim: TwitchSim, folder: Path, clock: Clock, helix_url: str = "") -> AsyncIterator[Helix]:
+    """The bot's Helix client, logged in. `helix_url`: of another Helix than that Twitch's."""
     settings, granted = settings_for(sim, helix_url), sim.grant("keeper")
     store = TokenStore(folder / "login", use_keyring=False)
     token = Token(granted.access, granted.refresh, granted.user_id, "keeper", tuple(granted.scopes))
@@ -153,7 +153,7 @@ def _gaps(heard: list[ChatItem | Gap]) -> list[Gap]:
 
 async def race(folder: Path, races: int) -> Figures:
     """Twenty calls at once on a token that has just expired, again and again."""
-    async with TwitchSim() as sim, hands(sim, folder, SystemClock()) as helix:
+    async with TwitchSim() as sim, logged_in_helix(sim, folder, SystemClock()) as helix:
         answered = 0
         for _ in range(races):
             sim.expire()
@@ -198,7 +198,7 @@ class Troubled:
 async def flood(folder: Path, messages: int) -> Figures:
     """More messages than the limits let through, in three runs of the bot, on a clock that is turned fast."""
     clock = ManualClock(NOON)
-    async with TwitchSim(now=clock.now) as sim, hands(sim, folder, clock) as helix:
+    async with TwitchSim(now=clock.now) as sim, logged_in_helix(sim, folder, clock) as helix:
         out = Troubled(sim, helix)
         async with open_database(folder / "memory.sqlite3") as db:
             turning = asyncio.create_task(_turn(clock))

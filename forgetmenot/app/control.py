@@ -52,20 +52,20 @@ class ConnectionStatus:
 class BotControl:
     """A ports.Control."""
 
-    def __init__(self, bot: Bot, settings: LiveSettings, around: ConnectionStatus) -> None:
+    def __init__(self, bot: Bot, settings: LiveSettings, status: ConnectionStatus) -> None:
         self._bot = bot
         self._settings = settings
-        self._around = around
+        self._status = status
 
     def state(self) -> BotState:
         """The bot's state now."""
-        bot, connection = self._bot, self._around.connection()
+        bot, connection = self._bot, self._status.connection()
         return BotState(
-            command=self._around.command,
+            command=self._status.command,
             login=bot.me.login,
             phase=connection.phase.value if connection else "none",
             phase_trouble=connection.error if connection else "",
-            login_trouble=self._around.login_trouble(),
+            login_trouble=self._status.login_trouble(),
             reply_model=bot.models.reply.name,
             memory_model=bot.models.memory.name,
             model_trouble=bot.models.trouble or "",
@@ -75,7 +75,7 @@ class BotControl:
             tasks=tuple(TaskState(one.name, one.trouble, one.due_at) for one in bot.tasks.all),
             recall_ms=tuple(bot.recall.took_ms),
             settings_file=str(self._settings.path or ""),
-            login_hint=self._around.login_hint(),
+            login_hint=self._status.login_hint(),
             saving=bot.spending.line,
         )
 

@@ -18,7 +18,7 @@ from forgetmenot.settings.live_settings import LiveSettings
 async def serve_dock(
     bot: Bot,
     settings: LiveSettings,
-    around: ConnectionStatus,
+    status: ConnectionStatus,
     report: Callable[[str], None],
     *,
     any_port: bool = False,
@@ -35,7 +35,7 @@ async def serve_dock(
         return
     port = usable_port(wanted.port) if any_port else wanted.port
     async with contextlib.AsyncExitStack() as stack:
-        control = BotControl(bot, settings, around)
+        control = BotControl(bot, settings, status)
         if setup is None:
             setup = SetupService(settings, bot.db.path.parent)
             stack.push_async_callback(setup.login.aclose)

@@ -207,8 +207,8 @@ async def _run(session: _Session) -> None:
             if settings().twitch.client_id:
                 watch_channel(bot, account)
             session.report(_greeting(bot, account))
-            around = ConnectionStatus("run", lambda: account.chat.state, lambda: account.broken, lambda: account.hint)
-            async with serve_dock(bot, settings, around, session.report, opened=session.opened, setup=session.setup):
+            status = ConnectionStatus("run", lambda: account.chat.state, lambda: account.broken, lambda: account.hint)
+            async with serve_dock(bot, settings, status, session.report, opened=session.opened, setup=session.setup):
                 await _live(session, bot, account.chat, account)
 
 
@@ -218,11 +218,11 @@ async def _listen(session: _Session) -> None:
         channel = settings().twitch.channel
         session.report(f"Listening to {channel} without an account. Nothing is sent. Ctrl-C stops it.")
         chat = IrcConnection(settings=settings, clock=clock)
-        around = ConnectionStatus("listen", lambda: chat.state)
+        status = ConnectionStatus("listen", lambda: chat.state)
         output = await ListenOutput.begin(bot, session.report) if session.shows_chat else None
         if output is not None:
             bot.tasks.all.append(PeriodicTask("console", lambda: SECOND, output.print_news))
-        async with serve_dock(bot, settings, around, session.report, opened=session.opened, setup=session.setup):
+        async with serve_dock(bot, settings, status, session.report, opened=session.opened, setup=session.setup):
             await _live(session, bot, chat)
         if output is not None:
             await output.print_result()
@@ -237,8 +237,8 @@ async def _only_dock(session: _Session, trouble: str = "") -> None:
         return msgspec.structs.replace(settings(), model=ModelSettings())
 
     async with open_bot(session.path, "start", settings=offline, clock=session.clock) as bot:
-        around = ConnectionStatus("start", login_trouble=lambda: trouble)
-        async with serve_dock(bot, settings, around, session.report, opened=session.opened, setup=session.setup):
+        status = ConnectionStatus("start", login_trouble=lambda: trouble)
+        async with serve_dock(bot, settings, status, session.report, opened=session.opened, setup=session.setup):
             await _live(session, bot)
 
 

@@ -1,7 +1,7 @@
 """The bot of a scenario: a memory of its own, people who talk to it, a clock that the script moves.
 
 Only Twitch is played; what a script puts into the model's mouth takes the model's place for one reply. An order
-(`= NAME`) is the method `order_NAME`, what an expectation (`> NAME`) looks at is `seen_NAME`.
+(`= NAME`) is the method `order_NAME`; what an expectation (`> NAME`) looks at is `seen_NAME`, or notes as FACTS has it.
 """
 
 import asyncio

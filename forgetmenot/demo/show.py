@@ -206,8 +206,8 @@ async def bot_on(
                 reading = asyncio.create_task(_read(bot, twitch.chat))
                 try:
                     await sim.joined()
-                    around = ConnectionStatus("demo", lambda: twitch.chat.state, lambda: twitch.trouble)
-                    async with serve_dock(bot, here, around, report, any_port=True, opened=opened):
+                    status = ConnectionStatus("demo", lambda: twitch.chat.state, lambda: twitch.trouble)
+                    async with serve_dock(bot, here, status, report, any_port=True, opened=opened):
                         yield bot
                 finally:
                     reading.cancel()

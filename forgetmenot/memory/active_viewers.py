@@ -48,7 +48,7 @@ class ActiveViewers:
     async def look_again(self) -> None:
         """Read the active viewers. A periodic task calls it so that no reply has to wait."""
         now, regular = self._clock.now(), self._settings().people
-        names = await viewers.around(
+        names = await viewers.active_names(
             self._db,
             seen_since=now - SEEN_LATELY,
             regular_since=now - regular.regular_within_d * DAY,

@@ -126,17 +126,17 @@ async def hidden_in(source: Source, text: str) -> dict[str, str]:
     return await source.pairs(f"SELECT display_name, id FROM viewers WHERE {_IS_HIDDEN} AND {other}", (text,))  # noqa: S608
 
 
-async def around(source: Source, *, seen_since: int, regular_since: int, regular_streams: int) -> list[Name]:
+async def active_names(source: Source, *, seen_since: int, regular_since: int, regular_streams: int) -> list[Name]:
     """The names, former ones too, of recent chatters and of regulars; nobody who opted out or was banned."""
     rows = await source.rows(
         "WITH regulars AS (SELECT a.viewer_id FROM attendance a JOIN streams s ON s.id = a.stream_id"
         "  WHERE s.started_at >= :regular_since GROUP BY a.viewer_id HAVING count(*) >= :regular_streams),"
-        " crowd AS (SELECT id, login, display_name FROM viewers"
+        " active AS (SELECT id, login, display_name FROM viewers"
         "  WHERE (last_seen_at >= :seen_since OR id IN (SELECT viewer_id FROM regulars))"
         "  AND opted_out_at IS NULL AND banned_at IS NULL ORDER BY last_seen_at DESC LIMIT :limit)"
-        " SELECT id, login, display_name, 1 AS current FROM crowd WHERE login IS NOT NULL"
+        " SELECT id, login, display_name, 1 AS current FROM active WHERE login IS NOT NULL"
         " UNION ALL SELECT n.viewer_id, n.login, n.display_name, 0 FROM viewer_names n"
-        "  JOIN crowd c ON c.id = n.viewer_id WHERE n.login IS NOT c.login",
+        "  JOIN active a ON a.id = n.viewer_id WHERE n.login IS NOT a.login",
         {"seen_since": seen_since, "regular_since": regular_since, "regular_streams": regular_streams, "limit": 2_000},
     )
     return [Name(row[0], row[1], row[2] or row[1], bool(row[3])) for row in rows]

@@ -281,10 +281,6 @@ class TwitchSim(twitch.TwitchSim):
         self.world.ban(self.world.user(login).id, seconds)
         await super().timeout(login, seconds)
 
-    async def clear_chat(self) -> None:
-        """A moderator clears the whole chat."""
-        await self.irc.clear_all()
-
     def stall(self) -> None:
         """Half-open: open connections stay open and get not one byte more; what is said meanwhile is lost to them."""
         for connection in self.irc.connections:

@@ -11,7 +11,7 @@ if (given) {
 }
 const token = () => ({ "X-Dock-Token": sessionStorage.getItem(KEY) || "" });
 
-export class Problem extends Error {
+class Problem extends Error {
   constructor(line, status) {
     super(line);
     this.status = status;

@@ -2,7 +2,7 @@
 
 import { h, s, put, button, sentence } from "../dom.js";
 import { get } from "../api.js";
-import { failed, say, step as ask } from "../ask.js";
+import { failed, step as ask } from "../ask.js";
 import { state } from "../live.js";
 import { ago, clock, firstSummary, language, left, parts, t } from "../words.js";
 
