@@ -88,7 +88,8 @@ _SIGNS = {
 """Words whose presence the classifier is told of: it has seen few of them in sentences."""
 _PATTERNS = {name: word_list(listed) for name, listed in _SIGNS.items()}
 _MARKUP = re.compile(
-    r"</?[a-z][^<>]{0,60}>|\[/?[A-Z]{3,}|\{\s*[\"']|```|^\s*[\[/!]\s*\w|^\s*(?:SYSTEM|ASSISTANT|USER)\s*:|^\s*@\w|&lt;"
+    r"</?[a-z][^<>]{0,60}>|\[/?[A-Z]{3,}|\{\s*[\"']|```|&lt;"
+    r"|(?:^|:\s)\s*(?:[\[/!]\s*\w|(?:SYSTEM|ASSISTANT|USER)\s*:|@\w)"
 )
 _LINK = re.compile(r"\b\w+ ?\. ?(?:ly|com|net|gg|tv|me|link|example)(?: ?/|\b)|discord ?\. ?gg", re.IGNORECASE)
 _LETTERS = re.compile(r"[^\W\d_]{2}|[^\W\d_a-zA-Z]")
@@ -102,7 +103,8 @@ def text_fault(text: str, *, links: bool = False) -> str | None:
     """The rule that refuses a sentence or a fact, or None. `links`: it may name an address."""
     if len(text) > LONGEST:
         return "length"
-    found = (_sentence_fault(part, links=links) for part in dict.fromkeys((text, *sentences_of(text))) if part)
+    parts = sentences_of(text.replace("; ", ". "))  # behind a semicolon stands a claim of its own
+    found = (_sentence_fault(part, links=links) for part in dict.fromkeys((text, *parts)) if part)
     return next((fault for fault in found if fault), None)
 
 
