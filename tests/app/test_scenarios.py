@@ -12,6 +12,7 @@ from forgetmenot.errors import InputError
 FOLDER = Path(__file__).parents[1] / "scenarios"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("file", sorted(FOLDER.glob("*.toml")), ids=lambda file: file.stem)
 async def test_no_scenario_got_worse(file: Path) -> None:
     baseline = json.loads((FOLDER / "baseline.json").read_text(encoding="utf-8"))

@@ -330,6 +330,7 @@ async def test_of_who_was_erased_or_opted_out_no_visit_is_taken(world: World) ->
     assert [tuple(row) for row in rows] == [("login:zoe", 3)]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("merge", [False, True])
 async def test_others_may_write_while_lines_come_in(world: World, *, merge: bool) -> None:
     """A reply, a command or a wish waits for a slice, not for the file."""

@@ -156,6 +156,7 @@ def test_words_are_compared_by_stems() -> None:
     assert first_person("Alice has been planning her trip", "Alice") == "I have been planning my trip"
 
 
+@pytest.mark.slow
 def test_it_plays_the_whole_bot_offline() -> None:
     command = [sys.executable, str(ROOT / "scripts" / "bench_model.py"), "--offline", "--limit", "40", "--json"]
     done = subprocess.run(command, capture_output=True, text=True, check=True, cwd=ROOT)
