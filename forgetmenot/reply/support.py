@@ -1,9 +1,9 @@
 """Which notes of its prompt a reply used, and which of its claims nothing supports. Pure.
 
-Of a reply's claims names, numbers and tales of a shared past ("last time") are looked at, and what is said about people
-who were asked about: everything else is talk. A word that the prompt's data has in any form supports itself; the bot's
-instructions support nothing. What the bot admits is known in ten languages, small words in eight, a shared past in
-English and German.
+Of a reply's claims names, numbers and tales of a shared past ("last time") are looked at, what it says that the asker
+said, what it tells of a life of its own, and what is said about people who were asked about: everything else is talk. A
+word that the prompt's data has in any form supports itself; the bot's instructions support nothing. What the bot admits
+is known in ten languages, small words in eight; a shared past, what the asker said and a life in English and German.
 """
 
 import re
