@@ -22,7 +22,6 @@ ONLY_PARSED = {
     "login": "needs an account (tests/cli/test_login.py)",
     "uninstall": "changes this computer (tests/cli/test_uninstall.py)",
     "autostart": "changes this computer (tests/app/test_autostart.py)",
-    "mcp": "serves until its client leaves (tests/cli/test_mcp.py)",
     "doctor": "asks Twitch (tests/app/test_doctor.py)",
     "dock": "opens a browser; its options are run",
 }

@@ -36,7 +36,6 @@ COMMANDS = {
     "viewer": "viewer",
     "policy": "actions",
     "actions": "actions",
-    "mcp": "mcp",
 }
 """The module of each command."""
 

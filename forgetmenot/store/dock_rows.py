@@ -270,7 +270,6 @@ def _likes(find: str) -> list[str]:
 
 
 _NOT_BANNED = "n.fact <> '' AND coalesce(n.subject_id, '') NOT IN (SELECT id FROM viewers WHERE banned_at IS NOT NULL)"
-_NOT_OPTED_OUT = "coalesce(n.subject_id, '') NOT IN (SELECT id FROM viewers WHERE opted_out_at IS NOT NULL)"
 SCOPES = {"": "", "viewer": "n.scope = 'viewer'", "channel": "n.scope <> 'viewer'"}
 STATUSES = {
     "live": "n.status IN ('active', 'stale')",
@@ -291,7 +290,6 @@ class NotePage(NamedTuple):
     find: str = ""
     offset: int = 0
     limit: int = 100
-    public: bool = False  # without people who opted out: the streamer sees them
 
 
 async def page(db: Database, wanted: NotePage) -> tuple[int, list[Note]]:
@@ -311,7 +309,6 @@ def _conditions(wanted: NotePage, likes: Iterable[str]) -> str:
         SCOPES[wanted.scope],
         STATUSES[wanted.status],
         "n.subject_id = :subject" if wanted.subject else "",
-        _NOT_OPTED_OUT if wanted.public else "",
         " OR ".join(f"n.fact LIKE :{like} ESCAPE '\\'" for like in likes),
     ]
     return " AND ".join(f"({condition})" for condition in conditions if condition)
