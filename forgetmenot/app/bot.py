@@ -370,8 +370,6 @@ async def _start(bot: Bot) -> None:
     bot.clock.at_least(await streams.last_heard(bot.db))
     now = bot.clock.now()
     known = {"bot_id": bot.me.user_id, "bot_login": bot.me.login}
-    if not await channel_state.read(bot.db, "login"):
-        known["login"] = bot.settings().twitch.channel.casefold().lstrip("#")
     async with bot.db.write() as tx:
         await channel_state.put(tx, {name: value for name, value in known.items() if value}, now)
     # before anything is stored: who opted out while the disk was full is not, and who is to be erased is known by then

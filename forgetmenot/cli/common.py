@@ -9,14 +9,14 @@ import shutil
 import sys
 import textwrap
 from collections.abc import Awaitable, Callable, Coroutine, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from functools import wraps
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TextIO, TypeAlias
 
 import msgspec
 
-from forgetmenot.errors import InputError
+from forgetmenot.errors import InputError, SettingsError
 from forgetmenot.languages import ENGLISH
 from forgetmenot.settings.load import load_settings, no_login
 from forgetmenot.settings.schema import Provider, Settings
@@ -131,23 +131,38 @@ def run_async(work: Coroutine[Any, Any, int | None]) -> int:
 
 
 def database_path(arguments: argparse.Namespace, *, folder: Path | None = None) -> Path:
-    """The database that `--db` names, else that in `folder` or in the data folder. Raises InputError for a folder.
+    """The database that `--db` names, else that of the configured channel. Raises InputError for a folder.
 
-    Of a link what it points to: what lies beside a memory (lock, key, lists) is to be the same for everybody.
+    `folder`: look there, and not in the data folder. Of a link what it points to: what lies beside a memory (lock, key,
+    lists) is to be the same for everybody.
     """
+    from forgetmenot.store.channel_state import file_for
+
     chosen: Path | None = arguments.db
-    path = chosen if chosen is not None else (folder or data_folder()) / DATABASE
+    if chosen is not None:
+        path = chosen
+    elif folder is not None:
+        path = folder / DATABASE
+    else:
+        path = file_for(data_folder() / DATABASE, _configured_channel(arguments))
     if path.is_dir():
         raise InputError(f"{path} is a folder. Use a file in it with --db, for example {path / DATABASE}.")
     return path.resolve() if path.is_symlink() else path
+
+
+def _configured_channel(arguments: argparse.Namespace) -> str:
+    """The channel in the command's settings file; empty if there is none, or it is wrong."""
+    file: Path | None = getattr(arguments, "config", None)
+    with suppress(SettingsError):
+        return load_settings(file or data_folder() / SETTINGS_FILE).twitch.channel
+    return ""
 
 
 def channel_database(arguments: argparse.Namespace, channel: str) -> Path:
     """The memory of a channel: the file that `--db` names, else the channel's own in the data folder."""
     from forgetmenot.store.channel_state import file_for
 
-    path = database_path(arguments)
-    return path if arguments.db is not None else file_for(path, channel)
+    return database_path(arguments) if arguments.db is not None else file_for(data_folder() / DATABASE, channel)
 
 
 def existing_database(arguments: argparse.Namespace) -> Path:

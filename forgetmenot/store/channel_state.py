@@ -80,8 +80,8 @@ class Owner(NamedTuple):
 
 def file_for(default: Path, channel: str) -> Path:
     """The memory file of a channel: `default` if it is that channel's or has no owner, else one beside it."""
-    channel = channel.casefold().lstrip("#")
-    if not channel or owner_of(default).login in {"", channel}:
+    channel, owner = channel.casefold().lstrip("#"), owner_of(default)
+    if not channel or not owner.id or owner.login == channel:  # only Twitch's id makes a file somebody's
         return default
     named = [file for file in _beside(default) if owner_of(file).login == channel]
     return next(iter(named), default.with_name(f"{default.stem}-{channel}{default.suffix}"))

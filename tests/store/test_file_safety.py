@@ -1,11 +1,16 @@
 """The memory's files: private to their owner, one running bot each, one channel each."""
 
+import argparse
 import os
 from pathlib import Path
 
 import pytest
 
+from forgetmenot.app.bot import open_bot
+from forgetmenot.cli import common
+from forgetmenot.clock import ManualClock
 from forgetmenot.errors import StoreLocked, TwitchRefused
+from forgetmenot.settings.schema import Settings, TwitchSettings
 from forgetmenot.store.channel_state import Owner, claim, file_for, owner_of
 from forgetmenot.store.database import open_database
 from forgetmenot.store.file_safety import instance_lock, is_locked, protect, synced_by
@@ -26,6 +31,30 @@ async def test_the_first_channel_owns_the_file_and_another_gets_its_own(tmp_path
     assert other == tmp_path / "memory-coffee.sqlite3"
     await claimed(other, "2", "coffee")
     assert (file_for(default, "coffee"), file_for(default, "tea")) == (other, default)
+
+
+async def test_a_channel_that_twitch_never_confirmed_owns_no_file(tmp_path: Path, clock: ManualClock) -> None:
+    default = tmp_path / "memory.sqlite3"
+    mistyped = Settings(twitch=TwitchSettings(channel="nobody_here"))
+    async with open_bot(default, "start", settings=lambda: mistyped, clock=clock):
+        pass
+    assert file_for(default, "tea") == default
+    await claimed(default, "1", "tea")
+    assert owner_of(default) == Owner("1", "tea")
+
+
+async def test_every_command_opens_the_memory_of_the_configured_channel(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(common, "data_folder", lambda: tmp_path)
+    default, no_options = tmp_path / "memory.sqlite3", argparse.Namespace(db=None)
+    await claimed(default, "1", "tea")
+    assert common.database_path(no_options) == default
+    (tmp_path / "config.toml").write_text('[twitch]\nchannel = "coffee"\n', encoding="utf-8")
+    assert common.database_path(no_options) == tmp_path / "memory-coffee.sqlite3"
+    assert common.channel_database(no_options, "tea") == default
+    (tmp_path / "config.toml").write_text("[twitch", encoding="utf-8")  # the command itself says what is wrong
+    assert common.database_path(no_options) == default
 
 
 async def test_another_channels_file_is_never_written(tmp_path: Path) -> None:
