@@ -29,7 +29,7 @@ def main() -> int:
     parser.add_argument("--behind-replies", action="store_true", help="instead: what viewers say behind a reply")
     parser.add_argument("--misses", action="store_true", help="name what was not as it should be")
     parser.add_argument("--json", action="store_true")
-    parser.add_argument("--base-url", default="", help="an OpenAI-compatible server, for example of local_model.py")
+    parser.add_argument("--base-url", default="", help="an OpenAI-compatible server")
     parser.add_argument("--model", default="", help="the model's name there")
     chosen = parser.parse_args()
     logs.set_up(level="error")

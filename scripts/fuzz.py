@@ -26,10 +26,10 @@ from dataclasses import dataclass, field
 from functools import cache, partial
 from pathlib import Path
 
+import platformdirs
 from aiohttp import web
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from local_model import cache_folder
 
 from forgetmenot.chat import CommandParser
 from forgetmenot.clock import SystemClock
@@ -353,7 +353,7 @@ async def helix_answers(inputs: int, seed: int) -> Tried:
 
 def atheris_python() -> Path:
     """The interpreter of an environment that has atheris and, beside it, what this one has."""
-    folder = cache_folder(os.environ, sys.platform, Path.home()).with_name("forgetmenot-fuzz")
+    folder = platformdirs.user_cache_path("forgetmenot-fuzz")
     python = folder / "venv" / ("Scripts/python.exe" if os.name == "nt" else "bin/python")
     if not python.exists():
         subprocess.run([sys.executable, "-m", "venv", str(folder / "venv")], check=True)

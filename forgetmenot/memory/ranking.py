@@ -5,8 +5,7 @@ A note's score is the sum of
 - half of its BM25F score on stems, over the fact, the words it is asked with, the subject's other notes of the same
   episode and the summary of that episode. A stem near in meaning to one that is asked for counts as a part of it;
 - half of the same on trigrams, because chat is typos;
-- 0.3 of how near its meaning is to the message's (`meaning`), where a word table is given, or 0.5 of the same after an
-  encoder of whole sentences, where there is one;
+- 0.3 of how near its meaning is to the message's (`meaning`), where a word table is given;
 - up to 0.5 for what it says about the time that is asked for (`text.dates`).
 
 The first three are each divided by their best. How rare a word is counts over what the notes themselves say: their
@@ -21,7 +20,6 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache, partial
 from itertools import chain, groupby, islice
-from typing import Protocol
 
 from forgetmenot.domain.memory import Note, Recalled
 from forgetmenot.memory.inverted_index import BYTES_PER_TERM, FieldWeights, InvertedIndex, TextPlaces
@@ -35,7 +33,7 @@ NEAREST_KEPT = 1_000
 NEAR_ENOUGH = 0.4  # Jaccard similarity of trigrams, for a word that was never seen
 STEM_FIELDS = (1.0, 0.6, 0.15, 0.3)  # fact, asked with, all notes of its episodes, their summaries
 TRIGRAM_FIELDS = (1.0, 0.6, 0.15, 0.2)
-STEM_SHARE, TRIGRAM_SHARE, MEANING_SHARE, ENCODER_SHARE = 0.5, 0.5, 0.3, 0.5
+STEM_SHARE, TRIGRAM_SHARE, MEANING_SHARE = 0.5, 0.5, 0.3
 FITS_DATE, TELLS_TIME, TELLS_DURATION = 0.5, 0.15, 0.25
 LOOKED_AT = 3  # of the best notes, for what they cover of the question
 COVERED_SHARE = 0.45  # of the fit; the rest is how near the best note's meaning is
@@ -97,14 +95,6 @@ def short_names(title: str) -> tuple[str, ...]:
     return tuple(dict.fromkeys((initials, f"{initials}{number}", f"{initials}{_NUMERALS.get(number, number)}")))
 
 
-class SentenceReader(Protocol):
-    """What reads whole sentences, where one is installed (`encoder`)."""
-
-    def cosines(self, message: str, texts: Sequence[str]) -> list[float]:
-        """How near each text is to a message; nothing unless all of them were encoded before."""
-        ...
-
-
 class Found(list[Recalled]):
     """The best notes in order. `fit`: how well they answer what was asked, from 0 to 1; 1 where nothing was asked."""
 
@@ -155,21 +145,13 @@ class Postings:
         now: int,
         limit: int,
         opens: Callable[[Note], bool] = lambda _: True,
-        lost: Mapping[int, float] | None = None,
-        encoder: SentenceReader | None = None,
     ) -> Found:
-        """The best notes in order, at most `limit` of those that `opens` lets through; expired ones left out.
-
-        `lost`: the share of its score that a note (by its id) has lost.
-        """
+        """The best notes in order, at most `limit` of those that `opens` lets through; expired ones left out."""
         asked = self._known(query.words)
         cosines = self._cosines(asked)
-        read = encoder.cosines(query.text, [note.fact for note in self.notes]) if encoder and cosines else []
-        scores = self._scores(asked, *((ENCODER_SHARE, read) if read else (MEANING_SHARE, cosines)))
+        scores = self._scores(asked, cosines)
         if query.time:
             scores = list(map(float.__add__, scores, self._reading(query.time)))
-        if lost:
-            scores = [score * (1 - lost.get(note.id, 0.0)) for score, note in zip(scores, self.notes, strict=True)]
         shown = filter(lambda i: opens(self.notes[i]), self._ordered(scores, now))
         best = list(islice(shown, max(limit, 0)))
         found = [Recalled(self.notes[i], round(scores[i], 6)) for i in best]
@@ -183,7 +165,7 @@ class Postings:
         for _, alike in groupby(alive, key=places.__getitem__):
             yield from sorted(alike, key=lambda i: (-freshness(self.notes[i], now), i))
 
-    def _scores(self, asked: Mapping[str, float], share: float, cosines: Sequence[float]) -> list[float]:
+    def _scores(self, asked: Mapping[str, float], cosines: Sequence[float]) -> list[float]:
         by_stem: dict[str, float] = {}
         by_trigram: dict[str, float] = {}
         for word, weight in asked.items():
@@ -196,7 +178,7 @@ class Postings:
             len(self.notes),
             (STEM_SHARE, self._stems.scores(by_stem)),
             (TRIGRAM_SHARE, self._trigrams.scores(by_trigram)),
-            (share, [max(cosine - usual, 0.0) for cosine in cosines]),
+            (MEANING_SHARE, [max(cosine - usual, 0.0) for cosine in cosines]),
         )
 
     def _cosines(self, asked: Mapping[str, float]) -> list[float]:

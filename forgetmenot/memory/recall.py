@@ -9,21 +9,20 @@
 import asyncio
 import threading
 from collections import OrderedDict, deque
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from typing import NamedTuple
 
-from forgetmenot.clock import DAY, MINUTE, Clock
+from forgetmenot.clock import MINUTE, Clock
 from forgetmenot.domain.memory import Note, Recalled
 from forgetmenot.errors import StoreError
 from forgetmenot.logs import log
 from forgetmenot.memory import suppression
 from forgetmenot.memory.active_viewers import ActiveViewers
-from forgetmenot.memory.encoder import Encoder, encoder
 from forgetmenot.memory.meaning import word_table
 from forgetmenot.memory.ranking import Candidate, Found, Postings, Query, by_recency, query_of, short_names
-from forgetmenot.memory.suppression import SuppressionFilter, touches_topic
+from forgetmenot.memory.suppression import SuppressionFilter
 from forgetmenot.settings.schema import Settings, speaking
-from forgetmenot.store import episodes, notes, run_stats, viewers
+from forgetmenot.store import episodes, notes, viewers
 from forgetmenot.store.database import Database, Source
 
 BYTES_KEPT = 40_000_000  # of postings, over all subjects: 25 with 150 notes, or 100 with 20
@@ -36,9 +35,6 @@ PREPARED = 40  # people at most whose postings are built beforehand
 ANSWERS_KEPT = 500
 TIMES_KEPT = 200
 EPISODES_PER_NOTE = 3
-OFFERED, MOST_LOST, LOST_AFTER = 3, 0.5, 20
-"""A note that was offered so often and never used loses rank, and after so many offers more this share of its score."""
-USE_LOOKED_BACK, USE_READ_EVERY = 30 * DAY, 10 * MINUTE
 
 CHANNEL = ""  # the key of what is known about the channel and its running bits
 
@@ -64,11 +60,9 @@ class _Kept(NamedTuple):
         now: int,
         limit: int,
         opens: Callable[[Note], bool],
-        lost: Mapping[int, float],
-        reader: Encoder | None,
     ) -> Found:
         with self.lock:
-            return self.postings.ranked(query, now=now, limit=limit, opens=opens, lost=lost, encoder=reader)
+            return self.postings.ranked(query, now=now, limit=limit, opens=opens)
 
 
 class Recall:
@@ -84,9 +78,6 @@ class Recall:
         self.took_ms: deque[float] = deque(maxlen=TIMES_KEPT)
         self._suppression_filter = SuppressionFilter()
         self._forgotten = 0
-        self._encoder: Encoder | None = None
-        self._lost: Mapping[int, float] = {}  # note → the share of its score that it has lost by not being used
-        self._use_read_at: int | None = None
 
     def query(
         self, message: str, *, before: str = "", category: str = "", title: str = "", names: Iterable[str] = ()
@@ -108,12 +99,11 @@ class Recall:
         query: Query | str,
         limit: int | None = None,
         *,
-        talk: frozenset[str] | None = None,
         seen: NotesSnapshot | None = None,
     ) -> Found:
         """The notes about some viewers, or about the CHANNEL with its running bits, as one list, best first.
 
-        `talk`: what the topic gate, where it is on, holds topics against. `seen`: what `look` has just read of them.
+        `seen`: what `look` has just read of them.
         """
         usual, key = self._settings().recall, tuple(subjects)
         most = usual.channel_notes if CHANNEL in subjects else usual.speaker_notes
@@ -125,10 +115,10 @@ class Recall:
                 if seen is None:
                     seen = await self._db.together(lambda at: self.look(at, key))
                 self._suppression_filter = seen.suppression_filter
-                answer = await self._ranked(key, seen.prints, asked, most, self._gate(talk))
+                answer = await self._ranked(key, seen.prints, asked, most, self._gate())
         except (TimeoutError, StoreError) as error:
             log.warning("recall is late", subjects=len(key), error=type(error).__name__)
-            return await self._when_late(key, most, seconds, self._gate(talk))
+            return await self._when_late(key, most, seconds, self._gate())
         self._answers[key] = answer
         self._answers.move_to_end(key)
         while len(self._answers) > ANSWERS_KEPT:
@@ -140,60 +130,30 @@ class Recall:
         """Drop what is kept in this process of notes and of who chats: after an erasure, and after changes by hand."""
         self._kept.clear()
         self._answers.clear()
-        if self._encoder:
-            self._encoder.forget()
         self._forgotten += 1
         self.active_viewers.forget()
 
     async def prepare(self) -> None:
         """Build the postings of whoever chats now, and of the channel, where they changed: no reply waits for it."""
-        await self._read_use()
         chatting = await viewers.chatting(self._db, since=self._clock.now() - CHATTING, limit=PREPARED)
         for subject in [*chatting, CHANNEL] if chatting else ():
             revision = (await notes.fingerprint(self._db, subject or None),)
             kept = self._kept.get((subject,))
             if kept is None or kept.revision != revision:
                 await self._built((subject,), revision)
-            if self._settings().recall.encoder:
-                await asyncio.to_thread(self._encode, self._kept.get((subject,)))
-
-    async def _read_use(self) -> None:
-        now = self._clock.now()
-        if not self._settings().recall.by_use:
-            self._lost, self._use_read_at = {}, None
-        elif self._use_read_at is None or now - self._use_read_at >= USE_READ_EVERY:
-            offered = await run_stats.notes_offered(self._db, now - USE_LOOKED_BACK)
-            unused = {note["id"]: note["offered"] for note in offered if not note["used"]}
-            self._lost = {
-                note: MOST_LOST * min(1, (count - OFFERED + 1) / LOST_AFTER)
-                for note, count in unused.items()
-                if count >= OFFERED
-            }
-            self._use_read_at = now
-
-    def _encode(self, kept: _Kept | None) -> None:
-        """Let the encoder, which is made here when it is first needed, read the notes."""
-        self._encoder = encoder()
-        if self._encoder and kept:
-            self._encoder.remember(note.fact for note in kept.postings.notes)
 
     async def look(self, at: Source, subjects: Sequence[str]) -> NotesSnapshot:
         """What has to be read before anything is recalled of these subjects, for a caller who reads more at once."""
         prints = [await notes.fingerprint(at, subject or None) for subject in subjects]
         return NotesSnapshot(await suppression.load_filter(at), tuple(prints))
 
-    def _gate(self, talk: frozenset[str] | None) -> Callable[[Note], bool]:
-        """Which notes may be shown: those of the persona that speaks, not left alone, touched by the conversation."""
+    def _gate(self) -> Callable[[Note], bool]:
+        """Which notes may be shown: those of the persona that speaks, not left alone."""
         settings, suppression_filter = self._settings(), self._suppression_filter
         persona = speaking(settings)
-        gated = talk if settings.recall.topic_gate else None
 
         def opens(note: Note) -> bool:
-            return (
-                persona.sees(note.persona)
-                and (not suppression_filter or suppression_filter.allows(note))
-                and (gated is None or touches_topic(note, gated))
-            )
+            return persona.sees(note.persona) and (not suppression_filter or suppression_filter.allows(note))
 
         return opens
 
@@ -222,15 +182,15 @@ class Recall:
         limit: int,
         opens: Callable[[Note], bool],
     ) -> Found:
-        kept, reader = self._kept.get(subjects), self._encoder if self._settings().recall.encoder else None
+        kept = self._kept.get(subjects)
         fresh = kept is None or kept.revision != revision
         if kept is None or fresh:
             kept = await self._built(subjects, revision)
         else:
             self._kept.move_to_end(subjects)
-        asked = (query, self._clock.now(), limit, opens, self._lost, reader)
+        asked = (query, self._clock.now(), limit, opens)
         # the first question of new postings takes long
-        at_once = not fresh and reader is None and len(kept.postings.notes) <= FEW
+        at_once = not fresh and len(kept.postings.notes) <= FEW
         return kept.ask(*asked) if at_once else await asyncio.to_thread(kept.ask, *asked)
 
     async def _built(self, subjects: tuple[str, ...], revision: tuple[Print, ...]) -> _Kept:

@@ -19,7 +19,7 @@ from forgetmenot.text.clean import clean
 from forgetmenot.text.mentions import ids_in
 from forgetmenot.text.removal import INSIDE_FROM
 from forgetmenot.text.sentences import joined, sentences_of
-from forgetmenot.text.words import UNSPACED, stems, telling_stems
+from forgetmenot.text.words import UNSPACED, telling_stems
 
 LONGEST = 200
 MOST = 200
@@ -103,19 +103,6 @@ async def without_hidden_names(source: Source, text: str, reader: str) -> str:
         if viewer_id != reader and len(name) >= INSIDE_FROM and UNSPACED.search(name):
             shown = shown.replace(name, SOMEBODY)  # where no space parts words, a name stands inside of one
     return shown
-
-
-# A note with topics is only shown when a word of the conversation has the same stem as one of them.
-
-
-def conversation_stems(*texts: str) -> frozenset[str]:
-    """What is being talked about, ready to be asked."""
-    return frozenset(stem for text in texts for stem in stems(text))
-
-
-def touches_topic(note: Note, talk: frozenset[str]) -> bool:
-    """Whether a note may be shown in a conversation."""
-    return not note.topics or any(stem in talk for topic in note.topics for stem in stems(topic))
 
 
 async def suppress(db: Database, viewer_id: str | None, what: str, *, by: str | None, at: int) -> SuppressionRow:

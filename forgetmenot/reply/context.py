@@ -16,7 +16,7 @@ from typing import NamedTuple
 
 from forgetmenot.clock import DAY, HOUR, MINUTE, Clock
 from forgetmenot.domain.chat import ChatEvent, Standing, Viewer
-from forgetmenot.domain.memory import Note, Scope
+from forgetmenot.domain.memory import Scope
 from forgetmenot.domain.model import Prompt
 from forgetmenot.logs import log
 from forgetmenot.memory.episodes.past_episodes import newest, spoken_of, without_hidden
@@ -27,10 +27,8 @@ from forgetmenot.memory.suppression import (
     NOTHING_WITHDRAWN,
     Revision,
     SuppressionFilter,
-    conversation_stems,
     load_filter,
     revision_of,
-    touches_topic,
 )
 from forgetmenot.memory.viewer_rules import role_of, standing_of
 from forgetmenot.operations import fact_gathering
@@ -288,21 +286,17 @@ class ContextGatherer:
         seen: Mapping[str, NotesSnapshot],
         shown: Shown,
     ) -> TailMaterial:
-        talk = conversation_stems(*(line.text for line in material.said)) if moment.settings.recall.topic_gate else None
-
         async def about(who: Viewer, most: int) -> Found:
             if who.opted_out:
                 return Found()
-            return await self.recall.about([who.id], query, most, talk=talk, seen=seen[who.id])
+            return await self.recall.about([who.id], query, most, seen=seen[who.id])
 
-        if talk is not None and not all(touches_topic(note, talk) for note in await self._made_of(material)):
-            material = replace(material, brief="", brief_notes=())
         per_other = moment.depth.lore_per_other
         theirs = [await about(other.viewer, per_other) for other in material.others]
         own = await about(material.speaker, moment.depth.lore - len(material.heard))
         channel = Found()
         if query.says_something:
-            channel = await self.recall.about([CHANNEL], query, talk=talk, seen=seen[CHANNEL])
+            channel = await self.recall.about([CHANNEL], query, seen=seen[CHANNEL])
         people = [material.speaker.id, *(other.viewer.id for other in material.others)]
         question = without_names(moment.trigger.question, self.recall.active_viewers.is_name)
         asks = bool(asked_about(question) or _QUOTES_BOT.search(question))
@@ -318,11 +312,6 @@ class ContextGatherer:
             asks_memory=asks,
             nothing_known=asks and not told and all(answers(question, fact) < MAY_ANSWER for fact in answering),
         )
-
-    async def _made_of(self, material: TailMaterial) -> list[Note]:
-        """The notes that the speaker's brief was made of."""
-        found = [await notes.get(self.db, note_id) for note_id in material.brief_notes]
-        return [note for note in found if note is not None]
 
     async def _named(self, material: TailMaterial) -> TailMaterial:
         """With the names of the people in the notes too, whoever of them is in nothing else."""
@@ -388,8 +377,7 @@ class PrefixKeeper:
             digest = ""  # nobody knows which of its words came from a line that was cleared
         digest = await without_hidden(self.db, quiet.without(digest))
         query = self.recall.query("", category=category, title=title)
-        talk = conversation_stems(*query.words)  # of the stream: the conversation is not known yet
-        held = tuple(found.note for found in await self.recall.about([CHANNEL], query, talk=talk))
+        held = tuple(found.note for found in await self.recall.about([CHANNEL], query))
         episodes = await self._episodes(quiet)
         bits = [note.id for note in held if note.scope is Scope.RUNNING_BIT]
         bit_streams = {bit: len(came_up) for bit, came_up in (await notes.streams_of(self.db, bits)).items()}

@@ -194,7 +194,7 @@ _SHOWN = (
     ("act", "actions", "", "newcomer_protection per_stream viewer_cooldown_s channel_cooldown_s approval_expires_s"),
     ("memory", "memory", "ignored_viewers known_bots", "briefs"),
     ("memory", "privacy", "never_store", "privacy_url"),
-    ("memory", "recall", "", "speaker_notes others notes_per_other channel_notes topic_gate"),
+    ("memory", "recall", "", "speaker_notes others notes_per_other channel_notes"),
     ("people", "people", "", "regular_streams regular_within_d newcomer_streams returner_away_d"),
 )
 _UNITS = {"chars": "characters", "s": "seconds", "d": "days"}  # by the last word of a key

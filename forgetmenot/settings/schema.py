@@ -149,9 +149,6 @@ class RecallSettings(Table, frozen=True, kw_only=True):
     others: Annotated[int, Meta(ge=0, le=5)] = 2
     notes_per_other: Count = 6
     channel_notes: Count = 5
-    topic_gate: bool = False
-    encoder: bool = False
-    by_use: bool = False
     timeout_ms: Positive = 1000
 
 

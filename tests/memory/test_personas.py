@@ -26,8 +26,8 @@ def speaks(name: str) -> Settings:
     return Settings(bot=BotSettings(speaks_as=name), personas=PERSONAS)
 
 
-async def shown(recall: Recall, talk: frozenset[str] | None = None) -> set[str]:
-    return {one.note.fact for one in await recall.about(["1"], "", talk=talk)}
+async def shown(recall: Recall) -> set[str]:
+    return {one.note.fact for one in await recall.about(["1"], "")}
 
 
 async def test_switching_changes_what_is_visible_and_loses_nothing(world: "World", recall: Recall) -> None:

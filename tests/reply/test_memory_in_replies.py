@@ -1,16 +1,15 @@
 """What memory puts into a prompt above single notes, and what it keeps out of a reply."""
 
-import msgspec
 import pytest
 
-from forgetmenot.domain.memory import Scope, SourceKind
+from forgetmenot.domain.memory import Scope
 from forgetmenot.errors import ModelUnavailable
 from forgetmenot.memory import suppression
-from forgetmenot.settings.schema import Mode, RecallSettings
+from forgetmenot.settings.schema import Mode
 from forgetmenot.store import bot_messages, briefs, channel_state, notes, viewers
 from forgetmenot.store.bot_messages import ReplyStatus
 from forgetmenot.store.briefs import Brief
-from forgetmenot.store.notes import NewNote, Stance
+from forgetmenot.store.notes import Stance
 from tests.rows import put
 from tests.stage import Stage
 
@@ -76,35 +75,6 @@ async def test_a_reply_leaves_alone_what_is_left_alone(stage: Stage) -> None:
     await stage.ask("@forgetmenot_bot tell me more", "2")
     assert stage.said[:2] == ["Nice hat!", "Let's talk about something else."]
     assert "divorce" in stage.said[2]
-
-
-async def test_the_topic_gate_looks_at_the_whole_conversation(stage: Stage) -> None:
-    stage.use(msgspec.structs.replace(stage.settings, recall=RecallSettings(topic_gate=True)))
-    note = await stage.know("plays drums")
-    async with stage.db.write() as tx:
-        await tx.execute("UPDATE semantic_notes SET topics = '[\"music\"]' WHERE id = ?", (note,))
-    await with_brief(stage, "<@1> drums with <@2>.", note)
-    prompt = await asked(stage, "@forgetmenot_bot how was the race?")
-    assert "plays drums" not in prompt
-    assert "drums with" not in prompt
-    assert "<lore>\n" not in prompt
-    assert "What you know about them" not in prompt
-    await stage.hear("this music is great", "2")
-    await stage.clock.advance(60_000)
-    prompt = await asked(stage, "@forgetmenot_bot right?")
-    assert "plays drums" in prompt
-    assert "Alice drums with Bob." in prompt
-
-
-async def test_the_topic_gate_keeps_a_channel_note_out_of_the_prefix(stage: Stage) -> None:
-    async with stage.db.write() as tx:
-        for fact, topics in (("subs get stickers", ()), ("the karaoke list is on paper", ("singing",))):
-            new = NewNote(Scope.CHANNEL, None, fact, 0.9, SourceKind.COMMAND, stage.clock.now(), topics=topics)
-            await notes.insert(tx, new, cause="said", now=stage.clock.now())
-    stage.use(msgspec.structs.replace(stage.settings, recall=RecallSettings(topic_gate=True)))
-    prompt = await asked(stage, "@forgetmenot_bot how was the race?")
-    assert "subs get stickers" in prompt
-    assert "karaoke list" not in prompt
 
 
 @pytest.mark.parametrize(("on", "said"), [(True, "two streams ago)"), (False, "three streams ago)")])

@@ -157,14 +157,5 @@ def test_words_are_compared_by_stems() -> None:
 
 
 @pytest.mark.slow
-def test_it_plays_the_whole_bot_offline() -> None:
-    command = [sys.executable, str(ROOT / "scripts" / "bench_model.py"), "--offline", "--limit", "40", "--json"]
-    done = subprocess.run(command, capture_output=True, text=True, check=True, cwd=ROOT)
-    figures = json.loads(done.stdout)["stream"]
-    assert (figures["leaks"], figures["facts_learned"] > 0, figures["questions"] > 5) == (0, True, True)
-    assert {"summary", "extract", "reply"} <= figures["calls"].keys()
-
-
-@pytest.mark.slow
 async def test_nothing_is_lost_doubled_sent_twice_or_left_behind(tmp_path: Path) -> None:
     assert bad(await chaos(tmp_path, 1, quick=True)) == {}
