@@ -106,6 +106,10 @@ async def open_account(
         await helix.aclose()
 
 
+CHANNEL_STATE_EVERY = 150 * SECOND
+"""How often title, category and whether it is live are asked for."""
+
+
 def watch_channel(bot: Bot, account: TwitchAccount) -> None:
     """Add the tasks that need an account: own identity, channel state, send rate."""
     # the badges that Twitch gave the bot's own log-in in chat; before the first of them the lower limit holds
@@ -120,7 +124,7 @@ def watch_channel(bot: Bot, account: TwitchAccount) -> None:
         await account.sign_in_to_chat()
 
     def every() -> int:
-        return bot.settings().twitch.channel_state_every_s * SECOND
+        return CHANNEL_STATE_EVERY
 
     # at the beginning: the tasks behind them ask who the bot is and whether the stream is on
     bot.tasks.all.insert(0, PeriodicTask("account", lambda: SIGN_IN_EVERY, recognise))

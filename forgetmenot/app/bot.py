@@ -66,6 +66,7 @@ from forgetmenot.twitch.chat_lines import ChatItem
 
 SWEEP = "sweep"
 SWEEP_EVERY = 10 * MINUTE
+MEMORY_PASS_EVERY = 3 * MINUTE
 FLAGS = {True: "1", False: "0"}
 ModelBuilder = Callable[[ModelSettings, CallMeter], Models]
 """Makes the two models of a run; scenarios put words of their own into the mouth of the one that replies."""
@@ -273,7 +274,7 @@ class Bot:
         return [
             PeriodicTask(SWEEP, lambda: SWEEP_EVERY, self._sweep),
             PeriodicTask("notes", lambda: DAY, self._sweep_notes),
-            PeriodicTask("memory", lambda: self.settings().memory.compaction_every_s * SECOND, self.memory_pass),
+            PeriodicTask("memory", lambda: MEMORY_PASS_EVERY, self.memory_pass),
             PeriodicTask("privacy requests", lambda: SECOND, self.privacy_queue.work_off),
             PeriodicTask("erasures", lambda: MINUTE, self.eraser.erase_due),
             PeriodicTask("outcomes", lambda: MINUTE, self.reactions.read),

@@ -15,9 +15,9 @@ from typing import TextIO
 
 import msgspec
 
-from forgetmenot.app.bot import Bot, open_bot
+from forgetmenot.app.bot import MEMORY_PASS_EVERY, Bot, open_bot
 from forgetmenot.chat import outcome_of
-from forgetmenot.clock import HOUR, MINUTE, SECOND, ManualClock, parse_iso
+from forgetmenot.clock import HOUR, MINUTE, ManualClock, parse_iso
 from forgetmenot.domain.chat import ChatEvent, EventKind, Redaction
 from forgetmenot.errors import InputError, ModelUnavailable
 from forgetmenot.files import open_text
@@ -161,7 +161,7 @@ async def _play(bot: Bot, clock: ManualClock, items: list[chat_lines.ChatItem], 
 async def _run_due_in_pause(bot: Bot, clock: ManualClock, at: int, how: Replay) -> None:
     """Before a long pause in the recording, run the tasks at the times when a live bot would have run them."""
     memory, last = how.settings.memory, clock.now()
-    soon = memory.compaction_every_s * SECOND
+    soon = MEMORY_PASS_EVERY
     for silence in (memory.silence_min * MINUTE, memory.stream_gap_h * HOUR):
         moment = last + int(silence + soon)
         if moment < at:

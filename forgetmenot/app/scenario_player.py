@@ -170,7 +170,7 @@ class ScenarioPlayer:
         built = build_models(settings, meter)
         self.model = ScriptedModel(built.reply)
         limits = Limits(settings.reply_timeout_s, settings.memory_timeout_s, 0)
-        guarded = GuardedModel(self.model, gate=CallQueue(settings.concurrency), meter=NoMeter(), limits=limits)
+        guarded = GuardedModel(self.model, gate=CallQueue(1), meter=NoMeter(), limits=limits)
         return Models(guarded, built.memory)
 
     async def stop(self) -> None:

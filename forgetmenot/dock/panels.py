@@ -17,6 +17,7 @@ from forgetmenot.languages import Language, languages, reason
 from forgetmenot.memory.episodes.viewer_briefs import about_viewer
 from forgetmenot.memory.heard_facts import heard_facts
 from forgetmenot.memory.notes.provenance import refusals
+from forgetmenot.memory.viewer_rules import REGULAR_WITHIN
 from forgetmenot.operations.wording import sentence
 from forgetmenot.settings import prices
 from forgetmenot.settings.live_settings import LABELS, Label, form_of
@@ -227,7 +228,7 @@ def person_json(person: PersonRow, regular_streams: int) -> dict[str, object]:
 
 
 def _since(context: DockContext) -> int:
-    return context.clock.now() - context.settings().people.regular_within_d * DAY
+    return context.clock.now() - REGULAR_WITHIN
 
 
 async def _people(request: web.Request) -> web.Response:

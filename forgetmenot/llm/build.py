@@ -20,6 +20,7 @@ from forgetmenot.ports import CallMeter, LanguageModel
 from forgetmenot.secret_store import SecretStore
 from forgetmenot.settings.schema import ModelSettings, Provider
 
+CALLS_AT_ONCE = 4
 GEMINI_KEY_ENV = "GEMINI_API_KEY"
 KEY_PAGE = "https://aistudio.google.com/apikey"
 LEVELS = ("minimal", "low", "medium", "high", "xhigh")
@@ -59,7 +60,7 @@ def build_models(
     pace: RetryClock | None = None,
 ) -> Models:
     """Both models. Raises SettingsError: a missing key, no address, an unknown level of thinking."""
-    gate = CallQueue(settings.concurrency)
+    gate = CallQueue(CALLS_AT_ONCE)
     reply, memory = (
         build_model(settings, name, meter, gate=gate, environ=environ, pace=pace)
         for name in (settings.reply_model, settings.memory_model)
@@ -78,8 +79,8 @@ def build_model(
 ) -> GuardedModel:
     """One model by its name, guarded. Raises SettingsError as `build_models` does."""
     inner = _adapter(settings, model, os.environ if environ is None else environ)
-    limits = Limits(settings.reply_timeout_s, settings.memory_timeout_s, settings.retries)
-    return GuardedModel(inner, gate=gate or CallQueue(settings.concurrency), meter=meter, limits=limits, pace=pace)
+    limits = Limits(settings.reply_timeout_s, settings.memory_timeout_s)
+    return GuardedModel(inner, gate=gate or CallQueue(CALLS_AT_ONCE), meter=meter, limits=limits, pace=pace)
 
 
 def _adapter(settings: ModelSettings, model: str, environ: Mapping[str, str]) -> LanguageModel:
@@ -115,7 +116,6 @@ def _gemini(settings: ModelSettings, model: str, environ: Mapping[str, str]) -> 
             key=key,
             key_env=settings.api_key_env,
             base_url=settings.base_url,
-            api_version=settings.api_version,
             thinking=thinking,
             timeout_s=max(settings.reply_timeout_s, settings.memory_timeout_s),
         )
@@ -147,7 +147,6 @@ def _openai_compatible(settings: ModelSettings, model: str, environ: Mapping[str
             key=key,
             key_env=settings.api_key_env,
             thinking=settings.thinking,
-            thoughts=settings.memory_output_tokens,
         )
 
     return make

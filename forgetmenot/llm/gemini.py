@@ -67,7 +67,6 @@ class Gemini:
         key: str,
         key_env: str,
         base_url: str = "",
-        api_version: str = "v1beta",
         thinking: str = "",
         timeout_s: float = 60.0,
     ) -> None:
@@ -80,7 +79,7 @@ class Gemini:
             vertexai=False,
             http_options=types.HttpOptions(
                 base_url=base_url or DEFAULT_BASE_URL,
-                api_version=api_version,
+                api_version="v1beta",
                 timeout=int(max(timeout_s, SHORTEST_TIMEOUT_S) * 1_000),
                 # with None the SDK sleeps 1 to 10 s after a refused connection and tries again outside its own timeout
                 retry_options=types.HttpRetryOptions(attempts=1),

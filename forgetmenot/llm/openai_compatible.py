@@ -40,21 +40,19 @@ HINTS = {
 }
 """What servers name in `error.code` or `error.type`, and the reason that we give for it."""
 LARGEST_ANSWER = 2 * 1024 * 1024
+ROOM_FOR_THOUGHTS = 2_000  # tokens
 TOTAL_TIMEOUT_S = 600.0  # llm/guarded.py keeps the real deadline
 
 
 class OpenAICompatible:
     """One model behind one base address (`http://127.0.0.1:11434/v1`). `key` may be empty."""
 
-    def __init__(
-        self, name: str, *, base_url: str, key: str = "", key_env: str = "", thinking: str = "", thoughts: int = 0
-    ) -> None:
+    def __init__(self, name: str, *, base_url: str, key: str = "", key_env: str = "", thinking: str = "") -> None:
         self.name = name
         self._url = base_url.rstrip("/") + "/chat/completions"
         self._key = key
         self._key_env = key_env
         self._thinking = thinking
-        self._thoughts = thoughts
         self._thinks = False
         self._tuned = True
         self._format = 0
@@ -70,7 +68,7 @@ class OpenAICompatible:
             try:
                 return await self._generate(request)
             except _ThoughtOnly as error:
-                if self._thinks or not self._thoughts:
+                if self._thinks:
                     raise ModelBlocked(str(error)) from None
                 log.info("the model thinks and gets more output tokens", model=self.name)
                 self._thinks = True
@@ -151,7 +149,7 @@ class OpenAICompatible:
         plain = request.plain_system if form == "plain" else None
         system = request.system if plain is None else plain
         # these servers count thoughts as output, so a limit for the words alone would end before the first one
-        most = request.max_output_tokens + (self._thoughts if self._thinks else 0)
+        most = request.max_output_tokens + (ROOM_FOR_THOUGHTS if self._thinks else 0)
         body: dict[str, Any] = {"model": self.name, "max_tokens": most, "stream": False}
         if request.temperature is not None:
             body["temperature"] = request.temperature

@@ -9,6 +9,7 @@ from collections.abc import Callable, Collection, Iterable
 
 from forgetmenot.clock import DAY, MINUTE, Clock
 from forgetmenot.memory.ranking import FILLER
+from forgetmenot.memory.viewer_rules import REGULAR_WITHIN
 from forgetmenot.settings.schema import Settings
 from forgetmenot.store import viewers
 from forgetmenot.store.database import Database
@@ -51,7 +52,7 @@ class ActiveViewers:
         names = await viewers.active_names(
             self._db,
             seen_since=now - SEEN_LATELY,
-            regular_since=now - regular.regular_within_d * DAY,
+            regular_since=now - REGULAR_WITHIN,
             regular_streams=regular.regular_streams,
         )
         seen = hash(tuple(names))

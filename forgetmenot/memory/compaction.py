@@ -31,6 +31,8 @@ from forgetmenot.store.episodes import NewEpisode
 
 READ_AT_ONCE = 2_000
 CLOSING_S = 3.0
+WINDOW_WAITS = 10 * MINUTE
+"""Fewer lines than the most wait this long for more: fewer, fuller summaries cost fewer model calls."""
 REFUSALS_IN_A_ROW = 3
 """After so many windows without a usable summary, and none with one between, the model is taken to be at fault."""
 REREADS = 3
@@ -150,7 +152,7 @@ class Compactor:
             closed=await streams.closed(self._db),
             everything=everything,
             truncated=truncated,
-            wait=memory.window_wait_min * MINUTE if waits else 0,
+            wait=WINDOW_WAITS if waits else 0,
         )
 
     async def _cover(self, window: Window, report: PassReport) -> None:

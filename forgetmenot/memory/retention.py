@@ -86,6 +86,8 @@ async def _expire(db: Database, before: int, now: int) -> int:
 
 
 NOTES_PER_TRANSACTION = 200
+STALE_AFTER_STREAMS = 20
+"""Streams that its subject came to (for a channel note: all) without confirming it, besides the settings' days."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,16 +112,16 @@ async def sweep_notes(db: Database, memory: MemorySettings, now: int) -> LifeRep
 
 async def _grow_stale(db: Database, memory: MemorySettings, now: int) -> int:
     why = (NoteStatus.STALE, "not said again for long", now)
-    values = {"before": now - memory.stale_after_d * DAY, "streams": memory.stale_after_streams}
+    values = {"before": now - memory.stale_after_d * DAY, "streams": STALE_AFTER_STREAMS}
     stale = await _change(db, "unconfirmed of the channel", *why, values)
-    for viewer in await notes.attending_viewers(db, memory.stale_after_streams):
+    for viewer in await notes.attending_viewers(db, STALE_AFTER_STREAMS):
         stale += await _change(db, "unconfirmed", *why, {**values, "viewer": viewer})
     return stale
 
 
 async def _evict(db: Database, memory: MemorySettings, now: int) -> int:
     why = (NoteStatus.EVICTED, "too many notes", now)
-    values = {"timed": memory.timed_notes_per_viewer, "permanent": memory.permanent_notes_per_viewer}
+    values = {"timed": max(1, memory.notes_per_viewer // 4), "permanent": memory.notes_per_viewer}
     evicted = await _change(db, "too many of the channel", *why, {"kept": memory.channel_notes_kept})
     for viewer in await notes.viewers_over_limit(db, min(values.values())):
         evicted += await _change(db, "too many", *why, {**values, "viewer": viewer})

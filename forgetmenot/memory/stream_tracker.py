@@ -16,6 +16,8 @@ from forgetmenot.store import streams
 from forgetmenot.store.database import Database, Transaction
 
 TOUCH_EVERY = 10 * SECOND
+OFFLINE_AT_LEAST = 10 * MINUTE
+"""A stream that is offline for less goes on: Twitch reports short drops as an end."""
 """How often a stream's last event is written down."""
 
 
@@ -113,14 +115,14 @@ class StreamTracker:
             return now - stream.last_event_at > self._gap()
         last = max(stream.last_event_at, stream.seen_live_at or 0)
         # another id alone is not another stream: one that broke off for a moment comes back with a new one
-        return stream.twitch_id != state.stream_id and (state.started_at or now) - last > self._flap()
+        return stream.twitch_id != state.stream_id and (state.started_at or now) - last > OFFLINE_AT_LEAST
 
     async def _off(self, tx: Transaction, now: int) -> None:
         stream = self._open
         if stream is None or stream.twitch_id is None:
             return
         last_live = stream.seen_live_at or stream.last_event_at
-        if now - last_live >= self._flap():
+        if now - last_live >= OFFLINE_AT_LEAST:
             # it ended when it was last seen live, not when the flap had passed
             await self._close(tx, last_live)
 
@@ -132,6 +134,3 @@ class StreamTracker:
 
     def _gap(self) -> int:
         return int(self._settings().memory.stream_gap_h * HOUR)
-
-    def _flap(self) -> int:
-        return self._settings().memory.stream_flap_min * MINUTE

@@ -72,6 +72,8 @@ def role_of(badges: AbstractSet[str]) -> Role:
 
 
 _DAY = 86_400_000
+REGULAR_WITHIN = 60 * _DAY
+"""Streams within this time count for being a regular, in ms."""
 
 
 def standing_of(came: Attendance, people: PeopleSettings, now: int) -> Standing:

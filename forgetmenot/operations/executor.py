@@ -33,6 +33,8 @@ from forgetmenot.store.database import Database
 ALLOWED = frozenset({Verdict.ALLOW, Verdict.ALLOW_CHANGED})
 _STATUS = {Verdict.ASK: ActionStatus.WAITING, Verdict.DENY: ActionStatus.DENIED}
 IN_A_ROW = 3
+TWITCH_ANSWERS_WITHIN_S = 3.0
+"""After that an action's outcome is unknown, of which nothing is claimed."""
 _KINDS: tuple[tuple[type[ForgetMeNotError], OutcomeKind], ...] = (
     (TwitchUnavailable, OutcomeKind.UNKNOWN),  # the answer was lost: it may have been done
     (TwitchRefused, OutcomeKind.REFUSED),
@@ -62,11 +64,13 @@ class Executor:
         settings: Callable[[], Settings],
         clock: Clock,
         room_modes: Callable[[], frozenset[str]] = frozenset,
+        timeout_s: float = TWITCH_ANSWERS_WITHIN_S,
     ) -> None:
         self.gatherer = FactGatherer(db, room_modes)
         self.db = db
         self.settings = settings
         self.clock = clock
+        self.timeout_s = timeout_s
         self._ports = ports
 
     async def carry_out(self, proposal: Proposal, context: ActionContext) -> ExecutedProposal:
@@ -133,9 +137,9 @@ class Executor:
         return outcome
 
     async def call(self, runner: Runner, call: ActionCall) -> Outcome:
-        """One call, with its end after the settings' 3 s."""
+        """One call, given up after `timeout_s`."""
         try:
-            async with asyncio.timeout(self.settings().actions.execute_timeout_s):
+            async with asyncio.timeout(self.timeout_s):
                 return await runner(self._ports, call)
         except TimeoutError:
             return Outcome(OutcomeKind.UNKNOWN, reason("in_time"))
@@ -151,7 +155,7 @@ class Executor:
     async def _in_time(self, asking: Awaitable[bool | None]) -> bool | None:
         """What Twitch says; None where it could not be asked."""
         try:
-            async with asyncio.timeout(self.settings().actions.execute_timeout_s):
+            async with asyncio.timeout(self.timeout_s):
                 return await asking
         except (TimeoutError, ForgetMeNotError):
             return None

@@ -29,8 +29,6 @@ MOST_NAMED = 5
 async def show_help(context: OperationContext, request: Request) -> OperationResult:
     """The commands that the asker may type, or how one of them is typed."""
     allowed = [one for one in context.table.values() if one.chat and may_ask(one, request.asker)]
-    if not context.settings().reply.missed:
-        allowed = [one for one in allowed if one.name != "missed"]
     # both marks: East Asian keyboards type the wide one
     word = request.text("command").lstrip("!！").casefold()
     if not word:

@@ -76,13 +76,11 @@ async def memory(context: OperationContext, request: Request) -> OperationResult
 
 async def missed(context: OperationContext, request: Request) -> OperationResult:
     """What happened since the asker was last here, in stored sentences."""
-    settings, asker = context.settings().reply, request.asker
-    if not settings.missed:
-        return OperationResult(ok=False, code="not_allowed")
+    asker = request.asker
     if asker.viewer_id in await opt_outs.opted_out(context.db):
         return OperationResult(ok=False, code="you_opted_out")
     now = context.clock.now()
-    most = min(settings.max_chars, MISSED_CHARS) - MISSED_LEAD
+    most = min(context.settings().reply.max_chars, MISSED_CHARS) - MISSED_LEAD
     away = await context.db.together(lambda at: what_was_missed(at, asker.viewer_id, now, most))
     if away.since is None:
         return OperationResult(ok=True, code="missed_first")

@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 from forgetmenot.domain.model import Prompt, Section
 from forgetmenot.prompt import sections as rows
-from forgetmenot.prompt.instructions import instructions, posture
+from forgetmenot.prompt.instructions import PREFIX_SHARE, instructions, posture
 from forgetmenot.prompt.material import Prefix, PrefixMaterial, PromptLine, TailMaterial, bytes_for, clip
 from forgetmenot.prompt.sections import Block, Row, plain_section
 from forgetmenot.settings.schema import BotSettings, Settings, speaking
@@ -100,6 +100,9 @@ class PromptDraft:
 INSTRUCTIONS = "instructions"
 NOTHING_KNOWN = "No note answers this: unless it is small talk, say that you do not remember it."
 TOP_CHANNEL_NOTES = 3
+VIEWER_MEMORY_TOKENS = 400
+BOT_REPLIES = 5
+"""The bot's own last replies in a prompt, so that it does not repeat itself."""
 SHORTEST_OWN_BYTES = (rows.OWN_BYTES, 120, 60, 30)
 SHORTEST_MESSAGE_BYTES = 90
 
@@ -107,7 +110,7 @@ SHORTEST_MESSAGE_BYTES = 90
 def compose_prefix(material: PrefixMaterial, settings: Settings, factor: float = 1.0) -> Prefix:
     """The part that stays the same, within its share of the budget; the oldest episodes are the first to go."""
     head = plain_section(INSTRUCTIONS, instructions(settings, material.channel, material.actions) + "\n", factor)
-    room = int(settings.prompt.budget_tokens * settings.prompt.prefix_share) - head.tokens
+    room = int(settings.prompt.budget_tokens * PREFIX_SHARE) - head.tokens
     blocks = _prefix_blocks(material, settings)
     kept: list[Section] = []
     for block in blocks:
@@ -141,7 +144,7 @@ def assemble(prefix: Prefix, material: TailMaterial, settings: Settings, factor:
     material = replace(_without_hidden(material), language=language)
     now, speaker = _now(material, factor), _speaker(material, factor)
     own, message = _own_block(material), _message_block(material, rows.MESSAGE_BYTES)
-    optional = _optional_blocks(material, settings, factor)
+    optional = _optional_blocks(material, factor)
     room = budget - now.tokens - speaker.tokens
     draft = PromptDraft(prefix.sections, [*optional, own, message], factor)
     draft.fit(room)
@@ -256,9 +259,9 @@ def _speaker(material: TailMaterial, factor: float) -> Section:
     return plain_section("speaker", f"{text}\n\n", factor)
 
 
-def _optional_blocks(material: TailMaterial, settings: Settings, factor: float) -> list[Block]:
+def _optional_blocks(material: TailMaterial, factor: float) -> list[Block]:
     names, now = material.names, material.now
-    cap = settings.prompt.viewer_memory_tokens
+    cap = VIEWER_MEMORY_TOKENS
     brief = _brief(material, cap, factor)
     # a brief is made of the same notes: both together have the tokens that one viewer's memory may take
     left = cap - (brief.section(factor).tokens if brief.rows else 0)
@@ -273,7 +276,7 @@ def _optional_blocks(material: TailMaterial, settings: Settings, factor: float) 
         Block("channel_notes_asked", tuple(rows.channel_note_row(found.note, names) for found in material.channel)),
         Block("past_episode", tuple(rows.past_row(p, names, now) for p in material.past_episodes)),
         Block("chat", chat, "The channel lately:", newest_last=True),
-        _replies(material, settings),
+        _replies(material),
         Block("actions_done", done, "What you really did lately:", newest_last=True),
     ]
 
@@ -292,9 +295,8 @@ def _others(material: TailMaterial, cap: int, factor: float) -> Block:
     return Block("others", tuple(found), "What you know about people they mention:")
 
 
-def _replies(material: TailMaterial, settings: Settings) -> Block:
-    most = settings.prompt.bot_replies
-    lines = material.bot_replies[-most:] if most else ()
+def _replies(material: TailMaterial) -> Block:
+    lines = material.bot_replies[-BOT_REPLIES:]
     said = tuple(Row(rows.one_line(line.text, material.names, rows.LINE_BYTES), line.id) for line in lines)
     return Block("bot_replies", said, "Your own last lines; do not reuse their openers or phrases:", newest_last=True)
 

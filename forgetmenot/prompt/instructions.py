@@ -13,6 +13,8 @@ from forgetmenot.languages import reason
 from forgetmenot.prompt.material import estimate
 from forgetmenot.settings.schema import Settings, speaking
 
+INSTRUCTIONS_TOKENS = 900  # persona, rules and answer format together, at most
+PREFIX_SHARE = 0.6  # of the budget: what stays the same between replies
 TAIL_FLOOR_TOKENS = 450  # date, speaker, a few own lines and the message, at their shortest
 
 _RULES = "\nHow you talk\n"
@@ -120,9 +122,9 @@ def check_floor(settings: Settings, channel: str = "", actions: Sequence[str] = 
     for name in ("", *settings.personas):
         voiced = structs.replace(settings, bot=structs.replace(settings.bot, speaks_as=name))
         needed, table = estimate(instructions(voiced, channel, actions)), f"[personas.{name}]" if name else "[bot]"
-        if needed > budget.instructions_tokens:
-            raise SettingsError(reason("persona_long", table=table, n=(needed - budget.instructions_tokens) * 3))
-        least = max(needed + TAIL_FLOOR_TOKENS, int(needed / budget.prefix_share) + 1)
+        if needed > INSTRUCTIONS_TOKENS:
+            raise SettingsError(reason("persona_long", table=table, n=(needed - INSTRUCTIONS_TOKENS) * 3))
+        least = max(needed + TAIL_FLOOR_TOKENS, int(needed / PREFIX_SHARE) + 1)
         if least > budget.budget_tokens:
             raise SettingsError(
                 f"The persona, the rules and one message take about {least} tokens at the least, and `budget_tokens` "

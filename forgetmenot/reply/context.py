@@ -30,9 +30,9 @@ from forgetmenot.memory.suppression import (
     load_filter,
     revision_of,
 )
-from forgetmenot.memory.viewer_rules import role_of, standing_of
+from forgetmenot.memory.viewer_rules import REGULAR_WITHIN, role_of, standing_of
 from forgetmenot.operations import fact_gathering
-from forgetmenot.prompt.assemble import assemble, compose_prefix
+from forgetmenot.prompt.assemble import BOT_REPLIES, assemble, compose_prefix
 from forgetmenot.prompt.material import (
     Depth,
     HeardToday,
@@ -163,7 +163,7 @@ class ContextGatherer:
 
     async def _known(self, at: Source, viewer_id: str, settings: Settings) -> tuple[Standing, int]:
         people, now = settings.people, self.clock.now()
-        came = (await streams.attendance_of(at, [viewer_id], lately=now - people.regular_within_d * DAY))[viewer_id]
+        came = (await streams.attendance_of(at, [viewer_id], lately=now - REGULAR_WITHIN))[viewer_id]
         return standing_of(came, people, now), came.streams
 
     async def _speaker(self, at: Source, moment: _Moment) -> TailMaterial:
@@ -188,7 +188,7 @@ class ContextGatherer:
         )
 
     async def _conversation(self, at: Source, material: TailMaterial, moment: _Moment) -> TailMaterial:
-        event, settings, until = moment.event, moment.settings, moment.event.at
+        event, until = moment.event, moment.event.at
         since = moment.now - CHAT_REACHES_BACK
         most = moment.depth.own_lines + 2
         said = await events.lines_of(at, event.user_id, since=since, until=until, limit=most)
@@ -202,9 +202,7 @@ class ContextGatherer:
             lately = [line for line in earlier if line.at >= event.at - ONE_THOUGHT]
             taken = await bot_messages.thought_about(at, [line.event_id for line in lately])
             before = [line for line in lately if line.event_id not in taken][-1:]
-        replies = await bot_messages.said_lately(
-            at, settings.prompt.bot_replies + THREAD_LINES, moment.now - REPLIES_REACH_BACK
-        )
+        replies = await bot_messages.said_lately(at, BOT_REPLIES + THREAD_LINES, moment.now - REPLIES_REACH_BACK)
         return replace(
             material,
             message=current,

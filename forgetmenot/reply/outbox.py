@@ -20,7 +20,7 @@ from forgetmenot.languages import in_language, reason
 from forgetmenot.logs import log
 from forgetmenot.ports import ChatOut
 from forgetmenot.reply.postprocess import FilterContext, polish, tidy
-from forgetmenot.settings.schema import SendingSettings, Settings
+from forgetmenot.settings.schema import Settings
 from forgetmenot.store import bot_messages, opt_outs
 from forgetmenot.store.bot_messages import ReplyStatus
 from forgetmenot.store.database import Database
@@ -109,7 +109,7 @@ class Outbox:
         self._coming = 0  # lines whose row is being written
         self._calm = asyncio.Event()
         self._calm.set()
-        self.pace = SendRateLimiter(lambda: settings().sending)
+        self.pace = SendRateLimiter()
 
     async def send(self, message: Outgoing) -> Sent:
         """Queue a message and wait for what becomes of it. Needs `run` to be running."""
@@ -220,7 +220,7 @@ class Outbox:
         async with self._db.write() as tx:
             left = await bot_messages.resolve_left_sending(tx)
         now = self._clock.now()
-        for at, text in await bot_messages.sent_since(self._db, now - self.pace.reach, now):
+        for at, text in await bot_messages.sent_since(self._db, now - WINDOW_MS, now):
             self.pace.call_begins(at)
             self.pace.said(text, at)
         if left:
@@ -357,22 +357,19 @@ def _finish(waiting: _Waiting, sent: Sent) -> None:
 
 
 WINDOW_MS = 30 * SECOND
+PER_WINDOW, PER_WINDOW_AS_MODERATOR = 20, 100
+"""Twitch silences a bot that sends more than this in 30 s for half an hour."""
 
 
 class SendRateLimiter:
     """Counts recent messages against Twitch's limits. `wide`: whether the higher limit of moderators applies."""
 
-    def __init__(self, settings: Callable[[], SendingSettings]) -> None:
-        self._settings = settings
+    def __init__(self, per_window: int = PER_WINDOW) -> None:
+        self._per_window = per_window
         self._called_at: deque[int] = deque()
         self._said_at: OrderedDict[str, int] = OrderedDict()
         self._not_before = 0
         self.wide: Callable[[], bool] = lambda: False
-
-    @property
-    def reach(self) -> int:
-        """How far back it has to know what was written, in ms."""
-        return max(WINDOW_MS, self._settings().same_text_s * SECOND)
 
     def call_begins(self, now: int) -> None:
         """A message is handed to Twitch."""
@@ -395,8 +392,8 @@ class SendRateLimiter:
         self._said_at.move_to_end(text.casefold())
 
     def is_repeated(self, text: str, now: int) -> bool:
-        """Whether Twitch would refuse a text as said just before."""
-        oldest = now - self._settings().same_text_s * SECOND
+        """Whether Twitch would refuse a text as said in the last 30 s."""
+        oldest = now - WINDOW_MS
         while self._said_at and next(iter(self._said_at.values())) <= oldest:
             self._said_at.popitem(last=False)
         return text.casefold() in self._said_at
@@ -423,4 +420,4 @@ class SendRateLimiter:
             self._called_at.popleft()
 
     def _limit(self) -> int:
-        return self._settings().per_30s_as_moderator if self.wide() else self._settings().per_30s
+        return PER_WINDOW_AS_MODERATOR if self.wide() else self._per_window

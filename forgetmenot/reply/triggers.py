@@ -51,6 +51,8 @@ class TriggerKind(StrEnum):
     RETURNER = "returner"
 
 
+SPONTANEOUS_GAP = 2_000
+"""Milliseconds after its last message before it speaks by itself again."""
 DIRECT = frozenset({TriggerKind.MENTION, TriggerKind.REPLY, TriggerKind.NAME, TriggerKind.ALIAS, TriggerKind.BARE})
 
 
@@ -139,7 +141,7 @@ def wait_ms(trigger: Trigger, answered_viewer: int | None, spoke_up: int | None,
     if answered_viewer is not None:
         ready = max(ready, answered_viewer + int(settings.reply.viewer_gap_s * 1_000))
     if spoke_up is not None and not trigger.direct:
-        ready = max(ready, spoke_up + int(settings.reply.spontaneous_gap_s * 1_000))
+        ready = max(ready, spoke_up + SPONTANEOUS_GAP)
     return ready - now
 
 

@@ -188,14 +188,14 @@ _SHOWN = (
     ("channel", "twitch", "channel", "bot_login client_id"),
     ("who", "bot", "mode name aliases persona language notice", "reply_language speaks_as"),
     ("model", "model", "", "provider reply_model memory_model base_url"),
-    ("talk", "reply", "max_chars viewer_gap_s follow_up_s blocklist", "missed allow_links"),
-    ("talk", "reply", "", "spontaneous_gap_s stale_after_s"),
+    ("talk", "reply", "max_chars viewer_gap_s follow_up_s blocklist", "allow_links"),
+    ("talk", "reply", "", "stale_after_s"),
     ("act", "actions", "safe_mode class_a class_b class_c", "disabled allowed_targets denied_targets max_timeout_s"),
     ("act", "actions", "", "newcomer_protection per_stream viewer_cooldown_s channel_cooldown_s approval_expires_s"),
     ("memory", "memory", "ignored_viewers known_bots", "briefs"),
     ("memory", "privacy", "never_store", "privacy_url"),
     ("memory", "recall", "", "speaker_notes others notes_per_other channel_notes"),
-    ("people", "people", "", "regular_streams regular_within_d newcomer_streams returner_away_d"),
+    ("people", "people", "", "regular_streams newcomer_streams returner_away_d"),
 )
 _UNITS = {"chars": "characters", "s": "seconds", "d": "days"}  # by the last word of a key
 LABELS = {

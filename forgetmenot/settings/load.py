@@ -131,9 +131,6 @@ def refuse_contradictions(settings: Settings, source: str) -> None:
             f"{source}: table [memory]: `window_min_events` ({memory.window_min_events}) is larger than "
             f"`window_max_events` ({memory.window_max_events}). Lower the first or raise the second."
         )
-    if settings.dock.host != "127.0.0.1":
-        why = "the dock only listens on 127.0.0.1, since it shows chat and takes orders. Remove the key."
-        raise _wrong(source, "dock", "host", why)
     if settings.bot.language not in languages():
         why = f"`{settings.bot.language}` is none of {', '.join(languages())}. The language it talks in is "
         raise _wrong(source, "bot", "language", f"{why}`reply_language`.")

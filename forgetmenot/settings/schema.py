@@ -86,8 +86,6 @@ class TwitchSettings(Table, frozen=True, kw_only=True):
     irc_url: str = "wss://irc-ws.chat.twitch.tv:443"
     helix_url: str = "https://api.twitch.tv/helix"
     id_url: str = "https://id.twitch.tv"
-    channel_state_every_s: Annotated[int, Meta(ge=5, le=MOST)] = 150
-    idle_timeout_s: Annotated[int, Meta(ge=1, le=MOST)] = 360  # Twitch pings about every five minutes
 
 
 class BotSettings(Table, frozen=True, kw_only=True):
@@ -121,21 +119,16 @@ class MemorySettings(Table, frozen=True, kw_only=True):
     """How chat becomes memory."""
 
     raw_events_h: Annotated[float, Meta(gt=0, le=24)] = 24  # no more: docs/PRIVACY.md promises it to viewers
-    compaction_every_s: Annotated[int, Meta(ge=5, le=MOST)] = 180
     window_min_events: Positive = 25
     window_max_events: Annotated[int, Meta(ge=2, le=400)] = 100
-    window_wait_min: Annotated[int, Meta(ge=0, le=120)] = 10
     silence_min: Positive = 30
     summary_words: Annotated[int, Meta(ge=20, le=400)] = 150
     stream_gap_h: Annotated[float, Meta(gt=0, le=MOST)] = 12
-    stream_flap_min: Count = 10
     notes_per_episode: Annotated[int, Meta(ge=0, le=20)] = 20
     notes_per_subject_stream: Positive = 20
     min_confidence: Share = 0.4
-    timed_notes_per_viewer: Positive = 50
-    permanent_notes_per_viewer: Positive = 200
+    notes_per_viewer: Positive = 200
     channel_notes_kept: Positive = 100
-    stale_after_streams: Positive = 20
     stale_after_d: Positive = 90
     briefs: bool = True
     ignored_viewers: tuple[str, ...] = ()
@@ -156,34 +149,20 @@ class PromptSettings(Table, frozen=True, kw_only=True):
     """The budget of one reply's input."""
 
     budget_tokens: Annotated[int, Meta(ge=500, le=MOST)] = 4000
-    prefix_share: Annotated[float, Meta(gt=0, lt=1)] = 0.6
-    instructions_tokens: Positive = 900
-    viewer_memory_tokens: Positive = 400
     chat_lines: Count = 20
     own_lines: Count = 5
-    bot_replies: Count = 5
 
 
 class ReplySettings(Table, frozen=True, kw_only=True):
     """When the bot answers, and what may be in it."""
 
     max_chars: Annotated[int, Meta(ge=20, le=500)] = 500
-    spontaneous_gap_s: Seconds = 2
     viewer_gap_s: Seconds = 10
     stale_after_s: Positive = 30
     follow_up_s: Count = 180
-    missed: bool = True
     allow_links: bool = False
     blocklist: tuple[str, ...] = ()
     unsupported: Unsupported = Unsupported.MEMORY
-
-
-class SendingSettings(Table, frozen=True, kw_only=True):
-    """How fast it may talk. Twitch silences a bot that goes over its limits for half an hour."""
-
-    per_30s: Annotated[int, Meta(ge=1, le=20)] = 20
-    per_30s_as_moderator: Annotated[int, Meta(ge=1, le=100)] = 100
-    same_text_s: Annotated[int, Meta(ge=30, le=MOST)] = 30
 
 
 class ActionSettings(Table, frozen=True, kw_only=True):
@@ -202,7 +181,6 @@ class ActionSettings(Table, frozen=True, kw_only=True):
     per_stream: Positive = 30
     newcomer_protection: bool = True
     approval_expires_s: Positive = 300
-    execute_timeout_s: Annotated[float, Meta(gt=0, le=10)] = 3
 
 
 class ModelSettings(Table, frozen=True, kw_only=True):
@@ -212,14 +190,10 @@ class ModelSettings(Table, frozen=True, kw_only=True):
     reply_model: str = "gemini-3.5-flash-lite"
     memory_model: str = "gemini-3.8-flash"
     base_url: str = ""
-    api_version: str = "v1beta"
     api_key_env: str = "GEMINI_API_KEY"
     reply_timeout_s: Annotated[float, Meta(gt=0, le=MOST)] = 12
     memory_timeout_s: Annotated[float, Meta(gt=0, le=MOST)] = 60
-    retries: Annotated[int, Meta(ge=0, le=5)] = 2
-    concurrency: Positive = 4
     reply_output_tokens: Positive = 400
-    memory_output_tokens: Positive = 2000
     thinking: str = ""
     currency: Annotated[str, Meta(max_length=12)] = ""
 
@@ -244,7 +218,6 @@ class PeopleSettings(Table, frozen=True, kw_only=True):
     """Who counts as a regular, a newcomer, a returner."""
 
     regular_streams: Positive = 5
-    regular_within_d: Positive = 60
     newcomer_streams: Positive = 3
     returner_away_d: Positive = 21
 
@@ -260,9 +233,8 @@ class PrivacySettings(Table, frozen=True, kw_only=True):
 
 
 class DockSettings(Table, frozen=True, kw_only=True):
-    """The local page. It is served to this machine alone: `host` takes nothing but 127.0.0.1."""
+    """The local page. It is served to this machine alone, since it shows chat and takes orders."""
 
-    host: str = "127.0.0.1"
     port: Annotated[int, Meta(ge=0, le=65535)] = 8737
 
 
@@ -295,7 +267,6 @@ class Settings(Table, frozen=True, kw_only=True):
     recall: RecallSettings = field(default_factory=RecallSettings)
     prompt: PromptSettings = field(default_factory=PromptSettings)
     reply: ReplySettings = field(default_factory=ReplySettings)
-    sending: SendingSettings = field(default_factory=SendingSettings)
     actions: ActionSettings = field(default_factory=ActionSettings)
     model: ModelSettings = field(default_factory=ModelSettings)
     limits: LimitSettings = field(default_factory=LimitSettings)

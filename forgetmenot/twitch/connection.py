@@ -43,6 +43,7 @@ from forgetmenot.twitch.error_translation import translated
 
 
 _OPEN_WITHIN_S = 20.0
+IDLE = 360 * SECOND  # Twitch pings about every five minutes
 TICK_S = 5.0  # how often a silent connection is looked at
 _JUMP = 30 * SECOND  # a pause between two looks that only a suspended PC explains
 
@@ -166,7 +167,9 @@ class IrcConnection:
         clock: Clock,
         login: Callable[[str], Awaitable[Token | None]] = anonymously,
         random: Random | None = None,
+        idle: int = IDLE,
     ) -> None:
+        self._idle = idle
         self._settings = settings
         self._clock = clock
         self._login = login
@@ -218,7 +221,7 @@ class IrcConnection:
         self._joined_at = self.own_badges = None
         self._sign_in = False
         account = await self._account()
-        async with open_wire(session, twitch.irc_url, self._clock, twitch.idle_timeout_s * SECOND) as wire:
+        async with open_wire(session, twitch.irc_url, self._clock, self._idle) as wire:
             await self._introduce(wire, account)
             deadline = _monotonic() + JOIN_WITHIN_S
             while True:

@@ -64,7 +64,6 @@ def settings_for(base_url: str, model: str) -> Settings:
         base_url=base_url,
         reply_timeout_s=PATIENCE_S,
         memory_timeout_s=PATIENCE_S,
-        concurrency=1,
     )
     return Settings(
         bot=BotSettings(mode=Mode.MENTIONS, notice=""),

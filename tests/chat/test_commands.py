@@ -15,7 +15,7 @@ from forgetmenot.domain.operation import OperationResult, Permission, Surface
 from forgetmenot.languages import Language, languages
 from forgetmenot.operations.entry import Operation, OperationContext, Request
 from forgetmenot.operations.table import OPERATIONS, buttons, commands
-from forgetmenot.settings.schema import BotSettings, ReplySettings, Settings
+from forgetmenot.settings.schema import BotSettings, Settings
 from forgetmenot.store import episodes, notes
 from forgetmenot.store.notes import NewNote
 from forgetmenot.text.outgoing import without_command
@@ -262,10 +262,6 @@ async def test_what_did_i_miss(chat: Chat) -> None:
     answer = "Since you were last here (2 days ago): Bob won the race."
     assert await chat.say("alice", "!missed") == answer
     assert await chat.say("alice", "@forgetmenot_bot what did I miss?") == answer
-    off = dataclasses.replace(chat.context, settings=lambda: Settings(reply=ReplySettings(missed=False)))
-    without = dataclasses.replace(chat, commands=ChatCommands(off, lambda: BOT))
-    assert await without.say("alice", "!missed") is None
-    assert "!missed" not in (await without.say("alice", "!help") or "")
 
 
 async def test_answers_are_in_the_language_of_the_settings(chat: Chat) -> None:

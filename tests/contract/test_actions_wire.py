@@ -72,7 +72,7 @@ class Wire:
 def _settings(sim: TwitchSim) -> Settings:
     return Settings(
         bot=BotSettings(mode=Mode.MENTIONS),
-        actions=ActionSettings(class_b=ClassMode.LIVE, newcomer_protection=False, execute_timeout_s=1.0),
+        actions=ActionSettings(class_b=ClassMode.LIVE, newcomer_protection=False),
         twitch=settings_for(sim, bot_login="bot").twitch,
     )
 
@@ -92,7 +92,7 @@ async def wire(db: Database, clock: ManualClock, tmp_path: Path) -> AsyncIterato
         ]
         helix = Helix(settings=lambda: settings, bot=logins[0], broadcaster=logins[1])
         ports = ActionPorts(moderation=helix, chat=helix, run=refused)
-        executor = Executor(db=db, ports=ports, settings=lambda: settings, clock=clock)
+        executor = Executor(db=db, ports=ports, settings=lambda: settings, clock=clock, timeout_s=1.0)
         approvals = Approvals(executor)
         await _fill(db, sim, clock.now())
         yield Wire(sim, db, clock, executor, approvals, helix)

@@ -9,7 +9,7 @@ from random import Random
 import pytest
 import soak
 
-from forgetmenot.clock import SystemClock
+from forgetmenot.clock import SECOND, SystemClock
 from forgetmenot.domain.chat import ChatEvent, Redaction
 from forgetmenot.errors import TwitchRefused
 from forgetmenot.secret_store import Token
@@ -62,11 +62,21 @@ class Listener:
 
 @asynccontextmanager
 async def listening(
-    sim: TwitchSim, clock: SystemClock, login: Callable[[str], object] = room.anonymously, **how: object
+    sim: TwitchSim,
+    clock: SystemClock,
+    login: Callable[[str], object] = room.anonymously,
+    idle: int = room.IDLE,
+    **how: object,
 ) -> AsyncIterator[Listener]:
     settings = settings_for(sim, **how)
     listener = Listener(
-        IrcConnection(settings=lambda: settings, clock=clock, login=login, random=Random(1))  # type: ignore[arg-type]
+        IrcConnection(
+            settings=lambda: settings,
+            clock=clock,
+            login=login,  # type: ignore[arg-type]
+            random=Random(1),
+            idle=idle,
+        )
     )
     try:
         yield listener
@@ -185,7 +195,7 @@ async def test_after_a_long_outage_a_token_that_ran_out_meanwhile_costs_a_second
 
 @pytest.mark.slow
 async def test_a_half_open_connection_is_noticed(sim: TwitchSim, hasty: HastyClock) -> None:
-    async with listening(sim, hasty, idle_timeout_s=1) as listener:
+    async with listening(sim, hasty, idle=1 * SECOND) as listener:
         await sim.joined()
         sim.stall()
         await sim.until(lambda: listener.gaps)
@@ -262,7 +272,7 @@ async def test_a_chat_that_is_slow_for_once_is_waited_for(
     monkeypatch.setattr(room, "JOIN_WITHIN_S", 0.05)
     sim.faults.add("irc", stall=True, times=1)
     sim.irc.silent_unknown = True
-    async with listening(sim, hasty, idle_timeout_s=1) as listener:
+    async with listening(sim, hasty, idle=1 * SECOND) as listener:
         await sim.joined()
         await sim.say("alice", "at last")
         await sim.until(lambda: listener.texts == ["at last"])
@@ -285,7 +295,7 @@ async def test_a_channel_that_does_not_exist_or_never_answers_is_one_clear_sente
 ) -> None:
     monkeypatch.setattr(room, "JOIN_WITHIN_S", 0.05 if silent else room.JOIN_WITHIN_S)
     sim.irc.silent_unknown = silent
-    async with listening(sim, hasty, channel="nowhere", idle_timeout_s=1) as listener:
+    async with listening(sim, hasty, channel="nowhere", idle=1 * SECOND) as listener:
         with pytest.raises(TwitchRefused, match="no channel `nowhere`"):
             await listener.task
 

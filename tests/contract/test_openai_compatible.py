@@ -140,7 +140,7 @@ async def test_usage_is_mapped(sim: SimOpenAI, model: OpenAICompatible) -> None:
 
 
 async def test_a_model_that_thinks_unasked_gets_room_for_its_thoughts(sim: SimOpenAI, make: Make) -> None:
-    model = make(sim.url, thoughts=2_000)
+    model = make(sim.url)
     sim.fail(answer("<think>P1 says that", finish="length"))
     sim.fail(answer('<think>P1 says that they play.</think>{"notes": []}'))
     assert (await model.generate(STRUCTURED)).text == '{"notes": []}'
@@ -156,15 +156,15 @@ async def test_thoughts_in_a_field_of_their_own_are_no_answer_unless_they_hold_i
 ) -> None:
     """llama.cpp and others put what stands between the tags into `reasoning_content`, sometimes all of it."""
 
-    def thinks(content: str, thought: str) -> None:
+    def thinks(content: str, thought: str, times: int = 1) -> None:
         message = {"content": content, "reasoning_content": thought}
-        sim.fail(raw(json.dumps({"choices": [{"message": message, "finish_reason": "stop"}]})))
+        sim.fail(raw(json.dumps({"choices": [{"message": message, "finish_reason": "stop"}]})), times=times)
 
     thinks('{"notes": [1]}', "hm")
     assert (await model.generate(STRUCTURED)).text == '{"notes": [1]}'
     thinks("", 'They play.\n{"notes": [2]}')
     assert (await model.generate(STRUCTURED)).text == '{"notes": [2]}'
-    thinks("", "They play.")
+    thinks("", "They play.", times=2)  # it is asked once more, with room for its thoughts
     with pytest.raises(ModelBlocked):
         await model.generate(STRUCTURED)
 
@@ -207,7 +207,7 @@ async def test_penalty_and_stop_strings_are_sent_until_a_server_refuses_them(
 async def test_blocks_and_empty_answers_are_told_in_a_sentence(
     sim: SimOpenAI, model: OpenAICompatible, text: str | None, finish: str, words: str
 ) -> None:
-    sim.fail(answer(text, finish=finish))
+    sim.fail(answer(text, finish=finish), times=1 + (text == "<think>hm, hm"))
     with pytest.raises(ModelBlocked, match=words):
         await model.generate(PLAIN)
 

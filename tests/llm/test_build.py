@@ -36,7 +36,7 @@ async def test_offline_needs_nothing(meter: NoMeter) -> None:
 
 
 async def test_what_is_wrong_with_a_model_is_said_in_each_language(meter: NoMeter) -> None:
-    quick = msgspec.structs.replace(LOCAL, memory_model="m", retries=0)
+    quick = msgspec.structs.replace(LOCAL, memory_model="m", reply_timeout_s=0.4)
     models = build_models(quick, meter, environ={})
     with pytest.raises(ModelUnavailable):
         await models.reply.generate(ModelRequest(Purpose.REPLY, "", "hello", 50))

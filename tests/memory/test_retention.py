@@ -62,7 +62,7 @@ async def test_twenty_streams_over_ninety_days_without_a_word_make_a_note_stale(
 
 
 async def test_over_the_cap_the_least_important_then_the_oldest_go(world: World) -> None:
-    memory = MemorySettings(permanent_notes_per_viewer=2, timed_notes_per_viewer=1)
+    memory = MemorySettings(notes_per_viewer=2)
     low = await world.note("fact one", importance=Importance.LOW)
     await world.clock.advance(DAY)
     medium_old = await world.note("fact two")

@@ -89,9 +89,7 @@ async def test_gossip_counts_toward_what_one_stream_may_teach(world: World, lear
 
 
 async def test_gossip_pushes_nothing_out_that_its_subject_said(world: World, learn: Learn, change: Change) -> None:
-    world.settings = msgspec.structs.replace(
-        world.settings, memory=MemorySettings(permanent_notes_per_viewer=2, timed_notes_per_viewer=2)
-    )
+    world.settings = msgspec.structs.replace(world.settings, memory=MemorySettings(notes_per_viewer=2))
     await learn(change(importance="low"))
     for number, word in enumerate(("liver", "maths", "winter")):
         await world.clock.advance(DAY * (number + 1))

@@ -154,7 +154,7 @@ async def room(db: Database, clock: ManualClock) -> Room:
     current = [
         Settings(
             bot=BotSettings(mode=Mode.MENTIONS),
-            actions=ActionSettings(class_a=ClassMode.LIVE, class_b=ClassMode.LIVE, execute_timeout_s=0.05),
+            actions=ActionSettings(class_a=ClassMode.LIVE, class_b=ClassMode.LIVE),
             memory=MemorySettings(known_bots=("othersbot",)),
         )
     ]
@@ -163,6 +163,7 @@ async def room(db: Database, clock: ManualClock) -> Room:
         ports=ActionPorts(moderation=ports, chat=ports, run=ports.run, effects=ports),
         settings=lambda: current[0],
         clock=clock,
+        timeout_s=0.05,
     )
     approvals = Approvals(executor)
     room = Room(db, clock, ports, executor, approvals, current)

@@ -35,9 +35,7 @@ async def server() -> AsyncIterator[SimOpenAI]:
 
 def asking(server: SimOpenAI) -> Settings:
     """Settings whose model is that server, asked once."""
-    return Settings(
-        model=ModelSettings(provider=Provider.OPENAI_COMPATIBLE, base_url=server.url, retries=0, memory_timeout_s=5)
-    )
+    return Settings(model=ModelSettings(provider=Provider.OPENAI_COMPATIBLE, base_url=server.url, memory_timeout_s=5))
 
 
 def line(number: int, text: str, at: int) -> ChatEvent:
@@ -61,7 +59,7 @@ async def test_without_a_model_it_goes_quiet_with_a_reason_and_remembers_everyth
 ) -> None:
     settings = asking(server)
     async with open_bot(tmp_path / "m.sqlite3", "test", settings=lambda: settings, clock=clock) as bot:
-        server.fail(DOWN, times=2)
+        server.fail(DOWN, times=6)  # each call is tried three times
         await chat(bot, clock)
         await bot.hear(line(99, "@ForgetMeNot how many tries was that?", clock.now()))
         await bot.settle()

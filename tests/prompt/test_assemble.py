@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 
 from forgetmenot.domain.chat import Role, Standing, Viewer
 from forgetmenot.domain.memory import Recalled, Scope, SourceKind
-from forgetmenot.prompt.assemble import DROP_STEPS, ORDER, assemble, compose_prefix, split
-from forgetmenot.prompt.instructions import check_floor, instructions, without_form
+from forgetmenot.prompt.assemble import DROP_STEPS, ORDER, VIEWER_MEMORY_TOKENS, assemble, compose_prefix, split
+from forgetmenot.prompt.instructions import PREFIX_SHARE, check_floor, instructions, without_form
 from forgetmenot.prompt.material import (
     NORMAL,
     Past,
@@ -139,7 +139,7 @@ def test_memory_about_one_viewer_is_capped(prefix_material: PrefixMaterial, tail
     material = replace(tail_of(notes=0), lore=lore_of(10, "x" * 200), brief="b" * 600)
     prompt = assemble(compose_prefix(prefix_material, SETTINGS), material, SETTINGS)
     size = sum(section.tokens for section in prompt.sections if section.name in {"brief", "lore"})
-    assert 0 < size <= SETTINGS.prompt.viewer_memory_tokens
+    assert 0 < size <= VIEWER_MEMORY_TOKENS
 
 
 def lore_of(count: int, fact: str) -> tuple[Recalled, ...]:
@@ -193,7 +193,7 @@ def test_any_channel_gives_a_bounded_ordered_whole_prompt(
     whole = prompt.prefix + prompt.tail
     assert estimate(whole, factor) <= prompt.estimated_tokens <= limits.prompt.budget_tokens
     assert prefix.text.startswith(prompt.prefix)
-    assert sum(s.tokens for s in prefix.sections) <= limits.prompt.budget_tokens * limits.prompt.prefix_share
+    assert sum(s.tokens for s in prefix.sections) <= limits.prompt.budget_tokens * PREFIX_SHARE
     blocks = fenced(whole)
     assert len(blocks["message"].splitlines()) == 1
     assert len(blocks.get("own_messages", "").splitlines()) == len(own_shown(channel[1]))
@@ -241,11 +241,10 @@ def test_somebody_unknown_can_speak(prefix_material: PrefixMaterial, tail_of: Ta
 
 
 def test_no_lines_of_their_own_where_the_settings_want_none(prefix_material: PrefixMaterial, tail_of: Tail) -> None:
-    none = Settings(prompt=PromptSettings(own_lines=0, bot_replies=0))
+    none = Settings(prompt=PromptSettings(own_lines=0))
     material = replace(tail_of(), depth=depth_for(10, none))
     prompt = assemble(compose_prefix(prefix_material, none), material, none)
     assert "own_messages" not in fenced(prompt.tail)
-    assert "bot_replies" not in fenced(prompt.tail)
 
 
 def test_three_bytes_are_a_token() -> None:

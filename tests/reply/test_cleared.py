@@ -5,7 +5,6 @@ import contextlib
 from collections.abc import AsyncIterator, Awaitable, Callable
 from typing import Literal
 
-import msgspec
 import pytest
 
 from forgetmenot.clock import SECOND
@@ -17,7 +16,7 @@ from forgetmenot.memory.erasure import erase, forget_fact
 from forgetmenot.memory.notes.edits import remember, retract
 from forgetmenot.memory.suppression import suppress
 from forgetmenot.reply.engine import Reply
-from forgetmenot.settings.schema import SendingSettings
+from forgetmenot.reply.outbox import SendRateLimiter
 from forgetmenot.store import episodes, events, forgotten_facts, opt_outs
 from forgetmenot.store.bot_messages import ReplyStatus
 from forgetmenot.store.episodes import NewEpisode
@@ -48,7 +47,7 @@ async def let_go(stage: Stage, task: "asyncio.Task[Reply | None]") -> Reply:
 @contextlib.asynccontextmanager
 async def full_queue(stage: Stage, text: str) -> "AsyncIterator[asyncio.Task[Reply | None]]":
     """A reply to a line of Alice's that waits for a place in the queue; at the end it gets one."""
-    stage.use(msgspec.structs.replace(stage.settings, sending=SendingSettings(per_30s=2)))
+    stage.outbox.pace = SendRateLimiter(2)
     for greeting in ("Hello.", "Hello again."):
         await stage.outbox.say_line(greeting)
     await stage.clock.advance(29 * SECOND)
@@ -194,7 +193,7 @@ async def test_what_is_taken_back_while_a_reply_waits_for_a_place_is_not_said(st
 async def test_a_list_of_notes_that_waits_for_a_place_does_not_name_what_was_forgotten(stage: Stage) -> None:
     note = await stage.know("plays the marimba")
     await stage.hear("@forgetmenot_bot hello")
-    stage.use(msgspec.structs.replace(stage.settings, sending=SendingSettings(per_30s=1)))
+    stage.outbox.pace = SendRateLimiter(1)
     await stage.outbox.say_line("Hello.")
     await stage.clock.advance(20 * SECOND)
     task = asyncio.create_task(stage.outbox.say_line("I know that Alice plays the marimba.", viewer_id="1"))

@@ -14,7 +14,7 @@ from forgetmenot.clock import SECOND, ManualClock
 from forgetmenot.domain.action import Outcome, OutcomeKind
 from forgetmenot.errors import ForgetMeNotError, StoreFull, TwitchLoginNeeded, TwitchRateLimited, TwitchUnavailable
 from forgetmenot.reply.outbox import WINDOW_MS, Outbox, Outgoing, SendRateLimiter, Sent
-from forgetmenot.settings.schema import BotSettings, SendingSettings, Settings
+from forgetmenot.settings.schema import BotSettings, Settings
 from forgetmenot.store import bot_messages
 from forgetmenot.store.bot_messages import ReplyStatus
 from forgetmenot.store.database import Database
@@ -321,8 +321,7 @@ PAUSES = st.lists(st.integers(0, 20 * SECOND), min_size=1, max_size=80)
 
 
 def pace_of(per_30s: int = 3) -> SendRateLimiter:
-    settings = SendingSettings(per_30s=per_30s)
-    return SendRateLimiter(lambda: settings)
+    return SendRateLimiter(per_30s)
 
 
 @given(st.integers(1, 20), PAUSES, st.integers(0, 3 * SECOND))

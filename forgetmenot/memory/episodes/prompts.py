@@ -61,6 +61,7 @@ _TEXT = {"type": "string"}
 SCHEMA = _object(summary=_TEXT)
 BRIEFS_SCHEMA = _object(briefs={"type": "array", "items": _object(person=_TEXT, text=_TEXT)})
 TOKENS_PER_WORD = 3
+MEMORY_OUTPUT_TOKENS = 2_000
 FREQUENCY_PENALTY = 0.3
 STOP = ("\n\n\n\n",)
 """Some models held to JSON write empty lines until the limit."""
@@ -117,7 +118,7 @@ def memory_request(
     """A call that writes so many words of memory, with what keeps a small model from looping."""
     # thoughts count as output: a limit that fits the text alone would leave nothing for it
     thinks = settings.provider is Provider.GEMINI or bool(settings.thinking)
-    limit = settings.memory_output_tokens
+    limit = MEMORY_OUTPUT_TOKENS
     limit = limit if thinks else min(limit, TOKENS_PER_WORD * words + 40)
     penalty = FREQUENCY_PENALTY if schema is SCHEMA else None  # the quotes and keys of a list are repetitions too
     return ModelRequest(purpose, system, prompt, limit, 0.0, schema, None, penalty, STOP)

@@ -30,6 +30,7 @@ from forgetmenot.memory.handles import Handles
 from forgetmenot.memory.ranking import by_recency
 from forgetmenot.memory.suppression import SuppressionFilter, load_filter
 from forgetmenot.memory.text_gate import text_fault
+from forgetmenot.memory.viewer_rules import REGULAR_WITHIN
 from forgetmenot.ports import LanguageModel
 from forgetmenot.settings.schema import Settings, speaking
 from forgetmenot.store import briefs, notes, viewers
@@ -143,7 +144,7 @@ class BriefWriter:
         viewer_ids = await briefs.due(
             self._db,
             persona,
-            regular_since=now - people.regular_within_d * DAY,
+            regular_since=now - REGULAR_WITHIN,
             regular_streams=people.regular_streams,
             a_day_ago=now - DAY,
             limit=MOST,
