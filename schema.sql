@@ -1,4 +1,4 @@
--- ForgetMeNot's memory: the truth about the newest schema (PRAGMA user_version is set by store/migrations.py).
+-- ForgetMeNot's memory: the truth about the newest schema (its version is in store/database.py).
 -- Times are INTEGER milliseconds since the epoch, UTC. Twitch's ids are TEXT. Texts that stay name people as <@id>.
 
 -- ── people ──────────────────────────────────────────────────────────────────────────────────
@@ -77,12 +77,6 @@ CREATE INDEX events_unread    ON events (at, seq) WHERE episode_id IS NULL AND r
 CREATE INDEX events_by_age    ON events (at);
 CREATE INDEX events_by_viewer ON events (viewer_id, at);
 CREATE INDEX events_by_episode ON events (episode_id) WHERE episode_id IS NOT NULL;
-
--- Clears that arrived before the line they clear.
-CREATE TABLE pending_redactions (
-    event_id TEXT PRIMARY KEY,
-    at       INTEGER NOT NULL
-) STRICT, WITHOUT ROWID;
 
 -- One row per start of the program that reads chat; what it stored can be accounted for after it was pruned.
 CREATE TABLE runs (

@@ -1,7 +1,7 @@
 """Processes that die inside one operation on a memory, and what doing it again makes of that: a part of chaos.py.
 
-A migration, a restore, an import, a sweep, a backup and an erasure; each dies at every point that it passes: before and
-after a commit, a file that is replaced or deleted and a wipe, and every so many steps of SQLite in a migration.
+A restore, an import, a sweep, a backup and an erasure; each dies at every point that it passes: before and
+after a commit, a file that is replaced or deleted and a wipe.
 """
 
 import asyncio
@@ -10,12 +10,10 @@ import logging
 import os
 import random
 import shutil
-import sqlite3
 import sys
 from collections.abc import Awaitable, Callable
 from pathlib import Path
 
-import aiosqlite
 from chaos_world import ERASED, MARK, MUST_BE_ZERO, NOON, SETTINGS, Bomb, Figures, broken_promises, die, imported, line
 
 from forgetmenot.app.bot import SWEEP, open_bot
@@ -23,15 +21,10 @@ from forgetmenot.clock import DAY, ManualClock
 from forgetmenot.logs import set_up
 from forgetmenot.memory import backups, transfer
 from forgetmenot.memory.erasure import Eraser
-from forgetmenot.store import database, migrations
 from forgetmenot.store.backup import copies_of
 from forgetmenot.store.database import open_database
-from forgetmenot.store.file_safety import APPLICATION_ID
 
-SCHEMA_1 = Path(__file__).parents[1] / "tests" / "store" / "schema_1.sql"
-STEPS = 20  # of SQLite's machine, between two points of a migration
 WHO = f"10000{ERASED[6:]}"
-PARTS = ("main", "new")
 MEMORY, COPY = Path("data") / "memory.sqlite3", Path("elsewhere") / "copy.sqlite3"
 
 
@@ -45,11 +38,6 @@ async def prepare(folder: Path) -> None:
         await bot.remember_all()
         await transfer.import_notes(bot.db, map(json.dumps, imported()), now=clock.now())
         await backups.copy_to(bot.db, folder / COPY)
-
-
-async def _migrate(folder: Path) -> None:
-    async with open_database(folder / MEMORY):
-        pass
 
 
 async def _restore(folder: Path) -> None:
@@ -83,7 +71,6 @@ async def _erase(folder: Path) -> None:
 
 
 OPERATIONS: dict[str, Callable[[Path], Awaitable[None]]] = {
-    "migration": _migrate,
     "restore": _restore,
     "import": _import,
     "sweep": _sweep,
@@ -92,47 +79,10 @@ OPERATIONS: dict[str, Callable[[Path], Awaitable[None]]] = {
 }
 
 
-def _columns(db: sqlite3.Connection, part: str, table: str) -> list[str]:
-    return [row[1] for row in db.execute(f"PRAGMA {part}.table_info({table})")]
-
-
-def take_back(folder: Path) -> None:
-    """The memory as the first version of the program would have kept it."""
-    path, new = folder / MEMORY, folder / "new"
-    path.rename(new)
-    with sqlite3.connect(path) as old:
-        old.executescript(SCHEMA_1.read_text(encoding="utf-8"))
-        old.executescript(f"PRAGMA user_version = 1; PRAGMA application_id = {APPLICATION_ID};")
-        old.execute("PRAGMA foreign_keys = OFF")
-        old.execute("ATTACH ? AS new", (str(new),))
-        for (table,) in old.execute("SELECT name FROM sqlite_master WHERE type = 'table'").fetchall():
-            both = set.intersection(*map(set, (_columns(old, part, table) for part in PARTS)))
-            if both and "fts" not in table:
-                columns = ", ".join(sorted(both))
-                old.execute(f"INSERT OR REPLACE INTO main.{table} ({columns}) SELECT {columns} FROM new.{table}")  # noqa: S608
-    old.close()
-    new.unlink()
-
-
 async def ready(folder: Path, name: str) -> None:
     """What has to be so before an operation."""
-    if name == "migration":
-        await asyncio.to_thread(take_back, folder)
     if name == "restore":  # what was asked for since the copy was made is to be carried out again
         await _erase(folder)
-
-
-def set_bombs(bomb: Bomb) -> None:
-    """Let the process die at any point."""
-    bomb.set()
-    migrate = migrations.bring_to_latest
-
-    async def in_steps(writer: aiosqlite.Connection) -> None:
-        await writer.set_progress_handler(lambda: bomb.pass_by("step"), STEPS)
-        await migrate(writer)
-        await writer.set_progress_handler(None, 0)  # type: ignore[arg-type]  # as sqlite3 takes it
-
-    setattr(database, "bring_to_latest", in_steps)  # noqa: B010  # where it is called
 
 
 async def operations(folder: Path, dice: random.Random, wanted: int) -> Figures:
@@ -185,6 +135,6 @@ if __name__ == "__main__":
     set_up(console=False)
     logging.disable(logging.CRITICAL)
     bombs = Bomb("any", int(sys.argv[3]))
-    set_bombs(bombs)
+    bombs.set()
     asyncio.run(OPERATIONS[sys.argv[2]](Path(sys.argv[1])))  # type: ignore[arg-type]  # they are coroutines
     os._exit(0)

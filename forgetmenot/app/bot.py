@@ -298,9 +298,7 @@ class Bot:
 
     async def _sweep(self) -> None:
         await self.ingest.flush()
-        await retention.sweep_chat(
-            db=self.db, compactor=self.compactor, settings=self.settings, clock=self.clock, ingest=self.ingest
-        )
+        await retention.sweep_chat(db=self.db, compactor=self.compactor, settings=self.settings, clock=self.clock)
 
     async def _notice(self) -> None:
         line = await take_notice(self.db, self.settings(), self.clock.now())
@@ -360,7 +358,7 @@ async def open_bot(
                 await asyncio.gather(*tasks, return_exceptions=True)
                 # after the writer: what chat still brings would have nowhere to go
                 await bot.router.aclose()
-                await bot.ingest.close()
+                bot.ingest.close()
                 await bot.models.aclose()
                 with contextlib.suppress(StoreError):  # the next run then compares with what was known before
                     await asyncio.to_thread(write_counts, db.path, await counts(db))

@@ -252,7 +252,7 @@ async def _where_it_stopped(path: Path) -> tuple[int, int]:
         if started and not finished:
             return int(started), heard
         if finished:
-            for end in ("", "-wal", "-shm", ".asked", ".counts", ".key", ".unsaved", ".wishes"):
+            for end in ("", "-wal", "-shm", ".asked", ".counts", ".key", ".wishes"):
                 path.with_name(path.name + end).unlink(missing_ok=True)
     now = SystemClock().now()
     tonight = now - now % DAY + EVENING

@@ -27,11 +27,10 @@ from typing import Any
 from forgetmenot import logs
 from forgetmenot.clock import MINUTE, Clock
 from forgetmenot.domain.memory import Note
-from forgetmenot.errors import ForgetMeNotError, InputError, StoreError
+from forgetmenot.errors import ForgetMeNotError, InputError
 from forgetmenot.logs import log
 from forgetmenot.memory import receipts
 from forgetmenot.memory.active_viewers import ORDINARY
-from forgetmenot.memory.ingest import forget_unsaved, unsaved_path
 from forgetmenot.memory.notes.proposals import FactRefused
 from forgetmenot.memory.privacy_queue import file_of
 from forgetmenot.store import (
@@ -215,11 +214,6 @@ async def erase(
         pass
     report.receipt = receipts.code_of(db.key, viewer_id, asked_at)
     await _clean(db, who, now, report, progress)
-    try:
-        await asyncio.to_thread(forget_unsaved, db.path, who)
-    except OSError as error:
-        file = unsaved_path(db.path)
-        raise StoreError(f"{file} cannot be changed: {error.strerror}. Delete it by hand.") from error
     while await _delete_some(db, viewer_id, now, report):  # whatever came in meanwhile goes as well
         pass
     async with db.write() as tx:

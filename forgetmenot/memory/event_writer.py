@@ -8,7 +8,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 
-from forgetmenot.clock import MINUTE, Clock
+from forgetmenot.clock import HOUR, MINUTE, Clock
 from forgetmenot.domain.chat import ChatEvent, EventKind, Redaction
 from forgetmenot.memory.stream_tracker import StreamTracker
 from forgetmenot.memory.viewer_rules import OPTED_OUT, Exclusion, role_of
@@ -29,6 +29,8 @@ from forgetmenot.store.viewers import SeenViewer
 from forgetmenot.text.mentions import provisional
 
 JOKE_TIMEOUT = "timeout"  # as operations/catalogue names it
+WAITS_FOR_ITS_LINE = HOUR
+"""A clear that overtook its line is kept for so long: seconds are usual, a reconnection takes minutes."""
 _USER, _ALL = "user:", "all"
 
 
@@ -48,15 +50,13 @@ class Clears:
 
     at: dict[str, int] = field(default_factory=dict)
 
-    def add(self, redactions: Iterable[Redaction]) -> dict[str, int]:
-        """Take these in; what is new, by key."""
-        new: dict[str, int] = {}
+    def add(self, redactions: Iterable[Redaction], now: int) -> None:
+        """Take these in, and let those go that have waited for their lines long enough."""
+        self.at = {key: at for key, at in self.at.items() if at >= now - WAITS_FOR_ITS_LINE}
         for redaction in redactions:
             # Twitch names a message, or a person whose lines all go, or nobody: then the whole chat is cleared
             key = redaction.event_id or (_USER + redaction.user_id if redaction.user_id else _ALL)
-            new[key] = max(redaction.at, self.at.get(key, 0))
-        self.at |= new
-        return new
+            self.at[key] = max(redaction.at, self.at.get(key, 0))
 
     def of(self, event: ChatEvent) -> int | None:
         """When the line was cleared, or None."""
@@ -64,10 +64,6 @@ class Clears:
             return self.at[event.id]
         later = (self.at.get(_USER + event.user_id, -1), self.at.get(_ALL, -1))
         return next((at for at in later if event.at <= at), None)
-
-    def forget(self, before: int) -> None:
-        """Let clears go of lines that could not be stored any more."""
-        self.at = {key: at for key, at in self.at.items() if at >= before}
 
 
 class EventWriter:
@@ -91,7 +87,7 @@ class EventWriter:
         moderated = [item for item in batch if isinstance(item, Redaction)]
         redactions = [item for item in moderated if not await _is_own_joke(tx, item)]
         # before the lines are written: a clear in the same batch covers those that stand behind it as well
-        new_clears = self.clears.add(redactions)
+        self.clears.add(redactions, self._clock.now())
         welcome = await self._welcome(tx, taken, counts, own_id)
         if welcome:
             await self._store_lines(tx, welcome, counts)
@@ -102,7 +98,6 @@ class EventWriter:
             # a ban and a timeout are the same command at Twitch; only a timeout has a duration
             if one.user_id and one.duration_s is None and one.event_id is None:
                 await viewers.set_banned(tx, one.user_id, one.at)
-        await events.remember_clears(tx, new_clears)
         if stored := await self._store_moderation(tx, moderated):
             counts.update({"events": stored, "other": -stored})  # the line was counted as one that is not stored
         counts.update(counted)

@@ -17,7 +17,6 @@ from forgetmenot.clock import DAY, HOUR, Clock
 from forgetmenot.domain.memory import NoteStatus
 from forgetmenot.logs import log
 from forgetmenot.memory.compaction import Compactor
-from forgetmenot.memory.ingest import Ingest
 from forgetmenot.settings.schema import MemorySettings, Settings
 from forgetmenot.store import action_logs, bot_messages, channel_state, episodes, events, model_calls, notes, run_stats
 from forgetmenot.store.database import Database
@@ -37,16 +36,14 @@ class SweepReport:
 
 
 async def sweep_chat(
-    *, db: Database, compactor: Compactor, settings: Callable[[], Settings], clock: Clock, ingest: Ingest | None = None
+    *, db: Database, compactor: Compactor, settings: Callable[[], Settings], clock: Clock
 ) -> SweepReport:
-    """Sweep once. `ingest`: of the bot that runs, which need not wait for old clears any more. Raises StoreError."""
+    """Sweep once. Raises StoreError."""
     # before anything is deleted, so that nothing goes unread
     await compactor.cover_aged()
     now = clock.certain()
     before = now - int(settings().memory.raw_events_h * HOUR)
     pruned, unread = await _prune(db, before)
-    if ingest is not None:
-        ingest.forget_clears(before)
     expired = await _expire(db, now - settings().privacy.keep_replies_d * DAY, now)
     wiped = await db.wipe_deleted()
     if unread:

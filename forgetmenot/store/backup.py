@@ -20,9 +20,15 @@ import msgspec
 from forgetmenot import errors
 from forgetmenot.files import make_own, write_own
 from forgetmenot.store import file_safety
-from forgetmenot.store.database import Database, Source, connect, reading_beside, translating
-from forgetmenot.store.file_safety import APPLICATION_ID
-from forgetmenot.store.migrations import LATEST, MIGRATIONS, schema_sql
+from forgetmenot.store.database import (
+    Database,
+    Source,
+    connect,
+    reading_beside,
+    refuse_foreign,
+    schema_sql,
+    translating,
+)
 
 KEPT = (
     "viewers",
@@ -43,7 +49,6 @@ KEPT = (
 )
 LEFT_OUT = {
     "events": "raw chat",
-    "pending_redactions": "clears of raw chat",
     "runs": "accounts for raw chat",
     "tally": "accounts for raw chat",
     "briefs": "made again from the notes",
@@ -121,8 +126,6 @@ def _fill(part: Path, source: Path) -> "Counts":
         for pragma in ("journal_mode = OFF", "synchronous = OFF", "temp_store = MEMORY", "foreign_keys = OFF"):
             db.execute(f"PRAGMA {pragma}")
         db.executescript(schema_sql())
-        db.execute(f"PRAGMA user_version = {LATEST}")
-        db.execute(f"PRAGMA application_id = {APPLICATION_ID}")
         db.execute("ATTACH ? AS source", (f"{source.absolute().as_uri()}?mode=ro",))
         db.execute("BEGIN")  # all of it as of one moment
         _take_over(db)
@@ -152,14 +155,10 @@ def check(path: Path) -> None:
     if not path.is_file():
         raise errors.InputError(f"There is no file {path}.")
     with reading_beside(path) as db:
-        if not file_safety.may_be_ours(path) or _number(db, "PRAGMA application_id") != APPLICATION_ID:
+        if not file_safety.may_be_ours(path):
             raise errors.StoreForeign(f"{path} is not a ForgetMeNot memory. Nothing was changed.")
-        version = _number(db, "PRAGMA user_version")
-        if version > LATEST:
-            raise errors.StoreForeign(
-                f"{path} was written by a newer ForgetMeNot (schema {version}, this knows {LATEST}). Update this one."
-            )
-        if version < 1 or _has_strange_parts(db):
+        refuse_foreign(path, _number(db, "PRAGMA application_id"), _number(db, "PRAGMA user_version"))
+        if _has_strange_parts(db):
             raise errors.StoreForeign(f"{path} was changed by another program. Nothing was changed.")
         # SQLite gives no number twice: where they are used up, no more rows could be added
         used_up = f"SELECT 1 FROM sqlite_sequence WHERE typeof(seq) <> 'integer' OR seq > {HIGHEST}"  # noqa: S608
@@ -168,8 +167,8 @@ def check(path: Path) -> None:
 
 
 def _has_strange_parts(db: sqlite3.Connection) -> bool:
-    """Whether it holds what is run when it is read or brought to a newer schema, and is not ours word for word."""
-    ours = "\n".join([schema_sql(), *(sql for _, sql in MIGRATIONS)])
+    """Whether it holds what is run when it is read, and is not ours word for word."""
+    ours = schema_sql()
     for kind, name, sql in db.execute("SELECT type, name, coalesce(sql, '') FROM sqlite_master"):
         # a copy from elsewhere may be made to run SQL of its own when it is opened
         if kind == "view" or (kind == "trigger" and sql not in ours):

@@ -26,6 +26,7 @@ from collections.abc import (
     Sequence,
 )
 from functools import partial
+from importlib import resources
 from pathlib import Path
 from typing import Any, Protocol, TypeVar
 
@@ -35,10 +36,12 @@ import msgspec
 from forgetmenot import errors
 from forgetmenot.languages import Reason, reason
 from forgetmenot.store import file_safety
-from forgetmenot.store.migrations import bring_to_latest, number, refuse_foreign
+from forgetmenot.store.file_safety import APPLICATION_ID
 from forgetmenot.store.privacy_log import HashKey, refuse_lost_key
 
 SQLITE_VERSION = sqlite3.sqlite_version
+SCHEMA_VERSION = 4
+"""Of `schema.sql`. A file of another version is refused: there are no steps from one to the next."""
 BUSY_TIMEOUT_S = 5.0
 PAGES_AT_ONCE = 250
 LOOK_S = 0.005  # how often a rebuild looks whether somebody waits for it
@@ -350,7 +353,7 @@ async def open_database(path: Path, *, key: HashKey | None = None, any_key: bool
             await _prepare(writer, path)
             if key is None and not any_key:
                 key = HashKey.beside(path)
-                refuse_lost_key(key, path, keyed_rows=await number(writer, _KEYED_ROWS) > 0)
+                refuse_lost_key(key, path, keyed_rows=await _number(writer, _KEYED_ROWS) > 0)
             reader = aiosqlite.Connection(partial(connect, path), iter_chunk_size=64)
             await stack.enter_async_context(opened(reader))
             for connection in (writer, reader):
@@ -399,16 +402,48 @@ def _checkpoint(path: Path) -> None:
 
 
 async def _prepare(writer: aiosqlite.Connection, path: Path) -> None:
-    await refuse_foreign(writer, path)
+    if path.stat().st_size == 1:  # SQLite takes just that for an empty database, and writes over it
+        raise errors.StoreForeign(f"{path} is not a readable SQLite database. Choose another file with --db.")
+    is_new = await _number(writer, "SELECT count(*) FROM sqlite_master") == 0
+    if not is_new:
+        refuse_foreign(
+            path, await _number(writer, "PRAGMA application_id"), await _number(writer, "PRAGMA user_version")
+        )
     # NORMAL: a power cut may cost the last commits, never the file. MEMORY: no chat in a temporary file on disk
     settings = {"journal_mode": "WAL", "synchronous": "NORMAL", "temp_store": "MEMORY"}
     for name, value in {**settings, "foreign_keys": "ON", "secure_delete": "ON"}.items():
         await writer.execute_fetchall(f"PRAGMA {name} = {value}")
-    if await number(writer, "PRAGMA secure_delete") != 1:
+    if await _number(writer, "PRAGMA secure_delete") != 1:
         raise errors.StoreError(
             "This build of SQLite cannot erase what it deletes (secure_delete). Use Python from python.org."
         )
-    await bring_to_latest(writer)
+    if is_new:
+        # in the script itself: `executescript` first commits any transaction that was begun outside of it
+        await writer.executescript(f"BEGIN IMMEDIATE;\n{schema_sql()}\nCOMMIT;")
+
+
+def schema_sql() -> str:
+    """The schema with its version. Packaged in a wheel; at the checkout's root under an editable install."""
+    packaged = resources.files("forgetmenot.store") / "schema.sql"
+    file = packaged if packaged.is_file() else Path(__file__).parents[2] / "schema.sql"
+    marks = f"PRAGMA user_version = {SCHEMA_VERSION};\nPRAGMA application_id = {APPLICATION_ID};"
+    return f"{file.read_text(encoding='utf-8')}\n{marks}"
+
+
+def refuse_foreign(path: Path, application: int, version: int) -> None:
+    """Raise StoreForeign for a database of another program, or of another version of this one."""
+    if application != APPLICATION_ID:
+        raise errors.StoreForeign(f"{path} is a database of another program. Choose another file with --db.")
+    if version != SCHEMA_VERSION:
+        raise errors.StoreForeign(
+            f"{path} was written by another version of ForgetMeNot (schema {version}, this one has {SCHEMA_VERSION})."
+            " Use that version for it, or choose another file with --db."
+        )
+
+
+async def _number(connection: aiosqlite.Connection, sql: str) -> int:
+    rows = list(await connection.execute_fetchall(sql))
+    return int(rows[0][0])
 
 
 @contextlib.contextmanager

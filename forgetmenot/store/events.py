@@ -5,7 +5,7 @@ or none. Does not decide what is stored (memory/event_writer) or when it goes (m
 """
 
 from collections import Counter
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Sequence
 from itertools import starmap
 from typing import NamedTuple
 
@@ -132,20 +132,6 @@ async def clear_own_lines(tx: Transaction, event_ids: Sequence[str], at: int) ->
     return set(covered_by) - {None}
 
 
-async def remember_clears(tx: Transaction, clears: Mapping[str, int]) -> None:
-    """Keep clears for lines that have not arrived yet, by key (see memory/event_writer)."""
-    await tx.many(
-        "INSERT INTO pending_redactions (event_id, at) VALUES (?, ?)"
-        " ON CONFLICT (event_id) DO UPDATE SET at = max(at, excluded.at)",
-        list(clears.items()),
-    )
-
-
-async def pending_clears(source: Source) -> dict[str, int]:
-    """The clears that are kept, by key."""
-    return await source.pairs("SELECT event_id, at FROM pending_redactions")
-
-
 async def unread(source: Source, limit: int = 2_000, *, due_at: int = END_OF_TIME) -> list[Line]:
     """The oldest events that no episode covers yet; with `due_at` without those that wait for another try then."""
     due = {"limit": limit, "now": due_at, "latest": due_at + LONGEST_WAIT}
@@ -199,14 +185,12 @@ async def cleared(source: Source, event_ids: Collection[str]) -> frozenset[str]:
 
 
 async def was_deleted(source: Source, event_id: str) -> bool:
-    """Whether a line was cleared in chat, or will be when it arrives.
+    """Whether a line was cleared in chat.
 
     Not one that lost its words with a fact that its speaker had forgotten.
     """
     # above 0: a line that lost its words with a forgotten fact has 0, as nobody cleared it in chat
-    lines = "SELECT 1 FROM events WHERE id = ?1 AND redacted_at > 0"
-    waiting = "SELECT 1 FROM pending_redactions WHERE event_id = ?1"
-    return await source.row(f"{lines} UNION ALL {waiting}", (event_id,)) is not None
+    return await source.row("SELECT 1 FROM events WHERE id = ? AND redacted_at > 0", (event_id,)) is not None
 
 
 async def are_unread(source: Source, seqs: Sequence[int]) -> bool:
@@ -237,7 +221,6 @@ async def prune(tx: Transaction, before: int, limit: int) -> dict[int, dict[str,
         " WHEN episode_id IS NOT NULL THEN 'pruned_covered' ELSE 'pruned_unread' END",
         (before, limit),
     )
-    await tx.execute("DELETE FROM pending_redactions WHERE at < ?", (before,))
     counts: dict[int, dict[str, int]] = {}
     for (run_id, name), count in Counter(map(tuple, rows)).items():
         counts.setdefault(run_id, {})[name] = count

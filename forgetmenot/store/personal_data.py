@@ -78,7 +78,7 @@ EXEMPT = {
     **dict.fromkeys(_WORDS_OF_OURS.split(), "words, counts and names of ours or of the settings"),
     **dict.fromkeys(_GOES_WITH_THE_VIEWER.split(), "goes, or is unset, with the row in viewers"),
     **dict.fromkeys(("forgotten", "opted_out_unknown"), "keyed hashes"),
-    **dict.fromkeys(("pending_redactions", "cooldowns", "events.viewer_id"), "rows of theirs are deleted"),
+    **dict.fromkeys(("cooldowns", "events.viewer_id"), "rows of theirs are deleted"),
     **dict.fromkeys(("semantic_notes.subject_id", "bot_messages.viewer_id"), "rows of theirs are deleted"),
     "channel_state": "read whole: it is a few rows",
     "events.id": "Twitch's id of a message of somebody else",
@@ -192,10 +192,6 @@ async def delete_chat(tx: Transaction, viewer_id: str) -> tuple[int, bool]:
     await tx.execute(f"UPDATE events SET reply_to_id = NULL WHERE reply_to_id IN ({lines})", values)  # noqa: S608
     keys = f"SELECT 'line:' || id FROM ({lines})"  # noqa: S608
     await tx.execute(f"UPDATE episodes SET key = NULL WHERE key IN ({keys})", values)  # noqa: S608
-    await tx.execute(
-        f"DELETE FROM pending_redactions WHERE event_id IN ({lines}) OR event_id = 'user:' || :viewer",  # noqa: S608
-        values,
-    )
     # counted as redacted, so that the run's account of its lines still adds up to zero unread
     rows = await tx.rows(f"DELETE FROM events WHERE id IN ({lines}) RETURNING run_id", values)  # noqa: S608
     for run_id, count in Counter(row[0] for row in rows).items():

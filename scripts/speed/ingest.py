@@ -17,8 +17,7 @@ from forgetmenot.memory.ingest import BATCH, Ingest
 from forgetmenot.memory.stream_tracker import StreamTracker
 from forgetmenot.settings.schema import Settings
 from forgetmenot.store import events, run_stats
-from forgetmenot.store.database import Database, open_database
-from forgetmenot.store.migrations import schema_sql
+from forgetmenot.store.database import Database, open_database, schema_sql
 from speed.figures import Figure
 from speed.invented import NOW, Invented
 

@@ -15,8 +15,6 @@ from forgetmenot.domain.action import Outcome, OutcomeKind
 from forgetmenot.domain.chat import ChatEvent, EventKind
 from forgetmenot.memory import privacy_queue
 from forgetmenot.memory.erasure import Eraser
-from forgetmenot.memory.event_writer import TakenLine
-from forgetmenot.memory.ingest import save_unsaved
 from forgetmenot.memory.privacy_queue import (
     RESERVED,
     DeferredFile,
@@ -134,18 +132,6 @@ async def test_a_wish_outlives_a_stop(tmp_path: Path, clock: ManualClock, typed:
         assert await personal_data.is_known(bot.db, ALICE) is (typed == "!optout")
     assert b"zitherbloom" not in held(path)
     assert len(path_of(path).read_bytes()) == RESERVED
-
-
-async def test_a_wish_reaches_lines_that_waited_for_the_disk_as_well(tmp_path: Path, clock: ManualClock) -> None:
-    """Of somebody who had never been stored before."""
-    path, account = tmp_path / "memory.sqlite3", TalkingAccount()
-    said = ChatEvent("m1", EventKind.MESSAGE, ALICE, "alice", "Alice", "my zitherbloom is blue", clock.now())
-    save_unsaved(path, [TakenLine(said)])
-    file_of(path).add(DeferredRequest(DeferredKind.ERASE, ALICE, clock.now() + 1))
-    async with opened(path, clock, account) as bot:
-        await bot.settle()
-        assert not await personal_data.is_known(bot.db, ALICE)
-    assert b"zitherbloom" not in held(path)
 
 
 @pytest.mark.parametrize("stopped", [False, True])

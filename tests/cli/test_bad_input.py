@@ -81,7 +81,7 @@ def newer(path: Path) -> None:
         (garbage, "is not a readable SQLite database"),
         (one_letter, "is not a readable SQLite database"),
         (foreign, "is a database of another program"),
-        (newer, "was written by a newer ForgetMeNot"),
+        (newer, "was written by another version of ForgetMeNot"),
     ],
 )
 def test_a_database_that_is_not_ours_stays_as_it_is(

@@ -74,9 +74,7 @@ class Channel:
         await self.ingest.flush()
 
     async def sweep(self) -> SweepReport:
-        return await sweep_chat(
-            db=self.db, compactor=self.compactor, settings=lambda: self.settings, clock=self.clock, ingest=self.ingest
-        )
+        return await sweep_chat(db=self.db, compactor=self.compactor, settings=lambda: self.settings, clock=self.clock)
 
 
 def line(who: str, text: str, at: int, **more: object) -> ChatEvent:

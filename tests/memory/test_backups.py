@@ -17,8 +17,7 @@ from forgetmenot.memory.notes.edits import remember
 from forgetmenot.settings.schema import Settings
 from forgetmenot.store import backup, bot_messages, notes, opt_outs, viewers
 from forgetmenot.store.backup import copies_of
-from forgetmenot.store.database import Database, open_database
-from forgetmenot.store.migrations import schema_sql
+from forgetmenot.store.database import Database, open_database, schema_sql
 from forgetmenot.store.privacy_log import LOG_END, path_of
 from tests.memory.conftest import Channel
 from tests.rows import put
@@ -269,7 +268,6 @@ STRANGE = {
     "column that is computed": "ALTER TABLE calibration ADD COLUMN big BLOB AS (zeroblob(900000000))",
     "numbers used up": "INSERT INTO sqlite_sequence VALUES ('semantic_notes', 9223372036854775807)",
     "numbers that are none": "INSERT INTO sqlite_sequence VALUES ('semantic_notes', 'x')",
-    "version before the first": "PRAGMA user_version = -3",
 }
 
 
