@@ -14,19 +14,20 @@ from collections import Counter
 from pathlib import Path
 
 from aiohttp import web
-from scoring import playing
-from scoring.gold import read_stream
 
-from forgetmenot.app.bot import Bot, BotIdentity, open_bot
-from forgetmenot.app.scenario_player import RecordingAccount
+from forgetmenot.app.bot import Bot, BotIdentity, NoAccount, open_bot
 from forgetmenot.clock import MINUTE, SECOND, ManualClock
+from forgetmenot.domain.action import Outcome, OutcomeKind
 from forgetmenot.domain.chat import ChannelState, ChatEvent, EventKind
 from forgetmenot.domain.model import ModelRequest, Purpose
 from forgetmenot.llm.offline import Offline
 from forgetmenot.memory import extraction
 from forgetmenot.memory.episodes import prompts
+from forgetmenot.settings.load import convert
+from forgetmenot.settings.schema import Settings
 from forgetmenot.store import model_calls
 
+BEGAN = 1_790_000_000_000
 REGULARS = 14
 ASKS_EVERY = 100
 QUESTION = "@forgetmenot_bot how are the stairs of the lighthouse?"
@@ -38,6 +39,18 @@ _BEGINS = {
     prompts.BRIEFS: Purpose.BRIEF,
     extraction.SYSTEM: Purpose.EXTRACT,
 }
+
+
+class _Account(NoAccount):
+    async def say(self, text: str, reply_to: str | None = None) -> Outcome:  # noqa: ARG002  # nobody reads it
+        return Outcome(OutcomeKind.DONE, twitch_id="sent")
+
+
+def _settings(base_url: str) -> Settings:
+    """The defaults, answering when asked."""
+    model = {"provider": "openai_compatible", "reply_model": "small", "memory_model": "small", "base_url": base_url}
+    bot = {"mode": "mentions", "notice": ""}
+    return convert({"bot": bot, "twitch": {"channel": "streamer"}, "model": model}, "the benchmark")
 
 
 async def _answer(request: web.Request) -> web.Response:
@@ -80,11 +93,11 @@ async def _over(bot: Bot, clock: ManualClock) -> None:
 
 async def measure(path: Path, base_url: str, rate: int) -> dict[str, tuple[int, int, int]]:
     """Calls, tokens in and tokens out of an hour at so many lines a minute, by purpose."""
-    lines = [line.text for line in read_stream(STREAM).lines if not line.wanted]
+    lines = STREAM.read_text(encoding="utf-8").splitlines()[1:]
     people = [f"viewer_{number}" for number in range(max(REGULARS, 2 * rate // 3))]
-    settings, clock = playing.settings_for(base_url, "small"), ManualClock(playing.BEGAN)
+    settings, clock = _settings(base_url), ManualClock(BEGAN)
     me = BotIdentity("99", "forgetmenot_bot")
-    account = RecordingAccount()
+    account = _Account()
     async with open_bot(path, "bench", settings=lambda: settings, clock=clock, account=account, me=me) as bot:
         number, began = 0, clock.now()
         for stream in range(6):

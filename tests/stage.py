@@ -3,13 +3,13 @@
 import asyncio
 import contextlib
 import json
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator, Callable, Coroutine, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
 import pytest
 
-from forgetmenot.app.scenario_player import RecordingAccount
+from forgetmenot.app.bot import NoAccount
 from forgetmenot.clock import ManualClock
 from forgetmenot.domain.action import Outcome, OutcomeKind
 from forgetmenot.domain.chat import ChatEvent, EventKind
@@ -51,6 +51,42 @@ class FakeChat:
         if isinstance(answer, ForgetMeNotError):
             raise answer
         return answer
+
+
+def _recorder(name: str, shown: int = 0) -> Callable[..., Coroutine[Any, Any, Outcome]]:
+    async def act(self: "RecordingAccount", *given: object) -> Outcome:
+        self.done.append(" ".join([name, *(str(one).removeprefix("id-") for one in given[:shown])]))
+        return self.answer
+
+    return act
+
+
+@dataclass
+class RecordingAccount(NoAccount):
+    """An account that remembers what it was asked to say and do. `answer`: what Twitch answers to an action."""
+
+    said: list[str] = field(default_factory=list)
+    done: list[str] = field(default_factory=list)
+    answer: Outcome = field(default_factory=lambda: Outcome(OutcomeKind.DONE))
+    immune: set[str] = field(default_factory=set)
+
+    timeout, ban, shoutout = _recorder("timeout", 2), _recorder("ban", 1), _recorder("shoutout", 1)
+    announce, delete_message = _recorder("announce", 1), _recorder("delete")
+    create_marker, create_clip = _recorder("marker"), _recorder("clip")
+
+    async def say(self, text: str, reply_to: str | None = None) -> Outcome:  # noqa: ARG002  # the port's name
+        self.said.append(text)
+        return Outcome(OutcomeKind.DONE, twitch_id=f"sent-{len(self.said)}")
+
+    async def is_immune(self, user_id: str) -> bool:
+        return user_id in self.immune
+
+
+class NoMeter:
+    """A CallMeter that counts nothing."""
+
+    async def record(self, *_call: object) -> None:
+        return None
 
 
 @pytest.fixture

@@ -22,7 +22,7 @@ COMMANDS = {
     "listen": "start",
     "dock": "start",
     "doctor": "start",
-    "eval": "play",
+    "report": "play",
     "cost": "explain",
     "autostart": "start",
     "uninstall": "start",

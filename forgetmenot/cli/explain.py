@@ -248,7 +248,7 @@ async def _cost(db: "Database", arguments: argparse.Namespace) -> None:
 
     Shows tokens and, if the settings have prices, money.
     """
-    from forgetmenot.app.evaluation import period_of
+    from forgetmenot.app.report import period_of
     from forgetmenot.settings import prices
     from forgetmenot.store import model_calls
 

@@ -7,7 +7,6 @@ events = covered + uncovered + redacted. The counts are written in the transacti
 from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, fields
-from typing import Any
 
 from forgetmenot.store.database import Database, Source, Transaction
 
@@ -162,7 +161,7 @@ async def totals(db: Database) -> Totals:
     return Totals(**{field.name: counted.get(field.name, 0) for field in fields(Totals)})
 
 
-# Sums over the replies of a time, for `forgetmenot eval report`.
+# Sums over the replies of a time, for `forgetmenot report`.
 
 
 _SUMS: Mapping[str, str] = {
@@ -183,13 +182,6 @@ _SUMS: Mapping[str, str] = {
     "tokens": "SELECT purpose || ' ' || model, total(input) + total(output) + total(thoughts) FROM model_calls"
     " WHERE at >= :since GROUP BY 1 ORDER BY 2 DESC",
 }
-_SECTIONS = (
-    "SELECT s.value ->> 'name', total(s.value ->> 'tokens') / count(*), total(json_array_length(s.value, '$.rows')),"
-    " total((SELECT count(*) FROM json_each(s.value, '$.rows') r WHERE s.value ->> 'of' = 'notes'"
-    "  AND r.value IN (SELECT value FROM json_each(o.used)))), count(*)"
-    " FROM bot_messages m JOIN json_each(m.prompt_json, '$.sections') s"
-    " LEFT JOIN reply_outcomes o ON o.reply_id = m.id WHERE m.at >= :since AND m.model <> '' GROUP BY 1 ORDER BY 2 DESC"
-)
 _NOTES = (
     "SELECT r.value, count(*), total(r.value IN (SELECT value FROM json_each(o.used))),"
     " total(o.outcome IN ('corrected', 'bad', 'deleted') AND r.value IN (SELECT value FROM json_each(o.used)))"
@@ -207,15 +199,6 @@ async def sum_of(db: Database, name: str, since: int) -> dict[str, int]:
 async def sums(db: Database, since: int) -> dict[str, dict[str, int]]:
     """All of them."""
     return {name: await sum_of(db, name, since) for name in _SUMS}
-
-
-async def sections(db: Database, since: int) -> list[dict[str, Any]]:
-    """Each section of the prompts since then: mean tokens, rows shown, notes of it that were used, prompts."""
-    names = ("name", "tokens", "shown", "used", "prompts")
-    return [
-        dict(zip(names, (row[0], *map(round, tuple(row)[1:])), strict=True))
-        for row in await db.rows(_SECTIONS, {"since": since})
-    ]
 
 
 async def notes_offered(db: Database, since: int) -> list[dict[str, int]]:

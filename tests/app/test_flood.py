@@ -3,13 +3,13 @@
 from pathlib import Path
 
 from forgetmenot.app.bot import BotIdentity, open_bot
-from forgetmenot.app.scenario_player import RecordingAccount
 from forgetmenot.chat import BURST
 from forgetmenot.clock import ManualClock
 from forgetmenot.domain.chat import ChatEvent, EventKind
 from forgetmenot.memory.notes.edits import VIEWER_TRUST, remember
 from forgetmenot.settings.schema import BotSettings, Mode, Settings
 from forgetmenot.store import notes, opt_outs
+from tests.stage import RecordingAccount
 
 SETTINGS = Settings(bot=BotSettings(mode=Mode.MENTIONS))
 

@@ -9,7 +9,6 @@ import pytest
 
 from forgetmenot.app import bot as program
 from forgetmenot.app.bot import Bot, BotIdentity, open_bot
-from forgetmenot.app.scenario_player import RecordingAccount
 from forgetmenot.clock import DAY, MINUTE, SECOND, ManualClock
 from forgetmenot.domain.action import Outcome, OutcomeKind
 from forgetmenot.domain.chat import ChannelState, ChatEvent, EventKind, Redaction
@@ -26,7 +25,7 @@ from forgetmenot.store.dock_rows import NotePage
 from forgetmenot.store.episodes import NewEpisode
 from forgetmenot.text import caches
 from forgetmenot.twitch.chat_lines import RoomState
-from tests.stage import ScriptedModel, answering
+from tests.stage import RecordingAccount, ScriptedModel, answering
 
 ALICE, BOB, CAROL = "771234501", "771234502", "771234503"
 LOGINS = {ALICE: "alicequux", BOB: "bobquux", CAROL: "carolquux"}

@@ -9,7 +9,6 @@ from typing import Any
 
 import pytest
 
-from forgetmenot.app.scenario_player import NoMeter
 from forgetmenot.domain.model import ModelRequest, Purpose, TokenUsage
 from forgetmenot.errors import ModelBlocked, ModelError, ModelRateLimited, ModelRefused, ModelUnavailable
 from forgetmenot.llm.build import build_model
@@ -17,6 +16,7 @@ from forgetmenot.llm.openai_compatible import LARGEST_ANSWER, OpenAICompatible
 from forgetmenot.settings.schema import ModelSettings, Provider
 from tests.loopback_servers.model_server import body, raw
 from tests.loopback_servers.openai import SimOpenAI, answer
+from tests.stage import NoMeter
 
 SCHEMA = {"type": "object", "properties": {"notes": {"type": "array"}}}
 PLAIN = ModelRequest(Purpose.REPLY, "You are a bot.", "alice: hello", 50, 0.7)

@@ -8,13 +8,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from forgetmenot.app.scenario_player import NoMeter
 from forgetmenot.domain.model import ModelRequest, Purpose
 from forgetmenot.errors import ModelUnavailable, SettingsError
 from forgetmenot.languages import in_language
 from forgetmenot.llm.build import build_model, build_models
 from forgetmenot.llm.json_text import json_object, unwrapped, without_loop, without_thought
 from forgetmenot.settings.schema import ModelSettings, Provider
+from tests.stage import NoMeter
 
 
 @pytest.fixture

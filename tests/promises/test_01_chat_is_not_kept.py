@@ -9,7 +9,6 @@ import pytest
 from aiohttp import web
 
 from forgetmenot.app.bot import BotIdentity, open_bot
-from forgetmenot.app.scenario_player import RecordingAccount
 from forgetmenot.clock import DAY, HOUR, MINUTE, ManualClock
 from forgetmenot.demo.script import load
 from forgetmenot.domain.chat import ChatEvent, EventKind, Redaction
@@ -21,6 +20,7 @@ from forgetmenot.store.database import open_database
 from tests.loopback_servers.openai import Sent, SimOpenAI
 from tests.memory.conftest import open_channel
 from tests.played_demo import Seen
+from tests.stage import RecordingAccount
 
 LINES = 10_000
 START = 20_000 * DAY

@@ -8,8 +8,6 @@ from pathlib import Path
 import bench_recall
 import pytest
 from chaos import bad, chaos
-from scoring.gold import LEARN, TRAP, Note, Pattern, Said, answered, judge, judge_by_lines, read_stream
-from scoring.playing import first_person, leaks
 
 ROOT = Path(__file__).parents[2]
 
@@ -79,81 +77,6 @@ def test_it_prints_tables_and_draws_charts(
     assert "fit ≥ 0.3, recall: 1.000 of what has an answer, 0.000 of what has none" in printed
     assert "filled: notes 303" in printed
     assert drawn.read_text(encoding="utf-8").count("<polyline") >= 5
-
-
-STREAM = ROOT / "scripts" / "scoring" / "stream.txt"
-
-
-def test_the_stream_is_large_enough_and_each_fact_stands_in_its_line() -> None:
-    stream = read_stream(STREAM)
-    kinds = [mark.kind for mark in stream.marks]
-    assert (len(stream.lines) >= 120, kinds.count(LEARN) >= 25, kinds.count(TRAP) >= 25) == (True, True, True)
-    unsaid = [m.text for m in stream.marks if m.kind == LEARN and not m.pattern.fits(stream.lines[m.of].text)]
-    assert unsaid == []
-
-
-@pytest.mark.parametrize(
-    ("subject", "fact", "verdict"),
-    [
-        ("dave", "has a cat called Miso", "fact"),
-        ("erin", "favourite game is Hades", "fact"),
-        ("erin", "favourite game is Celeste", "trap"),
-        ("erin", "used to live in Lisbon", "true"),
-        ("carol", "is learning Finnish", "wrong subject"),
-        ("erin", "is an astronaut", "trap"),
-        ("frank", "they are discussing their plans", "junk"),
-        ("channel", "movie night is on the first Friday of every month", "fact"),
-        ("carol", "does not have a cat", "true"),
-    ],
-)
-def test_a_note_is_judged_by_the_list(subject: str, fact: str, verdict: str) -> None:
-    judged = judge([Note(subject, fact)], read_stream(STREAM))
-    assert judged.verdicts[0][0] == verdict
-    assert judged.learned == (verdict == "fact")
-
-
-def test_without_a_list_a_note_is_judged_by_the_lines() -> None:
-    lines = [Said(0, "alice", "I adopted a grey cat from the shelter"), Said(1, "bob", "I play chess")]
-    facts = [Note("alice", "Alice adopted a cat from the shelter"), Note("bob", "Bob plays chess")]
-    notes = [Note("alice", "adopted a cat from the shelter"), Note("alice", "plays chess"), Note("bob", "is happy")]
-    judged = judge_by_lines(notes, facts, lines)
-    assert [verdict for verdict, _ in judged.verdicts] == ["fact", "wrong subject", "junk"]
-    assert (judged.learned, judged.missed) == (1, ["bob: Bob plays chess"])
-
-
-@pytest.mark.parametrize(
-    ("wanted", "reply", "right"),
-    [
-        ("polish, czech", "You speak Czech and Polish.", True), ("polish, czech", "You speak Czech.", False),
-        ("unknown", "I don't remember that.", True), ("unknown", "Her name is Ann.", False), ("unknown", "", True),
-        ("hades", "", False), ("!banned", "Nice try.", True), ("!banned", "Carol is banned.", False),
-    ],
-)  # fmt: skip
-def test_a_reply_is_right_or_not(wanted: str, reply: str, right: bool) -> None:
-    assert answered(wanted, reply) is right
-
-
-@pytest.mark.parametrize(
-    ("text", "is_leak"),
-    [
-        ('{"say": "hello"}', True),
-        ("Bob moved to Oslo (said by them; tags: places)", True),
-        ("[id:12] likes tea", True),
-        ("[000000] Bob moved to Oslo.", True),
-        ("[11:04:40] mark this moment please", True),
-        ("<lore> likes tea </lore>", True),
-        ("Well, answer the current message in one chat line.", True),
-        ("You speak Polish (and Czech).", False),
-    ],
-)
-def test_what_should_not_be_said_is_a_leak(text: str, is_leak: bool) -> None:
-    assert leaks(text, "- Answer the current message in one chat line: a sentence") is is_leak
-
-
-def test_words_are_compared_by_stems() -> None:
-    assert Pattern.of("plays|played, drums, !not").fits("played the drum")
-    assert not Pattern.of("plays, drums, !not").fits("does not play the drums")
-    assert first_person("Alice has been planning her trip", "Alice") == "I have been planning my trip"
 
 
 @pytest.mark.slow
