@@ -27,7 +27,7 @@ from forgetmenot.domain.memory import EpisodeKind, NoteStatus
 from forgetmenot.domain.model import ModelAnswer, ModelRequest, TokenUsage
 from forgetmenot.errors import ModelUnavailable
 from forgetmenot.llm.build import Models, build_models
-from forgetmenot.llm.guarded import CallQueue, GuardedModel, Limits
+from forgetmenot.llm.guarded import GuardedModel, Limits
 from forgetmenot.memory import backups
 from forgetmenot.memory.notes import edits, note_merge
 from forgetmenot.ports import CallMeter, LanguageModel
@@ -117,7 +117,7 @@ class Player:
         built = build_models(settings, meter)
         self.model = Told(built.reply)
         limits = Limits(settings.reply_timeout_s, settings.memory_timeout_s, 0)
-        guarded = GuardedModel(self.model, gate=CallQueue(1), meter=NoMeter(), limits=limits)
+        guarded = GuardedModel(self.model, meter=NoMeter(), limits=limits)
         return Models(guarded, built.memory)
 
     async def stop(self) -> None:

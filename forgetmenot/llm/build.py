@@ -14,13 +14,12 @@ from forgetmenot.domain.model import ModelAnswer, ModelRequest
 from forgetmenot.errors import SettingsError
 from forgetmenot.languages import joined, reason
 from forgetmenot.late_imports import make_off_the_loop
-from forgetmenot.llm.guarded import CallQueue, GuardedModel, Limits, RetryClock
+from forgetmenot.llm.guarded import GuardedModel, Limits, RetryClock
 from forgetmenot.llm.offline import Offline
 from forgetmenot.ports import CallMeter, LanguageModel
 from forgetmenot.secret_store import SecretStore
 from forgetmenot.settings.schema import ModelSettings, Provider
 
-CALLS_AT_ONCE = 4
 GEMINI_KEY_ENV = "GEMINI_API_KEY"
 KEY_PAGE = "https://aistudio.google.com/apikey"
 LEVELS = ("minimal", "low", "medium", "high", "xhigh")
@@ -30,7 +29,7 @@ TERMS = reason("terms")
 
 @dataclass(frozen=True, slots=True)
 class Models:
-    """The two models of a run. They share one queue, in which replies go first. `trouble` is for the health page."""
+    """The two models of a run. `trouble` is for the health page."""
 
     reply: GuardedModel
     memory: GuardedModel
@@ -60,9 +59,8 @@ def build_models(
     pace: RetryClock | None = None,
 ) -> Models:
     """Both models. Raises SettingsError: a missing key, no address, an unknown level of thinking."""
-    gate = CallQueue(CALLS_AT_ONCE)
     reply, memory = (
-        build_model(settings, name, meter, gate=gate, environ=environ, pace=pace)
+        build_model(settings, name, meter, environ=environ, pace=pace)
         for name in (settings.reply_model, settings.memory_model)
     )
     return Models(reply, memory)
@@ -73,14 +71,13 @@ def build_model(
     model: str,
     meter: CallMeter,
     *,
-    gate: CallQueue | None = None,
     environ: Mapping[str, str] | None = None,
     pace: RetryClock | None = None,
 ) -> GuardedModel:
     """One model by its name, guarded. Raises SettingsError as `build_models` does."""
     inner = _adapter(settings, model, os.environ if environ is None else environ)
     limits = Limits(settings.reply_timeout_s, settings.memory_timeout_s)
-    return GuardedModel(inner, gate=gate or CallQueue(CALLS_AT_ONCE), meter=meter, limits=limits, pace=pace)
+    return GuardedModel(inner, meter=meter, limits=limits, pace=pace)
 
 
 def _adapter(settings: ModelSettings, model: str, environ: Mapping[str, str]) -> LanguageModel:

@@ -1,4 +1,4 @@
-"""Wraps a model with a deadline, bounded retries, a circuit breaker, a call queue, a meter and spending limits.
+"""Wraps a model with a deadline, bounded retries, a circuit breaker, a meter and spending limits.
 
 Guarantees:
 - `generate` ends within its purpose's deadline and raises only ModelError (a cancellation passes through).
@@ -7,14 +7,11 @@ Guarantees:
 """
 
 import asyncio
-import contextlib
 import random
 import time
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, replace
 from enum import IntEnum
-from heapq import heappop, heappush
-from itertools import count
 from typing import NamedTuple
 
 from forgetmenot.domain.model import ModelAnswer, ModelRequest, Purpose, TokenUsage
@@ -82,46 +79,6 @@ class CircuitBreaker:
         return reason("model_failed", model=model, n=self._in_a_row, reason=self._reason, then=then)
 
 
-# Replies go before memory work when calls queue.
-
-
-class CallQueue:
-    """A semaphore whose urgent callers are let in first, and which always keeps one place for them.
-
-    (With a limit of one there is no place to keep; urgent callers then only jump the queue.)
-    """
-
-    def __init__(self, limit: int) -> None:
-        self._limit = limit
-        self._busy = 0
-        self._waiting: list[tuple[bool, int, asyncio.Future[None]]] = []  # the urgent first, each in its order
-        self._order = count()
-
-    @contextlib.asynccontextmanager
-    async def place(self, *, urgent: bool) -> AsyncIterator[None]:
-        """Wait for a place and hold it."""
-        turn: asyncio.Future[None] = asyncio.get_running_loop().create_future()
-        heappush(self._waiting, (not urgent, next(self._order), turn))
-        self._let_in()
-        try:
-            await turn
-            yield
-        finally:
-            # also where it was let in and cancelled in the same breath; a turn that never came is cancelled itself
-            self._busy -= not turn.cancelled()
-            self._let_in()
-
-    def _let_in(self) -> None:
-        while self._waiting:
-            not_urgent, _, turn = self._waiting[0]
-            if not turn.done():
-                if self._busy >= (max(1, self._limit - 1) if not_urgent else self._limit):
-                    return
-                self._busy += 1
-                turn.set_result(None)
-            heappop(self._waiting)
-
-
 FIRST_WAIT_S = 0.5
 CHARACTERS_A_TOKEN = 20
 """Upper bound of a text per token: a longer answer ignores its token limit and is cut."""
@@ -130,11 +87,15 @@ WORTH_RETRYING = (ModelUnavailable, ModelRateLimited)
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """Deadlines in seconds for a whole `generate`, retries included, and how often a failed call is tried again."""
+    """Deadlines in seconds for a whole `generate`, retries included; how often a failed call is tried again.
+
+    `at_once`: calls under way together. Each model has its own, so replies never queue behind the memory's work.
+    """
 
     reply_s: float = 12.0
     memory_s: float = 60.0
     retries: int = 2
+    at_once: int = 4
 
     def deadline_s(self, purpose: Purpose) -> float:
         """Seconds that a call for this purpose may take."""
@@ -154,11 +115,11 @@ class GuardedModel:
     """A LanguageModel around another one."""
 
     def __init__(
-        self, inner: LanguageModel, *, gate: CallQueue, meter: CallMeter, limits: Limits, pace: RetryClock | None = None
+        self, inner: LanguageModel, *, meter: CallMeter, limits: Limits, pace: RetryClock | None = None
     ) -> None:
         self.name = inner.name
         self._inner = inner
-        self._gate = gate
+        self._places = asyncio.Semaphore(limits.at_once)
         self._meter = meter
         self._limits = limits
         self._pace = pace or RetryClock()
@@ -179,7 +140,7 @@ class GuardedModel:
         seconds = self._limits.deadline_s(request.purpose)
         deadline = self._pace.monotonic() + seconds
         try:
-            async with asyncio.timeout(seconds) as queueing, self._gate.place(urgent=request.purpose is Purpose.REPLY):
+            async with asyncio.timeout(seconds) as queueing, self._places:
                 queueing.reschedule(None)  # from here on every try is bounded by the deadline itself
                 return await self._persist(request, deadline)
         except TimeoutError:

@@ -1,5 +1,6 @@
 """What the settings ask for is built, or refused in a sentence before anything runs."""
 
+import asyncio
 import subprocess
 import sys
 
@@ -12,6 +13,7 @@ from forgetmenot.domain.model import ModelRequest, Purpose
 from forgetmenot.errors import ModelUnavailable, SettingsError
 from forgetmenot.languages import in_language
 from forgetmenot.llm.build import build_model, build_models
+from forgetmenot.llm.guarded import RetryClock
 from forgetmenot.llm.json_text import json_object, unwrapped, without_loop, without_thought
 from forgetmenot.settings.schema import ModelSettings, Provider
 from tests.stage import NoMeter
@@ -35,14 +37,18 @@ async def test_offline_needs_nothing(meter: NoMeter) -> None:
     await models.aclose()
 
 
+async def _at_once(_seconds: float) -> None:
+    await asyncio.sleep(0)
+
+
 async def test_what_is_wrong_with_a_model_is_said_in_each_language(meter: NoMeter) -> None:
-    quick = msgspec.structs.replace(LOCAL, memory_model="m", reply_timeout_s=0.4)
-    models = build_models(quick, meter, environ={})
+    local = msgspec.structs.replace(LOCAL, memory_model="m")
+    models = build_models(local, meter, environ={}, pace=RetryClock(sleep=_at_once))
     with pytest.raises(ModelUnavailable):
         await models.reply.generate(ModelRequest(Purpose.REPLY, "", "hello", 50))
     german = in_language("de").reason(models.trouble or "")
     assert german.startswith(
-        "Mit dem Modell m ging es einmal schief: http://127.0.0.1:9/v1/chat/completions ist nicht erreichbar"
+        "Mit dem Modell m ging es 3-mal hintereinander schief: http://127.0.0.1:9/v1/chat/completions ist nicht"
     )
     await models.aclose()
 

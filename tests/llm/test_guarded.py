@@ -13,7 +13,6 @@ from forgetmenot.llm.guarded import (
     FAILURES,
     FIRST_REST_S,
     LONGEST_REST_S,
-    CallQueue,
     CircuitBreaker,
     GuardedModel,
     Limits,
@@ -93,7 +92,7 @@ def at() -> Guarded:
 
 
 def _guard(model: LanguageModel, meter: CallMeter, time: HandTime, limits: Limits | None = None) -> GuardedModel:
-    return GuardedModel(model, gate=CallQueue(2), meter=meter, limits=limits or Limits(), pace=time.pace)
+    return GuardedModel(model, meter=meter, limits=limits or Limits(), pace=time.pace)
 
 
 async def test_an_answer_without_end_is_cut(at: Guarded) -> None:
@@ -218,7 +217,7 @@ async def test_a_model_that_never_answers_is_given_up_at_the_deadline(at: Guarde
 
 async def test_waiting_for_a_place_counts_against_the_deadline_but_not_against_the_server(at: Guarded) -> None:
     guarded = GuardedModel(
-        _Silent(), gate=CallQueue(1), meter=at.meter, limits=Limits(reply_s=0.01, memory_s=60), pace=at.time.pace
+        _Silent(), meter=at.meter, limits=Limits(reply_s=0.01, memory_s=60, at_once=1), pace=at.time.pace
     )
     hog = asyncio.create_task(guarded.generate(SUMMARY))
     await asyncio.sleep(0)
@@ -242,7 +241,7 @@ async def test_a_meter_that_cannot_write_does_not_cost_the_answer(at: Guarded) -
 async def test_an_outage_is_told_once() -> None:
     time = HandTime()
     inner = ScriptedModel(deque([ModelUnavailable("The server is away.") for _ in range(300)]))
-    model = GuardedModel(inner, gate=CallQueue(1), meter=ListMeter(), limits=Limits(12, 60, 0), pace=time.pace)
+    model = GuardedModel(inner, meter=ListMeter(), limits=Limits(12, 60, 0), pace=time.pace)
     with capture_logs() as told:
         for _ in range(300):
             try:
@@ -279,55 +278,6 @@ def test_an_abandoned_probe_lets_the_next_call_probe() -> None:
     breaker.begin()
     breaker.abandoned()
     assert breaker.rest_s(FIRST_REST_S) == 0.0
-
-
-async def _hold(gate: CallQueue, name: str, log: list[str], release: asyncio.Event, *, urgent: bool) -> None:
-    async with gate.place(urgent=urgent):
-        log.append(name)
-        await release.wait()
-
-
-async def test_memory_calls_leave_one_place_for_a_reply() -> None:
-    log: list[str] = []
-    gate, release = CallQueue(2), asyncio.Event()
-    patient = [asyncio.create_task(_hold(gate, f"m{i}", log, release, urgent=False)) for i in range(2)]
-    await asyncio.sleep(0)
-    urgent = asyncio.create_task(_hold(gate, "reply", log, release, urgent=True))
-    await asyncio.sleep(0)
-    await asyncio.sleep(0)
-    assert log == ["m0", "reply"]
-    release.set()
-    await asyncio.gather(*patient, urgent)
-
-
-async def test_a_reply_jumps_the_queue_when_there_is_one_place_only() -> None:
-    log: list[str] = []
-    gate = CallQueue(1)
-    first, rest = asyncio.Event(), asyncio.Event()
-    rest.set()
-    holder = asyncio.create_task(_hold(gate, "first", log, first, urgent=False))
-    await asyncio.sleep(0)
-    waiting = [
-        asyncio.create_task(_hold(gate, "memory", log, rest, urgent=False)),
-        asyncio.create_task(_hold(gate, "reply", log, rest, urgent=True)),
-    ]
-    await asyncio.sleep(0)
-    first.set()
-    await asyncio.gather(holder, *waiting)
-    assert log == ["first", "reply", "memory"]
-
-
-async def test_giving_up_just_when_let_in_costs_no_place() -> None:
-    log: list[str] = []
-    gate, release = CallQueue(1), asyncio.Event()
-    async with gate.place(urgent=True):
-        leaver = asyncio.create_task(_hold(gate, "leaver", log, release, urgent=True))
-        await asyncio.sleep(0)
-    leaver.cancel()  # it has its turn, but has not run yet
-    await asyncio.gather(leaver, return_exceptions=True)
-    assert log == []
-    async with asyncio.timeout(60), gate.place(urgent=False):
-        pass
 
 
 async def refused(day: int, stream: int, limits: LimitSettings) -> set[Purpose]:
