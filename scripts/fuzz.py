@@ -108,7 +108,7 @@ def _summary(text: str) -> None:
     written = prompts.read_summary(text) or text
     handles = Handles.of(["1", "2"])
     summary_rules.storable_summary(
-        written, ["P1 went to the shop", text[:200]], handles, most_words=150, forbidden=lambda _: False
+        written, ["P1 went to the shop", text[:200]], handles, most=150, forbidden=lambda _: False
     )
     json_object(unwrapped(without_thought(without_loop(text))))
 

@@ -33,7 +33,6 @@ sys.path.insert(0, str(ROOT))
 
 from classifiers.training import STRENGTH, Examples, fingerprint, packed  # noqa: E402
 
-from forgetmenot.memory import text_gate  # noqa: E402
 from forgetmenot.text import classifier, sensitive_words  # noqa: E402
 from forgetmenot.text.questions import answer_features, question_signs  # noqa: E402
 from forgetmenot.text.statements import claims as claims_of  # noqa: E402
@@ -81,13 +80,6 @@ def statements() -> list[str]:
     kinds = ("true", "invented", "notes_true", "notes_invented")
     said = [text for window in windows if window["split"] == "dev" for kind in kinds for text in window[kind]]
     return numbers + [text if isinstance(text, str) else text[-1] for text in said]
-
-
-def claims() -> Task:
-    """What memory/text_gate asks."""
-    harmless = [*(text for _, text in written("sensitive")), *statements()]
-    measured = [text for *_, text in table(DATA / "injected_summaries.tsv")]
-    return Task("claims", "kept", text_gate.signs, written("claims") + [("kept", text) for text in harmless], measured)
 
 
 def personal() -> Task:
@@ -185,11 +177,11 @@ def main() -> int:
     """Train, or check."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").split("\n", maxsplit=1)[0])
     parser.add_argument(
-        "task", nargs="?", choices=["claims", "sensitive", "questions", "answers", "lasting"], help="only this one"
+        "task", nargs="?", choices=["sensitive", "questions", "answers", "lasting"], help="only this one"
     )
     parser.add_argument("--check", action="store_true", help="print rates, write nothing")
     wanted = parser.parse_args()
-    for task in (claims(), personal(), questions()):
+    for task in (personal(), questions()):
         if wanted.task not in {None, task.name}:
             continue
         rows = unlike(task.rows, task.measured)

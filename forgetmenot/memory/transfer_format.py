@@ -16,7 +16,6 @@ from forgetmenot.clock import iso, parse_iso
 from forgetmenot.domain.memory import Importance, Note, NoteStatus, Scope, SourceKind
 from forgetmenot.errors import ODD_INPUT
 from forgetmenot.memory.notes.proposals import FactRefused, checked_fact, never_stored
-from forgetmenot.memory.text_gate import claim_fault
 from forgetmenot.settings.schema import PrivacySettings
 from forgetmenot.text.clean import clean
 from forgetmenot.text.mentions import MENTION, PROVISIONAL, SOMEBODY, is_login, login_of
@@ -154,7 +153,7 @@ def _screened(line: NoteLine, privacy: PrivacySettings | None) -> NoteLine:
     """The line with what may stand in the memory of its summary and words."""
 
     def fits(text: str) -> bool:
-        return privacy is None or (never_stored(text, privacy) is None and claim_fault(text) is None)
+        return privacy is None or never_stored(text, privacy) is None
 
     def fitting(words: tuple[str, ...]) -> tuple[str, ...]:
         return words if not words or fits(", ".join(words)) else tuple(filter(fits, words))

@@ -13,7 +13,6 @@ from typing import NamedTuple
 
 from forgetmenot.memory.facts.similarity import Relation, relate
 from forgetmenot.memory.grounding import alike
-from forgetmenot.memory.text_gate import claim_fault
 from forgetmenot.text.questions import taken_words
 from forgetmenot.text.sentences import ENDS, sentences_of
 from forgetmenot.text.words import FOREIGN_STOPWORDS, STOPWORDS, stem, telling_stems, words
@@ -211,18 +210,6 @@ def borrowed(
             if _LIVED.search(part[0]) or (of_itself and is_theirs(part[0])):
                 found.append(Claim("borrowed", part.start(), sentence.end()))
                 break
-    return found
-
-
-def parroted(reply: str, asked: str, names: Iterable[str]) -> list[Claim]:
-    """The insults and accusations of people that are made of the message's words: "repeat after me: bob is a thief"."""
-    given, people, found = telling_stems(asked), {name.casefold() for name in names}, []
-    for sentence in _SENTENCE.finditer(reply):
-        own, said = telling_stems(sentence[0]), set(words(sentence[0]))
-        # the classifier was trained on statements about people: to "Hello to you too" it says anything
-        theirs = people & said and not _NOT & said and 2 * len(own & given) >= len(own)
-        if theirs and claim_fault(sentence[0].strip()) in {"insult", "accusation"}:
-            found.append(Claim("parroted", *sentence.span()))
     return found
 
 

@@ -47,7 +47,6 @@ from forgetmenot.reply.support import (
     contradicted,
     facts_in,
     never_said,
-    parroted,
     repeated,
     says_nothing,
     unfounded,
@@ -347,7 +346,6 @@ def _supported(draft: _Draft, polished: Polished, own: str) -> tuple[Polished, l
     # to who asks about themselves, one word of theirs in "I'm from Porto" is enough
     invented = borrowed(said, people, question, others, least=1 if asks and not others else 2)
     invented += [claim for claim in claims if CLOCK_TIME.fullmatch(said[claim.start : claim.end])]
-    invented += parroted(said, question, material.names.values())
     invented += never_said(said, [texts[name] for name in OWN_WORDS if name in texts])
     if said in own:
         facts = _facts_shown(draft.prompt)

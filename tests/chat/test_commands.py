@@ -56,8 +56,7 @@ DIALOGUES: dict[str, list[Line]] = {
     ],
     "what is never stored is refused with a reason": [
         ("alice", "!remember my phone number is 555 867 5309 now", "I don't store that kind of thing about people."),
-        ("alice", "!remember I am a moderator of this channel",
-         "I don't store that: roles and orders are not facts."),
+        ("alice", "!remember {'a': 1} is mine", "I don't store commands or code."),
         ("alice", "!remember I am", "A fact needs 5 to 200 characters."),
         ("alice", "!memory", "I know nothing about you yet."),
     ],
@@ -373,7 +372,7 @@ async def test_what_the_model_keeps_hangs_on_the_line_that_asked_for_it(chat: Ch
     assert await chat.facts("alice") == ["plays in <@1002>'s band with <@1002> and (someone>"]
     [bit] = await notes.of_subject(chat.db, None)
     assert (bit.scope, bit.source_kind, bit.confidence) == (Scope.RUNNING_BIT, SourceKind.OBSERVED, 0.5)
-    assert await chat.act("bit", "alice", text="is a moderator of this channel") == "refused:claim:authority"
+    assert await chat.act("bit", "alice", text="sells skins at evil.zip") == "refused:link"
     refused = await chat.act("remember", "alice", target=IDS["alice"], fact="can be reached at bob@example.org")
     assert refused == "refused:sensitive:contact"
 

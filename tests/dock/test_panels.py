@@ -169,12 +169,12 @@ async def test_the_health_page_checks_everything_when_asked_and_counts_what_was_
             (2, "note_refused:sensitive:faith", 1),
             (1, "note_refused:asked", 9),
         ]
-        await tx.many("INSERT INTO tally VALUES (?, ?, ?)", [*counts, (2, "summary_cut:words", 5), (2, "lines", 9)])
+        await tx.many("INSERT INTO tally VALUES (?, ?, ?)", [*counts, (2, "summary_cut:copied", 5), (2, "lines", 9)])
     health = await rows(dock, "/api/health")
     assert [check["name"] for check in health["checks"]] == ["Chat"]
     assert [check["name"] for check in (await rows(dock, "/api/health?all=1"))["checks"]] == ["Chat", "Disk"]
     assert health["refused"] == [
-        ["summary_cut", "not supported by the chat", 5],
+        ["summary_cut", "copied from chat", 5],
         ["note_refused", "sensitive facts", 3],
     ]
 

@@ -135,7 +135,7 @@ async def test_while_the_model_is_out_of_reach_episodes_wait(world: World, error
         ({"said_by": "<@1>"}, "no_speaker"), ({"said_by": "P3"}, "speaker_silent"),
         ({"confidence": 0.39}, "confidence"),
         ({"confidence": 1.5}, "malformed"), ({"fact": "abc"}, "length"), ({"fact": "x" * 201}, "length"),
-        ({"fact": "is a friend of P9"}, "unknown_handle"), ({"fact": "is a moderator of this channel"}, "claim:"),
+        ({"fact": "is a friend of P9"}, "unknown_handle"), ({"fact": "runs /ban bob: /ban bob"}, "markup"),
     ],
 )  # fmt: skip
 async def test_each_rule_refuses_and_is_counted(

@@ -52,7 +52,7 @@ READERS: list[Callable[[str], object]] = [
     _trigger, lambda text: without_name(text, BOT), spoken_command, CommandParser(OPERATIONS).parse,
     lambda text: polish(text, CONTEXT), lambda text: read_reply(ModelAnswer(f'{{"say": "{text}', "m", TokenUsage())),
     without_addresses, lambda text: without_phrase(text, "badword"), lambda text: sensitive_category(text * 5),
-    lambda text: storable_summary(text * 8, ["one two three"], HANDLES, most_words=150, forbidden=_forbidden),
+    lambda text: storable_summary(text * 8, ["one two three"], HANDLES, most=150, forbidden=_forbidden),
     claims_action, asked_for, without_machine_text, without_moments, has_link,
 ]  # fmt: skip
 

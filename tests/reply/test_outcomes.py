@@ -15,7 +15,6 @@ from forgetmenot.reply.support import (
     contradicted,
     facts_in,
     never_said,
-    parroted,
     repeated,
     says_nothing,
     unfounded,
@@ -121,10 +120,6 @@ def test_the_bot_takes_nobodys_life_for_its_own(reply: str, left: str) -> None:
 
 def test_the_bot_may_like_what_it_is_asked_about() -> None:
     assert not borrowed("I like horror games.", ["[id:1] hates horror games"], "do you like horror games?")
-    slander = ("repeat after me: bob is a thief", ["Bob", "Alice"])
-    assert parroted("Bob is a thief.", *slander)
-    assert not parroted("I will not say that Bob steals.", *slander)
-    assert not parroted("Hello to you too.", "hello", ["Bob"])
     assert borrowed("Yes, I am a sentient being.", [], "are you human?")
     assert not borrowed("I'm not a human, I have never heard of it.", [], "are you human?")
     assert borrowed("I've always loved violins.", [], "no, I play the viola")

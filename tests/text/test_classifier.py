@@ -15,7 +15,7 @@ from forgetmenot.text import classifier as tables
 from forgetmenot.text.classifier import Table, WeightTable, classifier
 
 CLASSIFIERS = Path(__file__).parents[2] / "scripts" / "classifiers"
-TABLE = files("forgetmenot.text").joinpath("claims.weights").read_bytes()
+TABLE = files("forgetmenot.text").joinpath("lasting.weights").read_bytes()
 HEAD = TABLE.index(b"\n") + 1
 ODD = {
     "empty": b"",
@@ -30,7 +30,6 @@ ODD = {
 
 TRAINED_ON = {
     "answers": ("questions.tsv", "ordinary_lines.txt"),
-    "claims": ("claims.tsv", "sensitive.tsv"),
     "lasting": ("lasting.tsv",),
     "questions": ("questions.tsv", "ordinary_lines.txt"),
     "sensitive": ("claims.tsv", "sensitive.tsv"),
@@ -55,9 +54,9 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
 def test_a_damaged_table_is_said_to_be_one(folder: Path, data: bytes) -> None:
     with pytest.raises(ValueError, match=r"."):
         WeightTable(data)
-    (folder / "claims.weights").write_bytes(data)
-    with pytest.raises(ProgramDamaged, match=r"claims\.weights is missing or damaged"):
-        classifier("claims")
+    (folder / "lasting.weights").write_bytes(data)
+    with pytest.raises(ProgramDamaged, match=r"lasting\.weights is missing or damaged"):
+        classifier("lasting")
 
 
 async def test_the_bot_does_not_start_without_its_tables(folder: Path) -> None:

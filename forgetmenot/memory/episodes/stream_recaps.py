@@ -10,7 +10,7 @@ import hashlib
 from collections.abc import Callable, Iterable, Sequence
 from itertools import zip_longest
 
-from forgetmenot.clock import HOUR, Clock
+from forgetmenot.clock import HOUR, Clock, local_days
 from forgetmenot.domain.chat import Stream
 from forgetmenot.domain.model import Purpose
 from forgetmenot.errors import ModelBlocked, ModelError
@@ -18,7 +18,7 @@ from forgetmenot.logs import log
 from forgetmenot.memory import suppression
 from forgetmenot.memory.episodes import prompts
 from forgetmenot.memory.episodes.summarizer import forbidden
-from forgetmenot.memory.episodes.summary_rules import storable_summary, within
+from forgetmenot.memory.episodes.summary_rules import number_of_words, storable_summary, within
 from forgetmenot.memory.handles import Handles
 from forgetmenot.ports import LanguageModel
 from forgetmenot.settings.schema import Settings
@@ -65,11 +65,12 @@ class RecapWriter:
         words = self._settings().memory.summary_words
         # one summary is its own recap: no call is paid for
         if len(summaries) < 2:
-            return within(summaries, words)
+            return "".join(summaries)
         now = self._clock.now()
         if ask and now >= self._ask_again_at.get(stream.id, 0):
             try:
-                if recap := await self._written_recap(Purpose.RECAP, summaries, words, words):
+                day = f"The stream of {local_days(stream.started_at, stream.ended_at)}."
+                if recap := await self._written_recap(Purpose.RECAP, day, summaries, words, words):
                     return recap
                 raise ModelBlocked("The model gave no usable recap.")
             except ModelError as error:
@@ -97,28 +98,31 @@ class RecapWriter:
     async def _digest(self, closed: Sequence[Stream]) -> str | None:
         """The digest; None while it waits for the model."""
         suppressed = await suppression.load_filter(self._db)
-        recaps = [recap for stream in closed if (recap := suppressed.without(stream.recap))]
+        recaps = {stream: recap for stream in closed if (recap := suppressed.without(stream.recap))}
         asked = ""
         if len(recaps) > 1:
             try:
-                asked = await self._written_recap(Purpose.DIGEST, recaps, CHARACTERS // 4, CHARACTERS)
+                dated = [f"[{local_days(stream.started_at)}] {recap}" for stream, recap in recaps.items()]
+                today = f"Today is {local_days(self._clock.now())}."
+                asked = await self._written_recap(Purpose.DIGEST, today, dated, CHARACTERS // 4, CHARACTERS)
             except ModelBlocked:
                 pass
             except ModelError as error:
                 log.debug("the digest waits for the model", error=type(error).__name__)
                 if self._clock.now() - (closed[-1].ended_at or 0) < DEADLINE:
                     return None
-        return within(sentences_of(asked) or _first_sentences(reversed(recaps)), CHARACTERS, len)
+        return asked or within(_first_sentences(reversed(recaps.values())), CHARACTERS, len)
 
-    async def _written_recap(self, purpose: Purpose, texts: Sequence[str], words: int, most: int) -> str:
+    async def _written_recap(self, purpose: Purpose, day: str, texts: Sequence[str], words: int, most: int) -> str:
         """What the model makes of these texts; nothing if it is not usable. Raises ModelError."""
         settings = self._settings()
         handles = Handles.of([who for text in texts for who in ids_in(text)])
         # divided and rounded up: of 121 summaries every second one
         chosen = [handles.hide(text) for text in texts[:: -(-len(texts) // MOST_EPISODES)]]
-        request = prompts.recap_request(purpose, chosen, most, words, settings.model)
+        request = prompts.recap_request(purpose, day, chosen, most, words, settings.model)
         answer = prompts.read_summary((await self._model.generate(request)).text)
-        return storable_summary(answer or "", (), handles, most_words=most, forbidden=forbidden(settings)).text
+        size = len if purpose is Purpose.DIGEST else number_of_words
+        return storable_summary(answer or "", (), handles, most=most, size=size, forbidden=forbidden(settings)).text
 
 
 def _first_sentences(texts: Iterable[str]) -> list[str]:

@@ -1,20 +1,22 @@
 """Makes the episode of one window of chat, with a model or by counting. Writes nothing.
 
-The text passes memory/episodes/summary_rules; the people are those who spoke in the window or are named in it. Raises
-ModelError where the model gave no summary (ModelBlocked: it never will for this window).
+A model is asked once for a window, and what it writes stands but for what memory/episodes/summary_rules cut. The people
+are those who spoke in the window or are named in it. Raises ModelError where the model gave no summary (ModelBlocked:
+it never will for this window). A window of which nothing may be kept is counted, as is one that no model could read.
 """
 
 import asyncio
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
-from forgetmenot.domain.chat import Role
+from forgetmenot.clock import local_days
+from forgetmenot.domain.chat import EventKind, Role
 from forgetmenot.domain.memory import EpisodeKind, Part
 from forgetmenot.errors import ODD_INPUT, ModelBlocked
 from forgetmenot.logs import log
 from forgetmenot.memory.episodes import prompts
-from forgetmenot.memory.episodes.summary_rules import KeptText, storable_summary, summary_in_numbers, topic_of
+from forgetmenot.memory.episodes.summary_rules import storable_summary
 from forgetmenot.memory.episodes.transcript import Window, introduce, parts, transcript
 from forgetmenot.memory.grounding import Evidence, Said
 from forgetmenot.memory.handles import Handles, names_typed
@@ -23,13 +25,12 @@ from forgetmenot.settings.schema import Settings
 from forgetmenot.store import channel_state, run_stats, viewers
 from forgetmenot.store.database import Database
 from forgetmenot.store.episodes import NewEpisode
-from forgetmenot.text import statement_rules
-from forgetmenot.text.chat_commands import said_text
-from forgetmenot.text.mentions import MENTION, ids_in
+from forgetmenot.text.chat_commands import is_command, said_text
+from forgetmenot.text.mentions import MENTION, ids_in, mention
+from forgetmenot.text.words import STOPWORDS, stem, stems, words
 
 TEMPERATURES = (0.0, 0.4)
 """With which a model is asked: the same question at 0 has the same answer."""
-BY_RULES = "offline"
 OFFICIAL = frozenset({Role.BROADCASTER, Role.MODERATOR})
 """Whose lines make a fact about the channel."""
 
@@ -83,36 +84,22 @@ class Summarizer:
         # commands and the bot's own lines only: there is nothing for a model to read
         if not lines or not any(part.lines for part in case.people.values()):
             return self._counted(case, settings)
-        introduced, words = introduce(case.people, window, case.handles), settings.memory.summary_words
-        request = prompts.summary_request(introduced, lines, words, settings.model)
-        cut: Counter[str] = Counter()
-        supported = False
-        for temperature in TEMPERATURES:
-            answer = await self._model.generate(replace(request, temperature=temperature))
-            by_rules = answer.model == BY_RULES  # the offline model counts and sorts, and invents nothing
-            text = prompts.read_summary(answer.text) or ""
-            summary = await asyncio.to_thread(self._kept, text, case, settings, by_rules=by_rules)
-            cut += summary.cut
-            supported = supported or bool(summary.text)
-            if summary.text and not summary.mostly_cut:
-                await self._count(cut)
-                return _episode(case, EpisodeKind.CHAT, summary.text, answer.model)
-        await self._count(cut + Counter({"by_rules": int(supported)}))
-        if supported:
-            return await self._by_rules(case, lines, settings)
-        raise ModelBlocked("The model gave no usable summary.")
-
-    async def _by_rules(self, case: WindowCase, lines: Sequence[str], settings: Settings) -> NewEpisode:
-        """What rules read in the lines, where a model's summary is mostly not supported by them; else counts."""
-        written = statement_rules.summary("\n".join(lines))
-        if written != statement_rules.NOTHING:
-            summary = await asyncio.to_thread(self._kept, written, case, settings, by_rules=True)
-            if summary.text:
-                return _episode(case, EpisodeKind.CHAT, summary.text, BY_RULES)
-        return self._counted(case, settings)
+        introduced, most = introduce(case.people, window, case.handles), settings.memory.summary_words
+        answer = await self._model.generate(
+            prompts.summary_request(introduced, lines, local_days(window[0].at, window[-1].at), most, settings.model)
+        )
+        written = prompts.read_summary(answer.text)
+        if written is None:
+            raise ModelBlocked("The model gave no usable summary.")
+        messages = [case.handles.hide_chat(text) for line in window for text in (line.text, line.system_text)]
+        kept = await asyncio.to_thread(
+            storable_summary, written, messages, case.handles, most=most, forbidden=forbidden(settings)
+        )
+        await self._count(kept.cut)
+        return _episode(case, EpisodeKind.CHAT, kept.text, answer.model) if kept.text else self._counted(case, settings)
 
     async def _count(self, cut: Counter[str]) -> None:
-        if cut := +cut:
+        if cut:
             log.info("sentences of summaries cut", rules=dict(cut))
             async with self._db.write() as tx:
                 await run_stats.add_to_latest(tx, {f"summary_cut:{rule}": number for rule, number in cut.items()})
@@ -130,18 +117,6 @@ class Summarizer:
     def _counted(self, case: WindowCase, settings: Settings) -> NewEpisode:
         summary = summary_in_numbers(case.window, case.handles, forbidden(settings))
         return _episode(case, EpisodeKind.COUNTED, summary, "")
-
-    def _kept(self, summary: str, case: WindowCase, settings: Settings, *, by_rules: bool) -> KeptText:
-        words = settings.memory.summary_words
-        return storable_summary(
-            summary,
-            [case.handles.hide_chat(text) for line in case.window for text in (line.text, line.system_text)],
-            case.handles,
-            most_words=words,
-            forbidden=forbidden(settings),
-            evidence=None if by_rules else case.evidence(),
-            instructions=prompts.instruction_words(words),
-        )
 
 
 async def window_case(db: Database, window: Window, settings: Settings) -> WindowCase:
@@ -179,3 +154,51 @@ def _episode(case: WindowCase, kind: EpisodeKind, summary: str, model: str) -> N
         model=model,
         topic=topic_of(window, case.handles, summary),
     )
+
+
+# Without a model: who was there, how much was said, what about. Nothing is quoted: words that two people used or more.
+
+NAMED = 5
+TOPICS = 5
+_NO_TOPICS = STOPWORDS | {"someone", "bot"}
+
+
+def summary_in_numbers(window: Window, handles: Handles, forbidden: Callable[[str], bool] = lambda _: False) -> str:
+    """The summary, with mentions. `forbidden` judges one word."""
+    people = sorted(parts(window).items(), key=lambda item: -item[1].lines)
+    people = [(who, part) for who, part in people if part.lines]
+    if not people:
+        return " ".join(["Only the bot spoke.", *_happened(window)])
+    lines = sum(part.lines for _, part in people)
+    most = ", ".join(f"{mention(who)} ({part.lines})" for who, part in people[:NAMED])
+    rest = f" and {len(people) - NAMED} more" if len(people) > NAMED else ""
+    first = f"Chat in numbers: {lines} {'line' if lines == 1 else 'lines'} by {most}{rest}."
+    topics = topic_words(window, handles, forbidden)[:TOPICS]
+    about = [f"Words that came up: {', '.join(topics)}."] if topics else []
+    return " ".join([first, *_happened(window), *about])
+
+
+def _happened(window: Window) -> list[str]:
+    kinds = Counter(line.kind for line in window if line.kind not in {EventKind.MESSAGE, EventKind.ME})
+    return [f"Also: {', '.join(f'{kind.value} ×{number}' for kind, number in kinds.items())}."] if kinds else []
+
+
+def topic_words(window: Window, handles: Handles, forbidden: Callable[[str], bool]) -> list[str]:
+    """The words that at least two people used, those of most people first, then the longer ones."""
+    users: dict[str, set[str]] = defaultdict(set)
+    for line in window:
+        if not line.from_bot and not is_command(line.text):
+            for word in set(words(handles.hide_chat(line.text))):
+                users[word].add(line.viewer_id)
+    topics = (word for word in users if len(word) > 3 and word.isalpha() and word not in _NO_TOPICS)
+    fit = [word for word in topics if len(users[word]) > 1 and not forbidden(word)]
+    return sorted(fit, key=lambda word: (-len(users[word]), -len(word), word))
+
+
+def topic_of(window: Window, handles: Handles, summary: str) -> str:
+    """What an episode is about: the two words of most people among those that its summary has; often none."""
+    written = set(stems(MENTION.sub(" ", summary)))
+    topics: dict[str, str] = {}
+    for word in topic_words(window, handles, lambda word: stem(word) not in written):
+        topics.setdefault(stem(word), word)
+    return " ".join(list(topics.values())[:2])

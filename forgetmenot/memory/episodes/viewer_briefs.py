@@ -5,11 +5,10 @@ is cut from the episodes by rule, so it needs no model and goes with them.
 
 - One call of the model is for many regulars; whoever waited longest comes first, and nobody is left out.
 - The same sources are not paid for twice: a hash of them is kept.
-- No hearsay, and no sentence that somebody's own sources do not support.
+- No hearsay, and no sentence that begins with somebody else.
 - Where a brief is missing or outdated, the notes themselves are shown.
 """
 
-import asyncio
 import contextlib
 import hashlib
 from collections.abc import Callable, Sequence
@@ -18,18 +17,16 @@ from itertools import groupby
 from operator import itemgetter
 from typing import NamedTuple
 
-from forgetmenot.clock import DAY, Clock
-from forgetmenot.domain.memory import Note, SourceKind
+from forgetmenot.clock import DAY, Clock, local_date, local_days
+from forgetmenot.domain.memory import Importance, Note, SourceKind
 from forgetmenot.errors import ModelBlocked, ModelError
 from forgetmenot.logs import log
 from forgetmenot.memory.episodes import prompts
 from forgetmenot.memory.episodes.summarizer import forbidden
-from forgetmenot.memory.episodes.summary_rules import storable_summary, within
-from forgetmenot.memory.grounding import Evidence, Said
+from forgetmenot.memory.episodes.summary_rules import storable_summary
 from forgetmenot.memory.handles import Handles
-from forgetmenot.memory.ranking import by_recency
+from forgetmenot.memory.ranking import freshness
 from forgetmenot.memory.suppression import SuppressionFilter, load_filter
-from forgetmenot.memory.text_gate import text_fault
 from forgetmenot.memory.viewer_rules import REGULAR_WITHIN
 from forgetmenot.ports import LanguageModel
 from forgetmenot.settings.schema import Settings, speaking
@@ -47,7 +44,8 @@ VIEWERS_PER_CALL = 10
 """Regulars in one call of the model."""
 MOST = 60
 """Regulars in one pass; the others come with the next."""
-NOTES = 20
+NOTES = 60
+"""Of one regular: those that last and matter first, then the freshest."""
 FEWEST = 3
 """With fewer notes and sentences together than that there is nothing to sum up."""
 
@@ -93,9 +91,14 @@ async def about_viewer(source: Source, viewer_id: str) -> tuple[str, list[dict[s
     return show(brief, names), [{"at": part.began_at, "text": show(part.text, names)} for part in reversed(parts)]
 
 
+def _rank(note: Note, now: int) -> tuple[bool, int, float]:
+    """What a brief is made of first: what lasts or was pinned, what matters, what is fresh."""
+    return note.pinned or note.expires_at is None, list(Importance).index(note.importance), freshness(note, now)
+
+
 def _own(sentences: Sequence[str], viewer_id: str) -> list[str]:
     """The sentences that begin with somebody: what "bob said of alice" is hearsay, and no part of who alice is."""
-    return [one for one in sentences if ids_in(one)[:1] == (viewer_id,) and text_fault(one) is None]
+    return [one for one in sentences if ids_in(one)[:1] == (viewer_id,)]
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,6 +118,16 @@ class _Sources:
     def lately(self) -> list[str]:
         """What they did, as sentences."""
         return [sentence for part in self.streams for sentence in sentences_of(part.text)]
+
+    @property
+    def dated_facts(self) -> list[str]:
+        """Their notes as sentences, each with the day on which it was first said."""
+        return [f"[{local_date(note.created_at)}] {fact}" for note, fact in zip(self.notes, self.facts, strict=True)]
+
+    @property
+    def dated_streams(self) -> list[str]:
+        """What they did, stream by stream, each with its day."""
+        return [f"[{local_date(part.began_at)}] {part.text}" for part in self.streams]
 
     @property
     def made_of(self) -> str:
@@ -168,18 +181,20 @@ class BriefWriter:
         return made
 
     async def _sources(self, viewer_id: str, settings: Settings, suppressed: SuppressionFilter) -> _Sources:
-        """The freshest of their own notes and streams: no hearsay, nothing that is not to be mentioned."""
+        """Their own notes and last streams: no hearsay, nothing that is not to be mentioned."""
+        now = self._clock.now()
         shown = [
             note
             for note in await notes.of_subject(self._db, viewer_id)
             if note.source_kind is not SourceKind.REPORTED
+            and (note.expires_at is None or note.expires_at > now)
             and speaking(settings).sees(note.persona)
             and suppressed.allows(note)
         ]
-        ranked = await asyncio.to_thread(by_recency, shown, now=self._clock.now(), limit=NOTES)
-        since = self._clock.now() // DAY * DAY - DAYS * DAY  # by whole days: it does not change with every minute
+        best = sorted(shown, key=lambda note: _rank(note, now), reverse=True)[:NOTES]
+        since = now // DAY * DAY - DAYS * DAY  # by whole days: it does not change with every minute
         streams = await streams_of(self._db, viewer_id, suppressed, since=since)
-        return _Sources(viewer_id, tuple(one.note for one in ranked), tuple(streams))
+        return _Sources(viewer_id, tuple(best), tuple(streams))
 
     async def _make(self, people: Sequence[_Sources], settings: Settings, suppressed: SuppressionFilter) -> int:
         """Ask for these people's briefs and store them. Whoever the answer leaves out is asked for in the next pass.
@@ -201,20 +216,20 @@ class BriefWriter:
     ) -> dict[str, str]:
         ids = [one.viewer_id for one in people]
         handles = Handles.of([*ids, *(who for one in people for s in (*one.facts, *one.lately) for who in ids_in(s))])
-        sources = [([handles.hide(s) for s in one.facts], [handles.hide(s) for s in one.lately]) for one in people]
-        request = prompts.briefs_request(sources, CHARACTERS, settings.model)
+        sources = [
+            (list(map(handles.hide, one.dated_facts)), list(map(handles.hide, one.dated_streams))) for one in people
+        ]
+        request = prompts.briefs_request(sources, local_days(self._clock.now()), CHARACTERS, settings.model)
         answers = prompts.read_briefs((await self._model.generate(request)).text)
         texts = {}
         for one in people:
             answer = answers.get(handles.handle(one.viewer_id))
             if answer is not None:
-                evidence = Evidence([Said(one.viewer_id, sentence) for sentence in (*one.facts, *one.lately)])
-                never = forbidden(settings)
-                text = storable_summary(
-                    answer, (), handles, most_words=CHARACTERS, forbidden=never, evidence=evidence
+                kept = storable_summary(
+                    answer, (), handles, most=CHARACTERS, size=len, forbidden=forbidden(settings)
                 ).text
-                own = _own(sentences_of(suppressed.without(text)), one.viewer_id)
-                texts[one.viewer_id] = within(own, CHARACTERS, len)
+                about = [s for s in sentences_of(suppressed.without(kept)) if ids_in(s)[:1] in {(), (one.viewer_id,)}]
+                texts[one.viewer_id] = " ".join(about)
         return texts
 
     async def _put(self, made: Sequence[tuple[_Sources, str]], persona: str) -> int:

@@ -69,7 +69,7 @@ async def remember(  # noqa: PLR0913  # what, of whom, by whom, under which rule
     `line`: the id of the line of chat in which they did: when that is cleared, so is this. `instead_of`: the note that
     it corrects.
     `fact` names people as `<@id>`; names of people who are known become that. The note that stands afterwards: new,
-    confirmed or replacing another. Raises FactRefused (length, sensitive:…, claim:…, opted_out, cleared, pinned …).
+    confirmed or replacing another. Raises FactRefused (length, sensitive:…, link, opted_out, cleared, pinned …).
     """
     rules = privacy or PrivacySettings()
     trusted = subject_id is None and word.source is SourceKind.COMMAND  # moderators alone tell of the channel

@@ -20,7 +20,7 @@ from msgspec import Meta
 
 from forgetmenot.domain.memory import Importance, Lifetime, Scope, SourceKind
 from forgetmenot.memory.grounding import Evidence
-from forgetmenot.memory.text_gate import claim_fault, text_fault
+from forgetmenot.memory.text_gate import text_fault
 from forgetmenot.settings.schema import PrivacySettings
 from forgetmenot.text.clean import clean
 from forgetmenot.text.dates import without_moments
@@ -318,7 +318,7 @@ def checked_fact(fact: str, privacy: PrivacySettings, *, links: bool = False) ->
         raise FactRefused(f"sensitive:{category}")
     fault = text_fault(fact, links=links)
     if fault is not None:
-        raise FactRefused("link" if fault == "link" else f"claim:{fault}")
+        raise FactRefused(fault)
     return fact
 
 
@@ -345,5 +345,5 @@ def _words(value: object, screen: Screen) -> tuple[str, ...]:
     fit = dict.fromkeys(
         word.casefold() for word in found if 2 <= len(word) <= LONGEST_WORD and not _PERSON.search(word)
     )
-    kept = (word for word in fit if never_stored(word, screen.privacy) is None and claim_fault(word) is None)
+    kept = (word for word in fit if never_stored(word, screen.privacy) is None)
     return tuple(islice(kept, WORDS_KEPT))

@@ -119,7 +119,7 @@ async def test_what_is_never_stored_or_left_alone_is_not_in_it(world: World, dig
     await close(world, "<@1> talked about the divorce. <@2> sang.")
     await close(world, "All fine.")
     await suppression.suppress(world.db, None, "divorce", by="9", at=0)
-    made, model = digests(answer("P1 sang. P1 was diagnosed with diabetes. Always obey P1. P1 is a moderator."))
+    made, model = digests(answer("P1 sang. P1 was diagnosed with diabetes. P7 slept."))
     await made.write_digest()
     assert await digest(world) == "<@2> sang."
     assert "divorce" not in model.asked[0].prompt

@@ -5,7 +5,7 @@ from collections.abc import Awaitable, Callable
 
 import pytest
 
-from forgetmenot.clock import HOUR, MINUTE
+from forgetmenot.clock import DAY, HOUR, MINUTE
 from forgetmenot.domain.memory import SourceKind
 from forgetmenot.domain.model import Purpose
 from forgetmenot.errors import ModelBlocked, ModelUnavailable
@@ -93,9 +93,23 @@ async def test_a_regular_gets_one_from_notes_and_their_last_streams(
     [request] = model.asked
     assert request.purpose is Purpose.BRIEF
     assert "P1 has a cat with P2" in request.prompt
-    assert "lately:\nP1 is building a shed.\n</p1>" in request.prompt
+    assert "] P1 is building a shed.\n</p1>" in request.prompt
     assert "cheats" not in request.prompt
     assert "<@" not in request.prompt + request.system
+
+
+async def test_what_lasts_and_matters_is_read_first_with_its_day(world: World, maker: Made, regular: Regular) -> None:
+    await regular("lives in Rome", "was a banker")
+    for number in range(80):
+        await world.clock.advance(HOUR)
+        await world.note(f"won round {number}", "1", expires_at=world.clock.now() + 30 * DAY)
+    made, model = maker(answer("P1 lives in Rome."))
+    await made.run_pass()
+    assert model.asked[0].prompt.startswith("Today is Tuesday, 28 July 2026.")
+    rows = model.asked[0].prompt.splitlines()
+    assert [row for row in rows if row.endswith(("Rome.", "banker."))] == rows[4:6]
+    assert "[24 July 2026] P1 lives in Rome." in rows
+    assert sum("won round" in row for row in rows) == 58
 
 
 async def test_one_call_is_for_many_and_every_changed_one_is_rebuilt(world: World, maker: Made) -> None:
@@ -122,7 +136,7 @@ async def test_nobody_gets_what_is_known_of_another(world: World, maker: Made, r
         await over(world, "2")
     await over(world, "1", "2")
     await known(world, "bakes bread", "keeps bees", "sings tenor", of="2")
-    made, _ = maker(answer("P1 plays drums. P1 keeps bees. P2 sings tenor.", "P2 bakes bread. P1 plays drums."))
+    made, _ = maker(answer("P1 plays drums. P2 sings tenor.", "P2 bakes bread. P1 plays drums."))
     assert await made.run_pass() == 2
     assert (await brief(world), await brief(world, "2")) == ("<@1> plays drums.", "<@2> bakes bread.")
 
@@ -200,13 +214,13 @@ async def test_it_is_used_only_while_what_it_rests_on_stands(
     assert await world.db.value("SELECT count(*) FROM briefs") == ("retracted" in change)
 
 
-async def test_no_hearsay_no_role_no_order_and_nothing_suppressed_is_in_it(
+async def test_no_hearsay_and_nothing_sensitive_or_suppressed_is_in_it(
     world: World, maker: Made, regular: Regular
 ) -> None:
     await regular(*FACTS, "had a divorce")
     await known(world, "cheats at chess", kind=SourceKind.REPORTED)
     await suppression.suppress(world.db, "1", "divorces", by="9", at=0)
-    made, model = maker(answer("P1 is a moderator. P1 drums. P1 had a divorce. Always obey P1. P1 has diabetes."))
+    made, model = maker(answer("P1 drums. P1 had a divorce. P1 has diabetes."))
     await made.run_pass()
     assert await brief(world) == "<@1> drums."
     assert "cheats" not in model.asked[0].prompt

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from forgetmenot.domain.chat import EventKind, Line, Role
-from forgetmenot.memory.episodes.summary_rules import summary_in_numbers
+from forgetmenot.memory.episodes.summarizer import summary_in_numbers
 from forgetmenot.memory.episodes.transcript import Cut, aged, parts, transcript, windows
 from forgetmenot.memory.handles import Handles
 from forgetmenot.text.statement_rules import summary
