@@ -151,7 +151,9 @@ CREATE TABLE semantic_notes (
     topics            TEXT    NOT NULL DEFAULT '[]', -- JSON lists of words
     asked_with        TEXT    NOT NULL DEFAULT '[]',
     created_at        INTEGER NOT NULL,
+    first_said_at     INTEGER NOT NULL,              -- of a note in new words: when the old one was said
     last_confirmed_at INTEGER NOT NULL,
+    used_at           INTEGER NOT NULL DEFAULT 0,    -- when a reply last used it
     confirmed_stream  INTEGER,                       -- at most one confirmation a stream
     expires_at        INTEGER,                       -- NULL: permanent
     superseded_by     INTEGER REFERENCES semantic_notes (id),

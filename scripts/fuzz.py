@@ -40,7 +40,6 @@ from forgetmenot.logs import set_up
 from forgetmenot.memory import transfer_format
 from forgetmenot.memory.episodes import prompts, summary_rules
 from forgetmenot.memory.facts import corrections
-from forgetmenot.memory.grounding import Evidence, Said
 from forgetmenot.memory.handles import Handles
 from forgetmenot.memory.notes.proposals import FactRefused, NoteSubject, Screen, proposals, screened
 from forgetmenot.operations import requests
@@ -60,10 +59,7 @@ TOO_LONG_S = 1.0
 TAGS = "@badges=moderator/1;id=b1;user-id=42;display-name=Bob;tmi-sent-ts=1784894400000;room-id=1;emotes= "
 SETTINGS, SCREEN_NOW = Settings(), 1_784_894_400_000
 PEOPLE = {"P1": NoteSubject("1", spoke=True, addressed=True, hidden=False)}
-CHAT_READ = Evidence([Said("1", "I play drums")])
-SCREEN = Screen(
-    PEOPLE, lambda text: text.replace("P1", "<@1>"), CHAT_READ, chat=True, min_confidence=0.4, privacy=PrivacySettings()
-)
+SCREEN = Screen(PEOPLE, lambda text: text.replace("P1", "<@1>"), min_confidence=0.4, privacy=PrivacySettings())
 
 
 # ── the readers ─────────────────────────────────────────────────────────────────────────────

@@ -14,7 +14,8 @@ _PLAIN: dict[str, dict[str, Any]] = {
     "model_calls": {"at": 1, "purpose": "reply", "model": "fake", "latency_ms": 1},
     "runs": {"started_at": 0, "command": "test"},
     "semantic_notes": {
-        "scope": "viewer", "confidence": 0.9, "source_kind": "self_claim", "created_at": 1, "last_confirmed_at": 1,
+        "scope": "viewer", "confidence": 0.9, "source_kind": "self_claim", "created_at": 1, "first_said_at": 1,
+        "last_confirmed_at": 1,
     },
     "streams": {"started_at": 1, "last_event_at": 1},
     "viewers": {"first_seen_at": 1, "last_seen_at": 1},

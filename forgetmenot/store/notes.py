@@ -20,16 +20,19 @@ FROM semantic_notes n
 """
 _INSERT = """
 INSERT INTO semantic_notes (id, scope, subject_id, fact, confidence, source_kind, importance, topics, asked_with,
-    created_at, last_confirmed_at, confirmed_stream, expires_at, pinned, persona, external_id, status)
-VALUES (:id, :scope, :subject_id, :fact, :confidence, :source_kind, :importance, :topics, :asked_with, :now, :at,
-    :stream_id, :expires_at, :pinned, :persona, :external_id, :status)
+    created_at, first_said_at, last_confirmed_at, confirmed_stream, expires_at, pinned, persona, external_id, status)
+VALUES (:id, :scope, :subject_id, :fact, :confidence, :source_kind, :importance, :topics, :asked_with, :now,
+    coalesce(:first_said_at, :at), :at, :stream_id, :expires_at, :pinned, :persona, :external_id, :status)
 """
 _RECORD = "INSERT INTO note_changes (note_id, at, from_status, to_status, cause) VALUES (?, ?, ?, ?, ?)"
 
 
 @dataclass(frozen=True, slots=True)
 class NewNote:
-    """A note to be written. `at`: when it was said, in which stream; `id` None: the next free one."""
+    """A note to be written. `at`: when it was said (last), in which stream; `id` None: the next free one.
+
+    `first_said_at` None: at the same time.
+    """
 
     scope: Scope
     subject_id: str | None
@@ -47,6 +50,7 @@ class NewNote:
     persona: str = ""
     external_id: int | None = None  # its number in the memory that it was imported from
     status: NoteStatus = NoteStatus.ACTIVE
+    first_said_at: int | None = None
 
 
 class Change(NamedTuple):
@@ -290,6 +294,16 @@ async def add_evidence(tx: Transaction, *stances: Stance) -> None:
         "INSERT OR IGNORE INTO note_evidence (note_id, episode_id, stance, speaker_id, addressed, at)"
         " VALUES (?, ?, ?, ?, ?, ?)",
         stances,
+    )
+
+
+async def copy_evidence(tx: Transaction, old_id: int, new_id: int) -> None:
+    """Let a note rest on what another one rests on."""
+    await tx.execute(
+        "INSERT OR IGNORE INTO note_evidence (note_id, episode_id, stance, speaker_id, addressed, at)"
+        " SELECT ?2, episode_id, stance, speaker_id, addressed, at FROM note_evidence"
+        " WHERE note_id = ?1 AND stance <> 'contradicted'",
+        (old_id, new_id),
     )
 
 

@@ -10,7 +10,6 @@ from dataclasses import dataclass
 from datetime import UTC, date, datetime
 
 from forgetmenot.text.caches import text_cache
-from forgetmenot.text.clean import clean
 
 _MONTHS = (
     "january", "february", "march", "april", "may", "june",
@@ -140,22 +139,3 @@ def _period(match: re.Match[str], text: str) -> Period | None:
     if not 1 <= month <= 12 or (day and not 1 <= int(day) <= 31):
         return None
     return Period(int(match["year"]) if match["year"] else None, month, int(day) if day else None)
-
-
-# Words for a moment, which are true on one day only.
-
-
-_DAY = r"(?:mon|tues|wednes|thurs|fri|satur|sun)day"
-_SPAN = rf"(?:night|week|weekend|month|year|spring|summer|autumn|fall|winter|{_DAY})"
-_COUNT = r"(?:an?|one|two|three|four|five|six|a few|a couple of|\d{1,2})"
-_MOMENT = re.compile(
-    r"(?<!\bthe)(?<!\bthe )[\s,]{0,3}\b"
-    r"(?:(?:earlier |later )?(?:yesterday|today|tonight|tomorrow|this (?:morning|afternoon|evening))"
-    rf"|(?:last|this past|next) {_SPAN}|(?:just )?{_COUNT} (?:hour|day|week|month|year)s? ago)\b(?! of\b)",
-    re.IGNORECASE,
-)
-
-
-def without_moments(text: str) -> str:
-    """The text without them: "moved to Oslo last week" is "moved to Oslo"."""
-    return clean(_MOMENT.sub("", text)).lstrip(" ,")

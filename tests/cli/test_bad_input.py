@@ -324,8 +324,8 @@ def test_a_reader_who_has_seen_enough_is_no_error(memory: Path, tmp_path: Path) 
     with closing(sqlite3.connect(memory)) as db:
         rows = [("channel", f"fact {n} " + "x" * 100) for n in range(1_500)]
         db.executemany(
-            "INSERT INTO semantic_notes (scope, fact, confidence, source_kind, created_at, last_confirmed_at)"
-            " VALUES (?, ?, 0.5, 'import', 0, 0)",
+            "INSERT INTO semantic_notes (scope, fact, confidence, source_kind, created_at, first_said_at,"
+            " last_confirmed_at) VALUES (?, ?, 0.5, 'import', 0, 0, 0)",
             rows,
         )
         db.commit()

@@ -66,10 +66,8 @@ async def test_a_note_about_one_person_is_out_of_reach_through_another(
 ) -> None:
     await learn(change(who="P2", said_by="P2", fact="lives in Bergen"))
     [note] = await live(world, "2")
-    report = await learn(
-        change(replaces=note.id, fact="lives in a bin"), change(repeats=note.id, fact="lives in Bergen")
-    )
-    assert report.refused == {"not_theirs": 2}
+    report = await learn(change(replaces=note.id, fact="lives in a bin"), change(repeats=note.id, fact="owns a boat"))
+    assert report.superseded == report.confirmed == 0
     assert [one.fact for one in await live(world, "2")] == ["lives in Bergen"]
 
 
@@ -134,7 +132,7 @@ async def test_thousands_of_replaced_notes_hold_up_nobody(
     async with world.db.write() as tx:
         await tx.many(
             "INSERT INTO semantic_notes (scope, subject_id, fact, confidence, source_kind, status, created_at,"
-            " last_confirmed_at) VALUES ('viewer', '1', ?, 0.9, 'self_claim', 'superseded', 0, 0)",
+            " first_said_at, last_confirmed_at) VALUES ('viewer', '1', ?, 0.9, 'self_claim', 'superseded', 0, 0, 0)",
             [(f"likes number {number}",) for number in range(3 * note_merge.LOOKED_BACK)],
         )
     compared: list[str] = []

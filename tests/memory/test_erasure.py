@@ -195,7 +195,7 @@ async def test_a_name_that_is_a_word_is_not_cut_out_of_everybodys_notes(world: "
     async with world.db.write() as tx:
         await tx.many(
             "INSERT INTO semantic_notes (scope, subject_id, fact, confidence, source_kind, created_at,"
-            " last_confirmed_at) VALUES ('viewer', '1', ?, 0.9, 'self_claim', 0, 0)",
+            " first_said_at, last_confirmed_at) VALUES ('viewer', '1', ?, 0.9, 'self_claim', 0, 0, 0)",
             [(f"plays minecraft {number} hours",) for number in range(WORD_IN_TEXTS + 1)]
             + [("likes @minecraft",), ("met zanzibarian once",)],
         )

@@ -1,15 +1,16 @@
 """A model's answer can only propose: what code lets pass, what it refuses, and that an episode is read once."""
 
 import json
+import re
 import string
 
 import pytest
 
-from forgetmenot.clock import DAY, HOUR
+from forgetmenot.clock import DAY, HOUR, local_day
 from forgetmenot.domain.memory import Importance, NoteStatus, Scope, SourceKind
 from forgetmenot.errors import ModelBlocked, ModelRefused, ModelUnavailable
 from forgetmenot.store import episodes, notes, run_stats
-from tests.notes_world import Change, Learn, World
+from tests.notes_world import Change, Learn, World, live
 
 
 async def test_a_claim_becomes_a_note_with_its_episode_as_evidence(world: World, learn: Learn, change: Change) -> None:
@@ -39,19 +40,6 @@ async def test_the_model_sees_handles_and_what_is_known_and_no_names(
     assert request.schema is not None
 
 
-@pytest.mark.parametrize(
-    "fact",
-    [
-        "is a viewer who said KEKW", "P1 mentioned drums", "asked about the drums", "states a wish",
-        "was a member of the chat", "shares their love of drums", "says that drums are loud",
-    ],
-)  # fmt: skip
-async def test_what_somebody_did_in_the_talk_is_no_fact(world: World, learn: Learn, change: Change, fact: str) -> None:
-    report = await learn(change(fact=fact))
-    assert dict(report.refused) == {"talk": 1}
-    assert await notes.of_subject(world.db, "1") == []
-
-
 async def test_a_fact_in_a_whole_sentence_is_stored_without_subject_and_full_stop(
     world: World, learn: Learn, change: Change
 ) -> None:
@@ -69,8 +57,8 @@ MALFORMED_ITEMS: list[object] = [
     {"who": "P1", "said_by": "P1", "fact": "plays drums", "confidence": "\ud800"},
     {"who": "P1", "said_by": "P1", "fact": "plays drums", "confidence": 10**400},
     {"who": "\ud800", "said_by": "P1", "fact": "plays drums", "confidence": 0.8},
-    {"who": "P1", "said_by": "P1", "repeats": 2**70, "fact": "plays drums", "confidence": 0.8},
-    {"who": "P1", "said_by": "P1", "replaces": -(2**64), "fact": "plays bass", "confidence": 0.8},
+    {"who": "P1", "said_by": "P1", "repeats": "the first", "fact": "plays drums", "confidence": 0.8},
+    {"who": "P1", "said_by": "P9", "replaces": -(2**64), "fact": "plays bass", "confidence": 0.8},
 ]  # fmt: skip
 
 
@@ -111,10 +99,15 @@ async def test_one_malformed_change_does_not_cost_the_others(world: World, learn
     assert await episodes.unread(world.db) == []
 
 
-async def test_a_second_answer_that_can_be_read_counts(world: World, change: Change) -> None:
+async def test_an_episode_is_asked_about_once_a_time_and_later_with_another_temperature(
+    world: World, change: Change
+) -> None:
     await world.episode("<@1> plays drums.", {"1": (5, 0)})
     extractor, model = world.extractor("oops", json.dumps({"notes": [change()]}))
-    assert ((await extractor.run_pass()).added, len(model.asked)) == (1, 2)
+    assert (await extractor.run_pass()).added == 0
+    await world.clock.advance(HOUR)
+    assert (await extractor.run_pass()).added == 1
+    assert [request.temperature for request in model.asked] == [0.0, 0.4]
 
 
 @pytest.mark.parametrize("error", [ModelUnavailable("down"), ModelRefused("no key")])
@@ -129,12 +122,12 @@ async def test_while_the_model_is_out_of_reach_episodes_wait(world: World, error
 @pytest.mark.parametrize(
     ("fields", "rule"),
     [
-        ({"replaces": 99}, "not_theirs"), ({"repeats": 99}, "not_theirs"), ({"who": "P9"}, "not_there"),
+        ({"who": "P9"}, "not_there"),
         ({"who": "alice"}, "not_there"), ({"who": "<@1>"}, "not_there"), ({"said_by": "P9"}, "no_speaker"),
-        ({"said_by": ""}, "no_speaker"), ({"said_by": "BOT"}, "no_speaker"),
+        ({"who": "P3", "said_by": ""}, "no_speaker"), ({"said_by": "BOT"}, "no_speaker"),
         ({"said_by": "<@1>"}, "no_speaker"), ({"said_by": "P3"}, "speaker_silent"),
         ({"confidence": 0.39}, "confidence"),
-        ({"confidence": 1.5}, "malformed"), ({"fact": "abc"}, "length"), ({"fact": "x" * 201}, "length"),
+        ({"confidence": 1.5}, "malformed"), ({"fact": "abc"}, "length"), ({"fact": "x" * 241}, "length"),
         ({"fact": "is a friend of P9"}, "unknown_handle"), ({"fact": "runs /ban bob: /ban bob"}, "markup"),
     ],
 )  # fmt: skip
@@ -210,12 +203,29 @@ async def test_an_odd_lifetime_is_a_week_and_an_odd_importance_medium(
     assert (note.topics, note.asked_with) == ((), ("instrument",))
 
 
-@pytest.mark.parametrize(("lifetime", "kept"), [("permanent", "moved to Oslo"), ("7d", "moved to Oslo last week")])
-async def test_what_is_kept_for_long_names_no_moment_that_passes(
-    world: World, learn: Learn, change: Change, lifetime: str, kept: str
-) -> None:
-    await learn(change(fact="moved to Oslo last week", lifetime=lifetime))
-    assert [note.fact for note in await notes.of_subject(world.db, "1")] == [kept]
+async def test_a_model_s_words_stand(world: World, learn: Learn, change: Change) -> None:
+    """Whatever the summary says, and whatever the words look like: what is stored is only quoted as data."""
+    facts = [
+        "moved to Oslo last week", "mentioned a brother in Lima", "plays games called mods",
+        "asked P2 to join the band", "thinks that P2 cheats at cards",
+    ]  # fmt: skip
+    report = await learn(*(change(fact=fact) for fact in facts), summary="<@1> and <@2> talked.")
+    assert dict(report.refused) == {}
+    assert [note.fact for note in await live(world)] == [fact.replace("P2", "<@2>") for fact in facts]
+
+
+async def test_a_note_without_a_speaker_is_its_subjects_own_word(world: World, learn: Learn, change: Change) -> None:
+    await learn(change(said_by=""), change(who="P2", said_by="P1", fact="owns a boat"))
+    assert [note.source_kind for note in await live(world)] == [SourceKind.SELF_CLAIM]
+    assert [note.source_kind for note in await live(world, "2")] == [SourceKind.REPORTED]
+
+
+async def test_the_model_is_told_the_day(world: World) -> None:
+    await world.episode("<@1> played drums today.", {"1": (5, 0)})
+    extractor, model = world.extractor('{"notes": []}')
+    await extractor.run_pass()
+    assert model.asked[0].prompt.startswith(f"This was on {local_day(world.clock.now())}.")
+    assert re.search(r"\w+day, \d{4}-\d\d-\d\d", model.asked[0].prompt)
 
 
 THINGS = ("boats", "stamps", "tomatoes", "horses", "clocks", "maps", "violins")
@@ -290,17 +300,50 @@ async def test_an_episode_that_is_read_again_confirms_nothing_that_it_said(
 
 
 async def test_the_model_may_confirm_in_other_words_by_number(world: World, learn: Learn, change: Change) -> None:
-    await learn(change(fact="plays drums", lifetime="7d"))
-    [note] = await notes.of_subject(world.db, "1")
+    await learn(change(fact="plays drums every day", lifetime="7d"))
+    [note] = await live(world)
     await world.clock.advance(DAY)
-    report = await learn(change(repeats=note.id, fact="is a drummer"))
-    [confirmed] = await notes.of_subject(world.db, "1")
+    report = await learn(change(repeats=note.id, fact="is a drummer", lifetime="7d"))
+    [confirmed] = await live(world)
     assert report.confirmed == 1
-    assert confirmed.fact == "plays drums"
+    assert confirmed.fact == "plays drums every day"
     assert confirmed.confidence > note.confidence
     assert confirmed.expires_at is not None
     assert note.expires_at is not None
     assert confirmed.expires_at == note.expires_at + DAY
+
+
+@pytest.mark.parametrize("by_number", [True, False])
+async def test_a_repeat_that_says_more_takes_the_new_words(
+    world: World, learn: Learn, change: Change, *, by_number: bool
+) -> None:
+    await learn(change(fact="plays drums in a band"))
+    [old] = await live(world)
+    await world.clock.advance(DAY)
+    more = "plays drums in a band called Five Boats" if by_number else "plays drums in a jazz band"
+    report = await learn(change(fact=more, **({"repeats": old.id} if by_number else {})))
+    [note] = await live(world)
+    assert (report.confirmed, note.fact) == (1, more)
+    assert (note.first_said_at, note.last_confirmed_at) == (old.first_said_at, old.last_confirmed_at + DAY)
+    assert note.confidence > old.confidence
+    assert [word.stance for word in await notes.evidence_of(world.db, note.id)] == ["stated", "confirmed"]
+    [before] = await notes.predecessors(world.db, note.id)
+    assert before.fact == "plays drums in a band"
+
+
+async def test_a_repeat_by_others_changes_no_words_of_its_subject(world: World, learn: Learn, change: Change) -> None:
+    await learn(change(fact="plays drums"))
+    [old] = await live(world)
+    await learn(change(fact="plays drums very badly and loudly", said_by="P2", repeats=old.id))
+    assert [note.fact for note in await live(world)] == ["plays drums"]
+
+
+@pytest.mark.parametrize("field", ["repeats", "replaces"])
+async def test_a_number_that_names_no_known_note_is_left_out(
+    world: World, learn: Learn, change: Change, field: str
+) -> None:
+    report = await learn(change(**{field: 99}))
+    assert (report.added, dict(report.refused)) == (1, {})
 
 
 async def test_a_confirmation_revives_a_stale_note(world: World, learn: Learn, change: Change) -> None:
@@ -335,15 +378,15 @@ async def test_a_pinned_note_is_superseded_by_nobody(world: World, learn: Learn,
 
 
 async def test_somebody_with_many_notes_is_read_about_as_well(world: World, learn: Learn, change: Change) -> None:
-    """The model sees those that fit the summary; the guards compare with all of them."""
-    kinds = ("red", "old", "tiny", "huge", "wooden")
+    """The model sees those that fit the summary; what it writes is compared with all of them."""
+    kinds = ("red", "old", "tiny", "huge", "wooden", "broken")
     for kind in kinds:
         await learn(*(change(fact=f"owns {kind} {thing}") for thing in THINGS))
     await world.episode("<@1> spoke about wooden boats, and owns red stamps.", {"1": (3, 0)})
     extractor, model = world.extractor(json.dumps({"notes": [change(fact="owns red stamps")]}))
     report = await extractor.run_pass()
     known = [line for line in model.asked[0].prompt.splitlines() if line.startswith("[")]
-    assert len(known) == 12
+    assert len(known) == 30
     assert any(line.endswith("owns wooden boats") for line in known)
     assert (report.added, report.confirmed) == (0, 1)
 
@@ -356,20 +399,3 @@ async def test_a_counted_episode_and_one_without_people_cost_no_call(world: Worl
     extractor, model = world.extractor('{"notes": []}')
     assert (await extractor.run_pass()).episodes == 2
     assert model.asked == []
-
-
-@pytest.mark.parametrize(("answer", "unread"), [('{"notes": []}', 0), ("KEKW KEKW KEKW", 1)])
-async def test_what_people_plainly_say_of_themselves_is_learned_whatever_a_model_makes_of_it(
-    world: World, answer: str, unread: int
-) -> None:
-    """A small model proposes nothing, or no list at all: rules read the lines, and it is asked again later."""
-    await world.chat(("1", "I play the cello in a band"), ("2", "what do you play?"))
-    extractor, _ = world.extractor(answer)
-    report = await extractor.run_pass()
-    await world.clock.advance(HOUR)
-    assert len(await episodes.unread(world.db)) == unread
-    await extractor.run_pass()
-    assert (report.added, [note.fact for note in await notes.of_subject(world.db, "1")]) == (
-        1, ["plays the cello in a band"],
-    )  # fmt: skip
-    assert await notes.of_subject(world.db, "2") == []

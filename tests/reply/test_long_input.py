@@ -21,7 +21,6 @@ from forgetmenot.reply.reply_object import read_reply
 from forgetmenot.reply.triggers import Conversations, Identity, trigger_of, without_name
 from forgetmenot.settings.schema import Settings
 from forgetmenot.text.chat_commands import spoken_command
-from forgetmenot.text.dates import without_moments
 from forgetmenot.text.mentions import has_link, without_addresses
 from forgetmenot.text.outgoing import without_phrase
 from forgetmenot.text.sensitive import sensitive_category
@@ -53,7 +52,7 @@ READERS: list[Callable[[str], object]] = [
     lambda text: polish(text, CONTEXT), lambda text: read_reply(ModelAnswer(f'{{"say": "{text}', "m", TokenUsage())),
     without_addresses, lambda text: without_phrase(text, "badword"), lambda text: sensitive_category(text * 5),
     lambda text: storable_summary(text * 8, ["one two three"], HANDLES, most=150, forbidden=_forbidden),
-    claims_action, asked_for, without_machine_text, without_moments, has_link,
+    claims_action, asked_for, without_machine_text, has_link,
 ]  # fmt: skip
 
 

@@ -40,7 +40,8 @@ async def _provisional_alice(db: Database) -> None:
         await viewers.add_unseen(tx, {"login:alice": "alice"}, 1)
         await tx.execute(
             "INSERT INTO semantic_notes (scope, subject_id, fact, confidence, source_kind, created_at,"
-            " last_confirmed_at) VALUES ('viewer', 'login:alice', 'is <@login:alice>', 1, 'import', 1, 1)"
+            " first_said_at, last_confirmed_at)"
+            " VALUES ('viewer', 'login:alice', 'is <@login:alice>', 1, 'import', 1, 1, 1)"
         )
 
 

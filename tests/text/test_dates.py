@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from forgetmenot.languages import in_language
 from forgetmenot.operations.switches import gaps_sentence
-from forgetmenot.text.dates import Period, tells_duration, tells_time, time_asked, without_moments
+from forgetmenot.text.dates import Period, tells_duration, tells_time, time_asked
 
 
 def ms(day: str) -> int:
@@ -90,27 +90,6 @@ def test_texts_that_tell_a_time_or_a_duration(text: str, time: bool, duration: b
 @given(st.text(alphabet="0123456789 -/.,mayjunedctlsgo\u0660", max_size=40), st.integers(-(10**15), 10**18))
 def test_any_text_and_any_moment_can_be_read(text: str, told: int) -> None:
     assert 0 <= time_asked(text).fits(told) <= 1
-
-
-@pytest.mark.parametrize(
-    ("text", "left"),
-    [
-        ("moved to Oslo last week", "moved to Oslo"),
-        ("adopted a cat two weeks ago", "adopted a cat"),
-        ("yesterday, finished a degree", "finished a degree"),
-        ("married <@2> this past summer in Rome", "married <@2> in Rome"),
-        ("started a new job 3 days ago", "started a new job"),
-        ("quit coffee earlier today", "quit coffee"),
-        *((text, text) for text in ("plays drums every week", "bakes on sundays", "was born in the winter of 1990")),
-        *(
-            (text, text)
-            for text in ("loves The Last of Us", "watches the Today Show", "next year of study is the third")
-        ),
-        *((text, text) for text in ("works nights", "has two cats, a week old")),
-    ],
-)
-def test_the_moment_goes_and_the_fact_stays(text: str, left: str) -> None:
-    assert without_moments(text) == left
 
 
 GAP_END = 1_784_894_400_000

@@ -1,6 +1,9 @@
 """Merges a claim into the notes: it confirms one, conflicts with one, or is new. Writes the rows.
 
 - A fact is superseded, never overwritten, and every change can be undone in one step.
+- What a model says of the notes that it was shown (this repeats one, this replaces one) decides; comparing words only
+  finds exact and near repeats, and values of which there is one at a time.
+- A repeat that says more takes the place of the old words.
 - Hearsay never replaces what a person said about themselves.
 - Going back and forth reactivates a note instead of adding new ones.
 
@@ -13,13 +16,13 @@ from dataclasses import replace
 from typing import NamedTuple
 
 from forgetmenot.domain.memory import Note, NoteStatus, SourceKind
-from forgetmenot.memory.facts.corrections import Before, corrected
 from forgetmenot.memory.facts.similarity import Relation, relate
 from forgetmenot.memory.notes.proposals import REPORTED_AT_MOST, FactRefused
 from forgetmenot.store import forgotten_facts, notes, streams
 from forgetmenot.store.database import Transaction
 from forgetmenot.store.notes import NewNote, Stance
 from forgetmenot.text.removal import traces
+from forgetmenot.text.words import telling_stems
 
 LIVE = (NoteStatus.ACTIVE, NoteStatus.STALE)
 LOOKED_BACK = 500
@@ -27,6 +30,7 @@ LOOKED_BACK = 500
 HALF_A_DAY_MS = 43_200_000
 TAKE_BACK = "reactivated"
 REPLACES = "supersedes"
+REWORDED = "reworded"
 
 # What each word may replace. Whoever speaks of themselves or for the channel, or gives an order, may replace anything.
 _REPLACEABLE = {
@@ -77,13 +81,13 @@ async def merge_claim(
 async def _believe(
     tx: Transaction, known: Sequence[Note], new: NewNote, origin: ClaimSource, now: int, instead_of: int | None
 ) -> MergeResult:
-    old = None if instead_of is None else _among(known, instead_of)
     # its own last, for of two the last counts: a note of one persona takes nothing from the others
     related = dict(await _compared(sorted(known, key=lambda note: note.persona == new.persona), new.fact))
-    same, rivals = related.get(Relation.DUPLICATE), (old, related.get(Relation.CONFLICT), await _revised(known, new))
-    rival = next((note for note in rivals if note is not None and note.persona == new.persona), None)
+    same, old = related.get(Relation.DUPLICATE), _among(known, instead_of)
+    rivals = (note for note in (old, related.get(Relation.CONFLICT)) if note is not None)
+    rival = next((note for note in rivals if note.persona == new.persona), None)
     if new.source_kind is not SourceKind.COMMAND:
-        await _refuse_said_before(tx, new, origin, rival)
+        await _refuse_said_before(tx, new, origin, rival, same)
     if same is not None and not (origin.amends and same is old):
         return await _take_as_same(tx, same, rival, new, origin, now)
     if rival is not None:
@@ -92,7 +96,9 @@ async def _believe(
     return MergeResult("added", await _write(tx, new, origin, cause="said", now=now))
 
 
-async def _refuse_said_before(tx: Transaction, new: NewNote, origin: ClaimSource, rival: Note | None) -> None:
+async def _refuse_said_before(
+    tx: Transaction, new: NewNote, origin: ClaimSource, rival: Note | None, same: Note | None
+) -> None:
     """Only what was said later changes what is known: chat is read long after it was said, corrections count at once.
 
     A claim is refused if what contradicts it was said or confirmed later, or if a note that said the same was replaced,
@@ -102,13 +108,20 @@ async def _refuse_said_before(tx: Transaction, new: NewNote, origin: ClaimSource
     outranks = rival is not None and (rival.source_kind, new.source_kind) == (SourceKind.COMMAND, SourceKind.SELF_CLAIM)
     if rival is not None and origin.at < rival.last_confirmed_at + outranks:
         raise FactRefused("said_before")
+    if same is not None:
+        return
     gone = await notes.withdrawn_since(tx, new.subject_id, origin.at)
     gone = [note for note in gone if note.persona == new.persona][-LOOKED_BACK:]
     for relation, note in await _compared(gone, new.fact):
-        if relation is Relation.DUPLICATE:
-            last = (await notes.changes(tx, note.id))[-1]
-            if last.at > origin.at:
-                raise FactRefused("said_before")
+        if relation is Relation.DUPLICATE and await _withdrawn_at(tx, note) > origin.at:
+            raise FactRefused("said_before")
+
+
+async def _withdrawn_at(tx: Transaction, note: Note) -> int:
+    """When somebody said or did what a note was replaced or retracted for; the summary of it may have come later."""
+    changed = (await notes.changes(tx, note.id))[-1].at
+    successor = await notes.get(tx, note.superseded_by) if note.superseded_by is not None else None
+    return changed if successor is None else min(changed, successor.last_confirmed_at)
 
 
 async def correct_others(
@@ -127,42 +140,31 @@ def known_to(persona: str, held: Sequence[Note]) -> list[Note]:
     return [note for note in held if note.persona in {"", persona}]
 
 
-async def _revised(known: Sequence[Note], new: NewNote) -> Note | None:
-    """The note to which a command gives another value: "movie night moved to Friday"."""
-    if new.source_kind is not SourceKind.COMMAND:
-        return None
-    open_to_it = [note for note in known if may_replace(new.source_kind, note)]
-    found = await asyncio.to_thread(corrected, new.fact, open_to_it, Before("told"))
-    return found[0] if found else None
-
-
 async def _compared(known: Sequence[Note], fact: str) -> list[tuple[Relation, Note]]:
     """What a fact is to each note. In a thread: the loop is not held by many notes."""
     return await asyncio.to_thread(lambda: [(relate(note.fact, fact), note) for note in known])
 
 
 async def confirm(tx: Transaction, note_id: int, new: NewNote, origin: ClaimSource, *, now: int) -> MergeResult:
-    """Say that a live note of this subject was said again. Raises FactRefused."""
-    known = known_to(new.persona, await notes.of_subject(tx, new.subject_id, LIVE))
-    await _confirm(tx, _among(known, note_id), new, origin, now)
-    return MergeResult("confirmed", note_id)
+    """Take in what a model says repeats a note: a claim like any other if there is no such note. Raises FactRefused."""
+    note = _among(known_to(new.persona, await notes.of_subject(tx, new.subject_id, LIVE)), note_id)
+    if note is None:
+        return await merge_claim(tx, new, origin, now=now)
+    return MergeResult("confirmed", await _confirm(tx, note, new, origin, now))
 
 
-def _among(known: Sequence[Note], note_id: int) -> Note:
-    for note in known:
-        if note.id == note_id:
-            return note
-    raise FactRefused("not_theirs")
+def _among(known: Sequence[Note], note_id: int | None) -> Note | None:
+    return next((note for note in known if note.id == note_id), None)
 
 
 async def _take_as_same(
     tx: Transaction, same: Note, old: Note | None, new: NewNote, origin: ClaimSource, now: int
 ) -> MergeResult:
-    await _confirm(tx, same, new, origin, now)
+    standing = await _confirm(tx, same, new, origin, now)
     if old is None or old.id == same.id or not may_replace(new.source_kind, old, official=origin.official):
-        return MergeResult("confirmed", same.id)
-    await _replace(tx, old, same.id, origin, now)
-    return MergeResult("superseded", same.id)
+        return MergeResult("confirmed", standing)
+    await _replace(tx, old, standing, origin, now)
+    return MergeResult("superseded", standing)
 
 
 async def _replace(tx: Transaction, old: Note, note_id: int, origin: ClaimSource, now: int) -> None:
@@ -207,8 +209,7 @@ async def _bring_back(tx: Transaction, former: Note, old: Note, new: NewNote, or
     if await notes.changed_since(tx, (former.id, old.id), TAKE_BACK, await began_at(tx, origin.stream_id, now)):
         raise FactRefused("back_and_forth")
     await notes.set_status(tx, former, NoteStatus.ACTIVE, at=now, cause=TAKE_BACK)
-    await _confirm(tx, replace(former, status=NoteStatus.ACTIVE, superseded_by=None), new, origin, now)
-    return former.id
+    return await _confirm(tx, replace(former, status=NoteStatus.ACTIVE, superseded_by=None), new, origin, now)
 
 
 async def _refuse_retracted(tx: Transaction, new: NewNote) -> None:
@@ -254,15 +255,42 @@ def _stance(note_id: int, origin: ClaimSource, stance: str) -> Stance:
     return Stance(note_id, origin.episode_id, stance, origin.speaker_id, origin.addressed, origin.at)
 
 
-async def _confirm(tx: Transaction, note: Note, new: NewNote, origin: ClaimSource, now: int) -> None:
-    """Write that a note was said again: its confidence grows at most once a stream, a stronger word always counts.
+async def _confirm(tx: Transaction, note: Note, new: NewNote, origin: ClaimSource, now: int) -> int:
+    """Write that a note was said again; the id of the note that stands: one in new words, if these say more.
 
-    An episode that is read again, because a line of it was cleared, confirms nothing that it said before.
+    Its confidence grows at most once a stream, a stronger word always counts. An episode that is read again, because a
+    line of it was cleared, is no second witness of what it said before.
     """
     stronger = _STRENGTH[new.source_kind] > _STRENGTH[note.source_kind]
-    # an episode is read again when a line of it was cleared: it is no second witness of what it said before
-    if not stronger and await notes.is_evidence(tx, note.id, origin.episode_id, origin.speaker_id):
-        return
+    confirmed = note
+    if stronger or not await notes.is_evidence(tx, note.id, origin.episode_id, origin.speaker_id):
+        confirmed = await _said_again(tx, note, new, origin)
+        if note.status is NoteStatus.STALE:
+            await notes.set_status(tx, note, NoteStatus.ACTIVE, at=now, cause="confirmed")
+    says_more = len(telling_stems(new.fact)) > len(telling_stems(note.fact))
+    if not says_more or not may_replace(new.source_kind, note):
+        return note.id
+    in_new_words = replace(
+        new,
+        confidence=confirmed.confidence,
+        source_kind=confirmed.source_kind,
+        first_said_at=note.first_said_at,
+        at=confirmed.last_confirmed_at,
+        expires_at=confirmed.expires_at,
+        importance=note.importance,
+        topics=new.topics or note.topics,
+        asked_with=new.asked_with or note.asked_with,
+        persona=note.persona,
+    )
+    note_id = await notes.insert(tx, in_new_words, cause=REPLACES, now=now)
+    # when the line behind the old words is cleared, the new ones go too
+    await notes.copy_evidence(tx, note.id, note_id)
+    await notes.add_evidence(tx, _stance(note_id, origin, "confirmed"))
+    await notes.set_status(tx, note, NoteStatus.SUPERSEDED, at=now, cause=REWORDED, superseded_by=note_id)
+    return note_id
+
+
+async def _said_again(tx: Transaction, note: Note, new: NewNote, origin: ClaimSource) -> Note:
     if origin.stream_id is None:
         again = origin.at - note.last_confirmed_at >= HALF_A_DAY_MS
     else:
@@ -278,8 +306,7 @@ async def _confirm(tx: Transaction, note: Note, new: NewNote, origin: ClaimSourc
         expires_at=_longer(note, new, origin.at),
     )
     await notes.set_confirmed(tx, confirmed, stream_id=origin.stream_id)
-    if note.status is NoteStatus.STALE:
-        await notes.set_status(tx, note, NoteStatus.ACTIVE, at=now, cause="confirmed")
+    return confirmed
 
 
 async def _strongest(tx: Transaction, note: Note, source: SourceKind, origin: ClaimSource) -> SourceKind:
@@ -298,7 +325,7 @@ async def _strongest(tx: Transaction, note: Note, source: SourceKind, origin: Cl
 
 def _longer(note: Note, new: NewNote, at: int) -> int | None:
     """When a confirmed note ends: its own span again from now, or what was proposed this time, if that is later."""
-    if note.expires_at is None or (new.fact and new.expires_at is None):
+    if note.expires_at is None or new.expires_at is None:
         return None
     span = note.expires_at - note.last_confirmed_at
-    return max(note.expires_at, at + span, new.expires_at or 0)
+    return max(note.expires_at, at + span, new.expires_at)

@@ -1,10 +1,8 @@
-"""What a model proposes to remember, read and screened: the rules that need nothing but the episode. Pure.
+"""What a model proposes to remember, read and checked: the rules that need nothing but the episode. Pure.
 
-Guarantees:
-- Nothing in an answer is trusted: whatever is not exactly a proposal about somebody who was there, said by somebody who
-  spoke, in a fit length and free of what is never stored, is refused with the name of the rule.
-
-What is remembered already is not known here; memory/notes/note_merge knows it.
+A model's words stand. Refused, with the name of the rule, is only what is no proposal about somebody who was there,
+said by somebody who spoke, in a fit length and free of what is never stored. What is remembered already is not known
+here; memory/notes/note_merge knows it.
 """
 
 import json
@@ -19,18 +17,17 @@ import msgspec
 from msgspec import Meta
 
 from forgetmenot.domain.memory import Importance, Lifetime, Scope, SourceKind
-from forgetmenot.memory.grounding import Evidence
 from forgetmenot.memory.text_gate import text_fault
 from forgetmenot.settings.schema import PrivacySettings
 from forgetmenot.text.clean import clean
-from forgetmenot.text.dates import without_moments
 from forgetmenot.text.mentions import MENTION, ids_in, mention
 from forgetmenot.text.sensitive import sensitive_category
 from forgetmenot.text.sensitive_words import in_uncovered_language
 from forgetmenot.text.words import stems
 
 Choice = TypeVar("Choice", bound=StrEnum)
-SHORTEST, LONGEST = 5, 200
+SHORTEST, LONGEST = 5, 240
+"""Characters of a fact. A model is asked for 200; an answer's limits have a margin of a fifth."""
 REPORTED_AT_MOST = 0.5
 CONFIDENCE = 0.75
 """Of a note whose model does not say how sure it is."""
@@ -68,17 +65,6 @@ _TELLS = re.compile(
     re.IGNORECASE,
 )
 """Somebody does or is something: "<@2> steals", "<@2>, who is ill", "<@2>'s dog was hit"; not "with <@2> at noon"."""
-_STREAMER = re.compile(r"\A(?:the )?(?:streamer|broadcaster) (?=\w+s\b)", re.IGNORECASE)
-_TALK = re.compile(
-    r"(?:(?:also|just|only|then) )?(?:(?:is|was) (?:an? |the )?(?:\w+ )?(?:viewer|participant|chatter"
-    r"|(?:person|user) who"
-    r"|member of (?:the |this )?(?:chat|channel|stream|community))"
-    r"|mention(?:s|ed)|comment(?:s|ed)|stat(?:es|ed)|discuss(?:es|ed)|express(?:es|ed)|repl(?:ies|ied)|respond(?:s|ed)"
-    r"|share[sd] (?:their|his|her) (?:love|passion|thoughts?|opinions?|feelings?|experiences?|views?|excitement)"
-    r"|react(?:s|ed)|agree[sd]|welcome[sd]|says|asks|jokes|said|asked|told|talked|typed|greeted|thanked|joked|answered|claimed|laughed|chatted)\b",
-    re.IGNORECASE,
-)
-"""What somebody did in the talk itself, or that they were there: no fact about them."""
 _LIST = re.compile(r'"notes"\s*:\s*\[\s*')
 _NEXT = re.compile(r"\s*,\s*")
 _PLACES = {"channel": Scope.CHANNEL, "bit": Scope.RUNNING_BIT}
@@ -129,26 +115,24 @@ class Proposed(msgspec.Struct, frozen=True):
 
 
 class NoteSubject(NamedTuple):
-    """Somebody in the episode. `addressed`: they spoke to the bot; `hidden`: opted out or banned; `streamer`: owner."""
+    """Somebody in the episode. `addressed`: they spoke to the bot; `hidden`: opted out or banned.
+
+    `official`: the streamer or a moderator, by their badges, who speaks for the channel.
+    """
 
     viewer_id: str
     spoke: bool
     addressed: bool
     hidden: bool
-    streamer: bool = False
+    official: bool = False
 
 
 @dataclass(frozen=True, slots=True)
 class Screen:
-    """What a proposal is held against. `to_ids` turns handles in a text into mentions; None: one was not given out.
-
-    `chat`: the evidence is the very lines, in which somebody can be found who said it.
-    """
+    """What a proposal is held against. `to_ids` turns handles in a text into mentions; None: one was not given out."""
 
     people: Mapping[str, NoteSubject]
     to_ids: Callable[[str], str | None]
-    evidence: Evidence
-    chat: bool
     min_confidence: float
     privacy: PrivacySettings
 
@@ -209,16 +193,12 @@ def screened(raw: object, screen: Screen) -> ProposedChange:
         proposed = msgspec.convert(raw, Proposed)
     except msgspec.ValidationError as error:
         raise FactRefused("malformed") from error
+    if proposed.confidence < screen.min_confidence:
+        raise FactRefused("confidence")
     scope, subject = _subject(proposed, screen)
+    speaker = _speaker(proposed, screen, subject)
     fact = _fact(proposed, screen, subject)
-    # the last check, because it is the only one that compares the fact with every line
-    speaker = _speaker(proposed, screen, fact, scope, subject)
-    if subject is not None:
-        gossips = tells_of_another(fact, subject.viewer_id)
-    else:
-        gossips = _names_others(fact, scope, speaker, screen)
-    source = SourceKind.OBSERVED if subject is None else SourceKind.SELF_CLAIM
-    source = SourceKind.REPORTED if gossips or (subject is not None and subject != speaker) else source
+    source = _source(fact, subject, speaker)
     confidence = min(proposed.confidence, REPORTED_AT_MOST) if source is SourceKind.REPORTED else proposed.confidence
     return ProposedChange(
         repeats=proposed.repeats,
@@ -248,38 +228,17 @@ def _subject(proposed: Proposed, screen: Screen) -> tuple[Scope, NoteSubject | N
     return Scope.VIEWER, person
 
 
-def _speaker(
-    proposed: Proposed, screen: Screen, fact: str, scope: Scope, subject: NoteSubject | None
-) -> NoteSubject | None:
-    """Who said it, by the evidence: who is named, else who is found; None: everybody saw it. Raises FactRefused."""
-    named = screen.people.get((proposed.said_by or "").strip())
-    if named is not None and (not named.spoke or named.hidden):
-        fault: str | None = "speaker_silent"
-    elif scope is Scope.CHANNEL:
-        fault = screen.evidence.channel_fault(fact)
-    elif subject is not None and named is None:
-        fault = "no_speaker"
-    else:
-        fault = screen.evidence.note_fault(fact, named.viewer_id if named is not None and subject is not None else None)
-    if fault is None:
-        return named
-    found = screen.evidence.speaker_of(fact, subject.viewer_id) if subject is not None and screen.chat else None
-    for person in screen.people.values():
-        if person.viewer_id == found and not person.hidden:
-            return person
-    raise FactRefused(fault if fault in {"no_speaker", "speaker_silent"} else f"unsupported:{fault}")
-
-
-def _names_others(fact: str, scope: Scope, speaker: NoteSubject | None, screen: Screen) -> bool:
-    """Whether a fact about the channel is about somebody else than who said it: hearsay through the back door.
-
-    A running bit may be about anybody, a channel fact about the streamer; else it is that person's. Raises FactRefused.
-    """
-    streamers = {person.viewer_id for person in screen.people.values() if person.streamer}
-    others = set(ids_in(fact)) - {speaker.viewer_id if speaker is not None else ""}
-    if scope is Scope.CHANNEL and others - streamers:
-        raise FactRefused("about_a_person")
-    return bool(others)
+def _speaker(proposed: Proposed, screen: Screen, subject: NoteSubject | None) -> NoteSubject | None:
+    """Who said it: who is named, else its subject; of the channel None, where nobody is named. Raises FactRefused."""
+    said_by = (proposed.said_by or "").strip()
+    speaker = screen.people.get(said_by) if said_by else subject
+    if speaker is None and subject is not None:
+        raise FactRefused("no_speaker")
+    if speaker is not None and speaker.hidden:
+        raise FactRefused("hidden_person")
+    if speaker is not None and not speaker.spoke:
+        raise FactRefused("speaker_silent" if said_by else "no_speaker")
+    return speaker
 
 
 def tells_of_another(fact: str, viewer_id: str) -> bool:
@@ -287,20 +246,21 @@ def tells_of_another(fact: str, viewer_id: str) -> bool:
     return any((found[1] or found[2]) != viewer_id for found in _TELLS.finditer(fact))
 
 
+def _source(fact: str, subject: NoteSubject | None, speaker: NoteSubject | None) -> SourceKind:
+    if subject is not None:
+        return SourceKind.SELF_CLAIM if speaker == subject else SourceKind.REPORTED
+    others = set(ids_in(fact)) - {speaker.viewer_id if speaker is not None else ""}
+    # else what is said of somebody would be less than hearsay only by calling it a fact about the channel
+    of_others = others and not (speaker is not None and speaker.official)
+    return SourceKind.REPORTED if of_others else SourceKind.OBSERVED
+
+
 def _fact(proposed: Proposed, screen: Screen, subject: NoteSubject | None) -> str:
-    if proposed.confidence < screen.min_confidence:
-        raise FactRefused("confidence")
     named = screen.to_ids(clean(proposed.fact).removesuffix("."))
     if named is None:
         raise FactRefused("unknown_handle")
     if subject is not None:
-        named = named.removeprefix(mention(subject.viewer_id)).lstrip(" ,:")
-        named = _STREAMER.sub("", named) if subject.streamer else named
-        if _TALK.match(named):
-            raise FactRefused("talk")
-    lasts = LASTS[_named(Lifetime, proposed.lifetime, Lifetime.WEEK)]
-    if lasts is None or lasts > LASTS_A_WEEK:
-        named = without_moments(named)  # it will be read on days when "last week" is another one
+        named = re.sub(rf"\A{re.escape(mention(subject.viewer_id))}[\s,:]+", "", named)
     if in_uncovered_language(named):
         raise FactRefused("sensitive:language")
     return checked_fact(named, screen.privacy)

@@ -22,6 +22,7 @@ _CAUSES = {
     note_merge.REPLACES: "written_instead",
     "import": "imported",
     "conflict": "conflict",
+    note_merge.REWORDED: "said_with_more",
     note_merge.TAKE_BACK: "said_after_all",
     edits.UNDONE: "change_undone",
     REDACTED: "cleared",

@@ -35,7 +35,7 @@ async def test_an_edit_supersedes_all_that_contradicts_it_and_is_undone_at_once(
     assert {note.id for note in live} == {first.id, wrong.id}
 
 
-@pytest.mark.parametrize("fact", ["abc", "x" * 201, "lives at evil.zip", "is afraid of zebras"])
+@pytest.mark.parametrize("fact", ["abc", "x" * 241, "lives at evil.zip", "is afraid of zebras"])
 async def test_what_is_never_stored_is_refused_and_leaves_nothing(world: World, fact: str) -> None:
     with pytest.raises(FactRefused):
         await remember(world.db, "1", fact, by="1", at=1, privacy=PrivacySettings(never_store=("zebras",)))

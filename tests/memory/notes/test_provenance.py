@@ -104,8 +104,8 @@ async def test_of_many_replies_the_last_are_named(world: World, learn: Learn, ch
 
 async def test_what_was_refused_since_the_start_is_told_by_rule(world: World, learn: Learn, change: Change) -> None:
     await run_stats.begin_run(world.db, "test", world.clock.now())
-    await learn(change(fact="asked about drums"), change(fact="sells skins at evil.zip"), change(fact="told a tale"))
+    await learn(change(fact="abc"), change(who="P9"), change(fact="xyz"))
     assert await refusals(world.db) == [
-        Refusal("note_refused", "talk", 2),
-        Refusal("note_refused", "link", 1),
+        Refusal("note_refused", "length", 2),
+        Refusal("note_refused", "not_there", 1),
     ]
