@@ -2,9 +2,10 @@
 
 - An episode, its people and the mark on its events are one transaction, refused if one of the events was cleared
   while the model was thinking; then the window is read again.
-- Whatever a model does wrong (no answer, an empty one, a block, another shape) leaves the events unread. A window
-  without a usable summary is halved and tried again, later each time (`events.tries`, `events.retry_at`), so that a
-  line that no model reads ends up alone.
+- Whatever a model does wrong (no answer, an empty one, a block, another shape) leaves the events unread, and the pass
+  goes on with the next window. A window that got no answer comes first in the next pass; one without a usable summary
+  is halved and tried again, later each time (`events.tries`, `events.retry_at`), so that a line that no model reads
+  ends up alone.
 - Only the age limit has chat counted instead of summarised.
 - An episode that rests on a line cleared since is summarised again.
 """
@@ -33,8 +34,8 @@ READ_AT_ONCE = 2_000
 CLOSING_S = 3.0
 WINDOW_WAITS = 10 * MINUTE
 """Fewer lines than the most wait this long for more: fewer, fuller summaries cost fewer model calls."""
-REFUSALS_IN_A_ROW = 3
-"""After so many windows without a usable summary, and none with one between, the model is taken to be at fault."""
+FAILURES_IN_A_ROW = 3
+"""After so many windows without a summary, and none with one between, the model is taken to be at fault."""
 REREADS = 3
 """How often a window is read again in one pass because its lines were cleared meanwhile."""
 
@@ -43,7 +44,8 @@ REREADS = 3
 class PassReport:
     """Result of a pass. `trouble`: a sentence about the model's failure; `unread`: events that wait.
 
-    `refused`: windows without a usable summary, `in_a_row`: those since the last one with one.
+    `failed`: windows without a summary, `in_a_row`: those since the last one with one, `failure`: why the last has
+    none; `unanswered`: the events of those that are left to the next pass.
     """
 
     episodes: list[int] = field(default_factory=list)
@@ -53,10 +55,16 @@ class PassReport:
     removed: int = 0
     recaps: int = 0
     unread: int = 0
-    refused: int = 0
+    failed: int = 0
     in_a_row: int = 0
-    refusal: str = ""
+    failure: str = ""
+    unanswered: set[int] = field(default_factory=set)
     trouble: str = ""
+
+    @property
+    def works(self) -> bool:
+        """Whether the model has summarised a window."""
+        return len(self.episodes) > self.counted
 
     @property
     def changed(self) -> bool:
@@ -83,7 +91,7 @@ class Compactor:
         self._summariser = Summarizer(db=db, model=model, settings=settings)
         self._recaps = RecapWriter(db=db, model=model, settings=settings, clock=clock)
         self._one_at_a_time = asyncio.Lock()
-        self._suspicious = False  # the last pass got refusals only: one window is tried, the others stay whole
+        self._suspicious = False  # in the last pass every window failed: one is tried, the others stay whole
 
     async def run_pass(self, *, closing: bool = False, everything: bool = False) -> PassReport:
         """Summarise what is due. `closing`: everything, if the model answers in time; `everything`: without that limit.
@@ -122,23 +130,23 @@ class Compactor:
         await self._cover_aged(report)
         await self._redo(report)
         await self._drain(report, everything=everything)
-        works = len(report.episodes) > report.counted
-        if not works:
-            report.trouble = report.trouble or report.refusal
+        if not report.works:
+            report.trouble = report.trouble or report.failure
         # a pass in which nothing was due keeps the suspicion: silence is no sign that the model is well
-        self._suspicious = not works and (bool(report.refused) or self._suspicious)
+        self._suspicious = not report.works and (bool(report.failed) or self._suspicious)
         report.recaps += await self._recaps.write_due(ask=not report.trouble)
 
     async def _drain(self, report: PassReport, *, everything: bool) -> None:
         while not report.trouble:
             lines = await events.unread(self._db, READ_AT_ONCE, due_at=self._clock.now())
-            due = windows(lines, await self._cut(everything=everything, truncated=len(lines) == READ_AT_ONCE))
-            before = len(report.episodes), report.refused
+            cut = await self._cut(everything=everything, truncated=len(lines) == READ_AT_ONCE)
+            due = windows([line for line in lines if line.seq not in report.unanswered], cut)
+            before = len(report.episodes), report.failed
             for window in due:
                 await self._cover(window, report)
                 if report.trouble:
                     return
-            if (len(report.episodes), report.refused) == before:
+            if (len(report.episodes), report.failed) == before:
                 return
 
     async def _cut(self, *, everything: bool, truncated: bool) -> Cut:
@@ -162,24 +170,27 @@ class Compactor:
         except ModelBlocked as error:
             await self._postpone(window, str(error), report)
         except ModelError as error:
-            report.trouble = str(error)
+            report.unanswered |= {line.seq for line in window}
+            self._count_failure(str(error), report)
         except ODD_INPUT as error:
             log.exception("a window could not be read")
             await self._postpone(window, f"{type(error).__name__} while a summary was made.", report)
 
     async def _postpone(self, window: Window, why: str, report: PassReport) -> None:
         """No usable summary: halve the window. At once while the model works for others, else after a while."""
-        works = len(report.episodes) > report.counted
-        report.refused += 1
-        report.in_a_row += 1
-        report.refusal = joined(why, reason("chat_kept"))
-        if report.in_a_row >= REFUSALS_IN_A_ROW or (self._suspicious and not works):
-            report.trouble = report.refusal
+        self._count_failure(joined(why, reason("chat_kept")), report)
         tries = max(line.tries for line in window) + 1
-        retry_at = self._clock.now() + (0 if works and len(window) > 1 else waiting_time(tries))
+        retry_at = self._clock.now() + (0 if report.works and len(window) > 1 else waiting_time(tries))
         async with self._db.write() as tx:
             await events.postpone(tx, halves(window), tries=tries, retry_at=retry_at)
         log.debug("a window waits for another try", events=len(window), tries=tries)
+
+    def _count_failure(self, why: str, report: PassReport) -> None:
+        report.failed += 1
+        report.in_a_row += 1
+        report.failure = why
+        if report.in_a_row >= FAILURES_IN_A_ROW or (self._suspicious and not report.works):
+            report.trouble = why
 
     async def _write(self, window: Window, read: Callable[[Window], Awaitable[NewEpisode]], report: PassReport) -> None:
         for _ in range(REREADS):
@@ -231,7 +242,7 @@ class Compactor:
                 async with self._db.write() as tx:
                     await episode_redaction.postpone(tx, episode.id, tries=tries, retry_at=now + waiting_time(tries))
             except ModelError as error:
-                report.trouble = str(error)
+                self._count_failure(str(error), report)
 
     async def _redo_one(
         self, episode: Dirty, read: Callable[[Window], Awaitable[NewEpisode]], report: PassReport

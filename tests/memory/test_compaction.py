@@ -270,6 +270,24 @@ async def test_an_answer_without_a_summary_costs_no_chat(channel: Channel, reply
     assert [row[0] for row in await channel.db.rows("SELECT DISTINCT kind FROM episodes")] == ["chat"]
 
 
+async def test_a_window_that_the_model_fails_at_holds_up_no_other(channel: Channel) -> None:
+    """The others are read in the same pass; the next one begins with it."""
+    channel.say("alice", "poison")
+    await channel.chat(99)
+    await channel.clock.advance(HOUR)
+    await channel.chat(100)
+    channel.model.reply = lambda request: (
+        ModelUnavailable("The model took too long.") if "poison" in request.prompt else answer("P1 said something.")
+    )
+    report = await channel.compactor.run_pass(everything=True)
+    assert (bool(report.episodes), report.unread, report.trouble) == (True, 100, "")
+    channel.model.reply = lambda _: answer("P1 said something.")
+    await channel.chat(100)
+    asked = len(channel.model.asked)
+    assert (await channel.compactor.run_pass(everything=True)).unread == 0
+    assert "poison" in channel.model.asked[asked].prompt
+
+
 async def test_a_line_that_no_model_reads_ends_up_alone_and_is_counted_when_it_must_go(channel: Channel) -> None:
     await channel.chat(60)
     for _ in range(2):
