@@ -158,8 +158,7 @@ CREATE TABLE semantic_notes (
     expires_at        INTEGER,                       -- NULL: permanent
     superseded_by     INTEGER REFERENCES semantic_notes (id),
     pinned            INTEGER NOT NULL DEFAULT 0,
-    persona           TEXT    NOT NULL DEFAULT '',   -- whose note it is; '': of every persona
-    external_id       INTEGER                        -- its number where it was imported from, if that was taken here
+    persona           TEXT    NOT NULL DEFAULT ''    -- whose note it is; '': of every persona
 ) STRICT;
 CREATE INDEX notes_by_subject ON semantic_notes (subject_id, status) WHERE subject_id IS NOT NULL;
 CREATE INDEX notes_by_scope   ON semantic_notes (scope, status) WHERE subject_id IS NULL;

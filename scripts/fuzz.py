@@ -37,7 +37,7 @@ from forgetmenot.domain.model import ModelAnswer, TokenUsage
 from forgetmenot.errors import ODD_INPUT, SettingsError, TwitchError
 from forgetmenot.llm.json_text import json_object, unwrapped, without_loop, without_thought
 from forgetmenot.logs import set_up
-from forgetmenot.memory import transfer_format
+from forgetmenot.memory import transfer
 from forgetmenot.memory.episodes import prompts, summary_rules
 from forgetmenot.memory.facts import corrections
 from forgetmenot.memory.handles import Handles
@@ -189,7 +189,7 @@ READERS: dict[str, Reader] = {
         share=0.1,
     ),
     "imports": Reader(
-        lambda text: transfer_format._readable([(1, text)], SCREEN_NOW, privacy=PrivacySettings()),  # noqa: SLF001  # as a batch
+        lambda text: transfer._readable([(1, text)], SCREEN_NOW, PrivacySettings()),  # noqa: SLF001  # as a batch
         (
             '{"scope": "viewer", "viewer": "alice", "fact": "plays drums", "observed_at": "2026-07-24T12:00:00Z"}',
             '{"scope": "channel", "fact": "races", "topics": ["a"], "expires_at": "2027-01-01", "id": 7}',

@@ -252,7 +252,6 @@ async def done(db: "Database", name: str, params: "Mapping[str, object]") -> "Op
 
 async def known_viewer(source: "Source", login_or_id: str) -> str:
     """The id of a known viewer. Raises InputError."""
-    from forgetmenot.errors import InputError
     from forgetmenot.store import viewers
 
     viewer_id = await viewers.find(source, login_or_id)
@@ -263,13 +262,14 @@ async def known_viewer(source: "Source", login_or_id: str) -> str:
 
 @contextmanager
 def text_lines(name: str) -> Iterator[Iterator[str]]:
-    """The lines of a file, or of standard input for `-`. Raises InputError."""
-    from forgetmenot.errors import InputError
+    """The lines of a regular file, or of standard input for `-`. Raises InputError."""
     from forgetmenot.files import open_text
 
     if name == "-":
         yield _lines(sys.stdin, "Standard input")
         return
+    if Path(name).exists() and not Path(name).is_file():  # a pipe with a name would be waited for without end
+        raise InputError(f"{name} is no file. Use - to read what is piped in.")
     try:
         # A byte that is no text becomes `\\xff`, which is no JSON: its line is refused, and the others are not.
         file = open_text(Path(name), errors="backslashreplace")

@@ -4,9 +4,8 @@ A correction deletes nothing: each change is in the note's history and can be un
 """
 
 import argparse
-import asyncio
-from collections.abc import AsyncIterator, Iterable
-from contextlib import AbstractContextManager, asynccontextmanager, nullcontext
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -211,19 +210,14 @@ def _note_json(note: "Note", names: "Mapping[str, str]", logins: "Mapping[str, s
 
 
 IMPORT_KEYS = """FILE holds JSON lines (- reads standard input): {"id"?, "scope"?, "viewer", "fact", "confidence"?,
-"observed_at"?, "topics"?, "persona"?, "episode"?: {"key", "summary"}}. viewer is a login or a Twitch id (none for
-scope channel and running_bit); a login nobody has seen yet is joined to its id when it first speaks. observed_at is ISO
-8601, UTC without a zone. An id that another note has gets a new one; the old is kept as its external id.
-Lines with the same episode key share that episode as evidence.
-Also taken over as `export` prints them: "login" (of a new id, if nobody has it here), "status", "source_kind" (else
-import), "importance", "asked_with", "expires_at" (else permanent), "superseded_by", "pinned". Refused are facts that
-were forgotten here, and people who were erased or opted out.
-A line {"stream", "ended_at", "twitch_id", "title", "category", "visits": [[viewer, login, first, last, lines]]} is a
-past stream with who came to it; times in ms.
---from reads the notes of the original bot's database (schema 1 to 4) instead; what its tables lack is named,
-and each row with a text that is not UTF-8, which is left out (exit code 1).
-JSON: {"imported", "merged", "episodes", "viewers", "streams", "refused": [{"line", "reason"}]}."""
-EXPORT_KEYS = """One JSON object per line, as import takes it: {"id", "scope", "viewer" (its id), "login", "fact",
+"observed_at"?, "topics"?, "asked_with"?, "importance"?, "source_kind"?, "expires_at"?, "pinned"?, "persona"?, "login"?,
+"episode"?: {"key", "summary"}}. viewer is a login or a Twitch id (none for scope channel and running_bit); a login
+nobody has seen yet is joined to its id when it first speaks. Times are ISO 8601, UTC without a zone. A note whose id is
+taken gets a new one. Lines with the same episode key share that episode as evidence. Refused are facts that were
+forgotten here, people who were erased or opted out, and what is here already. To move a whole memory to another
+computer, use `memory backup`.
+JSON: {"imported", "episodes", "viewers", "refused": [{"line", "reason"}]}."""
+EXPORT_KEYS = """One JSON object per line: {"id", "scope", "viewer" (its id), "login", "fact",
 "confidence", "observed_at", "topics", "status", "source_kind", "importance", "asked_with", "expires_at" (null:
 permanent), "superseded_by", "pinned", "persona" (if it is one's own), "episode": {"key", "summary"}}. People in texts
 stand as <@id>. Then a line for each stream to which somebody came. Only active notes unless --status says otherwise; no
@@ -245,9 +239,6 @@ def add_files(actions: common.Commands) -> None:
     """Name the actions that read or write files, and their options."""
     importing = common.add_command(actions, "import", _import, keys=IMPORT_KEYS, config=True)
     importing.add_argument("file", metavar="FILE", nargs="?", default="-", help="the notes (default: standard input)")
-    importing.add_argument("--from", dest="original", type=Path, metavar="FILE.db", help="the original bot's database")
-    importing.add_argument("--merge", action="store_true", help="confirm or replace existing notes")
-    importing.add_argument("--dry-run", action="store_true", help="only say what would come in")
     importing.add_argument("--unfiltered", action="store_true", help="skip the filter for sensitive facts")
     add_filters(common.add_command(actions, "export", common.on_memory(_export), keys=EXPORT_KEYS))
     backup = common.add_command(actions, "backup", _backup, keys=BACKUP_KEYS)
@@ -274,49 +265,26 @@ def status_of(arguments: argparse.Namespace) -> str | None:
     return None if status == "all" else status
 
 
-async def _import(arguments: argparse.Namespace) -> int:
+async def _import(arguments: argparse.Namespace) -> None:
     """Import notes from JSON lines."""
     from forgetmenot.memory.transfer import import_notes
-    from forgetmenot.store.original_bot import read_original
 
-    source: AbstractContextManager[Iterable[str]] = common.text_lines(arguments.file)
-    unreadable: tuple[str, ...] = ()
-    if arguments.original is not None:
-        original = await asyncio.to_thread(read_original, arguments.original)
-        missing = f" Not there: {', '.join(original.missing)}." if original.missing else ""
-        common.say(f"{arguments.original}: schema {original.version}, {len(original.lines)} notes.{missing}")
-        source = nullcontext(original.lines)
-        unreadable = original.unreadable
-        for row in unreadable:
-            common.say(f"{row} is left out: a text of it is not UTF-8.")
-    with source as lines:
+    privacy = None if arguments.unfiltered else common.chosen_settings(arguments.config).privacy
+    with common.text_lines(arguments.file) as lines:
         async with _import_into(common.database_path(arguments)) as db:
-            result = await import_notes(
-                db,
-                lines,
-                now=common.time_of("now", None),
-                merge=arguments.merge,
-                privacy=None if arguments.unfiltered else common.chosen_settings(arguments.config).privacy,
-                dry_run=arguments.dry_run,
-            )
+            result = await import_notes(db, lines, now=common.time_of("now", None), privacy=privacy)
     if arguments.json:
-        counts = common.picked(result, "imported merged episodes viewers streams")
+        counts = common.picked(result, "imported episodes viewers")
         common.emit({**counts, "refused": [refused._asdict() for refused in result.refused]})
     else:
         for refused in result.refused[:REFUSED_SHOWN]:
             common.say(f"line {refused.line}: {refused.reason}")
         if (more := len(result.refused) - REFUSED_SHOWN) > 0:
             common.say(f"… and {more} more; --json prints all.")
-        if arguments.dry_run:
-            common.say("Nothing was changed. This is what would come in:")
-        common.say(
-            f"{result.imported} notes imported, {result.merged} merged, {result.streams} streams,"
-            f" {result.viewers} new viewers, {len(result.refused)} lines refused."
-        )
-    if result.refused and not result.imported + result.merged + result.streams:
-        file = arguments.original or arguments.file
-        raise InputError(f"None of the {len(result.refused)} lines of {file} could be used. Nothing changed.")
-    return int(bool(unreadable))
+        people, lines_refused = result.viewers, len(result.refused)
+        common.say(f"{result.imported} notes imported, {people} new viewers, {lines_refused} lines refused.")
+    if result.refused and not result.imported:
+        raise InputError(f"None of the {len(result.refused)} lines of {arguments.file} could be used. Nothing changed.")
 
 
 @asynccontextmanager

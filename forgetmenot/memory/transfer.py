@@ -1,403 +1,374 @@
-"""Imports and exports notes and streams as JSON lines (memory/transfer_format).
+"""Imports and exports notes as JSON lines. A whole memory moves to another computer as a backup.
 
-- A line that would bring back something erased is refused.
+- A bad line is refused with its number and the reason; the others are taken.
+- What would bring back somebody erased, or a fact that was to be forgotten, is refused; so is what is here already.
 - Imported notes have an episode as evidence, and are permanent unless the line says otherwise.
-- Lines are written in slices of a fraction of a second, and between two of them others may write.
-- The same line is imported once; it is recognised by its id and fact, or its evidence and fact; a stream by its start.
-- A line whose id is another note's gets a new id and keeps its own as `external_id`.
-- Nothing is merged or limited without `merge`.
+- Lines are written a few at a time: whoever waits to write waits for 50 ms and not for the file.
 """
 
 import asyncio
-import contextlib
-from collections.abc import AsyncIterator, Awaitable, Callable, Collection, Iterable, Mapping, Sequence
+import re
+from collections.abc import AsyncIterator, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from itertools import count
-from typing import TypeVar
+from itertools import count, islice
+from typing import Annotated, NamedTuple
 
 import msgspec
+from msgspec import Meta
 
-from forgetmenot.domain.memory import EpisodeKind, NoteStatus
-from forgetmenot.memory.notes import note_merge
-from forgetmenot.memory.notes.note_merge import ClaimSource
-from forgetmenot.memory.notes.proposals import FactRefused
-from forgetmenot.memory.transfer_format import EpisodeLine, ReadLine, RefusedLine, StreamLine, batches, line_of
+from forgetmenot.clock import iso, parse_iso
+from forgetmenot.domain.memory import EpisodeKind, Importance, Note, NoteStatus, Scope, SourceKind
+from forgetmenot.errors import ODD_INPUT
+from forgetmenot.memory.notes.proposals import FactRefused, checked_fact, never_stored
 from forgetmenot.settings.schema import PrivacySettings
 from forgetmenot.store import episodes, forgotten_facts, notes, opt_outs, privacy_log, streams, viewers
 from forgetmenot.store.database import Database, Transaction
 from forgetmenot.store.episodes import OwnEpisode
 from forgetmenot.store.notes import NewNote, Stance
 from forgetmenot.text.clean import clean
-from forgetmenot.text.mentions import PROVISIONAL, SOMEBODY, ids_in, mention, provisional
+from forgetmenot.text.mentions import MENTION, PROVISIONAL, SOMEBODY, ids_in, is_login, login_of, mention, provisional
 from forgetmenot.text.removal import traces, without_person
+from forgetmenot.text.sentences import joined, sentences_of
 
-T = TypeVar("T")
-
-PRIVACY = PrivacySettings()
-
-# What an import must not bring back: viewers who were erased or opted out, and facts that were forgotten. Such a line
-# is refused with a reason; other lines lose their mentions of erased viewers. They are known by keyed hashes, so a
-# machine without the old one's key and list knows of none of its erasures.
+LINES_PER_BATCH = 1_000
+WRITE_S = 0.025
+"""How long a transaction should hold the file; the number of rows follows from what the last ones took."""
+MOST_ROWS = 256
+HIGHEST_ID = 2**40
+"""Numbers are given once: an id near the end of what SQLite can count would leave none for later notes."""
 OPTED_OUT = "this person opted out: nothing about them is stored"
 ERASED = "this person was erased"
 FORGOTTEN = "this was to be forgotten"
-KNOWN = "this line was imported before"
-ROWS_AT_ONCE = 64
-SLICE_S = 0.025
-"""How long a slice of rows that are merged should hold the database."""
+KNOWN = "this note is here already"
+NO_NOTE = "this is no active note. A whole memory moves with `memory backup`"
+PRIVACY = PrivacySettings()
+Text = Annotated[str, Meta(min_length=1, max_length=4000)]
+Words = Annotated[tuple[Annotated[str, Meta(max_length=200)], ...], Meta(max_length=100)]
 
 
-@dataclass(frozen=True, slots=True)
-class ImportGate:
-    """What holds for one batch of lines. `erased`: the time of each erasure, by hash."""
+class EpisodeLine(msgspec.Struct, frozen=True):
+    """The evidence that a line brings along."""
 
-    tx: Transaction
-    opted_out: Collection[str]
-    forgotten: Collection[str]
-    erased: Mapping[str, int]
+    key: Text
+    summary: Annotated[str, Meta(max_length=20_000)] = ""
 
-    @classmethod
-    async def of(cls, tx: Transaction, erased: Mapping[str, int]) -> "ImportGate":
-        """Read what holds now. `erased`: the time (ms) of each erasure, by hash."""
-        return cls(tx, await opt_outs.opted_out(tx), await forgotten_facts.subjects(tx), erased)
 
-    def refuses(self, viewer_id: str, *, at: int, known: bool) -> str | None:
-        """Why nothing of that time is taken about somebody, or None. `known`: there is such a person."""
-        if viewer_id in self.opted_out:
-            return OPTED_OUT
-        digest = self.tx.key.digest("viewer", viewer_id) if self.erased else ""
-        return ERASED if digest in self.erased and (not known or at <= self.erased[digest]) else None
+class NoteLine(msgspec.Struct, frozen=True):
+    """One line of an import. What an export says beside these keys is passed over."""
 
-    def without_erased(self, text: str, *, cut: bool) -> str:
-        """The text without people who were erased. `cut`: sentences about them go, else only their mention does."""
-        for one in ids_in(text) if self.erased else ():
-            if self.tx.key.digest("viewer", one) in self.erased:
-                text = without_person(text, one) if cut else text.replace(mention(one), SOMEBODY)
-        return text
+    fact: Text
+    scope: Scope = Scope.VIEWER
+    viewer: str | None = None
+    login: object = None
+    confidence: Annotated[float, Meta(ge=0, le=1)] = 0.9
+    observed_at: str | None = None
+    topics: Words = ()
+    persona: Annotated[str, Meta(max_length=60)] = ""
+    id: Annotated[int, Meta(ge=1, le=HIGHEST_ID)] | None = None
+    episode: EpisodeLine | None = None
+    status: NoteStatus = NoteStatus.ACTIVE
+    source_kind: SourceKind = SourceKind.IMPORT
+    importance: Importance = Importance.MEDIUM
+    asked_with: Words = ()
+    expires_at: str | None = None
+    pinned: bool = False
+
+
+class RefusedLine(NamedTuple):
+    """A line that did not go in."""
+
+    line: int
+    reason: str
+
+
+class ReadLine(NamedTuple):
+    """A line that can be used, its texts clean.
+
+    `who`: the subject as an id or a login in lower case; `login`: that of the id, if it is told; `summary`: of the
+    episode of this key, if it brings one.
+    """
+
+    number: int
+    line: NoteLine
+    fact: str
+    at: int
+    expires_at: int | None
+    who: str | None
+    login: str | None
+    key: str | None
+    summary: str
 
 
 @dataclass(slots=True)
 class ImportReport:
-    """What an import did; `merged`: confirmed or superseded something known (only with `merge`)."""
+    """What an import did."""
 
     imported: int = 0
-    merged: int = 0
     episodes: int = 0
     viewers: int = 0
-    streams: int = 0
     refused: list[RefusedLine] = field(default_factory=list)
+
+
+async def import_notes(
+    db: Database, lines: Iterable[str], *, now: int, privacy: PrivacySettings | None = PRIVACY
+) -> ImportReport:
+    """Take in JSON lines. `privacy`: what is never stored is refused; None: it is taken."""
+    erased = await asyncio.to_thread(privacy_log.erased, privacy_log.path_of(db.key))
+    work, clock = _Import(now, erased), asyncio.get_running_loop().time
+    rest, most = enumerate(lines, start=1), 32
+    while batch := list(islice(rest, LINES_PER_BATCH)):
+        read, refused = await asyncio.to_thread(_readable, batch, now, privacy)
+        work.report.refused += refused
+        while read:
+            async with db.write() as tx:
+                began = clock()
+                await work.write(tx, read[:most])
+                took = clock() - began
+            read = read[most:]
+            most = max(1, min(MOST_ROWS, int(most * WRITE_S / max(took, 0.001))))
+            await asyncio.sleep(took / 2)  # for whoever waits, also in another process
+    if work.report.episodes:
+        await db.merge_search_index()
+    work.report.refused.sort()
+    return work.report
+
+
+# Lines are read and screened in a thread, before anything is written.
+
+
+def _readable(
+    batch: list[tuple[int, str]], now: int, privacy: PrivacySettings | None
+) -> tuple[list[ReadLine], list[RefusedLine]]:
+    found: list[ReadLine] = []
+    refused: list[RefusedLine] = []
+    decoder = msgspec.json.Decoder(NoteLine)
+    for number, text in batch:
+        try:
+            if re.match(r'\s*\{\s*"stream"', text):
+                refused.append(RefusedLine(number, NO_NOTE))
+            elif text.strip():
+                found.append(_read(number, decoder.decode(text), now, privacy))
+        except msgspec.MsgspecError as error:
+            refused.append(RefusedLine(number, str(error)))
+        except FactRefused as refusal:
+            refused.append(RefusedLine(number, refusal.rule))
+        except ODD_INPUT:
+            refused.append(RefusedLine(number, "nested too deeply, or no text"))
+    return found, refused
+
+
+def _read(number: int, line: NoteLine, now: int, privacy: PrivacySettings | None) -> ReadLine:
+    """A line as it is kept. Raises FactRefused."""
+    fact = _people_only(line.fact)
+    if not fact:
+        raise FactRefused("the fact is empty")
+    if line.status is not NoteStatus.ACTIVE:
+        raise FactRefused(NO_NOTE)
+    if (line.viewer is None) == (line.scope is Scope.VIEWER):
+        raise FactRefused("scope viewer needs a viewer; channel and running_bit have none")
+    who = line.viewer and line.viewer.strip().removeprefix("@").casefold().removeprefix(PROVISIONAL)
+    if who is not None and not re.fullmatch(r"[a-z0-9_.-]{1,50}", who):
+        raise FactRefused("viewer is neither a login nor a Twitch ID")
+    if privacy is not None:
+        try:
+            checked_fact(fact, privacy, links=True)
+        except FactRefused as refusal:
+            if not refusal.rule.startswith("length"):  # imports are taken as long as they are
+                raise
+
+    def fitting(texts: Iterable[str]) -> tuple[str, ...]:
+        return tuple(text for text in texts if privacy is None or never_stored(text, privacy) is None)
+
+    line = msgspec.structs.replace(
+        line,
+        topics=tuple(filter(None, (clean(word).casefold() for word in fitting(line.topics)))),
+        asked_with=tuple(filter(None, (clean(word).casefold() for word in fitting(line.asked_with)))),
+    )
+    login = login_of(line.login.strip()) if isinstance(line.login, str) else ""  # an odd one holds up no note
+    known_as = login if is_login(login) and not login.isdecimal() else None
+    at, ends = _time("observed_at", line.observed_at), _time("expires_at", line.expires_at)
+    key = line.episode.key if line.episode is not None else None
+    summary = _people_only(line.episode.summary) if line.episode is not None else ""
+    summary = joined(fitting(sentences_of(summary)))
+    return ReadLine(number, line, fact, now if at is None else at, ends, who, known_as, key, summary)
+
+
+def _people_only(text: str) -> str:
+    """The text, clean, with "somebody" for a mention that is nobody's id."""
+
+    def checked(found: re.Match[str]) -> str:
+        return found[0] if found[1].isdigit() or found[1].startswith(PROVISIONAL) else SOMEBODY
+
+    return MENTION.sub(checked, clean(text))
+
+
+def _time(key: str, value: str | None) -> int | None:
+    try:
+        return None if value is None else parse_iso(value)
+    except (ValueError, OverflowError) as error:
+        raise FactRefused(f"{key} is no ISO 8601 time") from error
+
+
+# Writing.
 
 
 @dataclass(slots=True)
 class _Import:
-    """What stays the same from batch to batch."""
+    """One import. `erased`: the time (ms) of each erasure, by the person's hash; `facts`: what is known by subject."""
 
     now: int
-    merge: bool
-    dry_run: bool
+    erased: Mapping[str, int]
     report: ImportReport = field(default_factory=ImportReport)
-    erased: Mapping[str, int] = field(default_factory=dict)
-    successors: dict[int, int] = field(default_factory=dict)
-    numbers: dict[int, int] = field(default_factory=dict)  # of the lines that are in: here by their own
-    keys: dict[str, int] = field(default_factory=dict)
-    viewers: dict[str, str] = field(default_factory=dict)
-    new_viewers: set[str] = field(default_factory=set)
-    new_keys: set[str] = field(default_factory=set)
-    facts: dict[str, set[tuple[str | None, str]]] = field(default_factory=dict)
-    """What was imported, as subjects and facts, by the key of the evidence."""
+    facts: dict[str | None, set[tuple[str, str]]] = field(default_factory=dict)
 
+    async def write(self, tx: Transaction, batch: Sequence[ReadLine]) -> None:
+        """Take in some lines, in one transaction."""
+        ids = await viewers.find_many(tx, sorted({read.who for read in batch if read.who is not None}))
+        opted_out, forgotten = await opt_outs.opted_out(tx), await forgotten_facts.subjects(tx)
+        held = await notes.facts_by_id(tx, [read.line.id for read in batch if read.line.id is not None])
+        taken: list[tuple[ReadLine, str | None]] = []
+        for read in batch:
+            about = read.who and ids.get(read.who, read.who if read.who.isdigit() else provisional(read.who))
+            reason = await self._wish_against(tx, read, about, opted_out, forgotten, known=read.who in ids)
+            reason = reason or await self._known(tx, read, about, held)
+            if reason:
+                self.report.refused.append(RefusedLine(read.number, reason))
+                continue
+            taken.append((self._without_erased(tx, read) if self.erased else read, about))
+            if read.line.id is not None:
+                held.setdefault(read.line.id, (about, read.fact))
+        new = {about: read.login if (read.who or "").isdigit() else read.who for read, about in taken if about}
+        new = {about: login for about, login in new.items() if about not in ids.values()}
+        await viewers.add_unseen(tx, new, self.now)
+        self.report.viewers += len(new)
+        named = {who for read, _ in taken for who in ids_in(f"{read.fact} {read.summary}")}
+        logins = {who: who.removeprefix(PROVISIONAL) if who.startswith(PROVISIONAL) else None for who in named}
+        await viewers.add_unseen(tx, logins, self.now)
+        await self._insert(tx, taken, await self._evidence(tx, taken))
 
-class _Undone(Exception):
-    """Rolls a dry run's batch back."""
+    async def _wish_against(
+        self,
+        tx: Transaction,
+        read: ReadLine,
+        about: str | None,
+        opted_out: Collection[str],
+        forgotten: Collection[str],
+        *,
+        known: bool,
+    ) -> str | None:
+        """Why its subject would not want a line, or None."""
+        if about is None:
+            return None
+        if about in opted_out:
+            return OPTED_OUT
+        digest = tx.key.digest("viewer", about)
+        if digest in self.erased and (not known or read.at <= self.erased[digest]):
+            return ERASED
+        gone = digest in forgotten and await forgotten_facts.is_forgotten(tx, about, traces(read.fact), own_since=None)
+        return FORGOTTEN if gone else None
 
-
-async def import_notes(
-    db: Database,
-    lines: Iterable[str],
-    *,
-    now: int,
-    merge: bool = False,
-    privacy: PrivacySettings | None = PRIVACY,
-    dry_run: bool = False,
-) -> ImportReport:
-    """Take in JSON lines. `merge`: run the guards on duplicates and conflicts.
-
-    `privacy`: what is never stored is refused; None: it is taken. `dry_run`: only report; every batch is written and
-    rolled back.
-    """
-    erased = await asyncio.to_thread(privacy_log.erased, privacy_log.path_of(db.key))
-    state = _Import(now, merge, dry_run, erased=erased)
-    async for read, past, refused in batches(lines, now=now, privacy=privacy):
-        state.report.refused += refused
-        await _in_slices(db, state, read, _write)
-        await _in_slices(db, state, past, _write_streams)
-    if not dry_run:
-        pointers = [(note, state.numbers[by]) for note, by in state.successors.items() if by in state.numbers]
-        await _in_slices(db, state, pointers, lambda tx, part, _: notes.set_successors(tx, dict(part)))
-        if state.new_keys:
-            await db.merge_search_index()
-    state.report.episodes, state.report.viewers = len(state.new_keys), len(state.new_viewers)
-    state.report.refused.sort()
-    return state.report
-
-
-async def _in_slices(
-    db: Database,
-    state: _Import,
-    rows: Sequence[T],
-    write: Callable[[Transaction, Sequence[T], _Import], Awaitable[None]],
-) -> None:
-    """Write rows in order, in transactions that leave the database free again soon; rolled back in a dry run.
-
-    Where rows are merged the clock decides after each: one may take a hundred times as long as another.
-    """
-    clock, step, done = asyncio.get_running_loop().time, 1 if state.merge else ROWS_AT_ONCE, 0
-    while done < len(rows):
-        before = dict(state.viewers), dict(state.keys)
-        began = clock()
-        with contextlib.suppress(_Undone):
-            async with db.write() as tx:
-                began = clock()
-                in_time = True
-                while done < len(rows) and in_time:
-                    await write(tx, rows[done : done + step], state)
-                    done += step
-                    in_time = state.merge and clock() - began < SLICE_S
-                if state.dry_run:
-                    state.viewers, state.keys = before  # what was added is not there
-                    raise _Undone
-        await asyncio.sleep((clock() - began) / 2)  # for whoever waits, also in another process
-
-
-async def _write(tx: Transaction, batch: Sequence[ReadLine], state: _Import) -> None:
-    wanted = sorted({read.viewer for read in batch if read.viewer is not None} - state.viewers.keys())
-    state.viewers.update(await viewers.find_many(tx, wanted))
-    batch = await _admitted(tx, batch, state)
-    await _add_viewers(tx, {read.viewer: read.login for read in batch if read.viewer is not None}, state)
-    await viewers.add_unseen(tx, _mentioned(batch), state.now)
-    rests_on = await _make_episodes(tx, batch, state)
-    if state.merge:
-        for read, episode in zip(batch, rests_on, strict=True):
-            await _merge(tx, read, episode, state)
-        return
-    await _insert(tx, batch, rests_on, state)
-
-
-def _subject(read: ReadLine, state: _Import) -> str | None:
-    return None if read.viewer is None else state.viewers.get(read.viewer, _new_id(read.viewer))
-
-
-async def _admitted(tx: Transaction, batch: Sequence[ReadLine], state: _Import) -> list[ReadLine]:
-    """The lines that are not here yet and bring nobody and nothing back.
-
-    One whose number is taken gets a new one and keeps its own as `external`.
-    """
-    gate = await ImportGate.of(tx, state.erased)
-    keys = {_key(tx, read) for read in batch} - state.facts.keys()
-    state.facts.update(await episodes.imported_facts(tx, sorted(keys)))
-    held = await notes.facts_by_id(tx, [read.line.id for read in batch if read.line.id is not None])
-    taken: list[ReadLine] = []
-    for read in batch:
-        if reason := _known(tx, read, held, state) or await _refusal(read, gate, state):
-            state.report.refused.append(RefusedLine(read.number, reason))
-            continue
-        number, new = read.line.id, _without_erased(read, gate) if state.erased else read
-        if number in held:
-            new = new._replace(line=msgspec.structs.replace(new.line, id=None), external=number)
-        elif number is not None:
-            held[number] = (_subject(read, state), read.fact)
-        taken.append(new)
-    return taken
-
-
-def _key(tx: Transaction, read: ReadLine) -> str:
-    """The key of a line's evidence; of one that brings none a keyed hash of what it says."""
-    line = read.line
-    if line.episode is not None:
-        return line.episode.key
-    parts = (line.scope.value, read.viewer or "", read.fact, line.observed_at or "", line.persona)
-    return f"import:{tx.key.digest('import', *parts)}"
-
-
-def _known(tx: Transaction, read: ReadLine, held: Mapping[int, tuple[str | None, str]], state: _Import) -> str | None:
-    """Why a line is not taken a second time, or None: by its number, else by its evidence."""
-    number, said = read.line.id, (_subject(read, state), read.fact)
-    if number is not None and number not in held:
+    async def _known(
+        self, tx: Transaction, read: ReadLine, about: str | None, held: Mapping[int, tuple[str | None, str]]
+    ) -> str | None:
+        """Why a line is not taken a second time, or None: a number that is free here makes it another note."""
+        if about not in self.facts:
+            self.facts[about] = await notes.facts_of(tx, about)
+        said, number = (read.fact, read.line.persona), read.line.id
+        if (number is None or number in held) and said in self.facts[about]:
+            return KNOWN
+        self.facts[about].add(said)
         return None
-    if number is not None and held[number] == said:
-        state.numbers[number] = number
-        if read.line.superseded_by:  # an import that was stopped has not set it
-            state.successors[number] = read.line.superseded_by
-        return KNOWN
-    found = state.facts.setdefault(_key(tx, read), set())
-    if said in found or (found and read.line.episode is None):
-        return KNOWN
-    found.add(said)
-    return None
+
+    def _without_erased(self, tx: Transaction, read: ReadLine) -> ReadLine:
+        """The line without mentions of people who were erased, and its summary without sentences about them."""
+        fact, summary = read.fact, read.summary
+        for one in ids_in(f"{fact} {summary}"):
+            if tx.key.digest("viewer", one) in self.erased:
+                fact, summary = fact.replace(mention(one), SOMEBODY), without_person(summary, one)
+        return read._replace(fact=fact, summary=summary)
+
+    async def _evidence(self, tx: Transaction, taken: Sequence[tuple[ReadLine, str | None]]) -> list[int]:
+        """The episode of each line: one for each key, one of its own for a line that brings none."""
+        known = await episodes.ids_by_key(tx, sorted({read.key for read, _ in taken if read.key is not None}))
+        free, new, found = count(await tx.highest_id("episodes") + 1), [], []
+        for read, _ in taken:
+            number = known.get(read.key) if read.key is not None else None
+            if number is None:
+                number = next(free)
+                summary = read.summary or "Imported."
+                new.append((number, OwnEpisode(EpisodeKind.IMPORT, summary, read.at, (), read.key)))
+            if read.key is not None:
+                known[read.key] = number
+            found.append(number)
+        await episodes.insert_imported(tx, new, self.now)
+        pairs = zip(found, (about for _, about in taken), strict=True)
+        await episodes.add_people(tx, [(number, about) for number, about in pairs if about is not None])
+        self.report.episodes += len(new)
+        return found
+
+    async def _insert(
+        self, tx: Transaction, taken: Sequence[tuple[ReadLine, str | None]], rests_on: Sequence[int]
+    ) -> None:
+        """Write the notes; one whose number is another note's gets a new one."""
+        numbers = [read.line.id for read, _ in taken if read.line.id is not None]
+        used = set(await notes.facts_by_id(tx, numbers))
+        free = count(max([await tx.highest_id("semantic_notes"), *numbers]) + 1)
+        new, stances = [], []
+        for (read, about), episode in zip(taken, rests_on, strict=True):
+            line = read.line
+            number = next(free) if line.id is None or line.id in used else line.id
+            used.add(number)
+            new.append(
+                NewNote(
+                    line.scope, about, read.fact, line.confidence, line.source_kind, read.at, id=number,
+                    importance=line.importance, topics=line.topics, asked_with=line.asked_with,
+                    expires_at=read.expires_at, pinned=line.pinned, persona=line.persona,
+                )
+            )  # fmt: skip
+            stances.append(Stance(number, episode, "stated", None, addressed=False, at=read.at))
+        await notes.insert_many(tx, new, cause="import", now=self.now)
+        await notes.add_evidence(tx, *stances)
+        self.report.imported += len(new)
 
 
-async def _refusal(read: ReadLine, gate: ImportGate, state: _Import) -> str | None:
-    if state.merge and read.line.status is not NoteStatus.ACTIVE:
-        return "only active notes can be merged"
-    if read.viewer is None:
-        return None
-    viewer_id = state.viewers.get(read.viewer, _new_id(read.viewer))
-    if reason := gate.refuses(viewer_id, at=read.at, known=read.viewer in state.viewers):
-        return reason
-    if not gate.forgotten or gate.tx.key.digest("viewer", viewer_id) not in gate.forgotten:
-        return None
-    forgotten = await forgotten_facts.is_forgotten(gate.tx, viewer_id, traces(read.fact), own_since=None)
-    return FORGOTTEN if forgotten else None
-
-
-def _without_erased(read: ReadLine, gate: ImportGate) -> ReadLine:
-    episode = read.line.episode
-    if episode is not None:
-        episode = EpisodeLine(episode.key, gate.without_erased(episode.summary, cut=True))
-    return read._replace(
-        fact=gate.without_erased(read.fact, cut=False), line=msgspec.structs.replace(read.line, episode=episode)
-    )
-
-
-def _new_id(name: str) -> str:
-    """The id of somebody nobody has seen yet; for a login a provisional one."""
-    return name if name.isdigit() else provisional(name)
-
-
-def _mentioned(batch: Iterable[ReadLine]) -> dict[str, str | None]:
-    """The ids that stand in the texts of these lines, each with the login that a provisional one has."""
-    texts = (text for read in batch for text in (read.fact, read.line.episode.summary if read.line.episode else ""))
-    ids = {who for text in texts for who in ids_in(text)}
-    return {who: who.removeprefix(PROVISIONAL) if who.startswith(PROVISIONAL) else None for who in ids}
-
-
-async def _add_viewers(tx: Transaction, logins: Mapping[str, str | None], state: _Import) -> None:
-    """Add those of these people (with the login that is named for them) whom nobody has seen yet."""
-    new = sorted(logins.keys() - state.viewers.keys())
-    await viewers.add_unseen(tx, {_new_id(name): logins[name] if name.isdigit() else name for name in new}, state.now)
-    state.viewers.update({name: _new_id(name) for name in new})
-    state.new_viewers.update(new)
-
-
-async def _make_episodes(tx: Transaction, batch: Sequence[ReadLine], state: _Import) -> list[int]:
-    """The evidence episode of each line: one per key."""
-    keys = {_key(tx, read) for read in batch} - state.keys.keys()
-    state.keys.update(await episodes.ids_by_key(tx, sorted(keys)))
-    free = count(await tx.highest_id("episodes") + 1)
-    new: list[tuple[int, OwnEpisode]] = []
-    for read in batch:
-        key, episode = _key(tx, read), read.line.episode
-        if key not in state.keys:
-            summary = episode.summary if episode is not None else ""
-            state.keys[key] = next(free)
-            new.append((state.keys[key], OwnEpisode(EpisodeKind.IMPORT, summary or "Imported.", read.at, (), key)))
-            state.new_keys.add(key)
-    await episodes.insert_imported(tx, new, state.now)
-    found = [state.keys[_key(tx, read)] for read in batch]
-    people = [None if read.viewer is None else state.viewers[read.viewer] for read in batch]
-    pairs = zip(found, people, strict=True)
-    await episodes.add_people(tx, [(episode, viewer) for episode, viewer in pairs if viewer is not None])
-    return found
-
-
-async def _insert(tx: Transaction, batch: Sequence[ReadLine], rests_on: list[int], state: _Import) -> None:
-    given = [read.line.id for read in batch if read.line.id is not None]
-    free = count(max([await tx.highest_id("semantic_notes"), *given]) + 1)
-    new = [_new_note(read, state, read.line.id or next(free)) for read in batch]
-    await notes.insert_many(tx, new, cause="import", now=state.now)
-    stated = [
-        Stance(note.id or 0, episode, "stated", None, addressed=False, at=note.at)
-        for note, episode in zip(new, rests_on, strict=True)
-    ]
-    await notes.add_evidence(tx, *stated)
-    for read, note in zip(batch, new, strict=True):
-        number = note.id or 0
-        if old := read.line.id or read.external:
-            state.numbers[old] = number
-        if note.status is NoteStatus.SUPERSEDED and read.line.superseded_by:  # set once all lines are in
-            state.successors[number] = read.line.superseded_by
-    state.report.imported += len(new)
-
-
-def _new_note(read: ReadLine, state: _Import, note_id: int | None) -> NewNote:
-    return NewNote(
-        id=note_id,
-        scope=read.line.scope,
-        subject_id=None if read.viewer is None else state.viewers[read.viewer],
-        fact=read.fact,
-        confidence=read.line.confidence,
-        source_kind=read.line.source_kind,
-        at=read.at,
-        status=read.line.status,
-        importance=read.line.importance,
-        topics=_words(read.line.topics),
-        asked_with=_words(read.line.asked_with),
-        expires_at=read.expires_at,
-        pinned=read.line.pinned,
-        persona=read.line.persona,
-        external_id=read.external,
-    )
-
-
-def _words(given: Iterable[str]) -> tuple[str, ...]:
-    return tuple(word for word in (clean(word).casefold() for word in given) if word)
-
-
-async def _merge(tx: Transaction, read: ReadLine, episode: int, state: _Import) -> None:
-    new = _new_note(read, state, read.line.id)
-    origin = ClaimSource(episode, speaker_id=None, addressed=False, at=read.at, stream_id=None)
-    try:
-        done = await note_merge.merge_claim(tx, new, origin, now=state.now)
-    except FactRefused as refusal:
-        state.report.refused.append(RefusedLine(read.number, refusal.rule))
-        return
-    state.report.imported += done.kind == "added"
-    state.report.merged += done.kind != "added"
-
-
-async def _write_streams(tx: Transaction, batch: Sequence[StreamLine], state: _Import) -> None:
-    """Add past streams with who came to them; of a stream that is here, who is missing."""
-    gate = await ImportGate.of(tx, state.erased)
-    wanted = sorted({visit[0] for read in batch for visit in read.visits} - state.viewers.keys())
-    state.viewers.update(await viewers.find_many(tx, wanted))
-    for read in batch:
-        stream, new = await streams.past(tx, read.stream, read.ended_at, read.twitch_id, read.title, read.category)
-        came = []
-        for name, login, first_at, last_at, lines in read.visits:
-            known = name in state.viewers
-            viewer_id = state.viewers.get(name, _new_id(name))
-            if gate.refuses(viewer_id, at=last_at, known=known) is None:
-                await _add_viewers(tx, {name: login}, state)
-                came.append((viewer_id, stream, first_at, last_at, lines))
-        await streams.attended(tx, came)
-        state.report.streams += new
-
-
-# Export: notes and streams as JSON lines that the import reads again; no chat.
+# Export: notes and streams as JSON lines; no chat.
 
 
 async def export_notes(
     db: Database, *, subject_id: str | None = None, status: str | None = None
 ) -> AsyncIterator[dict[str, object]]:
-    """Every note as a line that `import_notes` takes again, with all that it takes over, in order of ids; then streams.
+    """Every note with all that is known of it, in order of ids; then the streams with who came to them.
 
     Without people who opted out or were banned, unless one is asked for: where it goes, nobody knows that of them.
     """
     after = 0
-    while batch := await notes.page(db, subject_id=subject_id, status=status, limit=1_000, after=after):
+    while batch := await notes.page(db, subject_id=subject_id, status=status, limit=LINES_PER_BATCH, after=after):
         after = batch[-1].id
         first = {note.id: note.episode_ids[0] for note in batch if note.episode_ids}
         keys, summaries = await episodes.keys(db, first.values()), await episodes.summaries(db, first.values())
-        found = {
-            one: (keys[one], summary) for one, summary in summaries.items() if one in keys
-        }  # some may go meanwhile
         people = sorted({note.subject_id for note in batch if note.subject_id is not None})
         logins = await viewers.logins(db, people)
         hidden = await viewers.hidden(db, people) if subject_id is None else frozenset[str]()
         for note in batch:
             if note.subject_id in hidden:
                 continue
-            yield line_of(note, logins, found.get(first.get(note.id, 0)))
+            episode = first.get(note.id, 0)
+            there = episode in keys and episode in summaries  # some may go meanwhile
+            yield _line_of(note, logins, (keys[episode], summaries[episode]) if there else None)
     for stream, line in (await streams.with_visitors(db)).items():
         if visits := await streams.visitors(db, stream, subject_id):
             yield {**line, "visits": visits}
+
+
+def _line_of(note: Note, logins: Mapping[str, str], episode: tuple[str, str] | None) -> dict[str, object]:
+    """A note as a line that an import reads; `episode`: the key and summary of its evidence."""
+    as_they_are = ("id", "scope", "fact", "topics", "status", "source_kind", "importance", "asked_with")
+    line: dict[str, object] = {name: getattr(note, name) for name in (*as_they_are, "superseded_by", "pinned")}
+    line |= {"viewer": note.subject_id, "login": logins.get(note.subject_id or "")}
+    line |= {"confidence": round(note.confidence, 4), "observed_at": iso(note.last_confirmed_at)}
+    line["expires_at"] = None if note.expires_at is None else iso(note.expires_at)
+    if note.persona:
+        line["persona"] = note.persona
+    if episode is not None:
+        line["episode"] = {"key": episode[0], "summary": episode[1]}
+    return line

@@ -238,19 +238,6 @@ async def ids_by_key(source: Source, keys: Collection[str]) -> dict[str, int]:
     return await source.pairs("SELECT key, id FROM episodes WHERE key IN (SELECT value FROM json_each(?))", (keys,))
 
 
-async def imported_facts(source: Source, keys: Collection[str]) -> dict[str, set[tuple[str | None, str]]]:
-    """The subjects and facts of the notes that rest on imported episodes, by the keys of these."""
-    rows = await source.rows(
-        "SELECT e.key, n.subject_id, n.fact FROM episodes e JOIN note_evidence v ON v.episode_id = e.id"
-        " JOIN semantic_notes n ON n.id = v.note_id WHERE e.key IN (SELECT value FROM json_each(?))",
-        (keys,),
-    )
-    found: dict[str, set[tuple[str | None, str]]] = {key: set() for key in keys}
-    for key, *fact in rows:
-        found[key].add((fact[0], fact[1]))
-    return found
-
-
 def episode_of(row: Row) -> Episode:
     """A row as an Episode; `people`: ids, a line each, or NULL where they were not read."""
     return row_as(row, Episode, people=(row["people"] or "").split("\n") if row["people"] else ())

@@ -20,9 +20,9 @@ FROM semantic_notes n
 """
 _INSERT = """
 INSERT INTO semantic_notes (id, scope, subject_id, fact, confidence, source_kind, importance, topics, asked_with,
-    created_at, first_said_at, last_confirmed_at, confirmed_stream, expires_at, pinned, persona, external_id, status)
+    created_at, first_said_at, last_confirmed_at, confirmed_stream, expires_at, pinned, persona, status)
 VALUES (:id, :scope, :subject_id, :fact, :confidence, :source_kind, :importance, :topics, :asked_with, :now,
-    coalesce(:first_said_at, :at), :at, :stream_id, :expires_at, :pinned, :persona, :external_id, :status)
+    coalesce(:first_said_at, :at), :at, :stream_id, :expires_at, :pinned, :persona, :status)
 """
 _RECORD = "INSERT INTO note_changes (note_id, at, from_status, to_status, cause) VALUES (?, ?, ?, ?, ?)"
 
@@ -48,7 +48,6 @@ class NewNote:
     pinned: bool = False
     id: int | None = None
     persona: str = ""
-    external_id: int | None = None  # its number in the memory that it was imported from
     status: NoteStatus = NoteStatus.ACTIVE
     first_said_at: int | None = None
 
@@ -157,15 +156,6 @@ async def insert_many(tx: Transaction, new: Sequence[NewNote], *, cause: str, no
     await tx.many(_RECORD, [Change(one.id or 0, now, None, one.status, cause) for one in new])
 
 
-async def set_successors(tx: Transaction, successors: Mapping[int, int]) -> None:
-    """Let superseded notes that lack it point to those that replaced them, by the id of the superseded note."""
-    await tx.many(
-        "UPDATE semantic_notes SET superseded_by = ?2"
-        " WHERE id = ?1 AND status = 'superseded' AND superseded_by IS NULL",
-        list(successors.items()),
-    )
-
-
 async def record(tx: Transaction, change: Change) -> None:
     """One line of a note's history."""
     await tx.execute(_RECORD, change)
@@ -262,6 +252,12 @@ async def facts_by_id(source: Source, ids: Sequence[int]) -> dict[int, tuple[str
         (ids,),
     )
     return {row[0]: (row[1], row[2]) for row in rows}
+
+
+async def facts_of(source: Source, subject_id: str | None) -> set[tuple[str, str]]:
+    """What was ever noted about somebody or the channel: fact and persona."""
+    rows = await source.rows("SELECT fact, persona FROM semantic_notes WHERE subject_id IS ?", (subject_id,))
+    return {(row[0], row[1]) for row in rows}
 
 
 # Evidence: the episodes that notes rest on, rows of `note_evidence`.

@@ -1,6 +1,6 @@
 """Streams: when each began and ended, what it was called, and its recap."""
 
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable
 
 from forgetmenot.domain.chat import Attendance, Stream
 from forgetmenot.store.database import Row, Source, Transaction, row_as
@@ -175,30 +175,6 @@ async def visitors(source: Source, stream_id: int, only: str | None) -> list[tup
         (stream_id, only),
     )
     return [tuple(row) for row in rows]
-
-
-async def past(  # its columns
-    tx: Transaction, began_at: int, ended_at: int, twitch_id: str | None, title: str, category: str
-) -> tuple[int, bool]:
-    """The id of a stream of another memory (by Twitch's id or its start), and whether it had to be added.
-
-    It comes without a recap and without chat, and gets no recap any more.
-    """
-    found = await tx.value("SELECT id FROM streams WHERE twitch_id = ? OR started_at = ?", (twitch_id, began_at))
-    if found is not None:
-        return int(found), False
-    return await tx.insert(
-        "INSERT INTO streams (started_at, last_event_at, ended_at, twitch_id, title, category, recapped_at)"
-        " VALUES (?1, ?2, ?2, ?3, ?4, ?5, ?2)",
-        (began_at, ended_at, twitch_id, title, category),
-    ), True
-
-
-async def attended(tx: Transaction, visits: Sequence[tuple[str, int, int, int, int]]) -> None:
-    """Take over who came to past streams, once: (viewer id, stream id, first at, last at, lines)."""
-    await tx.many("INSERT OR IGNORE INTO attendance VALUES (?, ?, ?, ?, ?)", visits)
-    seen = "UPDATE viewers SET first_seen_at = min(first_seen_at, ?2) WHERE id = ?1"
-    await tx.many(seen, [(who, first) for who, _, first, *_ in visits])
 
 
 async def attendance_of(source: Source, viewer_ids: Iterable[str], *, lately: int) -> dict[str, Attendance]:

@@ -2,18 +2,17 @@
 
 import asyncio
 import json
-from pathlib import Path
 
 import pytest
 
-from forgetmenot.clock import HOUR, ManualClock, iso, parse_iso
-from forgetmenot.domain.memory import NoteStatus, SourceKind
-from forgetmenot.memory import transfer_format
+from forgetmenot.clock import iso, parse_iso
+from forgetmenot.memory import transfer
 from forgetmenot.memory.erasure import Eraser, forget_fact
+from forgetmenot.memory.notes import edits
 from forgetmenot.memory.transfer import (
     ERASED,
     FORGOTTEN,
-    KNOWN,
+    NO_NOTE,
     OPTED_OUT,
     PRIVACY,
     ImportReport,
@@ -21,23 +20,21 @@ from forgetmenot.memory.transfer import (
     import_notes,
 )
 from forgetmenot.settings.schema import PrivacySettings
-from forgetmenot.store import episodes, notes, opt_outs, streams, viewers
-from forgetmenot.store.database import Database, open_database
+from forgetmenot.store import episodes, notes, opt_outs, viewers
+from forgetmenot.store.database import Database
 from forgetmenot.store.invariants import verify
 from tests.notes_world import World, live
 
 NOW = parse_iso("2026-11-20T12:00:00Z")
 
 
-async def take_in(
-    db: Database, *lines: object, merge: bool = False, privacy: PrivacySettings | None = PRIVACY
-) -> ImportReport:
+async def take_in(db: Database, *lines: object, privacy: PrivacySettings | None = PRIVACY) -> ImportReport:
     texts = [line if isinstance(line, str) else json.dumps(line) for line in lines]
-    return await import_notes(db, texts, now=NOW, merge=merge, privacy=privacy)
+    return await import_notes(db, texts, now=NOW, privacy=privacy)
 
 
 async def test_lines_with_the_same_key_share_their_episode(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(transfer_format, "LINES_PER_BATCH", 2)
+    monkeypatch.setattr(transfer, "LINES_PER_BATCH", 2)
     told = {"key": "session 1", "summary": "Alice and Bob talked about music."}
     lines = [{"viewer": viewer, "fact": "likes jazz a lot", "episode": told} for viewer in ("alice", "bob", "carol")]
     report = await take_in(world.db, *lines)
@@ -51,8 +48,7 @@ async def test_lines_with_the_same_key_share_their_episode(world: World, monkeyp
     assert set(episode.people) == {"1", "2", "9"}
 
 
-@pytest.mark.parametrize("merge", [False, True])
-async def test_the_same_file_twice_changes_nothing(world: World, *, merge: bool) -> None:
+async def test_the_same_file_twice_changes_nothing(world: World) -> None:
     told = {"key": "session 1", "summary": "Alice talked about music."}
     lines = [
         {"viewer": "alice", "fact": "likes jazz a lot", "episode": told},
@@ -61,15 +57,15 @@ async def test_the_same_file_twice_changes_nothing(world: World, *, merge: bool)
         {"scope": "channel", "fact": "plays chess on Fridays"},
         {"id": 7, "viewer": "bob", "fact": "keeps bees"},
     ]
-    assert (await take_in(world.db, *lines, merge=merge)).imported == 5
+    assert (await take_in(world.db, *lines)).imported == 5
     before = [tuple(row) for row in await world.db.rows("SELECT * FROM semantic_notes")]
-    again = await take_in(world.db, *lines, merge=merge)
-    assert (again.imported, again.merged, again.episodes, again.viewers, len(again.refused)) == (0, 0, 0, 0, 5)
+    again = await take_in(world.db, *lines)
+    assert (again.imported, again.episodes, again.viewers, len(again.refused)) == (0, 0, 0, 5)
     assert [tuple(row) for row in await world.db.rows("SELECT * FROM semantic_notes")] == before
     note = next(note for note in await notes.of_subject(world.db, "1") if "Rex" in note.fact)
     async with world.db.write() as tx:  # what its subject had deleted may come again, if nothing else forbids it
         await tx.execute("DELETE FROM semantic_notes WHERE id = ?", (note.id,))
-    assert (await take_in(world.db, *lines, merge=merge)).imported == 1
+    assert (await take_in(world.db, *lines)).imported == 1
 
 
 async def test_an_id_that_would_use_up_the_numbers_is_refused(world: World) -> None:
@@ -93,7 +89,7 @@ async def test_who_is_told_by_id_keeps_the_login_they_had_if_nobody_has_it_here(
     assert [tuple(row) for row in found] == [("1", "alice"), ("500", "dave_q"), ("501", None), ("502", None)]
 
 
-async def test_a_taken_id_gets_a_new_one_and_is_kept(world: World) -> None:
+async def test_whose_id_is_taken_gets_a_new_one(world: World) -> None:
     first = await take_in(world.db, {"id": 5, "viewer": "alice", "fact": "likes jazz"})
     again = await take_in(
         world.db,
@@ -103,30 +99,14 @@ async def test_a_taken_id_gets_a_new_one_and_is_kept(world: World) -> None:
         {"id": 6, "viewer": "alice", "fact": "likes funk"},
     )
     assert (first.imported, again.imported, again.refused) == (1, 4, [])
-    rows = await world.db.rows("SELECT id, external_id, fact FROM semantic_notes ORDER BY id")
-    assert {row[2]: (row[0] in {5, 6}, row[1]) for row in rows} == {
-        "likes jazz": (True, None),
-        "likes rock": (False, 5),
-        "likes folk": (False, None),
-        "likes soul": (True, None),
-        "likes funk": (False, 6),
+    rows = await world.db.rows("SELECT id, fact FROM semantic_notes ORDER BY id")
+    assert {row[1]: row[0] in {5, 6} for row in rows} == {
+        "likes jazz": True,
+        "likes rock": False,
+        "likes folk": False,
+        "likes soul": True,
+        "likes funk": False,
     }
-
-
-async def test_what_replaced_a_note_is_found_by_its_new_id(world: World) -> None:
-    await take_in(world.db, {"id": 5, "viewer": "bob", "fact": "likes jazz"})
-    lines = [
-        {"id": 4, "viewer": "alice", "fact": "lives in Oslo", "status": "superseded", "superseded_by": 5},
-        {"id": 5, "viewer": "alice", "fact": "lives in Bergen"},
-    ]
-    preview = await import_notes(world.db, map(json.dumps, lines), now=NOW, dry_run=True)
-    assert (preview.imported, len(await notes.page(world.db))) == (2, 1)
-    assert (await take_in(world.db, *lines)).imported == 2
-    [now] = await notes.of_subject(world.db, "1")
-    old = await notes.get(world.db, 4)
-    assert old is not None
-    assert (now.fact, old.superseded_by) == ("lives in Bergen", now.id)
-    assert [one.reason for one in (await take_in(world.db, *lines)).refused] == [KNOWN, KNOWN]
 
 
 BAD = [
@@ -167,8 +147,6 @@ async def test_a_summary_and_words_pass_the_same_gate_as_a_fact(world: World) ->
     episode = await episodes.get(world.db, note.episode_ids[0])
     assert episode is not None
     assert (episode.summary, note.topics, note.asked_with) == ("Alice sang. It rained.", ("music",), ("music",))
-    await take_in(world.db, line | {"fact": "sings loudly", "episode": {"key": "b", "summary": told}}, privacy=None)
-    assert (await episodes.get(world.db, (await live(world))[0].episode_ids[0])) is not None
 
 
 async def test_whoever_a_line_mentions_is_known_or_nobody(world: World) -> None:
@@ -178,16 +156,6 @@ async def test_whoever_a_line_mentions_is_known_or_nobody(world: World) -> None:
     assert note.fact == fact.replace("<@zoe>", "somebody")
     assert await viewers.hidden_or_gone(world.db, ["77", "78", "login:zoe"]) == frozenset()
     assert [str(one) for one in await verify(world.db, now=NOW)] == []
-
-
-async def test_lines_are_taken_as_they_are_unless_they_are_to_be_merged(world: World) -> None:
-    line = {"viewer": "alice", "fact": "lives in Oslo"}
-    assert (await take_in(world.db, line, line | {"fact": "lives in Oslo now"})).imported == 2
-    merged = await take_in(
-        world.db, line | {"observed_at": "2026-11-20"}, {"viewer": "bob", "fact": "lives in Oslo"}, merge=True
-    )
-    assert (merged.imported, merged.merged) == (1, 1)
-    assert len(await notes.page(world.db)) == 3
 
 
 async def test_who_is_hidden_does_not_move_along(world: World) -> None:
@@ -200,50 +168,7 @@ async def test_who_is_hidden_does_not_move_along(world: World) -> None:
     assert [line["login"] async for line in export_notes(world.db, subject_id="1")] == ["alice"]
 
 
-async def everything(db: Database) -> list[dict[str, object]]:
-    return [line async for line in export_notes(db)]
-
-
-async def test_lifetime_status_and_source_move_along(world: World) -> None:
-    line = {"viewer": "alice", "fact": "lives in Oslo", "source_kind": "self_claim", "importance": "high"}
-    await take_in(
-        world.db,
-        {"id": 4, **line, "status": "superseded", "superseded_by": 9, "asked_with": ["Home"]},
-        {"id": 5, **line, "fact": "is on holiday", "expires_at": "2026-12-01T00:00:00Z", "pinned": True},
-        {"id": 9, **line, "fact": "lives in Bergen", "source_kind": "reported"},
-    )
-    out = await everything(world.db)
-    async with world.db.write() as tx:
-        await tx.execute("DELETE FROM semantic_notes")
-        await tx.execute("DELETE FROM episodes")
-    assert (await take_in(world.db, *out)).refused == []
-    again = await everything(world.db)
-    assert again == out
-    old, timed, new = [await notes.get(world.db, note_id) for note_id in (4, 5, 9)]
-    assert old is not None
-    assert timed is not None
-    assert new is not None
-    assert (old.status, old.superseded_by, old.asked_with) == (NoteStatus.SUPERSEDED, 9, ("home",))
-    assert (timed.expires_at, timed.pinned) == (parse_iso("2026-12-01T00:00:00Z"), True)
-    assert (new.status, new.source_kind) == (NoteStatus.ACTIVE, SourceKind.REPORTED)
-    assert [note.id for note in await notes.of_subject(world.db, "1")] == [5, 9]
-
-
-async def test_a_pointer_to_a_note_that_did_not_come_along_is_left_out(world: World) -> None:
-    await world.viewer("7", "gina")
-    await take_in(world.db, {"id": 9, "viewer": "bob", "fact": "likes jazz"})
-    line = {"viewer": "gina", "fact": "lives in Oslo", "status": "superseded", "superseded_by": 9}
-    await take_in(world.db, line)
-    assert await world.db.value("SELECT superseded_by FROM semantic_notes WHERE subject_id = '7'") is None
-
-
-async def test_what_is_past_is_not_merged(world: World) -> None:
-    report = await take_in(world.db, {"viewer": "alice", "fact": "lives in Oslo", "status": "retracted"}, merge=True)
-    assert [one.reason for one in report.refused] == ["only active notes can be merged"]
-
-
-@pytest.mark.parametrize("merge", [False, True])
-async def test_an_import_brings_back_nobody_who_was_erased_or_opted_out(world: World, *, merge: bool) -> None:
+async def test_an_import_brings_back_nobody_who_was_erased_or_opted_out(world: World) -> None:
     await world.viewer("771", "gina")
     await world.viewer("772", "hugo")
     old = [
@@ -259,7 +184,7 @@ async def test_an_import_brings_back_nobody_who_was_erased_or_opted_out(world: W
     await Eraser(db=world.db, clock=world.clock).erase("771")
     async with world.db.write() as tx:
         await opt_outs.opt_out(tx, "772", world.clock.now())
-    report = await take_in(world.db, *old, merge=merge)
+    report = await take_in(world.db, *old)
     assert [(one.line, one.reason) for one in report.refused] == [(1, ERASED), (2, ERASED), (3, OPTED_OUT)]
     assert await world.db.value("SELECT count(*) FROM viewers WHERE id IN ('771', 'login:gina')") == 0
     assert [note.fact for note in await notes.of_subject(world.db, "1")] == ["is a friend of somebody"]
@@ -288,56 +213,31 @@ async def test_a_forgotten_fact_is_not_imported_again(world: World) -> None:
     assert [note.fact for note in await notes.of_subject(world.db, "1")] == ["bakes bread"]
 
 
-async def test_streams_and_who_came_travel_so_that_regulars_stay_regulars(
-    world: World, tmp_path: Path, clock: ManualClock
-) -> None:
-    for _ in range(5):
-        stream = await world.stream()
-        for who in ("1", "2"):
-            await world.attends(who, stream)
-        await world.clock.advance(HOUR)
-    await take_in(world.db, {"viewer": "2", "fact": "likes jazz"})
+async def test_an_export_holds_everything_and_its_notes_come_in_again(world: World) -> None:
+    stream = await world.stream()
+    await world.attends("1", stream)
+    line = {"viewer": "alice", "fact": "lives in Oslo", "source_kind": "self_claim", "importance": "high"}
+    timed = {"fact": "is on holiday", "expires_at": "2026-12-01T00:00:00Z", "pinned": True, "asked_with": ["Trip"]}
+    await take_in(world.db, {"id": 4, **line}, {"id": 5, **line, **timed})
+    await edits.retract(world.db, 4, at=NOW, cause="test")
+    *out, visits = [line async for line in export_notes(world.db)]
+    assert [(one["id"], one["status"]) for one in out] == [(4, "retracted"), (5, "active")]
+    assert visits["visits"] == [("1", "alice", world.clock.now(), world.clock.now(), 1)]
     async with world.db.write() as tx:
-        await tx.execute("UPDATE viewers SET banned_at = 1 WHERE id = '2'")
-        await tx.execute("UPDATE streams SET twitch_id = 's' || id, title = 'A title'")
-    lines = [json.dumps(line) async for line in export_notes(world.db)]
-    assert len(lines) == 5
-    async with open_database(tmp_path / "other.sqlite3") as other:
-        async with other.write() as tx:
-            now = await streams.begin(tx, world.clock.now() + HOUR)
-        preview = await import_notes(other, lines, now=NOW, dry_run=True)
-        assert (preview.streams, preview.viewers, len(await streams.with_visitors(other))) == (5, 1, 0)
-        await import_notes(other, lines, now=NOW)
-        again = await import_notes(other, lines, now=NOW)
-        assert (again.streams, again.viewers, again.refused) == (0, 0, [])
-        came = await streams.attendance_of(other, ["1", "2"], lately=0)
-        assert (came["1"].streams, came["2"].streams) == (5, 0)
-        assert await viewers.find(other, "alice") == "1"
-        before = await streams.before(other, now)
-        assert before is not None
-        assert await streams.title_of(other, before[0]) == "A title"
-        assert await streams.open_id(other) == now
-        assert await streams.without_recap(other) == []
-
-
-async def test_of_who_was_erased_or_opted_out_no_visit_is_taken(world: World) -> None:
-    async with world.db.write() as tx:
-        await opt_outs.opt_out(tx, "1", 1)
-    line = {"stream": 1_000, "ended_at": 2_000, "visits": [[who, who, 1_000, 2_000, 3] for who in ("alice", "zoe")]}
-    assert (await take_in(world.db, line, {"stream": "x"})).streams == 1
-    rows = await world.db.rows("SELECT viewer_id, lines FROM attendance")
-    assert [tuple(row) for row in rows] == [("login:zoe", 3)]
+        await tx.execute("DELETE FROM semantic_notes")
+    again = await take_in(world.db, *out, visits)
+    assert [(one.line, one.reason) for one in again.refused] == [(1, NO_NOTE), (3, NO_NOTE)]
+    assert [one async for one in export_notes(world.db)] == [out[1], visits]
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("merge", [False, True])
-async def test_others_may_write_while_lines_come_in(world: World, *, merge: bool) -> None:
+async def test_others_may_write_while_lines_come_in(world: World) -> None:
     """A reply, a command or a wish waits for a slice, not for the file."""
     lines = [json.dumps({"viewer": "alice", "fact": f"owns {number} boats"}) for number in range(200)]
-    importing = asyncio.create_task(import_notes(world.db, lines, now=NOW, merge=merge))
+    importing = asyncio.create_task(import_notes(world.db, lines, now=NOW))
     stored = []
     while not importing.done():
         async with world.db.write() as tx:
             stored.append(await tx.value("SELECT count(*) FROM semantic_notes"))
     assert any(0 < number < 100 for number in stored)
-    assert (await importing).imported + (await importing).merged == 200
+    assert (await importing).imported == 200

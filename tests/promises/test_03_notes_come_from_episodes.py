@@ -47,8 +47,7 @@ async def test_every_door_leaves_evidence(db: Database, clock: ManualClock, alic
     await remember(db, None, "streams on Fridays", by=alice, at=clock.now())
     lines = [json.dumps({"viewer": "alice", "fact": fact}) for fact in ("bakes bread", "plays drums")]
     await import_notes(db, lines, now=clock.now())
-    await import_notes(db, lines, now=clock.now(), merge=True)
-    assert len(await notes.page(db)) == 6
+    assert len(await notes.page(db)) == 5
     without = (
         "SELECT count(*) FROM semantic_notes n WHERE NOT EXISTS (SELECT 1 FROM note_evidence e WHERE e.note_id = n.id)"
     )
