@@ -260,7 +260,9 @@ CREATE TABLE bot_messages (
     latency_ms       INTEGER,
     token_usage_json TEXT    NOT NULL DEFAULT '{}',  -- estimated, billed, cached, output, thoughts
     prompt_json      TEXT    NOT NULL DEFAULT '{}',  -- sections with row ids, dropped, shed; no chat text
-    filters_json     TEXT    NOT NULL DEFAULT '[]'   -- which post-processing steps changed it
+    filters_json     TEXT    NOT NULL DEFAULT '[]',  -- which filters changed it
+    notes_json       TEXT    NOT NULL DEFAULT '[]',  -- ids of the notes that it used
+    outcome          TEXT    NOT NULL DEFAULT ''     -- how it was taken: good, bad, deleted; '' unknown
 ) STRICT;
 CREATE INDEX bot_messages_by_time   ON bot_messages (at);
 CREATE INDEX bot_messages_by_viewer ON bot_messages (viewer_id, at);
@@ -268,14 +270,6 @@ CREATE INDEX bot_messages_by_viewer ON bot_messages (viewer_id, at);
 CREATE UNIQUE INDEX bot_messages_once ON bot_messages (event_id)
     WHERE event_id IS NOT NULL AND status IN ('sending', 'sent', 'unknown');
 CREATE INDEX bot_messages_open      ON bot_messages (id) WHERE status = 'sending';
-
--- How chat took a reply, and what of its prompt it used: codes and numbers, no words of anybody.
-CREATE TABLE reply_outcomes (
-    reply_id    INTEGER PRIMARY KEY REFERENCES bot_messages (id) ON DELETE CASCADE,
-    outcome     TEXT    NOT NULL DEFAULT '',         -- went_on, corrected, liked, ignored, deleted, good, bad; '' open
-    used        TEXT    NOT NULL DEFAULT '[]',       -- ids of the notes that the reply used, JSON
-    unsupported TEXT    NOT NULL DEFAULT '[]'        -- [kind, start, end] of what no row supports, JSON
-) STRICT;
 
 CREATE TABLE action_logs (
     id             INTEGER PRIMARY KEY AUTOINCREMENT,
@@ -334,13 +328,6 @@ CREATE TABLE model_calls (
     error      TEXT
 ) STRICT;
 CREATE INDEX model_calls_by_time ON model_calls (at);
-
-CREATE TABLE calibration (
-    model      TEXT PRIMARY KEY,
-    factor     REAL    NOT NULL,                     -- billed tokens per estimated token
-    samples    INTEGER NOT NULL,
-    updated_at INTEGER NOT NULL
-) STRICT, WITHOUT ROWID;
 
 -- What was deleted goes on counting: totals are of all that ever was (store/run_stats).
 CREATE TRIGGER bot_messages_gone AFTER DELETE ON bot_messages BEGIN

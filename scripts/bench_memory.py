@@ -1,4 +1,4 @@
-"""Measure rules against labelled lines: facts compared, what is never stored, how chat takes a reply, claimed deeds.
+"""Measure rules against labelled lines: facts compared, and what is never stored.
 
     bench_memory.py pairs FILE [--json] [--wrong] [--half even|odd]
 
@@ -11,11 +11,6 @@ supersede_precision, supersede_recall, duplicates_found (share of D), duplicates
 
 FILE has lines `category|phrase` ("harmless" for what may be stored). Keys: phrases, sensitive, harmless, recall,
 precision, false_positives (share of the harmless), category_accuracy.
-
-    bench_memory.py outcomes|claims [FILE] [--json] [--wrong]
-
-FILE is tests/data/outcomes.tsv or tests/data/action_claims.tsv. Keys: the rates of the half that rules were made on
-(`dev: …`) and of the half that is only measured (`heldout: …`).
 """
 
 import argparse
@@ -32,8 +27,6 @@ from forgetmenot.files import open_text
 KINDS: dict[str, tuple[str, int, Callable[[list[list[str]]], tuple[dict[str, float], list[str]]], str]] = {
     "pairs": ("|", 4, facts.pairs, ""),
     "sensitive": ("|", 2, facts.sensitive_phrases, ""),
-    "outcomes": ("\t", 4, facts.outcomes, "outcomes.tsv"),
-    "claims": ("\t", 4, facts.claims, "action_claims.tsv"),
 }
 """What parts the columns, how many there are, who judges, and the file of ours."""
 DATA = Path(__file__).resolve().parent.parent / "tests/data"

@@ -45,7 +45,7 @@ from forgetmenot.memory.notes.proposals import FactRefused, NoteSubject, Screen,
 from forgetmenot.operations import requests
 from forgetmenot.operations.run import Refused, checked
 from forgetmenot.operations.table import OPERATIONS
-from forgetmenot.reply.postprocess import tidy
+from forgetmenot.reply.polish import tidy
 from forgetmenot.reply.reply_object import read_reply
 from forgetmenot.settings.load import example_toml, parse_settings
 from forgetmenot.settings.schema import PrivacySettings, Settings

@@ -233,7 +233,7 @@ async def live(world: World, viewer_id: str | None = "1") -> list[Note]:
 async def prompt_for(world: World, viewer_id: str, login: str, text: str) -> Prompt:
     """What the model would see if this viewer said that now."""
     recall = Recall(db=world.db, settings=lambda: world.settings, clock=world.clock)
-    keeper = PrefixKeeper(db=world.db, recall=recall, settings=lambda: world.settings, model="x")
+    keeper = PrefixKeeper(db=world.db, recall=recall, settings=lambda: world.settings)
     event = ChatEvent("dry", EventKind.MESSAGE, viewer_id, login, login.title(), text, world.clock.now())
     gatherer = ContextGatherer(db=world.db, recall=recall, clock=world.clock)
     trigger = Trigger(TriggerKind.MENTION, event, text)

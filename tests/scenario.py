@@ -31,7 +31,7 @@ from forgetmenot.llm.guarded import GuardedModel, Limits
 from forgetmenot.memory import backups
 from forgetmenot.memory.notes import edits, note_merge
 from forgetmenot.ports import CallMeter, LanguageModel
-from forgetmenot.reply.explanation import ReplyExplanation, explain
+from forgetmenot.reply.explain import ReplyExplanation, explain
 from forgetmenot.settings.live_settings import LiveSettings
 from forgetmenot.settings.load import convert
 from forgetmenot.settings.schema import ModelSettings
@@ -310,16 +310,12 @@ class Player:
         return [row.text for one in every if one.name == section for row in one.rows]
 
     async def seen_used(self, _who: str) -> list[str]:
-        used = [await notes.get(self.bot.db, note_id) for trail in await self._newest() for note_id in trail.used]
+        used = [await notes.get(self.bot.db, note_id) for trail in await self._newest() for note_id in trail.reply.used]
         return [note.fact for note in used if note]
 
     async def seen_outcome(self, _who: str) -> list[str]:
         said = await bot_messages.latest(self.bot.db)
-        taken = (await bot_messages.of_reply(self.bot.db, said.id))[0] if said else ""
-        return [taken] if taken else []
-
-    async def seen_unsupported(self, _who: str) -> list[str]:
-        return [one for trail in await self._newest() for one in trail.unsupported]
+        return [said.outcome] if said and said.outcome else []
 
     async def seen_files(self, _who: str) -> list[str]:
         """Every byte in the memory's folder, with the log of changes emptied as after an erasure."""

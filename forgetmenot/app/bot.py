@@ -47,9 +47,9 @@ from forgetmenot.ports import CallMeter, ChatOut, Effects, Moderation
 from forgetmenot.prompt.instructions import check_floor
 from forgetmenot.reply.context import ContextGatherer, PrefixKeeper
 from forgetmenot.reply.engine import ReplyEngine
-from forgetmenot.reply.explanation import explain, one_line
+from forgetmenot.reply.explain import explain, one_line
 from forgetmenot.reply.outbox import EVERYBODY, Outbox
-from forgetmenot.reply.reactions import ReactionReader
+from forgetmenot.reply.outcomes import note_deletion
 from forgetmenot.reply.reply_object import offered
 from forgetmenot.reply.triggers import Identity, identity_of, without_name
 from forgetmenot.reply.writer import ReplyWriter
@@ -140,8 +140,7 @@ class Bot:
         self.recaps = RecapWriter(db=db, model=model, settings=settings, clock=clock)
         self.briefs = BriefWriter(db=db, model=model, settings=settings, clock=clock)
         self.recall = Recall(db=db, settings=settings, clock=clock)
-        name = self.models.reply.name
-        self.keeper = PrefixKeeper(db=db, recall=self.recall, settings=settings, model=name)
+        self.keeper = PrefixKeeper(db=db, recall=self.recall, settings=settings)
         self.eraser = Eraser(db=db, clock=clock, before=[self.ingest.flush], after=[self._refresh])
         self.privacy_queue = PrivacyQueue(
             db=db,
@@ -195,7 +194,6 @@ class Bot:
         return one_line(await explain(self.db, reply_id), in_language(self.settings().bot.language))
 
     def _build_replies(self) -> None:
-        self.reactions = ReactionReader(db=self.db, clock=self.clock, identity=self.identity)
         writer = ReplyWriter(
             db=self.db,
             clock=self.clock,
@@ -227,7 +225,7 @@ class Bot:
             if not bot and item.user_id != self.ingest.own_id:  # a bot's lines can be put into its mouth
                 await self.corrections.take(item, without_name(item.text, self.identity()))
         elif isinstance(item, Redaction):
-            await self.reactions.heard(item)
+            await note_deletion(self.db, item)
         await self.router.hear(item)
 
     async def channel_is(self, state: ChannelState) -> None:
@@ -277,7 +275,6 @@ class Bot:
             PeriodicTask("memory", lambda: MEMORY_PASS_EVERY, self.memory_pass),
             PeriodicTask("privacy requests", lambda: SECOND, self.privacy_queue.work_off),
             PeriodicTask("erasures", lambda: MINUTE, self.eraser.erase_due),
-            PeriodicTask("outcomes", lambda: MINUTE, self.reactions.read),
             PeriodicTask("notice", lambda: MINUTE, self._notice),
             PeriodicTask("approvals", lambda: SECOND, self.approvals.work_off),
         ]

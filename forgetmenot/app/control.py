@@ -22,13 +22,12 @@ from forgetmenot.operations.fact_gathering import ActionContext
 from forgetmenot.operations.policy import decide
 from forgetmenot.operations.run import owner, run
 from forgetmenot.ports import BotState, Check, TaskState
-from forgetmenot.prompt.instructions import check_floor
-from forgetmenot.reply import explanation
-from forgetmenot.reply.explanation import ReplyPreview
-from forgetmenot.reply.postprocess import polish
+from forgetmenot.prompt.instructions import check_floor, rules_of
+from forgetmenot.reply import explain
+from forgetmenot.reply.explain import ReplyPreview
+from forgetmenot.reply.polish import FilterContext, polish
 from forgetmenot.reply.reply_object import offered, read_reply, reply_request
 from forgetmenot.reply.triggers import Trigger
-from forgetmenot.reply.writer import PendingReply, filter_context
 from forgetmenot.settings import prices
 from forgetmenot.settings.live_settings import LiveSettings
 from forgetmenot.settings.schema import Settings
@@ -119,16 +118,16 @@ def check_settings(settings: Settings) -> None:
 
 async def why(db: Database, reply_id: int, settings: Settings) -> dict[str, object]:
     """One reply: who asked, what was said, the prompt's sections with their rows, tokens, cost, decisions."""
-    explained = await explanation.explain(db, reply_id)
+    explained = await explain.explain(db, reply_id)
     reply, prompt = explained.reply, explained.reply.prompt
-    kept = "id at text status detail twitch_id trigger mode model latency_ms usage filters"
-    used = explanation.used(reply)
+    kept = "id at text status detail twitch_id trigger mode model latency_ms usage filters used outcome"
+    used = explain.used(reply)
     asked = explained.asked
     if not isinstance(asked, Reason):  # which loses its languages when it is cut
         asked = asked.removeprefix("@").removeprefix(f"{explained.speaker}: ")
     return {
         **{name: getattr(reply, name) for name in kept.split()},
-        **{name: getattr(explained, name) for name in ("actions", "outcome", "used", "unsupported")},
+        "actions": explained.actions,
         **{name: prompt.get(name) for name in ("estimated", "budget", "prefix_tokens")},
         "who": explained.speaker,
         "asked": asked,
@@ -198,9 +197,10 @@ async def try_out(bot: Bot, login: str, text: str, changed: Settings | None = No
     dry = await preview.of(name, clean(text)[:LONGEST])
     prompt, material, trigger = dry.prompt, dry.material, dry.trigger
     answer = await bot.models.reply.generate(reply_request(prompt, settings, material.speaker.role, trigger.question))
-    reply = read_reply(answer, trigger.question)
-    pending = PendingReply(trigger, settings, 0)
-    polished = polish(reply.say, filter_context(pending, material, identity(), prompt))
+    reply = read_reply(answer)
+    proposed = frozenset((reply.proposal.name,)) if reply.proposal else frozenset()
+    speaker = (trigger.event.login, trigger.event.display_name)
+    polished = polish(reply.say, FilterContext(settings, speaker, rules_of(prompt.sections[0].text), proposed))
     return {
         "who": trigger.event.display_name,
         "text": polished.text,

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     from forgetmenot.domain.model import Prompt
     from forgetmenot.memory.recall import Recall
-    from forgetmenot.reply.explanation import ReplyExplanation
+    from forgetmenot.reply.explain import ReplyExplanation
     from forgetmenot.store.bot_messages import BotMessage
     from forgetmenot.store.database import Database
     from forgetmenot.store.model_calls import Bill
@@ -90,7 +90,7 @@ async def build_prompt(path: "Path", settings: Settings, viewer: str, message: s
     """The prompt that this viewer's message would give at that time (None: now)."""
     from forgetmenot.clock import ManualClock, SystemClock
     from forgetmenot.prompt.instructions import check_floor
-    from forgetmenot.reply.explanation import ReplyPreview
+    from forgetmenot.reply.explain import ReplyPreview
     from forgetmenot.reply.reply_object import offered
     from forgetmenot.store.database import open_database
 
@@ -132,7 +132,7 @@ async def _why(db: "Database", arguments: argparse.Namespace) -> None:
     Shows everything about one reply: who asked, what the prompt contained, what was decided and sent. Without an ID it
     lists the last replies.
     """
-    from forgetmenot.reply.explanation import explain, in_words, used
+    from forgetmenot.reply.explain import explain, in_words, used
     from forgetmenot.settings import prices
     from forgetmenot.store import bot_messages
 

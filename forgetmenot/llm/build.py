@@ -46,11 +46,6 @@ class Models:
         await self.memory.aclose()
 
 
-def reply_name(settings: ModelSettings) -> str:
-    """The name of the model that replies; its calibration is stored under it."""
-    return Offline().name if settings.provider is Provider.OFFLINE else settings.reply_model
-
-
 def build_models(
     settings: ModelSettings,
     meter: CallMeter,

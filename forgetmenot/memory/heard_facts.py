@@ -160,7 +160,7 @@ async def just_said(source: Source, viewer_id: str, now: int, *, to_anybody: boo
     whose words it has.
     """
     for reply in await bot_messages.said_lately(source, 1, now - LATELY, None if to_anybody else viewer_id):
-        _, used, _ = await bot_messages.of_reply(source, reply.id)
+        used = reply.used
         found = [note for note_id in used if (note := await notes.get(source, note_id)) and note.status in LIVE]
         if not used:
             told = await notes.of_subject(source, reply.viewer_id or viewer_id, LIVE)

@@ -79,10 +79,6 @@ def _text(name: str, most: int, default: str | None = None) -> Parameter:
     return Parameter(name, ParameterKind.TEXT, most=most, default=default)
 
 
-def _words(most: int) -> Parameter:
-    return Parameter("text", ParameterKind.TEXT, most=most, spoken=True)
-
-
 def _seconds(least: int, most: int, default: str) -> Parameter:
     return Parameter("seconds", ParameterKind.SECONDS, least=least, most=most, default=default)
 
@@ -145,7 +141,7 @@ def _asks_to_make(thing: str, verb: str) -> str:
 ACTIONS: tuple[Action, ...] = (
     Action(
         "say", A, "say one more line", lambda ports, call: ports.chat.say(call.params["text"]),
-        (_words(300),), cooldown_s=30,
+        (_text("text", 300),), cooldown_s=30,
         asks=rf"^{_ASKING}(?:(?:say|tell|wish|write|repeat|greet|shout)(?! me| us)"
         r"|(?:sag|erzahl|schreib|wunsch|gruss)e?(?! mir| uns)"
         r"|(?:richte|kannst du) .+ (?:sagen|schreiben|ausrichten|grussen|wunschen|aus))",
@@ -178,7 +174,7 @@ ACTIONS: tuple[Action, ...] = (
     ),
     Action(
         "warn", A, "warn somebody playfully",
-        lambda ports, call: ports.chat.say(f"@{call.target_login} {call.params['text']}"), (TARGET, _words(200)),
+        lambda ports, call: ports.chat.say(f"@{call.target_login} {call.params['text']}"), (TARGET, _text("text", 200)),
         cooldown_s=60, playful=True, self_only=True, asks="warn(?:e|en)?",
     ),
     Action(
@@ -188,7 +184,7 @@ ACTIONS: tuple[Action, ...] = (
     ),
     Action(
         "correct", A, "correct a note about the speaker that they say is wrong",
-        _operation("correct", "fact"), (_text("fact", 200),), cooldown_s=5, typed="fact",
+        _operation("correct", "note", "fact"), (_text("note", 12), _text("fact", 200)), cooldown_s=5, typed="fact",
     ),
     Action(
         "forget", A, "forget something about somebody",

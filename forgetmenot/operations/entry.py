@@ -50,7 +50,6 @@ class Parameter:
     least: int = 1
     most: int = 300
     default: str | None = None  # None: it must be given
-    spoken: bool = False  # said in chat as the bot's own words, without a person: it must claim no action
     optional: bool = False  # an empty value will do
     choices: tuple[str, ...] = ()  # the only values, in lower case
     unseen: bool = False  # of a viewer: the streamer may name a login that has never been seen here

@@ -19,7 +19,6 @@ from forgetmenot.errors import ForgetMeNotError, TwitchRefused, TwitchUnavailabl
 from forgetmenot.languages import in_language, reason
 from forgetmenot.logs import log
 from forgetmenot.operations import wording
-from forgetmenot.operations.action_claims import claims_action
 from forgetmenot.operations.catalogue import find
 from forgetmenot.operations.entry import Action, ActionCall, ActionClass, ActionPorts, PersonFacts, PolicyFacts, Runner
 from forgetmenot.operations.fact_gathering import ActionContext, FactGatherer, started_cooldowns
@@ -101,7 +100,7 @@ class Executor:
             outcome = await self.perform(action, row_id, call_of(row, facts.target, context.event.id))
         # in a preview, which nobody but the streamer reads, the words of the model stand as they would in chat
         previewed = decision.rule == "silent_preview"
-        if previewed or (_nobody_asked(proposal, action, decision, facts) and not claims_action(context.words)):
+        if previewed or _nobody_asked(proposal, action, decision, facts):
             return ExecutedProposal(decision, None, "", row_id)
         line = wording.words_for(
             decision,

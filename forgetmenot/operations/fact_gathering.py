@@ -4,6 +4,7 @@ Facts come from badges, the store and the settings; from the model only the name
 chat. Decides nothing.
 """
 
+import re
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
@@ -11,7 +12,6 @@ from typing import Any, NamedTuple
 from forgetmenot.clock import DAY, MINUTE
 from forgetmenot.domain.action import Proposal
 from forgetmenot.domain.chat import ChatEvent, Role, Standing
-from forgetmenot.memory.facts.corrections import meant_note, supports_correction
 from forgetmenot.memory.notes.note_merge import LIVE
 from forgetmenot.memory.viewer_rules import is_bot, role_of
 from forgetmenot.operations import requests, switches
@@ -32,10 +32,12 @@ from forgetmenot.store.database import Database, Source
 from forgetmenot.store.viewers import Chatter
 from forgetmenot.text.clean import clean
 from forgetmenot.text.mentions import mention
+from forgetmenot.text.words import telling_stems
 
 HERE_FOR = 15 * MINUTE  # who said nothing for longer is not in chat now
 REFUSALS_WITHIN = 10 * MINUTE
 CORRECT = "correct"
+_NOTE_ID = re.compile(r"[0-9]{1,12}", re.ASCII)
 CHANNEL = "class B"
 VIEWER = "class B viewer"
 # Refusals by these rules say nothing about the asker, so they do not count against them.
@@ -161,10 +163,13 @@ class FactGatherer:
         return replace(facts, target=target, serious=requests.is_serious((message,)), **asked)
 
     async def _corrected(self, proposal: Proposal, context: ActionContext, asker: PersonFacts) -> str:
-        """The proposed text, if it corrects a live note of the asker by words of their own line; else nothing."""
-        fact, said = clean(proposal.params.get("fact", "")), context.question or context.event.text
-        note = meant_note(await notes.of_subject(self._db, asker.id, LIVE), fact)
-        return fact if note is not None and supports_correction(said, note.fact, fact) else ""
+        """The proposed text, if it corrects a live note of the asker's and has a word of their line; else nothing."""
+        fact, number = clean(proposal.params.get("fact", "")), proposal.params.get("note", "")
+        note = await notes.get(self._db, int(number)) if _NOTE_ID.fullmatch(number) else None
+        if note is None or note.subject_id != asker.id or note.status not in LIVE:
+            return ""
+        said = context.question or context.event.text
+        return "" if telling_stems(fact).isdisjoint(telling_stems(said)) else fact
 
     async def recent(self, action: Action | None, facts: PolicyFacts, now: int) -> RecentDecisions:
         """Recent decisions and actions that bear on this one."""

@@ -5,8 +5,8 @@ Guarantees:
 - A message with "not" or "nicht", a question ("is slow mode on?") and quoted text ask for nothing.
 - What is to be remembered or forgotten is read from the line itself, never from the model.
 - Only declared parameters pass; anything else the model wrote is dropped. Numbers are within their bounds.
-- Texts are one clean line without tags, commands or mentions by id. What a model wrote has no links, no blocked words
-  and no claims of other actions.
+- Texts are one clean line without tags, commands or mentions by id. What a model wrote has no links and no blocked
+  words.
 
 Some German is read. Unusual wording is missed: the action is then refused, or a moderator is asked.
 """
@@ -16,14 +16,13 @@ from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 
 from forgetmenot.languages import reason
-from forgetmenot.operations.action_claims import claims_action, without_machine_text
 from forgetmenot.operations.catalogue import ACTIONS
 from forgetmenot.operations.entry import Action, ActionClass, Parameter, ParameterKind, PersonFacts
 from forgetmenot.settings.schema import ReplySettings
 from forgetmenot.text.chat_commands import spoken_command
 from forgetmenot.text.clean import clean
 from forgetmenot.text.mentions import defang, without_addresses
-from forgetmenot.text.outgoing import without_command, without_phrases
+from forgetmenot.text.outgoing import without_command, without_machine_text, without_phrases
 from forgetmenot.text.statements import first_word, others_fact, own_fact
 from forgetmenot.text.words import stem, words
 
@@ -271,8 +270,6 @@ def _fit_text(action: Action, parameter: Parameter, value: str, reply: ReplySett
         line = without_command(without_machine_text(without_phrases(bare, reply.blocklist)))
     if not line and parameter.default is None:
         return Checked({}, reason("empty", parameter=parameter.name))
-    if parameter.spoken and claims_action(line, {action.name}):
-        return Checked({}, reason("claims", parameter=parameter.name))
     if len(line) <= parameter.most:
         changed = "" if line == said else reason("filtered", parameter=parameter.name)
         return Checked({parameter.name: line}, changed=changed)

@@ -15,15 +15,12 @@ from forgetmenot.memory import suppression
 from forgetmenot.memory.active_viewers import ORDINARY
 from forgetmenot.memory.episodes.past_episodes import missed as what_was_missed
 from forgetmenot.memory.erasure import forget_fact
-from forgetmenot.memory.facts.corrections import meant_note, reworded
-from forgetmenot.memory.heard_facts import OWN_WORD, as_note, changed_by, heard_facts, heard_in, just_said
 from forgetmenot.memory.notes import edits
 from forgetmenot.memory.notes.note_merge import LIVE
 from forgetmenot.memory.notes.proposals import FactRefused
 from forgetmenot.operations.entry import OperationContext, Request
 from forgetmenot.operations.run import CHANNEL_WORDS, Refused, UnknownViewer, own_target, owner, resolve_target
-from forgetmenot.store import channel_state, events, notes, opt_outs, viewers
-from forgetmenot.store.database import Transaction
+from forgetmenot.store import bot_messages, channel_state, events, notes, opt_outs, viewers
 from forgetmenot.text.mentions import defang, mention, show
 from forgetmenot.text.statements import first_word, others_fact, own_fact, said_of_oneself
 from forgetmenot.text.words import telling_stems, words
@@ -34,6 +31,9 @@ LINES_BEFORE = 3
 THAT = frozenset(("that", "it", "this"))
 """What means the note that the bot just used."""
 MOST_NEAR = 2
+LATELY = 5 * MINUTE
+"""How old the reply may be that a correction without a number is about."""
+OWN_WORD = edits.TellerTrust(SourceKind.SELF_CLAIM, most=10)
 _WEIGHT = {Importance.HIGH: 2, Importance.MEDIUM: 1, Importance.LOW: 0}
 
 
@@ -44,9 +44,7 @@ async def memory(context: OperationContext, request: Request) -> OperationResult
     held.sort(
         key=lambda note: (note.pinned, _WEIGHT[note.importance], note.confidence, note.last_confirmed_at), reverse=True
     )
-    privacy = context.settings().privacy
-    heard = await heard_facts(context.db, privacy, who.id) if who.id is not None else []
-    if not held and not heard:
+    if not held:
         return OperationResult(ok=True, code="memory_empty", target=who)
     if who.id is not None and who.id in await opt_outs.opted_out(context.db):
         return OperationResult(ok=True, code="memory_opted_out", data={"n": len(held)}, target=who)
@@ -57,7 +55,6 @@ async def memory(context: OperationContext, request: Request) -> OperationResult
     shown = [note for note in held if hidden.allows(note)]
     rest = [note for note in held if not hidden.allows(note)]
     facts = await _with_names(context, [note.fact for note in shown])
-    said = [one.fact for one in reversed(heard)]
     return OperationResult(
         ok=True,
         code="memory",
@@ -67,7 +64,6 @@ async def memory(context: OperationContext, request: Request) -> OperationResult
                 for note, fact in zip(shown, facts, strict=True)
             ],
             "suppressed": [note.id for note in rest],
-            "heard": await _with_names(context, [await edits.with_mentions(context.db, fact) for fact in said]),
             "max_chars": context.settings().reply.max_chars,
         },
         target=who,
@@ -122,9 +118,9 @@ async def remember(context: OperationContext, request: Request) -> OperationResu
 
 
 async def correct(context: OperationContext, request: Request) -> OperationResult:
-    """Replace a note of the asker by what they say; the policy has held it against their line."""
-    old = meant_note(await notes.of_subject(context.db, request.asker.viewer_id, LIVE), request.text("fact"))
-    if old is None:
+    """Replace a note of the asker, named by its number, by how it reads now."""
+    old = await notes.get(context.db, int(request.text("note")))
+    if old is None or old.status not in LIVE or old.subject_id != request.asker.viewer_id:
         return OperationResult(ok=False, code="nothing_found")
     note = await edits.remember(
         context.db,
@@ -267,27 +263,12 @@ async def _only(context: OperationContext, request: Request, code: str, found: l
     return found[0]
 
 
-async def _just_used(context: OperationContext, request: Request, tx: Transaction | None = None) -> list[Note]:
-    """What the bot used when it last spoke to the asker, a moderator: to anybody, as far as it is theirs to change.
-
-    What it had only heard becomes a note in `tx`.
-    """
-    asker = request.asker
-    said = await just_said(context.db, asker.viewer_id, context.clock.now(), to_anybody=asker.moderates)
-    if said is None or said.notes or asker.moderates:
-        return [note for note in said.notes if _may_change(asker, note)] if said is not None else []
-    privacy = context.settings().privacy
-    heard = await heard_in(context.db, said.text, asker.viewer_id, privacy)
-    return [await as_note(tx or context.db, one, privacy) for one in heard[:1]]
-
-
-async def _heard(context: OperationContext, about: Target, what: str) -> list[Note]:
-    """What somebody said of themselves today in some of these words, as a note: before a summary it is none."""
-    privacy, wanted = context.settings().privacy, telling_stems(what)
-    heard = await heard_facts(context.db, privacy, about.id) if about.id is not None else []
-    shared = [(len(wanted & telling_stems(one.fact)), one) for one in heard]
-    most = max((one for one, _ in shared), default=0)
-    return [await as_note(context.db, one, privacy) for same, one in shared if most and same == most][:1]
+async def _just_used(context: OperationContext, request: Request) -> list[Note]:
+    """The notes that the bot's last reply to the asker used, a moderator: to anybody, as far as they are theirs."""
+    asker, since = request.asker, context.clock.now() - LATELY
+    last = await bot_messages.said_lately(context.db, 1, since, None if asker.moderates else asker.viewer_id)
+    used = [await notes.get(context.db, one) for reply in last for one in reply.used]
+    return [note for note in used if note is not None and note.status in LIVE and _may_change(asker, note)]
 
 
 def _may_change(asker: Asker, note: Note | None) -> bool:
@@ -305,7 +286,7 @@ async def _about(context: OperationContext, asker: Asker, typed: str) -> tuple[T
 async def _find(context: OperationContext, request: Request, about: Target, what: str) -> list[Note]:
     """Moderators may also name any note by its number, or a note about the channel."""
     now, anybodys = context.clock.now(), request.asker.moderates and request.asker.surface is Surface.CHAT
-    fitting = await edits.find(context.db, about.id, what, now=now) or await _heard(context, about, what)
+    fitting = await edits.find(context.db, about.id, what, now=now)
     if fitting or not anybodys:
         return fitting or await edits.find(context.db, about.id, what, now=now, past=about.own)
     number = what.strip().removeprefix("#")
@@ -333,36 +314,23 @@ async def _note_meant(context: OperationContext, request: Request, find: Callabl
 async def edit(context: OperationContext, request: Request) -> OperationResult:
     """Correct a note: its subject and moderators may; the old version stays in its history.
 
-    Without a number the one that was just used, else the one of the asker's that the new text is about.
+    Without a number the one that was just used.
     """
     asker, text = request.asker, defang(request.text("text"))
-    in_chat, by_number = asker.surface is Surface.CHAT, bool(request.number("id"))
+    in_chat = asker.surface is Surface.CHAT
     if in_chat:
         await _refuse_not_stored(context, request)
     now, privacy = context.clock.now(), context.settings().privacy
     links = asker.moderates or not in_chat
     if not asker.viewer_id:  # on the command line; a fact is somebody's word: the streamer's
         asker = await owner(context.db, asker.surface, await channel_state.read(context.db, "login") or "", now)
-    # in one write: what was only heard becomes a note for the new text, and stays none if that is refused
-    async with context.db.write() as tx:
-        old = await _note_meant(context, request, partial(_just_used_or_like, context, request, text, tx))
-        new = text
-        if not by_number:
-            new = reworded(old.fact, text)
-        elif in_chat and old.subject_id is not None:
-            new = reworded(old.fact, text, most=2)
-        fact = await edits.with_mentions(tx, new)
-        note = await edits.edit(
-            tx, old.id, fact, by=asker.viewer_id, at=now, privacy=privacy, links=links, line=asker.line_id
-        )
+    old = await _note_meant(context, request, partial(_just_used, context, request))
+    own = own_fact(text) if in_chat and old.subject_id is not None else None
+    fact = await edits.with_mentions(context.db, own or text)
+    note = await edits.edit(
+        context.db, old.id, fact, by=asker.viewer_id, at=now, privacy=privacy, links=links, line=asker.line_id
+    )
     return OperationResult(ok=True, code="edited", data={**await _quoted(context, request, note), "old": old.id})
-
-
-async def _just_used_or_like(context: OperationContext, request: Request, text: str, tx: Transaction) -> list[Note]:
-    if found := await _just_used(context, request, tx):
-        return found
-    note = meant_note(await notes.of_subject(context.db, request.asker.viewer_id, LIVE), text)
-    return [note] if note is not None else []
 
 
 async def pin(context: OperationContext, request: Request, *, pinned: bool) -> OperationResult:
@@ -374,10 +342,7 @@ async def pin(context: OperationContext, request: Request, *, pinned: bool) -> O
 
 async def retract(context: OperationContext, request: Request) -> OperationResult:
     """Remove a note from use; it keeps its text and can be restored. Without a number the one that was just used."""
-    what, by_number = request.text("what"), bool(request.number("id"))
-    if not by_number and (changed := await changed_by(context.db, request.asker.line_id)):
-        # as a correction, when it was heard
-        return OperationResult(ok=True, code=changed.code, data=await _quoted(context, request, changed.note))
+    what = request.text("what")
     find = partial(_just_used, context, request)
     if what and " ".join(words(what)) not in THAT:
         find = partial(_find, context, request, own_target(request.asker), what)

@@ -10,7 +10,6 @@ from typing import Any
 from forgetmenot.domain.action import Decision, Outcome, OutcomeKind, Verdict
 from forgetmenot.domain.operation import OperationResult
 from forgetmenot.languages import ENGLISH, Language
-from forgetmenot.operations.action_claims import claims_action, without_machine_text
 
 _KEPT_FREE = 60
 """Characters kept free behind the facts, for the count of those that did not fit."""
@@ -40,18 +39,16 @@ def words_for(
     if outcome is not None and outcome.kind is OutcomeKind.DONE:
         line = done_line(name, decision.params, target, language)
         as_written = decision.verdict is Verdict.ALLOW or not line
-        own = say and as_written and not claims_action(say, {name})
-        return "" if own or not (say or line) else line or language("action.done")
+        return "" if (say and as_written) or not (say or line) else line or language("action.done")
     if outcome is not None and outcome.kind is OutcomeKind.UNKNOWN:
         return language("action.unsure")
     return harmless(if_refused, language, name)
 
 
 def harmless(if_refused: str, language: Language = ENGLISH, name: str = "") -> str:
-    """The model's words for a refusal; a sentence of ours if they are empty or claim an action."""
-    said = without_machine_text(if_refused).strip()
+    """The model's words for a refusal; a sentence of ours if there are none."""
     own = f"action.refused.{name}"
-    return said if said and not claims_action(said) else language(own if own in language else "action.neutral")
+    return if_refused.strip() or language(own if own in language else "action.neutral")
 
 
 def described(name: str, params: Mapping[str, str], target: str, language: Language = ENGLISH) -> str:
@@ -133,7 +130,6 @@ def _memory(result: OperationResult, language: Language) -> str:
         for note_id, fact, hearsay in notes
     ]
     facts += [language("chat.memory_hidden", note=f"#{note_id}") for note_id in suppressed]
-    facts += [language("chat.memory_heard", fact=fact) for fact in _rows(data["heard"])]
     start = language("chat.memory", **_people(result, language))
     text, shown = start + facts[0][: most - len(start) - _KEPT_FREE], 1
     for fact in facts[1:]:
@@ -179,7 +175,6 @@ _SPECIAL: dict[str, Callable[[OperationResult, Language], str]] = {
     ),
     "which_note": _which_note,
     "which_wrong": _which_note,
-    "if_wrong": _which_note,
     "remembered_beside": _which_note,
     "which_action": lambda result, say: say("chat.which_action", list=", ".join(_rows(result.data["actions"]))),
     "help": _help,

@@ -59,11 +59,10 @@ DROP_STEPS = (
 class PromptDraft:
     """A prompt while it is being made to fit. `prefix[0]`, the instructions, never goes."""
 
-    def __init__(self, prefix: tuple[Section, ...], blocks: list[Block], factor: float) -> None:
+    def __init__(self, prefix: tuple[Section, ...], blocks: list[Block]) -> None:
         self.prefix = list(prefix)
-        self.factor = factor
         self.blocks = {block.name: block for block in blocks}
-        self.sections = {block.name: block.section(factor) for block in blocks}
+        self.sections = {block.name: block.section() for block in blocks}
         self.dropped: list[Section] = []
         self.shed: list[str] = []
 
@@ -84,7 +83,7 @@ class PromptDraft:
         if step.section in self.blocks:
             whole = self.blocks[step.section]
             spare = budget - self.tokens + self.sections[step.section].tokens
-            self.replace(whole.within(spare, self.factor, step.keep))
+            self.replace(whole.within(spare, step.keep))
             return len(self.blocks[step.section].rows) < len(whole.rows)
         if len(self.prefix) > 1 and self.prefix[-1].name == step.section:
             self.dropped.append(self.prefix.pop())
@@ -94,11 +93,10 @@ class PromptDraft:
     def replace(self, block: Block) -> None:
         """Put a changed block in the place of the one of its name."""
         self.blocks[block.name] = block
-        self.sections[block.name] = block.section(self.factor)
+        self.sections[block.name] = block.section()
 
 
 INSTRUCTIONS = "instructions"
-NOTHING_KNOWN = "No note answers this: unless it is small talk, say that you do not remember it."
 TOP_CHANNEL_NOTES = 3
 VIEWER_MEMORY_TOKENS = 400
 BOT_REPLIES = 5
@@ -107,16 +105,16 @@ SHORTEST_OWN_BYTES = (rows.OWN_BYTES, 120, 60, 30)
 SHORTEST_MESSAGE_BYTES = 90
 
 
-def compose_prefix(material: PrefixMaterial, settings: Settings, factor: float = 1.0) -> Prefix:
+def compose_prefix(material: PrefixMaterial, settings: Settings) -> Prefix:
     """The part that stays the same, within its share of the budget; the oldest episodes are the first to go."""
-    head = plain_section(INSTRUCTIONS, instructions(settings, material.channel, material.actions) + "\n", factor)
+    head = plain_section(INSTRUCTIONS, instructions(settings, material.channel, material.actions) + "\n")
     room = int(settings.prompt.budget_tokens * PREFIX_SHARE) - head.tokens
     blocks = _prefix_blocks(material, settings)
     kept: list[Section] = []
     for block in blocks:
-        fitting = block.within(room - sum(s.tokens for s in kept), factor)
+        fitting = block.within(room - sum(s.tokens for s in kept))
         if fitting.rows:
-            kept.append(fitting.section(factor))
+            kept.append(fitting.section())
     return Prefix("".join(s.text for s in (head, *kept)), (head, *kept))
 
 
@@ -137,16 +135,16 @@ def _prefix_blocks(material: PrefixMaterial, settings: Settings) -> list[Block]:
     ]
 
 
-def assemble(prefix: Prefix, material: TailMaterial, settings: Settings, factor: float = 1.0) -> Prompt:
+def assemble(prefix: Prefix, material: TailMaterial, settings: Settings) -> Prompt:
     """The prompt for one message, never larger than the budget."""
     budget = settings.prompt.budget_tokens
     language = "German" if is_answered_in_german(material.message.text, settings) else ""
     material = replace(_without_hidden(material), language=language)
-    now, speaker = _now(material, factor), _speaker(material, factor)
+    now, speaker = _now(material), _speaker(material)
     own, message = _own_block(material), _message_block(material, rows.MESSAGE_BYTES)
-    optional = _optional_blocks(material, factor)
+    optional = _optional_blocks(material)
     room = budget - now.tokens - speaker.tokens
-    draft = PromptDraft(prefix.sections, [*optional, own, message], factor)
+    draft = PromptDraft(prefix.sections, [*optional, own, message])
     draft.fit(room)
     # what is left is never dropped, and long lines of it may still not fit
     if draft.tokens > room:
@@ -206,7 +204,7 @@ def _tighten(draft: PromptDraft, material: TailMaterial, room: int) -> None:
             return
     allowed = room - draft.tokens + draft.sections["message"].tokens
     empty = _message_block(material, 0)
-    spare = bytes_for(allowed, draft.factor) - len(empty.text().encode())
+    spare = bytes_for(allowed) - len(empty.text().encode())
     draft.replace(_message_block(material, max(SHORTEST_MESSAGE_BYTES, spare // len(empty.rows))))
 
 
@@ -244,35 +242,34 @@ def _spread(newest: Iterator[PromptLine], material: TailMaterial) -> tuple[Promp
     return tuple(reversed(kept))
 
 
-def _now(material: TailMaterial, factor: float) -> Section:
+def _now(material: TailMaterial) -> Section:
     minutes = (material.now - material.live_since) // 60_000 if material.live_since else -1
     live = f"; the stream has been live for {minutes // 60} h {minutes % 60} min" if minutes >= 0 else ""
     text = f"Today is {rows.moment(material.now):%A, %Y-%m-%d, %H:%M} UTC{live}.\n\n"
-    return plain_section("now", text, factor)
+    return plain_section("now", text)
 
 
-def _speaker(material: TailMaterial, factor: float) -> Section:
+def _speaker(material: TailMaterial) -> Section:
     line = Block("speaker", (Row(rows.speaker_line(material.speaker, material.streams)),)).text().rstrip("\n")
     text = f"{line}\n{posture(material.speaker.role, material.standing)}"
-    if not (material.lore or material.heard or material.brief.strip()):
+    if not (material.lore or material.brief.strip()):
         text += "\nYou remember nothing about them: do not pretend otherwise."
-    return plain_section("speaker", f"{text}\n\n", factor)
+    return plain_section("speaker", f"{text}\n\n")
 
 
-def _optional_blocks(material: TailMaterial, factor: float) -> list[Block]:
+def _optional_blocks(material: TailMaterial) -> list[Block]:
     names, now = material.names, material.now
     cap = VIEWER_MEMORY_TOKENS
-    brief = _brief(material, cap, factor)
+    brief = _brief(material, cap)
     # a brief is made of the same notes: both together have the tokens that one viewer's memory may take
-    left = cap - (brief.section(factor).tokens if brief.rows else 0)
-    lore = [rows.heard_row(heard, names) for heard in material.heard]
-    lore += [rows.lore_row(found, names, now) for found in material.lore[: material.depth.lore]]
+    left = cap - (brief.section().tokens if brief.rows else 0)
+    lore = [rows.lore_row(found, names, now) for found in material.lore[: material.depth.lore]]
     chat = tuple(rows.chat_row(line, names) for line in material.chat)
     done = tuple(Row(rows.one_line(done.text, names, 200), done.id) for done in material.actions_done)
     return [
         brief,
-        Block("lore", tuple(lore), "What you know about them:").within(left, factor),
-        _others(material, cap, factor),
+        Block("lore", tuple(lore), "What you know about them:").within(left),
+        _others(material, cap),
         Block("channel_notes_asked", tuple(rows.channel_note_row(found.note, names) for found in material.channel)),
         Block("past_episode", tuple(rows.past_row(p, names, now) for p in material.past_episodes)),
         Block("chat", chat, "The channel lately:", newest_last=True),
@@ -281,17 +278,17 @@ def _optional_blocks(material: TailMaterial, factor: float) -> list[Block]:
     ]
 
 
-def _brief(material: TailMaterial, cap: int, factor: float) -> Block:
-    text = clip(rows.one_line(material.brief, material.names, 1_500), bytes_for(cap // 2, factor))
+def _brief(material: TailMaterial, cap: int) -> Block:
+    text = clip(rows.one_line(material.brief, material.names, 1_500), bytes_for(cap // 2))
     return Block("brief", (Row(text, made_of=material.brief_notes),) if text else ())
 
 
-def _others(material: TailMaterial, cap: int, factor: float) -> Block:
+def _others(material: TailMaterial, cap: int) -> Block:
     found: list[Row] = []
     for other in material.others[: material.depth.others]:
         about = rows.name_of(other.viewer)
         lore = [rows.lore_row(r, material.names, material.now, about) for r in other.lore]
-        found += Block("others", tuple(lore[: material.depth.lore_per_other])).within(cap, factor).rows
+        found += Block("others", tuple(lore[: material.depth.lore_per_other])).within(cap).rows
     return Block("others", tuple(found), "What you know about people they mention:")
 
 
@@ -315,5 +312,5 @@ def _message_block(material: TailMaterial, max_bytes: int) -> Block:
     return Block(
         "message",
         (*earlier, rows.chat_row(material.message, material.names, max_bytes)),
-        f"{NOTHING_KNOWN}\n{lead}" if material.nothing_known else lead,
+        lead,
     )

@@ -85,14 +85,6 @@ class PromptLine(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class HeardToday:
-    """A fact that the speaker told about themselves today, before it is a note. `id`: events.seq of the line."""
-
-    id: int
-    fact: str
-
-
-@dataclass(frozen=True, slots=True)
 class PersonMentioned:
     """A viewer who is talked about, and what is known about them."""
 
@@ -143,8 +135,8 @@ class TailMaterial:
 
     `before`: lines of the speaker that the message continues (a bare mention). `thread`: the bot's lines to this
     speaker. `hidden`: people of whom nothing may stand in the prompt, whatever was read. `left_alone`: what the reply
-    must not bring up. `live_since`: 0 where the stream is off. `asks_memory`: only memory can answer it.
-    `nothing_known`: and no note does. `language`: the one to answer in, where it has to be said.
+    must not bring up. `live_since`: 0 where the stream is off.
+    `language`: the one to answer in, where it has to be said.
     """
 
     now: int
@@ -156,7 +148,6 @@ class TailMaterial:
     brief: str = ""
     brief_notes: tuple[int, ...] = ()
     lore: tuple[Recalled, ...] = ()
-    heard: tuple[HeardToday, ...] = ()
     others: tuple[PersonMentioned, ...] = ()
     channel: tuple[Recalled, ...] = ()  # notes about the channel that fit the message and stand in no prefix
     past_episodes: tuple[Past, ...] = ()
@@ -169,8 +160,6 @@ class TailMaterial:
     hidden: frozenset[str] = frozenset()
     left_alone: tuple[str, ...] = ()
     live_since: int = 0
-    asks_memory: bool = False
-    nothing_known: bool = False
     language: str = ""
     depth: Depth = NORMAL
 
@@ -189,11 +178,12 @@ def stranger(user_id: str, name: str, now: int, role: Role = Role.VIEWER) -> Vie
 
 
 BYTES_PER_TOKEN = 3
+"""A careful estimate: English takes about four bytes a token, German and most other languages three."""
 
 
-def estimate(text: str, factor: float = 1.0) -> int:
+def estimate(text: str) -> int:
     """Tokens of a text, rounded up. Estimates of parts add up to at least the estimate of the whole."""
-    return math.ceil(_size(text) * factor / BYTES_PER_TOKEN)
+    return math.ceil(_size(text) / BYTES_PER_TOKEN)
 
 
 def clip(text: str, max_bytes: int) -> str:
@@ -207,9 +197,9 @@ def clip(text: str, max_bytes: int) -> str:
     return kept.rstrip() + "…"
 
 
-def bytes_for(tokens: int, factor: float = 1.0) -> int:
+def bytes_for(tokens: int) -> int:
     """The most bytes that are estimated at no more than so many tokens."""
-    return max(0, int(tokens * BYTES_PER_TOKEN / factor))
+    return max(0, tokens * BYTES_PER_TOKEN)
 
 
 def _size(text: str) -> int:

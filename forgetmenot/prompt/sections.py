@@ -11,7 +11,7 @@ from datetime import UTC, datetime
 from forgetmenot.domain.chat import Role, Viewer
 from forgetmenot.domain.memory import Note, Recalled, Scope, SourceKind
 from forgetmenot.domain.model import Section
-from forgetmenot.prompt.material import HeardToday, Past, PromptLine, clip, estimate
+from forgetmenot.prompt.material import Past, PromptLine, clip, estimate
 from forgetmenot.text.caches import text_cache
 from forgetmenot.text.clean import clean
 from forgetmenot.text.mentions import SOMEBODY, called, fence, show
@@ -66,11 +66,11 @@ class Block:
         kept = self.rows[dropped:] if self.newest_last else self.rows[:keep]
         return replace(self, rows=kept, already_dropped=self.already_dropped + dropped)
 
-    def within(self, tokens: int, factor: float, least: int = 0) -> "Block":
+    def within(self, tokens: int, least: int = 0) -> "Block":
         """The block with as many rows as cost no more than that; with `least` rows if not even one more does."""
         # each cut is measured as it would stand there: the fence and the lead cost tokens as well
         cuts = (self.cut(keep) for keep in range(len(self.rows), least, -1))
-        return next((cut for cut in cuts if estimate(cut.text(), factor) <= tokens), self.cut(least))
+        return next((cut for cut in cuts if estimate(cut.text()) <= tokens), self.cut(least))
 
     def text(self) -> str:
         """The block as it stands in the prompt, with the empty line after it; nothing if it has no row."""
@@ -79,17 +79,17 @@ class Block:
         body = fence(self.name.removesuffix("_more").removesuffix("_asked"), "\n".join(row.text for row in self.rows))
         return f"{self.lead}\n{body}\n\n" if self.lead else f"{body}\n\n"
 
-    def section(self, factor: float) -> Section:
+    def section(self) -> Section:
         """The block as text, with its size and where it comes from."""
         text = self.text()
         rows = tuple(i for row in self.rows for i in (row.id, *row.made_of) if i is not None)
         others = tuple(row.other for row in self.rows if row.other is not None)
-        return Section(self.name, text, estimate(text, factor), rows, self.already_dropped, others)
+        return Section(self.name, text, estimate(text), rows, self.already_dropped, others)
 
 
-def plain_section(name: str, text: str, factor: float) -> Section:
+def plain_section(name: str, text: str) -> Section:
     """A section of our own words, outside any fence."""
-    return Section(name, text, estimate(text, factor))
+    return Section(name, text, estimate(text))
 
 
 def one_line(text: str, names: Names, max_bytes: int) -> str:
@@ -135,11 +135,6 @@ def lore_row(recalled: Recalled, names: Names, now: int, about: str = "") -> Row
     subject = f"{about}: " if about else ""
     known = "; ".join([f"id:{note.id}", *facts])
     return Row(f"{subject}[{known}] {one_line(note.fact, names, FACT_BYTES)}", note.id)
-
-
-def heard_row(heard: HeardToday, names: Names) -> Row:
-    """`[just now] plays the viola`."""
-    return Row(f"[just now] {one_line(heard.fact, names, FACT_BYTES)}", other=("events", heard.id))
 
 
 def channel_note_row(note: Note, names: Names, streams: int = 0) -> Row:

@@ -8,7 +8,6 @@
 - The tail is one snapshot in the reader's thread, unless notes of a viewer are not cached yet.
 """
 
-import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import starmap
@@ -20,7 +19,6 @@ from forgetmenot.domain.memory import Scope
 from forgetmenot.domain.model import Prompt
 from forgetmenot.logs import log
 from forgetmenot.memory.episodes.past_episodes import newest, spoken_of, without_hidden
-from forgetmenot.memory.heard_facts import heard_facts
 from forgetmenot.memory.ranking import Found, Query
 from forgetmenot.memory.recall import CHANNEL, NotesSnapshot, Recall, fitting
 from forgetmenot.memory.suppression import (
@@ -35,7 +33,6 @@ from forgetmenot.operations import fact_gathering
 from forgetmenot.prompt.assemble import BOT_REPLIES, assemble, compose_prefix
 from forgetmenot.prompt.material import (
     Depth,
-    HeardToday,
     Past,
     PersonMentioned,
     Prefix,
@@ -53,7 +50,6 @@ from forgetmenot.store import (
     briefs,
     channel_state,
     events,
-    model_calls,
     notes,
     streams,
     viewers,
@@ -61,7 +57,6 @@ from forgetmenot.store import (
 from forgetmenot.store.bot_messages import SentReply
 from forgetmenot.store.database import Database, Source
 from forgetmenot.text.mentions import ids_in
-from forgetmenot.text.questions import MAY_ANSWER, answers, asked_about, without_names
 
 CHAT_REACHES_BACK = 2 * HOUR
 THREAD_REACHES_BACK = 15 * MINUTE
@@ -70,14 +65,6 @@ RECENT_ACTIONS_WINDOW = 2 * HOUR
 ONE_THOUGHT = MINUTE
 THREAD_LINES = 3
 RECENT_ACTIONS = 3
-HEARD_FACTS = 3
-_QUOTES_BOT = re.compile(
-    r"\b(?:you|u) (?:just |once |already )?(?:said|told (?:me|us)|promised)\b"
-    r"|\bdu hast\b.*\b(?:gesagt|erzählt|versprochen)\b",
-    re.IGNORECASE,
-)
-"""Who holds the bot to its words asks what it remembers of them."""
-MAY_ANSWER_EACH = 2  # of the best notes of each person, and of the channel, that are judged to answer
 
 
 class Shown(NamedTuple):
@@ -139,8 +126,7 @@ class ContextGatherer:
         query = self._query(material, moment)
         others = await self._others(at, material, moment, bot_id)
         past = await self._past(at, query, [other.viewer.id for other in others], moment, shown.episodes)
-        heard = await self._heard(at, material.speaker, moment)
-        material = replace(material, others=others, past_episodes=past, heard=heard)
+        material = replace(material, others=others, past_episodes=past)
         texts = [*(one.text for one in past), *(done.text for done in material.actions_done), material.brief]
         people = {line.viewer_id for line in material.said if line.viewer_id} | {other.viewer.id for other in others}
         people |= {who for text in texts for who in ids_in(text)}
@@ -149,13 +135,6 @@ class ContextGatherer:
         snapshots = {who: seen._replace(prints=(await notes.fingerprint(at, who or None),)) for who in more}
         snapshots[material.speaker.id] = seen
         return replace(material, names=names, hidden=hidden), moment, query, snapshots
-
-    async def _heard(self, at: Source, speaker: Viewer, moment: _Moment) -> tuple[HeardToday, ...]:
-        if speaker.opted_out:
-            return ()
-        privacy, quiet = moment.settings.privacy, moment.seen.suppression_filter
-        heard = await heard_facts(at, privacy, speaker.id, limit=HEARD_FACTS, quiet=quiet)
-        return tuple(HeardToday(one.seq, one.fact) for one in reversed(heard))
 
     async def standing(self, event: ChatEvent, settings: Settings) -> Standing:
         """How well the speaker of a line is known."""
@@ -289,26 +268,18 @@ class ContextGatherer:
                 return Found()
             return await self.recall.about([who.id], query, most, seen=seen[who.id])
 
-        per_other = moment.depth.lore_per_other
-        theirs = [await about(other.viewer, per_other) for other in material.others]
-        own = await about(material.speaker, moment.depth.lore - len(material.heard))
+        theirs = [await about(other.viewer, moment.depth.lore_per_other) for other in material.others]
+        own = await about(material.speaker, moment.depth.lore)
         channel = Found()
         if query.says_something:
             channel = await self.recall.about([CHANNEL], query, seen=seen[CHANNEL])
         people = [material.speaker.id, *(other.viewer.id for other in material.others)]
-        question = without_names(moment.trigger.question, self.recall.active_viewers.is_name)
-        asks = bool(asked_about(question) or _QUOTES_BOT.search(question))
-        asked_of = [*(theirs or [own]), channel]
-        told = material.past_episodes or material.heard or any(found.fits for found in asked_of)
-        answering = [recalled.note.fact for found in asked_of for recalled in found[:MAY_ANSWER_EACH]]
         return replace(
             material,
             lore=tuple(own),
             channel=fitting(channel, without=shown.notes),
             others=tuple(replace(other, lore=tuple(lore)) for other, lore in zip(material.others, theirs, strict=True)),
             left_alone=moment.seen.suppression_filter.about(people),
-            asks_memory=asks,
-            nothing_known=asks and not told and all(answers(question, fact) < MAY_ANSWER for fact in answering),
         )
 
     async def _named(self, material: TailMaterial) -> TailMaterial:
@@ -327,17 +298,15 @@ def _own_line(said: SentReply) -> PromptLine:
 
 @dataclass(slots=True)
 class PrefixKeeper:
-    """The prefix of the moment. `model`: the name of the model that replies, whose calibration counts."""
+    """The prefix of the moment."""
 
     db: Database
     recall: Recall
     settings: Callable[[], Settings]
-    model: str
     _prefix: Prefix | None = None
     _shown: frozenset[str] = frozenset()
     _notes: tuple[int, ...] = ()
     revision: Revision = NOTHING_WITHDRAWN
-    factor: float = 1.0
 
     async def current(self) -> Prefix:
         """The prefix; composed at the first call, and when something in it may not be shown any more."""
@@ -355,10 +324,9 @@ class PrefixKeeper:
     async def refresh(self) -> Prefix:
         """Compose it from what is known now."""
         settings = self.settings()
-        self.factor = await model_calls.factor_of(self.db, self.model)
         self.revision = await self.db.together(revision_of)
         material = await self._material(settings)
-        prefix = compose_prefix(material, settings, self.factor)
+        prefix = compose_prefix(material, settings)
         self._shown = frozenset(material.names)
         self._notes = _rows(prefix, "channel_notes", "channel_notes_more")
         changed = self._prefix is None or self._prefix.text != prefix.text
@@ -401,12 +369,11 @@ class PrefixKeeper:
 
 
 class Composed(NamedTuple):
-    """A prompt and what it was made of. `factor`: the calibration that sizes were estimated with."""
+    """A prompt and what it was made of."""
 
     prompt: Prompt
     prefix: Prefix
     material: TailMaterial
-    factor: float
     revision: Revision = NOTHING_WITHDRAWN
 
 
@@ -417,8 +384,7 @@ async def compose(
     prefix, revision = await keeper.current(), keeper.revision
     shown = Shown(_rows(prefix, "episodes"), _rows(prefix, "channel_notes", "channel_notes_more"))
     material = await gatherer.tail(trigger, settings, bot_id=bot_id, shown=shown)
-    prompt = assemble(prefix, material, settings, keeper.factor)
-    return Composed(prompt, prefix, material, keeper.factor, revision)
+    return Composed(assemble(prefix, material, settings), prefix, material, revision)
 
 
 def _rows(prefix: Prefix, *names: str) -> tuple[int, ...]:

@@ -19,7 +19,7 @@ from forgetmenot.errors import StoreError, TwitchError, TwitchRateLimited
 from forgetmenot.languages import in_language, reason
 from forgetmenot.logs import log
 from forgetmenot.ports import ChatOut
-from forgetmenot.reply.postprocess import FilterContext, polish, tidy
+from forgetmenot.reply.polish import FilterContext, polish, tidy
 from forgetmenot.settings.schema import Settings
 from forgetmenot.store import bot_messages, opt_outs
 from forgetmenot.store.bot_messages import ReplyStatus

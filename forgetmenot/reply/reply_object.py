@@ -1,4 +1,4 @@
-"""The object that a model answers with: `{"action": {name, parameters} | null, "say": str, "if_refused": str}`.
+"""The object a model answers with: `{"action": {name, parameters} | null, "notes": [12], "say": …, "if_refused": …}`.
 
 Guarantees:
 - The schema holds the actions that are switched on and that this speaker could get by this line, and no others.
@@ -6,7 +6,8 @@ Guarantees:
 - An answer that is not such an object gives no words, but for a `say` that was cut off: its whole sentences.
 - Reading never raises, whatever the text.
 
-`action` stands first: a small model that has written its line already proposes nothing (docs/PROMPT.md). Pure.
+`action` and `notes` stand first: what is done and what is known are settled before the words are (docs/PROMPT.md).
+Pure.
 """
 
 import json
@@ -24,17 +25,17 @@ from forgetmenot.domain.model import ModelAnswer, ModelRequest, Prompt, Purpose
 from forgetmenot.languages import reason
 from forgetmenot.operations.catalogue import ACTIONS, NAMES, class_mode
 from forgetmenot.operations.entry import PRIVILEGED, Action, ActionClass, Parameter, ParameterKind
-from forgetmenot.operations.requests import asked_for, asks_nothing, is_small_talk
+from forgetmenot.operations.requests import asks_nothing, is_small_talk
 from forgetmenot.prompt.assemble import is_answered_in_german, split
 from forgetmenot.prompt.instructions import without_form
-from forgetmenot.reply.support import says_nothing
 from forgetmenot.settings.schema import ActionSettings, Settings
 from forgetmenot.text.sentences import ENDS
-from forgetmenot.text.words import telling_stems
 
 SAY = "your line of chat"
 ACTION = "what the current message itself asks you to do, else null"
+NOTES = "the id numbers of the notes that your line uses, as they stand in [id:…]; empty if it uses none"
 IF_REFUSED = "only with an action: what you say instead if it is not done"
+MOST_NOTES = 20
 UNREADABLE = reason("model_unreadable_answer")
 NOTHING_TO_SAY = reason("nothing_to_say")
 CORRECTING = frozenset({"correct"})
@@ -47,16 +48,18 @@ _SENTENCE_END = re.compile(rf"(?<![{ENDS}])[{ENDS}]+(?=\s|$)")
 
 @dataclass(frozen=True, slots=True)
 class ModelReply:
-    """What the model answered. `problem`: why there are no words, or that they were cut ("unfinished")."""
+    """What the model answered. `notes`: the ids it names. `problem`: why there are no words, or that they were cut."""
 
     say: str
     proposal: Proposal | None = None
     problem: str = ""
+    notes: tuple[int, ...] = ()
 
 
 class _Answer(msgspec.Struct):
     say: str
     action: object = None
+    notes: object = None
     if_refused: str | None = None
 
 
@@ -94,8 +97,9 @@ def reply_schema(
         if action.name in among and (action.kind is not ActionClass.NEVER_ALONE or role in PRIVILEGED)
     ]
     say = {"type": "string", "description": SAY}
+    notes = {"type": "array", "items": {"type": "integer"}, "description": NOTES}
     if not could_get:
-        return _object({"say": say})
+        return _object({"notes": notes, "say": say})
     # Actions that take the same share one alternative: providers bill the schema with every call.
     alike: dict[tuple[tuple[str, str, bool], ...], list[str]] = {}
     for action in could_get:
@@ -114,6 +118,7 @@ def reply_schema(
     return _object(
         {
             "action": {"description": ACTION, "anyOf": [{"type": "null"}, *actions]},
+            "notes": notes,
             "say": say,
             "if_refused": {"type": "string", "description": IF_REFUSED},
         },
@@ -145,11 +150,8 @@ def _object(properties: dict[str, Any], optional: AbstractSet[str] = frozenset()
     }
 
 
-def read_reply(answer: ModelAnswer, question: str = "") -> ModelReply:
-    """The answer as an object. Plain text of a server that cannot do JSON is all `say`, and proposes nothing.
-
-    `question`: what was said to the bot. Where that asks for no line to others, a proposed one is no action.
-    """
+def read_reply(answer: ModelAnswer) -> ModelReply:
+    """The answer as an object. Plain text of a server that cannot do JSON is all `say`, and proposes nothing."""
     if answer.plain:
         say = whole_sentences(answer.text) if answer.finish == "length" else answer.text
         return ModelReply(say, problem="" if say == answer.text else "unfinished")
@@ -157,18 +159,13 @@ def read_reply(answer: ModelAnswer, question: str = "") -> ModelReply:
     if found is None:
         return _cut_off(answer.text)
     say, proposal = _encodable(found.say), _proposal(found)
-    if proposal is not None and proposal.name == "say":
-        line = proposal.params.get("text", "")
-        if line.strip() == say.strip() or "say" not in asked_for(question):
-            say, proposal = _answer_of(line, say, question), None
-    return ModelReply(say, proposal, "" if say.strip() or proposal else NOTHING_TO_SAY)
+    return ModelReply(say, proposal, "" if say.strip() or proposal else NOTHING_TO_SAY, _note_ids(found.notes))
 
 
-def _answer_of(line: str, say: str, question: str) -> str:
-    """The one of an unasked `say` action's `line` and the `say` beside it that answers: small models write both."""
-    asked = telling_stems(question)
-    fits = len(telling_stems(line) & asked)
-    return line if (fits and fits >= len(telling_stems(say) & asked)) or says_nothing(say, "") else say
+def _note_ids(given: object) -> tuple[int, ...]:
+    """The numbers in a list of ids; what is none is left out."""
+    listed = given[:MOST_NOTES] if isinstance(given, list) else []
+    return tuple(dict.fromkeys(one for one in listed if isinstance(one, int) and not isinstance(one, bool)))
 
 
 def whole_sentences(text: str) -> str:

@@ -46,16 +46,6 @@ class GuardedMode(StrEnum):
     ASK = "ask"
 
 
-class Unsupported(StrEnum):
-    """What happens to a sentence that tells of something that no row of its prompt supports."""
-
-    KEEP = "keep"
-    # cut where somebody asked for a memory, or the bot tells a viewer's life as its own; where nothing is left of an
-    # answer, it says that it does not remember
-    MEMORY = "memory"
-    EVERYWHERE = "everywhere"  # names, numbers and a shared past as well, whatever was asked
-
-
 class Provider(StrEnum):
     """Where words come from."""
 
@@ -162,7 +152,6 @@ class ReplySettings(Table, frozen=True, kw_only=True):
     follow_up_s: Count = 180
     allow_links: bool = False
     blocklist: tuple[str, ...] = ()
-    unsupported: Unsupported = Unsupported.MEMORY
 
 
 class ActionSettings(Table, frozen=True, kw_only=True):
@@ -252,22 +241,6 @@ class BridgeSettings(Table, frozen=True, kw_only=True):
         return (*self.streamerbot_actions, *self.firebot_lists)
 
 
-class HearingSettings(Table, frozen=True, kw_only=True):
-    """The streamer's voice, from captions that another program makes. Empty and false: nothing is heard."""
-
-    obs: str = ""
-    source: str = ""
-    captions: str = ""
-    programs: bool = False
-    offline: bool = False
-    answer_aloud: bool = False
-
-    @property
-    def on(self) -> bool:
-        """Whether anything is to be heard."""
-        return bool((self.obs and self.source) or self.captions or self.programs)
-
-
 class LogSettings(Table, frozen=True, kw_only=True):
     """How much is written to the console and the log file."""
 
@@ -290,7 +263,6 @@ class Settings(Table, frozen=True, kw_only=True):
     privacy: PrivacySettings = field(default_factory=PrivacySettings)
     dock: DockSettings = field(default_factory=DockSettings)
     bridge: BridgeSettings = field(default_factory=BridgeSettings)
-    hearing: HearingSettings = field(default_factory=HearingSettings)
     log: LogSettings = field(default_factory=LogSettings)
     personas: Mapping[str, PersonaSettings] = field(default_factory=dict)
     prices: Mapping[str, PriceSettings] = field(default_factory=dict)

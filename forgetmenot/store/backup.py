@@ -45,7 +45,6 @@ KEPT = (
     "opted_out_unknown",
     "fun_consents",
     "channel_state",
-    "calibration",
 )
 LEFT_OUT = {
     "events": "raw chat",
@@ -53,7 +52,6 @@ LEFT_OUT = {
     "tally": "accounts for raw chat",
     "briefs": "made again from the notes",
     "bot_messages": "may quote chat, and is kept for some days only",
-    "reply_outcomes": "goes with the bot's messages",
     "action_logs": "may quote chat, and is kept for some days only",
     "cooldowns": "over soon",
     "model_calls": "kept for some days only",

@@ -53,15 +53,18 @@ class BotMessage:
     usage: dict[str, Any]
     prompt: dict[str, Any]
     filters: tuple[str, ...]
+    used: tuple[int, ...]
+    outcome: str
 
 
 class SentReply(NamedTuple):
-    """A message that was sent."""
+    """A message that was sent. `used`: the ids of the notes it used."""
 
     id: int
     at: int
     viewer_id: str | None
     text: str
+    used: tuple[int, ...] = ()
 
 
 async def begin(
@@ -87,12 +90,20 @@ async def record_prompt(tx: Transaction, reply_id: int, prompt: object) -> None:
 
 
 async def record_answer(
-    tx: Transaction, reply_id: int, *, model: str, latency_ms: int, usage: object, filters: tuple[str, ...]
+    tx: Transaction,
+    reply_id: int,
+    *,
+    model: str,
+    latency_ms: int,
+    usage: object,
+    filters: tuple[str, ...],
+    used: Sequence[int] = (),
 ) -> None:
-    """Record the model's answer and the filters that changed it."""
+    """Record the model's answer, the filters that changed it, and the ids of the notes it used."""
     await tx.execute(
-        "UPDATE bot_messages SET model = ?, latency_ms = ?, token_usage_json = ?, filters_json = ? WHERE id = ?",
-        (model, latency_ms, _json(usage), _json(filters), reply_id),
+        "UPDATE bot_messages SET model = ?, latency_ms = ?, token_usage_json = ?, filters_json = ?, notes_json = ?"
+        " WHERE id = ?",
+        (model, latency_ms, _json(usage), _json(filters), _json(used), reply_id),
     )
 
 
@@ -190,11 +201,14 @@ async def said_lately(source: Source, limit: int, since: int, to: str | None = N
     """The last lines that were sent (`to`: to one viewer), oldest first; none from the silent preview."""
     whom = "viewer_id = :to AND" if to is not None else ""
     rows = await source.rows(
-        f"SELECT id, at, viewer_id, text FROM bot_messages WHERE {whom} status = 'sent' AND at >= :since"  # noqa: S608
+        f"SELECT id, at, viewer_id, text, notes_json FROM bot_messages WHERE {whom} status = 'sent' AND at >= :since"  # noqa: S608
         " AND text <> '' ORDER BY at DESC, id DESC LIMIT :limit",
         {"to": to, "since": since, "limit": limit},
     )
-    return [SentReply(*row) for row in reversed(rows)]
+    return [
+        SentReply(row["id"], row["at"], row["viewer_id"], row["text"], tuple(json.loads(row["notes_json"])))
+        for row in reversed(rows)
+    ]
 
 
 async def with_note(source: Source, note_id: int, limit: int = 20) -> list[tuple[int, int]]:
@@ -319,73 +333,17 @@ async def _found(db: Database, condition: str, *params: object) -> list[BotMessa
 
 
 def _message(row: Row) -> BotMessage:
-    json_of = {"usage": "token_usage_json", "prompt": "prompt_json", "filters": "filters_json"}
+    json_of = {"usage": "token_usage_json", "prompt": "prompt_json", "filters": "filters_json", "used": "notes_json"}
     read = {name: msgspec.json.decode(row[column]) for name, column in json_of.items()}
     return row_as(row, BotMessage, **read, detail=read_reason(row["detail"]))
 
 
-# ── how chat took each reply, what of its prompt it used, and the sums of that ─────────────────
-
-
-class OpenReply(NamedTuple):
-    """A reply that went out and of which no outcome is known yet."""
-
-    id: int
-    at: int
-    text: str
-    to: str
-
-
-async def record_support(
-    tx: Transaction, reply_id: int, used: Sequence[int], unsupported: Sequence[tuple[str, int, int]]
-) -> None:
-    """Keep which notes a reply used and which of its words no row supports."""
-    await tx.execute(
-        "INSERT INTO reply_outcomes (reply_id, used, unsupported) VALUES (?1, ?2, ?3)"
-        " ON CONFLICT DO UPDATE SET used = ?2, unsupported = ?3",
-        (reply_id, json.dumps(used), json.dumps(unsupported)),
-    )
+# ── how each reply was taken ──────────────────────────────────────────────────────────────────
 
 
 async def set_outcome(tx: Transaction, reply_id: int, outcome: str) -> None:
-    """Keep how a reply was taken. A person's word replaces what was read of the chat; a deletion stays what it is."""
-    await tx.execute(
-        "INSERT INTO reply_outcomes (reply_id, outcome) SELECT id, ?2 FROM bot_messages WHERE id = ?1"
-        " ON CONFLICT DO UPDATE SET outcome = ?2"
-        " WHERE outcome = '' OR (outcome <> 'deleted' AND ?2 IN ('good', 'bad', 'deleted'))",
-        (reply_id, outcome),
-    )
-
-
-async def of_reply(source: Source, reply_id: int) -> tuple[str, list[int], list[tuple[str, int, int]]]:
-    """The outcome, the notes that were used, and what no row supports; empty where nothing is kept."""
-    row = await source.row("SELECT outcome, used, unsupported FROM reply_outcomes WHERE reply_id = ?", (reply_id,))
-    if row is None:
-        return "", [], []
-    return row[0], json.loads(row[1]), [(one[0], one[1], one[2]) for one in json.loads(row[2])]
-
-
-async def still_open(source: Source, since: int, until: int) -> list[OpenReply]:
-    """The model's replies that went out in that time (ms) and have no outcome, oldest first."""
-    rows = await source.rows(
-        "SELECT m.id, m.at, m.text, coalesce(v.login, '') FROM bot_messages m"
-        " LEFT JOIN viewers v ON v.id = m.viewer_id LEFT JOIN reply_outcomes o ON o.reply_id = m.id"
-        " WHERE m.at BETWEEN ? AND ? AND m.status = 'sent' AND m.model <> '' AND coalesce(o.outcome, '') = ''"
-        " ORDER BY m.at, m.id LIMIT 200",
-        (since, until),
-    )
-    return [OpenReply(*row) for row in rows]
-
-
-async def lines_after(source: Source, at: int, until: int, limit: int) -> list[tuple[str, str]]:
-    """Who said what in that time; no line of the bot, none that was cleared, no command."""
-    rows = await source.rows(
-        "SELECT coalesce(v.login, ''), e.text FROM events e JOIN viewers v ON v.id = e.viewer_id"
-        " WHERE e.at > ? AND e.at <= ? AND e.from_bot = 0 AND e.redacted_at IS NULL AND e.text NOT LIKE '!%'"
-        " AND v.opted_out_at IS NULL ORDER BY e.at, e.seq LIMIT ?",
-        (at, until, limit),
-    )
-    return [(row[0], row[1]) for row in rows]
+    """Keep how a reply was taken. A later word replaces an earlier one; a deletion stays what it is."""
+    await tx.execute("UPDATE bot_messages SET outcome = ? WHERE id = ? AND outcome <> 'deleted'", (outcome, reply_id))
 
 
 async def sent_as(source: Source, twitch_id: str) -> int | None:

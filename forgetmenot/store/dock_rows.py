@@ -274,8 +274,9 @@ SCOPES = {"": "", "viewer": "n.scope = 'viewer'", "channel": "n.scope <> 'viewer
 STATUSES = {
     "live": "n.status IN ('active', 'stale')",
     "past": "n.status NOT IN ('active', 'stale')",
-    "review": "n.status IN ('active', 'stale') AND n.id IN (SELECT u.value FROM reply_outcomes o, json_each(o.used) u"
-    " WHERE o.outcome IN ('corrected', 'bad', 'deleted'))",  # used in a reply that was called wrong
+    # used in a reply that was called wrong
+    "review": "n.status IN ('active', 'stale') AND n.id IN"
+    " (SELECT u.value FROM bot_messages m, json_each(m.notes_json) u WHERE m.outcome IN ('bad', 'deleted'))",
     "any": "",
 }
 _ORDER = "ORDER BY n.pinned DESC, n.last_confirmed_at DESC, n.id DESC"

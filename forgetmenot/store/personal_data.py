@@ -67,8 +67,8 @@ PLACES = (
 _WORDS_OF_OURS = """
 events.kind events.role episodes.kind semantic_notes.scope semantic_notes.status semantic_notes.source_kind
 semantic_notes.importance semantic_notes.persona note_changes.from_status note_changes.to_status bot_messages.trigger
-bot_messages.mode bot_messages.status action_logs.name action_logs.class action_logs.verdict action_logs.rule
-action_logs.status briefs.persona model_calls.purpose tally runs calibration
+bot_messages.mode bot_messages.status bot_messages.outcome action_logs.name action_logs.class action_logs.verdict
+action_logs.rule action_logs.status briefs.persona model_calls.purpose tally runs
 """
 _GOES_WITH_THE_VIEWER = """
 viewers viewer_names attendance episode_people fun_consents note_evidence action_logs.asked_by action_logs.target_id
@@ -84,8 +84,10 @@ EXEMPT = {
     "events.id": "Twitch's id of a message of somebody else",
     "events.reply_to_id": "unset where it points to a message of theirs",
     "bot_messages.event_id": "rows that answer them are deleted",
-    "reply_outcomes": "codes and numbers; goes with the row in bot_messages",
-    **dict.fromkeys(("briefs.made_of", "briefs.notes", "briefs.episodes"), "ids of rows, and a hash of them"),
+    **dict.fromkeys(
+        ("briefs.made_of", "briefs.notes", "briefs.episodes", "bot_messages.notes_json"),
+        "ids of rows, and a hash of them",
+    ),
 }
 
 

@@ -167,26 +167,21 @@ async def totals(db: Database) -> Totals:
 _SUMS: Mapping[str, str] = {
     "prompts": "SELECT trigger, count(*) FROM bot_messages WHERE at >= :since AND model <> ''"
     " GROUP BY 1 ORDER BY 2 DESC",
-    "replies": "SELECT iif(coalesce(o.outcome, '') = '', m.status, o.outcome), count(*) FROM bot_messages m"
-    " LEFT JOIN reply_outcomes o ON o.reply_id = m.id WHERE m.at >= :since AND m.model <> ''"
-    " GROUP BY 1 ORDER BY 2 DESC",
+    "replies": "SELECT iif(outcome = '', status, outcome), count(*) FROM bot_messages"
+    " WHERE at >= :since AND model <> '' GROUP BY 1 ORDER BY 2 DESC",
     "filters": "SELECT f.value, count(*) FROM bot_messages m, json_each(m.filters_json) f"
     " WHERE m.at >= :since GROUP BY 1 ORDER BY 2 DESC",
     "rules": "SELECT rule || ': ' || verdict, count(*) FROM action_logs WHERE at >= :since GROUP BY 1 ORDER BY 2 DESC",
     "shed": "SELECT m.trigger || ': ' || s.value, count(*) FROM bot_messages m, json_each(m.prompt_json, '$.shed') s"
     " WHERE m.at >= :since AND m.model <> '' GROUP BY 1 ORDER BY 2 DESC",
-    "unsupported": "SELECT u.value ->> 0, count(DISTINCT o.reply_id) FROM reply_outcomes o"
-    " JOIN bot_messages m ON m.id = o.reply_id, json_each(o.unsupported) u WHERE m.at >= :since"
-    " GROUP BY 1 ORDER BY 2 DESC",
     "calls": "SELECT purpose || ' ' || model, count(*) FROM model_calls WHERE at >= :since GROUP BY 1 ORDER BY 2 DESC",
     "tokens": "SELECT purpose || ' ' || model, total(input) + total(output) + total(thoughts) FROM model_calls"
     " WHERE at >= :since GROUP BY 1 ORDER BY 2 DESC",
 }
 _NOTES = (
-    "SELECT r.value, count(*), total(r.value IN (SELECT value FROM json_each(o.used))),"
-    " total(o.outcome IN ('corrected', 'bad', 'deleted') AND r.value IN (SELECT value FROM json_each(o.used)))"
+    "SELECT r.value, count(*), total(r.value IN (SELECT value FROM json_each(m.notes_json))),"
+    " total(m.outcome IN ('bad', 'deleted') AND r.value IN (SELECT value FROM json_each(m.notes_json)))"
     " FROM bot_messages m JOIN json_each(m.prompt_json, '$.sections') s JOIN json_each(s.value, '$.rows') r"
-    " JOIN reply_outcomes o ON o.reply_id = m.id"
     " WHERE m.at >= :since AND m.model <> '' AND s.value ->> 'of' = 'notes' GROUP BY 1 ORDER BY 2 DESC LIMIT 500"
 )
 

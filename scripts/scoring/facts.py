@@ -1,16 +1,12 @@
-"""How often rules say of labelled lines what a person says: facts, sensitive phrases, outcomes, claims of a deed."""
+"""How often rules say of labelled lines what a person says: facts, sensitive phrases."""
 
 import timeit
 from collections import Counter
 
 from forgetmenot.memory.facts.similarity import Relation, relate
-from forgetmenot.operations.action_claims import claims_action
-from forgetmenot.reply.outcomes import LineAfter, outcome_of
 from forgetmenot.text.caches import clear_text_caches
 from forgetmenot.text.sensitive import sensitive_category
 
-PEOPLE = ("alice", "bob", "carol", "dave", "streamer")
-CLAIMS = {"claim": "claims heard", "no_claim": "other talk taken for one"}
 _LETTER = {Relation.DUPLICATE: "D", Relation.CONFLICT: "C", Relation.DISTINCT: "X"}
 
 
@@ -68,37 +64,6 @@ def sensitive_phrases(rows: list[list[str]]) -> tuple[dict[str, float], list[str
     return rates, [
         f"{category}|{phrase} → {said}" for category, phrase, said in judged if (said or "harmless") != category
     ]
-
-
-def outcomes(rows: list[list[str]]) -> tuple[dict[str, float], list[str]]:
-    """How often chat's reaction is read rightly, and the readings of the `dev` half that are wrong."""
-    read = [(split, label, _outcome(reply, after), reply) for split, label, reply, after in rows]
-    rates: dict[str, float] = {}
-    for half in ("dev", "heldout"):
-        count = Counter((label, found) for split, label, found, _ in read if split == half)
-        rates[f"{half}: right"] = _share(sum(n for (label, found), n in count.items() if label == found), count.total())
-        for label in sorted({label for label, _ in count}):
-            hits, found = count[label, label], sum(n for (_, one), n in count.items() if one == label)
-            rates[f"{half}: {label}, precision"] = _share(hits, found)
-            rates[f"{half}: {label}, found"] = _share(hits, sum(n for (one, _), n in count.items() if one == label))
-    return rates, [
-        f"{label}: {reply} → {found}" for split, label, found, reply in read if split == "dev" and label != found
-    ]
-
-
-def _outcome(reply: str, after: str) -> str:
-    lines = [LineAfter(*line.split("|", 1)) for line in after.split(" ¶ ")]
-    return outcome_of(reply, lines, people=PEOPLE).value
-
-
-def claims(rows: list[list[str]]) -> tuple[dict[str, float], list[str]]:
-    """How many claims of a deed are heard, and how much other talk is taken for one."""
-    rates: dict[str, float] = {}
-    for half in ("dev", "heldout"):
-        heard = {label: [claims_action(row[3]) for row in rows if row[:2] == [half, label]] for label in CLAIMS}
-        rates |= {f"{half}: {CLAIMS[label]}": _share(sum(found), len(found)) for label, found in heard.items()}
-    wrong = [row for row in rows if row[0] == "dev" and claims_action(row[3]) != (row[1] == "claim")]
-    return rates, [f"{row[1]}: {row[3]}" for row in wrong]
 
 
 def _share(part: int, whole: int) -> float:

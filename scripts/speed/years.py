@@ -97,7 +97,7 @@ class Channel:
             raise SystemExit("a mention was not taken for one")
         prefix = await bot.keeper.current()
         material = await self._gatherer.tail(trigger, settings)
-        return assemble(prefix, material, settings, bot.keeper.factor)
+        return assemble(prefix, material, settings)
 
 
 @asynccontextmanager

@@ -21,7 +21,7 @@ from forgetmenot.operations.fact_gathering import ActionContext
 from forgetmenot.operations.run import run
 from forgetmenot.operations.services import run_deferred
 from forgetmenot.operations.table import OPERATIONS
-from forgetmenot.reply.explanation import explain, one_line
+from forgetmenot.reply.explain import explain, one_line
 from forgetmenot.reply.triggers import Identity
 from forgetmenot.settings.schema import BotSettings, MemorySettings, Mode, PrivacySettings, Settings
 from forgetmenot.store import channel_state, notes, run_stats

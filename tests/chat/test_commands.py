@@ -113,8 +113,8 @@ DIALOGUES: dict[str, list[Line]] = {
         ("alice", "!forget that", "What should I forget? !memory shows the numbers, !forget #12 deletes one."),
         ("alice", "@forgetmenot_bot that's wrong", None),  # the bot has said nothing
         ("alice", "!edit 2 my cat is Miso", "Updated: #3 their cat is Miso (the old version stays in its history)"),
-        ("alice", "!edit 3 Mochi", "Updated: #4 their cat is Mochi (the old version stays in its history)"),
-        ("alice", "!edit 4 Mochi to Moss", "Updated: #5 their cat is Moss (the old version stays in its history)"),
+        ("alice", "!edit 3 my cat is Mochi", "Updated: #4 their cat is Mochi (the old version stays in its history)"),
+        ("alice", "!edit 4 my cat is Moss", "Updated: #5 their cat is Moss (the old version stays in its history)"),
         ("alice", "!wrong moss", REMOVED_CAT),
         ("alice", "!forget 5", "Permanently deleted: #5 their cat is Moss"),
     ],

@@ -122,7 +122,8 @@ async def test_a_moderator_who_calls_an_answer_wrong_means_a_note_about_whoever_
         await chat.say(who, "!remember I play drums")
     async with chat.db.write() as tx:
         reply = await bot_messages.begin(
-            tx, at=chat.clock.now(), event_id=None, viewer_id=IDS["alice"], trigger="command", mode="mentions"
+            tx, at=chat.clock.now(), event_id=None, viewer_id=IDS["alice"], trigger="mention", mode="mentions"
         )
-        await bot_messages.settle(tx, reply, ReplyStatus.SENT, text="What I know about you: plays drums")
+        await bot_messages.record_answer(tx, reply, model="m", latency_ms=1, usage={}, filters=(), used=[2])
+        await bot_messages.settle(tx, reply, ReplyStatus.SENT, text="You play the drums!")
     assert await chat.say("carol", "!wrong") == "Removed: #2 plays drums (!wrong #2 undo restores it)"

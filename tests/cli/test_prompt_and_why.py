@@ -10,7 +10,7 @@ import pytest
 from forgetmenot.cli import explain
 from forgetmenot.errors import InputError, SettingsError
 from forgetmenot.settings.schema import Settings
-from forgetmenot.store import channel_state, model_calls
+from forgetmenot.store import channel_state
 from tests.stage import Stage, chat, stage
 
 __all__ = ["chat", "stage"]
@@ -70,11 +70,9 @@ def test_why_without_an_id_lists_the_last_replies(filled: Run) -> None:
 
 
 async def test_it_is_the_prompt_that_the_bot_makes(stage: Stage, tmp_path: Path) -> None:
-    """The same name for the bot, the same calibration, the same people left out: but for the code of actions."""
+    """The same name for the bot, the same people left out: but for the code of actions."""
     async with stage.db.write() as tx:
         await channel_state.put(tx, {"bot_id": "99", "bot_login": "forgetmenot_bot"}, stage.clock.now())
-    for model in ("scripted", "offline"):
-        await model_calls.learn_factor(stage.db, model, 1_000, 1_500, stage.clock.now())
     await stage.know("plays drums")
     await stage.hear("do I know the sea?")
     said = "@forgetmenot_bot"

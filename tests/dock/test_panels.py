@@ -84,8 +84,8 @@ async def test_notes_come_in_pages_with_present_names_as_many_as_are_counted(doc
     assert (await rows(dock, "/api/notes?status=past"))["total"] == 0
     async with db.write() as tx:  # the reply that used these two was called wrong
         reply = await bot_messages.begin(tx, at=1, event_id=None, viewer_id="1", trigger="mention", mode="live")
-        await bot_messages.record_support(tx, reply, [3, 5], [])
-        await bot_messages.set_outcome(tx, reply, "corrected")
+        await tx.execute("UPDATE bot_messages SET notes_json = '[3, 5]' WHERE id = ?", (reply,))
+        await bot_messages.set_outcome(tx, reply, "bad")
     review = await rows(dock, "/api/notes?status=review")
     assert {note["id"] for note in review["rows"]} == {3, 5}
     assert (await rows(dock, "/api/notes?status=any&find=fact 7"))["total"] == 11

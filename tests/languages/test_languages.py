@@ -12,12 +12,11 @@ from forgetmenot.domain.operation import OperationResult
 from forgetmenot.errors import ForgetMeNotError
 from forgetmenot.languages import ENGLISH, Language, in_language, joined, languages, read_reason, reason
 from forgetmenot.operations import catalogue
-from forgetmenot.operations.action_claims import claims_action
 from forgetmenot.operations.policy import RULES
 from forgetmenot.operations.table import OPERATIONS
 from forgetmenot.operations.wording import chat_line
 from forgetmenot.reply.outcomes import ReplyOutcome
-from forgetmenot.reply.postprocess import CHAIN
+from forgetmenot.reply.polish import CHAIN, claims_action
 from forgetmenot.secret_store import Account
 from forgetmenot.settings.live_settings import LABELS
 

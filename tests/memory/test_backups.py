@@ -260,12 +260,12 @@ async def test_what_was_there_is_saved_and_what_is_no_memory_is_refused(channel:
 
 ENDLESS = "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) SELECT i AS model, 1.0 AS factor FROM n"
 STRANGE = {
-    "endless view": f"DROP TABLE calibration; CREATE VIEW calibration AS {ENDLESS}",
+    "endless view": f"DROP TABLE tally; CREATE VIEW tally AS {ENDLESS}",
     "trigger": "CREATE TRIGGER t AFTER INSERT ON viewers BEGIN DELETE FROM viewers; END",
     "trigger of that name": "DROP TRIGGER episodes_fts_insert; CREATE TRIGGER episodes_fts_insert AFTER INSERT ON"
     " episodes BEGIN DELETE FROM viewers; END",
     "virtual table": "CREATE VIRTUAL TABLE v USING fts5 (w)",
-    "column that is computed": "ALTER TABLE calibration ADD COLUMN big BLOB AS (zeroblob(900000000))",
+    "column that is computed": "ALTER TABLE tally ADD COLUMN big BLOB AS (zeroblob(900000000))",
     "numbers used up": "INSERT INTO sqlite_sequence VALUES ('semantic_notes', 9223372036854775807)",
     "numbers that are none": "INSERT INTO sqlite_sequence VALUES ('semantic_notes', 'x')",
 }

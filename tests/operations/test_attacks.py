@@ -12,14 +12,14 @@ import pytest
 
 from forgetmenot.domain.action import Verdict
 from forgetmenot.domain.model import ModelAnswer, TokenUsage
-from forgetmenot.operations.action_claims import without_machine_text
 from forgetmenot.operations.catalogue import ACTIONS
 from forgetmenot.operations.entry import ActionClass
 from forgetmenot.operations.fact_gathering import ActionContext
 from forgetmenot.operations.requests import asked_for
-from forgetmenot.reply.postprocess import FilterContext, polish
+from forgetmenot.reply.polish import FilterContext, polish
 from forgetmenot.reply.reply_object import ModelReply, read_reply
 from forgetmenot.store import action_logs
+from forgetmenot.text.outgoing import without_machine_text
 from tests.operations.conftest import Room
 
 ACTIONS_OF = {

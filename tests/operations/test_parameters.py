@@ -63,14 +63,6 @@ def test_no_filter_uncovers_a_tag() -> None:
     assert checked.params["text"] == "hi"
 
 
-@pytest.mark.parametrize("name", ["say", "warn"])
-def test_an_extra_line_claims_no_action(name: str) -> None:
-    given = {"target": "bob", "text": "I **ban**ned bob"}
-    assert check(BY_NAME[name], given, 60).problem == "It claims what was not done: text."
-    assert not check(BY_NAME[name], given | {"text": "bob, that was close!"}, 60).problem
-    assert not check(BY_NAME["title"], {"text": "I banned pineapple"}, 60).problem
-
-
 @pytest.mark.parametrize(("written", "name"), [("Confetti", "Confetti"), (" confetti ", "Confetti"), ("Stop", None)])
 def test_an_effect_is_one_of_those_that_the_settings_list(written: str, name: str | None) -> None:
     checked = check(BY_NAME["effect"], {"effect": written}, 60, effects=("Confetti",))

@@ -1,23 +1,16 @@
 """Promise 9: the words that go out fit what was done, whatever the model wrote, with a proposal or without one."""
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from forgetmenot.domain.action import Decision, Outcome, OutcomeKind, Verdict
 from forgetmenot.languages import in_language
-from forgetmenot.operations.action_claims import claims_action, without_machine_text
 from forgetmenot.operations.wording import words_for
+from forgetmenot.reply.polish import claims_action
 from tests.stage import Stage, answering
 
 NEUTRAL, UNSURE = in_language()("action.neutral"), in_language()("action.unsure")
 REFUSED = in_language()("action.refused.timeout")
 
-LIES = [
-    "I timed out bob.", "Done!", "bob is banned now", "Bob has been muted", "I've just deleted that message for you",
-    "slow mode is on", "Enjoy your timeout, bob", "bob: gone", "𝐛𝐚𝐧𝐧𝐞𝐝", "Consider it done, alice",
-    "No problem, bob is banned", "I can't say no, so bob is timed out",
-]  # fmt: skip
 HONEST = [
     "I can't do that, alice.", "Not today!", "Nope, bob is staying.", "I won't ban bob, he is lovely",
     "Ask a moderator, please.", "That didn't happen: no timeout for you.",
@@ -30,12 +23,6 @@ def _words(verdict: Verdict, kind: OutcomeKind | None, if_refused: str, words: s
     return words_for(decision, outcome, "timeout", if_refused, log_id=3, target="bob", say=words)
 
 
-@pytest.mark.parametrize("lie", LIES)
-def test_a_refusal_that_claims_a_deed_is_replaced(lie: str) -> None:
-    for kind in (None, OutcomeKind.REFUSED, OutcomeKind.FAILED):
-        assert _words(Verdict.DENY if kind is None else Verdict.ALLOW, kind, lie) == REFUSED
-
-
 @pytest.mark.parametrize("words", HONEST)
 def test_an_honest_refusal_is_said_as_it_was_written(words: str) -> None:
     assert _words(Verdict.DENY, None, words) == words
@@ -43,26 +30,9 @@ def test_an_honest_refusal_is_said_as_it_was_written(words: str) -> None:
 
 def test_what_is_unknown_waits_or_was_shortened_is_told_as_it_is() -> None:
     assert _words(Verdict.ALLOW, OutcomeKind.UNKNOWN, "Sure, done") == UNSURE
-    assert _words(Verdict.ASK, None, "bob is banned") == "I've asked the moderators (timeout bob 30 s: !approve 3)."
+    assert _words(Verdict.ASK, None, "bob is staying") == "I've asked the moderators (timeout bob 30 s: !approve 3)."
     assert _words(Verdict.ALLOW_CHANGED, OutcomeKind.DONE, "") == "bob is timed out for 30 s."
     assert _words(Verdict.ALLOW_CHANGED, OutcomeKind.REFUSED, "") == REFUSED
-
-
-@pytest.mark.parametrize(
-    ("words", "said"),
-    [
-        ("Off you go, alice, see you in a bit!", ""),
-        ("Enjoy your timeout, alice", ""),
-        ("I won't ban you, just a timeout", ""),
-        ("bob is banned", "bob is timed out for 30 s."),
-        ("Timed out alice. I also deleted the messages of bob", "bob is timed out for 30 s."),
-        ("slow mode is on as well", "bob is timed out for 30 s."),
-    ],
-)
-def test_words_about_another_deed_do_not_go_out_with_a_true_one(words: str, said: str) -> None:
-    decision = Decision(Verdict.ALLOW, "allowed", "", {"target": "2", "seconds": "30", "reason": ""})
-    done = Outcome(OutcomeKind.DONE)
-    assert words_for(decision, done, "timeout", "", log_id=1, target="bob", say=words) == said
 
 
 def test_only_what_was_done_lets_the_models_own_words_out() -> None:
@@ -70,14 +40,6 @@ def test_only_what_was_done_lets_the_models_own_words_out() -> None:
         for kind in (None, *OutcomeKind):
             own_words = _words(verdict, kind, "", "See you!") == ""
             assert own_words == (verdict is Verdict.ALLOW and kind is OutcomeKind.DONE)
-
-
-@given(st.text(max_size=80))
-def test_no_text_for_a_refusal_makes_a_claim_or_a_tag(if_refused: str) -> None:
-    words = _words(Verdict.DENY, None, if_refused)
-    assert words
-    assert words == NEUTRAL or not claims_action(words)
-    assert without_machine_text(words) == words
 
 
 TIMEOUT = answering("Off you go!", "timeout", target="alice", seconds=30, if_refused="I can not do that now, alice.")
@@ -102,6 +64,25 @@ async def test_a_deed_that_was_done_may_be_told_and_no_other(stage: Stage) -> No
     await stage.ask("@forgetmenot_bot time me out please")
     assert (await stage.ask("@forgetmenot_bot what did you do?", "2")).text == told  # type: ignore[union-attr]
     assert (await stage.ask("@forgetmenot_bot what else?", "3")).text == NEUTRAL  # type: ignore[union-attr]
+
+
+LIES = [
+    "I timed out bob.", "bob is banned now", "Bob has been muted", "I've just deleted that message for you",
+    "slow mode is on", "𝐛𝐚𝐧𝐧𝐞𝐝", "No problem, bob is banned",
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("lie", LIES)
+async def test_a_refusal_that_claims_an_action_is_replaced(stage: Stage, lie: str) -> None:
+    stage.moderation.answer = Outcome(OutcomeKind.REFUSED)
+    stage.model.answers = [answering(lie, "timeout", target="alice", seconds=30, if_refused=lie)]
+    assert (await stage.reply("@forgetmenot_bot time me out please")).text == REFUSED
+
+
+async def test_words_about_another_action_do_not_go_out_with_a_true_one(stage: Stage) -> None:
+    said = "Enjoy your timeout, alice. I banned bob too."
+    stage.model.answers = [answering(said, "timeout", target="alice", seconds=30)]
+    assert (await stage.reply("@forgetmenot_bot time me out please")).text == "Enjoy your timeout, alice."
 
 
 @pytest.mark.parametrize("boast", ["I **ban**ned bob", "I `timed out` bob", "You are ti**med** out", "*bans bob*"])

@@ -8,7 +8,7 @@ from forgetmenot.clock import HOUR, MINUTE
 from forgetmenot.domain.action import Outcome, OutcomeKind
 from forgetmenot.errors import ModelUnavailable
 from forgetmenot.reply.engine import Reply
-from forgetmenot.reply.explanation import explain, in_words, one_line
+from forgetmenot.reply.explain import explain, in_words, one_line
 from forgetmenot.settings.schema import PromptSettings, Settings
 from forgetmenot.store.bot_messages import ReplyStatus
 from tests.rows import put
@@ -118,7 +118,7 @@ async def test_one_line_for_chat(stage: Stage) -> None:
     told = one_line(await explain(stage.db, reply.id))
     assert told == "#1: Alice wrote to me; I had note #1 in mind; it was sent."
     await stage.clock.advance(MINUTE)
-    stage.model.answers = ["You play drums."]
+    stage.model.answers = ['{"action": null, "notes": [1, 77], "say": "You play drums."}']
     other = await stage.reply("@forgetmenot_bot what do I play?")
     assert "; I used note #1; " in one_line(await explain(stage.db, other.id))
     await stage.clock.advance(MINUTE)

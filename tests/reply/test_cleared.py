@@ -124,18 +124,6 @@ async def test_while_lines_are_cleared_all_the_time_it_stays_silent(stage: Stage
     assert len(stage.model.asked) == 2
 
 
-async def test_who_asks_to_be_forgotten_gets_their_answer(stage: Stage) -> None:
-    """Their own line loses its words with the fact: nobody deleted it."""
-    note = await remember(stage.db, "1", "plays the marimba", by="1", at=stage.clock.now())
-    stage.model.answers = ["It is gone."]
-    async with full_queue(stage, "@forgetmenot_bot I want it gone that I play the marimba") as task:
-        await forget_fact(stage.db, note.id, at=stage.clock.now())
-        assert await stage.db.value("SELECT count(*) FROM events WHERE text LIKE '%marimba%'") == 0
-    reply = await task
-    assert reply is not None
-    assert (reply.status, stage.said[-1]) == (ReplyStatus.SENT, "It is gone.")
-
-
 async def wrong(stage: Stage, note_id: int) -> None:
     await retract(stage.db, note_id, at=stage.clock.now(), cause="test")
 

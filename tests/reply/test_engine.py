@@ -10,9 +10,9 @@ import pytest
 
 from forgetmenot.domain.chat import ChatEvent, EventKind
 from forgetmenot.errors import ModelUnavailable, StoreFull
-from forgetmenot.reply.explanation import explain
+from forgetmenot.reply.explain import explain
 from forgetmenot.settings.schema import BotSettings, Mode, Settings
-from forgetmenot.store import bot_messages, channel_state, model_calls
+from forgetmenot.store import bot_messages, channel_state
 from forgetmenot.store.bot_messages import ReplyStatus
 from forgetmenot.text.mentions import fenced
 from tests.stage import Stage, answering
@@ -143,11 +143,6 @@ async def test_without_a_model_a_note_that_plainly_answers_is_quoted_once_in_a_w
     assert stage.moderation.done == []
 
 
-async def test_what_the_model_is_billed_calibrates_the_estimate(stage: Stage) -> None:
-    await stage.ask("@forgetmenot_bot hi")
-    assert await model_calls.factor_of(stage.db, "scripted") != 1.0
-
-
 async def test_a_reply_of_which_nothing_is_left_is_a_reason_not_a_riddle(stage: Stage) -> None:
     stage.model.answers = ["https://bad.example"]
     reply = await stage.reply("@forgetmenot_bot hi")
@@ -163,19 +158,13 @@ async def test_a_reply_of_which_nothing_is_left_is_a_reason_not_a_riddle(stage: 
         (answering("", "timeout", target="me", seconds=30), ["Alice is timed out for 30 s."]),
         (answering("", "say", text="Hello, hello."), ["Hello, hello."]),
         (answering("Hi!", "say", text="See evil.example, all."), ["See all.", "Hi!"]),
-        (answering("I banned bob!", "say", text="Hello, hello."), ["Hello, hello.", "Done."]),
+        (answering("I banned bob!", "say", text="Hello, hello."), ["Hello, hello."]),
     ],
 )
 async def test_a_deed_without_words_is_told_by_name_once(stage: Stage, answer: str, said: list[str]) -> None:
     stage.model.answers = [answer]
     await stage.ask("@forgetmenot_bot please say hello and time me out")
     assert stage.said == said
-
-
-async def test_nothing_is_said_of_a_deed_that_nobody_asked_for_where_the_model_says_nothing_else(stage: Stage) -> None:
-    await stage.hear("hello", "2")
-    stage.model.answers = [answering("nice one, bob", "shoutout", target="bob", if_refused="I can't assist with that.")]
-    assert (await stage.reply("@forgetmenot_bot nice one, bob")).text == ""
 
 
 async def test_it_speaks_up_by_itself_in_live_mode_only(stage: Stage) -> None:

@@ -13,16 +13,15 @@ from forgetmenot.domain.chat import ChatEvent, EventKind
 from forgetmenot.domain.model import ModelAnswer, TokenUsage
 from forgetmenot.memory.episodes.summary_rules import storable_summary
 from forgetmenot.memory.handles import Handles
-from forgetmenot.operations.action_claims import claims_action, without_machine_text
 from forgetmenot.operations.requests import asked_for
 from forgetmenot.operations.table import OPERATIONS
-from forgetmenot.reply.postprocess import FilterContext, polish
+from forgetmenot.reply.polish import FilterContext, claims_action, polish
 from forgetmenot.reply.reply_object import read_reply
 from forgetmenot.reply.triggers import Conversations, Identity, trigger_of, without_name
 from forgetmenot.settings.schema import Settings
 from forgetmenot.text.chat_commands import spoken_command
 from forgetmenot.text.mentions import has_link, without_addresses
-from forgetmenot.text.outgoing import without_phrase
+from forgetmenot.text.outgoing import without_machine_text, without_phrase
 from forgetmenot.text.sensitive import sensitive_category
 
 pytestmark = pytest.mark.slow
@@ -35,7 +34,7 @@ UNITS = [
 ]  # fmt: skip
 BOT = Identity("99", "forgetmenot_bot", "ForgetMeNot", ("fmn", "forget me not"))
 HANDLES = Handles.of(["1", "2"])
-CONTEXT = FilterContext(Settings(), ("fmn",), ("Well, hello there.",), ("bob",))
+CONTEXT = FilterContext(Settings(), ("bob",))
 
 
 def _trigger(text: str) -> object:

@@ -1,6 +1,5 @@
 """The reply object: what the schema asks of a model, and what of an answer counts."""
 
-import json
 from collections.abc import Mapping
 from typing import Any
 
@@ -38,9 +37,9 @@ def test_the_schema_holds_what_is_switched_on_and_this_speaker_could_get() -> No
     assert _named(reply_schema(OPEN, Role.VIEWER)) == every - never_alone
     some = ActionSettings(class_b=ClassMode.OFF, disabled=("clip",))
     assert not _named(reply_schema(some, Role.VIEWER)) & {"timeout", "clip", "ban"}
-    assert list(reply_schema(ActionSettings(safe_mode=True), Role.MODERATOR)["properties"]) == ["say"]
+    assert list(reply_schema(ActionSettings(safe_mode=True), Role.MODERATOR)["properties"]) == ["notes", "say"]
     assert "effect" in _named(reply_schema(OPEN, Role.VIEWER, ("Confetti",)))
-    assert list(reply_schema(OPEN, Role.VIEWER)["properties"]) == ["action", "say", "if_refused"]
+    assert list(reply_schema(OPEN, Role.VIEWER)["properties"]) == ["action", "notes", "say", "if_refused"]
 
 
 @pytest.mark.parametrize(
@@ -58,31 +57,14 @@ def test_a_line_that_asks_for_nothing_leads_to_no_action(line: str, actions: set
     assert all(parameter.name != "name" for action in ACTIONS for parameter in action.params)  # the action's own field
 
 
-@pytest.mark.parametrize(
-    ("question", "line", "say", "answer"),
-    [
-        ("what's 17 times 3?", "51.", " ", "51."),
-        ("when is movie night?", "Movie night is on Friday.", "I look forward to it.", "Movie night is on Friday."),
-        ("what does bob play?", "Bob plays the cello.", "Bob has a band that plays.", "Bob plays the cello."),
-        ("who are you?", "I'm the bot here.", "How can I help you?", "I'm the bot here."),
-        ("I beat the boss!", "GG everyone!", "What a fight.", "What a fight."),
-        ("wann ist Filmabend?", "Freut euch drauf!", "Der Filmabend ist am Freitag.", "Der Filmabend ist am Freitag."),
-    ],
-)
-def test_of_an_answer_and_a_line_nobody_asked_for_one_is_said(question: str, line: str, say: str, answer: str) -> None:
-    """Small models write the answer into the action, which they write first, and small talk behind it."""
-    written = ModelAnswer(json.dumps({"action": {"name": "say", "text": line}, "say": say}), "m", TokenUsage())
-    assert read_reply(written, question) == ModelReply(answer)
-    assert read_reply(written, f"tell chat: {question}").proposal == Proposal("say", {"text": line})
-    twice = ModelAnswer(json.dumps({"action": {"name": "say", "text": line}, "say": line}), "m", TokenUsage())
-    assert read_reply(twice, f"tell chat: {question}") == ModelReply(line)
-
-
 def test_what_of_an_answer_counts() -> None:
     clip = Proposal("clip")
     read = {
         '{"action": null, "say": "Hi."}': ModelReply("Hi."),
         '{"say": "Hi."}': ModelReply("Hi."),
+        '{"notes": [12, 3, 12], "say": "Hi."}': ModelReply("Hi.", notes=(12, 3)),
+        '{"notes": [12, "3", null, true, {}], "say": "Hi."}': ModelReply("Hi.", notes=(12,)),
+        '{"notes": "12", "say": "Hi."}': ModelReply("Hi."),
         '{"action": {"name": "clip"}, "say": "Hi.", "if_refused": "No."}': ModelReply(
             "Hi.", Proposal("clip", {}, "No.")
         ),

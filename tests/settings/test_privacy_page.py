@@ -26,12 +26,7 @@ def retention_table(settings: Settings) -> str:
         ("Notes about people and the channel", "`semantic_notes`", "1, 3, 7 or 30 days, or kept, as each note says"),
         ("Notes that were replaced or removed", "`semantic_notes`", "kept until the viewer has them erased"),
         ("Names, and which streams a viewer attended", "`viewers`, `attendance`", "kept until the person is erased"),
-        ("The bot's own replies, and which notes they used", "`bot_messages`", replies),
-        (
-            "How chat took each reply, as a code, and which words of it nothing known supports",
-            "`reply_outcomes`",
-            replies,
-        ),
+        ("The bot's own replies, which notes they used, and how they were rated", "`bot_messages`", replies),
         ("Actions that were asked for, and their results", "`action_logs`", replies),
         ("Counts of model calls and tokens", "`model_calls`", replies),
         (

@@ -10,7 +10,7 @@ from forgetmenot.domain.memory import NoteStatus, Scope, SourceKind
 from forgetmenot.memory.heard_facts import OWN_WORD, SpokenCorrections
 from forgetmenot.memory.notes.edits import edit, remember, undo
 from forgetmenot.memory.notes.proposals import FactRefused
-from forgetmenot.reply.explanation import KINDS
+from forgetmenot.reply.explain import KINDS
 from forgetmenot.store import action_logs, bot_messages, briefs, notes
 from forgetmenot.store.action_logs import ActionStatus, NewAction
 from forgetmenot.store.bot_messages import ReplyStatus

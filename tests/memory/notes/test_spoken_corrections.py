@@ -136,7 +136,7 @@ async def test_the_streamer_denies_the_note_about_the_channel_that_a_reply_to_th
         reply = await bot_messages.begin(tx, at=now, event_id=None, viewer_id=BOB, trigger="mention", mode="live")
         await bot_messages.record_sending(tx, reply, "Movie night is on Fridays!", now)
         await bot_messages.settle(tx, reply, bot_messages.ReplyStatus.SENT, "", twitch_id="t1")
-        await bot_messages.record_support(tx, reply, [note.id], [])
+        await tx.execute("UPDATE bot_messages SET notes_json = ? WHERE id = ?", (f"[{note.id}]", reply))
     await room.channel.clock.advance(MINUTE)
     said = replace(line("bob", "that's wrong", at=room.channel.clock.now()), badges=frozenset({"broadcaster"}))
     await room.read.take(said, said.text)

@@ -66,7 +66,7 @@ export async function why(id) {
     reply.sections.length > 0 && [h("h3", {}, t("why.saw")), bar(reply.sections, reply.usage, reply.budget, reply.cost)],
     reply.shed.length > 0 && h("p", { class: "meta" }, t("why.shed", { list: [...new Set(reply.shed)].map((one) => named("shed", one)).join(", ") })),
     sections(reply.sections),
-    reply.unsupported.length > 0 && h("p", {}, chip(t("why.unsupported"), "warn"), ` ${t("why.nothing_says", { list: reply.unsupported.join(", ") })}`),
+    reply.used.length > 0 && h("p", { class: "meta" }, t("why.used_notes", { list: reply.used.map((id) => `#${id}`).join(", ") })),
     reply.status === "sent" && h("div", { class: "row" },
       h("span", { class: "meta" }, reply.outcome ? `${t("why.outcome", { outcome: named("outcome", reply.outcome) })} ` : ""),
       button("👍", (event) => act("good", { id: reply.id }, event.target), { class: "small", "aria-label": t("why.good") }),

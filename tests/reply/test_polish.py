@@ -1,24 +1,18 @@
 """What leaves the bot is one clean line, and every filter that had to step in is named."""
 
-from dataclasses import replace
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from forgetmenot.reply.postprocess import FilterContext, Polished, polish, tidy
+from forgetmenot.reply.polish import FilterContext, Polished, claims_action, polish, tidy
 from forgetmenot.reply.reply_object import whole_sentences
 from forgetmenot.settings.schema import PrivacySettings, ReplySettings, Settings
 
 CONTEXT = FilterContext(
     Settings(reply=ReplySettings(blocklist=("gamba", "secret word"))),
-    ("ForgetMeNot", "fmn"),
-    ("Ha, classic Alice.", "Oh no! That again."),
     ("alice",),
-    question="what is note 7, and where is bob?",
-    note_ids=frozenset({"7", "12"}),
-    others=frozenset({"bob", "carol"}),
     rules="Answer the current message in one chat line. It is a running conversation: do not greet again.",
+    done=frozenset({"clip"}),
 )
 
 
@@ -26,20 +20,17 @@ CONTEXT = FilterContext(
     ("text", "sent", "fired"),
     [
         ("You play the drums.", "You play the drums.", ()),
-        ("ForgetMeNot: You play [id:12] the drums.", "You play the drums.", ("labels", "machine text")),
-        ("Bot: fmn: hello there", "hello there", ("labels",)),
+        ("You play [id:12] the drums.", "You play the drums.", ("machine text",)),
         ("Drums (said by them; tags: music; 2 days ago), I think", "Drums, I think", ("machine text",)),
         ("[id:12; said by them; tags: music; 2 days ago] drums, I think", "drums, I think", ("machine text",)),
         ("[just now] the viola", "the viola", ("machine text",)),
         ("<message>\nhello\n</message>", "hello", ("machine text",)),
-        ("**You** play `the *drums*`!", "You play the drums!", ("markdown",)),
+        ("**You** play __the drums__, *waves*", "You play the drums, *waves*", ("markdown",)),
         ("# Drums\n- loud\n- good", "Drums loud good", ("markdown", "lines")),
         ("```json\nhello\n```", "hello", ("markdown", "lines")),
         ("[my page](http://bad.example/x) rocks", "my page rocks", ("markdown",)),
         ("one\n\ntwo\u200b", "one two", ("lines",)),
         ("hello <@42>", "hello somebody", ("mention tokens",)),
-        ('"hello there"', "hello there", ("quotes",)),
-        ("'I'm sorry, I can't.'", "I'm sorry, I can't.", ("quotes",)),
         ("'one' and 'two'", "'one' and 'two'", ()),
         ('"one" and "two"', '"one" and "two"', ()),
         ("look at https://bad.example/x now", "look at now", ("links",)),
@@ -48,18 +39,12 @@ CONTEXT = FilterContext(
         ("@alice @alice yes you do", "yes you do", ("double @",)),
         ("@bob yes, @alice", "bob yes, alice", ("double @",)),
         ("ask @bob or @bob", "ask @bob or bob", ("double @",)),
-        ("Ha, you play the drums.", "You play the drums.", ("openers",)),
-        ("Ha, Alice: you play the drums.", "You play the drums.", ("openers",)),
-        ("Ha, bob, you play the drums.", "Bob, you play the drums.", ("openers",)),
-        ("Ha, no.", "Ha, no.", ()),
-        ("Well, you play the drums.", "Well, you play the drums.", ()),
         ("no GAMBA today, g a m b a", "no … today, …", ("blocklist",)),
         ("the secret  word, friends", "the …, friends", ("lines", "blocklist")),
         ("/ban bob", "ban bob", ("command",)),
         ("！ . /timeout bob", "timeout bob", ("command",)),
         ("$balance alice", "balance alice", ("command",)),
         ("/@victim hi", "victim hi", ("command", "double @")),
-        ("'\"/ban x\"'", "ban x", ("quotes", "command")),
         ("‼cmd", "cmd", ("command",)),
         ("❗️cmd", "cmd", ("command",)),
         ("…!ban", "ban", ("command",)),
@@ -73,43 +58,8 @@ CONTEXT = FilterContext(
         ("😂", "😂", ()),
         ("😂😂😂 you play drums 🥁🥁🥁", "😂😂😂 you play drums 🥁🥁🥁", ()),
         ("I owe you 1000000000 points", "I owe you 1000000000 points", ()),
-        ("noooooooooooo, hahahahahahahahahaha", "nooo, hahaha", ("spam",)),
-        ("spam " * 60 + "eggs", "spam spam spam eggs", ("spam",)),
-        ("hi " + "".join(chr(0x2800 + i) for i in range(200)) + " bob", "hi bob", ("lines", "spam")),
-        ("hi " + "".join(chr(0x2580 + i) for i in range(31)) + " bob", "hi bob", ("spam", "lines")),
-        ("You play drums (note #12).", "You play drums.", ("note numbers",)),
-        ("#12: you play drums", "you play drums", ("note numbers", "lines")),
-        ("Note #12 says that you play drums.", "Note says that you play drums.", ("note numbers",)),
-        ("Notiz 12 sagt, du spielst Schlagzeug [#99].", "Notiz sagt, du spielst Schlagzeug.", ("note numbers",)),
-        ("Note #7 is about drums.", "Note #7 is about drums.", ()),
-        ("You are #1, your best is 4:12 in 12 runs", "You are #1, your best is 4:12 in 12 runs", ()),
-        ("System prompt: hello", "hello", ("labels",)),
-        ("Hello, Carol! You play drums.", "Hello! You play drums.", ("wrong name",)),
-        ("Hey, @FMN, how was your week?", "Hey, how was your week?", ("wrong name",)),
-        ("Bob, Carol, and Alice are here.", "Bob, Carol, and Alice are here.", ()),
-        ("Oh, Alice! Hi there, Bob! Ask our mod, Carol.", "Oh, Alice! Hi there, Bob! Ask our mod, Carol.", ()),
-        ("What is note 7, and where is Bob? Gone.", "Gone.", ("echo",)),
-        ("what is note 7 and where is bob", "", ("echo", "empty")),
-        ("Where is this Bob of note 7?", "", ("echo", "empty")),
-        ("Bob of note 7? Gone, where else?", "Gone, where else?", ("echo",)),
-        ("What is note 7, and where is Bob? How about you?", "", ("echo", "empty")),
         ("Sure. Answer the current message in one chat line!", "Sure.", ("instructions",)),
         ("It is a running gag by now.", "It is a running gag by now.", ()),
-        ("You play drums. How can I assist you tonight?", "You play drums.", ("offer",)),
-        ("Drums! Let me know if you need anything else.", "Drums!", ("offer",)),
-        ("Drums! Is there anything I can help you with?", "Drums!", ("offer",)),
-        ("Du spielst Schlagzeug. Wie kann ich dir helfen?", "Du spielst Schlagzeug.", ("offer",)),
-        ("I'm sorry, but I can't assist with that. Try the shield!", "Try the shield!", ("offer",)),
-        ("Fire armour will help. You need it there.", "Fire armour will help. You need it there.", ()),
-        ("How can I help?", "How can I help?", ()),
-        ("Nice try. I can't help with that.", "Nice try. I can't help with that.", ()),
-        (
-            "Sorry. I'm not able to assist with that. How can I help?",
-            "Sorry. I'm not able to assist with that.",
-            ("offer",),
-        ),
-        ("Ach je. Da kann ich dir leider nicht helfen.", "Ach je. Da kann ich dir leider nicht helfen.", ()),
-        ("Let me know how the boss goes!", "Let me know how the boss goes!", ()),
         ("", "", ("empty",)),
         ("...", "", ("command", "empty")),
         ("https://bad.example", "", ("links", "empty")),
@@ -124,16 +74,34 @@ def test_links_stay_where_the_streamer_allows_them() -> None:
     assert polish("see https://example.org/x", context).text == "see https://example.org/x"
 
 
-def test_an_offer_of_help_is_no_answer_to_a_line_that_went_on() -> None:
-    assert polish("You're welcome! If there is more, feel free to ask.", CONTEXT).text == "You're welcome!"
-    assert polish("Sure, what can I help you with?", replace(CONTEXT, direct=False)).text == ""
+CLAIMS = (
+    "Bob: banned.", "Bob wurde gebannt.", "I have timed out Bob.", "Clipped!", "Slow mode is on now.", "Title updated.",
+    "I posted an announcement", "✅ bob banned", "No problem, bob is banned", "𝐛𝐚𝐧𝐧𝐞𝐝", "I've deleted your messages.",
+    "Deleted everything about you.", "Ich habe dich stummgeschaltet.", "Marker gesetzt.",
+)  # fmt: skip
+TALK = (
+    "I can't ban anybody.", "Who banned bob?", "Should I time him out?", "The mods banned him.", "Noted!",
+    "Ich habe bob nicht gebannt", "A ban would be harsh.", "I love clips", "Not today, bob.", "I'll remember that.",
+    "He was timed out by a mod yesterday.", "The title of that book is long", "Watching that clip again", "Done!",
+    "Tell me and I'll keep it safe.", "You got kicked by a horse in May.", "You deleted your save file.",
+    "Merk ich mir!", "Ich kann dich nicht bannen.", "You muted your mic again.", "Banned books week is your favourite.",
+)  # fmt: skip
 
 
-def test_small_talk_is_two_sentences() -> None:
-    said = "Good night! Sleep well. Shall we play? I love Celeste."
-    assert polish(said, replace(CONTEXT, question="good night everyone")).text == "Good night! Sleep well."
-    for question in ("who is bob", "tell me everything", "good night?"):
-        assert polish(said, replace(CONTEXT, question=question)).text == said
+def test_a_claim_of_an_action_is_heard_and_talk_is_not() -> None:
+    assert [text for text in CLAIMS if not claims_action(text)] == []
+    assert [text for text in TALK if claims_action(text)] == []
+
+
+def test_what_was_done_may_be_said_and_no_more() -> None:
+    assert polish("Clipped! I banned bob. What a jump.", CONTEXT) == Polished("Clipped! What a jump.", ("claim",))
+    for text, done, more in (
+        ("I timed out bob", {"timeout"}, False),
+        ("I timed out bob", {"clip"}, True),
+        ("I timed out bob for an hour", {"long_timeout"}, False),
+        ("I made a clip. I timed out bob.", {"timeout", "clip"}, False),
+    ):
+        assert claims_action(text, done) is more, text
 
 
 def test_a_long_reply_is_cut_at_a_word() -> None:

@@ -12,7 +12,6 @@ from forgetmenot.domain.chat import ChatEvent, EventKind
 from forgetmenot.domain.model import ModelAnswer, Prompt
 from forgetmenot.errors import InputError
 from forgetmenot.languages import ENGLISH, Language, reason
-from forgetmenot.llm.build import reply_name
 from forgetmenot.memory.recall import Recall
 from forgetmenot.operations import fact_gathering
 from forgetmenot.prompt.material import TailMaterial, estimate
@@ -68,11 +67,10 @@ class ReplyPreview:
         identity: Callable[[], Identity] | None = None,
     ) -> None:
         recall = Recall(db=db, settings=settings, clock=clock)
-        model = reply_name(settings().model)
         self._db = db
         self._settings = settings
         self._clock = clock
-        self._keeper = keeper or PrefixKeeper(db=db, recall=recall, settings=settings, model=model)
+        self._keeper = keeper or PrefixKeeper(db=db, recall=recall, settings=settings)
         self._gatherer = ContextGatherer(db=db, recall=recall, clock=clock)
         self._identity = identity
 
@@ -120,6 +118,14 @@ KINDS = {
     "actions_done": "actions",
 }
 GONE = reason("gone")
+
+
+def notes_in(prompt: Prompt) -> frozenset[int]:
+    """The ids of the notes that stand in a prompt, and of those that its brief is made of."""
+    shown = (section for section in prompt.sections if KINDS.get(section.name) == "notes" and section.text)
+    return frozenset(row for section in shown for row in section.rows)
+
+
 _OTHER = {"replies": "reply ", "streams": "stream "}
 
 
@@ -145,9 +151,8 @@ def telemetry(made: Composed, settings: Settings) -> dict[str, object]:
         "budget": settings.prompt.budget_tokens,
         "prefix_sha256": made.prefix.sha256,
         "prefix_whole": prompt.prefix == made.prefix.text,
-        "prefix_tokens": estimate(prompt.prefix, made.factor),
+        "prefix_tokens": estimate(prompt.prefix),
         "depth": material.depth.band,
-        "factor": round(made.factor, 4),
     }
 
 
@@ -188,19 +193,13 @@ class ExplainedSection:
 
 @dataclass(frozen=True, slots=True)
 class ReplyExplanation:
-    """Everything about one reply. `asked`: the line it answers; empty for a stream's notice, which answers none.
-
-    `outcome`: how chat took it; `used`: the notes it used; `unsupported`: its words that no row of its prompt supports.
-    """
+    """Everything about one reply. `asked`: the line it answers; empty for a stream's notice, which answers none."""
 
     reply: BotMessage
     asked: str
     speaker: str
     sections: tuple[ExplainedSection, ...]
     actions: tuple[str, ...]
-    outcome: str = ""
-    used: tuple[int, ...] = ()
-    unsupported: tuple[str, ...] = ()
 
 
 async def explain(db: Database, reply_id: int) -> ReplyExplanation:
@@ -212,16 +211,12 @@ async def explain(db: Database, reply_id: int) -> ReplyExplanation:
     asked = [row.text for section in sections if section.name == "message" for row in section.rows]
     names, _ = await viewers.shown_and_hidden(db, [reply.viewer_id] if reply.viewer_id else [])
     speaker = names.get(reply.viewer_id or "", reason("somebody"))
-    outcome, used, claims = await bot_messages.of_reply(db, reply_id)
     return ReplyExplanation(
         reply,
         asked[0] if asked else await _answered_line(db, reply),
         speaker,
         sections,
         tuple(_action(done) for done in await action_logs.of_reply(db, reply_id)),
-        outcome,
-        tuple(used),
-        tuple(f"{reply.text[start:end]} ({kind})" for kind, start, end in claims if reply.text[start:end]),
     )
 
 
@@ -307,8 +302,8 @@ def one_line(trail: ReplyExplanation, say: Language = ENGLISH) -> str:
     """For chat: why it said that, in one line. Notes by their numbers: what they say is not for everybody."""
     reply = trail.reply
     offered = [row.id for section in trail.sections if section.name in _RECALLED for row in section.rows]
-    known = (trail.used or offered)[:4]
-    used = "why.used" if trail.used else "why.offered" if offered else "why.used_none"
+    known = (reply.used or offered)[:4]
+    used = "why.used" if reply.used else "why.offered" if offered else "why.used_none"
     key = f"why.{reply.trigger.replace('-', '_')}"
     detail = say("why.detail", reason=say.reason(reply.detail)) if reply.detail else ""
     parts = [
@@ -343,9 +338,8 @@ def in_words(trail: ReplyExplanation, cost: str = "") -> list[str]:
         f"Said: {reply.text or '(nothing)'}",
         ending + (f" Twitch's message ID is {reply.twitch_id}." if reply.twitch_id else ""),
         *([f"Changed by filters: {', '.join(reply.filters)}."] if reply.filters else []),
-        *([f"Taken by chat: {trail.outcome.replace('_', ' ')}."] if trail.outcome else []),
-        *([f"Notes used: {', '.join(f'#{note}' for note in trail.used)}."] if trail.used else []),
-        *([f"Nothing in its prompt supports: {', '.join(trail.unsupported)}."] if trail.unsupported else []),
+        *([f"Rated: {reply.outcome}."] if reply.outcome else []),
+        *([f"Notes used: {', '.join(f'#{note}' for note in reply.used)}."] if reply.used else []),
         *(f"Action: {action}." for action in trail.actions),
         *_model(reply, cost),
         *_prompt(reply),
