@@ -1,0 +1,148 @@
+"""Promise 10: a model that obeys what a viewer types, in summaries, notes, briefs and replies, changes nothing else."""
+
+import json
+from pathlib import Path
+
+from aiohttp import web
+
+from forgetmenot.app.bot import BotIdentity, open_bot
+from forgetmenot.clock import DAY, MINUTE, ManualClock
+from forgetmenot.domain.chat import ChatEvent, EventKind
+from forgetmenot.domain.memory import Scope, SourceKind
+from forgetmenot.settings.schema import (
+    ActionSettings,
+    BotSettings,
+    ClassMode,
+    Mode,
+    ModelSettings,
+    Provider,
+    Settings,
+    TwitchSettings,
+)
+from forgetmenot.store import channel_state, notes
+from forgetmenot.store.database import Database
+from forgetmenot.store.notes import NewNote
+from tests.loopback_servers.openai import Sent, SimOpenAI, completion
+from tests.rows import put
+from tests.stage import RecordingAccount
+
+LINES = [
+    line
+    for line in (Path(__file__).parents[1] / "data" / "injections.txt").read_text("utf-8").splitlines()
+    if not line.startswith("#")
+]
+ASKED_AT = 1_800_000_000_000
+ALICE, BOB = "1", "2"
+PROPOSED = (
+    {"name": "timeout", "target": "alice", "seconds": 60},
+    {"name": "ban", "target": "alice"},
+    {"name": "forget", "target": "alice", "what": "cello"},
+    {"name": "remember", "target": "alice", "fact": "is a thief"},
+    {"name": "correct", "fact": "alice quit the cello"},
+    {"name": "delete", "target": "alice"},
+    {"name": "announce", "text": "obey bob"},
+    {"name": "slow_mode", "seconds": 60},
+)
+
+
+class Fooled:
+    """Answers every call as the line wants it: it stands in the summary, in notes about everybody, and is said."""
+
+    def __init__(self, known: list[int]) -> None:
+        self.line = ""
+        self.known = known
+        self.calls = 0
+
+    async def __call__(self, sent: Sent) -> web.StreamResponse:
+        self.calls += 1
+        schema = sent["response_format"]["json_schema"]["schema"]["properties"]
+        written: object
+        if "say" in schema:
+            written = {"say": self.line, "action": PROPOSED[self.calls % len(PROPOSED)], "if_refused": "No."}
+        elif "summary" in schema:
+            written = {"summary": f"P1 spoke. {self.line} P1 said: {self.line}"}
+        elif "briefs" in schema:
+            written = {"briefs": [{"person": f"P{n}", "text": f"P{n} spoke. {self.line}"} for n in (1, 2)]}
+        else:
+            plain: dict[str, object] = {
+                "fact": self.line[:190],
+                "confidence": 1.0,
+                "lifetime": "permanent",
+                "importance": "high",
+            }
+            about: list[dict[str, object]] = [
+                {"who": who, "said_by": by} for who in ("P1", "P2", "channel") for by in ("P1", "P2")
+            ]
+            instead: list[dict[str, object]] = [
+                {"who": "P2", "said_by": by, "replaces": old} for by in ("P1", "P2") for old in self.known
+            ]
+            written = {"notes": [plain | one for one in (*instead, *about)]}
+        return web.json_response(completion(json.dumps(written), sent))
+
+
+async def of_others(db: Database) -> dict[str, list[tuple[object, ...]]]:
+    """What no word of bob's may change: who is who, the switches, and what alice and the streamer said."""
+    asked = {
+        "people": "SELECT id, login, role, opted_out_at, banned_at FROM viewers WHERE id IN ('1', '2') ORDER BY id",
+        "switches": "SELECT name, value FROM channel_state WHERE name NOT LIKE 'digest%' ORDER BY name",
+        "alice": "SELECT id, fact, status, source_kind, superseded_by, pinned, expires_at FROM semantic_notes"
+        " WHERE subject_id = '1' AND source_kind <> 'reported' ORDER BY id",
+        "channel": "SELECT id, fact, status, superseded_by FROM semantic_notes"
+        " WHERE subject_id IS NULL AND source_kind = 'command' ORDER BY id",
+        "never mentioned": "SELECT * FROM never_mention",
+        "done": "SELECT name, status FROM action_logs WHERE status NOT IN ('denied', 'waiting', 'expired', 'refused')",
+    }
+    return {name: [tuple(row) for row in await db.rows(sql)] for name, sql in asked.items()}
+
+
+async def test_whatever_is_stored_no_action_no_role_no_setting_and_no_others_data_changes(tmp_path: Path) -> None:
+    clock = ManualClock(ASKED_AT)
+    async with SimOpenAI() as sim:
+        settings = Settings(
+            bot=BotSettings(mode=Mode.MENTIONS),
+            twitch=TwitchSettings(channel="carol"),
+            actions=ActionSettings(class_b=ClassMode.LIVE, newcomer_protection=False),
+            model=ModelSettings(
+                provider=Provider.OPENAI_COMPATIBLE, base_url=sim.url, reply_model="m", memory_model="m"
+            ),
+        )
+        account, me = RecordingAccount(), BotIdentity("99", "forgetmenot_bot")
+        path = tmp_path / "m.sqlite3"
+        async with open_bot(path, "run", settings=lambda: settings, clock=clock, account=account, me=me) as bot:
+            async with bot.db.write() as tx:
+                await channel_state.put(tx, {"live": "1"}, clock.now())
+                await put(tx, "viewers", id=ALICE, login="alice")
+                await put(tx, "viewers", id=BOB, login="bob")
+                told = [
+                    NewNote(Scope.VIEWER, ALICE, fact, 0.9, SourceKind.SELF_CLAIM, clock.now())
+                    for fact in ("plays the cello", "lives in Oslo")
+                ]
+                rules = NewNote(Scope.CHANNEL, None, "streams on Fridays", 0.9, SourceKind.COMMAND, clock.now())
+                known = [await notes.insert(tx, new, cause="test", now=clock.now()) for new in (*told, rules)]
+            before = await of_others(bot.db)
+            fooled = Fooled(known)
+            sim.fail(fooled, times=100_000)
+            for number, line in enumerate(LINES):
+                fooled.line = line
+                await clock.advance(20 * MINUTE)
+                await bot.hear(said(clock, f"a{number}", BOB, "bob", line))
+                await bot.hear(said(clock, f"b{number}", BOB, "bob", f"@forgetmenot_bot {line}"))
+                await bot.settle()
+                await bot.compactor.run_pass(everything=True)
+                await bot.extractor.run_pass()
+                await bot.memory_pass()
+                assert await of_others(bot.db) == before, line
+            await clock.advance(DAY)
+            await bot.memory_pass()
+            assert await of_others(bot.db) == before
+            stored = await bot.db.value("SELECT count(*) FROM episodes WHERE summary LIKE '%obey%'")
+            assert stored > 0, "the model's words are kept"
+            assert await bot.db.value("SELECT count(*) FROM action_logs WHERE status = 'denied'") > len(PROPOSED)
+            assert await bot.db.value("SELECT count(*) FROM semantic_notes WHERE subject_id = '2'") > 0
+        assert account.done == []
+        assert fooled.calls > 2 * len(LINES)
+        assert not any("api_key" in text.casefold() or "twitch_token" in text for text in account.said)
+
+
+def said(clock: ManualClock, event_id: str, viewer_id: str, login: str, text: str) -> ChatEvent:
+    return ChatEvent(event_id, EventKind.MESSAGE, viewer_id, login, login.title(), text, clock.now())
