@@ -11,28 +11,22 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from forgetmenot.clock import local_days
-from forgetmenot.domain.chat import EventKind, Role
+from forgetmenot.domain.chat import EventKind
 from forgetmenot.domain.memory import EpisodeKind, Part
 from forgetmenot.errors import ODD_INPUT, ModelBlocked
 from forgetmenot.logs import log
 from forgetmenot.memory.episodes import prompts
 from forgetmenot.memory.episodes.summary_rules import storable_summary
 from forgetmenot.memory.episodes.transcript import Window, introduce, parts, transcript
-from forgetmenot.memory.grounding import Evidence, Said
 from forgetmenot.memory.handles import Handles, names_typed
 from forgetmenot.ports import LanguageModel
 from forgetmenot.settings.schema import Settings
 from forgetmenot.store import channel_state, run_stats, viewers
 from forgetmenot.store.database import Database
 from forgetmenot.store.episodes import NewEpisode
-from forgetmenot.text.chat_commands import is_command, said_text
+from forgetmenot.text.chat_commands import is_command
 from forgetmenot.text.mentions import MENTION, ids_in, mention
 from forgetmenot.text.words import STOPWORDS, stem, stems, words
-
-TEMPERATURES = (0.0, 0.4)
-"""With which a model is asked: the same question at 0 has the same answer."""
-OFFICIAL = frozenset({Role.BROADCASTER, Role.MODERATOR})
-"""Whose lines make a fact about the channel."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,18 +36,6 @@ class WindowCase:
     window: Window
     people: dict[str, Part]
     handles: Handles
-
-    def evidence(self, title: str = "") -> Evidence:
-        """What was said, for memory/grounding: without the bot's lines, which are evidence of nothing."""
-        said = [Said("", title, official=True)] if title else []
-        for line in self.window:
-            texts = ((line.system_text, True), (said_text(line.text), line.role in OFFICIAL))
-            for text, official in texts if not line.from_bot else ():
-                if text:
-                    named = self.handles.ids(self.handles.hide_chat(text))
-                    said.append(Said(line.viewer_id, named or "", official=official))
-        streamers = (line.viewer_id for line in self.window if line.role is Role.BROADCASTER)
-        return Evidence(said, next(streamers, None))
 
 
 def forbidden(settings: Settings) -> Callable[[str], bool]:
