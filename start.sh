@@ -1,6 +1,14 @@
 #!/bin/sh
 # Starts ForgetMeNot from this folder and opens its dock in the browser: `sh start.sh`, or a double-click.
-cd "$(dirname "$0")" || exit 1
+file=$0
+while [ -h "$file" ]; do  # a link on the desktop, also one to another link
+    target=$(readlink "$file")
+    case $target in
+        /*) file=$target ;;
+        *) file=$(dirname "$file")/$target ;;
+    esac
+done
+cd "$(dirname "$file")" || exit 1
 for python in python3 python3.14 python3.13 python3.12 python3.11; do
     if "$python" -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null; then
         found=$python

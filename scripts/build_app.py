@@ -63,9 +63,11 @@ def _serves(program: Path, folder: Path) -> bool:
         try:
             for line in process.stderr or ():
                 shown += line
-                address = re.search(r"The dock: ((http://[^/]+)\S+)", line)
-                if address:
-                    return _has_its_files(address[1], address[2])
+                origin = re.search(r"The dock: (http://[^/]+)", line)
+                if origin:
+                    shown_by = [str(program), "dock", "--print", *command[3:]]
+                    done = subprocess.run(shown_by, cwd=folder, capture_output=True, text=True, check=True)
+                    return _has_its_files(done.stdout.strip(), origin[1])
         finally:
             process.terminate()
     say(f"It did not open its dock:\n{shown}")

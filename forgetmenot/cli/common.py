@@ -99,7 +99,7 @@ def add_command(
             "--config",
             type=Path,
             metavar="PATH",
-            help="the settings file (default: config.toml beside the memory or here)",
+            help="the settings file (default: config.toml beside the memory)",
         )
     if db:
         parser.add_argument("--db", type=Path, metavar="PATH", help="the memory file (default: in your data folder)")
@@ -293,6 +293,18 @@ def _lines(file: TextIO, name: str) -> Iterator[str]:
         yield line
 
 
+def write_new(path: Path, text: str) -> None:
+    """Write a file that only its owner may read. Raises InputError, also where there is something already."""
+    from forgetmenot.files import write_own
+
+    try:
+        write_own(path, text.encode("utf-8"), os.O_EXCL)
+    except FileExistsError:
+        raise InputError(f"{path} already exists. Choose another name.") from None
+    except OSError as error:
+        raise InputError(f"{path} cannot be written: {error.strerror}. Choose another file.") from error
+
+
 def printable(text: str) -> str:
     """The text made safe for a terminal: without escape sequences and bidirectional controls."""
     return _UNPRINTABLE.sub("\ufffd", text)
@@ -413,18 +425,13 @@ def _report_bug(_loop: asyncio.AbstractEventLoop, context: dict[str, Any]) -> No
 
 
 def use_found_file(arguments: argparse.Namespace) -> None:
-    """Set `config` to the settings file in its usual place, where --config exists and was not given.
+    """Set `config` to the settings file beside the memory, where --config exists and was not given.
 
-    That is beside the memory, where `forgetmenot start` keeps it, else in the current folder. Many programs have a
-    config.toml, so one in the current folder must have a table [twitch].
+    No other place is looked at: a file in the current folder may be anybody's, and decides where the log-in is sent.
     """
-    if getattr(arguments, "config", SETTINGS_FILE) is not None:
-        return
-    beside, here = memory_folder(arguments) / SETTINGS_FILE, Path(SETTINGS_FILE)
-    if beside.is_file():
+    beside = memory_folder(arguments) / SETTINGS_FILE
+    if getattr(arguments, "config", SETTINGS_FILE) is None and beside.is_file():
         arguments.config = beside
-    elif here.is_file() and re.search(rb"(?m)^[ \t]*\[twitch\]", here.read_bytes()):
-        arguments.config = here
 
 
 def memory_folder(arguments: argparse.Namespace) -> Path:

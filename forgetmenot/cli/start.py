@@ -4,6 +4,7 @@ A double-click runs `start`.
 """
 
 import argparse
+import re
 import shutil
 import sys
 from pathlib import Path
@@ -80,6 +81,11 @@ def _start(arguments: argparse.Namespace) -> int:
     live = LiveSettings(msgspec.structs.replace(settings, dock=dock), file)
     shown: list[str] = []
 
+    def say(line: str) -> None:
+        """Print a line; without the dock's token where it may end in a journal."""
+        kept = arguments.no_browser and not sys.stderr.isatty()
+        common.say(re.sub(r"\?token=\S+", " (to open it: forgetmenot dock)", line) if kept else line)
+
     def show(address: str) -> None:
         """Open the page once: after a change of the channel an open page reconnects by itself."""
         if not shown and not arguments.no_browser:
@@ -88,7 +94,7 @@ def _start(arguments: argparse.Namespace) -> int:
 
     options = common.options_given(arguments, file)
     return common.run_async(
-        start_live(live, lambda channel: common.channel_database(arguments, channel), common.say, show, options)
+        start_live(live, lambda channel: common.channel_database(arguments, channel), say, show, options)
     )
 
 
@@ -217,7 +223,8 @@ async def _doctor(arguments: argparse.Namespace) -> int:
     what = Examined(database, settings, arguments.config, trouble, verify=arguments.verify)
     checks = await examine(what)
     if arguments.bundle is not None:
-        _write_report(arguments.bundle, await bundle(checks, what))
+        report = msgspec.json.format(msgspec.json.encode(await bundle(checks, what)), indent=1)
+        common.write_new(arguments.bundle, report.decode())
         common.say(f"The report is in {arguments.bundle}. It contains no chat, no names and no secrets.")
     if arguments.json:
         common.emit(as_json(checks))
@@ -227,13 +234,6 @@ async def _doctor(arguments: argparse.Namespace) -> int:
             if check.fix:
                 common.show_line(f"    → {check.fix}")
     return int(any(check.state == BAD for check in checks))
-
-
-def _write_report(path: Path, value: object) -> None:
-    try:
-        path.write_bytes(msgspec.json.format(msgspec.json.encode(value), indent=1))
-    except OSError as error:
-        raise InputError(f"{path} cannot be written: {error.strerror}. Choose another file.") from error
 
 
 def _autostart(arguments: argparse.Namespace) -> None:
@@ -261,7 +261,6 @@ async def _uninstall(arguments: argparse.Namespace) -> None:
     from forgetmenot.app import autostart
     from forgetmenot.cli.setup import sign_out, token_store
     from forgetmenot.llm.build import kept_key_name
-    from forgetmenot.memory.privacy_queue import spare_path_of
     from forgetmenot.secret_store import Account, SecretStore, login_folder
     from forgetmenot.store.file_safety import is_locked
 
@@ -270,6 +269,8 @@ async def _uninstall(arguments: argparse.Namespace) -> None:
     locks = [*folder.rglob("*.lock"), *database.parent.glob("*.lock")]  # also of other channels' memories
     if any(is_locked(lock.with_suffix("")) for lock in locks):
         raise InputError("The bot is running. Stop it first: Ctrl-C in its terminal, or close its window.")
+    if arguments.data and arguments.db is not None:
+        raise InputError(f"--data deletes {folder}, where --db is not needed. Delete {database.parent} yourself.")
     delete = arguments.data and folder.is_dir()
     warning = f"This permanently deletes {folder}: the memory, its backups, the settings and the log."
     if delete and not arguments.yes and not common.confirmed(warning):
@@ -291,10 +292,19 @@ async def _uninstall(arguments: argparse.Namespace) -> None:
         autostart.disable()
         common.say("The bot no longer starts with this computer.")
     if delete:
-        for memory in folder.rglob("*.sqlite3"):
-            spare_path_of(memory).unlink(missing_ok=True)
-        shutil.rmtree(folder)
+        _delete_data(folder)
         common.say(f"{folder} is deleted.")
     if database.parent.is_dir():
         common.say(f"The memory, the settings and the log stay in {database.parent}.")
     common.say(f"To remove the program: {autostart.how_to_remove(Path(sys.prefix), Path(__file__).parents[2])}.")
+
+
+def _delete_data(folder: Path) -> None:
+    """Delete the folder and what waits for its memories elsewhere; of a link also what it points to."""
+    from forgetmenot.memory.privacy_queue import spare_path_of
+
+    for memory in folder.rglob("*.sqlite3"):
+        spare_path_of(memory).unlink(missing_ok=True)
+    shutil.rmtree(folder.resolve())
+    if folder.is_symlink():
+        folder.unlink()

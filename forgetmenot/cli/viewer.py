@@ -6,8 +6,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from forgetmenot.cli import common
-from forgetmenot.errors import InputError
-from forgetmenot.files import replace_file
 
 if TYPE_CHECKING:
     from forgetmenot.store.database import Database
@@ -121,10 +119,7 @@ async def _export(db: "Database", arguments: argparse.Namespace) -> None:
     if arguments.out is None:
         sys.stdout.write(text + "\n")
         return
-    try:
-        replace_file(arguments.out, text + "\n")
-    except OSError as error:
-        raise InputError(f"{arguments.out} cannot be written: {error.strerror}. Choose another file.") from error
+    common.write_new(arguments.out, text + "\n")
     common.report(arguments, {"path": str(arguments.out)}, f"Written to {arguments.out}.")
 
 

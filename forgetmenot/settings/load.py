@@ -13,7 +13,14 @@ import msgspec
 
 from forgetmenot.errors import SettingsError
 from forgetmenot.languages import languages, reason
-from forgetmenot.settings.schema import CLIENT_ID, BridgeSettings, PersonaSettings, PriceSettings, Settings
+from forgetmenot.settings.schema import (
+    CLIENT_ID,
+    BridgeSettings,
+    PersonaSettings,
+    PriceSettings,
+    Settings,
+    TwitchSettings,
+)
 from forgetmenot.text.mentions import is_login, login_of
 
 PERSONAS = "personas"
@@ -24,6 +31,7 @@ NAMED: Mapping[str, tuple[str, type[msgspec.Struct]]] = {
 """Tables of tables with names of their own."""
 LONG_NAME = 30  # letters; a key is longer, and a name that is as long holds no digits or no small letters
 _PATH = re.compile(r" - at `\$\.?([^`]*)`$")
+_HERE = re.compile(r"\w+://(?:127\.0\.0\.1|localhost|\[::1\])(?::\d+)?(?:/|$)")
 _UNKNOWN = re.compile(r"Object contains unknown field `(.*)`", re.DOTALL)
 
 
@@ -155,6 +163,11 @@ def _refuse_odd_places(settings: Settings, source: str) -> None:
     for key, login in (("channel", twitch.channel), ("bot_login", twitch.bot_login)):
         if not is_login(login):
             raise _wrong(source, "twitch", key, no_login(login))
+    if not re.fullmatch(r"[A-Za-z0-9]*", twitch.client_id.strip()):
+        raise _wrong(source, "twitch", "client_id", "a client ID has only letters and digits.")
+    for key, name in (("reply_model", settings.model.reply_model), ("memory_model", settings.model.memory_model)):
+        if name and not re.fullmatch(r"\S+( \S+)*", name):
+            raise _wrong(source, "model", key, "the name of a model is needed here.")
     for table, key, address, kinds in (
         ("twitch", "irc_url", twitch.irc_url, ("wss", "ws")),
         ("twitch", "helix_url", twitch.helix_url, ("https", "http")),
@@ -167,6 +180,8 @@ def _refuse_odd_places(settings: Settings, source: str) -> None:
         if address and not re.match(rf"(?:{'|'.join(kinds)})://[^\s/]", address):
             known = ", ".join(f"{kind}://" for kind in kinds)
             raise _wrong(source, table, key, reason("no_address", address=address, known=known))
+        if table == "twitch" and address != (twitchs := getattr(TwitchSettings(), key)) and not _HERE.match(address):
+            raise _wrong(source, table, key, f"the log-in is sent there, so it is {twitchs} or on this computer.")
 
 
 def _refuse_other_machines(bridge: BridgeSettings, source: str) -> None:

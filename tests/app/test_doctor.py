@@ -1,6 +1,7 @@
 """What `forgetmenot doctor` finds, and what it says about it."""
 
 import asyncio
+import os
 from dataclasses import replace
 from pathlib import Path, PureWindowsPath
 
@@ -157,6 +158,11 @@ def test_the_command_prints_json_and_ends_with_1_where_something_is_bad(
     assert main([*words, "--bundle", str(tmp_path / "report.json"), "--json"]) == 1
     assert msgspec.json.decode(capsys.readouterr().out)["checks"]
     assert b'"checks"' in (tmp_path / "report.json").read_bytes()
+    assert os.name == "nt" or (tmp_path / "report.json").stat().st_mode & 0o777 == 0o600
+    (tmp_path / "memory.sqlite3").write_bytes(b"a memory")
+    assert main([*words, "--bundle", str(tmp_path / "memory.sqlite3")]) == 2
+    assert "already exists" in capsys.readouterr().err
+    assert (tmp_path / "memory.sqlite3").read_bytes() == b"a memory"
     assert report([])["ok"] is True
 
 

@@ -100,10 +100,9 @@ async def test_nothing_goes_while_a_bot_runs_on_any_memory_of_the_folder(
 ) -> None:
     folder, _ = prepared(tmp_path, sim)
     with instance_lock(folder / "memory-other.sqlite3", "start"):
-        for words in ((), ("--db", str(tmp_path / "elsewhere.sqlite3"))):
-            code, shown = await uninstall("--data", "--yes", *words)
-            assert (code, folder.is_dir()) == (2, True)
-            assert "The bot is running" in shown
+        code, shown = await uninstall("--data", "--yes")
+        assert (code, folder.is_dir()) == (2, True)
+        assert "The bot is running" in shown
     assert not any(token.expired for token in sim.tokens.issued)
 
 
@@ -113,8 +112,26 @@ async def test_what_waits_outside_the_folder_goes_with_it(tmp_path: Path, sim: T
     waiting = spare_path_of(folder / "memory.sqlite3")
     waiting.parent.mkdir(parents=True, exist_ok=True)
     waiting.write_text("{}")
+    await uninstall("--data", "--yes")
+    assert not waiting.exists()
+
+
+async def test_the_folder_of_another_memory_stays(tmp_path: Path, sim: TwitchSim, uninstall: Uninstall) -> None:
+    """`--data` with `--db` deleted the default folder, with a memory that was not named."""
+    folder, _ = prepared(tmp_path, sim)
     elsewhere = tmp_path / "elsewhere" / "memory.sqlite3"
     elsewhere.parent.mkdir()
-    _, shown = await uninstall("--data", "--yes", "--db", str(elsewhere))
-    assert not waiting.exists()
-    assert f"stay in {elsewhere.parent}" in shown
+    code, shown = await uninstall("--data", "--yes", "--db", str(elsewhere))
+    assert (code, folder.is_dir(), elsewhere.parent.is_dir()) == (2, True, True)
+    assert f"Delete {elsewhere.parent} yourself." in shown
+
+
+async def test_a_folder_that_is_a_link_goes_with_what_it_points_to(
+    tmp_path: Path, sim: TwitchSim, uninstall: Uninstall
+) -> None:
+    folder, _ = prepared(tmp_path, sim)
+    folder.rename(tmp_path / "other disk")
+    folder.symlink_to(tmp_path / "other disk")
+    assert (await uninstall("--data", "--yes"))[0] == 0
+    assert not folder.is_symlink()
+    assert not (tmp_path / "other disk").exists()

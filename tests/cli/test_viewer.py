@@ -53,9 +53,9 @@ def test_export_is_one_readable_file(run: Run, tmp_path: Path) -> None:
     assert run("viewer", "export", "alicequux", "--out", out, "--json") == {"path": str(out)}
     assert json.loads(out.read_text(encoding="utf-8")) == whole
     assert os.name == "nt" or out.stat().st_mode & 0o777 == 0o600
-    for nowhere in (tmp_path / "no" / "folder.json", tmp_path):
-        with pytest.raises(InputError, match="cannot be written"):
-            run("viewer", "export", "alicequux", "--out", nowhere)
+    for path, why in ((tmp_path / "no" / "folder.json", "cannot be written"), (out, "already exists")):
+        with pytest.raises(InputError, match=why):
+            run("viewer", "export", "alicequux", "--out", path)
 
 
 def test_who_never_spoke_here_may_opt_out_by_name(run: Run, tmp_path: Path) -> None:

@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 from playwright.async_api import Browser, Locator, Page, expect
 
+from forgetmenot.dock.security import address, token_in
 from forgetmenot.operations.catalogue import CHAT
 from forgetmenot.settings.load import load_settings
 from forgetmenot.settings.schema import Mode, Provider
@@ -46,9 +47,10 @@ def loopback_settings(folder: Path, sim: TwitchSim) -> Path:
     return path
 
 
-async def address_of(bot: Running) -> str:
+async def address_of(bot: Running, folder: Path) -> str:
     await bot.says("The dock: ")
-    return str(re.findall(r"The dock: (\S+)", bot.told)[0])
+    port = re.findall(r"The dock: http://[^:]+:(\d+)", bot.told)[0]
+    return address(int(port), token_in(folder))
 
 
 async def opened(page: Page, title: str) -> Locator:
@@ -63,7 +65,7 @@ async def test_from_an_empty_folder_to_the_first_silent_reply(tmp_path: Path, ru
     async with TwitchSim() as sim, Talking() as model:
         file, sim.oauth.interval = loopback_settings(tmp_path, sim), 1
         async with started(tmp_path, "start", "--no-browser") as bot:
-            async with page_on(running, await address_of(bot), restarts=True) as page:
+            async with page_on(running, await address_of(bot, tmp_path / "forgetmenot"), restarts=True) as page:
                 await the_channel(page, sim)
                 await the_character(page)
                 await the_model(page, model)

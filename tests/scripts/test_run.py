@@ -2,6 +2,7 @@
 
 import ast
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -32,6 +33,22 @@ def test_a_request_to_end_reaches_the_bot(tmp_path: Path) -> None:
         assert process.stdout.readline()
         process.send_signal(signal.SIGTERM)
         process.communicate(timeout=60)  # a bot that were left behind would hold the pipe
+
+
+@pytest.mark.skipif(os.name == "nt", reason="a script of POSIX")
+@pytest.mark.parametrize("name", ["start.sh", "start.command"])
+def test_it_starts_through_a_link_on_the_desktop(tmp_path: Path, name: str) -> None:
+    (folder := tmp_path / "the program").mkdir()
+    for file in ("start.sh", "start.command"):
+        shutil.copy(SCRIPTS.parent / file, folder)
+    (folder / "scripts").mkdir()
+    (folder / "scripts" / "run.py").write_text("import pathlib; print(pathlib.Path.cwd())")
+    (tmp_path / "desktop").mkdir()
+    (tmp_path / "desktop" / "first").symlink_to(Path("..") / "the program" / name)
+    (tmp_path / "desktop" / "Start").symlink_to("first")
+    command = ["sh", str(tmp_path / "desktop" / "Start")]
+    done = subprocess.run(command, capture_output=True, text=True, check=True, stdin=subprocess.DEVNULL)
+    assert done.stdout.strip() == str(folder)
 
 
 PIP = """#!/bin/sh
