@@ -48,8 +48,7 @@ class ModelRequest:
     """One call to a language model. `schema` is a JSON schema that the answer's text must satisfy.
 
     `plain_system`: the system text for a server that can hold its model to no JSON, which then answers in plain text;
-    None: only JSON will do. `frequency_penalty` and `stop` keep small models from repeating themselves; a server that
-    refuses them is asked without. `language`: the interface's, for a model that words its answers by rules.
+    None: only JSON will do. `language`: the interface's, for a model that words its answers by rules.
     """
 
     purpose: Purpose
@@ -59,8 +58,6 @@ class ModelRequest:
     temperature: float | None = None
     schema: Mapping[str, Any] | None = None
     plain_system: str | None = None
-    frequency_penalty: float | None = None
-    stop: tuple[str, ...] = ()
     language: str = "en"
 
 

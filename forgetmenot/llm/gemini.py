@@ -12,7 +12,6 @@ import contextlib
 import re
 import warnings
 from collections.abc import Iterator
-from dataclasses import replace
 from typing import NoReturn
 
 import aiohttp
@@ -73,7 +72,6 @@ class Gemini:
         self.name = name
         self._key_env = key_env
         self._thinking = _thinking(thinking)
-        self._penalised = True
         self._client = genai.Client(
             api_key=key,
             vertexai=False,
@@ -91,18 +89,10 @@ class Gemini:
 
     async def generate(self, request: ModelRequest) -> ModelAnswer:
         """One call. Raises ModelError."""
-        if request.frequency_penalty is not None and not self._penalised:
-            request = replace(request, frequency_penalty=None)
-        try:
-            with self._translating():
-                response = await self._client.aio.models.generate_content(
-                    model=self.name, contents=request.prompt, config=self._config(request)
-                )
-        except ModelRefused:
-            if request.frequency_penalty is None:
-                raise
-            self._penalised = False  # some models refuse every request with a penalty
-            return await self.generate(request)
+        with self._translating():
+            response = await self._client.aio.models.generate_content(
+                model=self.name, contents=request.prompt, config=self._config(request)
+            )
         return self._answer(response, request)
 
     async def aclose(self) -> None:
@@ -115,8 +105,6 @@ class Gemini:
             system_instruction=request.system or None,
             temperature=request.temperature,
             max_output_tokens=request.max_output_tokens,
-            frequency_penalty=request.frequency_penalty,
-            stop_sequences=list(request.stop) or None,
             response_mime_type="application/json" if request.schema else None,
             response_json_schema=dict(request.schema) if request.schema else None,
             thinking_config=self._thinking,

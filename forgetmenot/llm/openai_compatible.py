@@ -54,7 +54,6 @@ class OpenAICompatible:
         self._key_env = key_env
         self._thinking = thinking
         self._thinks = False
-        self._tuned = True
         self._format = 0
         self._format_worked = False
         self._session: aiohttp.ClientSession | None = None
@@ -95,7 +94,7 @@ class OpenAICompatible:
         """The answer in one format; None if the server does not know the format or ignored it."""
         plainly = FORMATS[index] == "plain" and request.plain_system is not None
         try:
-            body = await self._post_tuned(request, FORMATS[index])
+            body = await self._post(request, FORMATS[index])
             answer = self._answer(body, replace(request, schema=None) if plainly else request)
         except _NotThisFormat as error:
             if index == len(FORMATS) - 1:
@@ -104,19 +103,6 @@ class OpenAICompatible:
         if plainly:
             return replace(answer, plain=True)
         return answer if answer.finish == "length" or json_object(answer.text) is not None else None
-
-    async def _post_tuned(self, request: ModelRequest, form: str) -> Mapping[str, Any]:
-        """The answer's JSON; a server that refuses penalty or stop strings is asked without, from then on."""
-        plain = replace(request, frequency_penalty=None, stop=())
-        if not self._tuned or request == plain:
-            return await self._post(plain, form)
-        try:
-            return await self._post(request, form)
-        except _NotThisFormat:
-            body = await self._post(plain, form)
-            # only now: had the plain request failed too, penalty and stop strings were not the cause
-            self._tuned = False
-            return body
 
     async def _post(self, request: ModelRequest, form: str | None) -> Mapping[str, Any]:
         """Send it; the answer's JSON. Raises ModelError, and _NotThisFormat where a simpler format may help."""
@@ -153,10 +139,6 @@ class OpenAICompatible:
         body: dict[str, Any] = {"model": self.name, "max_tokens": most, "stream": False}
         if request.temperature is not None:
             body["temperature"] = request.temperature
-        if request.frequency_penalty is not None:
-            body["frequency_penalty"] = request.frequency_penalty
-        if request.stop:
-            body["stop"] = list(request.stop)
         if self._thinking:
             body["reasoning_effort"] = self._thinking
         if form == "json_schema":

@@ -7,7 +7,6 @@ import json
 import ssl
 import traceback
 from collections.abc import AsyncIterator, Callable
-from dataclasses import replace
 from typing import Any
 
 import aiohttp
@@ -232,15 +231,6 @@ async def test_an_unknown_model_and_a_wrong_place_say_what_to_change(sim: SimGem
     sim.fail(error(400, "FAILED_PRECONDITION", "User location is not supported for the API use."))
     with pytest.raises(ModelRefused, match="paid tier"):
         await make().generate(PLAIN)
-
-
-async def test_a_model_that_refuses_penalties_is_asked_without(sim: SimGemini, gemini: Gemini) -> None:
-    request = replace(PLAIN, frequency_penalty=0.3, stop=("\n\n",))
-    sim.fail(raw('{"error": {"code": 400, "status": "INVALID_ARGUMENT", "message": "Penalty is not enabled"}}', 400))
-    for _ in range(2):
-        await gemini.generate(request)
-    assert [one.config.get("frequencyPenalty") for one in sim.seen] == [0.3, None, None]
-    assert sim.seen[-1].config["stopSequences"] == ["\n\n"]
 
 
 async def test_a_refused_connection_is_told_at_once(make: Make, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -179,21 +179,6 @@ async def test_a_plain_answer_with_braces_stays_whole(make: Make) -> None:
         assert (said.text, said.plain) == ("I like {curly} braces.", True)
 
 
-TUNED = replace(STRUCTURED, frequency_penalty=0.3, stop=("\n\n",))
-
-
-async def test_penalty_and_stop_strings_are_sent_until_a_server_refuses_them(
-    sim: SimOpenAI, model: OpenAICompatible
-) -> None:
-    await model.generate(TUNED)
-    sim.fail(raw('{"error": {"code": "unsupported_parameter"}}', 400))
-    await model.generate(TUNED)
-    await model.generate(TUNED)
-    assert [sent.get("frequency_penalty") for sent in sim.seen] == [0.3, 0.3, None, None]
-    assert [sent.get("stop") for sent in sim.seen] == [["\n\n"], ["\n\n"], None, None]
-    assert {sent["response_format"]["type"] for sent in sim.seen} == {"json_schema"}
-
-
 @pytest.mark.parametrize(
     ("text", "finish", "words"),
     [
