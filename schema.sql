@@ -154,6 +154,7 @@ CREATE TABLE semantic_notes (
     first_said_at     INTEGER NOT NULL,              -- of a note in new words: when the old one was said
     last_confirmed_at INTEGER NOT NULL,
     used_at           INTEGER NOT NULL DEFAULT 0,    -- when a reply last used it
+    stale             INTEGER NOT NULL DEFAULT 0,    -- neither confirmed nor used for long: only found by its words
     confirmed_stream  INTEGER,                       -- at most one confirmation a stream
     expires_at        INTEGER,                       -- NULL: permanent
     superseded_by     INTEGER REFERENCES semantic_notes (id),
@@ -163,7 +164,7 @@ CREATE TABLE semantic_notes (
 CREATE INDEX notes_by_subject ON semantic_notes (subject_id, status) WHERE subject_id IS NOT NULL;
 CREATE INDEX notes_by_scope   ON semantic_notes (scope, status) WHERE subject_id IS NULL;
 CREATE INDEX notes_by_successor ON semantic_notes (superseded_by) WHERE superseded_by IS NOT NULL;
-CREATE INDEX notes_by_expiry  ON semantic_notes (expires_at) WHERE expires_at IS NOT NULL AND status = 'active';
+CREATE INDEX notes_by_expiry  ON semantic_notes (status, expires_at) WHERE expires_at IS NOT NULL;
 
 CREATE TABLE note_evidence (
     note_id    INTEGER NOT NULL REFERENCES semantic_notes (id) ON DELETE CASCADE,

@@ -47,7 +47,7 @@ BADGES = {
 }
 UNITS = {"s": SECOND, "m": MINUTE, "h": HOUR, "d": DAY}
 FACTS = {
-    "note": (NoteStatus.ACTIVE, NoteStatus.STALE),
+    "note": (NoteStatus.ACTIVE,),
     "superseded": (NoteStatus.SUPERSEDED,),
     "retracted": (NoteStatus.RETRACTED,),
 }

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from forgetmenot.store.notes import SuppressionRow
 
 NOTE_KEYS = """A note in JSON: id, scope (viewer, channel, running_bit), viewer (login or null), viewer_id, fact,
-confidence (0 to 1), status (active, stale, expired, superseded, evicted, retracted), source_kind (command, import,
+confidence (0 to 1), status (active, past, expired, superseded, evicted, retracted), source_kind (command, import,
 self_claim, observed, reported), importance, topics, asked_with, created_at, last_confirmed_at, expires_at (null:
 permanent), superseded_by, pinned, persona (empty: of all), episode_ids. Times are ISO 8601, UTC."""
 LIST_KEYS = 'JSON: {"notes": [note …]}. ' + NOTE_KEYS
@@ -252,7 +252,7 @@ def add_files(actions: common.Commands) -> None:
 def add_filters(parser: argparse.ArgumentParser) -> None:
     """Add the options that choose notes."""
     parser.add_argument("--viewer", metavar="LOGIN", help="only about this viewer (login or id)")
-    parser.add_argument("--status", default="active", help="active (default), stale, expired, … or all")
+    parser.add_argument("--status", default="active", help="active (default), past, expired, … or all")
 
 
 def status_of(arguments: argparse.Namespace) -> str | None:

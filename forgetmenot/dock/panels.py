@@ -286,7 +286,8 @@ async def notes_json(context: DockContext, rows: Sequence[Note]) -> list[dict[st
         {
             "id": note.id, "scope": note.scope, "subject": note.subject_id, "who": known.get(note.subject_id or "", ""),
             "fact": show(note.fact, known), "confidence": round(note.confidence, 3), "status": note.status,
-            "source": note.source_kind, "confirmed_at": note.last_confirmed_at, "expires_at": note.expires_at,
+            "source": note.source_kind, "said_at": note.first_said_at, "confirmed_at": note.last_confirmed_at,
+            "stale": note.stale, "expires_at": note.expires_at,
             "pinned": note.pinned, "episodes": len(note.episode_ids), "left_alone": alone.get(note.id),
         }
         for note in rows

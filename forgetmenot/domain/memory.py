@@ -49,10 +49,10 @@ class Scope(StrEnum):
 
 
 class NoteStatus(StrEnum):
-    """Where a note is in its life; only active ones are recalled."""
+    """Where a note is in its life; active ones are recalled, and past ones where a message asks for them."""
 
     ACTIVE = "active"
-    STALE = "stale"
+    PAST = "past"  # its time is over: what was, and when
     EXPIRED = "expired"
     SUPERSEDED = "superseded"
     EVICTED = "evicted"
@@ -87,12 +87,16 @@ class Importance(StrEnum):
     HIGH = "high"
 
 
+WEEK_MS = 7 * 86_400_000
+
+
 @dataclass(frozen=True, slots=True)
 class Note:
     """Tier 3: one durable fact, in the third person without its subject ("plays drums in <@42>'s band").
 
     `topics` and `asked_with` are words written at extraction, for recall. `expires_at` is None for a permanent one.
     `persona` is whose note it is; an empty text: of every persona. `used_at`: when a reply last used it; 0: never.
+    `stale`: neither confirmed nor used for long.
     """
 
     id: int
@@ -109,11 +113,25 @@ class Note:
     first_said_at: int
     last_confirmed_at: int
     used_at: int
+    stale: bool
     expires_at: int | None
     superseded_by: int | None
     pinned: bool
     episode_ids: tuple[int, ...]
     persona: str = ""
+
+    @property
+    def is_past_when_over(self) -> bool:
+        """Whether it was to last longer than a week: then it tells what was, when its time is over."""
+        return self.expires_at is not None and self.expires_at - self.last_confirmed_at > WEEK_MS
+
+    def is_quiet(self, now: int) -> bool:
+        """Whether only a message that asks for it by its words finds it: it is stale, or past."""
+        return self.stale or self.status is NoteStatus.PAST or self.is_over(now)
+
+    def is_over(self, now: int) -> bool:
+        """Whether its time is over."""
+        return self.expires_at is not None and self.expires_at <= now
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,7 +10,8 @@ A note's score is the sum of
 
 The first three are each divided by their best. How rare a word is counts over what the notes themselves say: their
 surroundings are shared. A word never seen is replaced by the nearest known spelling, unless the table knows it. Pinned
-notes come first; what no word touches follows by confidence and recency. docs/EVALUATION.md has what was measured.
+notes come first; what no word touches follows by confidence and recency. A stale or past note is offered only where the
+message shares a word with it, or a near one. docs/EVALUATION.md has what was measured.
 
 It promises an order for any text. It does not know what may be shown: the caller leaves out what must not be.
 """
@@ -152,15 +153,19 @@ class Postings:
         scores = self._scores(asked, cosines)
         if query.time:
             scores = list(map(float.__add__, scores, self._reading(query.time)))
-        shown = filter(lambda i: opens(self.notes[i]), self._ordered(scores, now))
+        shown = filter(lambda i: opens(self.notes[i]), self._ordered(scores, _telling(asked), now))
         best = list(islice(shown, max(limit, 0)))
         found = [Recalled(self.notes[i], round(scores[i], 6)) for i in best]
         return Found(found, fit=self._fit(asked, best, cosines))
 
-    def _ordered(self, scores: Sequence[float], now: int) -> Iterator[int]:
-        """The notes that have not expired, best first. Only those that score alike are sorted by freshness."""
+    def _ordered(self, scores: Sequence[float], telling: Sequence[str], now: int) -> Iterator[int]:
+        """The notes that may be offered, best first. Only those that score alike are sorted by freshness."""
         places = [score + PINNED * note.pinned for score, note in zip(scores, self.notes, strict=True)]
-        alive = [i for i, note in enumerate(self.notes) if note.expires_at is None or note.expires_at > now]
+        quiet = [i for i, note in enumerate(self.notes) if note.is_quiet(now)]
+        left_out = set(quiet)
+        if quiet and telling:
+            left_out -= {i for i in quiet if not _ended(self.notes[i], now) and self._says(i, telling)}
+        alive = [i for i in range(len(self.notes)) if i not in left_out]
         alive.sort(key=places.__getitem__, reverse=True)
         for _, alike in groupby(alive, key=places.__getitem__):
             yield from sorted(alike, key=lambda i: (-freshness(self.notes[i], now), i))
@@ -180,6 +185,12 @@ class Postings:
             (TRIGRAM_SHARE, self._trigrams.scores(by_trigram)),
             (MEANING_SHARE, [max(cosine - usual, 0.0) for cosine in cosines]),
         )
+
+    def _says(self, number: int, telling: Iterable[str]) -> bool:
+        """Whether a note itself has one of these stems, or one that is near in meaning."""
+        note = self.notes[number]
+        own = set(_words(" ".join((note.fact, *note.topics, *note.asked_with))))
+        return any(self._index.words[word] in own for one in telling for word, _ in self._index.like_stem(one))
 
     def _cosines(self, asked: Mapping[str, float]) -> list[float]:
         """How near each note is in meaning to the message itself, without what counts little."""
@@ -219,9 +230,14 @@ class Postings:
 
 def by_recency(notes: Iterable[Note], *, now: int, limit: int) -> list[Recalled]:
     """The plain sort that does not look at the question: for when recall has no time, or nothing was asked."""
-    alive = (note for note in notes if note.expires_at is None or note.expires_at > now)
+    alive = (note for note in notes if not note.is_quiet(now))
     order = sorted(alive, key=lambda note: (not note.pinned, -freshness(note, now), -note.id))
     return [Recalled(note, 0.0) for note in order[: max(limit, 0)]]
+
+
+def _ended(note: Note, now: int) -> bool:
+    """Whether a note's time is over and it does not stay as a past one: the daily sweep has not come to it yet."""
+    return note.is_over(now) and not note.is_past_when_over
 
 
 def freshness(note: Note, now: int) -> float:

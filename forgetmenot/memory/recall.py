@@ -218,7 +218,7 @@ def fitting(found: Found, *, without: Collection[int] = ()) -> tuple[Recalled, .
 
 
 async def _notes(at: Source, subjects: tuple[str, ...]) -> list[Note]:
-    return [note for subject in subjects for note in await notes.of_subject(at, subject or None)]
+    return [note for subject in subjects for note in await notes.of_subject(at, subject or None, notes.RECALLED)]
 
 
 async def candidates_of(at: Source, subjects: tuple[str, ...]) -> list[Candidate]:

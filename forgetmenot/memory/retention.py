@@ -5,16 +5,17 @@ messages, actions and model calls are deleted after their days; then deleted byt
 write-ahead log. Runs at start and every few minutes, by `Clock.certain`, so that a clock that runs ahead deletes
 nothing early.
 
-Once a day notes are swept too: the expired, the unconfirmed, those past a limit. Small transactions, a history row for
-each change; pinned and imported notes are exempt. A note about a viewer ages by the streams that they came to, a fact
-about the channel and a running bit by all streams.
+Once a day notes are swept too: those whose time is over, the stale, those past a limit. Small transactions, a history
+row for each change; pinned and imported notes are exempt. What was to last a month is past for a year before it ends,
+what was to last a week or less ends. A note about a viewer grows stale by the streams that they came to, a fact about
+the channel and a running bit by all streams; a stale note stays, and is found by its words.
 """
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 from forgetmenot.clock import DAY, HOUR, Clock
-from forgetmenot.domain.memory import NoteStatus
+from forgetmenot.domain.memory import Note, NoteStatus
 from forgetmenot.logs import log
 from forgetmenot.memory.compaction import Compactor
 from forgetmenot.settings.schema import MemorySettings, Settings
@@ -83,6 +84,8 @@ async def _expire(db: Database, before: int, now: int) -> int:
 
 
 NOTES_PER_TRANSACTION = 200
+PAST_KEPT = 365 * DAY
+"""After its end a note stays that long as a past one."""
 STALE_AFTER_STREAMS = 20
 """Streams that its subject came to (for a channel note: all) without confirming it, besides the settings' days."""
 
@@ -99,8 +102,10 @@ class LifeReport:
 async def sweep_notes(db: Database, memory: MemorySettings, now: int) -> LifeReport:
     """Bring every note to the status it should have now. For the start of the program, and once a day."""
     expired = 0
-    while changed := await _change(db, "expired", NoteStatus.EXPIRED, "its time was up", now, {}):
+    while changed := await _change(db, "over", "its time was up", now, {}):
         expired += changed
+    while await _change(db, "long over", "its time was up", now, {"before": now - PAST_KEPT}):
+        pass
     report = LifeReport(expired, stale=await _grow_stale(db, memory, now), evicted=await _evict(db, memory, now))
     if report != LifeReport(0, 0, 0):
         log.info("notes swept", expired=report.expired, stale=report.stale, evicted=report.evicted)
@@ -108,26 +113,24 @@ async def sweep_notes(db: Database, memory: MemorySettings, now: int) -> LifeRep
 
 
 async def _grow_stale(db: Database, memory: MemorySettings, now: int) -> int:
-    why = (NoteStatus.STALE, "not said again for long", now)
-    values = {"before": now - memory.stale_after_d * DAY, "streams": STALE_AFTER_STREAMS}
-    stale = await _change(db, "unconfirmed of the channel", *why, values)
-    for viewer in await notes.attending_viewers(db, STALE_AFTER_STREAMS):
-        stale += await _change(db, "unconfirmed", *why, {**values, "viewer": viewer})
+    stale = 0
+    for viewer in (None, *await notes.attending_viewers(db, STALE_AFTER_STREAMS)):
+        async with db.write() as tx:
+            before = now - memory.stale_after_d * DAY
+            stale += await notes.set_stale(tx, viewer, before=before, streams=STALE_AFTER_STREAMS)
     return stale
 
 
 async def _evict(db: Database, memory: MemorySettings, now: int) -> int:
-    why = (NoteStatus.EVICTED, "too many notes", now)
+    why = "too many notes"
     values = {"timed": max(1, memory.notes_per_viewer // 4), "permanent": memory.notes_per_viewer}
-    evicted = await _change(db, "too many of the channel", *why, {"kept": memory.channel_notes_kept})
+    evicted = await _change(db, "too many of the channel", why, now, {"kept": memory.channel_notes_kept})
     for viewer in await notes.viewers_over_limit(db, min(values.values())):
-        evicted += await _change(db, "too many", *why, {**values, "viewer": viewer})
+        evicted += await _change(db, "too many", why, now, {**values, "viewer": viewer})
     return evicted
 
 
-async def _change(
-    db: Database, sweep: str, status: NoteStatus, cause: str, now: int, values: Mapping[str, object]
-) -> int:
+async def _change(db: Database, sweep: str, cause: str, now: int, values: Mapping[str, object]) -> int:
     """Change those that are due, in one transaction; none is opened where nothing is due."""
     values = {**values, "now": now, "limit": NOTES_PER_TRANSACTION}
     if not await notes.due(db, sweep, values):
@@ -135,5 +138,11 @@ async def _change(
     async with db.write() as tx:
         batch = await notes.due(tx, sweep, values)
         for note in batch:
-            await notes.set_status(tx, note, status, at=now, cause=cause)
+            await notes.set_status(tx, note, _status_after(sweep, note), at=now, cause=cause)
     return len(batch)
+
+
+def _status_after(sweep: str, note: Note) -> NoteStatus:
+    if sweep.startswith("too many"):
+        return NoteStatus.EVICTED
+    return NoteStatus.PAST if note.status is NoteStatus.ACTIVE and note.is_past_when_over else NoteStatus.EXPIRED

@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 
 from forgetmenot.domain.chat import Role, Viewer
-from forgetmenot.domain.memory import Note, Recalled, Scope, SourceKind
+from forgetmenot.domain.memory import Note, NoteStatus, Recalled, Scope, SourceKind
 from forgetmenot.domain.model import Section
 from forgetmenot.prompt.material import Past, PromptLine, clip, estimate
 from forgetmenot.text.caches import text_cache
@@ -123,18 +123,21 @@ def chat_row(line: PromptLine, names: Names, max_bytes: int = LINE_BYTES) -> Row
 
 
 def lore_row(recalled: Recalled, names: Names, now: int, about: str = "") -> Row:
-    """`[id:12; said by them; tags: drinks; 2 days ago] likes tea`, with whom it is about in front, if given.
+    """`[id:12; said by them; tags: drinks; 2026-11-18, 2 days ago] likes tea`, with whom it is about, if given.
 
-    What is known of the note stands before the fact: behind it, a small model reads it out as part of the fact.
+    A note that was said on several days has the first and the last. What is over is told with its month.
     """
     note = recalled.note
     facts = [_WHOSE_WORD[note.source_kind]] if note.source_kind in _WHOSE_WORD else []
     if note.topics:
         facts.append("tags: " + ", ".join(clip(clean(topic), 40) for topic in note.topics[:3]))
-    facts.append(ago(now - note.last_confirmed_at))
+    said, again = date(note.first_said_at), date(note.last_confirmed_at)
+    facts.append(f"{said}, {'again ' if said != again else ''}{ago(now - note.last_confirmed_at)}")
     subject = f"{about}: " if about else ""
+    over = note.status is NoteStatus.PAST or note.is_over(now)
+    when = f"in {moment(note.last_confirmed_at):%B %Y}: " if over else ""
     known = "; ".join([f"id:{note.id}", *facts])
-    return Row(f"{subject}[{known}] {one_line(note.fact, names, FACT_BYTES)}", note.id)
+    return Row(f"{subject}[{known}] {when}{one_line(note.fact, names, FACT_BYTES)}", note.id)
 
 
 def channel_note_row(note: Note, names: Names, streams: int = 0) -> Row:

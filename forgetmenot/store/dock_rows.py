@@ -234,7 +234,7 @@ SELECT v.id, v.login, coalesce(v.display_name, v.login, 'somebody') AS name, v.r
     (SELECT count(*) FROM attendance a WHERE a.viewer_id = v.id) AS streams,
     (SELECT count(*) FROM attendance a WHERE a.viewer_id = v.id AND a.last_at >= :since) AS lately,
     (SELECT count(*) FROM semantic_notes n
-        WHERE n.subject_id = v.id AND n.status IN ('active', 'stale') AND v.banned_at IS NULL)
+        WHERE n.subject_id = v.id AND n.status = 'active' AND v.banned_at IS NULL)
         AS notes
 """
 
@@ -272,10 +272,10 @@ def _likes(find: str) -> list[str]:
 _NOT_BANNED = "n.fact <> '' AND coalesce(n.subject_id, '') NOT IN (SELECT id FROM viewers WHERE banned_at IS NOT NULL)"
 SCOPES = {"": "", "viewer": "n.scope = 'viewer'", "channel": "n.scope <> 'viewer'"}
 STATUSES = {
-    "live": "n.status IN ('active', 'stale')",
-    "past": "n.status NOT IN ('active', 'stale')",
+    "live": "n.status = 'active'",
+    "past": "n.status <> 'active'",
     # used in a reply that was called wrong
-    "review": "n.status IN ('active', 'stale') AND n.id IN"
+    "review": "n.status = 'active' AND n.id IN"
     " (SELECT u.value FROM bot_messages m, json_each(m.notes_json) u WHERE m.outcome IN ('bad', 'deleted'))",
     "any": "",
 }

@@ -25,6 +25,8 @@ VALUES (:id, :scope, :subject_id, :fact, :confidence, :source_kind, :importance,
     coalesce(:first_said_at, :at), :at, :stream_id, :expires_at, :pinned, :persona, :status)
 """
 _RECORD = "INSERT INTO note_changes (note_id, at, from_status, to_status, cause) VALUES (?, ?, ?, ?, ?)"
+_RECALLED = "n.status IN ('active', 'past')"
+RECALLED = (NoteStatus.ACTIVE, NoteStatus.PAST)
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,16 +126,16 @@ async def fingerprint(source: Source, subject_id: str | None) -> tuple[object, .
     It reads the subject's index entries and rows, no text and no evidence.
     """
     # sums instead of the rows: any note that comes, goes, is confirmed or pinned moves one of them
-    columns = "count(*), total(n.id), max(n.last_confirmed_at), total(n.confidence), total(n.pinned)"
+    columns = "count(*), total(n.id), max(n.last_confirmed_at), total(n.confidence), total(n.pinned), total(n.stale)"
     shown = "SELECT 1 FROM viewers v WHERE v.id = :subject AND v.opted_out_at IS NULL AND v.banned_at IS NULL"
     allowed = f":subject IS NULL OR EXISTS ({shown})"
-    sql = f"SELECT {columns}, {allowed} FROM semantic_notes n WHERE {_about(subject_id)} AND n.status = 'active'"  # noqa: S608
+    sql = f"SELECT {columns}, {allowed} FROM semantic_notes n WHERE {_about(subject_id)} AND {_RECALLED}"  # noqa: S608
     return tuple(await source.row(sql, {"subject": subject_id}) or ())
 
 
 async def not_active(source: Source, note_ids: Collection[int]) -> frozenset[int]:
-    """Those of these notes that are not what is known any more."""
-    active = "SELECT 1 FROM semantic_notes n WHERE n.id = j.value AND n.status = 'active'"
+    """Those of these notes that may no longer be recalled."""
+    active = f"SELECT 1 FROM semantic_notes n WHERE n.id = j.value AND {_RECALLED}"  # noqa: S608
     sql = f"SELECT value FROM json_each(?) j WHERE NOT EXISTS ({active})"  # noqa: S608  # a constant
     return frozenset(await source.column(sql, (note_ids,)))
 
@@ -175,9 +177,15 @@ async def set_confirmed(tx: Transaction, note: Note, *, stream_id: int | None) -
     """Write a note's confidence, source kind, end and time of confirmation as they are in `note`."""
     await tx.execute(
         "UPDATE semantic_notes SET confidence = ?, source_kind = ?, last_confirmed_at = ?, expires_at = ?,"
-        " confirmed_stream = ? WHERE id = ?",
+        " confirmed_stream = ?, stale = 0 WHERE id = ?",
         (note.confidence, note.source_kind, note.last_confirmed_at, note.expires_at, stream_id, note.id),
     )
+
+
+async def set_used(tx: Transaction, note_ids: Collection[int], at: int) -> None:
+    """A reply used these notes: whichever was stale is not any more."""
+    used = "id IN (SELECT value FROM json_each(?))"
+    await tx.execute(f"UPDATE semantic_notes SET used_at = ?, stale = 0 WHERE {used}", (at, note_ids))  # noqa: S608
 
 
 async def set_pinned(tx: Transaction, note_id: int, *, pinned: bool) -> None:
@@ -355,13 +363,15 @@ _KEPT_FIRST = (
     "n.source_kind = 'reported', CASE n.importance WHEN 'high' THEN 2 WHEN 'medium' THEN 1 ELSE 0 END DESC,"
     " n.last_confirmed_at DESC, n.id DESC"
 )
-_UNCONFIRMED = f"{_MAY_END} AND n.last_confirmed_at <= :before"
+_SAID_OR_USED = "max(n.last_confirmed_at, n.used_at)"
+_CAME_SINCE = {
+    "viewer": f"n.subject_id = :viewer AND (SELECT count(*) FROM attendance a WHERE a.viewer_id = :viewer"  # noqa: S608
+    f" AND a.first_at > {_SAID_OR_USED})",
+    "channel": f"n.subject_id IS NULL AND (SELECT count(*) FROM streams s WHERE s.started_at > {_SAID_OR_USED})",  # noqa: S608
+}
 _DUE = {
-    "expired": f"{_NOTE} WHERE {_MAY_END} AND n.expires_at <= :now LIMIT :limit",
-    "unconfirmed": f"{_NOTE} WHERE n.subject_id = :viewer AND {_UNCONFIRMED} AND (SELECT count(*) FROM attendance a"  # noqa: S608
-    " WHERE a.viewer_id = :viewer AND a.first_at > n.last_confirmed_at) >= :streams",
-    "unconfirmed of the channel": f"{_NOTE} WHERE n.subject_id IS NULL AND {_UNCONFIRMED} AND (SELECT count(*)"  # noqa: S608
-    " FROM streams s WHERE s.started_at > n.last_confirmed_at) >= :streams LIMIT :limit",
+    "over": f"{_NOTE} WHERE {_MAY_END} AND n.expires_at <= :now LIMIT :limit",
+    "long over": f"{_NOTE} WHERE n.status = 'past' AND n.expires_at <= :before LIMIT :limit",
     "too many": "WITH counted AS (SELECT n.id, n.expires_at IS NULL AS lasting, row_number() OVER ("  # noqa: S608
     f"PARTITION BY n.expires_at IS NULL ORDER BY {_KEPT_FIRST}) AS place FROM semantic_notes n"
     f" WHERE n.subject_id = :viewer AND {_MAY_END}) {_NOTE} JOIN counted c ON c.id = n.id"
@@ -374,6 +384,19 @@ _DUE = {
 async def due(source: Source, sweep: str, values: Mapping[str, object]) -> list[Note]:
     """The notes whose status one of the sweeps changes. `values`: what its query names."""
     return [from_row(row) for row in await source.rows(_DUE[sweep], values)]
+
+
+async def set_stale(tx: Transaction, viewer: str | None, *, before: int, streams: int) -> int:
+    """Mark the notes about a viewer, or (None) the channel, that were neither said nor used since then.
+
+    Only where their subject came to that many streams since; of the channel all streams count.
+    """
+    came = _CAME_SINCE["viewer" if viewer is not None else "channel"]
+    return await tx.execute(
+        f"UPDATE semantic_notes AS n SET stale = 1 WHERE {_MAY_END} AND n.stale = 0"  # noqa: S608
+        f" AND {_SAID_OR_USED} <= :before AND {came} >= :streams",
+        {"viewer": viewer, "before": before, "streams": streams},
+    )
 
 
 async def attending_viewers(source: Source, streams: int) -> list[str]:

@@ -38,7 +38,7 @@ def test_list_gives_notes_with_present_names(filled: Run) -> None:
     assert [note["viewer"] for note in notes] == ["alice", "alice", "bob", None]
     assert notes[2]["fact"] == "is alice's brother"
     assert [note["id"] for note in filled("memory", "list", "--viewer", "@Alice", "--json")["notes"]] == [1, 2]
-    assert filled("memory", "list", "--status", "stale", "--json") == {"notes": []}
+    assert filled("memory", "list", "--status", "past", "--json") == {"notes": []}
     assert "#3 bob: is alice's brother" in filled("memory", "list")
     assert "#4 channel: streams on Fridays" in filled("memory", "list", "--status", "all")
 

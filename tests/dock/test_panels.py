@@ -73,7 +73,7 @@ async def test_what_is_not_ascii_is_found_in_capitals_or_not(dock: Served, db: D
 @pytest.mark.usefixtures("people")
 async def test_notes_come_in_pages_with_present_names_as_many_as_are_counted(dock: Served, db: Database) -> None:
     async with db.write() as tx:  # an inactive note is in the list, so it is counted
-        await tx.execute("UPDATE semantic_notes SET status = 'stale' WHERE id = 3")
+        await tx.execute("UPDATE semantic_notes SET stale = 1 WHERE id = 3")
     assert (await rows(dock, "/api/person/1"))["notes"] == (await rows(dock, "/api/notes?subject=1"))["total"] == 120
     page = await rows(dock, "/api/notes?subject=1&offset=100&limit=50")
     assert page["total"] == 120

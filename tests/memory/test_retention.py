@@ -1,15 +1,18 @@
 """What time does to notes: they run out, go stale by streams attended, and fall to the caps."""
 
+from datetime import UTC, datetime
+
 import pytest
 
 from forgetmenot.clock import DAY, HOUR, MINUTE
 from forgetmenot.domain.memory import Importance, NoteStatus, Scope, SourceKind
 from forgetmenot.memory.notes.edits import remember
+from forgetmenot.memory.recall import Recall
 from forgetmenot.memory.retention import LifeReport, sweep_notes
 from forgetmenot.settings.schema import MemorySettings
 from forgetmenot.store import channel_state, notes
 from tests.memory.conftest import Channel
-from tests.notes_world import World
+from tests.notes_world import World, prompt_for, section
 from tests.rows import put
 
 
@@ -57,8 +60,51 @@ async def test_twenty_streams_over_ninety_days_without_a_word_make_a_note_stale(
     await world.clock.advance(5 * DAY)
     await world.attends("1", await world.stream())
     assert await sweep(world) == LifeReport(expired=0, stale=1, evicted=0)
-    assert await status(world, note) is NoteStatus.STALE
-    assert [await status(world, other) for other in kept] == [NoteStatus.ACTIVE] * 2
+    assert [one.id for one in await notes.of_subject(world.db, "1") if one.stale] == [note]
+    assert [await status(world, other) for other in (note, *kept)] == [NoteStatus.ACTIVE] * 3
+
+
+async def test_a_stale_note_is_found_by_its_words_and_lives_again_when_a_reply_used_it(
+    world: World, recall: Recall
+) -> None:
+    stale = await world.note("plays the cello")
+    fresh = await world.note("lives in Oslo")
+    async with world.db.write() as tx:
+        await notes.set_stale(tx, "1", before=world.clock.now(), streams=0)
+        await notes.set_used(tx, [fresh], world.clock.now())
+
+    async def found(text: str) -> list[int]:
+        return [one.note.id for one in await recall.about(["1"], text)]
+
+    assert await found("") == await found("what's up?") == [fresh]
+    assert (await found("do you play the cello?"))[0] == stale
+    async with world.db.write() as tx:
+        await notes.set_used(tx, [stale], world.clock.now())
+    assert sorted(await found("")) == [stale, fresh]
+    for _ in range(20):
+        await world.attends("1", await world.stream())
+    await world.clock.advance(89 * DAY)
+    assert (await sweep(world)).stale == 0, "it was used, and ages from then on"
+
+
+async def test_what_was_to_last_a_month_is_past_for_a_year_and_found_by_its_words_with_its_month(
+    world: World, recall: Recall
+) -> None:
+    said = world.clock.now()
+    month = await world.note("hosts a dance competition", expires_at=said + 30 * DAY)
+    week = await world.note("hosts a dance party", expires_at=said + 7 * DAY)
+    await world.clock.advance(31 * DAY)
+    for swept in (False, True):
+        assert [one.note.id for one in await recall.about(["1"], "where is the dance?")] == [month], swept
+        assert await recall.about(["1"], "") == []
+        shown = section(await prompt_for(world, "1", "alice", "when was the dance?"), "lore")
+        assert f"in {datetime.fromtimestamp(said / 1_000, UTC):%B %Y}: hosts a dance competition" in shown
+        await sweep(world)
+    assert (await status(world, month), await status(world, week)) == (NoteStatus.PAST, NoteStatus.EXPIRED)
+    await world.clock.advance(365 * DAY)
+    await sweep(world)
+    assert await status(world, month) is NoteStatus.EXPIRED
+    assert await recall.about(["1"], "where is the dance?") == []
 
 
 async def test_over_the_cap_the_least_important_then_the_oldest_go(world: World) -> None:
@@ -87,13 +133,14 @@ async def test_facts_about_the_channel_go_stale_by_its_streams_and_have_a_cap(wo
         await world.clock.advance(5 * DAY)
         await world.stream()
     assert await sweep(world) == LifeReport(expired=0, stale=1, evicted=0)
-    assert [await status(world, one) for one in (old, pinned)] == [NoteStatus.STALE, NoteStatus.ACTIVE]
+    assert [one.id for one in await notes.of_subject(world.db, None) if one.stale] == [old]
+    assert [await status(world, one) for one in (old, pinned)] == [NoteStatus.ACTIVE] * 2
     bits = [
         await world.note(f"the {name} falls", subject_id=None, scope=Scope.RUNNING_BIT)
         for name in ("ladder", "duck", "crown")
     ]
-    assert await sweep(world, MemorySettings(channel_notes_kept=2)) == LifeReport(0, 0, evicted=1)
-    assert await status(world, bits[0]) is NoteStatus.EVICTED
+    assert await sweep(world, MemorySettings(channel_notes_kept=2)) == LifeReport(0, 0, evicted=2)
+    assert [await status(world, one) for one in (old, bits[0])] == [NoteStatus.EVICTED] * 2
 
 
 async def test_the_id_of_a_line_that_told_something_goes_with_the_line(channel: Channel) -> None:

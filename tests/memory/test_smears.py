@@ -21,7 +21,7 @@ async def test_a_smear_stays_hearsay_however_often_one_person_repeats_it(
     [note] = await live(world)
     assert note.source_kind is SourceKind.REPORTED
     assert note.confidence <= 0.5
-    assert "; said by others; tags: music; 1 day ago] loses at chess" in section(
+    assert "; said by others; tags: music; 2026-07-24, again 1 day ago] loses at chess" in section(
         await prompt_for(world, "1", "alice", "chess?"), "lore"
     )
 

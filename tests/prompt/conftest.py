@@ -17,7 +17,9 @@ BOB = Viewer("2", "bob", "Bob", Role.MODERATOR, NOW - 50 * DAY, NOW)
 
 def note(note_id: int, fact: str, *, subject: str | None = "1", scope: Scope = Scope.VIEWER) -> Note:
     at = NOW - 2 * DAY
-    return plain_note(note_id, fact, subject_id=subject, scope=scope, topics=("music",), last_confirmed_at=at)
+    return plain_note(
+        note_id, fact, subject_id=subject, scope=scope, topics=("music",), first_said_at=at, last_confirmed_at=at
+    )
 
 
 def lore(count: int, fact: str = "plays drums in band number {}") -> tuple[Recalled, ...]:

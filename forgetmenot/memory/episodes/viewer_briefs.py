@@ -187,7 +187,7 @@ class BriefWriter:
             note
             for note in await notes.of_subject(self._db, viewer_id)
             if note.source_kind is not SourceKind.REPORTED
-            and (note.expires_at is None or note.expires_at > now)
+            and not note.is_quiet(now)
             and speaking(settings).sees(note.persona)
             and suppressed.allows(note)
         ]

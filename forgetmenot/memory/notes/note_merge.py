@@ -24,7 +24,7 @@ from forgetmenot.store.notes import NewNote, Stance
 from forgetmenot.text.removal import traces
 from forgetmenot.text.words import telling_stems
 
-LIVE = (NoteStatus.ACTIVE, NoteStatus.STALE)
+LIVE = (NoteStatus.ACTIVE,)
 LOOKED_BACK = 500
 """So many replaced notes of somebody are looked through for one that said the same: it is done inside a transaction."""
 HALF_A_DAY_MS = 43_200_000
@@ -265,8 +265,6 @@ async def _confirm(tx: Transaction, note: Note, new: NewNote, origin: ClaimSourc
     confirmed = note
     if stronger or not await notes.is_evidence(tx, note.id, origin.episode_id, origin.speaker_id):
         confirmed = await _said_again(tx, note, new, origin)
-        if note.status is NoteStatus.STALE:
-            await notes.set_status(tx, note, NoteStatus.ACTIVE, at=now, cause="confirmed")
     says_more = len(telling_stems(new.fact)) > len(telling_stems(note.fact))
     if not says_more or not may_replace(new.source_kind, note):
         return note.id

@@ -58,7 +58,7 @@ const legend = (names) => h("p", { class: "legend" }, names.map((name, place) =>
 const column = (name) => t(`figures.column.${name}`);
 const columns = (...names) => names.map(column);
 
-const STATUSES = ["active", "stale", "superseded", "expired", "evicted", "retracted"];
+const STATUSES = ["active", "past", "superseded", "expired", "evicted", "retracted"];
 
 export function open(panel) {
   function draw(data) {

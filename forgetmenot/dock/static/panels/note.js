@@ -7,10 +7,10 @@ import { act, does, failed, label } from "../ask.js";
 import { ago, clock, date, hour, span, sure, t } from "../words.js";
 import { why } from "./why.js";
 
-const LIVE = new Set(["active", "stale"]);
+const said = (note) => date(note.said_at) === date(note.confirmed_at) ? ago(note.confirmed_at) : t("note.said", { first: date(note.said_at), last: ago(note.confirmed_at) });
 
 export function noteCard(note, refresh, named = false) {
-  const live = LIVE.has(note.status);
+  const live = note.status === "active";
   const card = h("div", { class: `item notecard ${note.status}`, data: { note: note.id } });
   const go = async (name, body, event, undo = null) => { if (await act(name, { id: note.id, ...body }, event.target, undo)) refresh(); };
   const tool = (name, call) => button(label(name), call, { class: "ghost small", title: does(name), data: { key: `${name}${note.id}` } });
@@ -22,8 +22,8 @@ export function noteCard(note, refresh, named = false) {
   function show() {
     put(
       card,
-      h("p", { class: "fact" }, (named || note.scope === "running_bit") && h("b", {}, `${about} `), note.fact, " ", note.pinned && chip(t("note.pinned"), "good"), note.left_alone && chip(t("note.never_mentioned"), "warn"), !live && chip(t(`note_status.${note.status}`))),
-      h("p", { class: "meta" }, h("span", { class: "meter", title: t("note.confidence", { n: note.confidence }) }, meter), `${sure(note.confidence)} · ${t(`source.${note.source}`)} · ${ago(note.confirmed_at)} · ${lifetime} · `,
+      h("p", { class: "fact" }, (named || note.scope === "running_bit") && h("b", {}, `${about} `), note.fact, " ", note.pinned && chip(t("note.pinned"), "good"), note.left_alone && chip(t("note.never_mentioned"), "warn"), !live && chip(t(`note_status.${note.status}`)), live && note.stale && chip(t("note_status.stale"))),
+      h("p", { class: "meta" }, h("span", { class: "meter", title: t("note.confidence", { n: note.confidence }) }, meter), `${sure(note.confidence)} · ${t(`source.${note.source}`)} · ${said(note)} · ${lifetime} · `,
         h("a", { href: `#memory/note/${note.id}` }, `#${note.id}, ${t("count.episodes", { n: note.episodes })}`)),
       h("div", { class: "row tools" },
         live && tool("edit", edit),
