@@ -172,6 +172,7 @@ class ReplyWriter:
         reply = read_reply(answer)
         polished = await self._settle(draft, reply)
         shown = explain.notes_in(draft.prompt)
+        used = [one for one in reply.notes if one in shown] if polished.text else []
         async with self.db.write() as tx:
             await bot_messages.record_answer(
                 tx,
@@ -180,8 +181,9 @@ class ReplyWriter:
                 latency_ms=answer.latency_ms,
                 usage=explain.usage(draft.prompt, answer),
                 filters=polished.filters,
-                used=[one for one in reply.notes if one in shown] if polished.text else [],
+                used=used,
             )
+            await notes.set_used(tx, used, self.clock.now())
         for name in polished.filters:
             log.info("filter fired", reply=draft.job.reply_id, filter=name)
         return polished.text, "" if polished.text else reply.problem
