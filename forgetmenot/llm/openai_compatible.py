@@ -2,8 +2,8 @@
 
 Guarantees:
 - Only ModelError is raised, and the text is never empty.
-- A schema is requested as `json_schema`, then as `json_object`, then in plain words; the first that works is remembered
-  for the server. A request with a `plain_system` falls back to plain text.
+- A schema is requested as `json_schema`, then as `json_object`, then in plain words. A format that the server refuses,
+  or ignores twice in a row, is not tried for ten minutes. A request with a `plain_system` falls back to plain text.
 - An error carries no server text except the status and a known reason, because a server may echo chat.
 
 It does not validate the JSON against the schema.
@@ -11,7 +11,8 @@ It does not validate the JSON against the schema.
 
 import contextlib
 import json
-from collections.abc import Iterator, Mapping
+import time
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 from typing import Any
 
@@ -25,7 +26,9 @@ from forgetmenot.logs import log
 from forgetmenot.network import BadProxy, body_of, proxy_for, trusted
 
 FORMATS = ("json_schema", "json_object", "plain")
-NOT_THIS_FORMAT = {400, 404, 415, 422, 500, 501}  # what servers answer to a response_format that they do not know
+NOT_THIS_FORMAT = {400, 404, 415, 422, 501}  # what servers answer to a response_format that they do not know
+PLAINER_FOR_S = 600.0
+"""Plain words propose no action, and a server may only have had a bad moment."""
 FINISHES = {"stop", "length", "content_filter"}
 HINTS = {
     "context_length_exceeded": "hint_long",
@@ -45,17 +48,28 @@ TOTAL_TIMEOUT_S = 600.0  # llm/guarded.py keeps the real deadline
 
 
 class OpenAICompatible:
-    """One model behind one base address (`http://127.0.0.1:11434/v1`). `key` may be empty."""
+    """One model behind one base address (`http://127.0.0.1:11434/v1`). `key` may be empty. `now`: seconds."""
 
-    def __init__(self, name: str, *, base_url: str, key: str = "", key_env: str = "", thinking: str = "") -> None:
+    def __init__(
+        self,
+        name: str,
+        *,
+        base_url: str,
+        key: str = "",
+        key_env: str = "",
+        thinking: str = "",
+        now: Callable[[], float] = time.monotonic,
+    ) -> None:
         self.name = name
         self._url = base_url.rstrip("/") + "/chat/completions"
         self._key = key
         self._key_env = key_env
         self._thinking = thinking
         self._thinks = False
+        self._now = now
         self._format = 0
-        self._format_worked = False
+        self._plainer_until = 0.0
+        self._ignored = 0  # answers in a row that were no JSON
         self._session: aiohttp.ClientSession | None = None
 
     async def generate(self, request: ModelRequest) -> ModelAnswer:
@@ -75,12 +89,21 @@ class OpenAICompatible:
     async def _generate(self, request: ModelRequest) -> ModelAnswer:
         if not request.schema:
             return self._answer(await self._post(request, None), request)
-        # from the format that worked last: a server that knows none is not asked three times for each answer
-        for index in range(self._format, len(FORMATS)):
-            answer = await self._try_format(request, index)
+        if self._now() > self._plainer_until:
+            self._format = 0
+        first, refused = self._format, False
+        for index in range(first, len(FORMATS)):
+            try:
+                answer = await self._try_format(request, index)
+            except _NotThisFormat as error:
+                if index == len(FORMATS) - 1:
+                    raise error.meaning from error
+                refused = True
+                continue
             if answer is not None:
-                if not self._format_worked:  # one bad answer later on says nothing about the server
-                    self._format, self._format_worked = index, True
+                self._ignored = 0 if index == 0 else self._ignored + (not refused)
+                if index > first and (refused or self._ignored > 1):
+                    self._format, self._plainer_until = index, self._now() + PLAINER_FOR_S
                 return answer
         raise ModelUnavailable(reason("model_no_json", model=self.name))
 
@@ -91,15 +114,10 @@ class OpenAICompatible:
             self._session = None
 
     async def _try_format(self, request: ModelRequest, index: int) -> ModelAnswer | None:
-        """The answer in one format; None if the server does not know the format or ignored it."""
+        """The answer in one format; None if the server ignored it. Raises _NotThisFormat if it does not know it."""
         plainly = FORMATS[index] == "plain" and request.plain_system is not None
-        try:
-            body = await self._post(request, FORMATS[index])
-            answer = self._answer(body, replace(request, schema=None) if plainly else request)
-        except _NotThisFormat as error:
-            if index == len(FORMATS) - 1:
-                raise error.meaning from error
-            return None
+        body = await self._post(request, FORMATS[index])
+        answer = self._answer(body, replace(request, schema=None) if plainly else request)
         if plainly:
             return replace(answer, plain=True)
         return answer if answer.finish == "length" or json_object(answer.text) is not None else None

@@ -20,7 +20,7 @@ from forgetmenot.languages import in_language, reason
 from forgetmenot.logs import log
 from forgetmenot.operations import wording
 from forgetmenot.operations.catalogue import find
-from forgetmenot.operations.entry import Action, ActionCall, ActionClass, ActionPorts, PersonFacts, PolicyFacts, Runner
+from forgetmenot.operations.entry import Action, ActionCall, ActionPorts, PersonFacts, PolicyFacts, Runner
 from forgetmenot.operations.fact_gathering import ActionContext, FactGatherer, started_cooldowns
 from forgetmenot.operations.policy import decide
 from forgetmenot.operations.switches import FAILING, SWITCHED_ON
@@ -100,7 +100,7 @@ class Executor:
             outcome = await self.perform(action, row_id, call_of(row, facts.target, context.event.id))
         # in a preview, which nobody but the streamer reads, the words of the model stand as they would in chat
         previewed = decision.rule == "silent_preview"
-        if previewed or _nobody_asked(proposal, action, decision, facts):
+        if previewed or _nobody_asked(proposal, decision, facts):
             return ExecutedProposal(decision, None, "", row_id)
         line = wording.words_for(
             decision,
@@ -183,13 +183,9 @@ class Executor:
         return row_id
 
 
-def _nobody_asked(proposal: Proposal, action: Action | None, decision: Decision, facts: PolicyFacts) -> bool:
-    """Whether an action was denied that the speaker had not asked for: then the words answer without it.
-
-    Small models propose something with every second answer, and "I can't do that" would answer "who are you?".
-    """
-    harmless = action is not None and (action.kind is ActionClass.FREE or facts.asks_nothing)
-    return harmless and decision.verdict is Verdict.DENY and proposal.name not in facts.asked_for
+def _nobody_asked(proposal: Proposal, decision: Decision, facts: PolicyFacts) -> bool:
+    """Whether an action was denied for a line that asks for nothing: its words answer better than a refusal."""
+    return facts.asks_nothing and decision.verdict is Verdict.DENY and proposal.name not in facts.asked_for
 
 
 def _new_row(

@@ -77,21 +77,40 @@ async def test_a_server_elsewhere_is_reached_through_the_proxy(
         await make("http://model.invalid/v1").generate(PLAIN)
 
 
-@pytest.mark.parametrize("refusal", [500, 400, None], ids=["fails", "refuses", "ignores"])
-@pytest.mark.parametrize(
-    ("formats", "tried"),
-    [({"json_object"}, ["json_schema", "json_object"]), (set(), ["json_schema", "json_object", None])],
-)
-async def test_a_server_without_schemas_is_asked_more_simply_and_that_is_remembered(
+FORMATS_TRIED = [({"json_object"}, ["json_schema", "json_object"]), (set(), ["json_schema", "json_object", None])]
+
+
+@pytest.mark.parametrize("refusal", [422, 400, None], ids=["unprocessable", "refuses", "ignores"])
+@pytest.mark.parametrize(("formats", "tried"), FORMATS_TRIED)
+async def test_a_server_without_schemas_is_asked_more_simply_for_ten_minutes(
     make: Make, refusal: int | None, formats: set[str], tried: list[str | None]
 ) -> None:
+    now = 0.0
     async with SimOpenAI(formats=formats, refusal=refusal) as sim:
-        model = make(sim.url)
+        model = make(sim.url, now=lambda: now)
         assert (await model.generate(STRUCTURED)).text == "{}"
         assert [sent.get("response_format", {}).get("type") for sent in sim.seen] == tried
         assert json.dumps(SCHEMA, separators=(",", ":")) in sim.seen[-1]["messages"][0]["content"]
+        if refusal is None:  # one answer without JSON says little: the schema is tried once more
+            await model.generate(STRUCTURED)
+        for at, again in ((0.0, 1), (599.0, 1), (601.0, len(tried))):
+            now, before = at, len(sim.seen)
+            await model.generate(STRUCTURED)
+            assert len(sim.seen) == before + again
+
+
+async def test_a_failing_server_keeps_its_format_and_what_can_be_proposed(
+    sim: SimOpenAI, model: OpenAICompatible
+) -> None:
+    sim.fail(raw("oops", 500))
+    with pytest.raises(ModelUnavailable, match="500"):
         await model.generate(STRUCTURED)
-        assert len(sim.seen) == len(tried) + 1
+    sim.answers("Sure!", '{"say": "hi"}')
+    await model.generate(STRUCTURED)
+    sim.answers('{"say": "hi"}')
+    await model.generate(STRUCTURED)
+    asked = [sent["response_format"]["type"] for sent in sim.seen]
+    assert asked == ["json_schema", "json_schema", "json_object", "json_schema"]
 
 
 async def test_an_answer_without_end_is_not_taken_into_memory(sim: SimOpenAI, model: OpenAICompatible) -> None:
@@ -123,7 +142,7 @@ async def test_a_server_that_never_writes_json_is_told_of(sim: SimOpenAI, model:
 async def test_a_server_that_is_down_is_not_taken_for_one_without_schemas(
     sim: SimOpenAI, model: OpenAICompatible
 ) -> None:
-    sim.fail(raw("oops", 500), times=3)
+    sim.fail(raw("oops", 500))
     with pytest.raises(ModelUnavailable, match="500"):
         await model.generate(STRUCTURED)
     await model.generate(STRUCTURED)

@@ -1,6 +1,6 @@
 """An OpenAI-compatible server on loopback, with the habits of small local ones.
 
-    async with SimOpenAI(formats={"json_object"}) as sim:   # answers 500 to json_schema, as some do
+    async with SimOpenAI(formats={"json_object"}) as sim:   # answers 400 to json_schema
         … base_url=sim.url …
 
 Imports nothing of the bot.
@@ -27,7 +27,7 @@ class SimOpenAI(ModelServer[Sent]):
     base = "/v1"
 
     def __init__(
-        self, *, formats: frozenset[str] | set[str] = ALL_FORMATS, refusal: int | None = 500, key: str = ""
+        self, *, formats: frozenset[str] | set[str] = ALL_FORMATS, refusal: int | None = 400, key: str = ""
     ) -> None:
         super().__init__()
         self.authorizations: list[str | None] = []

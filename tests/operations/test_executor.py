@@ -46,6 +46,15 @@ async def test_an_effect_is_run_where_the_settings_list_it_and_no_other(room: Ro
     assert carried.words_hint == "Effect: Confetti."
 
 
+async def test_an_effect_that_is_refused_says_what_the_model_says_for_that(room: Room) -> None:
+    room.current[0] = msgspec.structs.replace(room.current[0], bridge=BridgeSettings(firebot_lists=("Confetti",)))
+    told = {"words": "Here it comes!", "if_refused": "No party today."}
+    denied = await room.propose("effect", {"effect": "confetti"}, text="@bot make it festive please", **told)
+    assert denied.words_hint == "No party today."
+    greeted = await room.propose("effect", {"effect": "confetti"}, text="@bot good evening", **told)
+    assert greeted.words_hint == ""  # nobody asked for anything
+
+
 async def test_a_refusal_without_words_has_the_interface_s(room: Room) -> None:
     told = (await room.propose("timeout", {"target": "me"}, who="streamer", text="@bot time me out")).words_hint
     room.current[0] = msgspec.structs.replace(room.current[0], bot=BotSettings(mode=Mode.MENTIONS, language="de"))

@@ -247,7 +247,6 @@ def _mention(stage: Stage, number: int) -> ChatEvent:
 @pytest.mark.parametrize(
     ("line", "action", "say", "sent"),
     [
-        ("hi, who are you?", "shoutout", "I'm the bot that remembers.", "I'm the bot that remembers."),
         ("hi, who are you?", "shoutout", "Shoutout sent to Bob!", "Not now."),
         ("I finally beat the chicken boss!", "timeout", "What a fight!", "What a fight!"),
         ("wie besiegt man den Boss?", "timeout", "Mit Feuer.", "Mit Feuer."),
