@@ -16,6 +16,10 @@ class EventKind(StrEnum):
     RAID = "raid"
     ANNOUNCEMENT = "announcement"
     MODERATION = "moderation"  # done to them: a timeout, a ban, a deleted message; not theirs, and without text
+    SPOKEN = "spoken"  # said aloud by the streamer, as captions have it
+    FOLLOW = "follow"
+    REDEMPTION = "redemption"  # channel points spent
+    STREAM = "stream"  # something that happened on the stream: the end of a poll, a hype train, ads
     NOTICE = "notice"  # any other USERNOTICE: watch streaks, badges, rituals
 
 

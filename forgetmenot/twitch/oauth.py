@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import aiohttp
+from yarl import URL
 
 from forgetmenot.errors import TwitchLoginNeeded, TwitchRefused, TwitchUnavailable
 from forgetmenot.languages import reason
@@ -20,13 +21,18 @@ from forgetmenot.twitch.error_translation import translated
 if TYPE_CHECKING:
     from twitchio.authentication import OAuth
 
+TWITCH = "api.twitch.tv"
 _ANSWER_WITHIN = aiohttp.ClientTimeout(total=15)
 
 
 def point_twitchio_at(settings: Settings) -> None:
     """Let twitchio talk to the addresses in the settings. It knows only one place for all its clients."""
+    from twitchio.eventsub import websockets
     from twitchio.http import Route
 
+    helix = URL(settings.twitch.helix_url)
+    if helix.host != TWITCH:
+        websockets.WSS = str(helix.with_scheme("ws").with_path("/eventsub"))
     Route.BASE = settings.twitch.helix_url.rstrip("/") + "/"
     Route.ID_BASE = settings.twitch.id_url.rstrip("/") + "/"
 

@@ -1,0 +1,232 @@
+"""What happens on the stream besides chat: Twitch's EventSub WebSocket, through twitchio, with the streamer's log-in.
+
+- Only what the granted rights allow is subscribed; what Twitch refuses or revokes is logged and left out.
+- Each event has an ID made of what happened, so what Twitch sends twice is stored once.
+- twitchio reconnects, also where the server names another address. What it could not subscribe again is noticed within
+  CHECK_EVERY_S, and everything is built anew. Until then the channel's state is polled as without EventSub.
+"""
+
+import asyncio
+import contextlib
+from collections.abc import Awaitable, Callable, Iterable
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from forgetmenot.clock import Clock
+from forgetmenot.domain.chat import ChannelState, ChatEvent, EventKind
+from forgetmenot.errors import TwitchError
+from forgetmenot.logs import log
+from forgetmenot.settings.schema import Settings
+from forgetmenot.text.clean import clean
+from forgetmenot.twitch.auth import Login
+from forgetmenot.twitch.error_translation import translated
+from forgetmenot.twitch.helix import Api
+
+if TYPE_CHECKING:
+    import twitchio
+
+CHECK_EVERY_S = 300.0
+FIRST_PAUSE_S, LONGEST_PAUSE_S = 5.0, 300.0
+
+
+@dataclass(frozen=True, slots=True)
+class Redemption:
+    """Channel points spent: which reward, and what the viewer typed. The event is kept like any other."""
+
+    event: ChatEvent
+    reward: str
+
+
+Happened = ChatEvent | Redemption | ChannelState
+
+
+class _Kind(NamedTuple):
+    """One subscription: twitchio's class and event, the rights of which one is needed, and how it is read."""
+
+    subscription: str
+    event: str
+    rights: tuple[str, ...]
+    read: Callable[[Any, ChannelState], Happened | None]
+
+
+def _ms(moment: Any) -> int:  # noqa: ANN401  # twitchio's payloads have no common type
+    return int(moment.timestamp() * 1_000)
+
+
+def _by(user: Any, kind: EventKind, key: str, at: int, sentence: str, typed: str = "") -> ChatEvent:  # noqa: ANN401
+    """Something that a person did, with Twitch's word on it as a sentence for the memory."""
+    return ChatEvent(
+        f"{kind.value}:{key}", kind, user.id, user.name, user.display_name or user.name, clean(typed), at,
+        system_text=clean(sentence),
+    )  # fmt: skip
+
+
+def _follow(payload: Any, _state: ChannelState) -> ChatEvent:  # noqa: ANN401
+    who, at = payload.user, _ms(payload.followed_at)
+    return _by(who, EventKind.FOLLOW, f"{who.id}:{at}", at, f"{who.display_name} followed the channel.")
+
+
+def _redemption(payload: Any, _state: ChannelState) -> Redemption:  # noqa: ANN401
+    title, at = clean(payload.reward.title), _ms(payload.redeemed_at)
+    sentence = f"{payload.user.display_name} redeemed the reward “{title}”."
+    event = _by(payload.user, EventKind.REDEMPTION, payload.id, at, sentence, payload.user_input)
+    return Redemption(event, title)
+
+
+def _hype_train(payload: Any, _state: ChannelState) -> ChatEvent:  # noqa: ANN401
+    sentence = f"Chat finished a level-{payload.level} hype train."
+    return _by(payload.broadcaster, EventKind.STREAM, f"hype:{payload.id}", _ms(payload.ended_at), sentence)
+
+
+def _poll(payload: Any, _state: ChannelState) -> ChatEvent | None:  # noqa: ANN401
+    votes = sorted(((choice.votes or 0, choice.title) for choice in payload.choices), reverse=True)
+    if payload.status == "archived" or not votes or not votes[0][0]:
+        return None
+    sentence = f"The poll “{payload.title}” ended: “{votes[0][1]}” won with {votes[0][0]} votes."
+    return _by(payload.broadcaster, EventKind.STREAM, f"poll:{payload.id}", _ms(payload.ended_at), sentence)
+
+
+def _prediction(payload: Any, _state: ChannelState) -> ChatEvent | None:  # noqa: ANN401
+    won = payload.winning_outcome
+    if won is None:
+        return None
+    sentence = f"The prediction “{payload.title}” ended: “{won.title}” was right."
+    return _by(payload.broadcaster, EventKind.STREAM, f"prediction:{payload.id}", _ms(payload.ended_at), sentence)
+
+
+def _ad_break(payload: Any, _state: ChannelState) -> ChatEvent:  # noqa: ANN401
+    at = _ms(payload.started_at)
+    return _by(payload.broadcaster, EventKind.STREAM, f"ads:{at}", at, f"An ad break of {payload.duration} s began.")
+
+
+def _shoutout(payload: Any, _state: ChannelState) -> ChatEvent:  # noqa: ANN401
+    who, at = payload.from_broadcaster, _ms(payload.started_at)
+    return _by(
+        who, EventKind.STREAM, f"shoutout:{who.id}:{at}", at, f"{who.display_name} gave this channel a shoutout."
+    )
+
+
+_KINDS = (
+    _Kind(
+        "StreamOnlineSubscription", "stream_online", (),
+        lambda payload, state: replace(state, live=True, started_at=_ms(payload.started_at), stream_id=payload.id),
+    ),
+    _Kind(
+        "StreamOfflineSubscription", "stream_offline", (),
+        lambda _, state: replace(state, live=False, started_at=None, stream_id=""),
+    ),
+    _Kind(
+        "ChannelUpdateSubscription", "channel_update", (),
+        lambda payload, state: replace(state, title=clean(payload.title), category=clean(payload.category_name)),
+    ),
+    _Kind("ChannelFollowSubscription", "follow", ("moderator:read:followers",), _follow),
+    _Kind(
+        "ChannelPointsRedeemAddSubscription", "custom_redemption_add",
+        ("channel:read:redemptions", "channel:manage:redemptions"), _redemption,
+    ),
+    _Kind("HypeTrainEndSubscription", "hype_train_end", ("channel:read:hype_train",), _hype_train),
+    _Kind("ChannelPollEndSubscription", "poll_end", ("channel:read:polls", "channel:manage:polls"), _poll),
+    _Kind(
+        "ChannelPredictionEndSubscription", "prediction_end",
+        ("channel:read:predictions", "channel:manage:predictions"), _prediction,
+    ),
+    _Kind("AdBreakBeginSubscription", "ad_break", ("channel:read:ads",), _ad_break),
+    _Kind(
+        "ShoutoutReceiveSubscription", "shoutout_receive",
+        ("moderator:read:shoutouts", "moderator:manage:shoutouts"), _shoutout,
+    ),
+)  # fmt: skip
+
+
+def allowed(scopes: Iterable[str]) -> tuple[_Kind, ...]:
+    """What may be subscribed with these rights."""
+    held = set(scopes)
+    return tuple(kind for kind in _KINDS if not kind.rights or held & set(kind.rights))
+
+
+class StreamEvents:
+    """Subscribes and reports. `state`: the channel's state of the moment, which an event changes in part."""
+
+    def __init__(
+        self,
+        *,
+        login: Login,
+        settings: Callable[[], Settings],
+        clock: Clock,
+        room: Callable[[], Awaitable[str]],
+        state: Callable[[], Awaitable[ChannelState]],
+        happened: Callable[[Happened], Awaitable[None]],
+    ) -> None:
+        self._login = login
+        self._settings = settings
+        self._clock = clock
+        self._room = room
+        self._state = state
+        self._happened = happened
+        self.subscribed: frozenset[str] = frozenset()
+
+    async def run(self) -> None:
+        """Keep the subscriptions for ever; failures are logged and tried again."""
+        pause = FIRST_PAUSE_S
+        while True:
+            try:
+                await self._one_client()
+                pause = FIRST_PAUSE_S
+            except TwitchError as error:
+                log.warning("no events from Twitch", reason=str(error))
+                pause = min(2 * pause, LONGEST_PAUSE_S)
+            finally:
+                self.subscribed = frozenset()
+            await asyncio.sleep(pause)
+
+    async def _one_client(self) -> None:
+        """Subscribe to everything, and return when something is missing. Raises TwitchError."""
+        api, room = Api(self._login, self._settings), await self._room()
+        client = await api.client()
+        try:
+            with translated("subscribe to events"):
+                wanted = await self._subscribe(client, await api.user_id(), room)
+            while len(client.websocket_subscriptions()) >= wanted > 0:  # noqa: ASYNC110  # twitchio has no event for it
+                await asyncio.sleep(CHECK_EVERY_S)
+        finally:
+            with contextlib.suppress(Exception):  # a connection that is gone cannot be closed politely
+                await client.close(save_tokens=False)
+            await api.aclose()
+
+    async def _subscribe(self, client: "twitchio.Client", me: str, room: str) -> int:
+        """How many subscriptions Twitch granted. What it refuses, for want of a right say, is left out."""
+        from twitchio import eventsub
+        from twitchio.exceptions import HTTPException
+
+        token = await self._login.token()
+        granted: set[str] = set()
+        for kind in allowed(token.scopes):
+            self._listen(client, kind)
+            condition = {"broadcaster_user_id": room}
+            if any(right.startswith("moderator:") for right in kind.rights):
+                condition["moderator_user_id"] = me
+            payload = getattr(eventsub, kind.subscription)(**condition)
+            try:
+                # the connection is lost if nothing is subscribed within 10 s of its welcome
+                await client.subscribe_websocket(payload, token_for=me, as_bot=False)
+            except HTTPException as error:
+                if not 400 <= error.status < 500:
+                    raise
+                log.info("an event was refused", what=kind.event, status=error.status)
+            else:
+                granted.add(kind.event)
+        self.subscribed = frozenset(granted)
+        log.info("listening to events", events=sorted(granted))
+        return len(granted)
+
+    def _listen(self, client: "twitchio.Client", kind: _Kind) -> None:
+        async def take(payload: Any) -> None:  # noqa: ANN401
+            try:
+                found = kind.read(payload, await self._state())
+            except (AttributeError, TypeError, ValueError) as error:
+                log.warning("an event could not be read", what=kind.event, error=type(error).__name__)
+                return
+            if found is not None:
+                await self._happened(found)
+
+        client.add_listener(take, event=f"event_{kind.event}")

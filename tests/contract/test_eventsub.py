@@ -1,0 +1,199 @@
+"""Twitch's events arrive through the real twitchio, each once, whatever the server does meanwhile."""
+
+import asyncio
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from forgetmenot.clock import SystemClock
+from forgetmenot.domain.chat import ChannelState, ChatEvent, EventKind
+from forgetmenot.secret_store import Account, Token, TokenStore
+from forgetmenot.settings.schema import Settings, TwitchSettings
+from forgetmenot.twitch import eventsub
+from forgetmenot.twitch.auth import Login
+from forgetmenot.twitch.eventsub import Happened, Redemption, StreamEvents
+from tests.loopback_servers.eventsub import ALICE, NOW, ROOM, LoopbackEventSub, loopback_eventsub
+
+EVERY_RIGHT = (
+    "moderator:read:followers", "channel:read:redemptions", "channel:read:hype_train", "channel:read:polls",
+    "channel:read:predictions", "channel:read:ads", "moderator:read:shoutouts",
+)  # fmt: skip
+TRAIN = {
+    **ROOM, "id": "t1", "level": 4, "total": 100, "top_contributions": [], "started_at": NOW, "ended_at": NOW,
+    "cooldown_ends_at": NOW, "is_shared_train": False, "type": "regular",
+}  # fmt: skip
+REDEEMED = {
+    **ROOM, **ALICE, "id": "r1", "user_input": "which boss was that?", "status": "unfulfilled", "redeemed_at": NOW,
+    "reward": {"id": "w1", "title": "Ask the bot", "cost": 100, "prompt": ""},
+}  # fmt: skip
+
+
+class Listener:
+    """StreamEvents that run, and what they reported."""
+
+    def __init__(self, server: LoopbackEventSub, folder: Path, scopes: tuple[str, ...]) -> None:
+        store = TokenStore(folder, use_keyring=False)
+        store.save(Account.BROADCASTER, Token("access", "refresh", "100", "demo", scopes))
+        settings = Settings(twitch=TwitchSettings(channel="demo", client_id="app", helix_url=server.helix_url))
+        login = Login(account=Account.BROADCASTER, store=store, settings=lambda: settings, clock=SystemClock())
+        self.server = server
+        self.happened: list[Happened] = []
+        self.state = ChannelState(live=False, title="before", category="Chess")
+        self.events = StreamEvents(
+            login=login, settings=lambda: settings, clock=SystemClock(), room=self._room, state=self._state,
+            happened=self._happened,
+        )  # fmt: skip
+
+    async def _room(self) -> str:
+        return "100"
+
+    async def _state(self) -> ChannelState:
+        return self.state
+
+    async def _happened(self, found: Happened) -> None:
+        self.happened.append(found)
+
+    async def until(self, there: Callable[[], object]) -> None:
+        async with asyncio.timeout(30):
+            while not there():  # noqa: ASYNC110  # whatever the condition
+                await asyncio.sleep(0.02)
+
+    async def subscribed(self, *types: str) -> None:
+        await self.until(lambda: set(types) <= self.server.types and self.events.subscribed)
+
+    async def sentence(self) -> str:
+        """The sentence of the newest event, when there is one."""
+        await self.until(lambda: self.happened)
+        found = self.happened.pop()
+        assert isinstance(found, ChatEvent)
+        return found.system_text
+
+
+@asynccontextmanager
+async def listening(folder: Path, *scopes: str) -> AsyncIterator[Listener]:
+    async with loopback_eventsub() as server:
+        listener = Listener(server, folder, scopes)
+        task = asyncio.create_task(listener.events.run())
+        try:
+            yield listener
+        finally:
+            task.cancel()
+            await asyncio.gather(task, return_exceptions=True)
+
+
+@pytest.fixture(autouse=True)
+def quick(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(eventsub, "CHECK_EVERY_S", 0.2)
+    monkeypatch.setattr(eventsub, "FIRST_PAUSE_S", 0.05)
+
+
+async def test_only_what_the_rights_allow_is_subscribed(tmp_path: Path) -> None:
+    async with listening(tmp_path, "channel:read:ads") as listener:
+        await listener.subscribed("stream.online")
+        assert listener.server.types == {
+            "stream.online", "stream.offline", "channel.update", "channel.ad_break.begin",
+        }  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("kind", "event", "sentence"),
+    [
+        ("channel.follow", {**ROOM, **ALICE, "followed_at": NOW}, "Alice followed the channel."),
+        ("channel.hype_train.end", TRAIN, "Chat finished a level-4 hype train."),
+        (
+            "channel.poll.end",
+            {
+                **ROOM, "id": "p1", "title": "Next game?", "status": "completed", "started_at": NOW, "ended_at": NOW,
+                "choices": [
+                    {"id": "a", "title": "Celeste", "votes": 3, "bits_votes": 0, "channel_points_votes": 0},
+                    {"id": "b", "title": "Chess", "votes": 9, "bits_votes": 0, "channel_points_votes": 0},
+                ],
+                "channel_points_voting": {"is_enabled": False, "amount_per_vote": 0},
+                "bits_voting": {"is_enabled": False, "amount_per_vote": 0},
+            },
+            "The poll “Next game?” ended: “Chess” won with 9 votes.",
+        ),
+        (
+            "channel.ad_break.begin",
+            {
+                **ROOM, "requester_user_id": "100", "requester_user_login": "demo", "requester_user_name": "Demo",
+                "duration_seconds": 60, "is_automatic": True, "started_at": NOW,
+            },
+            "An ad break of 60 s began.",
+        ),
+    ],
+)  # fmt: skip
+async def test_an_event_is_a_sentence(tmp_path: Path, kind: str, event: dict[str, Any], sentence: str) -> None:
+    async with listening(tmp_path, *EVERY_RIGHT) as listener:
+        await listener.subscribed(kind)
+        await listener.server.notify(kind, event)
+        assert await listener.sentence() == sentence
+
+
+async def test_a_redemption_has_its_reward_and_what_was_typed(tmp_path: Path) -> None:
+    async with listening(tmp_path, *EVERY_RIGHT) as listener:
+        kind = "channel.channel_points_custom_reward_redemption.add"
+        await listener.subscribed(kind)
+        await listener.server.notify(kind, REDEEMED)
+        await listener.server.notify(kind, REDEEMED)
+        await listener.until(lambda: len(listener.happened) == 2)
+        first, second = listener.happened
+        assert isinstance(first, Redemption)
+        assert isinstance(second, Redemption)
+        assert (first.reward, first.event.text, first.event.user_id) == ("Ask the bot", "which boss was that?", "1")
+        assert first.event.kind is EventKind.REDEMPTION
+        assert first.event.id == second.event.id, "so that the memory keeps it once"
+
+
+async def test_live_state_and_title_change_the_channel(tmp_path: Path) -> None:
+    async with listening(tmp_path) as listener:
+        await listener.subscribed("stream.online", "channel.update")
+        await listener.server.notify("stream.online", {**ROOM, "id": "9", "type": "live", "started_at": NOW})
+        await listener.until(lambda: listener.happened)
+        state = listener.happened.pop()
+        assert isinstance(state, ChannelState)
+        assert (state.live, state.stream_id, state.title) == (True, "9", "before")
+        changed = {**ROOM, "title": "Boss  rush", "language": "en", "category_id": "1", "category_name": "Hades",
+                   "content_classification_labels": []}  # fmt: skip
+        await listener.server.notify("channel.update", changed)
+        await listener.until(lambda: listener.happened)
+        state = listener.happened.pop()
+        assert isinstance(state, ChannelState)
+        assert (state.title, state.category) == ("Boss rush", "Hades")
+
+
+@pytest.mark.parametrize("fault", ["hang up", "move"])
+async def test_a_lost_connection_is_made_again_and_subscribes_again(tmp_path: Path, fault: str) -> None:
+    async with listening(tmp_path, *EVERY_RIGHT) as listener:
+        await listener.subscribed("channel.hype_train.end")
+        before = listener.server.connections
+        await (listener.server.hang_up() if fault == "hang up" else listener.server.move())
+        await listener.until(lambda: listener.server.connections > before)
+        await listener.subscribed("channel.hype_train.end")
+        await listener.server.notify("channel.hype_train.end", TRAIN)
+        assert await listener.sentence() == "Chat finished a level-4 hype train."
+
+
+async def test_a_refused_and_a_revoked_event_cost_nothing_else(tmp_path: Path) -> None:
+    async with listening(tmp_path, *EVERY_RIGHT) as listener:
+        listener.server.refused = {"channel.poll.end"}
+        await listener.subscribed("channel.hype_train.end")
+        assert "poll_end" not in listener.events.subscribed
+        listener.server.refused = {"channel.poll.end", "channel.follow"}
+        await listener.server.revoke("channel.follow")
+        await listener.until(lambda: "channel.follow" not in listener.server.types)
+        await asyncio.sleep(0.5)
+        await listener.subscribed("channel.hype_train.end")
+        await listener.server.notify("channel.hype_train.end", TRAIN)
+        assert await listener.sentence() == "Chat finished a level-4 hype train."
+
+
+async def test_an_odd_event_is_left_out(tmp_path: Path) -> None:
+    async with listening(tmp_path, *EVERY_RIGHT) as listener:
+        await listener.subscribed("channel.hype_train.end")
+        await listener.server.notify("channel.hype_train.end", {**ROOM, "id": 7})
+        await listener.server.notify("channel.hype_train.end", TRAIN)
+        assert await listener.sentence() == "Chat finished a level-4 hype train."
