@@ -4,16 +4,14 @@
     train-env/bin/pip install scikit-learn -e .
     train-env/bin/python scripts/train_classifiers.py
 
-The sentences are scripts/classifiers/*.tsv (label, language, sentence); "kept" and "ok" are harmless, "none" asks for
-nothing; beside a question stand facts, and which of them answer it; a "fact" lasts, a "joke" or a "moment" does not.
-A sentence that nearly repeats one that tests/data measures with is left out. `--check` writes nothing and prints how
-every fifth of the rows is judged by a table trained on the others. tests/text/test_sensitive.py, test_questions.py,
-test_statements.py and tests/memory/test_text_gate.py have the rates on sentences that were not trained on. The same
-rows and versions give the same file.
+The sentences are scripts/classifiers/*.tsv (label, language, sentence); "none" asks for nothing; beside a question
+stand facts, and which of them answer it; a "fact" lasts, a "joke" or a "moment" does not. A sentence nearly like one
+that tests/data measures with is left out. `--check` writes nothing and prints how every fifth of the rows is judged by
+a table trained on the others. tests/text/test_questions.py and test_statements.py have the rates on sentences that were
+not trained on. The same rows and versions give the same file.
 """
 
 import argparse
-import json
 import random
 import re
 import sys
@@ -28,12 +26,11 @@ from sklearn.model_selection import StratifiedKFold, cross_val_predict
 
 ROOT = Path(__file__).resolve().parent.parent
 DATA = ROOT / "tests" / "data"
-WRITTEN = [ROOT / "scripts" / "classifiers" / f"{name}.tsv" for name in ("claims", "sensitive")]
 sys.path.insert(0, str(ROOT))
 
 from classifiers.training import STRENGTH, Examples, fingerprint, packed  # noqa: E402
 
-from forgetmenot.text import classifier, sensitive_words  # noqa: E402
+from forgetmenot.text import classifier  # noqa: E402
 from forgetmenot.text.questions import answer_features, question_signs  # noqa: E402
 from forgetmenot.text.statements import claims as claims_of  # noqa: E402
 from forgetmenot.text.statements import fact_of  # noqa: E402
@@ -60,7 +57,7 @@ class Task(NamedTuple):
     signs: Callable[[str], list[str]]
     rows: list[Row]
     measured: list[str]
-    files: Sequence[Path] = WRITTEN
+    files: Sequence[Path]
 
 
 def table(path: Path) -> list[list[str]]:
@@ -71,29 +68,6 @@ def table(path: Path) -> list[list[str]]:
 def written(name: str) -> list[Row]:
     """The sentences of one of the files."""
     return [(label, text) for label, _, text, *_ in table(ROOT / "scripts" / "classifiers" / f"{name}.tsv")]
-
-
-def statements() -> list[str]:
-    """Sentences about chat and lines with numbers that no filter has to refuse, of the half that may be looked at."""
-    numbers = [text for split, label, text in table(DATA / "phones_addresses.tsv") if (split, label) == ("dev", "none")]
-    windows = map(json.loads, (DATA / "grounding.jsonl").read_text("utf-8").splitlines())
-    kinds = ("true", "invented", "notes_true", "notes_invented")
-    said = [text for window in windows if window["split"] == "dev" for kind in kinds for text in window[kind]]
-    return numbers + [text if isinstance(text, str) else text[-1] for text in said]
-
-
-def personal() -> Task:
-    """What text/sensitive asks."""
-    harmless = [*(text for label, text in written("claims") if label == "kept"), *statements()]
-    measured = [text for *_, text in table(DATA / "sensitive_languages.tsv")]
-    measured += [text for split, _, text in table(DATA / "phones_addresses.tsv") if split == "heldout"]
-    return Task(
-        "sensitive",
-        "ok",
-        sensitive_words.word_signs,
-        written("sensitive") + [("ok", text) for text in harmless],
-        measured,
-    )
 
 
 def questions() -> Task:
@@ -176,14 +150,11 @@ def table_of(task: Task, model: LogisticRegression, names: Sequence[str]) -> byt
 def main() -> int:
     """Train, or check."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").split("\n", maxsplit=1)[0])
-    parser.add_argument(
-        "task", nargs="?", choices=["sensitive", "questions", "answers", "lasting"], help="only this one"
-    )
+    parser.add_argument("task", nargs="?", choices=["questions", "answers", "lasting"], help="only this one")
     parser.add_argument("--check", action="store_true", help="print rates, write nothing")
     wanted = parser.parse_args()
-    for task in (personal(), questions()):
-        if wanted.task not in {None, task.name}:
-            continue
+    task = questions()
+    if wanted.task in {None, task.name}:
         rows = unlike(task.rows, task.measured)
         names = task_signs(task, rows)
         model = LogisticRegression(C=STRENGTH, max_iter=3_000)

@@ -1,6 +1,6 @@
 """Sums the weights of features of a text, by a fixed table: logistic regression, the same answer for the same text.
 
-For the classes of short texts ("lasting", "questions", "sensitive": scripts/train_classifiers.py) the
+For the classes of short texts ("lasting", "questions": scripts/train_classifiers.py) the
 features are the `pieces` of their words: whole words, pairs of neighbours and of words with one between them, and two
 to five letters in a row of a word, so that inflected, misspelt and joined words still count.
 Letters that only look like Latin ones are read as these; names and mentions all count as the same word. For
@@ -116,7 +116,7 @@ def encoded(feature: str) -> bytes:
     return feature.encode("utf-8", "replace")
 
 
-Table = Literal["answers", "corrections", "lasting", "questions", "sensitive"]
+Table = Literal["answers", "corrections", "lasting", "questions"]
 TABLES: tuple[Table, ...] = get_args(Table)
 
 

@@ -1,87 +1,232 @@
-"""What is never stored about people: a deterministic filter, not a request to a model.
+"""What is never stored about people: a deterministic filter behind a model that is told to leave it out.
 
-Gives the same answer for the same text: the category that keeps it out, also behind look-alike letters, digits for
-letters and words of lone letters.
+It refuses statements, not words. A text is refused when it
 
-- What has a shape decides by itself: payment cards, bank accounts and telephone numbers by check digits and lengths
-  (dates, times, scores, version numbers and bare identifiers are none), e-mail and street addresses, account names.
-- What is said in words is judged by text/classifier, which also gets the categories that text/sensitive_words finds:
-  eleven languages. It misses what is only hinted at and refuses some harmless talk. A note too few is cheaper than a
-  confidence kept. docs/PRIVACY.md has the rates.
+- holds the datum itself, known by its shape: numbers of cards, bank accounts and telephones by check digits and lengths
+  (dates, times, scores, versions and bare identifiers are none), e-mail and street addresses, account names; or
+- says that somebody is, has or believes something: a word of sensitive.toml behind a predicate of its language ("was
+  diagnosed with" … "asthma"), with no negation, wish, question or preposition between, and not of a cat or a game.
 
-The two libraries for numbers are imported with the first one that asks for them: most runs never see one.
+Look-alike letters, digits for letters and words of lone letters hide nothing. What is only hinted at is missed:
+docs/PRIVACY.md has the rates. The two libraries for numbers are imported with the first text that may hold one.
 """
 
 import re
-from collections.abc import Callable, Iterable, Iterator
+import tomllib
+from collections.abc import Container, Iterable, Iterator, Sequence
 from collections.abc import Set as AbstractSet
-from itertools import islice
-from typing import TYPE_CHECKING
+from functools import cache
+from importlib.resources import files
+from itertools import chain, islice
+from typing import TYPE_CHECKING, Any, NamedTuple
 
-from forgetmenot.text.classifier import LONGEST_TEXT, classifier, clauses
-from forgetmenot.text.clean import LEET_WORD, skeleton, unleet
+from forgetmenot.text.clean import LEET_WORD, fold_word, plain, skeleton, unleet
 from forgetmenot.text.mentions import MENTION
-from forgetmenot.text.sensitive_shapes import PATTERNS
-from forgetmenot.text.sensitive_words import word_signs
-from forgetmenot.text.words import stems
+from forgetmenot.text.words import UNSPACED, stems
 
 if TYPE_CHECKING:
     from phonenumbers import PhoneNumberMatch
 
-_CARD = re.compile(r"(?<![\w.])(?:\d(?:[ -]?\d){12,18}|(?:0604|5[0678]\d\d|6\d{3})(?:[ -]?\d){8})(?!\w)")
-_IBAN = re.compile(r"\b[a-z]{2} ?\d{2}(?: ?[a-z0-9]){11,30}\b")
-_IBAN_DIGITS = 8
-"""No country's account numbers have fewer; words in a row do."""
+CATEGORIES = ("payment", "contact", "address", "real_name", "health", "faith", "politics", "sexuality", "minor_age")
+"""The names for the settings; words of one's own are "custom"."""
+LONGEST = 6_000
+"""Letters that are looked at: more than any text that is stored has."""
 
-_NOT_A_PHONE = re.compile(
-    r"(?<![\d./-])(?:\d{4}-\d\d-\d\d|(?:[0-2]?\d|3[01])[./](?:[0-2]?\d|3[01])[./]\d{2,4})(?![\d./-])"  # dates
-    r"|\b\d{1,3}(?:[,.]\d{3})+\b(?![,.]\d)|\b\d{1,3}(?: 000){2,}\b"  # 1,234,567
-    r"|\b[01]{4}(?: [01]{4})+\b"  # bits
-    r"|\b(?:order|ticket|tracking|serial|model|invoice|case|reference|confirmation|lottery|bestell|isbn|build|version|patch"
-    r"|seed|id|upc|ean|sku)[ -]?(?:number|nummer|no|nr|id)?s?\W{1,3}(?:(?:is|ist|was) )?[\d .-]+"
-)
+
+def sensitive_category(text: str, *, allow: AbstractSet[str] = frozenset(), extra: Iterable[str] = ()) -> str | None:
+    """The category that keeps a text from being stored, or None.
+
+    `allow` names categories that may be stored after all; `extra` are words or phrases that may not, in any
+    inflection, whatever is allowed.
+    """
+    bare = MENTION.sub(" somebody ", text)
+    own = [stemmed for phrase in extra if (stemmed := " ".join(stems(phrase)))]
+    if own and any(f" {phrase} " in f" {' '.join(stems(bare))} " for phrase in own):
+        return "custom"
+    looks = " ".join(skeleton(bare).replace("’", "'").split())[:LONGEST]
+    shaped = (name for reading in _readings(looks) for name in _shaped(reading))
+    stated = (name for reading in _readings(_as_read(bare)[:LONGEST]) for name in _stated(reading))
+    return next((name for name in chain(shaped, stated) if name not in allow), None)
+
+
+@cache
+def _table() -> dict[str, Any]:
+    return tomllib.loads(files(__package__).joinpath("sensitive.toml").read_text("utf-8"))
+
+
+def _as_read(text: str) -> str:
+    """Small letters without accents; words that only look Latin in Latin letters, other alphabets as they are."""
+    return " ".join(map(fold_word, plain(text).split()))
+
+
+# ── statements ────────────────────────────────────────────────────────────────────────────────
+
+MOST_BETWEEN = 4
+"""Words between a predicate and what it says ("is a very devout old Catholic")."""
+_AGES = frozenset(map(str, range(5, 18)))
+_CLAUSE_END = re.compile(r"[.,;:!?()\[\]\"“”—–|/\n]+")
+_TOKEN = re.compile(r"[^\W_]+")
+_LONGEST_STEM = 16
+
+
+class _Words:
+    """Words and phrases of the table: "of_the" is two words, "kein*" has any ending, "*ing" any beginning."""
+
+    def __init__(self, listed: str) -> None:
+        every = [_as_read(word.replace("_", " ")) for word in listed.split()]
+        self._whole = frozenset(every)
+        self._begins = tuple(word[:-1] for word in every if word.endswith("*"))
+        self._ends = tuple(word[1:] for word in every if word.startswith("*"))
+
+    def __contains__(self, word: object) -> bool:
+        return word in self._whole or str(word).startswith(self._begins) or str(word).endswith(self._ends)
+
+
+class _Language:
+    """What stands before or after the words of a language and makes a statement of them, and what prevents one."""
+
+    def __init__(self, table: dict[str, Any]) -> None:
+        self.stops, self.unsaid, self.things = (_Words(table[key]) for key in ("stops", "unsaid", "things"))
+        self.before = {name: _Words(listed) for name, listed in table["before"].items()}
+        self.after = {name: _Words(listed) for name, listed in table.get("after", {}).items()}
+
+
+class _Phrase(NamedTuple):
+    """A phrase of a category, and the name of the predicates that it needs ("says": it is a statement by itself)."""
+
+    words: tuple[str, ...]
+    category: str
+    predicate: str
+    language: _Language
+
+    def is_stated(self, tokens: Sequence[str], at: int) -> bool:
+        """Whether it stands at a place of a clause and is said of a person there: not denied, wished or asked."""
+        end, language = at + len(self.words), self.language
+        if end > len(tokens) or not all(map(_fits, self.words, tokens[at:end])):
+            return False
+        start = at if self.predicate == "says" else self._predicate_before(tokens, at)
+        if start is None and _has_any(tokens[end : end + 3], language.after.get(self.predicate, ())):
+            start = at
+        if start is None or _has_any(tokens[end : end + 1], language.things):
+            return False
+        before = tokens[max(0, start - 3) : start]
+        return not _has_any(before, language.unsaid) and not _has_any(before[-1:], language.things)
+
+    def _predicate_before(self, tokens: Sequence[str], at: int) -> int | None:
+        predicates, between = self.language.before[self.predicate], at
+        while (start := _phrase_before(tokens, between, predicates)) is None:
+            if between == 0:
+                return 0 if "^" in predicates and at <= 1 else None
+            between -= 1
+            word = tokens[between]
+            if between < at - MOST_BETWEEN or word in self.language.stops or word in self.language.things:
+                return None
+        return start
+
+
+def _has_any(tokens: Iterable[str], words: Container[str]) -> bool:
+    return any(token in words for token in tokens)
+
+
+def _phrase_before(tokens: Sequence[str], end: int, words: Container[str]) -> int | None:
+    """Where one of the phrases begins that ends right before a place."""
+    starts = (start for start in range(end - 1, max(end - 4, -1), -1) if " ".join(tokens[start:end]) in words)
+    return next(starts, None)
+
+
+def _fits(listed: str, token: str) -> bool:
+    if listed.startswith("#"):
+        return token.removesuffix(listed[1:]) in _AGES
+    return token.startswith(listed[:-1]) if listed.endswith("*") else token == listed
+
+
+@cache
+def _phrases() -> dict[str, list[_Phrase]]:
+    """By their first word, as it is listed."""
+    found: dict[str, list[_Phrase]] = {}
+    for table in _table()["spaced"].values():
+        language = _Language(table)
+        listed = ((name, *row) for name in table.keys() & set(CATEGORIES) for row in table[name].items())
+        for category, predicate, phrases in listed:
+            for words in (tuple(map(_as_read, phrase.split("_"))) for phrase in phrases.split()):
+                found.setdefault(words[0], []).append(_Phrase(words, category, predicate, language))
+    return found
+
+
+@cache
+def _phrases_anywhere() -> dict[str, re.Pattern[str]]:
+    """The phrases of languages that do not part words, or not from their endings, by category."""
+    ages = r"(?<!\d)(?:[5-9]|1[0-7])"
+    listed = _table()["unspaced"].items()
+    return {name: re.compile(_one_of(phrases).replace(r"\#", ages).replace("_", " ")) for name, phrases in listed}
+
+
+def _stated(text: str) -> Iterator[str]:
+    """The categories that a text states something of."""
+    if UNSPACED.search(text):
+        yield from (name for name, phrases in _phrases_anywhere().items() if phrases.search(text))
+    for clause in _CLAUSE_END.split(text):
+        tokens = _TOKEN.findall(clause)
+        for at, token in enumerate(tokens):
+            begins = (f"{token[:size]}*" for size in range(1, min(len(token), _LONGEST_STEM) + 1))
+            for first in (token, "#", *begins):
+                phrases = _phrases().get(first, ())
+                yield from (phrase.category for phrase in phrases if phrase.is_stated(tokens, at))
+
+
+# ── shapes ────────────────────────────────────────────────────────────────────────────────────
+
+
+def _shaped(text: str) -> Iterator[str]:
+    """The categories of which a text holds a number, an address or an account."""
+    if has_card(text) or has_account(text) or _shape("payment").search(text):
+        yield "payment"
+    if has_phone(text) or _shape("contact").search(text):
+        yield "contact"
+    if _shape("address").search(text):
+        yield "address"
+
+
+@cache
+def _shape(which: str) -> re.Pattern[str]:
+    """A pattern of the table."""
+    table = _table()["shapes"]
+    words = table["words"] | {"digit_name": " ".join(sorted(_digits(), key=len, reverse=True))}
+    parts = {name: _one_of(listed) for name, listed in words.items()} | table["parts"]
+    pattern = "|".join(table["patterns"][which])
+    while "%" in pattern:
+        pattern = re.sub(r"%(\w+)%", lambda name: parts[name[1]], pattern)
+    return re.compile(pattern)
+
+
+def _one_of(words: str) -> str:
+    return f"(?:{'|'.join(re.escape(skeleton(word)) for word in words.split())})"
+
+
 _ORNAMENTS = re.compile(r" ?[•·*_~|] ?")
 _DIALLED = re.compile(r"\+|00?[1-9](?:\W*\d){8}")
 """A country code, or an area code and a whole number behind it."""
 _FEWEST_DIGITS = 7
 _MANY_DIGITS = re.compile(rf"(?:\d\D{{0,12}}){{{_FEWEST_DIGITS}}}")
-# What people say next to a telephone number. After it (or before it), also a local number without its area counts.
-_WORDS = """phone telephone cell mobile call ring text txt dial sms number digits num ph tel tlf whatsapp nummer handy
-    festnetz telefon numero telefono telefone τηλέφωνο číslo szám"""
-_TELEPHONE_WORD = re.compile(
-    rf"(?<!\w)(?:{'|'.join(map(skeleton, _WORDS.split()))}|area code)(?!\w)"
-    rf"|{'|'.join(map(skeleton, ['电话', '手机', '号码', '電話', '手機', '號碼']))}"
-)
 _NEAR = 30
-"""Characters between such a word and the number."""
-_REGIONS = """
-    US GB DE FR ES IT NL PL RU BR MX AR CO PT SE NO DK FI AT CH BE IE AU NZ IN JP KR CN TW TR GR IL CZ HU RO UA ZA PH
-    ID
-"""
-"""Whose ways of writing a number without its country code are known: a number with one is known from any country."""
-_LENGTHS = "US GB DE NO BR"
-"""Regions whose numbers have all lengths from seven digits to eleven."""
+"""Characters between a word such as "call" and the number."""
 _TRIES = 6
 """Runs of digits looked at per region, right and wrong ones: a text of nothing but digits would cost seconds."""
 
 
 def has_card(text: str) -> bool:
     """Whether a text carries a payment card's number (13 to 19 digits, 12 of Maestro, with a right check digit)."""
-    found = _CARD.findall(text)
-    if not found:
+    digits = [re.sub(r"\D", "", run) for run in _shape("card").findall(text)]
+    if not digits:
         return False
     from stdnum import luhn
 
-    digits = [re.sub(r"\D", "", run) for run in found]
     return any(luhn.is_valid(run) and len(set(run)) > 1 for run in digits)
 
 
 def has_account(text: str) -> bool:
-    """Whether a text carries an international bank account number.
-
-    Its country's length and kinds of characters and its check sum have to be right.
-    """
-    found = [run.replace(" ", "") for run in _IBAN.findall(text) if sum(map(str.isdigit, run)) >= _IBAN_DIGITS]
+    """Whether a text carries an international bank account number: its length, its characters and its check sum."""
+    found = [run.replace(" ", "") for run in _shape("iban").findall(text) if len(re.findall(r"\d", run)) > 7]
     if not found:
         return False
     from stdnum import iban
@@ -97,136 +242,59 @@ def has_phone(text: str) -> bool:
     One that is grouped as its country groups them, or begins with + or 0, counts anywhere; any possible number counts
     next to a word such as "call". A bare run of digits by itself is an identifier.
     """
-    rest = _ORNAMENTS.sub(" ", _NOT_A_PHONE.sub(" ; ", text))
+    rest = _ORNAMENTS.sub(" ", _shape("not_a_phone").sub(" ; ", text))
     if not _MANY_DIGITS.search(rest):
         return False
     from phonenumbers import Leniency
 
-    words = [found.span() for found in _TELEPHONE_WORD.finditer(rest)]
+    words = [found.span() for found in _shape("telephone_word").finditer(rest)]
     if words or _DIALLED.search(rest):
-        for match in _matches(rest, _LENGTHS, Leniency.POSSIBLE):
+        for match in _matches(rest, "any_length", Leniency.POSSIBLE):
             near = any(start - _NEAR <= match.end and match.start <= end + _NEAR for start, end in words)
             if near or _DIALLED.match(match.raw_string):
                 return True
     return any(
         match.raw_string.startswith("0") or not match.raw_string.isdecimal()
-        for match in _matches(rest, _REGIONS, Leniency.STRICT_GROUPING)
+        for match in _matches(rest, "own_groups", Leniency.STRICT_GROUPING)
     )
 
 
 def _matches(text: str, regions: str, leniency: int) -> "Iterator[PhoneNumberMatch]":
     from phonenumbers import PhoneNumberMatcher
 
-    for region in regions.split():
+    for region in _table()["shapes"]["regions"][regions].split():
         for match in islice(PhoneNumberMatcher(text, region, leniency=leniency, max_tries=_TRIES), _TRIES):
             if sum(char.isdigit() for char in match.raw_string) >= _FEWEST_DIGITS:
                 yield match
 
 
-CATEGORIES = (
-    "payment",
-    "contact",
-    "address",
-    "real_name",
-    "mood",
-    "health",
-    "faith",
-    "politics",
-    "sexuality",
-    "minor_age",
-)
-"""The names for the settings, in the order in which shapes are looked for; words of one's own are "custom"."""
-
-CUSTOM = "custom"
-OVERLAP = 100
-"""Characters that two parts of a long text have in common."""
-REFUSED = 0.5
-"""The share of all that is not allowed together from which a text is refused: docs/PRIVACY.md has the rates."""
-CLAUSE_REFUSED = 0.75
-"""The same of a clause, which tells less: chosen on sentences it was trained on, behind harmless ones."""
+# ── other readings ────────────────────────────────────────────────────────────────────────────
 
 _LONE = re.compile(r"(?<!\w)(?:[a-z][ .*_-]){2,}[a-z](?!\w)")  # g a y
 _AFTER_A = re.compile(r"(?<=\b[ai] )(?:[a-z][ .*_-]){2,}[a-z](?!\w)")  # is a g a y
-_DIGIT_NAMES = """
-    zero:0 one:1 two:2 three:3 four:4 five:5 six:6 seven:7 eight:8 nine:9 oh:0 o:0 hundred:00
-    null:0 eins:1 zwei:2 zwo:2 drei:3 vier:4 funf:5 fuenf:5 sechs:6 sieben:7 acht:8 neun:9
-    cero:0 uno:1 dos:2 tres:3 cuatro:4 cinco:5 seis:6 siete:7 ocho:8 nueve:9
-    un:1 deux:2 trois:3 quatre:4 cinq:5 sept:7 huit:8 neuf:9
-    due:2 tre:3 quattro:4 cinque:5 sei:6 sette:7 otto:8 nove:9 um:1 dois:2 quatro:4 sete:7 oito:8
-    nul:0 een:1 twee:2 drie:3 vijf:5 zes:6 zeven:7 negen:9
-    ten:10 eleven:11 twelve:12 twenty:20 thirty:30 forty:40 fifty:50 sixty:60 seventy:70 eighty:80 ninety:90
-    diez:10 once:11 doce:12 treinta:30 cuarenta:40 cincuenta:50 sesenta:60 setenta:70 ochenta:80 noventa:90
-    dix:10 onze:11 douze:12 vingt:20 trente:30 quarante:40 cinquante:50 soixante:60
-    dez:10 doze:12 vinte:20 trinta:30 quarenta:40 cinquenta:50 sessenta:60 oitenta:80
-"""
-_DIGIT = dict(pair.split(":") for pair in _DIGIT_NAMES.split())
-_DIGIT_NAME = "|".join(sorted(_DIGIT, key=len, reverse=True))
-_NAMED_DIGITS = re.compile(
-    rf"(?<![a-z\d.:])(?:double |triple )?(?:{_DIGIT_NAME}|\d)"
-    rf"(?:[ ,-]{{0,3}}(?:(?:y|e|et) |double |triple )?(?:{_DIGIT_NAME}|\d)){{6,}}(?![a-z\d])"
-)
-_DIGIT_OR_NAME = re.compile(rf"(double |triple )?({_DIGIT_NAME}|\d+)")
 _TIMES = {"": 1, "double ": 2, "triple ": 3}
-
-_NUMBERS = {"payment": (has_card, has_account), "contact": (has_phone,)}
-
-
-def sensitive_category(text: str, *, allow: AbstractSet[str] = frozenset(), extra: Iterable[str] = ()) -> str | None:
-    """The category that keeps a text from being stored, or None.
-
-    `allow` names categories that may be stored after all; `extra` are words or phrases that may not, in any
-    inflection, whatever is allowed.
-    """
-    bare = MENTION.sub(" somebody ", text)
-    own = [stemmed for phrase in extra if (stemmed := " ".join(stems(phrase)))]
-    if own and any(f" {phrase} " in f" {' '.join(stems(bare))} " for phrase in own):
-        return CUSTOM
-    looks, *others = _readings(" ".join(skeleton(bare).replace("’", "'").split()))
-    for name in CATEGORIES:
-        finders: list[Callable[[str], object]] = [*_NUMBERS.get(name, ())]
-        finders += [PATTERNS[name].search] if name in PATTERNS else []
-        if name not in allow and any(found(reading) for reading in (looks, *others) for found in finders):
-            return name
-    worst, most = "", 0.0
-    parts = {part: REFUSED for whole in (bare, *others) for part in _parts(whole)}
-    # a text may be one clause of another reading: then the stricter bound of the whole text stays
-    parts |= {part: CLAUSE_REFUSED for whole in list(parts) for part in clauses(whole) if part not in parts}
-    for part, enough in parts.items():
-        shares = classifier("sensitive").shares(part, word_signs(part))
-        # summed over all categories: it may be sure that a text is sensitive and not of what kind
-        asked = {name: share for name, share in shares.items() if name != "ok" and name not in allow}
-        if (share := sum(asked.values()) - enough) > most:
-            worst, most = max(asked, key=asked.__getitem__), share
-    return worst or None
-
-
-def _parts(text: str) -> Iterator[str]:
-    """A text in parts that the classifier reads whole; what stands at a border is in both."""
-    yield from (text[at : at + LONGEST_TEXT] for at in range(0, max(1, len(text) - OVERLAP), LONGEST_TEXT - OVERLAP))
 
 
 def _readings(text: str) -> list[str]:
     """The text, and what it says to somebody who wants to understand: mostly the text alone."""
-    found = {text: None}
-    found |= dict.fromkeys(pattern.sub(_joined, text) for pattern in (_LONE, _AFTER_A))
-    for reading in list(found):
-        found[LEET_WORD.sub(lambda word: unleet(word[0]), reading)] = None
-        found[LEET_WORD.sub(lambda word: unleet(word[0].replace("1", "i")), reading)] = None
-    found[_NAMED_DIGITS.sub(_dialled, text)] = None
-    return list(found)
+    found = [text, *(lone.sub(lambda word: re.sub(r"\W|_", "", word[0]), text) for lone in (_LONE, _AFTER_A))]
+    for reading in dict.fromkeys(found):
+        found.append(LEET_WORD.sub(lambda word: unleet(word[0]), reading))
+        found.append(LEET_WORD.sub(lambda word: unleet(word[0].replace("1", "i")), reading))
+    return list(dict.fromkeys([*found, _shape("dictated").sub(_dialled, text)]))
 
 
-def _joined(spelt: re.Match[str]) -> str:
-    return re.sub(r"\W|_", "", spelt[0])
+@cache
+def _digits() -> dict[str, str]:
+    """The digits of each word that stands for some."""
+    return {word: digits for digits, words in _table()["shapes"]["digits"].items() for word in words.split()}
 
 
 def _dialled(run: re.Match[str]) -> str:
     """A run of digits as one number: named ones ("oh one six") are a telephone's, lone ones ("0 1 6") may be."""
-    parts = _DIGIT_OR_NAME.findall(run[0])
+    parts = _shape("dictated_digit").findall(run[0])
     named = any(not part.isdecimal() for _, part in parts)
     if not named and any(len(part) > 1 for _, part in parts):
         return run[0]
-    digits = [_DIGIT.get(part, part) * _TIMES[times] for times, part in parts]
-    joined = " ".join(digits) + " "
-    joined = re.sub(r"\b([2-9])0 (?=[1-9] )", r"\1", joined)  # thirty four
-    return "tel " * named + joined.replace(" ", "")
+    digits = "".join(_digits().get(part, part) * _TIMES[times] + " " for times, part in parts)
+    return "tel " * named + re.sub(r"\b([2-9])0 (?=[1-9] )", r"\1", digits).replace(" ", "")  # thirty four

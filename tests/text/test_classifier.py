@@ -32,7 +32,6 @@ TRAINED_ON = {
     "answers": ("questions.tsv", "ordinary_lines.txt"),
     "lasting": ("lasting.tsv",),
     "questions": ("questions.tsv", "ordinary_lines.txt"),
-    "sensitive": ("claims.tsv", "sensitive.tsv"),
 }
 
 

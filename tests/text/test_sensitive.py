@@ -1,5 +1,6 @@
-"""What is never stored, measured on a list of phrases."""
+"""What is never stored: statements about people and numbers are refused, words and wishes are not."""
 
+import time
 from collections import Counter
 from pathlib import Path
 
@@ -8,10 +9,59 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from forgetmenot.text.sensitive import CATEGORIES, sensitive_category
-from forgetmenot.text.sensitive_words import in_uncovered_language
 
 TESTS = Path(__file__).parents[1]
 PRIVACY = " ".join((TESTS.parent / "docs" / "PRIVACY.md").read_text("utf-8").split())
+STATED = {
+    "health": """
+        has diabetes; was diagnosed with something rare; takes insulin before every stream; is allergic to goats; got
+        hearing aids; is six months pregnant; beat cancer; alice's depression is back; has panic attacks; had two
+        miscarriages; is in a wheelchair; sees a psychiatrist; ist allergisch gegen Wespen; hat Krebs; es alérgica a las
+        fresas; souffre d'asthme; tem diabetes; è celiaca; choruje na padaczkę; у неё диабет; epilepsisi var;
+        糖尿病です; 우울증으로 병원에 다닌다; sagt, dass er Epilepsie hat; tall, plays the cello and has cancer
+    """,
+    "faith": """
+        is a Muslim; goes to church every sunday; converted to Islam; believes in God; prays five times a day; keeps
+        kosher; was raised catholic; ist evangelisch; es católica; est musulmane; она православная
+    """,
+    "politics": """
+        voted for the greens; votes labour; is a staunch conservative; identifies as a libertarian; is far left; ist
+        Kommunist; wählt seit Jahren die Linke; est très à gauche; ha votato PD
+    """,
+    "sexuality": """
+        is a lesbian; came out as bisexual; is an openly gay man; is trans; takes estrogen; ist schwul; es lesbiana; est
+        bisexuelle; eşcinsel; ゲイです; likes long walks, has two dogs, is gay
+    """,
+    "real_name": "real name is Tom Baker; is called Tom Baker in real life; heißt eigentlich Tom Baker",
+    "minor_age": "is 13 years old; turned 16 last week; is in 8th grade; ist 14 Jahre alt; a 15 ans; 14歳です",
+}
+HARMLESS = """
+    wished the streamer a good recovery; made a bet with the credit card left in the car; is getting new glasses; has
+    always liked turtles since he was a boy; is organizing a gaming party; hit it off with people who shared his
+    interests; finds fixing things up rewarding; says the new car gives him an adrenaline rush; has a boyfriend called
+    bob; lives with her wife; is sad today; is not religious; asked if bob is gay; wished he had no asthma; raised money
+    for cancer research; plays a priest in the campaign; his cat has diabetes; the boss is trans; made a window for a
+    local church; opened a bank account; works with autistic kids; was helping trans people; has been streaming for 12
+    years; is 13 points ahead; is level 12; voted for pizza; ran for guild president; studied the history of Islam; is
+    reading about depression; likes christian rock; hat kein Asthma; ihr Hund hat Krebs; no es religioso; il n'est pas
+    diabétique; plays on a PS5 with 2 friends; won a 1v1 against the boss; counts one two three four; says G G W P after
+    each game; types l o l a lot; has a 4k screen
+"""
+
+
+def listed(phrases: str) -> list[str]:
+    return [" ".join(phrase.split()) for phrase in phrases.split(";")]
+
+
+@pytest.mark.parametrize(("category", "text"), [(name, text) for name in STATED for text in listed(STATED[name])])
+def test_a_statement_about_a_person_is_refused_unless_its_category_is_allowed(category: str, text: str) -> None:
+    assert sensitive_category(text) == category
+    assert sensitive_category(text, allow={category}) is None
+
+
+@pytest.mark.parametrize("text", listed(HARMLESS))
+def test_a_word_a_wish_or_a_partner_is_no_statement(text: str) -> None:
+    assert sensitive_category(text) is None
 
 
 def test_what_has_a_shape_is_found() -> None:
@@ -35,90 +85,22 @@ def test_numbers_and_addresses_of_many_countries() -> None:
         found.update((label, f"{split} {label}") if sensitive_category(text, allow=others) else ())
     assert found["heldout phone"] / lines["heldout phone"] >= 0.95
     assert found["heldout address"] / lines["heldout address"] >= 0.95
-    assert found["heldout none"] / lines["heldout none"] <= 0.09
+    assert found["heldout none"] / lines["heldout none"] <= 0.03
     assert f"it finds {found['phone']} of {lines['phone']} telephone numbers" in PRIVACY
     assert f"and {found['address']} of {lines['address']} addresses" in PRIVACY
     assert f"wrongly refuses {found['none']} of {lines['none']} harmless lines" in PRIVACY
 
 
-def in_languages(*splits: str) -> dict[str, dict[bool, list[bool]]]:
-    """By language: for sensitive phrases (True) and harmless ones, whether each was refused."""
+def test_the_privacy_page_gives_the_rates_of_eleven_languages() -> None:
     lines = (TESTS / "data" / "sensitive_languages.tsv").read_text("utf-8").splitlines()
-    told: dict[str, dict[bool, list[bool]]] = {}
-    for half, language, category, phrase in (line.split("\t") for line in lines if not line.startswith("#")):
-        if half in splits:
-            found = told.setdefault(language, {True: [], False: []})
-            found[category != "ok"].append(sensitive_category(phrase) is not None)
-    return told
-
-
-@pytest.mark.parametrize(("split", "least", "most"), [("heldout", 0.93, 0.09), ("unseen", 0.87, 0.09)])
-def test_eleven_languages(split: str, least: float, most: float) -> None:
-    told = in_languages(split)
-    for sensitive in (True, False):
-        every = [found for language in told.values() for found in language[sensitive]]
-        share = sum(every) / len(every)
-        print(split, "sensitive" if sensitive else "harmless", round(share, 3))  # noqa: T201
-        assert share >= least if sensitive else share <= most
-
-
-@pytest.mark.parametrize("before", ["plays the cello and ", "likes long walks, has two dogs, bakes bread. "])
-def test_harmless_words_around_it_hide_nothing(before: str) -> None:
-    assert sensitive_category(f"{before}has cancer") == "health"
-    assert sensitive_category(f"{before}is gay") == "sexuality"
-    lines = (TESTS / "data" / "sensitive_languages.tsv").read_text("utf-8").splitlines()
-    phrases = [line.split("\t")[3] for line in lines if line.startswith(("heldout\ten", "heldout\tde"))]
-    alone = [phrase for phrase in phrases if sensitive_category(phrase)]
-    found = [phrase for phrase in alone if sensitive_category(f"{before}{phrase}")]
-    print(before, len(found), len(alone))  # noqa: T201
-    assert len(found) >= 0.85 * len(alone)
-
-
-def test_the_privacy_page_tells_what_each_language_shows() -> None:
-    for language, found in in_languages("heldout", "unseen").items():
-        caught, wrong = (f"{sum(found[kind])} of {len(found[kind])}" for kind in (True, False))
+    rows = [line.split("\t") for line in lines if not line.startswith("#")]
+    every, refused = Counter[tuple[str, bool]](), Counter[tuple[str, bool]]()
+    for _, language, category, text in rows:
+        every[language, category == "ok"] += 1
+        refused[language, category == "ok"] += sensitive_category(text) is not None
+    for language in {language for language, _ in every}:
+        caught, wrong = (f"{refused[language, ok]} of {every[language, ok]}" for ok in (False, True))
         assert f"| {language} | {caught} | {wrong} |" in PRIVACY
-
-
-@pytest.mark.parametrize(
-    ("text", "uncovered"),
-    [
-        ("ik heb een kat en het is niet leuk", True),
-        ("我有一只猫", True),
-        ("έχω μια γάτα", True),
-        ("plays drums in a band", False),
-        ("日本語を勉強している", False),
-        ("играет на барабанах", False),
-    ],
-)
-def test_languages_whose_sensitive_words_are_not_known(text: str, uncovered: bool) -> None:
-    assert in_uncovered_language(text) is uncovered
-
-
-@pytest.mark.parametrize(
-    ("text", "category"),
-    [
-        ("has diabetes", "health"),
-        ("has panic attacks", "mood"),
-        ("goes to church every sunday", "faith"),
-        ("voted for the greens", "politics"),
-        ("is a lesbian", "sexuality"),
-        ("real name is Tom Baker", "real_name"),
-        ("lives at 12 Elm Road", "address"),
-        ("e-mail is bob.smith@example.com", "contact"),
-        ("the card is 4111 1111 1111 1111", "payment"),
-        ("is 13 years old", "minor_age"),
-    ],
-)
-def test_a_category_that_is_allowed_lets_its_phrases_through(text: str, category: str) -> None:
-    assert sensitive_category(text) == category
-    assert sensitive_category(text, allow={category}) is None
-
-
-@pytest.mark.parametrize("fact", ["is allergic to goats", "ist allergisch gegen Wespen", "es alérgica a las fresas"])
-def test_an_allergy_is_an_illness_also_beside_jokes_about_allergies(fact: str) -> None:
-    assert sensitive_category(fact) == "health"
-    assert sensitive_category("is allergic to puzzles") is None
 
 
 def test_words_of_ones_own_count_in_any_inflection_and_whatever_is_allowed() -> None:
@@ -141,7 +123,7 @@ def test_words_of_ones_own_count_in_any_inflection_and_whatever_is_allowed() -> 
         ("ｈａｓ diabetes", "health"),
         ("has d1abetes", "health"),
         ("has d.i.a.b.e.t.e.s", "health"),
-        ("takes pr0zac every day", "mood"),
+        ("takes pr0zac every day", "health"),
         ("is g a y", "sexuality"),
         ("is a m u s l i m", "faith"),
         ("is a mus1im", "faith"),
@@ -154,17 +136,6 @@ def test_no_letters_digits_or_gaps_hide_it(fact: str, category: str) -> None:
     assert sensitive_category(fact) == category
 
 
-@pytest.mark.parametrize(
-    "fact",
-    [
-        *("plays on a PS5 with 2 friends", "finished F1 23 at level 99", "won a 1v1 against the boss", "is a D&D fan"),
-        *("counts one two three four", "says G G W P after each game", "types l o l a lot", "has a 4k screen"),
-    ],
-)
-def test_digits_and_gaps_alone_are_harmless(fact: str) -> None:
-    assert sensitive_category(fact) is None
-
-
 def test_the_id_in_a_mention_is_no_telephone() -> None:
     assert sensitive_category("call <@5558675309> the king") is None
 
@@ -172,3 +143,28 @@ def test_the_id_in_a_mention_is_no_telephone() -> None:
 @given(st.text(max_size=120))
 def test_any_text_has_an_answer(text: str) -> None:
     assert sensitive_category(text) in {None, *CATEGORIES}
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "1",
+        "1 ",
+        "a ",
+        "is ",
+        "-1E+02 ",
+        "diabetes ",
+        "is very not gay ",
+        "12 main ",
+        "rue ",
+        "@a.",
+        "糖",
+        "ﷺ",
+        "call 12 ",
+    ],
+)
+def test_hostile_texts_take_no_long_time(text: str) -> None:
+    sensitive_category("has asthma and 1")  # the first call reads the table
+    start = time.process_time()
+    sensitive_category((text * 4_000)[:4_000])
+    assert time.process_time() - start < 0.5

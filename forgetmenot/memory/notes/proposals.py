@@ -22,7 +22,6 @@ from forgetmenot.settings.schema import PrivacySettings
 from forgetmenot.text.clean import clean
 from forgetmenot.text.mentions import MENTION, ids_in, mention
 from forgetmenot.text.sensitive import sensitive_category
-from forgetmenot.text.sensitive_words import in_uncovered_language
 from forgetmenot.text.words import stems
 
 Choice = TypeVar("Choice", bound=StrEnum)
@@ -261,8 +260,6 @@ def _fact(proposed: Proposed, screen: Screen, subject: NoteSubject | None) -> st
         raise FactRefused("unknown_handle")
     if subject is not None:
         named = re.sub(rf"\A{re.escape(mention(subject.viewer_id))}[\s,:]+", "", named)
-    if in_uncovered_language(named):
-        raise FactRefused("sensitive:language")
     return checked_fact(named, screen.privacy)
 
 
