@@ -21,8 +21,7 @@ from forgetmenot.domain.action import Outcome, OutcomeKind
 from forgetmenot.domain.chat import ChannelState, ChatEvent, EventKind
 from forgetmenot.domain.model import ModelRequest, Purpose
 from forgetmenot.llm.offline import Offline
-from forgetmenot.memory import extraction
-from forgetmenot.memory.episodes import prompts
+from forgetmenot.memory import extraction, prompts
 from forgetmenot.settings.load import convert
 from forgetmenot.settings.schema import Settings
 from forgetmenot.store import model_calls

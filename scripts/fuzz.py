@@ -37,8 +37,7 @@ from forgetmenot.domain.model import ModelAnswer, TokenUsage
 from forgetmenot.errors import ODD_INPUT, SettingsError, TwitchError
 from forgetmenot.llm.json_text import json_object, unwrapped, without_loop, without_thought
 from forgetmenot.logs import set_up
-from forgetmenot.memory import transfer
-from forgetmenot.memory.episodes import prompts, summary_rules
+from forgetmenot.memory import prompts, summary_rules, transfer
 from forgetmenot.memory.facts import corrections
 from forgetmenot.memory.handles import Handles
 from forgetmenot.memory.notes.proposals import FactRefused, NoteSubject, Screen, proposals, screened

@@ -24,15 +24,15 @@ from forgetmenot.languages import in_language, reason
 from forgetmenot.llm.build import Models, build_models, environment_with_key
 from forgetmenot.llm.guarded import Saving, SpendLimit
 from forgetmenot.memory import retention
+from forgetmenot.memory.briefs import BriefWriter
 from forgetmenot.memory.compaction import Compactor
-from forgetmenot.memory.episodes.stream_recaps import RecapWriter
-from forgetmenot.memory.episodes.viewer_briefs import BriefWriter
 from forgetmenot.memory.erasure import Eraser
 from forgetmenot.memory.extraction import Extractor
 from forgetmenot.memory.heard_facts import SpokenCorrections
 from forgetmenot.memory.ingest import Ingest
 from forgetmenot.memory.privacy_queue import DeferredRequest, Fulfilled, PrivacyQueue
 from forgetmenot.memory.recall import Recall
+from forgetmenot.memory.recaps import RecapWriter
 from forgetmenot.memory.retention import sweep_notes
 from forgetmenot.memory.stream_tracker import StreamTracker
 from forgetmenot.memory.viewer_rules import is_bot

@@ -47,7 +47,7 @@ def add(subparsers: common.Commands) -> None:
 
 async def _show(db: "Database", arguments: argparse.Namespace) -> None:
     """Show what is stored about a viewer."""
-    from forgetmenot.memory.episodes.viewer_briefs import about_viewer
+    from forgetmenot.memory.briefs import about_viewer
     from forgetmenot.memory.notes.note_merge import LIVE
     from forgetmenot.memory.notes.provenance import names_for
     from forgetmenot.store import notes, personal_data

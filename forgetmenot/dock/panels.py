@@ -14,7 +14,7 @@ from forgetmenot.dock.security import HOST
 from forgetmenot.domain.memory import Note
 from forgetmenot.errors import InputError
 from forgetmenot.languages import Language, languages, reason
-from forgetmenot.memory.episodes.viewer_briefs import about_viewer
+from forgetmenot.memory.briefs import about_viewer
 from forgetmenot.memory.heard_facts import heard_facts
 from forgetmenot.memory.notes.provenance import refusals
 from forgetmenot.memory.viewer_rules import REGULAR_WITHIN

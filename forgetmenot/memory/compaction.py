@@ -18,10 +18,10 @@ from forgetmenot.clock import HOUR, MINUTE, Clock
 from forgetmenot.errors import ODD_INPUT, ModelBlocked, ModelError
 from forgetmenot.languages import joined, reason
 from forgetmenot.logs import log
-from forgetmenot.memory.episodes.stream_recaps import RecapWriter
-from forgetmenot.memory.episodes.summarizer import Summarizer
-from forgetmenot.memory.episodes.transcript import Cut, Window, aged, halves, waiting_time, windows
+from forgetmenot.memory.recaps import RecapWriter
 from forgetmenot.memory.stream_tracker import StreamTracker
+from forgetmenot.memory.summarizer import Summarizer
+from forgetmenot.memory.transcript import Cut, Window, aged, halves, waiting_time, windows
 from forgetmenot.ports import LanguageModel
 from forgetmenot.settings.schema import Settings
 from forgetmenot.store import episode_redaction, episodes, events, streams

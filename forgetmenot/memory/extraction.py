@@ -19,8 +19,6 @@ from forgetmenot.domain.memory import Episode, EpisodeKind, Note, Scope
 from forgetmenot.domain.model import Purpose
 from forgetmenot.errors import ODD_INPUT, ModelBlocked, ModelError, StoreRefused
 from forgetmenot.logs import log
-from forgetmenot.memory.episodes.prompts import memory_request
-from forgetmenot.memory.episodes.transcript import waiting_time
 from forgetmenot.memory.handles import Handles
 from forgetmenot.memory.notes import note_merge
 from forgetmenot.memory.notes.note_merge import ClaimSource, MergeResult
@@ -33,7 +31,9 @@ from forgetmenot.memory.notes.proposals import (
     proposals,
     screened,
 )
+from forgetmenot.memory.prompts import memory_request
 from forgetmenot.memory.ranking import Candidate, Postings, query_of
+from forgetmenot.memory.transcript import waiting_time
 from forgetmenot.ports import LanguageModel
 from forgetmenot.settings.schema import Settings, speaking
 from forgetmenot.store import episode_redaction, episodes, events, notes, run_stats

@@ -13,11 +13,11 @@ from forgetmenot.domain.operation import Asker, OperationResult, Surface, Target
 from forgetmenot.languages import reason
 from forgetmenot.memory import suppression
 from forgetmenot.memory.active_viewers import ORDINARY
-from forgetmenot.memory.episodes.past_episodes import missed as what_was_missed
 from forgetmenot.memory.erasure import forget_fact
 from forgetmenot.memory.notes import edits
 from forgetmenot.memory.notes.note_merge import LIVE
 from forgetmenot.memory.notes.proposals import FactRefused
+from forgetmenot.memory.past_episodes import missed as what_was_missed
 from forgetmenot.operations.entry import OperationContext, Request
 from forgetmenot.operations.run import CHANNEL_WORDS, Refused, UnknownViewer, own_target, owner, resolve_target
 from forgetmenot.store import bot_messages, channel_state, events, notes, opt_outs, viewers

@@ -18,7 +18,7 @@ from forgetmenot.domain.chat import ChatEvent, Standing, Viewer
 from forgetmenot.domain.memory import Scope
 from forgetmenot.domain.model import Prompt
 from forgetmenot.logs import log
-from forgetmenot.memory.episodes.past_episodes import newest, spoken_of, without_hidden
+from forgetmenot.memory.past_episodes import newest, spoken_of, without_hidden
 from forgetmenot.memory.ranking import Found, Query
 from forgetmenot.memory.recall import CHANNEL, NotesSnapshot, Recall, fitting
 from forgetmenot.memory.suppression import (

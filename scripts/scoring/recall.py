@@ -12,7 +12,7 @@ from time import perf_counter, process_time
 from typing import Any
 
 from forgetmenot.clock import DAY, ManualClock, iso
-from forgetmenot.memory.episodes import past_episodes
+from forgetmenot.memory import past_episodes
 from forgetmenot.memory.ranking import FITS, Candidate, query_of
 from forgetmenot.memory.recall import Recall, candidates_of
 from forgetmenot.memory.suppression import SuppressionFilter

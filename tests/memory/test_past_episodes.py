@@ -2,7 +2,7 @@
 
 import pytest
 
-from forgetmenot.memory.episodes.past_episodes import LOOKED_AT, fitting, newest, spoken_of
+from forgetmenot.memory.past_episodes import LOOKED_AT, fitting, newest, spoken_of
 from forgetmenot.memory.ranking import query_of
 from forgetmenot.memory.suppression import SuppressionFilter
 from tests.notes_world import World

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 
 from forgetmenot.clock import DAY, HOUR, MINUTE
 from forgetmenot.memory import suppression
-from forgetmenot.memory.episodes.past_episodes import Missed, missed
+from forgetmenot.memory.past_episodes import Missed, missed
 from forgetmenot.store import streams, viewers
 from forgetmenot.text.mentions import show
 from forgetmenot.text.sentences import sentences_of

@@ -10,7 +10,7 @@ from forgetmenot.domain.memory import SourceKind
 from forgetmenot.domain.model import Purpose
 from forgetmenot.errors import ModelBlocked, ModelUnavailable
 from forgetmenot.memory import suppression
-from forgetmenot.memory.episodes.viewer_briefs import BriefWriter, streams_of
+from forgetmenot.memory.briefs import BriefWriter, streams_of
 from forgetmenot.settings.schema import MemorySettings, Settings
 from forgetmenot.store import briefs, streams
 from tests.notes_world import Scripted, World

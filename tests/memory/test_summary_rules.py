@@ -4,9 +4,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from forgetmenot.memory.episodes.prompts import read_summary
-from forgetmenot.memory.episodes.summary_rules import QUOTE, KeptText, storable_summary, uncopied, within
 from forgetmenot.memory.handles import Handles
+from forgetmenot.memory.prompts import read_summary
+from forgetmenot.memory.summary_rules import QUOTE, KeptText, storable_summary, uncopied, within
 
 HANDLES = Handles.of(["1", "2"])
 MESSAGE = "one and two and three and four and five and six and seven and eight"

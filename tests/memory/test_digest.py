@@ -9,7 +9,7 @@ from forgetmenot.clock import DAY, HOUR
 from forgetmenot.domain.model import Purpose
 from forgetmenot.errors import ModelBlocked, ModelUnavailable
 from forgetmenot.memory import suppression
-from forgetmenot.memory.episodes.stream_recaps import CHARACTERS, RecapWriter
+from forgetmenot.memory.recaps import CHARACTERS, RecapWriter
 from forgetmenot.store import channel_state, streams
 from tests.notes_world import Scripted, World
 

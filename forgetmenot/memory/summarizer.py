@@ -1,6 +1,6 @@
 """Makes the episode of one window of chat, with a model or by counting. Writes nothing.
 
-A model is asked once for a window, and what it writes stands but for what memory/episodes/summary_rules cut. The people
+A model is asked once for a window, and what it writes stands but for what memory/summary_rules cut. The people
 are those who spoke in the window or are named in it. Raises ModelError where the model gave no summary (ModelBlocked:
 it never will for this window). A window of which nothing may be kept is counted, as is one that no model could read.
 """
@@ -15,10 +15,10 @@ from forgetmenot.domain.chat import EventKind
 from forgetmenot.domain.memory import EpisodeKind, Part
 from forgetmenot.errors import ODD_INPUT, ModelBlocked
 from forgetmenot.logs import log
-from forgetmenot.memory.episodes import prompts
-from forgetmenot.memory.episodes.summary_rules import storable_summary
-from forgetmenot.memory.episodes.transcript import Window, introduce, parts, transcript
+from forgetmenot.memory import prompts
 from forgetmenot.memory.handles import Handles, names_typed
+from forgetmenot.memory.summary_rules import storable_summary
+from forgetmenot.memory.transcript import Window, introduce, parts, transcript
 from forgetmenot.ports import LanguageModel
 from forgetmenot.settings.schema import Settings
 from forgetmenot.store import channel_state, run_stats, viewers

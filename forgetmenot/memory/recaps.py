@@ -15,11 +15,10 @@ from forgetmenot.domain.chat import Stream
 from forgetmenot.domain.model import Purpose
 from forgetmenot.errors import ModelBlocked, ModelError
 from forgetmenot.logs import log
-from forgetmenot.memory import suppression
-from forgetmenot.memory.episodes import prompts
-from forgetmenot.memory.episodes.summarizer import forbidden
-from forgetmenot.memory.episodes.summary_rules import number_of_words, storable_summary, within
+from forgetmenot.memory import prompts, suppression
 from forgetmenot.memory.handles import Handles
+from forgetmenot.memory.summarizer import forbidden
+from forgetmenot.memory.summary_rules import number_of_words, storable_summary, within
 from forgetmenot.ports import LanguageModel
 from forgetmenot.settings.schema import Settings
 from forgetmenot.store import channel_state, episodes, streams

@@ -21,11 +21,11 @@ from forgetmenot.clock import DAY, Clock, local_date, local_days
 from forgetmenot.domain.memory import Importance, Note, SourceKind
 from forgetmenot.errors import ModelBlocked, ModelError
 from forgetmenot.logs import log
-from forgetmenot.memory.episodes import prompts
-from forgetmenot.memory.episodes.summarizer import forbidden
-from forgetmenot.memory.episodes.summary_rules import storable_summary
+from forgetmenot.memory import prompts
 from forgetmenot.memory.handles import Handles
 from forgetmenot.memory.ranking import freshness
+from forgetmenot.memory.summarizer import forbidden
+from forgetmenot.memory.summary_rules import storable_summary
 from forgetmenot.memory.suppression import SuppressionFilter, load_filter
 from forgetmenot.memory.viewer_rules import REGULAR_WITHIN
 from forgetmenot.ports import LanguageModel
