@@ -105,6 +105,10 @@ class ModelBlocked(ModelError):
     """A safety filter stepped in, or the answer was empty."""
 
 
+class HearingError(ForgetMeNotError):
+    """The streamer's captions cannot be heard."""
+
+
 ODD_INPUT = (ValueError, TypeError, LookupError, ArithmeticError, AttributeError, RecursionError)
 """What our code raises when a value that chat, a model or a file wrote is not what it expects. Where such values are
 read one by one, the odd one is set aside and counted, so that it holds up nothing else. No error of SQLite is among

@@ -241,6 +241,22 @@ class BridgeSettings(Table, frozen=True, kw_only=True):
         return (*self.streamerbot_actions, *self.firebot_lists)
 
 
+class HearingSettings(Table, frozen=True, kw_only=True):
+    """The streamer's voice, from captions that another program makes. Empty and false: nothing is heard."""
+
+    obs: str = ""
+    source: str = ""
+    captions: str = ""
+    programs: bool = False
+    offline: bool = False
+    answer_aloud: bool = False
+
+    @property
+    def on(self) -> bool:
+        """Whether anything is to be heard."""
+        return bool((self.obs and self.source) or self.captions or self.programs)
+
+
 class LogSettings(Table, frozen=True, kw_only=True):
     """How much is written to the console and the log file."""
 
@@ -263,6 +279,7 @@ class Settings(Table, frozen=True, kw_only=True):
     privacy: PrivacySettings = field(default_factory=PrivacySettings)
     dock: DockSettings = field(default_factory=DockSettings)
     bridge: BridgeSettings = field(default_factory=BridgeSettings)
+    hearing: HearingSettings = field(default_factory=HearingSettings)
     log: LogSettings = field(default_factory=LogSettings)
     personas: Mapping[str, PersonaSettings] = field(default_factory=dict)
     prices: Mapping[str, PriceSettings] = field(default_factory=dict)

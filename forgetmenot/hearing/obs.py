@@ -1,0 +1,112 @@
+"""Reads a text source of OBS over its own WebSocket server (protocol 5), through simpleobsws.
+
+OBS reports a changed source with the event InputSettingsChanged since version 30.1. A plugin's own update may not raise
+it, so the source is also asked for its text twice a second, except while events come. Raises HearingError.
+"""
+
+import asyncio
+import contextlib
+import logging
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import asynccontextmanager
+from typing import TYPE_CHECKING, Any
+
+from forgetmenot.errors import HearingError
+from forgetmenot.languages import reason
+from forgetmenot.late_imports import load_off_the_loop
+
+if TYPE_CHECKING:
+    from simpleobsws import WebSocketClient
+
+EVENTS = 8 | 64  # of inputs (1 << 3) and of outputs (1 << 6): the protocol's bits
+ASK_EVERY_S = 0.5
+EVENTS_LAST_S = 10.0
+ANSWER_WITHIN_S = 5.0
+WRONG_PASSWORD = 4009  # the code with which OBS closes the connection then
+NOT_FOUND = 600
+Shown = Callable[[str], None]
+
+
+@asynccontextmanager
+async def _connected(url: str, password: str) -> AsyncIterator["WebSocketClient"]:
+    await load_off_the_loop("simpleobsws")
+    import simpleobsws
+    import websockets
+
+    # both log what they receive: captions must be in no log
+    for name in ("simpleobsws", "websockets", "websockets.client"):
+        logging.getLogger(name).setLevel(logging.CRITICAL)
+    about = simpleobsws.IdentificationParameters(eventSubscriptions=EVENTS)
+    client = simpleobsws.WebSocketClient(url, password, about)
+    try:
+        async with asyncio.timeout(ANSWER_WITHIN_S):
+            await client.connect()
+            while not client.is_identified():
+                if not client.ws_open:
+                    wrong = client.ws.close_code == WRONG_PASSWORD
+                    raise HearingError(reason("obs_password" if wrong else "obs_closed", url=url))
+                await asyncio.sleep(0.05)
+        yield client
+    except (OSError, ValueError, TimeoutError, websockets.exceptions.WebSocketException) as error:
+        raise HearingError(reason("obs_away", url=url, why=type(error).__name__)) from None
+    except (simpleobsws.MessageTimeout, simpleobsws.NotIdentifiedError):
+        raise HearingError(reason("obs_closed", url=url)) from None
+    finally:
+        if client.recv_task is not None:
+            with contextlib.suppress(Exception):
+                await client.disconnect()
+
+
+async def text_sources(url: str, password: str) -> list[str]:
+    """The names of OBS's text sources. Raises HearingError."""
+    async with _connected(url, password) as client:
+        return await _text_sources(client)
+
+
+async def _text_sources(client: "WebSocketClient") -> list[str]:
+    import simpleobsws
+
+    answer = await client.call(simpleobsws.Request("GetInputList"))
+    inputs = (answer.responseData or {}).get("inputs", [])
+    return [str(one.get("inputName")) for one in inputs if "text" in str(one.get("inputKind", "")).casefold()]
+
+
+async def follow(url: str, password: str, source: str, shown: Shown, live: Callable[[bool], Awaitable[None]]) -> None:
+    """Report what a text source shows, and when the stream begins or ends. Ends only by raising HearingError.
+
+    `shown` gets the whole text each time it is seen, changed or not.
+    """
+    async with _connected(url, password) as client:
+        import simpleobsws
+
+        loop = asyncio.get_running_loop()
+        heard_at = -EVENTS_LAST_S
+
+        async def changed(event: dict[str, Any]) -> None:
+            nonlocal heard_at
+            if event.get("inputName") == source:
+                heard_at = loop.time()
+                shown(_text_of(event))
+
+        async def state(event: dict[str, Any]) -> None:
+            if event.get("outputState") in {"OBS_WEBSOCKET_OUTPUT_STARTED", "OBS_WEBSOCKET_OUTPUT_STOPPED"}:
+                await live(bool(event.get("outputActive")))
+
+        client.register_event_callback(changed, "InputSettingsChanged")
+        client.register_event_callback(state, "StreamStateChanged")
+        asking = simpleobsws.Request("GetInputSettings", {"inputName": source})
+        while client.ws_open:
+            if loop.time() - heard_at >= EVENTS_LAST_S:
+                answer = await client.call(asking, timeout=ANSWER_WITHIN_S)
+                if answer.requestStatus.code == NOT_FOUND:
+                    there = ", ".join(await _text_sources(client))
+                    raise HearingError(reason("obs_no_source", source=source, there=there))
+                shown(_text_of(answer.responseData or {}))
+            await asyncio.sleep(ASK_EVERY_S)
+        raise HearingError(reason("obs_closed", url=url))
+
+
+def _text_of(data: dict[str, Any]) -> str:
+    settings = data.get("inputSettings")
+    text = settings.get("text") if isinstance(settings, dict) else ""
+    return text if isinstance(text, str) else ""

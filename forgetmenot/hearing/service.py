@@ -1,0 +1,160 @@
+"""Listens to the streamer's captions while the settings say so, and hands on what was said, line by line.
+
+- A source that fails (OBS closed, a wrong password, no such file) is a sentence in `trouble`, and is tried again.
+- Switched off, nothing is opened; `pause` stops at once, until `resume` or the next start.
+- However much comes, at most MOST_PER_MINUTE lines are handed on; the rest is dropped and counted.
+"""
+
+import asyncio
+from collections import deque
+from collections.abc import Awaitable, Callable
+from pathlib import Path
+
+from forgetmenot.clock import MINUTE, SECOND, Clock
+from forgetmenot.errors import HearingError, InputError
+from forgetmenot.hearing.caption_file import Caption, CaptionFile
+from forgetmenot.hearing.captions import LONGEST_LINE, CaptionReader
+from forgetmenot.languages import reason
+from forgetmenot.logs import log
+from forgetmenot.settings.schema import HearingSettings
+from forgetmenot.text.clean import clean
+
+MOST_PER_MINUTE = 60
+LOOK_EVERY_S = 0.5
+FILE_ANSWERS_WITHIN_S = 5.0
+LONGEST_PAUSE_S = 30.0
+
+
+class Hearing:
+    """The streamer's voice as lines. `hear` gets each; `live` is told when OBS starts or stops streaming.
+
+    `password`: OBS's, from the place where secrets are kept.
+    """
+
+    def __init__(
+        self,
+        *,
+        settings: Callable[[], HearingSettings],
+        clock: Clock,
+        hear: Callable[[str], Awaitable[None]],
+        live: Callable[[bool], Awaitable[None]],
+        password: Callable[[], str],
+    ) -> None:
+        self._settings = settings
+        self._clock = clock
+        self._hear = hear
+        self._live = live
+        self._password = password
+        self._lines: asyncio.Queue[str] = asyncio.Queue(MOST_PER_MINUTE)
+        self._given: deque[int] = deque(maxlen=MOST_PER_MINUTE)
+        self.dropped = 0
+        self.paused = False
+        self.trouble = ""
+        self.last = ""
+        self.last_at = 0
+
+    @property
+    def listening(self) -> bool:
+        """Whether something would be heard now."""
+        return self._settings().on and not self.paused
+
+    def pause(self, *, paused: bool) -> None:
+        """Stop listening at once, or go on."""
+        self.paused = paused
+
+    def sent(self, text: str) -> bool:
+        """Take a line that a program sent; False if it is not to be heard, or too much comes."""
+        return self.listening and self._settings().programs and self._take(clean(text)[:LONGEST_LINE])
+
+    async def run(self) -> None:
+        """Listen for ever, as the settings of the moment say."""
+        async with asyncio.TaskGroup() as group:
+            group.create_task(self._hand_on())
+            group.create_task(self._follow(lambda now: bool(now.obs and now.source), self._follow_obs))
+            group.create_task(self._follow(lambda now: bool(now.captions), self._follow_file))
+
+    async def _hand_on(self) -> None:
+        while True:
+            line = await self._lines.get()
+            self.last, self.last_at = line, self._clock.now()
+            await self._hear(line)
+
+    def _take(self, line: str) -> bool:
+        now = self._clock.now()
+        crowded = len(self._given) == MOST_PER_MINUTE and now - self._given[0] < MINUTE
+        if not line or not self.listening or crowded or self._lines.full():
+            self.dropped += bool(line)
+            return False
+        self._given.append(now)
+        self._lines.put_nowait(line)
+        return True
+
+    async def _follow(
+        self, wanted: Callable[[HearingSettings], bool], source: Callable[[HearingSettings], Awaitable[None]]
+    ) -> None:
+        """Keep one kind of source going: again when it fails, anew when its settings change, not while it is off."""
+        pause = 1.0
+        while True:
+            settings = self._settings()
+            if not wanted(settings) or self.paused:
+                pause = 1.0
+                await asyncio.sleep(LOOK_EVERY_S)
+                continue
+            began = asyncio.get_running_loop().time()
+            working = asyncio.ensure_future(source(settings))
+            try:
+                while not working.done() and self._settings() == settings and not self.paused:
+                    await asyncio.wait({working}, timeout=LOOK_EVERY_S)
+                if working.done():
+                    await working
+            except (HearingError, InputError) as error:
+                if self.trouble != str(error):
+                    log.warning("captions cannot be heard", reason=str(error))
+                self.trouble = str(error)
+                lasted = asyncio.get_running_loop().time() - began
+                pause = 1.0 if lasted > LONGEST_PAUSE_S else min(2 * pause, LONGEST_PAUSE_S)
+                await asyncio.sleep(pause)
+            finally:
+                working.cancel()
+                await asyncio.gather(working, return_exceptions=True)
+
+    async def _follow_obs(self, settings: HearingSettings) -> None:
+        from forgetmenot.hearing import obs
+
+        reader = CaptionReader()
+
+        def shown(text: str) -> None:
+            self.trouble = ""
+            for line in reader.shows(text, self._clock.now()):
+                self._take(line)
+
+        password = await asyncio.to_thread(self._password)
+        await obs.follow(settings.obs, password, settings.source, shown, self._live)
+
+    async def _follow_file(self, settings: HearingSettings) -> None:
+        file, reader = CaptionFile(Path(settings.captions).expanduser()), CaptionReader()
+        while True:
+            looking = asyncio.create_task(asyncio.to_thread(file.look))
+            # a network drive may hang: the thread that waits for it is left to itself, and no second one is begun
+            done, _ = await asyncio.wait({looking}, timeout=FILE_ANSWERS_WITHIN_S)
+            if not done:
+                self.trouble = reason("captions_hang", path=settings.captions)
+                await asyncio.wait({looking})
+            captions = looking.result()
+            self.trouble = ""
+            self._read(reader, captions)
+            await asyncio.sleep(LOOK_EVERY_S)
+
+    def _read(self, reader: CaptionReader, captions: list[Caption]) -> None:
+        now, lines = self._clock.now(), list[str]()
+        for caption in captions:
+            lines += reader.shows(caption.text, now)
+            lines += reader.finish(now) if caption.ended else []
+        if not captions:
+            lines += reader.quiet(now)
+        for line in lines[-MOST_PER_MINUTE:]:
+            self._take(line)
+
+
+SPOKEN_REACHES_BACK = 180 * SECOND
+"""How far back a reply's prompt shows what was said aloud."""

@@ -1,0 +1,96 @@
+"""A file of captions is followed, whichever way it is written."""
+
+import os
+from pathlib import Path
+
+import pytest
+
+from forgetmenot.errors import InputError
+from forgetmenot.hearing.caption_file import LARGEST, CaptionFile
+
+
+@pytest.fixture
+def path(tmp_path: Path) -> Path:
+    return tmp_path / "captions.txt"
+
+
+def look(file: CaptionFile) -> list[tuple[str, bool]]:
+    return [(caption.text, caption.ended) for caption in file.look()]
+
+
+def test_a_file_that_is_written_anew_shows_the_current_caption(path: Path) -> None:
+    path.write_text("from yesterday")
+    file = CaptionFile(path)
+    assert look(file) == []
+    for text in ("so", "so today", "so today we fight", "hello\n", "hello chat\n"):
+        path.write_text(text)
+        assert look(file) == [(text.strip(), False)]
+        assert look(file) == []
+    path.write_text("")
+    assert look(file) == [("", False)]
+
+
+@pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "utf-16", "utf-16-le", "utf-16-be"])
+def test_a_file_that_is_appended_to_shows_what_was_added(path: Path, encoding: str) -> None:
+    path.write_bytes("yesterday 🎮\n".encode(encoding))
+    file, bare = CaptionFile(path), encoding.removesuffix("-sig")
+    bare = "utf-16-le" if bare == "utf-16" else bare
+    assert look(file) == []
+    with path.open("ab") as end:
+        end.write("hello chat\nand".encode(bare))
+        end.flush()
+        assert look(file) == [("hello chat", True), ("and", False)]
+        end.write(" alice\n".encode(bare))
+        end.flush()
+        assert look(file) == [("and alice", True)]
+
+
+def test_subtitles_are_read_without_their_times(path: Path) -> None:
+    path.write_text("")
+    file = CaptionFile(path)
+    look(file)
+    with path.open("a") as end:
+        end.write("1\n00:00:00,000 --> 00:00:02,000\nmovie night moves\n\n2\n00:00:02,000 --> 00:00:04,000\n")
+    assert look(file) == [("movie night moves", True)] or look(file) == []
+    with path.open("a") as end:
+        end.write("to Saturday\n\n")
+    assert ("to Saturday", True) in look(file)
+
+
+def test_a_file_that_is_missing_now_and_there_later(path: Path) -> None:
+    file = CaptionFile(path)
+    assert look(file) == []
+    path.write_text("here I am")
+    assert look(file) == [("here I am", False)]
+    path.unlink()
+    assert look(file) == []
+
+
+def test_of_a_huge_file_only_the_end_is_read(path: Path) -> None:
+    with path.open("wb") as big:
+        big.truncate(1 << 30)
+    file = CaptionFile(path)
+    assert look(file) == []
+    path.write_text("small\n")
+    assert look(file) == [("small", False)]
+    with path.open("a") as end:
+        end.writelines(f"line {n}\n" for n in range(50_000))
+    found = look(file)
+    assert found[-1] == ("line 49999", True)
+    assert sum(len(text) for text, _ in found) <= LARGEST
+
+
+@pytest.mark.parametrize("kind", ["folder", "pipe", "binary"])
+def test_what_is_no_file_of_captions_is_named(path: Path, kind: str) -> None:
+    file = CaptionFile(path)
+    look(file)
+    if kind == "folder":
+        path.mkdir()
+    elif kind == "pipe":
+        if not hasattr(os, "mkfifo"):
+            pytest.skip("no pipes here")
+        os.mkfifo(path)
+    else:
+        path.write_bytes(bytes(range(256)) * 40)
+    with pytest.raises(InputError, match=r"captions\.txt"):
+        file.look()

@@ -1,0 +1,161 @@
+"""The streamer's voice becomes lines, whatever its source does meanwhile."""
+
+import asyncio
+import sys
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
+from pathlib import Path
+
+import msgspec
+import pytest
+
+from forgetmenot.clock import SystemClock
+from forgetmenot.errors import HearingError
+from forgetmenot.hearing import obs, service
+from forgetmenot.hearing.service import MOST_PER_MINUTE, Hearing
+from forgetmenot.settings.schema import HearingSettings
+from tests.hearing.obs_server import LoopbackObs, loopback_obs
+
+
+class Listener:
+    """A Hearing that runs, and what it handed on."""
+
+    def __init__(self, settings: HearingSettings, password: str = "") -> None:
+        self.settings = settings
+        self.lines: list[str] = []
+        self.live: list[bool] = []
+        self.hearing = Hearing(
+            settings=lambda: self.settings,
+            clock=SystemClock(),
+            hear=self._hear,
+            live=self._live,
+            password=lambda: password,
+        )
+
+    async def _hear(self, line: str) -> None:
+        self.lines.append(line)
+
+    async def _live(self, live: bool) -> None:  # as the port has it
+        self.live.append(live)
+
+    async def until(self, there: Callable[[], object]) -> None:
+        async with asyncio.timeout(20):
+            while not there():  # noqa: ASYNC110  # whatever the condition
+                await asyncio.sleep(0.02)
+
+
+@asynccontextmanager
+async def listening(settings: HearingSettings, password: str = "") -> AsyncIterator[Listener]:
+    listener = Listener(settings, password)
+    task = asyncio.create_task(listener.hearing.run())
+    try:
+        yield listener
+    finally:
+        task.cancel()
+        await asyncio.gather(task, return_exceptions=True)
+
+
+@pytest.fixture(autouse=True)
+def quick(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(service, "LOOK_EVERY_S", 0.05)
+    monkeypatch.setattr(obs, "ASK_EVERY_S", 0.05)
+
+
+@pytest.mark.parametrize("events", [True, False])
+async def test_a_text_source_of_obs_is_heard_with_events_and_without(events: bool) -> None:
+    async with (
+        loopback_obs(LoopbackObs({"Captions": ""}, password="secret", events=events)) as there,
+        listening(HearingSettings(obs=there.url, source="Captions"), "secret") as listener,
+    ):
+        await listener.until(lambda: "GetInputSettings" in there.asked)
+        for text in ("movie night", "movie night moves", "movie night moves to Saturday"):
+            await there.write("Captions", text)
+            await asyncio.sleep(0.1)
+        await there.write("Captions", "")
+        await listener.until(lambda: listener.lines)
+        assert listener.lines == ["movie night moves to Saturday"]
+        assert listener.hearing.last == "movie night moves to Saturday"
+
+
+async def test_obs_says_at_once_that_the_stream_began_and_ended() -> None:
+    async with (
+        loopback_obs(LoopbackObs({"Captions": ""})) as there,
+        listening(HearingSettings(obs=there.url, source="Captions")) as listener,
+    ):
+        await listener.until(lambda: there.asked)
+        for word, active in (("STARTING", False), ("STARTED", True), ("STOPPED", False)):
+            state = {"outputActive": active, "outputState": f"OBS_WEBSOCKET_OUTPUT_{word}"}
+            await there.event("StreamStateChanged", state)
+        await listener.until(lambda: len(listener.live) == 2)
+        assert listener.live == [True, False]
+
+
+async def test_a_wrong_password_and_a_renamed_source_are_named() -> None:
+    async with loopback_obs(LoopbackObs({"Untertitel": "hi"}, password="secret")) as there:
+        assert await obs.text_sources(there.url, "secret") == ["Untertitel"]
+        with pytest.raises(HearingError, match="refused the password"):
+            await obs.text_sources(there.url, "wrong")
+        async with listening(HearingSettings(obs=there.url, source="Captions"), "secret") as listener:
+            await listener.until(lambda: listener.hearing.trouble)
+            assert listener.hearing.trouble == "OBS has no source named Captions. Its text sources are: Untertitel."
+    with pytest.raises(HearingError, match="does not answer"):
+        await obs.text_sources("ws://127.0.0.1:9", "")
+
+
+async def test_obs_that_is_closed_and_started_again_is_heard_again() -> None:
+    here = LoopbackObs({"Captions": ""})
+    async with loopback_obs(here):
+        settings = HearingSettings(obs=here.url, source="Captions")
+        async with listening(settings) as listener:
+            await listener.until(lambda: here.clients)
+            await here.close()
+            await listener.until(lambda: listener.hearing.trouble)
+            await listener.until(lambda: here.clients)
+            await here.write("Captions", "back again")
+            await asyncio.sleep(0.2)
+            await here.write("Captions", "")
+            await listener.until(lambda: listener.lines)
+            assert (listener.lines, listener.hearing.trouble) == (["back again"], "")
+
+
+async def test_a_file_of_captions_is_followed(tmp_path: Path) -> None:
+    path = tmp_path / "captions.txt"
+    path.write_text("old\n")
+    async with listening(HearingSettings(captions=str(path))) as listener:
+        await asyncio.sleep(0.3)
+        with path.open("a") as end:
+            end.write("hello chat\n")
+        await listener.until(lambda: listener.lines)
+        assert listener.lines == ["hello chat"]
+        path.unlink()
+        path.mkdir()
+        await listener.until(lambda: listener.hearing.trouble)
+        assert "is not a file" in listener.hearing.trouble
+
+
+async def test_a_program_may_send_lines_while_it_listens() -> None:
+    async with listening(HearingSettings(programs=True)) as listener:
+        assert listener.hearing.sent("  hello\nchat ")
+        listener.hearing.pause(paused=True)
+        assert not listener.hearing.sent("not this")
+        listener.hearing.pause(paused=False)
+        listener.settings = msgspec.structs.replace(listener.settings, programs=False)
+        assert not listener.hearing.sent("nor this")
+        await listener.until(lambda: listener.lines)
+        assert listener.lines == ["hello chat"]
+
+
+async def test_ten_thousand_lines_at_once_cost_a_minutes_worth() -> None:
+    async with listening(HearingSettings(programs=True)) as listener:
+        taken = sum(listener.hearing.sent(f"line {n}") for n in range(10_000))
+        await listener.until(lambda: len(listener.lines) == taken)
+        assert taken == MOST_PER_MINUTE
+        assert listener.hearing.dropped == 10_000 - MOST_PER_MINUTE
+
+
+async def test_nothing_is_imported_while_it_is_off() -> None:
+    before = "simpleobsws" in sys.modules
+    async with listening(HearingSettings()) as listener:
+        await asyncio.sleep(0.2)
+        assert not listener.hearing.listening
+    assert ("simpleobsws" in sys.modules) is before
