@@ -110,7 +110,6 @@ def lasting() -> bytes:
     rows = unlike(written("lasting"), [line for _, line, *_ in table(DATA / "own_lines.tsv")])
     facts = [(label == "fact", fact_of(claim)) for label, line in rows for claim in claims_of(line) or [line]]
     known = {fact for _, _, _, *beside in table(ASKED[0]) if beside for fact in beside[0].split(" | ")}
-    known |= {fact for _, beside, *_ in table(path.with_name("corrections.tsv")) for fact in beside.split(" | ")}
     facts += [(True, fact) for fact in sorted(known) if fact.isascii() and SAYS_WHAT_IS.match(fact)]
     examples = Examples(BUCKETS)
     for good, fact in facts:

@@ -18,7 +18,7 @@ from forgetmenot.app.periodic_tasks import PeriodicTask, PeriodicTasks, keep_goi
 from forgetmenot.chat import ChatCommands, RoomModeTracker, Router, take_notice
 from forgetmenot.clock import DAY, MINUTE, SECOND, Clock
 from forgetmenot.domain.action import Outcome, OutcomeKind
-from forgetmenot.domain.chat import ChannelState, ChatEvent, Redaction
+from forgetmenot.domain.chat import ChannelState, Redaction
 from forgetmenot.errors import StoreError, TwitchLoginNeeded
 from forgetmenot.languages import in_language, reason
 from forgetmenot.llm.build import Models, build_models, environment_with_key
@@ -28,14 +28,12 @@ from forgetmenot.memory.briefs import BriefWriter
 from forgetmenot.memory.compaction import Compactor
 from forgetmenot.memory.erasure import Eraser
 from forgetmenot.memory.extraction import Extractor
-from forgetmenot.memory.heard_facts import SpokenCorrections
 from forgetmenot.memory.ingest import Ingest
 from forgetmenot.memory.privacy_queue import DeferredRequest, Fulfilled, PrivacyQueue
 from forgetmenot.memory.recall import Recall
 from forgetmenot.memory.recaps import RecapWriter
 from forgetmenot.memory.retention import sweep_notes
 from forgetmenot.memory.stream_tracker import StreamTracker
-from forgetmenot.memory.viewer_rules import is_bot
 from forgetmenot.operations.approvals import Approvals
 from forgetmenot.operations.entry import ActionPorts, OperationContext
 from forgetmenot.operations.executor import Executor
@@ -51,7 +49,7 @@ from forgetmenot.reply.explain import explain, one_line
 from forgetmenot.reply.outbox import EVERYBODY, Outbox
 from forgetmenot.reply.outcomes import note_deletion
 from forgetmenot.reply.reply_object import offered
-from forgetmenot.reply.triggers import Identity, identity_of, without_name
+from forgetmenot.reply.triggers import Identity, identity_of
 from forgetmenot.reply.writer import ReplyWriter
 from forgetmenot.secret_store import login_folder
 from forgetmenot.settings.schema import ModelSettings, Settings
@@ -132,7 +130,6 @@ class Bot:
             db=db, stream_tracker=self.stream_tracker, settings=settings, clock=clock, run_id=self.run_id
         )
         self.ingest.own_id = self.me.user_id
-        self.corrections = SpokenCorrections(db=db, settings=settings, clock=clock, flush=self.ingest.flush)
         self.compactor = Compactor(
             db=db, model=model, settings=settings, clock=clock, stream_tracker=self.stream_tracker
         )
@@ -179,7 +176,6 @@ class Bot:
     async def _refresh(self) -> None:
         """Make changes by hand, and what may no longer be shown, take effect in the next prompt."""
         self.recall.forget()
-        self.corrections.forget()
         clear_text_caches()
         await self.keeper.refresh()
 
@@ -219,12 +215,8 @@ class Bot:
         return day, await model_calls.tokens_since(self.db, began)
 
     async def hear(self, item: ChatItem) -> None:
-        """Take in one thing that was heard. A correction counts before the line is answered."""
-        if isinstance(item, ChatEvent):
-            bot = is_bot(self.settings().memory, item.login, item.user_id, item.badges)
-            if not bot and item.user_id != self.ingest.own_id:  # a bot's lines can be put into its mouth
-                await self.corrections.take(item, without_name(item.text, self.identity()))
-        elif isinstance(item, Redaction):
+        """Take in one thing that was heard."""
+        if isinstance(item, Redaction):
             await note_deletion(self.db, item)
         await self.router.hear(item)
 

@@ -35,7 +35,6 @@ from forgetmenot.domain.chat import ChatEvent
 from forgetmenot.errors import ForgetMeNotError, SettingsError, TwitchRefused
 from forgetmenot.logs import log
 from forgetmenot.memory.backups import Backups
-from forgetmenot.memory.heard_facts import said_in
 from forgetmenot.secret_store import login_folder
 from forgetmenot.settings.live_settings import LiveSettings
 from forgetmenot.settings.schema import ModelSettings, Settings, TwitchSettings
@@ -404,8 +403,6 @@ class ListenOutput:
         for line in await dock_rows.lines(bot.db, before.line, MOST):
             self._people.add(line.viewer_id)
             self._print(f"{line.name}: {line.text}")
-            for fact in said_in(line.text, bot.settings().privacy):
-                self._print(f"    heard just now, not yet summarised: {line.name} {fact}")
         for episode in await dock_rows.feed_episodes(bot.db, before.episode, MOST):
             self._print(f"    summary: {await self._named(episode.summary)}")
         for change in await dock_rows.changes(bot.db, before.change, MOST):

@@ -26,7 +26,6 @@ from forgetmenot.clock import HOUR
 from forgetmenot.errors import InputError, TwitchRefused
 from forgetmenot.languages import Language, in_language, languages
 from forgetmenot.llm.build import KEY_PAGE, TERMS, environment_with_key, kept_key_name
-from forgetmenot.memory.heard_facts import heard_facts
 from forgetmenot.operations.catalogue import CHAT, scopes_for
 from forgetmenot.secret_store import LOGIN_FOLDER, Account, SecretStore
 from forgetmenot.settings.live_settings import RESTARTING, LiveSettings, presets
@@ -139,23 +138,15 @@ class SetupService:
         }  # fmt: skip
 
     async def _heard(self) -> dict[str, object]:
-        """How much of chat waits for its first summary, and what viewers said about themselves in it."""
+        """How much of chat waits for its first summary."""
         if self._stage is None:
-            return {"waiting": 0, "window": 0, "silence_min": 0, "learned": []}
+            return {"waiting": 0, "window": 0, "silence_min": 0}
         db, memory = self._stage[0].db, self._settings().memory
         return {
             "waiting": await events.count_unread(db),
             "window": memory.window_min_events,
             "silence_min": memory.silence_min,
-            "learned": await self._learned(),
         }
-
-    async def _learned(self) -> list[dict[str, object]]:
-        db = self._bot().db
-        facts = await heard_facts(db, self._settings().privacy, limit=5)
-        names = await viewers.names(db, {one.viewer_id for one in facts})
-        somebody = self._say("reason.somebody")
-        return [{"who": names.get(one.viewer_id, somebody), "fact": one.fact, "at": one.at} for one in facts]
 
     def _has_key(self) -> bool:
         model = self._settings().model

@@ -141,7 +141,7 @@ class EventFeed:
     async def _news(self, context: DockContext, before: FeedCursor) -> list[now.Item]:
         """What is new, and those of the newest replies and actions that have changed."""
         db = context.db
-        news = now.items_of_lines(await dock_rows.lines(db, before.line, 10 * NEWEST), context.settings().privacy)
+        news = now.items_of_lines(await dock_rows.lines(db, before.line, 10 * NEWEST))
         news += await now.episodes(context, await dock_rows.feed_episodes(db, before.episode, NEWEST))
         news += await now.notes(context, await dock_rows.changes(db, before.change, NEWEST))
         moving = await now.replies(context, NEWEST)

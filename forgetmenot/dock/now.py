@@ -6,15 +6,12 @@ from aiohttp import web
 
 from forgetmenot.clock import DAY, MINUTE
 from forgetmenot.dock.context import CONTEXT, DockContext, answer, id_of, names
-from forgetmenot.domain.chat import EventKind
 from forgetmenot.languages import Language
-from forgetmenot.memory.heard_facts import said_in
 from forgetmenot.memory.notes.provenance import because
 from forgetmenot.operations import switches
 from forgetmenot.operations.catalogue import DEFAULT_REASON
 from forgetmenot.operations.executor import undoable
 from forgetmenot.settings import prices
-from forgetmenot.settings.schema import PrivacySettings
 from forgetmenot.store import action_logs, bot_messages, channel_state, dock_rows, events, model_calls
 from forgetmenot.store.action_logs import ActionStatus, LoggedAction
 from forgetmenot.store.dock_rows import ChangedNote, HeardLine, WrittenEpisode
@@ -77,17 +74,16 @@ async def history(context: DockContext, after: dock_rows.FeedCursor, limit: int 
     learnt = await notes(context, await dock_rows.changes(db, after.change, limit // 5))
     said = await replies(context, limit // 3)
     did = await actions(context, limit // 5)
-    every = [*items_of_lines(lines, context.settings().privacy), *happened, *learnt, *said, *did]
+    every = [*items_of_lines(lines), *happened, *learnt, *said, *did]
     return sorted(every, key=lambda item: int(str(item["at"])))
 
 
-def items_of_lines(lines: Iterable[HeardLine], privacy: PrivacySettings) -> list[Item]:
-    """Lines of chat, with what their speakers say about themselves."""
+def items_of_lines(lines: Iterable[HeardLine]) -> list[Item]:
+    """Lines of chat."""
     return [
         {
             "key": f"line:{one.seq}", "kind": "line", "at": one.at, "who": one.name, "role": one.role,
             "what": one.kind, "text": one.text, "addressed": bool(one.addressed),
-            "learned": said_in(one.text, privacy) if one.kind == EventKind.MESSAGE and not one.covered else [],
         }
         for one in lines
     ]  # fmt: skip

@@ -15,7 +15,6 @@ from forgetmenot.domain.memory import Note
 from forgetmenot.errors import InputError
 from forgetmenot.languages import Language, languages, reason
 from forgetmenot.memory.briefs import about_viewer
-from forgetmenot.memory.heard_facts import heard_facts
 from forgetmenot.memory.notes.provenance import refusals
 from forgetmenot.memory.viewer_rules import REGULAR_WITHIN
 from forgetmenot.operations.wording import sentence
@@ -259,14 +258,6 @@ async def _person(request: web.Request) -> web.Response:
     return answer({**known, "left_alone": [{"id": row.id, "words": row.words, "note": row.note_id} for row in alone]})
 
 
-async def _heard(request: web.Request) -> web.Response:
-    """What one viewer said about themselves and no summary covers yet."""
-    context = request.app[CONTEXT]
-    viewer = request.query.get("viewer", "")[:60]
-    facts = await heard_facts(context.db, context.settings().privacy, viewer) if viewer else []
-    return answer([one.fact for one in facts])
-
-
 async def _notes(request: web.Request) -> web.Response:
     context, query = request.app[CONTEXT], request.query
     offset, limit = page_of(request)
@@ -359,7 +350,6 @@ ROUTES = (
     web.get("/api/setup", _setup_state),
     web.post("/api/setup/{step}", _setup_step),
     web.get("/api/settings", _settings),
-    web.get("/api/heard", _heard),
     web.get("/api/people", _people),
     web.get("/api/person/{id}", _person),
     web.get("/api/notes", _notes),

@@ -108,7 +108,7 @@ async def clear(tx: Transaction, what: Clear, now: int) -> set[int]:
         # by the time of the clear: a line that came with it was stored without its text
         lines = f"SELECT 'line:' || id FROM events WHERE redacted_at = :at AND {where}"  # noqa: S608  # constants
         requested = f"kind = 'command' AND key IN ({lines})"
-        if whole_chat:  # the whole chat: only corrections in plain speech go
+        if whole_chat:  # what somebody asked for by command stays
             requested += f" AND NOT EXISTS ({_REMEMBERED_BY_COMMAND})"
         dirty |= set(await tx.column(f"SELECT id FROM episodes WHERE {requested}", params))  # noqa: S608
     await tx.execute(

@@ -4,8 +4,7 @@ For the classes of short texts ("lasting", "questions": scripts/train_classifier
 features are the `pieces` of their words: whole words, pairs of neighbours and of words with one between them, and two
 to five letters in a row of a word, so that inflected, misspelt and joined words still count.
 Letters that only look like Latin ones are read as these; names and mentions all count as the same word. For
-"answers" they are those of text/questions, for "corrections" (scripts/train_corrections.py) those of
-memory/facts/correction_features.
+"answers" they are those of text/questions.
 
 The tables are part of the program: `classifier` reads each once, everything else here is pure.
 """
@@ -116,7 +115,7 @@ def encoded(feature: str) -> bytes:
     return feature.encode("utf-8", "replace")
 
 
-Table = Literal["answers", "corrections", "lasting", "questions"]
+Table = Literal["answers", "lasting", "questions"]
 TABLES: tuple[Table, ...] = get_args(Table)
 
 

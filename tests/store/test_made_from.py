@@ -7,7 +7,6 @@ import pytest
 from forgetmenot.clock import MINUTE
 from forgetmenot.domain.chat import Redaction
 from forgetmenot.domain.memory import NoteStatus, Scope, SourceKind
-from forgetmenot.memory.heard_facts import OWN_WORD, SpokenCorrections
 from forgetmenot.memory.notes.edits import edit, remember, undo
 from forgetmenot.memory.notes.proposals import FactRefused
 from forgetmenot.reply.explain import KINDS
@@ -17,7 +16,6 @@ from forgetmenot.store.bot_messages import ReplyStatus
 from forgetmenot.store.briefs import Brief
 from forgetmenot.store.notes import NewNote, Stance
 from tests.memory.conftest import Channel, answer, channel, settings
-from tests.memory.conftest import line as channel_line
 
 __all__ = ["channel", "settings"]
 
@@ -157,29 +155,3 @@ async def test_no_byte_is_left_of_what_was_made_through_a_note_or_a_summary(chan
     assert [one.fact for one in await notes.of_subject(channel.db, bad.user_id, tuple(NoteStatus))] == []
     with pytest.raises(FactRefused):
         await undo(channel.db, note, at=channel.clock.now())
-
-
-@pytest.mark.parametrize("whole_chat", [False, True])
-async def test_a_cleared_correction_in_plain_speech_leaves_no_byte(channel: Channel, whole_chat: bool) -> None:
-    channel.say("viewer0", "hello")
-    await channel.ingest.flush()
-    who, now = "id-viewer0", channel.clock.now()
-    await remember(channel.db, who, "plays the harp", by=who, at=now, word=OWN_WORD)
-    asked = await remember(channel.db, who, "lives in Oslo", by=who, at=now, line="m-asked")
-    read = SpokenCorrections(
-        db=channel.db, settings=lambda: channel.settings, clock=channel.clock, flush=channel.ingest.flush
-    )
-    await channel.clock.advance(MINUTE)
-    said = channel_line("viewer0", "I switched to the zitherbloom, no more harp", at=channel.clock.now())
-    await read.take(said, said.text)
-    channel.ingest.take(said)
-    await channel.ingest.flush()
-    assert "zitherbloom" in str([tuple(row) for row in await channel.db.rows("SELECT fact FROM semantic_notes")])
-    channel.ingest.take(Redaction(channel.clock.now(), event_id=None if whole_chat else said.id))
-    await channel.ingest.flush()
-    await channel.compactor.run_pass()
-    assert await channel.db.wipe_deleted(thorough=True)
-    for file in channel.db.path.parent.iterdir():
-        assert b"zither" not in file.read_bytes().lower(), file
-    active = {one.fact for one in await notes.of_subject(channel.db, who)}
-    assert active == {"plays the harp", asked.fact}

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from forgetmenot.text.denials import denied_of_oneself, denies
+from forgetmenot.text.denials import denies
 from forgetmenot.text.statements import announcements, fact_of, lasting_claims, others_fact, own_fact, said_of_oneself
 
 DATA = Path(__file__).parents[1] / "data"
@@ -105,26 +105,6 @@ NO_DENIALS = """no; lol no; nah; what's wrong with you; you're not wrong; i was 
 @pytest.mark.parametrize("line", re.split(r"[;\n]\s*", f"{DENIALS};{NO_DENIALS}"))
 def test_a_denial_says_nothing_else(line: str) -> None:
     assert denies(line) is (line in re.split(r"[;\n]\s*", DENIALS))
-
-
-@pytest.mark.parametrize(
-    ("line", "fact", "after_it", "by_itself"),
-    [
-        ("i dont play that anymore", "plays the cello", True, False),
-        ("I'm not a nurse", "works as a nurse", True, True),
-        ("I don't live in Oslo", "lives in Oslo", True, True),
-        ("I don't have a cat", "has a cat called Miso", True, True),
-        ("not oslo", "lives in Oslo", True, False),
-        ("I don't like Oslo", "lives in Oslo", False, False),
-        ("I'm not in Oslo", "lives in Oslo", True, False),
-        ("i dont play the cello right now", "plays the cello", False, False),
-        ("i dont only play cello", "plays the cello", False, False),
-        ("I'm not a nurse, I'm a doctor", "works as a nurse", False, False),
-    ],
-)
-def test_a_fact_is_denied_in_its_own_words(line: str, fact: str, after_it: bool, by_itself: bool) -> None:
-    assert denies(line, fact) == after_it
-    assert denied_of_oneself(line, ["likes tea", fact]) == ([1] if by_itself else [])
 
 
 def test_what_rules_learn_of_unseen_lines() -> None:

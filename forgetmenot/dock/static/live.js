@@ -32,10 +32,6 @@ function take(items) {
     state.items.delete(item.key);
     state.items.set(item.key, item);
   }
-  const covered = Math.max(0, ...items.map((item) => (item.kind === "episode" ? item.until : 0)));
-  for (const item of state.items.values()) {
-    if (item.kind === "line" && item.at <= covered && item.learned.length) state.items.set(item.key, { ...item, learned: [] }); // a note by now, or not
-  }
   const spare = state.items.size - KEPT;
   if (spare > 0) {
     const oldest = [...state.items.values()].sort((a, b) => a.at - b.at).slice(0, spare);

@@ -55,13 +55,10 @@ function openPerson(panel, id) {
     live: t("people.no_notes"), past: t("people.no_history"),
   });
   const drawHead = changedOnly(drawPerson);
-  const heard = h("p", { class: "heard-now" });
-  const drawHeard = changedOnly((facts) => put(heard, facts.length > 0 && [t("heard_now"), " ", h("b", {}, facts.join(" · "))]));
 
   async function refresh() {
     try {
       drawHead(await get(`person/${encodeURIComponent(id)}`));
-      drawHeard(await get("heard", { viewer: id }));
       await list.refresh();
     } catch (problem) {
       if (problem.status === 404) put(panel, h("p", {}, h("a", { href: "#memory" }, t("memory.back_people"))), empty(problem.message));
@@ -82,7 +79,7 @@ function openPerson(panel, id) {
     redraw(alone, leftAlone(person.left_alone, refresh));
   }
 
-  put(panel, head, about, remember("people.remember", "people.remember_example", { target: id }, refresh), heading(t("memory.notes_title"), past), heard, list.root, h("h2", {}, label("never_mention")), suppression(refresh, { viewer: id }), alone);
+  put(panel, head, about, remember("people.remember", "people.remember_example", { target: id }, refresh), heading(t("memory.notes_title"), past), list.root, h("h2", {}, label("never_mention")), suppression(refresh, { viewer: id }), alone);
   refresh();
   return { close: list.close, changed: soon(refresh) };
 }

@@ -179,8 +179,7 @@ function drawItem(item) {
 
 function line(item) {
   return h("div", { class: item.addressed ? "item line addressed" : "item line" },
-    h("p", {}, h("b", {}, item.who), item.role !== "viewer" && chip(t(`role.${item.role}`)), " ", item.text), when(item),
-    item.learned.length > 0 && h("p", { class: "heard-now" }, t("heard_now")," ", h("b", {}, `${item.who} ${item.learned.join(", ")}`)));
+    h("p", {}, h("b", {}, item.who), item.role !== "viewer" && chip(t(`role.${item.role}`)), " ", item.text), when(item));
 }
 
 function reply(item) {

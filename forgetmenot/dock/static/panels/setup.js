@@ -115,7 +115,6 @@ function channelStep() {
     put(seen,
       connected && !lines.length && h("p", { class: "meta" }, t("setup.channel.waiting")),
       lines.map((item) => h("p", {}, h("b", {}, item.who), " ", item.text)),
-      data.learned.length > 0 && h("p", { class: "heard-now" }, h("b", {}, t("setup.channel.learned"), " "), data.learned.map((fact) => `${fact.who} ${fact.fact}`).join(" · ")),
       connected && data.waiting > 0 && h("p", { class: "meta" }, firstSummary({ unread: data.waiting, window: data.window, silence_min: data.silence_min })));
   }
   return { node: step.node, draw };
