@@ -146,6 +146,7 @@ class Stage:
     outbox: Outbox
     keeper: PrefixKeeper
     engine: ReplyEngine
+    writer: ReplyWriter
     settings: Settings
     lines: int = 0
     room_modes: frozenset[str] = frozenset()
@@ -251,5 +252,5 @@ def _stage(db: Database, clock: ManualClock, chat: FakeChat) -> Stage:
         room_modes=lambda: holder[0].room_modes,
     )
     engine = ReplyEngine(writer, settings=settings)
-    holder.append(Stage(db, clock, chat, model, moderation, outbox, keeper, engine, ACTIVE))
+    holder.append(Stage(db, clock, chat, model, moderation, outbox, keeper, engine, writer, ACTIVE))
     return holder[0]

@@ -72,7 +72,7 @@ def switched_on(settings: ActionSettings, effects: Sequence[str] = ()) -> tuple[
 
 
 def offered(settings: ActionSettings, effects: Sequence[str] = ()) -> tuple[str, ...]:
-    """The same as the instructions name them, with what each needs: "timeout target seconds (1-60)"."""
+    """The same as the instructions name them, with what each needs: "timeout target seconds"."""
     return tuple(
         " ".join([one.name, *(_named(parameter, effects) for parameter in one.params)]).rstrip()
         for one in switched_on(settings, effects)
@@ -82,9 +82,8 @@ def offered(settings: ActionSettings, effects: Sequence[str] = ()) -> tuple[str,
 def _named(parameter: Parameter, effects: Sequence[str]) -> str:
     if parameter.kind is ParameterKind.EFFECT:
         return f"{parameter.name} ({' | '.join(effects)})"
-    if parameter.kind is ParameterKind.SECONDS:
-        return f"{parameter.name} ({parameter.least}-{parameter.most})"
-    return "" if parameter.default is not None else parameter.name
+    is_shown = parameter.default is None or parameter.kind is ParameterKind.SECONDS
+    return parameter.name if is_shown else ""
 
 
 def reply_schema(

@@ -55,7 +55,7 @@ async def test_the_floor_stays_whole_in_the_smallest_budget(stage: Stage) -> Non
     assert blocks["message"] == f"Alice: {QUESTION}"
     assert "Alice: my own line just before" in blocks["own_messages"]
     assert blocks["speaker"].startswith("Alice")
-    assert "only source for a shared past" in request.system
+    assert "never make up a fact" in request.system
     kept = (await stage.row(reply.id)).prompt
     assert kept["estimated"] <= 1_450
     assert kept["shed"]

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from forgetmenot.domain.chat import Role, Standing, Viewer
 from forgetmenot.domain.memory import Recalled, Scope, SourceKind
-from forgetmenot.prompt.assemble import DROP_STEPS, ORDER, VIEWER_MEMORY_TOKENS, assemble, compose_prefix, split
+from forgetmenot.prompt.assemble import ORDER, VIEWER_MEMORY_TOKENS, assemble, compose_prefix, split
 from forgetmenot.prompt.instructions import PREFIX_SHARE, check_floor, instructions, without_form
 from forgetmenot.prompt.material import (
     NORMAL,
@@ -86,7 +86,7 @@ def test_with_an_empty_memory_it_is_told_so(prefix_material: PrefixMaterial, tai
     """Asked "remember when we …?" with nothing remembered: the prompt says so, and forbids inventing."""
     prompt = assemble(compose_prefix(PrefixMaterial(), SETTINGS), tail_of(0, 0, "@bot remember Rome?"), SETTINGS)
     assert "You remember nothing about them: do not pretend otherwise." in prompt.tail
-    assert "only source for a shared past" in prompt.prefix
+    assert "never make up a fact" in prompt.prefix
     assert "<lore>" not in prompt.tail
 
 
@@ -279,7 +279,7 @@ def test_a_dead_chat_gets_more_of_the_past_and_a_flood_more_of_who_is_who() -> N
 
 def test_the_default_voice_is_short_with_every_action_offered() -> None:
     actions = offered(ActionSettings())
-    assert estimate(instructions(Settings(), "a_channel_with_a_long_name", actions)) <= 900
+    assert estimate(instructions(Settings(), "a_channel_with_a_long_name", actions)) <= 604
     check_floor(Settings(), "a_channel_with_a_long_name", actions)
 
 
@@ -292,14 +292,6 @@ def test_what_is_switched_off_is_not_offered() -> None:
     assert '"say"' in without
     assert '"action"' not in without
     assert instructions(Settings(), "", some).startswith(without_form(without))
-
-
-def test_every_section_with_knowledge_is_named_as_a_source() -> None:
-    blocks = {step.section.removesuffix("_more").removesuffix("_asked") for step in DROP_STEPS} - {
-        "bot_replies",
-        "channel",
-    }
-    assert sorted(name for name in blocks if f"<{name}>" not in instructions(Settings())) == []
 
 
 def test_a_persona_in_braces_is_a_persona() -> None:
