@@ -1,7 +1,7 @@
 """Pictures of the dock's panels on the demo's memory: `scripts/screenshots.py FOLDER [--light] [--language de]`.
 
-At 300 × 400 (a small dock in OBS), 420 × 900 and 1100 × 800, in the Chromium that is on the machine. Files are named
-PANEL-WIDTH.png. demo.svg is what the demo prints on a terminal.
+At 300 × 400 (a small dock in OBS), 320 × 800, 420 × 800 and 1100 × 800, in the Chromium that is on the machine. Files
+are named PANEL-WIDTH.png. demo.svg is what the demo prints on a terminal.
 """
 
 import argparse
@@ -21,19 +21,16 @@ from environment import ROOT, fail, say
 if TYPE_CHECKING:
     from playwright.async_api import Page
 
-SIZES = ((300, 400), (420, 900), (1100, 800))
+SIZES = ((300, 400), (320, 800), (420, 800), (1100, 800))
 PLACES = {
     "now": "now",
     "people": "memory/people",
     "person": "memory/people",
-    "chain": "memory/note/2",
+    "note": "memory/note/2",
     "channel": "memory/channel",
     "streams": "memory/streams",
     "notes": "memory/notes",
     "approvals": "approvals",
-    "figures": "figures",
-    "health": "health",
-    "rights": "rights",
     "settings": "settings",
     "setup": "setup",
     "why": "now",

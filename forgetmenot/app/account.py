@@ -53,8 +53,8 @@ class TwitchAccount:
 
     @property
     def hint(self) -> str:
-        """What was never set up, in words for the dock."""
-        return self.login.hint or (self.streamer.hint if self.needs_streamer() else "")
+        """What was never set up, in words for the dock. What would need the streamer's own log-in is off without it."""
+        return self.login.hint
 
     def needs_streamer(self) -> bool:
         """Whether the settings need the streamer's account besides the bot's."""

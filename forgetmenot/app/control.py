@@ -9,6 +9,7 @@ from dataclasses import asdict, dataclass
 
 from forgetmenot.app.bot import Bot
 from forgetmenot.app.doctor import Examined, examine, gaps_line, running_checks
+from forgetmenot.clock import DAY
 from forgetmenot.domain.action import Proposal
 from forgetmenot.domain.model import ModelAnswer
 from forgetmenot.domain.operation import OperationResult, Surface
@@ -129,6 +130,7 @@ async def why(db: Database, reply_id: int, settings: Settings) -> dict[str, obje
         **{name: getattr(reply, name) for name in kept.split()},
         "actions": explained.actions,
         **{name: prompt.get(name) for name in ("estimated", "budget", "prefix_tokens")},
+        "kept_until": reply.at + settings.privacy.keep_replies_d * DAY,
         "who": explained.speaker,
         "asked": asked,
         "cost": prices.in_words(settings, used, in_language(settings.bot.language)) if used else "",

@@ -12,7 +12,7 @@ import contextlib
 import gc
 import signal
 import sys
-from collections.abc import Awaitable, Callable, Iterator, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import partial
@@ -24,15 +24,15 @@ import msgspec
 
 from forgetmenot.app.account import TwitchAccount, open_account, watch_channel
 from forgetmenot.app.bot import Bot, open_bot
-from forgetmenot.app.control import ConnectionStatus
-from forgetmenot.app.dock_service import serve_dock
+from forgetmenot.app.control import BotControl, ConnectionStatus
 from forgetmenot.app.periodic_tasks import PeriodicTask, keep_going, survived
 from forgetmenot.app.replay import summarise
 from forgetmenot.app.setup import SetupService
 from forgetmenot.bridge import Bridge
 from forgetmenot.clock import MINUTE, SECOND, SystemClock
+from forgetmenot.dock.server import open_dock, usable_port
 from forgetmenot.domain.chat import ChatEvent
-from forgetmenot.errors import ForgetMeNotError, SettingsError, TwitchRefused
+from forgetmenot.errors import ForgetMeNotError, SettingsError, StoreError, TwitchRefused
 from forgetmenot.logs import log
 from forgetmenot.memory.backups import Backups
 from forgetmenot.secret_store import login_folder
@@ -153,8 +153,8 @@ async def start_live(
     `path_of` gives the memory's file for a channel; `start_options`: what starts it like this with the computer. If
     Twitch refuses the channel, the dock stays open and says why.
     """
-    setup = SetupService(settings, path_of("").parent, restarts=True, start_options=start_options)
     with on_signals() as ending:
+        setup = SetupService(settings, path_of("").parent, restarts=True, start_options=start_options, stop=ending.ask)
         try:
             while not ending.is_asked:
                 until = partial(_asked_or_changed, ending, settings, _built_from(settings))
@@ -239,6 +239,55 @@ async def _only_dock(session: _Session, trouble: str = "") -> None:
         status = ConnectionStatus("start", login_trouble=lambda: trouble)
         async with serve_dock(bot, settings, status, session.report, opened=session.opened, setup=session.setup):
             await _live(session, bot)
+
+
+# The dock beside a running bot. If it cannot be opened, that is reported and the bot runs on.
+
+
+@contextlib.asynccontextmanager
+async def serve_dock(
+    bot: Bot,
+    settings: LiveSettings,
+    status: ConnectionStatus,
+    report: Callable[[str], None],
+    *,
+    any_port: bool = False,
+    opened: Callable[[str], None] = lambda _address: None,
+    setup: SetupService | None = None,
+) -> AsyncIterator[str]:
+    """Serve the dock while the block runs; yields its address or "". `any_port`: another port will do if it is taken.
+
+    `opened` gets the address as soon as the dock answers there. `setup`: the one that outlives this bot, if any.
+    """
+    wanted = settings().dock
+    if not wanted.port:
+        yield ""
+        return
+    port = usable_port(wanted.port) if any_port else wanted.port
+    async with contextlib.AsyncExitStack() as stack:
+        control = BotControl(bot, settings, status)
+        if setup is None:
+            setup = SetupService(settings, bot.db.path.parent)
+            stack.push_async_callback(setup.login.aclose)
+        stack.enter_context(setup.attached(bot, control))
+        dock = open_dock(
+            control=control,
+            setup=setup,
+            db=bot.db,
+            settings=settings,
+            clock=bot.clock,
+            folder=bot.db.path.parent,
+            port=port,
+        )
+        try:
+            address = await stack.enter_async_context(dock)
+        except (SettingsError, StoreError) as error:
+            report(f"The dock did not start. {error}")
+            address = ""
+        else:
+            report(f"The dock: {address}")
+            opened(address)
+        yield address
 
 
 async def _live(

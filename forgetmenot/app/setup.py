@@ -1,4 +1,4 @@
-"""The set-up, step by step: channel, character, AI model, log-in, mode. The same for the dock and the command line.
+"""The set-up, step by step: channel, AI model, character, log-in, mode; and what the dock does besides operations.
 
 Guarantees:
 - a step can be left and come back to; each answers with its result as a sentence;
@@ -15,17 +15,29 @@ from itertools import islice
 from pathlib import Path
 from typing import Any, get_type_hints
 
+import aiohttp
 import msgspec
 
 from forgetmenot.app import autostart
 from forgetmenot.app.account import DeviceLogin
 from forgetmenot.app.bot import Bot
 from forgetmenot.app.control import BotControl, check_settings, try_out
-from forgetmenot.app.model_choice import LOCAL_PROGRAMS, local_programs, model_values, models_at, said_by
 from forgetmenot.clock import HOUR
-from forgetmenot.errors import InputError, TwitchRefused
-from forgetmenot.languages import Language, in_language, languages
-from forgetmenot.llm.build import KEY_PAGE, TERMS, environment_with_key, kept_key_name
+from forgetmenot.dock import obs_page, security
+from forgetmenot.errors import InputError, ModelRefused, TwitchRefused
+from forgetmenot.languages import Language, Reason, in_language, languages, reason
+from forgetmenot.llm.build import (
+    KEY_PAGE,
+    TERMS,
+    environment_with_key,
+    first_words,
+    is_loopback,
+    keep_key,
+    kept_key_name,
+    key_variable,
+)
+from forgetmenot.memory import backups
+from forgetmenot.network import body_of, trusted
 from forgetmenot.operations.catalogue import CHAT, scopes_for
 from forgetmenot.secret_store import LOGIN_FOLDER, Account, SecretStore
 from forgetmenot.settings.live_settings import RESTARTING, LiveSettings, presets
@@ -35,10 +47,17 @@ from forgetmenot.store.model_calls import Meter
 from forgetmenot.text.mentions import channel_of, is_login, login_of
 from forgetmenot.twitch.oauth import begin_device_login
 
+LOCAL_PROGRAMS = {"Ollama": 11434, "LM Studio": 1234, "llama.cpp": 8080}
+"""Programs that serve a model on this computer, and their usual ports."""
+LOOK_FOR_S = 1.5
+ASK_WITHIN_S = 8.0  # a hosted service is further away
+MOST_MODELS = 200
+LARGEST_LIST = 2 * 1024 * 1024
 EXAMPLE = f"http://127.0.0.1:{LOCAL_PROGRAMS['Ollama']}/v1"
 REDIRECT = "http://localhost"
 CONSOLE = "https://dev.twitch.tv/console/apps/create"
 MOST_LINES = 3
+ANSWER_FIRST_S = 0.3
 Answer = Mapping[str, object]
 
 
@@ -46,6 +65,7 @@ class SetupService:
     """Lives as long as the program; `attached` tells it which bot runs at the moment.
 
     `folder` is the data folder. `restarts`: the program builds the bot anew when the channel or the model changes.
+    `stop`: ends the program, where somebody started it for good.
     """
 
     def __init__(
@@ -56,8 +76,11 @@ class SetupService:
         restarts: bool = False,
         use_keyring: bool = True,
         start_options: Sequence[str] = (),
+        stop: Callable[[], None] | None = None,
     ) -> None:
         self._settings = settings
+        self._folder = folder
+        self._stop = stop
         self._start_options = start_options
         self._restarts = restarts
         self._use_keyring = use_keyring
@@ -106,7 +129,7 @@ class SetupService:
         settings, now = self._settings(), self._stage[1].state() if self._stage else None
         model = settings.model
         heard = await self._heard()
-        key_kept = await asyncio.to_thread(self._has_key) if model.provider is Provider.GEMINI else False
+        key_kept = await asyncio.to_thread(self._has_key, model)
         return {
             "file": str(self._settings.path or ""),
             "channel": {
@@ -123,6 +146,7 @@ class SetupService:
             },
             "model": {
                 "provider": model.provider, "base_url": model.base_url, "model": model.reply_model,
+                "local": is_loopback(model.base_url),
                 "trouble": self._say.reason(now.model_trouble) if now else "", "key_kept": key_kept,
                 "terms": self._say.reason(TERMS),
                 "key_page": KEY_PAGE, "example": EXAMPLE,
@@ -130,11 +154,13 @@ class SetupService:
             "login": {
                 "client_id": settings.twitch.client_id, "supplied": bool(CLIENT_ID),
                 "console": CONSOLE, "redirect": REDIRECT,
-                "account": now.login if now else "", "hint": self._say.reason(now.login_hint) if now else "",
-                "more": self._more_rights(settings), "pending": self.login.pending(),
+                "account": now.login if now else "", "pending": self.login.pending(),
+                "streamer": now is not None and now.login != settings.twitch.channel
+                and bool(scopes_for(Account.BROADCASTER, settings)),
             },
-            "mode": {"mode": settings.bot.mode, "model": model.provider is not Provider.OFFLINE},
+            "mode": {"mode": settings.bot.mode},
             "autostart": autostart.status().on,
+            "quit": self._stop is not None,
         }  # fmt: skip
 
     async def _heard(self) -> dict[str, object]:
@@ -148,19 +174,11 @@ class SetupService:
             "silence_min": memory.silence_min,
         }
 
-    def _has_key(self) -> bool:
-        model = self._settings().model
-        return bool(self._environment(model).get(model.api_key_env, ""))
+    def _has_key(self, model: ModelSettings) -> bool:
+        return model.provider is not Provider.OFFLINE and bool(self._environment(model).get(key_variable(model), ""))
 
     def _environment(self, model: ModelSettings) -> Mapping[str, str]:
         return environment_with_key(model, self._secrets.folder, use_keyring=self._use_keyring)
-
-    def _more_rights(self, settings: Settings) -> dict[str, bool]:
-        """Which accounts could be allowed more than chatting."""
-        return {
-            "bot": bool(set(scopes_for(Account.BOT, settings)) - set(CHAT)),
-            "broadcaster": bool(scopes_for(Account.BROADCASTER, settings)),
-        }
 
     # ── channel ─────────────────────────────────────────────────────────────────────────────
 
@@ -200,16 +218,19 @@ class SetupService:
         """Programs on this computer that serve a model, with the models they list."""
         return {"ok": True, "programs": await local_programs()}
 
-    async def list_models(self, base_url: str) -> Answer:
-        """The models that one address lists."""
+    async def list_models(self, base_url: str, key: str = "") -> Answer:
+        """The models that one address lists. `key`: for a service that wants one; else the one that is kept for it."""
         address = base_url.strip().rstrip("/")
         if not address:
             raise InputError(self._say("setup.no_address"))
-        address = address if "://" in address else f"http://{address}"
+        here = is_loopback(address if "://" in address else f"http://{address}")
+        address = address if "://" in address else f"http{'' if here else 's'}://{address}"
+        wanted = ModelSettings(provider=Provider.OPENAI_COMPATIBLE, base_url=address)
+        key = "" if here else key.strip() or (await asyncio.to_thread(self._environment, wanted))[key_variable(wanted)]
         for place in (address, f"{address}/v1"):
-            if (models := await models_at(place)) is not None:
+            if (models := await models_at(place, key)) is not None:
                 return {"ok": True, "base_url": place, "models": models}
-        raise InputError(self._say("setup.nothing_answers", address=address))
+        raise InputError(self._say("setup.no_program" if here else "setup.no_service", address=address))
 
     async def set_model(self, provider: Provider, base_url: str = "", model: str = "", key: str = "") -> Answer:
         """Ask the model for one sentence, and keep the choice if it answers. Raises ModelError, SettingsError.
@@ -219,22 +240,35 @@ class SetupService:
         if provider is Provider.OFFLINE:
             await self._change({("model", "provider"): provider.value})
             return self._done("no_model_saved")
-        values = model_values(provider, base_url, model, self._settings().model, self._say)
+        wanted = _chosen(provider, base_url, model, self._settings().model, self._say)
         key = key.strip()
         if key and not (key.isascii() and key.isprintable()):
             raise InputError(self._say("setup.odd_key"))
-        if provider is Provider.GEMINI and not key and not await asyncio.to_thread(self._has_key):
+        if provider is Provider.GEMINI and not key and not await asyncio.to_thread(self._has_key, wanted):
             raise InputError(self._say("setup.no_key"))
-        bot = self._bot()
-        said = await said_by(self._settings().model, values, key, Meter(bot.db, bot.clock), self._environment)
+        said = await self._first_words(wanted, key)
         if key:
-            await asyncio.to_thread(self._secrets.save, kept_key_name(ModelSettings().api_key_env), key)
+            await asyncio.to_thread(keep_key, self._secrets, wanted, key)
             self._settings.restart()
-        fresh = await self._change({("model", name): value for name, value in values.items()})
-        place = self._secrets.place(kept_key_name(ModelSettings().api_key_env)) if key else ""
+        names = ("provider", "base_url", "reply_model", "memory_model")
+        await self._change({("model", name): getattr(wanted, name) for name in names})
+        place = self._secrets.place(kept_key_name(provider)) if key else ""
         kept = self._say("setup.key_kept", place=self._say.reason(place)) if key else ""
         later = "" if self._restarts else self._say("setup.later")
-        return self._done("model_works", model=fresh.model.reply_model, said=said, kept=kept, later=later)
+        return self._done("model_works", model=wanted.reply_model, said=said, kept=kept, later=later)
+
+    async def _first_words(self, wanted: ModelSettings, key: str) -> str:
+        """One sentence of a model that is not set yet. Raises ModelError, SettingsError."""
+        bot, environ = self._bot(), await asyncio.to_thread(self._environment, wanted)
+        if key:
+            environ = {**environ, key_variable(wanted): key}
+        try:
+            return await first_words(wanted, Meter(bot.db, bot.clock), environ)
+        except ModelRefused as error:  # a pasted key stands in no variable
+            said = str(error)
+            if not (key and isinstance(said, Reason) and "where" in said.values):
+                raise
+            raise ModelRefused(reason(said.code, **{**said.values, "where": ""})) from None
 
     # ── log-in ──────────────────────────────────────────────────────────────────────────────
 
@@ -251,14 +285,9 @@ class SetupService:
         await self._change({("twitch", "client_id"): client_id})
         return self._done("client_saved")
 
-    async def begin_login(self, account: Account = Account.BOT, every_right: bool = False) -> Answer:  # noqa: FBT001, FBT002  # JSON
-        """Ask Twitch for a code, and wait for it to be typed.
-
-        With every right that the settings need, or with those for chatting alone.
-        """
-        every = every_right or account is Account.BROADCASTER
-        scopes = scopes_for(account, self._settings()) if every else CHAT
-        await self.login.begin(account, scopes)
+    async def begin_login(self, account: Account = Account.BOT) -> Answer:
+        """Ask Twitch for a code with every right that the settings need, and wait for it to be typed."""
+        await self.login.begin(account, scopes_for(account, self._settings()))
         return {"ok": True, "pending": self.login.pending()}
 
     async def cancel_login(self) -> Answer:
@@ -322,6 +351,27 @@ class SetupService:
             await asyncio.to_thread(autostart.disable)
         return self._done("autostart_on" if on else "autostart_off")
 
+    # ── backup, OBS, quit ───────────────────────────────────────────────────────────────────
+
+    async def back_up(self) -> Answer:
+        """Make a copy of the memory now. Raises StoreError."""
+        bot = self._bot()
+        made = await backups.make(bot.db, at=bot.clock.now(), keep=max(1, self._settings().privacy.keep_backups))
+        return self._done("backed_up", file=made.path)
+
+    async def write_obs_page(self) -> Answer:
+        """Write the page that OBS is pointed to; its address. Raises StoreError."""
+        token = await asyncio.to_thread(security.token_in, self._folder)
+        page = await asyncio.to_thread(obs_page.write, self._folder, self._settings().dock.port, token, self._say)
+        return {"ok": True, "line": "", "address": page.absolute().as_uri()}
+
+    async def quit(self) -> Answer:
+        """Stop the program, after this answer has reached the page."""
+        if self._stop is None:
+            raise InputError(self._say("setup.no_step"))
+        asyncio.get_running_loop().call_later(ANSWER_FIRST_S, self._stop)
+        return self._done("quitting")
+
     async def _change(self, values: Mapping[tuple[str, str], object]) -> Settings:
         fresh = await asyncio.to_thread(self._settings.change_all, values, check_settings)
         if self._stage is not None:
@@ -353,5 +403,62 @@ _FUNCTIONS: dict[str, _Do] = {
     "mode": SetupService.set_mode,
     "set": SetupService.set_value,
     "autostart": SetupService.set_autostart,
+    "backup": SetupService.back_up,
+    "obs": SetupService.write_obs_page,
+    "quit": SetupService.quit,
 }
 _STEPS = {name: (_shape(do), do) for name, do in _FUNCTIONS.items()}
+
+
+# Choosing an AI model: which programs on this computer serve one, and what a service lists.
+
+
+async def local_programs() -> list[dict[str, object]]:
+    """The programs that answer at their usual ports on this computer, with their models."""
+    addresses = {name: f"http://127.0.0.1:{port}/v1" for name, port in LOCAL_PROGRAMS.items()}
+    lists = await asyncio.gather(*(models_at(address) for address in addresses.values()))
+    return [
+        {"name": name, "base_url": address, "models": models}
+        for (name, address), models in zip(addresses.items(), lists, strict=True)
+        if models is not None
+    ]
+
+
+def _chosen(provider: Provider, base_url: str, model: str, now: ModelSettings, say: Language) -> ModelSettings:
+    """The table [model] that a choice means. Raises InputError."""
+    if provider is Provider.GEMINI:
+        if now.provider is not Provider.GEMINI:
+            now = ModelSettings(provider=provider)
+        return msgspec.structs.replace(now, **({"reply_model": model} if model else {}))
+    model, base_url = model.strip(), base_url.strip().rstrip("/")
+    if not base_url:
+        raise InputError(say("setup.no_address"))
+    if not model:
+        raise InputError(say("setup.choose_model"))
+    if not is_loopback(base_url) and not base_url.startswith("https://"):
+        raise InputError(say("setup.not_https"))
+    return msgspec.structs.replace(now, provider=provider, base_url=base_url, reply_model=model, memory_model=model)
+
+
+async def models_at(base_url: str, key: str = "") -> list[str] | None:
+    """The models that a server lists; None if nothing that does answers there."""
+    here = is_loopback(base_url)
+    timeout = aiohttp.ClientTimeout(total=LOOK_FOR_S if here else ASK_WITHIN_S)
+    headers = {"Authorization": f"Bearer {key}"} if key and base_url.startswith("https://") else {}
+    try:
+        async with (
+            aiohttp.ClientSession(timeout=timeout, connector=aiohttp.TCPConnector(ssl=trusted())) as session,
+            session.get(f"{base_url.rstrip('/')}/models", headers=headers, allow_redirects=False) as answer,
+        ):
+            answered = msgspec.json.decode(await body_of(answer, LARGEST_LIST), type=_ModelList)
+    except (aiohttp.ClientError, OSError, TimeoutError, ValueError, msgspec.DecodeError):
+        return None
+    return [one.id for one in answered.data[:MOST_MODELS]]
+
+
+class _Model(msgspec.Struct):
+    id: str
+
+
+class _ModelList(msgspec.Struct):
+    data: list[_Model]

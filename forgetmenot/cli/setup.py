@@ -90,7 +90,7 @@ async def _character(service: "SetupService", settings: "LiveSettings") -> None:
 
 
 async def _model(service: "SetupService", settings: "LiveSettings") -> None:
-    from forgetmenot.app.model_choice import local_programs
+    from forgetmenot.app.setup import local_programs
     from forgetmenot.llm.build import KEY_PAGE, TERMS
     from forgetmenot.settings.schema import Provider
 

@@ -13,7 +13,7 @@ import msgspec
 
 from forgetmenot.cli import common
 from forgetmenot.errors import InputError, SettingsError
-from forgetmenot.settings.schema import Settings
+from forgetmenot.settings.schema import Provider, Settings
 
 _NOT_RUNNING = "The bot is not running. Type `forgetmenot start` first."
 _NOT_OURS = (
@@ -60,8 +60,8 @@ def _start(arguments: argparse.Namespace) -> int:
     the file. If the bot is already running, only the dock is opened.
     """
     from forgetmenot import logs
-    from forgetmenot.app.dock_service import usable_port
     from forgetmenot.app.live import check_channel, start_live
+    from forgetmenot.dock.server import usable_port
     from forgetmenot.settings.live_settings import LiveSettings
 
     path = common.database_path(arguments)
@@ -170,11 +170,11 @@ def _dock(arguments: argparse.Namespace) -> int:
 
 def _write_page(arguments: argparse.Namespace, port: int) -> int:
     """Write the page that OBS is pointed to, and print its address."""
-    from forgetmenot.dock import waiting_page
+    from forgetmenot.dock import obs_page
     from forgetmenot.dock.security import token_in
 
     folder = common.database_path(arguments).parent
-    page = waiting_page.write(folder, port, token_in(folder))
+    page = obs_page.write(folder, port, token_in(folder))
     common.say("In OBS: Docks → Custom Browser Docks, with this address. It waits for the bot and then shows the dock.")
     common.show_line(page.absolute().as_uri())
     return 0
@@ -182,8 +182,8 @@ def _write_page(arguments: argparse.Namespace, port: int) -> int:
 
 def _address(arguments: argparse.Namespace, port: int) -> tuple[str, bool | None]:
     """The dock's address, of this memory or a running demo, and whether it answers there (None: nothing does)."""
+    from forgetmenot.dock.obs_page import dock_answers
     from forgetmenot.dock.security import HOST, TOKEN_FILE, address, token_in
-    from forgetmenot.dock.waiting_page import dock_answers
 
     token = token_in(common.database_path(arguments).parent, fresh=arguments.new_token)
     running = dock_answers(HOST, port, token)
@@ -196,8 +196,8 @@ def _address(arguments: argparse.Namespace, port: int) -> tuple[str, bool | None
 
 def running_address(folder: Path, port: int) -> str:
     """The address of a running dock for the memory in `folder`; empty if none runs."""
+    from forgetmenot.dock.obs_page import dock_answers
     from forgetmenot.dock.security import HOST, address, token_in
-    from forgetmenot.dock.waiting_page import dock_answers
 
     token = token_in(folder)
     return address(port, token) if dock_answers(HOST, port, token) else ""
@@ -284,8 +284,7 @@ async def _uninstall(arguments: argparse.Namespace) -> None:
     for account in Account:
         await sign_out(settings, account, token_store(arguments))
     secrets = SecretStore(login_folder(database))
-    key = kept_key_name(settings.model.api_key_env)
-    if secrets.load(key):
+    for key in filter(secrets.load, map(kept_key_name, Provider)):
         secrets.delete(key)
         common.say("The AI model's key is deleted here. Revoke it where you got it, if you use it nowhere else.")
     if autostart.status().on:

@@ -16,8 +16,7 @@ import msgspec
 from forgetmenot.app.account import open_account, watch_channel
 from forgetmenot.app.bot import Bot, open_bot
 from forgetmenot.app.control import ConnectionStatus
-from forgetmenot.app.dock_service import serve_dock
-from forgetmenot.app.live import on_signals
+from forgetmenot.app.live import on_signals, serve_dock
 from forgetmenot.app.replay import RunSummary, summarise
 from forgetmenot.clock import DAY, HOUR, MINUTE, SECOND, ManualClock, SystemClock
 from forgetmenot.demo import script

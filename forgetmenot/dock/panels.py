@@ -1,169 +1,285 @@
-"""The panels Figures, Health, Set-up, Settings, Memory and Rights: what the page asks for, as JSON."""
+"""What the page asks for, as JSON: the panels Now, Memory, Approvals and Settings.
+
+A panel reads rows and renders them; names of viewers are looked up last, and nobody who is hidden has one here.
+"""
 
 import asyncio
-from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Protocol
 
+import msgspec
 from aiohttp import web
 
-from forgetmenot.clock import DAY, HOUR, MINUTE
-from forgetmenot.dock.context import CONTEXT, DockContext, answer, id_of, names, page_of
-from forgetmenot.dock.security import HOST
+from forgetmenot.clock import DAY, MINUTE, Clock
 from forgetmenot.domain.memory import Note
 from forgetmenot.errors import InputError
-from forgetmenot.languages import Language, languages, reason
+from forgetmenot.languages import ENGLISH, Language, in_language, languages, reason
 from forgetmenot.memory.briefs import about_viewer
-from forgetmenot.memory.notes.provenance import refusals
+from forgetmenot.memory.notes.provenance import because
 from forgetmenot.memory.viewer_rules import REGULAR_WITHIN
+from forgetmenot.operations import switches
+from forgetmenot.operations.catalogue import DEFAULT_REASON
+from forgetmenot.operations.executor import undoable
 from forgetmenot.operations.wording import sentence
+from forgetmenot.ports import Control
 from forgetmenot.settings import prices
 from forgetmenot.settings.live_settings import LABELS, Label, form_of
 from forgetmenot.settings.schema import Settings
-from forgetmenot.store import backup, channel_state, dock_rows, model_calls, notes, run_stats
-from forgetmenot.store.dock_rows import NotePage, PersonRow
-from forgetmenot.text.mentions import show
+from forgetmenot.store import (
+    action_logs,
+    backup,
+    bot_messages,
+    channel_state,
+    dock_rows,
+    events,
+    model_calls,
+    notes,
+    viewers,
+)
+from forgetmenot.store.action_logs import ActionStatus, LoggedAction
+from forgetmenot.store.database import Database
+from forgetmenot.store.dock_rows import ChangedNote, HeardLine, NotePage, PersonRow, WrittenEpisode
+from forgetmenot.text.mentions import ids_in, show
 
-LAST_REPLIES = 60
-LAST_STREAMS = 12
-CHAT_STEP = 2 * MINUTE
-CHAT_BARS = 60
-CHAT_REACHES_BACK = 24 * HOUR
-BETWEEN_SWEEPS = 20 * MINUTE
-"""How much older than its setting chat may get: it is deleted every ten minutes, and one time may be missed."""
-ZERO_PROMISES = (
-    "raw_old", "pruned_unread", "no_evidence", "hidden_lines",
-    "lost_successor", "over_budget", "ran_unasked", "without_trail",
-)  # fmt: skip
-"""The promises whose figure has to be 0."""
+Item = dict[str, object]
+LONGEST_PAGE = 200
+SHOWN = 150  # items of each kind that a page gets when it opens
+LOGGED = 100
 STREAMS = 60
 
 
-async def _figures(request: web.Request) -> web.Response:
-    context = request.app[CONTEXT]
-    db = context.db
-    bills = await dock_rows.bills(db, LAST_REPLIES)
-    return answer(
-        {
-            "chat": await _chat(context),
-            "sections": await dock_rows.tokens_per_section(db, LAST_REPLIES),
-            "bills": bills,
-            "streams": await _spend_per_stream(context),
-            "currency": context.settings().model.currency,
-            "notes": await _notes_per_day(context),
-            "filters": list((await run_stats.sum_of(db, "filters", 0)).items()),
-            "rules": await _rules(context),
-            "recall": sorted(round(ms, 2) for ms in context.control.state().recall_ms),
-        }
-    )
-
-
-async def _rules(context: DockContext) -> list[tuple[str, str, int]]:
-    """How often each rule decided, and what; a rule is its reason."""
-    say, found = context.language, []
-    for name, times in (await run_stats.sum_of(context.db, "rules", 0)).items():
-        rule, verdict = name.split(": ")
-        found.append((say(key) if (key := f"reason.{rule}") in say else rule, verdict, times))
-    return found
-
-
-async def _spend_per_stream(context: DockContext) -> list[tuple[int, int, int, float | None]]:
-    """Of each stream: its start, tokens in and out, and what they cost where prices are named."""
-    settings = context.settings()
-    found: list[tuple[int, int, int, float | None]] = []
-    for began, used in await model_calls.used_per_stream(context.db, LAST_STREAMS):
-        cost = prices.cost(settings, used)
-        tokens_in = sum(usage.input for usage in used.values())
-        tokens_out = sum(usage.output for usage in used.values())
-        found.append((began, tokens_in, tokens_out, None if cost is None else round(cost.amount, 6)))
-    return found
-
-
-async def _chat(context: DockContext) -> list[tuple[int, float]]:
-    """Lines a minute, over the last two hours in which something was said; silence is 0."""
-    counted = dict(await dock_rows.chat_per_minute(context.db, context.clock.now() - CHAT_REACHES_BACK, CHAT_STEP))
-    if not counted:
-        return []
-    last = max(counted)
-    bars = [last - (CHAT_BARS - 1 - number) * CHAT_STEP for number in range(CHAT_BARS)]
-    return [(began, counted.get(began, 0) * MINUTE / CHAT_STEP) for began in bars]
-
-
-async def _notes_per_day(context: DockContext) -> list[dict[str, object]]:
-    """How many notes stood in which status at the end of each day on which something changed."""
-    standing: dict[str, int] = {}
-    days: dict[int, dict[str, int]] = {}
-    for began, status, moved in await dock_rows.note_moves(context.db, DAY):
-        standing[status] = standing.get(status, 0) + moved
-        days[began] = dict(standing)
-    return [{"at": day, "counts": counts} for day, counts in sorted(days.items())][-30:]
-
-
-# Health: what is checked, and the promises as figures.
-
-
 @dataclass(frozen=True, slots=True)
-class Promise:
-    """A promise as a figure. `kept` None: it is only shown, there is nothing to keep."""
+class DockContext:
+    """The running bot as the dock sees it.
 
-    line: str
-    figure: str
-    kept: bool | None
+    `touched` tells every open page that something was changed from here; `tell` sends them an event of that name now.
+    """
+
+    control: Control
+    db: Database
+    settings: Callable[[], Settings]
+    clock: Clock
+    build: str
+    touched: Callable[[], None]
+    send: Callable[[str, object], None]
+
+    @property
+    def version(self) -> str:
+        """What an open page was made from: with another one it loads itself again."""
+        return f"{self.build}-{self.language.code}"
+
+    @property
+    def language(self) -> Language:
+        """The texts in the language of the settings."""
+        return in_language(self.settings().bot.language)
 
 
-def promises(counted: Mapping[str, int], settings: Settings, language: Language) -> list[Promise]:
-    """The figures behind the promises. Pure."""
-    hours = f"{settings.memory.raw_events_h:g}"
-    budget = language.number(settings.prompt.budget_tokens)
-    shown = {
-        "largest_prompt": language("page.why.of_budget", n=language.number(counted["largest_prompt"]), budget=budget),
-        **{key: language.number(counted[key]) for key in ("unread", "to_extract", "set_aside", "unsure", "erasing")},
-        "page": language("promise.this_machine", host=HOST),
-        "size": f"{counted['size'] / 1_000_000:.1f} MB".replace(".", language("decimal")),
+CONTEXT = web.AppKey("context", DockContext)
+
+
+def answer(value: object, status: int = 200, language: Language = ENGLISH) -> web.Response:
+    """A value as JSON, with the reasons in it in a language."""
+    body = msgspec.json.encode(value, enc_hook=language.reason)
+    return web.Response(body=body, status=status, content_type="application/json")
+
+
+def refusal(status: int, sentence: str) -> web.Response:
+    """A refusal with its sentence, in the same shape as an action's answer."""
+    return answer({"ok": False, "line": sentence}, status)
+
+
+def number(request: web.Request, name: str, default: int, most: int = 1_000_000_000) -> int:
+    """A whole number of the query, from 0 to `most`. Raises InputError."""
+    text = request.query.get(name, str(default))
+    if not text.isdecimal() or len(text) > 12:
+        raise InputError(reason("query_number", name=name))
+    return min(int(text), most)
+
+
+def id_of(request: web.Request) -> int:
+    """The id in the path. Raises InputError."""
+    text = request.match_info["id"]
+    if not text.isdecimal() or len(text) > 15:
+        raise InputError(reason("no_number"))
+    return int(text)
+
+
+def page_of(request: web.Request) -> tuple[int, int]:
+    """Offset and limit of the query."""
+    return number(request, "offset", 0), number(request, "limit", 50, LONGEST_PAGE)
+
+
+async def names(db: Database, texts: Iterable[str], also: Iterable[str | None] = ()) -> dict[str, str]:
+    """The present names of viewers mentioned in texts and of these ids, without hidden ones."""
+    people = {who for text in texts for who in ids_in(text)} | {who for who in also if who}
+    return await viewers.names(db, sorted(people - await viewers.hidden(db, people)))
+
+
+# Now: how things stand, and what happened.
+
+
+async def standing(context: DockContext) -> Item:
+    """How things stand. Times in ms; `spent`: tokens of the last 24 hours, and their cost where prices are named."""
+    now, settings, state = context.clock.now(), context.settings(), context.control.state()
+    channel = await channel_state.read_all(context.db)
+    switched = switches.of(channel)
+    used = {one.model: one.used for one in await model_calls.bills(context.db, "model", now - DAY)}
+    trouble = state.login_trouble or state.phase_trouble or state.model_trouble or state.memory_trouble
+    return {
+        "name": settings.bot.name,
+        "channel": settings.twitch.channel or channel.get("login", ""),
+        "title": channel.get("title", "") or channel.get("category", ""),
+        "live": channel.get("live") == "1",
+        "live_since": int(channel.get("started_at") or 0),
+        "mode": settings.bot.mode,
+        "paused": switched.paused,
+        "quiet_until": switched.quiet_until,
+        "safe_mode": switched.safe_mode or settings.actions.safe_mode,
+        "safe_in_settings": settings.actions.safe_mode,
+        "phase": state.phase,
+        "trouble": context.language.reason(trouble) or switches.failing_sentence(channel, context.language),
+        "hint": context.language.reason(state.login_hint),
+        "model_failing": state.reply_model if state.model_trouble else "",
+        "per_minute": await events.count_since(context.db, now - MINUTE),
+        "raw_h": settings.memory.raw_events_h,
+        "unread": await events.count_unread(context.db),
+        "summaries": await dock_rows.any_summary(context.db),
+        "window": settings.memory.window_min_events,
+        "silence_min": settings.memory.silence_min,
+        "spent": {
+            "tokens": sum(one.input + one.output for one in used.values()),
+            "cost": prices.in_words(settings, used, context.language),
+        },
+        "waiting": len(await action_logs.waiting(context.db, now)),
     }
+
+
+async def history(context: DockContext, after: dock_rows.FeedCursor, limit: int = SHOWN) -> list[Item]:
+    """What happened since those marks, oldest first; replies and actions always the newest, since they change."""
+    db = context.db
+    lines = await dock_rows.lines(db, after.line, limit)
+    happened = await episode_items(context, await dock_rows.feed_episodes(db, after.episode, limit // 5))
+    learnt = await note_items(context, await dock_rows.changes(db, after.change, limit // 5))
+    said = await reply_items(context, limit // 3)
+    did = await action_items(context, limit // 5)
+    every = [*line_items(lines), *happened, *learnt, *said, *did]
+    return sorted(every, key=lambda item: int(str(item["at"])))
+
+
+def line_items(lines: Iterable[HeardLine]) -> list[Item]:
+    """Lines of chat."""
     return [
-        *(
-            Promise(language(f"promise.{key}", hours=hours), str(counted[key]), counted[key] == 0)
-            for key in ZERO_PROMISES
-        ),
-        *(Promise(language(f"promise.{key}"), figure, None) for key, figure in shown.items()),
+        {
+            "key": f"line:{one.seq}", "kind": "line", "at": one.at, "who": one.name, "role": one.role,
+            "what": one.kind, "text": one.text, "addressed": bool(one.addressed),
+        }
+        for one in lines
+    ]  # fmt: skip
+
+
+async def reply_items(context: DockContext, limit: int) -> list[Item]:
+    """The newest of what the bot said or thought, oldest first: the newest ones may still change."""
+    rows = (await bot_messages.listing(context.db, limit))[::-1]
+    known = await names(context.db, (), (row.viewer_id for row in rows))
+    return [
+        {
+            "key": f"reply:{row.id}", "kind": "reply", "id": row.id, "at": row.at, "text": row.text,
+            "status": row.status, "detail": context.language.reason(row.detail),
+            "who": known.get(row.viewer_id or "", ""),
+        }
+        for row in rows
+    ]  # fmt: skip
+
+
+async def action_items(context: DockContext, limit: int) -> list[Item]:
+    """The newest of what was proposed, oldest first."""
+    rows = (await action_logs.latest(context.db, limit))[::-1]
+    known = await names(context.db, (), [who for row in rows for who in (row.asked_by, row.target_id)])
+    return [{"key": f"action:{row.id}", "kind": "action", **proposal(row, known, context.language)} for row in rows]
+
+
+def proposal(row: LoggedAction, known: Mapping[str, str], language: Language) -> Item:
+    """One proposal, for the feed and for the approvals."""
+    return {
+        "id": row.id, "at": row.at, "name": row.name, "class": row.kind, "verdict": row.verdict, "rule": row.rule,
+        "reason": language.reason(row.reason), "status": row.status, "detail": language.reason(row.detail),
+        "asked_by": known.get(row.asked_by or "", ""), "target": known.get(row.target_id or "", ""),
+    }  # fmt: skip
+
+
+async def episode_items(context: DockContext, rows: Sequence[WrittenEpisode]) -> list[Item]:
+    """Episodes that were written."""
+    known = await names(context.db, (row.summary for row in rows))
+    return [
+        {
+            "key": f"episode:{row.id}", "kind": "episode", "id": row.id, "at": row.at, "until": row.until,
+            "what": row.kind,
+            "text": show(row.summary, known), "events": row.events,
+        }
+        for row in rows
+    ]  # fmt: skip
+
+
+async def note_items(context: DockContext, rows: Sequence[ChangedNote]) -> list[Item]:
+    """Notes that changed."""
+    texts = (text for row in rows for text in (row.fact, row.cause))
+    known = await names(context.db, texts, (row.subject_id for row in rows))
+    return [
+        {
+            "key": f"change:{row.id}", "kind": "note", "note": row.note_id, "at": row.at,
+            "who": known.get(row.subject_id or "", ""), "scope": row.scope, "text": show(row.fact, known),
+            "before": row.before, "after": row.after, "cause": context.language.reason(because(row.cause, known)),
+        }
+        for row in rows
+    ]  # fmt: skip
+
+
+async def _now(request: web.Request) -> web.Response:
+    context = request.app[CONTEXT]
+    return answer({"build": context.version, "at": context.clock.now(), "now": await standing(context)})
+
+
+async def _why(request: web.Request) -> web.Response:
+    context = request.app[CONTEXT]
+    return answer(await context.control.why(id_of(request)), language=context.language)
+
+
+# Approvals: what waits for a person, and the log of what was done.
+
+
+async def _rows(context: DockContext, rows: list[LoggedAction]) -> list[Item]:
+    people = [who for row in rows for who in (row.asked_by, row.target_id, row.decided_by)]
+    known = await names(context.db, (), people)
+    return [
+        {
+            **proposal(row, known, context.language),
+            "params": {name: known.get(value, value) for name, value in row.params.items() if value != DEFAULT_REASON},
+            "expires_at": row.expires_at,
+            "decided_by": known.get(row.decided_by or "", row.decided_by or ""),
+            "undoable": undoable(row, context.clock.now()) is not None,
+        }
+        for row in rows
     ]
 
 
-async def _health(request: web.Request) -> web.Response:
+async def _approvals(request: web.Request) -> web.Response:
     context = request.app[CONTEXT]
-    settings = context.settings()
-    oldest = context.clock.now() - round(settings.memory.raw_events_h * HOUR) - BETWEEN_SWEEPS
-    counted = await dock_rows.promises(context.db, oldest=oldest)
+    waiting = await action_logs.waiting(context.db, context.clock.now())
+    over = [row for row in await action_logs.latest(context.db, LOGGED) if row.status is not ActionStatus.WAITING]
+    return answer({"waiting": await _rows(context, waiting), "log": await _rows(context, over)})
+
+
+# Settings: how each part is, every setting, and the set-up, where app/setup decides what an answer does.
+
+
+async def _checks(request: web.Request) -> web.Response:
+    """How each part of the bot is; with `all` also this computer, the files and the network, which takes seconds."""
+    context = request.app[CONTEXT]
     checks = await context.control.checks(everything=request.query.get("all") == "1")
-    return answer(
-        {
-            "checks": [asdict(check) for check in checks],
-            "promises": [asdict(promise) for promise in promises(counted, settings, context.language)],
-            "refused": await _refused(context),
-            "backups": await asyncio.to_thread(_backups, context),
-        }
-    )
-
-
-async def _refused(context: DockContext) -> list[tuple[str, str, int]]:
-    """What was kept out of the memory since the start: what it was, by which rule in words, how often."""
-    say, counted = context.language, Counter[tuple[str, str]]()
-    for what, rule, times in await refusals(context.db):
-        # the last part with words of its own: "sensitive:health" is told as sensitive
-        known = next((part for part in reversed(rule.split(":")) if f"page.refused.{part}" in say), "other")
-        counted[what, say(f"page.refused.{known}")] += times
-    return [(what, rule, times) for (what, rule), times in counted.most_common()]
-
-
-def _backups(context: DockContext) -> list[dict[str, object]]:
-    """The copies that lie beside the memory, newest first."""
-    copies = [(one.name, one.stat()) for one in backup.copies_of(context.db.path)[:10]]
-    return [{"name": name, "at": int(stat.st_mtime * 1_000), "size": stat.st_size} for name, stat in copies]
-
-
-# The set-up, where app/setup decides what an answer does, and the settings.
+    copies = await asyncio.to_thread(backup.copies_of, context.db.path)
+    backed_up = int(copies[0].stat().st_mtime * 1_000) if copies else 0
+    return answer({"checks": [asdict(check) for check in checks], "backed_up_at": backed_up})
 
 
 class Setup(Protocol):
@@ -215,7 +331,7 @@ def setting_json(settings: Settings, table: str, key: str, label: Label, languag
     }  # fmt: skip
 
 
-# Memory and Rights: people, their notes, the channel's, streams with episodes, a note's chain.
+# Memory: people, their notes, the channel's, streams with episodes, a note's chain.
 
 
 def person_json(person: PersonRow, regular_streams: int) -> dict[str, object]:
@@ -240,7 +356,6 @@ async def _people(request: web.Request) -> web.Response:
         bot=await channel_state.read(context.db, "bot_id"),
         offset=offset,
         limit=limit,
-        only="opted_out" if request.query.get("only") == "opted_out" else "",
     )
     regular = context.settings().people.regular_streams
     return answer({"total": total, "rows": [person_json(person, regular) for person in people]})
@@ -345,8 +460,10 @@ async def _export(request: web.Request) -> web.Response:
 
 
 ROUTES = (
-    web.get("/api/figures", _figures),
-    web.get("/api/health", _health),
+    web.get("/api/now", _now),
+    web.get("/api/why/{id}", _why),
+    web.get("/api/approvals", _approvals),
+    web.get("/api/checks", _checks),
     web.get("/api/setup", _setup_state),
     web.post("/api/setup/{step}", _setup_step),
     web.get("/api/settings", _settings),

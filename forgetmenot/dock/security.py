@@ -6,9 +6,9 @@ Guarantees, for every request:
   our `Origin` and JSON. There is no cookie: cookies of 127.0.0.1 go to the programs on every port;
 - the event stream, for which a browser sends no header, needs a ticket: asked for with the token, valid once and for
   half a minute;
-- the waiting page, which has a file's origin, gets one answer, and only if it has the token (waiting_page);
-- half-open and slow connections are limited in number and time (HeaderWait), so that no local program can take
-  the file handles that chat and the memory need. A connection carries one request.
+- the waiting page, which has a file's origin, gets one answer, and only if it has the token (obs_page);
+- connections are limited in number (Connections), so that no local program can take the file handles that chat and
+  the memory need. A connection carries one request.
 """
 
 import asyncio
@@ -22,7 +22,7 @@ from pathlib import Path
 
 from aiohttp import web
 
-from forgetmenot.dock import waiting_page
+from forgetmenot.dock import obs_page
 from forgetmenot.errors import StoreError
 from forgetmenot.files import make_own
 
@@ -33,8 +33,6 @@ EVENTS = "/events"
 TICKET_LASTS_S = 30.0
 MOST_TICKETS = 64
 MOST_CONNECTIONS = 64
-HEADERS_WITHIN_S = 5.0
-LARGEST_HEADERS = 16 * 1024
 ADDRESS_AGAIN = "This link is not valid or has expired. Open the dock again: `forgetmenot dock` prints the address."
 
 HEADERS = {
@@ -104,10 +102,10 @@ class Guard:
         """The answer to our waiting page; None if it is not that page, or not for this dock."""
         origins = request.headers.getall("Origin", [])
         challenge, proof = request.query.get("challenge", ""), request.query.get("proof", "")
-        greeting = waiting_page.greeting(self._token, self.port, challenge, proof)
+        greeting = obs_page.greeting(self._token, self.port, challenge, proof)
         if (
             request.headers.getall("Host", []) != [self.host]
-            or not waiting_page.ORIGINS.issuperset(origins)
+            or not obs_page.ORIGINS.issuperset(origins)
             or not greeting
         ):
             return None
@@ -153,7 +151,7 @@ def guarding(guard: Guard, answer: Callable[[int, str], web.Response]) -> Handle
 
     @web.middleware
     async def check(request: web.Request, handler: Handler) -> web.StreamResponse:
-        if request.path == waiting_page.PATH and (greeting := guard.greeting(request)) is not None:
+        if request.path == obs_page.PATH and (greeting := guard.greeting(request)) is not None:
             return greeting
         if reason := guard.refusal(request):
             return answer(403, reason)
@@ -168,51 +166,34 @@ def guarding(guard: Guard, answer: Callable[[int, str], web.Response]) -> Handle
     return check  # type: ignore[return-value]  # aiohttp's middlewares take two arguments
 
 
-class HeaderWait(asyncio.Protocol):
-    """A new connection until its headers are complete: aiohttp, whose protocol `make` makes, sees no byte before.
+class Connections:
+    """Makes the protocol of each new connection: aiohttp's, as long as there are not too many.
 
-    Who has not sent them in time is cut off. Where there are too many connections, the oldest that still waits makes
-    room for the new one, so that a page gets through while another program holds connections open; where all of them
-    are in use, the new one is refused. `waiting` and `used` are those of all connections of a server.
+    Where there are, the oldest without a request makes room, so that a page gets through while another program holds
+    connections open. Where all of them are in use, the new one is refused. `busy`: those with a request under way.
     """
 
-    def __init__(
-        self,
-        make: Callable[[], asyncio.Protocol],
-        waiting: dict[asyncio.Transport, None],
-        used: set[asyncio.Transport],
-    ) -> None:
-        self._make, self._waiting, self._used = make, waiting, used
-        self._received = b""
+    server: web.Server | None = None
+
+    def __init__(self) -> None:
+        self.busy: set[asyncio.BaseProtocol | None] = set()
+
+    def __call__(self) -> asyncio.BaseProtocol:
+        """A protocol for the next connection."""
+        assert self.server is not None  # noqa: S101  # nothing listens before
+        held = [one for one in self.server.connections if one.transport is not None]
+        if len(held) < MOST_CONNECTIONS:
+            return self.server()
+        oldest = next((one for one in held if one not in self.busy), None)
+        if oldest is None:
+            return _Refused()
+        oldest.force_close()
+        return self.server()
+
+
+class _Refused(asyncio.Protocol):
+    """A connection that is closed at once."""
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
-        """Wait for its headers, if there is room."""
-        assert isinstance(transport, asyncio.Transport)  # noqa: S101  # TCP always is
-        self._transport = transport
-        self._timer = asyncio.get_running_loop().call_later(HEADERS_WITHIN_S, transport.abort)
-        self._used.difference_update([one for one in self._used if one.is_closing()])
-        if len(self._used) + len(self._waiting) >= MOST_CONNECTIONS:
-            oldest = next(iter(self._waiting), transport)
-            oldest.abort()  # connection_lost is called later, so it is dropped here
-            self._waiting.pop(oldest, None)
-            if oldest is transport:
-                return
-        self._waiting[transport] = None
-
-    def data_received(self, data: bytes) -> None:
-        """Hand over to aiohttp what has all its headers."""
-        self._received += data
-        if b"\r\n\r\n" in self._received:
-            self.connection_lost(None)  # to this protocol it is: aiohttp goes on from here
-            self._used.add(self._transport)
-            protocol = self._make()
-            self._transport.set_protocol(protocol)
-            protocol.connection_made(self._transport)
-            protocol.data_received(self._received)
-        elif len(self._received) > LARGEST_HEADERS:
-            self._transport.abort()
-
-    def connection_lost(self, _error: Exception | None) -> None:
-        """It waits no longer."""
-        self._timer.cancel()
-        self._waiting.pop(self._transport, None)
+        """Close it."""
+        transport.close()

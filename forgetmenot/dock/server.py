@@ -8,9 +8,11 @@ It listens on 127.0.0.1 only, and no answer holds a secret or a traceback.
 import asyncio
 import contextlib
 import hashlib
+import logging
+import socket
+import sys
 from collections.abc import AsyncIterator, Callable
 from dataclasses import dataclass
-from functools import partial
 from importlib import resources
 from importlib.resources.abc import Traversable
 from pathlib import Path
@@ -19,9 +21,8 @@ import msgspec
 from aiohttp import web
 
 from forgetmenot.clock import Clock
-from forgetmenot.dock import event_feed, now, panels, security, waiting_page
-from forgetmenot.dock.context import CONTEXT, DockContext, answer, refusal
-from forgetmenot.dock.panels import SETUP, Setup
+from forgetmenot.dock import feed, obs_page, panels, security
+from forgetmenot.dock.panels import CONTEXT, SETUP, DockContext, Setup, answer, refusal
 from forgetmenot.errors import ForgetMeNotError, InputError, ModelError, SettingsError
 from forgetmenot.languages import Language, reason
 from forgetmenot.logs import log
@@ -93,10 +94,15 @@ def _below(folder: Traversable, prefix: str) -> list[tuple[str, bytes]]:
 
 
 LARGEST_BODY = 64 * 1024
+LONGEST_TEXT = 4_000
 END_WITHIN_S = 0.5
-BODY_WITHIN_S = 5.0
 NOT_UNDERSTOOD = reason("request_odd")
 NOTHING_HERE = reason("nothing_here")
+UNHEARD = logging.getLogger("aiohttp.server")  # of a request that is no HTTP it logs a traceback; ours: `_sentences`
+UNHEARD.setLevel(logging.CRITICAL)
+
+
+CONNECTIONS = web.AppKey("connections", security.Connections)
 
 
 @contextlib.asynccontextmanager
@@ -112,49 +118,63 @@ async def open_dock(
 ) -> AsyncIterator[str]:
     """Serve the dock; its address. `folder` holds the token. Raises SettingsError (the port is taken), StoreError."""
     token = security.token_in(folder)
-    files, feed = load(), event_feed.EventFeed()
-    context = DockContext(control, db, settings, clock, files.build, feed.touched, feed.send)
-    app = build_app(context, feed, files, security.Guard(port, token))
+    files, stream = load(), feed.EventFeed()
+    context = DockContext(control, db, settings, clock, files.build, stream.touched, stream.send)
+    app = build_app(context, stream, files, security.Guard(port, token))
     app[SETUP] = setup
     runner = web.AppRunner(
-        app, access_log=None, shutdown_timeout=END_WITHIN_S, handle_signals=False, lingering_time=0
-    )  # nobody keeps a place by a body that is refused
+        app,
+        access_log=None,
+        logger=UNHEARD,
+        shutdown_timeout=END_WITHIN_S,
+        handle_signals=False,
+        lingering_time=0,  # nobody keeps a place by a body that is refused
+    )
     await runner.setup()
     try:
         listening = await _bind(runner, port)
-        waiting_page.keep_current(folder, port, token, context.language)
+        obs_page.keep_current(folder, port, token, context.language)
         log.info("the dock is open", port=port)
         try:
             yield security.address(port, token)
         finally:
             listening.close()
     finally:
-        await feed.aclose()
+        await stream.aclose()
         await runner.cleanup()
 
 
 async def _bind(runner: web.AppRunner, port: int) -> asyncio.Server:
-    make = runner.server
-    assert make is not None  # noqa: S101  # it was set up
+    connections = runner.app[CONNECTIONS]
+    connections.server = runner.server
     try:
-        return await asyncio.get_running_loop().create_server(
-            partial(security.HeaderWait, make, {}, set()), security.HOST, port, backlog=32
-        )
+        return await asyncio.get_running_loop().create_server(connections, security.HOST, port, backlog=32)
     except OSError as error:
         raise SettingsError(
             f"The dock's port {port} is used by another program. Change `port` in the table [dock] of your settings."
         ) from error
 
 
-def build_app(
-    context: DockContext, feed: event_feed.EventFeed, files: Assets, guard: security.Guard
-) -> web.Application:
+def usable_port(wanted: int) -> int:
+    """This port, or a free one if it is taken."""
+    with socket.socket() as probe:
+        # a port that was just left is free; on Windows the option would also take one that somebody listens at
+        if sys.platform != "win32":
+            probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        try:
+            probe.bind((security.HOST, wanted))
+        except OSError:
+            probe.bind((security.HOST, 0))
+        return int(probe.getsockname()[1]) if wanted else 0
+
+
+def build_app(context: DockContext, stream: feed.EventFeed, files: Assets, guard: security.Guard) -> web.Application:
     """The whole application, for the server and for tests."""
-    checks = [_finish, security.guarding(guard, refusal), _whole_body, _sentences]
+    checks = [_finish, security.guarding(guard, refusal), _sentences]
     app = web.Application(middlewares=checks, client_max_size=LARGEST_BODY)  # type: ignore[arg-type]
     app.on_response_prepare.append(_protect)
-    app[CONTEXT] = context
-    app[event_feed.STREAM] = feed
+    app[CONTEXT], app[CONNECTIONS] = context, security.Connections()
+    app[feed.STREAM] = stream
 
     async def page(_request: web.Request) -> web.StreamResponse:
         """It holds nothing that anybody might not see; what it shows is read with the token."""
@@ -167,31 +187,21 @@ def build_app(
         return answer({"ticket": guard.new_ticket()})
 
     app.add_routes([web.get("/", page), web.get("/static/{build}/{path:.+}", static), web.post("/api/ticket", ticket)])
-    app.add_routes([web.get(security.EVENTS, event_feed.events), *now.ROUTES, *panels.ROUTES, *ROUTES])
+    app.add_routes([web.get(security.EVENTS, feed.events), *panels.ROUTES, *ROUTES])
     return app
 
 
 @web.middleware
 async def _finish(request: web.Request, handler: security.Handler) -> web.StreamResponse:
-    """What aiohttp itself refuses, in our shape."""
+    """What aiohttp itself refuses, in our shape. While it runs, the connection is in use."""
+    busy, connection = request.app[CONNECTIONS].busy, request.protocol
+    busy.add(connection)
     try:
         return await handler(request)
     except web.HTTPException as error:
         return refusal(error.status, _in_words(request, NOTHING_HERE) if error.status == 404 else error.reason)
-
-
-@web.middleware
-async def _whole_body(request: web.Request, handler: security.Handler) -> web.StreamResponse:
-    """The body of what may be done; that of another request is not waited for."""
-    if request.method == "POST":
-        try:
-            async with asyncio.timeout(BODY_WITHIN_S):
-                await request.read()
-        except TimeoutError:
-            return refusal(408, _in_words(request, reason("request_slow")))
-        except web.RequestPayloadError:
-            return refusal(400, _in_words(request, NOT_UNDERSTOOD))
-    return await handler(request)
+    finally:
+        busy.discard(connection)
 
 
 async def _protect(_request: web.Request, response: web.StreamResponse) -> None:
@@ -225,9 +235,6 @@ def _in_words(request: web.Request, sentence: object) -> str:
     return request.app[CONTEXT].language.reason(str(sentence))
 
 
-LONGEST_TEXT = 4_000
-
-
 async def _operations(request: web.Request) -> web.Response:
     return answer(buttons(language=request.app[CONTEXT].language))
 
@@ -246,8 +253,7 @@ async def _do(request: web.Request) -> web.Response:
 
     result = await context.control.run(name, params, progress)
     context.touched()
-    receipt = result.data.get("receipt", "")
-    return answer({"ok": result.ok, "line": sentence(result, context.language), "receipt": receipt})
+    return answer({"ok": result.ok, "line": sentence(result, context.language), "id": result.data.get("id")})
 
 
 async def _preview(request: web.Request) -> web.Response:

@@ -4,13 +4,14 @@ Nothing heavy is imported here: an adapter is imported at its model's first call
 """
 
 import asyncio
+import contextlib
 import os
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from urllib.parse import urlsplit
 
-from forgetmenot.domain.model import ModelAnswer, ModelRequest
+from forgetmenot.domain.model import ModelAnswer, ModelRequest, Purpose
 from forgetmenot.errors import SettingsError
 from forgetmenot.languages import joined, reason
 from forgetmenot.late_imports import make_off_the_loop
@@ -21,6 +22,8 @@ from forgetmenot.secret_store import SecretStore
 from forgetmenot.settings.schema import ModelSettings, Provider
 
 GEMINI_KEY_ENV = "GEMINI_API_KEY"
+LONGEST_SENTENCE = 200
+SERVICE_KEY_ENV = "FORGETMENOT_MODEL_KEY"
 KEY_PAGE = "https://aistudio.google.com/apikey"
 LEVELS = ("minimal", "low", "medium", "high", "xhigh")
 LOOPBACK = ("localhost", "127.0.0.1", "::1")
@@ -122,9 +125,8 @@ def _openai_compatible(settings: ModelSettings, model: str, environ: Mapping[str
             "Table [model], key `base_url`: an OpenAI-compatible server needs its address, for example "
             "http://127.0.0.1:11434/v1 for Ollama."
         )
-    # The default names Gemini's key, which is nobody else's business.
-    named = settings.api_key_env not in {"", GEMINI_KEY_ENV}
-    key = _key(settings.api_key_env, environ) if named else ""
+    named, variable = settings.api_key_env not in {"", GEMINI_KEY_ENV}, key_variable(settings)
+    key = _key(variable, environ)
     if named and not key and address.hostname not in LOOPBACK:
         raise SettingsError(
             f"The environment variable {settings.api_key_env} is empty: put the key for {address.hostname} there."
@@ -137,24 +139,53 @@ def _openai_compatible(settings: ModelSettings, model: str, environ: Mapping[str
             model,
             base_url=settings.base_url,
             key=key,
-            key_env=settings.api_key_env,
+            key_env=variable,
             thinking=settings.thinking,
         )
 
     return make
 
 
-def kept_key_name(variable: str) -> str:
-    """The name under which the set-up keeps the key that else stands in an environment variable."""
-    return f"model-key-{variable}"
+def is_loopback(base_url: str) -> bool:
+    """Whether an address is on this computer."""
+    with contextlib.suppress(ValueError):
+        return urlsplit(base_url).hostname in LOOPBACK
+    return False
+
+
+# A key that was pasted in the set-up. Each provider has one, and one that was pasted for a service goes to its host
+# alone: a key of one company must not reach another because an address was changed.
+
+
+def key_variable(settings: ModelSettings) -> str:
+    """The variable that the key is read from. The default names Gemini's, which is nobody else's business."""
+    named = settings.api_key_env or GEMINI_KEY_ENV
+    other = settings.provider is Provider.OPENAI_COMPATIBLE and named == GEMINI_KEY_ENV
+    return SERVICE_KEY_ENV if other else named
+
+
+def kept_key_name(provider: Provider) -> str:
+    """The name under which the set-up keeps a provider's key."""
+    return f"model-key-{provider.value}"
+
+
+def keep_key(secrets: SecretStore, settings: ModelSettings, key: str) -> None:
+    """Keep a pasted key for the provider of these settings. Raises OSError."""
+    secrets.save(kept_key_name(settings.provider), f"{_host(settings)} {key}")
 
 
 def environment_with_key(settings: ModelSettings, folder: Path, *, use_keyring: bool = True) -> Mapping[str, str]:
     """The environment; a key that the set-up keeps stands in for a variable that is not set."""
-    variable = settings.api_key_env
-    if settings.provider is Provider.OFFLINE or not variable or os.environ.get(variable, "").strip():
+    variable = key_variable(settings)
+    if settings.provider is Provider.OFFLINE or os.environ.get(variable, "").strip():
         return os.environ
-    return {**os.environ, variable: SecretStore(folder, use_keyring=use_keyring).load(kept_key_name(variable)) or ""}
+    kept = SecretStore(folder, use_keyring=use_keyring).load(kept_key_name(settings.provider)) or ""
+    host, _, key = kept.partition(" ")
+    return {**os.environ, variable: key if host == _host(settings) else ""}
+
+
+def _host(settings: ModelSettings) -> str:
+    return settings.provider.value if settings.provider is Provider.GEMINI else urlsplit(settings.base_url).netloc
 
 
 def _key(name: str, environ: Mapping[str, str]) -> str:
@@ -162,6 +193,21 @@ def _key(name: str, environ: Mapping[str, str]) -> str:
     if key and not (key.isascii() and key.isprintable()):
         raise SettingsError(f"The key in {name} contains invalid characters. Copy it again, without quotes.")
     return key
+
+
+async def first_words(settings: ModelSettings, meter: CallMeter, environ: Mapping[str, str]) -> str:
+    """One sentence of a model, to see whether it answers. Raises ModelError, SettingsError."""
+    model = build_model(settings, settings.reply_model, meter, environ=environ)
+    request = ModelRequest(
+        Purpose.REPLY,
+        "You test a connection. Answer with one short, friendly sentence.",
+        "Say hello to a streamer whose chat bot you will be.",
+        max_output_tokens=settings.reply_output_tokens,
+    )
+    try:
+        return " ".join((await model.generate(request)).text.split())[:LONGEST_SENTENCE]
+    finally:
+        await model.aclose()
 
 
 # Adapters are imported at the first call, off the event loop: an SDK takes a second to import.

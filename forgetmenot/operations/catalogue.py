@@ -292,8 +292,8 @@ NEEDS = tuple(action for action in ACTIONS if action.scope)
 
 
 def scopes_for(account: Account, settings: Settings) -> tuple[str, ...]:
-    """The rights to ask an account for. An account that is both the bot's and the channel's gives both sets."""
-    if account is Account.BOT and same_account(settings):
+    """The rights to ask an account for. One that is, or may be, both the bot's and the channel's gives both sets."""
+    if account is Account.BOT and (not settings.twitch.bot_login or same_account(settings)):
         return tuple(dict.fromkeys(_of(Account.BOT, settings) + _of(Account.BROADCASTER, settings)))
     return _of(account, settings)
 

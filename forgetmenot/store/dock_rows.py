@@ -139,50 +139,7 @@ async def rows_since(
     return [row for row in found if row is not None]
 
 
-# Charts, and figures for the guarantees.
-
-
-async def chat_per_minute(db: Database, since: int, step: int) -> list[tuple[int, int]]:
-    """Lines per stretch of `step` ms: when it began, and how many."""
-    rows = await db.rows(
-        "SELECT at / :step * :step AS began, count(*) FROM events WHERE at >= :since AND from_bot = 0"
-        " GROUP BY began ORDER BY began",
-        {"since": since, "step": step},
-    )
-    return [tuple(row) for row in rows]
-
-
-async def tokens_per_section(db: Database, last: int) -> list[tuple[str, float]]:
-    """The mean of each section of the last prompts, in the order of the prompt."""
-    rows = await db.rows(
-        "WITH latest AS (SELECT prompt_json FROM bot_messages WHERE prompt_json <> '{}' ORDER BY id DESC LIMIT ?)"
-        " SELECT s.value ->> 'name' AS name, total(s.value ->> 'tokens') / (SELECT count(*) FROM latest)"
-        " FROM latest, json_each(latest.prompt_json, '$.sections') AS s GROUP BY name ORDER BY avg(s.key)",
-        (last,),
-    )
-    return [tuple(row) for row in rows]
-
-
-async def bills(db: Database, last: int) -> list[tuple[int, int, int, int]]:
-    """Of the last replies, oldest first: id, tokens estimated, billed, cached."""
-    rows = await db.rows(
-        "SELECT id, coalesce(token_usage_json ->> 'estimated', 0), coalesce(token_usage_json ->> 'billed', 0),"
-        " coalesce(token_usage_json ->> 'cached', 0) FROM bot_messages WHERE model <> '' ORDER BY id DESC LIMIT ?",
-        (last,),
-    )
-    return [tuple(row) for row in reversed(rows)]
-
-
-async def note_moves(db: Database, step: int) -> list[tuple[int, str, int]]:
-    """How many notes came into (+) or left (-) a status, per stretch of `step` ms, oldest first."""
-    rows = await db.rows(
-        "SELECT at / :step * :step AS began, status, sum(moved) FROM ("
-        " SELECT at, to_status AS status, 1 AS moved FROM note_changes UNION ALL"
-        " SELECT at, from_status, -1 FROM note_changes WHERE from_status IS NOT NULL)"
-        " GROUP BY began, status ORDER BY began",
-        {"step": step},
-    )
-    return [tuple(row) for row in rows]
+# Figures for the guarantees.
 
 
 _FIGURES = {
@@ -226,7 +183,6 @@ _PEOPLE = """
 FROM viewers v WHERE v.id <> :bot AND (:likes = '[]' OR EXISTS (SELECT 1 FROM json_each(:likes) f
     WHERE v.login LIKE f.value ESCAPE '\\' OR v.display_name LIKE f.value ESCAPE '\\'
         OR EXISTS (SELECT 1 FROM viewer_names m WHERE m.viewer_id = v.id AND m.login LIKE f.value ESCAPE '\\')))
-    AND (:only = '' OR (:only = 'opted_out') = (v.opted_out_at IS NOT NULL))
 """
 _PERSON = """
 SELECT v.id, v.login, coalesce(v.display_name, v.login, 'somebody') AS name, v.role, v.first_seen_at, v.last_seen_at,
@@ -240,13 +196,10 @@ SELECT v.id, v.login, coalesce(v.display_name, v.login, 'somebody') AS name, v.r
 
 
 async def people(
-    db: Database, *, find: str, since: int, bot: str, offset: int, limit: int, only: str = ""
+    db: Database, *, find: str, since: int, bot: str, offset: int, limit: int
 ) -> tuple[int, list[PersonRow]]:
-    """How many fit a search (by any name they ever had), and a page of them: who came most lately first.
-
-    `only`: "opted_out", or "" for everybody.
-    """
-    asked = {"likes": _likes(find), "since": since, "bot": bot, "only": only, "offset": offset, "limit": limit}
+    """How many fit a search (by any name they ever had), and a page of them: who came most lately first."""
+    asked = {"likes": _likes(find), "since": since, "bot": bot, "offset": offset, "limit": limit}
     total = int(await db.value(f"SELECT count(*) {_PEOPLE}", asked))
     rows = await db.rows(
         f"{_PERSON} {_PEOPLE} ORDER BY lately DESC, notes DESC, v.last_seen_at DESC, v.id LIMIT :limit OFFSET :offset",

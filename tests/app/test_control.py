@@ -8,7 +8,7 @@ import pytest
 
 from forgetmenot.app.bot import Bot, open_bot
 from forgetmenot.app.control import BotControl, ConnectionStatus, why
-from forgetmenot.app.dock_service import serve_dock
+from forgetmenot.app.live import serve_dock
 from forgetmenot.app.setup import SetupService
 from forgetmenot.clock import ManualClock
 from forgetmenot.dock.security import TOKEN_FILE

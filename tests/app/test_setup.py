@@ -9,7 +9,7 @@ from urllib.parse import urlsplit
 import msgspec
 import pytest
 
-from forgetmenot.app import model_choice
+from forgetmenot.app import setup
 from forgetmenot.app.bot import Bot, open_bot
 from forgetmenot.app.control import BotControl, ConnectionStatus
 from forgetmenot.app.setup import SetupService
@@ -99,7 +99,7 @@ async def test_programs_on_this_computer_are_found_with_their_models(
 ) -> None:
     async with SimOpenAI() as sim:
         port = urlsplit(sim.url).port
-        monkeypatch.setattr(model_choice, "LOCAL_PROGRAMS", {"Ollama": port, "LM Studio": 1})
+        monkeypatch.setattr(setup, "LOCAL_PROGRAMS", {"Ollama": port, "LM Studio": 1})
         told = await steps.do("programs")
     assert told["programs"] == [{"name": "Ollama", "base_url": sim.url, "models": ["small-model"]}]
 
@@ -109,7 +109,7 @@ async def test_an_address_may_lack_what_is_always_the_same(steps: Steps) -> None
         for typed in (sim.url, f" {sim.url}/ ", sim.url.removesuffix("/v1"), sim.url.split("/")[2]):
             told = await steps.do("models", base_url=typed)
             assert (told["base_url"], told["models"]) == (sim.url, ["small-model"]), typed
-    with pytest.raises(InputError, match="Its address is missing"):
+    with pytest.raises(InputError, match="The address is missing"):
         await steps.do("models", base_url=" ")
 
 
@@ -158,7 +158,7 @@ async def test_a_pasted_key_is_kept_for_its_owner_alone_and_never_shown(
         steps.settings._now = msgspec.structs.replace(steps.settings(), model=model)
         await steps.do("model", provider="gemini", key=KEY)
     [file] = (tmp_path / "login").iterdir()
-    assert file.read_text() == KEY
+    assert file.read_text() == f"gemini {KEY}"
     assert stat.S_IMODE(file.stat().st_mode) == 0o600
     assert KEY not in steps.file.read_text() + json.dumps(await steps.service.state(), default=str)
     found = environment_with_key(steps.settings().model, tmp_path / "login", use_keyring=False)

@@ -16,7 +16,7 @@ from forgetmenot.app.bot import Bot
 from forgetmenot.clock import DAY, ManualClock
 from forgetmenot.demo import script
 from forgetmenot.demo.show import bot_on
-from forgetmenot.dock import event_feed
+from forgetmenot.dock import feed
 from forgetmenot.settings.schema import DockSettings, Settings
 from forgetmenot.store import streams
 from forgetmenot.store.database import open_database
@@ -25,7 +25,7 @@ from tests.loopback_servers.twitch import TwitchSim
 BROWSER = browser.find()
 WITHIN_MS = 40_000  # for what must come: a machine that is busy with other tests takes its time
 expect.set_options(timeout=WITHIN_MS)
-event_feed.LOOK_EVERY_S = 0.1
+feed.LOOK_EVERY_S = 0.1
 # The page gathers changes before it draws them, and looks every second: cut short.
 SOON = """for (const name of ["setTimeout", "setInterval"]) {
   const wait = window[name];

@@ -9,13 +9,11 @@ import pytest
 
 from forgetmenot.clock import ManualClock
 from forgetmenot.dock import server
-from forgetmenot.dock.panels import promises
 from forgetmenot.domain.memory import Scope, SourceKind
-from forgetmenot.languages import in_language
+from forgetmenot.memory import backups
 from forgetmenot.operations.table import buttons
 from forgetmenot.settings.load import parse_settings
-from forgetmenot.settings.schema import Settings
-from forgetmenot.store import bot_messages, dock_rows, notes
+from forgetmenot.store import bot_messages, notes
 from forgetmenot.store.database import Database
 from forgetmenot.store.notes import NewNote
 from tests.dock.conftest import Served
@@ -108,14 +106,11 @@ async def test_spend_is_money_where_prices_are_named(dock: Served, db: Database,
         for model, tokens in (("small", 1_000_000), ("large", 2_000_000)):
             await put(tx, "model_calls", at=now, model=model, input=tokens, cached=500_000, output=0, thoughts=100_000)
     spent = (await rows(dock, "/api/now"))["now"]["spent"]
-    assert (spent["output"], spent["cost"]) == (200_000, "")
-    assert (await rows(dock, "/api/figures"))["streams"] == [[now, 3_000_000, 200_000, None]]
+    assert (spent["tokens"], spent["cost"]) == (3_200_000, "")
     dock.settings._now = parse_settings(
         '[model]\ncurrency = "EUR"\n[prices.small]\ninput = 1\ncached = 0.5\noutput = 10', "test"
     )
     assert (await rows(dock, "/api/now"))["now"]["spent"]["cost"] == "at least 1.75 EUR"
-    told = await rows(dock, "/api/figures")
-    assert (told["streams"], told["currency"]) == ([[now, 3_000_000, 200_000, 1.75]], "EUR")
 
 
 async def test_an_undo_is_offered_while_there_is_something_to_take_back(
@@ -146,7 +141,7 @@ async def test_the_pages_buttons_are_the_tables_and_each_reaches_the_bot(dock: S
     told = await rows(dock, "/api/operations")
     assert told == buttons()
     for name in buttons():
-        assert await dock.post(f"/api/do/{name}", {"id": 7}) == (200, {"ok": True, "line": "Done.", "receipt": ""})
+        assert await dock.post(f"/api/do/{name}", {"id": 7}) == (200, {"ok": True, "line": "Done.", "id": None})
     assert dock.control.asked == [(name, {"id": 7}) for name in buttons()]
     for name in ("nothing", "memory", "export"):  # nothing of that name, not for the dock, no button
         assert (await dock.post(f"/api/do/{name}", {}))[0] == 404
@@ -159,24 +154,13 @@ def test_every_call_of_the_page_is_a_button_of_the_table() -> None:
     assert called <= set(buttons())
 
 
-async def test_the_health_page_checks_everything_when_asked_and_counts_what_was_refused(
-    dock: Served, db: Database
-) -> None:
-    async with db.write() as tx:
-        await tx.execute("INSERT INTO runs (id, started_at, command) VALUES (1, 0, 'test'), (2, 1, 'test')")
-        counts = [
-            (2, "note_refused:sensitive:health", 2),
-            (2, "note_refused:sensitive:faith", 1),
-            (1, "note_refused:asked", 9),
-        ]
-        await tx.many("INSERT INTO tally VALUES (?, ?, ?)", [*counts, (2, "summary_cut:copied", 5), (2, "lines", 9)])
-    health = await rows(dock, "/api/health")
-    assert [check["name"] for check in health["checks"]] == ["Chat"]
-    assert [check["name"] for check in (await rows(dock, "/api/health?all=1"))["checks"]] == ["Chat", "Disk"]
-    assert health["refused"] == [
-        ["summary_cut", "copied from chat", 5],
-        ["note_refused", "sensitive facts", 3],
-    ]
+async def test_everything_is_checked_when_asked_and_the_last_backup_is_told(dock: Served, db: Database) -> None:
+    told = await rows(dock, "/api/checks")
+    assert ([check["name"] for check in told["checks"]], told["backed_up_at"]) == (["Chat"], 0)
+    await backups.make(db, at=5_000, keep=1)
+    told = await rows(dock, "/api/checks?all=1")
+    assert [check["name"] for check in told["checks"]] == ["Chat", "Disk"]
+    assert told["backed_up_at"] > 0
 
 
 async def test_the_page_and_its_answers_are_in_the_language_of_the_settings(dock: Served) -> None:
@@ -192,7 +176,6 @@ async def test_the_page_and_its_answers_are_in_the_language_of_the_settings(dock
     settings = (await rows(dock, "/api/settings"))["rows"]
     assert next(row["label"] for row in settings if row["key"] == "max_chars") == "Längste Antwort"
     assert next(row["form"]["choices"] for row in settings if row["key"] == "language") == ["de", "en"]
-    assert (await rows(dock, "/api/health"))["promises"][0]["line"] == "Chat im Wortlaut, älter als 24 Std."
 
 
 def test_the_static_files_stay_small_and_ask_nobody_else() -> None:
@@ -219,18 +202,6 @@ async def test_a_page_knows_its_build_and_its_files_never_change(dock: Served) -
     async with dock.client.get(f"{dock.origin}/static/older/main.js") as answer:
         assert answer.headers["Cache-Control"] == "no-store"
     assert (resources.files("forgetmenot.dock") / "static" / "index.html").is_file()
-
-
-async def test_the_promises_of_an_empty_memory_are_kept(db: Database) -> None:
-    counted = await dock_rows.promises(db, oldest=0)
-    assert all(promise.kept is not False for promise in promises(counted, Settings(), in_language()))
-
-
-@pytest.mark.usefixtures("people")
-async def test_a_note_without_evidence_is_a_broken_promise(db: Database) -> None:
-    counted = await dock_rows.promises(db, oldest=0)
-    broken = [promise.line for promise in promises(counted, Settings(), in_language()) if promise.kept is False]
-    assert broken == ["Notes without evidence"]
 
 
 AA = 4.5

@@ -7,7 +7,6 @@ from pathlib import Path
 import aiohttp
 import pytest
 
-from forgetmenot.dock import security, server
 from forgetmenot.dock.security import (
     MOST_CONNECTIONS,
     TICKET_LASTS_S,
@@ -27,7 +26,7 @@ async def test_nothing_is_read_without_the_token_in_its_header(stranger: Served)
         assert "Set-Cookie" not in answer.headers, "programs on other ports would get it"
         assert stranger.token not in await answer.text()
     for path in (
-        "/api/now", "/api/health", f"/api/now?token={stranger.token}", "/events", "/events?ticket=",
+        "/api/now", "/api/checks", f"/api/now?token={stranger.token}", "/events", "/events?ticket=",
         "/events?ticket=x",
     ):  # fmt: skip
         assert (await stranger.get(path))[0] == 401
@@ -67,12 +66,8 @@ async def test_half_open_connections_neither_stop_the_page_nor_take_the_file_han
         "POST /waiting HTTP/1.1\r\nExpect: 100-continue\r\nContent-Length: 9",
     ],
 )
-async def test_bodies_that_never_come_do_not_take_the_pages_place(
-    dock: Served, head: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
+async def test_bodies_that_never_come_do_not_take_the_pages_place(dock: Served, head: str) -> None:
     """Without the token no body is waited for, and no connection is kept for the rest of one."""
-    for module, name in ((server, "BODY_WITHIN_S"), (security, "HEADERS_WITHIN_S")):
-        monkeypatch.setattr(module, name, 600)
     held = [await asyncio.open_connection("127.0.0.1", dock.port) for _ in range(MOST_CONNECTIONS)]
     for _, writer in held:
         writer.write(f"{head}\r\nHost: 127.0.0.1:{dock.port}\r\n\r\n".encode())
@@ -84,11 +79,18 @@ async def test_bodies_that_never_come_do_not_take_the_pages_place(
         writer.close()
 
 
-async def test_a_body_that_trickles_in_is_given_up(dock: Served, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(server, "BODY_WITHIN_S", 0.05)
-    sent = (f"Origin: {dock.origin}", f"{TOKEN_HEADER}: {dock.token}", "Content-Type: application/json")
-    lines = (*(line.encode() for line in sent), b"Content-Length: 9")
-    assert b" 408 " in await _raw(dock, "POST /api/do/approve", *lines)
+@pytest.mark.parametrize(
+    "sent", [b"\x16\x03\x01 not http\r\n\r\n", b"GET / HTTP/9\r\n\r\n", b"GET /api/now HTTP/1.1\r\na b: c\r\n\r\n"]
+)
+async def test_what_is_no_request_logs_no_traceback(
+    dock: Served, sent: bytes, caplog: pytest.LogCaptureFixture
+) -> None:
+    reader, writer = await asyncio.open_connection("127.0.0.1", dock.port)
+    writer.write(sent)
+    assert b" 400 " in (await reader.read()).split(b"\r\n")[0]
+    writer.close()
+    assert caplog.records == []
+    assert (await dock.get("/api/now"))[0] == 200
 
 
 @pytest.mark.parametrize(
@@ -127,7 +129,7 @@ async def test_acting_needs_the_origin_and_the_token_in_its_header(stranger: Ser
     async with stranger.client.post(f"{stranger.origin}/api/do/approve", data={"id": "3"}, headers=headers) as answer:
         assert answer.status == 401  # a form
     assert stranger.control.asked == []
-    assert await stranger.post("/api/do/approve", ACT) == (200, {"ok": True, "line": "Done.", "receipt": ""})
+    assert await stranger.post("/api/do/approve", ACT) == (200, {"ok": True, "line": "Done.", "id": None})
     assert stranger.control.asked == [("approve", ACT)]
 
 
@@ -191,7 +193,7 @@ async def test_every_answer_forbids_foreign_and_inline_script(dock: Served) -> N
 
 
 async def test_no_answer_holds_the_token(dock: Served) -> None:
-    for path in ("/", "/api/now", "/api/settings", "/api/health", "/api/figures", "/api/approvals", "/api/people"):
+    for path in ("/", "/api/now", "/api/settings", "/api/checks", "/api/approvals", "/api/people"):
         async with dock.client.get(dock.origin + path) as answer:
             assert dock.token not in await answer.text()
 

@@ -12,8 +12,8 @@ import pytest
 
 from forgetmenot.cli import common, main
 from forgetmenot.clock import HOUR, ManualClock
-from forgetmenot.dock import event_feed
-from forgetmenot.dock.event_feed import cursor_of
+from forgetmenot.dock import feed
+from forgetmenot.dock.feed import cursor_of
 from forgetmenot.store import viewers
 from forgetmenot.store.database import Database
 from forgetmenot.store.dock_rows import FeedCursor
@@ -25,7 +25,7 @@ NUMBERS = itertools.count(1)
 
 @pytest.fixture(autouse=True)
 def _look_often(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(event_feed, "LOOK_EVERY_S", 0.02)
+    monkeypatch.setattr(feed, "LOOK_EVERY_S", 0.02)
 
 
 async def say(db: Database, clock: ManualClock, text: str, viewer: str = "1", name: str = "Alice") -> None:
@@ -134,16 +134,16 @@ async def test_nothing_is_looked_up_while_nobody_looks(dock: Served, db: Databas
 
 
 async def test_a_slow_page_is_cut_off_and_holds_nobody_up() -> None:
-    feed = event_feed.EventFeed()
-    slow: event_feed.Messages = asyncio.Queue(2)
-    feed._listeners.add(slow)
+    stream = feed.EventFeed()
+    slow: feed.Messages = asyncio.Queue(2)
+    stream._listeners.add(slow)
     for number in range(5):
-        feed._send_to_pages(event_feed.event("now", number))
+        stream._send_to_pages(feed.event("now", number))
     assert slow.get_nowait() is None
 
 
 def test_marks_are_read_back() -> None:
-    message = event_feed.event("items", [], cursor=FeedCursor(5, 6, 7)).decode()
+    message = feed.event("items", [], cursor=FeedCursor(5, 6, 7)).decode()
     assert cursor_of(message.splitlines()[0].removeprefix("id: ")) == FeedCursor(5, 6, 7)
 
 

@@ -89,7 +89,7 @@ NEW = NewAction(
     params={"text": "x"},
     verdict="allow",
     rule="allowed",
-    reason="No rule objects.",
+    reason="Allowed.",
     status=ActionStatus.RUNNING,
     asked_by="nobody-stored",
 )

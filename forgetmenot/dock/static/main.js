@@ -8,13 +8,10 @@ import { clock, span, t } from "./words.js";
 import * as now from "./panels/now.js";
 import * as memory from "./panels/memory.js";
 import * as approvals from "./panels/approvals.js";
-import * as figures from "./panels/figures.js";
-import * as health from "./panels/health.js";
-import * as rights from "./panels/rights.js";
 import * as settings from "./panels/settings.js";
 import * as setup from "./panels/setup.js";
 
-const PANELS = { now, memory, approvals, figures, health, rights, settings, setup };
+const PANELS = { now, memory, approvals, settings, setup };
 const IN_NAV = Object.keys(PANELS).filter((name) => name !== "setup"); // the set-up is reached from where it is missed
 const main = document.getElementById("main");
 let shown = null;
@@ -84,8 +81,8 @@ const drawTop = changedOnly(({ kind, line, hint, unset, stopped, name, trouble, 
     h("div", { class: "brand" }, h("img", { src: document.querySelector("link[rel=icon]").href, alt: "", width: 22, height: 22 }),
       h("span", { class: "name" }, name || "ForgetMeNot")),
     h("div", { class: `standing ${kind}`, role: "status" }, h("i", { class: "dot" }),
-      trouble && trouble === line ? h("a", { href: "#health", title: t("frame.what_to_do"), data: { key: "trouble" } }, sentence(line)) : h("span", { title: line }, line), unset && h("a", { href: "#setup", data: { key: "setup" } }, t("panel.setup"))),
-    h("button", { type: "button", class: "ghost small menu", "aria-label": t("frame.menu"), onclick: () => document.body.classList.toggle("with-menu"), data: { key: "menu" } }, "☰"),
+      trouble && trouble === line ? h("a", { href: "#settings", title: t("frame.what_to_do"), data: { key: "trouble" } }, sentence(line)) : h("span", { title: line }, line), unset && h("a", { href: "#setup", data: { key: "setup" } }, t("panel.setup"))),
+    h("button", { type: "button", class: "ghost small menu", "aria-label": t("frame.menu"), onclick: () => document.body.classList.toggle("with-menu"), data: { key: "menu" } }, "⋯"),
     name && h(
       "div", { class: "switches" },
       button(label(stopped ? "resume" : "pause"), (event) => act(stopped ? "resume" : "pause", {}, event.target),

@@ -60,7 +60,6 @@ export const count = (n) => Number(n || 0).toLocaleString(language);
 export const short = (n) => (n < 10_000 ? count(n) : n < 1_000_000 ? `${Math.round(n / 1000)}k` : `${(n / 1_000_000).toLocaleString(language, { maximumFractionDigits: 1 })}M`);
 
 export const sure = (confidence) => t(confidence >= 0.85 ? "note.sure" : confidence >= 0.6 ? "note.fairly_sure" : "note.unsure");
-export const MEMORY = new Set(["lore", "others", "channel_notes", "channel_notes_more", "channel_notes_asked", "brief", "past_episode", "episodes", "digest"]);
 
 // An action's parameters in a few words; what is empty is left out.
 export const params = (action) => Object.entries(action.params).filter(([name, value]) => name !== "target" && value !== "" && value !== null)

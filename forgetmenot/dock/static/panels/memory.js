@@ -1,18 +1,17 @@
-import { h, put, redraw, button, changedOnly, empty, heading, soon } from "../dom.js";
-import { get } from "../api.js";
-import { act, failed, label, reading, say } from "../ask.js";
+import { h, put, redraw, button, changedOnly, chip, empty, heading, soon } from "../dom.js";
+import { download, get } from "../api.js";
+import { act, confirmed, does, failed, label, reading, result, say, sheet } from "../ask.js";
 import { windowed } from "../list.js";
-import { state } from "../live.js";
-import { ago, date, firstSummary, hour, span, t } from "../words.js";
-import { noteCard, openChain } from "./note.js";
-import { erase, exported, marks, optOut } from "./rights.js";
+import { listen, state } from "../live.js";
+import { ago, date, firstSummary, hour, named, span, t } from "../words.js";
+import { noteCard, openNote } from "./note.js";
 
 const TABS = { people: openPeople, channel: openChannel, streams: openStreams, notes: openNotes };
 
 export function open(panel, rest) {
   const [what, id] = rest;
   if (what === "person" && id) return openPerson(panel, id);
-  if (what === "note" && id) return openChain(panel, id);
+  if (what === "note" && id) return openNote(panel, id);
   const tab = Object.hasOwn(TABS, what) ? what : "people";
   const body = h("div", {});
   put(panel, h("div", { class: "tabs", role: "group", "aria-label": t("memory.parts") }, Object.keys(TABS).map((name) =>
@@ -46,6 +45,8 @@ function openPeople(panel) {
   return { close: list.close, changed: soon(list.refresh, SELDOM) };
 }
 
+// What somebody is called here, besides their name.
+const marks = (person) => [person.regular && chip(t("people.regular"), "good"), person.role !== "viewer" && chip(t(`role.${person.role}`)), person.opted_out && chip(t("people.opted_out"), "warn"), person.banned && chip(t("people.hidden"), "warn"), person.erasing && chip(t("people.erasing"), "warn")];
 const figures = (person) => `${t("count.notes", { n: person.notes })} · ${t("count.streams", { n: person.streams })} · ${t("people.seen", { ago: ago(person.last_seen_at) })}`;
 
 function openPerson(panel, id) {
@@ -82,6 +83,39 @@ function openPerson(panel, id) {
   put(panel, head, about, remember("people.remember", "people.remember_example", { target: id }, refresh), heading(t("memory.notes_title"), past), list.root, h("h2", {}, label("never_mention")), suppression(refresh, { viewer: id }), alone);
   refresh();
   return { close: list.close, changed: soon(refresh) };
+}
+
+// ── what a person may ask for ───────────────────────────────────────────────────────────────
+
+const choice = (person) => (person.opted_out ? "opt_in" : "opt_out");
+const optOut = (person, then) =>
+  button(label(choice(person)), (event) => then(act(choice(person), { viewer: person.id }, event.target)), { class: "small", title: does(choice(person)), data: { key: "optout" } });
+
+async function exported(person) {
+  try {
+    download(`forgetmenot-${person.login || person.id}.json`, await get(`export/${encodeURIComponent(person.id)}`));
+  } catch (problem) {
+    say(problem.message, false);
+  }
+}
+
+// In a memory of years it takes some seconds: how far it is comes by the stream of events.
+async function erase(person, from) {
+  const sure = await confirmed({ title: t("rights.erase", { name: person.name }), yes: t("rights.erase_yes"), type: person.login || person.name, text: t("rights.erase_text") });
+  if (!sure) return false;
+  const gauge = h("progress", { max: 1, value: 0, "aria-label": t("rights.erasing", { name: person.name }) });
+  const at = h("p", { class: "meta", role: "status" }, t("rights.step.hiding"));
+  const dialog = sheet(t("rights.erasing", { name: person.name }), gauge, at);
+  const stop = listen((what, progress) => {
+    if (what !== "erasing" || progress.viewer !== person.id) return;
+    gauge.value = progress.share;
+    put(at, named("rights.step", progress.what, t("rights.step.others")));
+  });
+  const answer = await result("erase", { viewer: person.id, confirm: true }, from);
+  stop();
+  dialog.close();
+  if (answer.ok) sheet(t("rights.erased", { name: person.name }), h("p", {}, answer.line));
+  return answer.ok;
 }
 
 // Notes that stand, or with the button those that did once.
@@ -134,8 +168,8 @@ function openChannel(panel) {
 }
 
 const leftAlone = (rows, refresh) => (rows.length
-  ? rows.map((row) => h("li", {}, row.words || t("note.number", { id: `${row.note}` }), " ", button(label("may_mention"), async (event) => { await act("may_mention", { id: row.id }, event.target); refresh(); }, { class: "ghost small", data: { key: `allow${row.id}` } })))
-  : h("li", { class: "meta" }, t("never.none")));
+  ? rows.map((row) => h("li", {}, row.words || `#${row.note}`, " ", button(label("may_mention"), async (event) => { await act("may_mention", { id: row.id }, event.target); refresh(); }, { class: "ghost small", data: { key: `allow${row.id}` } })))
+  : null);
 
 // ── all notes, streams ──────────────────────────────────────────────────────────────────────
 
@@ -184,6 +218,6 @@ function stream(row, opened) {
 async function episodes(id, inner) {
   const rows = await get(`stream/${id}`);
   put(inner, rows.map((row) => h("div", { class: "item episode" },
-    h("p", { class: "meta" }, `${hour(row.started_at)} – ${hour(row.ended_at)} · ${t("count.lines", { n: row.events })} · ${t("count.people", { n: row.people })} · ${t("count.notes", { n: row.notes })}`, row.topic && chip(row.topic)),
+    h("p", { class: "meta" }, `${hour(row.started_at)} – ${hour(row.ended_at)} · ${t("count.lines", { n: row.events })} · ${t("count.notes", { n: row.notes })}`),
     h("p", {}, row.summary))));
 }

@@ -2,11 +2,12 @@ import { h, put, redraw, button, chip, changedOnly, keeping } from "../dom.js";
 import { post } from "../api.js";
 import { state } from "../live.js";
 import { say, setMode } from "../ask.js";
-import { ago, clock, count, firstSummary, hour, named, short, span, t } from "../words.js";
+import { ago, clock, firstSummary, hour, named, short, span, t } from "../words.js";
 import { waitingCards } from "./approvals.js";
-import { bar, sections, why } from "./why.js";
+import { why } from "./why.js";
 
 const SHOWN = 120;
+const RESTS_AFTER = 1500; // ms: a mouse that moved a moment ago is about to press something
 const KINDS = ["line", "reply", "memory", "action"];
 const MODES = ["shadow", "mentions", "live"];
 const group = (item) => (item.kind === "episode" || item.kind === "note" ? "memory" : item.kind);
@@ -17,15 +18,15 @@ export function open(panel) {
   const approvals = waitingCards();
   const feed = h("div", { class: "feed", role: "log", "aria-label": t("now.feed"), "aria-live": "off" });
   const held = h("p", { class: "meta held" });
+  const first = h("p", { class: "meta first" });
   const filters = h("div", { class: "row filters", role: "group", "aria-label": t("now.filters") });
   const nodes = new Map();
-  put(panel, approvals.node, cards.node, tryOut(), h("div", { class: "heading" }, h("h2", {}, t("now.as_it_happens")), filters), held, feed);
-  const first = h("p", { class: "meta first" });
-  const drawFirst = (line) => { if (first.textContent !== (line || "")) put(first, line); };
-  feed.before(first);
+  put(panel, approvals.node, cards.node, tryOut(), filters, held, first, feed);
   const later = () => setTimeout(refresh, 0);
+  let moved = 0;
   let clicked = false; // what came to the focus by the pointer does not hold the list when the pointer leaves
   feed.addEventListener("pointerdown", () => { clicked = true; });
+  feed.addEventListener("pointermove", () => { moved = Date.now(); });
   feed.addEventListener("keyup", (event) => { if (event.key === "Tab") clicked = false; });
   feed.addEventListener("mouseleave", () => {
     if (clicked && feed.contains(document.activeElement)) document.activeElement.blur();
@@ -34,10 +35,22 @@ export function open(panel) {
   feed.addEventListener("focusout", later);
   const draw = changedOnly(cards.draw);
 
-  // Whoever points at the list, or is in it by keyboard, reads it: it stands still, and what is new is counted.
+  function newestInView() {
+    const box = feed.firstElementChild?.getBoundingClientRect();
+    return Boolean(box) && box.bottom > document.getElementById("top").offsetHeight && box.top < innerHeight;
+  }
+
+  // Whoever reads further down, is about to press something, or is in the list by keyboard: it stands still, and what
+  // is new is counted. Under a mouse that only rests there it runs on.
+  function isHeld() {
+    if (!nodes.size) return false;
+    if (feed.querySelector(":focus-visible")) return true;
+    return feed.matches(":hover") && (!newestInView() || Date.now() - moved < RESTS_AFTER);
+  }
+
   function refresh() {
     const wanted = [...state.items.values()].filter((item) => !off.has(group(item))).sort((a, b) => b.at - a.at || (a.key < b.key ? 1 : -1)).slice(0, SHOWN);
-    const still = nodes.size > 0 && (feed.matches(":hover") || feed.querySelector(":focus-visible") !== null);
+    const still = isHeld();
     const newer = wanted.filter((item) => !nodes.has(item.key)).length;
     put(held, still && newer > 0 && t("now.newer", { n: newer }));
     if (still) return renew();
@@ -55,8 +68,9 @@ export function open(panel) {
       if (one.node === before) before = before.nextSibling;
       else feed.insertBefore(one.node, before);
     }
-    feed.dataset.quiet = wanted.length ? "" : off.size ? t("now.nothing_chosen") : t(state.now?.phase === "none" ? "now.nothing_unset" : "now.nothing");
-    drawFirst(state.now?.summaries ? null : state.now?.unread ? firstSummary(state.now) : null);
+    feed.dataset.quiet = wanted.length ? "" : t(off.size ? "now.nothing_chosen" : "now.nothing");
+    const waits = state.now && !state.now.summaries && state.now.unread ? firstSummary(state.now) : "";
+    if (first.textContent !== waits) put(first, waits);
   }
 
   // What has become of what is shown already.
@@ -72,6 +86,7 @@ export function open(panel) {
 
   function tick() {
     approvals.tick();
+    if (held.firstChild) refresh();
     for (const node of feed.querySelectorAll("time")) {
       const text = ago(Number(node.dataset.at));
       if (node.textContent !== text) node.textContent = text;
@@ -101,33 +116,30 @@ export function open(panel) {
 function standing() {
   const mode = h("select", { "aria-label": t("now.mode"), class: "value", onchange: async () => { if (!(await setMode(mode.value))) mode.value = state.now.mode; } },
     MODES.map((name) => h("option", { value: name }, t(`mode.${name}.title`))));
-  const [stream, how, chat, model, spent] = [card(t("now.stream"), "wide"), card(t("now.mode"), "wide", mode), card(t("now.chat")), card(t("now.model")), card(t("now.spent"), "wide")];
-  const node = h("div", { class: "cards" }, [stream, how, chat, model, spent].map((one) => one.node));
+  const [stream, how, chat, spent, model] = [card(t("now.stream")), card(t("now.mode"), mode), card(t("now.chat")), card(t("now.spent")), card(t("now.model"))];
+  const node = h("div", { class: "cards" }, [stream, how, chat, spent, model].map((one) => one.node));
 
   function draw(status) {
-    stream.tell(status.live ? t("now.live", { span: span(clock.now() - status.live_since) }) : t("now.off_air"), status.title || status.category || t("now.no_title"), status.live ? "good" : "");
+    stream.tell(status.live ? t("now.live", { span: span(clock.now() - status.live_since) }) : t("now.off_air"), status.title, status.live ? "good" : "");
     if (mode.value !== status.mode) mode.value = status.mode;
     how.tell(null, t(`mode.${status.mode}.about`));
-    chat.tell(t("now.per_minute", { n: status.per_minute }), status.thinking ? t("now.thinking", { n: status.thinking }) : status.queued ? t("now.queued", { n: status.queued }) : t("now.queue_empty"));
-    if (status.model === "offline") model.tell(t("setup.model.none"), t("now.quotes"));
-    else model.tell(status.model, t(status.model_ok ? "now.answers" : "now.no_answer"), status.model_ok ? "" : "bad");
-    const { input, output, cached, calls, cost } = status.spent;
-    const tokens = t("count.tokens", { n: short(input + output) });
-    if (status.model === "offline" && !input && !output) spent.tell(t("now.nothing_spent"), "");
-    else spent.tell(cost || tokens, `${cost ? `${tokens}, ` : ""}${t("count.calls", { n: calls })}, ${t("now.cached", { n: input ? Math.round((100 * cached) / input) : 0 })}`);
+    chat.tell(t("now.per_minute", { n: status.per_minute }), "");
+    const { tokens, cost } = status.spent;
+    spent.tell(cost || (tokens ? t("count.tokens", { n: short(tokens) }) : t("now.nothing_spent")), "");
+    model.node.hidden = !status.model_failing;
+    model.tell(status.model_failing, t("now.no_answer"), "bad");
   }
   return { node, draw };
 }
 
-function card(title, kind = "", value = h("div", { class: "value" })) {
+function card(title, value = h("div", { class: "value" })) {
   const note = h("div", { class: "meta" });
-  const node = h("div", {}, h("div", { class: "meta" }, title), value, note);
+  const node = h("div", { class: "card" }, h("div", { class: "meta" }, title), value, note);
   function tell(words, more, mood = "") {
     if (words !== null && value.textContent !== words) value.textContent = words;
     if (note.textContent !== more) note.textContent = more;
-    node.className = `card ${kind} ${mood}`;
+    node.className = `card ${mood}`;
   }
-  tell(null, "");
   return { node, tell };
 }
 
@@ -162,9 +174,7 @@ function tried(preview) {
     h("p", { class: "text" }, preview.text || t("now.would_not_reply")),
     proposal && h("p", { class: "decision" }, `${t("now.would_propose", { action: named("action", proposal.name), verdict: named("verdict", proposal.verdict) })} ${proposal.reason}`),
     preview.recalled.length > 0 && h("ul", { class: "recalled" }, preview.recalled.map((note) => h("li", { class: "remembered" }, h("a", { href: `#memory/note/${note.id}` }, `#${note.id}`), ` ${note.fact}`))),
-    bar(preview.sections, preview.usage, preview.budget, preview.cost),
-    h("details", { class: "part" }, h("summary", {}, t("now.sections")), sections(preview.sections)),
-    h("p", { class: "meta" }, t("now.tried", { model: preview.model, ms: preview.latency_ms })),
+    h("p", { class: "meta" }, t("now.tried")),
   );
 }
 
@@ -183,12 +193,11 @@ function line(item) {
 }
 
 function reply(item) {
-  const meta = [item.who && t("now.to", { name: item.who }), named("trigger", item.trigger), item.tokens && t("count.tokens", { n: count(item.tokens) })];
   return h(
     "div", { class: `item reply ${item.status}` },
     h("p", {}, chip(t(`reply_status.${item.status}`), item.status), " ", item.text || h("span", { class: "meta" }, item.detail || t(item.status === "sent" ? "why.text_gone" : "reply_status.silent"))),
     item.text && item.detail && h("p", { class: "meta" }, item.detail),
-    h("div", { class: "row" }, h("span", { class: "meta" }, meta.filter(Boolean).join(" · ")), button(t("now.why"), () => why(item.id), { class: "ghost small", data: { key: `why${item.id}` } }), when(item)),
+    h("div", { class: "row" }, item.who && h("span", { class: "meta" }, t("now.to", { name: item.who })), button(t("now.why"), () => why(item.id), { class: "ghost small", data: { key: `why${item.id}` } }), when(item)),
   );
 }
 
@@ -207,5 +216,5 @@ function note(item) {
   const about = item.who || t(`scope.${item.scope}`);
   return h("div", { class: `item note ${item.after}` },
     h("p", {}, chip(item.after !== "active" ? t(`note_status.${item.after}`) : t(item.before ? "change.restored" : "change.active"), item.after), " ", h("b", {}, about), " ", item.text),
-    h("div", { class: "row" }, h("a", { class: "meta", href: `#memory/note/${item.note}` }, t("note.number", { id: `${item.note}` })), h("span", { class: "meta" }, item.cause), when(item)));
+    h("div", { class: "row" }, h("a", { class: "meta", href: `#memory/note/${item.note}` }, `#${item.note}`), h("span", { class: "meta" }, item.cause), when(item)));
 }

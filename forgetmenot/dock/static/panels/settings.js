@@ -1,29 +1,82 @@
-import { h, redraw, button, changedOnly, soon } from "../dom.js";
+import { h, put, redraw, button, changedOnly, sentence, soon } from "../dom.js";
 import { get } from "../api.js";
 import { reading, say, step } from "../ask.js";
-import { language, t } from "../words.js";
+import { ago, language, t } from "../words.js";
 
+const MOODS = { ok: "good", warn: "", bad: "bad" };
 let languages = {};
 
 export function open(panel) {
+  const checks = h("section", { class: "checks" });
+  const body = h("div", { class: "stack" });
+  put(panel, checks, body);
+  const health = checkList(checks);
   let rest = false;
   // What somebody is about to save is not drawn over by what another page changed.
-  const writing = () => panel.querySelector(".save:not([hidden])") !== null;
+  const writing = () => body.querySelector(".save:not([hidden])") !== null;
   const draw = changedOnly((settings) => {
     const basic = settings.rows.filter((row) => row.basic), advanced = settings.rows.filter((row) => !row.basic);
     redraw(
-      panel,
-      h("div", { class: "row" }, h("a", { class: "button", href: "#setup" }, t("settings.setup"))),
+      body,
+      h("div", { class: "row" }, h("a", { class: "button", href: "#setup" }, t("settings.setup")), obs()),
       h("p", { class: "meta" }, settings.file ? t("settings.written", { file: settings.file }) : t("settings.not_written")),
       groups(basic),
-      h("fieldset", {}, h("legend", {}, t("settings.computer")), autostart(settings.autostart)),
+      h("fieldset", {}, h("legend", {}, t("settings.computer")), autostart(settings.autostart), settings.quit && h("div", { class: "row setting" }, button(t("settings.quit"), quit, { class: "danger" }))),
       h("details", { class: "box advanced", open: rest, ontoggle: (event) => { rest = event.target.open; } }, h("summary", { data: { key: "rest" } }, t("settings.advanced")), h("div", { class: "stack" }, groups(advanced))),
     );
   });
-  return { changed: soon(reading(panel, () => Promise.all([get("settings"), get("setup")]), ([settings, setup]) => {
+  const refresh = reading(body, () => Promise.all([get("settings"), get("setup")]), ([settings, setup]) => {
     languages = settings.languages;
-    if (!writing()) draw({ ...settings, autostart: setup.autostart });
-  })) };
+    if (!writing()) draw({ ...settings, autostart: setup.autostart, quit: setup.quit });
+  });
+  return { changed: soon(() => { refresh(); health.again(); }), tick: health.tick };
+}
+
+// How each part is. Everything (the computer, the files, the network) is asked when somebody presses the button.
+function checkList(node) {
+  let everything = false;
+  const draw = changedOnly(({ checks, backed_up_at: at }) => {
+    const wrong = checks.filter((check) => check.state !== "ok");
+    redraw(
+      node,
+      (everything ? checks : wrong).map((check) => h("div", { class: `item health ${MOODS[check.state]}` },
+        h("p", {}, h("i", { class: `dot ${MOODS[check.state]}` }), h("b", {}, check.name), " ", sentence(check.line)), check.fix && h("p", { class: "meta fix" }, sentence(check.fix)))),
+      !wrong.length && h("p", { class: "meta" }, h("i", { class: "dot good" }), ` ${t("settings.all_well")}`),
+      h("div", { class: "row" },
+        button(t("settings.check_all"), (event) => { everything = true; event.target.disabled = true; refresh(); }, { class: "small", data: { key: "all" } }),
+        button(t("settings.back_up"), backUp, { class: "small", data: { key: "backup" } }), h("span", { class: "meta" }, at ? t("settings.backed_up", { ago: ago(at) }) : t("settings.no_backup"))),
+    );
+  });
+  const refresh = reading(node, async () => ({ asked: everything, ...await get("checks", { all: everything ? 1 : "" }) }), draw);
+  const again = () => { if (!everything) refresh(); };
+  async function backUp(event) {
+    const answer = await step("backup", {}, event.target);
+    if (answer) say(answer.line, answer.ok);
+    again();
+  }
+  let seconds = 0;
+  return { again, tick() { seconds += 1; if (seconds % 10 === 0) again(); } };
+}
+
+// The page on disk that OBS is pointed to: its address to copy, and where in OBS it goes.
+export function obs() {
+  const place = h("div", { class: "stack" });
+  return h("div", { class: "stack obs" }, button(t("obs.add"), async (event) => {
+    const answer = await step("obs", {}, event.target);
+    if (!answer?.ok) return answer && say(answer.line, false);
+    const field = h("input", { type: "text", readonly: true, value: answer.address, "aria-label": t("obs.address"), onfocus: () => field.select() });
+    const copy = button(t("obs.copy"), async () => {
+      field.select();
+      await navigator.clipboard.writeText(answer.address).catch(() => document.execCommand("copy"));
+      put(copy, t("obs.copied"));
+    }, { class: "primary" });
+    return put(place, h("div", { class: "row line-form" }, field, copy), h("p", { class: "meta" }, t("obs.how")));
+  }), place);
+}
+
+async function quit(event) {
+  const answer = await step("quit", {}, event.target);
+  if (answer) say(answer.line, answer.ok);
 }
 
 function groups(rows) {

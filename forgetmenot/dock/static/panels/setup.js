@@ -5,15 +5,20 @@ import { get } from "../api.js";
 import { failed, step as ask } from "../ask.js";
 import { state } from "../live.js";
 import { ago, clock, firstSummary, language, left, parts, t } from "../words.js";
+import { obs } from "./settings.js";
 
 const LOOK_EVERY = 2; // seconds
 const MODES = ["shadow", "mentions", "live"];
 
 export function open(panel) {
-  const steps = { channel: channelStep(), character: characterStep(), model: modelStep(), login: loginStep(), mode: modeStep() };
+  const steps = { channel: channelStep(), model: modelStep(), character: characterStep(), login: loginStep(), mode: modeStep() };
   const all = Object.values(steps);
   let looks = 0;
   let chosen = false; // the step that is open was not chosen by hand yet
+  panel.addEventListener("next", (event) => { // a step is done: the one after it opens
+    const after = all[all.findIndex((step) => step.node === event.target) + 1];
+    if (after) after.node.open = true;
+  });
 
   async function refresh() {
     let answer, settings;
@@ -26,7 +31,7 @@ export function open(panel) {
     }
     if (!panel.querySelector(".step")) {
       put(panel, h("p", { class: "lead" }, t("setup.lead")), chooseLanguage(settings.languages), all.map((step) => step.node),
-        h("div", { class: "row" }, h("a", { class: "button", href: "#now" }, t("setup.to_live"))));
+        h("div", { class: "row" }, h("a", { class: "button", href: "#now" }, t("setup.to_live")), obs()));
       panel.addEventListener("click", (event) => { if (event.target.closest("summary")) chosen = true; });
     }
     for (const [name, step] of Object.entries(steps)) step.draw(answer[name], answer);
@@ -81,7 +86,8 @@ function frame(number, name, ...content) {
     else tell("");
     return answer?.ok ? answer : null;
   }
-  return { node, tell, stands, done, run, result };
+  const next = () => node.dispatchEvent(new Event("next", { bubbles: true }));
+  return { node, tell, stands, done, run, next };
 }
 
 const field = (label, control, more) => h("label", { class: "field" }, label, control, more && h("span", { class: "meta" }, more));
@@ -109,13 +115,108 @@ function channelStep() {
     step.done(Boolean(connected), data.name ? (connected ? t("setup.channel.listening", { name: data.name }) : data.name) : "");
     follow(name, data.name);
     if (data.trouble) step.stands(data.trouble, "bad");
-    else if (connected) { step.stands(t("setup.channel.listens", { name: data.name }), "good"); asked = ""; }
-    else if (data.name && !asked) step.stands(t("setup.channel.connecting", { name: data.name }));
+    else if (connected) {
+      step.stands(t("setup.channel.listens", { name: data.name }), "good");
+      if (asked) step.next();
+      asked = "";
+    } else if (data.name && !asked) step.stands(t("setup.channel.connecting", { name: data.name }));
     const lines = [...state.items.values()].filter((item) => item.kind === "line").sort((a, b) => a.at - b.at).slice(-3);
     put(seen,
       connected && !lines.length && h("p", { class: "meta" }, t("setup.channel.waiting")),
       lines.map((item) => h("p", {}, h("b", {}, item.who), " ", item.text)),
       connected && data.waiting > 0 && h("p", { class: "meta" }, firstSummary({ unread: data.waiting, window: data.window, silence_min: data.silence_min })));
+  }
+  return { node: step.node, draw };
+}
+
+// ── model ───────────────────────────────────────────────────────────────────────────────────
+
+const KINDS = ["gemini", "local", "hosted", "offline"];
+const secret = () => h("input", { type: "password", autocomplete: "off", maxlength: 300, placeholder: t("setup.model.paste") });
+
+function modelStep() {
+  const choice = {};
+  const kinds = h("div", { class: "kinds", role: "radiogroup", "aria-label": t("setup.model.title") }, KINDS.map((kind) => {
+    choice[kind] = h("input", { type: "radio", name: "words", value: kind, onchange: () => show(kind) });
+    return h("label", { class: "kind" }, choice[kind], h("span", {}, h("b", {}, t(`setup.model.${kind}.title`)), h("span", { class: "meta" }, t(`setup.model.${kind}.about`))));
+  }));
+  const key = secret();
+  const hostedKey = secret();
+  const terms = h("p", { class: "meta" });
+  const page = h("a", { target: "_blank", rel: "noreferrer" }, t("setup.model.get_key"));
+  const found = h("div", { class: "stack" });
+  const address = { local: input({ maxlength: 200, "aria-label": t("setup.model.address") }), hosted: input({ maxlength: 200, placeholder: "api.example.com/v1" }) };
+  const model = { local: h("select"), hosted: h("select") };
+  const lister = (kind) => button(t("setup.model.list"), () => list(kind));
+  const forms = {
+    gemini: h("div", { class: "stack" }, terms, page, field(t("setup.model.key"), key, t("setup.model.key_note"))),
+    local: h("div", { class: "stack" }, found, field(t("setup.model.model"), model.local),
+      h("details", {}, h("summary", { class: "meta" }, t("setup.model.another")), h("div", { class: "row line-form" }, address.local, lister("local")))),
+    hosted: h("div", { class: "stack" }, field(t("setup.model.service"), address.hosted), field(t("setup.model.key"), hostedKey, t("setup.model.key_note")),
+      h("div", { class: "row" }, lister("hosted")), field(t("setup.model.model"), model.hosted)),
+    offline: h("div"),
+  };
+  const save = button(t("setup.model.test"), send, { class: "primary" });
+  const step = frame(2, "model", kinds, Object.values(forms), h("div", { class: "row" }, save));
+  let shown = "";
+  let picked = false;
+  function show(kind) {
+    shown = kind;
+    picked = true;
+    step.tell("");
+    for (const [name, form] of Object.entries(forms)) form.hidden = name !== kind;
+    put(save, t(kind === "offline" ? "save" : "setup.model.test"));
+    if (kind === "local" && !model.local.childElementCount) look();
+  }
+  async function look() {
+    put(found, h("p", { class: "meta" }, t("setup.model.looking")));
+    const answer = await ask("programs");
+    const programs = answer?.programs || [];
+    put(found, programs.length
+      ? programs.map((program) => button(t("setup.model.program", { name: program.name, n: program.models.length }), () => use("local", program.base_url, program.models), { class: "toggle" }))
+      : [h("p", { class: "meta" }, t("setup.model.none_found")), button(t("setup.model.look_again"), look, { class: "small" })]);
+    if (programs.length) use("local", programs[0].base_url, programs[0].models);
+    return programs.length > 0;
+  }
+  function use(kind, base, models) {
+    address[kind].value = base;
+    put(model[kind], models.map((name) => h("option", { value: name }, name)));
+  }
+  async function list(kind) {
+    const answer = await step.run("models", { base_url: address[kind].value, key: kind === "hosted" ? hostedKey.value : "" });
+    if (answer) { use(kind, answer.base_url, answer.models); step.tell(t("setup.model.found", { n: answer.models.length }), "good"); }
+  }
+  async function send() {
+    const body = {
+      gemini: () => ({ provider: "gemini", key: key.value }),
+      local: () => ({ provider: "openai_compatible", base_url: address.local.value, model: model.local.value }),
+      hosted: () => ({ provider: "openai_compatible", base_url: address.hosted.value, model: model.hosted.value, key: hostedKey.value }),
+      offline: () => ({ provider: "offline" }),
+    }[shown]();
+    if (!(await step.run("model", body, save, shown === "offline" ? "" : t("setup.model.asking")))) return;
+    key.value = hostedKey.value = "";
+    localStorage.setItem("forgetmenot-model", "1");
+    step.next();
+  }
+  async function first(kind) {
+    choice[kind].checked = true;
+    show(kind);
+    picked = false;
+    if (kind === "offline" && (await look()) && shown === "offline" && !picked) first("local"); // one runs here: it is the shortest way
+  }
+  function draw(data) {
+    put(terms, data.terms);
+    page.href = data.key_page;
+    address.local.placeholder = data.example;
+    if (data.key_kept) for (const one of [key, hostedKey]) one.placeholder = t("setup.model.kept");
+    const kind = data.provider === "openai_compatible" ? (data.local ? "local" : "hosted") : data.provider;
+    if (kind === "local" || kind === "hosted") if (!model[kind].childElementCount) use(kind, data.base_url, [data.model]);
+    if (!shown) first(kind);
+    const off = kind === "offline";
+    step.done(!off || localStorage.getItem("forgetmenot-model") === "1", off ? t("setup.model.none") : data.model);
+    if (data.trouble) step.stands(data.trouble, "bad");
+    else if (step.trouble) step.tell("");
+    step.trouble = data.trouble;
   }
   return { node: step.node, draw };
 }
@@ -131,10 +232,10 @@ function characterStep() {
   const text = input({ maxlength: 300, oninput: soon });
   const sampled = h("blockquote", { class: "said", "aria-live": "polite" }, "…");
   const save = button(t("save"), send, { class: "primary" });
-  const step = frame(2, "character",
+  const step = frame(3, "character",
     field(t("setup.character.name"), name), presets, field(t("setup.character.persona"), persona), field(t("setup.character.viewer_says"), text), field(t("setup.character.answer"), sampled),
     h("div", { class: "row" }, save, button(t("setup.character.another"), sample)));
-  let model = false;
+  let model = "";
   let run = 0;
   const body = () => ({ name: name.value, persona: persona.value });
   async function sample() {
@@ -144,11 +245,14 @@ function characterStep() {
     if (mine === run) put(sampled, answer?.text || h("span", { class: "meta" }, t("setup.character.silent")));
   }
   async function send() {
-    if (await step.run("character", body(), save)) for (const node of [name, persona]) delete node.dataset.typed;
+    if (!(await step.run("character", body(), save))) return;
+    for (const node of [name, persona]) delete node.dataset.typed;
+    step.next();
   }
   step.node.addEventListener("toggle", () => { if (step.node.open && sampled.textContent === "…") sample(); });
   function draw(data, all) {
-    if (all.mode.model !== model) { model = all.mode.model; if (step.node.open) sample(); else put(sampled, "…"); }
+    const chosen = `${all.model.provider} ${all.model.model}`;
+    if (chosen !== model) { model = chosen; if (step.node.open) sample(); else put(sampled, "…"); }
     const preset = Object.entries(data.presets).find(([, words]) => words === data.persona);
     step.done(localStorage.getItem("forgetmenot-character") === "1" || data.own || data.name !== "ForgetMeNot", `${data.name}${preset ? `, ${preset[0]}` : ""}`);
     follow(name, data.name);
@@ -162,103 +266,37 @@ function characterStep() {
   return { node: step.node, draw };
 }
 
-// ── model ───────────────────────────────────────────────────────────────────────────────────
-
-function modelStep() {
-  const choice = {};
-  const kinds = h("div", { class: "kinds", role: "radiogroup", "aria-label": t("setup.model.kinds") }, ["gemini", "openai_compatible", "offline"].map((kind) => {
-    choice[kind] = h("input", { type: "radio", name: "words", value: kind, onchange: () => show(kind) });
-    return h("label", { class: "kind" }, choice[kind], h("span", {}, h("b", {}, t(`setup.model.${kind}.title`)), h("span", { class: "meta" }, t(`setup.model.${kind}.about`))));
-  }));
-  const key = h("input", { type: "password", autocomplete: "off", maxlength: 300, placeholder: t("setup.model.paste") });
-  const terms = h("p", { class: "meta" });
-  const page = h("a", { target: "_blank", rel: "noreferrer" }, t("setup.model.get_key"));
-  const gemini = h("div", { class: "stack" }, terms, page, field(t("setup.model.key"), key, t("setup.model.key_note")));
-  const found = h("div", { class: "stack" });
-  const address = input({ maxlength: 200, "aria-label": t("setup.model.address") });
-  const model = h("select", { "aria-label": t("setup.model.model") });
-  const local = h("div", { class: "stack" }, found, field(t("setup.model.model"), model),
-    h("details", {}, h("summary", { class: "meta" }, t("setup.model.another")), h("div", { class: "row line-form" }, address, button(t("setup.model.list"), list))));
-  const save = button(t("setup.model.test"), send, { class: "primary" });
-  const step = frame(3, "model", kinds, gemini, local, h("div", { class: "row" }, save));
-  let shown = "";
-  let picked = false;
-  function show(kind) {
-    shown = kind;
-    picked = true;
-    gemini.hidden = kind !== "gemini";
-    local.hidden = kind !== "openai_compatible";
-    put(save, kind === "offline" ? t("save") : t("setup.model.test"));
-    if (kind === "openai_compatible" && !model.childElementCount) look();
-  }
-  async function look() {
-    put(found, h("p", { class: "meta" }, t("setup.model.looking")));
-    const answer = await ask("programs");
-    const programs = answer?.programs || [];
-    put(found, programs.length
-      ? programs.map((program) => button(t("setup.model.program", { name: program.name, n: program.models.length }), () => use(program.base_url, program.models), { class: "toggle" }))
-      : [h("p", { class: "meta" }, t("setup.model.none_found")), button(t("setup.model.look_again"), look, { class: "small" })]);
-    if (programs.length) use(programs[0].base_url, programs[0].models);
-  }
-  function use(base, models) {
-    address.value = base;
-    put(model, models.map((name) => h("option", { value: name }, name)));
-  }
-  async function list() {
-    const answer = await step.run("models", { base_url: address.value });
-    if (answer) { use(answer.base_url, answer.models); step.tell(t("setup.model.found", { n: answer.models.length }), "good"); }
-  }
-  async function send() {
-    const body = { gemini: { key: key.value }, openai_compatible: { base_url: address.value, model: model.value }, offline: {} }[shown];
-    const answer = await step.run("model", { provider: shown, ...body }, save, shown === "offline" ? "" : t("setup.model.asking"));
-    if (answer) { key.value = ""; localStorage.setItem("forgetmenot-model", "1"); }
-  }
-  function draw(data) {
-    put(terms, data.terms);
-    page.href = data.key_page;
-    address.placeholder = data.example;
-    if (data.key_kept) key.placeholder = t("setup.model.kept");
-    if (!picked) { choice[data.provider].checked = true; show(data.provider); picked = false; }
-    if (data.provider === "openai_compatible" && !model.childElementCount && !model.dataset.kept) {
-      model.dataset.kept = "1";
-      use(data.base_url, [data.model]);
-    }
-    const off = data.provider === "offline";
-    step.done(!off || localStorage.getItem("forgetmenot-model") === "1", off ? t("setup.model.none") : data.model);
-    if (data.trouble) step.stands(data.trouble, "bad");
-  }
-  return { node: step.node, draw };
-}
-
 // ── log-in ──────────────────────────────────────────────────────────────────────────────────
 
 function loginStep() {
-  const id = input({ maxlength: 64, placeholder: t("setup.login.client_id"), "aria-label": t("setup.login.client_id") });
-  const saveId = button(t("save"), async () => { if (await step.run("client", { client_id: id.value }, saveId, t("setup.login.asking"))) delete id.dataset.typed; }, { class: "primary" });
+  const id = input({ maxlength: 64, "aria-label": t("setup.login.client_id"), placeholder: t("setup.login.client_id") });
+  const saveId = button(t("save"), async () => { if (await step.run("client", { client_id: id.value }, saveId)) delete id.dataset.typed; }, { class: "primary" });
   const consolePage = h("a", { target: "_blank", rel: "noreferrer" }, "dev.twitch.tv/console");
   const redirect = h("code", {});
   const how = h("ol", { class: "how" },
     h("li", {}, parts("setup.login.how_open", { page: consolePage })), h("li", {}, parts("setup.login.how_fill", { address: redirect })), h("li", {}, t("setup.login.how_copy")));
-  const own = h("details", {}, h("summary", {}, t("setup.login.app")), h("div", { class: "stack" }, h("p", { class: "meta" }, t("setup.login.app_about")), how, h("div", { class: "row line-form" }, id, saveId)));
-  const begin = button(t("setup.login.bot"), () => start({}, begin), { class: "primary" });
-  const more = button(t("setup.login.more"), () => start({ every_right: true }, more), { class: "small" });
-  const streamer = button(t("setup.login.streamer"), () => start({ account: "broadcaster" }, streamer), { class: "small" });
+  const title = h("summary", {});
+  const own = h("details", {}, title, h("div", { class: "stack" }, how, h("div", { class: "row line-form" }, id, saveId)));
+  const begin = button("", () => start("bot", begin), { class: "primary" });
+  const streamer = button(t("setup.login.streamer"), () => start("broadcaster", streamer), { class: "small", title: t("setup.login.streamer_about") });
   const waiting = h("div", { class: "code" });
-  const step = frame(4, "login", own, h("div", { class: "row" }, begin, more, streamer), waiting);
+  const step = frame(4, "login", h("div", { class: "row" }, begin, streamer), waiting, own);
   let drawn = "";
-  const start = (body, from) => step.run("login", body, from, t("setup.login.code"));
+  let account = null;
+  const start = (which, from) => step.run("login", { account: which }, from);
   function draw(data) {
     follow(id, data.client_id);
     consolePage.href = data.console;
     put(redirect, data.redirect);
+    put(title, t(data.supplied ? "setup.login.own_app" : "setup.login.app"));
     if (!own.dataset.drawn) { own.dataset.drawn = "1"; own.open = !data.client_id; }
-    own.hidden = data.supplied;
     begin.hidden = !data.client_id;
-    more.hidden = !data.account || !data.more.bot;
-    streamer.hidden = !data.account || !data.more.broadcaster;
+    streamer.hidden = !data.account || !data.streamer;
     put(begin, t(data.account ? "setup.login.another" : "setup.login.bot"));
     begin.className = data.account ? "small" : "primary";
     step.done(Boolean(data.account), data.account ? t("setup.login.signed_in", { name: data.account }) : t("setup.login.optional"));
+    if (account === "" && data.account) step.next();
+    account = data.account;
     const pending = data.pending;
     if (pending?.line) step.stands(pending.line, pending.ok ? "good" : "bad");
     const text = pending && !pending.line ? pending.code : "";

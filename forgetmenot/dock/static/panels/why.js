@@ -1,53 +1,12 @@
-// Why it said that: the prompt in its sections as a bar, the recalled notes marked, what was left out, what was decided.
+// Why it said that: first what it used, each with its buttons; then what it answered; the engineers' figures in a fold.
 
-import { h, button, chip } from "../dom.js";
+import { h, put, button, chip } from "../dom.js";
 import { get } from "../api.js";
-import { act, sheet, say } from "../ask.js";
-import { count, MEMORY, date, hour, named, t } from "../words.js";
+import { act, label, sheet, say } from "../ask.js";
+import { clock, date, hour, named, t } from "../words.js";
+import { editor, wordsOf } from "./note.js";
 
 const section = (name) => named("section", name);
-
-export function bar(sections, usage, budget, cost = "") {
-  const total = sections.reduce((sum, one) => sum + one.tokens, 0) || 1;
-  const parts = sections.filter((one) => one.tokens > 0).map((one, place) => {
-    const part = h("i", { class: `tone${place % 6} ${MEMORY.has(one.name) ? "remembered" : ""}`, title: `${section(one.name)}: ${t("count.tokens", { n: one.tokens })}` });
-    part.style.flexGrow = one.tokens;
-    return part;
-  });
-  const billed = usage.billed || usage.estimated || total;
-  const cached = Math.min(1, (usage.cached || 0) / billed);
-  const inner = h("i", { class: "cached" });
-  inner.style.width = `${cached * 100}%`;
-  const estimated = usage.estimated || total;
-  const percent = Math.round(cached * 100);
-  return h(
-    "div", { class: "tokens" },
-    h("div", { class: "bar", role: "img", "aria-label": sections.map((one) => `${section(one.name)} ${one.tokens}`).join(", ") }, parts),
-    h("div", { class: "bar thin", role: "img", "aria-label": t("why.cached", { n: percent }) }, inner),
-    h("p", { class: "meta" }, [budget ? t("why.of_budget", { n: estimated, budget }) : t("count.tokens", { n: estimated }),
-      usage.billed ? t("why.billed", { n: usage.billed }) : "", t("why.cached", { n: percent }), cost].filter(Boolean).join(" · ")),
-  );
-}
-
-function row(one, of) {
-  const remembered = of === "lore" || of === "others" || of.startsWith("channel_notes");
-  const text = remembered ? h("a", { href: `#memory/note/${one.id}` }, `#${one.id}`) : null;
-  return h(
-    "li", { class: remembered ? "remembered" : "" }, text, text && " ", one.text,
-    one.score > 0 && h("span", { class: "meta" }, ` ${t("why.fits", { score: one.score.toFixed(2) })}`),
-  );
-}
-
-export function sections(list) {
-  return list.map((one) =>
-    h(
-      "details", { class: MEMORY.has(one.name) ? "part remembered" : "part", open: MEMORY.has(one.name) && (one.rows || []).length > 0 },
-      h("summary", {}, section(one.name), h("span", { class: "meta" }, ` ${t("count.tokens", { n: one.tokens })} `),
-        one.dropped > 0 && chip(t("why.left_out", { n: one.dropped }), "warn")),
-      (one.rows || []).length ? h("ul", {}, one.rows.map((each) => row(each, one.name))) : h("p", { class: "meta" }, t("why.no_memory")),
-    ),
-  );
-}
 
 export async function why(id) {
   let reply;
@@ -56,23 +15,45 @@ export async function why(id) {
   } catch (problem) {
     return say(problem.message, false);
   }
+  const notes = await Promise.all(reply.used.map((note) => get(`note/${note}`).catch(() => null)));
+  const used = notes.filter(Boolean);
   const dialog = sheet(
-    t("why.title", { id: `${reply.id}` }),
-    h("p", { class: "meta" }, `${date(reply.at)}, ${hour(reply.at)} · ${t(`mode.${reply.mode}.title`)} · ${named("trigger", reply.trigger)}`),
-    reply.asked && h("blockquote", { class: "asked" }, h("b", {}, reply.who), " ", reply.asked),
-    h("blockquote", { class: "said" }, reply.text || t(reply.status === "sent" ? "why.text_gone" : "why.no_reply")),
-    h("p", {}, chip(t(`reply_status.${reply.status}`), reply.status), reply.detail && ` ${reply.detail}`),
+    t("why.title"),
+    h("blockquote", { class: "said" }, reply.text || (reply.status !== "sent" ? t("why.no_reply") : reply.kept_until < clock.now() ? t("why.gone_since", { date: date(reply.kept_until) }) : t("why.text_gone"))),
+    reply.status !== "sent" && h("p", {}, chip(t(`reply_status.${reply.status}`), reply.status), reply.detail && ` ${reply.detail}`),
+    reply.text && h("h3", {}, t(used.length ? "why.used" : "why.used_none")),
+    used.map(usedNote),
+    reply.asked && [h("h3", {}, t("why.answered")), h("blockquote", { class: "asked" }, h("b", {}, reply.who), " ", reply.asked)],
     reply.actions.map((line) => h("p", { class: "decision" }, line)),
-    reply.sections.length > 0 && [h("h3", {}, t("why.saw")), bar(reply.sections, reply.usage, reply.budget, reply.cost)],
-    reply.shed.length > 0 && h("p", { class: "meta" }, t("why.shed", { list: [...new Set(reply.shed)].map((one) => named("shed", one)).join(", ") })),
-    sections(reply.sections),
-    reply.used.length > 0 && h("p", { class: "meta" }, t("why.used_notes", { list: reply.used.map((id) => `#${id}`).join(", ") })),
-    reply.status === "sent" && h("div", { class: "row" },
-      h("span", { class: "meta" }, reply.outcome ? `${t("why.outcome", { outcome: named("outcome", reply.outcome) })} ` : ""),
-      button("👍", (event) => act("good", { id: reply.id }, event.target), { class: "small", "aria-label": t("why.good") }),
-      button("👎", (event) => act("bad", { id: reply.id }, event.target), { class: "small", "aria-label": t("why.bad") })),
-    reply.filters.length > 0 && h("p", { class: "meta" }, t("why.filters", { list: reply.filters.map((one) => named("filter", one)).join(", ") })),
-    h("p", { class: "meta" }, reply.model ? t("why.model", { model: reply.model, ms: reply.latency_ms, n: reply.usage.output }) : t("why.no_model")),
+    reply.status === "sent" && h("div", { class: "row" }, reply.outcome && h("span", { class: "meta" }, t("why.outcome", { outcome: named("outcome", reply.outcome) })),
+      ["good", "bad"].map((name) => button(name === "good" ? "👍" : "👎", (event) => act(name, { id: reply.id }, event.target), { class: "small", "aria-label": t(`why.${name}`) }))),
+    engineers(reply),
   );
   dialog.addEventListener("click", (event) => { if (event.target.closest("a")) dialog.close(); });
+}
+
+function usedNote(note) {
+  const node = h("div", { class: "item notecard" });
+  function show() {
+    const { who, text, said } = wordsOf(note);
+    put(node, h("p", {}, h("a", { href: `#memory/note/${note.id}` }, `#${note.id}`), " ", who && h("b", {}, `${who} `), text, h("span", { class: "meta" }, ` (${said}, ${date(note.confirmed_at)})`)),
+      h("div", { class: "row" }, button(t("why.correct"), () => put(node, editor(note, show, (changed) => { note = changed; show(); })), { class: "small" }),
+        button(label("retract"), async (event) => { if (await act("retract", { id: note.id }, event.target, { name: "restore", body: { id: note.id } })) put(node, h("p", { class: "meta" }, t("note_status.retracted"))); }, { class: "small" })));
+  }
+  show();
+  return node;
+}
+
+function engineers(reply) {
+  const { usage } = reply;
+  const facts = [
+    `#${reply.id}`, `${date(reply.at)}, ${hour(reply.at)}`, t(`mode.${reply.mode}.title`), named("trigger", reply.trigger),
+    reply.model && t("why.model", { model: reply.model, ms: reply.latency_ms }),
+    reply.model && t("why.tokens", { n: usage.billed || usage.estimated || 0, budget: reply.budget ?? 0, cached: usage.cached ?? 0, out: usage.output ?? 0 }),
+    reply.cost, reply.filters.length > 0 && t("why.filters", { list: reply.filters.join(", ") }), reply.shed.length > 0 && t("why.shed", { list: [...new Set(reply.shed)].join(", ") }),
+  ];
+  return h("details", { class: "part" }, h("summary", {}, t("why.engineers")), h("p", { class: "meta" }, facts.filter(Boolean).join(" · ")),
+    reply.sections.map((one) => h("details", { class: "part" },
+      h("summary", {}, section(one.name), h("span", { class: "meta" }, ` ${t("count.tokens", { n: one.tokens })} `), one.dropped > 0 && chip(t("why.left_out", { n: one.dropped }), "warn")),
+      h("ul", {}, (one.rows || []).map((row) => h("li", {}, row.text, row.score > 0 && h("span", { class: "meta" }, ` ${row.score.toFixed(2)}`)))))));
 }

@@ -16,8 +16,8 @@ import msgspec
 from aiohttp import web
 
 from forgetmenot.clock import MINUTE
-from forgetmenot.dock import now
-from forgetmenot.dock.context import CONTEXT, DockContext
+from forgetmenot.dock import panels
+from forgetmenot.dock.panels import CONTEXT, DockContext, Item
 from forgetmenot.errors import ForgetMeNotError
 from forgetmenot.logs import log
 from forgetmenot.store import dock_rows
@@ -40,8 +40,8 @@ class EventFeed:
         self._looking: asyncio.Task[None] | None = None
         self._beginning = asyncio.Lock()
         self._cursor = FeedCursor()
-        self._shown: dict[str, now.Item] | None = None  # None: not looked yet, so nothing is new
-        self._standing: now.Item = {}
+        self._shown: dict[str, Item] | None = None  # None: not looked yet, so nothing is new
+        self._standing: Item = {}
         self._cleared_at = 0
         self._hidden = ""
         self._version = ""
@@ -76,8 +76,8 @@ class EventFeed:
         """Send the status, and what happened since that cursor."""
         here = await dock_rows.feed_cursor(context.db)
         messages.put_nowait(_hello(context, await dock_rows.hidden_revision(context.db), fresh=after is None))
-        messages.put_nowait(event("now", await now.standing(context)))
-        messages.put_nowait(event("items", await now.history(context, after or FeedCursor()), cursor=here))
+        messages.put_nowait(event("now", await panels.standing(context)))
+        messages.put_nowait(event("items", await panels.history(context, after or FeedCursor()), cursor=here))
         if after is not None:
             messages.put_nowait(_gone(await dock_rows.taken_away(context.db, 0)))
             messages.put_nowait(event("changed", {}))
@@ -119,7 +119,7 @@ class EventFeed:
             self._send_to_pages(_hello(context, self._hidden, fresh=False))
         before, self._cursor = self._cursor, await dock_rows.feed_cursor(context.db)
         items = await self._news(context, before)
-        standing = await now.standing(context)
+        standing = await panels.standing(context)
         if standing != self._standing:
             self._standing = standing
             self._send_to_pages(event("now", {**standing, "at": context.clock.now()}))
@@ -135,17 +135,17 @@ class EventFeed:
         before, self._hidden = self._hidden, await dock_rows.hidden_revision(context.db)
         if self._hidden != before:
             self._send_to_pages(_hello(context, self._hidden, fresh=True))
-            self._send_to_pages(event("items", await now.history(context, FeedCursor())))
+            self._send_to_pages(event("items", await panels.history(context, FeedCursor())))
             self._touched = True
 
-    async def _news(self, context: DockContext, before: FeedCursor) -> list[now.Item]:
+    async def _news(self, context: DockContext, before: FeedCursor) -> list[Item]:
         """What is new, and those of the newest replies and actions that have changed."""
         db = context.db
-        news = now.items_of_lines(await dock_rows.lines(db, before.line, 10 * NEWEST))
-        news += await now.episodes(context, await dock_rows.feed_episodes(db, before.episode, NEWEST))
-        news += await now.notes(context, await dock_rows.changes(db, before.change, NEWEST))
-        moving = await now.replies(context, NEWEST)
-        moving += await now.actions(context, NEWEST)
+        news = panels.line_items(await dock_rows.lines(db, before.line, 10 * NEWEST))
+        news += await panels.episode_items(context, await dock_rows.feed_episodes(db, before.episode, NEWEST))
+        news += await panels.note_items(context, await dock_rows.changes(db, before.change, NEWEST))
+        moving = await panels.reply_items(context, NEWEST)
+        moving += await panels.action_items(context, NEWEST)
         shown, self._shown = self._shown, {str(item["key"]): item for item in moving}
         return news if shown is None else news + [item for item in moving if shown.get(str(item["key"])) != item]
 

@@ -16,7 +16,7 @@ from playwright.async_api import Browser, expect
 
 from forgetmenot.cli import main
 from forgetmenot.clock import ManualClock
-from forgetmenot.dock import waiting_page
+from forgetmenot.dock import obs_page
 from forgetmenot.dock.security import token_in
 from forgetmenot.store.database import Database
 from tests.dock.conftest import Served, fake_dock
@@ -48,7 +48,7 @@ def test_what_a_crash_left_of_the_page_goes_with_the_next_one(tmp_path: Path) ->
     for file in (left, begun):
         file.write_text("the token")
     os.utime(left, (0, 0))
-    waiting_page.write(tmp_path, 1, "token")
+    obs_page.write(tmp_path, 1, "token")
     assert sorted(file.name for file in tmp_path.iterdir()) == [begun.name, "dock.html"]
 
 
@@ -74,13 +74,13 @@ async def test_the_file_is_its_owners_alone_and_follows_the_token(
 ) -> None:
     here = ["--db", str(tmp_path / "memory.sqlite3")]
     assert await asyncio.to_thread(main, ["dock", "--file", *here]) == 0
-    page = tmp_path / waiting_page.FILE
+    page = tmp_path / obs_page.FILE
     assert capsys.readouterr().out.strip() == page.as_uri()
     assert stat.S_IMODE(page.stat().st_mode) == 0o600
     assert dock.token in page.read_text()
     fresh, port = token_in(tmp_path, fresh=True), free_port()
     async with fake_dock(db, clock, port):
-        assert page.read_text() == waiting_page.page(port, fresh)
+        assert page.read_text() == obs_page.page(port, fresh)
 
 
 @pytest.fixture
@@ -113,7 +113,7 @@ async def test_it_waits_and_then_goes_over_to_the_dock(
     running: Browser, db: Database, clock: ManualClock, tmp_path: Path
 ) -> None:
     port = free_port()
-    file = waiting_page.write(tmp_path, port, token_in(tmp_path))
+    file = obs_page.write(tmp_path, port, token_in(tmp_path))
     page, failed = await running.new_page(), list[object]()
     page.on("requestfailed", lambda request: failed.append(request))  # noqa: PLW0108  # it takes no built-in
     await page.add_init_script(SOON)
@@ -146,7 +146,7 @@ async def test_a_program_that_took_the_port_never_sees_the_token(
     async with answering(port, answer):
         page = await running.new_page()
         await page.add_init_script(SOON)
-        await page.goto(waiting_page.write(tmp_path, port, dock.token).as_uri())
+        await page.goto(obs_page.write(tmp_path, port, dock.token).as_uri())
         await expect(page.locator("#line")).to_contain_text("Something else answers")
         await until(lambda: len(seen) >= 3)
         assert page.url.startswith("file://")
@@ -157,7 +157,7 @@ async def test_a_program_that_took_the_port_never_sees_the_token(
 @pytest.mark.browser
 @in_chromium
 async def test_another_page_on_this_computer_learns_nothing(running: Browser, dock: Served, tmp_path: Path) -> None:
-    file = waiting_page.write(tmp_path, dock.port, dock.token)
+    file = obs_page.write(tmp_path, dock.port, dock.token)
     ways = f"""async () => {{
         const got = [];
         for (const address of ["{asking(dock, proof="0" * 64)}", "{file.as_uri()}"]) {{
