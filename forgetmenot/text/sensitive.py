@@ -63,8 +63,8 @@ def _as_read(text: str) -> str:
 
 MOST_BETWEEN = 4
 """Words between a predicate and what it says ("is a very devout old Catholic")."""
-_AGES = frozenset(map(str, range(5, 18)))
-_CLAUSE_END = re.compile(r"[.,;:!?()\[\]\"“”—–|/\n]+")
+_AGES = frozenset([*map(str, range(5, 18)), "twelve", "thirteen", "fourteen", "fifteen", "sixteen", "seventeen"])
+_CLAUSE_END = re.compile(r"(?:[,;!?()\[\]\"“”—–|/\n]|[.:](?!\d))+")
 _TOKEN = re.compile(r"[^\W_]+")
 _LONGEST_STEM = 16
 
@@ -166,7 +166,7 @@ def _stated(text: str) -> Iterator[str]:
     if UNSPACED.search(text):
         yield from (name for name, phrases in _phrases_anywhere().items() if phrases.search(text))
     for clause in _CLAUSE_END.split(text):
-        tokens = _TOKEN.findall(clause)
+        tokens = [*_TOKEN.findall(clause), "$"]
         for at, token in enumerate(tokens):
             begins = (f"{token[:size]}*" for size in range(1, min(len(token), _LONGEST_STEM) + 1))
             for first in (token, "#", *begins):
