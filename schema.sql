@@ -124,20 +124,6 @@ CREATE TABLE episode_people (
 ) STRICT, WITHOUT ROWID;
 CREATE INDEX episode_people_by_viewer ON episode_people (viewer_id, episode_id);
 
-CREATE VIRTUAL TABLE episodes_fts USING fts5 (
-    summary, topic, content='episodes', content_rowid='id', tokenize='porter unicode61'
-);
-CREATE TRIGGER episodes_fts_insert AFTER INSERT ON episodes BEGIN
-    INSERT INTO episodes_fts (rowid, summary, topic) VALUES (new.id, new.summary, new.topic);
-END;
-CREATE TRIGGER episodes_fts_delete AFTER DELETE ON episodes BEGIN
-    INSERT INTO episodes_fts (episodes_fts, rowid, summary, topic) VALUES ('delete', old.id, old.summary, old.topic);
-END;
-CREATE TRIGGER episodes_fts_update AFTER UPDATE OF summary, topic ON episodes BEGIN
-    INSERT INTO episodes_fts (episodes_fts, rowid, summary, topic) VALUES ('delete', old.id, old.summary, old.topic);
-    INSERT INTO episodes_fts (rowid, summary, topic) VALUES (new.id, new.summary, new.topic);
-END;
-
 -- ── tier 3: what is known ───────────────────────────────────────────────────────────────────
 CREATE TABLE semantic_notes (
     id                INTEGER PRIMARY KEY AUTOINCREMENT,

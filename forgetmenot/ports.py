@@ -125,7 +125,6 @@ class BotState:
     queued: int
     thinking: int
     tasks: tuple[TaskState, ...]
-    recall_ms: tuple[float, ...]
     settings_file: str
     login_hint: str = ""
     saving: str = ""

@@ -1,8 +1,12 @@
-"""Speed and size, as ratios measured in one run: `python scripts/bench.py [--json] [--quick]`.
+"""Speed, size, cost and recall: `python scripts/bench.py [--json] [--quick]`.
 
-Everything is invented, seeded and thrown away afterwards. `--quick` measures on less. Prints a table of figures with
-their bounds; the exit code is 1 when a bound is missed. JSON: `{"figures": [{"name", "value", "unit", "bound",
-"at_least", "ok"}], "ok"}`.
+    bench.py --only replies                                     one group of figures
+    bench.py --only cost --price 0.30 2.50                      an hour of chat, by prices of a million tokens
+    bench.py --recall FILE [--errors FILE] [--tuned-on NAME …]  recall alone, on conversations in LoCoMo's format
+
+All but the conversations is invented, seeded and thrown away afterwards. `--quick` measures on less. Prints a table of
+figures with their bounds; the exit code is 1 when a bound is missed. JSON: `{"figures": [{"name", "value", "unit",
+"bound", "at_least", "ok"}], "ok"}`.
 """
 
 import argparse
@@ -14,7 +18,7 @@ import tempfile
 from collections.abc import Callable
 from pathlib import Path
 
-from speed import dock, erasure, ingest, process, replies, years
+from speed import cost, dock, erasure, ingest, process, recall, replies, years
 from speed.figures import Figure, table
 
 Measure = Callable[[Path], list[Figure]]
@@ -22,13 +26,17 @@ PRIORITY = -10
 BUSY = 0.5  # of the processors, beside the one that measures
 
 
-def measures(*, quick: bool) -> dict[str, Measure]:
+def measures(wanted: argparse.Namespace) -> dict[str, Measure]:
     """The groups of figures by name."""
+    if wanted.recall:
+        return {"recall": lambda _: recall.measure(wanted.recall, wanted.errors, wanted.tuned_on)}
+    quick = wanted.quick
     return {
         "ingest": lambda folder: ingest.measure(folder, 20_000 if quick else 60_000),
         "replies": lambda folder: replies.measure(folder, 20_000 if quick else 200_000),
         "years": lambda folder: years.measure(folder, 12 if quick else 312),
         "erasure": lambda folder: erasure.measure(folder, 20_000 if quick else 200_000),
+        "cost": lambda folder: cost.measure(folder, [10, 100] if quick else [10, 100, 400], wanted.price),
         "process": process.measure,
         "dock": lambda folder: dock.measure(folder, 10 if quick else 30),
     }
@@ -55,10 +63,14 @@ def main() -> int:
     parser.add_argument("--json", action="store_true", help="print one JSON object")
     parser.add_argument("--quick", action="store_true", help="measure on less data")
     parser.add_argument("--only", metavar="GROUP", help="one group of figures alone")
+    parser.add_argument("--price", type=float, nargs=2, default=(0.0, 0.0), metavar=("IN", "OUT"))
+    parser.add_argument("--recall", type=Path, metavar="FILE", help="measure recall on these conversations")
+    parser.add_argument("--errors", type=Path, metavar="FILE", help="questions known to be wrong: figures without them")
+    parser.add_argument("--tuned-on", nargs="*", default=(), metavar="NAME", help="conversations that weights know")
     wanted = parser.parse_args()
     figures: list[Figure] = []
     raise_priority()
-    for name, measure in measures(quick=wanted.quick).items():
+    for name, measure in measures(wanted).items():
         if wanted.only in {None, name}:
             print(f"measuring {name} … ({machine_load()})", file=sys.stderr)
             with tempfile.TemporaryDirectory(prefix="forgetmenot-bench-") as folder:

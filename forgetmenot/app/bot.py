@@ -18,7 +18,7 @@ from forgetmenot.app.periodic_tasks import PeriodicTask, PeriodicTasks, keep_goi
 from forgetmenot.chat import ChatCommands, RoomModeTracker, Router, take_notice
 from forgetmenot.clock import DAY, MINUTE, SECOND, Clock
 from forgetmenot.domain.action import Outcome, OutcomeKind
-from forgetmenot.domain.chat import ChannelState, Redaction
+from forgetmenot.domain.chat import ChannelState, ChatEvent, Redaction
 from forgetmenot.errors import StoreError, TwitchLoginNeeded
 from forgetmenot.languages import in_language, reason
 from forgetmenot.llm.build import Models, build_models, environment_with_key
@@ -216,7 +216,9 @@ class Bot:
 
     async def hear(self, item: ChatItem) -> None:
         """Take in one thing that was heard."""
-        if isinstance(item, Redaction):
+        if isinstance(item, ChatEvent):
+            self.recall.heard(item.user_id)
+        elif isinstance(item, Redaction):
             await note_deletion(self.db, item)
         await self.router.hear(item)
 
@@ -296,7 +298,6 @@ class Bot:
 
     async def _sweep_notes(self) -> None:
         await sweep_notes(self.db, self.settings().memory, self.clock.certain())
-        await self.db.merge_search_index()
 
 
 @contextlib.asynccontextmanager

@@ -73,7 +73,6 @@ class BotControl:
             queued=bot.outbox.waiting,
             thinking=bot.engine.busy,
             tasks=tuple(TaskState(one.name, one.trouble, one.due_at) for one in bot.tasks.all),
-            recall_ms=tuple(bot.recall.took_ms),
             settings_file=str(self._settings.path or ""),
             login_hint=self._status.login_hint(),
             saving=bot.spending.line,

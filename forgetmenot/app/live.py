@@ -354,7 +354,7 @@ def _look_after(bot: Bot) -> None:
     bot.tasks.all += [
         PeriodicTask("backups", lambda: MINUTE, backups.run_pass),
         PeriodicTask("people", lambda: LOOK_EVERY, bot.recall.active_viewers.look_again),
-        PeriodicTask("recall", lambda: LOOK_EVERY, bot.recall.prepare),
+        PeriodicTask("recall", lambda: SECOND, bot.recall.prepare),
     ]
 
 

@@ -136,7 +136,11 @@ class Note:
 
 @dataclass(frozen=True, slots=True)
 class Recalled:
-    """A note in a prompt or an answer, with the score that put it there (0.0: padding)."""
+    """A note in a prompt or an answer, with the score that put it there (0.0: padding).
+
+    `asked_for`: the message has a word of the note's own.
+    """
 
     note: Note
     score: float
+    asked_for: bool = False

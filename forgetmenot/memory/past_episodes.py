@@ -6,24 +6,25 @@ here; no model is asked.
 """
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import replace
+from itertools import chain
 from typing import NamedTuple
 
 from forgetmenot.clock import MINUTE
 from forgetmenot.domain.chat import EventKind
 from forgetmenot.domain.memory import Episode
 from forgetmenot.memory import suppression
-from forgetmenot.memory.inverted_index import having_stem
+from forgetmenot.memory.meaning import word_table
 from forgetmenot.memory.ranking import Query
 from forgetmenot.memory.suppression import SuppressionFilter
+from forgetmenot.memory.word_index import WordIndex
 from forgetmenot.store import episodes, events, streams, viewers
 from forgetmenot.store.database import Database, Source
-from forgetmenot.text.caches import text_cache
 from forgetmenot.text.mentions import ids_in, mention, show
 from forgetmenot.text.removal import without_person
 from forgetmenot.text.sentences import sentences_of
-from forgetmenot.text.words import stem, words
+from forgetmenot.text.words import STOPWORDS, stem, words
 
 LOOKED_AT = 5
 MOST_SENTENCES = 3  # of what somebody missed, from the newest MOST_STREAMS
@@ -31,6 +32,8 @@ MOST_STREAMS = 20
 A_VISIT = 30 * MINUTE  # so long without a line of theirs, and they were away
 LINES_LOOKED_AT = 400
 ASKED_WITH = 8  # words of a message, the longest: they are the rarest, and of more no summary has half
+EPISODES_KEPT = 3_000  # the newest; of a channel with three streams a week more than a year
+READ_AT_ONCE = 200
 MATCHING_SHARE = 0.5  # of the query's words that a past episode must speak of, and at least two
 
 
@@ -54,8 +57,45 @@ async def newest(db: Database, suppression_filter: SuppressionFilter, limit: int
     return Newest(this, last[0] if last else None, await without_hidden(db, suppression_filter.without(before[1])))
 
 
+class EpisodeIndex:
+    """The words of the newest episodes, kept in the process. Only one thread may use it: the reader's.
+
+    It is read on from where it ended. What is stored is read again before it is shown, so a summary that was cut or
+    rewritten since costs a miss at most.
+    """
+
+    def __init__(self) -> None:
+        self._words = WordIndex(word_table())
+        self._read_to: int | None = None
+
+    async def read_on(self, at: Source, limit: int = READ_AT_ONCE) -> bool:
+        """Read some episodes that came since; whether there may be more."""
+        if self._read_to is None:
+            self._read_to = await episodes.id_before_newest(at, EPISODES_KEPT)
+        texts = await episodes.texts_after(at, self._read_to, limit)
+        for episode_id, text in texts:
+            self._words.add(episode_id, {word for word in words(text) if word not in STOPWORDS})
+            self._read_to = episode_id
+        return len(texts) == limit
+
+    def forms(self, word: str) -> frozenset[str]:
+        """The forms of a word that the episodes have."""
+        return frozenset(self._words.forms(word))
+
+    def speaking_of(self, terms: Sequence[Collection[str]], enough: int, without: Collection[int]) -> list[int]:
+        """The episodes with a form of enough of these words, those that have most and then the newest first."""
+        found = [set(chain.from_iterable(map(self._words.places, forms))) for forms in terms]
+        found.sort(key=len)
+        # who has k of n words has one of the rarest n - k + 1
+        rare = set().union(*found[: len(found) - enough + 1]).difference(without)
+        shared = {episode: sum(episode in having for having in found) for episode in rare}
+        good = [episode for episode, count in shared.items() if count >= enough]
+        return sorted(good, key=lambda episode: (shared[episode], episode), reverse=True)
+
+
 async def spoken_of(
     at: Source,
+    index: EpisodeIndex,
     query: Query,
     suppression_filter: SuppressionFilter,
     limit: int,
@@ -67,27 +107,21 @@ async def spoken_of(
 
     `people`: the ids of those it names, each of whom counts as a word; `without`: the episodes that are shown anyway.
     """
-    telling = sorted([*map(mention, people), *_telling(query)], key=len, reverse=True)
-    terms = {stem(word): word for word in telling[:ASKED_WITH]}
-    if not terms or not limit:
+    telling = sorted([*map(mention, people), *query.telling], key=len, reverse=True)
+    different = {stem(word): word for word in telling[:ASKED_WITH]}
+    if not different or not limit:
         return []
+    await index.read_on(at, EPISODES_KEPT)
+    terms = list(map(index.forms, different.values()))
     enough = min(len(terms), max(2, math.ceil(MATCHING_SHARE * len(terms))))
-    wanted = list(terms.values())
     # one more than is looked at, to see whether many episodes have a single word
-    found = await episodes.speaking_of(at, wanted, at_least=enough, limit=LOOKED_AT + 1, without=without)
-    if len(terms) == 1 and len(found) > LOOKED_AT:
+    best = index.speaking_of(terms, enough, without)[: LOOKED_AT + 1]
+    if len(terms) == 1 and len(best) > LOOKED_AT:
         return []  # a word that many speak of tells none of them apart
-    visible = await _visible(at, found, suppression_filter)
+    visible = await _visible(at, sorted(await episodes.get_many(at, best), key=lambda one: -one.id), suppression_filter)
     shared = [(_shared(terms, f"{one.summary} {one.topic}"), _shared(terms, one.topic), one) for one in visible]
     shared.sort(key=lambda one: one[:2], reverse=True)
     return [one for count, _, one in shared if count >= enough][:limit]
-
-
-async def fitting(at: Source, query: Query, limit: int = 3) -> list[Episode]:
-    """The episodes whose summaries fit a query best, however little that is."""
-    terms = _telling(query)
-    found = await episodes.search(at, episodes.any_of(terms), limit=limit) if terms else []
-    return await _visible(at, found, SuppressionFilter())
 
 
 async def without_hidden(at: Source, text: str) -> str:
@@ -95,21 +129,10 @@ async def without_hidden(at: Source, text: str) -> str:
     return _without(text, await viewers.hidden(at, ids_in(text)))
 
 
-def _telling(query: Query) -> list[str]:
-    """The words of the message itself, without what counts little."""
-    return [word for word, weight in query.words.items() if weight >= 1]
-
-
-def _shared(stems: Iterable[str], text: str) -> int:
-    """How many of these stems a text has."""
-    known = _different_words(text) if text else ()
-    return sum(bool(having_stem(known, one)) for one in stems)
-
-
-@text_cache(512)
-def _different_words(text: str) -> tuple[str, ...]:
-    """The words of a summary, sorted: the newest ones come up again and again."""
-    return tuple(sorted(set(words(text))))
+def _shared(terms: Iterable[Collection[str]], text: str) -> int:
+    """Of how many words a text has one of these forms."""
+    said = set(words(text))
+    return sum(not said.isdisjoint(forms) for forms in terms)
 
 
 async def _visible(at: Source, found: Sequence[Episode], suppression_filter: SuppressionFilter) -> list[Episode]:

@@ -2,44 +2,40 @@
 
 A note's score is the sum of
 
-- half of its BM25F score on stems, over the fact, the words it is asked with, the subject's other notes of the same
-  episode and the summary of that episode. A stem near in meaning to one that is asked for counts as a part of it;
-- half of the same on trigrams, because chat is typos;
-- 0.3 of how near its meaning is to the message's (`meaning`), where a word table is given;
-- up to 0.5 for what it says about the time that is asked for (`text.dates`).
+- its BM25F score on words (`word_index`), over the fact, the words it is asked with, the subject's other notes of the
+  same episode and the summary of that episode, divided by the best note's;
+- .3 of how near its meaning is to the message's (`meaning`), where a word table is given, divided by the best;
+- up to .5 for what it says about the time that is asked for (`text.dates`).
 
-The first three are each divided by their best. How rare a word is counts over what the notes themselves say: their
-surroundings are shared. A word never seen is replaced by the nearest known spelling, unless the table knows it. Pinned
-notes come first; what no word touches follows by confidence and recency. A stale or past note is offered only where the
-message shares a word with it, or a near one. docs/EVALUATION.md has what was measured.
+How rare a word is counts over what the notes themselves say: their surroundings are shared. Pinned notes come first;
+what no word touches follows by confidence and recency. A stale or past note is offered only where
+the message has a word of its own, or a near one. docs/EVALUATION.md has what was measured.
 
 It promises an order for any text. It does not know what may be shown: the caller leaves out what must not be.
 """
 
-from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+import math
+from collections import defaultdict
+from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import lru_cache, partial
-from itertools import chain, groupby, islice
+from itertools import groupby, islice
+from typing import NamedTuple
 
 from forgetmenot.domain.memory import Note, Recalled
-from forgetmenot.memory.inverted_index import BYTES_PER_TERM, FieldWeights, InvertedIndex, TextPlaces
 from forgetmenot.memory.meaning import Meanings, WordTable
+from forgetmenot.memory.word_index import WordIndex
 from forgetmenot.text.dates import NO_TIME, TimeAsked, tells_duration, tells_time, time_asked
-from forgetmenot.text.words import STOPWORDS, small_words, stem, trigrams, words
+from forgetmenot.text.words import STOPWORDS, small_words, stem, words
 
 DAY_MS = 86_400_000
 LOW_WEIGHT = 0.3  # of the category and the title in the query
-NEAREST_KEPT = 1_000
-NEAR_ENOUGH = 0.4  # Jaccard similarity of trigrams, for a word that was never seen
-STEM_FIELDS = (1.0, 0.6, 0.15, 0.3)  # fact, asked with, all notes of its episodes, their summaries
-TRIGRAM_FIELDS = (1.0, 0.6, 0.15, 0.2)
-STEM_SHARE, TRIGRAM_SHARE, MEANING_SHARE = 0.5, 0.5, 0.3
+FACT, ASKED_WITH, FACTS_AROUND, SUMMARIES = 1.0, 0.6, 0.15, 0.3  # what a word counts, by where it stands
+K1 = 1.6  # how slowly a repeated word stops counting
+B = 0.3  # how much a long text counts less; facts are all about as short
+MEANING_SHARE = 0.3
 FITS_DATE, TELLS_TIME, TELLS_DURATION = 0.5, 0.15, 0.25
-LOOKED_AT = 3  # of the best notes, for what they cover of the question
-COVERED_SHARE = 0.45  # of the fit; the rest is how near the best note's meaning is
-FITS = 0.3  # nine of ten questions that have an answer fit better: docs/EVALUATION.md
 PINNED = 10.0  # above any score
+NAMED = 0.9  # of a word: a form of it, or one a slip away
 
 # Words of chat and of questions that say nothing about what is asked for.
 _FILLER = """hey hi hello yo lol lmao lul kekw omg btw tbh imo thanks thx yeah yep nope nah hmm uh um actually maybe
@@ -53,12 +49,11 @@ class Query:
 
     words: Mapping[str, float] = field(default_factory=dict)
     time: TimeAsked = NO_TIME
-    text: str = ""
 
     @property
-    def says_something(self) -> bool:
-        """Whether the message itself has a word to look for."""
-        return any(weight >= 1 for weight in self.words.values())
+    def telling(self) -> list[str]:
+        """The message's own words, without what counts little."""
+        return [word for word, weight in self.words.items() if weight >= 1]
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,7 +75,7 @@ def query_of(text: str, *, low: str = "", without: Iterable[str] = ()) -> Query:
     ignored = {word for name in without for word in words(name)} | STOPWORDS | FILLER
     weights = {word: LOW_WEIGHT for word in words(low) if word not in ignored}
     weights.update({word: LOW_WEIGHT if word in small else 1.0 for word in said if word not in ignored})
-    return Query(weights, time_asked(text), text)
+    return Query(weights, time_asked(text))
 
 
 _NUMERALS = {"ii": "2", "iii": "3", "iv": "4", "v": "5", "vi": "6", "vii": "7", "viii": "8", "ix": "9", "x": "10"}
@@ -96,48 +91,69 @@ def short_names(title: str) -> tuple[str, ...]:
     return tuple(dict.fromkeys((initials, f"{initials}{number}", f"{initials}{_NUMERALS.get(number, number)}")))
 
 
-class Found(list[Recalled]):
-    """The best notes in order. `fit`: how well they answer what was asked, from 0 to 1; 1 where nothing was asked."""
+class _Weights(NamedTuple):
+    """What a word weighs: added by each note's own words, and in each group of notes of the same episodes.
 
-    def __init__(self, notes: Iterable[Recalled] = (), *, fit: float = 1.0) -> None:
-        super().__init__(notes)
-        self.fit = fit
+    `named`: how much at most one of a note's own words counts as this one.
+    """
 
-    @property
-    def fits(self) -> bool:
-        """Whether they may answer it. False: say that nothing is known about it, whatever else the notes tell."""
-        return self.fit >= FITS
+    own: tuple[tuple[int, float], ...]
+    around: tuple[tuple[int, float], ...]
+    named: Mapping[int, float]
 
 
 class Postings:
-    """A subject's notes, ready to be asked: built once per subject and revision, asked in a millisecond.
+    """A subject's notes, ready to be asked: built once per subject and revision.
 
-    What a term weighs is worked out when it is first asked for, and kept: one thread at a time may ask.
+    What a word weighs is kept once it was asked for; several threads may ask at once.
     """
 
     def __init__(self, candidates: Sequence[Candidate], table: WordTable | None = None) -> None:
         self.notes = tuple(candidate.note for candidate in candidates)
-        self._table = table
+        self._table, self._index = table, WordIndex(table)
         facts = [_words(candidate.note.fact) for candidate in candidates]
         asked = [_words(" ".join((*candidate.note.topics, *candidate.note.asked_with))) for candidate in candidates]
         summaries = dict(episode for candidate in candidates for episode in candidate.episodes)
         episodes = {key: _words(text) for key, text in summaries.items()}
-        texts = [*facts, *asked, *episodes.values()]
-        self._index = index = InvertedIndex(texts, table)
-        layout = TextPlaces([tuple(key for key, _ in candidate.episodes) for candidate in candidates], list(episodes))
-        letters = [sum(map(len, text)) for text in texts]  # a word has as many trigrams as letters
-        self._stems = FieldWeights(layout, index, index.like_stem, [len(text) for text in texts], STEM_FIELDS)
-        self._trigrams = FieldWeights(layout, index, index.like_trigram, letters, TRIGRAM_FIELDS)
+        # notes of the same episodes are a group: what surrounds them is weighed once for all of them
+        groups: dict[tuple[int, ...], int] = {}
+        for candidate in candidates:
+            groups.setdefault(tuple(key for key, _ in candidate.episodes), len(groups))
+        self._group_of = [groups[tuple(key for key, _ in candidate.episodes)] for candidate in candidates]
+        near: dict[int, list[int]] = defaultdict(list)
+        for episode_ids, group in groups.items():
+            for key in episode_ids:
+                near[key].append(group)
+        beside = [[group for key, _ in candidate.episodes for group in near[key]] for candidate in candidates]
+        self._counts = [
+            *zip(range(len(facts)), _shares(facts, FACT), self._around(facts, beside, FACTS_AROUND), strict=True),
+            *((note, share, ()) for note, share in enumerate(_shares(asked, ASKED_WITH))),
+            *(
+                (None, 0.0, around)
+                for around in self._around(list(episodes.values()), [near[key] for key in episodes], SUMMARIES)
+            ),
+        ]
+        """For each text: the note whose own words these are and how much one counts for it, and the groups that it
+        surrounds with how much one counts for them."""
+        for place, text in enumerate((*facts, *asked)):
+            self._index.add(place, text, spelling=True)
+        for place, text in enumerate(episodes.values(), start=2 * len(facts)):
+            self._index.add(place, text)
+        self._weights: dict[tuple[str, bool], _Weights] = {}
         self._meanings = Meanings(table, [table.numbers(fact) for fact in facts]) if table else None
         self._times: tuple[list[bool], list[bool]] | None = None
-        self._nearest = lru_cache(NEAREST_KEPT)(partial(_nearest, index))  # chat repeats itself
 
-    @property
-    def size(self) -> int:
-        """Roughly how many bytes it holds by now."""
-        meanings = self._meanings.size if self._meanings else 0
-        nearest = BYTES_PER_TERM * self._nearest.cache_info().currsize
-        return self._index.size + self._stems.size + self._trigrams.size + meanings + nearest
+    def _around(
+        self, texts: Sequence[Sequence[str]], surrounds: Sequence[Sequence[int]], weight: float
+    ) -> list[tuple[tuple[int, float], ...]]:
+        """For each text the groups that it surrounds, twice where it does so by two episodes, and a word's share."""
+        lengths = [0] * (max(self._group_of, default=-1) + 1)
+        for text, groups in zip(texts, surrounds, strict=True):
+            for group in groups:
+                lengths[group] += len(text)
+        usual = sum(lengths[group] for group in self._group_of) / max(1, len(self._group_of))
+        shares = [_share(length, usual, weight) for length in lengths]
+        return [tuple((group, shares[group]) for group in groups) for groups in surrounds]
 
     def ranked(
         self,
@@ -145,75 +161,84 @@ class Postings:
         *,
         now: int,
         limit: int,
+        padded: int | None = None,
         opens: Callable[[Note], bool] = lambda _: True,
-    ) -> Found:
-        """The best notes in order, at most `limit` of those that `opens` lets through; expired ones left out."""
-        asked = self._known(query.words)
-        cosines = self._cosines(asked)
-        scores = self._scores(asked, cosines)
+    ) -> list[Recalled]:
+        """The best notes in order, at most `limit` of those that `opens` lets through.
+
+        `padded`: those that share nothing with what is asked fill up to so many; None: to the limit.
+        """
+        lexical, named = self._lexical(query.words)
+        # one person's notes are all a little alike: what is nearer than usual tells them apart
+        cosines = self._cosines(query)
+        usual = sum(cosines) / len(cosines) if cosines else 0.0
+        scores = fuse(len(self.notes), (1.0, lexical), (MEANING_SHARE, [max(one - usual, 0.0) for one in cosines]))
         if query.time:
             scores = list(map(float.__add__, scores, self._reading(query.time)))
-        shown = filter(lambda i: opens(self.notes[i]), self._ordered(scores, _telling(asked), now))
-        best = list(islice(shown, max(limit, 0)))
-        found = [Recalled(self.notes[i], round(scores[i], 6)) for i in best]
-        return Found(found, fit=self._fit(asked, best, cosines))
+        shown = (i for i in self._ordered(scores, named, now) if opens(self.notes[i]))
+        most = limit if padded is None else padded
+        best = list(islice((i for rank, i in enumerate(shown) if rank < most or lexical[i] > 0), max(limit, 0)))
+        return [Recalled(self.notes[i], round(scores[i], 6), asked_for=named.get(i, 0.0) >= NAMED) for i in best]
 
-    def _ordered(self, scores: Sequence[float], telling: Sequence[str], now: int) -> Iterator[int]:
+    def _ordered(self, scores: Sequence[float], named: Container[int], now: int) -> Iterator[int]:
         """The notes that may be offered, best first. Only those that score alike are sorted by freshness."""
         places = [score + PINNED * note.pinned for score, note in zip(scores, self.notes, strict=True)]
-        quiet = [i for i, note in enumerate(self.notes) if note.is_quiet(now)]
-        left_out = set(quiet)
-        if quiet and telling:
-            left_out -= {i for i in quiet if not _ended(self.notes[i], now) and self._says(i, telling)}
-        alive = [i for i in range(len(self.notes)) if i not in left_out]
-        alive.sort(key=places.__getitem__, reverse=True)
-        for _, alike in groupby(alive, key=places.__getitem__):
+        offered = [i for i, n in enumerate(self.notes) if not n.is_quiet(now) or (i in named and not _ended(n, now))]
+        offered.sort(key=places.__getitem__, reverse=True)
+        for _, alike in groupby(offered, key=places.__getitem__):
             yield from sorted(alike, key=lambda i: (-freshness(self.notes[i], now), i))
 
-    def _scores(self, asked: Mapping[str, float], cosines: Sequence[float]) -> list[float]:
-        by_stem: dict[str, float] = {}
-        by_trigram: dict[str, float] = {}
+    def _lexical(self, asked: Mapping[str, float]) -> tuple[list[float], dict[int, float]]:
+        """The score of each note by words, and how far each note has a word of its own that is asked for."""
+        by_stem: dict[str, tuple[float, str]] = {}
         for word, weight in asked.items():
-            by_stem[stem(word)] = max(weight, by_stem.get(stem(word), 0.0))
-            for gram in trigrams(word) if weight >= 1 else ():
-                by_trigram[gram] = max(weight, by_trigram.get(gram, 0.0))
-        # one person's notes are all a little alike: what is nearer than usual tells them apart
-        usual = sum(cosines) / len(cosines) if cosines else 0.0  # of this subject's notes
-        return fuse(
-            len(self.notes),
-            (STEM_SHARE, self._stems.scores(by_stem)),
-            (TRIGRAM_SHARE, self._trigrams.scores(by_trigram)),
-            (MEANING_SHARE, [max(cosine - usual, 0.0) for cosine in cosines]),
+            by_stem[stem(word)] = max((weight, word), by_stem.get(stem(word), (0.0, "")))
+        scores = [0.0] * len(self.notes)
+        around: dict[int, float] = defaultdict(float)
+        named: dict[int, float] = {}
+        for weight, word in by_stem.values():
+            term = word, weight >= 1
+            weights = self._weights.get(term) or self._weights.setdefault(term, self._weighed(*term))
+            for note, added in weights.own:
+                scores[note] += weight * added
+            for group, near in weights.around:
+                around[group] += weight * near
+            for note, as_much in weights.named.items() if weight >= 1 else ():
+                named[note] = max(as_much, named.get(note, 0.0))
+        return [score + around[group] for score, group in zip(scores, self._group_of, strict=True)], named
+
+    def _weighed(self, word: str, spelling: bool) -> _Weights:  # noqa: FBT001  # a term's second part
+        """What a word weighs. How rare it is counts over what the notes say themselves."""
+        own: dict[int, float] = {}
+        around: dict[int, float] = {}
+        most: dict[int, float] = {}
+        like = self._index.like(word, spelling=spelling)
+        for one, as_much in like.items():
+            for place in self._index.places(one):
+                note, share, groups = self._counts[place]
+                if note is not None:
+                    own[note] = own.get(note, 0.0) + as_much * share
+                    most[note] = max(most.get(note, 0.0), as_much)
+                for group, share in groups:
+                    around[group] = around.get(group, 0.0) + as_much * share
+        having = sum(most.values())
+        rarity = math.log(1 + (len(self.notes) - having + 0.5) / (having + 0.5))
+        added = []
+        for note, its_own in own.items():
+            near = around.get(self._group_of[note], 0.0)
+            # what its own words add to what the texts around it say already
+            added.append((note, rarity * ((near + its_own) / (K1 + near + its_own) - near / (K1 + near))))
+        return _Weights(
+            tuple(added),
+            tuple((group, rarity * near / (K1 + near)) for group, near in around.items()),
+            most,
         )
 
-    def _says(self, number: int, telling: Iterable[str]) -> bool:
-        """Whether a note itself has one of these stems, or one that is near in meaning."""
-        note = self.notes[number]
-        own = set(_words(" ".join((note.fact, *note.topics, *note.asked_with))))
-        return any(self._index.words[word] in own for one in telling for word, _ in self._index.like_stem(one))
-
-    def _cosines(self, asked: Mapping[str, float]) -> list[float]:
+    def _cosines(self, query: Query) -> list[float]:
         """How near each note is in meaning to the message itself, without what counts little."""
-        telling = _telling(asked)
-        if self._meanings is None or self._table is None or not telling or not self.notes:
+        if self._meanings is None or self._table is None or not self.notes or not query.telling:
             return []
-        return self._meanings.cosines(self._table.numbers(telling))
-
-    def _fit(self, asked: Mapping[str, float], best: Sequence[int], cosines: Sequence[float]) -> float:
-        telling = _telling(asked)
-        if not telling or self._table is None:
-            return 1.0
-        covered = self._stems.coverage(telling, best[:LOOKED_AT])
-        return COVERED_SHARE * covered + (1 - COVERED_SHARE) * max(cosines[best[0]] if best and cosines else 0.0, 0.0)
-
-    def _known(self, query: Mapping[str, float]) -> dict[str, float]:
-        """The query with each word that was never seen replaced by the nearest one that was."""
-        known: dict[str, float] = {}
-        for word, weight in query.items():
-            listed = self._table is not None and self._table.number(stem(word)) is not None
-            found = word if weight < 1 or listed or self._index.with_stem(stem(word)) else self._nearest(word)
-            known[found or word] = max(weight, known.get(found or word, 0.0))
-        return known
+        return self._meanings.cosines(self._table.numbers(dict.fromkeys(map(stem, query.telling))))
 
     def _reading(self, time: TimeAsked) -> list[float]:
         """What each note adds by what it says about the time that is asked for."""
@@ -228,16 +253,15 @@ class Postings:
         ]
 
 
-def by_recency(notes: Iterable[Note], *, now: int, limit: int) -> list[Recalled]:
-    """The plain sort that does not look at the question: for when recall has no time, or nothing was asked."""
-    alive = (note for note in notes if not note.is_quiet(now))
-    order = sorted(alive, key=lambda note: (not note.pinned, -freshness(note, now), -note.id))
-    return [Recalled(note, 0.0) for note in order[: max(limit, 0)]]
-
-
 def _ended(note: Note, now: int) -> bool:
     """Whether a note's time is over and it does not stay as a past one: the daily sweep has not come to it yet."""
     return note.is_over(now) and not note.is_past_when_over
+
+
+def by_recency(notes: Iterable[Note], *, now: int, limit: int) -> list[Recalled]:
+    """The plain sort that does not look at the question."""
+    order = sorted((n for n in notes if not n.is_quiet(now)), key=lambda n: (not n.pinned, -freshness(n, now), -n.id))
+    return [Recalled(note, 0.0) for note in order[: max(limit, 0)]]
 
 
 def freshness(note: Note, now: int) -> float:
@@ -255,21 +279,14 @@ def fuse(count: int, *scored: tuple[float, Sequence[float]]) -> list[float]:
     return fused
 
 
-def _nearest(index: InvertedIndex, word: str) -> str | None:
-    """The nearest known word by Jaccard similarity of trigrams, if it is near enough."""
-    grams = trigrams(word)
-    shared = Counter(chain.from_iterable(map(index.with_trigram, grams)))
-    # the union has at least the word's own trigrams, so with fewer in common no word can be near enough
-    least = NEAR_ENOUGH * len(grams)
-    known = [(index.words[number], common) for number, common in shared.items() if common >= least]
-    near = [(-common / len(grams | trigrams(other)), other) for other, common in known]
-    most, nearest = min(near, default=(0.0, None))
-    return nearest if -most >= NEAR_ENOUGH else None
+def _shares(texts: Sequence[Sequence[str]], weight: float) -> list[float]:
+    """How much a word counts in each of these texts: in a long one less."""
+    usual = sum(map(len, texts)) / max(1, len(texts))
+    return [_share(len(text), usual, weight) for text in texts]
 
 
-def _telling(asked: Mapping[str, float]) -> list[str]:
-    """The stems of the message's own words."""
-    return list(dict.fromkeys(stem(word) for word, weight in asked.items() if weight >= 1))
+def _share(length: int, usual: float, weight: float) -> float:
+    return weight / (1 - B + B * length / (usual or 1.0))
 
 
 def _words(text: str) -> list[str]:

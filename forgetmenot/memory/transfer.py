@@ -127,8 +127,6 @@ async def import_notes(
             read = read[most:]
             most = max(1, min(MOST_ROWS, int(most * WRITE_S / max(took, 0.001))))
             await asyncio.sleep(took / 2)  # for whoever waits, also in another process
-    if work.report.episodes:
-        await db.merge_search_index()
     work.report.refused.sort()
     return work.report
 

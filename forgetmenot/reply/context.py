@@ -15,11 +15,11 @@ from typing import NamedTuple
 
 from forgetmenot.clock import DAY, HOUR, MINUTE, Clock
 from forgetmenot.domain.chat import ChatEvent, Standing, Viewer
-from forgetmenot.domain.memory import Scope
+from forgetmenot.domain.memory import Recalled, Scope
 from forgetmenot.domain.model import Prompt
 from forgetmenot.logs import log
 from forgetmenot.memory.past_episodes import newest, spoken_of, without_hidden
-from forgetmenot.memory.ranking import Found, Query
+from forgetmenot.memory.ranking import Query
 from forgetmenot.memory.recall import CHANNEL, NotesSnapshot, Recall, fitting
 from forgetmenot.memory.suppression import (
     NOTHING_WITHDRAWN,
@@ -248,7 +248,8 @@ class ContextGatherer:
         self, at: Source, query: Query, people: Sequence[str], moment: _Moment, shown: Sequence[int]
     ) -> tuple[Past, ...]:
         most = moment.depth.past_episodes
-        found = await spoken_of(at, query, moment.seen.suppression_filter, most, people=people, without=shown)
+        quiet = moment.seen.suppression_filter
+        found = await spoken_of(at, self.recall.episodes, query, quiet, most, people=people, without=shown)
         ids = {episode.stream_id for episode in found if episode.stream_id is not None}
         ago = await streams.ago(at, ids) if ids else {}
         return tuple(
@@ -263,16 +264,14 @@ class ContextGatherer:
         seen: Mapping[str, NotesSnapshot],
         shown: Shown,
     ) -> TailMaterial:
-        async def about(who: Viewer, most: int) -> Found:
+        async def about(who: Viewer, most: int) -> Sequence[Recalled]:
             if who.opted_out:
-                return Found()
+                return ()
             return await self.recall.about([who.id], query, most, seen=seen[who.id])
 
         theirs = [await about(other.viewer, moment.depth.lore_per_other) for other in material.others]
         own = await about(material.speaker, moment.depth.lore)
-        channel = Found()
-        if query.says_something:
-            channel = await self.recall.about([CHANNEL], query, seen=seen[CHANNEL])
+        channel = await self.recall.about([CHANNEL], query, seen=seen[CHANNEL]) if query.telling else ()
         people = [material.speaker.id, *(other.viewer.id for other in material.others)]
         return replace(
             material,

@@ -128,11 +128,10 @@ class MemorySettings(Table, frozen=True, kw_only=True):
 class RecallSettings(Table, frozen=True, kw_only=True):
     """How many notes reach a prompt."""
 
-    speaker_notes: Count = 10
+    speaker_notes: Count = 20
     others: Annotated[int, Meta(ge=0, le=5)] = 2
-    notes_per_other: Count = 6
+    notes_per_other: Count = 10
     channel_notes: Count = 5
-    timeout_ms: Positive = 1000
 
 
 class PromptSettings(Table, frozen=True, kw_only=True):

@@ -140,8 +140,6 @@ def _take_over(db: sqlite3.Connection) -> None:
     # Numbers are not given twice: an id that somebody wrote down means the same row for ever.
     db.execute("DELETE FROM main.sqlite_sequence")
     db.execute("INSERT INTO main.sqlite_sequence SELECT * FROM source.sqlite_sequence")
-    # in one piece, so that no deleted word stays in the index of the copy
-    db.execute("INSERT INTO main.episodes_fts (episodes_fts) VALUES ('optimize')")
 
 
 def _number(db: sqlite3.Connection, sql: str) -> int:

@@ -43,7 +43,6 @@ SQLITE_VERSION = sqlite3.sqlite_version
 SCHEMA_VERSION = 4
 """Of `schema.sql`. A file of another version is refused: there are no steps from one to the next."""
 BUSY_TIMEOUT_S = 5.0
-PAGES_AT_ONCE = 250
 LOOK_S = 0.005  # how often a rebuild looks whether somebody waits for it
 REBUILD_TRIES, REBUILD_PAUSE_S = 60, 0.25  # the last try is not given up: that long others may be held up once
 _MANY: tuple[type, ...] = (list, tuple, set, frozenset, type({}.keys()), type({}.values()))
@@ -270,32 +269,15 @@ class Database(Source):
     async def wipe_deleted(self, *, thorough: bool = False) -> bool:
         """Leave no byte of deleted rows in the file or the write-ahead log; False if another process reads on.
 
-        After a sweep of append-only rows truncating the log is enough; `thorough` (an erasure) also merges the
-        full-text index and rebuilds the file. Whoever wants to write meanwhile goes first.
+        After a sweep of append-only rows truncating the log is enough; `thorough` (an erasure) also rebuilds the
+        file. Whoever wants to write meanwhile goes first.
         """
         if thorough:
-            await self.merge_search_index()
             for tries_left in reversed(range(REBUILD_TRIES)):
                 if await self._rebuild(step_aside=tries_left > 0):
                     break
                 await asyncio.sleep(REBUILD_PAUSE_S)
         return await self._truncate_log()
-
-    async def merge_search_index(self) -> None:
-        """Make the full-text index one piece: a search looks into each of its pieces, and a deleted word stays in one.
-
-        In steps, between which others may write.
-        """
-        pages = -PAGES_AT_ONCE  # below 0: of whatever size the pieces are
-        while await self._merge_some(pages):
-            pages = PAGES_AT_ONCE
-
-    async def _merge_some(self, pages: int) -> bool:
-        """One step; whether it had something to do."""
-        async with self.write() as tx:
-            before = await tx.value("SELECT total_changes()")
-            await tx.execute("INSERT INTO episodes_fts (episodes_fts, rank) VALUES ('merge', ?)", (pages,))
-            return int(await tx.value("SELECT total_changes()")) - int(before) > 1
 
     async def _rebuild(self, *, step_aside: bool) -> bool:
         """Write the file anew; False if it was given up because somebody wants to write."""

@@ -243,51 +243,23 @@ def episode_of(row: Row) -> Episode:
     return row_as(row, Episode, people=(row["people"] or "").split("\n") if row["people"] else ())
 
 
-# Full-text search in summaries (FTS5), without those that rest on a cleared line. A summary may still mention people
-# who opted out or were banned: the caller removes them.
+async def texts_after(source: Source, episode_id: int, limit: int) -> list[tuple[int, str]]:
+    """The summary with the topic of episodes that came after one, by their ids, for an index; not those of commands."""
+    sql = (
+        "SELECT id, summary || ' ' || topic FROM episodes WHERE id > ? AND summary <> '' AND kind <> 'command'"
+        " ORDER BY id LIMIT ?"
+    )
+    return [(row[0], row[1]) for row in await source.rows(sql, (episode_id, limit))]
 
 
-_BEST = """
-SELECT e.*, NULL AS people FROM (SELECT rowid, rank FROM episodes_fts WHERE episodes_fts MATCH :match
-    ORDER BY rank LIMIT :limit + 20) f JOIN episodes e ON e.id = f.rowid
-WHERE e.dirty_at IS NULL ORDER BY f.rank LIMIT :limit
-"""
-_NEWEST = """
-SELECT e.*, NULL AS people FROM (SELECT rowid FROM episodes_fts WHERE episodes_fts MATCH :match
-    ORDER BY rowid DESC LIMIT :limit + json_array_length(:without)) f JOIN episodes e ON e.id = f.rowid
-WHERE e.id NOT IN (SELECT value FROM json_each(:without)) AND e.dirty_at IS NULL ORDER BY e.id DESC LIMIT :limit
-"""
-_RAREST = """
-SELECT value FROM json_each(?) ORDER BY
-    (SELECT count(*) FROM (SELECT 1 FROM episodes_fts WHERE episodes_fts MATCH value LIMIT 300)) LIMIT ?
-"""
+async def id_before_newest(source: Source, count: int) -> int:
+    """The id behind which there are no more than so many episodes."""
+    return int(await source.value("SELECT id FROM episodes ORDER BY id DESC LIMIT 1 OFFSET ?", (count,)) or 0)
 
 
-async def search(source: Source, match: str, *, limit: int) -> list[Episode]:
-    """The episodes whose summary fits a full-text query best, best first.
-
-    `match` is FTS5's own syntax: build it with `any_of`, never from foreign text. The few best are chosen by their
-    numbers before anything else of them is read.
-    """
-    return [episode_of(row) for row in await source.rows(_BEST, {"match": match, "limit": limit})]
-
-
-async def speaking_of(
-    source: Source, terms: Sequence[str], *, at_least: int, limit: int, without: Sequence[int]
-) -> list[Episode]:
-    """The newest candidates for having `at_least` of these words (two or more; one of one) in their summary.
-
-    Whatever has k of n words has two of the rarest n - k + 2, and those that have are few. Newest first, so that
-    nothing reads to its end the thousands of summaries that a pair of common words stands in.
-    """
-    rare, most = [any_of([term]) for term in terms], max(2, len(terms) - at_least + 2)
-    if len(rare) > most:
-        rare = await source.column(_RAREST, (rare, most))
-    pairs = [f"({word} AND ({' OR '.join(rare[place:])}))" for place, word in enumerate(rare[:-1], start=1)]
-    values = {"match": " OR ".join(pairs or rare), "without": without, "limit": limit}
-    return [episode_of(row) for row in await source.rows(_NEWEST, values)]
-
-
-def any_of(terms: Iterable[str]) -> str:
-    """An FTS5 query that takes any of these words; quoted, so that none of them is an operator."""
-    return " OR ".join('"' + term.replace('"', '""') + '"' for term in terms)
+async def get_many(source: Source, episode_ids: Collection[int]) -> list[Episode]:
+    """Those of these episodes that do not rest on a cleared line. Their people are not read."""
+    sql = (
+        "SELECT e.*, NULL AS people FROM episodes e WHERE e.id IN (SELECT value FROM json_each(?)) AND dirty_at IS NULL"
+    )
+    return [episode_of(row) for row in await source.rows(sql, (episode_ids,))]

@@ -5,7 +5,6 @@ kept too long or left behind. It reads the whole memory, which takes seconds for
 """
 
 import asyncio
-import sqlite3
 from collections.abc import Iterable
 from dataclasses import dataclass
 
@@ -70,10 +69,6 @@ _ROWS = {
     "an action that is carried out for ever": "SELECT id FROM action_logs WHERE status = 'running' AND at < :ripe",
     "an action of class C that nobody decided": "SELECT id FROM action_logs WHERE class = 'C'"
     " AND status IN ('done', 'running') AND decided_by IS NULL",
-    "a summary that full-text search does not know": "SELECT id FROM episodes"
-    " WHERE id NOT IN (SELECT id FROM episodes_fts_docsize)",
-    "full-text search knows a summary that is gone": "SELECT id FROM episodes_fts_docsize"
-    " WHERE id NOT IN (SELECT id FROM episodes)",
     "a prompt over its budget": "SELECT id FROM bot_messages"
     " WHERE prompt_json ->> 'estimated' > prompt_json ->> 'budget'",
     "a reply that cannot be explained": "SELECT id FROM bot_messages WHERE model <> '' AND prompt_json = '{}'",
@@ -161,14 +156,10 @@ async def _line_counts(db: Database) -> list[Violation]:
 
 
 async def _file(db: Database) -> list[Violation]:
-    """Whether the file is whole, what is deleted is overwritten, and full-text search knows what the summaries say."""
+    """Whether the file is whole, and what is deleted is overwritten."""
     found = [row[0] for row in await db.rows("PRAGMA integrity_check(20)")]
     violations = _violation("a damaged file", [said for said in found if said != "ok"])
     async with db.write() as tx:
         if await tx.value("PRAGMA secure_delete") != 1:
             violations += _violation("deleted rows are not overwritten", ["secure_delete"])
-        try:
-            await tx.execute("INSERT INTO episodes_fts (episodes_fts, rank) VALUES ('integrity-check', 1)")
-        except sqlite3.DatabaseError as error:
-            violations += _violation("full-text search differs from the summaries", [error])
     return violations

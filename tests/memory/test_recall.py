@@ -2,15 +2,10 @@
 
 import asyncio
 
-import pytest
-
 from forgetmenot.clock import DAY
 from forgetmenot.domain.memory import NoteStatus, Scope, SourceKind
-from forgetmenot.memory.notes import edits
-from forgetmenot.memory.recall import CHANNEL, Recall
-from forgetmenot.settings.schema import RecallSettings, Settings
-from forgetmenot.store import notes, opt_outs
-from forgetmenot.store.database import Database
+from forgetmenot.memory.recall import CHANNEL, Recall, fitting
+from forgetmenot.store import notes
 from forgetmenot.store.notes import NewNote
 from tests.notes_world import World
 
@@ -46,45 +41,7 @@ async def test_the_query_leaves_out_the_names_of_people(world: World, recall: Re
     assert recall.query("does alice play drums?").words == {"play": 1.0, "drums": 1.0}
 
 
-async def test_when_reading_is_late_the_last_good_answer_stands(
-    world: World, recall: Recall, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    world.settings = Settings(recall=RecallSettings(timeout_ms=200))
-    await write(world, "1", "plays drums", "lives in Oslo")
-    good = await recall.about(["1"], "drums")
-    assert good
-
-    async def stuck(*_: object) -> None:
-        await asyncio.sleep(60)
-
-    monkeypatch.setattr(Database, "together", stuck)
-    monkeypatch.setattr(Database, "rows", stuck)
-    assert await recall.about(["1"], "Oslo") == good
-    assert await recall.about(["2"], "Oslo") == []
-
-
-async def test_an_old_answer_brings_back_nothing_that_was_taken_back_since(
-    world: World, recall: Recall, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    world.settings = Settings(recall=RecallSettings(timeout_ms=10_000))
-    gone, stays = await write(world, "1", "plays drums", "lives in Oslo")
-    await write(world, "2", "likes drums")
-    assert len(await recall.about(["1"], "drums")) == 2
-    assert await recall.about(["2"], "drums")
-    await edits.retract(world.db, gone, at=world.clock.now(), cause="test")
-    async with world.db.write() as tx:
-        await opt_outs.opt_out(tx, "2", world.clock.now())
-
-    async def late(*_: object) -> None:
-        raise TimeoutError
-
-    monkeypatch.setattr(Database, "together", late)
-    assert [one.note.id for one in await recall.about(["1"], "drums")] == [stays]
-    assert await recall.about(["2"], "drums") == []
-
-
 async def test_many_notes_are_asked_at_the_same_time_as_one_after_another(world: World, recall: Recall) -> None:
-    world.settings = Settings(recall=RecallSettings(timeout_ms=60_000))  # 120 at once may take a busy machine a second
     things = [f"{kind} {number}" for kind in ("tuba", "drum", "violin", "organ") for number in range(30)]
     await write(world, "1", *(f"plays the {thing}" for thing in things))
     first = [one.note.id for one in await recall.about(["1"], things[0])]
@@ -99,7 +56,6 @@ async def test_what_is_kept_in_memory_can_be_dropped(world: World, recall: Recal
     await recall.about(["1", "2"], "drums")
     recall.forget()
     assert not recall._kept
-    assert not recall._answers
 
 
 async def test_what_is_known_about_those_who_chat_is_made_ready(world: World, recall: Recall) -> None:
@@ -107,11 +63,15 @@ async def test_what_is_known_about_those_who_chat_is_made_ready(world: World, re
     await write(world, "2", "plays chess")
     async with world.db.write() as tx:
         await tx.execute("UPDATE viewers SET last_seen_at = ? WHERE id = '1'", (world.clock.now(),))
-        await tx.execute("UPDATE viewers SET last_seen_at = ? WHERE id = '2'", (world.clock.now() - DAY,))
+        await tx.execute("UPDATE viewers SET last_seen_at = ? WHERE id <> '1'", (world.clock.now() - DAY,))
     await recall.prepare()
     assert ("1",) in recall._kept
     assert ("2",) not in recall._kept
+    recall.heard("2")
+    await recall.prepare()
+    assert ("2",) in recall._kept
     ready = recall._kept[("1",)]
+    recall.heard("1")
     assert (await recall.about(["1"], "drums"))[0].note.fact == "plays drums"
     await recall.prepare()
     assert recall._kept[("1",)] is ready
@@ -122,5 +82,15 @@ async def test_the_channels_facts_are_ranked_by_the_message(world: World, recall
     await write(world, None, *(f"rule {i}: be kind to the {i}th mod" for i in range(12)), scope=Scope.CHANNEL)
     found = await recall.about([CHANNEL], recall.query("when is movie night?"), 3)
     assert found[0].note.fact.startswith("movie night")
-    assert found.fits
-    assert not (await recall.about([CHANNEL], recall.query("which football club does she support"), 3)).fits
+    assert [one.note.id for one in fitting(found)] == [found[0].note.id]
+    assert fitting(found, without=[found[0].note.id]) == ()
+    assert fitting(await recall.about([CHANNEL], recall.query("which football club does she support"), 3)) == ()
+
+
+async def test_twenty_that_share_something_are_offered_and_others_fill_up_to_ten(world: World, recall: Recall) -> None:
+    await write(world, "1", *(f"plays the {number}th drum" for number in range(25)))
+    await write(world, "2", *(f"plays the {number}th drum" for number in range(3)))
+    await write(world, "2", *(f"likes cake number {number}" for number in range(15)))
+    assert len(await recall.about(["1"], "drums?")) == 20
+    found = await recall.about(["2"], "drums?")
+    assert (len(found), [one.asked_for for one in found]) == (10, [True] * 3 + [False] * 7)

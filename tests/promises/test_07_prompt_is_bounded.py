@@ -38,7 +38,7 @@ async def _size(stage: Stage) -> int:
 
 
 async def test_it_does_not_grow_with_the_age_of_the_channel(stage: Stage) -> None:
-    await _live_through(stage, 12)  # every section is full by now
+    await _live_through(stage, 30)  # every section is full by now
     young = await _size(stage)
     await _live_through(stage, 60)
     assert await _size(stage) <= 1.02 * young

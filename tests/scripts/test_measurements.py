@@ -1,50 +1,12 @@
-"""The scripts that measure: their lists are sound and they print what they document."""
+"""The scripts that measure print what they document, and the quick chaos run keeps every promise."""
 
 import json
-import subprocess
 import sys
 from pathlib import Path
 
-import bench_recall
+import bench
 import pytest
 from chaos import bad, chaos
-
-ROOT = Path(__file__).parents[2]
-
-
-@pytest.mark.parametrize(
-    ("what", "lines", "keys"),
-    [
-        (
-            "pairs",
-            "D|r|plays chess|plays chess\nC|v|lives in Rome|lives in Oslo\n",
-            {"supersede_recall", "distinct_lost"},
-        ),
-        ("sensitive", "harmless|plays chess\nfaith|is Muslim\n", {"recall", "precision", "false_positives"}),
-    ],
-)
-def test_rates_come_as_one_object(tmp_path: Path, what: str, lines: str, keys: set[str]) -> None:
-    file = tmp_path / "lines.txt"
-    file.write_text(lines, "utf-8")
-    done = measure(what, file)
-    assert keys <= json.loads(done.stdout).keys()
-
-
-def test_no_line_is_left_out_in_silence(tmp_path: Path) -> None:
-    file = tmp_path / "lines.txt"
-    file.write_text("C|v|lives in Rome|lives in Oslo\r\nC|likes tea|dislikes tea\r\n", "utf-8-sig")
-    done = measure("pairs", file)
-    assert json.loads(done.stdout)["supersede_recall"] == 1
-    assert done.stderr.startswith("1 lines have no 4 parts")
-    gone = measure("pairs", tmp_path / "gone.txt")
-    assert (gone.returncode, gone.stdout, "Traceback" in gone.stderr) == (1, "", False)
-    assert "gone.txt cannot be read" in gone.stderr
-
-
-def measure(what: str, file: Path) -> subprocess.CompletedProcess[str]:
-    command = [sys.executable, str(ROOT / "scripts" / "bench_memory.py"), what, str(file), "--json"]
-    return subprocess.run(command, capture_output=True, text=True, check=False, cwd=ROOT)
-
 
 TALK = {
     "sample_id": "small",
@@ -64,19 +26,16 @@ TALK = {
 }
 
 
-def test_it_prints_tables_and_draws_charts(
+def test_recall_is_measured_on_conversations(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    data, drawn = tmp_path / "talk.json", tmp_path / "recall.svg"
+    data = tmp_path / "talk.json"
     data.write_text(json.dumps([TALK]), encoding="utf-8")
-    monkeypatch.setattr("sys.argv", ["bench_recall.py", str(data), "--fill", "300", "--svg", str(drawn)])
-    bench_recall.main()
-    printed = capsys.readouterr().out
-    first = next(line for line in printed.splitlines() if line.startswith("recall: all"))
-    assert first.split()[2:6] == ["2", "1", "1", "1"]
-    assert "fit ≥ 0.3, recall: 1.000 of what has an answer, 0.000 of what has none" in printed
-    assert "filled: notes 303" in printed
-    assert drawn.read_text(encoding="utf-8").count("<polyline") >= 5
+    monkeypatch.setattr(sys, "argv", ["bench.py", "--recall", str(data), "--json"])
+    assert bench.main() == 0
+    found = {one["name"]: one["value"] for one in json.loads(capsys.readouterr().out)["figures"]}
+    assert found["as asked, all: questions"] == 2
+    assert found["as asked, all: recall@10"] == found["as asked, all: MRR"] == 1
 
 
 @pytest.mark.slow

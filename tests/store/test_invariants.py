@@ -57,10 +57,6 @@ BROKEN = {
     " (at, bot_message_id, key, name, class, params_json, verdict, rule, reason, status) VALUES"
     " (4, 9, 'k', 'timeout', 'B', '{}', 'allow', '', '', 'done'),"
     " (4, 9, 'l', 'timeout', 'B', '{}', 'allow', '', '', 'done')",
-    "a summary that full-text search does not know": "DELETE FROM episodes_fts_docsize WHERE id = 1",
-    "full-text search knows a summary that is gone": "INSERT INTO episodes_fts_docsize VALUES (99, x'00')",
-    "full-text search differs from the summaries": "DROP TRIGGER episodes_fts_update;"
-    " UPDATE episodes SET summary = 'Something else.' WHERE id = 1",
     "a prompt over its budget": "INSERT INTO bot_messages (at, trigger, mode, text, status, prompt_json)"
     """ VALUES (4, 'mention', 'live', 'hi', 'sent', '{"estimated": 9, "budget": 8}')""",
     "a reply that cannot be explained": "INSERT INTO bot_messages (at, trigger, mode, text, status, model, prompt_json)"

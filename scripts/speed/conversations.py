@@ -14,7 +14,6 @@ from typing import Any, NamedTuple
 from forgetmenot.clock import DAY, iso
 
 TYPO_SHARE = 0.3
-ASKED_WRONGLY = 5  # LoCoMo's category of questions that the conversation does not answer
 SLANG = {
     "what": "wat", "you": "u", "are": "r", "because": "cuz", "favorite": "fav", "people": "ppl", "about": "abt",
     "with": "w", "does": "", "did": "", "the": "", "is": "", "has": "", "have": "", "been": "", "to": "2", "for": "4",
@@ -25,19 +24,12 @@ _EVIDENCE = re.compile(r"D\d+:\d+")
 
 
 class Question(NamedTuple):
-    """One question; `wanted` are the notes that answer it (none: nobody knows), `sessions` the episodes."""
+    """One question; `wanted` are the notes that answer it."""
 
-    category: int
     text: str
     viewers: tuple[str, ...]
     wanted: frozenset[int]
-    sessions: frozenset[str]
     doubtful: bool = False
-
-    @property
-    def answerable(self) -> bool:
-        """Whether the conversation holds an answer; of what is asked wrongly it does not."""
-        return self.category != ASKED_WRONGLY
 
 
 @dataclass
@@ -101,9 +93,8 @@ def _questions(
         named = tuple(login for name, login in people.items() if name.casefold() in text.casefold())
         about = named or tuple(people.values())
         wanted = frozenset(note for note, (viewer, rests) in rests_on.items() if rests & evidence and viewer in about)
-        if wanted or asked["category"] == ASKED_WRONGLY:
-            sessions = frozenset(one.split(":")[0].removeprefix("D") for one in evidence)
-            yield Question(int(asked["category"]), text, about, wanted, sessions)
+        if wanted:
+            yield Question(text, about, wanted)
 
 
 def in_chat(text: str, dice: random.Random) -> str:

@@ -1,16 +1,14 @@
-"""What an hour of chat costs: `python scripts/bench_cost.py [--rates 10,100,400] [--price IN OUT]`.
+"""What an hour of chat costs.
 
 Plays six streams through the bot that `forgetmenot run` makes: five short ones, so that there are regulars, and one of
 an hour with so many lines a minute, of which every hundredth asks the bot something. The model is a server on loopback
 that bills what it reads and writes (about three bytes to a token) and writes what the offline rules find. Counts calls
-and tokens of the hour and of what is written after it. IN and OUT are prices of a million tokens.
+and tokens of the hour and of what is written after it.
 """
 
-import argparse
 import asyncio
 import json
-import tempfile
-from collections import Counter
+from collections.abc import Sequence
 from pathlib import Path
 
 from aiohttp import web
@@ -25,12 +23,14 @@ from forgetmenot.memory import extraction, prompts
 from forgetmenot.settings.load import convert
 from forgetmenot.settings.schema import Settings
 from forgetmenot.store import model_calls
+from speed.figures import Figure
+from speed.invented import Invented
 
 BEGAN = 1_790_000_000_000
 REGULARS = 14
 ASKS_EVERY = 100
 QUESTION = "@forgetmenot_bot how are the stairs of the lighthouse?"
-STREAM = Path(__file__).with_name("scoring") / "stream.txt"
+CLAIM_EVERY = 8
 _BEGINS = {
     prompts.SUMMARY: Purpose.SUMMARY,
     prompts.RECAP: Purpose.RECAP,
@@ -90,9 +90,9 @@ async def _over(bot: Bot, clock: ManualClock) -> None:
         await bot.tasks.catch_up()
 
 
-async def measure(path: Path, base_url: str, rate: int) -> dict[str, tuple[int, int, int]]:
+async def _hour(path: Path, base_url: str, rate: int) -> dict[str, tuple[int, int, int]]:
     """Calls, tokens in and tokens out of an hour at so many lines a minute, by purpose."""
-    lines = STREAM.read_text(encoding="utf-8").splitlines()[1:]
+    made = Invented(29)
     people = [f"viewer_{number}" for number in range(max(REGULARS, 2 * rate // 3))]
     settings, clock = _settings(base_url), ManualClock(BEGAN)
     me = BotIdentity("99", "forgetmenot_bot")
@@ -109,7 +109,8 @@ async def measure(path: Path, base_url: str, rate: int) -> dict[str, tuple[int, 
                 await clock.move_to(at + (line * MINUTE // rate if last else line * SECOND))
                 asks = last and line % ASKS_EVERY == ASKS_EVERY - 1
                 login = people[line % len(people)] if last else people[line % REGULARS]
-                text = QUESTION if asks else f"{lines[number % len(lines)]} {number // len(lines) or ''}"
+                said = f"I play {made.words(1)[0]} on weekends" if number % CLAIM_EVERY == 0 else made.line()
+                text = QUESTION if asks else said
                 await _say(bot, clock, login, text, number)
                 number += 1
             await _over(bot, clock)
@@ -117,39 +118,28 @@ async def measure(path: Path, base_url: str, rate: int) -> dict[str, tuple[int, 
     return {bill.group: (bill.calls, bill.used.input, bill.used.output) for bill in bills}
 
 
-async def _main(wanted: argparse.Namespace) -> None:
+def measure(folder: Path, rates: Sequence[int], price: tuple[float, float]) -> list[Figure]:
+    """The figures of an hour at each of these rates; `price`: of a million tokens read and written."""
+    return asyncio.run(_measure(folder, rates, price))
+
+
+async def _measure(folder: Path, rates: Sequence[int], price: tuple[float, float]) -> list[Figure]:
     app = web.Application(client_max_size=2**22)
     app.router.add_post("/v1/chat/completions", _answer)
     runner = web.AppRunner(app, access_log=None)
     await runner.setup()
     await web.TCPSite(runner, "127.0.0.1", 0).start()
-    base_url = f"http://127.0.0.1:{runner.addresses[0][1]}/v1"
-    print(
-        "| lines a minute | calls an hour | of them replies | calls per 1,000 lines | tokens in | tokens out | cost |"
-    )
-    print("|---|---|---|---|---|---|---|")
-    for rate in wanted.rates:
-        with tempfile.TemporaryDirectory(prefix="forgetmenot-bench-") as folder:
-            found = await measure(Path(folder) / "memory.sqlite3", base_url, rate)
+    figures = []
+    for rate in rates:
+        found = await _hour(folder / f"{rate}.sqlite3", f"http://127.0.0.1:{runner.addresses[0][1]}/v1", rate)
         calls, read, written = (sum(column) for column in zip(*found.values(), strict=True))
-        cost = (read * wanted.price[0] + written * wanted.price[1]) / 1_000_000
-        replies = found.get("reply", (0,))[0]
-        print(
-            f"| {rate} | {calls} | {replies} | {calls * 1000 / (60 * rate):.0f} | {read:,} | {written:,} | {cost:.3f} |"
-        )
-        if wanted.purposes:
-            print(f"  {Counter({purpose: row[0] for purpose, row in found.items()})}")
+        name = f"an hour at {rate} lines a minute"
+        figures += [
+            Figure(f"{name}: calls", calls, ""),
+            Figure(f"{name}: of them replies", found.get("reply", (0,))[0], ""),
+            Figure(f"{name}: tokens read", read, ""),
+            Figure(f"{name}: tokens written", written, ""),
+            Figure(f"{name}: cost", (read * price[0] + written * price[1]) / 1_000_000, ""),
+        ]
     await runner.cleanup()
-
-
-def main() -> None:
-    """Measure and print."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--rates", type=lambda text: [int(one) for one in text.split(",")], default=[10, 100, 400])
-    parser.add_argument("--price", type=float, nargs=2, default=[0.0, 0.0], metavar=("IN", "OUT"))
-    parser.add_argument("--purposes", action="store_true", help="print the calls by purpose as well")
-    asyncio.run(_main(parser.parse_args()))
-
-
-if __name__ == "__main__":
-    main()
+    return figures
