@@ -21,7 +21,7 @@ def retention_table(settings: Settings) -> str:
         (
             "Summaries of chat, recaps of streams",
             "`episodes`, `streams`",
-            "kept; without quotations of eight words or more",
+            "kept; without quotations of more than twelve words",
         ),
         ("Notes about people and the channel", "`semantic_notes`", "1, 3, 7 or 30 days, or kept, as each note says"),
         ("Notes that were replaced or removed", "`semantic_notes`", "kept until the viewer has them erased"),
