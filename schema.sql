@@ -214,22 +214,6 @@ CREATE TRIGGER digest_recap_gone AFTER UPDATE OF recap ON streams WHEN old.recap
     DELETE FROM channel_state WHERE name IN ('digest', 'digest_of');
 END;
 
--- ── what people asked to be forgotten: keyed hashes only, the key lies outside the database ────
-CREATE TABLE forgotten (
-    id      INTEGER PRIMARY KEY,
-    subject TEXT    NOT NULL,                        -- of the viewer's id
-    words   TEXT    NOT NULL,                        -- a JSON list: of each word of the fact
-    whole   INTEGER NOT NULL,                        -- it went with everything else about them
-    at      INTEGER NOT NULL
-) STRICT;
-CREATE INDEX forgotten_by_subject ON forgotten (subject);
-
--- People who opted out and were erased: nothing they say is stored, and nobody can tell who they are.
-CREATE TABLE opted_out_unknown (
-    hash TEXT PRIMARY KEY,                           -- of the viewer's id
-    at   INTEGER NOT NULL
-) STRICT, WITHOUT ROWID;
-
 -- ── what the bot said and did: 30 d ─────────────────────────────────────────────────────────
 CREATE TABLE bot_messages (
     id               INTEGER PRIMARY KEY AUTOINCREMENT,

@@ -45,8 +45,8 @@ class StoreFull(StoreError):
     """The disk is full."""
 
 
-class StoreKeyLost(StoreError):
-    """The key that hashes were made with is missing, damaged or another one."""
+class StoreRequestsLost(StoreError):
+    """The file of privacy requests is missing, damaged or another one."""
 
 
 class StoreRefused(StoreError):

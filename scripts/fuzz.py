@@ -47,7 +47,7 @@ from forgetmenot.reply.polish import tidy
 from forgetmenot.reply.reply_object import read_reply
 from forgetmenot.settings.load import example_toml, parse_settings
 from forgetmenot.settings.schema import PrivacySettings, Settings
-from forgetmenot.store.privacy_log import _decoded
+from forgetmenot.store.rights import _requests
 from forgetmenot.text.statements import claims, stated_part
 from forgetmenot.twitch.chat_lines import parse, understand
 from forgetmenot.twitch.error_translation import dropped, from_status
@@ -197,8 +197,9 @@ READERS: dict[str, Reader] = {
     "dock requests": Reader(
         _dock_request, ('{"viewer": "alice", "what": "#3", "id": 4}', "[]"), (ValueError, RecursionError)
     ),
-    "the privacy log": Reader(
-        lambda text: _decoded(text.encode("utf-8", "surrogatepass")), ('{"kind":"erased","subject":"ab","at":5}',)
+    "privacy requests": Reader(
+        lambda text: list(_requests([text.encode("utf-8", "surrogatepass")])),
+        ('{"kind":"erase","subject":"ab","at":5}',),
     ),
     "Helix's words": Reader(_helix_words, ("401 Invalid OAuth token", "429 slow down", "msg_rejected held")),
 }

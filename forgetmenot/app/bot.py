@@ -19,7 +19,7 @@ from forgetmenot.chat import ChatCommands, RoomModeTracker, Router, take_notice
 from forgetmenot.clock import DAY, MINUTE, SECOND, Clock
 from forgetmenot.domain.action import Outcome, OutcomeKind
 from forgetmenot.domain.chat import ChannelState, ChatEvent, Redaction
-from forgetmenot.errors import StoreError, TwitchLoginNeeded
+from forgetmenot.errors import TwitchLoginNeeded
 from forgetmenot.languages import in_language, reason
 from forgetmenot.llm.build import Models, build_models, environment_with_key
 from forgetmenot.llm.guarded import Saving, SpendLimit
@@ -29,24 +29,22 @@ from forgetmenot.memory.compaction import Compactor
 from forgetmenot.memory.erasure import Eraser
 from forgetmenot.memory.extraction import Extractor
 from forgetmenot.memory.ingest import Ingest
-from forgetmenot.memory.privacy_queue import DeferredRequest, Fulfilled, PrivacyQueue
 from forgetmenot.memory.recall import Recall
 from forgetmenot.memory.recaps import RecapWriter
 from forgetmenot.memory.retention import sweep_notes
+from forgetmenot.memory.rights import Rights
 from forgetmenot.memory.stream_tracker import StreamTracker
 from forgetmenot.operations.approvals import Approvals
 from forgetmenot.operations.entry import ActionPorts, OperationContext
 from forgetmenot.operations.executor import Executor
 from forgetmenot.operations.run import run
-from forgetmenot.operations.services import late_result, run_deferred
 from forgetmenot.operations.table import OPERATIONS
-from forgetmenot.operations.wording import chat_line
 from forgetmenot.ports import CallMeter, ChatOut, Effects, Moderation
 from forgetmenot.prompt.instructions import check_floor
 from forgetmenot.reply.context import ContextGatherer, PrefixKeeper
 from forgetmenot.reply.engine import ReplyEngine
 from forgetmenot.reply.explain import explain, one_line
-from forgetmenot.reply.outbox import EVERYBODY, Outbox
+from forgetmenot.reply.outbox import Outbox
 from forgetmenot.reply.outcomes import note_deletion
 from forgetmenot.reply.reply_object import offered
 from forgetmenot.reply.triggers import Identity, identity_of
@@ -54,7 +52,7 @@ from forgetmenot.reply.writer import ReplyWriter
 from forgetmenot.secret_store import login_folder
 from forgetmenot.settings.schema import ModelSettings, Settings
 from forgetmenot.store import channel_state, model_calls, run_stats, streams
-from forgetmenot.store.backup import check_start, counts, leftovers, write_counts
+from forgetmenot.store.backup import check_start, leftovers
 from forgetmenot.store.database import Database, open_database
 from forgetmenot.store.file_safety import instance_lock
 from forgetmenot.store.model_calls import Meter
@@ -139,14 +137,7 @@ class Bot:
         self.recall = Recall(db=db, settings=settings, clock=clock)
         self.keeper = PrefixKeeper(db=db, recall=self.recall, settings=settings)
         self.eraser = Eraser(db=db, clock=clock, before=[self.ingest.flush], after=[self._refresh])
-        self.privacy_queue = PrivacyQueue(
-            db=db,
-            clock=clock,
-            late=self._answer_late,
-            flush=self.eraser.flush,
-            erase=self.eraser.begin,
-            run=lambda deferred: run_deferred(self.operations, deferred),
-        )
+        self.rights = Rights(db=db, clock=clock, eraser=self.eraser, flush=self.ingest.flush)
 
     def _build_operations(self, account: BotAccount, effects: Effects | None) -> None:
         """Build the outbox, the executor and the operations."""
@@ -167,7 +158,7 @@ class Bot:
             table=OPERATIONS,
             approvals=self.approvals,
             eraser=self.eraser,
-            privacy_queue=self.privacy_queue,
+            rights=self.rights,
             flush=self.ingest.flush,
             refresh=self._refresh,
             explain_reply=self._explain_reply,
@@ -178,13 +169,6 @@ class Bot:
         self.recall.forget()
         clear_text_caches()
         await self.keeper.refresh()
-
-    def _answer_late(self, deferred: DeferredRequest, done: Fulfilled) -> None:
-        """Answer a privacy request that an earlier run could not carry out."""
-        line = chat_line(late_result(deferred, done), in_language(self.settings().bot.language))
-        self.router.say(
-            line, reply_to=deferred.line_id or None, viewer_id=deferred.viewer_id if deferred.own else EVERYBODY
-        )
 
     async def _explain_reply(self, reply_id: int) -> str:
         return one_line(await explain(self.db, reply_id), in_language(self.settings().bot.language))
@@ -267,7 +251,7 @@ class Bot:
             PeriodicTask(SWEEP, lambda: SWEEP_EVERY, self._sweep),
             PeriodicTask("notes", lambda: DAY, self._sweep_notes),
             PeriodicTask("memory", lambda: MEMORY_PASS_EVERY, self.memory_pass),
-            PeriodicTask("privacy requests", lambda: SECOND, self.privacy_queue.work_off),
+            PeriodicTask("privacy requests", lambda: SECOND, self.rights.work_off),
             PeriodicTask("erasures", lambda: MINUTE, self.eraser.erase_due),
             PeriodicTask("notice", lambda: MINUTE, self._notice),
             PeriodicTask("approvals", lambda: SECOND, self.approvals.work_off),
@@ -350,8 +334,6 @@ async def open_bot(
                 await bot.router.aclose()
                 bot.ingest.close()
                 await bot.models.aclose()
-                with contextlib.suppress(StoreError):  # the next run then compares with what was known before
-                    await asyncio.to_thread(write_counts, db.path, await counts(db))
 
 
 async def _start(bot: Bot) -> None:
@@ -363,7 +345,7 @@ async def _start(bot: Bot) -> None:
         await channel_state.put(tx, {name: value for name, value in known.items() if value}, now)
     # before anything is stored: who opted out while the disk was full is not, and who is to be erased is known by then
     await bot.ingest.open()
-    await bot.privacy_queue.open()
+    await bot.rights.open()
     # before anything is sent, because what the last run sent counts towards Twitch's limits
     await bot.outbox.recover()
     await bot.approvals.start()

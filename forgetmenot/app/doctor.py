@@ -36,7 +36,7 @@ from forgetmenot.operations.switches import gaps_sentence
 from forgetmenot.ports import BotState, Check
 from forgetmenot.secret_store import Account, TokenStore, login_folder
 from forgetmenot.settings.schema import Provider, Settings
-from forgetmenot.store import backup, dock_rows, invariants, personal_data, privacy_log, streams
+from forgetmenot.store import backup, dock_rows, invariants, personal_data, streams
 from forgetmenot.store.database import SQLITE_VERSION, open_database
 from forgetmenot.store.file_safety import is_locked, synced_by
 from forgetmenot.twitch.error_translation import network_reason
@@ -218,10 +218,6 @@ async def _memory(what: Examined) -> Check:
     async with open_database(database) as db:
         damage = await db.damage()
         counted = await dock_rows.promises(db, oldest=0)
-        changed = await privacy_log.broken_at(db)
-    if changed:
-        values = {"n": changed, "file": f"{database.name}.asked"}
-        return _check(say, "memory", BAD, "privacy_log_broken", "privacy_log_broken_fix", **values)
     if damage:
         return _check(say, "memory", BAD, "damaged", "restore_fix", damage=damage)
     broken = [name for name in ("pruned_unread", "no_evidence", "lost_successor", "hidden_lines") if counted[name]]

@@ -228,7 +228,7 @@ async def _heard_marks(db: Database) -> dict[str, int]:
 
 
 def _name(db: Database, so_far: "hashlib._Hash") -> str:
-    return db.key.digest("recording", so_far.hexdigest())
+    return db.requests.digest("recording", so_far.hexdigest())
 
 
 def _add(so_far: "hashlib._Hash", item: chat_lines.ChatItem) -> None:

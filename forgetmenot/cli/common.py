@@ -222,19 +222,22 @@ async def run_operation(
     from forgetmenot.domain.chat import Role
     from forgetmenot.domain.operation import Asker, Surface
     from forgetmenot.memory.erasure import Eraser
+    from forgetmenot.memory.rights import Rights
     from forgetmenot.operations.approvals import QueuedApprovals
     from forgetmenot.operations.entry import OperationContext
     from forgetmenot.operations.run import run
     from forgetmenot.operations.table import OPERATIONS
 
     clock = SystemClock()
+    eraser = Eraser(db=db, clock=clock)
     context = OperationContext(
         db=db,
         settings=Settings,
         clock=clock,
         table=OPERATIONS,
         approvals=QueuedApprovals(db, clock),
-        eraser=Eraser(db=db, clock=clock),
+        eraser=eraser,
+        rights=Rights(db=db, clock=clock, eraser=eraser),
     )
     asker = Asker(Surface.CLI, role=Role.BROADCASTER)
     return await run(context, name, params, asker, progress or (lambda _share, _step: None))

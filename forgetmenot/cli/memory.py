@@ -223,16 +223,16 @@ permanent), "superseded_by", "pinned", "persona" (if it is one's own), "episode"
 stand as <@id>. Then a line for each stream to which somebody came. Only active notes unless --status says otherwise; no
 chat is in it, and, unless --viewer names them, nobody who opted out or was banned."""
 REFUSED_SHOWN = 20
-BACKUP_KEYS = """Holds notes, summaries, people and the channel: no chat, no replies, no log-in, and not the key that
-makes hashes. Without PATH the copy goes into the folder `backups` beside the memory; PATH may be a folder or a
+BACKUP_KEYS = """Holds notes, summaries, people and the channel: no chat, no replies, no log-in, and no privacy
+requests. Without PATH the copy goes into the folder `backups` beside the memory; PATH may be a folder or a
 new file.
 JSON: {"path", "bytes", "notes", "episodes"}."""
 RESTORE_KEYS = """Replaces the memory with a backup; the bot must not be running. What people asked for since
 (erasures, facts to be forgotten, opt-outs) is carried out again, as far as this machine recorded it. The previous
 memory is saved among the backups. JSON: {"restored": true, "notes", "episodes", "erased", "forgotten", "opted_out",
 "saved": path or null}; erased and opted_out count people, forgotten counts facts."""
-NEW_KEY_KEYS = """Opt-outs of people in the memory stay. Facts to be forgotten, opt-outs of people who were erased
-and the copies beside the memory are dropped. JSON: {"opted_out", "forgotten", "opted_out_unknown", "copies"}."""
+NEW_REQUESTS_KEYS = """For a memory whose file of privacy requests is lost: begins a new one. People in the memory who
+opted out stay opted out; who was erased has to ask again. JSON: {"opted_out"}."""
 
 
 def add_files(actions: common.Commands) -> None:
@@ -246,7 +246,7 @@ def add_files(actions: common.Commands) -> None:
     restore = common.add_command(actions, "restore", _restore, keys=RESTORE_KEYS)
     restore.add_argument("path", type=Path, metavar="PATH", help="the backup")
     restore.add_argument("--yes", action="store_true", help="do not ask for confirmation")
-    common.add_command(actions, "new-key", _new_key, keys=NEW_KEY_KEYS)
+    common.add_command(actions, "new-requests", _new_requests, keys=NEW_REQUESTS_KEYS)
 
 
 def add_filters(parser: argparse.ArgumentParser) -> None:
@@ -320,22 +320,17 @@ async def _export(db: "Database", arguments: argparse.Namespace) -> None:
         common.emit(line)
 
 
-async def _new_key(arguments: argparse.Namespace) -> None:
-    """Go on without the key file, if it is lost."""
-    from forgetmenot.memory import backups
+async def _new_requests(arguments: argparse.Namespace) -> None:
+    """Go on without the file of privacy requests, if it is lost."""
+    from forgetmenot.memory.rights import start_new_requests
     from forgetmenot.store.database import open_database
     from forgetmenot.store.file_safety import instance_lock
 
     path = common.existing_database(arguments)
-    with instance_lock(path, "memory new-key"):
-        async with open_database(path, any_key=True) as db:
-            done = await backups.start_new_key(db, common.time_of("now", None))
-    common.report(
-        arguments,
-        done._asdict(),
-        f"A new key is in use. {done.opted_out} people stay opted out; {done.copies} copies were deleted.",
-        f"Dropped, since nobody can read them: {done.forgotten} forgotten facts, {done.opted_out_unknown} opt-outs.",
-    )
+    with instance_lock(path, "memory new-requests"):
+        async with open_database(path, requests_lost=True) as db:
+            out = await start_new_requests(db, common.time_of("now", None))
+    common.report(arguments, {"opted_out": out}, f"A new file was begun. {out} people stay opted out.")
 
 
 async def _backup(arguments: argparse.Namespace) -> None:

@@ -299,11 +299,7 @@ async def _uninstall(arguments: argparse.Namespace) -> None:
 
 
 def _delete_data(folder: Path) -> None:
-    """Delete the folder and what waits for its memories elsewhere; of a link also what it points to."""
-    from forgetmenot.memory.privacy_queue import spare_path_of
-
-    for memory in folder.rglob("*.sqlite3"):
-        spare_path_of(memory).unlink(missing_ok=True)
+    """Delete the folder; of a link also what it points to."""
     shutil.rmtree(folder.resolve())
     if folder.is_symlink():
         folder.unlink()

@@ -18,10 +18,8 @@ EXPORT_KEYS = """One JSON object with everything that is held: the person, and u
 notes, notes_history, evidence, summaries, replies, actions …) its rows. Times are ISO 8601, UTC. --out names a
 file to write it to; JSON then: {"path"}."""
 ERASE_KEYS = """JSON: {"erased": true, "opted_out", "events", "notes", "actions", "rewritten": {table: rows},
-"log_lines", "wiped", "ms"}. wiped is false while another program reads the file; the bot then finishes it by itself."""
-RECEIPT_KEYS = """Searches every file of the data folder again for whoever was erased under this code. JSON: {"code",
-"erased_at", "files", "bytes", "found", "places": [{"file", "count", "tables"}], "known_again", "log_whole"}. The exit
-code is 1 if something was found."""
+"log_lines", "wiped", "files", "bytes", "places": {file: times}, "found", "ms"}; files and bytes were searched for
+them afterwards. wiped is false while another program reads the file; the bot then finishes it by itself."""
 OPT_KEYS = 'JSON: {"id", "opted_out"}.'
 
 
@@ -41,8 +39,6 @@ def add(subparsers: common.Commands) -> None:
         opting.set_defaults(operation=operation)
     for parser in actions.choices.values():
         parser.add_argument("login", metavar="LOGIN", help="their current login or Twitch ID")
-    receipt = common.add_command(actions, "receipt", common.on_memory(_receipt), keys=RECEIPT_KEYS)
-    receipt.add_argument("code", metavar="CODE", help="the code that ended the erasure")
 
 
 async def _show(db: "Database", arguments: argparse.Namespace) -> None:
@@ -82,30 +78,6 @@ def _read(row: dict[str, object]) -> dict[str, object]:
 
     lists = {"topics", "asked_with", "params_json"}
     return {key: msgspec.json.decode(str(value)) if key in lists else value for key, value in row.items()}
-
-
-async def _receipt(db: "Database", arguments: argparse.Namespace) -> int:
-    """Search again for somebody who was erased."""
-    from forgetmenot.clock import iso
-    from forgetmenot.memory.receipts import check
-
-    receipt = await check(db, arguments.code)
-    now = receipt.now
-    log_whole = not receipt.log_broken_at
-    value = {
-        **common.picked(receipt, "code erased_at known_again"),
-        **common.picked(now, "files bytes found"),
-        "places": [common.picked(place, "file count tables") for place in now.places],
-        "log_whole": log_whole,
-    }
-    lines = [
-        f"{receipt.code}: erased {iso(receipt.erased_at)}. Searched {now.files} files, {now.bytes:,} bytes.",
-        f"Found: {now.found}." + "".join(f"\n  {place.file}: {place.count}" for place in now.places),
-    ]
-    lines += ["They have talked here since, and are stored as somebody new."] if receipt.known_again else []
-    changed = f"The list of privacy requests was changed at line {receipt.log_broken_at}."
-    common.report(arguments, value, *lines, *([] if log_whole else [changed]), to=common.show_line)
-    return int(now.found > 0)
 
 
 async def _export(db: "Database", arguments: argparse.Namespace) -> None:

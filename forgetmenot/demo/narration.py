@@ -4,7 +4,6 @@ Both write lines with the name of a style; the command line chooses colours for 
 """
 
 import asyncio
-import re
 import textwrap
 from collections.abc import Callable, Sequence
 from datetime import UTC, datetime
@@ -12,8 +11,6 @@ from datetime import UTC, datetime
 from forgetmenot.clock import Clock
 from forgetmenot.demo.script import Cue
 from forgetmenot.domain.memory import Episode, NoteStatus
-from forgetmenot.errors import InputError
-from forgetmenot.memory import receipts
 from forgetmenot.memory.notes.note_merge import LIVE
 from forgetmenot.sim.world import SimMessage
 from forgetmenot.store import action_logs, bot_messages, dock_rows, episodes, notes, viewers
@@ -83,9 +80,6 @@ class Narrator:
         """Show what the end of the stream added to the memory."""
         await self._report_news()
 
-    async def finish(self) -> None:
-        """Nothing more: the command line prints the counts."""
-
     def _heading(self, text: str) -> None:
         self._out("")
         self._out(f"── {text} " + "─" * max(0, 76 - len(text)))
@@ -150,7 +144,6 @@ class Highlight:
         self._shown: set[str] = set()
         self._lines = self._streams = 0
         self._heard = 0
-        self._receipt = ""
         self._seen = self._began = FeedCursor()
 
     async def begin(self) -> None:
@@ -182,8 +175,6 @@ class Highlight:
             self._out("memory", f"      {what} {await _named(self._db, change.fact)}")
         for text in words:
             self._out("bot", f"   ForgetMeNot: {text}")
-            receipt = re.search(r"Receipt: ([\w-]+)", text)
-            self._receipt = receipt[1] if receipt else self._receipt
         if not words and await dock_rows.rows_since(self._db, bot_messages.get, before.reply, self._seen.reply):
             self._out("refused", "      ForgetMeNot stays silent and does nothing.")
         for action in await dock_rows.rows_since(self._db, action_logs.get, before.action, self._seen.action):
@@ -196,7 +187,7 @@ class Highlight:
 
     async def stream_ended(self) -> None:
         """After the first stream, show what is left of it: notes about those who were shown."""
-        if self._streams > 1 or self._receipt:
+        if self._streams > 1:
             return
         changes = await dock_rows.changes(self._db, self._began.change, MOST)
         latest = {change.note_id: change for change in changes}.values()
@@ -210,18 +201,6 @@ class Highlight:
                 self._out("memory", f"      {who}: {await _named(self._db, note.fact)}")
         self._out("faint", "   The chat itself is permanently deleted after 24 hours.")
         await self._pause(2.5)
-
-    async def finish(self) -> None:
-        """Show the search behind the receipt of the erasure."""
-        if not self._receipt:
-            return
-        try:
-            search = (await receipts.check(self._db, self._receipt)).now
-        except InputError:  # another program reads the file: the erasure is finished later
-            return
-        searched = f"{search.files} files searched again, the name found {search.found} times"
-        self._out("memory", f"   Receipt {self._receipt}: {searched}.")
-        await self._pause(1)
 
     async def _pause(self, seconds: float) -> None:
         await asyncio.sleep(seconds * self._pace)

@@ -136,7 +136,6 @@ async def play(path: Path, show: Show) -> None:
         player = Player(sim, bot, clock, narrator.report, pace * PACE_S if show.verbose else 0, resume_at)
         for name, category, offset in STREAMS:
             await _evening(player, narrator, script.load(name), started + offset, f"Ladders of Ash: {category}")
-        await narrator.finish()
         await _mark(bot.db, clock.now(), {FINISHED: "1"})
         show.finished(await summarise(bot.db, bot.run_id, before))
         if show.stay:
@@ -251,7 +250,7 @@ async def _where_it_stopped(path: Path) -> tuple[int, int]:
         if started and not finished:
             return int(started), heard
         if finished:
-            for end in ("", "-wal", "-shm", ".asked", ".counts", ".key", ".wishes"):
+            for end in ("", "-wal", "-shm", ".requests"):
                 path.with_name(path.name + end).unlink(missing_ok=True)
     now = SystemClock().now()
     tonight = now - now % DAY + EVENING

@@ -3,49 +3,44 @@
 Guarantees:
 - The person is hidden at once, and every table is cleaned (store/personal_data names each column).
 - What others said of them loses the mention; summaries and recaps lose the sentences about them.
-- Then the file is rebuilt and the log files are cleaned. A stop half way is taken up by `erase_due`.
-- Keyed hashes stay, so that old texts cannot teach the same facts again; whoever talks again is new.
+- Then the file is rebuilt, the log files are cleaned, and while their id and names are still known every file of the
+  data folder is searched for them: the report says how many files and bytes, and how often they were found. A stop half
+  way is taken up by `erase_due`.
+- What was said of them until then teaches nothing again (store/rights, by time); whoever talks again is new.
 
-Copies that somebody made of the file elsewhere are out of reach.
+Copies that somebody made of the file elsewhere are out of reach until they are restored here.
 
 Log files hold facts and ids, never chat: an erasure overwrites a person's id and names in them in place. A file keeps
 its length and its lines, so that a program that is writing to it can go on.
 
 Forgetting one fact, because its subject wants it, deletes the note and those it had replaced; summaries and recaps no
-longer say it, and a keyed hash keeps it from being learned again, unless its subject asks for it in so many words. What
-deleted rows leave in the file goes with the next thorough wipe (`Eraser.erase_due`).
+longer say it. What deleted rows leave in the file goes with the next thorough wipe (`Eraser.erase_due`).
 """
 
 import asyncio
+import atexit
+import contextlib
+import io
+import json
+import os
+import re
 import time
-from collections.abc import Awaitable, Callable, Sequence
+from collections import Counter
+from collections.abc import Awaitable, Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import islice
 from pathlib import Path
-from typing import Any
+from typing import Any, BinaryIO
 
 from forgetmenot import logs
 from forgetmenot.clock import MINUTE, Clock
 from forgetmenot.domain.memory import Note
-from forgetmenot.errors import ForgetMeNotError, InputError
+from forgetmenot.errors import ForgetMeNotError, InputError, StoreError
 from forgetmenot.logs import log
-from forgetmenot.memory import receipts
 from forgetmenot.memory.active_viewers import ORDINARY
-from forgetmenot.memory.notes.proposals import FactRefused
-from forgetmenot.memory.privacy_queue import file_of
-from forgetmenot.store import (
-    backup,
-    briefs,
-    channel_state,
-    episodes,
-    forgotten_facts,
-    notes,
-    opt_outs,
-    personal_data,
-    privacy_log,
-)
+from forgetmenot.store import backup, briefs, channel_state, episodes, fact_traces, notes, personal_data
 from forgetmenot.store.channel_state import WIPE_DUE
-from forgetmenot.store.database import Database, Transaction
+from forgetmenot.store.database import CARRIED_OUT, Database, Source, Transaction
 from forgetmenot.store.personal_data import PLACES, Place
 from forgetmenot.text.removal import Names, says, traces, without_fact, without_person
 
@@ -65,14 +60,17 @@ MOST_LOOKS = 8
 TEXTS_AT_ONCE = 50
 """Texts that one transaction rewrites: replies and commands write in between."""
 _KEPT_TEXTS = (Place("episodes", ("summary",)), Place("semantic_notes", ("fact",)))
-_KEPT_STATES = frozenset({"id", "login", "bot_id", "bot_login", privacy_log.LOG_END, receipts.RECEIPTS_DUE})
+_KEPT_STATES = frozenset({"id", "login", "bot_id", "bot_login", CARRIED_OUT})
+_SUBFOLDERS = (backup.FOLDER, "logs", "login")
+_CHUNK, _AROUND = 1 << 20, 64
+_ESCAPE = re.compile(r"\\u([0-9a-fA-F]{4})")
 
 
 @dataclass(slots=True)
 class ErasureReport:
     """What was deleted and rewritten. `wiped`: False if another process keeps deleted bytes alive for now.
 
-    `receipt`: the code with which everything can be searched for the person again (memory/receipts).
+    `files` and `bytes` were searched afterwards, in which the person was `found` so often, in these `places`.
     """
 
     events: int = 0
@@ -82,7 +80,10 @@ class ErasureReport:
     log_lines: int = 0
     opted_out: bool = False
     wiped: bool = False
-    receipt: str = ""
+    files: int = 0
+    bytes: int = 0
+    places: dict[str, int] = field(default_factory=dict)
+    found: int = 0
     ms: int = 0
 
 
@@ -108,55 +109,73 @@ class Eraser:
         self._one_at_a_time = asyncio.Lock()
         self._lately: list[tuple[int, Names]] = []
         self._begun: dict[str, int] = {}
-        self._running: set[asyncio.Task[None]] = set()
+        self._running: dict[str, asyncio.Task[ErasureReport | None]] = {}
 
     async def flush(self) -> None:
         """Make lines that were just heard readable. Raises StoreError."""
         for make_readable in self._before:
             await make_readable()
 
-    async def begin(self, viewer_id: str) -> tuple[bool, str]:
-        """Hide a person now and erase them beside whatever else happens; False if `erase_due` does it later.
+    async def begin(self, viewer_id: str) -> None:
+        """Hide a person now, and erase them beside whatever else happens. Raises StoreError."""
+        async with self._db.write() as tx:
+            await personal_data.begin(tx, viewer_id, self._clock.now())
+        self.start(viewer_id)
+
+    def start(self, viewer_id: str) -> None:
+        """Erase somebody who is hidden, beside whatever else happens.
 
         Not twice in a short time: each erasure searches every file. What a stop interrupts is finished by `erase_due`.
-        With it comes the code of the receipt (memory/receipts), which is written when the erasure is done.
         """
         now = self._clock.now()
-        async with self._db.write() as tx:
-            receipt = receipts.code_of(tx.key, viewer_id, await personal_data.begin(tx, viewer_id, now))
         self._begun = {who: at for who, at in self._begun.items() if now - at < BEGIN_AGAIN_AFTER}
         if self._begun.setdefault(viewer_id, now) != now:
-            return False, receipt
+            return
         task = asyncio.create_task(self._erase_in_background(viewer_id), name="erasure")
-        self._running.add(task)
-        task.add_done_callback(self._running.discard)
-        return True, receipt
+        self._running = {who: one for who, one in self._running.items() if not one.done()} | {viewer_id: task}
+
+    def is_begun(self, viewer_id: str) -> bool:
+        """Whether an erasure was started of which nobody has asked yet what it did."""
+        return viewer_id in self._running
+
+    async def report_of(self, viewer_id: str, within_s: float) -> ErasureReport | None:
+        """What an erasure that was started did, if it is done in that time (seconds)."""
+        await asyncio.wait([self._running[viewer_id]], timeout=within_s)
+        return self._running.pop(viewer_id).result() if self._running[viewer_id].done() else None
 
     async def idle(self) -> None:
         """Wait until every erasure that was begun is done."""
-        while self._running:
-            await asyncio.wait(self._running)
+        while under_way := [task for task in self._running.values() if not task.done()]:
+            await asyncio.wait(under_way)
 
-    async def _erase_in_background(self, viewer_id: str) -> None:
+    async def _erase_in_background(self, viewer_id: str) -> ErasureReport | None:
         try:
-            await self.erase(viewer_id)
+            return await self.erase(viewer_id)
         except ForgetMeNotError as error:
             log.warning("an erasure was interrupted and will be finished later", error=type(error).__name__)
+            return None
 
     async def erase(self, viewer_id: str, progress: Progress = _UNWATCHED) -> ErasureReport:
         """Erase one person. Raises InputError if nobody has that id, StoreError."""
         async with self._one_at_a_time:
-            report = await self._erase(viewer_id, progress, wipe=True)
-            await self._drop_copies()
+            report, who = await self._erase(viewer_id, progress)
+            progress(0.5, "rebuilding the file")
+            await self._finish([(report, who)])
+            progress(1.0, "done")
         return report
 
-    async def _erase(self, viewer_id: str, progress: Progress, *, wipe: bool) -> ErasureReport:
+    async def _erase(self, viewer_id: str, progress: Progress) -> tuple[ErasureReport, Names]:
         await self.flush()
-        who = await _names(self._db, viewer_id)
-        report = await erase(self._db, viewer_id, now=self._clock.now(), progress=progress, wipe=wipe)
+        report, who = await erase_rows(self._db, viewer_id, self._clock.now(), progress)
         # the names are kept in memory for two minutes alone, to find what a call that was under way still writes
         self._lately.append((self._clock.now(), who))
-        return report
+        return report, who
+
+    async def _finish(self, erased: Sequence[tuple[ErasureReport, Names]]) -> None:
+        """Rebuild the file once for all of them, and search it."""
+        await finish(self._db, erased, self._clock.now())
+        if erased:
+            await self._drop_copies()
 
     async def _drop_copies(self) -> None:
         for drop in self._after:
@@ -169,17 +188,11 @@ class Eraser:
         """
         async with self._one_at_a_time:
             due = await personal_data.due(self._db, self._clock.certain())
-            reports = [await self._erase(viewer_id, _UNWATCHED, wipe=False) for viewer_id in due]
+            erased = [await self._erase(viewer_id, _UNWATCHED) for viewer_id in due]
             stray = await self._look_again()
-            if reports or stray or await channel_state.read(self._db, WIPE_DUE):
-                wiped = await _wipe(self._db, self._clock.now())
-                for report in reports:
-                    report.wiped = wiped
-                if wiped:
-                    await receipts.write_due(self._db)
-            if reports:
-                await self._drop_copies()
-        return reports
+            if erased or stray or await channel_state.read(self._db, WIPE_DUE):
+                await self._finish(erased)
+        return [report for report, _ in erased]
 
     async def _look_again(self) -> bool:
         """Clean what a model call or a reply that was under way wrote after an erasure; whether there was any."""
@@ -193,45 +206,50 @@ class Eraser:
         return bool(report.rewritten)
 
 
-async def erase(
-    db: Database, viewer_id: str, *, now: int, progress: Progress = _UNWATCHED, wipe: bool = True
-) -> ErasureReport:
-    """Erase one person from the database and its folder. Raises InputError if nobody has that id, StoreError.
+async def erase(db: Database, viewer_id: str, *, now: int) -> ErasureReport:
+    """Erase one person from the database and its folder. Raises InputError if nobody has that id, StoreError."""
+    report, who = await erase_rows(db, viewer_id, now)
+    await finish(db, [(report, who)], now)
+    return report
 
-    `wipe` False: somebody else rebuilds the file when more is done.
-    """
+
+async def erase_rows(
+    db: Database, viewer_id: str, now: int, progress: Progress = _UNWATCHED
+) -> tuple[ErasureReport, Names]:
+    """Take them out of every row and log file; what is deleted is wiped by `finish`."""
     began = time.monotonic()
     report = ErasureReport()
     progress(0.0, "hiding")
     who = await _names(db, viewer_id)
-    # their waiting requests name them; an opt-out among these must outlive the erasure
-    opts_out = await asyncio.to_thread(file_of(db.path).forget, viewer_id)
     async with db.write() as tx:
-        if opts_out:
-            await opt_outs.opt_out(tx, viewer_id, now)
-        asked_at = await personal_data.begin(tx, viewer_id, now)
-    while await _delete_some(db, viewer_id, now, report):
+        await personal_data.begin(tx, viewer_id, now)
+    while await _delete_some(db, viewer_id, report):
         pass
-    report.receipt = receipts.code_of(db.key, viewer_id, asked_at)
     await _clean(db, who, now, report, progress)
-    while await _delete_some(db, viewer_id, now, report):  # whatever came in meanwhile goes as well
+    while await _delete_some(db, viewer_id, report):  # whatever came in meanwhile goes as well
         pass
     async with db.write() as tx:
         report.opted_out = await personal_data.delete_person(tx, viewer_id, now)
-        # in the same transaction: after it nobody knows the names that the receipt is made of
-        await receipts.owe(tx, report.receipt, who, now)
+        # in the same transaction: after it nobody knows that something is left to wipe
+        await channel_state.put(tx, {WIPE_DUE: "1"}, now)
     report.log_lines = await asyncio.to_thread(clean_log_files, db.path, who)
-    progress(0.5, "rebuilding the file")
-    report.wiped = await _wipe(db, now) if wipe else False
-    progress(0.9, "searching every file")
-    if report.wiped:
-        await receipts.write_due(db)
-    progress(1.0, "done")
     report.ms = int((time.monotonic() - began) * 1_000)
-    log.info(
-        "a viewer was erased", events=report.events, notes=report.notes, rewritten=report.rewritten, wiped=report.wiped
-    )
-    return report
+    return report, who
+
+
+async def finish(db: Database, erased: Sequence[tuple[ErasureReport, Names]], now: int) -> None:
+    """Wipe what was deleted, and search every file for those who were erased. Raises StoreError."""
+    began = time.monotonic()
+    wiped = await db.wipe_deleted(thorough=True)
+    await asyncio.to_thread(backup.drop, db.path)  # they know more than they may; a running bot makes a new one
+    async with db.write() as tx:
+        await channel_state.put(tx, {WIPE_DUE: "" if wiped else "1"}, now)
+    for report, who in erased:
+        report.wiped = wiped
+        await asyncio.to_thread(_search, db.path, who, report)
+        report.ms += int((time.monotonic() - began) * 1_000)
+        done = {name: getattr(report, name) for name in ("events", "notes", "wiped", "files", "bytes", "found")}
+        log.info("a viewer was erased", **done, rewritten=report.rewritten)
 
 
 async def _names(db: Database, viewer_id: str) -> Names:
@@ -257,15 +275,13 @@ def _is_a_word(path: Path, name: str) -> bool:
     return next(islice(texts, WORD_IN_TEXTS, None), None) is not None
 
 
-async def _delete_some(db: Database, viewer_id: str, now: int, report: ErasureReport) -> bool:
+async def _delete_some(db: Database, viewer_id: str, report: ErasureReport) -> bool:
     """Delete some of the rows that are theirs, so that others may write soon; whether there may be more.
 
     A stop in between leaves them hidden, and `erase_due` goes on.
     """
     facts = await personal_data.facts_of(db, viewer_id, personal_data.NOTES_AT_ONCE)
-    words = await asyncio.to_thread(lambda: [traces(fact) for fact in facts.values()])
     async with db.write() as tx:
-        await forgotten_facts.add_forgotten(tx, viewer_id, words, at=now, whole=True)
         report.notes += await notes.delete_of_subject(tx, viewer_id, list(facts))
     async with db.write() as tx:
         lines, more = await personal_data.delete_chat(tx, viewer_id)
@@ -323,16 +339,6 @@ def _clean_text(text: str, who: Names, *, cut: bool) -> str:
     return without_person(who.marked(text), who.viewer_id) if cut else who.hidden(text)
 
 
-async def _wipe(db: Database, now: int) -> bool:
-    wiped = await db.wipe_deleted(thorough=True)
-    await asyncio.to_thread(backup.drop, db.path)  # they know more than they may; a running bot makes a new one
-    # else the next start would take what was erased for damage
-    await asyncio.to_thread(backup.write_counts, db.path, await backup.counts(db))
-    async with db.write() as tx:
-        await channel_state.put(tx, {WIPE_DUE: "" if wiped else "1"}, now)
-    return wiped
-
-
 def clean_log_files(database: Path, who: Names) -> int:
     """Overwrite every trace of a person in the log files of a memory's bot; how many lines had one."""
     return sum(_clean_file(file, who) for file in sorted(logs.beside(database).glob(f"{logs.FILE}*")))
@@ -353,43 +359,112 @@ def _clean_file(path: Path, who: Names) -> int:
     return changed
 
 
-async def forget_fact(db: Database, note_id: int, *, at: int) -> Note:
-    """Delete a note about a viewer for good; the note as it was. Raises FactRefused("not_found")."""
-    async with db.write() as tx:
-        note = await notes.get(tx, note_id)
-        if note is None or note.subject_id is None:
-            raise FactRefused("not_found")
-        for one in [note, *await _replaced(tx, note)]:
-            await _forget(tx, one, note.subject_id, at)
-        await channel_state.put(tx, {WIPE_DUE: "1"}, at)
-    await db.wipe_deleted()
-    return note
+# ── the search ────────────────────────────────────────────────────────────────────────────────
+# It cannot find what an erasure leaves on purpose: a name that is an everyday word, where no @ is before it.
 
 
-async def _replaced(tx: Transaction, note: Note) -> list[Note]:
+def _search(path: Path, who: Names, report: ErasureReport) -> None:
+    """Search every file of the data folder, and every text of the memory, where SQLite may have parted a word."""
+    needles = needles_of(who)
+    found: Counter[str] = Counter()
+    for table, texts in personal_data.all_texts(path):
+        found[f"{path.name}: {table}"] += _count_in(io.BytesIO(texts), who, needles)[0]
+    files = files_of(path)
+    for file in files:
+        try:
+            in_use = file.name in {path.name + ending for ending in ("", "-wal", "-shm", "-journal")}
+            with _opened(file, in_use=in_use) as held:
+                count, size = _count_in(held, who, needles)
+        except FileNotFoundError:
+            continue
+        except OSError as error:
+            raise StoreError(f"{file} cannot be searched: {error.strerror}. Check its permissions.") from error
+        found[str(file.relative_to(path.parent))] += count
+        report.bytes += size
+    report.files, report.places, report.found = len(files), dict(+found), found.total()
+
+
+def needles_of(who: Names) -> set[bytes]:
+    """Bytes (A to Z in lower case), some of which stand wherever somebody is written."""
+    return {form.encode().lower() for one in who.needles for form in (one, json.dumps(one)[1:-1])}
+
+
+def files_of(database: Path) -> list[Path]:
+    """Every file of the data folder: what lies beside the memory, its copies, its log, the log-ins."""
+    folders = {database.parent, logs.beside(database), *(database.parent / name for name in _SUBFOLDERS)}
+    return sorted(file for folder in folders if folder.is_dir() for file in folder.iterdir() if file.is_file())
+
+
+def _count_in(held: BinaryIO, who: Names, needles: set[bytes]) -> tuple[int, int]:
+    """How often somebody stands in a file, and how many bytes it has. Raises OSError."""
+    found = size = 0
+    rest = b""
+    while chunk := held.read(_CHUNK):
+        size += len(chunk)
+        part = rest + chunk
+        low = part.lower()
+        for needle in needles:
+            at = low.find(needle)
+            while at >= 0:
+                around = part[max(0, at - _AROUND) : at + len(needle) + _AROUND].decode("utf-8", "replace")
+                around = _ESCAPE.sub(lambda code: chr(int(code[1], 16)), around)  # also where it was written as JSON
+                found += who.hidden(around) != around
+                at = low.find(needle, at + len(needle))
+        rest = part[-_AROUND:]  # a name may stand across two chunks
+    return found, size
+
+
+_kept_open: dict[tuple[int, int], BinaryIO] = {}
+
+
+@contextlib.contextmanager
+def _opened(file: Path, *, in_use: bool) -> Iterator[BinaryIO]:
+    """A file to read from its beginning. `in_use`: by SQLite in this process; it then stays open until the end.
+
+    On Unix, closing any handle of a file drops every lock that the process holds on it: another process would take the
+    memory for unused, and delete its write-ahead log while the bot still writes.
+    """
+    if os.name != "posix" or not in_use:
+        with file.open("rb") as held:
+            yield held
+        return
+    there = file.stat()
+    key = (there.st_dev, there.st_ino)
+    if key not in _kept_open:
+        _kept_open[key] = file.open("rb")
+        atexit.register(_kept_open[key].close)
+    _kept_open[key].seek(0)
+    yield _kept_open[key]
+
+
+# ── one fact ──────────────────────────────────────────────────────────────────────────────────
+
+
+async def replaced_by(source: Source, note: Note) -> list[Note]:
     """The notes that this one replaced, and those that they had replaced."""
     found: dict[int, Note] = {}
     waiting = [note]
     while waiting:
-        for old in await notes.predecessors(tx, waiting.pop().id):
+        for old in await notes.predecessors(source, waiting.pop().id):
             if old.id not in found and old.id != note.id:
                 found[old.id] = old
                 waiting.append(old)
     return list(found.values())
 
 
-async def _forget(tx: Transaction, note: Note, subject_id: str, at: int) -> None:
-    words = traces(note.fact)
-    for text in await forgotten_facts.texts(tx, note.id, subject_id, words):
+async def delete_fact(tx: Transaction, note: Note, at: int) -> None:
+    """Delete a note about a viewer with its history, and what says the same in other texts."""
+    subject_id, words = note.subject_id or "", traces(note.fact)
+    for text in await fact_traces.texts(tx, note.id, subject_id, words):
         rest = without_fact(text.text, subject_id, note.fact)
         if rest != text.text:
-            await forgotten_facts.rewrite_traced(tx, text, rest)
-    for line in await forgotten_facts.spoken(tx, note.id, subject_id, words):
+            await fact_traces.rewrite_traced(tx, text, rest)
+    for line in await fact_traces.spoken(tx, note.id, subject_id, words):
         if says(line.text, words) or line.text.startswith("!"):  # "!forget drums" names it, if not in full
-            await forgotten_facts.clear_traced(tx, line)
-    lines = await forgotten_facts.said_by_sources(tx, note.id, subject_id) if words else []
+            await fact_traces.clear_traced(tx, line)
+    lines = await fact_traces.said_by_sources(tx, note.id, subject_id) if words else []
     with_all = await asyncio.to_thread(lambda: [line for line in lines if words <= traces(line.text)])
     for line in with_all:  # of a day of some moderator's lines
-        await forgotten_facts.clear_traced(tx, line)
-    await forgotten_facts.add_forgotten(tx, subject_id, [words], at=at)
-    await forgotten_facts.delete_traced_note(tx, note.id, subject_id, at)
+        await fact_traces.clear_traced(tx, line)
+    await fact_traces.delete_traced_note(tx, note.id, subject_id, at)
+    await channel_state.put(tx, {WIPE_DUE: "1"}, at)

@@ -18,13 +18,14 @@ from forgetmenot.store import (
     bot_messages,
     episode_redaction,
     events,
-    opt_outs,
+    personal_data,
     run_stats,
     streams,
     viewers,
 )
 from forgetmenot.store.database import Database, Transaction
 from forgetmenot.store.events import Clear, NewEvent
+from forgetmenot.store.rights import RequestKind
 from forgetmenot.store.viewers import SeenViewer
 from forgetmenot.text.mentions import provisional
 
@@ -105,7 +106,7 @@ class EventWriter:
 
     async def exclusion(self, source: Database | Transaction, own_id: str) -> Exclusion:
         """Who is kept out now."""
-        return Exclusion(self._settings().memory, await opt_outs.opted_out(source), own_id)
+        return Exclusion(self._settings().memory, await personal_data.opted_out(source), own_id)
 
     async def _welcome(
         self, tx: Transaction, taken: Sequence[TakenLine], counts: Counter[str], own_id: str
@@ -137,9 +138,10 @@ class EventWriter:
         await viewers.join(tx, people)
         for login, viewer_id in people.items():
             if provisional(login) in named:
-                await opt_outs.opt_out(tx, viewer_id, now)
+                await personal_data.opt_out(tx, viewer_id, now)
             else:
-                await opt_outs.opt_out_unknown(tx, tx.key.digest("viewer", viewer_id), now)
+                out = tx.requests.of(RequestKind.OPT_OUT, viewer_id, now)
+                await personal_data.write_request(tx, out)
 
     async def _store_lines(self, tx: Transaction, lines: Sequence[TakenLine], counts: Counter[str]) -> None:
         people = _seen(line.event for line in lines if not line.from_bot)
@@ -203,7 +205,7 @@ class EventWriter:
         stream = await self._stream_tracker.place(tx, redaction.at, redaction.at)
         # a hash and not the id of the line itself: an erasure keeps ids of lines
         of = redaction.event_id or str(redaction.at)
-        key = f"moderation:{tx.key.digest('moderation', known.id, of)}"
+        key = f"moderation:{tx.requests.digest('moderation', known.id, of)}"
         row = (key, self._run_id, stream, known.id, EventKind.MODERATION, known.role, redaction.at)
         return NewEvent(*row, system_text=_done_to(redaction))
 

@@ -145,7 +145,7 @@ class Revision(NamedTuple):
 
     left_alone: str = "0 0 0"
     mending: str = "0 0"
-    forgotten: str = "0 0"
+    forgotten: str = "0"
 
 
 NOTHING_WITHDRAWN = Revision()

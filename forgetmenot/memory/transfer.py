@@ -21,7 +21,7 @@ from forgetmenot.domain.memory import EpisodeKind, Importance, Note, NoteStatus,
 from forgetmenot.errors import ODD_INPUT
 from forgetmenot.memory.notes.proposals import FactRefused, checked_fact, never_stored
 from forgetmenot.settings.schema import PrivacySettings
-from forgetmenot.store import episodes, forgotten_facts, notes, opt_outs, privacy_log, streams, viewers
+from forgetmenot.store import episodes, notes, personal_data, streams, viewers
 from forgetmenot.store.database import Database, Transaction
 from forgetmenot.store.episodes import OwnEpisode
 from forgetmenot.store.notes import NewNote, Stance
@@ -113,8 +113,7 @@ async def import_notes(
     db: Database, lines: Iterable[str], *, now: int, privacy: PrivacySettings | None = PRIVACY
 ) -> ImportReport:
     """Take in JSON lines. `privacy`: what is never stored is refused; None: it is taken."""
-    erased = await asyncio.to_thread(privacy_log.erased, privacy_log.path_of(db.key))
-    work, clock = _Import(now, erased), asyncio.get_running_loop().time
+    work, clock = _Import(now), asyncio.get_running_loop().time
     rest, most = enumerate(lines, start=1), 32
     while batch := list(islice(rest, LINES_PER_BATCH)):
         read, refused = await asyncio.to_thread(_readable, batch, now, privacy)
@@ -212,27 +211,26 @@ def _time(key: str, value: str | None) -> int | None:
 
 @dataclass(slots=True)
 class _Import:
-    """One import. `erased`: the time (ms) of each erasure, by the person's hash; `facts`: what is known by subject."""
+    """One import. `facts`: what is known by subject."""
 
     now: int
-    erased: Mapping[str, int]
     report: ImportReport = field(default_factory=ImportReport)
     facts: dict[str | None, set[tuple[str, str]]] = field(default_factory=dict)
 
     async def write(self, tx: Transaction, batch: Sequence[ReadLine]) -> None:
         """Take in some lines, in one transaction."""
         ids = await viewers.find_many(tx, sorted({read.who for read in batch if read.who is not None}))
-        opted_out, forgotten = await opt_outs.opted_out(tx), await forgotten_facts.subjects(tx)
+        opted_out = await personal_data.opted_out(tx)
         held = await notes.facts_by_id(tx, [read.line.id for read in batch if read.line.id is not None])
         taken: list[tuple[ReadLine, str | None]] = []
         for read in batch:
             about = read.who and ids.get(read.who, read.who if read.who.isdigit() else provisional(read.who))
-            reason = await self._wish_against(tx, read, about, opted_out, forgotten, known=read.who in ids)
+            reason = _wish_against(tx, read, about, opted_out, known=read.who in ids)
             reason = reason or await self._known(tx, read, about, held)
             if reason:
                 self.report.refused.append(RefusedLine(read.number, reason))
                 continue
-            taken.append((self._without_erased(tx, read) if self.erased else read, about))
+            taken.append((_without_erased(tx, read), about))
             if read.line.id is not None:
                 held.setdefault(read.line.id, (about, read.fact))
         new = {about: read.login if (read.who or "").isdigit() else read.who for read, about in taken if about}
@@ -243,27 +241,6 @@ class _Import:
         logins = {who: who.removeprefix(PROVISIONAL) if who.startswith(PROVISIONAL) else None for who in named}
         await viewers.add_unseen(tx, logins, self.now)
         await self._insert(tx, taken, await self._evidence(tx, taken))
-
-    async def _wish_against(
-        self,
-        tx: Transaction,
-        read: ReadLine,
-        about: str | None,
-        opted_out: Collection[str],
-        forgotten: Collection[str],
-        *,
-        known: bool,
-    ) -> str | None:
-        """Why its subject would not want a line, or None."""
-        if about is None:
-            return None
-        if about in opted_out:
-            return OPTED_OUT
-        digest = tx.key.digest("viewer", about)
-        if digest in self.erased and (not known or read.at <= self.erased[digest]):
-            return ERASED
-        gone = digest in forgotten and await forgotten_facts.is_forgotten(tx, about, traces(read.fact), own_since=None)
-        return FORGOTTEN if gone else None
 
     async def _known(
         self, tx: Transaction, read: ReadLine, about: str | None, held: Mapping[int, tuple[str | None, str]]
@@ -276,14 +253,6 @@ class _Import:
             return KNOWN
         self.facts[about].add(said)
         return None
-
-    def _without_erased(self, tx: Transaction, read: ReadLine) -> ReadLine:
-        """The line without mentions of people who were erased, and its summary without sentences about them."""
-        fact, summary = read.fact, read.summary
-        for one in ids_in(f"{fact} {summary}"):
-            if tx.key.digest("viewer", one) in self.erased:
-                fact, summary = fact.replace(mention(one), SOMEBODY), without_person(summary, one)
-        return read._replace(fact=fact, summary=summary)
 
     async def _evidence(self, tx: Transaction, taken: Sequence[tuple[ReadLine, str | None]]) -> list[int]:
         """The episode of each line: one for each key, one of its own for a line that brings none."""
@@ -370,3 +339,26 @@ def _line_of(note: Note, logins: Mapping[str, str], episode: tuple[str, str] | N
     if episode is not None:
         line["episode"] = {"key": episode[0], "summary": episode[1]}
     return line
+
+
+def _wish_against(
+    tx: Transaction, read: ReadLine, about: str | None, opted_out: Collection[str], *, known: bool
+) -> str | None:
+    """Why its subject would not want a line, or None."""
+    if about is None:
+        return None
+    if about in opted_out:
+        return OPTED_OUT
+    erased_at = tx.requests.erased_at(about)
+    if erased_at >= 0 and (not known or read.at <= erased_at):
+        return ERASED
+    return FORGOTTEN if tx.requests.is_forgotten(about, traces(read.fact)) else None
+
+
+def _without_erased(tx: Transaction, read: ReadLine) -> ReadLine:
+    """The line without mentions of people who were erased, and its summary without sentences about them."""
+    fact, summary = read.fact, read.summary
+    for one in ids_in(f"{fact} {summary}"):
+        if tx.requests.erased_at(one) >= 0:
+            fact, summary = fact.replace(mention(one), SOMEBODY), without_person(summary, one)
+    return read._replace(fact=fact, summary=summary)

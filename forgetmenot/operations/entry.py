@@ -17,7 +17,7 @@ from forgetmenot.settings.schema import Settings
 
 if TYPE_CHECKING:  # whoever reads settings needs the names of the actions, and no database
     from forgetmenot.memory.erasure import Eraser, Progress
-    from forgetmenot.memory.privacy_queue import PrivacyQueue
+    from forgetmenot.memory.rights import Rights
     from forgetmenot.operations.approvals import Approvals, QueuedApprovals
     from forgetmenot.store.database import Database
 
@@ -169,7 +169,7 @@ class OperationContext:
     table: "Mapping[str, Operation]"
     approvals: "Approvals | QueuedApprovals"  # the second in any other process than the running bot's
     eraser: "Eraser"
-    privacy_queue: "PrivacyQueue | None" = None  # keeps what cannot be written yet; the running bot has one
+    rights: "Rights"
     flush: Callable[[], Awaitable[object]] = _nothing  # makes lines that were just heard readable
     refresh: Callable[[], Awaitable[object]] = _nothing  # the prompt's prefix and recall's cache read memory again
     explain_reply: Callable[[int], Awaitable[str]] = _no_reply

@@ -52,7 +52,7 @@ async def run(
     if not may_ask(operation, asker):
         return OperationResult(ok=False, code="not_allowed")
     # those that may wait for the disk do their own flush: here a full disk would end them with an error
-    if not (operation.waits and context.privacy_queue is not None and asker.surface is Surface.CHAT):
+    if not (operation.waits and asker.surface is Surface.CHAT):
         await context.flush()
     target: Target | None = None
     try:

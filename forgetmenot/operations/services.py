@@ -6,19 +6,17 @@ unless it was confirmed, and an erasure that was promised in chat is finished ev
 """
 
 from collections.abc import Awaitable, Callable
-from dataclasses import asdict, replace
+from dataclasses import asdict
 
 from forgetmenot.clock import MINUTE, iso
-from forgetmenot.domain.chat import Role
-from forgetmenot.domain.operation import Asker, OperationResult, Permission, Surface, Target
+from forgetmenot.domain.operation import Asker, OperationResult, Permission, Surface
 from forgetmenot.languages import in_language
-from forgetmenot.memory import receipts
-from forgetmenot.memory.privacy_queue import DeferredKind, DeferredRequest, Fulfilled, PrivacyQueue
+from forgetmenot.memory.erasure import ErasureReport
 from forgetmenot.operations import switches
 from forgetmenot.operations.entry import Operation, OperationContext, Request, Service
-from forgetmenot.operations.run import Refused, UnknownViewer, may_ask, run
+from forgetmenot.operations.run import Refused, UnknownViewer, may_ask
 from forgetmenot.operations.wording import described
-from forgetmenot.store import action_logs, bot_messages, opt_outs, personal_data, viewers
+from forgetmenot.store import action_logs, bot_messages, personal_data, viewers
 from forgetmenot.store.action_logs import LoggedAction
 from forgetmenot.store.bot_messages import ReplyStatus
 from forgetmenot.store.database import Database
@@ -174,12 +172,22 @@ async def _status(context: OperationContext, code: str, **data: object) -> Opera
 # ── rights ──────────────────────────────────────────────────────────────────────────────────
 
 
+LONGEST_ERASURE_S = 10.0
+"""After that chat is answered that it is under way."""
+
+
 async def erase(context: OperationContext, request: Request) -> OperationResult:
-    """Erase everything about a viewer. In chat it is begun, and runs on beside the answer."""
-    who, viewer_id, queue = request.target, _person(request, "erase_a_person"), _queue(context, request)
-    if queue is not None and request.flag("confirm"):
-        done = await queue.submit(DeferredKind.ERASE, viewer_id, own=who.own, line_id=request.asker.line_id)
-        return erase_begun(done, who)
+    """Erase everything about a viewer. One that takes long runs on beside the answer in chat."""
+    who, viewer_id = request.target, _person(request, "erase_a_person")
+    if request.asker.surface is Surface.CHAT and request.flag("confirm"):
+        if not await context.rights.erase(viewer_id):
+            return OperationResult(ok=False, code="nothing_held", target=who)
+        if not context.eraser.is_begun(viewer_id):
+            return OperationResult(ok=True, code="erase_again", target=who)
+        found = await context.eraser.report_of(viewer_id, LONGEST_ERASURE_S)
+        if found is None or not found.wiped:  # somebody else's comes first, or another program reads the file
+            return OperationResult(ok=True, code="erasing", target=who)
+        return OperationResult(ok=True, code="erased", data=_figures(found), target=who)
     await context.flush()
     if not await personal_data.is_known(context.db, viewer_id):
         return OperationResult(ok=False, code="nothing_held", target=who)
@@ -187,7 +195,11 @@ async def erase(context: OperationContext, request: Request) -> OperationResult:
         typed = "" if who.own else f"{who.name} "
         return OperationResult(ok=False, code="erase_unconfirmed", data={"typed": typed}, target=who)
     report = await context.eraser.erase(viewer_id, request.progress)
-    return OperationResult(ok=True, code="erased", data=asdict(report), target=who)
+    return OperationResult(ok=True, code="erased", data=_figures(report), target=who)
+
+
+def _figures(report: ErasureReport) -> dict[str, object]:
+    return {**asdict(report), "mb": round(report.bytes / 1e6, 1)}
 
 
 def _person(request: Request, code: str) -> str:
@@ -197,82 +209,23 @@ def _person(request: Request, code: str) -> str:
     return request.target.id
 
 
-def _queue(context: OperationContext, request: Request) -> PrivacyQueue | None:
-    """The queue, for requests from chat, which wait for the disk; elsewhere a person sees the error and retries."""
-    return context.privacy_queue if request.asker.surface is Surface.CHAT else None
-
-
-def erase_begun(done: Fulfilled, who: Target) -> OperationResult:
-    """What is said of an erasure that was begun in chat."""
-    if not done.receipt:
-        return OperationResult(ok=False, code="nothing_held", target=who)
-    code = "erasing" if done.changed else "erase_again"
-    return OperationResult(ok=True, code=code, data={"receipt": done.receipt}, target=who)
-
-
-def late_result(deferred: DeferredRequest, done: Fulfilled) -> OperationResult:
-    """The result of a request that an earlier run accepted and this one carried out. Names nobody."""
-    if done.result is not None:
-        return done.result
-    who = Target(deferred.viewer_id, "They", own=deferred.own)
-    if deferred.kind is DeferredKind.ERASE:
-        return erase_begun(done, who)
-    said = {DeferredKind.OPT_OUT: "opted_out", DeferredKind.OPT_IN: "opted_in" if done.changed else "in_already"}
-    return OperationResult(ok=True, code=said[deferred.kind], data={"viewer": deferred.viewer_id}, target=who)
-
-
-async def receipt(context: OperationContext, request: Request) -> OperationResult:
-    """Search every file again for somebody who was erased, by the code that the erasure ended with."""
-    receipt = await receipts.check(context.db, request.text("code"))
-    data = {"files": receipt.now.files, "places": ", ".join(f"{one.file} ({one.count})" for one in receipt.now.places)}
-    if not receipt.now.found:
-        return OperationResult(ok=True, code="receipt_clean", data=data)
-    return OperationResult(ok=False, code="receipt_back" if receipt.known_again else "receipt_found", data=data)
-
-
-def queued(service: Service, kind: DeferredKind) -> Service:
-    """The service of an operation of that name, which from chat is run as soon as the memory can be written."""
-
-    async def wait(context: OperationContext, request: Request) -> OperationResult:
-        queue, asker = _queue(context, request), request.asker
-        if queue is None:
-            return await service(context, request)
-        done = await queue.submit(
-            kind, asker.viewer_id, line_id=asker.line_id, what=request.text("what"), moderates=asker.moderates
-        )
-        return done.result or OperationResult(ok=False, code="input", data={"sentence": "That did not work."})
-
-    return wait
-
-
-async def run_deferred(context: OperationContext, deferred: DeferredRequest) -> OperationResult:
-    """Run such an operation as it was typed. Raises StoreError."""
-    role = Role.MODERATOR if deferred.moderates else Role.VIEWER
-    asker = Asker(Surface.CHAT, deferred.viewer_id, role, line_id=deferred.line_id)
-    return await run(replace(context, privacy_queue=None), deferred.kind, {"what": deferred.what}, asker)
+def waits(request: Request) -> bool:
+    """Whether it waits until the memory can be written: in chat; elsewhere a person sees the error, and retries."""
+    return request.asker.surface is Surface.CHAT
 
 
 async def opt_out(context: OperationContext, request: Request) -> OperationResult:
     """Store nothing of a viewer from now on; what is known of them is neither shown nor used."""
-    who, viewer_id, queue = request.target, _person(request, "opt_a_person"), _queue(context, request)
-    if queue is not None:
-        await queue.submit(DeferredKind.OPT_OUT, viewer_id, own=who.own, line_id=request.asker.line_id)
-    else:
-        async with context.db.write() as tx:
-            await opt_outs.opt_out(tx, viewer_id, context.clock.now())
-        await context.db.wipe_deleted()
+    viewer_id = _person(request, "opt_a_person")
+    await context.rights.opt_out(viewer_id, patient=waits(request))
     await context.refresh()
-    return OperationResult(ok=True, code="opted_out", data={"viewer": viewer_id}, target=who)
+    return OperationResult(ok=True, code="opted_out", data={"viewer": viewer_id}, target=request.target)
 
 
 async def opt_in(context: OperationContext, request: Request) -> OperationResult:
     """Remember a viewer again."""
-    who, viewer_id, queue = request.target, _person(request, "opt_a_person"), _queue(context, request)
-    if queue is not None:
-        was_out = (await queue.submit(DeferredKind.OPT_IN, viewer_id, line_id=request.asker.line_id)).changed
-    else:
-        async with context.db.write() as tx:
-            was_out = await opt_outs.opt_in(tx, viewer_id)
+    who, viewer_id = request.target, _person(request, "opt_a_person")
+    was_out = await context.rights.opt_in(viewer_id, patient=waits(request))
     if was_out:
         await context.refresh()
     elif not who.own and await viewers.get(context.db, viewer_id) is None:

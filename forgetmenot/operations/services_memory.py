@@ -13,14 +13,13 @@ from forgetmenot.domain.operation import Asker, OperationResult, Surface, Target
 from forgetmenot.languages import reason
 from forgetmenot.memory import suppression
 from forgetmenot.memory.active_viewers import ORDINARY
-from forgetmenot.memory.erasure import forget_fact
 from forgetmenot.memory.notes import edits
 from forgetmenot.memory.notes.note_merge import LIVE
 from forgetmenot.memory.notes.proposals import FactRefused
 from forgetmenot.memory.past_episodes import missed as what_was_missed
 from forgetmenot.operations.entry import OperationContext, Request
 from forgetmenot.operations.run import CHANNEL_WORDS, Refused, UnknownViewer, own_target, owner, resolve_target
-from forgetmenot.store import bot_messages, channel_state, events, notes, opt_outs, viewers
+from forgetmenot.store import bot_messages, channel_state, events, notes, personal_data, viewers
 from forgetmenot.text.mentions import defang, mention, show
 from forgetmenot.text.statements import first_word, others_fact, own_fact, said_of_oneself
 from forgetmenot.text.words import telling_stems, words
@@ -46,7 +45,7 @@ async def memory(context: OperationContext, request: Request) -> OperationResult
     )
     if not held:
         return OperationResult(ok=True, code="memory_empty", target=who)
-    if who.id is not None and who.id in await opt_outs.opted_out(context.db):
+    if who.id is not None and who.id in await personal_data.opted_out(context.db):
         return OperationResult(ok=True, code="memory_opted_out", data={"n": len(held)}, target=who)
     public = request.asker.surface is Surface.CHAT
     if public and who.id is not None and await viewers.hidden(context.db, [who.id]):
@@ -73,7 +72,7 @@ async def memory(context: OperationContext, request: Request) -> OperationResult
 async def missed(context: OperationContext, request: Request) -> OperationResult:
     """What happened since the asker was last here, in stored sentences."""
     asker = request.asker
-    if asker.viewer_id in await opt_outs.opted_out(context.db):
+    if asker.viewer_id in await personal_data.opted_out(context.db):
         return OperationResult(ok=False, code="you_opted_out")
     now = context.clock.now()
     most = min(context.settings().reply.max_chars, MISSED_CHARS) - MISSED_LEAD
@@ -160,7 +159,7 @@ async def flag_joke(context: OperationContext, request: Request) -> OperationRes
 
 async def _refuse_not_stored(context: OperationContext, request: Request) -> None:
     """Raise Refused where nothing from this asker is stored: they opted out, or are unknown."""
-    if request.asker.viewer_id in await opt_outs.opted_out(context.db):
+    if request.asker.viewer_id in await personal_data.opted_out(context.db):
         raise Refused("you_opted_out")
     if await viewers.get(context.db, request.asker.viewer_id) is None:
         raise Refused("not_stored")
@@ -249,7 +248,7 @@ async def forget(context: OperationContext, request: Request) -> OperationResult
     if note.subject_id is None or note.subject_id != asker.viewer_id:
         return await _retract(context, request, note.id)
     data = await _quoted(context, request, note)
-    await forget_fact(context.db, note.id, at=context.clock.now())
+    await context.rights.forget(note.id, patient=asker.surface is Surface.CHAT)
     return OperationResult(ok=True, code="forgotten", data=data)
 
 

@@ -11,7 +11,6 @@ from functools import partial
 
 from forgetmenot.domain.operation import Permission, Surface
 from forgetmenot.languages import ENGLISH, Language
-from forgetmenot.memory.privacy_queue import DeferredKind
 from forgetmenot.operations import catalogue, services, services_memory, switches
 from forgetmenot.operations.entry import Operation, Parameter, ParameterKind
 from forgetmenot.operations.services import shown
@@ -48,7 +47,7 @@ _PEOPLE: tuple[Operation, ...] = (
         ("!remember <fact>", "!remember that <fact>"), edits_memory=True),
     Operation("correct", _MODEL, services_memory.correct, (_text("note"), _text("fact"))),
     Operation("bit", _MODEL, services_memory.flag_joke, (_text("text"),)),
-    Operation("forget", _ANYBODY | _MODEL, services.queued(services_memory.forget, DeferredKind.FORGET),
+    Operation("forget", _ANYBODY | _MODEL, services_memory.forget,
         (_text("what"), _TARGET), ("!forget <what>", "!forget that|about <what>"), waits=True),
     Operation("edit", _ANYBODY | _DOCK | _CLI, services_memory.edit, (_ID_OR_LAST, _text("text")),
         ("!edit [id] <text>",), edits_memory=True),
@@ -59,14 +58,13 @@ _PEOPLE: tuple[Operation, ...] = (
     Operation("pin", _DOCK | _CLI, partial(services_memory.pin, pinned=True), (_ID,)),
     Operation("unpin", _DOCK | _CLI, partial(services_memory.pin, pinned=False), (_ID,)),
     Operation("never_mention", _ANYBODY | _DOCK | _CLI,
-        services.queued(services_memory.never_mention, DeferredKind.NEVER_MENTION), (_text("what"), _VIEWER),
-        ("!nevermention <what>",), edits_memory=True, waits=True),
+        services_memory.never_mention, (_text("what"), _VIEWER),
+        ("!nevermention <what>",), edits_memory=True),
     Operation("may_mention", _ANYBODY | _DOCK | _CLI, services_memory.may_mention, (_ID,), ("!maymention <id>",),
         edits_memory=True),
     # Rights.
     Operation("erase", _ANYBODY | _DOCK | _CLI, services.erase, (_VIEWER, Parameter("confirm", ParameterKind.FLAG)),
         ("!forgetme [viewer] [confirm]", "!forget me [viewer] [confirm]"), waits=True),
-    Operation("receipt", _DOCK, services.receipt, (_text("code"),)),
     Operation("opt_out", _ANYBODY | _DOCK | _CLI, services.opt_out, (_SOMEBODY,), ("!optout [viewer]",), waits=True),
     Operation("opt_in", _ANYBODY | _DOCK | _CLI, services.opt_in, (_SOMEBODY,), ("!optin [viewer]",), waits=True),
     Operation("privacy", _ANYBODY, services.privacy, (_text("question", optional=True),), ("!privacy [question]",)),

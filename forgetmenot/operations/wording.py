@@ -117,8 +117,7 @@ def _quoted(note_id: object, fact: object) -> str:
 def _erasing(result: OperationResult, language: Language) -> str:
     """Without a name, because this line is stored after the erasure."""
     who = "own" if result.target is None or result.target.own else "other"
-    code = result.data.get("receipt")
-    return language(f"chat.erasing_{who}", receipt=language("chat.receipt", code=code) if code else "")
+    return language(f"chat.{result.code}_{who}", **result.data)
 
 
 def _memory(result: OperationResult, language: Language) -> str:
@@ -169,6 +168,7 @@ def _rows(value: object) -> Sequence[Any]:
 
 _SPECIAL: dict[str, Callable[[OperationResult, Language], str]] = {
     "erasing": _erasing,
+    "erased": _erasing,
     "memory": _memory,
     "missed": lambda result, say: say(
         "chat.missed", ago=say.span(int(str(result.data["ago"])), "ago"), text=result.data["text"]

@@ -34,7 +34,7 @@ from forgetmenot.reply.triggers import (
 )
 from forgetmenot.reply.writer import PendingReply, ReplyWriter
 from forgetmenot.settings.schema import Mode, Settings
-from forgetmenot.store import bot_messages, opt_outs
+from forgetmenot.store import bot_messages, personal_data
 from forgetmenot.store.bot_messages import ReplyStatus
 
 EVENTS_REMEMBERED = 2_000
@@ -146,7 +146,7 @@ class ReplyEngine:
 
     async def _begin(self, trigger: Trigger, settings: Settings) -> PendingReply:
         event = trigger.event
-        hidden = await opt_outs.leaves_nothing(self._db, event.user_id)
+        hidden = await personal_data.leaves_nothing(self._db, event.user_id)
         async with self._db.write() as tx:
             reply_id = await bot_messages.begin(
                 tx,

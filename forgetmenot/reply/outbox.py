@@ -21,10 +21,9 @@ from forgetmenot.logs import log
 from forgetmenot.ports import ChatOut
 from forgetmenot.reply.polish import FilterContext, polish, tidy
 from forgetmenot.settings.schema import Settings
-from forgetmenot.store import bot_messages, opt_outs
+from forgetmenot.store import bot_messages, personal_data
 from forgetmenot.store.bot_messages import ReplyStatus
 from forgetmenot.store.database import Database
-from forgetmenot.store.forgotten_facts import is_forgotten
 from forgetmenot.text.removal import traces
 
 EVERYBODY = ""
@@ -163,7 +162,7 @@ class Outbox:
         # counted from here on: the row is being written, and the message will want a place
         self._coming += 1
         try:
-            hidden = viewer_id != EVERYBODY and await opt_outs.leaves_nothing(self._db, viewer_id)
+            hidden = viewer_id != EVERYBODY and await personal_data.leaves_nothing(self._db, viewer_id)
             async with self._db.write() as tx:
                 reply_id = await bot_messages.begin(
                     tx,
@@ -179,10 +178,10 @@ class Outbox:
 
         words = traces(text) if viewer_id != EVERYBODY else frozenset()
         # the answer to a request to forget a fact quotes it
-        quoting = words and await is_forgotten(self._db, viewer_id, words, own_since=now)
+        quoting = words and self._db.requests.is_forgotten(viewer_id, words)
 
         async def forgotten() -> str:
-            gone = words and await is_forgotten(self._db, viewer_id, words, own_since=None, since=now)
+            gone = words and self._db.requests.is_forgotten(viewer_id, words, since=now)
             return reason("prompt_cleared") if gone else ""
 
         kept = not hidden and not quoting

@@ -4,7 +4,9 @@ Guarantees:
 - No byte of a raw message, of the bot's replies or of a log of actions gets into a copy, not even for a moment, since
   only the tables in `KEPT` are read (a test compares them and `LEFT_OUT` with the schema).
 - A copy is whole or not there, and only its owner can read it.
-- Tokens and the key of hashes are not in the database at all.
+- Rows are read into a fresh schema, so that nothing which somebody built into a copy is run when it is restored.
+- Tokens and privacy requests are not in the database at all, nor does a copy say how many of those were carried out:
+  wherever it is restored, all of them are carried out again.
 """
 
 import asyncio
@@ -14,13 +16,13 @@ import re
 import sqlite3
 from dataclasses import dataclass
 from pathlib import Path
-
-import msgspec
+from typing import NamedTuple
 
 from forgetmenot import errors
-from forgetmenot.files import make_own, write_own
+from forgetmenot.files import make_own
 from forgetmenot.store import file_safety
 from forgetmenot.store.database import (
+    CARRIED_OUT,
     Database,
     Source,
     connect,
@@ -41,8 +43,6 @@ KEPT = (
     "note_evidence",
     "note_changes",
     "never_mention",
-    "forgotten",
-    "opted_out_unknown",
     "fun_consents",
     "channel_state",
 )
@@ -137,6 +137,7 @@ def _take_over(db: sqlite3.Connection) -> None:
     for table in KEPT:
         columns = ", ".join(row[1] for row in db.execute(f"PRAGMA main.table_info({table})"))
         db.execute(f"INSERT INTO main.{table} ({columns}) SELECT {columns} FROM source.{table}")  # noqa: S608
+    db.execute("DELETE FROM main.channel_state WHERE name = ?", (CARRIED_OUT,))
     # Numbers are not given twice: an id that somebody wrote down means the same row for ever.
     db.execute("DELETE FROM main.sqlite_sequence")
     db.execute("INSERT INTO main.sqlite_sequence SELECT * FROM source.sqlite_sequence")
@@ -147,14 +148,14 @@ def _number(db: sqlite3.Connection, sql: str) -> int:
 
 
 def check(path: Path) -> None:
-    """See that a file is a whole memory of ours. Raises StoreError, StoreForeign."""
+    """See that a file is a whole memory of ours. Raises InputError, StoreError."""
     if not path.is_file():
         raise errors.InputError(f"There is no file {path}.")
     with reading_beside(path) as db:
         if not file_safety.may_be_ours(path):
             raise errors.StoreForeign(f"{path} is not a ForgetMeNot memory. Nothing was changed.")
         refuse_foreign(path, _number(db, "PRAGMA application_id"), _number(db, "PRAGMA user_version"))
-        if _has_strange_parts(db):
+        if not all(_is_plain(db, table) for table in KEPT):
             raise errors.StoreForeign(f"{path} was changed by another program. Nothing was changed.")
         # SQLite gives no number twice: where they are used up, no more rows could be added
         used_up = f"SELECT 1 FROM sqlite_sequence WHERE typeof(seq) <> 'integer' OR seq > {HIGHEST}"  # noqa: S608
@@ -162,36 +163,31 @@ def check(path: Path) -> None:
             raise errors.StoreForeign(f"{path} is damaged. Nothing was changed; try another backup.")
 
 
-def _has_strange_parts(db: sqlite3.Connection) -> bool:
-    """Whether it holds what is run when it is read, and is not ours word for word."""
-    ours = schema_sql()
-    for kind, name, sql in db.execute("SELECT type, name, coalesce(sql, '') FROM sqlite_master"):
-        # a copy from elsewhere may be made to run SQL of its own when it is opened
-        if kind == "view" or (kind == "trigger" and sql not in ours):
-            return True
-        if kind == "table" and sql.upper().startswith("CREATE VIRTUAL") and sql not in ours:
-            return True
-        if kind == "table" and db.execute("SELECT 1 FROM pragma_table_xinfo(?) WHERE hidden > 1", (name,)).fetchone():
-            return True
-    return False
+def _is_plain(db: sqlite3.Connection, table: str) -> bool:
+    """Whether reading it runs nothing: a view may be endless, a computed column as large as it likes."""
+    found = db.execute("SELECT type, sql FROM sqlite_master WHERE name = ?", (table,)).fetchone()
+    computed = db.execute("SELECT 1 FROM pragma_table_xinfo(?) WHERE hidden > 1", (table,)).fetchone()
+    return found is not None and found[0] == "table" and not computed and not found[1].upper().startswith("CREATE V")
 
 
-def duplicate(path: Path, target: Path) -> None:
-    """The file as it is, with what its write-ahead log holds. Raises StoreError."""
-    file_safety.protect(target)
-    with reading_beside(path) as old, contextlib.closing(connect(target, "rw")) as new:
-        old.backup(new)
+def check_rows(path: Path, source: Path) -> None:
+    """See that every row of a copy that was made of `source` points to one that is there. Raises StoreForeign."""
+    with reading_beside(path) as db:
+        if db.execute("PRAGMA foreign_key_check").fetchone() is not None:
+            raise errors.StoreForeign(f"{source} lacks rows that others need. Nothing was changed; try another backup.")
 
 
-# The size of the memory is kept in a file beside it. A memory that was emptied or damaged since the last run is not
-# used, and replaces no backup, until a person decides.
+# A memory that was emptied or damaged since the newest copy is not used until a person decides.
 
 
 FEWEST = 10
 """Below this number of notes, summaries and people a loss cannot be detected."""
+_COUNTS = (
+    "SELECT (SELECT count(*) FROM semantic_notes), (SELECT count(*) FROM episodes), (SELECT count(*) FROM viewers)"
+)
 
 
-class Counts(msgspec.Struct, frozen=True):
+class Counts(NamedTuple):
     """How much a memory holds."""
 
     notes: int = 0
@@ -200,31 +196,10 @@ class Counts(msgspec.Struct, frozen=True):
 
     def lacks(self, before: "Counts") -> bool:
         """Whether more than half of what there was is gone."""
-        pairs = ((self.notes, before.notes), (self.episodes, before.episodes), (self.viewers, before.viewers))
-        return any(then >= FEWEST and 2 * now < then for now, then in pairs)
+        return any(then >= FEWEST and 2 * now < then for now, then in zip(self, before, strict=True))
 
     def __str__(self) -> str:
         return f"{self.notes} notes, {self.episodes} summaries and {self.viewers} people"
-
-
-_COUNTS = (
-    "SELECT (SELECT count(*) FROM semantic_notes), (SELECT count(*) FROM episodes), (SELECT count(*) FROM viewers)"
-)
-
-
-def counts_file(database: Path) -> Path:
-    """Where the numbers of the last run lie."""
-    return database.with_name(f"{database.name}.counts")
-
-
-def last_counts(database: Path) -> Counts | None:
-    """How much the memory held when that was last written down; None where nobody knows. Raises StoreError."""
-    try:
-        return msgspec.json.decode(counts_file(database).read_bytes(), type=Counts)
-    except (FileNotFoundError, msgspec.DecodeError):
-        return None
-    except OSError as error:
-        raise file_safety.cannot_open(counts_file(database), error) from error
 
 
 async def counts(source: Source) -> Counts:
@@ -232,42 +207,42 @@ async def counts(source: Source) -> Counts:
     return Counts(*(await source.rows(_COUNTS))[0])
 
 
-def write_counts(database: Path, found: Counts) -> None:
-    """Write down how much the memory holds, if that is news. Raises StoreError."""
-    file = counts_file(database)
-    try:
-        if last_counts(database) == found:
-            return
-        part = file.with_name(f"{file.name}.part")
-        write_own(part, msgspec.json.encode(found), os.O_TRUNC)
-        part.replace(file)
-    except OSError as error:
-        raise file_safety.cannot_open(file, error) from error
-
-
 async def check_start(db: Database) -> None:
-    """See that the memory is whole and that nothing of the last run is missing. Raises StoreDamaged, StoreError."""
+    """See that the memory is whole and holds what its newest copy holds. Raises StoreDamaged, StoreError."""
     if damage := await db.damage():
         raise _missing(db.path, f"{db.path} is damaged ({damage}).")
     lost = sorted({*KEPT, *LEFT_OUT} - {*await db.column("SELECT name FROM sqlite_master WHERE type = 'table'")})
     if lost:
         raise _missing(db.path, f"{db.path} lacks the tables {', '.join(lost)}.")
-    before, now = await asyncio.to_thread(last_counts, db.path), await counts(db)
+    newest = next(iter(copies_of(db.path)), None)
+    before = await asyncio.to_thread(counts_of, newest) if newest else None
+    now = await counts(db)
     if before is not None and now.lacks(before):
-        way_out = f"If that is intended, delete {counts_file(db.path)} and start again."
-        raise _missing(db.path, f"{db.path} held {before} at the last run, and now holds {now}.", way_out)
+        way_out = f"If that is intended, move {newest} to another folder and start again."
+        raise _missing(db.path, f"{db.path} held {before} at its last backup, and now holds {now}.", way_out)
+
+
+def fullest_copy(database: Path) -> Path | None:
+    """The copy beside a memory that holds most; of equals the newest. One that cannot be read holds nothing."""
+    readable = [(sum(held[:2]), copy) for copy in copies_of(database) if (held := counts_of(copy))]
+    return max(readable, default=(0, None))[1]
+
+
+def delete_old_copies(database: Path, keep: int) -> None:
+    """Delete the copies above `keep`, but never the fullest one while the newest holds less than half of it."""
+    copies, best = copies_of(database), fullest_copy(database)
+    newest = counts_of(copies[0])
+    spared = best if best and (newest is None or newest.lacks(counts_of(best) or Counts())) else None
+    for old in copies[keep:]:
+        if old != spared:
+            with contextlib.suppress(OSError):  # the next one tries again
+                old.unlink()
 
 
 def _missing(database: Path, what: str, more: str = "") -> errors.StoreDamaged:
-    best = best_copy(database)
+    best = fullest_copy(database)
     back = f"Restore the best backup with `forgetmenot memory restore {best}`." if best else "There is no backup."
     return errors.StoreDamaged(f"{what} Nothing was changed. {back} {more}".rstrip())
-
-
-def best_copy(database: Path) -> Path | None:
-    """The copy beside a memory that holds most; of equals the newest. One that cannot be read holds nothing."""
-    held = [(counted.notes + counted.episodes, copy) for copy in copies_of(database) if (counted := counts_of(copy))]
-    return max(held, default=(0, None))[1]
 
 
 def counts_of(copy: Path) -> Counts | None:
@@ -277,13 +252,3 @@ def counts_of(copy: Path) -> Counts | None:
             return Counts(*db.execute(_COUNTS).fetchone())
     except errors.StoreError:
         return None
-
-
-def delete_old_copies(database: Path, newest: Path, keep: int) -> None:
-    """Delete the copies above `keep`, but never the best one while the newest holds less than half of it."""
-    best, made = best_copy(database), counts_of(newest)
-    spared = best if best and (made is None or made.lacks(counts_of(best) or Counts())) else None
-    for old in copies_of(database)[keep:]:
-        if old != spared:
-            with contextlib.suppress(OSError):  # the next one tries again
-                old.unlink()

@@ -18,7 +18,6 @@ from collections.abc import (
     AsyncIterator,
     Awaitable,
     Callable,
-    Collection,
     Coroutine,
     Iterable,
     Iterator,
@@ -37,7 +36,7 @@ from forgetmenot import errors
 from forgetmenot.languages import Reason, reason
 from forgetmenot.store import file_safety
 from forgetmenot.store.file_safety import APPLICATION_ID
-from forgetmenot.store.privacy_log import HashKey, refuse_lost_key
+from forgetmenot.store.rights import PrivacyRequests
 
 SQLITE_VERSION = sqlite3.sqlite_version
 SCHEMA_VERSION = 4
@@ -46,7 +45,8 @@ BUSY_TIMEOUT_S = 5.0
 LOOK_S = 0.005  # how often a rebuild looks whether somebody waits for it
 REBUILD_TRIES, REBUILD_PAUSE_S = 60, 0.25  # the last try is not given up: that long others may be held up once
 _MANY: tuple[type, ...] = (list, tuple, set, frozenset, type({}.keys()), type({}.values()))
-_KEYED_ROWS = "SELECT EXISTS (SELECT 1 FROM forgotten) + EXISTS (SELECT 1 FROM opted_out_unknown)"
+CARRIED_OUT = "privacy_requests"
+"""The name in channel_state of how many privacy requests were carried out, and the mark of their file."""
 
 sqlite3.register_adapter(Reason, lambda reason: reason.row)
 for _many in _MANY:  # for json_each (?) in a query
@@ -84,7 +84,7 @@ class Source(Protocol):
     A list, set or dict among the parameters of a query is read with `json_each (?)`.
     """
 
-    key: HashKey
+    requests: PrivacyRequests
 
     async def rows(self, sql: str, params: Params = ()) -> list[Row]:
         """All rows of a query."""
@@ -116,10 +116,9 @@ class Source(Protocol):
 class Transaction(Source):
     """What may be done between BEGIN and COMMIT. Reads here see what was written here."""
 
-    def __init__(self, connection: aiosqlite.Connection, key: HashKey, pending_opt_outs: Collection[str]) -> None:
+    def __init__(self, connection: aiosqlite.Connection, requests: PrivacyRequests) -> None:
         self._connection = connection
-        self.key = key
-        self.pending_opt_outs = pending_opt_outs
+        self.requests = requests
 
     @contextlib.asynccontextmanager
     async def write(self) -> "AsyncIterator[Transaction]":
@@ -165,18 +164,20 @@ class Transaction(Source):
 class Snapshot(Source):
     """Reads of one moment, inside `Database.together`: already in the reader's thread, so none of them waits."""
 
-    def __init__(self, connection: sqlite3.Connection, key: HashKey) -> None:
+    def __init__(self, connection: sqlite3.Connection, requests: PrivacyRequests) -> None:
         self._connection = connection
-        self.key = key
+        self.requests = requests
 
     async def rows(self, sql: str, params: Params = ()) -> list[Row]:
         """All rows of a query."""
         return self._connection.execute(sql, params).fetchall()
 
 
-def _at_once(connection: sqlite3.Connection, read: Callable[[Snapshot], Coroutine[Any, Any, T]], key: HashKey) -> T:
+def _at_once(
+    connection: sqlite3.Connection, read: Callable[[Snapshot], Coroutine[Any, Any, T]], requests: PrivacyRequests
+) -> T:
     connection.execute("BEGIN")
-    reading = read(Snapshot(connection, key))
+    reading = read(Snapshot(connection, requests))
     try:
         # a snapshot never suspends, so one step runs `read` to its end, without an event loop in this thread
         reading.send(None)
@@ -191,10 +192,11 @@ def _at_once(connection: sqlite3.Connection, read: Callable[[Snapshot], Coroutin
 class Database(Source):
     """Two connections to one file. Made by `open_database`."""
 
-    def __init__(self, path: Path, writer: aiosqlite.Connection, reader: aiosqlite.Connection, key: HashKey) -> None:
+    def __init__(
+        self, path: Path, writer: aiosqlite.Connection, reader: aiosqlite.Connection, requests: PrivacyRequests
+    ) -> None:
         self.path = path
-        self.key = key
-        self.pending_opt_outs: set[str] = set()  # requests that wait until they can be written (memory/privacy_queue)
+        self.requests = requests
         self._writer = writer
         self._reader = reader
         self._file = _file_at(path)
@@ -217,7 +219,7 @@ class Database(Source):
         await self._read_gate.wait()
         with translating(self.path):
             reader = self._reader
-            result: T = await reader._execute(_at_once, reader._conn, read, self.key)  # type: ignore[no-untyped-call]  # noqa: SLF001  # in its thread
+            result: T = await reader._execute(_at_once, reader._conn, read, self.requests)  # type: ignore[no-untyped-call]  # noqa: SLF001  # in its thread
             return result
 
     @contextlib.asynccontextmanager
@@ -233,7 +235,7 @@ class Database(Source):
             with translating(self.path):
                 try:
                     await self._writer.execute_fetchall("BEGIN IMMEDIATE")
-                    yield Transaction(self._writer, self.key, self.pending_opt_outs)
+                    yield Transaction(self._writer, self.requests)
                 except BaseException:
                     # all coroutines share this connection: what stays open is committed by whoever writes next
                     await to_the_end(self._writer.rollback())
@@ -317,10 +319,12 @@ class Database(Source):
 
 
 @contextlib.asynccontextmanager
-async def open_database(path: Path, *, key: HashKey | None = None, any_key: bool = False) -> AsyncIterator[Database]:
-    """Open (or make) the database, bring it to the newest schema, and close it whatever happens.
+async def open_database(
+    path: Path, *, requests: PrivacyRequests | None = None, requests_lost: bool = False
+) -> AsyncIterator[Database]:
+    """Open (or make) the database, and close it whatever happens.
 
-    `key`: that of another memory, for a copy; without one it lies beside the file. `any_key`: a lost key is no error.
+    `requests`: those of another memory, for a copy. `requests_lost`: that their file is lost is no error.
     """
     try:
         file_safety.make_folder(path)
@@ -333,15 +337,17 @@ async def open_database(path: Path, *, key: HashKey | None = None, any_key: bool
                 opened(aiosqlite.connect(path, isolation_level=None, timeout=BUSY_TIMEOUT_S))
             )
             await _prepare(writer, path)
-            if key is None and not any_key:
-                key = HashKey.beside(path)
-                refuse_lost_key(key, path, keyed_rows=await _number(writer, _KEYED_ROWS) > 0)
+            requests = requests or PrivacyRequests(path)
+            state = list(await writer.execute_fetchall(f"SELECT value FROM channel_state WHERE name = '{CARRIED_OUT}'"))  # noqa: S608
+            if state and not requests_lost:
+                count, mark = str(state[0][0]).split()
+                requests.check(int(count), mark, f"forgetmenot memory new-requests --db {path}")
             reader = aiosqlite.Connection(partial(connect, path), iter_chunk_size=64)
             await stack.enter_async_context(opened(reader))
             for connection in (writer, reader):
                 connection.row_factory = sqlite3.Row
             await reader.execute_fetchall("PRAGMA temp_store = MEMORY")
-            yield Database(path, writer, reader, key or HashKey.beside(path))
+            yield Database(path, writer, reader, requests)
 
 
 @contextlib.asynccontextmanager

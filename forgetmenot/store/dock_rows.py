@@ -9,7 +9,7 @@ from typing import NamedTuple, TypeVar
 
 from forgetmenot.domain.memory import Note
 from forgetmenot.languages import read_reason
-from forgetmenot.store import invariants, notes, privacy_log
+from forgetmenot.store import invariants, notes
 from forgetmenot.store.database import Database, Row
 
 T = TypeVar("T")
@@ -81,15 +81,13 @@ async def any_summary(db: Database) -> bool:
 
 
 async def hidden_revision(db: Database) -> str:
-    """A text that changes whenever somebody was hidden, let in again or erased, or had a fact forgotten.
-
-    The privacy log alone would be too early: a request stands there before its transaction is done.
-    """
+    """A text that changes whenever somebody was hidden, let in again or erased, or had a fact forgotten."""
     row = await db.row(
         "SELECT (SELECT total(banned_at) FROM viewers WHERE banned_at IS NOT NULL),"
-        " (SELECT count(*) FROM viewers WHERE opted_out_at IS NOT NULL), (SELECT max(id) FROM forgotten)"
+        " (SELECT count(*) FROM viewers WHERE opted_out_at IS NOT NULL),"
+        " (SELECT max(value) FROM channel_state WHERE name = 'privacy_requests')"
     )
-    return f"{privacy_log.size(db.key)} {tuple(row or ())}"
+    return str(tuple(row or ()))
 
 
 async def lines(db: Database, after: int, limit: int) -> list[HeardLine]:

@@ -40,7 +40,7 @@ def protect(path: Path) -> None:
             os.close(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600))
         if not may_be_ours(path):
             return
-    for ending in ("", "-wal", "-shm", "-journal"):  # the last three only where a crash left them
+    for ending in ("", ".requests", "-wal", "-shm", "-journal"):  # the last three only where a crash left them
         with contextlib.suppress(OSError):
             file = path.with_name(path.name + ending)
             if os.name != "nt" and file.stat().st_uid == os.getuid() and file.stat().st_mode & 0o077:

@@ -9,7 +9,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from forgetmenot.clock import DAY, HOUR, MINUTE
-from forgetmenot.store import privacy_log, run_stats
+from forgetmenot.store import personal_data, run_stats
 from forgetmenot.store.database import Database
 from forgetmenot.text.mentions import ids_in
 
@@ -135,15 +135,13 @@ async def _people(db: Database) -> list[Violation]:
         texts = await db.rows(sql)
         lost = [row[0] for row in texts if not known.issuperset(ids_in(row[1]))]
         found += _violation(f"{name} that names somebody who is not known", lost)
-    erased = await asyncio.to_thread(privacy_log.erased, privacy_log.path_of(db.key))
-    out = {row[0] for row in await db.rows("SELECT hash FROM opted_out_unknown")}
-    people = {row[0]: db.key.digest("viewer", row[0]) for row in rows} if erased or out else {}
-    back = [row[0] for row in rows if row[1] < erased.get(people.get(row[0], ""), 0)]
+    await asyncio.to_thread(db.requests.refresh)
+    back = [row[0] for row in rows if row[1] <= db.requests.erased_at(row[0])]
     said = {row[0] for row in await db.rows("SELECT DISTINCT viewer_id FROM events WHERE text <> '' AND NOT from_bot")}
     found += _violation("somebody who was erased", back)
-    return found + _violation(
-        "a line of somebody erased who opted out", [one for one in said if people.get(one) in out]
-    )
+    found += _violation("a line of somebody who opted out", [one for one in said if db.requests.is_out(one)])
+    waits = len(db.requests.lines) - await personal_data.carried_out(db)
+    return found + _violation("a privacy request that was not carried out", range(waits))
 
 
 async def _line_counts(db: Database) -> list[Violation]:

@@ -448,7 +448,7 @@ async def remove_suppression(tx: Transaction, row_id: int) -> bool:
 _WITHDRAWALS = """
 SELECT (SELECT count(*) || ' ' || coalesce(max(id), 0) || ' ' || coalesce(sum(at), 0) FROM never_mention),
     (SELECT count(*) || ' ' || coalesce(max(dirty_at), 0) FROM episodes WHERE dirty_at IS NOT NULL),
-    (SELECT count(*) || ' ' || coalesce(max(id), 0) FROM forgotten WHERE NOT whole)
+    (SELECT coalesce(max(value), '0') FROM channel_state WHERE name = 'privacy_requests')
 """
 
 

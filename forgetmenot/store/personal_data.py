@@ -8,17 +8,19 @@ Guarantees:
 What a cleaned text says is decided by memory/erasure.
 """
 
+import asyncio
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from forgetmenot.clock import DAY
 from forgetmenot.languages import read_reason
-from forgetmenot.store import opt_outs, privacy_log, run_stats
-from forgetmenot.store.database import Database, Source, Transaction, reading_beside
-from forgetmenot.store.privacy_log import PrivacyRequest, PrivacyRequestKind
+from forgetmenot.store import channel_state, events, run_stats, viewers
+from forgetmenot.store.database import CARRIED_OUT, Database, Source, Transaction, reading_beside
+from forgetmenot.store.events import Clear
+from forgetmenot.store.rights import OptedOut, PrivacyRequest, RequestKind
 from forgetmenot.text.mentions import provisional
 
 TEXTS_AT_ONCE = 2_000
@@ -77,7 +79,6 @@ briefs.viewer_id never_mention.viewer_id never_mention.by_id
 EXEMPT = {
     **dict.fromkeys(_WORDS_OF_OURS.split(), "words, counts and names of ours or of the settings"),
     **dict.fromkeys(_GOES_WITH_THE_VIEWER.split(), "goes, or is unset, with the row in viewers"),
-    **dict.fromkeys(("forgotten", "opted_out_unknown"), "keyed hashes"),
     **dict.fromkeys(("cooldowns", "events.viewer_id"), "rows of theirs are deleted"),
     **dict.fromkeys(("semantic_notes.subject_id", "bot_messages.viewer_id"), "rows of theirs are deleted"),
     "channel_state": "read whole: it is a few rows",
@@ -161,14 +162,33 @@ async def count_rows(source: Source, viewer_id: str) -> dict[str, int]:
     return dict(row or {})
 
 
-async def begin(tx: Transaction, viewer_id: str, now: int) -> int:
-    """Hide somebody, and note that they are to be erased, whatever crashes. Returns when that was first asked for."""
-    rows = await tx.rows(
-        "UPDATE viewers SET erase_at = coalesce(erase_at, ?1), banned_at = coalesce(banned_at, ?1) WHERE id = ?2"
-        " RETURNING erase_at",
-        (now, viewer_id),
+async def erase_requests(source: Source, viewer_id: str, at: int) -> list[PrivacyRequest]:
+    """The request to be erased, by id and by each name: a copy may know them only as somebody who was named."""
+    written = [viewer_id, *(provisional(name) for name in await names_of(source, viewer_id))]
+    return [source.requests.of(RequestKind.ERASE, one, at) for one in written]
+
+
+async def begin(tx: Transaction, viewer_id: str, now: int) -> None:
+    """Write down that somebody is to be erased, unless it is, and hide them."""
+    if await tx.value("SELECT erase_at FROM viewers WHERE id = ?", (viewer_id,)) is None:
+        await write_request(tx, *await erase_requests(tx, viewer_id, now))
+    await hide(tx, viewer_id, now)
+
+
+async def hide(tx: Transaction, viewer_id: str, at: int) -> bool:
+    """Hide somebody who asked at that time to be erased, whatever crashes; False if they are newer than that."""
+    return bool(
+        await tx.execute(
+            "UPDATE viewers SET erase_at = coalesce(erase_at, ?1), banned_at = coalesce(banned_at, ?1)"
+            " WHERE id = ?2 AND (first_seen_at <= ?1 OR erase_at IS NOT NULL)",
+            (at, viewer_id),
+        )
     )
-    return int(rows[0][0]) if rows else now
+
+
+async def is_due(source: Source, viewer_id: str) -> bool:
+    """Whether somebody's erasure was asked for and is not finished."""
+    return await source.row("SELECT 1 FROM viewers WHERE id = ? AND erase_at IS NOT NULL", (viewer_id,)) is not None
 
 
 async def due(source: Source, now: int) -> list[str]:
@@ -246,15 +266,83 @@ async def everybody(source: Source) -> dict[str, int]:
 async def delete_person(tx: Transaction, viewer_id: str, now: int) -> bool:
     """Delete the person's own row and what goes with it. Somebody who opted out is still not stored; True if so."""
     opted_out = await tx.value("SELECT opted_out_at FROM viewers WHERE id = ?", (viewer_id,)) is not None
-    if opted_out:
-        await opt_outs.opt_out_unknown(tx, tx.key.digest("viewer", viewer_id), now)
-    # also by name: a copy may know them only as somebody who was named before they ever spoke
-    written = [viewer_id, *(provisional(name) for name in await names_of(tx, viewer_id))]
-    await privacy_log.note(
-        tx, [PrivacyRequest(PrivacyRequestKind.ERASED, tx.key.digest("viewer", one), now) for one in written]
-    )
+    if opted_out and not tx.requests.is_out(viewer_id):
+        await write_request(tx, tx.requests.of(RequestKind.OPT_OUT, viewer_id, now))
     await tx.execute("DELETE FROM viewers WHERE id = ?", (viewer_id,))
     return opted_out
+
+
+# ── opting out, and the count of requests ─────────────────────────────────────────────────────
+
+
+async def opted_out(source: Source) -> OptedOut:
+    """Everybody of whom nothing may be stored; provisional ids are `login:alice`."""
+    source.requests.refresh()
+    ids = await source.column("SELECT id FROM viewers WHERE opted_out_at IS NOT NULL")
+    return OptedOut(ids, source.requests)
+
+
+async def leaves_nothing(source: Database, viewer_id: str) -> bool:
+    """Whether nothing is to be stored of what somebody asks the bot and what it answers them: opted out, or banned."""
+    return viewer_id in await opted_out(source) or bool(await viewers.hidden(source, [viewer_id]))
+
+
+async def opt_out(tx: Transaction, viewer_id: str, now: int) -> None:
+    """From now on nothing of somebody is stored."""
+    await write_request(tx, tx.requests.of(RequestKind.OPT_OUT, viewer_id, now))
+    await store_nothing(tx, viewer_id, now)
+
+
+async def store_nothing(tx: Transaction, viewer_id: str, at: int) -> None:
+    """Mark somebody as opted out; what they said lately leaves tier 1 and the summaries.
+
+    All of it, also where their lines, which carry Twitch's time, are ahead of `at`.
+    """
+    await tx.execute(
+        "INSERT INTO viewers (id, first_seen_at, last_seen_at, opted_out_at) VALUES (?1, ?2, ?2, ?2)"
+        " ON CONFLICT (id) DO UPDATE SET opted_out_at = coalesce(opted_out_at, ?2)",
+        (viewer_id, at),
+    )
+    last = await tx.value("SELECT max(at) FROM events WHERE viewer_id = ?", (viewer_id,))
+    await events.clear(tx, Clear(max(at, last or at), viewer_id=viewer_id, remembered=False), at)
+
+
+async def opt_in(tx: Transaction, viewer_id: str, now: int = 0) -> bool:
+    """Store what somebody says again; False if they had not opted out."""
+    if viewer_id not in await opted_out(tx):
+        return False
+    await write_request(tx, tx.requests.of(RequestKind.OPT_IN, viewer_id, now))
+    await store_again(tx, viewer_id)
+    return True
+
+
+async def store_again(tx: Transaction, viewer_id: str) -> None:
+    """Unmark somebody who had opted out."""
+    await tx.execute("UPDATE viewers SET opted_out_at = NULL WHERE id = ?", (viewer_id,))
+
+
+async def allow_again(tx: Transaction, viewer_id: str, words: Collection[str]) -> None:
+    """Their subject asked for a fact to be remembered after all. Raises StoreError."""
+    if tx.requests.is_forgotten(viewer_id, words):
+        hashed = tx.requests.hashed(viewer_id, words)
+        await write_request(tx, tx.requests.of(RequestKind.ALLOW, viewer_id, 0, words=hashed))
+
+
+async def write_request(tx: Transaction, *requests: PrivacyRequest) -> None:
+    """Write requests that this transaction carries out. Raises StoreError."""
+    number = await asyncio.to_thread(tx.requests.add, *requests)
+    if await carried_out(tx) == number - len(requests):
+        await count_carried_out(tx, number)
+
+
+async def carried_out(source: Source) -> int:
+    """How many requests this memory has carried out."""
+    return int((await channel_state.read(source, CARRIED_OUT)).partition(" ")[0] or 0)
+
+
+async def count_carried_out(tx: Transaction, number: int) -> None:
+    """Note that the first so many requests were carried out."""
+    await channel_state.put(tx, {CARRIED_OUT: f"{number} {tx.requests.mark()}"}, 0)
 
 
 # ── export ────────────────────────────────────────────────────────────────────────────────────

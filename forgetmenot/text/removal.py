@@ -53,7 +53,7 @@ class Names:
     def needles(self) -> tuple[str, ...]:
         """Pieces of text (A to Z in lower case), one of which stands in every text that they are written in."""
         ids = (mention(self.viewer_id), self.viewer_id) if self.viewer_id else ()
-        written = (*ids, *(form for name in self.names for form in (name, name.lower(), name.upper())))
+        written = (*ids, *(form for name in self.names for form in (name, name.lower(), name.upper(), name.title())))
         return tuple(dict.fromkeys(_CAPITAL.sub(lambda found: found[0].lower(), one) for one in written))
 
     def marked(self, text: str) -> str:

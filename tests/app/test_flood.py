@@ -8,7 +8,7 @@ from forgetmenot.clock import ManualClock
 from forgetmenot.domain.chat import ChatEvent, EventKind
 from forgetmenot.memory.notes.edits import VIEWER_TRUST, remember
 from forgetmenot.settings.schema import BotSettings, Mode, Settings
-from forgetmenot.store import notes, opt_outs
+from forgetmenot.store import notes, personal_data
 from tests.stage import RecordingAccount
 
 SETTINGS = Settings(bot=BotSettings(mode=Mode.MENTIONS))
@@ -33,7 +33,7 @@ async def test_a_flood_of_commands_silences_nobody_and_every_right_still_works(
         await bot.hear(line(31, clock, "alice", "!optout"))
         await bot.settle()
         assert 1 <= len(account.said) <= BURST
-        assert "id-alice" in await opt_outs.opted_out(bot.db)
+        assert "id-alice" in await personal_data.opted_out(bot.db)
         assert len(await notes.of_subject(bot.db, "id-alice")) <= (VIEWER_TRUST.most or 0)
         said = len(account.said)
         await bot.hear(line(32, clock, "carol", "!bot status", "moderator"))

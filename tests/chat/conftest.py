@@ -12,14 +12,13 @@ from forgetmenot.domain.chat import ChatEvent, EventKind
 from forgetmenot.domain.operation import Asker, Surface
 from forgetmenot.memory.erasure import Eraser
 from forgetmenot.memory.ingest import Ingest
-from forgetmenot.memory.privacy_queue import DeferredRequest, Fulfilled, PrivacyQueue
+from forgetmenot.memory.rights import Rights
 from forgetmenot.memory.stream_tracker import StreamTracker
 from forgetmenot.operations.approvals import Approvals
 from forgetmenot.operations.entry import ActionPorts, OperationContext
 from forgetmenot.operations.executor import Executor
 from forgetmenot.operations.fact_gathering import ActionContext
 from forgetmenot.operations.run import run
-from forgetmenot.operations.services import run_deferred
 from forgetmenot.operations.table import OPERATIONS
 from forgetmenot.reply.explain import explain, one_line
 from forgetmenot.reply.triggers import Identity
@@ -111,9 +110,6 @@ async def chat(db: Database, clock: ManualClock) -> Chat:
     async def explained(reply_id: int) -> str:
         return one_line(await explain(db, reply_id))
 
-    def no_late_answer(deferred: DeferredRequest, _: Fulfilled) -> None:
-        raise AssertionError(deferred)
-
     context = OperationContext(
         db=db,
         settings=lambda: SETTINGS,
@@ -121,14 +117,7 @@ async def chat(db: Database, clock: ManualClock) -> Chat:
         table=OPERATIONS,
         approvals=Approvals(executor),
         eraser=eraser,
-        privacy_queue=PrivacyQueue(
-            db=db,
-            clock=clock,
-            late=no_late_answer,
-            flush=ingest.flush,
-            erase=eraser.begin,
-            run=lambda deferred: run_deferred(context, deferred),
-        ),
+        rights=Rights(db=db, clock=clock, eraser=eraser, flush=ingest.flush),
         flush=ingest.flush,
         explain_reply=explained,
     )

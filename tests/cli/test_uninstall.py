@@ -8,7 +8,6 @@ from pathlib import Path
 import pytest
 
 from forgetmenot.cli import main
-from forgetmenot.memory.privacy_queue import spare_path_of
 from forgetmenot.secret_store import Account, SecretStore, TokenStore
 from forgetmenot.store.file_safety import instance_lock
 from tests.loopback_servers.fixtures import log_in, sim
@@ -104,16 +103,6 @@ async def test_nothing_goes_while_a_bot_runs_on_any_memory_of_the_folder(
         assert (code, folder.is_dir()) == (2, True)
         assert "The bot is running" in shown
     assert not any(token.expired for token in sim.tokens.issued)
-
-
-async def test_what_waits_outside_the_folder_goes_with_it(tmp_path: Path, sim: TwitchSim, uninstall: Uninstall) -> None:
-    folder, _ = prepared(tmp_path, sim)
-    (folder / "memory.sqlite3").touch()
-    waiting = spare_path_of(folder / "memory.sqlite3")
-    waiting.parent.mkdir(parents=True, exist_ok=True)
-    waiting.write_text("{}")
-    await uninstall("--data", "--yes")
-    assert not waiting.exists()
 
 
 async def test_the_folder_of_another_memory_stays(tmp_path: Path, sim: TwitchSim, uninstall: Uninstall) -> None:

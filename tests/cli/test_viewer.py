@@ -94,10 +94,7 @@ def test_erase_asks_first_and_leaves_no_byte(run: Run, tmp_path: Path) -> None:
     assert note["fact"] == "plays in somebody's band, somebody says"
     with pytest.raises(InputError, match="No viewer named"):
         run("viewer", "show", "alicequux")
-    receipt = run("viewer", "receipt", report["receipt"], "--json")
-    assert (receipt["found"], receipt["log_whole"], receipt["known_again"]) == (0, True, False)
-    with pytest.raises(InputError, match="No receipt has the code"):
-        run("viewer", "receipt", "AAAA-AAAA")
+    assert (report["found"], report["places"], report["files"] > 1) == (0, {}, True)
 
 
 async def test_show_has_the_brief_and_the_last_streams(run: Run, tmp_path: Path) -> None:

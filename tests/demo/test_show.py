@@ -125,7 +125,7 @@ def test_a_newcomer_sees_chat_memory_and_decisions(demo_folder: Path) -> None:
         "      > ForgetMeNot (sent): My notes about you say: “favourite game is Hades”.",
         "      > ForgetMeNot says nothing: the model had nothing to say",
         "      > proposes timeout: deny by the rule “immune_role”, denied",
-        "Of the stored messages 419 are summarised, 18 were cleared by moderators, 0 wait; 0 were deleted unread.",
+        "Of the stored messages 420 are summarised, 18 were cleared by moderators, 0 wait; 0 were deleted unread.",
     ):
         assert any(one.startswith(line) for one in shown.splitlines()), line
 
@@ -139,7 +139,7 @@ def test_a_newcomer_follows_one_story_in_five_steps(seen: Seen) -> None:
         "heidi: thank you! my cat is called Miso", "Heidi: has a cat called Miso",
         "ForgetMeNot: My notes about you say: “has a cat called Miso”", "replaced: favourite game is Celeste",
         "ForgetMeNot: My notes about you say: “favourite game is Hades”", "stays silent and does nothing",
-        "refused by code: timeout", "the name found 0 times",
+        "refused by code: timeout", "for you afterwards and found you 0 times",
     ]  # fmt: skip
     places = [highlight.index(words) for words in told]
     assert places == sorted(places)

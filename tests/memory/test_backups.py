@@ -10,15 +10,16 @@ import pytest
 
 from forgetmenot.clock import DAY, HOUR
 from forgetmenot.domain.chat import Redaction
-from forgetmenot.errors import InputError, StoreForeign, StoreKeyLost
-from forgetmenot.memory.backups import Backups, Restored, copy_to, make, restore, start_new_key
-from forgetmenot.memory.erasure import Eraser, forget_fact
+from forgetmenot.errors import InputError, StoreForeign, StoreRequestsLost
+from forgetmenot.memory.backups import Backups, Restored, copy_to, make, restore
+from forgetmenot.memory.erasure import Eraser
 from forgetmenot.memory.notes.edits import remember
+from forgetmenot.memory.rights import forget_fact
 from forgetmenot.settings.schema import Settings
-from forgetmenot.store import backup, bot_messages, notes, opt_outs, viewers
+from forgetmenot.store import backup, bot_messages, notes, personal_data, viewers
 from forgetmenot.store.backup import copies_of
 from forgetmenot.store.database import Database, open_database, schema_sql
-from forgetmenot.store.privacy_log import LOG_END, path_of
+from forgetmenot.store.rights import PrivacyRequests, RequestKind
 from tests.memory.conftest import Channel
 from tests.rows import put
 
@@ -45,13 +46,12 @@ async def facts(path: Path) -> set[str]:
 
 
 async def go_back(channel: Channel, source: Path, folder: Path) -> tuple[Restored, Path]:
-    """Restore beside the key and the list of wishes, as after a loss of the memory's own file."""
+    """Restore beside the file of requests, as after a loss of the memory's own file."""
     path = folder / "restored.sqlite3"
     folder.mkdir()
-    for end in (".key", ".asked"):
-        held = channel.db.path.with_name(channel.db.path.name + end)
-        if held.exists():
-            path.with_name(path.name + end).write_bytes(held.read_bytes())
+    held = channel.db.requests.path
+    if held.exists():
+        path.with_name(path.name + ".requests").write_bytes(held.read_bytes())
     return await restore(source, path, now=channel.clock.now(), keep=3), path
 
 
@@ -70,7 +70,7 @@ async def test_no_byte_of_chat_of_replies_or_of_the_key_is_in_a_copy(channel: Ch
     held = made.path.read_bytes()
     assert b"glockenfern" in held
     assert b"zitherbloom" not in held
-    assert channel.db.key.path.read_bytes() not in held
+    assert channel.db.requests.digest("viewer", ALICE).encode() not in held
     said = [row["text"] for row in await channel.db.rows("SELECT text FROM events")]
     assert [text for text in said if "glockenfern" not in text and text.encode() in held] == []
     assert [one.name for one in made.path.parent.iterdir()] == ["copy.sqlite3"]
@@ -166,13 +166,13 @@ async def test_an_erasure_is_carried_out_again_on_an_older_copy(channel: Channel
     done, path = await go_back(channel, made.path, tmp_path / "data")
     assert (done.erased, done.notes, done.saved) == (1, 1, None)
     assert await facts(path) == {"plays the marimbaglow"}
-    held = b"".join(file.read_bytes() for file in path.parent.iterdir())
+    held = b"".join(file.read_bytes() for file in path.parent.rglob("*") if file.is_file())
     assert not any(trace in held for trace in (b"id-viewer0", b"viewer0", b"Viewer0", b"glockenfern"))
-    assert sorted(file.name for file in path.parent.iterdir()) == [
+    assert {file.name for file in path.parent.iterdir()} == {
+        "backups",
         "restored.sqlite3",
-        "restored.sqlite3.asked",
-        "restored.sqlite3.key",
-    ]
+        "restored.sqlite3.requests",
+    }
 
 
 async def test_who_talked_again_before_the_copy_was_made_stays(channel: Channel, tmp_path: Path) -> None:
@@ -196,7 +196,7 @@ async def test_a_forgotten_fact_does_not_come_back(channel: Channel, tmp_path: P
     done, path = await go_back(channel, made.path, tmp_path / "data")
     assert done.forgotten == 1
     assert await facts(path) == {"plays the marimbaglow"}
-    assert not any(b"glockenfern" in file.read_bytes() for file in path.parent.iterdir())
+    assert not any(b"glockenfern" in file.read_bytes() for file in path.parent.rglob("*") if file.is_file())
 
 
 async def test_what_was_there_before_stays_when_a_fact_is_forgotten_again(channel: Channel, tmp_path: Path) -> None:
@@ -218,23 +218,23 @@ async def test_what_was_there_before_stays_when_a_fact_is_forgotten_again(channe
 
 async def opted_out(path: Path, viewer_id: str) -> bool:
     async with open_database(path) as db:
-        return viewer_id in await opt_outs.opted_out(db)
+        return viewer_id in await personal_data.opted_out(db)
 
 
 async def test_opting_out_and_in_count_again_in_their_order(channel: Channel, tmp_path: Path) -> None:
     await fill(channel)
     made = await copy_to(channel.db, tmp_path / "copy.sqlite3")
     async with channel.db.write() as tx:
-        await opt_outs.opt_out(tx, ALICE, channel.clock.now())
-        await opt_outs.opt_out(tx, BOB, channel.clock.now())
-        await opt_outs.opt_in(tx, BOB)
-        await opt_outs.opt_out(tx, "new", channel.clock.now())
+        await personal_data.opt_out(tx, ALICE, channel.clock.now())
+        await personal_data.opt_out(tx, BOB, channel.clock.now())
+        await personal_data.opt_in(tx, BOB)
+        await personal_data.opt_out(tx, "new", channel.clock.now())
     done, path = await go_back(channel, made.path, tmp_path / "data")
     assert [await opted_out(path, one) for one in (ALICE, BOB, "new")] == [True, False, True]
-    assert done.opted_out == 2
+    assert done.opted_out == 1
     again = await restore(made.path, path, now=channel.clock.now(), keep=3)
     assert [await opted_out(path, one) for one in (ALICE, BOB, "new")] == [True, False, True]
-    assert again.opted_out == 2
+    assert again.opted_out == 1
 
 
 async def test_what_was_there_is_saved_and_what_is_no_memory_is_refused(channel: Channel, tmp_path: Path) -> None:
@@ -256,14 +256,12 @@ async def test_what_was_there_is_saved_and_what_is_no_memory_is_refused(channel:
     assert await facts(path) == {"plays the glockenfern", "plays the marimbaglow"}
 
 
-ENDLESS = "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) SELECT i AS model, 1.0 AS factor FROM n"
+ENDLESS = "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) SELECT i AS id, '' AS words FROM n"
 STRANGE = {
-    "endless view": f"DROP TABLE tally; CREATE VIEW tally AS {ENDLESS}",
-    "trigger": "CREATE TRIGGER t AFTER INSERT ON viewers BEGIN DELETE FROM viewers; END",
-    "trigger of that name": "DROP TRIGGER briefs_note_gone; CREATE TRIGGER briefs_note_gone AFTER INSERT ON"
-    " semantic_notes BEGIN DELETE FROM viewers; END",
-    "virtual table": "CREATE VIRTUAL TABLE v USING fts5 (w)",
-    "column that is computed": "ALTER TABLE tally ADD COLUMN big BLOB AS (zeroblob(900000000))",
+    "endless view": f"DROP TABLE never_mention; CREATE VIEW never_mention AS {ENDLESS}",
+    "virtual table": "DROP TABLE never_mention; CREATE VIRTUAL TABLE never_mention USING fts5 (words)",
+    "column that is computed": "ALTER TABLE never_mention ADD COLUMN big BLOB AS (zeroblob(900000000))",
+    "row that points nowhere": "PRAGMA foreign_keys = OFF; INSERT INTO attendance VALUES ('nobody', 7, 1, 1, 1)",
     "numbers used up": "INSERT INTO sqlite_sequence VALUES ('semantic_notes', 9223372036854775807)",
     "numbers that are none": "INSERT INTO sqlite_sequence VALUES ('semantic_notes', 'x')",
 }
@@ -285,21 +283,30 @@ async def test_what_somebody_built_into_a_copy_is_not_run(channel: Channel, tmp_
     assert await facts(path) == {"is somebody else's memory"}
 
 
-@pytest.mark.parametrize("told", ["", "abc", None])
-async def test_a_copy_that_knows_nothing_of_this_list_of_wishes_gets_all_of_them(
-    channel: Channel, tmp_path: Path, told: str | None
-) -> None:
-    """A copy from another PC, or one whose note of where the list ended was tampered with."""
+async def test_triggers_that_somebody_built_into_a_copy_are_not_run(channel: Channel, tmp_path: Path) -> None:
     await fill(channel)
-    async with channel.db.write() as tx:
-        await opt_outs.opt_out(tx, CAROL, channel.clock.now())
     made = await copy_to(channel.db, tmp_path / "copy.sqlite3")
     with closing(sqlite3.connect(made.path)) as db:
-        asked = "UPDATE channel_state SET value = ? WHERE name = ?"
-        assert told is None or db.execute(asked, (told, LOG_END)).rowcount == 1
-        if told is None:
-            db.execute("DELETE FROM channel_state WHERE name = ?", (LOG_END,))
-        db.commit()
+        db.executescript("CREATE TRIGGER t AFTER INSERT ON viewers BEGIN DELETE FROM semantic_notes; END")
+    done, path = await go_back(channel, made.path, tmp_path / "data")
+    assert done.notes == 2
+    with closing(sqlite3.connect(path)) as db:
+        assert db.execute("SELECT 1 FROM sqlite_master WHERE name = 't'").fetchone() is None
+
+
+@pytest.mark.parametrize("carried_out", [None, "99 abc"])
+async def test_a_copy_gets_all_requests_whatever_it_says(
+    channel: Channel, tmp_path: Path, carried_out: str | None
+) -> None:
+    """A copy from another PC, or one that was tampered with."""
+    await fill(channel)
+    async with channel.db.write() as tx:
+        await personal_data.opt_out(tx, CAROL, channel.clock.now())
+    made = await copy_to(channel.db, tmp_path / "copy.sqlite3")
+    if carried_out is not None:
+        with closing(sqlite3.connect(made.path)) as db:
+            db.execute("INSERT INTO channel_state VALUES ('privacy_requests', ?, 0)", (carried_out,))
+            db.commit()
     await Eraser(db=channel.db, clock=channel.clock).erase(BOB)
     await Eraser(db=channel.db, clock=channel.clock).erase(ALICE)
     done, path = await go_back(channel, made.path, tmp_path / "data")
@@ -320,18 +327,18 @@ async def test_a_plain_copy_of_the_file_is_restored_without_its_chat(channel: Ch
     assert b"zitherbloom" in plain.read_bytes()
     done = await restore(plain, tmp_path / "data" / "m.sqlite3", now=channel.clock.now(), keep=3)
     assert done.notes == 2
-    assert not any(b"zitherbloom" in file.read_bytes() for file in (tmp_path / "data").iterdir())
-    assert [file.name for file in (tmp_path / "data").iterdir()] == ["m.sqlite3"]
+    assert not any(b"zitherbloom" in file.read_bytes() for file in (tmp_path / "data").rglob("*") if file.is_file())
+    assert {file.name for file in (tmp_path / "data").iterdir()} == {"m.sqlite3", "backups"}
 
 
 async def test_the_list_of_wishes_names_nobody_and_says_nothing(channel: Channel) -> None:
     await fill(channel)
     await Eraser(db=channel.db, clock=channel.clock).erase(ALICE)
-    held = path_of(channel.db.key).read_bytes()
+    held = channel.db.requests.path.read_bytes()
     assert held
     assert not any(trace in held for trace in (b"viewer0", b"glockenfern"))
     if sys.platform != "win32":
-        assert stat.S_IMODE(path_of(channel.db.key).stat().st_mode) == 0o600
+        assert stat.S_IMODE(channel.db.requests.path.stat().st_mode) == 0o600
 
 
 async def test_a_copy_made_while_somebody_is_erased_is_made_again(
@@ -344,8 +351,7 @@ async def test_a_copy_made_while_somebody_is_erased_is_made_again(
     def slow(source: Path, target: Path) -> backup.Copied:
         made = copying(source, target)
         if not times:
-            with path_of(channel.db.key).open("ab") as file:
-                file.write(b'{"kind":"erased","subject":"x"}\n')
+            channel.db.requests.add(channel.db.requests.of(RequestKind.ERASE, "x", 1))
         times.append(made)
         return made
 
@@ -354,35 +360,24 @@ async def test_a_copy_made_while_somebody_is_erased_is_made_again(
     assert len(times) == 2
 
 
-# ── without the key ─────────────────────────────────────────────────────────────────────────
-
-
-async def test_without_its_key_nothing_is_restored_that_may_bring_back_the_erased(
-    channel: Channel, tmp_path: Path
-) -> None:
+async def test_without_its_requests_nothing_is_put_in_the_place_of_a_memory(channel: Channel, tmp_path: Path) -> None:
     await fill(channel)
     made = await copy_to(channel.db, tmp_path / "copy.sqlite3")
-    await Eraser(db=channel.db, clock=channel.clock).erase(ALICE)
-    folder = tmp_path / "lost"
-    folder.mkdir()
-    log_file = path_of(channel.db.key)
-    (folder / "memory.sqlite3.asked").write_bytes(log_file.read_bytes())
-    with pytest.raises(StoreKeyLost):
-        await restore(made.path, folder / "memory.sqlite3", now=channel.clock.now(), keep=3)
-    assert [file.name for file in folder.iterdir()] == ["memory.sqlite3.asked"]
-    await start_new_key(channel.db, channel.clock.now())
-    with pytest.raises(InputError, match="before the key"):
-        await go_back(channel, made.path, tmp_path / "later")
-    newer = await copy_to(channel.db, tmp_path / "newer.sqlite3")
-    await go_back(channel, newer.path, tmp_path / "at last")
+    _, path = await go_back(channel, made.path, tmp_path / "data")
+    async with open_database(path) as db:
+        await Eraser(db=db, clock=channel.clock).erase(ALICE)
+    PrivacyRequests(path).path.unlink()
+    with pytest.raises(StoreRequestsLost):
+        await restore(made.path, path, now=channel.clock.now(), keep=3)
 
 
-async def test_another_machine_drops_what_only_the_old_one_could_read(channel: Channel, tmp_path: Path) -> None:
+async def test_another_machine_has_what_the_copy_has(channel: Channel, tmp_path: Path) -> None:
     await fill(channel)
+    async with channel.db.write() as tx:
+        await personal_data.opt_out(tx, CAROL, channel.clock.now())
     await Eraser(db=channel.db, clock=channel.clock).erase(ALICE)
     made = await copy_to(channel.db, tmp_path / "copy.sqlite3")
     path = tmp_path / "elsewhere" / "memory.sqlite3"
     await restore(made.path, path, now=channel.clock.now(), keep=3)
-    async with open_database(path) as db:
-        assert await db.value("SELECT count(*) FROM forgotten") == 0
-        assert {note.fact for note in await notes.page(db)} == {"plays the marimbaglow"}
+    assert await facts(path) == {"plays the marimbaglow"}
+    assert await opted_out(path, CAROL)

@@ -10,7 +10,7 @@ from forgetmenot.domain.chat import ChannelState, ChatEvent, Redaction
 from forgetmenot.errors import ModelBlocked, ModelUnavailable
 from forgetmenot.memory.notes.edits import remember
 from forgetmenot.memory.notes.proposals import FactRefused
-from forgetmenot.store import episode_redaction, episodes, events, opt_outs
+from forgetmenot.store import episode_redaction, episodes, events, personal_data
 from forgetmenot.store.database import Database
 from forgetmenot.text.mentions import fenced
 from tests.memory.conftest import Channel, answer, open_channel
@@ -114,7 +114,7 @@ async def test_what_was_told_in_a_cleared_line_is_retracted(channel: Channel) ->
     await channel.clock.advance(1_000)
     await channel.clear()  # the whole chat
     async with channel.db.write() as tx:
-        await opt_outs.opt_out(tx, lines[1].user_id, channel.clock.now())  # their notes rest, and may come back
+        await personal_data.opt_out(tx, lines[1].user_id, channel.clock.now())  # their notes rest, and may come back
     await channel.compactor.run_pass()
     assert await channel.db.value("SELECT status FROM semantic_notes WHERE id = 2") == "active"
 
@@ -174,7 +174,7 @@ async def test_an_opt_out_takes_ones_part_out_of_what_was_just_written(channel: 
     said = await channel.chat(30, people=3)
     await channel.compactor.run_pass(everything=True)
     async with channel.db.write() as tx:
-        await opt_outs.opt_out(tx, said[0].user_id, channel.clock.now())
+        await personal_data.opt_out(tx, said[0].user_id, channel.clock.now())
     asked = len(channel.model.asked)
     report = await channel.compactor.run_pass()
     assert report.redone == 1
@@ -397,7 +397,7 @@ async def test_an_opted_out_person_is_someone(channel: Channel) -> None:
     channel.say("carol", "hi")
     await channel.ingest.flush()
     async with channel.db.write() as tx:
-        await opt_outs.opt_out(tx, "id-carol", channel.clock.now())
+        await personal_data.opt_out(tx, "id-carol", channel.clock.now())
     channel.say("alice", "carol plays drums")
     channel.say("carol", "I do")
     await channel.summarise()

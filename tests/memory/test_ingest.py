@@ -11,7 +11,7 @@ from forgetmenot.clock import HOUR
 from forgetmenot.domain.chat import Redaction, ReplyTo
 from forgetmenot.errors import StoreError
 from forgetmenot.memory import ingest as ingest_module
-from forgetmenot.store import opt_outs, personal_data, run_stats
+from forgetmenot.store import personal_data, run_stats
 from forgetmenot.store.database import Database
 from tests.memory.conftest import Channel, line
 from tests.rows import put
@@ -52,7 +52,7 @@ async def test_an_opted_out_viewer_leaves_nothing(channel: Channel, behind: int)
     channel.say("alice", "before")
     await channel.ingest.flush()
     async with channel.db.write() as tx:
-        await opt_outs.opt_out(tx, "id-alice", channel.clock.now() - behind)
+        await personal_data.opt_out(tx, "id-alice", channel.clock.now() - behind)
     await channel.clock.advance(1_000)
     channel.say("alice", "after")
     await channel.ingest.flush()
@@ -63,12 +63,12 @@ async def test_an_opted_out_viewer_leaves_nothing(channel: Channel, behind: int)
 async def test_who_opted_out_by_name_and_was_erased_leaves_not_even_an_id(channel: Channel) -> None:
     now = channel.clock.now()
     async with channel.db.write() as tx:
-        await opt_outs.opt_out(tx, "login:alice", now)
+        await personal_data.opt_out(tx, "login:alice", now)
         await personal_data.delete_person(tx, "login:alice", now)
     channel.say("alice", "hello")
     await channel.ingest.flush()
     assert await channel.db.value("SELECT count(*) FROM viewers") == 0
-    assert "id-alice" in await opt_outs.opted_out(channel.db)
+    assert "id-alice" in await personal_data.opted_out(channel.db)
     assert (await account(channel)).excluded == 1
 
 

@@ -7,8 +7,9 @@ import pytest
 
 from forgetmenot.clock import iso, parse_iso
 from forgetmenot.memory import transfer
-from forgetmenot.memory.erasure import Eraser, forget_fact
+from forgetmenot.memory.erasure import Eraser
 from forgetmenot.memory.notes import edits
+from forgetmenot.memory.rights import forget_fact
 from forgetmenot.memory.transfer import (
     ERASED,
     FORGOTTEN,
@@ -20,7 +21,7 @@ from forgetmenot.memory.transfer import (
     import_notes,
 )
 from forgetmenot.settings.schema import PrivacySettings
-from forgetmenot.store import episodes, notes, opt_outs, viewers
+from forgetmenot.store import episodes, notes, personal_data, viewers
 from forgetmenot.store.database import Database
 from forgetmenot.store.invariants import verify
 from tests.notes_world import World, live
@@ -162,7 +163,7 @@ async def test_who_is_hidden_does_not_move_along(world: World) -> None:
     """Elsewhere nobody would know that they opted out or were banned."""
     await take_in(world.db, *({"viewer": who, "fact": "likes jazz"} for who in ("alice", "bob", "carol")))
     async with world.db.write() as tx:
-        await opt_outs.opt_out(tx, "1", NOW)
+        await personal_data.opt_out(tx, "1", NOW)
         await viewers.set_banned(tx, "2", NOW)
     assert [line["login"] async for line in export_notes(world.db)] == ["carol"]
     assert [line["login"] async for line in export_notes(world.db, subject_id="1")] == ["alice"]
@@ -183,7 +184,7 @@ async def test_an_import_brings_back_nobody_who_was_erased_or_opted_out(world: W
     ]
     await Eraser(db=world.db, clock=world.clock).erase("771")
     async with world.db.write() as tx:
-        await opt_outs.opt_out(tx, "772", world.clock.now())
+        await personal_data.opt_out(tx, "772", world.clock.now())
     report = await take_in(world.db, *old)
     assert [(one.line, one.reason) for one in report.refused] == [(1, ERASED), (2, ERASED), (3, OPTED_OUT)]
     assert await world.db.value("SELECT count(*) FROM viewers WHERE id IN ('771', 'login:gina')") == 0

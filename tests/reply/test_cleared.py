@@ -12,15 +12,17 @@ from forgetmenot.domain.action import OutcomeKind
 from forgetmenot.domain.chat import ChatEvent
 from forgetmenot.domain.memory import EpisodeKind, Note, Part
 from forgetmenot.errors import ModelUnavailable
-from forgetmenot.memory.erasure import erase, forget_fact
+from forgetmenot.memory.erasure import erase
 from forgetmenot.memory.notes.edits import remember, retract
+from forgetmenot.memory.rights import forget_fact
 from forgetmenot.memory.suppression import suppress
 from forgetmenot.reply.engine import Reply
 from forgetmenot.reply.outbox import SendRateLimiter
-from forgetmenot.store import episodes, events, forgotten_facts, opt_outs
+from forgetmenot.store import episodes, events, personal_data
 from forgetmenot.store.bot_messages import ReplyStatus
 from forgetmenot.store.episodes import NewEpisode
 from forgetmenot.store.events import Clear
+from forgetmenot.store.rights import RequestKind
 from forgetmenot.text.removal import traces
 from tests.stage import Stage, answering
 
@@ -138,7 +140,7 @@ async def never_mentioned(stage: Stage, _note_id: int) -> None:
 
 async def opted_out(stage: Stage, _note_id: int) -> None:
     async with stage.db.write() as tx:
-        await opt_outs.opt_out(tx, "2", stage.clock.now())
+        await personal_data.opt_out(tx, "2", stage.clock.now())
 
 
 async def erased(stage: Stage, _note_id: int) -> None:
@@ -245,5 +247,6 @@ async def _while_forgetting(stage: Stage, fact: str) -> None:
     """Forget a fact of Alice's when a message is queued; it is done when the message wants to be written."""
     while not stage.outbox.waiting:  # noqa: ASYNC110  # the queue tells nobody
         await asyncio.sleep(0)
-    async with stage.db.write() as tx:
-        await forgotten_facts.add_forgotten(tx, "1", [traces(fact)], at=stage.clock.now() + 1)
+    requests = stage.db.requests
+    words = requests.hashed("1", traces(fact))
+    requests.add(requests.of(RequestKind.FORGET, "1", stage.clock.now() + 1, words=words))

@@ -82,7 +82,7 @@ def endings() -> set[str]:
 
 def test_every_file_that_is_made_beside_another_is_named() -> None:
     made = endings()
-    assert {".key", ".asked", ".wishes", ".counts", ".lock", ".holder", ".part", ".older"} <= made
+    assert {".requests", ".lock", ".holder", ".part", ".restoring"} <= made
     files = PAGE.split("### The files in the data folder")[1].split("\n## ")[0]
     assert [ending for ending in sorted(made) if f"{ending}`" not in files] == []
     assert "`memory.sqlite3.restoring" in files

@@ -15,10 +15,9 @@ from forgetmenot.clock import DAY, HOUR, ManualClock
 from forgetmenot.memory.erasure import erase
 from forgetmenot.memory.transfer import import_notes
 from forgetmenot.settings.schema import Settings
-from forgetmenot.store import privacy_log
 from forgetmenot.store.database import Database, open_database
 from forgetmenot.store.invariants import verify
-from forgetmenot.store.privacy_log import PrivacyRequest, PrivacyRequestKind
+from forgetmenot.store.rights import RequestKind
 from tests.conftest import NOON
 from tests.memory.conftest import SAID_SOMETHING, open_channel
 from tests.notes_world import Scripted
@@ -120,11 +119,10 @@ async def test_a_broken_promise_is_told(orderly: Orderly, name: str) -> None:
 
 
 async def test_who_was_erased_and_is_there_again_as_before_is_told(orderly: Orderly) -> None:
-    key = orderly.db.key
-    wish = PrivacyRequest(PrivacyRequestKind.ERASED, key.digest("viewer", "id-viewer0"), orderly.now + HOUR)
-    async with orderly.db.write() as tx:
-        await privacy_log.note(tx, [wish])
-        await tx.execute("INSERT INTO opted_out_unknown VALUES (?, 1)", (key.digest("viewer", "id-viewer1"),))
+    requests = orderly.db.requests
+    requests.add(requests.of(RequestKind.ERASE, "id-viewer0", orderly.now + HOUR))
+    requests.add(requests.of(RequestKind.OPT_OUT, "id-viewer1", orderly.now))
     told = {one.name: one for one in await verify(orderly.db, now=orderly.now)}
     assert told["somebody who was erased"].example == "id-viewer0"
-    assert told["a line of somebody erased who opted out"].example == "id-viewer1"
+    assert told["a line of somebody who opted out"].example == "id-viewer1"
+    assert told["a privacy request that was not carried out"].count == 2

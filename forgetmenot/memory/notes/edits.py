@@ -23,7 +23,7 @@ from forgetmenot.memory.notes.note_merge import LIVE, REPLACES, TAKE_BACK, Claim
 from forgetmenot.memory.notes.proposals import FactRefused, checked_fact, tells_of_another
 from forgetmenot.memory.ranking import Candidate, Postings, query_of
 from forgetmenot.settings.schema import PrivacySettings
-from forgetmenot.store import episodes, events, forgotten_facts, notes, opt_outs, streams, viewers
+from forgetmenot.store import episodes, events, notes, personal_data, streams, viewers
 from forgetmenot.store.database import Database, Source, Transaction
 from forgetmenot.store.episodes import OwnEpisode
 from forgetmenot.store.notes import NewNote, Stance
@@ -188,7 +188,7 @@ async def edit(
         if old.fact == stored:
             return old
         about = old.subject_id
-        if about is not None and await forgotten_facts.is_forgotten(tx, about, traces(stored), own_since=None):
+        if about is not None and tx.requests.is_forgotten(about, traces(stored)):
             raise FactRefused("forgotten")
         held = [note for note in await notes.of_subject(tx, about, LIVE) if note.id != old.id]
         stream = await streams.open_id(tx)
@@ -240,7 +240,7 @@ async def retract_by_word(db: Database | Transaction, note_id: int, *, by: str, 
 
 async def _refuse_line(tx: Transaction, subject_id: str | None, by: str, line: str) -> None:
     """Nobody who opted out, and no line that was cleared, changes what is known."""
-    out = await opt_outs.opted_out(tx)
+    out = await personal_data.opted_out(tx)
     if subject_id in out or by in out:
         raise FactRefused("opted_out")
     if line and await events.was_deleted(tx, line):

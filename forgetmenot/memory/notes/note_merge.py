@@ -18,7 +18,7 @@ from typing import NamedTuple
 from forgetmenot.domain.memory import Note, NoteStatus, SourceKind
 from forgetmenot.memory.facts.similarity import Relation, relate
 from forgetmenot.memory.notes.proposals import REPORTED_AT_MOST, FactRefused
-from forgetmenot.store import forgotten_facts, notes, streams
+from forgetmenot.store import notes, personal_data, streams
 from forgetmenot.store.database import Transaction
 from forgetmenot.store.notes import NewNote, Stance
 from forgetmenot.text.removal import traces
@@ -227,8 +227,10 @@ async def _refuse_forgotten(tx: Transaction, new: NewNote, origin: ClaimSource) 
         return
     own = origin.speaker_id == new.subject_id
     if own and new.source_kind is SourceKind.COMMAND:
-        await forgotten_facts.allow_again(tx, new.subject_id, traces(new.fact))
-    elif await forgotten_facts.is_forgotten(tx, new.subject_id, traces(new.fact), own_since=origin.at if own else None):
+        await personal_data.allow_again(tx, new.subject_id, traces(new.fact))
+    elif origin.at <= tx.requests.erased_at(new.subject_id) or tx.requests.is_forgotten(
+        new.subject_id, traces(new.fact)
+    ):
         raise FactRefused("forgotten")
 
 

@@ -1,0 +1,216 @@
+"""Carries out what viewers ask for about their data: opt out, opt in, be erased, have a fact forgotten.
+
+- A request is written down first (store/rights), then carried out: at once, every second while something keeps it from
+  being done, at the start, and again in a copy that is restored.
+- Where it cannot even be written down (a full disk), it waits in memory and counts all the same: the log says so, and
+  that a stop would lose it. Whoever asked in chat is answered when it is done.
+"""
+
+import asyncio
+import contextlib
+from collections import Counter
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+
+from forgetmenot.clock import Clock
+from forgetmenot.domain.memory import Note
+from forgetmenot.errors import ODD_INPUT, StoreError
+from forgetmenot.logs import log
+from forgetmenot.memory.erasure import Eraser, delete_fact, replaced_by
+from forgetmenot.memory.notes.proposals import FactRefused
+from forgetmenot.store import notes, personal_data
+from forgetmenot.store.database import Database, Transaction
+from forgetmenot.store.rights import PrivacyRequest, RequestKind
+from forgetmenot.text.removal import traces
+
+
+async def _nothing() -> None:
+    return None
+
+
+class Rights:
+    """The requests of one memory. `open` it at the start; call `work_off` every second.
+
+    `flush` makes lines readable that were just heard (Ingest.flush).
+    """
+
+    def __init__(
+        self, *, db: Database, clock: Clock, eraser: Eraser, flush: Callable[[], Awaitable[object]] = _nothing
+    ) -> None:
+        self._db, self._clock, self._eraser, self._flush = db, clock, eraser, flush
+        self._working = asyncio.Lock()
+        self._tried = asyncio.Condition()
+        self._ids: dict[str, str] = {}  # of who asked in this run, by hash
+
+    async def open(self) -> None:
+        """Carry out what an earlier run left, if that is possible now, and begin the file while there is a disk."""
+        with contextlib.suppress(StoreError):
+            await asyncio.to_thread(self._db.requests.mark)
+            await self.work_off()
+
+    async def opt_out(self, viewer_id: str, *, patient: bool = True) -> None:
+        """Store nothing of somebody from now on. `patient`: it waits as long as the memory cannot be written.
+
+        Raises StoreError where it is not patient.
+        """
+        await self._ask(RequestKind.OPT_OUT, viewer_id, patient=patient)
+
+    async def opt_in(self, viewer_id: str, *, patient: bool = True) -> bool:
+        """Store what somebody says again; False if they had not opted out."""
+        if viewer_id not in await personal_data.opted_out(self._db):
+            return False
+        await self._ask(RequestKind.OPT_IN, viewer_id, patient=patient)
+        return True
+
+    async def erase(self, viewer_id: str) -> bool:
+        """Hide somebody and begin to erase them; False if nobody has that id. It waits where it has to."""
+        with contextlib.suppress(StoreError):  # who just came is known then
+            await self._flush()
+        if not await personal_data.is_known(self._db, viewer_id):
+            return False
+        await self._ask(RequestKind.ERASE, viewer_id, patient=True)
+        return True
+
+    async def forget(self, note_id: int, *, patient: bool = True) -> Note:
+        """Delete a note about a viewer permanently; the note as it was. Raises FactRefused("not_found")."""
+        note, several = await _fact_requests(self._db, note_id, self._clock.now())
+        await self._write(several, several[0].subject, note.subject_id or "", patient=patient)
+        return note
+
+    async def _ask(self, kind: RequestKind, viewer_id: str, *, patient: bool) -> None:
+        requests, now = self._db.requests, self._clock.now()
+        request = requests.of(kind, viewer_id, now)
+        several = [request]
+        if kind is RequestKind.ERASE:
+            several = await personal_data.erase_requests(self._db, viewer_id, now)
+        await self._write(several, request.subject, viewer_id, patient=patient)
+
+    async def _write(self, several: Sequence[PrivacyRequest], subject: str, viewer_id: str, *, patient: bool) -> None:
+        """Write requests down and wait until they are carried out."""
+        requests, kind = self._db.requests, several[0].kind
+        self._ids[subject] = viewer_id
+        try:
+            number = await asyncio.to_thread(requests.add, *several)
+        except StoreError as error:
+            if not patient:
+                raise
+            for one in several:
+                requests.keep_waiting(one)
+            log.error("a privacy request cannot be written, and a stop would lose it", kind=kind, reason=str(error))
+            number = len(requests.lines) + len(requests.waiting)
+        await self._done(kind, number, patient=patient)
+
+    async def _done(self, kind: RequestKind, number: int, *, patient: bool) -> None:
+        """Wait until so many requests were carried out."""
+        said = False
+        while True:
+            try:
+                await self._flush()  # the line in which it was asked for may quote what is to be forgotten
+                await self.work_off()
+            except StoreError:
+                if not patient:
+                    raise
+            if not self._db.requests.waiting and await personal_data.carried_out(self._db) >= number:
+                return
+            if not said:
+                log.warning("a privacy request waits until the memory can be written", kind=kind)
+                said = True
+            async with self._tried:
+                await self._tried.wait()
+
+    async def work_off(self) -> None:
+        """Write down and carry out what waits, in the order in which it was asked for. Raises StoreError."""
+        async with self._working:
+            try:
+                await asyncio.to_thread(self._db.requests.write_waiting)
+                await carry_out(self._db, ids=self._ids, erase=self._eraser.start)
+            finally:
+                async with self._tried:
+                    self._tried.notify_all()
+
+
+async def forget_fact(db: Database, note_id: int, *, at: int) -> Note:
+    """Delete a note about a viewer permanently; the note as it was. Raises FactRefused("not_found"), StoreError."""
+    note, several = await _fact_requests(db, note_id, at)
+    await asyncio.to_thread(db.requests.add, *several)
+    await carry_out(db)
+    return note
+
+
+async def _fact_requests(db: Database, note_id: int, at: int) -> tuple[Note, list[PrivacyRequest]]:
+    """A note and the requests to forget what it says and what the notes said that it had replaced."""
+    note = await notes.get(db, note_id)
+    if note is None or note.subject_id is None:
+        raise FactRefused("not_found")
+    subject, several = note.subject_id, []
+    for one in [note, *await replaced_by(db, note)]:
+        words = db.requests.hashed(subject, traces(one.fact))
+        several.append(db.requests.of(RequestKind.FORGET, subject, at, words=words, notes=(one.id,)))
+    return note, several
+
+
+async def carry_out(
+    db: Database, *, ids: Mapping[str, str] | None = None, erase: Callable[[str], None] | None = None
+) -> Counter[RequestKind]:
+    """Carry out every request that this memory has not; how many of each kind changed something. Raises StoreError.
+
+    `ids`: of people, by hash, whom the memory may not know. `erase` is called for whoever is hidden now.
+    """
+    changed: Counter[RequestKind] = Counter()
+    await asyncio.to_thread(db.requests.refresh)
+    done = await personal_data.carried_out(db) if db.requests.lines else 0
+    left = db.requests.lines[done:]
+    if not left:
+        return changed
+    everybody = await personal_data.everybody(db)
+    people = {db.requests.digest("viewer", one): one for one in everybody} | dict(ids or {})
+    for number, request in enumerate(left, done + 1):
+        viewer_id = people.get(request.subject)
+        async with db.write() as tx:
+            if viewer_id is not None:
+                try:
+                    async with tx.part():
+                        changed[request.kind] += await _carry_out(tx, request, viewer_id)
+                except ODD_INPUT as error:  # it must not hold up the others
+                    log.error("a privacy request is set aside", kind=request.kind, error=type(error).__name__)
+            await personal_data.count_carried_out(tx, number)
+        if request.kind is RequestKind.ERASE and viewer_id is not None and erase is not None:
+            erase(viewer_id)
+    await db.wipe_deleted()
+    return changed
+
+
+async def _carry_out(tx: Transaction, request: PrivacyRequest, viewer_id: str) -> int:
+    """How much it changed."""
+    if request.kind is RequestKind.ERASE:
+        return await personal_data.hide(tx, viewer_id, request.at)
+    if request.kind is RequestKind.FORGET:
+        facts = await personal_data.facts_of(tx, viewer_id)
+        said = [one for one, fact in facts.items() if tx.requests.says(viewer_id, traces(fact), request)]
+        count = 0
+        for note_id in {*said, *(facts.keys() & request.notes)}:
+            note = await notes.get(tx, note_id)  # an earlier one may have taken it along
+            if note is not None and note.created_at <= request.at:
+                await delete_fact(tx, note, request.at)
+                count += 1
+        return count
+    if request.kind is tx.requests.chose_last(request.subject):  # what somebody took back is not done again
+        if request.kind is RequestKind.OPT_OUT:
+            await personal_data.store_nothing(tx, viewer_id, request.at)
+        else:
+            await personal_data.store_again(tx, viewer_id)
+        return 1
+    return 0
+
+
+async def start_new_requests(db: Database, now: int) -> int:
+    """Go on without the file that was lost (open the memory with `requests_lost`). Raises StoreError.
+
+    The people in the memory who opted out stay so; how many.
+    """
+    async with db.write() as tx:
+        await asyncio.to_thread(tx.requests.start_anew)
+        await personal_data.count_carried_out(tx, 0)
+        out = sorted(await personal_data.opted_out(tx))
+        await personal_data.write_request(tx, *(tx.requests.of(RequestKind.OPT_OUT, one, now) for one in out))
+    log.warning("a new file of privacy requests was begun", opted_out=len(out))
+    return len(out)

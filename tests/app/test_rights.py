@@ -1,0 +1,145 @@
+"""`!optout`, `!forgetme` and `!forget` hold whatever the disk does: they wait, outlive a stop, are answered then."""
+
+import asyncio
+import contextlib
+import sqlite3
+import sys
+from collections.abc import AsyncIterator, Iterator
+from pathlib import Path
+
+import pytest
+
+from forgetmenot.app.bot import Bot, BotIdentity, NoAccount, open_bot
+from forgetmenot.clock import ManualClock
+from forgetmenot.domain.action import Outcome, OutcomeKind
+from forgetmenot.domain.chat import ChatEvent, EventKind
+from forgetmenot.settings.schema import Settings
+from forgetmenot.store import database as database_module
+from forgetmenot.store import personal_data
+from forgetmenot.store.rights import PrivacyRequests
+from tests.full_disk import no_room
+
+ALICE = "1001"
+
+
+class TalkingAccount(NoAccount):
+    """An account that remembers what it said, and to which line."""
+
+    def __init__(self) -> None:
+        self.said: list[tuple[str, str | None]] = []
+
+    async def say(self, text: str, reply_to: str | None = None) -> Outcome:
+        self.said.append((text, reply_to))
+        return Outcome(OutcomeKind.DONE, twitch_id=f"t{len(self.said)}")
+
+
+@pytest.fixture(autouse=True)
+def _short_wait(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(database_module, "BUSY_TIMEOUT_S", 0.5)
+
+
+@contextlib.contextmanager
+def locked(path: Path) -> Iterator[None]:
+    """Another program writes."""
+    with contextlib.closing(sqlite3.connect(path, isolation_level=None)) as other:
+        other.execute("BEGIN IMMEDIATE")
+        yield
+        other.execute("ROLLBACK")
+
+
+@contextlib.asynccontextmanager
+async def opened(path: Path, clock: ManualClock, account: TalkingAccount) -> AsyncIterator[Bot]:
+    me = BotIdentity("99", "forgetmenot_bot")
+    async with open_bot(path, "test", settings=Settings, clock=clock, account=account, me=me) as bot:
+        yield bot
+
+
+async def say(bot: Bot, text: str) -> None:
+    kind, line_id = EventKind.MESSAGE, f"m{text.split(maxsplit=1)[0]}"
+    event = ChatEvent(line_id, kind, ALICE, "alice", "Alice", text, bot.clock.now())
+    await asyncio.wait_for(bot.hear(event), 9)
+
+
+async def written(path: Path, lines: int) -> None:
+    """Wait until so many requests are on disk."""
+    requests = PrivacyRequests(path)
+    async with asyncio.timeout(60):
+        while len(requests.lines) < lines:
+            await asyncio.sleep(0.01)
+            requests.refresh()
+
+
+def held(path: Path) -> bytes:
+    return b"".join(file.read_bytes() for file in path.parent.rglob("*") if file.is_file())
+
+
+async def test_an_opt_out_waits_for_a_locked_memory_and_holds_from_the_moment_it_was_typed(
+    tmp_path: Path, clock: ManualClock
+) -> None:
+    path, account = tmp_path / "memory.sqlite3", TalkingAccount()
+    async with opened(path, clock, account) as bot:
+        await say(bot, "hello")
+        await bot.settle()
+        with locked(path):
+            await say(bot, "!optout")
+            await written(path, 1)
+            await say(bot, "my zitherbloom is blue")
+            assert account.said == []
+            assert ALICE in await personal_data.opted_out(bot.db)
+        await bot.rights.work_off()
+        await bot.settle()
+        assert [(text[:5], line) for text, line in account.said] == [("Done:", "m!optout")]
+        assert await bot.db.value("SELECT count(*) FROM events WHERE text <> '' AND viewer_id = ?", (ALICE,)) == 0
+        assert b"zitherbloom" not in held(path)
+
+
+@pytest.mark.parametrize("typed", ["!optout", "!forgetme confirm", "!forget zitherbloom"])
+async def test_a_request_outlives_a_stop(tmp_path: Path, clock: ManualClock, typed: str) -> None:
+    path, account = tmp_path / "memory.sqlite3", TalkingAccount()
+    async with opened(path, clock, account) as bot:
+        await say(bot, "!remember I play the zitherbloom")
+        await bot.settle()
+        assert b"zitherbloom" in held(path)
+        with locked(path):
+            await say(bot, typed)
+            await written(path, 1)
+    async with opened(path, clock, account) as bot:
+        await bot.eraser.idle()
+        await bot.eraser.erase_due()
+        await bot.settle()
+        assert (ALICE in await personal_data.opted_out(bot.db)) is (typed == "!optout")
+        assert await personal_data.is_known(bot.db, ALICE) is (typed != "!forgetme confirm")
+        assert await bot.db.value("SELECT count(*) FROM semantic_notes WHERE fact LIKE '%zither%'") == (
+            typed == "!optout"
+        )
+    assert (b"zitherbloom" in held(path)) is (typed == "!optout")  # what is known of them is kept, and not used
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="limits of POSIX")
+async def test_a_full_disk_keeps_no_request_out(
+    tmp_path: Path, clock: ManualClock, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path, account = tmp_path / "memory.sqlite3", TalkingAccount()
+    async with opened(path, clock, account) as bot:
+        await say(bot, "hello")
+        await bot.settle()
+        with no_room(PrivacyRequests(path).path.stat().st_size):
+            await say(bot, "!optout")
+            async with asyncio.timeout(60):
+                while not bot.db.requests.waiting:  # noqa: ASYNC110  # nothing tells
+                    await asyncio.sleep(0.01)
+            assert ALICE in await personal_data.opted_out(bot.db)
+            assert "a stop would lose it" in capsys.readouterr().err
+        await bot.rights.work_off()
+        await bot.settle()
+        assert [line for _, line in account.said] == ["m!optout"]
+    assert PrivacyRequests(path).is_out(ALICE)
+
+
+async def test_what_crashes_left_half_written_goes_at_the_start(tmp_path: Path, clock: ManualClock) -> None:
+    path = tmp_path / "memory.sqlite3"
+    for left in ("memory.sqlite3.restoring", ".dock.html-a1b2.new", ".alice.json-c3d4.new", "login/.x.json-e5.new"):
+        (path.parent / left).parent.mkdir(exist_ok=True)
+        (path.parent / left).write_bytes(b"a crash cut it off: zitherbloom")
+    async with opened(path, clock, TalkingAccount()):
+        assert b"zitherbloom" not in held(path)

@@ -1,0 +1,133 @@
+"""The file of what people asked for: hashes only, lines that are only added, and never fewer than were carried out."""
+
+import stat
+import sys
+from pathlib import Path
+
+import pytest
+
+from forgetmenot.errors import StoreError, StoreRequestsLost
+from forgetmenot.memory.rights import carry_out, start_new_requests
+from forgetmenot.store import personal_data
+from forgetmenot.store.database import Database, open_database
+from forgetmenot.store.rights import PrivacyRequests, RequestKind
+from tests.full_disk import no_room
+
+ALICE, BOB = "771234501", "771234502"
+
+
+def test_what_is_written_is_read_by_another_process_and_names_nobody(tmp_path: Path) -> None:
+    mine, other = PrivacyRequests(tmp_path / "m.sqlite3"), PrivacyRequests(tmp_path / "m.sqlite3")
+    words = mine.hashed(ALICE, {"play", "drum"})
+    assert mine.add(mine.of(RequestKind.OPT_OUT, BOB, 5)) == 1
+    assert other.add(other.of(RequestKind.FORGET, ALICE, 6, words=words, notes=(3,))) == 2
+    assert mine.is_forgotten(ALICE, {"drum", "play", "loud"})
+    assert not mine.is_forgotten(ALICE, {"drum", "play"}, since=6)
+    assert not mine.is_forgotten(BOB, {"drum", "play"})
+    mine.add(mine.of(RequestKind.ALLOW, ALICE, 7, words=words), mine.of(RequestKind.ERASE, ALICE, 8))
+    other.refresh()
+    assert (other.erased_at(ALICE), other.erased_at(BOB), other.is_out(BOB)) == (8, -1, True)
+    assert not other.is_forgotten(ALICE, {"drum", "play"})
+    held = mine.path.read_bytes()
+    assert not any(trace in held for trace in (ALICE.encode(), BOB.encode(), b"drum"))
+    if sys.platform != "win32":
+        assert stat.S_IMODE(mine.path.stat().st_mode) == 0o600
+
+
+def test_a_line_that_was_cut_off_counts_for_nothing(tmp_path: Path) -> None:
+    requests = PrivacyRequests(tmp_path / "m.sqlite3")
+    requests.add(requests.of(RequestKind.OPT_OUT, ALICE, 1))
+    for rest in (b'{"kind":"era', b"\0\0\0", b"\xff\n"):
+        with requests.path.open("ab") as file:
+            file.write(rest)
+        requests.add(requests.of(RequestKind.OPT_OUT, BOB, 2))
+    again = PrivacyRequests(tmp_path / "m.sqlite3")
+    again.refresh()
+    assert [one.at for one in again.lines] == [1, 2, 2, 2]
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="limits of POSIX")
+def test_on_a_full_disk_a_request_waits_and_counts(tmp_path: Path) -> None:
+    requests = PrivacyRequests(tmp_path / "m.sqlite3")
+    request = requests.of(RequestKind.OPT_OUT, ALICE, 1)
+    with no_room(requests.path.stat().st_size + 20):
+        with pytest.raises(StoreError, match="cannot be read or written"):
+            requests.add(request)
+        requests.keep_waiting(request)
+        assert requests.is_out(ALICE)
+    requests.write_waiting()
+    again = PrivacyRequests(tmp_path / "m.sqlite3")
+    assert again.is_out(ALICE)
+    assert again.lines == [request]
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="limits of POSIX")
+def test_a_file_that_could_not_be_begun_is_begun_again(tmp_path: Path) -> None:
+    requests = PrivacyRequests(tmp_path / "m.sqlite3")
+    with no_room(10), pytest.raises(StoreError):
+        requests.add(requests.of(RequestKind.OPT_OUT, ALICE, 1))
+    assert requests.add(requests.of(RequestKind.OPT_OUT, ALICE, 1)) == 1
+
+
+# ── a file that is lost ─────────────────────────────────────────────────────────────────────
+
+
+@pytest.fixture
+async def path(tmp_path: Path) -> Path:
+    """A memory in which two opted out, one of whom it does not know."""
+    path = tmp_path / "data" / "memory.sqlite3"
+    async with open_database(path) as db:
+        async with db.write() as tx:
+            await personal_data.opt_out(tx, ALICE, 5)
+        db.requests.add(db.requests.of(RequestKind.OPT_OUT, BOB, 6))
+        await carry_out(db)
+    return path
+
+
+def lose(file: Path, how: str) -> None:
+    lines = file.read_bytes().splitlines(keepends=True)
+    if how == "missing":
+        file.unlink()
+    elif how == "shorter":
+        file.write_bytes(b"".join(lines[:-1]))
+    elif how == "without its key":
+        file.write_bytes(b"".join(lines[1:]))
+    else:
+        other = PrivacyRequests(file.with_name("other"))
+        other.add(*(other.of(RequestKind.OPT_OUT, one, 1) for one in "123"))
+        other.path.replace(file)
+
+
+@pytest.mark.parametrize("how", ["missing", "shorter", "without its key", "another"])
+async def test_a_memory_does_not_open_without_what_it_carried_out(path: Path, how: str) -> None:
+    file = PrivacyRequests(path).path
+    held = file.read_bytes()
+    lose(file, how)
+    with pytest.raises(StoreRequestsLost, match=r"Put the file back, or run `forgetmenot memory new-requests"):
+        async with open_database(path):
+            pass
+    file.write_bytes(held)
+    async with open_database(path) as db:
+        assert ALICE in await personal_data.opted_out(db)
+        assert BOB in await personal_data.opted_out(db)
+
+
+@pytest.mark.parametrize("how", ["missing", "without its key"])
+async def test_a_new_file_keeps_the_opt_outs_of_the_people_in_the_memory(path: Path, how: str) -> None:
+    lose(PrivacyRequests(path).path, how)
+    async with open_database(path, requests_lost=True) as db:
+        assert await start_new_requests(db, 9) == 1
+    async with open_database(path) as db:
+        assert list(await personal_data.opted_out(db)) == [ALICE]
+        assert BOB not in await personal_data.opted_out(db)
+        assert await personal_data.carried_out(db) == len(db.requests.lines) == 1
+
+
+async def test_what_was_written_and_not_carried_out_is_done_once(db: Database) -> None:
+    async with db.write() as tx:
+        await tx.execute("INSERT INTO viewers (id, first_seen_at, last_seen_at) VALUES (?, 1, 1)", (ALICE,))
+    db.requests.add(db.requests.of(RequestKind.OPT_OUT, ALICE, 5), db.requests.of(RequestKind.OPT_IN, ALICE, 6))
+    db.requests.add(db.requests.of(RequestKind.ERASE, ALICE, 7))
+    assert (await carry_out(db)).total() == 2
+    assert (await carry_out(db)).total() == 0
+    assert await db.value("SELECT opted_out_at IS NULL AND erase_at = 7 FROM viewers WHERE id = ?", (ALICE,)) == 1
