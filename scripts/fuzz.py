@@ -37,7 +37,7 @@ from forgetmenot.domain.model import ModelAnswer, TokenUsage
 from forgetmenot.errors import ODD_INPUT, SettingsError, TwitchError
 from forgetmenot.llm.json_text import json_object, unwrapped, without_loop, without_thought
 from forgetmenot.logs import set_up
-from forgetmenot.memory import prompts, summary_rules, transfer
+from forgetmenot.memory import prompts, text_gate, transfer
 from forgetmenot.memory.handles import Handles
 from forgetmenot.memory.notes.proposals import FactRefused, NoteSubject, Screen, proposals, screened
 from forgetmenot.operations import requests
@@ -101,7 +101,7 @@ def _reply(text: str) -> None:
 def _summary(text: str) -> None:
     written = prompts.read_summary(text) or text
     handles = Handles.of(["1", "2"])
-    summary_rules.storable_summary(
+    text_gate.storable_summary(
         written, ["P1 went to the shop", text[:200]], handles, most=150, forbidden=lambda _: False
     )
     json_object(unwrapped(without_thought(without_loop(text))))

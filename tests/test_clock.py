@@ -2,10 +2,11 @@
 
 import asyncio
 import time
+from collections.abc import Iterator
 
 import pytest
 
-from forgetmenot.clock import DAY, HOUR, MINUTE, ManualClock, SystemClock, iso, parse_iso
+from forgetmenot.clock import DAY, HOUR, MINUTE, ManualClock, SystemClock, iso, local_date, local_days, parse_iso
 
 
 def machine_ms() -> int:
@@ -80,3 +81,23 @@ def test_a_time_of_any_year_is_written_as_it_was_read(text: str) -> None:
 def test_a_time_that_its_zone_puts_outside_of_the_calendar_is_refused(text: str) -> None:
     with pytest.raises(ValueError, match="calendar"):
         parse_iso(text)
+
+
+@pytest.fixture
+def in_auckland(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """A PC that is twelve hours ahead of UTC."""
+    if not hasattr(time, "tzset"):
+        pytest.skip("the zone of this system cannot be set for one test")
+    monkeypatch.setenv("TZ", "NZST-12")
+    time.tzset()
+    yield
+    monkeypatch.undo()
+    time.tzset()
+
+
+@pytest.mark.usefixtures("in_auckland")
+def test_a_day_is_the_streamers() -> None:
+    evening = parse_iso("2024-05-09T18:00:00Z")
+    assert local_date(evening) == "10 May 2024"
+    assert local_days(evening, evening + HOUR) == "Friday, 10 May 2024"
+    assert local_days(evening, evening + 19 * HOUR) == "Friday, 10 May 2024 to Saturday, 11 May 2024"

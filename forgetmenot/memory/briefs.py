@@ -24,9 +24,9 @@ from forgetmenot.logs import log
 from forgetmenot.memory import prompts
 from forgetmenot.memory.handles import Handles
 from forgetmenot.memory.ranking import freshness
-from forgetmenot.memory.summarizer import forbidden
-from forgetmenot.memory.summary_rules import storable_summary
+from forgetmenot.memory.summarizer import count_cut, forbidden
 from forgetmenot.memory.suppression import SuppressionFilter, load_filter
+from forgetmenot.memory.text_gate import storable_summary
 from forgetmenot.memory.viewer_rules import REGULAR_WITHIN
 from forgetmenot.ports import LanguageModel
 from forgetmenot.settings.schema import Settings, speaking
@@ -225,11 +225,10 @@ class BriefWriter:
         for one in people:
             answer = answers.get(handles.handle(one.viewer_id))
             if answer is not None:
-                kept = storable_summary(
-                    answer, (), handles, most=CHARACTERS, size=len, forbidden=forbidden(settings)
-                ).text
-                about = [s for s in sentences_of(suppressed.without(kept)) if ids_in(s)[:1] in {(), (one.viewer_id,)}]
-                texts[one.viewer_id] = " ".join(about)
+                kept = storable_summary(answer, (), handles, most=CHARACTERS, size=len, forbidden=forbidden(settings))
+                await count_cut(self._db, kept.cut)
+                written = sentences_of(suppressed.without(kept.text))
+                texts[one.viewer_id] = " ".join(s for s in written if ids_in(s)[:1] in {(), (one.viewer_id,)})
         return texts
 
     async def _put(self, made: Sequence[tuple[_Sources, str]], persona: str) -> int:

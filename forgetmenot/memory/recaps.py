@@ -17,8 +17,8 @@ from forgetmenot.errors import ModelBlocked, ModelError
 from forgetmenot.logs import log
 from forgetmenot.memory import prompts, suppression
 from forgetmenot.memory.handles import Handles
-from forgetmenot.memory.summarizer import forbidden
-from forgetmenot.memory.summary_rules import number_of_words, storable_summary, within
+from forgetmenot.memory.summarizer import count_cut, forbidden
+from forgetmenot.memory.text_gate import number_of_words, storable_summary, within
 from forgetmenot.ports import LanguageModel
 from forgetmenot.settings.schema import Settings
 from forgetmenot.store import channel_state, episodes, streams
@@ -121,7 +121,9 @@ class RecapWriter:
         request = prompts.recap_request(purpose, day, chosen, most, words, settings.model)
         answer = prompts.read_summary((await self._model.generate(request)).text)
         size = len if purpose is Purpose.DIGEST else number_of_words
-        return storable_summary(answer or "", (), handles, most=most, size=size, forbidden=forbidden(settings)).text
+        kept = storable_summary(answer or "", (), handles, most=most, size=size, forbidden=forbidden(settings))
+        await count_cut(self._db, kept.cut)
+        return kept.text
 
 
 def _first_sentences(texts: Iterable[str]) -> list[str]:

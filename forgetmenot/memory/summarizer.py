@@ -1,6 +1,6 @@
 """Makes the episode of one window of chat, with a model or by counting. Writes nothing.
 
-A model is asked once for a window, and what it writes stands but for what memory/summary_rules cut. The people
+A model is asked once for a window, and what it writes stands but for what memory/text_gate cuts. The people
 are those who spoke in the window or are named in it. Raises ModelError where the model gave no summary (ModelBlocked:
 it never will for this window). A window of which nothing may be kept is counted, as is one that no model could read.
 """
@@ -17,7 +17,7 @@ from forgetmenot.errors import ODD_INPUT, ModelBlocked
 from forgetmenot.logs import log
 from forgetmenot.memory import prompts
 from forgetmenot.memory.handles import Handles, names_typed
-from forgetmenot.memory.summary_rules import storable_summary
+from forgetmenot.memory.text_gate import storable_summary
 from forgetmenot.memory.transcript import Window, introduce, parts, transcript
 from forgetmenot.ports import LanguageModel
 from forgetmenot.settings.schema import Settings
@@ -72,14 +72,8 @@ class Summarizer:
         kept = await asyncio.to_thread(
             storable_summary, written, messages, case.handles, most=most, forbidden=forbidden(settings)
         )
-        await self._count(kept.cut)
+        await count_cut(self._db, kept.cut)
         return _episode(case, EpisodeKind.CHAT, kept.text, answer.model) if kept.text else self._counted(case, settings)
-
-    async def _count(self, cut: Counter[str]) -> None:
-        if cut:
-            log.info("sentences of summaries cut", rules=dict(cut))
-            async with self._db.write() as tx:
-                await run_stats.add_to_latest(tx, {f"summary_cut:{rule}": number for rule, number in cut.items()})
 
     async def by_counting(self, window: Window) -> NewEpisode:
         """Without a model. What cannot even be counted becomes a number of lines, because the age limit cannot wait."""
@@ -94,6 +88,14 @@ class Summarizer:
     def _counted(self, case: WindowCase, settings: Settings) -> NewEpisode:
         summary = summary_in_numbers(case.window, case.handles, forbidden(settings))
         return _episode(case, EpisodeKind.COUNTED, summary, "")
+
+
+async def count_cut(db: Database, cut: Counter[str]) -> None:
+    """Count what was cut of a model's text, for the dock. Raises StoreError."""
+    if cut:
+        log.info("sentences of summaries cut", rules=dict(cut))
+        async with db.write() as tx:
+            await run_stats.add_to_latest(tx, {f"summary_cut:{rule}": number for rule, number in cut.items()})
 
 
 async def window_case(db: Database, window: Window, settings: Settings) -> WindowCase:

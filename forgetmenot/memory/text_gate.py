@@ -1,12 +1,42 @@
-"""What no text of the memory may look like: a link, markup, a command, a text without end. Pure.
+"""What of a model's text may stand in the memory. Pure.
 
-What a text says is not judged here: stored words are shown as data and can command nothing.
+A model's words are kept as they are, and what they say is not judged: stored words are shown as data and can command
+nothing. A sentence is cut, and counted under the name of the rule, where it
+
+- names a handle that was not given out ("handle"),
+- has more than twelve words of one message in a row ("copied"),
+- holds what is never stored about people ("sensitive"),
+- has a link, markup or a command in it ("link", "markup"),
+- copies most, while more than half of all letters stand in runs of chat ("copied"),
+- is too long, or stands where there are words enough ("length"). A fifth more than was asked for is not too long.
 """
 
 import re
+import unicodedata
+from collections import Counter
+from collections.abc import Callable, Iterable, Sequence
+from typing import NamedTuple
 
-from forgetmenot.text.mentions import MENTION, has_link
+from forgetmenot.memory.handles import Handles
+from forgetmenot.text.clean import clean, cut, skeleton
+from forgetmenot.text.mentions import MENTION, defang, has_link
+from forgetmenot.text.sentences import sentences_of
+from forgetmenot.text.words import UNSPACED
 
+QUOTE = 13
+"""So many words of one message in a row are a quotation; names and titles are shorter."""
+COPIED_AT_MOST = 0.5
+"""The share of a summary's letters that may stand in runs of chat."""
+RUN = 22
+"""So many letters in a row that one message has too are a run of chat, wherever its spaces are: four or five words."""
+SHORT_LINE = 8
+"""A message of so many letters or more, all of which a sentence has, is a run as well."""
+UNSPACED_WEIGHT = 2.2
+"""What a letter counts in a script without spaces: ten of them are a run."""
+MARGIN = 1.2
+"""A model counts its words roughly: only what is longer than that many times the limit is cut."""
+MOST_READ = 4_000
+"""Characters of a model's text that are looked at: more than it may have words for."""
 LONGEST = 500
 """Characters of one sentence or fact: no pattern works long."""
 
@@ -16,6 +46,55 @@ _MARKUP = re.compile(
 )
 _LINK = re.compile(r"\b\w+ ?\. ?(?:ly|com|net|gg|tv|me|link|example)(?: ?/|\b)|discord ?\. ?gg", re.IGNORECASE)
 _LETTERS = re.compile(r"[^\W\d_]{2}|[^\W\d_a-zA-Z]")
+_WORD = re.compile(r"\w+(?:['’]\w+)*")
+
+
+class KeptText(NamedTuple):
+    """What may be stored, with mentions for handles; `cut` counts the other sentences by rule."""
+
+    text: str
+    cut: Counter[str]
+
+
+def number_of_words(text: str) -> int:
+    """What a summary's length is counted in."""
+    return len(text.split())
+
+
+def storable_summary(
+    summary: str,
+    messages: Sequence[str],
+    handles: Handles,
+    *,
+    most: int,
+    forbidden: Callable[[str], bool],
+    size: Callable[[str], int] = number_of_words,
+) -> KeptText:
+    """A text as it may be stored, of `most` words or what else `size` counts.
+
+    `messages` are those it tells of, as the model was shown them (with handles). `forbidden` judges one sentence.
+    """
+    written = list(dict.fromkeys(sentences_of(cut(defang(clean(summary)), MOST_READ))))
+    quotes = _quotes(written, messages)
+    refused: Counter[str] = Counter()
+    allowed: dict[str, str] = {}
+    for sentence in written:
+        named = handles.ids(sentence)
+        if named is None:
+            fault: str | None = "handle"
+        elif sentence in quotes:
+            fault = "copied"
+        else:
+            fault = "sensitive" if forbidden(named) else text_fault(named)
+        if named is None or fault is not None:
+            refused[fault or "handle"] += 1
+        else:
+            allowed[sentence] = named
+    own = uncopied(list(allowed), messages)
+    text = within((allowed[sentence] for sentence in own), int(MARGIN * most), size)
+    refused["copied"] += len(allowed) - len(own)
+    refused["length"] += len(own) - len(sentences_of(text))
+    return KeptText(text, +refused)
 
 
 def text_fault(text: str, *, links: bool = False) -> str | None:
@@ -26,3 +105,80 @@ def text_fault(text: str, *, links: bool = False) -> str | None:
     if _MARKUP.search(bare) or not _LETTERS.search(bare):
         return "markup"
     return "link" if not links and (has_link(bare) or _LINK.search(bare)) else None
+
+
+def within(sentences: Iterable[str], most: int, size: Callable[[str], int] = number_of_words) -> str:
+    """The first sentences that fit into so many words (or what `size` counts); of a longer one, its beginning."""
+    text = ""
+    for sentence in sentences:
+        longer = f"{text} {sentence}".strip()
+        if size(longer) > most:
+            if not text:
+                pieces = sentence.split()
+                while pieces and size(f"{' '.join(pieces)}…") > most:
+                    pieces.pop()
+                text = f"{' '.join(pieces)}…"
+            return text
+        text = longer
+    return text
+
+
+def _quotes(sentences: Iterable[str], messages: Iterable[str]) -> set[str]:
+    """The sentences in which a quotation of one message ends."""
+    quoted = {run for message in messages for run in _word_runs(_words(message))}
+    found: set[str] = set()
+    before: list[str] = []
+    for sentence in sentences:
+        so_far = [*before, *_words(sentence)]
+        if quoted.isdisjoint(_word_runs(so_far)):
+            before = so_far[1 - QUOTE :]  # a quotation may go on over the end of a sentence
+        else:
+            found.add(sentence)
+    return found
+
+
+def _words(text: str) -> list[str]:
+    return [unicodedata.normalize("NFKC", word).casefold().replace("’", "'") for word in _WORD.findall(text)]
+
+
+def _word_runs(words: Sequence[str]) -> list[tuple[str, ...]]:
+    return [tuple(words[i : i + QUOTE]) for i in range(len(words) - QUOTE + 1)]
+
+
+def uncopied(sentences: Sequence[str], messages: Iterable[str]) -> list[str]:
+    """The sentences without those that copy most, until half of the letters at most stands in runs of chat."""
+    chat = {_letters(message) for message in messages}
+    runs = {text[start:end] for text in chat for start, end in _letter_runs(text, RUN)}
+    short = {text for text in chat if not _letter_runs(text, RUN) and _letter_runs(text, SHORT_LINE)}
+    lengths: dict[str, int] = {}
+    copied: dict[str, int] = {}
+    for sentence in sentences:
+        letters = _letters(sentence)
+        ends = [place for place in _letter_runs(letters, RUN) if letters[slice(*place)] in runs]
+        ends += [(start, start + len(line)) for line in short if (start := letters.find(line)) >= 0]
+        lengths[sentence] = len(letters)
+        copied[sentence] = len({at for start, end in ends for at in range(start, end)})
+    left = list(sentences)
+    while sum(copied[one] for one in left) > COPIED_AT_MOST * sum(lengths[one] for one in left):
+        left.remove(max(left, key=copied.__getitem__))
+    return left
+
+
+def _letters(text: str) -> str:
+    return "".join(char for char in skeleton(text) if char.isalnum())
+
+
+def _letter_runs(letters: str, size: float) -> list[tuple[int, int]]:
+    """Where every shortest run that weighs `size` begins and ends."""
+    weights = [UNSPACED_WEIGHT if UNSPACED.match(char) else 1.0 for char in letters]
+    runs: list[tuple[int, int]] = []
+    end, weight = 0, 0.0
+    for start in range(len(letters)):
+        while weight < size and end < len(letters):
+            weight += weights[end]
+            end += 1
+        if weight < size:
+            break
+        runs.append((start, end))
+        weight -= weights[start]
+    return runs

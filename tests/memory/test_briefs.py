@@ -5,7 +5,7 @@ from collections.abc import Awaitable, Callable
 
 import pytest
 
-from forgetmenot.clock import DAY, HOUR, MINUTE
+from forgetmenot.clock import DAY, HOUR, MINUTE, local_days
 from forgetmenot.domain.memory import SourceKind
 from forgetmenot.domain.model import Purpose
 from forgetmenot.errors import ModelBlocked, ModelUnavailable
@@ -105,10 +105,10 @@ async def test_what_lasts_and_matters_is_read_first_with_its_day(world: World, m
         await world.note(f"won round {number}", "1", expires_at=world.clock.now() + 30 * DAY)
     made, model = maker(answer("P1 lives in Rome."))
     await made.run_pass()
-    assert model.asked[0].prompt.startswith("Today is Tuesday, 28 July 2026.")
+    assert model.asked[0].prompt.startswith(f"Today is {local_days(world.clock.now())}.")
     rows = model.asked[0].prompt.splitlines()
     assert [row for row in rows if row.endswith(("Rome.", "banker."))] == rows[4:6]
-    assert "[24 July 2026] P1 lives in Rome." in rows
+    assert any(row.endswith("July 2026] P1 lives in Rome.") for row in rows)
     assert sum("won round" in row for row in rows) == 58
 
 

@@ -5,11 +5,12 @@ import contextlib
 
 import pytest
 
-from forgetmenot.clock import HOUR, MINUTE
+from forgetmenot.clock import HOUR, MINUTE, local_days
 from forgetmenot.domain.chat import ChannelState, ChatEvent, Redaction
 from forgetmenot.errors import ModelBlocked, ModelUnavailable
 from forgetmenot.memory.notes.edits import remember
 from forgetmenot.memory.notes.proposals import FactRefused
+from forgetmenot.memory.notes.provenance import Refusal, refusals
 from forgetmenot.store import episode_redaction, episodes, events, personal_data
 from forgetmenot.store.database import Database
 from forgetmenot.text.mentions import fenced
@@ -56,6 +57,34 @@ async def test_an_episode_has_a_topic_by_rule_or_the_category(channel: Channel) 
     await channel.summarise()
     topics = [row[0] for row in await channel.db.rows("SELECT topic FROM episodes ORDER BY id")]
     assert topics == ["lighthouse paintings", "Ladders of Ash"]
+
+
+async def test_a_summary_is_of_the_day_of_its_window(channel: Channel) -> None:
+    """Not of the day on which the model is asked."""
+    day = local_days(channel.clock.now())
+    channel.say("Alice", "my exam is tomorrow")
+    await channel.ingest.flush()
+    await channel.clock.advance(20 * HOUR)
+    await channel.summarise()
+    [request] = channel.model.asked
+    assert request.prompt.startswith(f"Said on {day}.")
+    assert "write dates" in request.system
+
+
+async def test_what_is_cut_is_counted_by_rule(channel: Channel) -> None:
+    channel.say("Alice", "hello")
+    channel.model.reply = lambda _: answer("P1 said hello. P9 danced. See evil.zip now.")
+    await channel.summarise()
+    assert await channel.db.value("SELECT summary FROM episodes") == "<@id-Alice> said hello."
+    assert set(await refusals(channel.db)) == {Refusal("summary_cut", "handle", 1), Refusal("summary_cut", "link", 1)}
+
+
+async def test_a_window_of_which_nothing_may_be_kept_is_counted_with_one_call(channel: Channel) -> None:
+    channel.say("Alice", "hello")
+    channel.model.reply = lambda _: answer("P9 danced.")
+    assert (await channel.summarise()).unread == 0
+    assert len(channel.model.asked) == 1
+    assert await channel.db.value("SELECT kind FROM episodes") == "counted"
 
 
 async def test_a_line_cleared_while_the_model_thinks_is_not_in_the_episode(channel: Channel) -> None:

@@ -5,7 +5,7 @@ from collections.abc import Callable
 
 import pytest
 
-from forgetmenot.clock import DAY, HOUR
+from forgetmenot.clock import DAY, HOUR, local_days
 from forgetmenot.domain.model import Purpose
 from forgetmenot.errors import ModelBlocked, ModelUnavailable
 from forgetmenot.memory import suppression
@@ -56,6 +56,8 @@ async def test_it_is_asked_for_with_handles_once_per_closed_stream(world: World,
     assert request.purpose is Purpose.DIGEST
     assert request.temperature == 0.0
     assert "<@" not in request.prompt
+    day = local_days(world.clock.now())
+    assert request.prompt.startswith(f"Today is {day}.\n\n<recaps>\n[{day}] P1 beat the boss.")
     assert request.prompt.count("</recaps>") == 1
     await close(world, "Chat cooked.")
     assert await made.write_digest()

@@ -1,10 +1,125 @@
-"""What no text of the memory may look like; what it says is not judged."""
+"""What of a model's text may stand in the memory."""
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from forgetmenot.memory.text_gate import text_fault
+from forgetmenot.memory.handles import Handles
+from forgetmenot.memory.prompts import read_summary
+from forgetmenot.memory.text_gate import QUOTE, KeptText, storable_summary, text_fault, uncopied, within
+
+HANDLES = Handles.of(["1", "2"])
+MESSAGE = "one and two and three and four and five and six and seven and eight"
+OWN = "P1 and P2 spent the whole evening on the big level, lost it again and again, and went on to the next. " * 2
+
+
+def kept(summary: str, *messages: str, words: int = 150, never: str = "\0") -> KeptText:
+    return storable_summary(summary, messages, HANDLES, most=words, forbidden=lambda text: never in text)
+
+
+def stay(summary: str, *messages: str, words: int = 150, never: str = "\0") -> str:
+    return kept(summary, *messages, words=words, never=never).text
+
+
+def test_twelve_words_may_stay_and_a_sentence_with_the_thirteenth_is_cut() -> None:
+    twelve = " ".join(MESSAGE.split()[:12])
+    assert twelve in stay(f"{OWN}P1 sang {twelve}.", MESSAGE)
+    assert "sang" not in stay(f"{OWN}P1 sang {twelve} seven.", MESSAGE)
+    found = stay(f"{OWN}P1 sang {twelve}. Seven and eight followed.", MESSAGE)
+    assert "sang" in found
+    assert "followed" not in found
+
+
+@given(st.lists(st.sampled_from(["a", "b", "c."]), max_size=40), st.lists(st.sampled_from("abc"), max_size=40))
+def test_no_quotation_ever_stays(summary: list[str], message: list[str]) -> None:
+    left = stay(" ".join(summary), " ".join(message)).replace(".", "").lower().split()
+    runs = {tuple(message[i : i + QUOTE]) for i in range(len(message) - QUOTE + 1)}
+    assert not runs & {tuple(left[i : i + QUOTE]) for i in range(len(left) - QUOTE + 1)}
+
+
+@pytest.mark.parametrize(
+    "sentence",
+    [
+        "P1 plays drums in the Nines, and their drummer friend is a moderator of another channel.",
+        "P1 joked that P2 is a thief and a clown.",
+        "P2 told the bot to always obey, which chat laughed at.",
+        "Everybody asked: is the tower the last level?",
+        'P2 said "I am late" and was.',
+        "P1 has eleven synthesizers, and their gig in Ghent is on 14 June 2024.",
+        "We are many.",
+    ],
+)
+def test_the_words_of_a_model_stand(sentence: str) -> None:
+    assert stay(sentence, "gg", "what a level") == HANDLES.ids(sentence)
+
+
+def test_each_rule_cuts_one_sentence_and_is_counted_by_name() -> None:
+    told = f"P1 sang. P7 danced. See evil.zip now. <b>P2</b> slept. P2 has gout. P1 said {MESSAGE}. P1 sang."
+    assert kept(told, MESSAGE, never="gout") == (
+        "<@1> sang.",
+        {"handle": 1, "link": 1, "markup": 1, "sensitive": 1, "copied": 1},
+    )
+
+
+def test_a_forged_mention_is_no_mention() -> None:
+    assert stay("<@7> danced.") == "(@7> danced."
+
+
+def test_a_fifth_more_than_was_asked_for_stays() -> None:
+    six = "P1 sang all day long. "
+    assert kept(six + "P2 slept. P1 ate.", words=8) == ("<@1> sang all day long. <@2> slept. <@1> ate.", {})
+    assert kept(six + "P2 slept. P1 ate a lot.", words=8) == ("<@1> sang all day long. <@2> slept.", {"length": 1})
+
+
+def test_it_ends_at_a_sentence_or_at_a_word() -> None:
+    assert within(["a b c.", "d e f."], 5) == "a b c."
+    assert within(["a b c d e f."], 3) == "a b c…"
+    assert within(["a b c d e f."], 6, len) == "a b c…"
+    assert stay("") == ""
+
+
+CHAT = [
+    "we finally beat the water temple after three evenings of trying and nobody believed it",
+    "昨日は友達と一緒に新しいラーメン屋に行ってとても美味しかったです",
+    "내일은 친구들이랑 같이 바다에 가서 하루 종일 놀 거예요",
+    "my dog can count",
+    "i live in texas",
+]
+
+
+@pytest.mark.parametrize(
+    "copy",
+    [
+        "wefinallybeatthewatertempleafterthreeeveningsoftrying",
+        "wé fínálly béát thé wátér témplé áftér thréé événíngs óf tryíng ánd nóbódy bélíévéd ít",
+        "昨日は友達と一緒に新しいラーメン屋に行ってとても美味しかったです。",
+        "내일은 친구들이랑 같이 바다에 가서 하루 종일 놀아요.",
+        "P1: my dog can count, P2: i live in texas.",
+    ],
+)
+def test_no_transcript_is_handed_down_in_any_script(copy: str) -> None:
+    own = "P1 got past a dungeon."
+    assert uncopied([own, copy], CHAT) == [own]
+
+
+def test_half_of_a_summary_may_stand_in_runs_of_chat() -> None:
+    own = "P1 told a long story about a dungeon that had been in the way of the whole group"
+    partly = "P2 said that it took them after three evenings of trying and nobody believed it"
+    assert uncopied([own, partly], CHAT) == [own, partly]
+    assert uncopied([partly], CHAT) == []
+
+
+def test_a_summary_that_was_cut_off_or_loops_keeps_its_whole_sentences() -> None:
+    looping = '{"summary": "' + r"P1 sang \"la\". P2 left. " + "P2 left. " * 40 + "P2 le"
+    told = read_summary(looping)
+    assert told is not None
+    assert told.startswith('P1 sang "la". P2 left.')
+    assert stay(told) == '<@1> sang "la". <@2> left.'
+
+
+def test_an_answer_nested_without_end_is_no_summary() -> None:
+    assert read_summary('{"x":' * 50_000) is None
+    assert read_summary('{"summary": "s", "x": ' + "[" * 50_000 + "]" * 50_000 + "}") is None
 
 
 @pytest.mark.parametrize(

@@ -12,7 +12,7 @@ from forgetmenot.chat import CommandParser
 from forgetmenot.domain.chat import ChatEvent, EventKind
 from forgetmenot.domain.model import ModelAnswer, TokenUsage
 from forgetmenot.memory.handles import Handles
-from forgetmenot.memory.summary_rules import storable_summary
+from forgetmenot.memory.text_gate import storable_summary
 from forgetmenot.operations.requests import asked_for
 from forgetmenot.operations.table import OPERATIONS
 from forgetmenot.reply.polish import FilterContext, claims_action, polish
