@@ -14,9 +14,9 @@ import asyncio
 import re
 from collections import OrderedDict
 from collections.abc import Callable, Coroutine, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
-from forgetmenot.domain.chat import ChatEvent, Redaction
+from forgetmenot.domain.chat import ChatEvent, EventKind, Redaction
 from forgetmenot.domain.operation import Asker, Permission, Surface
 from forgetmenot.errors import ForgetMeNotError, StoreError
 from forgetmenot.languages import in_language
@@ -254,6 +254,13 @@ class Router:
         """Say something that nobody asked for now, beside everything else. `reply_to`: a viewer's earlier line."""
         self._start(self._announce(line, reply_to, viewer_id))
 
+    def redeemed(self, event: ChatEvent, *, remember: bool) -> None:
+        """A viewer spent channel points on the bot: what they typed is a mention, or to be remembered about them."""
+        if remember:
+            self._start(self._command_or_reply(replace(event, text=f"!remember {event.text}")))
+        else:
+            self.engine.take(event)
+
     async def idle(self) -> None:
         """Wait until every command has been answered."""
         while self._working:
@@ -271,13 +278,22 @@ class Router:
             # its own lines come back on the reading connection, which proves that they were shown
             self._start(self.outbox.seen_in_chat(event.text))
             return
+        spoken = event.kind is EventKind.SPOKEN
+        if spoken and not self.settings().hearing.answer_aloud:
+            self.ingest.take(event)
+            return
         asks = self.engine.is_asked(event)
         # asked before the line is taken in, because after that it would be known
-        is_new = not (asks or is_command(event.text)) or await self._is_new(event)
+        is_command_line = is_command(event.text) and not spoken
+        is_new = not (asks or is_command_line) or await self._is_new(event)
         self.ingest.take(event, addressed=asks)
         if not is_new or is_bot(self.settings().memory, event.login, event.user_id, event.badges):
             return
-        if asks or is_command(event.text):
+        if spoken:
+            # the broadcaster's word for the memory, and nobody's for an action: anybody near the microphone is heard
+            if asks:
+                self.engine.take(replace(event, badges=frozenset()))
+        elif asks or is_command_line:
             self._start(self._command_or_reply(event))
         else:
             self.engine.take(event)

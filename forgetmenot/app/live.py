@@ -28,6 +28,7 @@ from forgetmenot.app.control import BotControl, ConnectionStatus
 from forgetmenot.app.periodic_tasks import PeriodicTask, keep_going, survived
 from forgetmenot.app.replay import summarise
 from forgetmenot.app.setup import SetupService
+from forgetmenot.app.stream_input import StreamInput
 from forgetmenot.bridge import Bridge
 from forgetmenot.clock import MINUTE, SECOND, SystemClock
 from forgetmenot.dock.server import open_dock, usable_port
@@ -37,7 +38,7 @@ from forgetmenot.logs import log
 from forgetmenot.memory.backups import Backups
 from forgetmenot.secret_store import login_folder
 from forgetmenot.settings.live_settings import LiveSettings
-from forgetmenot.settings.schema import ModelSettings, Settings, TwitchSettings
+from forgetmenot.settings.schema import ModelSettings, Settings
 from forgetmenot.store import channel_state, dock_rows, run_stats, viewers
 from forgetmenot.store.dock_rows import FeedCursor
 from forgetmenot.text.mentions import ids_in, show
@@ -181,9 +182,9 @@ async def _as_far_as_set(session: _Session) -> None:
     return None
 
 
-def _built_from(settings: LiveSettings) -> tuple[TwitchSettings, ModelSettings, int]:
+def _built_from(settings: LiveSettings) -> tuple[object, ...]:
     """What the connection and the model are built from: they are built anew when it changes."""
-    return settings().twitch, settings().model, settings.generation
+    return settings().twitch, settings().model, settings().hearing, settings.generation
 
 
 async def _asked_or_changed(ending: StopSignal, settings: LiveSettings, before: tuple[object, ...]) -> None:
@@ -302,6 +303,9 @@ async def _live(
                 if account is not None:
                     for keep_valid in (account.login.keep_valid, account.keep_streamer_valid):
                         tasks.append(group.create_task(keep_going("log-in", keep_valid)))
+                stream = StreamInput(bot, session.settings, login_folder(session.path))
+                for name, work in stream.tasks(account):
+                    tasks.append(group.create_task(keep_going(name, work)))
                 if chat is not None:
                     # last, so that the tasks that writing depends on run when the first line comes
                     tasks.append(group.create_task(_reading(bot, session.clock, chat), name="reading"))

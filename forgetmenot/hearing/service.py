@@ -10,7 +10,7 @@ from collections import deque
 from collections.abc import Awaitable, Callable
 from pathlib import Path
 
-from forgetmenot.clock import MINUTE, SECOND, Clock
+from forgetmenot.clock import MINUTE, Clock
 from forgetmenot.errors import HearingError, InputError
 from forgetmenot.hearing.caption_file import Caption, CaptionFile
 from forgetmenot.hearing.captions import LONGEST_LINE, CaptionReader
@@ -154,7 +154,3 @@ class Hearing:
             lines += reader.quiet(now)
         for line in lines[-MOST_PER_MINUTE:]:
             self._take(line)
-
-
-SPOKEN_REACHES_BACK = 180 * SECOND
-"""How far back a reply's prompt shows what was said aloud."""

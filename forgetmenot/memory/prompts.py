@@ -28,10 +28,15 @@ with the names, titles and numbers that belong to it.
 said 37 times.
 - Say who said what, in your own words. Do not guess: irony is no fact, and what one says of another is what they say. \
 Leave out greetings and filler.
-- Lines of BOT are there for context: what it claims is not a fact.
+- Lines of BOT are there for context: what it claims is not a fact.{spoken}
 
 Answer with JSON: {{"summary": "…"}}."""
 )
+
+SPOKEN = """
+- "(spoken)" is what the streamer said aloud, written down by speech recognition, which mishears words and names: \
+take the person of the list whose name is meant, if that is plain, else nobody. What the streamer announces or ends \
+this way counts as if it was typed."""
 
 RECAP = (
     WRITER
@@ -77,6 +82,7 @@ _TEXT = {"type": "string"}
 SCHEMA = _object(summary=_TEXT)
 BRIEFS_SCHEMA = _object(briefs={"type": "array", "items": _object(person=_TEXT, text=_TEXT)})
 TOKENS_PER_WORD = 3
+SPOKEN_MARK = " (spoken): "
 MEMORY_OUTPUT_TOKENS = 2_000
 _BEGUN = re.compile(r'\{\s*"summary"\s*:\s*"((?:[^"\\]|\\.)*)\\?', re.DOTALL)
 
@@ -97,8 +103,9 @@ def summary_request(
     people: str, transcript: Sequence[str], day: str, words: int, settings: ModelSettings
 ) -> ModelRequest:
     """Ask for one window's summary. `day`: on which it was said."""
+    spoken = SPOKEN if any(SPOKEN_MARK in line[:20] for line in transcript) else ""
     prompt = f"Said on {day}.\n\n{fence('people', people)}\n\n{fence('chat', chr(10).join(transcript))}"
-    return memory_request(Purpose.SUMMARY, SUMMARY.format(words=words), prompt, words, settings)
+    return memory_request(Purpose.SUMMARY, SUMMARY.format(words=words, spoken=spoken), prompt, words, settings)
 
 
 def recap_request(

@@ -1,7 +1,8 @@
 """A window of chat as a model reads it: handles for names, repeats collapsed, one line each. Pure.
 
     P3: text                    P3 (to the bot): text
-    * P4 subscribed             KEKW ×37, 30 people
+    P1 (spoken): text           KEKW ×37, 30 people
+    * P4 subscribed
     BOT: text                   * P3 was timed out for 60 s
 
 text/statement_rules reads the same format. Commands ("!so") are left out, but for the fact in a
@@ -116,12 +117,13 @@ MOST_OF_A_REPEAT = 200
 _LIKE_A_LINE = re.compile(rf"\*|(?:P\d+|{BOT})\b")
 """Words that began a line like one of somebody's: a name and a colon, said by many, is no line of the one named."""
 _ROLES = {Role.BROADCASTER: "streamer"}
+_NOT_SAID = {EventKind.MODERATION, EventKind.STREAM}
 _RANKS = {Role.BROADCASTER: 0, Role.MODERATOR: 1, Role.VIP: 2}
 
 
 def parts(window: Window, mentioned: Sequence[str] = ()) -> dict[str, Part]:
     """Who is in a window, by rank and then by lines: the streamer first; last who was only spoken about."""
-    said = [line for line in window if not line.from_bot and line.kind is not EventKind.MODERATION]
+    said = [line for line in window if not line.from_bot and line.kind not in _NOT_SAID]
     moderated = [line.viewer_id for line in window if line.kind is EventKind.MODERATION]
     lines = Counter(line.viewer_id for line in said)
     addressed = Counter(line.viewer_id for line in said if line.addressed)
@@ -181,7 +183,7 @@ def _collapsed(first: Line, lines: Sequence[Line], handles: Handles) -> str:
 
 
 def _shown(line: Line, handles: Handles) -> list[str]:
-    said = said_text(line.text)
+    said = line.text if line.kind is EventKind.SPOKEN else said_text(line.text)
     if line.text and not said:
         return []
     text = handles.hide_chat(cut(clean(said), MOST_CHARACTERS))
@@ -191,6 +193,8 @@ def _shown(line: Line, handles: Handles) -> list[str]:
     if line.kind is EventKind.MODERATION:
         return [f"* {who} {line.system_text}"]
     told = handles.hide_chat(line.system_text)  # Twitch's own sentence, which mostly says itself who it is about
-    happened = [f"* {told if who in told.split() else f'{who}: {told}'}"] if line.system_text else []
-    to_bot = " (to the bot)" if line.addressed or said != line.text else ""
-    return [*happened, f"{who}{to_bot}: {text}"] if text else happened
+    of_whom = who in told.split() or line.kind is EventKind.STREAM
+    happened = [f"* {told if of_whom else f'{who}: {told}'}"] if line.system_text else []
+    mark = " (to the bot)" if line.addressed or said != line.text else ""
+    mark = " (spoken)" if line.kind is EventKind.SPOKEN else mark
+    return [*happened, f"{who}{mark}: {text}"] if text else happened

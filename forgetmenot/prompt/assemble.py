@@ -44,6 +44,7 @@ DROP_STEPS = (
     DropStep("6 chat past 8", "chat", 8),
     DropStep("7 chat past 5", "chat", 5),
     DropStep("rest", "past_episode"),
+    DropStep("rest", "spoken"),
     DropStep("rest", "bot_replies"),
     DropStep("rest", "actions_done"),
     DropStep("rest", "channel_notes_asked"),
@@ -99,6 +100,8 @@ class PromptDraft:
 INSTRUCTIONS = "instructions"
 TOP_CHANNEL_NOTES = 3
 VIEWER_MEMORY_TOKENS = 400
+SPOKEN_TOKENS = 150
+SPOKEN_LEAD = "The streamer said aloud just now (speech recognition: names and words may be misheard):"
 BOT_REPLIES = 5
 """The bot's own last replies in a prompt, so that it does not repeat itself."""
 SHORTEST_OWN_BYTES = (rows.OWN_BYTES, 120, 60, 30)
@@ -170,6 +173,7 @@ ORDER = (
     "others",
     "channel_notes_asked",
     "past_episode",
+    "spoken",
     "own_messages",
     "chat",
     "bot_replies",
@@ -265,6 +269,7 @@ def _optional_blocks(material: TailMaterial) -> list[Block]:
     left = cap - (brief.section().tokens if brief.rows else 0)
     lore = [rows.lore_row(found, names, now) for found in material.lore[: material.depth.lore]]
     chat = tuple(rows.chat_row(line, names) for line in material.chat)
+    spoken = tuple(rows.chat_row(line, names) for line in material.spoken)
     done = tuple(Row(rows.one_line(done.text, names, 200), done.id) for done in material.actions_done)
     return [
         brief,
@@ -272,6 +277,7 @@ def _optional_blocks(material: TailMaterial) -> list[Block]:
         _others(material, cap),
         Block("channel_notes_asked", tuple(rows.channel_note_row(found.note, names) for found in material.channel)),
         Block("past_episode", tuple(rows.past_row(p, names, now) for p in material.past_episodes)),
+        Block("spoken", spoken, SPOKEN_LEAD, newest_last=True).within(SPOKEN_TOKENS),
         Block("chat", chat, "The channel lately:", newest_last=True),
         _replies(material),
         Block("actions_done", done, "What you really did lately:", newest_last=True),

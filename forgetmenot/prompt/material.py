@@ -153,6 +153,7 @@ class TailMaterial:
     past_episodes: tuple[Past, ...] = ()
     own_lines: tuple[PromptLine, ...] = ()
     thread: tuple[PromptLine, ...] = ()
+    spoken: tuple[PromptLine, ...] = ()  # what the streamer said aloud lately, as captions had it
     chat: tuple[PromptLine, ...] = ()
     bot_replies: tuple[PromptLine, ...] = ()
     actions_done: tuple[ActionDone, ...] = ()
@@ -166,7 +167,7 @@ class TailMaterial:
     @property
     def said(self) -> tuple[PromptLine, ...]:
         """Every line of chat in it."""
-        return (*self.chat, *self.own_lines, *self.before, self.message)
+        return (*self.chat, *self.spoken, *self.own_lines, *self.before, self.message)
 
 
 def stranger(user_id: str, name: str, now: int, role: Role = Role.VIEWER) -> Viewer:

@@ -59,6 +59,8 @@ from forgetmenot.store.database import Database, Source
 from forgetmenot.text.mentions import ids_in
 
 CHAT_REACHES_BACK = 2 * HOUR
+SPOKEN_REACHES_BACK = 3 * MINUTE
+SPOKEN_LINES = 6
 THREAD_REACHES_BACK = 15 * MINUTE
 REPLIES_REACH_BACK = DAY
 RECENT_ACTIONS_WINDOW = 2 * HOUR
@@ -173,6 +175,7 @@ class ContextGatherer:
         said = await events.lines_of(at, event.user_id, since=since, until=until, limit=most)
         own = list(starmap(PromptLine, said))
         chat = await events.lines(at, since=since, until=until, limit=moment.depth.chat_lines_read)
+        heard = await events.spoken(at, since=moment.now - SPOKEN_REACHES_BACK, until=until, limit=SPOKEN_LINES)
         current = next((line for line in own if line.event_id == event.id), material.message)
         earlier = [line for line in own if line.event_id != event.id]
         thread = await bot_messages.said_lately(at, THREAD_LINES, moment.now - THREAD_REACHES_BACK, event.user_id)
@@ -187,6 +190,7 @@ class ContextGatherer:
             message=current,
             before=tuple(before),
             own_lines=tuple(earlier),
+            spoken=tuple(starmap(PromptLine, heard)),
             chat=tuple(starmap(PromptLine, chat)),
             thread=tuple(_own_line(line) for line in thread),
             bot_replies=tuple(_own_line(line) for line in replies),
@@ -204,6 +208,7 @@ class ContextGatherer:
         return replace(
             material,
             own_lines=kept(material.own_lines),
+            spoken=kept(material.spoken),
             chat=kept(material.chat),
             thread=kept(material.thread),
             bot_replies=kept(material.bot_replies),

@@ -27,6 +27,7 @@ from forgetmenot.reply.outbox import Outgoing
 from forgetmenot.reply.triggers import (
     Conversations,
     Trigger,
+    TriggerKind,
     is_ignored,
     is_stale,
     trigger_of,
@@ -178,6 +179,8 @@ class ReplyEngine:
     async def _reason_to_pass(self, job: PendingReply) -> str:
         settings, answered = job.settings, self.follow_ups.answered_at(job.event.user_id)
         wait = wait_ms(job.trigger, answered, self._spoke_up, settings, self._clock.now())
+        if job.trigger.kind is TriggerKind.REWARD:  # points were spent on it
+            wait = 0
         if wait > 0 and not job.trigger.direct:
             return reason("cooldown", n=f"{wait / SECOND:.0f}")
         if wait > 0 and self._is_newest(job) and self._clock.now() + wait <= job.deadline:

@@ -46,6 +46,7 @@ class TriggerKind(StrEnum):
     NAME = "name"
     ALIAS = "alias"
     BARE = "bare mention"  # nothing but its name: it answers the line before, if there is one
+    REWARD = "reward"  # channel points
     FOLLOW_UP = "follow-up"
     RAID = "raid"  # live mode only, like the next
     RETURNER = "returner"
@@ -53,7 +54,9 @@ class TriggerKind(StrEnum):
 
 SPONTANEOUS_GAP = 2_000
 """Milliseconds after its last message before it speaks by itself again."""
-DIRECT = frozenset({TriggerKind.MENTION, TriggerKind.REPLY, TriggerKind.NAME, TriggerKind.ALIAS, TriggerKind.BARE})
+DIRECT = frozenset(
+    {TriggerKind.MENTION, TriggerKind.REPLY, TriggerKind.NAME, TriggerKind.ALIAS, TriggerKind.BARE, TriggerKind.REWARD}
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,6 +114,8 @@ def trigger_of(
         return None
     kind = _address_kind(event, identity)
     question = without_name(event.text, identity)
+    if event.kind is EventKind.REDEMPTION:
+        return Trigger(TriggerKind.REWARD, event, question) if question else None
     if kind is not None:
         if event.emote_only or _is_no_talk(question):
             return None

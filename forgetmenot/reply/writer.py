@@ -17,7 +17,7 @@ from typing import NamedTuple
 
 from forgetmenot.clock import MINUTE, SECOND, Clock
 from forgetmenot.domain.action import OutcomeKind, Proposal
-from forgetmenot.domain.chat import ChatEvent
+from forgetmenot.domain.chat import ChatEvent, EventKind
 from forgetmenot.domain.model import ModelAnswer, ModelRequest, Prompt
 from forgetmenot.errors import ModelError
 from forgetmenot.languages import in_language, reason
@@ -68,8 +68,9 @@ class PendingReply:
 
     @property
     def reply_to(self) -> str | None:
-        """The message that Twitch shows it under; a raid is welcomed to everybody."""
-        return None if self.trigger.kind is TriggerKind.RAID else self.event.id
+        """The message that Twitch shows it under: of a raid, of what was said aloud and of a reward there is none."""
+        unseen = self.event.kind in {EventKind.SPOKEN, EventKind.REDEMPTION}
+        return None if unseen or self.trigger.kind is TriggerKind.RAID else self.event.id
 
 
 @dataclass(frozen=True, slots=True)
@@ -193,6 +194,8 @@ class ReplyWriter:
         job, material, context, proposal = draft.job, draft.material, draft.context, reply.proposal
         language = in_language(job.settings.bot.language)
         fired = (reply.problem,) if reply.problem and reply.say else ()
+        if proposal is not None and job.event.kind is EventKind.SPOKEN:  # whoever is near the microphone is heard
+            reply, proposal = replace(reply, say=proposal.if_refused), None
         if proposal is not None:
             if self.outbox.refusal_reason(job.deadline):
                 return Polished("", (*fired, "too late"))  # neither done nor claimed

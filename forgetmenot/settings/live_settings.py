@@ -205,7 +205,7 @@ LABELS = {
     for key in names.split()
 }
 
-RESTARTING = frozenset({"twitch", "model"})
+RESTARTING = frozenset({"twitch", "model", "hearing"})
 """Tables whose changes count when the connection or the model is built anew."""
 
 

@@ -256,6 +256,13 @@ class HearingSettings(Table, frozen=True, kw_only=True):
         return bool((self.obs and self.source) or self.captions or self.programs)
 
 
+class RewardSettings(Table, frozen=True, kw_only=True):
+    """Channel-point rewards for the bot, by their titles on Twitch."""
+
+    ask: str = ""
+    remember: str = ""
+
+
 class LogSettings(Table, frozen=True, kw_only=True):
     """How much is written to the console and the log file."""
 
@@ -279,6 +286,7 @@ class Settings(Table, frozen=True, kw_only=True):
     dock: DockSettings = field(default_factory=DockSettings)
     bridge: BridgeSettings = field(default_factory=BridgeSettings)
     hearing: HearingSettings = field(default_factory=HearingSettings)
+    rewards: RewardSettings = field(default_factory=RewardSettings)
     log: LogSettings = field(default_factory=LogSettings)
     personas: Mapping[str, PersonaSettings] = field(default_factory=dict)
     prices: Mapping[str, PriceSettings] = field(default_factory=dict)

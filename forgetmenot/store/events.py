@@ -253,14 +253,21 @@ async def _chat(source: Source, condition: str, *params: object) -> list[ChatLin
 
 
 async def lines(source: Source, *, since: int, until: int, limit: int) -> list[ChatLine]:
-    """The channel's last lines, oldest first."""
-    wanted = "e.at BETWEEN ? AND ? ORDER BY e.at DESC, e.seq DESC LIMIT ?"
+    """The channel's last lines of chat, oldest first."""
+    wanted = "e.kind != 'spoken' AND e.at BETWEEN ? AND ? ORDER BY e.at DESC, e.seq DESC LIMIT ?"
+    return (await _chat(source, wanted, since, until, limit))[::-1]
+
+
+async def spoken(source: Source, *, since: int, until: int, limit: int) -> list[ChatLine]:
+    """What the streamer said aloud last, oldest first."""
+    wanted = "e.text != '' AND e.kind = 'spoken' AND e.at BETWEEN ? AND ? ORDER BY e.at DESC, e.seq DESC LIMIT ?"
     return (await _chat(source, wanted, since, until, limit))[::-1]
 
 
 async def lines_of(source: Source, viewer_id: str, *, since: int, until: int, limit: int) -> list[ChatLine]:
     """What one person typed last, oldest first."""
-    wanted = "e.text != '' AND e.viewer_id = ? AND e.at BETWEEN ? AND ? ORDER BY e.at DESC, e.seq DESC LIMIT ?"
+    typed = "e.text != '' AND e.kind != 'spoken' AND e.viewer_id = ?"
+    wanted = f"{typed} AND e.at BETWEEN ? AND ? ORDER BY e.at DESC, e.seq DESC LIMIT ?"
     return (await _chat(source, wanted, viewer_id, since, until, limit))[::-1]
 
 
