@@ -273,12 +273,6 @@ CREATE TABLE cooldowns (
     PRIMARY KEY (name, key)
 ) STRICT, WITHOUT ROWID;
 
--- Viewers who take part in fun moderation; without a row here, only who asks for it is timed out.
-CREATE TABLE fun_consents (
-    viewer_id TEXT PRIMARY KEY REFERENCES viewers (id) ON DELETE CASCADE ON UPDATE CASCADE,
-    at        INTEGER NOT NULL
-) STRICT, WITHOUT ROWID;
-
 -- ── the channel, the models, the rest ───────────────────────────────────────────────────────
 CREATE TABLE channel_state (
     name       TEXT PRIMARY KEY,                     -- login, id, title, category, live, paused, safe_mode …

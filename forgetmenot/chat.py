@@ -24,8 +24,8 @@ from forgetmenot.logs import log
 from forgetmenot.memory.ingest import Ingest
 from forgetmenot.memory.viewer_rules import is_bot, role_of
 from forgetmenot.operations import switches
-from forgetmenot.operations.entry import Operation, OperationContext, ParameterKind
 from forgetmenot.operations.run import run
+from forgetmenot.operations.types import Operation, OperationContext, ParameterKind
 from forgetmenot.operations.wording import chat_line
 from forgetmenot.reply.engine import ReplyEngine
 from forgetmenot.reply.outbox import EVERYBODY, Outbox
@@ -135,8 +135,8 @@ def _piece(operation: Operation, word: str, flags: list[str]) -> str:
     if word[0] not in "<[":
         return rf"\s+(?:{word})"
     parameter = operation.parameter(word[1:-1])
-    if parameter.choices or parameter.kind is ParameterKind.FLAG:
-        value = f"({'|'.join(parameter.choices) or parameter.name})"
+    if parameter.kind is ParameterKind.FLAG:
+        value = f"({parameter.name})"
     else:
         not_a_flag = f"(?!(?:{'|'.join(flags)})\\b)" if flags else ""
         value = not_a_flag + _PATTERNS[parameter.kind]

@@ -18,8 +18,8 @@ from forgetmenot.domain.model import ModelAnswer, ModelRequest, TokenUsage
 from forgetmenot.domain.operation import Asker, OperationResult
 from forgetmenot.errors import ForgetMeNotError
 from forgetmenot.memory.recall import Recall
-from forgetmenot.operations.entry import ActionPorts
 from forgetmenot.operations.executor import Executor
+from forgetmenot.operations.types import ActionPorts
 from forgetmenot.reply.context import ContextGatherer, PrefixKeeper
 from forgetmenot.reply.engine import Reply, ReplyEngine
 from forgetmenot.reply.outbox import Outbox

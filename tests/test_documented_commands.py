@@ -16,9 +16,8 @@ PROGRAMS = "forgetmenot|python|py|uv|uvx|pipx|pip|sh|pre-commit"
 PLACES = {"FILE": "copy.sqlite3", "FILE.whl": "bot.whl", "YOUR_CHANNEL": "demo", "REPLY_ID": "1"}
 ONLY_PARSED = {
     "start": "runs until Ctrl-C (tests/cli/test_start.py)",
-    "setup": "asks questions (tests/cli/test_start.py)",
+    "setup": "runs until Ctrl-C (tests/dock/test_setup.py)",
     "demo": "takes seconds (tests/demo/test_show.py)",
-    "listen": "reads Twitch (tests/app/test_live.py)",
     "login": "needs an account (tests/cli/test_login.py)",
     "uninstall": "changes this computer (tests/cli/test_uninstall.py)",
     "autostart": "changes this computer (tests/app/test_autostart.py)",

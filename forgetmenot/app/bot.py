@@ -35,10 +35,10 @@ from forgetmenot.memory.retention import sweep_notes
 from forgetmenot.memory.rights import Rights
 from forgetmenot.memory.stream_tracker import StreamTracker
 from forgetmenot.operations.approvals import Approvals
-from forgetmenot.operations.entry import ActionPorts, OperationContext
 from forgetmenot.operations.executor import Executor
 from forgetmenot.operations.run import run
 from forgetmenot.operations.table import OPERATIONS
+from forgetmenot.operations.types import ActionPorts, OperationContext
 from forgetmenot.ports import CallMeter, ChatOut, Effects, Moderation
 from forgetmenot.prompt.instructions import check_floor
 from forgetmenot.reply.context import ContextGatherer, PrefixKeeper

@@ -19,7 +19,7 @@ from forgetmenot.memory.erasure import Progress
 from forgetmenot.memory.notes import provenance
 from forgetmenot.operations import catalogue, switches
 from forgetmenot.operations.catalogue import find
-from forgetmenot.operations.fact_gathering import ActionContext
+from forgetmenot.operations.facts import ActionContext
 from forgetmenot.operations.policy import decide
 from forgetmenot.operations.run import owner, run
 from forgetmenot.ports import BotState, Check, TaskState

@@ -132,14 +132,14 @@ class _Session:
     shows_chat: bool = False
 
 
-async def run_live(settings: LiveSettings, path: Path, report: Callable[[str], None], *, listen: bool = False) -> None:
-    """`forgetmenot run`, or `listen`: reads without an account, and shows chat, until it is ended.
+async def listen_live(settings: LiveSettings, path: Path, report: Callable[[str], None]) -> None:
+    """`forgetmenot start CHANNEL`: reads without an account, and shows chat, until it is ended.
 
     Raises expected errors at start; later ones are reported and survived.
     """
     check_channel(settings())
     with on_signals() as ending:
-        await (_listen if listen else _run)(_Session(settings, path, report, ending.asked, shows_chat=listen))
+        await _listen(_Session(settings, path, report, ending.asked, shows_chat=True))
 
 
 async def start_live(
@@ -149,7 +149,7 @@ async def start_live(
     opened: Callable[[str], None],
     start_options: Sequence[str] = (),
 ) -> None:
-    """`forgetmenot start`: as `run`, `listen` or the dock alone, depending on the settings; restarted when they change.
+    """`forgetmenot start`: the bot, a listener or the dock alone, as the settings allow; restarted when they change.
 
     `path_of` gives the memory's file for a channel; `start_options`: what starts it like this with the computer. If
     Twitch refuses the channel, the dock stays open and says why.
@@ -177,6 +177,8 @@ async def _as_far_as_set(session: _Session) -> None:
     try:
         await (_run(session) if twitch.client_id else _listen(session))
     except (TwitchRefused, SettingsError) as error:
+        if not session.settings().dock.port:  # nobody could change it
+            raise
         session.report(f"{error} Change it in the dock.")
         await _only_dock(session, str(error))
     return None

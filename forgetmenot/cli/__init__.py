@@ -10,34 +10,23 @@ import importlib
 import io
 import os
 import sys
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 
 from forgetmenot import __version__
 
 COMMANDS = {
-    "start": "start",
-    "setup": "setup",
+    **dict.fromkeys(("start", "setup"), "bot"),
     "demo": "play",
-    "run": "start",
-    "listen": "start",
-    "dock": "start",
-    "doctor": "start",
-    "report": "play",
-    "cost": "explain",
-    "autostart": "start",
-    "uninstall": "start",
+    **dict.fromkeys(("dock", "login", "logout", "doctor", "autostart", "uninstall", "run", "listen"), "bot"),
+    **dict.fromkeys(("memory", "viewer"), "memory"),
+    **dict.fromkeys(("why", "cost", "report", "actions", "recall", "prompt", "policy"), "inspect"),
     "replay": "play",
-    "login": "setup",
-    "logout": "setup",
-    "prompt": "explain",
-    "why": "explain",
-    "recall": "explain",
-    "memory": "memory",
-    "viewer": "viewer",
-    "policy": "actions",
-    "actions": "actions",
 }
 """The module of each command."""
+FOR_DEVELOPERS = ("recall", "prompt", "policy", "replay")
+"""What stands behind `forgetmenot dev`."""
+UNLISTED = {*FOR_DEVELOPERS, "run", "listen"}
+"""What the help does not list; the last two are older names of `start`."""
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -52,10 +41,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
     _speak_utf_8()
     if words[:1] == ["help"]:
         words = [*words[1:], "--help"]
+    known = FOR_DEVELOPERS if words[:1] == ["dev"] else COMMANDS
+    words = words[1:] if words[:1] == ["dev"] else words or ["start"]
     try:
-        if words and not words[0].startswith("-") and words[0] not in COMMANDS:
-            return _failed(_unknown(words[0]), 2)
-        parsed = build_parser().parse_args(words or ["start"])
+        if not words or (not words[0].startswith("-") and words[0] not in known):
+            return _failed(_unknown("".join(words[:1]), known), 2)
+        parsed = build_parser(words[0]).parse_args(words)
         from forgetmenot.cli.common import use_found_file
 
         use_found_file(parsed)
@@ -90,14 +81,14 @@ def _failed(sentence: str, code: int) -> int:
     return code
 
 
-def _unknown(word: str) -> str:
+def _unknown(word: str, known: Collection[str]) -> str:
     from forgetmenot.settings.load import nearest
 
-    return f"There is no command `{word}`.{nearest(word, COMMANDS)} `forgetmenot --help` explains them."
+    return f"There is no command `{word}`.{nearest(word, known)} `forgetmenot --help` explains them."
 
 
-def build_parser() -> argparse.ArgumentParser:
-    """The whole command line."""
+def build_parser(command: str = "") -> argparse.ArgumentParser:
+    """The whole command line, or as much of it as one command needs."""
     parser = argparse.ArgumentParser(
         prog="forgetmenot",
         description="A local-first Twitch chat bot that remembers your regulars and deletes raw chat after 24 hours.",
@@ -105,6 +96,8 @@ def build_parser() -> argparse.ArgumentParser:
     )
     parser.add_argument("--version", action="version", version=f"forgetmenot {__version__}")
     subparsers = parser.add_subparsers(dest="command", metavar="COMMAND", required=True)
-    for module in dict.fromkeys(COMMANDS.values()):
+    for module in [COMMANDS[command]] if command in COMMANDS else dict.fromkeys(COMMANDS.values()):
         importlib.import_module(f"forgetmenot.cli.{module}").add(subparsers)
+    shown = subparsers._choices_actions  # noqa: SLF001  # argparse has no other way to leave one out of its help
+    shown[:] = [one for one in shown if one.dest not in UNLISTED]
     return parser

@@ -26,6 +26,7 @@ from forgetmenot.text.mentions import channel_of, is_login, login_of
 if TYPE_CHECKING:
     from forgetmenot.domain.operation import OperationResult
     from forgetmenot.memory.erasure import Progress
+    from forgetmenot.operations.types import Operation, Parameter
     from forgetmenot.store.database import Database, Source
 
 Commands: TypeAlias = "argparse._SubParsersAction[argparse.ArgumentParser]"  # noqa: SLF001  # has no public name
@@ -111,7 +112,7 @@ def add_command(
 
 def add_actions(commands: Commands, name: str, help_text: str) -> Commands:
     """Add a command that only has actions, such as `memory`; what they are added to. Without one it lists them."""
-    parser = commands.add_parser(name, help=help_text)
+    parser = commands.add_parser(name, help=help_text, description=help_text)
 
     def missing(_: argparse.Namespace) -> int:
         parser.print_help(sys.stderr)
@@ -224,9 +225,9 @@ async def run_operation(
     from forgetmenot.memory.erasure import Eraser
     from forgetmenot.memory.rights import Rights
     from forgetmenot.operations.approvals import QueuedApprovals
-    from forgetmenot.operations.entry import OperationContext
     from forgetmenot.operations.run import run
     from forgetmenot.operations.table import OPERATIONS
+    from forgetmenot.operations.types import OperationContext
 
     clock = SystemClock()
     eraser = Eraser(db=db, clock=clock)
@@ -243,14 +244,80 @@ async def run_operation(
     return await run(context, name, params, asker, progress or (lambda _share, _step: None))
 
 
-async def done(db: "Database", name: str, params: "Mapping[str, object]") -> "OperationResult":
-    """The same; raises InputError with the result's sentence on failure."""
+CHANGE_KEYS = 'JSON: {"ok", "code" (what came of it), "line" (the same in words), "data" (depends on the code)}.'
+
+
+def add_operations(commands: Commands, group: str) -> None:
+    """Add what the table of operations offers on the command line under a name: `memory edit`."""
+    from forgetmenot.operations.table import OPERATIONS
+
+    for operation in OPERATIONS.values():
+        example = next((line for line in operation.examples if line.startswith(f"forgetmenot {group} ")), "")
+        if not example:
+            continue
+        verb, about = example.split()[2], ENGLISH(f"does.{operation.name}")
+        keys = f"Example: {example}\n{CHANGE_KEYS}"
+        parser = add_command(commands, verb, on_memory(_change), about, keys=keys)
+        for parameter in operation.params:
+            _add_parameter(parser, operation, parameter)
+        parser.set_defaults(operation=operation)
+
+
+def _add_parameter(parser: argparse.ArgumentParser, operation: "Operation", parameter: "Parameter") -> None:
+    """A number, a text and, where nothing else is typed, a viewer are words; a flag is the answer to a question."""
+    from forgetmenot.operations.types import ParameterKind
+
+    kinds = [one.kind for one in operation.params]
+    if parameter.kind is ParameterKind.NUMBER:
+        parser.add_argument(parameter.name, type=number_from(1), metavar="ID", help="its number")
+    elif parameter.kind is ParameterKind.FLAG:
+        parser.add_argument("--yes", dest=parameter.name, action="store_true", help="do not ask for confirmation")
+    elif parameter.kind is ParameterKind.VIEWER and ParameterKind.TEXT in kinds:
+        parser.add_argument("--viewer", metavar="LOGIN", help="only about this viewer (default: about anybody)")
+    elif parameter.kind is ParameterKind.VIEWER:
+        parser.add_argument(parameter.name, metavar="LOGIN", help="their current login or Twitch ID")
+    elif not (parameter.optional and ParameterKind.NUMBER in kinds):  # in chat, words may stand for the number
+        nargs = "*" if parameter.optional else "+"
+        parser.add_argument(parameter.name, nargs=nargs, metavar=parameter.name.upper(), help="in your own words")
+
+
+async def _change(db: "Database", arguments: argparse.Namespace) -> int:
+    """Run an operation; its result as JSON, or in words."""
     from forgetmenot.operations.wording import sentence
 
-    result = await run_operation(db, name, params)
+    operation: Operation = arguments.operation
+    given = {one.name: getattr(arguments, one.name, None) for one in operation.params}
+    params = {name: " ".join(value) if isinstance(value, list) else value for name, value in given.items()}
+    if params.get("confirm") is False:
+        login = str(await known_viewer(db, str(params["viewer"])) and params["viewer"])
+        warning = f"This permanently erases everything about {login} and cannot be undone."
+        if not confirmed(warning, login, "the login again"):
+            say("Nothing was erased.")
+            return 1
+        params["confirm"] = True
+    progress = None if arguments.json else lambda share, step: say(f"{share:4.0%} {step}")
+    result = await run_operation(db, operation.name, params, progress if "confirm" in params else None)
+    line = sentence(result) + _when_done(arguments, result.code)
+    if arguments.json:
+        emit({"ok": result.ok, "code": result.code, "line": line, "data": result.data})
+        return 0 if result.ok else InputError.exit_code
     if not result.ok:
-        raise InputError(sentence(result))
-    return result
+        raise InputError(line)
+    say(line)
+    return 0
+
+
+def _when_done(arguments: argparse.Namespace, code: str) -> str:
+    """Who carries out a decision, and when: that depends on whether a bot is running on this memory."""
+    from forgetmenot.store.file_safety import is_locked
+
+    if code not in {"approval_noted", "undo_noted"}:
+        return ""
+    if is_locked(existing_database(arguments)):
+        return ": the running bot does it in a moment."
+    if code == "undo_noted":
+        return ": the bot does it at the next start. It is not running now."
+    return ": the bot does it if you start it before the approval expires. It is not running now."
 
 
 async def known_viewer(source: "Source", login_or_id: str) -> str:

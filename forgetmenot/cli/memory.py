@@ -1,9 +1,10 @@
-"""`forgetmenot memory`: lists, explains and corrects notes; import, export, backups and the key.
+"""`forgetmenot memory` and `viewer`: notes, what is held about a viewer, import, export, backups and the key.
 
 A correction deletes nothing: each change is in the note's history and can be undone.
 """
 
 import argparse
+import sys
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import asdict
@@ -34,18 +35,15 @@ name or empty; cause in words.
 """
     + NOTE_KEYS
 )
-CHANGED_KEYS = "JSON: the note as it is now, with the keys of `memory show`."
-NEVER_KEYS = """Without WORDS the list is printed. All words of an entry must occur, in any form, for something to be
-withheld; #12 names one note. JSON: {"never": [{"id", "viewer", "viewer_id", "words", "note", "at"}]}. viewer is a
-login, or null for the whole channel."""
-CHANGES = (
-    # as it is typed, the operation, what it does
-    ("edit", "edit", "correct a note; the old version stays in its history"),
-    ("undo", "restore", "undo the last change of a note: a replacement or a removal"),
-    ("retract", "retract", "remove a note; `undo` restores it"),
-    ("pin", "pin", "keep a note permanently"),
-    ("unpin", "unpin", "let a pinned note expire like the others"),
-)
+NEVER_KEYS = """JSON: {"never": [{"id", "viewer", "viewer_id", "words", "note", "at"}]}. viewer is a login, or null
+for the whole channel. All words of an entry must occur, in any form, for something to be withheld."""
+VIEWER_KEYS = """JSON: {"id", "login", "display_name", "role", "first_seen_at", "last_seen_at", "opted_out", "banned",
+"names": [former and present logins], "notes": [{"id", "fact", "source_kind"}], "brief", "streams": [{"at", "text"}]
+(what they did in their last streams), "held": {"events", "notes", "episodes", "replies", "actions", "streams"}}.
+Times are ISO 8601, UTC."""
+VIEWER_EXPORT_KEYS = """One JSON object with everything that is held: the person, and under each kind (names, streams,
+lines, notes, notes_history, evidence, summaries, replies, actions …) its rows. Times are ISO 8601, UTC. --out names a
+file to write it to; JSON then: {"path"}."""
 
 
 def add(subparsers: common.Commands) -> None:
@@ -57,20 +55,18 @@ def add(subparsers: common.Commands) -> None:
     listing.add_argument("--after", type=common.number_from(0), default=0, metavar="ID", help="only ids above this one")
     show = common.add_command(actions, "show", common.on_memory(_show), keys=NOTE_KEYS)
     why = common.add_command(actions, "why", common.on_memory(_why), keys=WHY_KEYS)
-    of_one_note = [show, why]
-    for name, operation, help_text in CHANGES:
-        change = common.add_command(actions, name, common.on_memory(_change), help_text, keys=CHANGED_KEYS)
-        change.set_defaults(operation=operation)
-        of_one_note.append(change)
-    for parser in of_one_note:
+    for parser in (show, why):
         parser.add_argument("id", type=common.number_from(1), metavar="ID", help="the note's number")
-        if parser.get_default("operation") == "edit":
-            parser.add_argument("text", nargs="+", metavar="TEXT", help="the fact as it should be, without its subject")
-    never = common.add_command(actions, "never", common.on_memory(_never), keys=NEVER_KEYS)
-    never.add_argument("words", nargs="*", metavar="WORDS", help="a topic, a fact, or #ID of a note")
-    never.add_argument("--viewer", metavar="LOGIN", help="only about this viewer (default: about anybody)")
-    never.add_argument("--remove", type=common.number_from(1), metavar="N", help="remove entry N from the list")
+    common.add_command(actions, "never", common.on_memory(_never), keys=NEVER_KEYS)
+    common.add_operations(actions, "memory")
     add_files(actions)
+    people = common.add_actions(subparsers, "viewer", "show, export or erase what is stored about one viewer")
+    person = common.add_command(people, "show", common.on_memory(_show_viewer), keys=VIEWER_KEYS)
+    export = common.add_command(people, "export", common.on_memory(_export_viewer), keys=VIEWER_EXPORT_KEYS)
+    export.add_argument("--out", type=Path, metavar="FILE", help="write to this file instead of printing")
+    for parser in (person, export):
+        parser.add_argument("login", metavar="LOGIN", help="their current login or Twitch ID")
+    common.add_operations(people, "viewer")
 
 
 async def _list(db: "Database", arguments: argparse.Namespace) -> None:
@@ -127,25 +123,10 @@ async def _why(db: "Database", arguments: argparse.Namespace) -> None:
     common.report(arguments, value, in_words(explained), to=common.show_line)
 
 
-async def _change(db: "Database", arguments: argparse.Namespace) -> None:
-    from forgetmenot.store import notes
-
-    text = {"text": " ".join(arguments.text)} if arguments.operation == "edit" else {}
-    changed = await common.done(db, arguments.operation, {"id": arguments.id, **text})
-    note = await notes.get(db, int(str(changed.data["id"])) if text else arguments.id)
-    if note is not None:
-        pinned = ", pinned" if note.pinned else ""
-        await _print(db, note, f"{note.status.value}{pinned}", arguments)
-
-
 async def _never(db: "Database", arguments: argparse.Namespace) -> None:
-    """Show, extend or shorten the list of what is never mentioned."""
+    """What the bot must not mention."""
     from forgetmenot.store import notes, viewers
 
-    if arguments.remove is not None:
-        await common.done(db, "may_mention", {"id": arguments.remove})
-    if arguments.words:
-        await common.done(db, "never_mention", {"what": " ".join(arguments.words), "viewer": arguments.viewer})
     rows = await notes.suppressions(db)
     logins = await viewers.logins(db, sorted({row.viewer_id for row in rows if row.viewer_id is not None}))
     about = [logins.get(row.viewer_id, "somebody") if row.viewer_id else "anybody" for row in rows]
@@ -204,6 +185,72 @@ def _note_json(note: "Note", names: "Mapping[str, str]", logins: "Mapping[str, s
     viewer_id = row.pop("subject_id")
     about = {"viewer": logins.get(note.subject_id or ""), "viewer_id": viewer_id}
     return {**row, **about, "fact": show(note.fact, names), "confidence": round(note.confidence, 4)}
+
+
+# One viewer.
+
+
+async def _show_viewer(db: "Database", arguments: argparse.Namespace) -> None:
+    """Show what is stored about a viewer."""
+    from forgetmenot.memory.briefs import about_viewer
+    from forgetmenot.memory.notes.note_merge import LIVE
+    from forgetmenot.memory.notes.provenance import names_for
+    from forgetmenot.store import notes, personal_data
+    from forgetmenot.text.mentions import show
+
+    viewer_id = await common.known_viewer(db, arguments.login)
+    row = await personal_data.export_person(db, viewer_id)
+    live = await notes.of_subject(db, viewer_id, LIVE)
+    names = await names_for(db, live)
+    facts = [{"id": note.id, "fact": show(note.fact, names), "source_kind": note.source_kind.value} for note in live]
+    brief, parts = await about_viewer(db, viewer_id)
+    parts = [common.dated(part) for part in parts]
+    held = await personal_data.count_rows(db, viewer_id)
+    person = common.dated(row) | {"opted_out": bool(row["opted_out_at"]), "banned": bool(row["banned_at"])}
+    del person["opted_out_at"], person["banned_at"]
+    known = {"names": await personal_data.names_of(db, viewer_id), "notes": facts, "brief": brief, "streams": parts}
+    out = ", opted out" if person["opted_out"] else ""
+    lines = [
+        f"{row['display_name'] or row['login'] or viewer_id} (id {viewer_id}, {row['role']}{out})",
+        f"  seen {person['first_seen_at']} to {person['last_seen_at']}",
+        "  held: " + ", ".join(f"{count} {name}" for name, count in held.items()),
+        *(f"  #{fact['id']} {fact['fact']} ({fact['source_kind']})" for fact in facts),
+        *([f"  in short: {brief}"] if brief else []),
+        *(f"  stream of {part['at']}: {part['text']}" for part in parts),
+    ]
+    common.report(arguments, {**person, **known, "held": held}, *lines, to=common.show_line)
+
+
+def _read(row: dict[str, object]) -> dict[str, object]:
+    """A row with its JSON columns parsed, so that an export holds lists instead of quoted text."""
+    import msgspec
+
+    lists = {"topics", "asked_with", "params_json"}
+    return {key: msgspec.json.decode(str(value)) if key in lists else value for key, value in row.items()}
+
+
+async def _export_viewer(db: "Database", arguments: argparse.Namespace) -> None:
+    """Everything stored about a viewer, as one JSON file."""
+    import msgspec
+
+    parts: dict[str, Any] = dict(await _held(db, arguments.login))
+    kinds = {name: [common.dated(_read(row)) for row in rows] for name, rows in parts.items() if isinstance(rows, list)}
+    everything = {"person": common.dated(parts["person"]), **kinds}
+    text = msgspec.json.format(common.encoded(everything), indent=2).decode()
+    if arguments.out is None:
+        sys.stdout.write(text + "\n")
+        return
+    common.write_new(arguments.out, text + "\n")
+    common.report(arguments, {"path": str(arguments.out)}, f"Written to {arguments.out}.")
+
+
+async def _held(db: "Database", login: str) -> "Mapping[str, object]":
+    from forgetmenot.operations.wording import sentence
+
+    result = await common.run_operation(db, "export", {"viewer": login})
+    if not result.ok:
+        raise InputError(sentence(result))
+    return result.data
 
 
 # The memory's ways in and out as files.

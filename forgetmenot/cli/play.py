@@ -1,4 +1,4 @@
-"""`forgetmenot demo|replay|report`: chat from a file or a script through the whole bot, and what came of it."""
+"""`forgetmenot demo|replay`: chat from a script or a file through the whole bot, and what came of it."""
 
 import argparse
 import contextlib
@@ -15,13 +15,10 @@ from forgetmenot.cli import common
 from forgetmenot.errors import InputError
 
 if TYPE_CHECKING:
-    from forgetmenot.store.database import Database
+    pass
 
 FORMATS = ("irc", "csv", "jsonl")
 TEMPORARY = "forgetmenot-replay-"
-REPORT_KEYS = """\
-The JSON object's keys: since; prompts (by kind of message), replies (by outcome), filters, rules, shed (by kind of
-message), unsupported, calls, tokens (each by name); notes (offered, used), latency_ms, spend_total (in words)."""
 
 
 def add(subparsers: common.Commands) -> None:
@@ -38,8 +35,6 @@ def add(subparsers: common.Commands) -> None:
     replay.add_argument("--model", choices=common.MODELS, help="which model to use (default: from the settings)")
     replay.add_argument("--speed", default="max", metavar="N", help="multiple of real time, or max (default)")
     replay.add_argument("--until-compacted", action="store_true", help="summarise the remainder too")
-    report = common.add_command(subparsers, "report", common.on_memory(_report), keys=REPORT_KEYS, config=True)
-    report.add_argument("--since", default="7d", metavar="TIME", help="how far back: 12h, 7d (default), 30d")
 
 
 async def _demo(arguments: argparse.Namespace) -> None:
@@ -173,15 +168,3 @@ def _ended_like_by_ctrl_c() -> Iterator[None]:
         yield
     finally:
         signal.signal(signal.SIGTERM, before)
-
-
-# The report of live chat.
-
-
-async def _report(db: "Database", arguments: argparse.Namespace) -> None:
-    """How chat took the replies, and what of the memory was used."""
-    from forgetmenot.app.report import figures_since, in_words, period_of
-
-    settings, since = common.chosen_settings(arguments.config), common.time_of("now", None) - period_of(arguments.since)
-    figures = await figures_since(db, since, settings)
-    common.report(arguments, figures, *in_words(dict(figures)), to=common.show_line)

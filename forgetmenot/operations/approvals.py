@@ -19,8 +19,8 @@ from forgetmenot.languages import Language, in_language, reason
 from forgetmenot.logs import log
 from forgetmenot.operations import wording
 from forgetmenot.operations.catalogue import find
-from forgetmenot.operations.entry import Action
 from forgetmenot.operations.executor import ALLOWED, Executor, call_of, revert_time, undoable
+from forgetmenot.operations.types import Action
 from forgetmenot.store import action_logs
 from forgetmenot.store.action_logs import ActionStatus, LoggedAction
 from forgetmenot.store.database import Database

@@ -12,7 +12,7 @@ from forgetmenot.clock import SECOND
 from forgetmenot.domain.action import Outcome, OutcomeKind, Penalty
 from forgetmenot.domain.operation import Asker, Surface
 from forgetmenot.languages import reason
-from forgetmenot.operations.entry import Action, ActionCall, ActionClass, ActionPorts, Parameter, ParameterKind, Runner
+from forgetmenot.operations.types import Action, ActionCall, ActionClass, ActionPorts, Parameter, ParameterKind, Runner
 from forgetmenot.secret_store import Account
 from forgetmenot.settings.load import refuse_unknown_words
 from forgetmenot.settings.schema import ActionSettings, Settings

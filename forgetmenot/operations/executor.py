@@ -20,10 +20,10 @@ from forgetmenot.languages import in_language, reason
 from forgetmenot.logs import log
 from forgetmenot.operations import wording
 from forgetmenot.operations.catalogue import find
-from forgetmenot.operations.entry import Action, ActionCall, ActionPorts, PersonFacts, PolicyFacts, Runner
-from forgetmenot.operations.fact_gathering import ActionContext, FactGatherer, started_cooldowns
+from forgetmenot.operations.facts import ActionContext, FactGatherer, started_cooldowns
 from forgetmenot.operations.policy import decide
 from forgetmenot.operations.switches import FAILING, SWITCHED_ON
+from forgetmenot.operations.types import Action, ActionCall, ActionPorts, PersonFacts, PolicyFacts, Runner
 from forgetmenot.settings.schema import Settings
 from forgetmenot.store import action_logs, channel_state
 from forgetmenot.store.action_logs import ActionStatus, LoggedAction, NewAction

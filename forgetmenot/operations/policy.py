@@ -16,7 +16,8 @@ from forgetmenot.domain.action import Decision, Proposal, Verdict
 from forgetmenot.domain.chat import Standing
 from forgetmenot.languages import reason
 from forgetmenot.operations.catalogue import class_mode, find
-from forgetmenot.operations.entry import (
+from forgetmenot.operations.requests import Checked, check
+from forgetmenot.operations.types import (
     IMMUNE,
     Action,
     ActionClass,
@@ -24,7 +25,6 @@ from forgetmenot.operations.entry import (
     PolicyFacts,
     RecentDecisions,
 )
-from forgetmenot.operations.requests import Checked, check
 from forgetmenot.settings.schema import Mode, Settings
 
 MANY_REFUSALS = 3
@@ -108,7 +108,7 @@ def _newcomer(case: Case) -> bool:
 
 
 def _consent(case: Case) -> Ruling | None:
-    if not case.action.consent or case.target is None or case.target.opted_in:
+    if not case.action.consent or case.target is None:
         return None
     # who asks for a timeout of their own has agreed to it
     if _is_asker(case) and case.action.name in case.facts.asked_for:

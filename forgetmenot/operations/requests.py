@@ -17,7 +17,7 @@ from dataclasses import dataclass
 
 from forgetmenot.languages import reason
 from forgetmenot.operations.catalogue import ACTIONS
-from forgetmenot.operations.entry import Action, ActionClass, Parameter, ParameterKind, PersonFacts
+from forgetmenot.operations.types import Action, ActionClass, Parameter, ParameterKind, PersonFacts
 from forgetmenot.settings.schema import ReplySettings
 from forgetmenot.text.chat_commands import spoken_command
 from forgetmenot.text.clean import clean

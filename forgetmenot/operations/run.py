@@ -12,7 +12,7 @@ from forgetmenot.domain.operation import Asker, OperationResult, Permission, Sur
 from forgetmenot.errors import InputError, SettingsError
 from forgetmenot.memory.erasure import Progress
 from forgetmenot.memory.notes.proposals import FactRefused
-from forgetmenot.operations.entry import Operation, OperationContext, Parameter, ParameterKind, Request
+from forgetmenot.operations.types import Operation, OperationContext, Parameter, ParameterKind, Request
 from forgetmenot.store import viewers
 from forgetmenot.store.database import Database
 from forgetmenot.text.mentions import is_login, login_of, provisional
@@ -101,9 +101,7 @@ def _fit(parameter: Parameter, value: object) -> object:
     if parameter.kind is ParameterKind.NUMBER:
         number = _NUMBER.match(text)
         return min(int(number[1]), parameter.most) if number and int(number[1]) >= parameter.least else None
-    if not parameter.choices:
-        return text
-    return text.casefold() if text.casefold() in parameter.choices else None
+    return text
 
 
 async def _target(db: Database, operation: Operation, values: Mapping[str, object], asker: Asker) -> Target:

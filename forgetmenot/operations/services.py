@@ -13,8 +13,8 @@ from forgetmenot.domain.operation import Asker, OperationResult, Permission, Sur
 from forgetmenot.languages import in_language
 from forgetmenot.memory.erasure import ErasureReport
 from forgetmenot.operations import switches
-from forgetmenot.operations.entry import Operation, OperationContext, Request, Service
 from forgetmenot.operations.run import Refused, UnknownViewer, may_ask
+from forgetmenot.operations.types import Operation, OperationContext, Request, Service
 from forgetmenot.operations.wording import described
 from forgetmenot.store import action_logs, bot_messages, personal_data, viewers
 from forgetmenot.store.action_logs import LoggedAction
@@ -113,7 +113,7 @@ async def enable(context: OperationContext, request: Request) -> OperationResult
     if name and (name not in context.table or context.table[name].action is None):
         return OperationResult(ok=False, code="unknown_action", data={"name": name})
     names = await switches.switch_on(context.db, name, context.clock.now())
-    return OperationResult(ok=True, code="enabled", data={"names": names})
+    return OperationResult(ok=True, code="enabled" if names else "enabled_none", data={"names": ", ".join(names)})
 
 
 # ── replies ─────────────────────────────────────────────────────────────────────────────────
@@ -252,12 +252,3 @@ async def export(context: OperationContext, request: Request) -> OperationResult
     return OperationResult(
         ok=True, code="exported", data={"person": person, "exported_at": iso(context.clock.now()), **rows}, target=who
     )
-
-
-async def fun(context: OperationContext, request: Request) -> OperationResult:
-    """Take part in fun moderation, or not: only ever the one who types it."""
-    choice = request.text("on|off")
-    if choice:
-        async with context.db.write() as tx:
-            await viewers.set_fun(tx, request.asker.viewer_id, context.clock.now(), takes_part=choice == "on")
-    return OperationResult(ok=True, code=f"fun_{choice}" if choice else "fun")

@@ -17,8 +17,8 @@ from forgetmenot.memory.notes import edits
 from forgetmenot.memory.notes.note_merge import LIVE
 from forgetmenot.memory.notes.proposals import FactRefused
 from forgetmenot.memory.past_episodes import missed as what_was_missed
-from forgetmenot.operations.entry import OperationContext, Request
 from forgetmenot.operations.run import CHANNEL_WORDS, Refused, UnknownViewer, own_target, owner, resolve_target
+from forgetmenot.operations.types import OperationContext, Request
 from forgetmenot.store import bot_messages, channel_state, events, notes, personal_data, viewers
 from forgetmenot.text.mentions import defang, mention, show
 from forgetmenot.text.statements import first_word, others_fact, own_fact, said_of_oneself

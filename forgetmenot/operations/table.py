@@ -12,8 +12,8 @@ from functools import partial
 from forgetmenot.domain.operation import Permission, Surface
 from forgetmenot.languages import ENGLISH, Language
 from forgetmenot.operations import catalogue, services, services_memory, switches
-from forgetmenot.operations.entry import Operation, Parameter, ParameterKind
 from forgetmenot.operations.services import shown
+from forgetmenot.operations.types import Operation, Parameter, ParameterKind
 
 _ANYBODY = {Surface.CHAT: Permission.ANYONE}
 _MODERATORS = {Surface.CHAT: Permission.MODERATOR}
@@ -38,57 +38,69 @@ _TARGET = Parameter("target", ParameterKind.VIEWER, optional=True)
 
 _PEOPLE: tuple[Operation, ...] = (
     # Memory.
-    Operation("memory", _ANYBODY, services_memory.memory, (_VIEWER,), ("!memory [viewer]",)),
-    Operation("missed", _ANYBODY, services_memory.missed, (), ("!missed",)),
+    Operation("memory", _ANYBODY, services_memory.memory, (_VIEWER,), ("!memory [viewer]",), ("!memory",)),
+    Operation("missed", _ANYBODY, services_memory.missed, (), ("!missed",), ("!missed",)),
     Operation("remember_this", _ANYBODY, services_memory.remember_this, (Parameter("viewer", ParameterKind.VIEWER),),
-        ("!remember this|that about|of|from <viewer>",)),
+        ("!remember this|that about|of|from <viewer>",), ("!remember this about me",)),
     Operation("remember", _ANYBODY | _DOCK | _MODEL, services_memory.remember,
         (Parameter("fact", ParameterKind.TEXT), _TARGET, Parameter("joke", ParameterKind.FLAG)),
-        ("!remember <fact>", "!remember that <fact>"), edits_memory=True),
-    Operation("correct", _MODEL, services_memory.correct, (_text("note"), _text("fact"))),
+        ("!remember <fact>", "!remember that <fact>"), ("!remember I play drums",), edits_memory=True),
+    Operation("correct", _MODEL, services_memory.correct, (_text("fact"),)),
     Operation("bit", _MODEL, services_memory.flag_joke, (_text("text"),)),
     Operation("forget", _ANYBODY | _MODEL, services_memory.forget,
-        (_text("what"), _TARGET), ("!forget <what>", "!forget that|about <what>"), waits=True),
+        (_text("what"), _TARGET), ("!forget <what>", "!forget that|about <what>"), ("!forget my drums",), waits=True),
     Operation("edit", _ANYBODY | _DOCK | _CLI, services_memory.edit, (_ID_OR_LAST, _text("text")),
-        ("!edit [id] <text>",), edits_memory=True),
-    Operation("retract", _ANYBODY | _DOCK | _CLI, services_memory.retract,
-        (_ID_OR_LAST, _text("what", optional=True)), ("!wrong [id]", "!wrong <what>"), edits_memory=True),
-    Operation("restore", _MODERATORS | _DOCK | _CLI, services_memory.restore, (_ID,), ("!wrong <id> undo",),
+        ("!edit [id] <text>",), ("!edit 1 lives in Oslo", "forgetmenot memory edit 1 lives in Oslo"),
         edits_memory=True),
-    Operation("pin", _DOCK | _CLI, partial(services_memory.pin, pinned=True), (_ID,)),
-    Operation("unpin", _DOCK | _CLI, partial(services_memory.pin, pinned=False), (_ID,)),
+    Operation("retract", _ANYBODY | _DOCK | _CLI, services_memory.retract, (_ID_OR_LAST, _text("what", optional=True)),
+        ("!wrong [id]", "!wrong <what>"), ("!wrong 1", "forgetmenot memory retract 1"), edits_memory=True),
+    Operation("restore", _MODERATORS | _DOCK | _CLI, services_memory.restore, (_ID,), ("!wrong <id> undo",),
+        ("!wrong 1 undo", "forgetmenot memory undo 1"), edits_memory=True),
+    Operation("pin", _DOCK | _CLI, partial(services_memory.pin, pinned=True), (_ID,),
+        examples=("forgetmenot memory pin 1",)),
+    Operation("unpin", _DOCK | _CLI, partial(services_memory.pin, pinned=False), (_ID,),
+        examples=("forgetmenot memory unpin 1",)),
     Operation("never_mention", _ANYBODY | _DOCK | _CLI,
         services_memory.never_mention, (_text("what"), _VIEWER),
-        ("!nevermention <what>",), edits_memory=True),
-    Operation("may_mention", _ANYBODY | _DOCK | _CLI, services_memory.may_mention, (_ID,), ("!maymention <id>",),
+        ("!nevermention <what>",), ("!nevermention my exams", "forgetmenot memory nevermention exams --viewer alice"),
         edits_memory=True),
+    Operation("may_mention", _ANYBODY | _DOCK | _CLI, services_memory.may_mention, (_ID,), ("!maymention <id>",),
+        ("!maymention 1", "forgetmenot memory maymention 1"), edits_memory=True),
     # Rights.
     Operation("erase", _ANYBODY | _DOCK | _CLI, services.erase, (_VIEWER, Parameter("confirm", ParameterKind.FLAG)),
-        ("!forgetme [viewer] [confirm]", "!forget me [viewer] [confirm]"), waits=True),
-    Operation("opt_out", _ANYBODY | _DOCK | _CLI, services.opt_out, (_SOMEBODY,), ("!optout [viewer]",), waits=True),
-    Operation("opt_in", _ANYBODY | _DOCK | _CLI, services.opt_in, (_SOMEBODY,), ("!optin [viewer]",), waits=True),
-    Operation("privacy", _ANYBODY, services.privacy, (_text("question", optional=True),), ("!privacy [question]",)),
+        ("!forgetme [viewer] [confirm]", "!forget me [viewer] [confirm]"),
+        ("!forgetme confirm", "forgetmenot viewer erase alice --yes"), waits=True),
+    Operation("opt_out", _ANYBODY | _DOCK | _CLI, services.opt_out, (_SOMEBODY,), ("!optout [viewer]",),
+        ("!optout", "forgetmenot viewer optout alice"), waits=True),
+    Operation("opt_in", _ANYBODY | _DOCK | _CLI, services.opt_in, (_SOMEBODY,), ("!optin [viewer]",),
+        ("!optin", "forgetmenot viewer optin alice"), waits=True),
+    Operation("privacy", _ANYBODY, services.privacy, (_text("question", optional=True),), ("!privacy [question]",),
+        ("!privacy",)),
     Operation("export", _DOCK | _CLI, services.export, (_VIEWER,)),
-    Operation("fun", _ANYBODY, services.fun,
-        (Parameter("on|off", ParameterKind.TEXT, optional=True, choices=("on", "off")),), ("!fun [on|off]",)),
     Operation("help", _ANYBODY, services.show_help, (_text("command", optional=True),),
-        ("!help [command]", "!commands [command]")),
+        ("!help [command]", "!commands [command]"), ("!help edit",)),
     # Moderators.
-    Operation("approve", _MODERATORS | _DOCK | _CLI, services.approve, (_ID_OR_LAST,), ("!approve [id]",)),
-    Operation("deny", _MODERATORS | _DOCK | _CLI, services.deny, (_ID_OR_LAST,), ("!deny [id]",)),
-    Operation("undo", _MODERATORS | _DOCK | _CLI, services.undo, (_ID_OR_LAST,), ("!undo [id]",)),
-    Operation("enable", _CLI, services.enable, (_text("name", optional=True),)),
-    Operation("good", _ANYBODY | _DOCK, partial(services.rate, good=True), (_ID_OR_LAST,), ("!good",)),
-    Operation("bad", _ANYBODY | _DOCK, partial(services.rate, good=False), (_ID_OR_LAST,), ("!bad",)),
-    Operation("why", _MODERATORS, services.why, (_ID_OR_LAST,), ("!why [id]",)),
-    Operation("pause", _MODERATORS | _DOCK, services.switched("paused", switches.pause), (), ("!bot pause",)),
-    Operation("resume", _MODERATORS | _DOCK, services.switched("status", switches.resume), (), ("!bot resume",)),
+    Operation("approve", _MODERATORS | _DOCK | _CLI, services.approve, (_ID_OR_LAST,), ("!approve [id]",),
+        ("!approve 1", "forgetmenot actions approve 1")),
+    Operation("deny", _MODERATORS | _DOCK | _CLI, services.deny, (_ID_OR_LAST,), ("!deny [id]",),
+        ("!deny 1", "forgetmenot actions deny 1")),
+    Operation("undo", _MODERATORS | _DOCK | _CLI, services.undo, (_ID_OR_LAST,), ("!undo [id]",),
+        ("!undo 1", "forgetmenot actions undo 1")),
+    Operation("enable", _CLI, services.enable, (_text("name", optional=True),),
+        examples=("forgetmenot actions enable clip",)),
+    Operation("good", _ANYBODY | _DOCK, partial(services.rate, good=True), (_ID_OR_LAST,), ("!good",), ("!good",)),
+    Operation("bad", _ANYBODY | _DOCK, partial(services.rate, good=False), (_ID_OR_LAST,), ("!bad",), ("!bad",)),
+    Operation("why", _MODERATORS, services.why, (_ID_OR_LAST,), ("!why [id]",), ("!why",)),
+    Operation("pause", _MODERATORS | _DOCK, services.switched("paused", switches.pause), (), ("!bot pause",),
+        ("!bot pause",)),
+    Operation("resume", _MODERATORS | _DOCK, services.switched("status", switches.resume), (), ("!bot resume",),
+        ("!bot resume",)),
     Operation("quiet", _MODERATORS | _DOCK, services.quiet, (_number("minutes", optional=True),),
-        ("!bot quiet [minutes]",)),
+        ("!bot quiet [minutes]",), ("!bot quiet 20",)),
     Operation("safe", _MODERATORS | _DOCK, services.switched("safe", partial(switches.safe, on=True)), (),
-        ("!bot safe",)),
+        ("!bot safe",), ("!bot safe",)),
     Operation("unsafe", _DOCK, services.switched("status", partial(switches.safe, on=False))),
-    Operation("status", _MODERATORS, services.status, (), ("!bot status",)),
+    Operation("status", _MODERATORS, services.status, (), ("!bot status",), ("!bot status",)),
 )  # fmt: skip
 
 
@@ -105,10 +117,13 @@ OPERATIONS = _table(_PEOPLE)
 
 def commands(
     table: Mapping[str, Operation] = OPERATIONS, language: Language = ENGLISH
-) -> list[tuple[str, str, Permission]]:
-    """Chat commands for the README: form, description, permission."""
-    listed = [one for one in table.values() if one.chat and f"does.{one.name}" in language]
-    return [(shown(one.chat[0]), language(f"does.{one.name}"), one.who[Surface.CHAT]) for one in listed]
+) -> list[tuple[str, str, str, Permission]]:
+    """Chat commands for the README: form, description, example, permission."""
+    return [
+        (shown(one.chat[0]), language(f"does.{one.name}"), one.examples[0], one.who[Surface.CHAT])
+        for one in table.values()
+        if one.chat and f"does.{one.name}" in language
+    ]
 
 
 def buttons(table: Mapping[str, Operation] = OPERATIONS, language: Language = ENGLISH) -> dict[str, dict[str, str]]:

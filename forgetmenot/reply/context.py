@@ -29,7 +29,7 @@ from forgetmenot.memory.suppression import (
     revision_of,
 )
 from forgetmenot.memory.viewer_rules import REGULAR_WITHIN, role_of, standing_of
-from forgetmenot.operations import fact_gathering
+from forgetmenot.operations import facts
 from forgetmenot.prompt.assemble import BOT_REPLIES, assemble, compose_prefix
 from forgetmenot.prompt.material import (
     Depth,
@@ -194,9 +194,7 @@ class ContextGatherer:
             chat=tuple(starmap(PromptLine, chat)),
             thread=tuple(_own_line(line) for line in thread),
             bot_replies=tuple(_own_line(line) for line in replies),
-            actions_done=await fact_gathering.lately(
-                at, since=moment.now - RECENT_ACTIONS_WINDOW, limit=RECENT_ACTIONS
-            ),
+            actions_done=await facts.lately(at, since=moment.now - RECENT_ACTIONS_WINDOW, limit=RECENT_ACTIONS),
         )
 
     def _quiet(self, material: TailMaterial, suppression_filter: SuppressionFilter) -> TailMaterial:

@@ -13,7 +13,7 @@ from forgetmenot.domain.model import ModelAnswer, Prompt
 from forgetmenot.errors import InputError
 from forgetmenot.languages import ENGLISH, Language, reason
 from forgetmenot.memory.recall import Recall
-from forgetmenot.operations import fact_gathering
+from forgetmenot.operations import facts
 from forgetmenot.prompt.material import TailMaterial, estimate
 from forgetmenot.reply.context import Composed, ContextGatherer, PrefixKeeper, compose
 from forgetmenot.reply.triggers import (
@@ -273,7 +273,7 @@ async def _texts(db: Database, ids: Mapping[str, list[int]]) -> dict[tuple[str, 
             texts["replies", said_id] = said.text
     for action_id in ids.get("actions", []):
         if (done := await action_logs.get(db, action_id)) is not None:
-            texts["actions", action_id] = fact_gathering.line(done)
+            texts["actions", action_id] = facts.line(done)
     return texts
 
 

@@ -24,8 +24,8 @@ from forgetmenot.domain.chat import Role
 from forgetmenot.domain.model import ModelAnswer, ModelRequest, Prompt, Purpose
 from forgetmenot.languages import reason
 from forgetmenot.operations.catalogue import ACTIONS, NAMES, class_mode
-from forgetmenot.operations.entry import PRIVILEGED, Action, ActionClass, Parameter, ParameterKind
 from forgetmenot.operations.requests import asks_nothing, is_small_talk
+from forgetmenot.operations.types import PRIVILEGED, Action, ActionClass, Parameter, ParameterKind
 from forgetmenot.prompt.assemble import is_answered_in_german, split
 from forgetmenot.prompt.instructions import without_form
 from forgetmenot.settings.schema import ActionSettings, Settings

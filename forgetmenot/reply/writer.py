@@ -26,7 +26,7 @@ from forgetmenot.logs import log
 from forgetmenot.memory.suppression import revision_of, without_hidden_names, without_suppressed
 from forgetmenot.operations import wording
 from forgetmenot.operations.executor import Executor
-from forgetmenot.operations.fact_gathering import ActionContext
+from forgetmenot.operations.facts import ActionContext
 from forgetmenot.ports import LanguageModel
 from forgetmenot.prompt.instructions import rules_of
 from forgetmenot.prompt.material import TailMaterial

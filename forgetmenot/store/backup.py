@@ -43,7 +43,6 @@ KEPT = (
     "note_evidence",
     "note_changes",
     "never_mention",
-    "fun_consents",
     "channel_state",
 )
 LEFT_OUT = {

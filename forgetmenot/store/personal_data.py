@@ -73,7 +73,7 @@ bot_messages.mode bot_messages.status bot_messages.outcome action_logs.name acti
 action_logs.rule action_logs.status briefs.persona model_calls.purpose tally runs
 """
 _GOES_WITH_THE_VIEWER = """
-viewers viewer_names attendance episode_people fun_consents note_evidence action_logs.asked_by action_logs.target_id
+viewers viewer_names attendance episode_people note_evidence action_logs.asked_by action_logs.target_id
 briefs.viewer_id never_mention.viewer_id never_mention.by_id
 """
 EXEMPT = {
@@ -372,7 +372,6 @@ PARTS: dict[str, str] = {
     "actions": "SELECT at, name, params_json, verdict, reason, status, asked_by = ?1 AS asked_by_them FROM action_logs"
     " WHERE asked_by = ?1 OR target_id = ?1 ORDER BY id",
     "cooldowns": "SELECT name, until FROM cooldowns WHERE key = ?1 ORDER BY name",
-    "fun": "SELECT at FROM fun_consents WHERE viewer_id = ?1",
     "never_mention": "SELECT words, note_id, at, by_id = ?1 AS asked_by_them FROM never_mention"
     " WHERE viewer_id = ?1 OR by_id = ?1 ORDER BY id",
     "channel_texts": "SELECT name, value FROM channel_state WHERE instr(value, '<@' || ?1 || '>') ORDER BY name",

@@ -176,14 +176,12 @@ class Chatter:
     display_name: str
     role: Role
     streams: int
-    opted_in: bool
     message_id: str
 
 
 _CHATTER = """
 SELECT v.id, coalesce(v.login, '') AS login, coalesce(v.display_name, '') AS display_name, v.role,
     (SELECT count(*) FROM attendance a WHERE a.viewer_id = v.id) AS streams,
-    EXISTS (SELECT 1 FROM fun_consents f WHERE f.viewer_id = v.id) AS opted_in,
     coalesce((SELECT l.id FROM events l WHERE l.viewer_id = v.id AND l.redacted_at IS NULL AND l.kind <> 'moderation'
         AND l.id != :without ORDER BY l.at DESC LIMIT 1), '') AS message_id
 FROM viewers v WHERE v.opted_out_at IS NULL
@@ -204,17 +202,6 @@ async def chatter(db: Database, viewer_id: str) -> Chatter | None:
     """One person, in chat or not; opted-out ones are not found."""
     row = await db.row(f"{_CHATTER} AND v.id = :viewer", {"viewer": viewer_id, "without": ""})
     return row_as(row, Chatter) if row else None
-
-
-async def set_fun(tx: Transaction, viewer_id: str, now: int, *, takes_part: bool) -> None:
-    """Switch fun moderation for a viewer on or off; no effect for a viewer who is not stored."""
-    if takes_part:
-        await tx.execute(
-            "INSERT INTO fun_consents (viewer_id, at) SELECT id, ? FROM viewers WHERE id = ? ON CONFLICT DO NOTHING",
-            (now, viewer_id),
-        )
-    else:
-        await tx.execute("DELETE FROM fun_consents WHERE viewer_id = ?", (viewer_id,))
 
 
 # How a viewer's row comes to be: first seen, renamed, joined with a provisional id.

@@ -8,13 +8,12 @@ import sqlite3
 import sys
 from collections.abc import Awaitable, Callable
 from contextlib import AbstractAsyncContextManager, closing
-from functools import partial
 from pathlib import Path
 
 import pytest
 
 from forgetmenot.app.bot import Bot
-from forgetmenot.app.live import SWITCH_S, YOUNG, begin_counting, keep_gap, run_live, short_pauses
+from forgetmenot.app.live import SWITCH_S, YOUNG, begin_counting, keep_gap, listen_live, short_pauses, start_live
 from forgetmenot.clock import SystemClock
 from forgetmenot.errors import ForgetMeNotError
 from forgetmenot.operations import switches
@@ -45,6 +44,11 @@ def start(folder: Path, sim: TwitchSim) -> AbstractAsyncContextManager[Running]:
     config = write_settings(folder, sim)
     log_in(folder, sim)
     return running(folder, "run", "--config", config, "--db", folder / "m.sqlite3")
+
+
+async def run_live(settings: LiveSettings, path: Path, report: Callable[[str], None]) -> None:
+    """As `forgetmenot start` does it, with this memory."""
+    await start_live(settings, lambda _channel: path, report, lambda _address: None)
 
 
 class Here:
@@ -181,7 +185,7 @@ async def test_a_channel_that_does_not_exist_is_one_sentence(tmp_path: Path, sim
 async def test_listening_needs_no_account_and_sends_nothing(
     tmp_path: Path, sim: TwitchSim, here: Callable[..., Here]
 ) -> None:
-    bot = here(partial(run_live, listen=True), client_id="")
+    bot = here(listen_live, client_id="")
     await sim.joined()
     await sim.say("alice", f"@{BOT} clip that!")
     await sim.settled()
@@ -232,7 +236,7 @@ async def test_the_memory_of_one_channel_is_not_used_for_another(tmp_path: Path,
     async with open_database(tmp_path / "m.sqlite3") as db:
         await claim(db, "another", "demo", 1)
     with pytest.raises(ForgetMeNotError, match="is the memory of another channel"):
-        await here(partial(run_live, listen=True), client_id="").work
+        await here(listen_live, client_id="").work
 
 
 async def test_gaps_are_counted_per_run_and_the_last_is_kept(bot: Bot) -> None:

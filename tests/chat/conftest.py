@@ -15,11 +15,11 @@ from forgetmenot.memory.ingest import Ingest
 from forgetmenot.memory.rights import Rights
 from forgetmenot.memory.stream_tracker import StreamTracker
 from forgetmenot.operations.approvals import Approvals
-from forgetmenot.operations.entry import ActionPorts, OperationContext
 from forgetmenot.operations.executor import Executor
-from forgetmenot.operations.fact_gathering import ActionContext
+from forgetmenot.operations.facts import ActionContext
 from forgetmenot.operations.run import run
 from forgetmenot.operations.table import OPERATIONS
+from forgetmenot.operations.types import ActionPorts, OperationContext
 from forgetmenot.reply.explain import explain, one_line
 from forgetmenot.reply.triggers import Identity
 from forgetmenot.settings.schema import BotSettings, MemorySettings, Mode, PrivacySettings, Settings

@@ -13,8 +13,8 @@ from forgetmenot.clock import DAY, HOUR, MINUTE
 from forgetmenot.domain.memory import NoteStatus, Scope, SourceKind
 from forgetmenot.domain.operation import OperationResult, Permission, Surface
 from forgetmenot.languages import Language, languages
-from forgetmenot.operations.entry import Operation, OperationContext, Request
 from forgetmenot.operations.table import OPERATIONS, buttons, commands
+from forgetmenot.operations.types import Operation, OperationContext, Request
 from forgetmenot.settings.schema import BotSettings, Settings
 from forgetmenot.store import episodes, notes
 from forgetmenot.store.notes import NewNote
@@ -175,11 +175,6 @@ DIALOGUES: dict[str, list[Line]] = {
         ("alice", "!maymention me", "Help: !maymention <id>: takes an entry off that list"),
         ("alice", "never mention it", None),
     ],
-    "fun": [
-        ("alice", "!fun on", "You're in. !fun off stops it."),
-        ("alice", "!fun OFF", "You're out: no more joke timeouts."),
-        ("alice", "!fun", "With !fun on I may time you out for up to a minute, as a joke. !fun off stops that."),
-    ],
     "switches": [
         ("carol", "!bot pause", "Paused. !bot resume brings me back."),
         ("carol", "!bot status", "ForgetMeNot: paused."),
@@ -224,7 +219,7 @@ async def test_help_lists_what_one_may_type(chat: Chat) -> None:
     for who, permissions in (("alice", {Permission.ANYONE}), ("carol", set(Permission))):
         line = await chat.say(who, "!commands") or ""
         assert len(line) <= 200
-        allowed = {form.split()[0] for form, _, permission in commands() if permission in permissions}
+        allowed = {form.split()[0] for form, *_, permission in commands() if permission in permissions}
         assert {word for word in line.split() if word.startswith("!")} - {"!help"} == allowed - {"!help"}
 
 
@@ -233,13 +228,13 @@ async def test_a_new_command_is_one_entry(chat: Chat) -> None:
         return OperationResult(ok=True, code="why", data={"line": f"{request.asker.display_name} lurks."})
 
     who = {Surface.CHAT: Permission.ANYONE, Surface.DOCK: Permission.OWNER}
-    entry = Operation("lurk", who, lurk, chat=("!lurk",))
+    entry = Operation("lurk", who, lurk, chat=("!lurk",), examples=("!lurk",))
     table = {**OPERATIONS, "lurk": entry}
     mine = dataclasses.replace(chat, commands=ChatCommands(dataclasses.replace(chat.context, table=table), lambda: BOT))
     assert await mine.say("alice", "!lurk please") == "Alice lurks."
     assert await mine.say("alice", "!help lurk") == "Help: !lurk"
     words = Language({"does": {"lurk": "says that you lurk"}, "label": {"lurk": "Lurk"}})
-    assert commands(table, words) == [("!lurk", "says that you lurk", Permission.ANYONE)]
+    assert commands(table, words) == [("!lurk", "says that you lurk", "!lurk", Permission.ANYONE)]
     assert buttons(table, words) == {"lurk": {"label": "Lurk", "does": "says that you lurk"}}
     assert await chat.say("alice", "!lurk") is None
 
@@ -267,9 +262,6 @@ async def test_answers_are_in_the_language_of_the_settings(chat: Chat) -> None:
     context = dataclasses.replace(chat.context, settings=lambda: Settings(bot=BotSettings(language="de")))
     german = dataclasses.replace(chat, commands=ChatCommands(context, lambda: BOT))
     assert await german.say("alice", "!memory") == "Über dich weiß ich noch nichts."
-    assert await german.say("alice", "!help fun") == (
-        "Hilfe: !fun [on|off]: ich darf dir zum Spaß höchstens eine Minute Timeout geben"
-    )
     assert await german.say("alice", "!help edit") == (
         "Hilfe: !edit [Nummer] <Text>: berichtigt eine Notiz; die alte Fassung bleibt im Verlauf"
     )

@@ -5,7 +5,7 @@ import pytest
 from forgetmenot.clock import MINUTE
 from forgetmenot.memory import suppression
 from forgetmenot.operations import switches
-from forgetmenot.store import bot_messages, channel_state, viewers
+from forgetmenot.store import bot_messages, channel_state
 from forgetmenot.store.bot_messages import ReplyStatus
 from tests.chat.conftest import IDS, Chat
 
@@ -101,14 +101,6 @@ async def test_why_is_one_line_about_what_it_said_by_itself(chat: Chat) -> None:
     line = "#1: Alice wrote to me; I had notes #4, #7 in mind; it is being sent."
     assert await chat.say("carol", "!why") == line
     assert (await chat.say("carol", "!why 2") or "").startswith("#2: ")
-
-
-async def test_fun_is_an_opt_in(chat: Chat) -> None:
-    for line, takes_part in (("!fun on", True), ("!fun off", False)):
-        await chat.say("alice", line)
-        alice = await viewers.chatter(chat.db, IDS["alice"])
-        assert alice is not None
-        assert alice.opted_in is takes_part
 
 
 async def test_a_suppressed_note_is_not_quoted(chat: Chat) -> None:

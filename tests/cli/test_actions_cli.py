@@ -55,16 +55,17 @@ def test_list_and_approve(waiting: Run) -> None:
     listed = waiting("actions", "list", "--json")["actions"]
     assert [(one["id"], one["name"], one["target"], one["asked_by"]) for one in listed] == [(1, "ban", "Bob", "Alice")]
     assert waiting("actions", "approve", "1", "--json")["ok"]
-    waiting("actions", "undo", "1", code=1)
+    with pytest.raises(InputError, match="cannot be undone"):
+        waiting("actions", "undo", "1")
     waiting("actions", "deny", "1")
-    waiting("actions", "approve", "1", code=1)
+    assert waiting("actions", "approve", "1", "--json", code=2)["ok"] is False
     assert "ban Bob: denied" in waiting("actions", "log")
 
 
 def test_undo_and_enable(run: Run, database: Path) -> None:
     asyncio.run(_fill(database, ActionStatus.DONE))
     run("actions", "undo", "1")
-    assert run("actions", "enable", "--json") == {"enabled": []}
+    assert run("actions", "enable", "--json")["code"] == "enabled_none"
     with pytest.raises(InputError, match="no action `timeuot`"):
         run("actions", "enable", "timeuot")
     run("actions", "list")

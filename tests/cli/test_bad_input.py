@@ -47,7 +47,8 @@ def told(capsys: pytest.CaptureFixture[str], *words: object) -> tuple[int, str]:
 )
 def test_a_broken_setting_is_named(tmp_path: Path, capsys: pytest.CaptureFixture[str], text: str, words: str) -> None:
     path = tmp_path / "config.toml"
-    path.write_text(text + ('[twitch]\nchannel = "demo"\n' if "prompt" in text else ""), encoding="utf-8")
+    named = '[twitch]\nchannel = "demo"\n' if "prompt" in text else ""
+    path.write_text(f"{text}{named}[dock]\nport = 0\n", encoding="utf-8")
     code, sentence = told(capsys, "run", "--config", path, "--db", tmp_path / "memory.sqlite3")
     assert code == 2
     assert words in sentence
@@ -225,7 +226,7 @@ def test_what_goes_into_a_file_or_a_pipe_is_utf_8_whatever_the_system_thinks(tmp
 @pytest.mark.parametrize(
     "words",
     [
-        ("memory", "show"), ("memory", "why"), ("memory", "retract"), ("memory", "never", "--remove"),
+        ("memory", "show"), ("memory", "why"), ("memory", "retract"), ("memory", "maymention"),
         ("memory", "list", "--limit"), ("why",), ("recall", "--viewer", "alice", "hello", "--limit"),
     ],
 )  # fmt: skip
@@ -351,7 +352,7 @@ def _reader_of_one_line(folder: Path, *words: object) -> Iterator[subprocess.Pop
 def test_stopping_a_command_is_no_traceback(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def stopped() -> None:
+    def stopped(_command: str) -> None:
         raise KeyboardInterrupt
 
     monkeypatch.setattr(cli, "build_parser", stopped)

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from forgetmenot import cli
-from forgetmenot.cli import common, main, play, start
+from forgetmenot.cli import bot, common, main, play
 from forgetmenot.cli.common import emit, printable, say, show_line, show_notices
 from forgetmenot.clock import SystemClock
 from forgetmenot.domain.model import ModelRequest, Purpose, TokenUsage
@@ -25,7 +25,7 @@ SAID = "alice: my secret is at https://id.example/?token=abcdef"
 def test_a_bug_is_told_without_what_it_choked_on(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    def choke() -> argparse.ArgumentParser:
+    def choke(_command: str) -> argparse.ArgumentParser:
         try:
             raise ValueError(SAID)  # noqa: TRY301
         except ValueError as error:
@@ -188,7 +188,7 @@ def test_geminis_terms_are_said_when_gemini_is_chosen(tmp_path: Path, capsys: py
     assert all(words in told for words in ("under 18", "EEA", "free tier"))
 
 
-@pytest.mark.parametrize(("command", "words"), [(start, ["run"]), (start, ["listen", ""]), (play, ["demo"])])
+@pytest.mark.parametrize(("command", "words"), [(bot, ["start", ""]), (play, ["demo"])])
 def test_a_folder_that_is_copied_elsewhere_is_warned_about(
     tmp_path: Path,
     capsys: pytest.CaptureFixture[str],
@@ -201,9 +201,6 @@ def test_a_folder_that_is_copied_elsewhere_is_warned_about(
     parser = argparse.ArgumentParser()
     command.add(parser.add_subparsers())  # type: ignore[attr-defined]
     model = ["--model", "gemini"] if words == ["demo"] else []
-    settings = tmp_path / "config.toml"
-    settings.write_text('[twitch]\nchannel = "demo"\n[model]\nprovider = "openai_compatible"\n', encoding="utf-8")
-    model += ["--config", str(settings)] if words == ["run"] else []
     arguments = parser.parse_args([*words, *model, "--db", str(tmp_path / "Dropbox" / "memory.sqlite3")])
     with pytest.raises(SettingsError):
         arguments.run(arguments)

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from forgetmenot.app import account as account_module
-from forgetmenot.cli import setup as command
+from forgetmenot.cli import bot as command
 from forgetmenot.errors import TwitchRefused
 from forgetmenot.secret_store import Account, Token, TokenStore
 from forgetmenot.settings.schema import ActionSettings, ClassMode, GuardedMode, Settings

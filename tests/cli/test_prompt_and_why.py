@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from forgetmenot.cli import explain
+from forgetmenot.cli import inspect
 from forgetmenot.errors import InputError, SettingsError
 from forgetmenot.settings.schema import Settings
 from forgetmenot.store import channel_state
@@ -77,7 +77,7 @@ async def test_it_is_the_prompt_that_the_bot_makes(stage: Stage, tmp_path: Path)
     await stage.hear("do I know the sea?")
     said = "@forgetmenot_bot"
     path, now = tmp_path / "memory.sqlite3", stage.clock.now()
-    dry = await explain.build_prompt(
+    dry = await inspect.build_prompt(
         path, Settings(bot=stage.settings.bot, actions=stage.settings.actions), "alice", said, now
     )
     reply = await stage.reply(said)

@@ -101,7 +101,8 @@ async def test_a_second_start_shows_the_dock_of_the_first(
 @pytest.mark.skipif(sys.platform == "win32", reason="signals of POSIX")
 async def test_what_is_set_in_the_dock_is_started_without_a_restart(tmp_path: Path, sim: TwitchSim) -> None:
     """No channel; one that does not exist; one to listen to; then an app and a log-in."""
-    settings = LiveSettings(load_settings(write_settings(tmp_path, sim, channel="", client_id="", dock="port = 0")))
+    file = write_settings(tmp_path, sim, channel="", client_id="", dock=f"port = {free_port()}")
+    settings = LiveSettings(load_settings(file))
     told: list[str] = []
 
     def change(**fields: str) -> None:

@@ -60,7 +60,7 @@ def test_export_is_one_readable_file(run: Run, tmp_path: Path) -> None:
 
 def test_who_never_spoke_here_may_opt_out_by_name(run: Run, tmp_path: Path) -> None:
     """Before the first line: that one is not stored either. Nothing else can be asked about somebody unknown."""
-    assert run("viewer", "optout", "@DaveQuux", "--json") == {"id": "login:davequux", "opted_out": True}
+    assert run("viewer", "optout", "@DaveQuux", "--json")["data"] == {"viewer": "login:davequux"}
     chat = tmp_path / "chat.jsonl"
     chat.write_text('{"login":"davequux","user_id":"771234599","at":1700000000000,"text":"hello"}\n', encoding="utf-8")
     told = run("replay", str(chat), "--format", "jsonl", "--json")
@@ -70,7 +70,7 @@ def test_who_never_spoke_here_may_opt_out_by_name(run: Run, tmp_path: Path) -> N
     assert b"quux" not in b"".join(file.read_bytes().lower() for file in tmp_path.glob("memory*")).replace(
         b"alicequux", b""
     )
-    assert run("viewer", "optin", "771234599", "--json")["opted_out"] is False
+    assert run("viewer", "optin", "771234599", "--json")["code"] == "opted_in"
     for words in (("show", "erinquux"), ("optin", "erinquux"), ("optout", "not a login"), ("optout", "@")):
         with pytest.raises(InputError, match="No viewer named"):
             run("viewer", *words)
@@ -81,14 +81,14 @@ def test_who_is_known_is_opted_out_however_their_name_is_written(run: Run, tmp_p
     chat = tmp_path / "chat.jsonl"
     chat.write_text('{"login":"carolquux","user_id":"771234599","at":1700000000000,"text":"hello"}\n', encoding="utf-8")
     run("replay", str(chat), "--format", "jsonl", "--json")
-    assert run("viewer", "optout", written, "--json") == {"id": "771234599", "opted_out": True}
+    assert run("viewer", "optout", written, "--json")["data"] == {"viewer": "771234599"}
 
 
 def test_erase_asks_first_and_leaves_no_byte(run: Run, tmp_path: Path) -> None:
     with pytest.raises(InputError, match="--yes"):
         run("viewer", "erase", "alicequux")
-    report = run("viewer", "erase", "alicequux", "--yes", "--json")
-    assert (report["erased"], report["notes"], report["wiped"]) == (True, 1, True)
+    report = run("viewer", "erase", "alicequux", "--yes", "--json")["data"]
+    assert (report["notes"], report["wiped"]) == (1, True)
     assert not [file for file in tmp_path.iterdir() if b"alicequux" in file.read_bytes()]
     [note] = run("memory", "list", "--json")["notes"]
     assert note["fact"] == "plays in somebody's band, somebody says"

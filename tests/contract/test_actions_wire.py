@@ -17,9 +17,9 @@ from forgetmenot.domain.chat import ChatEvent, EventKind
 from forgetmenot.languages import in_language
 from forgetmenot.operations.approvals import Approvals
 from forgetmenot.operations.catalogue import find
-from forgetmenot.operations.entry import ActionCall, ActionPorts
 from forgetmenot.operations.executor import ExecutedProposal, Executor, revert_time
-from forgetmenot.operations.fact_gathering import ActionContext
+from forgetmenot.operations.facts import ActionContext
+from forgetmenot.operations.types import ActionCall, ActionPorts
 from forgetmenot.secret_store import Account, TokenStore
 from forgetmenot.settings.schema import ActionSettings, BotSettings, ClassMode, Mode, Settings
 from forgetmenot.store import action_logs, channel_state

@@ -122,9 +122,9 @@ def test_every_result_of_a_service_has_its_words() -> None:
     wanted = {code for code in codes if isinstance(code, str) and re.fullmatch(r"[a-z_]+", code)}
     assert len(wanted) > 40
     wordless = {"enabled", "exported"}  # the command line shows their data
-    wanted -= wordless | {"erasing", "fun_"}
+    wanted -= wordless | {"erasing"}
     assert sorted(code for code in wanted if f"chat.{code}" not in ENGLISH and f"result.{code}" not in ENGLISH) == []
-    assert {"chat.erasing_own", "chat.erasing_other", "chat.fun_on", "chat.fun_off"} <= ENGLISH.texts.keys()
+    assert {"chat.erasing_own", "chat.erasing_other"} <= ENGLISH.texts.keys()
 
 
 # ── no sentence outside the table ───────────────────────────────────────────────────────────

@@ -13,9 +13,9 @@ from forgetmenot.domain.chat import ChatEvent, EventKind
 from forgetmenot.domain.operation import Asker, OperationResult
 from forgetmenot.errors import TwitchUnavailable
 from forgetmenot.operations.approvals import Approvals
-from forgetmenot.operations.entry import ActionPorts
 from forgetmenot.operations.executor import ExecutedProposal, Executor
-from forgetmenot.operations.fact_gathering import ActionContext
+from forgetmenot.operations.facts import ActionContext
+from forgetmenot.operations.types import ActionPorts
 from forgetmenot.settings.schema import ActionSettings, BotSettings, ClassMode, MemorySettings, Mode, Settings
 from forgetmenot.store import channel_state
 from forgetmenot.store.database import Database

@@ -13,9 +13,9 @@ import pytest
 from forgetmenot.domain.action import Verdict
 from forgetmenot.domain.model import ModelAnswer, TokenUsage
 from forgetmenot.operations.catalogue import ACTIONS
-from forgetmenot.operations.entry import ActionClass
-from forgetmenot.operations.fact_gathering import ActionContext
+from forgetmenot.operations.facts import ActionContext
 from forgetmenot.operations.requests import asked_for
+from forgetmenot.operations.types import ActionClass
 from forgetmenot.reply.polish import FilterContext, polish
 from forgetmenot.reply.reply_object import ModelReply, read_reply
 from forgetmenot.store import action_logs

@@ -3,8 +3,8 @@
 import pytest
 
 from forgetmenot.operations.catalogue import BY_NAME
-from forgetmenot.operations.entry import PersonFacts
 from forgetmenot.operations.requests import Checked, check, resolve
+from forgetmenot.operations.types import PersonFacts
 from forgetmenot.settings.schema import ReplySettings
 
 SAY, TIMEOUT, LONG = BY_NAME["say"], BY_NAME["timeout"], BY_NAME["long_timeout"]

@@ -13,9 +13,9 @@ from hypothesis import strategies as st
 from forgetmenot.domain.action import Proposal, Verdict
 from forgetmenot.domain.chat import Role, Standing
 from forgetmenot.operations.catalogue import ACTIONS, BY_NAME, CHAT, IMMUNITY, NEEDS, lacking, scopes_for
-from forgetmenot.operations.entry import ActionClass, PersonFacts, PolicyFacts, RecentDecisions
 from forgetmenot.operations.policy import RULES, Case, decide, explain
 from forgetmenot.operations.requests import Checked
+from forgetmenot.operations.types import ActionClass, PersonFacts, PolicyFacts, RecentDecisions
 from forgetmenot.secret_store import Account
 from forgetmenot.settings.schema import (
     ActionSettings,
@@ -145,9 +145,7 @@ def test_every_rule_has_a_case() -> None:
     assert {rule.name for rule in RULES} - {case[0] for case in CASES} == {"always_asks"}
 
 
-def test_an_opted_in_viewer_may_be_the_target_and_a_bot_made_timeout_be_lifted() -> None:
-    willing_bob = replace(ON_BOB, target=replace(BOB, opted_in=True))
-    assert decide(TIMEOUT, willing_bob, LIVE, CALM, NOW).verdict is Verdict.ALLOW
+def test_a_timeout_of_the_bots_own_may_be_lifted() -> None:
     lifted = decide(
         Proposal("untimeout", {"target": "bob"}), ON_BOB, LIVE, RecentDecisions(own_timeouts=frozenset("2")), NOW
     )
@@ -227,7 +225,6 @@ PEOPLE = st.builds(
     standing=st.sampled_from(list(Standing)),
     is_bot=st.booleans(),
     is_self=st.booleans(),
-    opted_in=st.booleans(),
 )
 FACTS = st.builds(
     PolicyFacts,
@@ -281,7 +278,8 @@ def test_what_holds_for_any_text_and_any_settings(
     assert not action.needs_target or facts.target is not None
     if action.harms and facts.target is not None:
         assert facts.target.role not in {Role.BROADCASTER, Role.MODERATOR, Role.VIP}
-        assert facts.target.opted_in or (facts.target.id == facts.asker.id and action.name in facts.asked_for)
+        assert facts.target.id == facts.asker.id
+        assert action.name in facts.asked_for
     if action.name == "timeout":
         assert 1 <= int(decision.params["seconds"]) <= settings.actions.max_timeout_s
 

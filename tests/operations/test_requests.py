@@ -2,8 +2,8 @@
 
 import pytest
 
-from forgetmenot.operations.entry import PersonFacts
 from forgetmenot.operations.requests import asked_for, asks_nothing, is_serious, names, typed
+from forgetmenot.operations.types import PersonFacts
 
 ALICE, BOB = PersonFacts("1", "alice", display_name="Alice"), PersonFacts("2", "bob", display_name="Bob")
 

@@ -11,13 +11,13 @@ from forgetmenot.domain.action import Proposal, Verdict
 from forgetmenot.domain.model import ModelAnswer, TokenUsage
 from forgetmenot.operations import policy
 from forgetmenot.operations.catalogue import ACTIONS
-from forgetmenot.operations.entry import ActionClass, PersonFacts, PolicyFacts, RecentDecisions
 from forgetmenot.operations.policy import decide
+from forgetmenot.operations.types import ActionClass, PersonFacts, PolicyFacts, RecentDecisions
 from forgetmenot.reply.reply_object import read_reply
 from forgetmenot.settings.schema import ActionSettings, BotSettings, ClassMode, Mode, Settings
 
 NOW = 1_784_894_400_000
-ALICE = PersonFacts("1", "alice", opted_in=True)
+ALICE = PersonFacts("1", "alice")
 OPEN = Settings(
     bot=BotSettings(mode=Mode.LIVE),
     actions=ActionSettings(class_a=ClassMode.LIVE, class_b=ClassMode.LIVE, newcomer_protection=False),

@@ -9,7 +9,7 @@ from forgetmenot.domain.action import Proposal
 from forgetmenot.domain.chat import Role
 from forgetmenot.domain.model import ModelAnswer, Prompt, Section, TokenUsage
 from forgetmenot.operations.catalogue import ACTIONS
-from forgetmenot.operations.entry import ActionClass
+from forgetmenot.operations.types import ActionClass
 from forgetmenot.reply.reply_object import (
     NOTHING_TO_SAY,
     UNREADABLE,

@@ -63,7 +63,7 @@ def test_every_category_that_is_never_stored_is_named() -> None:
 
 
 def test_every_command_of_viewers_is_named() -> None:
-    for form, _, permission in commands():
+    for form, *_, permission in commands():
         if permission is Permission.ANYONE:
             assert f"`{form.split()[0]}" in PAGE, form
 

@@ -1,7 +1,7 @@
-"""`forgetmenot prompt|why|recall|cost`: what a reply would be made of, why it was given, and what it cost."""
+"""Looks into the bot: why it gave a reply, what it cost, what waits for approval; for developers recall and prompts."""
 
 import argparse
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from time import perf_counter
 from typing import TYPE_CHECKING, Any
 
@@ -15,9 +15,12 @@ from forgetmenot.settings.schema import Settings
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from forgetmenot.domain.action import Proposal
     from forgetmenot.domain.model import Prompt
     from forgetmenot.memory.recall import Recall
+    from forgetmenot.operations.types import Action, PolicyFacts, RecentDecisions
     from forgetmenot.reply.explain import ReplyExplanation
+    from forgetmenot.store.action_logs import LoggedAction
     from forgetmenot.store.bot_messages import BotMessage
     from forgetmenot.store.database import Database
     from forgetmenot.store.model_calls import Bill
@@ -47,6 +50,21 @@ COST_KEYS = """JSON: {"since": ms, "by", "rows": [{"group", "model", "calls", "f
 "cost"}], "cost": in words or empty}.
 Tokens are as billed; costs need [prices] in the settings. Old calls are deleted (`keep_replies_d`)."""
 
+REPORT_KEYS = """\
+The JSON object's keys: since; prompts (by kind of message), replies (by outcome), filters, rules, shed (by kind of
+message), unsupported, calls, tokens (each by name); notes (offered, used), latency_ms, spend_total (in words)."""
+ACTIONS_KEYS = """JSON: {"actions": [action …]}. An action: id, at, name, class (A, B, C), status (denied, waiting,
+running, done, refused, failed, unknown, expired, undone), verdict (allow, allow_changed, ask, deny), rule, reason,
+detail, asked_by and target (names or null), params, decided_by, expires_at, revert_at. Times are ISO 8601, UTC."""
+EXAMPLE = '{"name": "timeout", "target": "bob", "seconds": 30}'
+EXPLAIN_KEYS = """JSON: {"action", "params", "verdict" (allow, allow_changed, ask, deny), "rule", "reason",
+"steps": [{"rule", "says", "verdict" (null: it does not object), "reason"}]}. Twitch is not asked: whether the target is
+immune is judged by the badges last seen."""
+DEFAULTS = "These are the default settings (shadow, a silent preview). Use --config FILE for yours."
+SHADOW = "The bot is in shadow mode (silent preview): it takes no action until you change `mode` in [bot]."
+TABLE_KEYS = """JSON: {"bot_mode" (shadow: nothing is done), "actions": [{"name", "class", "mode" (off, shadow, ask,
+live), "does", "params", "scope", "undo"}], "rules": [{"rule", "says", "a_person_may_set_it_aside"}]}."""
+
 
 def add(subparsers: common.Commands) -> None:
     """Name the commands and their options."""
@@ -66,6 +84,22 @@ def add(subparsers: common.Commands) -> None:
     cost = common.add_command(subparsers, "cost", common.on_memory(_cost), keys=COST_KEYS, config=True)
     cost.add_argument("--since", default="30d", metavar="SPAN", help="how far back, such as 12h or 7d (default: 30d)")
     cost.add_argument("--by", choices=GROUPS, default="purpose", help="group the calls by (default: purpose)")
+    report = common.add_command(subparsers, "report", common.on_memory(_report), keys=REPORT_KEYS, config=True)
+    report.add_argument("--since", default="7d", metavar="TIME", help="how far back: 12h, 7d (default), 30d")
+
+    actions = common.add_actions(subparsers, "actions", "approve or deny what the bot wants to do; see what it did")
+    common.add_command(actions, "list", common.on_memory(_list), keys=ACTIONS_KEYS)
+    log = common.add_command(actions, "log", common.on_memory(_log), keys=ACTIONS_KEYS)
+    log.add_argument("--limit", type=common.number_from(1), default=20, metavar="N", help="how many (default: 20)")
+    common.add_operations(actions, "actions")
+
+    policy = common.add_actions(subparsers, "policy", "see what the bot may do, and try a proposal")
+    explain = common.add_command(policy, "explain", _explain, keys=EXPLAIN_KEYS, config=True)
+    explain.add_argument("--viewer", required=True, metavar="LOGIN", help="who asks for it (login or Twitch ID)")
+    explain.add_argument("--action", required=True, metavar="JSON", help=f"as in '{EXAMPLE}'")
+    explain.add_argument("--message", default="", metavar="TEXT", help="what the viewer said")
+    explain.add_argument("--offline", action="store_true", help="as if the stream were not live")
+    common.add_command(policy, "table", _table, keys=TABLE_KEYS, config=True, db=False)
 
 
 # The prompt for a message.
@@ -280,3 +314,159 @@ def _cost_of(settings: Settings, row: "Bill") -> str:
     from forgetmenot.settings import prices
 
     return prices.in_words(settings, {row.model: row.used})
+
+
+# The report of live chat.
+
+
+async def _report(db: "Database", arguments: argparse.Namespace) -> None:
+    """How chat took the replies, and what of the memory was used."""
+    from forgetmenot.app.report import figures_since, in_words, period_of
+
+    settings, since = common.chosen_settings(arguments.config), common.time_of("now", None) - period_of(arguments.since)
+    figures = await figures_since(db, since, settings)
+    common.report(arguments, figures, *in_words(dict(figures)), to=common.show_line)
+
+
+# What waits, and what was done.
+
+
+async def _list(db: "Database", arguments: argparse.Namespace) -> None:
+    """What waits for approval."""
+    from forgetmenot.store import action_logs
+
+    waiting = await action_logs.waiting(db, common.time_of("now", None))
+    await _show_actions(db, arguments, waiting, "Nothing is waiting for approval.")
+
+
+async def _log(db: "Database", arguments: argparse.Namespace) -> None:
+    """What was proposed and what happened."""
+    from forgetmenot.store import action_logs
+
+    await _show_actions(db, arguments, await action_logs.latest(db, arguments.limit), "Nothing has been proposed yet.")
+
+
+async def _show_actions(
+    db: "Database", arguments: argparse.Namespace, rows: "list[LoggedAction]", nothing: str
+) -> None:
+    from forgetmenot.store import viewers
+
+    names = await viewers.names(db, [viewer for row in rows for viewer in (row.asked_by, row.target_id) if viewer])
+    value = {"actions": [_action_json(row, names) for row in rows]}
+    common.report(arguments, value, *(_action_line(row, names) for row in rows), to=common.show_line)
+    if not rows and not arguments.json:
+        common.say(nothing)
+
+
+def _action_json(row: "LoggedAction", names: dict[str, str]) -> dict[str, object]:
+    fields = "id at name status verdict rule reason detail params decided_by expires_at revert_at"
+    people = {"asked_by": names.get(row.asked_by or ""), "target": names.get(row.target_id or "")}
+    return {**common.picked(row, fields), "class": row.kind, **people}
+
+
+def _action_line(row: "LoggedAction", names: dict[str, str]) -> str:
+    from forgetmenot.clock import iso
+
+    target = f" {names[row.target_id]}" if row.target_id in names else ""
+    asked_by = f", asked by {names[row.asked_by]}" if row.asked_by in names else ""
+    detail = f" ({row.detail})" if row.detail else ""
+    return f"#{row.id}  {iso(row.at)}  {row.name}{target}: {row.status}{detail}; {row.reason}{asked_by}"
+
+
+# What is allowed, and why.
+
+
+async def _explain(arguments: argparse.Namespace) -> None:
+    """Show what each rule says about a proposal."""
+    from forgetmenot.operations.policy import explain
+
+    settings, now = common.chosen_settings(arguments.config), common.time_of("now", None)
+    proposal = _proposal(arguments.action)
+    facts, recent = await _facts(arguments, proposal, settings, now)
+    steps, decision = explain(proposal, facts, settings, recent, now)
+    value = {
+        "action": proposal.name, "params": decision.params, "verdict": decision.verdict, "rule": decision.rule,
+        "reason": decision.reason, "steps": [asdict(step) for step in steps],
+    }  # fmt: skip
+    lines = [f"{step.rule:17} {step.verdict or '–':14} {step.reason}" for step in steps]
+    lines.append(f"{'verdict':17} {decision.verdict:14} {decision.reason}")
+    common.report(arguments, value, *lines, to=common.show_line)
+    if arguments.config is None and not arguments.json:
+        common.say(DEFAULTS)
+
+
+def _proposal(action: str) -> "Proposal":
+    """The action as the model would propose it."""
+    from forgetmenot.domain.model import ModelAnswer, TokenUsage
+    from forgetmenot.errors import InputError
+    from forgetmenot.reply.reply_object import read_reply
+
+    answer = ModelAnswer(f'{{"say": "", "action": {action}}}', "", TokenUsage())
+    proposal = read_reply(answer).proposal
+    if proposal is None:
+        raise InputError(f"--action is not an action. Write it like '{EXAMPLE}'.")
+    return proposal
+
+
+async def _facts(
+    arguments: argparse.Namespace, proposal: "Proposal", settings: "Settings", now: int
+) -> "tuple[PolicyFacts, RecentDecisions]":
+    """The facts of the stored channel; without a memory, of an unknown viewer."""
+    import tempfile
+    from pathlib import Path
+
+    from forgetmenot.operations.catalogue import find
+    from forgetmenot.operations.facts import FactGatherer
+    from forgetmenot.store.database import open_database
+
+    with tempfile.TemporaryDirectory() as empty:
+        none_yet = arguments.db is None and not common.database_path(arguments).is_file()
+        path = Path(empty) / "memory.sqlite3" if none_yet else common.existing_database(arguments)
+        async with open_database(path) as db:
+            gatherer = FactGatherer(db)
+            facts = await gatherer.facts_of(arguments.viewer, arguments.message, proposal, settings, now)
+            facts = replace(facts, live=not arguments.offline)
+            return facts, await gatherer.recent(find(proposal.name), facts, now)
+
+
+def _table(arguments: argparse.Namespace) -> None:
+    """Show all actions and rules."""
+    from forgetmenot.languages import reason
+    from forgetmenot.operations.catalogue import ACTIONS
+    from forgetmenot.operations.policy import RULES
+    from forgetmenot.settings.schema import Mode
+
+    settings = common.chosen_settings(arguments.config)
+    actions = [_entry(action, settings) for action in ACTIONS]
+    if arguments.json:
+        rules = [
+            {"rule": rule.name, "says": reason(rule.name), "a_person_may_set_it_aside": rule.overridable}
+            for rule in RULES
+        ]
+        common.emit({"bot_mode": settings.bot.mode, "actions": actions, "rules": rules})
+        return
+    for entry in actions:
+        common.show_line(f"{entry['class']}  {entry['name']:13} {entry['mode']:7} {entry['does']}")
+    common.say("\nThe rules, in order, each with what it says when it objects:")
+    for number, rule in enumerate(RULES, 1):
+        common.show_line(f"{number:2}  {rule.name:17} {reason(rule.name)}{' *' if rule.overridable else ''}")
+    common.say("The first rule that says no decides. * A moderator's approval overrides this rule.")
+    if settings.bot.mode is Mode.SHADOW:
+        common.say(SHADOW)
+
+
+def _entry(action: "Action", settings: "Settings") -> dict[str, object]:
+    from forgetmenot.operations.catalogue import class_mode
+
+    off = action.name in settings.actions.disabled or settings.actions.safe_mode
+    return {
+        "name": action.name,
+        "class": action.kind,
+        "mode": "off" if off else class_mode(action, settings.actions),
+        "does": action.does,
+        "params": {
+            param.name: {"kind": param.kind, "least": param.least, "most": param.most} for param in action.params
+        },
+        "scope": action.scope,
+        "undo": action.undo is not None,
+    }

@@ -16,7 +16,7 @@ from forgetmenot.memory.notes.note_merge import LIVE
 from forgetmenot.memory.viewer_rules import is_bot, role_of
 from forgetmenot.operations import requests, switches
 from forgetmenot.operations.catalogue import ACTIONS, find
-from forgetmenot.operations.entry import (
+from forgetmenot.operations.types import (
     Action,
     ActionClass,
     ParameterKind,
@@ -94,7 +94,6 @@ class _People(NamedTuple):
             standing=Standing.NEWCOMER if newcomer else Standing.KNOWN,
             is_bot=is_bot(self.settings.memory, chatter.login, chatter.id),
             is_self=chatter.id == self.state.get("bot_id") or chatter.login.casefold() == bot_login != "",
-            opted_in=chatter.opted_in,
             message_id=chatter.message_id,
         )
 

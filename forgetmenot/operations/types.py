@@ -51,7 +51,6 @@ class Parameter:
     most: int = 300
     default: str | None = None  # None: it must be given
     optional: bool = False  # an empty value will do
-    choices: tuple[str, ...] = ()  # the only values, in lower case
     unseen: bool = False  # of a viewer: the streamer may name a login that has never been seen here
 
 
@@ -113,7 +112,7 @@ class Action:
     reverts: bool = False  # taken back by itself after `seconds`
     needs_live: bool = False
     harms: bool = False  # its target must not be immune
-    consent: bool = False  # its target must have asked for it, or have opted in
+    consent: bool = False  # its target must have asked for it
     channel_wide: bool = False  # it concerns everybody: only moderators may ask for it, in so many words
     absent: bool = False  # whoever it is about need not be in chat: they cannot be
     own_only: bool = False  # it lifts only what the bot itself has done
@@ -183,7 +182,9 @@ Service = Callable[[OperationContext, Request], Awaitable[OperationResult]]
 class Operation:
     """One entry of the table. `who` maps surfaces to permissions; `chat` lists the typed forms.
 
-    In a form, `<x>` is a required parameter, `[x]` an optional one, and other words are literal.
+    In a form, `<x>` is a required parameter, `[x]` an optional one, and other words are literal. `examples`: lines as
+    they are typed in chat and in a terminal. They are shown by `!help` and --help and in the README, and tests run
+    them; a terminal's line makes the command (common.add_operations).
     """
 
     name: str
@@ -191,6 +192,7 @@ class Operation:
     service: Service | None = None  # None: only the model proposes it, and operations/executor carries it out
     params: tuple[Parameter, ...] = ()
     chat: tuple[str, ...] = ()
+    examples: tuple[str, ...] = ()
     waits: bool = False  # a right: it is kept until the memory can be written, and flushes by itself
     edits_memory: bool = False  # the next reply must see it when the streamer asks for it
     action: Action | None = None  # how the policy treats it when the model proposes it
@@ -200,7 +202,7 @@ class Operation:
         return next(one for one in self.params if one.name == name)
 
 
-# The facts that the policy decides on; operations/fact_gathering fills them.
+# The facts that the policy decides on; operations/facts fills them.
 
 
 PRIVILEGED = frozenset({Role.BROADCASTER, Role.MODERATOR})
@@ -218,7 +220,6 @@ class PersonFacts:
     standing: Standing = Standing.KNOWN
     is_bot: bool = False
     is_self: bool = False
-    opted_in: bool = False  # takes part in fun moderation
     message_id: str = ""
 
     @property

@@ -1,19 +1,25 @@
-"""`forgetmenot start|run|listen|dock|doctor|autostart|uninstall`: runs the bot until Ctrl-C, opens its page, checks it.
+"""Runs the bot until Ctrl-C, opens its page, logs it in, checks it, and takes all of it back.
 
 A double-click runs `start`.
 """
 
 import argparse
+import asyncio
 import re
 import shutil
 import sys
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import msgspec
 
 from forgetmenot.cli import common
 from forgetmenot.errors import InputError, SettingsError
 from forgetmenot.settings.schema import Provider, Settings
+
+if TYPE_CHECKING:
+    from forgetmenot.secret_store import Account, Token, TokenStore
+    from forgetmenot.twitch.oauth import DeviceCode
 
 _NOT_RUNNING = "The bot is not running. Type `forgetmenot start` first."
 _NOT_OURS = (
@@ -28,12 +34,24 @@ SIGNS = {"ok": "✓", "warn": "!", "bad": "✗"}
 
 def add(subparsers: common.Commands) -> None:
     """Name the commands and their options."""
-    start = common.add_command(subparsers, "start", _start, config=True, json=False)
-    start.add_argument("--no-browser", action="store_true", help="do not open the browser")
-    bot = common.add_command(subparsers, "run", _run, config=True, json=False)
-    bot.set_defaults(channel=None)
-    reader = common.add_command(subparsers, "listen", _listen, config=True, json=False)
-    reader.add_argument("channel", metavar="CHANNEL", help="its name or its address, twitch.tv/NAME")
+    for name in ("start", "run", "listen"):  # the last two are older names
+        start = common.add_command(subparsers, name, _start, config=True, json=False)
+        start.add_argument("channel", nargs="?", metavar="CHANNEL", help="read this channel, without an account")
+        start.add_argument("--no-browser", action="store_true", default=name == "run", help="do not open the browser")
+        start.set_defaults(page="")
+    setup = common.add_command(subparsers, "setup", _start, "open the set-up in the dock", config=True, json=False)
+    setup.set_defaults(channel=None, no_browser=False, page="#setup")
+    login = common.add_command(subparsers, "login", _login, config=True, json=False)
+    login.add_argument("--no-browser", action="store_true", help="do not open the browser, only show the address")
+    logout = common.add_command(subparsers, "logout", _logout, config=True, json=False)
+    for parser in (login, logout):
+        parser.add_argument(
+            "--as",
+            dest="account",
+            choices=("bot", "broadcaster"),
+            default="bot",
+            help="which account; if one account is both, use bot (default: bot)",
+        )
     dock = common.add_command(subparsers, "dock", _dock, config=True)
     dock.add_argument("--print", dest="only_print", action="store_true", help="print the address, open nothing")
     dock.add_argument("--file", action="store_true", help="write a page for OBS that waits for the bot")
@@ -57,8 +75,11 @@ def _start(arguments: argparse.Namespace) -> int:
 
     Opens the dock in your browser and starts what is set up: without a channel only the dock, with a channel it
     listens, with a log-in it runs the bot. The settings are in config.toml beside the memory; the first start creates
-    the file. If the bot is already running, only the dock is opened.
+    the file. If the bot is already running, only the dock is opened. With CHANNEL it reads that channel without an
+    account and sends nothing; each channel has its own memory.
     """
+    if arguments.channel is not None:
+        return _listen(arguments)
     from forgetmenot import logs
     from forgetmenot.app.live import check_channel, start_live
     from forgetmenot.dock.server import usable_port
@@ -72,7 +93,7 @@ def _start(arguments: argparse.Namespace) -> int:
     elif address := running_address(path.parent, settings.dock.port):
         common.say("The bot is already running.")
         if not arguments.no_browser:
-            common.open_page(address, wait_s=5)
+            common.open_page(address + arguments.page, wait_s=5)
         return 0
     common.show_notices(settings, path)
     logs.set_up(level=settings.log.level, folder=logs.beside(path), quiet=True)
@@ -89,7 +110,7 @@ def _start(arguments: argparse.Namespace) -> int:
     def show(address: str) -> None:
         """Open the page once: after a change of the channel an open page reconnects by itself."""
         if not shown and not arguments.no_browser:
-            common.open_page(address)
+            common.open_page(address + arguments.page)
         shown.append(address)
 
     options = common.options_given(arguments, file)
@@ -109,32 +130,18 @@ def first_settings(path: Path) -> Path:
     return path
 
 
-def _run(arguments: argparse.Namespace) -> int:
-    """Run the bot, without opening the dock.
-
-    Runs the bot in the channel from the settings, until Ctrl-C. It starts in shadow mode, a silent preview: it only
-    answers commands until you change `mode`.
-    """
+def _listen(arguments: argparse.Namespace) -> int:
+    """Read a channel anonymously and fill its memory; chat and what is learned from it are printed."""
     from forgetmenot import logs
-    from forgetmenot.app.live import check_channel, run_live
+    from forgetmenot.app.live import listen_live
     from forgetmenot.settings.live_settings import LiveSettings
 
     settings = common.chosen_settings(arguments.config, channel=arguments.channel)
     path = common.channel_database(arguments, settings.twitch.channel)
     common.show_notices(settings, path)
-    if arguments.channel is None:
-        check_channel(settings)
     logs.set_up(level=settings.log.level, folder=logs.beside(path))
     live = LiveSettings(settings, arguments.config)
-    return common.run_async(run_live(live, path, common.say, listen=arguments.channel is not None))
-
-
-def _listen(arguments: argparse.Namespace) -> int:
-    """Read a channel without an account.
-
-    Reads a channel anonymously and fills the memory. Sends nothing. Each channel has its own memory.
-    """
-    return _run(arguments)
+    return common.run_async(listen_live(live, path, common.say))
 
 
 def _dock(arguments: argparse.Namespace) -> int:
@@ -203,6 +210,155 @@ def running_address(folder: Path, port: int) -> str:
     return address(port, token) if dock_answers(HOST, port, token) else ""
 
 
+# Log-in.
+
+
+def token_store(arguments: argparse.Namespace) -> "TokenStore":
+    """The log-ins of this memory's bot, where `run` finds them."""
+    from forgetmenot.secret_store import TokenStore, login_folder
+
+    return TokenStore(login_folder(common.database_path(arguments)))
+
+
+async def _login(arguments: argparse.Namespace) -> None:
+    """Sign in at Twitch by typing a code.
+
+    Sign in at Twitch: shows a code, waits until you have typed it, and keeps the log-in in your system's keyring, or in
+    a file that only you can read.
+    """
+    from forgetmenot.secret_store import Account
+
+    settings, account = common.chosen_settings(arguments.config), Account(arguments.account)
+    await sign_in(settings, account, token_store(arguments), open_browser=not arguments.no_browser)
+
+
+async def sign_in(settings: "Settings", account: "Account", store: "TokenStore", *, open_browser: bool) -> None:
+    """Show a code, wait until it is typed, store the log-in and say whose it is. Raises TwitchError."""
+    from forgetmenot.app.account import finish_login
+    from forgetmenot.operations.catalogue import scopes_for
+    from forgetmenot.twitch.oauth import begin_device_login
+
+    scopes = scopes_for(account, settings)
+    if not scopes:
+        common.say("No setting needs the broadcaster's account. There is nothing to do.")
+        return
+    code = await begin_device_login(settings, scopes)
+    _show(code, scopes, _whose(settings, account))
+    _open(code.address, wanted=open_browser)
+    countdown = asyncio.create_task(_count_down(code.expires_in))
+    try:
+        token = await finish_login(lambda: settings, store, account, code, scopes)
+    finally:
+        countdown.cancel()
+        if sys.stderr.isatty():
+            common.say("")  # it stood on an unfinished line
+    _welcome(settings, account, token, store)
+
+
+def _whose(settings: "Settings", account: "Account") -> str:
+    from forgetmenot.secret_store import Account
+
+    if account is Account.BROADCASTER:
+        name, whose = _channel_login(settings), "the streamer's account"
+    else:
+        name, whose = settings.twitch.bot_login.lower(), "the account that the bot will use"
+    return f"{whose} ({name})" if name else whose
+
+
+def _channel_login(settings: "Settings") -> str:
+    return settings.twitch.channel.lower().lstrip("#")
+
+
+def _show(code: "DeviceCode", scopes: tuple[str, ...], whose: str) -> None:
+    common.say(f"Sign in at Twitch with {whose}; check which account your browser is signed in to:")
+    common.say(f"\n    address  {code.address}\n    code     {code.user_code}\n")
+    _show_qr(code.address)
+    common.say(f"Twitch will ask you to allow: {', '.join(scopes)}.")
+
+
+def _show_qr(address: str) -> None:
+    if sys.stderr.isatty() and "utf" in (sys.stderr.encoding or "").lower():
+        common.say(f"Or point a phone's camera here:\n\n{qr_code(address)}\n")
+
+
+def qr_code(text: str) -> str:
+    """A text as a QR code in lines of half blocks, two rows of modules each."""
+    import io
+
+    import segno
+
+    drawn = io.StringIO()
+    segno.make(text, micro=False).terminal(out=drawn, compact=True, border=2)
+    return drawn.getvalue()
+
+
+def _open(address: str, *, wanted: bool) -> None:
+    import webbrowser
+
+    if not (wanted and sys.stderr.isatty() and address.startswith("https://") and common.has_desktop()):
+        return
+    try:
+        opened = webbrowser.open(address)
+    except (webbrowser.Error, OSError):
+        opened = False
+    if not opened:
+        common.say("The browser could not be opened. Open the address yourself.")
+
+
+async def _count_down(seconds: int) -> None:
+    if not sys.stderr.isatty():
+        common.say(f"Waiting up to {seconds // 60} minutes.")
+        return
+    for left in range(seconds, 0, -1):
+        print(f"\rWaiting for the code: {left // 60}:{left % 60:02} left ", end="", file=sys.stderr, flush=True)
+        await asyncio.sleep(1)
+
+
+def _welcome(settings: "Settings", account: "Account", token: "Token", store: "TokenStore") -> None:
+    from forgetmenot.operations.catalogue import lacking
+    from forgetmenot.secret_store import Account
+
+    common.say(f"Logged in as {token.login or 'an account that Twitch has not named yet'} ({account.value}).")
+    common.say(f"Rights: {', '.join(sorted(token.scopes)) or 'unknown yet'}.")
+    common.say(f"The log-in is kept in {store.place(account)}.")
+    channel, bot = _channel_login(settings), settings.twitch.bot_login.lower()
+    if account is Account.BROADCASTER and token.login and channel and token.login != channel:
+        common.say(
+            f"Note: the channel in the settings is {channel}. Sign in with that account for the streamer's rights."
+        )
+    if account is Account.BOT and token.login and bot and token.login != bot:
+        common.say(f"Note: the bot's account in the settings is {bot}. Sign in with that one, or change `bot_login`.")
+    missing = lacking(account, settings, token.scopes) if token.scopes else ""
+    if missing:
+        common.say(missing)
+
+
+async def _logout(arguments: argparse.Namespace) -> None:
+    """Revoke the log-in at Twitch.
+
+    Revoke the log-in at Twitch and delete it from this machine.
+    """
+    from forgetmenot.secret_store import Account
+
+    await sign_out(common.chosen_settings(arguments.config), Account(arguments.account), token_store(arguments))
+
+
+async def sign_out(settings: "Settings", account: "Account", store: "TokenStore") -> None:
+    """Revoke the token and delete it."""
+    from forgetmenot.clock import SystemClock
+    from forgetmenot.twitch.auth import Login
+
+    login = Login(account=account, store=store, settings=lambda: settings, clock=SystemClock())
+    revoked = await login.log_out()
+    if revoked is None:
+        common.say(f"Nobody was logged in as {account.value}.")
+    elif revoked:
+        common.say(f"The {account.value}'s log-in is revoked and deleted here.")
+    else:
+        common.say(f"The {account.value}'s log-in is deleted here, but Twitch did not confirm that it is revoked.")
+        common.say("Disconnect the app with that account at https://www.twitch.tv/settings/connections.")
+
+
 # Doctor, autostart and uninstall.
 
 
@@ -259,7 +415,6 @@ async def _uninstall(arguments: argparse.Namespace) -> None:
     with the computer. Says what was done and what stays: the memory, unless --data is given, and the program.
     """
     from forgetmenot.app import autostart
-    from forgetmenot.cli.setup import sign_out, token_store
     from forgetmenot.llm.build import kept_key_name
     from forgetmenot.secret_store import Account, SecretStore, login_folder
     from forgetmenot.store.file_safety import is_locked
