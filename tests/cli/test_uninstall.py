@@ -26,7 +26,7 @@ def prepared(home: Path, sim: TwitchSim) -> tuple[Path, Path]:
     store = TokenStore(folder / "login", use_keyring=False)
     for account, login in ((Account.BOT, "keeper"), (Account.BROADCASTER, "demo")):
         log_in(sim, store, login, account=account)
-    SecretStore(folder / "login", use_keyring=False).save("model-key-GEMINI_API_KEY", "pasted")
+    SecretStore(folder / "login", use_keyring=False).save("model-key-gemini", "pasted")
     return folder, home / ".config" / "systemd" / "user" / "forgetmenot.service"
 
 
