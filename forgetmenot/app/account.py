@@ -116,9 +116,12 @@ def watch_channel(bot: Bot, account: TwitchAccount) -> None:
     bot.outbox.pace.wide = lambda: role_of(account.chat.own_badges or frozenset()) in MANY_LINES
 
     async def look() -> None:
-        await bot.channel_is(await account.helix.channel_state())
+        if await account.login.exists():
+            await bot.channel_is(await account.helix.channel_state())
 
     async def recognise() -> None:
+        if not await account.login.exists():
+            return
         if not bot.me.user_id:
             bot.become(await account.recognised())
         await account.sign_in_to_chat()

@@ -41,7 +41,8 @@ from forgetmenot.network import body_of, trusted
 from forgetmenot.operations.catalogue import CHAT, scopes_for
 from forgetmenot.secret_store import LOGIN_FOLDER, Account, SecretStore
 from forgetmenot.settings.live_settings import RESTARTING, LiveSettings, presets
-from forgetmenot.settings.schema import CLIENT_ID, Mode, ModelSettings, Provider, Settings
+from forgetmenot.settings.load import supplied_client_id
+from forgetmenot.settings.schema import Mode, ModelSettings, Provider, Settings
 from forgetmenot.store import events, viewers
 from forgetmenot.store.model_calls import Meter
 from forgetmenot.text.mentions import channel_of, is_login, login_of
@@ -152,7 +153,7 @@ class SetupService:
                 "key_page": KEY_PAGE, "example": EXAMPLE,
             },
             "login": {
-                "client_id": settings.twitch.client_id, "supplied": bool(CLIENT_ID),
+                "client_id": settings.twitch.client_id, "supplied": bool(supplied_client_id()),
                 "console": CONSOLE, "redirect": REDIRECT,
                 "account": now.login if now else "", "pending": self.login.pending(),
                 "streamer": now is not None and now.login != settings.twitch.channel
@@ -209,6 +210,9 @@ class SetupService:
         who = msgspec.structs.replace(settings.bot, name=name.strip() or settings.bot.name, persona=persona)
         changed = msgspec.structs.replace(settings, bot=who)
         check_settings(changed)
+        # after a change of the model the old bot still runs for a moment; the page asks again when it has gone
+        while self._restarts and self._bot().models.reply.name != settings.model.reply_model:  # noqa: ASYNC110
+            await asyncio.sleep(ANSWER_FIRST_S)
         preview = await try_out(self._bot(), "viewer", text.strip() or self._say("setup.sample"), changed)
         return {"ok": True, "text": preview["text"], "model": preview["model"]}
 

@@ -1,6 +1,7 @@
 """Reads a settings file, with precise messages for what is wrong in it."""
 
 import difflib
+import os
 import re
 import tomllib
 from collections.abc import Collection, Iterable, Mapping
@@ -71,6 +72,11 @@ def parse_settings(text: str, source: str) -> Settings:
     return normalised(settings)
 
 
+def supplied_client_id() -> str:
+    """The client ID that came with the program; a build brings its own in the variable. Empty: none was registered."""
+    return os.environ.get("FORGETMENOT_CLIENT_ID", "").strip() or CLIENT_ID
+
+
 def normalised(settings: Settings) -> Settings:
     """Logins as Twitch has them, and the client id that came with the program where none is set."""
     twitch = settings.twitch
@@ -78,7 +84,7 @@ def normalised(settings: Settings) -> Settings:
         twitch,
         channel=login_of(twitch.channel),
         bot_login=login_of(twitch.bot_login),
-        client_id=twitch.client_id.strip() or CLIENT_ID,
+        client_id=twitch.client_id.strip() or supplied_client_id(),
     )
     return msgspec.structs.replace(settings, twitch=fresh)
 

@@ -11,7 +11,10 @@ from typing import Annotated, NamedTuple
 from msgspec import Meta, Struct, field
 
 CLIENT_ID = ""
-"""The client id of the Twitch app that this copy of the program comes with. A distributor sets it; it is no secret."""
+"""The client ID of the Twitch app that the program comes with, empty until one is registered; it is no secret.
+
+docs/RELEASING.md says how to register it, and how a build brings its own.
+"""
 MOST = 1_000_000_000
 """No number is larger: in milliseconds as a time in days it still fits where SQLite and the loop keep it."""
 Share = Annotated[float, Meta(ge=0, le=1)]

@@ -267,7 +267,7 @@ class Login:
             except TwitchError as error:
                 pause, trouble = MINUTE, str(error)
             trouble = trouble or self.trouble
-            if trouble and trouble != reported:
+            if trouble and trouble != reported and not self.hint:  # what was never set up is no trouble
                 log.warning("trouble with the log-in", account=self.account.value, reason=trouble)
             reported = trouble
             await self._clock.sleep(pause)

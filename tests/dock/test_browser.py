@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from playwright.async_api import Browser, Page, Route, expect
 
-from forgetmenot.clock import HOUR, ManualClock
+from forgetmenot.clock import ManualClock
 from forgetmenot.dock.security import TOKEN_FILE
 from forgetmenot.languages import in_language, reason
 from forgetmenot.settings.live_settings import LiveSettings
@@ -192,15 +192,6 @@ async def test_the_settings_check_back_up_and_give_the_address_for_obs(demo: Dem
     await expect(page.locator(".obs")).to_contain_text("Custom Browser Docks")
     await page.get_by_role("button", name="Copy").click()
     await expect(page.get_by_role("button", name="Copied")).to_be_visible()
-
-
-async def test_what_was_heard_goes_when_a_summary_has_it(demo: DemoBot, page: Page) -> None:
-    await demo.hear("heidi", "I play the cello")
-    await expect(page.locator(".heard-now")).to_contain_text("plays the cello")
-    await demo.clock.advance(HOUR)
-    await demo.bot.tasks.catch_up()
-    await expect(page.locator(".item.episode").first).to_contain_text("cello")
-    await expect(page.locator(".heard-now")).to_have_count(0)
 
 
 async def test_an_address_that_is_none_opens_the_first_panel_and_the_token_leaves_it(

@@ -10,9 +10,11 @@ import pytest
 from playwright.async_api import Browser, Locator, Page, expect
 
 from forgetmenot.dock.security import address, token_in
-from forgetmenot.operations.catalogue import CHAT
+from forgetmenot.operations.catalogue import scopes_for
+from forgetmenot.secret_store import Account
 from forgetmenot.settings.load import load_settings
-from forgetmenot.settings.schema import Mode, Provider
+from forgetmenot.settings.schema import Mode, Provider, Settings
+from forgetmenot.store.channel_state import Owner, owner_of
 from tests.dock.demo_bot import BROWSER, free_port, page_on
 from tests.loopback_servers.openai import SimOpenAI
 from tests.loopback_servers.twitch import TwitchSim
@@ -67,8 +69,8 @@ async def test_from_an_empty_folder_to_the_first_silent_reply(tmp_path: Path, ru
         async with started(tmp_path, "start", "--no-browser") as bot:
             async with page_on(running, await address_of(bot, tmp_path / "forgetmenot"), restarts=True) as page:
                 await the_channel(page, sim)
-                await the_character(page)
                 await the_model(page, model)
+                await the_character(page)
                 await the_account(page, sim)
                 await the_silent_preview(page, sim)
                 await the_mode(page)
@@ -78,6 +80,39 @@ async def test_from_an_empty_folder_to_the_first_silent_reply(tmp_path: Path, ru
     assert (settings.twitch.channel, settings.twitch.client_id) == ("demo", sim.client_id)
     assert (settings.bot.name, settings.bot.mode) == ("Fern", Mode.MENTIONS)
     assert (settings.model.provider, settings.model.reply_model) == (Provider.OPENAI_COMPATIBLE, "small-model")
+    memory = file.with_name("memory.sqlite3")
+    assert owner_of(memory) == Owner(sim.world.room_id, "demo"), "and not nobody_here's, the name that was mistyped"
+    assert not memory.with_name("memory-demo.sqlite3").exists()
+
+
+async def test_the_shortest_way_to_the_first_silent_reply(tmp_path: Path, running: Browser) -> None:
+    """With a client ID that came with the program: one thing typed, four clicks; each step opens the next."""
+    async with TwitchSim() as sim, Talking() as model:
+        sim.oauth.interval = 1
+        loopback_settings(tmp_path, sim)
+        program = {"name": "Ollama", "base_url": model.url, "models": ["small-model"]}
+        async with (
+            started(tmp_path, "start", "--no-browser", env={"FORGETMENOT_CLIENT_ID": sim.client_id}) as bot,
+            page_on(running, await address_of(bot, tmp_path / "forgetmenot"), restarts=True) as page,
+        ):
+            # as where a program serves a model at its usual port
+            await page.route("**/setup/programs", lambda route: route.fulfill(json={"ok": True, "programs": [program]}))
+            await page.reload()
+            await page.get_by_label("Your channel's name").fill("demo")
+            await page.get_by_role("button", name="Listen").click()
+            await page.get_by_role("button", name="Test and save").click()
+            await page.locator(".step[open]").get_by_role("button", name="Save", exact=True).click()
+            await expect(page.get_by_text("Use an app of my own")).to_be_visible()
+            await page.get_by_role("button", name="Sign in", exact=True).click()
+            sim.approve(await page.locator(".user-code").inner_text(), "keeper")
+            await sim.until(lambda: any(one.nick == "keeper" and one.channels for one in sim.irc.connections))
+            await sim.say("bob", "@forgetmenot what do you think of this level?")
+            await expect(page.locator(".step[open] .item.reply.shadow")).to_contain_text("Understood.", timeout=20_000)
+            await expect(page.locator("#top .hint")).to_have_count(0)  # no complaint stays
+            await page.evaluate("location.hash = 'settings'")
+            await page.get_by_role("button", name="Quit").click()
+            await expect(page.locator("#toast")).to_contain_text("The bot stops")
+            assert await bot.ended() == 0
 
 
 async def the_channel(page: Page, sim: TwitchSim) -> None:
@@ -95,14 +130,15 @@ async def the_channel(page: Page, sim: TwitchSim) -> None:
     await step.get_by_role("button", name="Listen").click()
     await expect(step.locator(".outcome")).to_have_text("Listening to demo.", timeout=20_000)
     await sim.say("alice", "I play the cello")
-    await expect(step.locator(".heard-now")).to_contain_text("Alice plays the cello")
+    await opened(page, "Your channel")  # the next one has opened
+    await expect(step.locator(".seen")).to_contain_text("I play the cello")
     await expect(step).to_contain_text("1 line heard; the first summary comes after 25 lines or 30 quiet minutes.")
     await expect(page.locator("#top .bad")).to_have_count(0)
 
 
 async def the_character(page: Page) -> None:
     step = await opened(page, "Name and character")
-    await expect(step.locator("blockquote")).to_contain_text("Without an AI model")
+    await expect(step.locator("blockquote")).to_contain_text("Understood.")
     await step.get_by_label("Name").fill("Fern")
     await step.get_by_role("button", name="Dry wit").click()
     await step.get_by_role("button", name="Save").click()
@@ -115,7 +151,7 @@ async def the_model(page: Page, model: SimOpenAI) -> None:
     await step.get_by_text("Another address").click()
     await step.get_by_label("Address of the program").fill(model.url)
     await step.get_by_role("button", name="List its models").click()
-    await expect(step.get_by_label("Model", exact=True)).to_have_value("small-model")
+    await expect(step.locator("select:visible")).to_have_value("small-model")
     await step.get_by_role("button", name="Test and save").click()
     await expect(step.locator(".outcome")).to_contain_text("It works. small-model says: “Understood.”")
 
@@ -126,12 +162,12 @@ async def the_account(page: Page, sim: TwitchSim) -> None:
     await step.get_by_role("button", name="Save").click()
     await expect(step.locator(".outcome")).to_contain_text("Twitch accepts it")
     await expect(page.locator("#top .standing")).to_contain_text("demo", timeout=20_000)
-    await step.get_by_role("button", name="Sign in the bot's account").click()
+    await step.get_by_role("button", name="Sign in", exact=True).click()
     await expect(step.locator("svg.qr path")).to_be_visible()
     sim.approve(await step.locator(".user-code").inner_text(), "keeper")
     await expect(step.locator(".outcome")).to_contain_text("Signed in as keeper.", timeout=20_000)
     await expect(step.locator(".brief")).to_have_text("signed in as keeper", timeout=20_000)
-    assert [set(token.scopes) for token in sim.tokens.issued] == [set(CHAT)]  # the rights for chatting, no others
+    assert [set(token.scopes) for token in sim.tokens.issued] == [set(scopes_for(Account.BOT, Settings()))]
 
 
 async def the_silent_preview(page: Page, sim: TwitchSim) -> None:

@@ -242,7 +242,7 @@ function characterStep() {
     const mine = ++run;
     put(sampled, h("span", { class: "meta" }, t("thinking")));
     const answer = await ask("sample", { ...body(), text: text.value });
-    if (mine === run) put(sampled, answer?.text || h("span", { class: "meta" }, t("setup.character.silent")));
+    if (mine === run) put(sampled, answer?.text || h("span", { class: "meta" }, answer?.line || t("setup.character.silent")));
   }
   async function send() {
     if (!(await step.run("character", body(), save))) return;
