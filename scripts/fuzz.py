@@ -36,6 +36,7 @@ from forgetmenot.clock import SystemClock
 from forgetmenot.domain.model import ModelAnswer, TokenUsage
 from forgetmenot.errors import ODD_INPUT, SettingsError, TwitchError
 from forgetmenot.llm.json_text import json_object, unwrapped, without_loop, without_thought
+from forgetmenot.llm.offline import claims
 from forgetmenot.logs import set_up
 from forgetmenot.memory import prompts, text_gate, transfer
 from forgetmenot.memory.handles import Handles
@@ -48,7 +49,7 @@ from forgetmenot.reply.reply_object import read_reply
 from forgetmenot.settings.load import example_toml, parse_settings
 from forgetmenot.settings.schema import PrivacySettings, Settings
 from forgetmenot.store.rights import _requests
-from forgetmenot.text.statements import claims, stated_part
+from forgetmenot.text.statements import own_fact
 from forgetmenot.twitch.chat_lines import parse, understand
 from forgetmenot.twitch.error_translation import dropped, from_status
 
@@ -115,7 +116,7 @@ def _notes(text: str) -> None:
 
 def _speech(text: str) -> None:
     claims(text)
-    stated_part(text[:200])
+    own_fact(text[:200])
 
 
 def _dock_request(text: str) -> None:

@@ -57,7 +57,6 @@ from forgetmenot.store.database import Database, open_database
 from forgetmenot.store.file_safety import instance_lock
 from forgetmenot.store.model_calls import Meter
 from forgetmenot.text.caches import clear_text_caches
-from forgetmenot.text.classifier import TABLES, classifier
 from forgetmenot.twitch.chat_lines import ChatItem
 
 SWEEP = "sweep"
@@ -300,8 +299,6 @@ async def open_bot(
     chosen = settings()
     # a persona too long for the budget is an error now, and not at the first reply
     check_floor(chosen, chosen.twitch.channel, offered(chosen.actions, chosen.bridge.effects))
-    for table in TABLES:  # one that is damaged stops the start, not the first line
-        await asyncio.to_thread(classifier, table)
     # before the file is opened: two bots on one memory would answer everything twice
     with instance_lock(path, command):
         async with open_database(path) as db:

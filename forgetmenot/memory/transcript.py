@@ -5,7 +5,7 @@
     * P4 subscribed
     BOT: text                   * P3 was timed out for 60 s
 
-text/statement_rules reads the same format. Commands ("!so") are left out, but for the fact in a
+llm/offline reads the same format. Commands ("!so") are left out, but for the fact in a
 !remember, which was said like any other. Times are left out: they were a quarter of the tokens, and a small model
 wrote better summaries without them.
 """

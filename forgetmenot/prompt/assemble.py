@@ -99,7 +99,7 @@ class PromptDraft:
 
 INSTRUCTIONS = "instructions"
 TOP_CHANNEL_NOTES = 3
-VIEWER_MEMORY_TOKENS = 400
+VIEWER_MEMORY_TOKENS = 700
 SPOKEN_TOKENS = 150
 SPOKEN_LEAD = "The streamer said aloud just now (speech recognition: names and words may be misheard):"
 BOT_REPLIES = 5

@@ -21,7 +21,7 @@ from forgetmenot.domain.chat import ChatEvent, EventKind
 from forgetmenot.domain.model import ModelAnswer, ModelRequest, Prompt
 from forgetmenot.errors import ModelError
 from forgetmenot.languages import in_language, reason
-from forgetmenot.llm.offline.answer import quotation
+from forgetmenot.llm.offline import quotation
 from forgetmenot.logs import log
 from forgetmenot.memory.suppression import revision_of, without_hidden_names, without_suppressed
 from forgetmenot.operations import wording
@@ -248,7 +248,7 @@ class ReplyWriter:
         due = self._quoted_at is None or now - self._quoted_at >= QUOTE_EVERY
         if not (draft.job.trigger.direct and due):
             return "", str(error)
-        words = await asyncio.to_thread(quotation, request.system, request.prompt, request.language, "")
+        words = await asyncio.to_thread(quotation, request.system, request.prompt, request.language)
         words = polish(words, draft.context).text
         # the rest of a quotation that is cut would be the bot's own words, and might begin with a command
         if not words or without_suppressed(words, draft.material.left_alone) != words:

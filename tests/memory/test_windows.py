@@ -6,10 +6,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from forgetmenot.domain.chat import EventKind, Line, Role
+from forgetmenot.llm.offline import summary
 from forgetmenot.memory.handles import Handles
 from forgetmenot.memory.summarizer import summary_in_numbers
 from forgetmenot.memory.transcript import Cut, aged, parts, transcript, windows
-from forgetmenot.text.statement_rules import summary
 
 MINUTE = 60_000
 

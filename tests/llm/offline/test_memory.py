@@ -8,10 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from forgetmenot.domain.model import ModelRequest, Purpose, TokenUsage
-from forgetmenot.llm.offline import Offline, recap
+from forgetmenot.llm.offline import MOST_CLAIM_WORDS, MOST_WORDS, NOTHING, Offline, claims, extract, recap, summary
 from forgetmenot.text.mentions import fence
-from forgetmenot.text.statement_rules import MOST_WORDS, NOTHING, extract, summary
-from forgetmenot.text.statements import MOST_CLAIM_WORDS, claims
 
 CHAT = """P1: welcome in everybody, tonight we climb the clock tower
 P3: hello! my cat is called Miso and she is watching
