@@ -111,23 +111,19 @@ class _Sources:
 
     @property
     def facts(self) -> list[str]:
-        """Their notes as sentences."""
-        return [f"{mention(self.viewer_id)} {note.fact.rstrip('.')}." for note in self.notes]
+        """Their notes as sentences, each with the day on which it was first said."""
+        who = mention(self.viewer_id)
+        return [f"[{local_date(note.created_at)}] {who} {note.fact.rstrip('.')}." for note in self.notes]
 
     @property
     def lately(self) -> list[str]:
-        """What they did, as sentences."""
-        return [sentence for part in self.streams for sentence in sentences_of(part.text)]
-
-    @property
-    def dated_facts(self) -> list[str]:
-        """Their notes as sentences, each with the day on which it was first said."""
-        return [f"[{local_date(note.created_at)}] {fact}" for note, fact in zip(self.notes, self.facts, strict=True)]
-
-    @property
-    def dated_streams(self) -> list[str]:
         """What they did, stream by stream, each with its day."""
         return [f"[{local_date(part.began_at)}] {part.text}" for part in self.streams]
+
+    @property
+    def enough(self) -> bool:
+        """Whether there is anything to sum up."""
+        return len(self.notes) + sum(len(sentences_of(part.text)) for part in self.streams) >= FEWEST
 
     @property
     def made_of(self) -> str:
@@ -169,8 +165,8 @@ class BriefWriter:
         async with self._db.write() as tx:
             changed = [s for s in waiting if not await briefs.unchanged(tx, s.viewer_id, persona, s.made_of, now)]
         # also those without enough to say: else they would be looked at in every pass
-        made = await self._put([(s, "") for s in changed if len({*s.facts, *s.lately}) < FEWEST], persona)
-        changed = [s for s in changed if len({*s.facts, *s.lately}) >= FEWEST]
+        made = await self._put([(s, "") for s in changed if not s.enough], persona)
+        changed = [s for s in changed if s.enough]
         try:
             for start in range(0, len(changed), VIEWERS_PER_CALL):
                 made += await self._make(changed[start : start + VIEWERS_PER_CALL], settings, suppressed)
@@ -216,9 +212,7 @@ class BriefWriter:
     ) -> dict[str, str]:
         ids = [one.viewer_id for one in people]
         handles = Handles.of([*ids, *(who for one in people for s in (*one.facts, *one.lately) for who in ids_in(s))])
-        sources = [
-            (list(map(handles.hide, one.dated_facts)), list(map(handles.hide, one.dated_streams))) for one in people
-        ]
+        sources = [(list(map(handles.hide, one.facts)), list(map(handles.hide, one.lately))) for one in people]
         request = prompts.briefs_request(sources, local_days(self._clock.now()), CHARACTERS, settings.model)
         answers = prompts.read_briefs((await self._model.generate(request)).text)
         texts = {}
