@@ -184,3 +184,17 @@ def test_the_readme_lists_the_commands_of_the_table() -> None:
     rows = [f"| `{form}` | {does} | `{example}` | {allowed[who]} |" for form, does, example, who in commands()]
     listed = "\n".join([BEGIN, "| command | what it does | for example | for |", "|---|---|---|---|", *rows, END])
     assert listed in (ROOT / "README.md").read_text(encoding="utf-8"), f"put this into README.md:\n{listed}"
+
+
+@pytest.mark.parametrize(
+    ("file", "command"),
+    [
+        ("forgetmenot@.service", r"^ExecStart=\S+forgetmenot (.+)$"),
+        ("Dockerfile", r'^ENTRYPOINT \["forgetmenot", (.+)\]$'),
+    ],
+)
+def test_what_packaging_starts_is_a_command_of_ours(file: str, command: str) -> None:
+    found = re.search(command, (ROOT / "packaging" / file).read_text(encoding="utf-8"), re.MULTILINE)
+    assert found is not None
+    parsed = build_parser().parse_args(found[1].replace('"', "").replace(",", " ").split())
+    assert (parsed.db.name, parsed.config.name) == ("memory.sqlite3", "config.toml")
