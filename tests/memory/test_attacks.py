@@ -10,7 +10,7 @@ import pytest
 
 from forgetmenot.memory import transfer
 from forgetmenot.memory.active_viewers import ActiveViewers
-from forgetmenot.memory.facts.similarity import Relation, relate
+from forgetmenot.memory.compare_facts import Relation, relate
 from forgetmenot.memory.notes import edits, note_merge
 from forgetmenot.memory.notes.proposals import FactRefused
 from forgetmenot.memory.recall import Recall

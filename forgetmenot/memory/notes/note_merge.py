@@ -16,7 +16,7 @@ from dataclasses import replace
 from typing import NamedTuple
 
 from forgetmenot.domain.memory import Note, NoteStatus, SourceKind
-from forgetmenot.memory.facts.similarity import Relation, relate
+from forgetmenot.memory.compare_facts import Relation, relate
 from forgetmenot.memory.notes.proposals import REPORTED_AT_MOST, FactRefused
 from forgetmenot.store import notes, personal_data, streams
 from forgetmenot.store.database import Transaction

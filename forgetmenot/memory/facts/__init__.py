@@ -1,1 +1,0 @@
-"""Tell facts apart: is a new fact the same as a known one, in conflict with it, or different? Rules, no model."""
