@@ -123,11 +123,6 @@ def iso(ms: int) -> str:
     return f"{(_EPOCH + timedelta(milliseconds=ms)).isoformat(timespec='seconds')}Z"
 
 
-def local_day(ms: int) -> str:
-    """A day as it is written where the program runs, which is the channel's time zone: `Friday, 2026-11-20`."""
-    return f"{(_EPOCH + timedelta(milliseconds=ms)).replace(tzinfo=UTC).astimezone():%A, %Y-%m-%d}"
-
-
 def parse_iso(text: str) -> int:
     """An ISO 8601 time as milliseconds; without a zone UTC. Raises ValueError, also for one `iso` cannot write."""
     moment = datetime.fromisoformat(text.strip())

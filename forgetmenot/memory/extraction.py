@@ -13,7 +13,7 @@ from collections import Counter
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, field, replace
 
-from forgetmenot.clock import Clock, local_day
+from forgetmenot.clock import Clock, local_days
 from forgetmenot.domain.chat import Line, Role
 from forgetmenot.domain.memory import Episode, EpisodeKind, Note, Scope
 from forgetmenot.domain.model import Purpose
@@ -176,7 +176,7 @@ class Extractor:
         given = {handles.handle(person.viewer_id): _person(person) for person in visible}
         notes_known = await self._known(visible, episode.summary)
         known = fence("known", handles.hide("\n".join(map(_listed, notes_known)))) if notes_known else ""
-        day = f"This was on {local_day(episode.started_at)}."
+        day = f"This was on {local_days(episode.started_at, episode.ended_at)}."
         prompt = f"{day}\n\n{fence('episode', handles.hide(episode.summary))}\n\n{known}".rstrip()
         screen = Screen(given, handles.ids, settings.memory.min_confidence, settings.privacy)
         return _EpisodeContext(episode, handles, prompt, screen)

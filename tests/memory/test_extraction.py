@@ -6,7 +6,7 @@ import string
 
 import pytest
 
-from forgetmenot.clock import DAY, HOUR, local_day
+from forgetmenot.clock import DAY, HOUR, local_days
 from forgetmenot.domain.memory import Importance, NoteStatus, Scope, SourceKind
 from forgetmenot.errors import ModelBlocked, ModelRefused, ModelUnavailable
 from forgetmenot.store import episodes, notes, run_stats
@@ -224,7 +224,7 @@ async def test_the_model_is_told_the_day(world: World) -> None:
     await world.episode("<@1> played drums today.", {"1": (5, 0)})
     extractor, model = world.extractor('{"notes": []}')
     await extractor.run_pass()
-    assert model.asked[0].prompt.startswith(f"This was on {local_day(world.clock.now())}.")
+    assert model.asked[0].prompt.startswith(f"This was on {local_days(world.clock.now())}.")
     assert re.search(r"\w+day, \d{4}-\d\d-\d\d", model.asked[0].prompt)
 
 
