@@ -28,8 +28,7 @@ from forgetmenot.domain.model import ModelAnswer, ModelRequest, TokenUsage
 from forgetmenot.errors import ModelUnavailable
 from forgetmenot.llm.build import Models, build_models
 from forgetmenot.llm.guarded import GuardedModel, Limits
-from forgetmenot.memory import backups
-from forgetmenot.memory.notes import edits, note_merge
+from forgetmenot.memory import backups, edits, merge
 from forgetmenot.ports import CallMeter, LanguageModel
 from forgetmenot.reply.explain import ReplyExplanation, explain
 from forgetmenot.settings.live_settings import LiveSettings
@@ -257,7 +256,7 @@ class Player:
             about, words = rest.split(": ")
             old, _, new = words.partition(" -> ")
             gone = (NoteStatus.RETRACTED, NoteStatus.SUPERSEDED)
-            known = await notes.of_subject(self.bot.db, _id(about), gone if what == "restore" else note_merge.LIVE)
+            known = await notes.of_subject(self.bot.db, _id(about), gone if what == "restore" else merge.LIVE)
             params = {"id": [note.id for note in known if old in note.fact][-1], **({"text": new} if new else {})}
         control = BotControl(self.bot, LiveSettings(self.settings), ConnectionStatus("test"))
         await control.run(what, params, lambda _share, _step: None)

@@ -15,8 +15,8 @@ from forgetmenot.domain.model import ModelAnswer
 from forgetmenot.domain.operation import OperationResult, Surface
 from forgetmenot.errors import InputError
 from forgetmenot.languages import Reason, in_language, reason
+from forgetmenot.memory import provenance
 from forgetmenot.memory.erasure import Progress
-from forgetmenot.memory.notes import provenance
 from forgetmenot.operations import catalogue, switches
 from forgetmenot.operations.catalogue import find
 from forgetmenot.operations.facts import ActionContext

@@ -106,7 +106,7 @@ def _no_note(note_id: int) -> InputError:
 async def _why(db: "Database", arguments: argparse.Namespace) -> None:
     """Where a note comes from."""
     from forgetmenot.app import control
-    from forgetmenot.memory.notes.provenance import explain, in_words
+    from forgetmenot.memory.provenance import explain, in_words
 
     explained = await explain(db, arguments.id)
     if explained is None:
@@ -149,7 +149,7 @@ def _never_json(row: "SuppressionRow", logins: dict[str, str]) -> dict[str, obje
 
 async def as_lines(db: "Database", notes: "Sequence[Note]") -> list[str]:
     """A line per note: number, subject, fact, and the status unless it is active."""
-    from forgetmenot.memory.notes.provenance import names_for
+    from forgetmenot.memory.provenance import names_for
     from forgetmenot.text.mentions import show
 
     names = await names_for(db, notes)
@@ -170,7 +170,7 @@ def _status(note: "Note") -> str:
 
 async def as_json(db: "Database", notes: "Sequence[Note]") -> list[dict[str, object]]:
     """The notes with the keys of NOTE_KEYS, with names in the place of mentions."""
-    from forgetmenot.memory.notes.provenance import names_for
+    from forgetmenot.memory.provenance import names_for
     from forgetmenot.store import viewers
 
     names = await names_for(db, notes)
@@ -193,8 +193,8 @@ def _note_json(note: "Note", names: "Mapping[str, str]", logins: "Mapping[str, s
 async def _show_viewer(db: "Database", arguments: argparse.Namespace) -> None:
     """Show what is stored about a viewer."""
     from forgetmenot.memory.briefs import about_viewer
-    from forgetmenot.memory.notes.note_merge import LIVE
-    from forgetmenot.memory.notes.provenance import names_for
+    from forgetmenot.memory.merge import LIVE
+    from forgetmenot.memory.provenance import names_for
     from forgetmenot.store import notes, personal_data
     from forgetmenot.text.mentions import show
 

@@ -16,7 +16,7 @@ from forgetmenot.domain.memory import Note
 from forgetmenot.errors import InputError
 from forgetmenot.languages import ENGLISH, Language, in_language, languages, reason
 from forgetmenot.memory.briefs import about_viewer
-from forgetmenot.memory.notes.provenance import because
+from forgetmenot.memory.provenance import because
 from forgetmenot.memory.viewer_rules import REGULAR_WITHIN
 from forgetmenot.operations import switches
 from forgetmenot.operations.catalogue import DEFAULT_REASON

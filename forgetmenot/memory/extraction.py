@@ -1,7 +1,7 @@
 """Extracts notes from episodes: each is read once, with the known notes about its people.
 
-- A model's answer only proposes: every change is checked (memory/notes/proposals) and merged
-  (memory/notes/note_merge); refusals are counted by rule, and an unexpected error undoes that change alone.
+- A model's answer only proposes: every change is checked (memory/proposals) and merged
+  (memory/merge); refusals are counted by rule, and an unexpected error undoes that change alone.
 - All writes of an episode, and the mark that it was read, are one transaction.
 - An episode without a usable answer is retried later each time; after ten tries it is set aside and counted.
 - While the model is unreachable episodes wait, in order.
@@ -19,10 +19,11 @@ from forgetmenot.domain.memory import Episode, EpisodeKind, Note, Scope
 from forgetmenot.domain.model import Purpose
 from forgetmenot.errors import ODD_INPUT, ModelBlocked, ModelError, StoreRefused
 from forgetmenot.logs import log
+from forgetmenot.memory import merge
 from forgetmenot.memory.handles import Handles
-from forgetmenot.memory.notes import note_merge
-from forgetmenot.memory.notes.note_merge import ClaimSource, MergeResult
-from forgetmenot.memory.notes.proposals import (
+from forgetmenot.memory.merge import ClaimSource, MergeResult
+from forgetmenot.memory.prompts import memory_request
+from forgetmenot.memory.proposals import (
     SCHEMA,
     FactRefused,
     NoteSubject,
@@ -31,7 +32,6 @@ from forgetmenot.memory.notes.proposals import (
     proposals,
     screened,
 )
-from forgetmenot.memory.prompts import memory_request
 from forgetmenot.memory.ranking import Candidate, Postings, query_of
 from forgetmenot.memory.transcript import waiting_time
 from forgetmenot.ports import LanguageModel
@@ -186,7 +186,7 @@ class Extractor:
         persona = speaking(self._settings()).writes_as
         found: list[Note] = []
         for subject in (None, *(person.viewer_id for person in people)):
-            held = note_merge.known_to(persona, await notes.of_subject(self._db, subject, note_merge.LIVE))
+            held = merge.known_to(persona, await notes.of_subject(self._db, subject, merge.LIVE))
             found += await asyncio.to_thread(_best, held, summary, self._clock.now())
         return found[:KNOWN_IN_ALL]
 
@@ -264,7 +264,7 @@ class _ProposalMerger:
             self.written += done.kind in {"added", "superseded"}
             self.report.added += done.kind == "added"
             self.report.confirmed += done.kind == "confirmed"
-            self.report.superseded += done.kind in {"superseded", note_merge.TAKE_BACK}
+            self.report.superseded += done.kind in {"superseded", merge.TAKE_BACK}
 
     async def _done(self, change: ProposedChange) -> MergeResult:
         memory = self.settings.memory
@@ -276,8 +276,8 @@ class _ProposalMerger:
         origin = self._origin(change, at)
         new = _new_note(change, at, self.episode.stream_id, speaking(self.settings).writes_as)
         if change.repeats is not None:
-            return await note_merge.confirm(self.tx, change.repeats, new, origin, now=self.now)
-        return await note_merge.merge_claim(self.tx, new, origin, now=self.now, instead_of=change.replaces)
+            return await merge.confirm(self.tx, change.repeats, new, origin, now=self.now)
+        return await merge.merge_claim(self.tx, new, origin, now=self.now, instead_of=change.replaces)
 
     def _origin(self, change: ProposedChange, at: int) -> ClaimSource:
         speaker = change.speaker

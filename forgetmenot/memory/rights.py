@@ -16,7 +16,7 @@ from forgetmenot.domain.memory import Note
 from forgetmenot.errors import ODD_INPUT, StoreError
 from forgetmenot.logs import log
 from forgetmenot.memory.erasure import Eraser, delete_fact, replaced_by
-from forgetmenot.memory.notes.proposals import FactRefused
+from forgetmenot.memory.proposals import FactRefused
 from forgetmenot.store import notes, personal_data
 from forgetmenot.store.database import Database, Transaction
 from forgetmenot.store.rights import PrivacyRequest, RequestKind

@@ -40,7 +40,7 @@ class WindowCase:
 
 def forbidden(settings: Settings) -> Callable[[str], bool]:
     """Judges whether a text holds something that is never stored."""
-    from forgetmenot.memory.notes.proposals import never_stored
+    from forgetmenot.memory.proposals import never_stored
 
     return lambda text: never_stored(text, settings.privacy) is not None
 

@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 from forgetmenot.domain.memory import Note
 from forgetmenot.memory.handles import SOMEBODY, names_typed, without_names
-from forgetmenot.memory.notes.proposals import FactRefused
+from forgetmenot.memory.proposals import FactRefused
 from forgetmenot.store import notes, viewers
 from forgetmenot.store.database import Database, Source
 from forgetmenot.store.notes import SuppressionRow

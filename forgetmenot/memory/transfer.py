@@ -19,7 +19,7 @@ from msgspec import Meta
 from forgetmenot.clock import iso, parse_iso
 from forgetmenot.domain.memory import EpisodeKind, Importance, Note, NoteStatus, Scope, SourceKind
 from forgetmenot.errors import ODD_INPUT
-from forgetmenot.memory.notes.proposals import FactRefused, checked_fact, never_stored
+from forgetmenot.memory.proposals import FactRefused, checked_fact, never_stored
 from forgetmenot.settings.schema import PrivacySettings
 from forgetmenot.store import episodes, notes, personal_data, streams, viewers
 from forgetmenot.store.database import Database, Transaction

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 from forgetmenot.clock import DAY, MINUTE
 from forgetmenot.domain.action import Proposal
 from forgetmenot.domain.chat import ChatEvent, Role, Standing
-from forgetmenot.memory.notes.note_merge import LIVE
+from forgetmenot.memory.merge import LIVE
 from forgetmenot.memory.viewer_rules import is_bot, role_of
 from forgetmenot.operations import requests, switches
 from forgetmenot.operations.catalogue import ACTIONS, find

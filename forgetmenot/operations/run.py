@@ -11,7 +11,7 @@ from forgetmenot.domain.chat import Role
 from forgetmenot.domain.operation import Asker, OperationResult, Permission, Surface, Target
 from forgetmenot.errors import InputError, SettingsError
 from forgetmenot.memory.erasure import Progress
-from forgetmenot.memory.notes.proposals import FactRefused
+from forgetmenot.memory.proposals import FactRefused
 from forgetmenot.operations.types import Operation, OperationContext, Parameter, ParameterKind, Request
 from forgetmenot.store import viewers
 from forgetmenot.store.database import Database

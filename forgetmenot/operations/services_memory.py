@@ -11,12 +11,11 @@ from forgetmenot.clock import MINUTE
 from forgetmenot.domain.memory import Importance, Note, Scope, SourceKind
 from forgetmenot.domain.operation import Asker, OperationResult, Surface, Target
 from forgetmenot.languages import reason
-from forgetmenot.memory import suppression
+from forgetmenot.memory import edits, suppression
 from forgetmenot.memory.active_viewers import ORDINARY
-from forgetmenot.memory.notes import edits
-from forgetmenot.memory.notes.note_merge import LIVE
-from forgetmenot.memory.notes.proposals import FactRefused
+from forgetmenot.memory.merge import LIVE
 from forgetmenot.memory.past_episodes import missed as what_was_missed
+from forgetmenot.memory.proposals import FactRefused
 from forgetmenot.operations.run import CHANNEL_WORDS, Refused, UnknownViewer, own_target, owner, resolve_target
 from forgetmenot.operations.types import OperationContext, Request
 from forgetmenot.store import bot_messages, channel_state, events, notes, personal_data, viewers

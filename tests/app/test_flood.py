@@ -6,7 +6,7 @@ from forgetmenot.app.bot import BotIdentity, open_bot
 from forgetmenot.chat import BURST
 from forgetmenot.clock import ManualClock
 from forgetmenot.domain.chat import ChatEvent, EventKind
-from forgetmenot.memory.notes.edits import VIEWER_TRUST, remember
+from forgetmenot.memory.edits import VIEWER_TRUST, remember
 from forgetmenot.settings.schema import BotSettings, Mode, Settings
 from forgetmenot.store import notes, personal_data
 from tests.stage import RecordingAccount

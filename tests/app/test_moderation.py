@@ -14,7 +14,7 @@ from forgetmenot.domain.action import Outcome, OutcomeKind
 from forgetmenot.domain.chat import ChannelState, ChatEvent, EventKind, Redaction
 from forgetmenot.domain.memory import EpisodeKind, Part
 from forgetmenot.llm.build import Models
-from forgetmenot.memory.notes.edits import remember
+from forgetmenot.memory.edits import remember
 from forgetmenot.prompt.assemble import assemble
 from forgetmenot.reply.context import ContextGatherer
 from forgetmenot.reply.triggers import Conversations, trigger_of

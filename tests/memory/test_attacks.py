@@ -8,11 +8,10 @@ import json
 
 import pytest
 
-from forgetmenot.memory import transfer
+from forgetmenot.memory import edits, merge, transfer
 from forgetmenot.memory.active_viewers import ActiveViewers
 from forgetmenot.memory.compare_facts import Relation, relate
-from forgetmenot.memory.notes import edits, note_merge
-from forgetmenot.memory.notes.proposals import FactRefused
+from forgetmenot.memory.proposals import FactRefused
 from forgetmenot.memory.recall import Recall
 from tests.memory.conftest import Channel
 from tests.notes_world import Change, Learn, World, live, prompt_for, section
@@ -133,7 +132,7 @@ async def test_thousands_of_replaced_notes_hold_up_nobody(
         await tx.many(
             "INSERT INTO semantic_notes (scope, subject_id, fact, confidence, source_kind, status, created_at,"
             " first_said_at, last_confirmed_at) VALUES ('viewer', '1', ?, 0.9, 'self_claim', 'superseded', 0, 0, 0)",
-            [(f"likes number {number}",) for number in range(3 * note_merge.LOOKED_BACK)],
+            [(f"likes number {number}",) for number in range(3 * merge.LOOKED_BACK)],
         )
     compared: list[str] = []
 
@@ -141,10 +140,10 @@ async def test_thousands_of_replaced_notes_hold_up_nobody(
         compared.append(old)
         return relate(old, new)
 
-    monkeypatch.setattr(note_merge, "relate", counted)
+    monkeypatch.setattr(merge, "relate", counted)
     report = await learn(change(fact="lives in Bergen"))
     assert report.superseded == 1
-    assert len(compared) < 2 * note_merge.LOOKED_BACK
+    assert len(compared) < 2 * merge.LOOKED_BACK
 
 
 # ── who sees what ───────────────────────────────────────────────────────────────────────────

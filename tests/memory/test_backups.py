@@ -12,8 +12,8 @@ from forgetmenot.clock import DAY, HOUR
 from forgetmenot.domain.chat import Redaction
 from forgetmenot.errors import InputError, StoreForeign, StoreRequestsLost
 from forgetmenot.memory.backups import Backups, Restored, copy_to, make, restore
+from forgetmenot.memory.edits import remember
 from forgetmenot.memory.erasure import Eraser
-from forgetmenot.memory.notes.edits import remember
 from forgetmenot.memory.rights import forget_fact
 from forgetmenot.settings.schema import Settings
 from forgetmenot.store import backup, bot_messages, notes, personal_data, viewers

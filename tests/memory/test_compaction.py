@@ -8,9 +8,9 @@ import pytest
 from forgetmenot.clock import HOUR, MINUTE, local_days
 from forgetmenot.domain.chat import ChannelState, ChatEvent, Redaction
 from forgetmenot.errors import ModelBlocked, ModelUnavailable
-from forgetmenot.memory.notes.edits import remember
-from forgetmenot.memory.notes.proposals import FactRefused
-from forgetmenot.memory.notes.provenance import Refusal, refusals
+from forgetmenot.memory.edits import remember
+from forgetmenot.memory.proposals import FactRefused
+from forgetmenot.memory.provenance import Refusal, refusals
 from forgetmenot.store import episode_redaction, episodes, events, personal_data
 from forgetmenot.store.database import Database
 from forgetmenot.text.mentions import fenced

@@ -11,6 +11,7 @@ import pytest
 from forgetmenot.clock import MINUTE
 from forgetmenot.domain.chat import Role
 from forgetmenot.errors import InputError
+from forgetmenot.memory.edits import remember
 from forgetmenot.memory.erasure import (
     _CHUNK,
     UNDER_WAY,
@@ -21,7 +22,6 @@ from forgetmenot.memory.erasure import (
     _delete_some,
     needles_of,
 )
-from forgetmenot.memory.notes.edits import remember
 from forgetmenot.store import channel_state, notes, personal_data, viewers
 from forgetmenot.store.channel_state import WIPE_DUE
 from forgetmenot.store.database import Transaction, open_database

@@ -8,7 +8,7 @@ import pytest
 from forgetmenot.clock import DAY
 from forgetmenot.domain.memory import NoteStatus
 from forgetmenot.errors import SettingsError
-from forgetmenot.memory.notes.edits import remember, undo
+from forgetmenot.memory.edits import remember, undo
 from forgetmenot.memory.recall import Recall
 from forgetmenot.prompt.instructions import check_floor, instructions
 from forgetmenot.settings.schema import BotSettings, PersonaSettings, Settings, persona_of, speaking

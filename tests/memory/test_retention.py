@@ -6,7 +6,7 @@ import pytest
 
 from forgetmenot.clock import DAY, HOUR, MINUTE
 from forgetmenot.domain.memory import Importance, NoteStatus, Scope, SourceKind
-from forgetmenot.memory.notes.edits import remember
+from forgetmenot.memory.edits import remember
 from forgetmenot.memory.recall import Recall
 from forgetmenot.memory.retention import LifeReport, sweep_notes
 from forgetmenot.settings.schema import MemorySettings

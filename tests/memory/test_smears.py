@@ -5,8 +5,8 @@ import pytest
 
 from forgetmenot.clock import DAY
 from forgetmenot.domain.memory import SourceKind
-from forgetmenot.memory.notes import edits
-from forgetmenot.memory.notes.proposals import FactRefused
+from forgetmenot.memory import edits
+from forgetmenot.memory.proposals import FactRefused
 from forgetmenot.memory.retention import sweep_notes
 from forgetmenot.settings.schema import MemorySettings
 from tests.notes_world import Change, Learn, World, live, prompt_for, section

@@ -3,8 +3,8 @@
 import pytest
 
 from forgetmenot.memory import suppression
-from forgetmenot.memory.notes.proposals import FactRefused
 from forgetmenot.memory.past_episodes import newest
+from forgetmenot.memory.proposals import FactRefused
 from forgetmenot.memory.recall import CHANNEL, Recall
 from forgetmenot.memory.suppression import SuppressionFilter, without_hidden_names
 from forgetmenot.store.notes import SuppressionRow

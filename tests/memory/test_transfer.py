@@ -6,9 +6,8 @@ import json
 import pytest
 
 from forgetmenot.clock import iso, parse_iso
-from forgetmenot.memory import transfer
+from forgetmenot.memory import edits, transfer
 from forgetmenot.memory.erasure import Eraser
-from forgetmenot.memory.notes import edits
 from forgetmenot.memory.rights import forget_fact
 from forgetmenot.memory.transfer import (
     ERASED,

@@ -9,10 +9,10 @@ from forgetmenot import logs
 from forgetmenot.clock import DAY, HOUR, ManualClock
 from forgetmenot.domain.chat import ChatEvent, EventKind
 from forgetmenot.domain.memory import EpisodeKind, NoteStatus, Part, Scope, SourceKind
+from forgetmenot.memory.edits import remember
 from forgetmenot.memory.erasure import Eraser
 from forgetmenot.memory.ingest import Ingest
-from forgetmenot.memory.notes.edits import remember
-from forgetmenot.memory.notes.proposals import FactRefused
+from forgetmenot.memory.proposals import FactRefused
 from forgetmenot.memory.rights import forget_fact
 from forgetmenot.memory.stream_tracker import StreamTracker
 from forgetmenot.settings.schema import Settings
@@ -228,12 +228,10 @@ async def test_a_forgotten_fact_goes_with_its_history_and_its_sentences(channel:
 
 
 async def _hear_again(channel: Channel, source: SourceKind) -> None:
-    from forgetmenot.memory.notes import note_merge
+    from forgetmenot.memory import merge
     from forgetmenot.store.notes import NewNote
 
     now = channel.clock.now()
     new = NewNote(Scope.VIEWER, ALICE, "is good at playing glockenfern, plays every day", 0.9, source, now)
     async with channel.db.write() as tx:
-        await note_merge.merge_claim(
-            tx, new, note_merge.ClaimSource(channel.episode or 0, ALICE, True, now, None), now=now
-        )
+        await merge.merge_claim(tx, new, merge.ClaimSource(channel.episode or 0, ALICE, True, now, None), now=now)

@@ -12,8 +12,8 @@ from forgetmenot.domain.action import OutcomeKind
 from forgetmenot.domain.chat import ChatEvent
 from forgetmenot.domain.memory import EpisodeKind, Note, Part
 from forgetmenot.errors import ModelUnavailable
+from forgetmenot.memory.edits import remember, retract
 from forgetmenot.memory.erasure import erase
-from forgetmenot.memory.notes.edits import remember, retract
 from forgetmenot.memory.rights import forget_fact
 from forgetmenot.memory.suppression import suppress
 from forgetmenot.reply.engine import Reply

@@ -7,8 +7,8 @@ import pytest
 from forgetmenot.clock import MINUTE
 from forgetmenot.domain.chat import Redaction
 from forgetmenot.domain.memory import NoteStatus, Scope, SourceKind
-from forgetmenot.memory.notes.edits import edit, remember, undo
-from forgetmenot.memory.notes.proposals import FactRefused
+from forgetmenot.memory.edits import edit, remember, undo
+from forgetmenot.memory.proposals import FactRefused
 from forgetmenot.reply.explain import KINDS
 from forgetmenot.store import action_logs, bot_messages, briefs, notes
 from forgetmenot.store.action_logs import ActionStatus, NewAction

@@ -10,7 +10,7 @@ from typing import NamedTuple
 from forgetmenot.clock import iso
 from forgetmenot.domain.memory import Note, Scope
 from forgetmenot.languages import ENGLISH, Reason, reason
-from forgetmenot.memory.notes import edits, note_merge
+from forgetmenot.memory import edits, merge
 from forgetmenot.store import bot_messages, notes, run_stats, viewers
 from forgetmenot.store.database import Database
 from forgetmenot.store.episode_redaction import REDACTED
@@ -19,11 +19,11 @@ from forgetmenot.text.mentions import ids_in, show
 
 _CAUSES = {
     "said": "written",
-    note_merge.REPLACES: "written_instead",
+    merge.REPLACES: "written_instead",
     "import": "imported",
     "conflict": "conflict",
-    note_merge.REWORDED: "said_with_more",
-    note_merge.TAKE_BACK: "said_after_all",
+    merge.REWORDED: "said_with_more",
+    merge.TAKE_BACK: "said_after_all",
     edits.UNDONE: "change_undone",
     REDACTED: "cleared",
 }

@@ -4,8 +4,8 @@ import json
 
 from forgetmenot.clock import DAY
 from forgetmenot.domain.memory import NoteStatus
-from forgetmenot.memory.notes import edits
-from forgetmenot.memory.notes.provenance import Refusal, explain, in_words, moment, refusals
+from forgetmenot.memory import edits
+from forgetmenot.memory.provenance import Refusal, explain, in_words, moment, refusals
 from forgetmenot.store import notes, run_stats
 from tests.notes_world import Change, Learn, World
 from tests.rows import put

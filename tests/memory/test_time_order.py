@@ -5,7 +5,7 @@ import json
 import pytest
 
 from forgetmenot.clock import MINUTE
-from forgetmenot.memory.notes import edits
+from forgetmenot.memory import edits
 from forgetmenot.settings.schema import PrivacySettings
 from forgetmenot.store import notes
 from tests.notes_world import World

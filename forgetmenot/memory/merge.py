@@ -17,7 +17,7 @@ from typing import NamedTuple
 
 from forgetmenot.domain.memory import Note, NoteStatus, SourceKind
 from forgetmenot.memory.compare_facts import Relation, relate
-from forgetmenot.memory.notes.proposals import REPORTED_AT_MOST, FactRefused
+from forgetmenot.memory.proposals import REPORTED_AT_MOST, FactRefused
 from forgetmenot.store import notes, personal_data, streams
 from forgetmenot.store.database import Transaction
 from forgetmenot.store.notes import NewNote, Stance

@@ -4,8 +4,8 @@ import pytest
 
 from forgetmenot.clock import DAY
 from forgetmenot.domain.memory import EpisodeKind, NoteStatus, SourceKind
-from forgetmenot.memory.notes.edits import VIEWER_TRUST, edit, find, remember, undo, with_mentions
-from forgetmenot.memory.notes.proposals import FactRefused
+from forgetmenot.memory.edits import VIEWER_TRUST, edit, find, remember, undo, with_mentions
+from forgetmenot.memory.proposals import FactRefused
 from forgetmenot.settings.schema import PrivacySettings
 from forgetmenot.store import episodes, notes
 from tests.notes_world import World

@@ -17,10 +17,10 @@ from typing import NamedTuple
 
 from forgetmenot.domain.memory import EpisodeKind, Importance, Note, NoteStatus, Scope, SourceKind
 from forgetmenot.languages import reason
+from forgetmenot.memory import merge
 from forgetmenot.memory.handles import SOMEBODY, Handles, names_typed
-from forgetmenot.memory.notes import note_merge
-from forgetmenot.memory.notes.note_merge import LIVE, REPLACES, TAKE_BACK, ClaimSource
-from forgetmenot.memory.notes.proposals import FactRefused, checked_fact, tells_of_another
+from forgetmenot.memory.merge import LIVE, REPLACES, TAKE_BACK, ClaimSource
+from forgetmenot.memory.proposals import FactRefused, checked_fact, tells_of_another
 from forgetmenot.memory.ranking import Candidate, Postings, query_of
 from forgetmenot.settings.schema import PrivacySettings
 from forgetmenot.store import episodes, events, notes, personal_data, streams, viewers
@@ -81,7 +81,7 @@ async def remember(  # noqa: PLR0913  # what, of whom, by whom, under which rule
     async with db.write() as tx:
         await _refuse_line(tx, subject_id, by, line)
         stream = await streams.open_id(tx)
-        since = await note_merge.began_at(tx, stream, at)
+        since = await merge.began_at(tx, stream, at)
         if word.most is not None and await episodes.requests_since(tx, by, since) >= word.most:
             raise FactRefused("enough_this_stream")
         verb = "corrected what is known" if word.source is SourceKind.SELF_CLAIM else "asked to remember"
@@ -97,7 +97,7 @@ async def remember(  # noqa: PLR0913  # what, of whom, by whom, under which rule
             importance=Importance.HIGH if word.source is SourceKind.COMMAND else Importance.MEDIUM,
             stream_id=stream,
         )
-        done = await note_merge.merge_claim(
+        done = await merge.merge_claim(
             tx,
             new,
             ClaimSource(episode, by, addressed=True, at=at, stream_id=stream, amends=instead_of is not None),
@@ -203,7 +203,7 @@ async def edit(
         await notes.add_evidence(tx, Stance(new_id, episode_id, "stated", by, addressed=True, at=at))
         await notes.set_status(tx, old, NoteStatus.SUPERSEDED, at=at, cause=reason("by_hand"), superseded_by=new_id)
         origin = ClaimSource(episode_id, by, addressed=True, at=at, stream_id=stream)
-        await note_merge.correct_others(tx, held, new, origin, new_id, at)
+        await merge.correct_others(tx, held, new, origin, new_id, at)
         return await _live(tx, new_id)
 
 

@@ -2,7 +2,7 @@
 
 A model's words stand. Refused, with the name of the rule, is only what is no proposal about somebody who was there,
 said by somebody who spoke, in a fit length and free of what is never stored. What is remembered already is not known
-here; memory/notes/note_merge knows it.
+here; memory/merge knows it.
 """
 
 import json

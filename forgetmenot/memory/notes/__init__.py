@@ -1,1 +1,0 @@
-"""Tier 3: notes about viewers and the channel: proposed, merged, edited, explained."""
