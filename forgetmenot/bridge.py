@@ -11,7 +11,7 @@ from typing import Any
 import aiohttp
 import msgspec
 
-from forgetmenot.domain.action import Outcome, OutcomeKind
+from forgetmenot.domain import Outcome, OutcomeKind
 from forgetmenot.network import body_of
 from forgetmenot.settings.schema import BridgeSettings, Settings
 

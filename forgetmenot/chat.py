@@ -16,8 +16,7 @@ from collections import OrderedDict
 from collections.abc import Callable, Coroutine, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 
-from forgetmenot.domain.chat import ChatEvent, EventKind, Redaction
-from forgetmenot.domain.operation import Asker, Permission, Surface
+from forgetmenot.domain import Asker, ChatEvent, EventKind, Permission, Redaction, Surface
 from forgetmenot.errors import ForgetMeNotError, StoreError
 from forgetmenot.languages import in_language
 from forgetmenot.logs import log

@@ -4,9 +4,16 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
-from forgetmenot.domain.action import Outcome, Penalty, RoomModes
-from forgetmenot.domain.model import ModelAnswer, ModelRequest, Purpose, TokenUsage
-from forgetmenot.domain.operation import OperationResult
+from forgetmenot.domain import (
+    ModelAnswer,
+    ModelRequest,
+    OperationResult,
+    Outcome,
+    Penalty,
+    Purpose,
+    RoomModes,
+    TokenUsage,
+)
 
 
 class ChatOut(Protocol):

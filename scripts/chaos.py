@@ -27,7 +27,7 @@ from chaos_world import MUST_BE_ZERO, NOON, SETTINGS, Figures, broken_promises, 
 
 from forgetmenot.app.bot import Bot, open_bot
 from forgetmenot.clock import DAY, HOUR, MINUTE, SECOND, ManualClock, SystemClock
-from forgetmenot.domain.model import ModelAnswer, ModelRequest, TokenUsage
+from forgetmenot.domain import ModelAnswer, ModelRequest, TokenUsage
 from forgetmenot.errors import (
     ForgetMeNotError,
     ModelBlocked,

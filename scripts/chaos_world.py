@@ -19,8 +19,7 @@ from typing import Any
 
 from forgetmenot.app.bot import Bot, BotIdentity, NoAccount, open_bot
 from forgetmenot.clock import MINUTE, ManualClock
-from forgetmenot.domain.action import Outcome, OutcomeKind
-from forgetmenot.domain.chat import ChatEvent, EventKind, Redaction
+from forgetmenot.domain import ChatEvent, EventKind, Outcome, OutcomeKind, Redaction
 from forgetmenot.llm.offline import Offline
 from forgetmenot.logs import set_up
 from forgetmenot.memory import backups, transfer

@@ -33,7 +33,7 @@ from hypothesis import strategies as st
 
 from forgetmenot.chat import CommandParser
 from forgetmenot.clock import SystemClock
-from forgetmenot.domain.model import ModelAnswer, TokenUsage
+from forgetmenot.domain import ModelAnswer, TokenUsage
 from forgetmenot.errors import ODD_INPUT, SettingsError, TwitchError
 from forgetmenot.llm.json_text import json_object, unwrapped, without_loop, without_thought
 from forgetmenot.llm.offline import claims

@@ -18,8 +18,7 @@ from contextlib import aclosing
 from pathlib import Path
 
 from forgetmenot.clock import Clock, ManualClock, SystemClock
-from forgetmenot.domain.action import Outcome
-from forgetmenot.domain.chat import ChatEvent
+from forgetmenot.domain import ChatEvent, Outcome
 from forgetmenot.logs import set_up
 from forgetmenot.reply.outbox import Outbox, Outgoing, Sent
 from forgetmenot.secret_store import Account, Token, TokenStore

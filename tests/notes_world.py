@@ -9,9 +9,19 @@ from typing import TYPE_CHECKING
 import pytest
 
 from forgetmenot.clock import ManualClock
-from forgetmenot.domain.chat import ChatEvent, EventKind
-from forgetmenot.domain.memory import Importance, Note, NoteStatus, Scope, SourceKind
-from forgetmenot.domain.model import ModelAnswer, ModelRequest, Prompt, TokenUsage
+from forgetmenot.domain import (
+    ChatEvent,
+    EventKind,
+    Importance,
+    ModelAnswer,
+    ModelRequest,
+    Note,
+    NoteStatus,
+    Prompt,
+    Scope,
+    SourceKind,
+    TokenUsage,
+)
 from forgetmenot.memory.recall import Recall
 from forgetmenot.reply.context import ContextGatherer, PrefixKeeper, compose
 from forgetmenot.reply.triggers import Trigger, TriggerKind

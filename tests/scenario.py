@@ -21,10 +21,20 @@ import msgspec
 from forgetmenot.app.bot import SWEEP, Bot, BotIdentity, open_bot
 from forgetmenot.app.control import BotControl, ConnectionStatus
 from forgetmenot.clock import DAY, HOUR, MINUTE, SECOND, ManualClock
-from forgetmenot.domain.action import Outcome, OutcomeKind
-from forgetmenot.domain.chat import ChannelState, ChatEvent, EventKind, Redaction, Role
-from forgetmenot.domain.memory import EpisodeKind, NoteStatus
-from forgetmenot.domain.model import ModelAnswer, ModelRequest, TokenUsage
+from forgetmenot.domain import (
+    ChannelState,
+    ChatEvent,
+    EpisodeKind,
+    EventKind,
+    ModelAnswer,
+    ModelRequest,
+    NoteStatus,
+    Outcome,
+    OutcomeKind,
+    Redaction,
+    Role,
+    TokenUsage,
+)
 from forgetmenot.errors import ModelUnavailable
 from forgetmenot.llm.build import Models, build_models
 from forgetmenot.llm.guarded import GuardedModel, Limits

@@ -11,11 +11,19 @@ import pytest
 
 from forgetmenot.app.bot import NoAccount
 from forgetmenot.clock import ManualClock
-from forgetmenot.domain.action import Outcome, OutcomeKind
-from forgetmenot.domain.chat import ChatEvent, EventKind
-from forgetmenot.domain.memory import Scope, SourceKind
-from forgetmenot.domain.model import ModelAnswer, ModelRequest, TokenUsage
-from forgetmenot.domain.operation import Asker, OperationResult
+from forgetmenot.domain import (
+    Asker,
+    ChatEvent,
+    EventKind,
+    ModelAnswer,
+    ModelRequest,
+    OperationResult,
+    Outcome,
+    OutcomeKind,
+    Scope,
+    SourceKind,
+    TokenUsage,
+)
 from forgetmenot.errors import ForgetMeNotError
 from forgetmenot.memory.recall import Recall
 from forgetmenot.operations.executor import Executor

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from forgetmenot.cli import COMMANDS, UNLISTED, build_parser
-from forgetmenot.domain.operation import Permission
+from forgetmenot.domain import Permission
 from forgetmenot.operations.table import commands
 
 ROOT = Path(__file__).parents[1]

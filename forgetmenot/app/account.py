@@ -12,7 +12,7 @@ from pathlib import Path
 from forgetmenot.app.bot import Bot, BotIdentity
 from forgetmenot.app.periodic_tasks import PeriodicTask
 from forgetmenot.clock import SECOND, Clock, SystemClock
-from forgetmenot.domain.chat import Role
+from forgetmenot.domain import Role
 from forgetmenot.errors import TwitchError
 from forgetmenot.languages import in_language, joined
 from forgetmenot.late_imports import load_off_the_loop

@@ -17,8 +17,7 @@ from typing import Any, Never, Protocol
 from forgetmenot.app.periodic_tasks import PeriodicTask, PeriodicTasks, keep_going
 from forgetmenot.chat import ChatCommands, RoomModeTracker, Router, take_notice
 from forgetmenot.clock import DAY, MINUTE, SECOND, Clock
-from forgetmenot.domain.action import Outcome, OutcomeKind
-from forgetmenot.domain.chat import ChannelState, ChatEvent, Redaction
+from forgetmenot.domain import ChannelState, ChatEvent, Outcome, OutcomeKind, Redaction
 from forgetmenot.errors import TwitchLoginNeeded
 from forgetmenot.languages import in_language, reason
 from forgetmenot.llm.build import Models, build_models, environment_with_key

@@ -10,9 +10,7 @@ from dataclasses import asdict, dataclass
 from forgetmenot.app.bot import Bot
 from forgetmenot.app.doctor import Examined, examine, gaps_line, running_checks
 from forgetmenot.clock import DAY
-from forgetmenot.domain.action import Proposal
-from forgetmenot.domain.model import ModelAnswer
-from forgetmenot.domain.operation import OperationResult, Surface
+from forgetmenot.domain import ModelAnswer, OperationResult, Proposal, Surface
 from forgetmenot.errors import InputError
 from forgetmenot.languages import Reason, in_language, reason
 from forgetmenot.memory import provenance

@@ -32,7 +32,7 @@ from forgetmenot.app.stream_input import StreamInput
 from forgetmenot.bridge import Bridge
 from forgetmenot.clock import MINUTE, SECOND, SystemClock
 from forgetmenot.dock.server import open_dock, usable_port
-from forgetmenot.domain.chat import ChatEvent
+from forgetmenot.domain import ChatEvent
 from forgetmenot.errors import ForgetMeNotError, SettingsError, StoreError, TwitchRefused
 from forgetmenot.logs import log
 from forgetmenot.memory.backups import Backups

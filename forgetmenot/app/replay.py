@@ -18,7 +18,7 @@ import msgspec
 from forgetmenot.app.bot import MEMORY_PASS_EVERY, Bot, open_bot
 from forgetmenot.chat import outcome_of
 from forgetmenot.clock import HOUR, MINUTE, ManualClock, parse_iso
-from forgetmenot.domain.chat import ChatEvent, EventKind, Redaction
+from forgetmenot.domain import ChatEvent, EventKind, Redaction
 from forgetmenot.errors import InputError, ModelUnavailable
 from forgetmenot.files import open_text
 from forgetmenot.settings.schema import Settings

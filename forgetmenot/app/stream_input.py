@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from forgetmenot.app.bot import Bot
-from forgetmenot.domain.chat import ChannelState, ChatEvent, EventKind
+from forgetmenot.domain import ChannelState, ChatEvent, EventKind
 from forgetmenot.secret_store import Account, SecretStore
 from forgetmenot.settings.schema import Settings
 from forgetmenot.store import channel_state

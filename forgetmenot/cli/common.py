@@ -24,7 +24,7 @@ from forgetmenot.store.file_safety import synced_by
 from forgetmenot.text.mentions import channel_of, is_login, login_of
 
 if TYPE_CHECKING:
-    from forgetmenot.domain.operation import OperationResult
+    from forgetmenot.domain import OperationResult
     from forgetmenot.memory.erasure import Progress
     from forgetmenot.operations.types import Operation, Parameter
     from forgetmenot.store.database import Database, Source
@@ -220,8 +220,7 @@ async def run_operation(
 ) -> "OperationResult":
     """Run an operation as the streamer; what only a running bot can do is queued for it."""
     from forgetmenot.clock import SystemClock
-    from forgetmenot.domain.chat import Role
-    from forgetmenot.domain.operation import Asker, Surface
+    from forgetmenot.domain import Asker, Role, Surface
     from forgetmenot.memory.erasure import Eraser
     from forgetmenot.memory.rights import Rights
     from forgetmenot.operations.approvals import QueuedApprovals

@@ -15,8 +15,7 @@ from forgetmenot.settings.schema import Settings
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from forgetmenot.domain.action import Proposal
-    from forgetmenot.domain.model import Prompt
+    from forgetmenot.domain import Prompt, Proposal
     from forgetmenot.memory.recall import Recall
     from forgetmenot.operations.types import Action, PolicyFacts, RecentDecisions
     from forgetmenot.reply.explain import ReplyExplanation
@@ -397,7 +396,7 @@ async def _explain(arguments: argparse.Namespace) -> None:
 
 def _proposal(action: str) -> "Proposal":
     """The action as the model would propose it."""
-    from forgetmenot.domain.model import ModelAnswer, TokenUsage
+    from forgetmenot.domain import ModelAnswer, TokenUsage
     from forgetmenot.errors import InputError
     from forgetmenot.reply.reply_object import read_reply
 

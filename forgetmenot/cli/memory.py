@@ -18,7 +18,7 @@ from forgetmenot.settings.schema import Settings
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from forgetmenot.domain.memory import Note
+    from forgetmenot.domain import Note
     from forgetmenot.store.database import Database
     from forgetmenot.store.notes import SuppressionRow
 
@@ -304,7 +304,7 @@ def add_filters(parser: argparse.ArgumentParser) -> None:
 
 def status_of(arguments: argparse.Namespace) -> str | None:
     """The status that `--status` names; None for all. Raises InputError."""
-    from forgetmenot.domain.memory import NoteStatus
+    from forgetmenot.domain import NoteStatus
 
     status: str = arguments.status
     if status != "all" and status not in list(NoteStatus):

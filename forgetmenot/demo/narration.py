@@ -10,7 +10,7 @@ from datetime import UTC, datetime
 
 from forgetmenot.clock import Clock
 from forgetmenot.demo.script import Cue
-from forgetmenot.domain.memory import Episode, NoteStatus
+from forgetmenot.domain import Episode, NoteStatus
 from forgetmenot.memory.merge import LIVE
 from forgetmenot.sim.world import SimMessage
 from forgetmenot.store import action_logs, bot_messages, dock_rows, episodes, notes, viewers

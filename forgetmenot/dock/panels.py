@@ -12,7 +12,7 @@ import msgspec
 from aiohttp import web
 
 from forgetmenot.clock import DAY, MINUTE, Clock
-from forgetmenot.domain.memory import Note
+from forgetmenot.domain import Note
 from forgetmenot.errors import InputError
 from forgetmenot.languages import ENGLISH, Language, in_language, languages, reason
 from forgetmenot.memory.briefs import about_viewer

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from urllib.parse import urlsplit
 
-from forgetmenot.domain.model import ModelAnswer, ModelRequest, Purpose
+from forgetmenot.domain import ModelAnswer, ModelRequest, Purpose
 from forgetmenot.errors import SettingsError
 from forgetmenot.languages import joined, reason
 from forgetmenot.late_imports import make_off_the_loop

@@ -21,7 +21,7 @@ from google.auth import exceptions as auth_errors
 from google.genai import errors as sdk_errors
 from google.genai import types
 
-from forgetmenot.domain.model import ModelAnswer, ModelRequest, Purpose, TokenUsage
+from forgetmenot.domain import ModelAnswer, ModelRequest, Purpose, TokenUsage
 from forgetmenot.errors import ModelBlocked, ModelRateLimited, ModelRefused, ModelUnavailable
 from forgetmenot.languages import reason
 from forgetmenot.llm.json_text import unwrapped

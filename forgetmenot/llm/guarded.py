@@ -14,7 +14,7 @@ from dataclasses import dataclass, replace
 from enum import IntEnum
 from typing import NamedTuple
 
-from forgetmenot.domain.model import ModelAnswer, ModelRequest, Purpose, TokenUsage
+from forgetmenot.domain import ModelAnswer, ModelRequest, Purpose, TokenUsage
 from forgetmenot.errors import ForgetMeNotError, ModelBlocked, ModelError, ModelRateLimited, ModelUnavailable
 from forgetmenot.languages import reason
 from forgetmenot.llm.json_text import json_object, without_loop

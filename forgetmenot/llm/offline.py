@@ -13,7 +13,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from itertools import islice, zip_longest
 from typing import Any, NamedTuple
 
-from forgetmenot.domain.model import ModelAnswer, ModelRequest, Purpose, TokenUsage
+from forgetmenot.domain import ModelAnswer, ModelRequest, Purpose, TokenUsage
 from forgetmenot.languages import in_language
 from forgetmenot.text.mentions import fenced
 from forgetmenot.text.statements import about_them, plain_first_person, third

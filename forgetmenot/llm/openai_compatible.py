@@ -18,7 +18,7 @@ from typing import Any
 
 import aiohttp
 
-from forgetmenot.domain.model import ModelAnswer, ModelRequest, TokenUsage
+from forgetmenot.domain import ModelAnswer, ModelRequest, TokenUsage
 from forgetmenot.errors import ModelBlocked, ModelError, ModelRateLimited, ModelRefused, ModelUnavailable
 from forgetmenot.languages import reason
 from forgetmenot.llm.json_text import json_object, unwrapped, without_thought

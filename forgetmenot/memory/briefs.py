@@ -18,7 +18,7 @@ from operator import itemgetter
 from typing import NamedTuple
 
 from forgetmenot.clock import DAY, Clock, local_date, local_days
-from forgetmenot.domain.memory import Importance, Note, SourceKind
+from forgetmenot.domain import Importance, Note, SourceKind
 from forgetmenot.errors import ModelBlocked, ModelError
 from forgetmenot.logs import log
 from forgetmenot.memory import prompts

@@ -15,7 +15,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import NamedTuple
 
-from forgetmenot.domain.memory import EpisodeKind, Importance, Note, NoteStatus, Scope, SourceKind
+from forgetmenot.domain import EpisodeKind, Importance, Note, NoteStatus, Scope, SourceKind
 from forgetmenot.languages import reason
 from forgetmenot.memory import merge
 from forgetmenot.memory.handles import SOMEBODY, Handles, names_typed

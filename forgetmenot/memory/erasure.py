@@ -34,7 +34,7 @@ from typing import Any, BinaryIO
 
 from forgetmenot import logs
 from forgetmenot.clock import MINUTE, Clock
-from forgetmenot.domain.memory import Note
+from forgetmenot.domain import Note
 from forgetmenot.errors import ForgetMeNotError, InputError, StoreError
 from forgetmenot.logs import log
 from forgetmenot.memory.active_viewers import ORDINARY

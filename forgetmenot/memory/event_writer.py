@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 
 from forgetmenot.clock import HOUR, MINUTE, Clock
-from forgetmenot.domain.chat import ChatEvent, EventKind, Redaction
+from forgetmenot.domain import ChatEvent, EventKind, Redaction
 from forgetmenot.memory.stream_tracker import StreamTracker
 from forgetmenot.memory.viewer_rules import OPTED_OUT, Exclusion, role_of
 from forgetmenot.settings.schema import Settings

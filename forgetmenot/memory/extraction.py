@@ -14,9 +14,7 @@ from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, field, replace
 
 from forgetmenot.clock import Clock, local_days
-from forgetmenot.domain.chat import Line, Role
-from forgetmenot.domain.memory import Episode, EpisodeKind, Note, Scope
-from forgetmenot.domain.model import Purpose
+from forgetmenot.domain import Episode, EpisodeKind, Line, Note, Purpose, Role, Scope
 from forgetmenot.errors import ODD_INPUT, ModelBlocked, ModelError, StoreRefused
 from forgetmenot.logs import log
 from forgetmenot.memory import merge

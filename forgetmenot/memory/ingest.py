@@ -13,7 +13,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 from forgetmenot.clock import DAY, Clock
-from forgetmenot.domain.chat import ChatEvent, EventKind, Redaction
+from forgetmenot.domain import ChatEvent, EventKind, Redaction
 from forgetmenot.errors import StoreError, StoreRefused
 from forgetmenot.logs import log
 from forgetmenot.memory.event_writer import EventWriter, TakenLine

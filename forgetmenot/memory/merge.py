@@ -15,7 +15,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import NamedTuple
 
-from forgetmenot.domain.memory import Note, NoteStatus, SourceKind
+from forgetmenot.domain import Note, NoteStatus, SourceKind
 from forgetmenot.memory.compare_facts import Relation, relate
 from forgetmenot.memory.proposals import REPORTED_AT_MOST, FactRefused
 from forgetmenot.store import notes, personal_data, streams

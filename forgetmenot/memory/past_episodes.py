@@ -12,8 +12,7 @@ from itertools import chain
 from typing import NamedTuple
 
 from forgetmenot.clock import MINUTE
-from forgetmenot.domain.chat import EventKind
-from forgetmenot.domain.memory import Episode
+from forgetmenot.domain import Episode, EventKind
 from forgetmenot.memory import suppression
 from forgetmenot.memory.meaning import word_table
 from forgetmenot.memory.ranking import Query

@@ -7,7 +7,7 @@ from typing import Any
 
 import msgspec
 
-from forgetmenot.domain.model import ModelRequest, Purpose
+from forgetmenot.domain import ModelRequest, Purpose
 from forgetmenot.settings.schema import ModelSettings, Provider
 from forgetmenot.text.mentions import fence
 

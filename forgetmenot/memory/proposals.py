@@ -16,7 +16,7 @@ from typing import Annotated, Any, NamedTuple, TypeVar
 import msgspec
 from msgspec import Meta
 
-from forgetmenot.domain.memory import Importance, Lifetime, Scope, SourceKind
+from forgetmenot.domain import Importance, Lifetime, Scope, SourceKind
 from forgetmenot.memory.text_gate import text_fault
 from forgetmenot.settings.schema import PrivacySettings
 from forgetmenot.text.clean import clean

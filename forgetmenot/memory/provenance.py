@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from forgetmenot.clock import iso
-from forgetmenot.domain.memory import Note, Scope
+from forgetmenot.domain import Note, Scope
 from forgetmenot.languages import ENGLISH, Reason, reason
 from forgetmenot.memory import edits, merge
 from forgetmenot.store import bot_messages, notes, run_stats, viewers

@@ -21,7 +21,7 @@ from dataclasses import dataclass, field
 from itertools import groupby, islice
 from typing import NamedTuple
 
-from forgetmenot.domain.memory import Note, Recalled
+from forgetmenot.domain import Note, Recalled
 from forgetmenot.memory.meaning import Meanings, WordTable
 from forgetmenot.memory.word_index import WordIndex
 from forgetmenot.text.dates import NO_TIME, TimeAsked, tells_duration, tells_time, time_asked

@@ -11,7 +11,7 @@ from collections.abc import Callable, Collection, Iterable, Sequence
 from typing import NamedTuple
 
 from forgetmenot.clock import MINUTE, Clock
-from forgetmenot.domain.memory import Note, Recalled
+from forgetmenot.domain import Note, Recalled
 from forgetmenot.memory import suppression
 from forgetmenot.memory.active_viewers import ActiveViewers
 from forgetmenot.memory.meaning import word_table

@@ -11,8 +11,7 @@ from collections.abc import Callable, Iterable, Sequence
 from itertools import zip_longest
 
 from forgetmenot.clock import HOUR, Clock, local_days
-from forgetmenot.domain.chat import Stream
-from forgetmenot.domain.model import Purpose
+from forgetmenot.domain import Purpose, Stream
 from forgetmenot.errors import ModelBlocked, ModelError
 from forgetmenot.logs import log
 from forgetmenot.memory import prompts, suppression

@@ -15,7 +15,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 from forgetmenot.clock import DAY, HOUR, Clock
-from forgetmenot.domain.memory import Note, NoteStatus
+from forgetmenot.domain import Note, NoteStatus
 from forgetmenot.logs import log
 from forgetmenot.memory.compaction import Compactor
 from forgetmenot.settings.schema import MemorySettings, Settings

@@ -12,7 +12,7 @@ from collections import Counter
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 
 from forgetmenot.clock import Clock
-from forgetmenot.domain.memory import Note
+from forgetmenot.domain import Note
 from forgetmenot.errors import ODD_INPUT, StoreError
 from forgetmenot.logs import log
 from forgetmenot.memory.erasure import Eraser, delete_fact, replaced_by

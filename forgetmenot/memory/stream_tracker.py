@@ -9,7 +9,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from forgetmenot.clock import HOUR, MINUTE, SECOND
-from forgetmenot.domain.chat import ChannelState
+from forgetmenot.domain import ChannelState
 from forgetmenot.logs import log
 from forgetmenot.settings.schema import Settings
 from forgetmenot.store import streams

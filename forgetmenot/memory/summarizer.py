@@ -11,8 +11,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from forgetmenot.clock import local_days
-from forgetmenot.domain.chat import EventKind
-from forgetmenot.domain.memory import EpisodeKind, Part
+from forgetmenot.domain import EpisodeKind, EventKind, Part
 from forgetmenot.errors import ODD_INPUT, ModelBlocked
 from forgetmenot.logs import log
 from forgetmenot.memory import prompts

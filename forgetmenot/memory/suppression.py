@@ -9,7 +9,7 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
 
-from forgetmenot.domain.memory import Note
+from forgetmenot.domain import Note
 from forgetmenot.memory.handles import SOMEBODY, names_typed, without_names
 from forgetmenot.memory.proposals import FactRefused
 from forgetmenot.store import notes, viewers

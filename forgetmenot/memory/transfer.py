@@ -17,7 +17,7 @@ import msgspec
 from msgspec import Meta
 
 from forgetmenot.clock import iso, parse_iso
-from forgetmenot.domain.memory import EpisodeKind, Importance, Note, NoteStatus, Scope, SourceKind
+from forgetmenot.domain import EpisodeKind, Importance, Note, NoteStatus, Scope, SourceKind
 from forgetmenot.errors import ODD_INPUT
 from forgetmenot.memory.proposals import FactRefused, checked_fact, never_stored
 from forgetmenot.settings.schema import PrivacySettings

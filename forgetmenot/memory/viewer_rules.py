@@ -10,7 +10,7 @@ from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field
 from functools import lru_cache
 
-from forgetmenot.domain.chat import Attendance, ChatEvent, Role, Standing
+from forgetmenot.domain import Attendance, ChatEvent, Role, Standing
 from forgetmenot.settings.schema import MemorySettings, PeopleSettings
 from forgetmenot.text.mentions import provisional
 

@@ -13,8 +13,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from forgetmenot.clock import HOUR, SECOND, Clock
-from forgetmenot.domain.action import Decision, Outcome, OutcomeKind, Proposal
-from forgetmenot.domain.operation import OperationResult
+from forgetmenot.domain import Decision, OperationResult, Outcome, OutcomeKind, Proposal
 from forgetmenot.languages import Language, in_language, reason
 from forgetmenot.logs import log
 from forgetmenot.operations import wording

@@ -9,8 +9,7 @@ A lookup gives None where Twitch cannot say or a moderator did the same, False f
 from collections.abc import Iterable
 
 from forgetmenot.clock import SECOND
-from forgetmenot.domain.action import Outcome, OutcomeKind, Penalty
-from forgetmenot.domain.operation import Asker, Surface
+from forgetmenot.domain import Asker, Outcome, OutcomeKind, Penalty, Surface
 from forgetmenot.languages import reason
 from forgetmenot.operations.types import Action, ActionCall, ActionClass, ActionPorts, Parameter, ParameterKind, Runner
 from forgetmenot.secret_store import Account

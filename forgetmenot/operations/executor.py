@@ -14,7 +14,7 @@ from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, replace
 
 from forgetmenot.clock import SECOND, Clock
-from forgetmenot.domain.action import Decision, Outcome, OutcomeKind, Proposal, Verdict
+from forgetmenot.domain import Decision, Outcome, OutcomeKind, Proposal, Verdict
 from forgetmenot.errors import ForgetMeNotError, TwitchRefused, TwitchUnavailable
 from forgetmenot.languages import in_language, reason
 from forgetmenot.logs import log

@@ -10,8 +10,7 @@ from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
 from forgetmenot.clock import DAY, MINUTE
-from forgetmenot.domain.action import Proposal
-from forgetmenot.domain.chat import ChatEvent, Role, Standing
+from forgetmenot.domain import ChatEvent, Proposal, Role, Standing
 from forgetmenot.memory.merge import LIVE
 from forgetmenot.memory.viewer_rules import is_bot, role_of
 from forgetmenot.operations import requests, switches

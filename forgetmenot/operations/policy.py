@@ -12,8 +12,7 @@ the first rule that requires a person; else the proposal is allowed.
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
-from forgetmenot.domain.action import Decision, Proposal, Verdict
-from forgetmenot.domain.chat import Standing
+from forgetmenot.domain import Decision, Proposal, Standing, Verdict
 from forgetmenot.languages import reason
 from forgetmenot.operations.catalogue import class_mode, find
 from forgetmenot.operations.requests import Checked, check

@@ -7,8 +7,7 @@ result, never an exception.
 import re
 from collections.abc import Mapping
 
-from forgetmenot.domain.chat import Role
-from forgetmenot.domain.operation import Asker, OperationResult, Permission, Surface, Target
+from forgetmenot.domain import Asker, OperationResult, Permission, Role, Surface, Target
 from forgetmenot.errors import InputError, SettingsError
 from forgetmenot.memory.erasure import Progress
 from forgetmenot.memory.proposals import FactRefused

@@ -9,7 +9,7 @@ from collections.abc import Awaitable, Callable
 from dataclasses import asdict
 
 from forgetmenot.clock import MINUTE, iso
-from forgetmenot.domain.operation import Asker, OperationResult, Permission, Surface
+from forgetmenot.domain import Asker, OperationResult, Permission, Surface
 from forgetmenot.languages import in_language
 from forgetmenot.memory.erasure import ErasureReport
 from forgetmenot.operations import switches

@@ -8,8 +8,7 @@ from collections.abc import Awaitable, Callable
 from functools import partial
 
 from forgetmenot.clock import MINUTE
-from forgetmenot.domain.memory import Importance, Note, Scope, SourceKind
-from forgetmenot.domain.operation import Asker, OperationResult, Surface, Target
+from forgetmenot.domain import Asker, Importance, Note, OperationResult, Scope, SourceKind, Surface, Target
 from forgetmenot.languages import reason
 from forgetmenot.memory import edits, suppression
 from forgetmenot.memory.active_viewers import ORDINARY

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from functools import partial
 
-from forgetmenot.domain.operation import Permission, Surface
+from forgetmenot.domain import Permission, Surface
 from forgetmenot.languages import ENGLISH, Language
 from forgetmenot.operations import catalogue, services, services_memory, switches
 from forgetmenot.operations.services import shown

@@ -9,9 +9,7 @@ from enum import StrEnum
 from typing import TYPE_CHECKING
 
 from forgetmenot.clock import Clock
-from forgetmenot.domain.action import Outcome
-from forgetmenot.domain.chat import Role, Standing
-from forgetmenot.domain.operation import Asker, OperationResult, Permission, Surface, Target
+from forgetmenot.domain import Asker, OperationResult, Outcome, Permission, Role, Standing, Surface, Target
 from forgetmenot.ports import ChatOut, Effects, Moderation
 from forgetmenot.settings.schema import Settings
 

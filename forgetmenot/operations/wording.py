@@ -7,8 +7,7 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from forgetmenot.domain.action import Decision, Outcome, OutcomeKind, Verdict
-from forgetmenot.domain.operation import OperationResult
+from forgetmenot.domain import Decision, OperationResult, Outcome, OutcomeKind, Verdict
 from forgetmenot.languages import ENGLISH, Language
 
 _KEPT_FREE = 60

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 from typing import NamedTuple
 
-from forgetmenot.domain.model import Prompt, Section
+from forgetmenot.domain import Prompt, Section
 from forgetmenot.prompt import sections as rows
 from forgetmenot.prompt.instructions import PREFIX_SHARE, instructions, posture
 from forgetmenot.prompt.material import Prefix, PrefixMaterial, PromptLine, TailMaterial, bytes_for, clip

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 from msgspec import structs
 
-from forgetmenot.domain.chat import Role, Standing
+from forgetmenot.domain import Role, Standing
 from forgetmenot.errors import SettingsError
 from forgetmenot.languages import reason
 from forgetmenot.prompt.material import estimate

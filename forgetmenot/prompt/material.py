@@ -10,9 +10,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
-from forgetmenot.domain.chat import Role, Standing, Viewer
-from forgetmenot.domain.memory import Note, Recalled
-from forgetmenot.domain.model import Section
+from forgetmenot.domain import Note, Recalled, Role, Section, Standing, Viewer
 from forgetmenot.settings.schema import Settings
 
 # How much goes into a prompt depends on the messages per minute: a quiet chat leaves space for one more past episode;

@@ -8,9 +8,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 
-from forgetmenot.domain.chat import Role, Viewer
-from forgetmenot.domain.memory import Note, NoteStatus, Recalled, Scope, SourceKind
-from forgetmenot.domain.model import Section
+from forgetmenot.domain import Note, NoteStatus, Recalled, Role, Scope, Section, SourceKind, Viewer
 from forgetmenot.prompt.material import Past, PromptLine, clip, estimate
 from forgetmenot.text.caches import text_cache
 from forgetmenot.text.clean import clean

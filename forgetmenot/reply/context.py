@@ -14,9 +14,7 @@ from itertools import starmap
 from typing import NamedTuple
 
 from forgetmenot.clock import DAY, HOUR, MINUTE, Clock
-from forgetmenot.domain.chat import ChatEvent, Standing, Viewer
-from forgetmenot.domain.memory import Recalled, Scope
-from forgetmenot.domain.model import Prompt
+from forgetmenot.domain import ChatEvent, Prompt, Recalled, Scope, Standing, Viewer
 from forgetmenot.logs import log
 from forgetmenot.memory.past_episodes import newest, spoken_of, without_hidden
 from forgetmenot.memory.ranking import Query

@@ -17,7 +17,7 @@ from collections.abc import Awaitable, Callable, Iterator
 from dataclasses import dataclass
 
 from forgetmenot.clock import HOUR, SECOND
-from forgetmenot.domain.chat import ChatEvent, Role, Standing
+from forgetmenot.domain import ChatEvent, Role, Standing
 from forgetmenot.errors import ForgetMeNotError, StoreError
 from forgetmenot.languages import reason
 from forgetmenot.logs import log

@@ -8,8 +8,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 from forgetmenot.clock import Clock, iso
-from forgetmenot.domain.chat import ChatEvent, EventKind
-from forgetmenot.domain.model import ModelAnswer, Prompt
+from forgetmenot.domain import ChatEvent, EventKind, ModelAnswer, Prompt
 from forgetmenot.errors import InputError
 from forgetmenot.languages import ENGLISH, Language, reason
 from forgetmenot.memory.recall import Recall

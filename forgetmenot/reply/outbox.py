@@ -14,7 +14,7 @@ from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field, replace
 
 from forgetmenot.clock import HOUR, SECOND, Clock
-from forgetmenot.domain.action import Outcome, OutcomeKind
+from forgetmenot.domain import Outcome, OutcomeKind
 from forgetmenot.errors import StoreError, TwitchError, TwitchRateLimited
 from forgetmenot.languages import in_language, reason
 from forgetmenot.logs import log

@@ -5,7 +5,7 @@
 
 from enum import StrEnum
 
-from forgetmenot.domain.chat import Redaction
+from forgetmenot.domain import Redaction
 from forgetmenot.errors import StoreError
 from forgetmenot.logs import log
 from forgetmenot.store import bot_messages

@@ -19,9 +19,7 @@ from typing import Any
 
 import msgspec
 
-from forgetmenot.domain.action import Proposal
-from forgetmenot.domain.chat import Role
-from forgetmenot.domain.model import ModelAnswer, ModelRequest, Prompt, Purpose
+from forgetmenot.domain import ModelAnswer, ModelRequest, Prompt, Proposal, Purpose, Role
 from forgetmenot.languages import reason
 from forgetmenot.operations.catalogue import ACTIONS, NAMES, class_mode
 from forgetmenot.operations.requests import asks_nothing, is_small_talk

@@ -10,7 +10,7 @@ from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 
-from forgetmenot.domain.chat import ChatEvent, EventKind
+from forgetmenot.domain import ChatEvent, EventKind
 from forgetmenot.memory.viewer_rules import Exclusion
 from forgetmenot.settings.schema import Mode, Settings
 from forgetmenot.text.chat_commands import is_command

@@ -16,9 +16,7 @@ from functools import partial
 from typing import NamedTuple
 
 from forgetmenot.clock import MINUTE, SECOND, Clock
-from forgetmenot.domain.action import OutcomeKind, Proposal
-from forgetmenot.domain.chat import ChatEvent, EventKind
-from forgetmenot.domain.model import ModelAnswer, ModelRequest, Prompt
+from forgetmenot.domain import ChatEvent, EventKind, ModelAnswer, ModelRequest, OutcomeKind, Prompt, Proposal
 from forgetmenot.errors import ModelError
 from forgetmenot.languages import in_language, reason
 from forgetmenot.llm.offline import quotation

@@ -7,7 +7,7 @@ shows the ban alone, until it is lifted. The bot's own lines are in `bot_message
 from collections.abc import Awaitable, Callable, Iterable
 from typing import NamedTuple, TypeVar
 
-from forgetmenot.domain.memory import Note
+from forgetmenot.domain import Note
 from forgetmenot.languages import read_reason
 from forgetmenot.store import invariants, notes
 from forgetmenot.store.database import Database, Row

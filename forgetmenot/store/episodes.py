@@ -8,8 +8,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from forgetmenot.domain.chat import Role
-from forgetmenot.domain.memory import Episode, EpisodeKind, Part
+from forgetmenot.domain import Episode, EpisodeKind, Part, Role
 from forgetmenot.store import events
 from forgetmenot.store.database import Database, Params, Row, Source, Transaction, row_as
 

@@ -10,7 +10,7 @@ from itertools import starmap
 from typing import NamedTuple
 
 from forgetmenot.clock import HOUR
-from forgetmenot.domain.chat import Line
+from forgetmenot.domain import Line
 from forgetmenot.store import bot_messages, channel_state, streams
 from forgetmenot.store.database import Params, Source, Transaction, row_as
 from forgetmenot.text.removal import traces

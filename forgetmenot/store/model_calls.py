@@ -3,7 +3,7 @@
 from typing import NamedTuple
 
 from forgetmenot.clock import Clock
-from forgetmenot.domain.model import Purpose, TokenUsage
+from forgetmenot.domain import Purpose, TokenUsage
 from forgetmenot.settings.prices import Used
 from forgetmenot.store.database import Database, Source, Transaction
 

@@ -9,7 +9,7 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import NamedTuple
 
-from forgetmenot.domain.memory import Episode, Importance, Note, NoteStatus, Scope, SourceKind
+from forgetmenot.domain import Episode, Importance, Note, NoteStatus, Scope, SourceKind
 from forgetmenot.languages import read_reason
 from forgetmenot.store.database import Params, Row, Source, Transaction, row_as
 from forgetmenot.store.episodes import episode_of

@@ -2,7 +2,7 @@
 
 from collections.abc import Collection, Iterable
 
-from forgetmenot.domain.chat import Attendance, Stream
+from forgetmenot.domain import Attendance, Stream
 from forgetmenot.store.database import Row, Source, Transaction, row_as
 
 

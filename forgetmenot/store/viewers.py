@@ -9,7 +9,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from forgetmenot.domain.chat import Role, Viewer
+from forgetmenot.domain import Role, Viewer
 from forgetmenot.store.database import Database, Row, Source, Transaction, row_as
 from forgetmenot.text.mentions import PROVISIONAL, ids_in, login_of
 

@@ -15,7 +15,7 @@ from dataclasses import dataclass, field
 from hashlib import blake2b
 from typing import TypeAlias
 
-from forgetmenot.domain.chat import ChatEvent, EventKind, Redaction, ReplyTo
+from forgetmenot.domain import ChatEvent, EventKind, Redaction, ReplyTo
 from forgetmenot.text.clean import cut
 from forgetmenot.text.mentions import defang, is_id, provisional
 

@@ -9,7 +9,7 @@ from types import TracebackType
 
 import aiohttp
 
-from forgetmenot.domain.action import Outcome, OutcomeKind
+from forgetmenot.domain import Outcome, OutcomeKind
 from forgetmenot.errors import TwitchError, TwitchLoginNeeded, TwitchRateLimited, TwitchRefused, TwitchUnavailable
 from forgetmenot.languages import Reason, reason
 from forgetmenot.network import BadProxy

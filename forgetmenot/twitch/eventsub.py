@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from forgetmenot.clock import Clock
-from forgetmenot.domain.chat import ChannelState, ChatEvent, EventKind
+from forgetmenot.domain import ChannelState, ChatEvent, EventKind
 from forgetmenot.errors import TwitchError
 from forgetmenot.logs import log
 from forgetmenot.settings.schema import Settings

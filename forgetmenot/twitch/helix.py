@@ -15,8 +15,7 @@ from typing import TYPE_CHECKING, TypeVar
 
 import aiohttp
 
-from forgetmenot.domain.action import Outcome, OutcomeKind, Penalty, RoomModes
-from forgetmenot.domain.chat import ChannelState
+from forgetmenot.domain import ChannelState, Outcome, OutcomeKind, Penalty, RoomModes
 from forgetmenot.errors import TwitchLoginNeeded, TwitchRateLimited, TwitchRefused, TwitchUnavailable
 from forgetmenot.languages import reason
 from forgetmenot.late_imports import load_off_the_loop

@@ -15,9 +15,7 @@ from aiohttp import web
 
 from forgetmenot.app.bot import Bot, BotIdentity, NoAccount, open_bot
 from forgetmenot.clock import MINUTE, SECOND, ManualClock
-from forgetmenot.domain.action import Outcome, OutcomeKind
-from forgetmenot.domain.chat import ChannelState, ChatEvent, EventKind
-from forgetmenot.domain.model import ModelRequest, Purpose
+from forgetmenot.domain import ChannelState, ChatEvent, EventKind, ModelRequest, Outcome, OutcomeKind, Purpose
 from forgetmenot.llm.offline import Offline
 from forgetmenot.memory import extraction, prompts
 from forgetmenot.settings.load import convert

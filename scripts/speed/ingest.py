@@ -12,7 +12,7 @@ from pathlib import Path
 from time import perf_counter
 
 from forgetmenot.clock import ManualClock
-from forgetmenot.domain.chat import ChatEvent
+from forgetmenot.domain import ChatEvent
 from forgetmenot.memory.ingest import BATCH, Ingest
 from forgetmenot.memory.stream_tracker import StreamTracker
 from forgetmenot.settings.schema import Settings

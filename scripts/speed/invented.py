@@ -11,7 +11,7 @@ from typing import Any
 from uuid import UUID
 
 from forgetmenot.clock import DAY, HOUR, iso
-from forgetmenot.domain.chat import ChatEvent, EventKind
+from forgetmenot.domain import ChatEvent, EventKind
 
 NOW = 1_784_894_400_000  # noon of a day in July 2026
 FIRST_ID = 500_000_000

@@ -23,7 +23,7 @@ from typing import Any, NamedTuple, Self
 
 from forgetmenot.app.live import short_pauses
 from forgetmenot.clock import HOUR, ManualClock
-from forgetmenot.domain.model import Prompt
+from forgetmenot.domain import Prompt
 from forgetmenot.memory.recall import Recall
 from forgetmenot.memory.transfer import import_notes
 from forgetmenot.prompt.assemble import assemble

@@ -13,7 +13,7 @@ from statistics import mean
 
 from forgetmenot.app.bot import Bot, BotIdentity, open_bot
 from forgetmenot.clock import DAY, MINUTE, SECOND, ManualClock
-from forgetmenot.domain.model import Prompt
+from forgetmenot.domain import Prompt
 from forgetmenot.prompt.assemble import assemble
 from forgetmenot.reply.context import ContextGatherer
 from forgetmenot.reply.triggers import Conversations, trigger_of

@@ -10,7 +10,7 @@ import pytest
 from forgetmenot.app.account import TwitchAccount, open_account, watch_channel
 from forgetmenot.app.bot import Bot
 from forgetmenot.clock import MINUTE, ManualClock, SystemClock
-from forgetmenot.domain.action import OutcomeKind
+from forgetmenot.domain import OutcomeKind
 from forgetmenot.secret_store import Account, TokenStore
 from forgetmenot.settings.schema import ActionSettings, ClassMode, GuardedMode, Settings, TwitchSettings
 from forgetmenot.twitch import connection

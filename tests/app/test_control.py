@@ -12,8 +12,7 @@ from forgetmenot.app.live import serve_dock
 from forgetmenot.app.setup import SetupService
 from forgetmenot.clock import ManualClock
 from forgetmenot.dock.security import TOKEN_FILE
-from forgetmenot.domain.chat import ChatEvent, EventKind
-from forgetmenot.domain.memory import NoteStatus
+from forgetmenot.domain import ChatEvent, EventKind, NoteStatus
 from forgetmenot.errors import SettingsError
 from forgetmenot.languages import in_language
 from forgetmenot.operations.wording import sentence

@@ -5,7 +5,7 @@ from pathlib import Path
 from forgetmenot.app.bot import BotIdentity, open_bot
 from forgetmenot.chat import BURST
 from forgetmenot.clock import ManualClock
-from forgetmenot.domain.chat import ChatEvent, EventKind
+from forgetmenot.domain import ChatEvent, EventKind
 from forgetmenot.memory.edits import VIEWER_TRUST, remember
 from forgetmenot.settings.schema import BotSettings, Mode, Settings
 from forgetmenot.store import notes, personal_data

@@ -10,9 +10,7 @@ import pytest
 from forgetmenot.app import bot as program
 from forgetmenot.app.bot import Bot, BotIdentity, open_bot
 from forgetmenot.clock import DAY, MINUTE, SECOND, ManualClock
-from forgetmenot.domain.action import Outcome, OutcomeKind
-from forgetmenot.domain.chat import ChannelState, ChatEvent, EventKind, Redaction
-from forgetmenot.domain.memory import EpisodeKind, Part
+from forgetmenot.domain import ChannelState, ChatEvent, EpisodeKind, EventKind, Outcome, OutcomeKind, Part, Redaction
 from forgetmenot.llm.build import Models
 from forgetmenot.memory.edits import remember
 from forgetmenot.prompt.assemble import assemble

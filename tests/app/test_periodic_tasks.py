@@ -9,8 +9,7 @@ import pytest
 from forgetmenot.app.bot import Bot, BotIdentity, open_bot
 from forgetmenot.app.periodic_tasks import PeriodicTask, PeriodicTasks, keep_going
 from forgetmenot.clock import MINUTE, SECOND, ManualClock
-from forgetmenot.domain.action import Outcome
-from forgetmenot.domain.chat import ChatEvent, EventKind
+from forgetmenot.domain import ChatEvent, EventKind, Outcome
 from forgetmenot.errors import ModelUnavailable
 from forgetmenot.settings.schema import BotSettings, Mode, Settings
 from tests.stage import RecordingAccount

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from forgetmenot.app.replay import FORMATS, LONGEST_LINE, Replay, RunSummary, read_recording, replay
 from forgetmenot.cli.play import speed_of
 from forgetmenot.clock import DAY, HOUR, MINUTE
-from forgetmenot.domain.chat import ChatEvent, EventKind, Redaction
+from forgetmenot.domain import ChatEvent, EventKind, Redaction
 from forgetmenot.errors import InputError
 from forgetmenot.settings.schema import Settings
 from forgetmenot.store.database import open_database

@@ -11,8 +11,7 @@ import pytest
 
 from forgetmenot.app.bot import Bot, BotIdentity, NoAccount, open_bot
 from forgetmenot.clock import ManualClock
-from forgetmenot.domain.action import Outcome, OutcomeKind
-from forgetmenot.domain.chat import ChatEvent, EventKind
+from forgetmenot.domain import ChatEvent, EventKind, Outcome, OutcomeKind
 from forgetmenot.settings.schema import Settings
 from forgetmenot.store import database as database_module
 from forgetmenot.store import personal_data

@@ -12,7 +12,7 @@ import pytest
 from forgetmenot.app.bot import Bot, open_bot
 from forgetmenot.app.stream_input import StreamInput
 from forgetmenot.clock import DAY, MINUTE, SECOND, ManualClock
-from forgetmenot.domain.chat import ChannelState, ChatEvent, EventKind
+from forgetmenot.domain import ChannelState, ChatEvent, EventKind
 from forgetmenot.memory import retention
 from forgetmenot.settings.schema import (
     ActionSettings,

@@ -7,9 +7,7 @@ import pytest
 
 from forgetmenot.chat import ChatCommands
 from forgetmenot.clock import ManualClock
-from forgetmenot.domain.action import Outcome, OutcomeKind, Proposal
-from forgetmenot.domain.chat import ChatEvent, EventKind
-from forgetmenot.domain.operation import Asker, Surface
+from forgetmenot.domain import Asker, ChatEvent, EventKind, Outcome, OutcomeKind, Proposal, Surface
 from forgetmenot.memory.erasure import Eraser
 from forgetmenot.memory.ingest import Ingest
 from forgetmenot.memory.rights import Rights

@@ -10,8 +10,7 @@ import pytest
 
 from forgetmenot.chat import ChatCommands
 from forgetmenot.clock import DAY, HOUR, MINUTE
-from forgetmenot.domain.memory import NoteStatus, Scope, SourceKind
-from forgetmenot.domain.operation import OperationResult, Permission, Surface
+from forgetmenot.domain import NoteStatus, OperationResult, Permission, Scope, SourceKind, Surface
 from forgetmenot.languages import Language, languages
 from forgetmenot.operations.table import OPERATIONS, buttons, commands
 from forgetmenot.operations.types import Operation, OperationContext, Request

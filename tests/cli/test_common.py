@@ -12,7 +12,7 @@ from forgetmenot import cli
 from forgetmenot.cli import bot, common, main, play
 from forgetmenot.cli.common import emit, printable, say, show_line, show_notices
 from forgetmenot.clock import SystemClock
-from forgetmenot.domain.model import ModelRequest, Purpose, TokenUsage
+from forgetmenot.domain import ModelRequest, Purpose, TokenUsage
 from forgetmenot.errors import SettingsError
 from forgetmenot.llm.build import build_models
 from forgetmenot.settings.schema import ModelSettings, Provider, Settings

@@ -12,8 +12,7 @@ import pytest
 import twitchio  # noqa: F401  # takes longer than the time limit below, at the first call
 
 from forgetmenot.clock import MINUTE, SECOND, ManualClock
-from forgetmenot.domain.action import Outcome, OutcomeKind, Proposal
-from forgetmenot.domain.chat import ChatEvent, EventKind
+from forgetmenot.domain import ChatEvent, EventKind, Outcome, OutcomeKind, Proposal
 from forgetmenot.languages import in_language
 from forgetmenot.operations.approvals import Approvals
 from forgetmenot.operations.catalogue import find

@@ -8,7 +8,7 @@ import pytest
 from aiohttp import web
 
 from forgetmenot.bridge import Bridge
-from forgetmenot.domain.action import OutcomeKind
+from forgetmenot.domain import OutcomeKind
 from forgetmenot.errors import SettingsError
 from forgetmenot.operations.catalogue import BY_NAME
 from forgetmenot.reply.reply_object import offered

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from forgetmenot.clock import SystemClock
-from forgetmenot.domain.chat import ChannelState, ChatEvent, EventKind
+from forgetmenot.domain import ChannelState, ChatEvent, EventKind
 from forgetmenot.secret_store import Account, Token, TokenStore
 from forgetmenot.settings.schema import Settings, TwitchSettings
 from forgetmenot.twitch import eventsub

@@ -15,7 +15,7 @@ import pytest
 from google.auth import exceptions as auth_errors
 from google.genai import errors as sdk_errors
 
-from forgetmenot.domain.model import ModelRequest, Purpose, TokenUsage
+from forgetmenot.domain import ModelRequest, Purpose, TokenUsage
 from forgetmenot.errors import ModelBlocked, ModelError, ModelRateLimited, ModelRefused, ModelUnavailable
 from forgetmenot.llm.build import build_models
 from forgetmenot.llm.gemini import Gemini

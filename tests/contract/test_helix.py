@@ -2,8 +2,7 @@
 
 import pytest
 
-from forgetmenot.domain.action import Outcome, OutcomeKind
-from forgetmenot.domain.chat import ChannelState
+from forgetmenot.domain import ChannelState, Outcome, OutcomeKind
 from forgetmenot.errors import TwitchLoginNeeded, TwitchRateLimited, TwitchRefused, TwitchUnavailable
 from forgetmenot.ports import ChatOut, Moderation
 from forgetmenot.secret_store import Account

@@ -10,7 +10,7 @@ import pytest
 import soak
 
 from forgetmenot.clock import SECOND, SystemClock
-from forgetmenot.domain.chat import ChatEvent, Redaction
+from forgetmenot.domain import ChatEvent, Redaction
 from forgetmenot.errors import TwitchRefused
 from forgetmenot.secret_store import Token
 from forgetmenot.settings.schema import Settings, TwitchSettings

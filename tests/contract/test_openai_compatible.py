@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from forgetmenot.domain.model import ModelRequest, Purpose, TokenUsage
+from forgetmenot.domain import ModelRequest, Purpose, TokenUsage
 from forgetmenot.errors import ModelBlocked, ModelError, ModelRateLimited, ModelRefused, ModelUnavailable
 from forgetmenot.llm.build import build_model
 from forgetmenot.llm.openai_compatible import LARGEST_ANSWER, OpenAICompatible

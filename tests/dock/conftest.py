@@ -13,7 +13,7 @@ from playwright.async_api import Browser, Page
 from forgetmenot.clock import ManualClock
 from forgetmenot.dock.security import TOKEN_FILE, TOKEN_HEADER
 from forgetmenot.dock.server import open_dock
-from forgetmenot.domain.operation import OperationResult
+from forgetmenot.domain import OperationResult
 from forgetmenot.errors import InputError
 from forgetmenot.ports import BotState, Check
 from forgetmenot.settings.live_settings import LiveSettings

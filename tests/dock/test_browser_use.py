@@ -6,7 +6,7 @@ import pytest
 from playwright.async_api import Browser, Page, expect
 
 from forgetmenot.clock import DAY
-from forgetmenot.domain.memory import Scope, SourceKind
+from forgetmenot.domain import Scope, SourceKind
 from forgetmenot.store import notes
 from forgetmenot.store.notes import NewNote
 from tests.dock.demo_bot import BROWSER, DemoBot, go, opened, page_on, until

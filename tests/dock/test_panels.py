@@ -9,7 +9,7 @@ import pytest
 
 from forgetmenot.clock import ManualClock
 from forgetmenot.dock import server
-from forgetmenot.domain.memory import Scope, SourceKind
+from forgetmenot.domain import Scope, SourceKind
 from forgetmenot.memory import backups
 from forgetmenot.operations.table import buttons
 from forgetmenot.settings.load import parse_settings

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from forgetmenot.domain.operation import OperationResult
+from forgetmenot.domain import OperationResult
 from forgetmenot.errors import ForgetMeNotError
 from forgetmenot.languages import ENGLISH, Language, in_language, joined, languages, read_reason, reason
 from forgetmenot.operations import catalogue

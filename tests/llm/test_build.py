@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from forgetmenot.domain.model import ModelRequest, Purpose
+from forgetmenot.domain import ModelRequest, Purpose
 from forgetmenot.errors import ModelUnavailable, SettingsError
 from forgetmenot.languages import in_language
 from forgetmenot.llm.build import build_model, build_models

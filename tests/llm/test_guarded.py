@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 import pytest
 from structlog.testing import capture_logs
 
-from forgetmenot.domain.model import ModelAnswer, ModelRequest, Purpose, TokenUsage
+from forgetmenot.domain import ModelAnswer, ModelRequest, Purpose, TokenUsage
 from forgetmenot.errors import ModelBlocked, ModelError, ModelRateLimited, ModelRefused, ModelUnavailable, StoreFull
 from forgetmenot.llm.guarded import (
     FAILURES,

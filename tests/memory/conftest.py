@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from forgetmenot.clock import ManualClock
-from forgetmenot.domain.chat import ChatEvent, EventKind, Redaction
+from forgetmenot.domain import ChatEvent, EventKind, Redaction
 from forgetmenot.memory.compaction import Compactor, PassReport
 from forgetmenot.memory.ingest import Ingest
 from forgetmenot.memory.retention import SweepReport, sweep_chat

@@ -3,7 +3,7 @@
 import pytest
 
 from forgetmenot.clock import MINUTE, SECOND
-from forgetmenot.domain.chat import Attendance, ChatEvent, EventKind, Standing
+from forgetmenot.domain import Attendance, ChatEvent, EventKind, Standing
 from forgetmenot.memory.active_viewers import ActiveViewers, ViewerNames
 from forgetmenot.memory.viewer_rules import Exclusion, standing_of
 from forgetmenot.settings.schema import MemorySettings, PeopleSettings

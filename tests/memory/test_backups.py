@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from forgetmenot.clock import DAY, HOUR
-from forgetmenot.domain.chat import Redaction
+from forgetmenot.domain import Redaction
 from forgetmenot.errors import InputError, StoreForeign, StoreRequestsLost
 from forgetmenot.memory.backups import Backups, Restored, copy_to, make, restore
 from forgetmenot.memory.edits import remember

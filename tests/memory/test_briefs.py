@@ -6,8 +6,7 @@ from collections.abc import Awaitable, Callable
 import pytest
 
 from forgetmenot.clock import DAY, HOUR, MINUTE, local_days
-from forgetmenot.domain.memory import SourceKind
-from forgetmenot.domain.model import Purpose
+from forgetmenot.domain import Purpose, SourceKind
 from forgetmenot.errors import ModelBlocked, ModelUnavailable
 from forgetmenot.memory import suppression
 from forgetmenot.memory.briefs import BriefWriter, streams_of

@@ -6,7 +6,7 @@ import contextlib
 import pytest
 
 from forgetmenot.clock import HOUR, MINUTE, local_days
-from forgetmenot.domain.chat import ChannelState, ChatEvent, Redaction
+from forgetmenot.domain import ChannelState, ChatEvent, Redaction
 from forgetmenot.errors import ModelBlocked, ModelUnavailable
 from forgetmenot.memory.edits import remember
 from forgetmenot.memory.proposals import FactRefused

@@ -6,7 +6,7 @@ from collections.abc import Callable
 import pytest
 
 from forgetmenot.clock import DAY, HOUR, local_days
-from forgetmenot.domain.model import Purpose
+from forgetmenot.domain import Purpose
 from forgetmenot.errors import ModelBlocked, ModelUnavailable
 from forgetmenot.memory import suppression
 from forgetmenot.memory.recaps import CHARACTERS, RecapWriter

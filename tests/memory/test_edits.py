@@ -3,7 +3,7 @@
 import pytest
 
 from forgetmenot.clock import DAY
-from forgetmenot.domain.memory import EpisodeKind, NoteStatus, SourceKind
+from forgetmenot.domain import EpisodeKind, NoteStatus, SourceKind
 from forgetmenot.memory.edits import VIEWER_TRUST, edit, find, remember, undo, with_mentions
 from forgetmenot.memory.proposals import FactRefused
 from forgetmenot.settings.schema import PrivacySettings

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from forgetmenot.clock import MINUTE
-from forgetmenot.domain.chat import Role
+from forgetmenot.domain import Role
 from forgetmenot.errors import InputError
 from forgetmenot.memory.edits import remember
 from forgetmenot.memory.erasure import (

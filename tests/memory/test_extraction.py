@@ -7,7 +7,7 @@ import string
 import pytest
 
 from forgetmenot.clock import DAY, HOUR, local_days
-from forgetmenot.domain.memory import Importance, NoteStatus, Scope, SourceKind
+from forgetmenot.domain import Importance, NoteStatus, Scope, SourceKind
 from forgetmenot.errors import ModelBlocked, ModelRefused, ModelUnavailable
 from forgetmenot.store import episodes, notes, run_stats
 from tests.notes_world import Change, Learn, World, live

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from forgetmenot.clock import HOUR
-from forgetmenot.domain.chat import Redaction, ReplyTo
+from forgetmenot.domain import Redaction, ReplyTo
 from forgetmenot.errors import StoreError
 from forgetmenot.memory import ingest as ingest_module
 from forgetmenot.store import personal_data, run_stats

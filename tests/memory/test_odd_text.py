@@ -5,7 +5,7 @@ import json
 import pytest
 
 from forgetmenot.clock import DAY, HOUR
-from forgetmenot.domain.model import ModelRequest, Purpose
+from forgetmenot.domain import ModelRequest, Purpose
 from forgetmenot.memory.extraction import Extractor
 from forgetmenot.store import notes
 from forgetmenot.text.mentions import fenced

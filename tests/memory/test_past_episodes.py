@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 import pytest
 
-from forgetmenot.domain.memory import Episode
+from forgetmenot.domain import Episode
 from forgetmenot.memory.past_episodes import LOOKED_AT, EpisodeIndex, newest, spoken_of
 from forgetmenot.memory.ranking import query_of
 from forgetmenot.memory.suppression import SuppressionFilter

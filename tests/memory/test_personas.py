@@ -6,7 +6,7 @@ from collections.abc import Awaitable, Callable
 import pytest
 
 from forgetmenot.clock import DAY
-from forgetmenot.domain.memory import NoteStatus
+from forgetmenot.domain import NoteStatus
 from forgetmenot.errors import SettingsError
 from forgetmenot.memory.edits import remember, undo
 from forgetmenot.memory.recall import Recall

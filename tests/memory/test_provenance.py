@@ -3,7 +3,7 @@
 import json
 
 from forgetmenot.clock import DAY
-from forgetmenot.domain.memory import NoteStatus
+from forgetmenot.domain import NoteStatus
 from forgetmenot.memory import edits
 from forgetmenot.memory.provenance import Refusal, explain, in_words, moment, refusals
 from forgetmenot.store import notes, run_stats

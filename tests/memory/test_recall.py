@@ -3,7 +3,7 @@
 import asyncio
 
 from forgetmenot.clock import DAY
-from forgetmenot.domain.memory import NoteStatus, Scope, SourceKind
+from forgetmenot.domain import NoteStatus, Scope, SourceKind
 from forgetmenot.memory.recall import CHANNEL, Recall, fitting
 from forgetmenot.store import notes
 from forgetmenot.store.notes import NewNote

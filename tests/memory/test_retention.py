@@ -5,7 +5,7 @@ from datetime import UTC, datetime
 import pytest
 
 from forgetmenot.clock import DAY, HOUR, MINUTE
-from forgetmenot.domain.memory import Importance, NoteStatus, Scope, SourceKind
+from forgetmenot.domain import Importance, NoteStatus, Scope, SourceKind
 from forgetmenot.memory.edits import remember
 from forgetmenot.memory.recall import Recall
 from forgetmenot.memory.retention import LifeReport, sweep_notes

@@ -4,7 +4,7 @@ import msgspec
 import pytest
 
 from forgetmenot.clock import DAY
-from forgetmenot.domain.memory import SourceKind
+from forgetmenot.domain import SourceKind
 from forgetmenot.memory import edits
 from forgetmenot.memory.proposals import FactRefused
 from forgetmenot.memory.retention import sweep_notes

@@ -5,8 +5,7 @@ from functools import partial
 import pytest
 
 from forgetmenot.clock import HOUR, MINUTE
-from forgetmenot.domain.chat import ChannelState
-from forgetmenot.domain.model import ModelRequest, Purpose
+from forgetmenot.domain import ChannelState, ModelRequest, Purpose
 from forgetmenot.errors import ModelUnavailable
 from forgetmenot.store import streams
 from forgetmenot.text.mentions import fenced

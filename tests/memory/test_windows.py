@@ -5,7 +5,7 @@ from dataclasses import replace
 from hypothesis import given
 from hypothesis import strategies as st
 
-from forgetmenot.domain.chat import EventKind, Line, Role
+from forgetmenot.domain import EventKind, Line, Role
 from forgetmenot.llm.offline import summary
 from forgetmenot.memory.handles import Handles
 from forgetmenot.memory.summarizer import summary_in_numbers

@@ -8,9 +8,17 @@ from typing import Any
 import pytest
 
 from forgetmenot.clock import ManualClock
-from forgetmenot.domain.action import Outcome, OutcomeKind, Penalty, Proposal, RoomModes
-from forgetmenot.domain.chat import ChatEvent, EventKind
-from forgetmenot.domain.operation import Asker, OperationResult
+from forgetmenot.domain import (
+    Asker,
+    ChatEvent,
+    EventKind,
+    OperationResult,
+    Outcome,
+    OutcomeKind,
+    Penalty,
+    Proposal,
+    RoomModes,
+)
 from forgetmenot.errors import TwitchUnavailable
 from forgetmenot.operations.approvals import Approvals
 from forgetmenot.operations.executor import ExecutedProposal, Executor

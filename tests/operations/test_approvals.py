@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 
 from forgetmenot.clock import MINUTE
-from forgetmenot.domain.action import Outcome, OutcomeKind, Verdict
+from forgetmenot.domain import Outcome, OutcomeKind, Verdict
 from forgetmenot.store import action_logs
 from forgetmenot.store.action_logs import ActionStatus
 from tests.operations.conftest import Room

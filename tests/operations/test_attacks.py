@@ -10,8 +10,7 @@ from typing import NamedTuple
 
 import pytest
 
-from forgetmenot.domain.action import Verdict
-from forgetmenot.domain.model import ModelAnswer, TokenUsage
+from forgetmenot.domain import ModelAnswer, TokenUsage, Verdict
 from forgetmenot.operations.catalogue import ACTIONS
 from forgetmenot.operations.facts import ActionContext
 from forgetmenot.operations.requests import asked_for

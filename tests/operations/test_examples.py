@@ -8,7 +8,7 @@ import pytest
 
 from forgetmenot.chat import CommandParser
 from forgetmenot.cli import main
-from forgetmenot.domain.operation import Surface
+from forgetmenot.domain import Surface
 from forgetmenot.operations.table import OPERATIONS
 from tests.chat.conftest import Chat, chat
 from tests.program import environment

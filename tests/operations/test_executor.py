@@ -10,7 +10,7 @@ import pytest
 
 from forgetmenot import errors
 from forgetmenot.clock import MINUTE
-from forgetmenot.domain.action import Outcome, OutcomeKind, Proposal, Verdict
+from forgetmenot.domain import Outcome, OutcomeKind, Proposal, Verdict
 from forgetmenot.languages import in_language
 from forgetmenot.operations.facts import ActionContext, lately
 from forgetmenot.operations.switches import switch_on

@@ -10,8 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from forgetmenot.domain.action import Proposal, Verdict
-from forgetmenot.domain.chat import Role, Standing
+from forgetmenot.domain import Proposal, Role, Standing, Verdict
 from forgetmenot.operations.catalogue import ACTIONS, BY_NAME, CHAT, IMMUNITY, NEEDS, lacking, scopes_for
 from forgetmenot.operations.policy import RULES, Case, decide, explain
 from forgetmenot.operations.requests import Checked

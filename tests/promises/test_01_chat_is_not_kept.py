@@ -11,7 +11,7 @@ from aiohttp import web
 from forgetmenot.app.bot import BotIdentity, open_bot
 from forgetmenot.clock import DAY, HOUR, MINUTE, ManualClock
 from forgetmenot.demo.script import load
-from forgetmenot.domain.chat import ChatEvent, EventKind, Redaction
+from forgetmenot.domain import ChatEvent, EventKind, Redaction
 from forgetmenot.llm.offline import Offline
 from forgetmenot.logs import set_up
 from forgetmenot.settings.schema import BotSettings, Mode, ModelSettings, Provider, Settings, TwitchSettings

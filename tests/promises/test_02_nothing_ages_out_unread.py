@@ -8,7 +8,7 @@ import pytest
 
 from forgetmenot.app.bot import open_bot
 from forgetmenot.clock import DAY, HOUR, MINUTE, ManualClock, SystemClock
-from forgetmenot.domain.chat import ChatEvent, EventKind
+from forgetmenot.domain import ChatEvent, EventKind
 from forgetmenot.errors import ModelUnavailable
 from forgetmenot.llm.offline import Offline
 from forgetmenot.ports import LanguageModel

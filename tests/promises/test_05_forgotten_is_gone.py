@@ -7,8 +7,7 @@ import pytest
 
 from forgetmenot import logs
 from forgetmenot.clock import DAY, HOUR, ManualClock
-from forgetmenot.domain.chat import ChatEvent, EventKind
-from forgetmenot.domain.memory import EpisodeKind, NoteStatus, Part, Scope, SourceKind
+from forgetmenot.domain import ChatEvent, EpisodeKind, EventKind, NoteStatus, Part, Scope, SourceKind
 from forgetmenot.memory.edits import remember
 from forgetmenot.memory.erasure import Eraser
 from forgetmenot.memory.ingest import Ingest

@@ -8,7 +8,7 @@ import pytest
 
 import forgetmenot.store
 from forgetmenot.clock import DAY
-from forgetmenot.domain.memory import Note, NoteStatus
+from forgetmenot.domain import Note, NoteStatus
 from forgetmenot.memory.edits import remember, undo
 from forgetmenot.memory.proposals import FactRefused
 from forgetmenot.store import notes, viewers

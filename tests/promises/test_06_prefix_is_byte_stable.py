@@ -6,8 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from forgetmenot.clock import DAY
-from forgetmenot.domain.chat import Role, Viewer
-from forgetmenot.domain.memory import Scope
+from forgetmenot.domain import Role, Scope, Viewer
 from forgetmenot.prompt.assemble import assemble, compose_prefix
 from forgetmenot.prompt.material import Past, PrefixMaterial, PromptLine, TailMaterial, depth_for
 from forgetmenot.settings.schema import PromptSettings, Settings

@@ -3,7 +3,7 @@
 import pytest
 
 from forgetmenot.clock import DAY, MINUTE
-from forgetmenot.domain.memory import Scope
+from forgetmenot.domain import Scope
 from forgetmenot.errors import SettingsError
 from forgetmenot.prompt.instructions import check_floor
 from forgetmenot.settings.schema import BotSettings, Mode, PromptSettings, Settings

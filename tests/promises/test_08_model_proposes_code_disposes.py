@@ -7,8 +7,7 @@ from pathlib import Path
 from hypothesis import given
 from hypothesis import strategies as st
 
-from forgetmenot.domain.action import Proposal, Verdict
-from forgetmenot.domain.model import ModelAnswer, TokenUsage
+from forgetmenot.domain import ModelAnswer, Proposal, TokenUsage, Verdict
 from forgetmenot.operations import policy
 from forgetmenot.operations.catalogue import ACTIONS
 from forgetmenot.operations.policy import decide

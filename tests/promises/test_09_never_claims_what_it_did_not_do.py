@@ -2,7 +2,7 @@
 
 import pytest
 
-from forgetmenot.domain.action import Decision, Outcome, OutcomeKind, Verdict
+from forgetmenot.domain import Decision, Outcome, OutcomeKind, Verdict
 from forgetmenot.languages import in_language
 from forgetmenot.operations.wording import words_for
 from forgetmenot.reply.polish import claims_action

@@ -7,8 +7,7 @@ from aiohttp import web
 
 from forgetmenot.app.bot import BotIdentity, open_bot
 from forgetmenot.clock import DAY, MINUTE, ManualClock
-from forgetmenot.domain.chat import ChatEvent, EventKind
-from forgetmenot.domain.memory import Scope, SourceKind
+from forgetmenot.domain import ChatEvent, EventKind, Scope, SourceKind
 from forgetmenot.settings.schema import (
     ActionSettings,
     BotSettings,

@@ -5,7 +5,7 @@ import re
 import pytest
 
 from forgetmenot.clock import MINUTE
-from forgetmenot.domain.memory import Scope
+from forgetmenot.domain import Scope
 from forgetmenot.store.bot_messages import ReplyStatus
 from forgetmenot.text.mentions import fenced
 from tests.stage import Stage, answering

@@ -13,7 +13,7 @@ import pytest
 from forgetmenot.app.bot import Bot, open_bot
 from forgetmenot.app.control import BotControl, ConnectionStatus
 from forgetmenot.clock import ManualClock, SystemClock
-from forgetmenot.domain.chat import ChatEvent, EventKind
+from forgetmenot.domain import ChatEvent, EventKind
 from forgetmenot.errors import StoreError
 from forgetmenot.languages import in_language, read_reason
 from forgetmenot.settings.live_settings import LiveSettings

@@ -5,7 +5,7 @@ import re
 import msgspec
 
 from forgetmenot.clock import HOUR, MINUTE
-from forgetmenot.domain.action import Outcome, OutcomeKind
+from forgetmenot.domain import Outcome, OutcomeKind
 from forgetmenot.errors import ModelUnavailable
 from forgetmenot.reply.engine import Reply
 from forgetmenot.reply.explain import explain, in_words, one_line

@@ -4,8 +4,7 @@ from collections.abc import Callable
 
 import pytest
 
-from forgetmenot.domain.chat import Role, Viewer
-from forgetmenot.domain.memory import Note, Recalled, Scope
+from forgetmenot.domain import Note, Recalled, Role, Scope, Viewer
 from forgetmenot.prompt.material import Past, PrefixMaterial, PromptLine, TailMaterial
 from tests.notes_world import NOW
 from tests.notes_world import note as plain_note

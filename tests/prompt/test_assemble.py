@@ -11,8 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from forgetmenot.domain.chat import Role, Standing, Viewer
-from forgetmenot.domain.memory import Recalled, Scope, SourceKind
+from forgetmenot.domain import Recalled, Role, Scope, SourceKind, Standing, Viewer
 from forgetmenot.prompt.assemble import ORDER, VIEWER_MEMORY_TOKENS, assemble, compose_prefix, split
 from forgetmenot.prompt.instructions import PREFIX_SHARE, check_floor, instructions, without_form
 from forgetmenot.prompt.material import (

@@ -8,9 +8,7 @@ from typing import Literal
 import pytest
 
 from forgetmenot.clock import SECOND
-from forgetmenot.domain.action import OutcomeKind
-from forgetmenot.domain.chat import ChatEvent
-from forgetmenot.domain.memory import EpisodeKind, Note, Part
+from forgetmenot.domain import ChatEvent, EpisodeKind, Note, OutcomeKind, Part
 from forgetmenot.errors import ModelUnavailable
 from forgetmenot.memory.edits import remember, retract
 from forgetmenot.memory.erasure import erase

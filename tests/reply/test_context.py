@@ -4,8 +4,7 @@ from collections.abc import Awaitable, Callable
 
 import pytest
 
-from forgetmenot.domain.chat import ChatEvent, EventKind
-from forgetmenot.domain.memory import Scope, SourceKind
+from forgetmenot.domain import ChatEvent, EventKind, Scope, SourceKind
 from forgetmenot.memory.recall import Recall
 from forgetmenot.prompt.material import TailMaterial
 from forgetmenot.reply.context import ContextGatherer

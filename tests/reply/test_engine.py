@@ -8,7 +8,7 @@ from typing import Any
 import msgspec
 import pytest
 
-from forgetmenot.domain.chat import ChatEvent, EventKind
+from forgetmenot.domain import ChatEvent, EventKind
 from forgetmenot.errors import ModelUnavailable, StoreFull
 from forgetmenot.reply.explain import explain
 from forgetmenot.settings.schema import BotSettings, Mode, Settings

@@ -9,8 +9,7 @@ from collections.abc import Callable
 import pytest
 
 from forgetmenot.chat import CommandParser
-from forgetmenot.domain.chat import ChatEvent, EventKind
-from forgetmenot.domain.model import ModelAnswer, TokenUsage
+from forgetmenot.domain import ChatEvent, EventKind, ModelAnswer, TokenUsage
 from forgetmenot.memory.handles import Handles
 from forgetmenot.memory.text_gate import storable_summary
 from forgetmenot.operations.requests import asked_for

@@ -2,7 +2,7 @@
 
 import pytest
 
-from forgetmenot.domain.memory import Scope
+from forgetmenot.domain import Scope
 from forgetmenot.errors import ModelUnavailable
 from forgetmenot.memory import suppression
 from forgetmenot.settings.schema import Mode

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from forgetmenot.clock import SECOND, ManualClock
-from forgetmenot.domain.action import Outcome, OutcomeKind
+from forgetmenot.domain import Outcome, OutcomeKind
 from forgetmenot.errors import ForgetMeNotError, StoreFull, TwitchLoginNeeded, TwitchRateLimited, TwitchUnavailable
 from forgetmenot.reply.outbox import WINDOW_MS, Outbox, Outgoing, SendRateLimiter, Sent
 from forgetmenot.settings.schema import BotSettings, Settings

@@ -5,9 +5,7 @@ from typing import Any
 
 import pytest
 
-from forgetmenot.domain.action import Proposal
-from forgetmenot.domain.chat import Role
-from forgetmenot.domain.model import ModelAnswer, Prompt, Section, TokenUsage
+from forgetmenot.domain import ModelAnswer, Prompt, Proposal, Role, Section, TokenUsage
 from forgetmenot.operations.catalogue import ACTIONS
 from forgetmenot.operations.types import ActionClass
 from forgetmenot.reply.reply_object import (

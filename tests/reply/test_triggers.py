@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from forgetmenot.domain.chat import ChatEvent, EventKind, ReplyTo
+from forgetmenot.domain import ChatEvent, EventKind, ReplyTo
 from forgetmenot.reply.engine import ConversationTracker
 from forgetmenot.reply.triggers import (
     Conversations,

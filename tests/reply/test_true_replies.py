@@ -7,7 +7,7 @@ import json
 from collections.abc import Mapping
 from pathlib import Path
 
-from forgetmenot.domain.memory import Scope
+from forgetmenot.domain import Scope
 from forgetmenot.llm.openai_compatible import OpenAICompatible
 from tests.loopback_servers.openai import SimOpenAI
 from tests.stage import PEOPLE, Stage

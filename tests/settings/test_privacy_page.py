@@ -4,7 +4,7 @@ import ast
 from pathlib import Path
 
 import forgetmenot
-from forgetmenot.domain.operation import Permission
+from forgetmenot.domain import Permission
 from forgetmenot.operations.table import commands
 from forgetmenot.settings.schema import Settings
 from forgetmenot.text.sensitive import CATEGORIES

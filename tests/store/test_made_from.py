@@ -5,8 +5,7 @@ import json
 import pytest
 
 from forgetmenot.clock import MINUTE
-from forgetmenot.domain.chat import Redaction
-from forgetmenot.domain.memory import NoteStatus, Scope, SourceKind
+from forgetmenot.domain import NoteStatus, Redaction, Scope, SourceKind
 from forgetmenot.memory.edits import edit, remember, undo
 from forgetmenot.memory.proposals import FactRefused
 from forgetmenot.reply.explain import KINDS

@@ -2,7 +2,7 @@
 
 import pytest
 
-from forgetmenot.domain.memory import Note, NoteStatus, Scope, SourceKind
+from forgetmenot.domain import Note, NoteStatus, Scope, SourceKind
 from forgetmenot.store import notes, viewers
 from forgetmenot.store.database import Database
 from forgetmenot.store.notes import NewNote

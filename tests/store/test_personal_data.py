@@ -1,6 +1,6 @@
 """What is handed over about somebody, and what is erased of them, is all there is about them."""
 
-from forgetmenot.domain.chat import Role
+from forgetmenot.domain import Role
 from forgetmenot.store import channel_state, notes, personal_data, viewers
 from forgetmenot.store.database import Database
 from forgetmenot.store.personal_data import EXEMPT, PLACES

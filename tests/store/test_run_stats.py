@@ -1,8 +1,7 @@
 """Totals of a run, and what model calls cost and teach."""
 
 from forgetmenot.clock import MINUTE, ManualClock
-from forgetmenot.domain.memory import NoteStatus, Scope, SourceKind
-from forgetmenot.domain.model import Purpose, TokenUsage
+from forgetmenot.domain import NoteStatus, Purpose, Scope, SourceKind, TokenUsage
 from forgetmenot.settings.prices import Used
 from forgetmenot.store import bot_messages, notes, run_stats
 from forgetmenot.store.bot_messages import ReplyStatus

@@ -2,7 +2,7 @@
 
 import pytest
 
-from forgetmenot.domain.chat import Attendance, Role
+from forgetmenot.domain import Attendance, Role
 from forgetmenot.store import streams, viewers
 from forgetmenot.store.database import Database
 from forgetmenot.store.viewers import SeenViewer

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from forgetmenot.domain.chat import ChatEvent, EventKind, Redaction, ReplyTo
+from forgetmenot.domain import ChatEvent, EventKind, Redaction, ReplyTo
 from forgetmenot.text.mentions import ids_in
 from forgetmenot.twitch import chat_lines
 from forgetmenot.twitch.chat_lines import (

@@ -5,7 +5,7 @@ from typing import Any
 from hypothesis import given
 from hypothesis import strategies as st
 
-from forgetmenot.domain.memory import Note, Recalled, Scope, SourceKind
+from forgetmenot.domain import Note, Recalled, Scope, SourceKind
 from forgetmenot.llm.offline import answer
 from forgetmenot.prompt.assemble import assemble, compose_prefix, split
 from forgetmenot.prompt.material import Past, PersonMentioned, PrefixMaterial, PromptLine, TailMaterial, stranger

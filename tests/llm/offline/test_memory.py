@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from forgetmenot.domain.model import ModelRequest, Purpose, TokenUsage
+from forgetmenot.domain import ModelRequest, Purpose, TokenUsage
 from forgetmenot.llm.offline import MOST_CLAIM_WORDS, MOST_WORDS, NOTHING, Offline, claims, extract, recap, summary
 from forgetmenot.text.mentions import fence
 

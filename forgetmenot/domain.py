@@ -1,0 +1,512 @@
+"""The types that packages exchange: frozen, without behaviour.
+
+Times are integers: milliseconds since the epoch, UTC. Twitch's ids are text. Texts of episodes, recaps and notes
+name people as `<@id>` (see `forgetmenot.text.mentions`): a name is looked up last, when something is shown.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from enum import StrEnum
+from typing import Any, NamedTuple
+
+# ── what is said in a channel, and by whom ────────────────────────────────────────────────────────
+
+
+class EventKind(StrEnum):
+    """What somebody did in the channel."""
+
+    MESSAGE = "message"
+    ME = "me"
+    CHEER = "cheer"
+    SUB = "sub"
+    GIFT = "gift"
+    RAID = "raid"
+    ANNOUNCEMENT = "announcement"
+    MODERATION = "moderation"  # done to them: a timeout, a ban, a deleted message; not theirs, and without text
+    SPOKEN = "spoken"  # said aloud by the streamer, as captions have it
+    FOLLOW = "follow"
+    REDEMPTION = "redemption"  # channel points spent
+    STREAM = "stream"  # something that happened on the stream: the end of a poll, a hype train, ads
+    NOTICE = "notice"  # any other USERNOTICE: watch streaks, badges, rituals
+
+
+@dataclass(frozen=True, slots=True)
+class ReplyTo:
+    """The message that a Twitch reply answers."""
+
+    event_id: str
+    user_id: str
+    login: str
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class ChatEvent:
+    """One thing said or done in the channel, by one person.
+
+    `text` is what the person typed (empty for a bare sub); `system_text` is Twitch's own sentence about it.
+    `badges` are names without versions ("moderator", "vip", "subscriber", "broadcaster", "bot-badge").
+    """
+
+    id: str
+    kind: EventKind
+    user_id: str
+    login: str
+    display_name: str
+    text: str
+    at: int
+    room_id: str = ""
+    badges: frozenset[str] = frozenset()
+    bits: int = 0
+    reply_to: ReplyTo | None = None
+    system_text: str = ""
+    emote_only: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Redaction:
+    """Twitch took text away: one message, one person's messages, or (neither set) the whole chat.
+
+    `duration_s` is set for a timeout; a person without it was banned.
+    """
+
+    at: int
+    event_id: str | None = None
+    user_id: str | None = None
+    duration_s: int | None = None
+
+
+class Role(StrEnum):
+    """What a person is in this channel, read from the badges of their last message."""
+
+    BROADCASTER = "broadcaster"
+    MODERATOR = "moderator"
+    VIP = "vip"
+    SUBSCRIBER = "subscriber"
+    VIEWER = "viewer"
+
+
+class Attendance(NamedTuple):
+    """How often somebody was there: streams in all, since a date, and when the stream before this one was left."""
+
+    streams: int
+    lately: int
+    before_at: int | None
+
+
+class Standing(StrEnum):
+    """How well a person is known, computed from the streams they came to."""
+
+    NEWCOMER = "newcomer"
+    KNOWN = "known"
+    REGULAR = "regular"
+    RETURNER = "returner"
+
+
+@dataclass(frozen=True, slots=True)
+class Viewer:
+    """A person: an immutable Twitch id with the names it goes by now."""
+
+    id: str
+    login: str
+    display_name: str
+    role: Role
+    first_seen_at: int
+    last_seen_at: int
+    opted_out: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Stream:
+    """One broadcast, or one stretch of chat without a gap of 12 h where Twitch's live state is not known."""
+
+    id: int
+    started_at: int
+    ended_at: int | None
+    title: str
+    category: str
+    recap: str
+
+
+@dataclass(frozen=True, slots=True)
+class ChannelState:
+    """How the channel is. `started_at` (ms) and `stream_id` are set while it is live."""
+
+    live: bool
+    title: str
+    category: str
+    started_at: int | None = None
+    stream_id: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """A row of tier 1 as the memory reads it: who, what, when; without the names that the person went by.
+
+    `tries`: summaries that failed; `retry_from`: the seq of the first line of the window that is tried next.
+    """
+
+    seq: int
+    id: str
+    stream_id: int | None
+    viewer_id: str
+    kind: EventKind
+    text: str
+    system_text: str
+    role: Role
+    emote_only: bool
+    addressed: bool
+    from_bot: bool
+    at: int
+    tries: int = 0
+    retry_from: int | None = None
+
+
+# ── what is remembered: episodes (tier 2) and notes (tier 3) ──────────────────────────────────────
+
+
+class EpisodeKind(StrEnum):
+    """How an episode came to be."""
+
+    CHAT = "chat"  # a window of chat, summarised by a model
+    COUNTED = "counted"  # a window that was about to age out unread: people, counts, topics
+    COMMAND = "command"  # somebody asked for something to be remembered
+    IMPORT = "import"
+
+
+class Part(NamedTuple):
+    """Somebody's part in an episode: lines said (0: only spoken about), and how many of them to the bot."""
+
+    lines: int
+    addressed: int
+
+
+@dataclass(frozen=True, slots=True)
+class Episode:
+    """Tier 2: what happened in one window of chat. `summary` is text with `<@id>` for people.
+
+    `tries`: how often reading it for notes has failed. `topic`: what it is about, in a word or two, or the category.
+    """
+
+    id: int
+    kind: EpisodeKind
+    stream_id: int | None
+    started_at: int
+    ended_at: int
+    summary: str
+    events: int
+    people: tuple[str, ...]
+    tries: int = 0
+    topic: str = ""
+
+
+class Scope(StrEnum):
+    """Whom or what a note is about."""
+
+    VIEWER = "viewer"
+    CHANNEL = "channel"
+    RUNNING_BIT = "running_bit"
+
+
+class NoteStatus(StrEnum):
+    """Where a note is in its life; active ones are recalled, and past ones where a message asks for them."""
+
+    ACTIVE = "active"
+    PAST = "past"  # its time is over: what was, and when
+    EXPIRED = "expired"
+    SUPERSEDED = "superseded"
+    EVICTED = "evicted"
+    RETRACTED = "retracted"
+
+
+class SourceKind(StrEnum):
+    """Whose word a note rests on, the strongest first."""
+
+    COMMAND = "command"
+    IMPORT = "import"
+    SELF_CLAIM = "self_claim"
+    OBSERVED = "observed"  # about the channel or a running bit: seen by everybody
+    REPORTED = "reported"
+
+
+class Lifetime(StrEnum):
+    """How long a note is good for, unless it is confirmed again."""
+
+    DAY = "1d"
+    THREE_DAYS = "3d"
+    WEEK = "7d"
+    MONTH = "30d"
+    PERMANENT = "permanent"
+
+
+class Importance(StrEnum):
+    """How much is lost with a note."""
+
+    LOW = "low"
+    MEDIUM = "medium"
+    HIGH = "high"
+
+
+WEEK_MS = 7 * 86_400_000
+
+
+@dataclass(frozen=True, slots=True)
+class Note:
+    """Tier 3: one durable fact, in the third person without its subject ("plays drums in <@42>'s band").
+
+    `topics` and `asked_with` are words written at extraction, for recall. `expires_at` is None for a permanent one.
+    `persona` is whose note it is; an empty text: of every persona. `used_at`: when a reply last used it; 0: never.
+    `stale`: neither confirmed nor used for long.
+    """
+
+    id: int
+    scope: Scope
+    subject_id: str | None
+    fact: str
+    confidence: float
+    status: NoteStatus
+    source_kind: SourceKind
+    importance: Importance
+    topics: tuple[str, ...]
+    asked_with: tuple[str, ...]
+    created_at: int
+    first_said_at: int
+    last_confirmed_at: int
+    used_at: int
+    stale: bool
+    expires_at: int | None
+    superseded_by: int | None
+    pinned: bool
+    episode_ids: tuple[int, ...]
+    persona: str = ""
+
+    @property
+    def is_past_when_over(self) -> bool:
+        """Whether it was to last longer than a week: then it tells what was, when its time is over."""
+        return self.expires_at is not None and self.expires_at - self.last_confirmed_at > WEEK_MS
+
+    def is_quiet(self, now: int) -> bool:
+        """Whether only a message that asks for it by its words finds it: it is stale, or past."""
+        return self.stale or self.status is NoteStatus.PAST or self.is_over(now)
+
+    def is_over(self, now: int) -> bool:
+        """Whether its time is over."""
+        return self.expires_at is not None and self.expires_at <= now
+
+
+@dataclass(frozen=True, slots=True)
+class Recalled:
+    """A note in a prompt or an answer, with the score that put it there (0.0: padding).
+
+    `asked_for`: the message has a word of the note's own.
+    """
+
+    note: Note
+    score: float
+    asked_for: bool = False
+
+
+# ── what a language model is shown, asked and billed for ──────────────────────────────────────────
+
+
+@dataclass(frozen=True, slots=True)
+class Section:
+    """One part of a prompt as it was sent. `rows` are database ids; `dropped` counts rows left out of it.
+
+    `others`: rows of another table than the section's own, each with what it is of ("replies", "streams").
+    """
+
+    name: str
+    text: str
+    tokens: int
+    rows: tuple[int, ...] = ()
+    dropped: int = 0
+    others: tuple[tuple[str, int], ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Prompt:
+    """What a reply's model call sees."""
+
+    prefix: str
+    tail: str
+    sections: tuple[Section, ...]
+    estimated_tokens: int
+    shed: tuple[str, ...] = ()
+
+
+class Purpose(StrEnum):
+    """What a model call is for; the meter and the settings tell them apart."""
+
+    REPLY = "reply"
+    SUMMARY = "summary"
+    RECAP = "recap"
+    EXTRACT = "extract"
+    DIGEST = "digest"
+    BRIEF = "brief"
+
+
+@dataclass(frozen=True, slots=True)
+class ModelRequest:
+    """One call to a language model. `schema` is a JSON schema that the answer's text must satisfy.
+
+    `plain_system`: the system text for a server that can hold its model to no JSON, which then answers in plain text;
+    None: only JSON will do. `language`: the interface's, for a model that words its answers by rules.
+    """
+
+    purpose: Purpose
+    system: str
+    prompt: str
+    max_output_tokens: int
+    temperature: float | None = None
+    schema: Mapping[str, Any] | None = None
+    plain_system: str | None = None
+    language: str = "en"
+
+
+@dataclass(frozen=True, slots=True)
+class TokenUsage:
+    """Tokens as the provider billed them; None where it does not say. `input` includes `cached`."""
+
+    input: int | None = None
+    cached: int | None = None
+    output: int | None = None
+    thoughts: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class ModelAnswer:
+    """A model's text with its bill. `finish`: "stop", "length" or the provider's own word.
+
+    `plain`: a schema was asked for, and this is the plain text of a server that cannot do JSON.
+    """
+
+    text: str
+    model: str
+    usage: TokenUsage
+    finish: str = "stop"
+    latency_ms: int = 0
+    plain: bool = False
+
+
+# ── what the model proposes, what the policy decides, what became of it ───────────────────────────
+
+
+@dataclass(frozen=True, slots=True)
+class Proposal:
+    """What the model asked to be done. `if_refused` is what it would say if that is not done."""
+
+    name: str
+    params: Mapping[str, str] = field(default_factory=dict)
+    if_refused: str = ""
+
+
+class Verdict(StrEnum):
+    """What the policy says to a proposal."""
+
+    ALLOW = "allow"
+    ALLOW_CHANGED = "allow_changed"
+    ASK = "ask"
+    DENY = "deny"
+
+
+@dataclass(frozen=True, slots=True)
+class Decision:
+    """The policy's answer, with the name of the rule that gave it. `params` are the ones to execute."""
+
+    verdict: Verdict
+    rule: str
+    reason: str
+    params: Mapping[str, str] = field(default_factory=dict)
+
+
+class OutcomeKind(StrEnum):
+    """What became of an action or of a message."""
+
+    DONE = "done"
+    REFUSED = "refused"  # Twitch said no; detail says why
+    FAILED = "failed"
+    UNKNOWN = "unknown"  # no answer in time: nothing may be claimed
+
+
+@dataclass(frozen=True, slots=True)
+class Penalty:
+    """A ban or a timeout as Twitch tells of it: whether the bot made it, since when, until when (ms; None: a ban)."""
+
+    by_bot: bool
+    since: int
+    until: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class RoomModes:
+    """Which of the room's modes are on. `slow_s`: how far apart messages must be (s); None: slow mode is off."""
+
+    slow_s: int | None
+    emote_only: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """The result of one call that changes something on Twitch. `twitch_id` is the created thing's id, if any."""
+
+    kind: OutcomeKind
+    detail: str = ""
+    twitch_id: str = ""
+
+
+# ── one request to the bot and what became of it: the shapes that every surface and every service share ───
+
+
+class Surface(StrEnum):
+    """Where a request comes from."""
+
+    CHAT = "chat"
+    DOCK = "dock"
+    CLI = "cli"
+    MODEL = "model"
+
+
+class Permission(StrEnum):
+    """Who may ask on a surface."""
+
+    ANYONE = "anyone"  # about themselves; moderators about anybody and about the channel
+    MODERATOR = "moderator"  # moderators and the streamer
+    OWNER = "owner"  # whoever sits at the streamer's machine
+    POLICY = "policy"  # the model, as far as operations/policy allows it
+
+
+@dataclass(frozen=True, slots=True)
+class Asker:
+    """Who asks. `role` is from the badges of the very message; `line_id` is that message."""
+
+    surface: Surface
+    viewer_id: str = ""
+    role: Role = Role.VIEWER
+    login: str = ""
+    display_name: str = ""
+    line_id: str = ""
+
+    @property
+    def moderates(self) -> bool:
+        """Whether they may ask about anybody."""
+        return self.role in {Role.BROADCASTER, Role.MODERATOR}
+
+
+@dataclass(frozen=True, slots=True)
+class Target:
+    """Whom a request is about: a viewer, or (`id` None) the channel. `name` is for showing; `own`: it is the asker."""
+
+    id: str | None = None
+    name: str = "the channel"
+    own: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class OperationResult:
+    """What became of a request. `code` chooses a surface's sentence, `data` fills it; no sentence is made here."""
+
+    ok: bool
+    code: str
+    data: Mapping[str, object] = field(default_factory=dict)
+    target: Target | None = None
