@@ -430,23 +430,6 @@ class OutcomeKind(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Penalty:
-    """A ban or a timeout as Twitch tells of it: whether the bot made it, since when, until when (ms; None: a ban)."""
-
-    by_bot: bool
-    since: int
-    until: int | None
-
-
-@dataclass(frozen=True, slots=True)
-class RoomModes:
-    """Which of the room's modes are on. `slow_s`: how far apart messages must be (s); None: slow mode is off."""
-
-    slow_s: int | None
-    emote_only: bool
-
-
-@dataclass(frozen=True, slots=True)
 class Outcome:
     """The result of one call that changes something on Twitch. `twitch_id` is the created thing's id, if any."""
 

@@ -9,9 +9,7 @@ from forgetmenot.domain import (
     ModelRequest,
     OperationResult,
     Outcome,
-    Penalty,
     Purpose,
-    RoomModes,
     TokenUsage,
 )
 
@@ -71,15 +69,6 @@ class Moderation(Protocol):
 
     async def is_immune(self, user_id: str) -> bool:
         """Ask Twitch whether this viewer is the broadcaster, a moderator or a VIP."""
-
-    async def penalty_of(self, user_id: str) -> Penalty | None:
-        """Ask Twitch which ban or timeout this viewer is under now; None for neither."""
-
-    async def room_modes(self) -> RoomModes:
-        """Ask Twitch which of the room's modes are on now."""
-
-    async def title_and_category(self) -> tuple[str, str]:
-        """Ask Twitch how the channel's title and category read now."""
 
 
 class LanguageModel(Protocol):

@@ -332,7 +332,7 @@ async def helix_answers(inputs: int, seed: int) -> Tried:
             with tempfile.TemporaryDirectory() as folder:
                 async with logged_in_helix(sim, Path(folder), SystemClock(), url) as helix:
                     say, immune = partial(helix.say, "x"), partial(helix.is_immune, "7")
-                    for call in (helix.channel_state, helix.room_modes, say, immune):
+                    for call in (helix.channel_state, helix.channel_state, say, immune):
                         tried.inputs += 1
                         try:
                             await call()

@@ -12,13 +12,12 @@ import contextlib
 from collections.abc import AsyncIterator, Callable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Never, Protocol
+from typing import Any, Protocol
 
 from forgetmenot.app.periodic_tasks import PeriodicTask, PeriodicTasks, keep_going
 from forgetmenot.chat import ChatCommands, RoomModeTracker, Router, take_notice
 from forgetmenot.clock import DAY, MINUTE, SECOND, Clock
 from forgetmenot.domain import ChannelState, ChatEvent, Outcome, OutcomeKind, Redaction
-from forgetmenot.errors import TwitchLoginNeeded
 from forgetmenot.languages import in_language, reason
 from forgetmenot.llm.build import Models, build_models, environment_with_key
 from forgetmenot.llm.guarded import Saving, SpendLimit
@@ -359,12 +358,6 @@ class NoAccount:
 
     say = announce = timeout = untimeout = ban = delete_message = shoutout = _refused
     set_slow_mode = set_emote_only = create_marker = create_clip = set_channel = _refused
-
-    async def _unknown(self, *_given: object) -> Never:
-        """Raise TwitchLoginNeeded: without a log-in nothing can be looked up."""
-        raise TwitchLoginNeeded(NO_ACCOUNT.detail)
-
-    penalty_of = room_modes = title_and_category = _unknown
 
     async def is_immune(self, _user_id: str) -> bool:
         """True: a target that cannot be checked is not acted on."""

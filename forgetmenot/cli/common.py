@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any, TextIO, TypeAlias
 
 import msgspec
 
+from forgetmenot.cli.commands import COMMANDS
 from forgetmenot.errors import InputError, SettingsError
 from forgetmenot.languages import ENGLISH
 from forgetmenot.settings.load import load_settings, no_login
@@ -433,8 +434,6 @@ def as_typed() -> str:
 
 def _with_commands_as_typed(text: str) -> str:
     """A message whose commands can be copied: outside an installation `forgetmenot` is not on the path."""
-    from forgetmenot.cli import COMMANDS
-
     if "forgetmenot " not in text or (command := as_typed()) == "forgetmenot":
         return text
     return re.sub(rf"(?<![\w/@.-])forgetmenot (?=(?:{'|'.join(COMMANDS)})\b)", lambda _: f"{command} ", text)

@@ -3,7 +3,7 @@
 Guarantees:
 - A waiting action expires after `approval_expires_s`.
 - Approving decides again with fresh facts and acts at most once.
-- What a crash interrupted is looked up at Twitch and never repeated.
+- What a crash interrupted is unknown, and never repeated.
 - A timed action is reverted, also after a crash; this is retried while Twitch is unreachable.
 
 The caller checks who may approve.
@@ -26,11 +26,6 @@ from forgetmenot.store.database import Database
 
 TRY_AGAIN = 15 * SECOND
 GIVE_UP = HOUR
-_LEFT = {
-    True: (ActionStatus.DONE, "stopped_done"),
-    False: (ActionStatus.FAILED, "stopped_not_done"),
-    None: (ActionStatus.UNKNOWN, "stopped_unknown"),
-}
 
 
 class Approvals:
@@ -88,7 +83,9 @@ class Approvals:
     async def start(self) -> None:
         """At start: settle what a crash interrupted, without repeating it, and revert what is due."""
         for row in await action_logs.running(self._db):
-            await self._settle_left(row)
+            async with self._db.write() as tx:
+                await action_logs.settle(tx, row.id, ActionStatus.UNKNOWN, reason("stopped"), self._clock.now())
+            log.warning("an action was interrupted", action=row.id, name=row.name)
         await self.take_back()
 
     async def work_off(self) -> None:
@@ -105,14 +102,6 @@ class Approvals:
         """Revert what is due."""
         for row in await action_logs.due_for_revert(self._db, self._clock.now()):
             await self._take_back(row)
-
-    async def _settle_left(self, row: LoggedAction) -> None:
-        """Settle actions that a crash left running, by asking Twitch where that is possible."""
-        holds = await self._executor.look_up(find(row.name), call_of(row))
-        status, code = _LEFT[holds]
-        async with self._db.write() as tx:
-            await action_logs.settle(tx, row.id, status, reason(code), self._clock.now())
-        log.warning("an action was interrupted", action=row.id, name=row.name, outcome=status)
 
     async def _take_back(self, row: LoggedAction) -> None:
         action = undoable(row, self._clock.now())
@@ -136,11 +125,7 @@ class Approvals:
         """What came of undoing a row. `action`: None where it can no longer be undone."""
         if action is None or action.undo is None:
             return Outcome(OutcomeKind.REFUSED, reason("ended"))
-        outcome = await self._executor.call(action.undo, call_of(row))
-        if _refused(outcome) and await self._executor.look_up(action, call_of(row)) is False:
-            # another process was faster, or a crash came between the action and its row
-            return Outcome(OutcomeKind.DONE)
-        return outcome
+        return await self._executor.call(action.undo, call_of(row))
 
     async def _too_late(self, action_id: int, by: str, decision: Decision) -> OperationResult:
         async with self._db.write() as tx:

@@ -1,73 +1,17 @@
 """The actions that the model may propose, one entry each. A new action is a new entry here.
 
-`run` and `undo` make exactly one call through the ports and return its outcome; they decide nothing. `lookup` asks
-Twitch whether an interrupted action took effect; it is missing where Helix cannot say (a deleted message, a clip).
-A lookup gives None where Twitch cannot say or a moderator did the same, False for a mode that somebody else switched on
-(it is not switched off); it may raise TwitchError. At the end: which rights on Twitch the switched-on actions need.
+`run` and `undo` make exactly one call through the ports and return its outcome; they decide nothing.
+At the end: which rights on Twitch the switched-on actions need.
 """
 
 from collections.abc import Iterable
 
-from forgetmenot.clock import SECOND
-from forgetmenot.domain import Asker, Outcome, OutcomeKind, Penalty, Surface
+from forgetmenot.domain import Asker, Outcome, OutcomeKind, Surface
 from forgetmenot.languages import reason
 from forgetmenot.operations.types import Action, ActionCall, ActionClass, ActionPorts, Parameter, ParameterKind, Runner
 from forgetmenot.secret_store import Account
 from forgetmenot.settings.load import refuse_unknown_words
 from forgetmenot.settings.schema import ActionSettings, Settings
-
-_SLACK = 10 * SECOND  # Twitch's times are whole seconds, and its clock is not ours
-
-
-async def is_timed_out(ports: ActionPorts, call: ActionCall, now: int) -> bool | None:
-    """Whether the bot's timeout is in effect; None if it would be over by now."""
-    penalty = await ports.moderation.penalty_of(call.target)
-    if penalty is None:
-        return False if call.at <= now < call.at + call.seconds * SECOND else None
-    return True if penalty.until is not None and _is_ours(penalty, call) else None
-
-
-async def is_banned(ports: ActionPorts, call: ActionCall, _now: int) -> bool | None:
-    """Whether the bot's ban is in effect."""
-    penalty = await ports.moderation.penalty_of(call.target)
-    if penalty is None or penalty.until is not None:
-        return False
-    return True if _is_ours(penalty, call) else None
-
-
-async def is_free(ports: ActionPorts, call: ActionCall, _now: int) -> bool | None:
-    """Whether the viewer may write again; None if somebody timed them out anew."""
-    penalty = await ports.moderation.penalty_of(call.target)
-    if penalty is None:
-        return True
-    return False if penalty.since < call.at else None
-
-
-async def is_slow(ports: ActionPorts, call: ActionCall, _now: int) -> bool | None:
-    """Whether slow mode is on as the bot wanted it."""
-    return (await ports.moderation.room_modes()).slow_s == int(call.params["gap"])
-
-
-async def is_emote_only(ports: ActionPorts, _call: ActionCall, _now: int) -> bool | None:
-    """Whether emote-only mode is on."""
-    return (await ports.moderation.room_modes()).emote_only
-
-
-async def has_title(ports: ActionPorts, call: ActionCall, _now: int) -> bool | None:
-    """Whether the title is the one that was set."""
-    title, _ = await ports.moderation.title_and_category()
-    return title.strip() == call.params["text"].strip()
-
-
-async def has_category(ports: ActionPorts, call: ActionCall, _now: int) -> bool | None:
-    """Whether the category is the one that was set, compared with Twitch's spelling."""
-    _, category = await ports.moderation.title_and_category()
-    return category.casefold() == call.params["text"].strip().casefold()
-
-
-def _is_ours(penalty: Penalty, call: ActionCall) -> bool:
-    return penalty.by_bot and penalty.since >= call.at - _SLACK
-
 
 TARGET = Parameter("target", ParameterKind.VIEWER, most=50)
 LONGEST_TIMEOUT_S = 14 * 24 * 3_600
@@ -193,12 +137,12 @@ ACTIONS: tuple[Action, ...] = (
     Action(
         "timeout", B, "time out somebody who asked for it", _timeout,
         (TARGET, _seconds(1, 60, "30"), _text("reason", 200, DEFAULT_REASON)),
-        scope=BANS, undo=_lift, lookup=is_timed_out, harms=True, consent=True, playful=True, needs_live=True,
+        scope=BANS, undo=_lift, harms=True, consent=True, playful=True, needs_live=True,
         asks="time ?out me|time me out|mute me|(?:give|get) me (?:a|the) time ?out|put me in time ?out",
     ),
     Action(
         "untimeout", B, "lift a timeout of your own", _lift, (TARGET,),
-        scope=BANS, lookup=is_free, own_only=True, absent=True,
+        scope=BANS, own_only=True, absent=True,
     ),
     Action(
         "delete", B, "delete somebody's last message, if they ask for it",
@@ -217,7 +161,7 @@ ACTIONS: tuple[Action, ...] = (
         lambda ports, call: ports.moderation.set_slow_mode(int(call.params["gap"])),
         (_seconds(10, 60, "60"), Parameter("gap", ParameterKind.SECONDS, least=3, most=30, default="5")),
         scope=CHAT_MODES, undo=lambda ports, _call: ports.moderation.set_slow_mode(None),
-        lookup=is_slow, reverts=True, channel_wide=True, needs_live=True,
+        reverts=True, channel_wide=True, needs_live=True,
         mode="slow",
         asks=f"{_SWITCH} (?:the |on |to |in |into )*slow ?mode|slow ?mode (?:on|please|pls|now|for)|slow ?mode$"
         "|slow (?:the |this |our )?(?:chat|it|things|everyone|everybody) down|slow (?:the |this |our )?chat",
@@ -227,7 +171,7 @@ ACTIONS: tuple[Action, ...] = (
         lambda ports, _call: ports.moderation.set_emote_only(on=True),
         (_seconds(10, 60, "30"),),
         scope=CHAT_MODES, undo=lambda ports, _call: ports.moderation.set_emote_only(on=False),
-        lookup=is_emote_only, reverts=True, channel_wide=True, playful=True,
+        reverts=True, channel_wide=True, playful=True,
         needs_live=True, mode="emote_only",
         asks=f"{_SWITCH} (?:the |on |to |in |into |chat )*emotes? ?only|emotes? ?only (?:on|please|pls|now|for|mode)"
         "|emotes? ?only$",
@@ -235,26 +179,26 @@ ACTIONS: tuple[Action, ...] = (
     Action(
         "ban", C, "ban somebody",
         lambda ports, call: ports.moderation.ban(call.target, call.params["reason"]),
-        (TARGET, _text("reason", 200, "")), scope=BANS, undo=_lift, lookup=is_banned, harms=True,
+        (TARGET, _text("reason", 200, "")), scope=BANS, undo=_lift, harms=True,
     ),
     Action(
-        "unban", C, "lift a ban", _lift, (TARGET,), scope=BANS, lookup=is_free,
+        "unban", C, "lift a ban", _lift, (TARGET,), scope=BANS,
         absent=True,
     ),
     Action(
         "long_timeout", C, "time somebody out for longer", _timeout,
         (TARGET, _seconds(61, LONGEST_TIMEOUT_S, "600"), _text("reason", 200, "")),
-        scope=BANS, undo=_lift, lookup=is_timed_out, harms=True,
+        scope=BANS, undo=_lift, harms=True,
     ),
     Action(
         "title", C, "change the stream's title",
         lambda ports, call: ports.moderation.set_channel(title=call.params["text"]), (_text("text", 140),),
-        scope="channel:manage:broadcast", lookup=has_title,
+        scope="channel:manage:broadcast",
     ),
     Action(
         "category", C, "change the stream's category",
         lambda ports, call: ports.moderation.set_channel(category=call.params["text"]), (_text("text", 100),),
-        scope="channel:manage:broadcast", lookup=has_category,
+        scope="channel:manage:broadcast",
     ),
 )  # fmt: skip
 

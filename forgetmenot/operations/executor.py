@@ -145,12 +145,6 @@ class Executor:
         except ForgetMeNotError as error:
             return Outcome(next(kind for type_, kind in _KINDS if isinstance(error, type_)), str(error))
 
-    async def look_up(self, action: Action | None, call: ActionCall) -> bool | None:
-        """Whether an interrupted action took effect; None where Twitch cannot say or could not be asked."""
-        if action is None or action.lookup is None:
-            return None
-        return await self._in_time(action.lookup(self._ports, call, self.clock.now()))
-
     async def _in_time(self, asking: Awaitable[bool | None]) -> bool | None:
         """What Twitch says; None where it could not be asked."""
         try:

@@ -6,7 +6,7 @@ operations/table lists the operations, operations/catalogue the model's actions.
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol
 
 from forgetmenot.clock import Clock
 from forgetmenot.domain import Asker, OperationResult, Outcome, Permission, Role, Standing, Surface, Target
@@ -16,7 +16,6 @@ from forgetmenot.settings.schema import Settings
 if TYPE_CHECKING:  # whoever reads settings needs the names of the actions, and no database
     from forgetmenot.memory.erasure import Eraser, Progress
     from forgetmenot.memory.rights import Rights
-    from forgetmenot.operations.approvals import Approvals, QueuedApprovals
     from forgetmenot.store.database import Database
 
 
@@ -91,7 +90,6 @@ class ActionCall:
 
 
 Runner = Callable[[ActionPorts, ActionCall], Awaitable[Outcome]]
-Lookup = Callable[[ActionPorts, ActionCall, int], Awaitable[bool | None]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,7 +103,6 @@ class Action:
     params: tuple[Parameter, ...] = ()
     scope: str = ""  # the right that Twitch asks for
     undo: Runner | None = None
-    lookup: Lookup | None = None  # asks Twitch, now (ms), whether what a crash interrupted holds; None: it cannot tell
     cooldown_s: int = 0
     reverts: bool = False  # taken back by itself after `seconds`
     needs_live: bool = False
@@ -148,6 +145,19 @@ class Request:
         return bool(self.values.get(name))
 
 
+class ApprovalQueue(Protocol):
+    """Decides what waits for a person: in the running bot, or noted for it by another process."""
+
+    async def approve(self, action_id: int, by: str) -> OperationResult:
+        """Approve it. `by`: who decided, for the log."""
+
+    async def deny(self, action_id: int, by: str) -> OperationResult:
+        """Refuse it."""
+
+    async def undo(self, by: str, action_id: int | None = None) -> OperationResult:
+        """Undo it, or the last one of this hour that can be undone."""
+
+
 async def _nothing() -> None:
     return None
 
@@ -164,7 +174,7 @@ class OperationContext:
     settings: Callable[[], Settings]
     clock: Clock
     table: "Mapping[str, Operation]"
-    approvals: "Approvals | QueuedApprovals"  # the second in any other process than the running bot's
+    approvals: ApprovalQueue
     eraser: "Eraser"
     rights: "Rights"
     flush: Callable[[], Awaitable[object]] = _nothing  # makes lines that were just heard readable

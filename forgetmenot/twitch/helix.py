@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, TypeVar
 
 import aiohttp
 
-from forgetmenot.domain import ChannelState, Outcome, OutcomeKind, Penalty, RoomModes
+from forgetmenot.domain import ChannelState, Outcome, OutcomeKind
 from forgetmenot.errors import TwitchLoginNeeded, TwitchRateLimited, TwitchRefused, TwitchUnavailable
 from forgetmenot.languages import reason
 from forgetmenot.late_imports import load_off_the_loop
@@ -214,35 +214,6 @@ class Helix:
         with translated("look up moderators"):
             moderators = await channel.fetch_moderators(user_ids=[user_id])
             return bool(moderators) or bool(await channel.fetch_vips(user_ids=[user_id]))
-
-    async def penalty_of(self, user_id: str) -> Penalty | None:
-        """The ban or timeout that a viewer is under now. Needs the broadcaster's log-in."""
-        me, room = await self._bot.user_id(), await self.room_id()
-        channel = await self._channel(await self._streamer(), room)
-        with translated("look up bans"):
-            banned = await channel.fetch_banned_user(user_ids=[user_id])
-            if not banned:
-                return None
-            until = banned[0].expires_at
-            return Penalty(
-                by_bot=banned[0].moderator.id == me,
-                since=int(banned[0].created_at.timestamp() * 1_000),
-                until=int(until.timestamp() * 1_000) if until is not None else None,
-            )
-
-    async def room_modes(self) -> RoomModes:
-        """Which of the room's modes are on now. Raises TwitchError."""
-        me, channel = await self._here(self._bot)
-        with translated("ask for the chat's settings"):
-            chat = await channel.fetch_chat_settings(token_for=me)
-            return RoomModes(
-                slow_s=(chat.slow_mode_wait_time or 0) if chat.slow_mode else None, emote_only=bool(chat.emote_mode)
-            )
-
-    async def title_and_category(self) -> tuple[str, str]:
-        """How they read now. Raises TwitchError."""
-        state = await self.channel_state()
-        return state.title, state.category
 
     async def say(self, text: str, reply_to: str | None = None) -> Outcome:
         """Send one message of at most 500 characters; the outcome says why it was not shown. Raises TwitchError."""

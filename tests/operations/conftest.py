@@ -15,11 +15,8 @@ from forgetmenot.domain import (
     OperationResult,
     Outcome,
     OutcomeKind,
-    Penalty,
     Proposal,
-    RoomModes,
 )
-from forgetmenot.errors import TwitchUnavailable
 from forgetmenot.operations.approvals import Approvals
 from forgetmenot.operations.executor import ExecutedProposal, Executor
 from forgetmenot.operations.facts import ActionContext
@@ -86,15 +83,6 @@ class RecordingPorts:
         if self.immunity_error is not None:
             raise self.immunity_error
         return user_id in self.immune
-
-    async def penalty_of(self, user_id: str) -> Penalty | None:  # noqa: ARG002  # the port's name
-        raise TwitchUnavailable("down")
-
-    async def room_modes(self) -> RoomModes:
-        raise TwitchUnavailable("down")
-
-    async def title_and_category(self) -> tuple[str, str]:
-        raise TwitchUnavailable("down")
 
     async def run(self, name: str, params: Mapping[str, object], asker: Asker) -> OperationResult:
         """Stands for operations/run: what the model asks of the memory."""

@@ -324,7 +324,8 @@ def test_rights_are_asked_for_what_is_switched_on(
     actions: dict[str, Any], bot: tuple[str, ...] | None, broadcaster: tuple[str, ...]
 ) -> None:
     """Whoever may do harm must be able to ask who is immune; a bot that only talks asks for chat alone."""
-    settings = Settings(actions=ActionSettings(**actions))
+    twitch = TwitchSettings(channel="demo", bot_login="keeper")
+    settings = Settings(actions=ActionSettings(**actions), twitch=twitch)
     assert bot is None or scopes_for(Account.BOT, settings) == (*CHAT, *bot)
     assert scopes_for(Account.BROADCASTER, settings) == broadcaster
 
