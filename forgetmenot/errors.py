@@ -19,10 +19,6 @@ class InputError(ForgetMeNotError):
     exit_code = 2
 
 
-class ProgramDamaged(ForgetMeNotError):
-    """A file of the program itself is missing or damaged."""
-
-
 class StoreError(ForgetMeNotError):
     """The database cannot be used."""
 

@@ -135,3 +135,13 @@ async def test_a_note_of_which_a_part_is_to_be_left_alone_is_not_quoted_at_all(s
     await suppression.suppress(stage.db, "2", "oat milk", by="2", at=0)
     stage.model.answers = [ModelUnavailable("no network")]
     assert (await stage.reply("@forgetmenot_bot what do I drink with bob?")).text == ""
+
+
+async def test_a_stale_note_that_a_reply_used_is_active_again_and_no_other(stage: Stage) -> None:
+    used, beside = await stage.know("plays drums"), await stage.know("likes drums in films")
+    async with stage.db.write() as tx:
+        await notes.set_stale(tx, "1", before=stage.clock.now() + 1, streams=0)
+    stage.model.answers = [f'{{"notes": [{used}, 4711], "say": "The drums, of course."}}']
+    reply = await stage.reply("@forgetmenot_bot what drums do I play?")
+    assert (await stage.row(reply.id)).used == (used,)
+    assert [note.id for note in await notes.of_subject(stage.db, "1") if note.stale] == [beside]
