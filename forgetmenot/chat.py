@@ -33,6 +33,7 @@ from forgetmenot.settings.schema import BotSettings, Mode, Settings
 from forgetmenot.store import channel_state, events, streams
 from forgetmenot.store.database import Database
 from forgetmenot.text.chat_commands import is_command, spoken_command, typed_command, without_please
+from forgetmenot.text.denials import denies
 from forgetmenot.twitch.chat_lines import ChatItem, OtherRoom, RoomState, Unparsed
 
 _PUNCTUATED = re.compile(r"\A(!\w+)[?.!,:]+(?=\s|\Z)")  # "!memory?"
@@ -150,11 +151,14 @@ class ChatCommands:
         self._parser = CommandParser(context.table)
         self._identity = identity
 
-    async def handle(self, event: ChatEvent) -> str | None:
-        """The line to say (empty: nothing), or None if it is no command of ours. Raises StoreError."""
+    async def handle(self, event: ChatEvent, *, denies_reply: bool = False) -> str | None:
+        """The line to say (empty: nothing), or None if it is no command of ours. Raises StoreError.
+
+        `denies_reply`: it only says that the bot's last reply is wrong, without naming the bot.
+        """
         context, identity, settings = self._context, self._identity(), self._context.settings()
         trigger = trigger_of(event, identity, Conversations({}), settings, event.at)
-        question = trigger.question if trigger is not None and trigger.direct else ""
+        question = trigger.question if trigger is not None and trigger.direct else event.text if denies_reply else ""
         command = self._parser.parse(event.text, question)
         bot = is_bot(settings.memory, event.login, event.user_id, event.badges) or event.user_id == identity.user_id
         if command is None or bot:  # a bot's lines can be put into its mouth
@@ -284,7 +288,9 @@ class Router:
         asks = self.engine.is_asked(event)
         # asked before the line is taken in, because after that it would be known
         is_command_line = is_command(event.text) and not spoken
-        is_new = not (asks or is_command_line) or await self._is_new(event)
+        # the next line in chat after the bot's answer to them: "that's wrong"
+        denies_reply = not asks and event.user_id in self.engine.follow_ups.conversations().fresh and denies(event.text)
+        is_new = not (asks or is_command_line or denies_reply) or await self._is_new(event)
         self.ingest.take(event, addressed=asks)
         if not is_new or is_bot(self.settings().memory, event.login, event.user_id, event.badges):
             return
@@ -292,8 +298,8 @@ class Router:
             # the broadcaster's word for the memory, and nobody's for an action: anybody near the microphone is heard
             if asks:
                 self.engine.take(replace(event, badges=frozenset()))
-        elif asks or is_command_line:
-            self._start(self._command_or_reply(event))
+        elif asks or is_command_line or denies_reply:
+            self._start(self._command_or_reply(event, denies_reply=denies_reply))
         else:
             self.engine.take(event)
 
@@ -318,8 +324,8 @@ class Router:
         self._working.add(task)
         task.add_done_callback(self._working.discard)
 
-    async def _command_or_reply(self, event: ChatEvent) -> None:
-        line = await self.commands.handle(event)
+    async def _command_or_reply(self, event: ChatEvent, *, denies_reply: bool = False) -> None:
+        line = await self.commands.handle(event, denies_reply=denies_reply)
         if line is None:
             self.engine.take(event)
         else:
