@@ -18,7 +18,6 @@ from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
 from types import FrameType
-from typing import Self
 
 import msgspec
 
@@ -26,7 +25,6 @@ from forgetmenot.app.account import TwitchAccount, open_account, watch_channel
 from forgetmenot.app.bot import Bot, open_bot
 from forgetmenot.app.control import BotControl, ConnectionStatus
 from forgetmenot.app.periodic_tasks import PeriodicTask, keep_going, survived
-from forgetmenot.app.replay import summarise
 from forgetmenot.app.setup import SetupService
 from forgetmenot.app.stream_input import StreamInput
 from forgetmenot.bridge import Bridge
@@ -39,9 +37,7 @@ from forgetmenot.memory.backups import Backups
 from forgetmenot.secret_store import login_folder
 from forgetmenot.settings.live_settings import LiveSettings
 from forgetmenot.settings.schema import ModelSettings, Settings
-from forgetmenot.store import channel_state, dock_rows, run_stats, viewers
-from forgetmenot.store.dock_rows import FeedCursor
-from forgetmenot.text.mentions import ids_in, show
+from forgetmenot.store import channel_state
 from forgetmenot.twitch.chat_lines import RoomState
 from forgetmenot.twitch.connection import Gap, IrcConnection
 
@@ -117,8 +113,7 @@ LOOK_AT_SETTINGS_S = 0.5
 class _Session:
     """What a bot is started with. It works until `until` returns; `opened` gets the dock's address.
 
-    `goes_on`: the bot is built anew at once, so nothing has to be summarised at its end. `shows_chat`: chat and what is
-    learned from it are printed as they come.
+    `goes_on`: the bot is built anew at once, so nothing has to be summarised at its end.
     """
 
     settings: LiveSettings
@@ -129,17 +124,16 @@ class _Session:
     clock: SystemClock = field(default_factory=SystemClock)
     setup: SetupService | None = None
     goes_on: Callable[[], bool] = lambda: False
-    shows_chat: bool = False
 
 
 async def listen_live(settings: LiveSettings, path: Path, report: Callable[[str], None]) -> None:
-    """`forgetmenot start CHANNEL`: reads without an account, and shows chat, until it is ended.
+    """`forgetmenot start CHANNEL`: reads without an account until it is ended; the dock shows the chat.
 
     Raises expected errors at start; later ones are reported and survived.
     """
     check_channel(settings())
     with on_signals() as ending:
-        await _listen(_Session(settings, path, report, ending.asked, shows_chat=True))
+        await _listen(_Session(settings, path, report, ending.asked))
 
 
 async def start_live(
@@ -221,13 +215,8 @@ async def _listen(session: _Session) -> None:
         session.report(f"Listening to {channel} without an account. Nothing is sent. Ctrl-C stops it.")
         chat = IrcConnection(settings=settings, clock=clock)
         status = ConnectionStatus("listen", lambda: chat.state)
-        output = await ListenOutput.begin(bot, session.report) if session.shows_chat else None
-        if output is not None:
-            bot.tasks.all.append(PeriodicTask("console", lambda: SECOND, output.print_news))
         async with serve_dock(bot, settings, status, session.report, opened=session.opened, setup=session.setup):
             await _live(session, bot, chat)
-        if output is not None:
-            await output.print_result()
 
 
 async def _only_dock(session: _Session, trouble: str = "") -> None:
@@ -424,60 +413,3 @@ async def keep_gap(bot: Bot, gap: Gap) -> None:
     values = {"gap_from": str(gap.from_ms), "gap_to": str(gap.to_ms), "gap_reason": gap.reason}
     async with bot.db.write() as tx:
         await channel_state.put(tx, {"gaps": str(count), **values}, bot.clock.now())
-
-
-# What `forgetmenot listen` prints is what the dock shows: nothing of viewers who opted out or were banned, and no line
-# that was cleared.
-
-
-MOST = 200  # of each kind at a time
-
-
-class ListenOutput:
-    """Prints what is new. `print_line` prints one line; `cursor` and `before` are how things stood at the start."""
-
-    def __init__(
-        self, bot: Bot, print_line: Callable[[str], None], cursor: FeedCursor, before: run_stats.Totals
-    ) -> None:
-        self._bot = bot
-        self._print = print_line
-        self._cursor = cursor
-        self._before = before
-        self._people: set[str] = set()
-
-    @classmethod
-    async def begin(cls, bot: Bot, print_line: Callable[[str], None]) -> Self:
-        """From now on: what was there before is not printed, nor counted."""
-        return cls(bot, print_line, await dock_rows.feed_cursor(bot.db), await run_stats.totals(bot.db))
-
-    async def print_news(self) -> None:
-        """Print what came since the last call."""
-        bot, before = self._bot, self._cursor
-        await bot.ingest.flush()
-        self._cursor = await dock_rows.feed_cursor(bot.db)
-        for line in await dock_rows.lines(bot.db, before.line, MOST):
-            self._people.add(line.viewer_id)
-            self._print(f"{line.name}: {line.text}")
-        for episode in await dock_rows.feed_episodes(bot.db, before.episode, MOST):
-            self._print(f"    summary: {await self._named(episode.summary)}")
-        for change in await dock_rows.changes(bot.db, before.change, MOST):
-            if change.after == "active":
-                who = f"<@{change.subject_id}>" if change.subject_id else "the channel:"
-                self._print(f"    learned: {await self._named(f'{who} {change.fact}')}")
-
-    async def print_result(self) -> None:
-        """Print what all of it came to."""
-        await self.print_news()
-        bot = self._bot
-        done = await summarise(bot.db, bot.run_id, self._before)
-        waiting = f" Waiting for a summary: {done.account.uncovered} lines." if done.account.uncovered else ""
-        self._print(
-            f"Lines heard: {done.account.events}, of viewers: {len(self._people)}. Summaries: {done.added.episodes}, "
-            f"notes: {done.added.notes}.{waiting} The memory: {bot.db.path}"
-        )
-
-    async def _named(self, text: str) -> str:
-        """With present names; "somebody" for who is hidden."""
-        people = ids_in(text)
-        hidden = await viewers.hidden(self._bot.db, people)
-        return show(text, await viewers.names(self._bot.db, sorted(set(people) - hidden)))

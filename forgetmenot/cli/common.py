@@ -18,6 +18,7 @@ import msgspec
 
 from forgetmenot.cli.commands import COMMANDS
 from forgetmenot.errors import InputError, SettingsError
+from forgetmenot.invocation import as_typed
 from forgetmenot.languages import ENGLISH
 from forgetmenot.settings.load import load_settings, no_login
 from forgetmenot.settings.schema import Provider, Settings
@@ -419,17 +420,6 @@ def open_page(address: str, wait_s: float = 0) -> None:
     opening = threading.Thread(target=webbrowser.open, args=(address,), daemon=True)
     opening.start()
     opening.join(wait_s)
-
-
-def as_typed() -> str:
-    """How this program is started from where its user is: `forgetmenot`, unless it is not on the path."""
-    if named := os.environ.get("FORGETMENOT_COMMAND"):  # set by scripts/run.py
-        return named
-    if getattr(sys, "frozen", False):
-        return f'"{sys.executable}"' if " " in sys.executable else sys.executable
-    module = getattr(sys.modules.get("__main__"), "__spec__", None)
-    as_module = module is not None and module.name == "forgetmenot.__main__"
-    return f"{Path(sys.executable).name} -m forgetmenot" if as_module else "forgetmenot"
 
 
 def _with_commands_as_typed(text: str) -> str:

@@ -24,6 +24,7 @@ from forgetmenot.clock import Clock
 from forgetmenot.dock import feed, obs_page, panels, security
 from forgetmenot.dock.panels import CONTEXT, SETUP, DockContext, Setup, answer, refusal
 from forgetmenot.errors import ForgetMeNotError, InputError, ModelError, SettingsError
+from forgetmenot.invocation import as_typed
 from forgetmenot.languages import Language, reason
 from forgetmenot.logs import log
 from forgetmenot.operations.table import buttons
@@ -51,7 +52,8 @@ class Assets:
         tables = language.tables
         texts = {**tables["page"], "span": tables["span"], "ago": tables["ago"], "action": tables["action"]["name"]}
         # it stands in a script element, which a text with "</script>" would end
-        content = msgspec.json.encode({"code": language.code, "texts": texts}).decode().replace("<", r"\u003c")
+        shown = {"code": language.code, "texts": texts, "command": as_typed()}
+        content = msgspec.json.encode(shown).decode().replace("<", r"\u003c")
         page = self.files["index.html"].decode()
         for mark in ("skip", "panels", "noscript"):
             page = page.replace(f"%{mark.upper()}%", language(f"page.{mark}"))

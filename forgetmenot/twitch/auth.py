@@ -267,7 +267,8 @@ class Login:
             except TwitchError as error:
                 pause, trouble = MINUTE, str(error)
             trouble = trouble or self.trouble
-            if trouble and trouble != reported and not self.hint:  # what was never set up is no trouble
+            never_set_up = self._token is None and bool(self.hint)
+            if trouble and trouble != reported and not never_set_up:
                 log.warning("trouble with the log-in", account=self.account.value, reason=trouble)
             reported = trouble
             await self._clock.sleep(pause)

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from forgetmenot import cli
+from forgetmenot import cli, invocation
 from forgetmenot.cli import bot, common, main, play
 from forgetmenot.cli.common import emit, printable, say, show_line, show_notices
 from forgetmenot.clock import SystemClock
@@ -174,10 +174,10 @@ def test_a_message_names_commands_as_they_are_typed_here(
 
 def test_a_built_program_is_named_by_its_path(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("FORGETMENOT_COMMAND", raising=False)
-    assert common.as_typed() == "forgetmenot", "as installed"
+    assert invocation.as_typed() == "forgetmenot", "as installed"
     monkeypatch.setattr("sys.frozen", True, raising=False)
     monkeypatch.setattr("sys.executable", "/opt/My bots/forgetmenot")
-    assert common.as_typed() == '"/opt/My bots/forgetmenot"'
+    assert invocation.as_typed() == '"/opt/My bots/forgetmenot"'
 
 
 def test_geminis_terms_are_said_when_gemini_is_chosen(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -1,6 +1,6 @@
 // Doing something: one call, one sentence afterwards, and a question before what cannot be undone.
 
-import { h, put, button, empty } from "./dom.js";
+import { h, put, button, empty, sentence } from "./dom.js";
 import { get, post } from "./api.js";
 import { state } from "./live.js";
 import { t } from "./words.js";
@@ -17,7 +17,7 @@ export function say(line, ok = true, undo = null) {
   const toast = document.getElementById("toast");
   if (!toast) return;
   const back = () => { toast.classList.remove("shown"); act(undo.name, undo.body); };
-  put(toast, h("p", { class: ok ? "good" : "bad" }, line, ok && undo && button(label(undo.name), back, { class: "small" })));
+  put(toast, h("p", { class: ok ? "good" : "bad" }, h("span", {}, sentence(line)), ok && undo && button(label(undo.name), back, { class: "small" })));
   toast.classList.add("shown");
   clearTimeout(hiding);
   hiding = setTimeout(() => toast.classList.remove("shown"), undo ? 10_000 : 6000);

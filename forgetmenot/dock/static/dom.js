@@ -1,5 +1,7 @@
 // Elements from data. Text is only ever set as text: nothing here, or anywhere on this page, reads markup from a string.
 
+import { typed } from "./words.js";
+
 const SVG = "http://www.w3.org/2000/svg";
 
 function fill(node, props, children) {
@@ -47,7 +49,7 @@ export function button(text, onclick, props = {}) {
 }
 
 // A sentence in which `what is typed` is marked.
-export const sentence = (text) => text.split("`").map((part, place) => (place % 2 ? h("code", {}, part) : part));
+export const sentence = (text) => text.split("`").map((part, place) => (place % 2 ? h("code", {}, typed(part)) : part));
 
 export const empty = (text) => h("p", { class: "empty" }, text);
 

@@ -4,7 +4,7 @@ import { h, put, redraw, icon, button, changedOnly, sentence } from "./dom.js";
 import { whenLockedOut } from "./api.js";
 import { age, connect, disconnect, listen, state } from "./live.js";
 import { act, does, label, say } from "./ask.js";
-import { clock, span, t } from "./words.js";
+import { clock, span, t, typed } from "./words.js";
 import * as now from "./panels/now.js";
 import * as memory from "./panels/memory.js";
 import * as approvals from "./panels/approvals.js";
@@ -107,7 +107,7 @@ whenLockedOut(() => {
   shown = null;
   put(
     document.body,
-    h("main", { class: "locked" }, h("h1", {}, t("locked.title")), h("p", {}, t("locked.type")), h("pre", {}, "forgetmenot dock"), h("p", {}, t("locked.obs"))),
+    h("main", { class: "locked" }, h("h1", {}, t("locked.title")), h("p", {}, t("locked.type")), h("pre", {}, typed("forgetmenot dock")), h("p", {}, t("locked.obs"))),
   );
 });
 

@@ -3,6 +3,9 @@
 
 const page = JSON.parse(document.getElementById("texts").textContent);
 export const language = page.code;
+
+// A command as it can be typed here: outside an installation `forgetmenot` is not on the path.
+export const typed = (command) => command.replace(/^forgetmenot(?= |$)/, page.command);
 const locale = navigator.language.startsWith(language) ? navigator.language : language; // a British user sees British dates
 
 function template(key, values) {

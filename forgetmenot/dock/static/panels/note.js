@@ -21,6 +21,11 @@ const without = (text, name) => {
 export function editor(note, cancel, saved) {
   const field = h("textarea", { rows: 2, maxlength: 200, "aria-label": t("note.fact") });
   field.value = note.fact;
+  field.addEventListener("keydown", (event) => {
+    if (event.key !== "Enter" || event.shiftKey) return;
+    event.preventDefault();
+    form.requestSubmit();
+  });
   const form = h("form", {
     async onsubmit(event) {
       event.preventDefault();
