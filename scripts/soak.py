@@ -54,24 +54,22 @@ class Hasty(SystemClock):
         await asyncio.sleep(0)
 
 
-def settings_for(sim: TwitchSim, helix_url: str = "") -> Settings:
+def settings_for(sim: TwitchSim, server: str = "") -> Settings:
     """Settings that point at that Twitch."""
     return Settings(
         twitch=TwitchSettings(
             channel="demo",
             bot_login="keeper",
             client_id=sim.client_id,
-            irc_url=sim.irc_url,
-            helix_url=helix_url or sim.helix_url,
-            id_url=sim.id_url,
+            server=server or sim.url,
         )
     )
 
 
 @contextlib.asynccontextmanager
-async def logged_in_helix(sim: TwitchSim, folder: Path, clock: Clock, helix_url: str = "") -> AsyncIterator[Helix]:
-    """The bot's Helix client, logged in. `helix_url`: of another Helix than that Twitch's."""
-    settings, granted = settings_for(sim, helix_url), sim.grant("keeper")
+async def logged_in_helix(sim: TwitchSim, folder: Path, clock: Clock, server: str = "") -> AsyncIterator[Helix]:
+    """The bot's Helix client, logged in. `server`: of another Twitch than that one."""
+    settings, granted = settings_for(sim, server), sim.grant("keeper")
     store = TokenStore(folder / "login", use_keyring=False)
     token = Token(granted.access, granted.refresh, granted.user_id, "keeper", tuple(granted.scopes))
     store.save(Account.BOT, token)

@@ -55,7 +55,7 @@ def write_settings(
     named = sim.client_id if client_id is None else client_id
     tables = {"bot": f'mode = "mentions"\nname = "{BOT}"', "dock": "port = 0", **more}
     twitch = f'channel = "{channel}"\nclient_id = "{named}"\nbot_login = "{BOT}"\n'
-    twitch += f'irc_url = "{sim.irc_url}"\nhelix_url = "{sim.helix_url}"\nid_url = "{sim.id_url}"\n'
+    twitch += f'server = "{sim.url}"\n'
     twitch += tables.pop("twitch", "")
     text = f"[twitch]\n{twitch}\n" + "".join(f"[{name}]\n{body}\n" for name, body in tables.items())
     path.write_text(text, encoding="utf-8")

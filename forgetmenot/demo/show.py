@@ -225,9 +225,7 @@ def _on(sim: TwitchSim, settings: Settings) -> Settings:
         channel=script.STREAMER,
         client_id=sim.client_id,
         bot_login=BOT,
-        irc_url=sim.irc_url,
-        helix_url=sim.helix_url,
-        id_url=sim.id_url,
+        server=sim.url,
     )
     bot = replace(settings.bot, mode=Mode.MENTIONS)
     return replace(

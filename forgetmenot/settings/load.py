@@ -20,7 +20,6 @@ from forgetmenot.settings.schema import (
     PersonaSettings,
     PriceSettings,
     Settings,
-    TwitchSettings,
 )
 from forgetmenot.text.mentions import is_login, login_of
 
@@ -32,7 +31,7 @@ NAMED: Mapping[str, tuple[str, type[msgspec.Struct]]] = {
 """Tables of tables with names of their own."""
 LONG_NAME = 30  # letters; a key is longer, and a name that is as long holds no digits or no small letters
 _PATH = re.compile(r" - at `\$\.?([^`]*)`$")
-_HERE = re.compile(r"\w+://(?:127\.0\.0\.1|localhost|\[::1\])(?::\d+)?(?:/|$)")
+_HERE = re.compile(r"http://(?:127\.0\.0\.1|localhost|\[::1\])(?::\d+)?(?:/|$)")
 _UNKNOWN = re.compile(r"Object contains unknown field `(.*)`", re.DOTALL)
 
 
@@ -175,9 +174,7 @@ def _refuse_odd_places(settings: Settings, source: str) -> None:
         if name and not re.fullmatch(r"\S+( \S+)*", name):
             raise _wrong(source, "model", key, "the name of a model is needed here.")
     for table, key, address, kinds in (
-        ("twitch", "irc_url", twitch.irc_url, ("wss", "ws")),
-        ("twitch", "helix_url", twitch.helix_url, ("https", "http")),
-        ("twitch", "id_url", twitch.id_url, ("https", "http")),
+        ("twitch", "server", twitch.server, ("http",)),
         ("model", "base_url", settings.model.base_url, ("http", "https")),
     ):
         if re.search(r"[@?#]", address):  # it is shown in errors, in the dock, in the log: nothing secret stands in it
@@ -186,8 +183,10 @@ def _refuse_odd_places(settings: Settings, source: str) -> None:
         if address and not re.match(rf"(?:{'|'.join(kinds)})://[^\s/]", address):
             known = ", ".join(f"{kind}://" for kind in kinds)
             raise _wrong(source, table, key, reason("no_address", address=address, known=known))
-        if table == "twitch" and address != (twitchs := getattr(TwitchSettings(), key)) and not _HERE.match(address):
-            raise _wrong(source, table, key, f"the log-in is sent there, so it is {twitchs} or on this computer.")
+    if twitch.server and not _HERE.match(twitch.server):
+        raise _wrong(
+            source, "twitch", "server", "the log-in is sent there, so only an address on this computer will do."
+        )
 
 
 def _refuse_other_machines(bridge: BridgeSettings, source: str) -> None:

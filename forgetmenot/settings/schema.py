@@ -15,6 +15,7 @@ CLIENT_ID = ""
 
 docs/RELEASING.md says how to register it, and how a build brings its own.
 """
+IRC_URL = "wss://irc-ws.chat.twitch.tv:443"
 MOST = 1_000_000_000
 """No number is larger: in milliseconds as a time in days it still fits where SQLite and the loop keep it."""
 Share = Annotated[float, Meta(ge=0, le=1)]
@@ -76,9 +77,22 @@ class TwitchSettings(Table, frozen=True, kw_only=True):
     channel: str = ""
     client_id: str = CLIENT_ID
     bot_login: str = ""
-    irc_url: str = "wss://irc-ws.chat.twitch.tv:443"
-    helix_url: str = "https://api.twitch.tv/helix"
-    id_url: str = "https://id.twitch.tv"
+    server: str = ""
+
+    @property
+    def irc_url(self) -> str:
+        """Where chat is read."""
+        return f"ws{self.server.removeprefix('http').rstrip('/')}/irc" if self.server else IRC_URL
+
+    @property
+    def helix_url(self) -> str:
+        """Where Twitch is asked and told."""
+        return f"{self.server.rstrip('/')}/helix/" if self.server else "https://api.twitch.tv/helix/"
+
+    @property
+    def id_url(self) -> str:
+        """Where accounts log in."""
+        return f"{self.server.rstrip('/')}/" if self.server else "https://id.twitch.tv/"
 
 
 class BotSettings(Table, frozen=True, kw_only=True):

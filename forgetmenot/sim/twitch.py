@@ -2,7 +2,7 @@
 
     async with TwitchSim(channel="demo") as sim:
         token = sim.grant("bot")
-        …                                                # a bot at sim.irc_url, sim.helix_url
+        …                                                # a bot at sim.url
         await sim.joined()                               # until somebody reads
         message_id = await sim.say("alice", "hello")
 
@@ -241,21 +241,6 @@ class TwitchSim:
         for connection in list(self.irc.connections):
             connection.abort()
         await asyncio.sleep(0)
-
-    @property
-    def irc_url(self) -> str:
-        """The WebSocket of chat."""
-        return f"ws://127.0.0.1:{self._port}/irc"
-
-    @property
-    def helix_url(self) -> str:
-        """Helix, with the slash at the end that twitchio wants in Route.BASE."""
-        return f"{self.url}helix/"
-
-    @property
-    def id_url(self) -> str:
-        """Log-in, with the slash at the end that twitchio wants in Route.ID_BASE."""
-        return self.url
 
     async def until(self, condition: Callable[[], object], seconds: float = 60.0) -> None:
         """Wait until the condition holds. Raises TimeoutError; the limit is for what never comes, not for a slow PC."""

@@ -8,7 +8,6 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import aiohttp
-from yarl import URL
 
 from forgetmenot.errors import TwitchLoginNeeded, TwitchRefused, TwitchUnavailable
 from forgetmenot.languages import reason
@@ -21,7 +20,6 @@ from forgetmenot.twitch.error_translation import translated
 if TYPE_CHECKING:
     from twitchio.authentication import OAuth
 
-TWITCH = "api.twitch.tv"
 _ANSWER_WITHIN = aiohttp.ClientTimeout(total=15)
 
 
@@ -30,11 +28,10 @@ def point_twitchio_at(settings: Settings) -> None:
     from twitchio.eventsub import websockets
     from twitchio.http import Route
 
-    helix = URL(settings.twitch.helix_url)
-    if helix.host != TWITCH:
-        websockets.WSS = str(helix.with_scheme("ws").with_path("/eventsub"))
-    Route.BASE = settings.twitch.helix_url.rstrip("/") + "/"
-    Route.ID_BASE = settings.twitch.id_url.rstrip("/") + "/"
+    twitch = settings.twitch
+    if twitch.server:
+        websockets.WSS = twitch.irc_url.removesuffix("irc") + "eventsub"
+    Route.BASE, Route.ID_BASE = twitch.helix_url, twitch.id_url
 
 
 @asynccontextmanager

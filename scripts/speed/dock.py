@@ -146,8 +146,8 @@ async def started(sim: TwitchSim, folder: Path, port: int | None = None, more: s
 def _settings(folder: Path, sim: TwitchSim, port: int, more: str = "") -> Path:
     path = folder / "config.toml"
     path.write_text(
-        f'[twitch]\nchannel = "demo"\nclient_id = "{sim.client_id}"\nbot_login = "keeper"\nirc_url = "{sim.irc_url}"\n'
-        f'helix_url = "{sim.helix_url}"\nid_url = "{sim.id_url}"\n[dock]\nport = {port}\n{more}',
+        f'[twitch]\nchannel = "demo"\nclient_id = "{sim.client_id}"\nbot_login = "keeper"\n'
+        f'server = "{sim.url}"\n[dock]\nport = {port}\n{more}',
         encoding="utf-8",
     )
     return path

@@ -27,7 +27,7 @@ ALICE = "11"
 Do = Callable[..., Awaitable[tuple[bool, str]]]
 SETTINGS = Settings(
     bot=BotSettings(mode=Mode.MENTIONS),
-    twitch=TwitchSettings(channel="streamer", helix_url="http://127.0.0.1:9/"),
+    twitch=TwitchSettings(channel="streamer", server="http://127.0.0.1:9/"),
 )
 
 

@@ -56,7 +56,7 @@ async def test_each_trouble_is_named_with_its_mend(
     tmp_path: Path, settings: Settings, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.delenv("GEMINI_API_KEY", raising=False)
-    dead = msgspec.structs.replace(settings.twitch, helix_url="http://127.0.0.1:9/", client_id="", channel="")
+    dead = msgspec.structs.replace(settings.twitch, server="http://127.0.0.1:9/", client_id="", channel="")
     whole = msgspec.structs.replace(settings, twitch=dead, model=ModelSettings(provider=Provider.GEMINI))
     found = await looked(tmp_path / "OneDrive" / "memory.sqlite3", whole)
     assert found["Network and clock"].state == BAD
@@ -149,7 +149,7 @@ async def test_a_report_holds_no_home_of_windows_and_no_password_of_an_address(
 def test_the_command_prints_json_and_ends_with_1_where_something_is_bad(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    (tmp_path / "config.toml").write_text('[twitch]\nhelix_url = "http://127.0.0.1:9/"\n[dock]\nport = 0\n')
+    (tmp_path / "config.toml").write_text('[twitch]\nserver = "http://127.0.0.1:9/"\n[dock]\nport = 0\n')
     words = ["doctor", "--config", str(tmp_path / "config.toml"), "--db", str(tmp_path / "memory.sqlite3")]
     assert main([*words, "--json"]) == 1
     assert msgspec.json.decode(capsys.readouterr().out)["ok"] is False

@@ -22,7 +22,7 @@ def prepared(home: Path, sim: TwitchSim) -> tuple[Path, Path]:
     """A data folder with settings that name no app, two log-ins and a key; the entry that starts the bot."""
     folder = home / "forgetmenot"
     folder.mkdir()
-    (folder / "config.toml").write_text(f'[twitch]\nchannel = "demo"\nid_url = "{sim.id_url}"\n', encoding="utf-8")
+    (folder / "config.toml").write_text(f'[twitch]\nchannel = "demo"\nserver = "{sim.url}"\n', encoding="utf-8")
     store = TokenStore(folder / "login", use_keyring=False)
     for account, login in ((Account.BOT, "keeper"), (Account.BROADCASTER, "demo")):
         log_in(sim, store, login, account=account)

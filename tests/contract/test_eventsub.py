@@ -37,7 +37,7 @@ class Listener:
     def __init__(self, server: LoopbackEventSub, folder: Path, scopes: tuple[str, ...]) -> None:
         store = TokenStore(folder, use_keyring=False)
         store.save(Account.BROADCASTER, Token("access", "refresh", "100", "demo", scopes))
-        settings = Settings(twitch=TwitchSettings(channel="demo", client_id="app", helix_url=server.helix_url))
+        settings = Settings(twitch=TwitchSettings(channel="demo", client_id="app", server=server.url))
         login = Login(account=Account.BROADCASTER, store=store, settings=lambda: settings, clock=SystemClock())
         self.server = server
         self.happened: list[Happened] = []

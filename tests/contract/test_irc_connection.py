@@ -327,7 +327,7 @@ async def test_the_proxy_is_used_from_the_environment(
     sim: TwitchSim, hasty: HastyClock, monkeypatch: pytest.MonkeyPatch, proxy: str, told: str
 ) -> None:
     """The proxy named in the environment is asked, for wss: too, and its silence is told as the proxy's."""
-    settings = Settings(twitch=TwitchSettings(channel="demo", irc_url="wss://irc-ws.chat.twitch.tv:443"))
+    settings = Settings(twitch=TwitchSettings(channel="demo"))
     monkeypatch.setenv("HTTPS_PROXY", proxy)
     monkeypatch.setenv("https_proxy", proxy)
     listener = Listener(IrcConnection(settings=lambda: settings, clock=hasty, random=Random(1)))

@@ -27,14 +27,14 @@ async def test_log_in_and_helix_go_through_the_proxy(
     sim: TwitchSim, settings: Settings, make_helix: MakeHelix, make_login: MakeLogin, environment: pytest.MonkeyPatch
 ) -> None:
     """Also one that is named without http://."""
-    twitch = replace(settings.twitch, id_url="http://id.twitch.invalid/", helix_url="http://api.twitch.invalid/helix/")
+    twitch = replace(settings.twitch, server="http://twitch.invalid")
     far = Settings(twitch=twitch)
     environment.setenv("http_proxy", sim.url.removeprefix("http://").rstrip("/"))
     login = make_login(settings=far)
     sim.expire()
     assert (await login.validate()).login == "keeper"
     await make_helix(login, settings=lambda: far).channel_state()
-    assert sim.requests[-1].headers["Host"] == "api.twitch.invalid"
+    assert sim.requests[-1].headers["Host"] == "twitch.invalid"
 
 
 async def test_a_proxy_is_given_its_password_and_nothing_else(
@@ -48,12 +48,12 @@ async def test_a_proxy_is_given_its_password_and_nothing_else(
         await writer.drain()
         writer.close()
 
-    far = Settings(twitch=replace(settings.twitch, id_url="https://id.twitch.invalid/"))
+    far = Settings(twitch=replace(settings.twitch, server="https://twitch.invalid"))
     async with await asyncio.start_server(refuse, "127.0.0.1", 0) as proxy:
         environment.setenv("https_proxy", f"http://me:käse@127.0.0.1:{proxy.sockets[0].getsockname()[1]}")
         with pytest.raises(TwitchUnavailable, match="the proxy refused"):
             await begin_device_login(far, SCOPES)
-    assert asked[0].startswith("CONNECT id.twitch.invalid:443 ")
+    assert asked[0].startswith("CONNECT twitch.invalid:443 ")
     assert "Proxy-Authorization: Basic bWU6a8Okc2U=" in asked[0]
 
 
@@ -65,7 +65,7 @@ async def test_a_proxy_that_cannot_be_used_is_one_sentence(
     environment: pytest.MonkeyPatch,
     proxy: str,
 ) -> None:
-    far = Settings(twitch=replace(settings.twitch, id_url="https://id.twitch.invalid/", helix_url="https://a.invalid/"))
+    far = Settings(twitch=replace(settings.twitch, server="https://twitch.invalid"))
     environment.setenv("https_proxy", proxy)
     with pytest.raises(TwitchUnavailable, match="ask for a code: HTTPS_PROXY") as raised:
         await begin_device_login(far, SCOPES)

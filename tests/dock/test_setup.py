@@ -44,8 +44,7 @@ def loopback_settings(folder: Path, sim: TwitchSim) -> Path:
     """What a fresh installation has, but with a Twitch on loopback in place of the real one."""
     path = folder / "forgetmenot" / "config.toml"
     path.parent.mkdir()
-    urls = f'irc_url = "{sim.irc_url}"\nhelix_url = "{sim.helix_url}"\nid_url = "{sim.id_url}"\n'
-    path.write_text(f"[twitch]\n{urls}[dock]\nport = {free_port()}\n", encoding="utf-8")
+    path.write_text(f'[twitch]\nserver = "{sim.url}"\n[dock]\nport = {free_port()}\n', encoding="utf-8")
     return path
 
 

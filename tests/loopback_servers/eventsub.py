@@ -30,8 +30,8 @@ class LoopbackEventSub:
     _ids: "count[int]" = field(default_factory=lambda: count(1))
 
     @property
-    def helix_url(self) -> str:
-        return f"http://127.0.0.1:{self.port}/helix"
+    def url(self) -> str:
+        return f"http://127.0.0.1:{self.port}"
 
     @property
     def types(self) -> set[str]:

@@ -24,8 +24,7 @@ async def sim() -> AsyncIterator[TwitchSim]:
 
 def settings_for(sim: TwitchSim, **twitch: object) -> Settings:
     """Settings that point at it."""
-    places = {"irc_url": sim.irc_url, "helix_url": sim.helix_url, "id_url": sim.id_url}
-    plain = {"channel": "demo", "client_id": sim.client_id, "bot_login": "keeper", **places}
+    plain = {"channel": "demo", "client_id": sim.client_id, "bot_login": "keeper", "server": sim.url}
     return Settings(twitch=TwitchSettings(**{**plain, **twitch}))  # type: ignore[arg-type]  # the caller's
 
 

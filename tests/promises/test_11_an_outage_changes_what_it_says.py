@@ -151,7 +151,7 @@ async def no_disk(bot: Bot, *, full: bool) -> AsyncIterator[None]:
 async def test_without_twitch_it_reconnects_and_goes_on_listening(tmp_path: Path) -> None:
     clock = SystemClock()
     async with TwitchSim() as sim:
-        settings = Settings(twitch=TwitchSettings(channel="demo", irc_url=sim.irc_url))
+        settings = Settings(twitch=TwitchSettings(channel="demo", server=sim.url))
         async with open_bot(tmp_path / "m.sqlite3", "test", settings=lambda: settings, clock=clock) as bot:
             chat = IrcConnection(settings=lambda: settings, clock=clock)
             gaps: list[Gap] = []

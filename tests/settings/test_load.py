@@ -72,10 +72,9 @@ def test_a_persona_stands_in_the_example_with_its_keys_and_defaults() -> None:
         ('[log]\nlevel = "warn"', "[log], key `level` cannot be `warn`. Did you mean `warning`?"),
         ('[twitch]\nchannel = "twitch.tv/alice"', "key `channel`: `twitch.tv/alice` is not a login"),
         ('[twitch]\nbot_login = "my bot"', "key `bot_login`: `my bot` is not a login"),
-        ('[twitch]\nirc_url = "http://127.0.0.1"', "key `irc_url`: `http://127.0.0.1` is not an address"),
-        ('[twitch]\nhelix_url = "api.twitch.tv"', "key `helix_url`: `api.twitch.tv` is not an address"),
-        ('[twitch]\nhelix_url = "http://example.com/helix"', "the log-in is sent there"),
-        ('[twitch]\nid_url = "http://127.0.0.1.example.com"', "the log-in is sent there"),
+        ('[twitch]\nserver = "api.twitch.tv"', "key `server`: `api.twitch.tv` is not an address"),
+        ('[twitch]\nserver = "http://example.com/helix"', "the log-in is sent there"),
+        ('[twitch]\nserver = "http://127.0.0.1.example.com"', "the log-in is sent there"),
         ('[twitch]\nclient_id = "<script>"', "key `client_id`: a client ID has only letters and digits"),
         ('[model]\nreply_model = " "', "key `reply_model`: the name of a model is needed here"),
         ('[model]\nbase_url = "127.0.0.1:11434"', "key `base_url`: `127.0.0.1:11434` is not an address"),
@@ -93,7 +92,7 @@ def test_a_persona_stands_in_the_example_with_its_keys_and_defaults() -> None:
             "[model], key `base_url`: an address without user, password",
         ),
         ('[model]\nbase_url = "https://box/v1?key=pa55word"', "[model], key `base_url`: an address without user"),
-        ('[twitch]\nirc_url = "ftp://me:pa55word@box"', "[twitch], key `irc_url`: an address without user"),
+        ('[twitch]\nserver = "http://me:pa55word@127.0.0.1"', "[twitch], key `server`: an address without user"),
         *(
             (f'[model]\napi_key_env = "{key}"', "[model], key `api_key_env`: the name of an environment variable")
             for key in (
