@@ -35,6 +35,7 @@ B = 0.3  # how much a long text counts less; facts are all about as short
 MEANING_SHARE = 0.3
 FITS_DATE, TELLS_TIME, TELLS_DURATION = 0.5, 0.15, 0.25
 PINNED = 10.0  # above any score
+END_OF_TIME = 1 << 62
 NAMED = 0.9  # of a word: a form of it, or one a slip away
 
 # Words of chat and of questions that say nothing about what is asked for.
@@ -110,6 +111,8 @@ class Postings:
 
     def __init__(self, candidates: Sequence[Candidate], table: WordTable | None = None) -> None:
         self.notes = tuple(candidate.note for candidate in candidates)
+        self._pinned = [i for i, note in enumerate(self.notes) if note.pinned]
+        self._may_be_quiet = [i for i, note in enumerate(self.notes) if note.is_quiet(END_OF_TIME)]
         self._table, self._index = table, WordIndex(table)
         facts = [_words(candidate.note.fact) for candidate in candidates]
         asked = [_words(" ".join((*candidate.note.topics, *candidate.note.asked_with))) for candidate in candidates]
@@ -182,8 +185,12 @@ class Postings:
 
     def _ordered(self, scores: Sequence[float], named: Container[int], now: int) -> Iterator[int]:
         """The notes that may be offered, best first. Only those that score alike are sorted by freshness."""
-        places = [score + PINNED * note.pinned for score, note in zip(scores, self.notes, strict=True)]
-        offered = [i for i, n in enumerate(self.notes) if not n.is_quiet(now) or (i in named and not _ended(n, now))]
+        places = list(scores)
+        for i in self._pinned:
+            places[i] += PINNED
+        quiet = {i for i in self._may_be_quiet if self.notes[i].is_quiet(now)}
+        left_out = {i for i in quiet if i not in named or _ended(self.notes[i], now)}
+        offered = [i for i in range(len(self.notes)) if i not in left_out]
         offered.sort(key=places.__getitem__, reverse=True)
         for _, alike in groupby(offered, key=places.__getitem__):
             yield from sorted(alike, key=lambda i: (-freshness(self.notes[i], now), i))

@@ -86,20 +86,22 @@ class WordIndex:
         # changes four at most
         alike, slip = LEAST_SHARED * len(grams), max(1, len(grams) - 4)
         for one, count in shared.items():
-            if count >= slip and is_one_slip(word, one):
+            if count < slip and count < alike:
+                continue
+            if abs(len(one) - len(word)) <= 1 and one[:2] == word[:2] and is_one_slip(word, one):
                 yield one, 1.0
-            elif count >= alike and (nearness := count / len(grams | trigrams(one))) >= LEAST_SHARED:
+            elif (nearness := count / (len(grams) + len(trigrams(one)) - count)) >= LEAST_SHARED:
                 yield one, nearness
 
 
 def is_one_slip(one: str, other: str) -> bool:
     """Whether a letter too many, too few, another one or two that changed places make one word of the other.
 
-    The first two letters are hardly ever wrong; short words are all a slip away from many.
+    Of two words with the same first two letters, which are hardly ever wrong. Short words are a slip away from many.
     """
-    if abs(len(one) - len(other)) > 1 or min(len(one), len(other)) < SHORTEST_SLIP or one[:2] != other[:2]:
-        return False
     least = min(len(one), len(other))
+    if least < SHORTEST_SLIP:
+        return False
     start = next((at for at in range(2, least) if one[at] != other[at]), least)
     end = next((at for at in range(least - start) if one[-1 - at] != other[-1 - at]), least - start)
     mine, theirs = one[start : len(one) - end], other[start : len(other) - end]

@@ -7,6 +7,7 @@ keep it from closing its block.
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
+from functools import lru_cache
 
 from forgetmenot.domain import Note, NoteStatus, Recalled, Role, Scope, Section, SourceKind, Viewer
 from forgetmenot.prompt.material import Past, PromptLine, clip, estimate
@@ -196,7 +197,12 @@ def newest_first(
 
 def date(ms: int) -> str:
     """`2026-11-20`, UTC."""
-    return moment(ms).strftime("%Y-%m-%d")
+    return _date_of(ms // _DAY)
+
+
+@lru_cache(4_096)  # twenty notes of a prompt have forty of them
+def _date_of(day: int) -> str:
+    return moment(day * _DAY).strftime("%Y-%m-%d")
 
 
 def ago(ms: int) -> str:
