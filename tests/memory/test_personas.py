@@ -10,7 +10,7 @@ from forgetmenot.domain import NoteStatus
 from forgetmenot.errors import SettingsError
 from forgetmenot.memory.edits import remember, undo
 from forgetmenot.memory.recall import Recall
-from forgetmenot.prompt.instructions import check_floor, instructions
+from forgetmenot.prompt.instructions import check_floor, instructions, rules_of
 from forgetmenot.settings.schema import BotSettings, PersonaSettings, Settings, persona_of, speaking
 from forgetmenot.store import notes
 from tests.notes_world import World
@@ -52,7 +52,10 @@ def test_switching_changes_the_voice_and_keeps_the_rules() -> None:
     assert "You are a pirate." in pirate
     assert "in pirate." in pirate
     assert parrot == plain
-    assert plain.split("How you talk")[1].split("\n- Plain")[1] == pirate.split("How you talk")[1].split("\n- Plain")[1]
+    of_pirate, of_plain = (
+        rules_of(one).replace("in pirate", "in the language of the message") for one in (pirate, plain)
+    )
+    assert of_pirate == of_plain
 
 
 def test_a_persona_that_cannot_fit_is_told_at_start_before_anybody_switches_to_it() -> None:

@@ -80,4 +80,11 @@ def values_in(call: ast.Call, path: Path) -> list[object]:
     """What the names in a call stand for in its module."""
     parts = path.relative_to(PACKAGE.parent).with_suffix("").parts
     module = importlib.import_module(".".join(parts))
-    return [getattr(module, node.id, None) for node in ast.walk(call) if isinstance(node, ast.Name)]
+    nodes = list(ast.walk(call))
+    own = [getattr(module, node.id, None) for node in nodes if isinstance(node, ast.Name)]
+    dotted = [
+        (node.value.id, node.attr)
+        for node in nodes
+        if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name)
+    ]
+    return [*own, *(getattr(getattr(module, of, None), name, None) for of, name in dotted)]
