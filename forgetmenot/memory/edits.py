@@ -19,7 +19,7 @@ from forgetmenot.domain import EpisodeKind, Importance, Note, NoteStatus, Scope,
 from forgetmenot.languages import reason
 from forgetmenot.memory import merge
 from forgetmenot.memory.handles import SOMEBODY, Handles, names_typed
-from forgetmenot.memory.merge import LIVE, REPLACES, TAKE_BACK, ClaimSource
+from forgetmenot.memory.merge import BROUGHT_BACK, LIVE, REPLACES, ClaimSource
 from forgetmenot.memory.proposals import FactRefused, checked_fact, tells_of_another
 from forgetmenot.memory.ranking import Candidate, Postings, query_of
 from forgetmenot.settings.schema import PrivacySettings
@@ -292,7 +292,7 @@ async def _undo_supersede(tx: Transaction, old: Note, now: int) -> Note:
     if successor is not None and successor.status in LIVE:
         history = [change.cause for change in await notes.changes(tx, successor.id)]
         # the successor was there before this change, so it goes back to being replaced; one that the change made goes
-        if by_undo or history[-1] == TAKE_BACK:
+        if by_undo or history[-1] == BROUGHT_BACK:
             await notes.set_status(tx, successor, NoteStatus.SUPERSEDED, at=now, cause=UNDONE, superseded_by=old.id)
         elif history[0] == REPLACES:
             await notes.set_status(tx, successor, NoteStatus.RETRACTED, at=now, cause=UNDONE)

@@ -48,7 +48,7 @@ FAILURES_IN_A_ROW = 3
 SET_ASIDE = "set_aside"
 """The name of the count of summaries that no model could read."""
 PEOPLE_SHOWN = 40
-ASKED_FOR, WORDS_PER_CHANGE = 8, 40
+ASKED_FOR, MOST_TAKEN, WORDS_PER_CHANGE = 8, 20, 40
 RETRY_TEMPERATURE = 0.4
 KNOWN_PER_SUBJECT, KNOWN_IN_ALL = 30, 150
 OFFICIAL = frozenset({Role.BROADCASTER, Role.MODERATOR})
@@ -190,9 +190,8 @@ class Extractor:
 
     async def _ask(self, case: _EpisodeContext, settings: Settings) -> list[object] | None:
         """What the model proposes; None if it gave no usable answer."""
-        most = min(ASKED_FOR, settings.memory.notes_per_episode)
-        words, model = WORDS_PER_CHANGE * most, settings.model
-        request = memory_request(Purpose.EXTRACT, SYSTEM % most, case.prompt, words, model, SCHEMA)
+        words = WORDS_PER_CHANGE * ASKED_FOR
+        request = memory_request(Purpose.EXTRACT, SYSTEM % ASKED_FOR, case.prompt, words, settings.model, SCHEMA)
         # at 0 the same question has the same answer
         temperature = RETRY_TEMPERATURE if case.episode.tries else 0.0
         try:
@@ -262,11 +261,10 @@ class _ProposalMerger:
             self.written += done.kind in {"added", "superseded"}
             self.report.added += done.kind == "added"
             self.report.confirmed += done.kind == "confirmed"
-            self.report.superseded += done.kind in {"superseded", merge.TAKE_BACK}
+            self.report.superseded += done.kind == "superseded"
 
     async def _done(self, change: ProposedChange) -> MergeResult:
-        memory = self.settings.memory
-        if change.repeats is None and self.written >= memory.notes_per_episode:
+        if change.repeats is None and self.written >= MOST_TAKEN:
             raise FactRefused("enough_this_episode")
         speaker = change.speaker.viewer_id if change.speaker else None
         at = said_at(change.fact, self.lines, speaker, self.episode.ended_at, taken=self.taken)
@@ -285,7 +283,6 @@ class _ProposalMerger:
             addressed=bool(speaker and speaker.addressed),
             at=at,
             stream_id=self.episode.stream_id,
-            per_stream=self.settings.memory.notes_per_subject_stream,
             witness_streams=self.settings.people.newcomer_streams,
             official=change.subject_id is None and speaker is not None and speaker.official,
         )

@@ -1,11 +1,10 @@
-"""Merges a claim into the notes: it confirms one, conflicts with one, or is new. Writes the rows.
+"""Merges a claim into the notes: it confirms one, replaces one, or is new. Writes the rows.
 
 - A fact is superseded, never overwritten, and every change can be undone in one step.
 - What a model says of the notes that it was shown (this repeats one, this replaces one) decides; comparing words only
   finds exact and near repeats, and values of which there is one at a time.
 - A repeat that says more takes the place of the old words.
 - Hearsay never replaces what a person said about themselves.
-- Going back and forth reactivates a note instead of adding new ones.
 
 Runs inside the caller's transaction. Raises FactRefused with the rule's name.
 """
@@ -26,11 +25,9 @@ from forgetmenot.text.words import telling_stems
 
 LIVE = (NoteStatus.ACTIVE,)
 LOOKED_BACK = 500
-"""So many replaced notes of somebody are looked through for one that said the same: it is done inside a transaction."""
+"""So many replaced notes of somebody are compared with a claim: it is done inside a transaction."""
 HALF_A_DAY_MS = 43_200_000
-TAKE_BACK = "reactivated"
-REPLACES = "supersedes"
-REWORDED = "reworded"
+REPLACES, REWORDED, BROUGHT_BACK = "supersedes", "reworded", "reactivated"
 
 # What each word may replace. Whoever speaks of themselves or for the channel, or gives an order, may replace anything.
 _REPLACEABLE = {
@@ -42,7 +39,7 @@ _STRENGTH = {kind: rank for rank, kind in enumerate(reversed(SourceKind))}
 
 
 class ClaimSource(NamedTuple):
-    """Where a claim comes from. `stream_id` None: outside a stream; `per_stream` None: as many as come.
+    """Where a claim comes from. `stream_id` None: outside a stream.
 
     `amends`: its subject corrects the note that it stands instead of, however much the two are alike.
     `witness_streams`: who has come to fewer is no witness to what is said about somebody else. In a channel too young
@@ -54,14 +51,13 @@ class ClaimSource(NamedTuple):
     addressed: bool
     at: int
     stream_id: int | None
-    per_stream: int | None = None
     witness_streams: int = 0
     amends: bool = False
     official: bool = False
 
 
 class MergeResult(NamedTuple):
-    """What became of a claim: added, confirmed, superseded or reactivated; and the note that stands now."""
+    """What became of a claim: added, confirmed or superseded; and the note that stands now."""
 
     kind: str
     note_id: int
@@ -78,6 +74,41 @@ async def merge_claim(
     return done
 
 
+async def confirm(tx: Transaction, note_id: int, new: NewNote, origin: ClaimSource, *, now: int) -> MergeResult:
+    """Take in what a model says repeats a note: a claim like any other if there is no such note. Raises FactRefused."""
+    note = _among(known_to(new.persona, await notes.of_subject(tx, new.subject_id, LIVE)), note_id)
+    if note is None:
+        return await merge_claim(tx, new, origin, now=now)
+    return MergeResult("confirmed", await _confirm(tx, note, new, origin, now))
+
+
+async def correct_others(
+    tx: Transaction, held: Sequence[Note], new: NewNote, origin: ClaimSource, new_id: int, now: int
+) -> None:
+    """What somebody tells the bot supersedes all that contradicts it; of all personas, unless it is of one."""
+    others = held if not new.persona else [note for note in held if note.persona == new.persona]
+    for relation, note in await _compared(others, new.fact):
+        if relation is Relation.CONFLICT and note.id != new_id and may_replace(new.source_kind, note):
+            current = await notes.get(tx, note.id)
+            if current is not None and current.status in LIVE:
+                await _replace(tx, note, new_id, origin, now)
+
+
+def known_to(persona: str, held: Sequence[Note]) -> list[Note]:
+    """The notes that a new one of this persona is held against: those of all, and its own."""
+    return [note for note in held if note.persona in {"", persona}]
+
+
+def may_replace(source: SourceKind, old: Note, *, official: bool = False) -> bool:
+    """Whether a word of this kind may replace a note."""
+    return not old.pinned and (official or old.source_kind in _REPLACEABLE.get(source, frozenset(SourceKind)))
+
+
+async def began_at(tx: Transaction, stream_id: int | None, now: int) -> int:
+    """When a stream began (ms); outside of streams half a day ago, for rules that hold for a stream."""
+    return await streams.start_of(tx, stream_id) if stream_id is not None else now - HALF_A_DAY_MS
+
+
 async def _believe(
     tx: Transaction, known: Sequence[Note], new: NewNote, origin: ClaimSource, now: int, instead_of: int | None
 ) -> MergeResult:
@@ -89,11 +120,38 @@ async def _believe(
     if new.source_kind is not SourceKind.COMMAND:
         await _refuse_said_before(tx, new, origin, rival, same)
     if same is not None and not (origin.amends and same is old):
-        return await _take_as_same(tx, same, rival, new, origin, now)
-    if rival is not None:
-        return await _supersede(tx, rival, new, origin, now)
-    await _refuse_retracted(tx, new)
-    return MergeResult("added", await _write(tx, new, origin, cause="said", now=now))
+        standing = await _confirm(tx, same, new, origin, now)
+        if rival is None or rival is same or not may_replace(new.source_kind, rival, official=origin.official):
+            return MergeResult("confirmed", standing)
+    elif rival is not None:
+        if rival.pinned or not may_replace(new.source_kind, rival, official=origin.official):
+            raise FactRefused("pinned" if rival.pinned else "weaker_word")
+        standing = await _brought_back(tx, new, origin, now) or await _write(tx, new, origin, cause=REPLACES, now=now)
+    else:
+        await _refuse_retracted(tx, new)
+        return MergeResult("added", await _write(tx, new, origin, cause="said", now=now))
+    await _replace(tx, rival, standing, origin, now)
+    return MergeResult("superseded", standing)
+
+
+async def _brought_back(tx: Transaction, new: NewNote, origin: ClaimSource, now: int) -> int | None:
+    """The superseded note that said the same once, active again: there and back is two rows."""
+    held = await notes.of_subject(tx, new.subject_id, (NoteStatus.SUPERSEDED,))
+    gone = [note for note in held if note.persona == new.persona][-LOOKED_BACK:]
+    former = dict(await _compared(gone, new.fact)).get(Relation.DUPLICATE)
+    if former is None:
+        return None
+    await notes.set_status(tx, former, NoteStatus.ACTIVE, at=now, cause=BROUGHT_BACK)
+    return await _confirm(tx, replace(former, status=NoteStatus.ACTIVE, superseded_by=None), new, origin, now)
+
+
+def _among(known: Sequence[Note], note_id: int | None) -> Note | None:
+    return next((note for note in known if note.id == note_id), None)
+
+
+async def _compared(known: Sequence[Note], fact: str) -> list[tuple[Relation, Note]]:
+    """What a fact is to each note. In a thread: the loop is not held by many notes."""
+    return await asyncio.to_thread(lambda: [(relate(note.fact, fact), note) for note in known])
 
 
 async def _refuse_said_before(
@@ -124,94 +182,6 @@ async def _withdrawn_at(tx: Transaction, note: Note) -> int:
     return changed if successor is None else min(changed, successor.last_confirmed_at)
 
 
-async def correct_others(
-    tx: Transaction, held: Sequence[Note], new: NewNote, origin: ClaimSource, new_id: int, now: int
-) -> None:
-    """What somebody tells the bot supersedes all that contradicts it; of all personas, unless it is of one."""
-    others = held if not new.persona else [note for note in held if note.persona == new.persona]
-    for relation, note in await _compared(others, new.fact):
-        live = relation is Relation.CONFLICT and note.id != new_id and may_replace(new.source_kind, note)
-        if live and (now_held := await notes.get(tx, note.id)) is not None and now_held.status in LIVE:
-            await _replace(tx, note, new_id, origin, now)
-
-
-def known_to(persona: str, held: Sequence[Note]) -> list[Note]:
-    """The notes that a new one of this persona is held against: those of all, and its own."""
-    return [note for note in held if note.persona in {"", persona}]
-
-
-async def _compared(known: Sequence[Note], fact: str) -> list[tuple[Relation, Note]]:
-    """What a fact is to each note. In a thread: the loop is not held by many notes."""
-    return await asyncio.to_thread(lambda: [(relate(note.fact, fact), note) for note in known])
-
-
-async def confirm(tx: Transaction, note_id: int, new: NewNote, origin: ClaimSource, *, now: int) -> MergeResult:
-    """Take in what a model says repeats a note: a claim like any other if there is no such note. Raises FactRefused."""
-    note = _among(known_to(new.persona, await notes.of_subject(tx, new.subject_id, LIVE)), note_id)
-    if note is None:
-        return await merge_claim(tx, new, origin, now=now)
-    return MergeResult("confirmed", await _confirm(tx, note, new, origin, now))
-
-
-def _among(known: Sequence[Note], note_id: int | None) -> Note | None:
-    return next((note for note in known if note.id == note_id), None)
-
-
-async def _take_as_same(
-    tx: Transaction, same: Note, old: Note | None, new: NewNote, origin: ClaimSource, now: int
-) -> MergeResult:
-    standing = await _confirm(tx, same, new, origin, now)
-    if old is None or old.id == same.id or not may_replace(new.source_kind, old, official=origin.official):
-        return MergeResult("confirmed", standing)
-    await _replace(tx, old, standing, origin, now)
-    return MergeResult("superseded", standing)
-
-
-async def _replace(tx: Transaction, old: Note, note_id: int, origin: ClaimSource, now: int) -> None:
-    """Let a note take the place of one that it contradicts."""
-    await notes.set_status(tx, old, NoteStatus.SUPERSEDED, at=now, cause="conflict", superseded_by=note_id)
-    await notes.add_evidence(tx, _stance(old.id, origin, "contradicted"))
-
-
-def may_replace(source: SourceKind, old: Note, *, official: bool = False) -> bool:
-    """Whether a word of this kind may replace a note."""
-    return not old.pinned and (official or old.source_kind in _REPLACEABLE.get(source, frozenset(SourceKind)))
-
-
-async def _supersede(tx: Transaction, old: Note, new: NewNote, origin: ClaimSource, now: int) -> MergeResult:
-    if old.pinned:
-        raise FactRefused("pinned")
-    if not may_replace(new.source_kind, old, official=origin.official):
-        raise FactRefused("weaker_word")
-    former = await _former(tx, new)
-    if former is not None:
-        note_id = await _bring_back(tx, former, old, new, origin, now)
-    else:
-        note_id = await _write(tx, new, origin, cause=REPLACES, now=now)
-    await _replace(tx, old, note_id, origin, now)
-    return MergeResult("superseded" if former is None else TAKE_BACK, note_id)
-
-
-async def began_at(tx: Transaction, stream_id: int | None, now: int) -> int:
-    """When a stream began (ms); outside of streams half a day ago, for rules that hold for a stream."""
-    return await streams.start_of(tx, stream_id) if stream_id is not None else now - HALF_A_DAY_MS
-
-
-async def _former(tx: Transaction, new: NewNote) -> Note | None:
-    """The superseded note that said the same once."""
-    held = await notes.of_subject(tx, new.subject_id, (NoteStatus.SUPERSEDED,))
-    gone = [note for note in held if note.persona == new.persona]
-    return dict(await _compared(gone[-LOOKED_BACK:], new.fact)).get(Relation.DUPLICATE)
-
-
-async def _bring_back(tx: Transaction, former: Note, old: Note, new: NewNote, origin: ClaimSource, now: int) -> int:
-    # once a stream: two people who contradict each other must not turn a note over with every line
-    if await notes.changed_since(tx, (former.id, old.id), TAKE_BACK, await began_at(tx, origin.stream_id, now)):
-        raise FactRefused("back_and_forth")
-    await notes.set_status(tx, former, NoteStatus.ACTIVE, at=now, cause=TAKE_BACK)
-    return await _confirm(tx, replace(former, status=NoteStatus.ACTIVE, superseded_by=None), new, origin, now)
-
-
 async def _refuse_retracted(tx: Transaction, new: NewNote) -> None:
     """What a person took back does not come back by hearsay; what went with a cleared line may be said again."""
     if new.source_kind in {SourceKind.SELF_CLAIM, SourceKind.COMMAND}:
@@ -235,22 +205,16 @@ async def _refuse_forgotten(tx: Transaction, new: NewNote, origin: ClaimSource) 
 
 
 async def _write(tx: Transaction, new: NewNote, origin: ClaimSource, *, cause: str, now: int) -> int:
-    if await _enough(tx, new, origin):
-        raise FactRefused("enough_this_stream")
     await _refuse_forgotten(tx, new, origin)
     note_id = await notes.insert(tx, new, cause=cause, now=now)
     await notes.add_evidence(tx, _stance(note_id, origin, "stated"))
     return note_id
 
 
-async def _enough(tx: Transaction, new: NewNote, origin: ClaimSource) -> bool:
-    if origin.per_stream is None or origin.stream_id is None:
-        return False
-    if new.source_kind is SourceKind.REPORTED:  # gossip leaves room for what its subject says
-        heard = await notes.written_in_stream(tx, new.subject_id, origin.stream_id, new.source_kind)
-        if heard >= max(1, origin.per_stream // 4):
-            return True
-    return await notes.written_in_stream(tx, new.subject_id, origin.stream_id) >= origin.per_stream
+async def _replace(tx: Transaction, old: Note, note_id: int, origin: ClaimSource, now: int) -> None:
+    """Let a note take the place of one that it contradicts."""
+    await notes.set_status(tx, old, NoteStatus.SUPERSEDED, at=now, cause="conflict", superseded_by=note_id)
+    await notes.add_evidence(tx, _stance(old.id, origin, "contradicted"))
 
 
 def _stance(note_id: int, origin: ClaimSource, stance: str) -> Stance:
@@ -282,6 +246,7 @@ async def _confirm(tx: Transaction, note: Note, new: NewNote, origin: ClaimSourc
         asked_with=new.asked_with or note.asked_with,
         persona=note.persona,
     )
+    await _refuse_forgotten(tx, in_new_words, origin)
     note_id = await notes.insert(tx, in_new_words, cause=REPLACES, now=now)
     # when the line behind the old words is cleared, the new ones go too
     await notes.copy_evidence(tx, note.id, note_id)

@@ -22,8 +22,8 @@ _CAUSES = {
     merge.REPLACES: "written_instead",
     "import": "imported",
     "conflict": "conflict",
+    merge.BROUGHT_BACK: "said_after_all",
     merge.REWORDED: "said_with_more",
-    merge.TAKE_BACK: "said_after_all",
     edits.UNDONE: "change_undone",
     REDACTED: "cleared",
 }

@@ -131,8 +131,6 @@ class MemorySettings(Table, frozen=True, kw_only=True):
     silence_min: Positive = 30
     summary_words: Annotated[int, Meta(ge=20, le=400)] = 150
     stream_gap_h: Annotated[float, Meta(gt=0, le=MOST)] = 12
-    notes_per_episode: Annotated[int, Meta(ge=0, le=20)] = 20
-    notes_per_subject_stream: Positive = 20
     min_confidence: Share = 0.4
     notes_per_viewer: Positive = 200
     channel_notes_kept: Positive = 100

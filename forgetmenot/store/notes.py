@@ -222,26 +222,6 @@ async def changed_last(source: Source, note_ids: Sequence[int], cause: str, at: 
     return set(await source.column(sql, (note_ids, at, cause)))
 
 
-async def changed_since(source: Source, note_ids: Sequence[int], cause: str, since: int) -> bool:
-    """Whether one of these notes was changed for that cause since then."""
-    changed = "note_id IN (SELECT value FROM json_each(?)) AND cause = ? AND at >= ?"
-    sql = f"SELECT 1 FROM note_changes WHERE {changed} LIMIT 1"  # noqa: S608
-    return await source.row(sql, (note_ids, cause, since)) is not None
-
-
-async def written_in_stream(
-    source: Source, subject_id: str | None, stream_id: int, kind: SourceKind | None = None
-) -> int:
-    """How many notes about a subject one stream has brought, of any kind or of one."""
-    sql = (
-        "SELECT count(DISTINCT n.id) FROM semantic_notes n JOIN note_evidence e ON e.note_id = n.id"
-        " JOIN episodes p ON p.id = e.episode_id"
-        " WHERE n.subject_id IS ?1 AND e.stance = 'stated' AND p.stream_id = ?2"
-        " AND n.source_kind = coalesce(?3, n.source_kind)"
-    )
-    return int(await source.value(sql, (subject_id, stream_id, kind)))
-
-
 async def delete_of_subject(tx: Transaction, subject_id: str, note_ids: Sequence[int]) -> int:
     """Delete these notes about a viewer with history and evidence; only for an erasure."""
     listed = "IN (SELECT value FROM json_each(?))"

@@ -17,7 +17,7 @@ from forgetmenot.domain import Prompt
 from forgetmenot.prompt.assemble import assemble
 from forgetmenot.reply.context import ContextGatherer
 from forgetmenot.reply.triggers import Conversations, trigger_of
-from forgetmenot.settings.schema import MemorySettings, Settings
+from forgetmenot.settings.schema import Settings
 from speed.figures import Figure
 from speed.invented import NOW, Invented
 
@@ -102,7 +102,7 @@ class Channel:
 
 @asynccontextmanager
 async def _channel(folder: Path) -> AsyncIterator[Channel]:
-    clock, settings = ManualClock(NOW), Settings(memory=MemorySettings(notes_per_episode=20))
+    clock, settings = ManualClock(NOW), Settings()
     path = folder / "years.sqlite3"
     async with open_bot(path, "bench", settings=lambda: settings, clock=clock, me=BotIdentity("1", "keeper")) as bot:
         yield Channel(bot, clock)

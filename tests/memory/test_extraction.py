@@ -1,6 +1,7 @@
 """A model's answer can only propose: what code lets pass, what it refuses, and that an episode is read once."""
 
 import json
+import re
 import string
 
 import pytest
@@ -166,18 +167,6 @@ async def test_hearsay_becomes_a_fact_when_two_people_say_it_in_two_episodes(wor
     assert found[1][1] == 0.5 < found[2][1]
 
 
-async def test_going_back_and_forth_brings_notes_back_once_a_stream(world: World, learn: Learn, change: Change) -> None:
-    stream = await world.stream()
-    for fact in ("lives in Oslo", "lives in Rome", "lives in Oslo"):
-        await world.clock.advance(HOUR)
-        await learn(change(fact=fact), stream_id=stream)
-    report = await learn(change(fact="lives in Rome"), stream_id=stream)
-    assert report.refused == {"back_and_forth": 1}
-    [note] = await notes.of_subject(world.db, "1")
-    assert note.fact == "lives in Oslo"
-    assert len(await notes.page(world.db)) == 2
-
-
 async def test_the_same_again_is_a_confirmation_at_most_once_a_stream(
     world: World, learn: Learn, change: Change
 ) -> None:
@@ -224,6 +213,7 @@ async def test_the_model_is_told_the_day(world: World) -> None:
     extractor, model = world.extractor('{"notes": []}')
     await extractor.run_pass()
     assert model.asked[0].prompt.startswith(f"This was on {local_days(world.clock.now())}.")
+    assert re.match(r"This was on \w+day, \d+ \w+ \d{4}\.", model.asked[0].prompt)
 
 
 THINGS = ("boats", "stamps", "tomatoes", "horses", "clocks", "maps", "violins")

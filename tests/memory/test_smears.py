@@ -64,28 +64,6 @@ async def test_where_nobody_can_have_come_often_yet_everybody_is_a_witness(
     assert note.source_kind is SourceKind.OBSERVED
 
 
-async def test_gossip_leaves_room_for_what_its_subject_says(world: World, learn: Learn, change: Change) -> None:
-    stream = await world.stream()
-    words = [f"{chr(97 + i)}{chr(122 - i)}uff" for i in range(26)]
-    for start in range(0, 24, 8):
-        await learn(
-            *(change(fact=f"hates {word}", said_by="P2") for word in words[start : start + 8]), stream_id=stream
-        )
-    assert len(await live(world)) == world.settings.memory.notes_per_subject_stream // 4
-    report = await learn(change(), stream_id=stream)
-    assert report.added == 1
-
-
-async def test_gossip_counts_toward_what_one_stream_may_teach(world: World, learn: Learn, change: Change) -> None:
-    stream = await world.stream()
-    words = [f"{chr(97 + i)}{chr(122 - i)}uff" for i in range(26)]
-    for start in range(0, 24, 8):
-        await learn(*(change(fact=f"collects {word}") for word in words[start : start + 8]), stream_id=stream)
-    report = await learn(change(fact="hates winter", said_by="P2"), stream_id=stream)
-    assert report.refused == {"enough_this_stream": 1}
-    assert len(await live(world)) == world.settings.memory.notes_per_subject_stream
-
-
 async def test_gossip_pushes_nothing_out_that_its_subject_said(world: World, learn: Learn, change: Change) -> None:
     world.settings = msgspec.structs.replace(world.settings, memory=MemorySettings(notes_per_viewer=2))
     await learn(change(importance="low"))
