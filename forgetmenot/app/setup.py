@@ -160,7 +160,7 @@ class SetupService:
                 and bool(scopes_for(Account.BROADCASTER, settings)),
             },
             "mode": {"mode": settings.bot.mode},
-            "autostart": autostart.status().on,
+            "autostart": autostart.is_on(),
             "quit": self._stop is not None,
         }  # fmt: skip
 

@@ -401,11 +401,13 @@ def _autostart(arguments: argparse.Namespace) -> None:
     """
     from forgetmenot.app import autostart
 
-    options = common.options_given(arguments, arguments.config)
-    changes = {"on": lambda: autostart.enable(options), "off": autostart.disable, "status": autostart.status}
-    now = changes[arguments.what]()
-    line = f"ForgetMeNot {'starts' if now.on else 'does not start'} with this computer ({now.entry})."
-    common.report(arguments, {"on": now.on, "entry": now.entry}, line, to=common.show_line)
+    if arguments.what == "on":
+        autostart.enable(common.options_given(arguments, arguments.config))
+    elif arguments.what == "off":
+        autostart.disable()
+    on, entry = autostart.is_on(), str(autostart.entry())
+    line = f"ForgetMeNot {'starts' if on else 'does not start'} with this computer ({entry})."
+    common.report(arguments, {"on": on, "entry": entry}, line, to=common.show_line)
 
 
 async def _uninstall(arguments: argparse.Namespace) -> None:
@@ -442,7 +444,7 @@ async def _uninstall(arguments: argparse.Namespace) -> None:
     for key in filter(secrets.load, map(kept_key_name, Provider)):
         secrets.delete(key)
         common.say("The AI model's key is deleted here. Revoke it where you got it, if you use it nowhere else.")
-    if autostart.status().on:
+    if autostart.is_on():
         autostart.disable()
         common.say("The bot no longer starts with this computer.")
     if delete:

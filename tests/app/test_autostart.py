@@ -4,9 +4,7 @@ import plistlib
 import shutil
 import subprocess
 import sys
-from collections.abc import Iterator
 from pathlib import Path
-from xml.etree import ElementTree as ET
 
 import pytest
 
@@ -15,20 +13,15 @@ from forgetmenot.cli import main
 from forgetmenot.errors import ForgetMeNotError
 
 ODD = ["/opt/a b/100%/$HOME & <co>/python", "-m", "forgetmenot", "start", "--db", 'C:\\it\'s "here"\\m.sqlite3']
-TASK = "{http://schemas.microsoft.com/windows/2004/02/mit/task}"
 
 
-def test_the_windows_task_starts_the_program_at_this_users_log_in_with_every_word() -> None:
-    root = ET.fromstring(autostart.windows_task(ODD, "PC\\alice & bob"))  # noqa: S314  # our own
-    texts = {one.tag.removeprefix(TASK): one.text for one in root.iter()}
-    assert texts["Command"] == ODD[0]
-    assert texts["Arguments"] == subprocess.list2cmdline(ODD[1:])
-    assert [one.text for one in root.iter(f"{TASK}UserId")] == ["PC\\alice & bob"] * 2
-    assert (texts["RunLevel"], texts["ExecutionTimeLimit"]) == ("LeastPrivilege", "PT0S")
+def test_the_script_in_windows_startup_folder_starts_the_program_with_every_word() -> None:
+    lines = autostart.content_of("win32", ODD).decode().split("\r\n")
+    assert lines[2] == 'start "" ' + subprocess.list2cmdline(ODD).replace("%", "%%")
 
 
 def test_the_launch_agent_starts_the_program_with_every_word() -> None:
-    told = plistlib.loads(autostart.launch_agent(ODD))
+    told = plistlib.loads(autostart.content_of("darwin", ODD))
     assert told["ProgramArguments"] == ODD
     assert told["RunAtLoad"] is True
     assert told["KeepAlive"] == {"SuccessfulExit": False}
@@ -40,7 +33,7 @@ def test_systemd_reads_the_unit(tmp_path: Path) -> None:
     place.mkdir()
     (place / "python").symlink_to(sys.executable)
     unit = tmp_path / "forgetmenot.service"
-    unit.write_text(autostart.systemd_unit([str(place / "python"), *ODD[1:]]))
+    unit.write_bytes(autostart.content_of("linux", [str(place / "python"), *ODD[1:]]))
     done = subprocess.run(
         ["systemd-analyze", "--user", "--man=no", "verify", unit],
         capture_output=True,
@@ -52,22 +45,22 @@ def test_systemd_reads_the_unit(tmp_path: Path) -> None:
 
 
 @pytest.fixture
-def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
-    """A home of the test's own; on Windows the real Task Scheduler, under a name of the test's own."""
-    for name, value in {"HOME": tmp_path, "XDG_CONFIG_HOME": tmp_path / "settings"}.items():
+def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A home of the test's own."""
+    for name, value in {"HOME": tmp_path, "XDG_CONFIG_HOME": tmp_path / "settings", "APPDATA": tmp_path}.items():
         monkeypatch.setenv(name, str(value))
-    yield tmp_path
-    autostart.disable(name="forgetmenot-test")
+    return tmp_path
 
 
 def test_it_can_be_switched_on_and_off_and_on_again(here: Path) -> None:
-    assert not autostart.status(name="forgetmenot-test").on
+    assert not autostart.is_on()
     for _ in range(2):
-        assert autostart.enable(["--db", str(here / "m.sqlite3")], name="forgetmenot-test").on
-        assert autostart.enable(name="forgetmenot-test").on  # again, with other options
-        assert autostart.status(name="forgetmenot-test").on
-        assert not autostart.disable(name="forgetmenot-test").on
-        assert not autostart.disable(name="forgetmenot-test").on
+        autostart.enable(["--db", str(here / "m.sqlite3")])
+        autostart.enable()  # again, with other options
+        assert autostart.is_on()
+        autostart.disable()
+        autostart.disable()
+        assert not autostart.is_on()
     assert [path for path in here.rglob("*") if not path.is_dir()] == []
 
 
@@ -87,7 +80,8 @@ def test_the_command_keeps_the_files_that_it_was_given(here: Path, capsys: pytes
 @pytest.mark.parametrize(
     "prefix", ["/home/alice/.cache/uv/archive-v0/x1", "/home/alice/.local/pipx/.cache/x2", "/data/uv/archive-v0/x3"]
 )
-def test_a_temporary_copy_is_refused(prefix: str) -> None:
+def test_a_temporary_copy_is_refused(prefix: str, here: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sys, "prefix", prefix)
     with pytest.raises(ForgetMeNotError, match="temporary"):
-        autostart.refuse_temporary(Path(prefix))
-    autostart.refuse_temporary(Path("/home/alice/.local/share/uv/tools/forgetmenot-bot"))
+        autostart.enable()
+    assert not autostart.is_on()

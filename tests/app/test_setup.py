@@ -22,7 +22,6 @@ from forgetmenot.settings.load import load_settings
 from forgetmenot.settings.schema import Mode, ModelSettings, Provider
 from tests.loopback_servers.gemini import SimGemini
 from tests.loopback_servers.openai import SimOpenAI
-from tests.program import run
 
 KEY = "a-key-that-nobody-sees"
 
@@ -171,13 +170,3 @@ async def test_a_pasted_key_is_kept_for_its_owner_alone_and_never_shown(
 async def test_a_key_with_odd_characters_is_refused_before_it_is_sent(steps: Steps) -> None:
     with pytest.raises(ForgetMeNotError, match="not a valid key"):
         await steps.do("model", provider="gemini", key="schlüssel")
-
-
-def test_the_same_steps_in_a_terminal(tmp_path: Path) -> None:
-    typed = "https://twitch.tv/Alice\nFern\n2\n3\n\nmentions\ny\n"
-    done = run(tmp_path, "setup", typed=typed)
-    assert done.returncode == 0, done.stderr
-    kept = load_settings(tmp_path / "forgetmenot" / "config.toml")
-    assert (kept.twitch.channel, kept.bot.name, kept.bot.mode) == ("alice", "Fern", Mode.MENTIONS)
-    assert kept.bot.persona.startswith("You are a deadpan regular")
-    assert "Start the bot: forgetmenot start" in done.stderr
