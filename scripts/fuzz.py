@@ -51,7 +51,7 @@ from forgetmenot.settings.schema import PrivacySettings, Settings
 from forgetmenot.store.rights import _requests
 from forgetmenot.text.statements import own_fact
 from forgetmenot.twitch.chat_lines import parse, understand
-from forgetmenot.twitch.error_translation import dropped, from_status
+from forgetmenot.twitch.errors import dropped, from_status
 
 ATHERIS = "atheris==3.0.0"
 TOO_LONG_S = 1.0

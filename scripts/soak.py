@@ -26,10 +26,10 @@ from forgetmenot.settings.schema import Settings, TwitchSettings
 from forgetmenot.store import bot_messages
 from forgetmenot.store.bot_messages import ReplyStatus
 from forgetmenot.store.database import Database, open_database
-from forgetmenot.twitch.auth import Login
 from forgetmenot.twitch.chat_lines import ChatItem
 from forgetmenot.twitch.connection import Gap, IrcConnection
 from forgetmenot.twitch.helix import Helix
+from forgetmenot.twitch.login import Login
 from tests.loopback_servers.twitch import TwitchSim
 
 Figures = dict[str, int]

@@ -21,10 +21,9 @@ from forgetmenot.operations.catalogue import lacking, same_account, scopes_for
 from forgetmenot.secret_store import Account, Token, TokenStore
 from forgetmenot.settings.live_settings import LiveSettings
 from forgetmenot.settings.schema import Settings
-from forgetmenot.twitch.auth import Login
 from forgetmenot.twitch.connection import IrcConnection, Phase
 from forgetmenot.twitch.helix import Helix
-from forgetmenot.twitch.oauth import DeviceCode, begin_device_login, finish_device_login
+from forgetmenot.twitch.login import DeviceCode, Login, begin_device_login, finish_device_login
 
 SIGN_IN_EVERY = 10 * SECOND
 MANY_LINES = frozenset({Role.MODERATOR, Role.BROADCASTER})  # Twitch lets them write more

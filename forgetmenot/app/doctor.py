@@ -39,7 +39,7 @@ from forgetmenot.settings.schema import Provider, Settings
 from forgetmenot.store import backup, dock_rows, invariants, personal_data, streams
 from forgetmenot.store.database import SQLITE_VERSION, open_database
 from forgetmenot.store.file_safety import is_locked, synced_by
-from forgetmenot.twitch.error_translation import network_reason
+from forgetmenot.twitch.errors import network_reason
 
 OK, WARN, BAD = "ok", "warn", "bad"
 WITHIN_S = 8.0

@@ -46,7 +46,7 @@ from forgetmenot.settings.schema import Mode, ModelSettings, Provider, Settings
 from forgetmenot.store import events, viewers
 from forgetmenot.store.model_calls import Meter
 from forgetmenot.text.mentions import channel_of, is_login, login_of
-from forgetmenot.twitch.oauth import begin_device_login
+from forgetmenot.twitch.login import begin_device_login
 
 LOCAL_PROGRAMS = {"Ollama": 11434, "LM Studio": 1234, "llama.cpp": 8080}
 """Programs that serve a model on this computer, and their usual ports."""

@@ -19,7 +19,7 @@ from forgetmenot.settings.schema import Provider, Settings
 
 if TYPE_CHECKING:
     from forgetmenot.secret_store import Account, Token, TokenStore
-    from forgetmenot.twitch.oauth import DeviceCode
+    from forgetmenot.twitch.login import DeviceCode
 
 _NOT_RUNNING = "The bot is not running. Type `forgetmenot start` first."
 _NOT_OURS = (
@@ -236,7 +236,7 @@ async def sign_in(settings: "Settings", account: "Account", store: "TokenStore",
     """Show a code, wait until it is typed, store the log-in and say whose it is. Raises TwitchError."""
     from forgetmenot.app.account import finish_login
     from forgetmenot.operations.catalogue import scopes_for
-    from forgetmenot.twitch.oauth import begin_device_login
+    from forgetmenot.twitch.login import begin_device_login
 
     scopes = scopes_for(account, settings)
     if not scopes:
@@ -346,7 +346,7 @@ async def _logout(arguments: argparse.Namespace) -> None:
 async def sign_out(settings: "Settings", account: "Account", store: "TokenStore") -> None:
     """Revoke the token and delete it."""
     from forgetmenot.clock import SystemClock
-    from forgetmenot.twitch.auth import Login
+    from forgetmenot.twitch.login import Login
 
     login = Login(account=account, store=store, settings=lambda: settings, clock=SystemClock())
     revoked = await login.log_out()

@@ -36,7 +36,7 @@ from forgetmenot.twitch.chat_lines import (
     parse,
     understand,
 )
-from forgetmenot.twitch.error_translation import translated
+from forgetmenot.twitch.errors import translated
 
 # A connection can die without a sign (a pulled cable, a sleeping PC). After `idle_ms` of silence, or when the clock has
 # jumped, we send a PING; no answer means TwitchUnavailable.

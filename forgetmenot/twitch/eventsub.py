@@ -18,9 +18,9 @@ from forgetmenot.errors import TwitchError
 from forgetmenot.logs import log
 from forgetmenot.settings.schema import Settings
 from forgetmenot.text.clean import clean
-from forgetmenot.twitch.auth import Login
-from forgetmenot.twitch.error_translation import translated
+from forgetmenot.twitch.errors import translated
 from forgetmenot.twitch.helix import Api
+from forgetmenot.twitch.login import Login
 
 if TYPE_CHECKING:
     import twitchio

@@ -22,9 +22,8 @@ from forgetmenot.late_imports import load_off_the_loop
 from forgetmenot.network import by_proxy, trusted
 from forgetmenot.secret_store import Token
 from forgetmenot.settings.schema import Settings
-from forgetmenot.twitch.auth import Login
-from forgetmenot.twitch.error_translation import DROPS, TOO_FAST, AnswerLost, dropped, from_status, translated
-from forgetmenot.twitch.oauth import point_twitchio_at
+from forgetmenot.twitch.errors import DROPS, TOO_FAST, AnswerLost, dropped, from_status, translated
+from forgetmenot.twitch.login import Login, point_twitchio_at
 
 if TYPE_CHECKING:
     import twitchio

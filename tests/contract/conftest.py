@@ -10,8 +10,8 @@ from forgetmenot.clock import SystemClock
 from forgetmenot.operations.catalogue import lacking
 from forgetmenot.secret_store import Account, TokenStore
 from forgetmenot.settings.schema import Settings
-from forgetmenot.twitch.auth import Login
 from forgetmenot.twitch.helix import Helix
+from forgetmenot.twitch.login import Login
 from tests.loopback_servers.fixtures import log_in, settings, sim
 from tests.loopback_servers.twitch import TwitchSim
 

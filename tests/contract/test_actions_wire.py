@@ -23,8 +23,8 @@ from forgetmenot.settings.schema import ActionSettings, BotSettings, ClassMode, 
 from forgetmenot.store import action_logs, channel_state
 from forgetmenot.store.action_logs import ActionStatus, NewAction
 from forgetmenot.store.database import Database
-from forgetmenot.twitch.auth import Login
 from forgetmenot.twitch.helix import Helix
+from forgetmenot.twitch.login import Login
 from tests.loopback_servers.fixtures import log_in, settings_for
 from tests.loopback_servers.twitch import Recorded, TwitchSim
 from tests.rows import put

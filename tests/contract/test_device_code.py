@@ -6,7 +6,7 @@ import pytest
 
 from forgetmenot.errors import TwitchRefused, TwitchUnavailable
 from forgetmenot.settings.schema import Settings
-from forgetmenot.twitch.oauth import begin_device_login, finish_device_login
+from forgetmenot.twitch.login import begin_device_login, finish_device_login
 from tests.loopback_servers.fixtures import settings_for
 from tests.loopback_servers.twitch import TwitchSim
 

@@ -13,8 +13,8 @@ from forgetmenot.domain import ChannelState, ChatEvent, EventKind
 from forgetmenot.secret_store import Account, Token, TokenStore
 from forgetmenot.settings.schema import Settings, TwitchSettings
 from forgetmenot.twitch import eventsub
-from forgetmenot.twitch.auth import Login
 from forgetmenot.twitch.eventsub import Happened, Redemption, StreamEvents
+from forgetmenot.twitch.login import Login
 from tests.loopback_servers.eventsub import ALICE, NOW, ROOM, LoopbackEventSub, loopback_eventsub
 
 EVERY_RIGHT = (

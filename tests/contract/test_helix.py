@@ -6,7 +6,7 @@ from forgetmenot.domain import ChannelState, Outcome, OutcomeKind
 from forgetmenot.errors import TwitchLoginNeeded, TwitchRateLimited, TwitchRefused, TwitchUnavailable
 from forgetmenot.ports import ChatOut, Moderation
 from forgetmenot.secret_store import Account
-from forgetmenot.twitch import error_translation
+from forgetmenot.twitch import errors
 from forgetmenot.twitch.helix import Helix
 from tests.contract.conftest import MakeHelix, MakeLogin
 from tests.loopback_servers.fixtures import settings_for
@@ -55,8 +55,8 @@ async def test_each_reason_for_a_drop_has_its_sentence(sim: TwitchSim, helix: He
 
 
 def test_every_drop_of_the_loopback_twitch_is_known() -> None:
-    assert set(DROPS) <= set(error_translation.DROPS)
-    assert "no reason" in error_translation.dropped(None).detail
+    assert set(DROPS) <= set(errors.DROPS)
+    assert "no reason" in errors.dropped(None).detail
 
 
 async def test_writing_too_fast_asks_for_a_pause(sim: TwitchSim, helix: Helix) -> None:

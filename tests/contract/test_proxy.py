@@ -7,7 +7,7 @@ from msgspec.structs import replace
 
 from forgetmenot.errors import TwitchUnavailable
 from forgetmenot.settings.schema import Settings
-from forgetmenot.twitch.oauth import begin_device_login
+from forgetmenot.twitch.login import begin_device_login
 from tests.contract.conftest import MakeHelix, MakeLogin
 from tests.loopback_servers.twitch import TwitchSim
 

@@ -12,7 +12,7 @@ from twitchio.exceptions import DeviceCodeFlowException, HTTPException, InvalidT
 from yarl import URL
 
 from forgetmenot.errors import TwitchError, TwitchLoginNeeded, TwitchRateLimited, TwitchRefused, TwitchUnavailable
-from forgetmenot.twitch.error_translation import AnswerLost, from_status, translated, translation
+from forgetmenot.twitch.errors import AnswerLost, from_status, translated, translation
 
 SECRET = "abcdefghijklmnopqrstuvwxyz1234"
 

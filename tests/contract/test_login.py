@@ -9,7 +9,7 @@ from forgetmenot.clock import HOUR, ManualClock, SystemClock
 from forgetmenot.errors import TwitchLoginNeeded, TwitchUnavailable
 from forgetmenot.secret_store import Account, Token, TokenStore
 from forgetmenot.settings.schema import Settings, TwitchSettings
-from forgetmenot.twitch.auth import Login
+from forgetmenot.twitch.login import Login
 from tests.contract.conftest import MakeHelix, MakeLogin
 from tests.loopback_servers.fixtures import asleep, log_in
 from tests.loopback_servers.twitch import TwitchSim

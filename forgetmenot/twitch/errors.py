@@ -48,32 +48,32 @@ class translated:  # noqa: N801  # used as a context manager, like a function
         if error is None:
             return
         ours = error if isinstance(error, TwitchError) else translation(error, self._doing)
-        if ours is not None and not self._again:
-            # from None: the original may have a token in its words
-            raise _once(ours) from None
+        said = str(ours)
+        if ours is not None and not self._again and isinstance(said, Reason) and said.values.get("again"):
+            ours = type(ours)(reason(said.code, **{**said.values, "again": ""}))
         if ours is not None and ours is not error:
+            # from None: the original may have a token in its words
             raise ours from None
-
-
-def _once(error: TwitchError) -> TwitchError:
-    """The same error without "The bot tries again"."""
-    said = str(error)
-    if isinstance(said, Reason) and said.values.get("again"):
-        return type(error)(reason(said.code, **{**said.values, "again": ""}))
-    return error
 
 
 def translation(error: BaseException, doing: str) -> TwitchError | None:
     """The TwitchError that says what went wrong, or None for what is not Twitch's (a cancellation, our own errors)."""
     if type(error).__module__.partition(".")[0] == "twitchio":
         return _from_twitchio(error, doing)
+    if isinstance(error, aiohttp.WSServerHandshakeError | aiohttp.ContentTypeError):
+        if error.status < 400 or error.status == 511:  # a hotel's page of terms instead of Twitch
+            return TwitchUnavailable(reason("portal", doing=doing))
+        why = reason("server_status", status=error.status)
+        return TwitchUnavailable(reason("could_not", doing=doing, reason=why, again=_AGAIN))
     if isinstance(error, aiohttp.ClientError | OSError | TimeoutError):
-        return _from_network(error, doing)
+        kind = TwitchUnavailable if isinstance(error, _NEVER_SENT) else AnswerLost
+        return kind(reason("could_not", doing=doing, reason=network_reason(error), again=_AGAIN))
     if isinstance(error, BadProxy):
         return TwitchUnavailable(reason("could_not", doing=doing, reason=str(error).rstrip("."), again=""))
-    if isinstance(error, _BROKEN):
-        return _from_broken_answer(error, doing)
-    return None
+    if isinstance(error, json.JSONDecodeError) and _is_page(error.doc):
+        return TwitchUnavailable(reason("portal", doing=doing))
+    # twitchio reads answers without looking: a field that is missing ends as one of these
+    return AnswerLost(reason("unreadable", doing=doing, again=_AGAIN)) if isinstance(error, _BROKEN) else None
 
 
 def _from_twitchio(error: BaseException, doing: str) -> TwitchError:
@@ -93,38 +93,19 @@ def _from_twitchio(error: BaseException, doing: str) -> TwitchError:
 
 def from_status(status: int, message: str, doing: str, retry_after_s: float = 1.0) -> TwitchError:
     """What an HTTP status of 400 or more means; `message` is Twitch's own word on it."""
+    if status == 401 and "scope" in message.lower():
+        return TwitchLoginNeeded(reason("lacks_right", doing=doing, message=message.rstrip(".")))
     if status == 401:
-        return _unauthorised(message, doing)
+        return TwitchLoginNeeded(reason("other_app") if "do not match" in message else reason("expired", doing=doing))
     if status == 429:
         return TwitchRateLimited(reason("pause_asked", doing=doing), retry_after_s)
+    # 407 and 408 come from a proxy on the way
     if 400 <= status < 500 and status not in (407, 408):
         said = f": {message.rstrip('.')}" if message else f" (status {status})"
         return TwitchRefused(reason("twitch_refused", doing=doing, said=said))
     # a 503 says that nobody took the request; behind another 5xx it may have been carried out
     kind = TwitchUnavailable if status == 503 else AnswerLost
     return kind(reason("twitch_status", doing=doing, status=status, again=_AGAIN))
-
-
-def _unauthorised(message: str, doing: str) -> TwitchError:
-    if "scope" in message.lower():
-        return TwitchLoginNeeded(reason("lacks_right", doing=doing, message=message.rstrip(".")))
-    if "do not match" in message:
-        return TwitchLoginNeeded(reason("other_app"))
-    return TwitchLoginNeeded(reason("expired", doing=doing))
-
-
-def _from_network(error: BaseException, doing: str) -> TwitchError:
-    if isinstance(error, aiohttp.WSServerHandshakeError | aiohttp.ContentTypeError):
-        return _from_odd_answer(error, doing)
-    kind = TwitchUnavailable if isinstance(error, _NEVER_SENT) else AnswerLost
-    return kind(reason("could_not", doing=doing, reason=network_reason(error), again=_AGAIN))
-
-
-def _from_odd_answer(error: aiohttp.ClientResponseError, doing: str) -> TwitchError:
-    if error.status < 400 or error.status == 511:
-        return TwitchUnavailable(reason("portal", doing=doing))
-    why = reason("server_status", status=error.status)
-    return TwitchUnavailable(reason("could_not", doing=doing, reason=why, again=_AGAIN))
 
 
 def network_reason(error: BaseException) -> str:
@@ -141,12 +122,6 @@ def network_reason(error: BaseException) -> str:
         (aiohttp.ClientConnectorError, "no_connection"),
     )
     return reason(next((code for kind, code in codes if isinstance(error, kind)), "broke"))
-
-
-def _from_broken_answer(error: BaseException, doing: str) -> TwitchError:
-    if isinstance(error, json.JSONDecodeError) and _is_page(error.doc):
-        return TwitchUnavailable(reason("portal", doing=doing))
-    return AnswerLost(reason("unreadable", doing=doing, again=_AGAIN))
 
 
 def _is_page(text: object) -> bool:

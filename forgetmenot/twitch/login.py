@@ -1,4 +1,4 @@
-"""One account's log-in while the bot runs: its token, one renewal at a time, validated at start and every hour.
+"""Logging in to Twitch, and one account's log-in while the bot runs, validated at start and every hour.
 
 Guarantees:
 - Of any number of callers with an expired token one renews it, and all get the new one.
@@ -13,30 +13,133 @@ only at exit.
 
 import asyncio
 import contextlib
-from collections.abc import Callable, Iterable
+from collections.abc import AsyncIterator, Callable, Iterable
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
+import aiohttp
 from msgspec.structs import replace
 
 from forgetmenot.clock import HOUR, MINUTE, Clock
 from forgetmenot.errors import TwitchError, TwitchLoginNeeded, TwitchRateLimited, TwitchRefused, TwitchUnavailable
 from forgetmenot.languages import reason
+from forgetmenot.late_imports import load_off_the_loop
 from forgetmenot.logs import log
+from forgetmenot.network import by_proxy, trusted
 from forgetmenot.secret_store import Account, Token, TokenStore
 from forgetmenot.settings.schema import Settings
-from forgetmenot.twitch.error_translation import translated
-from forgetmenot.twitch.oauth import oauth
+from forgetmenot.twitch.errors import translated
+
+if TYPE_CHECKING:
+    from twitchio.authentication import OAuth
 
 RENEW_BELOW_S = 3_900  # a token that would not last until the next hourly look
+_ANSWER_WITHIN = aiohttp.ClientTimeout(total=15)
+_ASKED_AGAIN = "Twitch asks to try again."
 
 
-Lacking = Callable[[Account, Settings, Iterable[str]], str]
-"""A sentence on the rights that the settings need and a log-in lacks, or nothing (operations/catalogue)."""
+def point_twitchio_at(settings: Settings) -> None:
+    """Let twitchio talk to the addresses in the settings. It knows only one place for all its clients."""
+    from twitchio.eventsub import websockets
+    from twitchio.http import Route
+
+    twitch = settings.twitch
+    if twitch.server:
+        websockets.WSS = twitch.irc_url.removesuffix("irc") + "eventsub"
+    Route.BASE, Route.ID_BASE = twitch.helix_url, twitch.id_url
+
+
+@asynccontextmanager
+async def _oauth(settings: Settings) -> AsyncIterator["OAuth"]:
+    """A short-lived client of Twitch's log-in server. Raises TwitchLoginNeeded without a client id."""
+    if not settings.twitch.client_id:
+        raise TwitchLoginNeeded(reason("client_unset", make_app=reason("make_app")))
+    await load_off_the_loop("twitchio")
+    from twitchio.authentication import OAuth
+
+    point_twitchio_at(settings)
+    certain = aiohttp.TCPConnector(ssl=trusted())
+    async with aiohttp.ClientSession(connector=certain, middlewares=(by_proxy,), timeout=_ANSWER_WITHIN) as session:
+        yield OAuth(client_id=settings.twitch.client_id, session=session)
+
+
+# ── the device code flow: ask for a code, then wait until a person has typed it on Twitch's page ─────────────────────
+
+
+@dataclass(frozen=True, slots=True)
+class DeviceCode:
+    """A log-in that waits for a person: what to type, where, how often to ask (s) and for how long (s)."""
+
+    device_code: str
+    user_code: str
+    address: str
+    interval: int
+    expires_in: int
+
+
+async def begin_device_login(settings: Settings, scopes: tuple[str, ...]) -> DeviceCode:
+    """Ask Twitch for a code. Raises TwitchError."""
+    with translated("ask for a code", again=False):
+        async with _oauth(settings) as client:
+            from twitchio.authentication import Scopes
+
+            answer = await client.device_code_flow(scopes=Scopes(scopes))
+    return DeviceCode(
+        device_code=answer["device_code"],
+        user_code=answer["user_code"],
+        address=answer["verification_uri"],
+        interval=int(answer["interval"]),
+        expires_in=int(answer["expires_in"]),
+    )
+
+
+async def finish_device_login(settings: Settings, code: DeviceCode, scopes: tuple[str, ...]) -> Token:
+    """Wait until the person has typed the code, through outages too. Raises TwitchRefused when the code runs out."""
+    try:
+        async with asyncio.timeout(code.expires_in):
+            while True:
+                # the code stays valid on Twitch's side, so an outage only costs the time
+                with contextlib.suppress(TwitchUnavailable):
+                    return await _poll(settings, code, scopes)
+                await asyncio.sleep(code.interval)
+    except TimeoutError:
+        raise TwitchRefused("Nobody typed the code in time. Type `forgetmenot login` for a new one.") from None
+
+
+async def _poll(settings: Settings, code: DeviceCode, scopes: tuple[str, ...]) -> Token:
+    """The tokens, once the code was typed. Raises TwitchUnavailable where asking again may help."""
+    with translated("log in"):
+        async with _oauth(settings) as client:
+            from twitchio.authentication import Scopes
+            from twitchio.exceptions import DeviceCodeFlowException
+
+            try:
+                answer = await client.device_code_authorization(
+                    device_code=code.device_code, interval=code.interval, scopes=Scopes(scopes)
+                )
+            except DeviceCodeFlowException as error:
+                if error.status == 429:
+                    raise TwitchUnavailable(_ASKED_AGAIN) from None
+                if error.status < 500:
+                    raise TwitchRefused(
+                        "The code has expired or was refused. Type `forgetmenot login` again."
+                    ) from None
+                raise
+            except ValueError as error:  # twitchio knows only two reasons and stumbles over any other
+                if "DeviceCodeRejection" not in str(error) or "slow_down" in str(error):
+                    raise TwitchUnavailable(_ASKED_AGAIN) from None
+                raise TwitchRefused("Twitch did not accept the code. Type `forgetmenot login` again.") from None
+    return Token(answer["access_token"], answer["refresh_token"])
+
+
+# ── the log-in of one account ────────────────────────────────────────────────────────────────────────────────────────
 
 
 class Login:
     """One account's log-in. `trouble` is one sentence for console and health, or empty.
 
-    `hint` is the same for the dock where nothing is broken and something is only not set up.
+    `lacking` makes a sentence on the rights that the settings need and a log-in does not give, or nothing.
     """
 
     def __init__(
@@ -46,7 +149,7 @@ class Login:
         store: TokenStore,
         settings: Callable[[], Settings],
         clock: Clock,
-        lacking: Lacking = lambda _account, _settings, _held: "",
+        lacking: Callable[[Account, Settings, Iterable[str]], str] = lambda _account, _settings, _held: "",
     ) -> None:
         self.account = account
         self.trouble = ""
@@ -65,7 +168,7 @@ class Login:
     async def token(self) -> Token:
         """The pair in use. Raises TwitchLoginNeeded if there is none."""
         if self._token is None:
-            kept = await asyncio.to_thread(self._store.load, self.account)
+            kept = await self._kept()
             if kept is None:
                 raise await self._missing()
             self._token = self._taken_up(kept)
@@ -75,7 +178,7 @@ class Login:
 
     async def exists(self) -> bool:
         """Whether somebody is logged in as this account, also by another process."""
-        return self._token is not None or await asyncio.to_thread(self._store.load, self.account) is not None
+        return (self._token or await self._kept()) is not None
 
     @property
     def name(self) -> str:
@@ -88,21 +191,12 @@ class Login:
         trouble, hint = self._unset
         return hint if self.trouble and self.trouble == trouble else ""
 
-    def _without(self, scopes: tuple[str, ...]) -> str:
-        """What is said of rights that the log-in does not give; an empty text if it gives all."""
-        trouble = self._lacking(self.account, self._settings(), scopes)
-        actions = trouble.partition("(for: ")[2].partition(")")[0]
-        hint = reason("not_allowed_yet", account=reason(self.account.value), actions=actions)
-        self._unset = (trouble, hint)
-        return trouble
-
     async def irc(self, refused: str = "") -> Token | None:
         """The log-in for chat; None (listen anonymously) where nobody is logged in. Raises TwitchLoginNeeded.
 
         A token that chat has `refused` is renewed first, if Twitch can be reached.
         """
-        token = self._token or await asyncio.to_thread(self._store.load, self.account)
-        if token is None:
+        if not await self.exists():
             return None
         token = await self.token()
         if token.access == refused:
@@ -141,9 +235,12 @@ class Login:
             log.info("the log-in was renewed", account=self.account.value)
             return self._use(fresh)
 
+    async def _kept(self) -> Token | None:
+        return await asyncio.to_thread(self._store.load, self.account)
+
     async def _newer_than(self, token: Token) -> Token | None:
         """The pair that somebody saved meanwhile, by logging in again."""
-        kept = await asyncio.to_thread(self._store.load, self.account)
+        kept = await self._kept()
         return kept if kept is not None and kept.access not in {token.access, *self._outlived} else None
 
     async def _was_logged_out(self) -> bool:
@@ -157,7 +254,7 @@ class Login:
         """A new pair for an old one; the one already in use where another process was faster. Raises TwitchError."""
         try:
             with translated("renew the log-in"):
-                async with oauth(self._settings()) as client:
+                async with _oauth(self._settings()) as client:
                     answer = await client.refresh_token(stale.refresh)
         except (TwitchRefused, TwitchLoginNeeded) as error:
             if not self._settings().twitch.client_id:
@@ -192,6 +289,15 @@ class Login:
         self._token, self._dead = token, ""
         return token
 
+    # ── what is said of trouble ──────────────────────────────────────────────────────────────────────────────────────
+
+    def _without(self, scopes: tuple[str, ...]) -> str:
+        """What is said of rights that the log-in does not give; an empty text if it gives all."""
+        trouble = self._lacking(self.account, self._settings(), scopes)
+        actions = trouble.partition("(for: ")[2].partition(")")[0]
+        self._unset = (trouble, reason("not_allowed_yet", account=reason(self.account.value), actions=actions))
+        return trouble
+
     async def _missing(self) -> TwitchLoginNeeded:
         if await asyncio.to_thread(self._store.is_empty, self.account):
             return self._nobody()
@@ -210,6 +316,8 @@ class Login:
         command = "forgetmenot login" + (" --as broadcaster" if self.account is Account.BROADCASTER else "")
         self.trouble = reason(code, account=reason(self.account.value), command=command, **values)
         return TwitchLoginNeeded(self.trouble)
+
+    # ── the hourly look ──────────────────────────────────────────────────────────────────────────────────────────────
 
     async def validate(self) -> Token:
         """Ask Twitch whether the token is good, and renew it if it is not, or not for long. Raises TwitchError."""
@@ -232,7 +340,7 @@ class Login:
     async def _named(self, token: Token) -> tuple[Token, int]:
         """Whose token it is and its rights, as Twitch says, and the seconds that it lasts. Raises TwitchError."""
         with translated("check the log-in"):
-            async with oauth(self._settings()) as client:
+            async with _oauth(self._settings()) as client:
                 answer = await client.validate_token(token.access)
                 known = {"user_id": answer.user_id or "", "login": answer.login or ""}
                 return replace(token, **known, scopes=tuple(answer.scopes or ())), answer.expires_in
@@ -242,6 +350,7 @@ class Login:
         if named == token and not self._outlived:
             return token
         async with self._lock:
+            # renewed while Twitch was asked about the old one: that pair must not be overwritten
             if self._token is not None and self._token.access != token.access:
                 return self._token
             await self._save(named)
@@ -267,62 +376,53 @@ class Login:
             except TwitchError as error:
                 pause, trouble = MINUTE, str(error)
             trouble = trouble or self.trouble
-            never_set_up = self._token is None and bool(self.hint)
-            if trouble and trouble != reported and not never_set_up:
+            if trouble and trouble != reported:
                 log.warning("trouble with the log-in", account=self.account.value, reason=trouble)
             reported = trouble
             await self._clock.sleep(pause)
+
+    # ── logging out ──────────────────────────────────────────────────────────────────────────────────────────────────
 
     async def log_out(self) -> bool | None:
         """Forget the token; whether Twitch took it back, or None if nobody was logged in.
 
         Raises TwitchLoginNeeded where it cannot be read.
         """
-        token = await asyncio.to_thread(self._store.load, self.account)
+        token = await self._kept()
         if token is None:
             if await asyncio.to_thread(self._store.is_empty, self.account):
                 return None
             raise await self._missing()
-        revoked = await self._take_back(token)
+        try:
+            revoked = await self._revoke(token)
+            if not revoked:  # Twitch takes back only a living one, so an expired one is renewed for it
+                try:
+                    revoked = await self._revoke(await self._exchange(token))
+                except TwitchLoginNeeded:
+                    revoked = True  # the one to renew it with is dead as well
+        except TwitchError:
+            revoked = False
         await asyncio.to_thread(self._store.delete, self.account)
         self._token = None
         return revoked
 
-    async def _take_back(self, token: Token) -> bool:
-        """Whether neither the token nor the one to renew it with is good any more."""
-        try:
-            if await self._revoke(token):
-                return True
-        except TwitchError:
-            return False
-        try:  # Twitch takes back only a living one, so an expired one is renewed for it
-            return await self._revoke(await self._exchange(token))
-        except TwitchLoginNeeded:
-            return True
-        except TwitchError:
-            return False
-
-    async def _issued_by(self, token: Token) -> Settings:
-        """The settings with the app that issued the token, which they may name no longer, or not yet. Raises."""
-        settings = self._settings()
-        twitch = replace(settings.twitch, client_id=settings.twitch.client_id or "unknown")
-        async with oauth(replace(settings, twitch=twitch)) as client:
-            from twitchio.exceptions import HTTPException
-
-            try:
-                issued_by = (await client.validate_token(token.access)).client_id
-            except HTTPException as error:
-                if error.status != 401:  # expired: only the settings can say
-                    raise
-                return settings
-        return replace(settings, twitch=replace(twitch, client_id=issued_by))
-
     async def _revoke(self, token: Token) -> bool:
         """Whether Twitch took it back; False for one that is dead already. Raises TwitchError."""
-        with translated("revoke the log-in"):
-            async with oauth(await self._issued_by(token)) as client:
-                from twitchio.exceptions import HTTPException
+        await load_off_the_loop("twitchio")
+        from twitchio.exceptions import HTTPException
 
+        settings = self._settings()
+        # the app that issued the token is asked for first: the settings may name another by now, or none
+        app = replace(settings.twitch, client_id=settings.twitch.client_id or "unknown")
+        with translated("revoke the log-in"):
+            async with _oauth(replace(settings, twitch=app)) as client:
+                try:
+                    app = replace(app, client_id=(await client.validate_token(token.access)).client_id)
+                except HTTPException as error:
+                    if error.status != 401:  # expired: only the settings can say
+                        raise
+                    app = settings.twitch
+            async with _oauth(replace(settings, twitch=app)) as client:
                 try:
                     await client.revoke_token(token.access)
                 except HTTPException as error:
