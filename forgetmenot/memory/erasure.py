@@ -20,7 +20,6 @@ longer say it. What deleted rows leave in the file goes with the next thorough w
 import asyncio
 import atexit
 import contextlib
-import io
 import json
 import os
 import re
@@ -364,11 +363,9 @@ def _clean_file(path: Path, who: Names) -> int:
 
 
 def _search(path: Path, who: Names, report: ErasureReport) -> None:
-    """Search every file of the data folder, and every text of the memory, where SQLite may have parted a word."""
+    """Search every file of the data folder."""
     needles = needles_of(who)
     found: Counter[str] = Counter()
-    for table, texts in personal_data.all_texts(path):
-        found[f"{path.name}: {table}"] += _count_in(io.BytesIO(texts), who, needles)[0]
     files = files_of(path)
     for file in files:
         try:
@@ -385,8 +382,9 @@ def _search(path: Path, who: Names, report: ErasureReport) -> None:
 
 
 def needles_of(who: Names) -> set[bytes]:
-    """Bytes (A to Z in lower case), some of which stand wherever somebody is written."""
-    return {form.encode().lower() for one in who.needles for form in (one, json.dumps(one)[1:-1])}
+    """Bytes (A to Z in lower case), one of which stands wherever somebody is written."""
+    found = {form.encode().lower() for one in who.needles for form in (one, json.dumps(one)[1:-1])}
+    return {one for one in found if not any(other in one for other in found - {one})}
 
 
 def files_of(database: Path) -> list[Path]:

@@ -43,7 +43,7 @@ SCHEMA_VERSION = 4
 """Of `schema.sql`. A file of another version is refused: there are no steps from one to the next."""
 BUSY_TIMEOUT_S = 5.0
 LOOK_S = 0.005  # how often a rebuild looks whether somebody waits for it
-REBUILD_TRIES, REBUILD_PAUSE_S = 60, 0.25  # the last try is not given up: that long others may be held up once
+REBUILD_TRIES, REBUILD_PAUSE_S = 3, 0.05  # in a busy chat none succeeds; then the last try holds others up once
 _MANY: tuple[type, ...] = (list, tuple, set, frozenset, type({}.keys()), type({}.values()))
 CARRIED_OUT = "privacy_requests"
 """The name in channel_state of how many privacy requests were carried out, and the mark of their file."""

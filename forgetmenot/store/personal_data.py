@@ -23,8 +23,6 @@ from forgetmenot.store.events import Clear
 from forgetmenot.store.rights import OptedOut, PrivacyRequest, RequestKind
 from forgetmenot.text.mentions import provisional
 
-TEXTS_AT_ONCE = 2_000
-"""Rows whose texts are searched together."""
 NOTES_AT_ONCE, LINES_AT_ONCE = 40, 200
 """Rows that one transaction of an erasure deletes."""
 BANNED_FOR = 7 * DAY
@@ -124,28 +122,6 @@ def names_around(path: Path, viewer_id: str, names: Sequence[str]) -> list[str]:
 async def all_names(source: Source) -> set[str]:
     """Every name that anybody goes or went by, in lower case."""
     return set(await source.column(f"SELECT lower(name) FROM {_NAMES} WHERE name <> ''"))  # noqa: S608
-
-
-def all_texts(path: Path) -> Iterator[tuple[str, bytes]]:
-    """Every text in every table, on lines of their own: table by table, some rows at a time. Raises StoreError.
-
-    On a connection of its own, so that no reply waits; SQLite puts the texts together, without Python's lock.
-    """
-    with reading_beside(path) as own:
-        tables = "SELECT name, sql LIKE '%WITHOUT ROWID' FROM sqlite_master WHERE type = 'table' AND rootpage > 0"
-        for name, no_rowid in own.execute(f"{tables} ORDER BY 1").fetchall():
-            columns = own.execute(
-                "SELECT name FROM pragma_table_info(?) WHERE type IN ('TEXT', '')", (name,)
-            ).fetchall()
-            line = " || char(10) || ".join(f"iif(typeof({one}) = 'text', {one}, '')" for (one,) in columns) or "NULL"
-            together = "CAST(group_concat(line, char(10)) AS BLOB)"
-            rows = f"SELECT {'0' if no_rowid else 'rowid'} AS place, {line} AS line FROM {name}"  # noqa: S608
-            some = rows if no_rowid else f"{rows} WHERE rowid > :after ORDER BY rowid LIMIT {TEXTS_AT_ONCE}"
-            after: int | None = -(2**63)
-            while after is not None:
-                after, texts = own.execute(f"SELECT max(place), {together} FROM ({some})", {"after": after}).fetchone()  # noqa: S608
-                yield name, texts or b""
-                after = None if no_rowid else after
 
 
 async def count_rows(source: Source, viewer_id: str) -> dict[str, int]:

@@ -25,7 +25,7 @@ from forgetmenot.app.live import short_pauses
 from forgetmenot.clock import HOUR, ManualClock
 from forgetmenot.domain import Prompt
 from forgetmenot.memory.recall import Recall
-from forgetmenot.memory.transfer import import_notes
+from forgetmenot.memory.transfer import KNOWN, import_notes
 from forgetmenot.prompt.assemble import assemble
 from forgetmenot.prompt.material import Prefix
 from forgetmenot.reply.context import ContextGatherer, PrefixKeeper
@@ -97,8 +97,8 @@ async def memory(path: Path, viewers: int, regulars: int = 0) -> AsyncIterator[M
     settings, clock = Settings(), ManualClock(NOW)
     async with open_database(path) as db:
         report = await import_notes(db, map(json.dumps, _notes(viewers, regulars)), now=NOW, privacy=None)
-        if report.refused:
-            raise SystemExit(f"an invented note was refused: {report.refused[0]}")
+        if odd := [one for one in report.refused if one.reason != KNOWN]:
+            raise SystemExit(f"an invented note was refused: {odd[0]}")
         # everybody over the day, and lately the common people, in any memory the same
         over_the_day = Invented(5).chat(LINES, viewers, until=NOW - LATELY)
         await take_in(db, chain(over_the_day, Invented(6).chat(LINES_LATELY, COMMON, over=LATELY)))
