@@ -266,13 +266,6 @@ CREATE INDEX action_logs_by_time ON action_logs (at);
 CREATE INDEX action_logs_open    ON action_logs (status) WHERE status IN ('waiting', 'running');
 CREATE INDEX action_logs_revert  ON action_logs (revert_at) WHERE revert_at IS NOT NULL;
 
-CREATE TABLE cooldowns (
-    name  TEXT    NOT NULL,
-    key   TEXT    NOT NULL,                          -- a viewer's id, or '' for everybody
-    until INTEGER NOT NULL,
-    PRIMARY KEY (name, key)
-) STRICT, WITHOUT ROWID;
-
 -- ── the channel, the models, the rest ───────────────────────────────────────────────────────
 CREATE TABLE channel_state (
     name       TEXT PRIMARY KEY,                     -- login, id, title, category, live, paused, safe_mode …

@@ -230,7 +230,9 @@ async def _decision(bot: Bot, proposal: Proposal, trigger: Trigger) -> dict[str,
     settings, now, gatherer = bot.settings(), bot.clock.now(), bot.executor.gatherer
     context = ActionContext(trigger.event, "dock-try", question=trigger.question if trigger.direct else "")
     facts = await gatherer.facts(proposal, context, settings, now)
-    decision = decide(proposal, facts, settings, await gatherer.recent(find(proposal.name), facts, now), now)
+    decision = decide(
+        proposal, facts, settings, await gatherer.recent(find(proposal.name), facts, settings.actions, now), now
+    )
     return {
         "name": proposal.name,
         "verdict": decision.verdict,

@@ -425,7 +425,7 @@ async def _facts(
             gatherer = FactGatherer(db)
             facts = await gatherer.facts_of(arguments.viewer, arguments.message, proposal, settings, now)
             facts = replace(facts, live=not arguments.offline)
-            return facts, await gatherer.recent(find(proposal.name), facts, now)
+            return facts, await gatherer.recent(find(proposal.name), facts, settings.actions, now)
 
 
 def _table(arguments: argparse.Namespace) -> None:

@@ -19,7 +19,7 @@ from forgetmenot.domain import Note, NoteStatus
 from forgetmenot.logs import log
 from forgetmenot.memory.compaction import Compactor
 from forgetmenot.settings.schema import MemorySettings, Settings
-from forgetmenot.store import action_logs, bot_messages, channel_state, episodes, events, model_calls, notes, run_stats
+from forgetmenot.store import action_logs, bot_messages, episodes, events, model_calls, notes, run_stats
 from forgetmenot.store.database import Database
 
 LINES_AT_ONCE, LOGS_AT_ONCE = 1_000, 250
@@ -45,7 +45,7 @@ async def sweep_chat(
     now = clock.certain()
     before = now - int(settings().memory.raw_events_h * HOUR)
     pruned, unread = await _prune(db, before)
-    expired = await _expire(db, now - settings().privacy.keep_replies_d * DAY, now)
+    expired = await _expire(db, now - settings().privacy.keep_replies_d * DAY)
     wiped = await db.wipe_deleted()
     if unread:
         log.error("events were pruned unread", events=unread)
@@ -69,8 +69,8 @@ async def _prune(db: Database, before: int) -> tuple[int, int]:
             return pruned, unread
 
 
-async def _expire(db: Database, before: int, now: int) -> int:
-    """Delete logs past their days, and cooldowns that are over."""
+async def _expire(db: Database, before: int) -> int:
+    """Delete logs past their days."""
     gone = 0
     for prune in (bot_messages.prune, action_logs.prune, model_calls.prune):
         some = LOGS_AT_ONCE
@@ -78,8 +78,6 @@ async def _expire(db: Database, before: int, now: int) -> int:
             async with db.write() as tx:
                 some = await prune(tx, before, LOGS_AT_ONCE)
             gone += some
-    async with db.write() as tx:
-        await channel_state.drop_past_cooldowns(tx, now)
     return gone
 
 

@@ -20,7 +20,7 @@ from forgetmenot.languages import in_language, reason
 from forgetmenot.logs import log
 from forgetmenot.operations import wording
 from forgetmenot.operations.catalogue import find
-from forgetmenot.operations.facts import ActionContext, FactGatherer, started_cooldowns
+from forgetmenot.operations.facts import ActionContext, FactGatherer
 from forgetmenot.operations.policy import decide
 from forgetmenot.operations.switches import FAILING, SWITCHED_ON
 from forgetmenot.operations.types import Action, ActionCall, ActionPorts, PersonFacts, PolicyFacts, Runner
@@ -80,7 +80,8 @@ class Executor:
         decision, facts = await self.decide_with_twitch(proposal, action, facts, settings, now)
         row = _new_row(proposal, action, decision, facts, context, settings, now)
         # written before anything is done: the unique key is what keeps a second run of it away
-        row_id = await self._log(row, action, facts, settings, now)
+        async with self.db.write() as tx:
+            row_id = await action_logs.insert(tx, row)
         log.info(
             "proposal",
             action=row_id,
@@ -118,7 +119,7 @@ class Executor:
         self, proposal: Proposal, action: Action | None, facts: PolicyFacts, settings: Settings, now: int
     ) -> tuple[Decision, PolicyFacts]:
         """Decide; before a harmful action, ask Twitch whether the target is immune and decide again."""
-        recent = await self.gatherer.recent(action, facts, now)
+        recent = await self.gatherer.recent(action, facts, settings.actions, now)
         decision = decide(proposal, facts, settings, recent, now)
         if decision.verdict not in ALLOWED or action is None or not action.harms or facts.target is None:
             return decision, facts
@@ -165,16 +166,6 @@ class Executor:
         async with self.db.write() as tx:
             await channel_state.put(tx, {FAILING + name: last[0].detail or str(last[0].status)}, now)
         log.warning("an action is switched off after three failures of a kind", name=name, outcome=last[0].status)
-
-    async def _log(
-        self, row: NewAction, action: Action | None, facts: PolicyFacts, settings: Settings, now: int
-    ) -> int | None:
-        """Write the row, and the cooldowns of an action that runs now, in one transaction."""
-        async with self.db.write() as tx:
-            row_id = await action_logs.insert(tx, row)
-            if row_id is not None and action is not None and row.status is ActionStatus.RUNNING:
-                await channel_state.set_cooldowns(tx, started_cooldowns(action, facts, settings, now))
-        return row_id
 
 
 def _nobody_asked(proposal: Proposal, decision: Decision, facts: PolicyFacts) -> bool:

@@ -9,7 +9,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
-from forgetmenot.clock import DAY, MINUTE
+from forgetmenot.clock import DAY, MINUTE, SECOND
 from forgetmenot.domain import ChatEvent, Proposal, Role, Standing
 from forgetmenot.memory.merge import LIVE
 from forgetmenot.memory.viewer_rules import is_bot, role_of
@@ -24,7 +24,7 @@ from forgetmenot.operations.types import (
     RecentDecisions,
 )
 from forgetmenot.prompt.material import ActionDone
-from forgetmenot.settings.schema import Settings
+from forgetmenot.settings.schema import ActionSettings, Settings
 from forgetmenot.store import action_logs, channel_state, notes, viewers
 from forgetmenot.store.action_logs import ActionStatus, LoggedAction
 from forgetmenot.store.database import Database, Source
@@ -37,8 +37,6 @@ HERE_FOR = 15 * MINUTE  # who said nothing for longer is not in chat now
 REFUSALS_WITHIN = 10 * MINUTE
 CORRECT = "correct"
 _NOTE_ID = re.compile(r"[0-9]{1,12}", re.ASCII)
-CHANNEL = "class B"
-VIEWER = "class B viewer"
 # Refusals by these rules say nothing about the asker, so they do not count against them.
 _IMPERSONAL = (
     *("safe_mode", "paused", "silent_preview", "switched_off", "failing", "class_setting", "stream_live"),
@@ -169,15 +167,24 @@ class FactGatherer:
         said = context.question or context.event.text
         return "" if telling_stems(fact).isdisjoint(telling_stems(said)) else fact
 
-    async def recent(self, action: Action | None, facts: PolicyFacts, now: int) -> RecentDecisions:
-        """Recent decisions and actions that bear on this one."""
+    async def recent(
+        self, action: Action | None, facts: PolicyFacts, settings: ActionSettings, now: int
+    ) -> RecentDecisions:
+        """Recent decisions and actions that bear on this one. A cooldown begins when an action is allowed."""
         target = facts.target.id if facts.target is not None else facts.asker.id
         waiting = await action_logs.waiting(self._db, now)
         started = int(await channel_state.read(self._db, "started_at") or now - DAY // 2)
+        last = action_logs.last_allowed
+
+        def until(at: int, seconds: float) -> int:
+            return at + int(seconds * SECOND) if at and seconds else 0
+
         return RecentDecisions(
-            viewer_until=await channel_state.cooldown_until(self._db, VIEWER, target),
-            channel_until=await channel_state.cooldown_until(self._db, CHANNEL),
-            action_until=await channel_state.cooldown_until(self._db, action.name) if action else 0,
+            viewer_until=until(
+                await last(self._db, kind=ActionClass.GUARDED, about=target), settings.viewer_cooldown_s
+            ),
+            channel_until=until(await last(self._db, kind=ActionClass.GUARDED), settings.channel_cooldown_s),
+            action_until=until(await last(self._db, name=action.name), action.cooldown_s) if action else 0,
             refusals=await action_logs.refusals_of(self._db, facts.asker.id, now - REFUSALS_WITHIN, _IMPERSONAL),
             done_this_stream=await action_logs.done_since(self._db, started),
             waiting=len(waiting),
@@ -226,16 +233,6 @@ def _target_name(action: Action | None, proposal: Proposal) -> str:
     """The target's name in the proposal."""
     params = action.params if action is not None else ()
     return next((proposal.params.get(one.name, "") for one in params if one.kind is ParameterKind.VIEWER), "")
-
-
-def started_cooldowns(action: Action, facts: PolicyFacts, settings: Settings, now: int) -> dict[tuple[str, str], int]:
-    """Cooldowns that start when an action is carried out, as (name, key) and ms."""
-    times = {(action.name, ""): now + action.cooldown_s * 1_000} if action.cooldown_s else {}
-    if action.kind is ActionClass.GUARDED:
-        target = facts.target.id if facts.target is not None else facts.asker.id
-        times[CHANNEL, ""] = now + settings.actions.channel_cooldown_s * 1_000
-        times[VIEWER, target] = now + settings.actions.viewer_cooldown_s * 1_000
-    return times
 
 
 _STATES = {

@@ -216,6 +216,18 @@ async def done_since(db: Database, since: int) -> int:
     return int(await db.value(sql, (since,)))
 
 
+async def last_allowed(db: Database, *, name: str = "", kind: str = "", about: str = "") -> int:
+    """When an action of this name or class was last allowed, of this viewer or anybody's, in ms; 0: never.
+
+    Of an action without a target the viewer is who asked for it.
+    """
+    sql = (
+        "SELECT max(at) FROM action_logs WHERE verdict IN ('allow', 'allow_changed') AND ?1 IN ('', name)"
+        " AND ?2 IN ('', class) AND ?3 IN ('', coalesce(target_id, asked_by))"
+    )
+    return int(await db.value(sql, (name, kind, about)) or 0)
+
+
 async def did(source: Source, name: str, target_id: str, since: int, until: int) -> bool:
     """Whether the bot itself did that to somebody in that time (ms); one that Twitch has not answered yet counts."""
     sql = (

@@ -52,7 +52,6 @@ LEFT_OUT = {
     "briefs": "made again from the notes",
     "bot_messages": "may quote chat, and is kept for some days only",
     "action_logs": "may quote chat, and is kept for some days only",
-    "cooldowns": "over soon",
     "model_calls": "kept for some days only",
 }
 FOLDER = "backups"

@@ -48,25 +48,6 @@ async def clear(tx: Transaction, name: str) -> None:
 # Cooldowns of an action, of a class for everybody, or of a class for one viewer. They survive a restart.
 
 
-async def cooldown_until(db: Database, name: str, key: str = "") -> int:
-    """The time in ms until which the cooldown lasts; 0 if there is none."""
-    return int(await db.value("SELECT until FROM cooldowns WHERE name = ? AND key = ?", (name, key)) or 0)
-
-
-async def set_cooldowns(tx: Transaction, times: Mapping[tuple[str, str], int]) -> None:
-    """Set the cooldown of each (name, key); a later time that is set already stays."""
-    await tx.many(
-        "INSERT INTO cooldowns (name, key, until) VALUES (?, ?, ?)"
-        " ON CONFLICT (name, key) DO UPDATE SET until = max(until, excluded.until)",
-        [(name, key, time) for (name, key), time in times.items()],
-    )
-
-
-async def drop_past_cooldowns(tx: Transaction, now: int) -> int:
-    """Delete cooldowns that are over; returns how many."""
-    return await tx.execute("DELETE FROM cooldowns WHERE until <= ?", (now,))
-
-
 # Which memory file belongs to which channel, by Twitch id, so that two channels never mix. The first channel whose chat
 # is read owns the file permanently; another gets its own file in the same folder; a renamed channel keeps its file.
 

@@ -77,7 +77,7 @@ briefs.viewer_id never_mention.viewer_id never_mention.by_id
 EXEMPT = {
     **dict.fromkeys(_WORDS_OF_OURS.split(), "words, counts and names of ours or of the settings"),
     **dict.fromkeys(_GOES_WITH_THE_VIEWER.split(), "goes, or is unset, with the row in viewers"),
-    **dict.fromkeys(("cooldowns", "events.viewer_id"), "rows of theirs are deleted"),
+    **dict.fromkeys(("events.viewer_id",), "rows of theirs are deleted"),
     **dict.fromkeys(("semantic_notes.subject_id", "bot_messages.viewer_id"), "rows of theirs are deleted"),
     "channel_state": "read whole: it is a few rows",
     "events.id": "Twitch's id of a message of somebody else",
@@ -199,7 +199,6 @@ async def delete_chat(tx: Transaction, viewer_id: str) -> tuple[int, bool]:
 
 async def delete_actions(tx: Transaction, viewer_id: str) -> int:
     """Delete what was asked for by them or aimed at them; what must still be taken back is left, without them."""
-    await tx.execute("DELETE FROM cooldowns WHERE key = ?", (viewer_id,))
     return await tx.execute(
         "DELETE FROM action_logs WHERE (asked_by = ?1 OR target_id = ?1) AND revert_at IS NULL AND status != 'running'",
         (viewer_id,),
@@ -347,7 +346,6 @@ PARTS: dict[str, str] = {
     "replies": "SELECT at, trigger, text, status FROM bot_messages WHERE viewer_id = ?1 ORDER BY id",
     "actions": "SELECT at, name, params_json, verdict, reason, status, asked_by = ?1 AS asked_by_them FROM action_logs"
     " WHERE asked_by = ?1 OR target_id = ?1 ORDER BY id",
-    "cooldowns": "SELECT name, until FROM cooldowns WHERE key = ?1 ORDER BY name",
     "never_mention": "SELECT words, note_id, at, by_id = ?1 AS asked_by_them FROM never_mention"
     " WHERE viewer_id = ?1 OR by_id = ?1 ORDER BY id",
     "channel_texts": "SELECT name, value FROM channel_state WHERE instr(value, '<@' || ?1 || '>') ORDER BY name",

@@ -10,7 +10,7 @@ from forgetmenot.memory.edits import remember
 from forgetmenot.memory.recall import Recall
 from forgetmenot.memory.retention import LifeReport, sweep_notes
 from forgetmenot.settings.schema import MemorySettings
-from forgetmenot.store import channel_state, notes
+from forgetmenot.store import notes
 from tests.memory.conftest import Channel
 from tests.notes_world import World, prompt_for, section
 from tests.rows import put
@@ -163,15 +163,13 @@ async def test_what_is_kept_for_looking_back_goes_after_its_days(channel: Channe
     assert (await channel.sweep()).expired == 2
 
 
-async def test_what_rests_no_longer_and_old_deeds_are_cleared_away(channel: Channel) -> None:
+async def test_old_actions_are_deleted(channel: Channel) -> None:
     now = channel.clock.now()
     async with channel.db.write() as tx:
-        await channel_state.set_cooldowns(tx, {("clip", ""): now - 1, ("clip", "1"): now + HOUR})
         await tx.many(
             "INSERT INTO action_logs (at, key, name, class, params_json, verdict, rule, reason, status)"
             " VALUES (?, ?, 'clip', 'A', '{}', 'deny', 'x', 'y', 'denied')",
             [(now - 31 * DAY, "old"), (now - DAY, "new")],
         )
     await channel.sweep()
-    assert [tuple(row) for row in await channel.db.rows("SELECT name, key FROM cooldowns")] == [("clip", "1")]
     assert [row[0] for row in await channel.db.rows("SELECT key FROM action_logs")] == ["new"]

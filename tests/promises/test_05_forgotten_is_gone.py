@@ -103,7 +103,6 @@ class Channel:
             await bot_messages.record_sending(tx, other, "Ask alicequux about it. Bikes are fun.", now)
             await action_logs.insert(tx, self._wish("a", ALICE, {"target": ALICE, "text": "the bagpipemoss"}))
             await action_logs.insert(tx, self._wish("b", BOB, {"text": "title for alicequux"}))
-            await tx.execute("INSERT INTO cooldowns (name, key, until) VALUES ('class B viewer', ?, 9)", (ALICE,))
             await tx.execute("UPDATE note_changes SET cause = 'asked for by ' || ?", (ALICE,))
             await channel_state.put(tx, {"title": "Racing with AliceQuux! A quiet week."}, now)
         logs.log.info("a viewer with a name", viewer=ALICE, who="alicequux", names=["ÜmitQuux"])
