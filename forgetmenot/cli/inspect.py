@@ -33,13 +33,14 @@ channel_notes_asked, brief, lore, others), episodes (episodes, past_episode), li
 message), replies of the bot (bot_replies) or actions (actions_done). `dropped` counts the rows that the budget left
 out."""
 WHY_KEYS = """JSON of one reply: {"id", "at", "trigger", "mode", "text", "status", "detail", "twitch_id", "asked",
-"speaker", "model", "latency_ms", "tokens", "cost", "filters", "actions", "prompt", "sections": [{"name", "tokens",
-"dropped", "rows": [{"of", "id", "text", "score"}]}]}. `at` is a time in ISO 8601; `detail` and `twitch_id` are what
-Twitch answered (null: no id of it); `tokens` has "estimated", "billed", "cached", "output" and "thoughts", null where
-the provider does not say; `cost` is by the prices in the file that --config names, null where it names none;
-`filters` names those that changed the words; `prompt` is what was kept of it, with "shed", the steps that the budget
-needed; `of` says what a row is: notes, episodes, streams (a recap), events (a line of chat), replies or actions;
-`text` is the row as it reads today; `score` is what recall gave a note, else null.
+"speaker", "model", "latency_ms", "tokens", "cost", "filters", "used", "outcome", "actions", "prompt", "sections":
+[{"name", "tokens", "dropped", "rows": [{"of", "id", "text", "score"}]}]}. `at` is a time in ISO 8601; `detail` and
+`twitch_id` are what Twitch answered (null: no id of it); `tokens` has "estimated", "billed", "cached", "output" and
+"thoughts", null where the provider does not say; `cost` is by the prices in the file that --config names, null where it
+names none; `filters` names those that changed the words; `used` are the ids of the notes that the model says it used;
+`outcome` is good, bad or deleted, empty where nobody rated it; `prompt` is what was kept of it, with "shed", the steps
+that the budget needed; `of` says what a row is: notes, episodes, streams (a recap), events (a line of chat), replies or
+actions; `text` is the row as it reads today; `score` is what recall gave a note, else null.
 Without an id: {"replies": [the first seven keys of each, newest first]}."""
 RECALL_KEYS = """JSON of one question: {"viewer_id", "ms", "notes": [{"rank", "score", and the keys of a note as in
 `forgetmenot memory show --help`}]}. A score of 0 is padding by confidence and recency.
@@ -196,7 +197,7 @@ def reply_as_json(explained: "ReplyExplanation", cost: float | None) -> dict[str
     """The documented object."""
     reply = explained.reply
     return {
-        **_brief(reply), **common.picked(reply, "twitch_id model latency_ms filters prompt"),
+        **_brief(reply), **common.picked(reply, "twitch_id model latency_ms filters used outcome prompt"),
         **common.picked(explained, "asked speaker actions"), "tokens": reply.usage, "cost": cost,
         "sections": [asdict(section) for section in explained.sections],
     }  # fmt: skip

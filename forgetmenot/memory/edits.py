@@ -221,23 +221,6 @@ async def retract(db: Database, note_id: int, *, at: int, cause: str) -> Note:
         return note
 
 
-async def retract_by_word(db: Database | Transaction, note_id: int, *, by: str, at: int, line: str) -> None:
-    """Take a note back because `by` said in a line that it no longer holds; when that is cleared, it holds again.
-
-    Raises FactRefused (pinned, opted_out, cleared …).
-    """
-    async with db.write() as tx:
-        note = await _live(tx, note_id)
-        if note.pinned:
-            raise FactRefused("pinned")
-        await _refuse_line(tx, note.subject_id, by, line)
-        about = mention(note.subject_id) if note.subject_id is not None else "the channel"
-        summary = f"said that a note about {about} no longer holds"
-        episode = await _own_episode(tx, summary, note.subject_id, by, at, line)
-        await notes.add_evidence(tx, Stance(note_id, episode, "contradicted", by, addressed=False, at=at))
-        await notes.set_status(tx, note, NoteStatus.RETRACTED, at=at, cause=reason("no_longer_holds"))
-
-
 async def _refuse_line(tx: Transaction, subject_id: str | None, by: str, line: str) -> None:
     """Nobody who opted out, and no line that was cleared, changes what is known."""
     out = await personal_data.opted_out(tx)

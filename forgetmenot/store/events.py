@@ -271,16 +271,6 @@ async def lines_of(source: Source, viewer_id: str, *, since: int, until: int, li
     return (await _chat(source, wanted, viewer_id, since, until, limit))[::-1]
 
 
-async def unsummarised(source: Source, viewer_id: str, limit: int) -> list[ChatLine]:
-    """The newest lines (of one viewer, unless that is empty) that no summary covers yet, oldest first."""
-    unread = "e.text != '' AND e.episode_id IS NULL"
-    if viewer_id:  # by its index: this is asked for each reply
-        found = await _chat(source, f"{unread} AND e.viewer_id = ? ORDER BY e.at DESC LIMIT ?", viewer_id, limit)
-    else:
-        found = await _chat(source, f"{unread} ORDER BY e.seq DESC LIMIT ?", limit)
-    return found[::-1]
-
-
 async def lines_by_seq(source: Source, seqs: Collection[int]) -> dict[int, ChatLine]:
     """Lines that are still there, by their seq."""
     return {line.seq: line for line in await _chat(source, "e.seq IN (SELECT value FROM json_each(?))", seqs)}

@@ -95,12 +95,6 @@ async def of_subject(
     return await found(source, wanted, {"subject": subject_id, "statuses": statuses})
 
 
-async def resting_on(source: Source, key: str) -> list[Note]:
-    """The notes that rest on the episode with this key, or were taken back by it, newest first."""
-    ids = "SELECT v.note_id FROM note_evidence v JOIN episodes e ON e.id = v.episode_id WHERE e.key = :key"
-    return await found(source, f"n.fact <> '' AND n.id IN ({ids}) ORDER BY n.id DESC", {"key": key})
-
-
 async def withdrawn_since(source: Source, subject_id: str | None, at: int) -> list[Note]:
     """Notes about a subject that are superseded or retracted, and whose history has a change after a time (ms)."""
     later = "EXISTS (SELECT 1 FROM note_changes c WHERE c.note_id = n.id AND c.at > :at)"

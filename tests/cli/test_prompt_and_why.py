@@ -32,7 +32,7 @@ def test_the_prompt_is_shown_as_one_object(filled: Run) -> None:
     words = ("prompt", "--viewer", "alice", "--message", "what do I play?", "--now", "2026-07-24T12:00:00")
     shown = filled(*words, "--json")
     assert shown["tail"].endswith("Alice: what do I play?\n</message>")
-    assert "[id:1; said by them; today] plays drums with Bob" in shown["tail"]
+    assert "[id:1; said by them; 2026-07-24, today] plays drums with Bob" in shown["tail"]
     assert "Bob: the sea is loud" in shown["tail"]
     assert shown["prefix_sha256"] == hashlib.sha256(shown["prefix"].encode()).hexdigest()
     assert shown["estimated_tokens"] == sum(section["tokens"] for section in shown["sections"])
