@@ -139,7 +139,7 @@ CREATE TABLE semantic_notes (
     created_at        INTEGER NOT NULL,
     first_said_at     INTEGER NOT NULL,              -- of a note in new words: when the old one was said
     last_confirmed_at INTEGER NOT NULL,
-    used_at           INTEGER NOT NULL DEFAULT 0,    -- when a reply last used it
+    used_at           INTEGER,                       -- when a reply last used it
     stale             INTEGER NOT NULL DEFAULT 0,    -- neither confirmed nor used for long: only found by its words
     confirmed_stream  INTEGER,                       -- at most one confirmation a stream
     expires_at        INTEGER,                       -- NULL: permanent

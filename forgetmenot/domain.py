@@ -255,7 +255,7 @@ class Note:
     """Tier 3: one durable fact, in the third person without its subject ("plays drums in <@42>'s band").
 
     `topics` and `asked_with` are words written at extraction, for recall. `expires_at` is None for a permanent one.
-    `persona` is whose note it is; an empty text: of every persona. `used_at`: when a reply last used it; 0: never.
+    `persona` is whose note it is; an empty text: of every persona. `used_at`: when a reply last used it.
     `stale`: neither confirmed nor used for long.
     """
 
@@ -272,7 +272,7 @@ class Note:
     created_at: int
     first_said_at: int
     last_confirmed_at: int
-    used_at: int
+    used_at: int | None
     stale: bool
     expires_at: int | None
     superseded_by: int | None

@@ -230,7 +230,7 @@ def note(note_id: int, fact: str, **changes: object) -> Note:
     """A note that nothing distinguishes but its fact, and what is named."""
     plain = Note(
         note_id, Scope.VIEWER, "7", fact, 0.8, NoteStatus.ACTIVE, SourceKind.SELF_CLAIM, Importance.MEDIUM, (), (),
-        NOW, NOW, NOW, 0, False, None, None, pinned=False, episode_ids=(),
+        NOW, NOW, NOW, None, False, None, None, pinned=False, episode_ids=(),
     )  # fmt: skip
     return replace(plain, **changes)  # type: ignore[arg-type]  # the fields are the caller's
 

@@ -24,8 +24,9 @@ if TYPE_CHECKING:
 
 NOTE_KEYS = """A note in JSON: id, scope (viewer, channel, running_bit), viewer (login or null), viewer_id, fact,
 confidence (0 to 1), status (active, past, expired, superseded, evicted, retracted), source_kind (command, import,
-self_claim, observed, reported), importance, topics, asked_with, created_at, last_confirmed_at, expires_at (null:
-permanent), superseded_by, pinned, persona (empty: of all), episode_ids. Times are ISO 8601, UTC."""
+self_claim, observed, reported), importance, topics, asked_with, created_at, first_said_at, last_confirmed_at,
+used_at (by a reply), stale, expires_at (null: permanent), superseded_by, pinned, persona (empty: of all), episode_ids.
+Times are ISO 8601, UTC."""
 LIST_KEYS = 'JSON: {"notes": [note …]}. ' + NOTE_KEYS
 WHY_KEYS = (
     """JSON: {"note", "evidence": [{"episode", "kind", "stream", "stance", "speaker", "addressed", "at",

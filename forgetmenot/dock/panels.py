@@ -15,8 +15,8 @@ from forgetmenot.clock import DAY, MINUTE, Clock
 from forgetmenot.domain import Note
 from forgetmenot.errors import InputError
 from forgetmenot.languages import ENGLISH, Language, in_language, languages, reason
+from forgetmenot.memory import provenance
 from forgetmenot.memory.briefs import about_viewer
-from forgetmenot.memory.provenance import because
 from forgetmenot.memory.viewer_rules import REGULAR_WITHIN
 from forgetmenot.operations import switches
 from forgetmenot.operations.catalogue import DEFAULT_REASON
@@ -229,7 +229,8 @@ async def note_items(context: DockContext, rows: Sequence[ChangedNote]) -> list[
         {
             "key": f"change:{row.id}", "kind": "note", "note": row.note_id, "at": row.at,
             "who": known.get(row.subject_id or "", ""), "scope": row.scope, "text": show(row.fact, known),
-            "before": row.before, "after": row.after, "cause": context.language.reason(because(row.cause, known)),
+            "before": row.before, "after": row.after,
+            "cause": context.language.reason(provenance.because(row.cause, known)),
         }
         for row in rows
     ]  # fmt: skip
@@ -279,7 +280,8 @@ async def _checks(request: web.Request) -> web.Response:
     checks = await context.control.checks(everything=request.query.get("all") == "1")
     copies = await asyncio.to_thread(backup.copies_of, context.db.path)
     backed_up = int(copies[0].stat().st_mtime * 1_000) if copies else 0
-    return answer({"checks": [asdict(check) for check in checks], "backed_up_at": backed_up})
+    kept_out = [one._asdict() for one in await provenance.refusals(context.db)]
+    return answer({"checks": [asdict(check) for check in checks], "backed_up_at": backed_up, "kept_out": kept_out})
 
 
 class Setup(Protocol):

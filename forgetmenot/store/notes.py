@@ -337,7 +337,7 @@ _KEPT_FIRST = (
     "n.source_kind = 'reported', CASE n.importance WHEN 'high' THEN 2 WHEN 'medium' THEN 1 ELSE 0 END DESC,"
     " n.last_confirmed_at DESC, n.id DESC"
 )
-_SAID_OR_USED = "max(n.last_confirmed_at, n.used_at)"
+_SAID_OR_USED = "max(n.last_confirmed_at, coalesce(n.used_at, 0))"
 _CAME_SINCE = {
     "viewer": f"n.subject_id = :viewer AND (SELECT count(*) FROM attendance a WHERE a.viewer_id = :viewer"  # noqa: S608
     f" AND a.first_at > {_SAID_OR_USED})",

@@ -13,7 +13,7 @@ from forgetmenot.domain import Scope, SourceKind
 from forgetmenot.memory import backups
 from forgetmenot.operations.table import buttons
 from forgetmenot.settings.load import parse_settings
-from forgetmenot.store import bot_messages, notes
+from forgetmenot.store import bot_messages, notes, run_stats
 from forgetmenot.store.database import Database
 from forgetmenot.store.notes import NewNote
 from tests.dock.conftest import Served
@@ -161,6 +161,16 @@ async def test_everything_is_checked_when_asked_and_the_last_backup_is_told(dock
     told = await rows(dock, "/api/checks?all=1")
     assert [check["name"] for check in told["checks"]] == ["Chat", "Disk"]
     assert told["backed_up_at"] > 0
+
+
+async def test_what_was_kept_out_of_the_memory_is_counted_by_rule(dock: Served, db: Database) -> None:
+    await run_stats.begin_run(db, "test", 1)
+    async with db.write() as tx:
+        await run_stats.add_to_latest(tx, {"note_refused:link": 2, "summary_cut:copied": 3, "lines": 9})
+    assert (await rows(dock, "/api/checks"))["kept_out"] == [
+        {"what": "summary_cut", "rule": "copied", "times": 3},
+        {"what": "note_refused", "rule": "link", "times": 2},
+    ]
 
 
 async def test_the_page_and_its_answers_are_in_the_language_of_the_settings(dock: Served) -> None:
