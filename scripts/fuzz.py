@@ -2,9 +2,8 @@
 
 Lines of chat, commands, answers of models, settings, imports, Helix's answers, requests to the dock. Each reader may
 refuse an input with its own errors and nothing else, and must not take long. Inputs are mutations of good ones
-(seeded: `--seed 7` does the same again), objects that hypothesis makes, and with `--atheris` those that atheris finds
-by what they reach in the code; the script installs it in an environment of its own. Prints a table; the exit code is 1
-if a reader raised anything else or took longer than a second. Nothing leaves this machine.
+(seeded: `--seed 7` does the same again) and objects that hypothesis makes. Prints a table; the exit code is 1 if a
+reader raised anything else or took longer than a second. Nothing leaves this machine.
 """
 
 import argparse
@@ -13,11 +12,8 @@ import contextlib
 import itertools
 import json
 import logging
-import os
 import random
-import subprocess
 import sys
-import sysconfig
 import tempfile
 import time
 import traceback
@@ -26,7 +22,6 @@ from dataclasses import dataclass, field
 from functools import cache, partial
 from pathlib import Path
 
-import platformdirs
 from aiohttp import web
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
@@ -53,7 +48,6 @@ from forgetmenot.text.statements import own_fact
 from forgetmenot.twitch.chat_lines import parse, understand
 from forgetmenot.twitch.errors import dropped, from_status
 
-ATHERIS = "atheris==3.0.0"
 TOO_LONG_S = 1.0
 TAGS = "@badges=moderator/1;id=b1;user-id=42;display-name=Bob;tmi-sent-ts=1784894400000;room-id=1;emotes= "
 SETTINGS, SCREEN_NOW = Settings(), 1_784_894_400_000
@@ -344,53 +338,10 @@ async def helix_answers(inputs: int, seed: int) -> Tried:
     return tried
 
 
-# ── atheris ─────────────────────────────────────────────────────────────────────────────────
-
-
-def atheris_python() -> Path:
-    """The interpreter of an environment that has atheris and, beside it, what this one has."""
-    folder = platformdirs.user_cache_path("forgetmenot-fuzz")
-    python = folder / "venv" / ("Scripts/python.exe" if os.name == "nt" else "bin/python")
-    if not python.exists():
-        subprocess.run([sys.executable, "-m", "venv", str(folder / "venv")], check=True)
-        subprocess.run([python, "-m", "pip", "install", "--quiet", "--only-binary=:all:", ATHERIS], check=True)
-        site = subprocess.check_output(
-            [python, "-c", "import sysconfig; print(sysconfig.get_path('purelib'))"], text=True
-        )
-        (Path(site.strip()) / "beside.pth").write_text(sysconfig.get_path("purelib"), encoding="utf-8")
-    return python
-
-
-INSIDE = """
-import sys, atheris
-with atheris.instrument_imports(include=["forgetmenot"]):
-    import fuzz
-reader = fuzz.READERS[sys.argv.pop(1)]
-def once(data):
-    try:
-        reader.read(data.decode("utf-8", "replace"))
-    except reader.may_raise:
-        pass
-atheris.Setup(sys.argv, once)
-atheris.Fuzz()
-"""
-"""Runs in that environment, until something else is raised or enough was tried."""
-
-
-def with_atheris(name: str, inputs: int) -> Tried:
-    """Let atheris look for inputs of one reader; the end of what it said stands for its fault."""
-    words = [str(atheris_python()), "-c", INSIDE, name, f"-runs={inputs}", "-max_len=2000", "-close_fd_mask=1"]
-    here = {**os.environ, "PYTHONPATH": os.pathsep.join([str(Path(__file__).parent), *sys.path])}
-    done = subprocess.run(words, capture_output=True, text=True, check=False, cwd=tempfile.gettempdir(), env=here)
-    return Tried(inputs, faults={} if done.returncode == 0 else {"atheris": done.stderr[-600:]})
-
-
-def rows(inputs: int, seed: int, *, atheris: bool) -> Iterator[tuple[str, Tried]]:
+def rows(inputs: int, seed: int) -> Iterator[tuple[str, Tried]]:
     """Every reader with what came of it."""
-    for name, reader in READERS.items():
+    for name in READERS:
         yield name, run(name, inputs, seed)
-        if atheris:
-            yield f"{name}, atheris", with_atheris(name, max(1, round(inputs * reader.share / 4)))
     yield "Helix's answers", asyncio.run(helix_answers(max(1, inputs // 2_000), seed))
 
 
@@ -399,13 +350,12 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--inputs", type=int, default=10_000, help="for each reader; slow ones get a share")
     parser.add_argument("--seed", type=int, default=1)
-    parser.add_argument("--atheris", action="store_true", help="let atheris look as well")
     wanted = parser.parse_args()
     set_up(console=False)
     logging.disable(logging.CRITICAL)
     faults = total = 0
     print(f"{'reader':28}{'inputs':>12}{'refused':>12}{'slowest':>10}{'faults':>8}", flush=True)
-    for name, tried in rows(wanted.inputs, wanted.seed, atheris=wanted.atheris):
+    for name, tried in rows(wanted.inputs, wanted.seed):
         total, faults = total + tried.inputs, faults + len(tried.faults)
         print(
             f"{name:28}{tried.inputs:>12,}{tried.refused:>12,}{tried.slowest_s:>8.3f} s{len(tried.faults):>8}",

@@ -1,8 +1,11 @@
-"""Hours of a bad Twitch in less than a minute: `python scripts/soak.py [--json] [--quick]`.
+"""A bad Twitch for hours, in less than a minute, or in real time: `python scripts/soak.py [--live] [--json] [--quick]`.
 
 Everything goes through what the bot really uses (its connection to chat, its queue, twitchio) against a Twitch on
-loopback that drops, garbles, refuses and loses answers. Prints what was done to it and what came of it; the exit
-code is 1 if anything was lost, doubled or over a limit. Nothing leaves this machine, and nothing stays on it.
+loopback that drops, garbles, refuses and loses answers. With `--live [--minutes 60] [--per-minute 400]` a bot in a
+process of its own hears busy chat; it is stopped, killed and started again meanwhile, people opt out and are erased,
+messages are deleted, and at the end every row and every byte of its folder is looked at. Prints what was done and what
+came of it; the exit code is 1 if anything was lost, doubled, sent twice, left or over a limit, or if the bot's memory
+grew by more than a fifth after it had settled. Nothing leaves this machine, and nothing stays on it.
 """
 
 import argparse
@@ -10,16 +13,26 @@ import asyncio
 import contextlib
 import json
 import logging
+import os
+import random
+import signal
 import sys
 import tempfile
+import time
 from collections import Counter
 from collections.abc import AsyncIterator, Callable
 from contextlib import aclosing
+from dataclasses import dataclass, field
 from pathlib import Path
+
+import chaos_world
+from chaos_world import Figures, broken_promises, resident, say
+from speed import dock
 
 from forgetmenot.clock import Clock, ManualClock, SystemClock
 from forgetmenot.domain import ChatEvent, Outcome
 from forgetmenot.logs import set_up
+from forgetmenot.memory.erasure import Eraser
 from forgetmenot.reply.outbox import Outbox, Outgoing, Sent
 from forgetmenot.secret_store import Account, Token, TokenStore
 from forgetmenot.settings.schema import Settings, TwitchSettings
@@ -32,10 +45,10 @@ from forgetmenot.twitch.helix import Helix
 from forgetmenot.twitch.login import Login
 from tests.loopback_servers.twitch import TwitchSim
 
-Figures = dict[str, int]
 NOON = 1_784_894_400_000
 RECAP_DEADLINE = 3_600_000
 MUST_BE_ZERO = (
+    *chaos_world.MUST_BE_ZERO,
     "events lost",
     "events doubled",
     "renewals wasted",
@@ -250,6 +263,171 @@ def _fate(sim: TwitchSim, out: Troubled, fates: dict[str, Sent]) -> Figures:
     }
 
 
+# ── in real time ────────────────────────────────────────────────────────────────────────────
+
+PEOPLE, WISHING = 300, 5
+OUT_MARK, ERASED_MARK, DELETED_MARK = "quillfrost", "emberglass", "saltwhistle"
+QUIET_S = 3.0  # before a kill or a cut, so that nothing is under way
+SETTLED = 0.25  # of the time: from then on memory is compared, and no process is ended any more
+MAY_GROW = 1.2
+
+
+@dataclass
+class Chat:
+    """What was said, and what must have become of it. `expected`: lines that must be stored."""
+
+    sim: TwitchSim
+    dice: random.Random
+    expected: list[str] = field(default_factory=list)
+    after_opt_out: list[str] = field(default_factory=list)
+    number: int = 0
+    wished: bool = False
+    paused: asyncio.Event = field(default_factory=asyncio.Event)
+
+    def heard(self) -> bool:
+        """Whether the bot reads chat now."""
+        return any(one.channels for one in self.sim.irc.connections)
+
+    async def talk(self, per_minute: int) -> None:
+        """Chat at that rate; some of it speaks to the bot, some is deleted."""
+        began = time.monotonic()
+        while True:
+            await asyncio.sleep(max(0.0, began + self.number * 60 / per_minute - time.monotonic()))
+            self.number += 1
+            if self.paused.is_set() or not self.heard():
+                continue
+            who, kind = f"viewer_{self.dice.randrange(PEOPLE)}", self.number % 60
+            words = f"the {self.number} run of level {self.dice.randrange(99)} went well"
+            if kind % 20 == 7:
+                question = f"@keeper what about level {self.dice.randrange(99)}?"
+                await self.sim.say(who, self.dice.choice((question, "!memory", "!privacy", "!remember I like maps")))
+            elif kind == 23:
+                await self.sim.clear_message(await self.sim.say(who, f"{DELETED_MARK} {words}"))
+            elif kind == 31 and self.wished:
+                out = f"leaver_{self.number % WISHING}"
+                self.after_opt_out.append(await self.sim.say(out, f"{OUT_MARK} {words}"))
+            else:
+                self.expected.append(await self.sim.say(who, words))
+
+    async def wish(self) -> None:
+        """Some opt out, and some have everything erased; each after having said something."""
+        for number in range(WISHING):
+            leaver, erased = f"leaver_{number}", f"emberling_{number}"
+            await self.typed(leaver, "hello from the tuba club")
+            for one in range(3):
+                await self.typed(erased, f"i play the {ERASED_MARK} {one}")
+            await self.typed(leaver, "!optout")
+            await self.typed(erased, "!forgetme")
+            await asyncio.sleep(12)
+            await self.typed(erased, "!forgetme confirm")
+        self.wished = True
+
+    async def typed(self, who: str, text: str) -> None:
+        """Somebody says something once the bot hears it."""
+        while self.paused.is_set() or not self.heard():  # noqa: ASYNC110  # two conditions of two sides
+            await asyncio.sleep(0.1)
+        await self.sim.say(who, text)
+        await asyncio.sleep(0.5)
+
+    async def quiet(self) -> None:
+        """Nobody says anything for a moment."""
+        self.paused.set()
+        await asyncio.sleep(QUIET_S)
+
+    async def trouble(self) -> None:
+        """Twitch hangs up, sends rubbish, is broken, loses an answer, ends a log-in or is away, in turn."""
+        await self.quiet()
+        match self.dice.randrange(6):
+            case 0:
+                await self.sim.garbage()
+            case 1:
+                self.sim.faults.add("helix", path="chat/messages", status=503, times=3)
+            case 2:
+                self.sim.faults.add("helix", path="chat/messages", lose=True)
+            case 3:
+                self.sim.expire()
+            case 4:
+                self.sim.faults.add("irc", status=503, times=2)
+                await self.sim.drop()
+            case _:
+                await self.sim.reconnect()
+        await asyncio.sleep(1)
+        with contextlib.suppress(TimeoutError):
+            await self.sim.until(self.heard, 60)
+        self.paused.clear()
+
+
+async def live(folder: Path, minutes: float, per_minute: int, seed: int) -> Figures:
+    """Chat in real time to a bot in a process of its own, which is stopped, killed and started again."""
+    dice = random.Random(seed)  # noqa: S311  # the same again, not secrets
+    async with TwitchSim() as sim:
+        chat = Chat(sim, dice)
+        talking = [asyncio.create_task(chat.talk(per_minute)), asyncio.create_task(chat.wish())]
+        began, sizes = time.monotonic(), list[int]()
+        ends = [began + minutes * 60 * SETTLED * part for part in (0.4, 0.7, 1.0)] + [began + minutes * 60]
+        for number, end in enumerate(ends):
+            chat.paused.clear()
+            async with dock.started(sim, folder, more='[bot]\nmode = "mentions"\n') as bot:
+                sizes = await _talked_until(chat, bot.pid, end)
+                await chat.quiet()
+                if end is not ends[-1] and number % 2 == 0:
+                    os.kill(bot.pid, signal.SIGKILL)
+        for task in talking:
+            task.cancel()
+        await asyncio.gather(*talking, return_exceptions=True)
+        sent = Counter(said.reply_to.id for said in sim.sent if said.reply_to is not None)
+        figures = await _account(folder, chat)
+    growth = sizes[-1] / sizes[len(sizes) // 4] if len(sizes) > 4 and sizes[len(sizes) // 4] else 0.0
+    return {
+        "minutes": round((time.monotonic() - began) / 60, 1),
+        "lines": chat.number,
+        "answers": len(sim.sent),
+        "processes": len(ends),
+        **figures,
+        "sent twice": sum(count - 1 for count in sent.values()),
+        "megabytes at the end": round(sizes[-1] / 1e6, 1) if sizes else 0,
+        "growth": round(growth, 3),
+    }
+
+
+async def _talked_until(chat: Chat, pid: int, end: float) -> list[int]:
+    """A trouble every few minutes until then; how much memory the process held, every ten seconds."""
+    sizes, next_trouble = list[int](), time.monotonic() + 150
+    while (left := end - time.monotonic()) > 0:
+        await asyncio.sleep(min(10.0, left))
+        sizes.append(resident(pid))
+        if time.monotonic() > next_trouble and end - time.monotonic() > 60:
+            await chat.trouble()
+            next_trouble = time.monotonic() + 240
+            say(f"{chat.number:,} lines, {len(chat.sim.sent):,} answers, {sizes[-1] / 1e6:.1f} MB")
+    return sizes
+
+
+async def _account(folder: Path, chat: Chat) -> Figures:
+    """What the memory and its folder say at the end."""
+    path, clock = folder / "m.sqlite3", SystemClock()
+    async with open_database(path) as db:
+        await Eraser(db=db, clock=clock).erase_due()
+        stored = Counter(row[0] for row in await db.rows("SELECT id FROM events"))
+        expected = set(chat.expected)
+        known = {row[0]: row[1] for row in await db.rows("SELECT login, opted_out_at FROM viewers")}
+        kept_of_leavers = sum(stored[one] for one in chat.after_opt_out)
+        not_out = sum(known.get(f"leaver_{number}") is None for number in range(WISHING))
+        not_gone = sum(f"emberling_{number}" in known for number in range(WISHING))
+        broken = await broken_promises(db, clock.now())
+    held = b"".join(file.read_bytes() for file in folder.rglob("*") if file.is_file())
+    return {
+        "lost": len(expected - stored.keys()),
+        "doubled": sum(count - 1 for count in stored.values()),
+        "rights lost": kept_of_leavers + not_out + not_gone,
+        "bytes left": sum(held.count(mark.encode()) for mark in (OUT_MARK, ERASED_MARK, DELETED_MARK, "emberling_")),
+        "promises broken": broken,
+    }
+
+
+# ── all of it ───────────────────────────────────────────────────────────────────────────────
+
+
 async def soak(folder: Path, *, quick: bool = False) -> Figures:
     """All of it."""
     figures = await read_through(25 if quick else 1_000)
@@ -262,14 +440,24 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--json", action="store_true", help="print one JSON object")
     parser.add_argument("--quick", action="store_true", help="a tenth of it")
+    parser.add_argument("--live", action="store_true", help="an hour of chat in real time instead")
+    parser.add_argument("--minutes", type=float, default=60)
+    parser.add_argument("--per-minute", type=int, default=400)
+    parser.add_argument("--seed", type=int, default=1)
     wanted = parser.parse_args()
     set_up(console=False)
     logging.disable(logging.CRITICAL)  # the log of all those troubles would bury the figures
-    with tempfile.TemporaryDirectory(prefix="forgetmenot-soak-") as folder:
-        figures = asyncio.run(soak(Path(folder), quick=wanted.quick))
-    lines = (f"{name:26}{figure:>7,}{'  must be 0' * (name in MUST_BE_ZERO)}" for name, figure in figures.items())
+    with tempfile.TemporaryDirectory(prefix="forgetmenot-soak-") as name:
+        folder = Path(name) / "bot"
+        folder.mkdir()
+        figures = asyncio.run(
+            live(folder, wanted.minutes, wanted.per_minute, wanted.seed)
+            if wanted.live
+            else soak(folder, quick=wanted.quick)
+        )
+    lines = (f"{name:26}{figure:>10,g}{'  must be 0' * (name in MUST_BE_ZERO)}" for name, figure in figures.items())
     print(json.dumps(figures) if wanted.json else "\n".join(lines))
-    return 1 if any(figures[name] for name in MUST_BE_ZERO) else 0
+    return 1 if any(figures.get(name) for name in MUST_BE_ZERO) or figures.get("growth", 0) > MAY_GROW else 0
 
 
 if __name__ == "__main__":

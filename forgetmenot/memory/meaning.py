@@ -46,7 +46,6 @@ class WordTable:
             self._number.setdefault(line.partition(" ")[0], number)
         self._near_numbers, self._nearness, self._vectors = parts[1], parts[2], parts[3]
         self._kept: dict[int, int] = {}
-        self._kept_centred: dict[int, tuple[array[int], float]] = {}
 
     def number(self, word: str) -> int | None:
         """The number of a word's stem, or of a stem itself; None where the table does not list it in this form."""
@@ -55,22 +54,6 @@ class WordTable:
     def numbers(self, words: Iterable[str]) -> list[int]:
         """The numbers of those words that the table knows in this form."""
         return [number for number in map(self._number.get, words) if number is not None]
-
-    def cosine(self, one: int, other: int) -> float:
-        """How near two stems are: from -1 to 1."""
-        (mine, length), (theirs, other_length) = self._centred(one), self._centred(other)
-        return sum(map(int.__mul__, mine, theirs)) / (length * other_length or 1.0)
-
-    def _centred(self, number: int) -> tuple["array[int]", float]:
-        """A vector and its length; kept as `_lanes` are."""
-        found = self._kept_centred.get(number)
-        if found is None:
-            at = number * self.dimensions
-            vector = array("b", [value - ZERO for value in self._vectors[at : at + self.dimensions]])
-            found = vector, math.hypot(*vector)
-            if len(self._kept_centred) < LANES_KEPT:
-                self._kept_centred[number] = found
-        return found
 
     def near(self, number: int) -> list[tuple[int, float]]:
         """The stems nearest to one, nearest first; each with its nearness: 0 at LEAST_COSINE, 1 at a cosine of 1."""
@@ -125,11 +108,6 @@ class Meanings:
             (value - _BIAS - per_word * words) / norm / 127 if norm else 0.0
             for value, words, norm in zip(sums, self._counts, self._norms, strict=True)
         ]
-
-    @property
-    def size(self) -> int:
-        """Roughly how many bytes it holds."""
-        return len(self._counts) * (4 * len(self._columns) + 6) + 40 * len(self._columns)
 
 
 def _norm(total: "array[int]", zero: int) -> float:

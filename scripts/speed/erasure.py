@@ -1,8 +1,7 @@
 """How long an erasure takes in a large memory, and how long replies take meanwhile; and what it searched.
 
 One of the best-known viewers goes, who also stands in other people's summaries, and then some others. Afterwards every
-byte of the folder is searched for the first one's id, names and a word that only they used. Then a backup is made, and
-restored.
+byte of the folder is searched for the first one's id, names and a word that only they used.
 """
 
 import asyncio
@@ -11,12 +10,11 @@ from pathlib import Path
 from time import perf_counter
 
 from forgetmenot.app.live import short_pauses
-from forgetmenot.memory import backups
 from forgetmenot.memory.erasure import Eraser, ErasureReport
 from forgetmenot.store import channel_state
 from forgetmenot.store.database import Database
 from speed.figures import Figure, percentile
-from speed.invented import NOW, viewer_id
+from speed.invented import viewer_id
 from speed.replies import COMMON, Memory, memory, regulars
 
 GONE = COMMON  # one of the best known
@@ -41,7 +39,6 @@ async def _measure(folder: Path, notes: int) -> list[Figure]:
         with short_pauses():
             report, took, times, waits = await _erase(large, viewers)
         left = _found(folder)
-        made = await _backup(large, folder)
     return [
         Figure("notes before the erasure", held, ""),
         Figure("summaries before the erasure", summaries, ""),
@@ -56,7 +53,6 @@ async def _measure(folder: Path, notes: int) -> list[Figure]:
         Figure("writes meanwhile", len(waits), "", 20, at_least=True),
         Figure("write meanwhile, p50", percentile(waits, 0.5), "ms", 50),
         Figure("write meanwhile, longest", max(waits), "ms", 2_000),
-        *made,
         *_wiped(report),
     ]
 
@@ -105,17 +101,6 @@ async def _write(db: Database, waits: list[float]) -> None:
             await channel_state.put(tx, {"title": f"write {len(waits)}"}, len(waits))
         waits.append((perf_counter() - started) * 1_000)
         await asyncio.sleep(WRITE_PAUSE_S)
-
-
-async def _backup(large: Memory, folder: Path) -> list[Figure]:
-    started = perf_counter()
-    made = await backups.make(large.db, at=large.clock.now(), keep=3)
-    copied = perf_counter()
-    await backups.restore(made.path, folder / "restored" / "memory.sqlite3", now=NOW, keep=3)
-    return [
-        Figure("backup of the memory", copied - started, "s"),
-        Figure("going back to it", perf_counter() - copied, "s"),
-    ]
 
 
 def _wiped(report: ErasureReport) -> list[Figure]:
