@@ -120,9 +120,8 @@ async def why(db: Database, reply_id: int, settings: Settings) -> dict[str, obje
     reply, prompt = explained.reply, explained.reply.prompt
     kept = "id at text status detail twitch_id trigger mode model latency_ms usage filters used outcome"
     used = explain.used(reply)
-    asked = explained.asked
-    if not isinstance(asked, Reason):  # which loses its languages when it is cut
-        asked = asked.removeprefix("@").removeprefix(f"{explained.speaker}: ")
+    gone = isinstance(explained.asked, Reason)  # the line is no longer kept
+    asked = "" if gone else explained.asked.removeprefix("@").removeprefix(f"{explained.speaker}: ")
     return {
         **{name: getattr(reply, name) for name in kept.split()},
         "actions": explained.actions,

@@ -10,11 +10,10 @@ from forgetmenot.app.bot import Bot, open_bot
 from forgetmenot.app.control import BotControl, ConnectionStatus, why
 from forgetmenot.app.live import serve_dock
 from forgetmenot.app.setup import SetupService
-from forgetmenot.clock import ManualClock
+from forgetmenot.clock import DAY, ManualClock
 from forgetmenot.dock.security import TOKEN_FILE
 from forgetmenot.domain import ChatEvent, EventKind, NoteStatus
 from forgetmenot.errors import SettingsError
-from forgetmenot.languages import in_language
 from forgetmenot.operations.wording import sentence
 from forgetmenot.settings.live_settings import LiveSettings
 from forgetmenot.settings.load import load_settings
@@ -207,9 +206,10 @@ async def test_the_checks_say_which_action_keeps_failing_and_all_of_them_look_fu
     assert every == running.keys() | {"Versions", "Data folder", "Disk", "Network and clock", "Memory", "Backups"}
 
 
-async def test_a_line_that_is_gone_is_named_in_the_language_of_the_page(bot: Bot) -> None:
+async def test_why_says_nothing_of_a_line_that_is_no_longer_kept_and_until_when_the_text_was(bot: Bot) -> None:
     async with bot.db.write() as tx:
         told = {"id": 99, "event_id": "gone", "viewer_id": "11", "trigger": "command", "text": "done"}
         await put(tx, "bot_messages", mode="mentions", status="sent", **told)
     explained = await why(bot.db, 99, SETTINGS)
-    assert in_language("de").reason(str(explained["asked"])) == "(nicht mehr gespeichert)"
+    assert (explained["asked"], explained["used"]) == ("", ())
+    assert explained["kept_until"] == 30 * DAY + 1  # said at 1

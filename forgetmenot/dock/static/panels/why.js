@@ -2,7 +2,7 @@
 
 import { h, put, button, chip } from "../dom.js";
 import { get } from "../api.js";
-import { act, label, sheet, say } from "../ask.js";
+import { act, does, label, sheet, say } from "../ask.js";
 import { clock, date, hour, named, t } from "../words.js";
 import { editor, wordsOf } from "./note.js";
 
@@ -26,7 +26,7 @@ export async function why(id) {
     reply.asked && [h("h3", {}, t("why.answered")), h("blockquote", { class: "asked" }, h("b", {}, reply.who), " ", reply.asked)],
     reply.actions.map((line) => h("p", { class: "decision" }, line)),
     reply.status === "sent" && h("div", { class: "row" }, reply.outcome && h("span", { class: "meta" }, t("why.outcome", { outcome: named("outcome", reply.outcome) })),
-      ["good", "bad"].map((name) => button(name === "good" ? "👍" : "👎", (event) => act(name, { id: reply.id }, event.target), { class: "small", "aria-label": t(`why.${name}`) }))),
+      ["good", "bad"].map((name) => button(label(name), (event) => act(name, { id: reply.id }, event.target), { class: "small", title: does(name) }))),
     engineers(reply),
   );
   dialog.addEventListener("click", (event) => { if (event.target.closest("a")) dialog.close(); });
