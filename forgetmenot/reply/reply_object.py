@@ -39,6 +39,7 @@ NOTHING_TO_SAY = reason("nothing_to_say")
 CORRECTING = frozenset({"correct"})
 """What a line that asks for nothing, and is no question, may still lead to."""
 
+_NOTE_ID = re.compile(r"\[?(?:id:)?([0-9]{1,12})\]?")
 _NAME = re.compile(r"[a-z][a-z_]{0,31}")
 _CUT_SAY = re.compile(r'"say"\s*:\s*"((?:[^"\\]|\\.)*)("?)', re.DOTALL)
 _SENTENCE_END = re.compile(rf"(?<![{ENDS}])[{ENDS}]+(?=\s|$)")
@@ -160,9 +161,10 @@ def read_reply(answer: ModelAnswer) -> ModelReply:
 
 
 def _note_ids(given: object) -> tuple[int, ...]:
-    """The numbers in a list of ids; what is none is left out."""
+    """The ids in a list, as numbers or as the prompt writes them ("id:12"); what is none is left out."""
     listed = given[:MOST_NOTES] if isinstance(given, list) else []
-    return tuple(dict.fromkeys(one for one in listed if isinstance(one, int) and not isinstance(one, bool)))
+    found = (_NOTE_ID.fullmatch(str(one)) for one in listed)
+    return tuple(dict.fromkeys(int(one[1]) for one in found if one))
 
 
 def whole_sentences(text: str) -> str:

@@ -61,7 +61,7 @@ def test_what_of_an_answer_counts() -> None:
         '{"action": null, "say": "Hi."}': ModelReply("Hi."),
         '{"say": "Hi."}': ModelReply("Hi."),
         '{"notes": [12, 3, 12], "say": "Hi."}': ModelReply("Hi.", notes=(12, 3)),
-        '{"notes": [12, "3", null, true, {}], "say": "Hi."}': ModelReply("Hi.", notes=(12,)),
+        '{"notes": [12, "3", "[id:4]", null, true, {}, "x"], "say": "Hi."}': ModelReply("Hi.", notes=(12, 3, 4)),
         '{"notes": "12", "say": "Hi."}': ModelReply("Hi."),
         '{"action": {"name": "clip"}, "say": "Hi.", "if_refused": "No."}': ModelReply(
             "Hi.", Proposal("clip", {}, "No.")
