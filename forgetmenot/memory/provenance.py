@@ -97,16 +97,21 @@ async def names_for(
 
 def in_words(explanation: NoteExplanation) -> str:
     """The chain for a person to read."""
-    undo = [f"`forgetmenot memory undo {explanation.note.id}` undoes that."] if explanation.replaced else []
+    note, names = explanation.note, explanation.names
+    undo = [f"`forgetmenot memory undo {note.id}` undoes that."] if explanation.replaced else []
     successor = [explanation.replaced_by] if explanation.replaced_by is not None else []
+    replies = [f"{reply} ({moment(at)})" for reply, at in sorted(explanation.replies, reverse=True)]
+    more = [f"and {len(replies) - REPLIES_NAMED} before"] if replies[REPLIES_NAMED:] else []
     parts = (
-        ("Where it comes from", [line for word in explanation.evidence for line in _evidence(word, explanation.names)]),
-        ("Replaced notes", [*_notes(explanation.replaced, explanation.names), *undo]),
-        ("Replaced by", _notes(successor, explanation.names)),
-        ("History", [_happened(one, explanation.names) for one in explanation.history]),
-        ("Replies whose prompt had it (`forgetmenot why NUMBER` shows more)", _replies(explanation)),
+        ("Where it comes from", [line for word in explanation.evidence for line in _evidence(word, names)]),
+        ("Replaced notes", [*(f"#{one.id}: {show(one.fact, names)}" for one in explanation.replaced), *undo]),
+        ("Replaced by", [f"#{one.id}: {show(one.fact, names)}" for one in successor]),
+        ("History", [_happened(one, names) for one in explanation.history]),
+        ("Replies whose prompt had it (`forgetmenot why NUMBER` shows more)", [*replies[:REPLIES_NAMED], *more]),
     )
-    lines = _about(explanation)
+    about = {Scope.CHANNEL: "about the channel", Scope.RUNNING_BIT: "a running bit"}.get(note.scope)
+    about = about or f"about {names.get(note.subject_id or '', 'somebody')}"
+    lines = [f"#{note.id} {about}: {show(note.fact, names)}", f"  {'; '.join(_traits(explanation))}"]
     for head, rows in parts:
         lines += [head, *(f"  {row}" for row in rows)] if rows else []
     return "\n".join(lines)
@@ -117,22 +122,18 @@ def moment(ms: int) -> str:
     return f"{iso(ms)[:16].replace('T', ' ')} UTC"
 
 
-def _about(explanation: NoteExplanation) -> list[str]:
-    note = explanation.note
-    about = {Scope.CHANNEL: "about the channel", Scope.RUNNING_BIT: "a running bit"}.get(note.scope)
-    about = about or f"about {explanation.names.get(note.subject_id or '', 'somebody')}"
-    traits = [
-        ENGLISH(f"page.note_status.{note.status}"),
+def _traits(explanation: NoteExplanation) -> list[str]:
+    note, streams = explanation.note, len(explanation.streams)
+    return [
+        ENGLISH(f"page.note_status.{'stale' if note.stale else note.status}"),
         ENGLISH(f"page.source.{note.source_kind}"),
         "kept permanently" if note.expires_at is None else f"kept until {moment(note.expires_at)}",
         f"{note.importance} importance",
         f"confidence {note.confidence:.2f}",
         *(["pinned"] if note.pinned else []),
         *([f"known to the persona {note.persona} and its heirs"] if note.persona else []),
+        *([f"in {streams} stream{'s' if streams > 1 else ''}"] if note.scope is Scope.RUNNING_BIT and streams else []),
     ]
-    if note.scope is Scope.RUNNING_BIT and explanation.streams:
-        traits.append(f"in {len(explanation.streams)} stream{'s' if len(explanation.streams) > 1 else ''}")
-    return [f"#{note.id} {about}: {show(note.fact, explanation.names)}", f"  {'; '.join(traits)}"]
 
 
 def _evidence(word: EvidenceLink, names: dict[str, str]) -> list[str]:
@@ -143,10 +144,6 @@ def _evidence(word: EvidenceLink, names: dict[str, str]) -> list[str]:
     how = f"{ENGLISH(f'page.stance.{word.stance}')}{' to the bot' if word.addressed else ''}"
     head = f"{moment(word.at)}, {where}: {who} {how} (summary {episode.id}{about})"
     return [head, f"  {show(episode.summary, names)}"]
-
-
-def _notes(found: Sequence[Note], names: dict[str, str]) -> list[str]:
-    return [f"#{note.id}: {show(note.fact, names)}" for note in found]
 
 
 def because(cause: str, names: Mapping[str, str]) -> str:
@@ -160,10 +157,3 @@ def because(cause: str, names: Mapping[str, str]) -> str:
 def _happened(change: Change, names: dict[str, str]) -> str:
     moved = f"{change.from_status} → {change.to_status}: " if change.from_status is not None else ""
     return f"{moment(change.at)}: {moved}{because(change.cause, names)}"
-
-
-def _replies(explanation: NoteExplanation) -> list[str]:
-    last = sorted(explanation.replies, reverse=True)
-    more = len(last) - REPLIES_NAMED
-    named = [f"{reply} ({moment(at)})" for reply, at in last[:REPLIES_NAMED]]
-    return [*named, f"and {more} before"] if more > 0 else named
