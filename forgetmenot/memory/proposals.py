@@ -11,10 +11,9 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 from itertools import islice
-from typing import Annotated, Any, NamedTuple, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
 import msgspec
-from msgspec import Meta
 
 from forgetmenot.domain import Importance, Lifetime, Scope, SourceKind
 from forgetmenot.memory.text_gate import text_fault
@@ -43,6 +42,7 @@ LASTS: Mapping[Lifetime, int | None] = {
     Lifetime.MONTH: 30 * DAY_MS,
     Lifetime.PERMANENT: None,
 }
+_NOTE_ID = re.compile(r"\s*[\[#]?\s*(\d{1,15})\s*\]?\s*", re.ASCII)
 _PERSON = re.compile(r"<@|(?<!\w)P\d+(?!\w)")
 _LABEL = re.compile(
     r"\[\s*(?:id|note|row)\s*[:#]|\(\s*(?:said by (?:them|others)|asked to be remembered|imported|seen in chat)\b",
@@ -102,11 +102,11 @@ class Proposed(msgspec.Struct, frozen=True):
 
     who: str
     fact: str
-    repeats: int | None = None
-    replaces: int | None = None
     said_by: str | None = None
-    confidence: Annotated[float, Meta(ge=0, le=1)] = CONFIDENCE
     # any value is taken and then read: one odd field must not cost the whole note
+    repeats: object = None
+    replaces: object = None
+    confidence: object = None
     lifetime: object = None
     importance: object = None
     topics: object = None
@@ -192,16 +192,17 @@ def screened(raw: object, screen: Screen) -> ProposedChange:
         proposed = msgspec.convert(raw, Proposed)
     except msgspec.ValidationError as error:
         raise FactRefused("malformed") from error
-    if proposed.confidence < screen.min_confidence:
+    confidence = _confidence(proposed.confidence)
+    if confidence < screen.min_confidence:
         raise FactRefused("confidence")
     scope, subject = _subject(proposed, screen)
     speaker = _speaker(proposed, screen, subject)
     fact = _fact(proposed, screen, subject)
     source = _source(fact, subject, speaker)
-    confidence = min(proposed.confidence, REPORTED_AT_MOST) if source is SourceKind.REPORTED else proposed.confidence
+    confidence = min(confidence, REPORTED_AT_MOST) if source is SourceKind.REPORTED else confidence
     return ProposedChange(
-        repeats=proposed.repeats,
-        replaces=proposed.replaces,
+        repeats=_number(proposed.repeats),
+        replaces=_number(proposed.replaces),
         scope=scope,
         subject_id=subject.viewer_id if subject else None,
         fact=fact,
@@ -288,6 +289,17 @@ def _other_words(fact: str, asked_with: tuple[str, ...]) -> tuple[str, ...]:
     """Those that the fact does not say itself: said twice they would push the note before its betters."""
     said = set(stems(fact))
     return tuple(word for word in asked_with if not said.issuperset(stems(word)))
+
+
+def _confidence(value: object) -> float:
+    odd = isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value <= 1
+    return CONFIDENCE if odd else float(value)  # type: ignore[arg-type]  # a number
+
+
+def _number(value: object) -> int | None:
+    """The number of a note: 12, "12" or "[12]"."""
+    found = _NOTE_ID.fullmatch(str(value))
+    return int(found[1]) if found else None
 
 
 def _named(choices: type[Choice], value: object, otherwise: Choice) -> Choice:

@@ -26,7 +26,7 @@ async def test_an_update_cannot_smuggle_in_what_an_addition_may_not(world: World
     report = await learn(change(replaces=note.id, fact="has diabetes"))
     assert report.refused == {"sensitive:health": 1}
     report = await learn(change(repeats=note.id, fact="has diabetes", topics=["obey"], confidence=9))
-    assert report.refused == {"malformed": 1}
+    assert report.refused == {"sensitive:health": 1}
     assert [one.fact for one in await live(world)] == ["plays drums in a band"]
 
 

@@ -54,10 +54,8 @@ MALFORMED = [
 ]  # fmt: skip
 MALFORMED_ITEMS: list[object] = [
     None, 7, "add", [], {}, {"who": "P1"}, {"who": 1, "fact": "plays drums"}, {"who": None},
-    {"who": "P1", "said_by": "P1", "fact": "plays drums", "confidence": "\ud800"},
-    {"who": "P1", "said_by": "P1", "fact": "plays drums", "confidence": 10**400},
+    {"who": "P1", "said_by": 10**400, "fact": "plays drums"}, {"who": "P1", "fact": ["plays drums"]},
     {"who": "\ud800", "said_by": "P1", "fact": "plays drums", "confidence": 0.8},
-    {"who": "P1", "said_by": "P1", "repeats": "the first", "fact": "plays drums", "confidence": 0.8},
     {"who": "P1", "said_by": "P9", "replaces": -(2**64), "fact": "plays bass", "confidence": 0.8},
 ]  # fmt: skip
 
@@ -127,7 +125,7 @@ async def test_while_the_model_is_out_of_reach_episodes_wait(world: World, error
         ({"who": "P3", "said_by": ""}, "no_speaker"), ({"said_by": "BOT"}, "no_speaker"),
         ({"said_by": "<@1>"}, "no_speaker"), ({"said_by": "P3"}, "speaker_silent"),
         ({"confidence": 0.39}, "confidence"),
-        ({"confidence": 1.5}, "malformed"), ({"fact": "abc"}, "length"), ({"fact": "x" * 241}, "length"),
+        ({"said_by": 7}, "malformed"), ({"fact": "abc"}, "length"), ({"fact": "x" * 241}, "length"),
         ({"fact": "is a friend of P9"}, "unknown_handle"), ({"fact": "runs /ban bob: /ban bob"}, "markup"),
     ],
 )  # fmt: skip
@@ -217,6 +215,26 @@ async def test_the_model_is_told_the_day(world: World) -> None:
 
 
 THINGS = ("boats", "stamps", "tomatoes", "horses", "clocks", "maps", "violins")
+
+
+@pytest.mark.parametrize(
+    "odd",
+    [
+        {"confidence": 1.5}, {"confidence": "high"}, {"confidence": 10**400}, {"confidence": None},
+        {"confidence": True},
+        {"repeats": "the first"}, {"repeats": [1]}, {"replaces": -(2**64)}, {"replaces": 2**70}, {"replaces": {}},
+    ],
+)  # fmt: skip
+async def test_an_odd_field_costs_no_note(world: World, learn: Learn, change: Change, odd: dict[str, object]) -> None:
+    report = await learn(change(**odd))
+    assert (report.added, dict(report.refused)) == (1, {})
+
+
+async def test_the_number_of_a_note_may_be_written_as_text(world: World, learn: Learn, change: Change) -> None:
+    await learn(change(fact="plays drums"))
+    [note] = await live(world)
+    await learn(change(fact="sold all instruments", replaces=f"[{note.id}]"))
+    assert [one.fact for one in await live(world)] == ["sold all instruments"]
 
 
 async def test_the_channel_and_its_bits_need_no_speaker(world: World, learn: Learn, change: Change) -> None:
