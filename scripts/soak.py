@@ -415,7 +415,12 @@ async def _account(folder: Path, chat: Chat) -> Figures:
         not_out = sum(known.get(f"leaver_{number}") is None for number in range(WISHING))
         not_gone = sum(f"emberling_{number}" in known for number in range(WISHING))
         broken = await broken_promises(db, clock.now())
-    held = b"".join(file.read_bytes() for file in folder.rglob("*") if file.is_file())
+    held = b""
+    for file in folder.rglob("*"):
+        for mark in (OUT_MARK, ERASED_MARK, DELETED_MARK, "emberling_") if file.is_file() else ():
+            if count := file.read_bytes().count(mark.encode()):
+                say(f"{mark} stands {count} times in {file.name}")
+        held += file.read_bytes() if file.is_file() else b""
     return {
         "lost": len(expected - stored.keys()),
         "doubled": sum(count - 1 for count in stored.values()),

@@ -32,7 +32,7 @@ A_VISIT = 30 * MINUTE  # so long without a line of theirs, and they were away
 LINES_LOOKED_AT = 400
 ASKED_WITH = 8  # words of a message, the longest: they are the rarest, and of more no summary has half
 EPISODES_KEPT = 3_000  # the newest; of a channel with three streams a week more than a year
-READ_AT_ONCE = 200
+READ_AT_ONCE, READ_IN_PASSING = 200, 20
 MATCHING_SHARE = 0.5  # of the query's words that a past episode must speak of, and at least two
 
 
@@ -110,7 +110,7 @@ async def spoken_of(
     different = {stem(word): word for word in telling[:ASKED_WITH]}
     if not different or not limit:
         return []
-    await index.read_on(at, EPISODES_KEPT)
+    await index.read_on(at, READ_IN_PASSING)
     terms = list(map(index.forms, different.values()))
     enough = min(len(terms), max(2, math.ceil(MATCHING_SHARE * len(terms))))
     # one more than is looked at, to see whether many episodes have a single word

@@ -55,6 +55,7 @@ class Recall:
         self.active_viewers = ActiveViewers(db=db, settings=settings, clock=clock)
         self.episodes = EpisodeIndex()
         self._kept: dict[tuple[str, ...], tuple[tuple[Print, ...], Postings]] = {}
+        self._next_episodes: EpisodeIndex | None = self.episodes
         self._heard: dict[str, None] = {}
         self._forgotten = 0
 
@@ -115,6 +116,7 @@ class Recall:
             self._heard |= dict.fromkeys(
                 await viewers.chatting(self._db, since=self._clock.now() - CHATTING, limit=PREPARED)
             )
+        await self._read_episodes()
         if not self._heard:
             return
         due, self._heard = [CHANNEL, *self._heard], {}
@@ -122,13 +124,19 @@ class Recall:
             seen = await self._db.together(lambda at, who=subject: self.look(at, [who]))  # type: ignore[misc]
             if self._kept.get((subject,), ((),))[0] != seen.prints:
                 await self._built((subject,), seen.prints)
-        while await self._db.together(self.episodes.read_on):
-            pass
+
+    async def _read_episodes(self) -> None:
+        """Read the words of the episodes, slice by slice. Until they are anew, what was read before is still asked."""
+        if self._next_episodes is not None:
+            index, self._next_episodes = self._next_episodes, None
+            while await self._db.together(index.read_on):
+                pass
+            self.episodes = index
 
     def forget(self) -> None:
         """Drop what is kept in this process of notes, episodes and who chats: after an erasure, or changes by hand."""
         self._kept.clear()
-        self.episodes = EpisodeIndex()
+        self._next_episodes = EpisodeIndex()  # nothing that was removed is shown from the old one: it is read again
         self._forgotten += 1
         self.active_viewers.forget()
 

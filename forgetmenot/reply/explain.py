@@ -76,6 +76,7 @@ class ReplyPreview:
     async def of(self, viewer: str, message: str) -> PreviewResult:
         """What this viewer's message would give now. `viewer`: a login or a Twitch id."""
         settings = self._settings()
+        await self._gatherer.recall.prepare()  # nothing is read beforehand here, as in a bot that hears chat
         if self._identity:
             identity = self._identity()
         else:  # the bot as it was last signed in

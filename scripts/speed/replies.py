@@ -103,6 +103,7 @@ async def memory(path: Path, viewers: int, regulars: int = 0) -> AsyncIterator[M
         over_the_day = Invented(5).chat(LINES, viewers, until=NOW - LATELY)
         await take_in(db, chain(over_the_day, Invented(6).chat(LINES_LATELY, COMMON, over=LATELY)))
         recall = Recall(db=db, settings=lambda: settings, clock=clock)
+        await recall.prepare()
         keeper = PrefixKeeper(db=db, recall=recall, settings=lambda: settings)
         gatherer = ContextGatherer(db=db, recall=recall, clock=clock)
         yield Memory(db, clock, settings, recall, gatherer, await keeper.current())

@@ -4,7 +4,9 @@ import asyncio
 
 from forgetmenot.clock import DAY
 from forgetmenot.domain import NoteStatus, Scope, SourceKind
+from forgetmenot.memory.past_episodes import spoken_of
 from forgetmenot.memory.recall import CHANNEL, Recall, fitting
+from forgetmenot.memory.suppression import SuppressionFilter
 from forgetmenot.store import notes
 from forgetmenot.store.notes import NewNote
 from tests.notes_world import World
@@ -94,3 +96,23 @@ async def test_twenty_that_share_something_are_offered_and_others_fill_up_to_ten
     assert len(await recall.about(["1"], "drums?")) == 20
     found = await recall.about(["2"], "drums?")
     assert (len(found), [one.asked_for for one in found]) == (10, [True] * 3 + [False] * 7)
+
+
+async def test_episodes_are_read_beforehand_and_anew_after_something_was_removed(world: World, recall: Recall) -> None:
+    for number in range(30):
+        await world.episode(f"<@1> fell into pit {number}.", {"1": (9, 0)})
+    pumpkin = await world.episode("<@2> won the pumpkin race.", {"2": (9, 0)})
+    await recall.prepare()
+    query = recall.query("that pumpkin race?")
+
+    async def told() -> list[int]:
+        found = await spoken_of(world.db, recall.episodes, query, SuppressionFilter(), 1)
+        return [one.id for one in found]
+
+    assert await told() == [pumpkin]
+    before = recall.episodes
+    recall.forget()
+    assert await told() == [pumpkin]
+    await recall.prepare()
+    assert recall.episodes is not before
+    assert await told() == [pumpkin]
