@@ -148,6 +148,7 @@ _CLAIMED = {
     ("untimeout", "unban"): "unbanned|unmuted|untimed|entbannt|entsperrt|entstummt",
     ("delete", "forget"): "deleted|erased|wiped|purged|gelöscht",
     ("clip",): "clipped|geclippt",
+    ("marker",): "(?:book)?marked|markiert",
     ("shoutout",): "shouted out",
     ("announce",): "announced|angekündigt",
     ("title", "category"): "renamed|umbenannt",
@@ -164,13 +165,14 @@ _CLAIMED_THINGS = {
     ("emote_only",): "emote[ -]only(?: mode)?",
 }
 _MADE = (
-    "made|set|sent|created|changed|updated|posted|given|issued|turned on|activated|gesetzt|erstellt|geändert|aktiviert"
+    "made|set|sent|gave|created|added|dropped|changed|switched|updated|posted|saved|turned on|activated|gesetzt"
+    "|erstellt|geändert|aktiviert"
 )
 _WHOM = r"(?:@?\w+|(?:that|your|the|his|her|their|all|die|deine?|seine?|ihre?) (?:\w+ )?\w+)"
 _MARKUP = re.compile(r"[*_~`✅✔☑]")
 _NOT_CLAIMED = re.compile(
-    r"\?|\b(?:not|never|nobody|no one|cannot|\w+n['’]t|if|would|could|should|might|said|says"
-    r"|by (?:the |a )?mod\w*|nicht|nie(?:mand)?|kein\w*|wenn|würde|könnte|sollte|gestern)\b"
+    r"\?|\b(?:not|never|nobody|no one|nothing|cannot|\w+n['’]t|if|would|could|should|might|said|says"
+    r"|by (?:the |a )?mod\w*|nichts?|nie(?:mand)?|kein\w*|wenn|würde|könnte|sollte|gestern)\b"
 )
 
 
@@ -188,15 +190,15 @@ def _claims(done: frozenset[str]) -> re.Pattern[str]:
     deed = "|".join(deeds for names, deeds in _CLAIMED.items() if done.isdisjoint(names)) or "(?!)"
     thing = "|".join(things for names, things in _CLAIMED_THINGS.items() if done.isdisjoint(names)) or "(?!)"
     return re.compile(
-        rf"\bi(?:['’]ve| have)? (?:just |now |already )?(?:{deed})\b|\bich (?:habe?|hab['’]s)\b.*\b(?:{deed})\b"
+        rf"\b(?:i(?:['’]ve| have)?|just)(?: just| now| already)? (?:{deed})\b|\bhab(?:e|s|['’]s)?\b.*\b(?:{deed})\b"
         rf"|^\s*@?\w+:? (?:{deed})[.!]*$|^\W*(?:bans|mutes|kicks|deletes) \w+\W*$"
-        rf"|^(?:\w+[,:.!] )?(?:{deed})"
+        rf"|(?:^|[,;:(!.] ?)(?:{deed})"
         r"(?:[.!,]|$| (?:him|her|them|you|that|your|everything)\b| @?\w+(?:[.!]?$| for\b))"
         rf"|(?:^|[,;:] ){_WHOM} (?:is|are|has been|have been|got|ist|sind|wurden?)(?: now| just| jetzt)? (?:{deed})"
         r"(?=[.!,]|$| (?:for|now|from chat|für)\b)"
-        rf"|\b(?:{_MADE}) (?:\w+ ){{0,2}}(?:{thing})\b"
-        rf"|\b(?:{thing}) (?:is |are |has been |ist |wurde |mode )*(?:now )?(?:{_MADE}|on|active|an|aktiv)"
-        r"(?=[.!,]|$| (?:now|to)\b)"
+        rf"|(?:^|[,;:] |\bi(?:['’]ve| have)? |\bjust )(?:{_MADE}) (?:\w+ ){{0,2}}(?:{thing})\b"
+        rf"|\b(?:{thing}) (?:is |are |has been |ist |wurde |mode )*(?:now )?(?:{_MADE}|on|up|out|active|an|aktiv|raus)"
+        rf"(?=[.!,]|$| (?:now|to)\b)|\bhab(?:e|s|['’]s)?\b.*\b(?:{thing})\b.*\b(?:{_MADE})\b"
     )
 
 
