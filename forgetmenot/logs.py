@@ -1,10 +1,11 @@
 """Logging: plain lines on the console, JSON lines in a rotating file, and in neither chat text or a secret.
 
-Code logs facts about things (ids, counts, kinds), never what was said. A processor enforces it: keys that could
-hold chat are dropped, and whatever is shaped like a token is masked. A message that repeats itself is written at most
-30 times a minute; the next one after that says how many were left out.
+Code logs facts about things (ids, counts, kinds), never what was said. The formatter enforces it, for libraries too:
+keys that could hold chat are dropped, and whatever is shaped like a token is masked. A message that repeats itself is
+written at most 30 times a minute; the next one after that says how many were left out.
 """
 
+import json
 import logging
 import logging.handlers
 import os
@@ -12,18 +13,16 @@ import re
 import sys
 import time
 import traceback
-from collections.abc import Mapping, MutableMapping
+from collections.abc import Mapping
+from datetime import UTC, datetime
 from enum import Enum
 from io import TextIOWrapper
 from pathlib import Path, PurePath
 from typing import Any
 
-import structlog
-
 from forgetmenot.files import make_own
 
 CHAT_KEYS = frozenset({"text", "message", "summary", "fact", "prompt", "reply", "login", "display_name", "system_text"})
-OF_STRUCTLOG = frozenset({"exc_info", "stack_info", "positional_args"})
 MOST_DEEP = 4
 FILE = "forgetmenot.log"
 MOST_REPEATS = 30
@@ -41,15 +40,6 @@ _AFTER_WORD = re.compile(
 _IN_ADDRESS = re.compile(r"(?<=://)[^/?#@\s\"']{1,200}@")
 
 
-def _format_exception(_logger: object, _method: str, event: MutableMapping[str, Any]) -> MutableMapping[str, Any]:
-    """Where a bug is, and its kind; not its message or the values around it, for these may quote chat."""
-    given = event.pop("exc_info", None)
-    error = given if isinstance(given, BaseException) else (given if isinstance(given, tuple) else sys.exc_info())[1]
-    if given and error is not None:
-        event["exception"] = where(error)
-    return event
-
-
 def where(error: BaseException) -> str:
     """Where an exception was raised, and its kind; without its message."""
     frames = "".join(traceback.format_list(traceback.extract_tb(error.__traceback__)))
@@ -61,15 +51,6 @@ def where(error: BaseException) -> str:
 def mask(text: str) -> str:
     """The text with everything that is shaped like a token, an API key or an address's log-in masked."""
     return _SECRET.sub("•••", _AFTER_WORD.sub(r"\1•••", _IN_ADDRESS.sub("•••@", text)))
-
-
-def _drop_and_mask(_logger: object, _method: str, event: MutableMapping[str, Any]) -> MutableMapping[str, Any]:
-    for key in CHAT_KEYS & event.keys():
-        del event[key]
-    for key, value in event.items():
-        if not key.startswith("_") and key not in OF_STRUCTLOG:
-            event[key] = _harmless(value)
-    return event
 
 
 def _harmless(value: object, depth: int = 0) -> object:
@@ -86,21 +67,67 @@ def _harmless(value: object, depth: int = 0) -> object:
     return type(value).__name__
 
 
-_SHARED: list[structlog.types.Processor] = [
-    structlog.contextvars.merge_contextvars,
-    structlog.stdlib.add_log_level,
-    structlog.processors.TimeStamper(fmt="iso", utc=True),
-    _format_exception,
-    _drop_and_mask,
-]
-# Until `set_up` is called (a command that only prints): warnings alone, and never on standard output.
-structlog.configure(
-    processors=[*_SHARED, structlog.dev.ConsoleRenderer(colors=False)],
-    wrapper_class=structlog.make_filtering_bound_logger(logging.WARNING),
-    logger_factory=lambda *_: structlog.PrintLogger(sys.stderr),
-    cache_logger_on_first_use=False,
-)
-log: structlog.stdlib.BoundLogger = structlog.stdlib.get_logger("forgetmenot")
+class _Sieved(logging.Formatter):
+    """A record as one line, of ours or of a library: JSON for the file, plain for the console."""
+
+    def __init__(self, *, as_json: bool = False) -> None:
+        super().__init__()
+        self._as_json = as_json
+
+    def format(self, record: logging.LogRecord) -> str:
+        """The line, without chat and secrets."""
+        given = {"event": record.getMessage(), **getattr(record, "fields", {})}
+        event = {key: _harmless(value) for key, value in given.items() if key not in CHAT_KEYS}
+        event["level"] = record.levelname.lower()
+        event["timestamp"] = datetime.fromtimestamp(record.created, UTC).isoformat().replace("+00:00", "Z")
+        # where a bug is, and its kind; not its message or the values around it, for these may quote chat
+        if record.exc_info and record.exc_info[1] is not None:
+            event["exception"] = where(record.exc_info[1])
+        if self._as_json:
+            return json.dumps(event, ensure_ascii=False)
+        head = f"{event.pop('timestamp')} [{event.pop('level'):<8}] {event.pop('event')!s:<30}"
+        trace = f"\n{event.pop('exception')}" if "exception" in event else ""
+        return " ".join([head, *(f"{key}={value}" for key, value in event.items())]).rstrip() + trace
+
+
+class Log:
+    """What the bot does, as facts: `log.info("an episode was written", episode=7)`; by the standard library's logger.
+
+    `exc_info`: the exception that is to be told of, or True for the one that is handled now.
+    """
+
+    _logger = logging.getLogger("forgetmenot")
+
+    def debug(self, event: str, **fields: object) -> None:
+        """For whoever looks for a bug."""
+        self._write(logging.DEBUG, event, fields)
+
+    def info(self, event: str, **fields: object) -> None:
+        """What happens on an ordinary evening."""
+        self._write(logging.INFO, event, fields)
+
+    def warning(self, event: str, **fields: object) -> None:
+        """What goes on by itself, worse than it should."""
+        self._write(logging.WARNING, event, fields)
+
+    def error(self, event: str, **fields: object) -> None:
+        """What did not work."""
+        self._write(logging.ERROR, event, fields)
+
+    def exception(self, event: str, **fields: object) -> None:
+        """A bug: with the place of the exception that is handled now."""
+        self._write(logging.ERROR, event, {**fields, "exc_info": True})
+
+    def _write(self, level: int, event: str, fields: dict[str, object]) -> None:
+        if self._logger.isEnabledFor(level):
+            error: Any = fields.pop("exc_info", None)
+            self._logger.log(level, "%s", event, exc_info=error, extra={"fields": fields})
+
+
+log = Log()
+if logging.lastResort is not None:
+    # until `set_up` is called (a command that only prints): warnings alone, and never on standard output
+    logging.lastResort.setFormatter(_Sieved())
 
 
 def beside(database: Path) -> Path:
@@ -109,16 +136,10 @@ def beside(database: Path) -> Path:
 
 
 def set_up(*, level: str = "info", folder: Path | None = None, console: bool = True, quiet: bool = False) -> None:
-    """Configure structlog over the standard library. `folder` gets forgetmenot.log (3 × 1 MB, JSON lines).
+    """Log to the console and to a file. `folder` gets forgetmenot.log (3 × 1 MB, JSON lines).
 
     `quiet`: of what is logged at "info" the console shows only warnings.
     """
-    structlog.configure(
-        processors=[*_SHARED, structlog.stdlib.ProcessorFormatter.wrap_for_formatter],
-        logger_factory=structlog.stdlib.LoggerFactory(),
-        wrapper_class=structlog.stdlib.BoundLogger,
-        cache_logger_on_first_use=False,
-    )
     root = logging.getLogger()
     for handler in list(root.handlers):
         root.removeHandler(handler)
@@ -128,9 +149,9 @@ def set_up(*, level: str = "info", folder: Path | None = None, console: bool = T
     for name in ("aiosqlite", "asyncio", "twitchio", "google_genai", "httpx", "aiohttp"):
         logging.getLogger(name).setLevel(max(logging.WARNING, logging.getLevelName(level.upper())))
     if console and sys.stderr is not None:  # None: a program without a window on Windows
-        shown = _handler(logging.StreamHandler(sys.stderr), structlog.dev.ConsoleRenderer(colors=False))
+        shown = logging.StreamHandler(sys.stderr)
         shown.setLevel(logging.WARNING if quiet and level == "info" else logging.NOTSET)
-        root.addHandler(shown)
+        _add(root, shown, _Sieved())
     if folder is not None:
         _add_file(root, folder)
 
@@ -144,13 +165,12 @@ class RepeatLimit(logging.Filter):
 
     def filter(self, record: logging.LogRecord) -> bool:
         """Whether it is written. One handler's filter: records arrive one at a time."""
-        said = record.msg.get("event", "") if isinstance(record.msg, dict) else record.msg
-        key = (record.name, record.levelno, str(said)[:200])
+        key = (record.name, record.levelno, record.getMessage()[:200])
         now = time.monotonic()
         began, count = self._seen.get(key, (now, 0))
         if now - began >= REPEAT_WINDOW_S:
-            if count > MOST_REPEATS and isinstance(record.msg, dict):
-                record.msg = {**record.msg, "left_out": count - MOST_REPEATS}
+            if count > MOST_REPEATS:
+                record.__dict__["fields"] = {**getattr(record, "fields", {}), "left_out": count - MOST_REPEATS}
             began, count = now, 0
         if len(self._seen) >= MESSAGES_REMEMBERED and key not in self._seen:
             self._seen.clear()
@@ -175,15 +195,10 @@ def _add_file(root: logging.Logger, folder: Path) -> None:
     except OSError as error:
         log.warning("there is no log file", folder=str(folder), reason=error.strerror)
         return
-    root.addHandler(_handler(file, structlog.processors.JSONRenderer(ensure_ascii=False)))
+    _add(root, file, _Sieved(as_json=True))
 
 
-def _handler(handler: logging.Handler, renderer: structlog.types.Processor) -> logging.Handler:
+def _add(root: logging.Logger, handler: logging.Handler, formatter: logging.Formatter) -> None:
     handler.addFilter(RepeatLimit())
-    handler.setFormatter(
-        structlog.stdlib.ProcessorFormatter(
-            processors=[structlog.stdlib.ProcessorFormatter.remove_processors_meta, renderer],
-            foreign_pre_chain=_SHARED,
-        )
-    )
-    return handler
+    handler.setFormatter(formatter)
+    root.addHandler(handler)

@@ -7,10 +7,9 @@ from collections.abc import AsyncIterator, Iterator
 from pathlib import Path
 
 import pytest
-import structlog
 from hypothesis import settings
 
-from forgetmenot import logs  # noqa: F401  # sets structlog up, as a program has it at its start
+from forgetmenot import logs  # noqa: F401  # gives the last resort its form, as in a program
 from forgetmenot.clock import ManualClock
 from forgetmenot.store.database import Database, open_database
 from tests.played_demo import demo_folder, seen
@@ -29,14 +28,15 @@ NOON = 1_784_894_400_000  # 2026-07-24T12:00:00Z
 def logging_as_it_was() -> Iterator[None]:
     """Whatever a test sets up is gone after it: the next one hears what a program hears that set nothing up."""
     root = logging.getLogger()
-    handlers, level, said, raising = list(root.handlers), root.level, structlog.get_config(), logging.raiseExceptions
+    handlers, level, raising = list(root.handlers), root.level, logging.raiseExceptions
+    if logging.lastResort is not None:
+        root.addHandler(logging.lastResort)  # pytest's own handlers keep it from being used
     yield
-    for handler in set(root.handlers) - set(handlers):
+    for handler in set(root.handlers) - {*handlers, logging.lastResort}:
         handler.close()
     root.handlers[:] = handlers
     root.setLevel(level)
     logging.raiseExceptions = raising
-    structlog.configure(**said)
 
 
 @pytest.fixture

@@ -45,7 +45,7 @@ OK, WARN, BAD = "ok", "warn", "bad"
 WITHIN_S = 8.0
 LITTLE_SPACE = 500_000_000  # bytes
 CLOCK_OFF_S = 120
-MEASURED = ("aiohttp", "twitchio", "google-genai", "structlog")
+MEASURED = ("aiohttp", "twitchio", "google-genai")
 LOCAL_ENDINGS = ("localhost", "127.0.0.1", "::1")
 
 

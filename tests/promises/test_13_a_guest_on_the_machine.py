@@ -27,7 +27,7 @@ def loaded_after(code: str) -> set[str]:
 
 def test_the_version_is_told_without_the_bot() -> None:
     loaded = loaded_after("from forgetmenot.cli import main; main(['--version'])")
-    assert loaded.isdisjoint({*HEAVY, "aiohttp", "aiosqlite", "asyncio", "sqlite3", "msgspec", "structlog", "keyring"})
+    assert loaded.isdisjoint({*HEAVY, "aiohttp", "aiosqlite", "asyncio", "sqlite3", "msgspec", "keyring"})
 
 
 def test_a_bot_with_the_offline_model_loads_no_sdk(tmp_path: Path) -> None:
