@@ -54,7 +54,6 @@ CREATE TABLE attendance (
 CREATE TABLE events (
     seq         INTEGER PRIMARY KEY AUTOINCREMENT,
     id          TEXT    NOT NULL UNIQUE,             -- Twitch's id of the message
-    run_id      INTEGER NOT NULL REFERENCES runs (id),
     stream_id   INTEGER REFERENCES streams (id),
     viewer_id   TEXT    NOT NULL REFERENCES viewers (id) ON UPDATE CASCADE,
     kind        TEXT    NOT NULL,
@@ -78,18 +77,10 @@ CREATE INDEX events_by_age    ON events (at);
 CREATE INDEX events_by_viewer ON events (viewer_id, at);
 CREATE INDEX events_by_episode ON events (episode_id) WHERE episode_id IS NOT NULL;
 
--- One row per start of the program that reads chat; what it stored can be accounted for after it was pruned.
-CREATE TABLE runs (
-    id         INTEGER PRIMARY KEY AUTOINCREMENT,
-    started_at INTEGER NOT NULL,
-    command    TEXT    NOT NULL
-) STRICT;
-
+-- What happened to every line, so that it can be accounted for after it was pruned.
 CREATE TABLE tally (
-    run_id INTEGER NOT NULL REFERENCES runs (id),
-    name   TEXT    NOT NULL,                         -- lines, duplicates, excluded, pruned_covered, pruned_unread …
-    count  INTEGER NOT NULL,
-    PRIMARY KEY (run_id, name)
+    name  TEXT PRIMARY KEY,                          -- lines, duplicates, excluded, pruned_covered, pruned_unread …
+    count INTEGER NOT NULL
 ) STRICT, WITHOUT ROWID;
 
 -- ── tier 2: what happened ───────────────────────────────────────────────────────────────────
@@ -286,40 +277,3 @@ CREATE TABLE model_calls (
     error      TEXT
 ) STRICT;
 CREATE INDEX model_calls_by_time ON model_calls (at);
-
--- What was deleted goes on counting: totals are of all that ever was (store/run_stats).
-CREATE TRIGGER bot_messages_gone AFTER DELETE ON bot_messages BEGIN
-    INSERT INTO tally (run_id, name, count)
-    SELECT (SELECT max(id) FROM runs), 'gone_' || column1, column2 FROM (VALUES
-        ('replies',   old.status IN ('sent', 'shadow')),
-        ('estimated', json_extract(old.token_usage_json, '$.estimated')),
-        ('prefix',    iif(json_extract(old.token_usage_json, '$.estimated') > 0,
-                          json_extract(old.prompt_json, '$.prefix_tokens'), 0))
-    ) WHERE column2 > 0 AND EXISTS (SELECT 1 FROM runs)
-    ON CONFLICT (run_id, name) DO UPDATE SET count = count + excluded.count;
-END;
-CREATE TRIGGER action_logs_gone AFTER DELETE ON action_logs BEGIN
-    INSERT INTO tally (run_id, name, count)
-    SELECT (SELECT max(id) FROM runs), 'gone_' || column1, column2 FROM (VALUES
-        ('proposed', 1),
-        ('allowed',  old.verdict IN ('allow', 'allow_changed')),
-        ('denied',   old.verdict = 'deny'),
-        ('executed', old.status IN ('done', 'undone'))
-    ) WHERE column2 > 0 AND EXISTS (SELECT 1 FROM runs)
-    ON CONFLICT (run_id, name) DO UPDATE SET count = count + excluded.count;
-END;
-CREATE TRIGGER model_calls_gone AFTER DELETE ON model_calls BEGIN
-    INSERT INTO tally (run_id, name, count)
-    SELECT (SELECT max(id) FROM runs), 'gone_' || column1, column2 FROM (VALUES
-        ('llm_calls',     1),
-        ('billed',        iif(old.purpose = 'reply', old.input, 0)),
-        ('cached',        iif(old.purpose = 'reply', old.cached, 0)),
-        ('billed_in_all', old.input)
-    ) WHERE column2 > 0 AND EXISTS (SELECT 1 FROM runs)
-    ON CONFLICT (run_id, name) DO UPDATE SET count = count + excluded.count;
-END;
-CREATE TRIGGER note_changes_gone AFTER DELETE ON note_changes
-    WHEN old.to_status = 'superseded' AND EXISTS (SELECT 1 FROM runs) BEGIN
-    INSERT INTO tally (run_id, name, count) VALUES ((SELECT max(id) FROM runs), 'gone_superseded', 1)
-    ON CONFLICT (run_id, name) DO UPDATE SET count = count + 1;
-END;

@@ -124,12 +124,11 @@ class World:
         episode = await self.episode("<@1> and <@2> talked.", people)
         async with self.db.write() as tx:
             await tx.execute("UPDATE episodes SET events = ? WHERE id = ?", (len(said), episode))
-            run = await tx.insert("INSERT INTO runs (started_at, command) VALUES (0, 'test')", ())
             await tx.many(
-                "INSERT INTO events (id, run_id, viewer_id, kind, text, role, at, episode_id)"
-                " VALUES (?, ?, ?, 'message', ?, 'viewer', ?, ?)",
+                "INSERT INTO events (id, viewer_id, kind, text, role, at, episode_id)"
+                " VALUES (?, ?, 'message', ?, 'viewer', ?, ?)",
                 [
-                    (f"{episode}-{number}", run, who, text, at[0] if at else self.clock.now(), episode)
+                    (f"{episode}-{number}", who, text, at[0] if at else self.clock.now(), episode)
                     for number, (who, text, *at) in enumerate(said)
                 ],
             )

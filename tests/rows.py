@@ -10,7 +10,7 @@ _PLAIN: dict[str, dict[str, Any]] = {
     },
     "bot_messages": {"at": 1, "trigger": "mention", "mode": "live", "text": "", "status": "sent"},
     "episodes": {"kind": "chat", "started_at": 1, "ended_at": 2, "events": 25, "created_at": 2},
-    "events": {"run_id": 1, "kind": "message", "role": "viewer", "at": 1},
+    "events": {"kind": "message", "role": "viewer", "at": 1},
     "model_calls": {"at": 1, "purpose": "reply", "model": "fake", "latency_ms": 1},
     "runs": {"started_at": 0, "command": "test"},
     "semantic_notes": {

@@ -44,7 +44,8 @@ from forgetmenot.reply.explain import ReplyExplanation, explain
 from forgetmenot.settings.live_settings import LiveSettings
 from forgetmenot.settings.load import convert
 from forgetmenot.settings.schema import ModelSettings
-from forgetmenot.store import action_logs, bot_messages, episodes, notes, run_stats, viewers
+from forgetmenot.store import action_logs, bot_messages, episodes, notes, viewers
+from forgetmenot.store.counts import pruned_unread
 from forgetmenot.store.viewers import SeenViewer
 from forgetmenot.text.mentions import show
 from tests.stage import NoMeter, RecordingAccount
@@ -334,7 +335,7 @@ class Player:
         return [(await asyncio.to_thread(file.read_bytes)).decode("latin-1") for file in files]
 
     async def seen_unread(self, _who: str) -> list[str]:
-        return [str(await run_stats.pruned_unread(self.bot.db))]
+        return [str(await pruned_unread(self.bot.db))]
 
 
 def _id(about: str) -> str | None:

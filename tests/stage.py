@@ -216,7 +216,6 @@ ACTIVE = Settings(
 @pytest.fixture
 async def stage(db: Database, clock: ManualClock, chat: FakeChat) -> AsyncIterator[Stage]:
     async with db.write() as tx:
-        await tx.execute("INSERT INTO runs (started_at, command) VALUES (0, 'test')")
         await tx.many(
             "INSERT INTO viewers (id, login, display_name, first_seen_at, last_seen_at) VALUES (?, ?, ?, ?, ?)",
             [(key, login, login.title(), clock.now(), clock.now()) for key, login in PEOPLE.items()],

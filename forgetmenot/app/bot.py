@@ -49,7 +49,7 @@ from forgetmenot.reply.triggers import Identity, identity_of
 from forgetmenot.reply.writer import ReplyWriter
 from forgetmenot.secret_store import login_folder
 from forgetmenot.settings.schema import ModelSettings, Settings
-from forgetmenot.store import channel_state, model_calls, run_stats, streams
+from forgetmenot.store import channel_state, model_calls, streams
 from forgetmenot.store.backup import check_start, leftovers
 from forgetmenot.store.database import Database, open_database
 from forgetmenot.store.file_safety import instance_lock
@@ -84,7 +84,6 @@ class Bot:
         self,
         *,
         db: Database,
-        run_id: int,
         settings: Callable[[], Settings],
         clock: Clock,
         account: BotAccount,
@@ -92,7 +91,7 @@ class Bot:
         effects: Effects | None = None,
         models: ModelBuilder | None = None,
     ) -> None:
-        self.db, self.run_id, self.settings, self.clock, self.me = db, run_id, settings, clock, me
+        self.db, self.settings, self.clock, self.me = db, settings, clock, me
         self.spending = SpendLimit(settings=settings, used=self._tokens_used)
         chosen, meter = settings().model, Meter(db, clock)
         self.models: Models = (
@@ -121,9 +120,7 @@ class Bot:
         db, settings, clock, model = self.db, self.settings, self.clock, self.spending.around(self.models.memory)
         self.stream_tracker = StreamTracker(db, settings)
         self.room = RoomModeTracker()
-        self.ingest = Ingest(
-            db=db, stream_tracker=self.stream_tracker, settings=settings, clock=clock, run_id=self.run_id
-        )
+        self.ingest = Ingest(db=db, stream_tracker=self.stream_tracker, settings=settings, clock=clock)
         self.ingest.own_id = self.me.user_id
         self.compactor = Compactor(
             db=db, model=model, settings=settings, clock=clock, stream_tracker=self.stream_tracker
@@ -303,10 +300,8 @@ async def open_bot(
             await check_start(db)
             for file in leftovers(path):
                 file.unlink(missing_ok=True)
-            run_id = await run_stats.begin_run(db, command, clock.now())
             bot = Bot(
                 db=db,
-                run_id=run_id,
                 settings=settings,
                 clock=clock,
                 account=account or NoAccount(),

@@ -22,9 +22,9 @@ from forgetmenot.domain import ChatEvent, EventKind, Redaction
 from forgetmenot.errors import InputError, ModelUnavailable
 from forgetmenot.files import open_text
 from forgetmenot.settings.schema import Settings
-from forgetmenot.store import channel_state, run_stats
+from forgetmenot.store import channel_state
+from forgetmenot.store.counts import LineCounts, Totals, line_counts, totals
 from forgetmenot.store.database import Database
-from forgetmenot.store.run_stats import Totals, line_counts
 from forgetmenot.text.mentions import defang, is_id, provisional
 from forgetmenot.twitch import chat_lines
 
@@ -33,8 +33,12 @@ from forgetmenot.twitch import chat_lines
 class RunSummary:
     """A run's line counts and what it added to the memory."""
 
-    account: run_stats.LineCounts
+    account: LineCounts
     added: Totals
+
+    def since(self, before: "RunSummary") -> "RunSummary":
+        """What came since that one was made."""
+        return RunSummary(self.account.since(before.account), self.added.since(before.added))
 
     def as_json(self) -> dict[str, object]:
         """The documented keys."""
@@ -78,9 +82,9 @@ def _in_prefix(added: Totals) -> str:
     return f", of which {round(100 * added.prefix / added.estimated)} % in the unchanged prefix (estimated)"
 
 
-async def summarise(db: Database, run_id: int, before: Totals) -> RunSummary:
-    """The summary of a run; `before`: the totals when it began."""
-    return RunSummary(await run_stats.line_counts(db, run_id), (await run_stats.totals(db)).since(before))
+async def summary_of(db: Database) -> RunSummary:
+    """What a memory has heard and learned by now."""
+    return RunSummary(await line_counts(db), await totals(db))
 
 
 PROGRESS_EVERY = 5_000
@@ -104,7 +108,7 @@ async def replay(items: Iterable[chat_lines.ChatItem], path: Path, how: Replay) 
     await clock.move_to(first)
     async with open_bot(path, "replay", settings=lambda: how.settings, clock=clock) as bot:
         await bot.tasks.catch_up()
-        before = await run_stats.totals(bot.db)
+        before = await summary_of(bot.db)
         known = await heard_before(bot.db, rest)
         await _pass_over(bot, rest[:known])
         await clock.move_to(max(map(_time, rest[:known]), default=0))
@@ -118,7 +122,7 @@ async def replay(items: Iterable[chat_lines.ChatItem], path: Path, how: Replay) 
             )
         if how.until_compacted:
             await _compact(bot)
-        return await summarise(bot.db, bot.run_id, before)
+        return (await summary_of(bot.db)).since(before)
 
 
 def _peek(items: Iterable[chat_lines.ChatItem]) -> tuple[int, list[chat_lines.ChatItem]]:
@@ -182,7 +186,7 @@ async def _compact(bot: Bot) -> None:
     """Summarise until no line is unread."""
     for _ in range(PASSES):
         await bot.remember_all()
-        if (await line_counts(bot.db, bot.run_id)).uncovered == 0:
+        if (await line_counts(bot.db)).uncovered == 0:
             return
         if bot.models.trouble:
             raise ModelUnavailable(f"The rest could not be summarised. {bot.models.trouble}")

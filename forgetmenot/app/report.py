@@ -7,7 +7,7 @@ from forgetmenot.clock import DAY, HOUR, MINUTE, iso
 from forgetmenot.errors import InputError
 from forgetmenot.settings import prices
 from forgetmenot.settings.schema import Settings
-from forgetmenot.store import model_calls, run_stats
+from forgetmenot.store import counts, model_calls
 from forgetmenot.store.database import Database
 
 UNITS = {"m": MINUTE, "h": HOUR, "d": DAY}
@@ -23,11 +23,11 @@ def period_of(text: str) -> int:
 
 async def figures_since(db: Database, since: int, settings: Settings) -> dict[str, Any]:
     """All figures since a time (ms), as JSON has them. Money needs prices in the settings."""
-    latencies = await run_stats.latencies(db, since)
-    offered = await run_stats.notes_offered(db, since)
+    latencies = await counts.latencies(db, since)
+    offered = await counts.notes_offered(db, since)
     return {
         "since": iso(since),
-        **await run_stats.sums(db, since),
+        **await counts.sums(db, since),
         "notes": {"offered": len(offered), "used": sum(note["used"] > 0 for note in offered)},
         "latency_ms": {f"p{share}": latencies[len(latencies) * share // 100] for share in (50, 90, 99) if latencies},
         "spend_total": prices.in_words(settings, await model_calls.spent(db, since=since)),

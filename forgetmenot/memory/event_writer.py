@@ -19,10 +19,10 @@ from forgetmenot.store import (
     episode_redaction,
     events,
     personal_data,
-    run_stats,
     streams,
     viewers,
 )
+from forgetmenot.store.counts import add_counts
 from forgetmenot.store.database import Database, Transaction
 from forgetmenot.store.events import Clear, NewEvent
 from forgetmenot.store.rights import RequestKind
@@ -70,13 +70,10 @@ class Clears:
 class EventWriter:
     """Writes batches of lines. `clears`: what was cleared, for lines that are still to come."""
 
-    def __init__(
-        self, *, stream_tracker: StreamTracker, settings: Callable[[], Settings], clock: Clock, run_id: int
-    ) -> None:
+    def __init__(self, *, stream_tracker: StreamTracker, settings: Callable[[], Settings], clock: Clock) -> None:
         self._stream_tracker = stream_tracker
         self._settings = settings
         self._clock = clock
-        self._run_id = run_id
         self.clears = Clears()
 
     async def store(
@@ -102,7 +99,7 @@ class EventWriter:
         if stored := await self._store_moderation(tx, moderated):
             counts.update({"events": stored, "other": -stored})  # the line was counted as one that is not stored
         counts.update(counted)
-        await run_stats.add_counts(tx, self._run_id, counts)
+        await add_counts(tx, counts)
 
     async def exclusion(self, source: Database | Transaction, own_id: str) -> Exclusion:
         """Who is kept out now."""
@@ -175,7 +172,6 @@ class EventWriter:
         cleared_at = self.clears.of(event) if self.clears.at else None
         return NewEvent(
             event.id,
-            self._run_id,
             stream_id,
             event.user_id,
             event.kind,
@@ -206,7 +202,7 @@ class EventWriter:
         # a hash and not the id of the line itself: an erasure keeps ids of lines
         of = redaction.event_id or str(redaction.at)
         key = f"moderation:{tx.requests.digest('moderation', known.id, of)}"
-        row = (key, self._run_id, stream, known.id, EventKind.MODERATION, known.role, redaction.at)
+        row = (key, stream, known.id, EventKind.MODERATION, known.role, redaction.at)
         return NewEvent(*row, system_text=_done_to(redaction))
 
 

@@ -34,7 +34,8 @@ from forgetmenot.memory.ranking import Candidate, Postings, query_of
 from forgetmenot.memory.transcript import waiting_time
 from forgetmenot.ports import LanguageModel
 from forgetmenot.settings.schema import Settings, speaking
-from forgetmenot.store import episode_redaction, episodes, events, notes, run_stats
+from forgetmenot.store import episode_redaction, episodes, events, notes
+from forgetmenot.store.counts import add_counts
 from forgetmenot.store.database import Database, Transaction
 from forgetmenot.store.episodes import Participant
 from forgetmenot.store.notes import NewNote
@@ -162,7 +163,7 @@ class Extractor:
         async with self._db.write() as tx:
             await episode_redaction.postpone(tx, episode.id, tries=tries, retry_at=now + waiting_time(tries))
             if tries >= MOST_TRIES and await episodes.mark_read(tx, episode.id, now):
-                await run_stats.add_to_latest(tx, {SET_ASIDE: 1})
+                await add_counts(tx, {SET_ASIDE: 1})
                 log.warning("a summary is set aside: no model could read it for notes", episode=episode.id)
 
     async def _case(self, episode: Episode, settings: Settings) -> _EpisodeContext | None:
@@ -230,7 +231,7 @@ class Extractor:
         for raw in changes:
             await taking.take(raw)
         new = report.refused - before
-        await run_stats.add_to_latest(tx, {f"note_refused:{rule}": number for rule, number in new.items()})
+        await add_counts(tx, {f"note_refused:{rule}": number for rule, number in new.items()})
 
 
 @dataclass(slots=True)

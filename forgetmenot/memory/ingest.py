@@ -45,14 +45,12 @@ class Ingest:
         stream_tracker: StreamTracker,
         settings: Callable[[], Settings],
         clock: Clock,
-        run_id: int,
     ) -> None:
         self._db = db
         self._stream_tracker = stream_tracker
         self._clock = clock
-        self.run_id = run_id
         self.own_id = ""
-        self._lines = EventWriter(stream_tracker=stream_tracker, settings=settings, clock=clock, run_id=run_id)
+        self._lines = EventWriter(stream_tracker=stream_tracker, settings=settings, clock=clock)
         self.trouble = ""
         self._queue: deque[TakenLine | Redaction] = deque()
         self._counts: Counter[str] = Counter()

@@ -11,7 +11,8 @@ from forgetmenot.clock import iso
 from forgetmenot.domain import Note, Scope
 from forgetmenot.languages import ENGLISH, Reason, reason
 from forgetmenot.memory import edits, merge
-from forgetmenot.store import bot_messages, notes, run_stats, viewers
+from forgetmenot.store import bot_messages, notes, viewers
+from forgetmenot.store.counts import all_counts
 from forgetmenot.store.database import Database
 from forgetmenot.store.episode_redaction import REDACTED
 from forgetmenot.store.notes import Change, EvidenceLink
@@ -39,9 +40,9 @@ class Refusal(NamedTuple):
 
 
 async def refusals(db: Database) -> list[Refusal]:
-    """What was kept out of the memory since the last start, by rule, the most frequent first."""
+    """What was kept out of the memory, by rule, the most frequent first."""
     found: list[Refusal] = []
-    for name, times in (await run_stats.latest_counts(db)).items():
+    for name, times in (await all_counts(db)).items():
         what, _, rule = name.partition(":")
         if what in {"note_refused", "summary_cut"}:
             found.append(Refusal(what, rule, times))

@@ -19,7 +19,8 @@ from forgetmenot.domain import Note, NoteStatus
 from forgetmenot.logs import log
 from forgetmenot.memory.compaction import Compactor
 from forgetmenot.settings.schema import MemorySettings, Settings
-from forgetmenot.store import action_logs, bot_messages, episodes, events, model_calls, notes, run_stats
+from forgetmenot.store import action_logs, bot_messages, episodes, events, model_calls, notes
+from forgetmenot.store.counts import add_counts
 from forgetmenot.store.database import Database
 
 LINES_AT_ONCE, LOGS_AT_ONCE = 1_000, 250
@@ -59,10 +60,9 @@ async def _prune(db: Database, before: int) -> tuple[int, int]:
     while True:
         async with db.write() as tx:
             counts = await events.prune(tx, before, LINES_AT_ONCE)
-            for run_id, counted in counts.items():
-                await run_stats.add_counts(tx, run_id, counted)
-        some = sum(sum(counted.values()) for counted in counts.values())
-        pruned, unread = pruned + some, unread + sum(counted.get("pruned_unread", 0) for counted in counts.values())
+            await add_counts(tx, counts)
+        some = sum(counts.values())
+        pruned, unread = pruned + some, unread + counts.get("pruned_unread", 0)
         if some < LINES_AT_ONCE:
             async with db.write() as tx:
                 await episodes.forget_lines(tx, before)

@@ -20,7 +20,8 @@ from forgetmenot.memory.text_gate import storable_summary
 from forgetmenot.memory.transcript import Window, introduce, parts, transcript
 from forgetmenot.ports import LanguageModel
 from forgetmenot.settings.schema import Settings
-from forgetmenot.store import channel_state, run_stats, viewers
+from forgetmenot.store import channel_state, viewers
+from forgetmenot.store.counts import add_counts
 from forgetmenot.store.database import Database
 from forgetmenot.store.episodes import NewEpisode
 from forgetmenot.text.chat_commands import is_command
@@ -94,7 +95,7 @@ async def count_cut(db: Database, cut: Counter[str]) -> None:
     if cut:
         log.info("sentences of summaries cut", rules=dict(cut))
         async with db.write() as tx:
-            await run_stats.add_to_latest(tx, {f"summary_cut:{rule}": number for rule, number in cut.items()})
+            await add_counts(tx, {f"summary_cut:{rule}": number for rule, number in cut.items()})
 
 
 async def window_case(db: Database, window: Window, settings: Settings) -> WindowCase:

@@ -47,7 +47,6 @@ KEPT = (
 )
 LEFT_OUT = {
     "events": "raw chat",
-    "runs": "accounts for raw chat",
     "tally": "accounts for raw chat",
     "briefs": "made again from the notes",
     "bot_messages": "may quote chat, and is kept for some days only",

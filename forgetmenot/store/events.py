@@ -20,7 +20,6 @@ class NewEvent(NamedTuple):
     """One row to be."""
 
     id: str
-    run_id: int
     stream_id: int | None
     viewer_id: str
     kind: str
@@ -210,21 +209,18 @@ async def count_unread(source: Source) -> int:
     return int(await source.value(f"SELECT count(*) FROM events WHERE {_UNREAD}"))  # noqa: S608
 
 
-async def prune(tx: Transaction, before: int, limit: int) -> dict[int, dict[str, int]]:
+async def prune(tx: Transaction, before: int, limit: int) -> dict[str, int]:
     """Delete the oldest of what was said before then, up to a number of lines.
 
-    Gives per run how many were covered, redacted, or unread (which should be none).
+    Gives how many were covered, redacted, or unread (which should be none).
     """
     rows = await tx.rows(
         "DELETE FROM events WHERE seq IN (SELECT seq FROM events WHERE at < ? ORDER BY at LIMIT ?)"
-        " RETURNING run_id, CASE WHEN redacted_at IS NOT NULL THEN 'pruned_redacted'"
+        " RETURNING CASE WHEN redacted_at IS NOT NULL THEN 'pruned_redacted'"
         " WHEN episode_id IS NOT NULL THEN 'pruned_covered' ELSE 'pruned_unread' END",
         (before, limit),
     )
-    counts: dict[int, dict[str, int]] = {}
-    for (run_id, name), count in Counter(map(tuple, rows)).items():
-        counts.setdefault(run_id, {})[name] = count
-    return counts
+    return Counter(row[0] for row in rows)
 
 
 # Recent chat for replies: without viewers who opted out or were banned, redacted lines, and the bot's own lines.

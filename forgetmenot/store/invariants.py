@@ -9,7 +9,8 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from forgetmenot.clock import DAY, HOUR, MINUTE
-from forgetmenot.store import personal_data, run_stats
+from forgetmenot.store import personal_data
+from forgetmenot.store.counts import line_counts, pruned_unread
 from forgetmenot.store.database import Database
 from forgetmenot.text.mentions import ids_in
 
@@ -114,7 +115,7 @@ async def verify(db: Database, *, now: int, keep_h: float = 24.0) -> list[Violat
 
 async def figures(db: Database, *, oldest: int) -> dict[str, int]:
     """How many rows break each guarantee that the dock shows. `oldest`: raw chat from before then (ms) must be gone."""
-    found = {"pruned_unread": await run_stats.pruned_unread(db)}
+    found = {"pruned_unread": await pruned_unread(db)}
     for key, name in _FIGURES.items():  # one by one: a reply that has to be thought meanwhile reads in between
         used = {"oldest": oldest} if ":oldest" in _ROWS[name] else {}
         found[key] = int(await db.value(f"SELECT count(*) FROM ({_ROWS[name]})", used))  # noqa: S608  # a table of ours
@@ -145,12 +146,10 @@ async def _people(db: Database) -> list[Violation]:
 
 
 async def _line_counts(db: Database) -> list[Violation]:
-    """Whether every line of every run is accounted for, and none was deleted unread."""
-    runs = [row[0] for row in await db.rows("SELECT DISTINCT run_id FROM tally")]
-    counted = {run: await run_stats.line_counts(db, run) for run in runs}
-    found = _violation("chat pruned unread", [run for run, lines in counted.items() if lines.pruned_unread])
-    odd = [run for run, lines in counted.items() if not lines.balanced]
-    return found + _violation("a run whose lines do not add up", odd)
+    """Whether every line is accounted for, and none was deleted unread."""
+    counted = await line_counts(db)
+    found = _violation("chat pruned unread", range(counted.pruned_unread))
+    return found + _violation("lines that do not add up", [] if counted.balanced else [counted])
 
 
 async def _file(db: Database) -> list[Violation]:

@@ -9,7 +9,6 @@ What a cleaned text says is decided by memory/erasure.
 """
 
 import asyncio
-from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -17,7 +16,8 @@ from typing import Any
 
 from forgetmenot.clock import DAY
 from forgetmenot.languages import read_reason
-from forgetmenot.store import channel_state, events, run_stats, viewers
+from forgetmenot.store import channel_state, events, viewers
+from forgetmenot.store.counts import add_counts
 from forgetmenot.store.database import CARRIED_OUT, Database, Source, Transaction, reading_beside
 from forgetmenot.store.events import Clear
 from forgetmenot.store.rights import OptedOut, PrivacyRequest, RequestKind
@@ -68,7 +68,7 @@ _WORDS_OF_OURS = """
 events.kind events.role episodes.kind semantic_notes.scope semantic_notes.status semantic_notes.source_kind
 semantic_notes.importance semantic_notes.persona note_changes.from_status note_changes.to_status bot_messages.trigger
 bot_messages.mode bot_messages.status bot_messages.outcome action_logs.name action_logs.class action_logs.verdict
-action_logs.rule action_logs.status briefs.persona model_calls.purpose tally runs
+action_logs.rule action_logs.status briefs.persona model_calls.purpose tally
 """
 _GOES_WITH_THE_VIEWER = """
 viewers viewer_names attendance episode_people note_evidence action_logs.asked_by action_logs.target_id
@@ -190,11 +190,10 @@ async def delete_chat(tx: Transaction, viewer_id: str) -> tuple[int, bool]:
     await tx.execute(f"UPDATE events SET reply_to_id = NULL WHERE reply_to_id IN ({lines})", values)  # noqa: S608
     keys = f"SELECT 'line:' || id FROM ({lines})"  # noqa: S608
     await tx.execute(f"UPDATE episodes SET key = NULL WHERE key IN ({keys})", values)  # noqa: S608
-    # counted as redacted, so that the run's account of its lines still adds up to zero unread
-    rows = await tx.rows(f"DELETE FROM events WHERE id IN ({lines}) RETURNING run_id", values)  # noqa: S608
-    for run_id, count in Counter(row[0] for row in rows).items():
-        await run_stats.add_counts(tx, run_id, {"pruned_redacted": count})
-    return len(rows), len(rows) == LINES_AT_ONCE
+    # counted as redacted, so that the account of lines still adds up to zero unread
+    gone = await tx.execute(f"DELETE FROM events WHERE id IN ({lines})", values)  # noqa: S608
+    await add_counts(tx, {"pruned_redacted": gone})
+    return gone, gone == LINES_AT_ONCE
 
 
 async def delete_actions(tx: Transaction, viewer_id: str) -> int:

@@ -16,7 +16,7 @@ from forgetmenot.domain import ChatEvent
 from forgetmenot.memory.ingest import BATCH, Ingest
 from forgetmenot.memory.stream_tracker import StreamTracker
 from forgetmenot.settings.schema import Settings
-from forgetmenot.store import events, run_stats
+from forgetmenot.store import events
 from forgetmenot.store.database import Database, open_database, schema_sql
 from speed.figures import Figure
 from speed.invented import NOW, Invented
@@ -48,8 +48,8 @@ def measure(folder: Path, lines: int) -> list[Figure]:
 async def take_in(db: Database, chat: Iterable[ChatEvent]) -> float:
     """Store this chat in a run of its own; the seconds it took."""
     clock, settings = ManualClock(NOW), Settings()
-    stream_tracker, run_id = StreamTracker(db, lambda: settings), await run_stats.begin_run(db, "bench", NOW)
-    ingest = Ingest(db=db, stream_tracker=stream_tracker, settings=lambda: settings, clock=clock, run_id=run_id)
+    stream_tracker = StreamTracker(db, lambda: settings)
+    ingest = Ingest(db=db, stream_tracker=stream_tracker, settings=lambda: settings, clock=clock)
     await ingest.open()
     started = perf_counter()
     for event in chat:

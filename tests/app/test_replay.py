@@ -187,15 +187,6 @@ async def test_lines_of_years_apart_lose_nothing_unread(tmp_path: Path) -> None:
     assert summary.account.uncovered == 0
 
 
-async def test_what_a_long_recording_came_to_is_counted_over_all_its_months(tmp_path: Path) -> None:
-    """Replies and calls are kept for thirty days; what was counted does not shrink with them."""
-    asked = [line(number, "@ForgetMeNot clip that!", START + number * 40 * DAY) for number in range(4)]
-    summary = await replay(asked, tmp_path / "m.sqlite3", Replay(Settings(), until_compacted=True))
-    assert balanced(summary)
-    assert summary.added.replies == 4
-    assert summary.added.llm_calls > 4
-
-
 async def test_the_end_of_each_stream_is_read_as_it_would_have_been(tmp_path: Path) -> None:
     """After half an hour of silence, by the model: not counted a day later because nobody was there."""
     evenings = [line(day * 1_000 + n, at=START + day * 3 * DAY + n * 4_000) for day in range(4) for n in range(10)]

@@ -21,7 +21,7 @@ from forgetmenot.operations.types import ActionPorts, OperationContext
 from forgetmenot.reply.explain import explain, one_line
 from forgetmenot.reply.triggers import Identity
 from forgetmenot.settings.schema import BotSettings, MemorySettings, Mode, PrivacySettings, Settings
-from forgetmenot.store import channel_state, notes, run_stats
+from forgetmenot.store import channel_state, notes
 from forgetmenot.store.database import Database
 
 IDS = {"alice": "1001", "bob": "1002", "carol": "1003", "dave": "1004", "helperbot": "1005", "forgetmenot_bot": "99"}
@@ -95,11 +95,10 @@ class Chat:
 
 @pytest.fixture
 async def chat(db: Database, clock: ManualClock) -> Chat:
-    started = await run_stats.begin_run(db, "test", clock.now())
     async with db.write() as tx:
         await channel_state.put(tx, {"bot_id": "99"}, clock.now())
     stream_tracker = StreamTracker(db, lambda: SETTINGS)
-    ingest = Ingest(db=db, stream_tracker=stream_tracker, settings=lambda: SETTINGS, clock=clock, run_id=started)
+    ingest = Ingest(db=db, stream_tracker=stream_tracker, settings=lambda: SETTINGS, clock=clock)
     await ingest.open()
     eraser, account = Eraser(db=db, clock=clock, before=(ingest.flush,)), Titles()
     ports: Any = account

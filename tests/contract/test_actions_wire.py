@@ -100,7 +100,6 @@ async def wire(db: Database, clock: ManualClock, tmp_path: Path) -> AsyncIterato
 async def _fill(db: Database, sim: TwitchSim, now: int) -> None:
     async with db.write() as tx:
         await channel_state.put(tx, {"live": "1", "id": sim.world.room_id, "bot_id": sim.world.user("bot").id}, now)
-        await tx.insert("INSERT INTO runs (id, started_at, command) VALUES (1, ?, 'test')", (now,))
         for login in ("alice", "bob", "carol"):
             user = sim.world.user(login)
             await put(tx, "viewers", id=user.id, login=login, display_name=login, first_seen_at=now, last_seen_at=now)

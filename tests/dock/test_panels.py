@@ -13,7 +13,8 @@ from forgetmenot.domain import Scope, SourceKind
 from forgetmenot.memory import backups
 from forgetmenot.operations.table import buttons
 from forgetmenot.settings.load import parse_settings
-from forgetmenot.store import bot_messages, notes, run_stats
+from forgetmenot.store import bot_messages, notes
+from forgetmenot.store.counts import add_counts
 from forgetmenot.store.database import Database
 from forgetmenot.store.notes import NewNote
 from tests.dock.conftest import Served
@@ -164,9 +165,8 @@ async def test_everything_is_checked_when_asked_and_the_last_backup_is_told(dock
 
 
 async def test_what_was_kept_out_of_the_memory_is_counted_by_rule(dock: Served, db: Database) -> None:
-    await run_stats.begin_run(db, "test", 1)
     async with db.write() as tx:
-        await run_stats.add_to_latest(tx, {"note_refused:link": 2, "summary_cut:copied": 3, "lines": 9})
+        await add_counts(tx, {"note_refused:link": 2, "summary_cut:copied": 3, "lines": 9})
     assert (await rows(dock, "/api/checks"))["kept_out"] == [
         {"what": "summary_cut", "rule": "copied", "times": 3},
         {"what": "note_refused", "rule": "link", "times": 2},

@@ -30,7 +30,6 @@ def _look_often(monkeypatch: pytest.MonkeyPatch) -> None:
 
 async def say(db: Database, clock: ManualClock, text: str, viewer: str = "1", name: str = "Alice") -> None:
     async with db.write() as tx:
-        await tx.execute("INSERT OR IGNORE INTO runs (id, started_at, command) VALUES (1, 0, 'test')")
         await viewers.add_unseen(tx, {viewer: name.lower()}, 1)
         await put(tx, "events", id=f"{next(NUMBERS)}", viewer_id=viewer, text=text, at=clock.now())
 

@@ -15,7 +15,6 @@ from forgetmenot.memory.retention import SweepReport, sweep_chat
 from forgetmenot.memory.stream_tracker import StreamTracker
 from forgetmenot.ports import LanguageModel
 from forgetmenot.settings.schema import MemorySettings, Settings
-from forgetmenot.store import run_stats
 from forgetmenot.store.database import Database
 from tests.notes_world import Scripted, change, learn, recall, world
 
@@ -43,7 +42,6 @@ class Channel:
     stream_tracker: StreamTracker
     ingest: Ingest
     compactor: Compactor
-    run_id: int
 
     def say(self, who: str, text: str, *, addressed: bool = False, **more: object) -> ChatEvent:
         """Somebody says something now; ids are made of names ("alice" is 1xx)."""
@@ -105,8 +103,7 @@ async def channel(db: Database, clock: ManualClock, settings: Settings) -> Chann
 async def open_channel(db: Database, clock: ManualClock, settings: Settings, model: LanguageModel) -> Channel:
     """A channel in a run of its own."""
     stream_tracker = StreamTracker(db, lambda: settings)
-    run_id = await run_stats.begin_run(db, "test", clock.now())
-    ingest = Ingest(db=db, stream_tracker=stream_tracker, settings=lambda: settings, clock=clock, run_id=run_id)
+    ingest = Ingest(db=db, stream_tracker=stream_tracker, settings=lambda: settings, clock=clock)
     await ingest.open()
     compactor = Compactor(db=db, model=model, settings=lambda: settings, clock=clock, stream_tracker=stream_tracker)
-    return Channel(db, clock, model, settings, stream_tracker, ingest, compactor, run_id)
+    return Channel(db, clock, model, settings, stream_tracker, ingest, compactor)

@@ -216,7 +216,7 @@ async def test_it_ends_although_chat_goes_on_naming_them(channel: Channel, monke
     await channel.chat(40)
     before = await channel.db.value("SELECT count(*) FROM events WHERE viewer_id <> ?", (ALICE,))
     rewrite, copies = personal_data.rewrite, itertools.count()
-    columns = "run_id, viewer_id, kind, role, at"
+    columns = "viewer_id, kind, role, at"
 
     async def and_somebody_names_them(tx: Transaction, place: Place, rows: list[Any]) -> int:
         await tx.execute(

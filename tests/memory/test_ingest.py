@@ -11,7 +11,8 @@ from forgetmenot.clock import HOUR
 from forgetmenot.domain import Redaction, ReplyTo
 from forgetmenot.errors import StoreError
 from forgetmenot.memory import ingest as ingest_module
-from forgetmenot.store import personal_data, run_stats
+from forgetmenot.store import personal_data
+from forgetmenot.store.counts import LineCounts, all_counts, line_counts
 from forgetmenot.store.database import Database
 from tests.memory.conftest import Channel, line
 from tests.rows import put
@@ -21,8 +22,8 @@ async def texts(db: Database) -> list[str]:
     return [row[0] for row in await db.rows("SELECT text FROM events WHERE kind <> 'moderation' ORDER BY seq")]
 
 
-async def account(channel: Channel) -> run_stats.LineCounts:
-    found = await run_stats.line_counts(channel.db, channel.ingest.run_id)
+async def account(channel: Channel) -> LineCounts:
+    found = await line_counts(channel.db)
     assert found.balanced
     return found
 
@@ -41,7 +42,7 @@ async def test_every_line_is_accounted_for(channel: Channel) -> None:
     assert (found.lines, found.events, found.excluded, found.other_room, found.unparsed, found.other) == (
         9, 1, 4, 2, 1, 1,
     )  # fmt: skip
-    counts = await run_stats.counts(channel.db, channel.ingest.run_id)
+    counts = await all_counts(channel.db)
     assert (counts["excluded_known_bot"], counts["excluded_ignored"]) == (3, 1)
     assert await channel.db.value("SELECT count(*) FROM viewers") == 1
 
@@ -228,5 +229,5 @@ async def test_a_line_that_no_database_takes_holds_up_nobody(channel: Channel) -
     assert await texts(channel.db) == [f"{number}" for number in range(40) if number not in bad]
     found = await account(channel)
     assert (found.lines, found.events, found.excluded, found.other) == (42, 36, 4, 2)
-    assert (await run_stats.counts(channel.db, channel.ingest.run_id))["excluded_unstorable"] == 4
+    assert (await all_counts(channel.db))["excluded_unstorable"] == 4
     assert channel.ingest.trouble == ""

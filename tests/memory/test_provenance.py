@@ -6,7 +6,7 @@ from forgetmenot.clock import DAY
 from forgetmenot.domain import NoteStatus
 from forgetmenot.memory import edits
 from forgetmenot.memory.provenance import Refusal, explain, in_words, moment, refusals
-from forgetmenot.store import notes, run_stats
+from forgetmenot.store import notes
 from tests.notes_world import Change, Learn, World
 from tests.rows import put
 
@@ -103,7 +103,6 @@ async def test_of_many_replies_the_last_are_named(world: World, learn: Learn, ch
 
 
 async def test_what_was_refused_since_the_start_is_told_by_rule(world: World, learn: Learn, change: Change) -> None:
-    await run_stats.begin_run(world.db, "test", world.clock.now())
     await learn(change(fact="abc"), change(who="P9"), change(fact="xyz"))
     assert await refusals(world.db) == [
         Refusal("note_refused", "length", 2),

@@ -15,7 +15,8 @@ from forgetmenot.domain import ChatEvent, EventKind, Redaction
 from forgetmenot.llm.offline import Offline
 from forgetmenot.logs import set_up
 from forgetmenot.settings.schema import BotSettings, Mode, ModelSettings, Provider, Settings, TwitchSettings
-from forgetmenot.store import channel_state, run_stats
+from forgetmenot.store import channel_state
+from forgetmenot.store.counts import line_counts
 from forgetmenot.store.database import open_database
 from tests.loopback_servers.openai import Sent, SimOpenAI
 from tests.memory.conftest import open_channel
@@ -51,7 +52,7 @@ async def test_no_byte_of_chat_is_left_after_a_day(tmp_path: Path) -> None:
         await clock.advance(24 * HOUR + 1)
         report = await channel.sweep()
         assert (report.pruned, report.unread, report.wiped) == (stored, 0, True)
-        assert (await run_stats.line_counts(db, channel.run_id)).balanced
+        assert (await line_counts(db)).balanced
         summaries = " ".join(row[0] for row in await db.rows("SELECT summary FROM episodes"))
         found = b"".join(file.read_bytes() for file in tmp_path.iterdir())
     assert not re.search(rb"marker\d{5}x zebra", found)

@@ -13,7 +13,7 @@ from forgetmenot.errors import ModelUnavailable
 from forgetmenot.llm.offline import Offline
 from forgetmenot.ports import LanguageModel
 from forgetmenot.settings.schema import Settings
-from forgetmenot.store import run_stats
+from forgetmenot.store.counts import line_counts, pruned_unread
 from forgetmenot.store.database import Database
 from tests.memory.conftest import Channel, open_channel
 from tests.notes_world import Scripted
@@ -46,19 +46,16 @@ async def test_a_busy_night_and_days_away_lose_nothing(
     db: Database, clock: ManualClock, model: Callable[[], LanguageModel]
 ) -> None:
     """400 lines a minute, a restart with unread lines, then the program is off for three days."""
-    runs: list[int] = []
     for _ in range(2):
         channel = await open_channel(db, clock, Settings(), model())
         await busy(channel, 12)
-        runs.append(channel.run_id)
     await clock.advance(3 * DAY)
     await (await open_channel(db, clock, Settings(), model())).sweep()
-    assert await run_stats.pruned_unread(db) == 0
-    for run_id in runs:
-        account = await run_stats.line_counts(db, run_id)
-        assert account.balanced
-        assert account.events == account.covered == PER_MINUTE * 12
-        assert account.uncovered == 0
+    assert await pruned_unread(db) == 0
+    account = await line_counts(db)
+    assert account.balanced
+    assert account.events == account.covered == 2 * PER_MINUTE * 12
+    assert account.uncovered == 0
     assert await db.value("SELECT count(*) FROM events") == 0
 
 

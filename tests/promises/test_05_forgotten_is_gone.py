@@ -22,11 +22,11 @@ from forgetmenot.store import (
     episodes,
     events,
     notes,
-    run_stats,
     streams,
     viewers,
 )
 from forgetmenot.store.action_logs import NewAction
+from forgetmenot.store.counts import line_counts
 from forgetmenot.store.database import Database
 from forgetmenot.store.episodes import NewEpisode
 
@@ -53,10 +53,8 @@ class Channel:
 
     async def open(self) -> None:
         stream_tracker = StreamTracker(self.db, lambda: self.settings)
-        run = await run_stats.begin_run(self.db, "test", self.clock.now())
-        self.run_id = run
         self.ingest = Ingest(
-            db=self.db, stream_tracker=stream_tracker, settings=lambda: self.settings, clock=self.clock, run_id=run
+            db=self.db, stream_tracker=stream_tracker, settings=lambda: self.settings, clock=self.clock
         )
         await self.ingest.open()
 
@@ -181,7 +179,7 @@ async def test_what_others_left_stays(channel: Channel) -> None:
     )
     assert await db.value("SELECT text FROM bot_messages WHERE viewer_id = ?", (BOB,)) == "Bikes are fun."
     assert [row["key"] for row in await db.rows("SELECT key FROM action_logs")] == ["b"]
-    assert (await run_stats.line_counts(db, channel.run_id)).balanced
+    assert (await line_counts(db)).balanced
     assert await db.rows("PRAGMA foreign_key_check") == []
 
 

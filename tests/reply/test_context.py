@@ -95,10 +95,9 @@ async def test_what_another_program_writes_counts_from_the_next_reply_on(world: 
 
 async def test_a_raid_without_a_word_is_in_the_chat_and_in_nobodys_own_lines(world: World, ask: Ask) -> None:
     async with world.db.write() as tx:
-        await tx.execute("INSERT OR IGNORE INTO runs (id, started_at, command) VALUES (1, 0, 'test')")
         await tx.execute(
-            "INSERT INTO events (id, run_id, viewer_id, kind, text, system_text, role, at)"
-            " VALUES ('r', 1, '1', 'raid', '', '42 raiders from Alice have joined!', 'viewer', ?)",
+            "INSERT INTO events (id, viewer_id, kind, text, system_text, role, at)"
+            " VALUES ('r', '1', 'raid', '', '42 raiders from Alice have joined!', 'viewer', ?)",
             (world.clock.now(),),
         )
     found = await ask("who raided us?")

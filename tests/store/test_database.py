@@ -14,19 +14,19 @@ import pytest
 from forgetmenot import errors
 from forgetmenot.store.database import SCHEMA_VERSION, Database, Source, open_database, opened, schema_sql, to_the_end
 
-INSERT = "INSERT INTO runs (started_at, command) VALUES (?, ?)"
+INSERT = "INSERT INTO streams (started_at, last_event_at, title) VALUES (?1, ?1, ?2)"
 
 
 async def count(db: Database) -> int:
-    return int(await db.value("SELECT count(*) FROM runs"))
+    return int(await db.value("SELECT count(*) FROM streams"))
 
 
 async def test_reads_together_are_of_one_moment(db: Database) -> None:
     async def twice(at: Source) -> tuple[int, int]:
-        first = await at.value("SELECT count(*) FROM runs")
+        first = await at.value("SELECT count(*) FROM streams")
         with contextlib.closing(sqlite3.connect(db.path)) as other, other:
             other.execute(INSERT, (1, "elsewhere"))
-        return first, await at.value("SELECT count(*) FROM runs")
+        return first, await at.value("SELECT count(*) FROM streams")
 
     assert await db.together(twice) == (0, 0)
     assert await count(db) == 1
@@ -97,7 +97,7 @@ async def test_a_cancelled_transaction_leaves_nothing_for_the_next_one_to_commit
         await task
     async with db.write() as tx:
         await tx.insert(INSERT, (2, "whole"))
-    assert [row["command"] for row in await db.rows("SELECT command FROM runs")] == ["whole"]
+    assert [row["title"] for row in await db.rows("SELECT title FROM streams")] == ["whole"]
 
 
 @pytest.mark.parametrize("turns", range(12))
@@ -146,7 +146,7 @@ async def test_wiping_leaves_no_byte_of_deleted_text(db: Database, *, thorough: 
     async with db.write() as tx:
         await tx.insert(INSERT, (1, "needle-in-the-file"))
     async with db.write() as tx:
-        await tx.execute("DELETE FROM runs")
+        await tx.execute("DELETE FROM streams")
     assert await db.wipe_deleted(thorough=thorough)
     for file in db.path.parent.iterdir():
         assert b"needle-in-the-file" not in file.read_bytes()
@@ -176,7 +176,7 @@ async def test_wiping_says_when_another_reader_keeps_the_bytes_alive(db: Databas
         await tx.insert(INSERT, (1, "a"))
     other = sqlite3.connect(db.path, isolation_level=None)
     other.execute("BEGIN")
-    other.execute("SELECT count(*) FROM runs").fetchone()
+    other.execute("SELECT count(*) FROM streams").fetchone()
     async with db.write() as tx:
         await tx.insert(INSERT, (2, "b"))
     try:

@@ -23,7 +23,7 @@ from tests.memory.conftest import SAID_SOMETHING, open_channel
 from tests.notes_world import Scripted
 
 BROKEN = {
-    "chat pruned unread": "INSERT INTO tally VALUES (1, 'pruned_unread', 3)",
+    "chat pruned unread": "INSERT INTO tally VALUES ('pruned_unread', 3)",
     "chat kept too long": "UPDATE events SET at = at - 90000000 WHERE seq = 1",
     "chat from the future": "UPDATE events SET at = at + 180000000 WHERE seq = 1",
     "a cleared line with text": "UPDATE events SET redacted_at = 1 WHERE seq = 1",
@@ -63,7 +63,7 @@ BROKEN = {
     "a row that points nowhere": "INSERT INTO note_evidence (note_id, episode_id, stance, at) VALUES (99, 99, 'x', 1)",
     "a summary that names somebody who is not known": "UPDATE episodes SET summary = '<@777> won.' WHERE id = 1",
     "a note that names somebody who is not known": "UPDATE semantic_notes SET fact = 'met <@777>' WHERE id = 1",
-    "a run whose lines do not add up": "UPDATE tally SET count = count + 1 WHERE name = 'lines'",
+    "lines that do not add up": "UPDATE tally SET count = count + 1 WHERE name = 'lines'",
     "a damaged file": "PRAGMA writable_schema = 1; UPDATE sqlite_master SET sql = replace(sql, '(at)', '(bits)')"
     " WHERE name = 'events_by_age'; PRAGMA schema_version = 9999",
 }

@@ -3,12 +3,12 @@
 from forgetmenot.clock import MINUTE, ManualClock
 from forgetmenot.domain import NoteStatus, Purpose, Scope, SourceKind, TokenUsage
 from forgetmenot.settings.prices import Used
-from forgetmenot.store import bot_messages, notes, run_stats
+from forgetmenot.store import bot_messages, notes
 from forgetmenot.store.bot_messages import ReplyStatus
+from forgetmenot.store.counts import Totals, totals
 from forgetmenot.store.database import Database
 from forgetmenot.store.model_calls import Meter, spent
 from forgetmenot.store.notes import NewNote
-from forgetmenot.store.run_stats import Totals, totals
 from tests.rows import put
 
 
@@ -38,9 +38,9 @@ async def test_of_the_tokens_those_of_the_unchanged_prefix_are_counted(db: Datab
     assert (told.estimated, told.prefix) == (1_000, 600)
 
 
-async def test_what_was_deleted_since_still_counts(db: Database, clock: ManualClock) -> None:
-    """Pruned after its days, or erased with a person: it happened."""
-    await run_stats.begin_run(db, "test", 1)
+async def test_the_difference_of_two_totals_is_what_came_between(db: Database, clock: ManualClock) -> None:
+    await answer(db, ReplyStatus.SENT, 100)
+    before = await totals(db)
     for status in (ReplyStatus.SENT, ReplyStatus.SHADOW, ReplyStatus.DROPPED):
         await answer(db, status, 100)
     meter = Meter(db, clock)
@@ -48,20 +48,13 @@ async def test_what_was_deleted_since_still_counts(db: Database, clock: ManualCl
     await meter.record(Purpose.SUMMARY, "fake", TokenUsage(), 5, "ModelUnavailable")
     old, new = await learn(db, "the boss has three phases"), await learn(db, "the boss has four phases")
     async with db.write() as tx:
-        await bot_messages.record_prompt(tx, 1, {"prefix_tokens": 60})
+        await bot_messages.record_prompt(tx, 2, {"prefix_tokens": 60})
         note = await notes.get(tx, old)
         assert note is not None
         await notes.set_status(tx, note, NoteStatus.SUPERSEDED, at=2, cause="test", superseded_by=new)
         for number, (verdict, status_) in enumerate((("allow", "done"), ("deny", "denied"))):
             await put(tx, "action_logs", key=str(number), verdict=verdict, rule="test", reason="test", status=status_)
-    told = await totals(db)
-    assert told == Totals(0, 2, 1, 2, 2, 1, 1, 1, 2, 300, 60, 1_000, 600, 1_000)
-    async with db.write() as tx:
-        await tx.execute("DELETE FROM bot_messages")
-        await tx.execute("DELETE FROM action_logs")
-        await tx.execute("DELETE FROM semantic_notes")
-        await tx.execute("DELETE FROM model_calls")
-    assert await totals(db) == told
+    assert (await totals(db)).since(before) == Totals(0, 2, 1, 2, 2, 1, 1, 1, 2, 300, 60, 1_000, 600, 1_000)
 
 
 async def test_calls_are_summed_by_model_and_time(db: Database, clock: ManualClock) -> None:

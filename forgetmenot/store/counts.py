@@ -1,7 +1,7 @@
-"""Counts of what happened to every line of a run; they add up, also after pruning.
+"""Counts of what happened to every line; they add up, also after pruning.
 
-For each run: lines = events + duplicates + excluded + other_room + unparsed + other, and
-events = covered + uncovered + redacted. The counts are written in the transactions that they count.
+lines = events + duplicates + excluded + other_room + unparsed + other, and events = covered + uncovered + redacted. The
+counts are written in the transactions that they count.
 """
 
 from collections import Counter
@@ -13,7 +13,7 @@ from forgetmenot.store.database import Database, Source, Transaction
 
 @dataclass(frozen=True, slots=True)
 class LineCounts:
-    """The lines of one run. `uncovered` includes `pruned_unread`, which is a health figure and should be 0."""
+    """The lines that were heard. `uncovered` includes `pruned_unread`, which is a health figure and should be 0."""
 
     lines: int
     events: int
@@ -27,6 +27,11 @@ class LineCounts:
     redacted: int
     pruned_unread: int
 
+    def since(self, before: "LineCounts") -> "LineCounts":
+        """What was added since those were read; `uncovered` are those that wait now."""
+        added = {f.name: getattr(self, f.name) - getattr(before, f.name) for f in fields(LineCounts)}
+        return LineCounts(**{**added, "uncovered": self.uncovered})
+
     @property
     def balanced(self) -> bool:
         """Whether both sums come out."""
@@ -34,36 +39,17 @@ class LineCounts:
         return self.lines == self.events + rest and self.events == self.covered + self.uncovered + self.redacted
 
 
-async def begin_run(db: Database, command: str, now: int) -> int:
-    """Start the counts of a run; returns its id."""
-    async with db.write() as tx:
-        return await tx.insert("INSERT INTO runs (started_at, command) VALUES (?, ?)", (now, command))
-
-
-async def add_counts(tx: Transaction, run_id: int, counts: Mapping[str, int]) -> None:
-    """Add to a run's counts."""
+async def add_counts(tx: Transaction, counts: Mapping[str, int]) -> None:
+    """Add to the counts."""
     await tx.many(
-        "INSERT INTO tally (run_id, name, count) VALUES (?, ?, ?)"
-        " ON CONFLICT (run_id, name) DO UPDATE SET count = count + excluded.count",
-        [(run_id, name, count) for name, count in counts.items() if count],
+        "INSERT INTO tally (name, count) VALUES (?, ?) ON CONFLICT (name) DO UPDATE SET count = count + excluded.count",
+        [(name, count) for name, count in counts.items() if count],
     )
 
 
-async def add_to_latest(tx: Transaction, counts: Mapping[str, int]) -> None:
-    """Add to the counts of the run that began last, if there is any."""
-    run_id = await tx.value("SELECT max(id) FROM runs")
-    if run_id is not None:
-        await add_counts(tx, run_id, counts)
-
-
-async def counts(source: Source, run_id: int) -> dict[str, int]:
-    """Everything counted for a run, also why lines were excluded (`excluded_known_bot` …)."""
-    return await source.pairs("SELECT name, count FROM tally WHERE run_id = ?", (run_id,))
-
-
-async def latest_counts(source: Source) -> dict[str, int]:
-    """Everything counted for the run that began last."""
-    return await counts(source, await source.value("SELECT max(id) FROM runs") or 0)
+async def all_counts(source: Source) -> dict[str, int]:
+    """Everything that was counted, also why lines were excluded (`excluded_known_bot` …)."""
+    return await source.pairs("SELECT name, count FROM tally")
 
 
 async def pruned_unread(source: Source) -> int:
@@ -71,12 +57,11 @@ async def pruned_unread(source: Source) -> int:
     return int(await source.value("SELECT coalesce(sum(count), 0) FROM tally WHERE name = 'pruned_unread'"))
 
 
-async def line_counts(source: Source, run_id: int) -> LineCounts:
-    """The counts of one run as of now."""
-    counted = await counts(source, run_id)
+async def line_counts(source: Source) -> LineCounts:
+    """The counts as of now."""
+    counted = await all_counts(source)
     state = "iif(redacted_at IS NOT NULL, 'redacted', iif(episode_id IS NOT NULL, 'covered', 'unread'))"
-    sql = f"SELECT {state}, count(*) FROM events WHERE run_id = ? GROUP BY 1"  # noqa: S608  # a constant
-    held = Counter(await source.pairs(sql, (run_id,)))
+    held = Counter(await source.pairs(f"SELECT {state}, count(*) FROM events GROUP BY 1"))  # noqa: S608  # a constant
     lost = counted.get("pruned_unread", 0)
     plain = ("lines", "events", "duplicates", "excluded", "other_room", "unparsed", "other")
     return LineCounts(
@@ -88,8 +73,7 @@ async def line_counts(source: Source, run_id: int) -> LineCounts:
     )
 
 
-# Totals over the whole memory; the difference of two is what happened in between. Pruned and erased rows count too:
-# triggers of the schema add them up in `tally` as `gone_…`.
+# Totals of the rows that there are; the difference of two is what a recording or the demo brought.
 
 
 _TOTALS = """
@@ -121,8 +105,6 @@ WITH counted (name, count) AS (
     SELECT 'cached', sum(cached) FROM model_calls WHERE purpose = 'reply'
     UNION ALL
     SELECT 'billed_in_all', sum(input) FROM model_calls
-    UNION ALL
-    SELECT substr(name, length('gone_') + 1), count FROM tally WHERE name GLOB 'gone_*'
 )
 SELECT name, coalesce(sum(count), 0) AS count FROM counted GROUP BY name
 """
@@ -130,7 +112,7 @@ SELECT name, coalesce(sum(count), 0) AS count FROM counted GROUP BY name
 
 @dataclass(frozen=True, slots=True)
 class Totals:
-    """Counts since the memory began; tokens are of replies' inputs, `billed_in_all` of all calls' inputs.
+    """Counts of rows; tokens are of replies' inputs, `billed_in_all` of all calls' inputs.
 
     `prefix`: those of `estimated` that stood in the unchanged prefix, which a provider may bill at a cached rate.
     """
