@@ -248,6 +248,8 @@ class SetupService:
         key = key.strip()
         if key and not (key.isascii() and key.isprintable()):
             raise InputError(self._say("setup.odd_key"))
+        if key and not wanted.base_url.startswith("https://") and provider is Provider.OPENAI_COMPATIBLE:
+            raise InputError(self._say("setup.not_https"))
         if provider is Provider.GEMINI and not key and not await asyncio.to_thread(self._has_key, wanted):
             raise InputError(self._say("setup.no_key"))
         said = await self._first_words(wanted, key)
@@ -439,8 +441,6 @@ def _chosen(provider: Provider, base_url: str, model: str, now: ModelSettings, s
         raise InputError(say("setup.no_address"))
     if not model:
         raise InputError(say("setup.choose_model"))
-    if not is_loopback(base_url) and not base_url.startswith("https://"):
-        raise InputError(say("setup.not_https"))
     return msgspec.structs.replace(now, provider=provider, base_url=base_url, reply_model=model, memory_model=model)
 
 

@@ -15,6 +15,7 @@ from forgetmenot.clock import DAY, MINUTE, Clock
 from forgetmenot.domain import Note
 from forgetmenot.errors import InputError
 from forgetmenot.languages import ENGLISH, Language, in_language, languages, reason
+from forgetmenot.llm.offline import NOTHING
 from forgetmenot.memory import provenance
 from forgetmenot.memory.briefs import about_viewer
 from forgetmenot.memory.viewer_rules import REGULAR_WITHIN
@@ -218,6 +219,7 @@ async def episode_items(context: DockContext, rows: Sequence[WrittenEpisode]) ->
             "text": show(row.summary, known), "events": row.events,
         }
         for row in rows
+        if row.summary != NOTHING
     ]  # fmt: skip
 
 
@@ -433,7 +435,7 @@ async def _episodes(request: web.Request) -> web.Response:
     context = request.app[CONTEXT]
     rows = await dock_rows.episodes_of(context.db, id_of(request))
     known = await names(context.db, (row["summary"] for row in rows))
-    return answer([{**dict(row), "summary": show(row["summary"], known)} for row in rows])
+    return answer([{**dict(row), "summary": show(row["summary"], known)} for row in rows if row["summary"] != NOTHING])
 
 
 async def _left_alone(request: web.Request) -> web.Response:

@@ -14,12 +14,15 @@ from forgetmenot.app.bot import Bot, open_bot
 from forgetmenot.app.control import BotControl, ConnectionStatus
 from forgetmenot.app.setup import SetupService
 from forgetmenot.clock import ManualClock
+from forgetmenot.dock.obs_page import FILE
 from forgetmenot.errors import ForgetMeNotError, InputError, ModelError, SettingsError
 from forgetmenot.languages import in_language
-from forgetmenot.llm.build import environment_with_key
+from forgetmenot.llm.build import SERVICE_KEY_ENV, environment_with_key, keep_key, key_variable
+from forgetmenot.secret_store import SecretStore
 from forgetmenot.settings.live_settings import LiveSettings
 from forgetmenot.settings.load import load_settings
 from forgetmenot.settings.schema import Mode, ModelSettings, Provider
+from forgetmenot.store.backup import copies_of
 from tests.loopback_servers.gemini import SimGemini
 from tests.loopback_servers.openai import SimOpenAI
 
@@ -165,6 +168,54 @@ async def test_a_pasted_key_is_kept_for_its_owner_alone_and_never_shown(
     monkeypatch.setenv("GEMINI_API_KEY", "from the shell")  # a variable that is set goes first
     found = environment_with_key(steps.settings().model, tmp_path / "login", use_keyring=False)
     assert found["GEMINI_API_KEY"] == "from the shell"
+
+
+def test_a_pasted_key_goes_to_its_provider_and_its_host_alone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    for variable in ("GEMINI_API_KEY", "OTHER_KEY", SERVICE_KEY_ENV):
+        monkeypatch.delenv(variable, raising=False)
+    secrets = SecretStore(tmp_path, use_keyring=False)
+    one = ModelSettings(provider=Provider.OPENAI_COMPATIBLE, base_url="https://one.example/v1")
+    gemini = ModelSettings(provider=Provider.GEMINI, api_key_env="OTHER_KEY")
+    keep_key(secrets, one, "key-of-one")
+    keep_key(secrets, gemini, "key-of-gemini")
+
+    def found(settings: ModelSettings) -> str:
+        return environment_with_key(settings, tmp_path, use_keyring=False).get(key_variable(settings), "")
+
+    assert (found(one), found(gemini)) == ("key-of-one", "key-of-gemini")
+    for elsewhere in ("https://two.example/v1", "http://127.0.0.1:11434/v1", "https://one.example:8443/v1"):
+        assert found(msgspec.structs.replace(one, base_url=elsewhere)) == ""
+    assert found(msgspec.structs.replace(one, api_key_env="OTHER_KEY")) == "key-of-one"
+
+
+@pytest.mark.parametrize(
+    ("address", "words"),
+    [
+        ("127.0.0.1:9", "Start the program that serves the model"),
+        ("localhost:9/v1", "Start the program that serves the model"),
+        ("models.invalid/v1", "https://models.invalid/v1 gave no list of models. Check the address, the key and your"),
+    ],
+)
+async def test_what_fits_an_address_that_does_not_answer_is_said(steps: Steps, address: str, words: str) -> None:
+    with pytest.raises(InputError, match=words):
+        await steps.do("models", base_url=address, key=KEY)
+
+
+async def test_a_key_is_not_sent_in_the_open(steps: Steps) -> None:
+    with pytest.raises(InputError, match="https://"):
+        await steps.do("model", provider="openai_compatible", base_url="http://10.0.0.7/v1", model="m", key=KEY)
+    assert not (steps.file.parent / "login").exists()
+
+
+async def test_a_backup_and_the_page_for_obs_are_made_and_only_a_started_program_is_ended(
+    steps: Steps, tmp_path: Path
+) -> None:
+    assert "Backed up" in str((await steps.do("backup"))["line"])
+    assert len(copies_of(steps.bot.db.path)) == 1
+    told = await steps.do("obs")
+    assert (tmp_path / FILE).as_uri() == told["address"]
+    with pytest.raises(InputError):
+        await steps.do("quit")
 
 
 async def test_a_key_with_odd_characters_is_refused_before_it_is_sent(steps: Steps) -> None:
