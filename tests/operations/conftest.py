@@ -169,7 +169,6 @@ async def room(db: Database, clock: ManualClock) -> Room:
 
 async def _fill(db: Database, now: int) -> None:
     async with db.write() as tx:
-        await put(tx, "runs", id=1)
         for stream in range(1, 10):
             await put(tx, "streams", id=stream, started_at=now, last_event_at=now)
         for viewer_id, login, shown, role, streams in PEOPLE:
