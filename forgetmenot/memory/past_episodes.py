@@ -64,7 +64,8 @@ class EpisodeIndex:
     """
 
     def __init__(self) -> None:
-        self._words = WordIndex(word_table())
+        self._words = WordIndex()
+        self._filled = False
         self._read_to: int | None = None
 
     async def read_on(self, at: Source, limit: int = READ_AT_ONCE) -> bool:
@@ -72,6 +73,8 @@ class EpisodeIndex:
         if self._read_to is None:
             self._read_to = await episodes.id_before_newest(at, EPISODES_KEPT)
         texts = await episodes.texts_after(at, self._read_to, limit)
+        if texts and not self._filled:  # the table of words is not read while there is nothing to find
+            self._words, self._filled = WordIndex(word_table()), True
         for episode_id, text in texts:
             self._words.add(episode_id, {word for word in words(text) if word not in STOPWORDS})
             self._read_to = episode_id
