@@ -17,7 +17,7 @@ from collections.abc import Callable, Coroutine, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 
 from forgetmenot.domain import Asker, ChatEvent, EventKind, Permission, Redaction, Surface
-from forgetmenot.errors import ForgetMeNotError, StoreError
+from forgetmenot.errors import ForgetMeNotError, StoreError, StoreFull, StoreLocked
 from forgetmenot.languages import in_language
 from forgetmenot.logs import log
 from forgetmenot.memory.ingest import Ingest
@@ -51,6 +51,8 @@ MOST_BUCKETS = 2_000
 """Viewers whose rate limit is remembered."""
 MOST_HEARD = 10_000
 """Ids of this run's last commands and questions: their lines may not be stored yet."""
+TRIED_AGAIN_AFTER_S = (1, 2, 4, 8)
+"""How long a command waits for a memory that cannot be written, besides what each write waits by itself."""
 NOTICED = "noticed_stream"
 
 
@@ -325,11 +327,24 @@ class Router:
         task.add_done_callback(self._working.discard)
 
     async def _command_or_reply(self, event: ChatEvent, *, denies_reply: bool = False) -> None:
-        line = await self.commands.handle(event, denies_reply=denies_reply)
+        line = await self._handled(event, denies_reply=denies_reply)
         if line is None:
             self.engine.take(event)
         else:
             await self._answer(line, event)
+
+    async def _handled(self, event: ChatEvent, *, denies_reply: bool) -> str | None:
+        """What a command is answered; tried again while another program holds the memory or the disk is full."""
+        for wait in TRIED_AGAIN_AFTER_S:
+            try:
+                return await self.commands.handle(event, denies_reply=denies_reply)
+            except (StoreLocked, StoreFull):
+                await asyncio.sleep(wait)
+        try:
+            return await self.commands.handle(event, denies_reply=denies_reply)
+        except (StoreLocked, StoreFull) as error:
+            log.warning("a command failed", reason=str(error))
+            return in_language(self.settings().bot.language)("chat.not_now") if is_command(event.text) else None
 
     async def _announce(self, line: str, reply_to: str | None, viewer_id: str) -> None:
         outcome = await self.outbox.say_line(line, reply_to=reply_to, viewer_id=viewer_id, trigger="notice")

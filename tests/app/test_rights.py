@@ -135,6 +135,23 @@ async def test_a_full_disk_keeps_no_request_out(
     assert PrivacyRequests(path).is_out(ALICE)
 
 
+@pytest.mark.parametrize("typed", ["!remember I play drums", "!memory", "!nevermention my kazoo"])
+async def test_a_command_waits_for_a_memory_that_another_program_holds(
+    tmp_path: Path, clock: ManualClock, typed: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path, account = tmp_path / "memory.sqlite3", TalkingAccount()
+    async with opened(path, clock, account) as bot:
+        await say(bot, "hello")
+        await bot.settle()
+        with locked(path):
+            await say(bot, typed)
+            await asyncio.sleep(1.2)  # longer than one write waits
+            assert account.said == []
+        await bot.settle()
+        assert [line for _, line in account.said] == [f"m{typed.split(maxsplit=1)[0]}"]
+        assert "a command failed" not in capsys.readouterr().err
+
+
 async def test_what_crashes_left_half_written_goes_at_the_start(tmp_path: Path, clock: ManualClock) -> None:
     path = tmp_path / "memory.sqlite3"
     for left in ("memory.sqlite3.restoring", ".dock.html-a1b2.new", ".alice.json-c3d4.new", "login/.x.json-e5.new"):
