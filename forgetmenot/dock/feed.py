@@ -1,8 +1,7 @@
 """Server-sent events for the dock: one periodic query for all open pages together.
 
 - No work while no page is open.
-- A page that was away gets what it missed, by its last event's id.
-- A slow page is disconnected, reconnects by itself and catches up.
+- A page that was away, or too slow and was disconnected, comes back by itself and begins anew with the newest.
 
 Events: `hello` (its `hidden` changes when somebody was hidden or erased, and pages reload), `now` (status), `items`
 (new or changed), `gone` (keys of cleared lines), `changed` (reload), `erasing` (progress of an erasure).
@@ -55,8 +54,8 @@ class EventFeed:
         """Send an event to all pages now."""
         self._send_to_pages(event(name, data))
 
-    async def listen(self, context: DockContext, after: FeedCursor | None) -> Messages:
-        """Subscribe, beginning with what happened since that cursor."""
+    async def listen(self, context: DockContext) -> Messages:
+        """Subscribe, beginning with how things stand and the newest of what happened."""
         messages: Messages = asyncio.Queue(BEHIND_AT_MOST)
         async with self._beginning:  # all docks come back at the same time when the bot was started again
             if self._looking is None:
@@ -66,21 +65,13 @@ class EventFeed:
                 self._looking = asyncio.create_task(self._look_on(context), name="dock's look")
             self._listeners.add(messages)
         try:
-            await self._greet(messages, context, after)
+            messages.put_nowait(_hello(context, await dock_rows.hidden_revision(context.db), fresh=True))
+            messages.put_nowait(event("now", await panels.standing(context)))
+            messages.put_nowait(event("items", await panels.history(context)))
         except BaseException:
             self.leave(messages)
             raise
         return messages
-
-    async def _greet(self, messages: Messages, context: DockContext, after: FeedCursor | None) -> None:
-        """Send the status, and what happened since that cursor."""
-        here = await dock_rows.feed_cursor(context.db)
-        messages.put_nowait(_hello(context, await dock_rows.hidden_revision(context.db), fresh=after is None))
-        messages.put_nowait(event("now", await panels.standing(context)))
-        messages.put_nowait(event("items", await panels.history(context, after or FeedCursor()), cursor=here))
-        if after is not None:
-            messages.put_nowait(_gone(await dock_rows.taken_away(context.db, 0)))
-            messages.put_nowait(event("changed", {}))
 
     def leave(self, messages: Messages) -> None:
         """Unsubscribe; without pages polling stops."""
@@ -124,7 +115,7 @@ class EventFeed:
             self._standing = standing
             self._send_to_pages(event("now", {**standing, "at": context.clock.now()}))
         if items:
-            self._send_to_pages(event("items", items, cursor=self._cursor))
+            self._send_to_pages(event("items", items))
         await self._cleared(context)
         if self._touched or any(item["kind"] != "line" for item in items):
             self._touched = False
@@ -135,7 +126,7 @@ class EventFeed:
         before, self._hidden = self._hidden, await dock_rows.hidden_revision(context.db)
         if self._hidden != before:
             self._send_to_pages(_hello(context, self._hidden, fresh=True))
-            self._send_to_pages(event("items", await panels.history(context, FeedCursor())))
+            self._send_to_pages(event("items", await panels.history(context)))
             self._touched = True
 
     async def _news(self, context: DockContext, before: FeedCursor) -> list[Item]:
@@ -172,10 +163,9 @@ class EventFeed:
 STREAM = web.AppKey("stream", EventFeed)
 
 
-def event(name: str, data: object, cursor: FeedCursor | None = None) -> bytes:
-    """One server-sent event; with a mark, one that a page can go on from."""
-    place = f"id: {cursor.line}.{cursor.episode}.{cursor.change}\n".encode() if cursor is not None else b""
-    return place + f"event: {name}\ndata: ".encode() + msgspec.json.encode(data) + b"\n\n"
+def event(name: str, data: object) -> bytes:
+    """One server-sent event."""
+    return f"event: {name}\ndata: ".encode() + msgspec.json.encode(data) + b"\n\n"
 
 
 def _hello(context: DockContext, hidden: str, *, fresh: bool) -> bytes:
@@ -186,22 +176,13 @@ def _gone(lines: Sequence[int]) -> bytes:
     return event("gone", [f"line:{seq}" for seq in lines])
 
 
-def cursor_of(text: str) -> FeedCursor | None:
-    """The marks in a last event's id; None for what is none."""
-    parts: Sequence[str] = text.split(".")
-    if len(parts) != 3 or not all(part.isdecimal() and len(part) < 16 for part in parts):
-        return None
-    return FeedCursor(*(int(part) for part in parts))
-
-
 async def events(request: web.Request) -> web.StreamResponse:
     """`GET /events`: never ends by itself."""
     context, stream = request.app[CONTEXT], request.app[STREAM]
     response = web.StreamResponse(headers={"Content-Type": "text/event-stream; charset=utf-8"})
     await response.prepare(request)
     await response.write(b"retry: 1000\n\n")
-    after = cursor_of(request.query.get("after", ""))
-    messages = await stream.listen(context, await _plausible(context, after))
+    messages = await stream.listen(context)
     try:
         while True:
             try:
@@ -215,9 +196,3 @@ async def events(request: web.Request) -> web.StreamResponse:
         return response
     finally:
         stream.leave(messages)
-
-
-async def _plausible(context: DockContext, after: FeedCursor | None) -> FeedCursor | None:
-    """Marks of another database would hide what is new in this one."""
-    here = await dock_rows.feed_cursor(context.db)
-    return after if after is None or all(a <= b for a, b in zip(after, here, strict=True)) else None

@@ -156,15 +156,16 @@ async def standing(context: DockContext) -> Item:
     }
 
 
-async def history(context: DockContext, after: dock_rows.FeedCursor, limit: int = SHOWN) -> list[Item]:
-    """What happened since those marks, oldest first; replies and actions always the newest, since they change."""
+async def history(context: DockContext, limit: int = SHOWN) -> list[Item]:
+    """The newest of what happened, oldest first."""
     db = context.db
-    lines = await dock_rows.lines(db, after.line, limit)
-    happened = await episode_items(context, await dock_rows.feed_episodes(db, after.episode, limit // 5))
-    learnt = await note_items(context, await dock_rows.changes(db, after.change, limit // 5))
-    said = await reply_items(context, limit // 3)
-    did = await action_items(context, limit // 5)
-    every = [*line_items(lines), *happened, *learnt, *said, *did]
+    every = [
+        *line_items(await dock_rows.lines(db, 0, limit)),
+        *await episode_items(context, await dock_rows.feed_episodes(db, 0, limit // 5)),
+        *await note_items(context, await dock_rows.changes(db, 0, limit // 5)),
+        *await reply_items(context, limit // 3),
+        *await action_items(context, limit // 5),
+    ]
     return sorted(every, key=lambda item: int(str(item["at"])))
 
 

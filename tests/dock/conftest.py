@@ -90,12 +90,12 @@ class Served:
     def origin(self) -> str:
         return f"http://127.0.0.1:{self.port}"
 
-    async def events(self, after: str = "") -> str:
+    async def events(self) -> str:
         """The address of an event stream, with a fresh ticket."""
         status, told = await self.post("/api/ticket", {})
         assert status == 200
         assert isinstance(told, dict)
-        return f"{self.origin}/events?ticket={told['ticket']}" + (f"&after={after}" if after else "")
+        return f"{self.origin}/events?ticket={told['ticket']}"
 
     async def get(self, path: str, **headers: str) -> tuple[int, object]:
         async with self.client.get(self.origin + path, headers=headers) as answer:

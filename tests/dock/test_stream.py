@@ -11,12 +11,10 @@ import aiohttp
 import pytest
 
 from forgetmenot.cli import common, main
-from forgetmenot.clock import HOUR, ManualClock
+from forgetmenot.clock import ManualClock
 from forgetmenot.dock import feed
-from forgetmenot.dock.feed import cursor_of
 from forgetmenot.store import viewers
 from forgetmenot.store.database import Database
-from forgetmenot.store.dock_rows import FeedCursor
 from tests.dock.conftest import Served
 from tests.rows import put
 
@@ -59,24 +57,20 @@ async def until(events: AsyncIterator[Told], name: str, needle: str = "") -> Tol
     raise AssertionError(f"no {name}")
 
 
-async def test_a_page_that_was_away_gets_what_it_missed_and_nothing_twice(
+async def test_a_page_that_comes_back_begins_anew_with_the_newest(
     dock: Served, db: Database, clock: ManualClock
 ) -> None:
     await say(db, clock, "before")
     async with dock.client.get(await dock.events()) as answer:
-        mark = (await until(told(answer), "items", "before"))[1]
+        await until(told(answer), "items", "before")
     await say(db, clock, "meanwhile")
-    async with dock.client.get(await dock.events(mark)) as answer:
+    async with db.write() as tx:
+        await tx.execute("UPDATE events SET text = '', redacted_at = ? WHERE text = 'before'", (clock.now(),))
+    async with dock.client.get(await dock.events()) as answer:
         events = told(answer)
+        assert '"fresh": true' in json.dumps((await until(events, "hello"))[2])  # what it showed goes
         items = (await until(events, "items"))[2]
         assert [item["text"] for item in list(items)] == ["meanwhile"]  # type: ignore[call-overload]
-        await until(events, "changed")
-
-
-async def test_marks_of_another_memory_are_not_believed(dock: Served, db: Database, clock: ManualClock) -> None:
-    await say(db, clock, "before")
-    async with dock.client.get(await dock.events("999.0.0")) as answer:
-        await until(told(answer), "items", "before")
 
 
 async def test_a_cleared_line_is_taken_from_the_page(dock: Served, db: Database, clock: ManualClock) -> None:
@@ -87,17 +81,6 @@ async def test_a_cleared_line_is_taken_from_the_page(dock: Served, db: Database,
         async with db.write() as tx:
             await tx.execute("UPDATE events SET text = '', redacted_at = ?", (clock.now(),))
         assert (await until(events, "gone"))[2] == ["line:1"]
-
-
-async def test_a_line_that_was_cleared_while_a_page_was_away_leaves_it_too(
-    dock: Served, db: Database, clock: ManualClock
-) -> None:
-    await say(db, clock, "something rude")  # and somebody saw it, in a bot that was stopped since
-    async with db.write() as tx:
-        await tx.execute("UPDATE events SET text = '', redacted_at = ?", (clock.now(),))
-    await clock.advance(HOUR)
-    async with dock.client.get(await dock.events("1.0.0")) as answer:
-        assert (await until(told(answer), "gone"))[2] == ["line:1"]
 
 
 async def test_lines_of_people_who_opted_out_are_not_shown(dock: Served, db: Database, clock: ManualClock) -> None:
@@ -139,11 +122,6 @@ async def test_a_slow_page_is_cut_off_and_holds_nobody_up() -> None:
     for number in range(5):
         stream._send_to_pages(feed.event("now", number))
     assert slow.get_nowait() is None
-
-
-def test_marks_are_read_back() -> None:
-    message = feed.event("items", [], cursor=FeedCursor(5, 6, 7)).decode()
-    assert cursor_of(message.splitlines()[0].removeprefix("id: ")) == FeedCursor(5, 6, 7)
 
 
 async def run(dock: Served, folder: Path, *words: str) -> int:

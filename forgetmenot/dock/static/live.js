@@ -1,4 +1,4 @@
-// What happens, as it happens. After a lost connection it goes on from the last event; an update reloads the page.
+// What happens, as it happens. After a lost connection it begins anew; an update reloads the page.
 
 import { build, post } from "./api.js";
 import { clock } from "./words.js";
@@ -7,7 +7,6 @@ const KEPT = 400;
 export const state = { now: null, items: new Map(), connection: "connecting", restarting: 0 };
 const listeners = new Set();
 let source = null;
-let mark = "";
 let pause = 1000;
 let hidden = null;
 
@@ -45,7 +44,7 @@ const handlers = {
     if (data.build !== build) return location.reload();
     const before = hidden;
     hidden = data.hidden;
-    if (!data.fresh && before !== hidden) return anew(); // what is shown of people who are hidden or erased now must go
+    if (!data.fresh && before !== hidden) return connect(); // what is shown of people who are hidden or erased now must go
     if (data.fresh) forget();
     pause = 1000;
     connected("live");
@@ -55,8 +54,7 @@ const handlers = {
     state.now = data;
     tell("now", data);
   },
-  items(data, id) {
-    if (id) mark = id;
+  items(data) {
     const newest = Math.max(0, ...data.map((item) => item.at));
     if (newest > clock.now()) clock.set(newest); // a replay's time goes in leaps
     take(data);
@@ -84,11 +82,6 @@ function forget() {
   tell("gone", keys);
 }
 
-function anew() {
-  mark = "";
-  connect();
-}
-
 export function disconnect() {
   source?.close();
   source = null;
@@ -106,9 +99,9 @@ export async function connect() {
     return;
   }
   disconnect(); // two calls may have asked for a ticket meanwhile
-  source = new EventSource(`/events?ticket=${ticket}${mark ? `&after=${mark}` : ""}`);
+  source = new EventSource(`/events?ticket=${ticket}`);
   for (const [name, handle] of Object.entries(handlers)) {
-    source.addEventListener(name, (event) => handle(JSON.parse(event.data), event.lastEventId));
+    source.addEventListener(name, (event) => handle(JSON.parse(event.data)));
   }
   source.onerror = () => {
     disconnect();
