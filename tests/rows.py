@@ -12,7 +12,6 @@ _PLAIN: dict[str, dict[str, Any]] = {
     "episodes": {"kind": "chat", "started_at": 1, "ended_at": 2, "events": 25, "created_at": 2},
     "events": {"kind": "message", "role": "viewer", "at": 1},
     "model_calls": {"at": 1, "purpose": "reply", "model": "fake", "latency_ms": 1},
-    "runs": {"started_at": 0, "command": "test"},
     "semantic_notes": {
         "scope": "viewer", "confidence": 0.9, "source_kind": "self_claim", "created_at": 1, "first_said_at": 1,
         "last_confirmed_at": 1,

@@ -73,7 +73,7 @@ def _bare(filled: Path, path: Path, batch: int) -> float:
         for pragma in PRAGMAS:
             target.execute(f"PRAGMA {pragma}")
         target.executescript(schema_sql())
-        for table in ("viewers", "runs", "streams"):
+        for table in ("viewers", "streams"):
             _copy(source, target, table, "*", batch)
         return _copy(source, target, "events", ", ".join(events.NewEvent._fields), batch)
 

@@ -6,7 +6,7 @@ from forgetmenot.app.bot import BotIdentity, open_bot
 from forgetmenot.chat import BURST
 from forgetmenot.clock import ManualClock
 from forgetmenot.domain import ChatEvent, EventKind
-from forgetmenot.memory.edits import VIEWER_TRUST, remember
+from forgetmenot.memory.edits import VIEWER_TRUST
 from forgetmenot.settings.schema import BotSettings, Mode, Settings
 from forgetmenot.store import notes, personal_data
 from tests.stage import RecordingAccount
@@ -39,22 +39,3 @@ async def test_a_flood_of_commands_silences_nobody_and_every_right_still_works(
         await bot.hear(line(32, clock, "carol", "!bot status", "moderator"))
         await bot.settle()
         assert len(account.said) == said + 1
-
-
-async def test_what_a_bot_was_made_to_say_corrects_nothing(tmp_path: Path, clock: ManualClock) -> None:
-    """The bot may speak by the streamer's own account, whose word on the channel counts without a command."""
-    me = BotIdentity("99", "carol")
-    path = tmp_path / "m.sqlite3"
-    async with open_bot(path, "test", settings=lambda: SETTINGS, clock=clock, account=RecordingAccount(), me=me) as bot:
-        await bot.hear(line(0, clock, "dave", "hello"))
-        await bot.settle()
-        await remember(bot.db, None, "the marathon is on Monday", by="id-dave", at=clock.now())
-        await clock.advance(60_000)
-        text, badges = "the marathon moved to Friday", frozenset({"broadcaster"})
-        for number, who in enumerate(("99", "7")):
-            login = "carol" if who == "99" else "streamelements"
-            event = ChatEvent(f"o{number}", EventKind.MESSAGE, who, login, login, text, clock.now(), badges=badges)
-            await bot.hear(event)
-        assert [note.fact for note in await notes.of_subject(bot.db, None)] == ["the marathon is on Monday"]
-        await bot.hear(line(9, clock, "dave", text, *badges))
-        assert [note.fact for note in await notes.of_subject(bot.db, None)] == ["the marathon is on Friday"]
