@@ -5,8 +5,12 @@ letters inside a word, invisible characters and long-drawn letters ("sooooo") ma
 are words. Emoji and punctuation are not. Scripts without spaces give pairs of characters. Does not know meaning.
 """
 
+import importlib.util
 import re
-from collections.abc import Collection
+import sys
+from collections.abc import Callable, Collection
+from functools import cache
+from typing import Any
 
 from forgetmenot.text.caches import text_cache
 from forgetmenot.text.clean import fold_word, plain
@@ -104,9 +108,21 @@ def small_words(said: Collection[str]) -> frozenset[str]:
 @text_cache(32_768)
 def stem(word: str) -> str:
     """The English stem of one word as `words` gives it: "playing" and "plays" are "play"."""
-    from snowballstemmer.english_stemmer import EnglishStemmer  # 20 ms, and not needed before the first word
+    return str(_stemmer_class()().stemWord(word))  # a stemmer keeps state while it works: one per call is thread-safe
 
-    return str(EnglishStemmer().stemWord(word))  # a stemmer keeps state while it works: one per call is thread-safe
+
+@cache
+def _stemmer_class() -> Callable[[], Any]:
+    """Snowball's English stemmer. Importing its package would run 39 languages (36 ms, 3 MB), so that is left out."""
+    name = "snowballstemmer"
+    spec = importlib.util.find_spec(name)
+    if spec is not None and name not in sys.modules:
+        sys.modules[name] = importlib.util.module_from_spec(spec)  # not executed
+        try:
+            return importlib.import_module(f"{name}.english_stemmer").EnglishStemmer  # type: ignore[no-any-return]
+        finally:
+            sys.modules.pop(name, None)  # whoever imports it after this gets the whole of it
+    return importlib.import_module(f"{name}.english_stemmer").EnglishStemmer  # type: ignore[no-any-return]
 
 
 def stems(text: str) -> list[str]:
