@@ -21,7 +21,7 @@ from forgetmenot.logs import log
 from forgetmenot.ports import ChatOut
 from forgetmenot.reply.polish import FilterContext, polish, tidy
 from forgetmenot.settings.schema import Settings
-from forgetmenot.store import bot_messages, personal_data
+from forgetmenot.store import bot_messages, personal_data, viewers
 from forgetmenot.store.bot_messages import ReplyStatus
 from forgetmenot.store.database import Database
 from forgetmenot.text.removal import traces
@@ -145,8 +145,13 @@ class Outbox:
         settings = self._settings()
         line = tidy(text, settings)
         say = in_language(settings.bot.language)
-        others = [text, *(say(f"chat.again_{number}", line=text) for number in range(1, 5) if always)]
-        otherwise = tuple(tidy(f"@{to} {other}", settings) for other in others) if to and line else ()
+        again = [say(f"chat.again_{number}", line=text) for number in range(1, 5)]
+        otherwise: tuple[str, ...] = ()
+        if to and line:
+            # whoever was just erased is named in nothing that is stored
+            stored = viewer_id == EVERYBODY or await viewers.get(self._db, viewer_id) is not None
+            others = [f"@{to} {other}" for other in [text, *(again if always else ())]] if stored else again
+            otherwise = tuple(tidy(other, settings) for other in others)
         return await self._queue_line(trigger, line, reply_to=reply_to, viewer_id=viewer_id, otherwise=otherwise)
 
     async def _queue_line(

@@ -18,6 +18,7 @@ from forgetmenot.settings.schema import BotSettings, Settings
 from forgetmenot.store import bot_messages
 from forgetmenot.store.bot_messages import ReplyStatus
 from forgetmenot.store.database import Database
+from tests.rows import put
 from tests.stage import FakeChat
 
 Move = Callable[..., Awaitable[None]]
@@ -32,6 +33,13 @@ async def row(db: Database, now: int = 0) -> int:
 
 async def message(db: Database, clock: ManualClock, text: str, viewer: str = "1", patience: int = 30_000) -> Outgoing:
     return Outgoing(await row(db), text, clock.now() + patience, viewer, "e1")
+
+
+async def stored(db: Database, *viewer_ids: str) -> None:
+    """These people are known."""
+    async with db.write() as tx:
+        for viewer_id in viewer_ids:
+            await put(tx, "viewers", id=viewer_id, login=f"viewer{viewer_id}")
 
 
 @pytest.mark.parametrize(("moderator", "limit"), [(False, 20), (True, 100)])
@@ -264,6 +272,7 @@ async def test_without_a_disk_nothing_is_sent(
 async def test_two_viewers_who_ask_the_same_both_hear_the_answer(
     db: Database, outbox: Outbox, chat: FakeChat, settle: Move
 ) -> None:
+    await stored(db, "1", "2")
     answers = [
         outbox.say_line("Done: nothing is stored of you.", reply_to=f"o{viewer}", viewer_id=viewer, to=name)
         for viewer, name in (("1", "alice"), ("2", "bob"))
@@ -278,10 +287,21 @@ async def test_two_viewers_who_ask_the_same_both_hear_the_answer(
     assert again.kind is OutcomeKind.REFUSED, "who has just heard it is not told a third time"
 
 
+async def test_whoever_was_just_erased_is_named_in_no_answer(db: Database, outbox: Outbox, chat: FakeChat) -> None:
+    """Their name would be stored again, in the bot's own line."""
+    for viewer, name in (("1", "alice"), ("2", "bob")):
+        await outbox.say_line("Everything about you is deleted.", reply_to=f"o{viewer}", viewer_id=viewer, to=name)
+    assert [text for _, text, _ in chat.said] == [
+        "Everything about you is deleted.",
+        "Again: Everything about you is deleted.",
+    ]
+
+
 @pytest.mark.parametrize(("language", "third"), [("en", "@carol Again: Paused."), ("de", "@carol Nochmal: Paused.")])
 async def test_a_moderator_is_answered_in_other_words_each_time(
     db: Database, clock: ManualClock, chat: FakeChat, language: str, third: str
 ) -> None:
+    await stored(db, "3")
     settings = Settings(bot=BotSettings(language=language))
     box = Outbox(db=db, out=chat, clock=clock, settings=lambda: settings)
     sending = asyncio.create_task(box.run())
