@@ -8,12 +8,10 @@ import csv
 import hashlib
 import json
 import re
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import TextIO
-
-import msgspec
 
 from forgetmenot.app.bot import MEMORY_PASS_EVERY, Bot, open_bot
 from forgetmenot.chat import outcome_of
@@ -22,7 +20,7 @@ from forgetmenot.domain import ChatEvent, EventKind, Redaction
 from forgetmenot.errors import InputError, ModelUnavailable
 from forgetmenot.files import open_text
 from forgetmenot.settings.schema import Settings
-from forgetmenot.store import channel_state
+from forgetmenot.store import streams
 from forgetmenot.store.counts import LineCounts, Totals, line_counts, totals
 from forgetmenot.store.database import Database
 from forgetmenot.text.mentions import defang, is_id, provisional
@@ -109,12 +107,17 @@ async def replay(items: Iterable[chat_lines.ChatItem], path: Path, how: Replay) 
     async with open_bot(path, "replay", settings=lambda: how.settings, clock=clock) as bot:
         await bot.tasks.catch_up()
         before = await summary_of(bot.db)
-        known = await heard_before(bot.db, rest)
-        await _pass_over(bot, rest[:known])
-        await clock.move_to(max(map(_time, rest[:known]), default=0))
-        heard = known + await _play(bot, clock, rest[known:], how)
+        # what the memory has heard by time is not heard again: a recording that is played twice is stored once, and of
+        # one that has grown only what is new; of the very last moment each line is known by its id
+        until = await streams.last_heard(bot.db)
+        known = [item for item in rest if 0 < _time(item) < until]
+        new = [item for item in rest if not 0 < _time(item) < until]
+        if known and not any(map(_time, new)):
+            raise InputError("This recording is older than what the memory has heard. Use another one with --db.")
+        await _pass_over(bot, known)
+        await clock.move_to(max(map(_time, known), default=0))
+        heard = len(known) + await _play(bot, clock, new, how)
         await bot.settle()
-        await mark_heard(bot.db, rest[:heard], clock.now())
         if heard < len(rest):
             raise ModelUnavailable(
                 f"The model stopped answering at line {heard} of {len(rest)}. {bot.models.memory.trouble} "
@@ -136,7 +139,7 @@ def _time(item: chat_lines.ChatItem) -> int:
 
 
 async def _pass_over(bot: Bot, items: list[chat_lines.ChatItem]) -> None:
-    """Count the items that an earlier replay has stored."""
+    """Count the items of a time that the memory has heard."""
     for number, item in enumerate(items, 1):
         if number % PROGRESS_EVERY == 0:
             await bot.ingest.flush()
@@ -190,54 +193,6 @@ async def _compact(bot: Bot) -> None:
             return
         if bot.models.trouble:
             raise ModelUnavailable(f"The rest could not be summarised. {bot.models.trouble}")
-
-
-# A recording that is played twice is stored once; of one that has grown, only what is new. Stored lines are deleted
-# after a day, so a keyed hash over all of a recording's ids is kept instead.
-
-
-NAME = "recordings"
-MOST = 200
-
-
-async def heard_before(db: Database, items: Sequence[chat_lines.ChatItem]) -> int:
-    """How many of a recording's first items an earlier replay has stored."""
-    known = await _heard_marks(db)
-    ends = set(known.values())
-    stored, so_far = 0, hashlib.sha256()
-    for count, item in enumerate(items, 1):
-        _add(so_far, item)
-        if count in ends and known.get(_name(db, so_far)) == count:
-            stored = count
-    return stored
-
-
-async def mark_heard(db: Database, items: Sequence[chat_lines.ChatItem], now: int) -> None:
-    """Record that these items are stored."""
-    so_far = hashlib.sha256()
-    for item in items:
-        _add(so_far, item)
-    known = await _heard_marks(db)
-    name = _name(db, so_far)
-    known.pop(name, None)
-    kept = [*known.items(), (name, len(items))][-MOST:]
-    async with db.write() as tx:
-        await channel_state.put(tx, {NAME: msgspec.json.encode(dict(kept)).decode()}, now)
-
-
-async def _heard_marks(db: Database) -> dict[str, int]:
-    """The number of items per known hash, oldest first."""
-    text = await channel_state.read(db, NAME)
-    return msgspec.json.decode(text, type=dict[str, int]) if text else {}
-
-
-def _name(db: Database, so_far: "hashlib._Hash") -> str:
-    return db.requests.digest("recording", so_far.hexdigest())
-
-
-def _add(so_far: "hashlib._Hash", item: chat_lines.ChatItem) -> None:
-    identity = item.id if isinstance(item, ChatEvent) else type(item).__name__
-    so_far.update(identity.encode("utf-8", "surrogatepass") + b"\n")
 
 
 FORMATS = {

@@ -1,7 +1,7 @@
 """The channel's state and switches, as texts by name, which survive a restart; and which memory file is a channel's.
 
 Names in use: `id`, `login`, `title`, `category`, `live` ("1" or "0"), `started_at`, `paused`, `quiet_until`,
-`safe_mode`, `bot_id`, `bot_login`, `digest`, `digest_of`, `noticed_stream`, `recordings`,
+`safe_mode`, `bot_id`, `bot_login`, `digest`, `digest_of`, `noticed_stream`,
 `wipe_due`, `privacy_requests` (store/database),
 `gaps` (in what was heard, since the start), `gap_from`, `gap_to`, `gap_reason` (the last one; times in ms).
 A name that was never set is an empty text.
