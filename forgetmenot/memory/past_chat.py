@@ -1,0 +1,192 @@
+"""Reads the chat of past streams from files that other programs wrote, line by line, in bounded memory.
+
+- TwitchDownloader's JSON of a broadcast: with the people's Twitch IDs, the stream's title and its video
+- Chatterino's logs (`[20:15:03]  alice: hi`, the day in the file's first line or its name) and justlog's
+  (`[2026-05-01 20:15:03] #channel alice: hi`)
+- raw IRC lines with Twitch's tags
+
+A file is of the format that its first line shows. What cannot be read is counted, with the number of its line; a file
+of which nothing can be read raises InputError.
+"""
+
+import json
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass, field, replace
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any, TextIO
+
+from forgetmenot.domain import ChatEvent, EventKind
+from forgetmenot.errors import InputError
+from forgetmenot.files import open_text
+from forgetmenot.languages import reason
+from forgetmenot.text.clean import cut
+from forgetmenot.text.mentions import defang, is_id, is_login, provisional
+from forgetmenot.twitch import chat_lines
+
+CHUNK = 256 * 1024
+LONGEST_RECORD = 2 * 1024 * 1024
+"""Characters of one comment of a JSON file, or of what stands before the first: more is no such file."""
+LONGEST_LINE = 20_000
+MOST_CHARACTERS = 500
+BAD_NAMED = 20
+"""Lines that could not be read and are named by their number."""
+_JUSTLOG = re.compile(r"\[(\d{4}-\d\d-\d\d \d\d:\d\d:\d\d)\] #(\w+) (\w{1,25}): (.+)")
+_CHATTERINO = re.compile(r"\[(\d\d:\d\d:\d\d)\]\s+(?:#\w+ )?(\w{1,25}): (.+)")
+_CHATTERINO_DAY = re.compile(r"# Start logging at (\d{4}-\d\d-\d\d)")
+_DAY_IN_NAME = re.compile(r"(\d{4}-\d\d-\d\d)")
+_COMMENTS = re.compile(r'"comments"\s*:\s*\[')
+
+
+@dataclass(slots=True)
+class PastChat:
+    """One file: its lines as events, read once, and what is known when they are read.
+
+    `bad`: how many lines could not be read; `bad_lines`: the numbers of the first of them.
+    """
+
+    path: Path
+    channel: str = ""
+    title: str = ""
+    video: str = ""
+    began_at: int = 0
+    bad: int = 0
+    bad_lines: list[int] = field(default_factory=list)
+
+    def events(self) -> Iterator[ChatEvent]:
+        """The lines of chat in the file's order. Raises InputError for a file of no known format."""
+        try:
+            # whoever wrote it may have been killed in the middle of a character
+            with open_text(self.path, errors="replace") as file:
+                first = file.read(1)
+                yield from self._json(file, first) if first == "{" else self._log(file, first)
+        except OSError as error:
+            raise InputError(reason("past_unreadable", path=str(self.path), why=error.strerror or "")) from None
+
+    def _set_aside(self, number: int) -> None:
+        self.bad += 1
+        if len(self.bad_lines) < BAD_NAMED:
+            self.bad_lines.append(number)
+
+    # ── logs: one line each ──────────────────────────────────────────────────────────────────
+
+    def _log(self, file: TextIO, first: str) -> Iterator[ChatEvent]:
+        day = (_DAY_IN_NAME.search(self.path.stem) or [""])[0]
+        found, number, start = 0, 0, first
+        while line := file.readline(LONGEST_LINE):
+            line, start, number = (start + line).rstrip("\r\n"), "", number + 1
+            if marked := _CHATTERINO_DAY.match(line):
+                day = marked[1]
+            if not line.strip() or line.startswith("#"):
+                continue
+            event = self._of_line(line, day, number)
+            if event is None:
+                self._set_aside(number)
+                if not found and number > 200:
+                    raise InputError(reason("past_format", path=str(self.path)))
+            else:
+                found += 1
+                yield event
+        if not found:
+            raise InputError(reason("past_format", path=str(self.path)))
+
+    def _of_line(self, line: str, day: str, number: int) -> ChatEvent | None:
+        if line.startswith(("@", ":")):
+            found = chat_lines.understand(chat_lines.parse(line), None)
+            return found if isinstance(found, ChatEvent) and found.at else None
+        if match := _JUSTLOG.fullmatch(line):
+            self.channel = self.channel or match[2].casefold()
+            return self._typed(match[1], match[3], match[4], number)
+        if day and (match := _CHATTERINO.fullmatch(line)):
+            return self._typed(f"{day} {match[1]}", match[2], match[3], number)
+        return None
+
+    def _typed(self, moment: str, login: str, text: str, number: int) -> ChatEvent | None:
+        try:
+            at = int(datetime.strptime(moment, "%Y-%m-%d %H:%M:%S").astimezone().timestamp() * 1_000)
+        except (ValueError, OverflowError, OSError):
+            return None
+        return self._event(f"{at}:{number}", provisional(login), login, login, text, at)
+
+    # ── TwitchDownloader's JSON: an object whose comments are read one by one ────────────────
+
+    def _json(self, file: TextIO, first: str) -> Iterator[ChatEvent]:
+        text = first
+        while not (start := _COMMENTS.search(text)):
+            more = file.read(CHUNK)
+            text += more
+            if not more or len(text) > LONGEST_RECORD:
+                raise InputError(reason("past_format", path=str(self.path)))
+        self._head(text[: start.start()])
+        rest, number, decoder = text[start.end() :], 0, json.JSONDecoder()
+        while True:
+            rest = rest.lstrip(" \t\r\n,")
+            if rest.startswith("]"):
+                return
+            try:
+                comment, end = decoder.raw_decode(rest)
+            except (ValueError, RecursionError):
+                more = file.read(CHUNK)
+                rest += more
+                if not more or len(rest) > LONGEST_RECORD:  # cut off, or broken: what came before is good
+                    self._set_aside(number + 1)
+                    return
+                continue
+            number, rest = number + 1, rest[end:]
+            event = self._of_comment(comment)
+            if event is None:
+                self._set_aside(number)
+            else:
+                yield event
+
+    def _head(self, text: str) -> None:
+        """The streamer and the video, which stand before the comments. Older files lack parts of it."""
+        try:
+            about = json.loads(f"{text.rstrip().rstrip(',')}}}")
+        except (ValueError, RecursionError):
+            return
+        streamer, video = _object(about, "streamer"), _object(about, "video")
+        self.channel = str(streamer.get("login") or streamer.get("name") or "").casefold()
+        self.title = str(video.get("title") or "")[:200]
+        self.video = str(video.get("id") or "") if str(video.get("id") or "").isdigit() else ""
+        self.began_at = _moment(video.get("created_at"))
+
+    def _of_comment(self, comment: object) -> ChatEvent | None:
+        who, message = _object(comment, "commenter"), _object(comment, "message")
+        at, name = _moment(_value(comment, "created_at")), str(who.get("name") or "")
+        viewer_id, key = str(who.get("_id") or ""), str(_value(comment, "_id") or "")
+        text = message.get("body")
+        if not (at and viewer_id and is_id(viewer_id) and name and is_login(name) and isinstance(text, str)):
+            return None
+        listed = message.get("user_badges")
+        badges = (one.get("_id") for one in listed if isinstance(one, dict)) if isinstance(listed, list) else ()
+        shown = str(who.get("display_name") or name)
+        event = self._event(key or f"{at}:{viewer_id}", viewer_id, name, shown, text, at)
+        return event and replace(event, badges=frozenset(map(str, badges)))
+
+    @staticmethod
+    def _event(key: str, viewer_id: str, login: str, name: str, text: str, at: int) -> ChatEvent | None:
+        text = defang(cut(text, MOST_CHARACTERS))
+        login = login.casefold()
+        return (
+            ChatEvent(f"past:{key}", EventKind.MESSAGE, viewer_id, login, defang(name[:60]), text, at) if text else None
+        )
+
+
+def _value(holder: object, name: str) -> object:
+    return holder.get(name) if isinstance(holder, dict) else None
+
+
+def _object(holder: object, name: str) -> dict[str, Any]:
+    value = _value(holder, name)
+    return value if isinstance(value, dict) else {}
+
+
+def _moment(text: object) -> int:
+    """A time as TwitchDownloader writes it, in ms; 0 for none."""
+    try:
+        moment = datetime.fromisoformat(str(text))
+        return int(moment.replace(tzinfo=moment.tzinfo or UTC).timestamp() * 1_000)
+    except (ValueError, OverflowError, OSError):
+        return 0

@@ -1,0 +1,112 @@
+"""The chat of past streams is read from files that other programs wrote, in bounded memory."""
+
+import json
+import tracemalloc
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from forgetmenot.domain import ChatEvent
+from forgetmenot.errors import InputError
+from forgetmenot.memory.past_chat import PastChat
+
+
+def comment(number: int, text: str, **more: object) -> dict[str, Any]:
+    row = {
+        "_id": f"c{number}",
+        "created_at": f"2026-05-01T20:{number % 60:02}:00Z",
+        "content_offset_seconds": 60 * number,
+        "commenter": {"_id": "7", "name": "alice", "display_name": "Alice"},
+        "message": {"body": text, "user_badges": [{"_id": "subscriber", "version": "3"}], "fragments": []},
+    }
+    return {**row, **more}
+
+
+def broadcast(path: Path, comments: list[Any]) -> Path:
+    about = {
+        "FileInfo": {"Version": {"Major": 1}},
+        "streamer": {"name": "Demo", "id": 100},
+        "video": {"title": "Boss rush", "id": "2134", "created_at": "2026-05-01T20:00:00Z"},
+    }
+    path.write_text(json.dumps({**about, "comments": comments, "embeddedData": None}, indent=1), encoding="utf-8")
+    return path
+
+
+def read(path: Path) -> tuple[PastChat, list[ChatEvent]]:
+    chat = PastChat(path)
+    return chat, list(chat.events())
+
+
+def test_a_broadcast_of_twitchdownloader(tmp_path: Path) -> None:
+    chat, events = read(broadcast(tmp_path / "b.json", [comment(1, "hello <@42>"), comment(2, "x" * 900)]))
+    first = events[0]
+    assert (first.user_id, first.login, first.display_name, first.text) == ("7", "alice", "Alice", "hello (@42>")
+    assert (first.badges, first.at) == (frozenset({"subscriber"}), 1_777_665_660_000)
+    assert len(events[1].text) == 500
+    assert (chat.channel, chat.title, chat.video, chat.began_at) == ("demo", "Boss rush", "2134", 1_777_665_600_000)
+
+
+@pytest.mark.parametrize(
+    "odd",
+    [
+        None, 7, "text", [], {}, comment(1, "x", commenter=None), comment(1, "x", message=None),
+        comment(1, "x", created_at="yesterday"), comment(1, "x", message={"body": 7, "user_badges": 7}),
+        comment(1, "x", commenter={"_id": "<@1>", "name": "a b", "display_name": None}),
+    ],
+)  # fmt: skip
+def test_an_odd_comment_is_set_aside_by_its_number(tmp_path: Path, odd: object) -> None:
+    chat, events = read(broadcast(tmp_path / "b.json", [comment(1, "one"), odd, comment(3, "three")]))
+    assert [event.text for event in events] == ["one", "three"]
+    assert (chat.bad, chat.bad_lines) == (1, [2])
+
+
+def test_a_file_that_was_cut_off_is_read_as_far_as_it_goes(tmp_path: Path) -> None:
+    path = broadcast(tmp_path / "b.json", [comment(number, f"line {number}") for number in range(50)])
+    path.write_bytes(path.read_bytes()[: path.stat().st_size // 2])
+    chat, events = read(path)
+    assert 10 < len(events) < 50
+    assert chat.bad == 1
+
+
+def test_a_large_broadcast_takes_little_memory(tmp_path: Path) -> None:
+    path = broadcast(tmp_path / "b.json", [comment(number, "what a level " * 20) for number in range(30_000)])
+    tracemalloc.start()
+    assert sum(1 for _ in PastChat(path).events()) == 30_000
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert peak < 12_000_000 < path.stat().st_size
+
+
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        ("demo-2026-05-01.log", "# Start logging at 2026-05-01 20:00:00 CEST\n[20:00:05]  alice: hello\n"),
+        ("demo-2026-05-01.log", "[20:00:05]  alice: hello\n[20:01:00]  bob subscribed\n"),
+        ("any.txt", "[2026-05-01 20:00:05] #demo alice: hello\n"),
+        ("utf16.txt", "[2026-05-01 20:00:05] #demo alice: hello\n"),
+        (
+            "raw.irc",
+            "@id=x;user-id=7;tmi-sent-ts=1777665605000;room-id=100 :alice!alice@alice PRIVMSG #demo :hello\n",
+        ),
+    ],
+)
+def test_logs_of_other_programs(tmp_path: Path, name: str, text: str) -> None:
+    path = tmp_path / name
+    path.write_text(text, encoding="utf-16" if name.startswith("utf16") else "utf-8")
+    _, events = read(path)
+    assert [(event.login, event.text) for event in events] == [("alice", "hello")]
+    assert events[0].at > 1_700_000_000_000
+
+
+@pytest.mark.parametrize("text", ["", "hello\n" * 300, '{"a": 1}', "[1, 2]", "\x00\x01\x02", '{"comments": 7}'])
+def test_a_foreign_file_is_refused_by_name(tmp_path: Path, text: str) -> None:
+    path = tmp_path / "foreign.txt"
+    path.write_text(text, encoding="utf-8")
+    with pytest.raises(InputError, match="foreign"):
+        read(path)
+
+
+def test_a_missing_file_is_named(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="missing"):
+        read(tmp_path / "missing.json")
