@@ -5,6 +5,7 @@ COMMANDS = {
     "demo": "play",
     **dict.fromkeys(("dock", "login", "logout", "doctor", "autostart", "uninstall", "run", "listen"), "bot"),
     **dict.fromkeys(("memory", "viewer"), "memory"),
+    "learn": "learn",
     **dict.fromkeys(("why", "cost", "report", "actions", "recall", "prompt", "policy"), "inspect"),
     "replay": "play",
 }

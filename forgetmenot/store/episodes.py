@@ -63,14 +63,20 @@ async def write(db: Database, new: NewEpisode, now: int) -> int | None:
     async with db.write() as tx:
         if not await events.are_unread(tx, new.seqs):
             return None
-        episode_id = await tx.insert(
-            "INSERT INTO episodes (kind, stream_id, started_at, ended_at, summary, events, model, topic, created_at)"
-            " VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7,"
-            " coalesce(nullif(?8, ''), (SELECT substr(category, 1, 60) FROM streams WHERE id = ?2), ''), ?9)",
-            (*columns_of(new), now),
-        )
+        episode_id = await insert(tx, new, now)
         await events.cover(tx, new.seqs, episode_id)
-        await write_people(tx, episode_id, new.people)
+    return episode_id
+
+
+async def insert(tx: Transaction, new: NewEpisode, now: int) -> int:
+    """Write an episode and who is in it; its id."""
+    episode_id = await tx.insert(
+        "INSERT INTO episodes (kind, stream_id, started_at, ended_at, summary, events, model, topic, created_at)"
+        " VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7,"
+        " coalesce(nullif(?8, ''), (SELECT substr(category, 1, 60) FROM streams WHERE id = ?2), ''), ?9)",
+        (*columns_of(new), now),
+    )
+    await write_people(tx, episode_id, new.people)
     return episode_id
 
 

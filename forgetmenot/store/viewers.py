@@ -244,6 +244,18 @@ async def record_seen(tx: Transaction, people: Sequence[SeenViewer]) -> None:
     )
 
 
+async def record_past(tx: Transaction, people: Sequence[SeenViewer]) -> None:
+    """Store who was there before anything else that is known of them: names and roles that are newer stay."""
+    await tx.many(
+        "INSERT INTO viewers (id, login, display_name, role, first_seen_at, last_seen_at)"
+        # a login belongs to whoever has it now
+        " SELECT ?1, iif(EXISTS (SELECT 1 FROM viewers WHERE login = ?2 AND id <> ?1), NULL, ?2), ?3, ?4, ?5, ?6"
+        " WHERE true ON CONFLICT (id) DO UPDATE SET first_seen_at = min(first_seen_at, excluded.first_seen_at),"
+        " last_seen_at = max(last_seen_at, excluded.last_seen_at)",
+        people,
+    )
+
+
 async def _release_logins(tx: Transaction, holders: dict[str, str]) -> None:
     await tx.execute(
         "UPDATE viewers SET login = NULL, display_name = NULL FROM json_each(?1) j"

@@ -1,0 +1,362 @@
+"""Learns from the chat of past streams (memory/past_chat): through the summaries and notes of live chat.
+
+- Its lines are older than a raw line may be kept, so they are never stored: a window of them is in memory until its
+  summary is written. Streams get their own dates; what was said later wins, as always.
+- The part of a file that was read, and the summary of it, are one transaction: stopped, it goes on where it was, and
+  the same file twice adds nothing.
+- People who opted out, were erased since or are ignored leave nothing. Live chat is read first.
+"""
+
+import asyncio
+import json
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from functools import partial
+from hashlib import blake2b
+from itertools import islice
+from pathlib import Path
+from typing import TypedDict
+
+from forgetmenot.clock import DAY, HOUR, Clock
+from forgetmenot.domain import ChatEvent, Line
+from forgetmenot.errors import InputError, ModelBlocked, ModelError
+from forgetmenot.languages import reason
+from forgetmenot.memory.extraction import Extractor
+from forgetmenot.memory.past_chat import PastChat
+from forgetmenot.memory.summarizer import Summarizer
+from forgetmenot.memory.transcript import Cut, Window, windows
+from forgetmenot.memory.viewer_rules import Exclusion, role_of
+from forgetmenot.ports import LanguageModel
+from forgetmenot.settings.prices import Used
+from forgetmenot.settings.schema import Settings
+from forgetmenot.store import channel_state, episodes, events, personal_data, streams, viewers
+from forgetmenot.store.database import Database, Transaction
+from forgetmenot.store.viewers import SeenViewer
+
+READ_AT_ONCE = 500
+LIVE_FIRST_S = 60.0
+"""How long unread live chat is waited for before each window of past chat."""
+TOKENS_A_CALL = 900
+"""Instructions and what is known, besides the lines themselves; measured with a hosted model's prompts."""
+SECONDS_A_CALL = 4.0
+BYTES_A_TOKEN = 3
+LEARNED = "learned:"
+
+
+@dataclass(frozen=True, slots=True)
+class Estimate:
+    """What learning from files would take. Times in ms; `tokens`: in and out, by what the memory's model is billed."""
+
+    lines: int
+    streams: int
+    first_at: int
+    last_at: int
+    calls: int
+    tokens: Used
+    bad: int
+
+    @property
+    def days(self) -> int:
+        """From the first line to the last."""
+        return (self.last_at - self.first_at) // DAY + 1 if self.lines else 0
+
+    @property
+    def minutes(self) -> int:
+        """With a hosted model, one call after the other."""
+        return round(self.calls * SECONDS_A_CALL / 60)
+
+
+class _Done(TypedDict):
+    """How far a file was read: lines, and the stream that its last line belongs to."""
+
+    lines: int
+    stream: int | None
+    last_at: int
+    whole: bool
+
+
+@dataclass(slots=True)
+class Learned:
+    """What came of it. `excluded`: lines left out, by rule. `trouble`: why it stopped before the end."""
+
+    lines: int = 0
+    streams: int = 0
+    episodes: int = 0
+    notes: int = 0
+    known: int = 0
+    trouble: str = ""
+    bad: dict[str, list[int]] = field(default_factory=dict)
+    excluded: Counter[str] = field(default_factory=Counter)
+
+
+@dataclass(frozen=True, slots=True)
+class _File:
+    path: Path
+    key: str
+    first_at: int
+    lines: int
+
+
+class Learner:
+    """Reads files into one memory. `stop` ends it after the window that is being read."""
+
+    def __init__(self, *, db: Database, model: LanguageModel, settings: Callable[[], Settings], clock: Clock) -> None:
+        self._db = db
+        self._settings = settings
+        self._clock = clock
+        self._summarizer = Summarizer(db=db, model=model, settings=settings)
+        self._extractor = Extractor(db=db, model=model, settings=settings, clock=clock)
+        self._stopped = False
+        self._progress: Callable[[int], None] = lambda _lines: None
+
+    def stop(self) -> None:
+        """End it; what was read stays."""
+        self._stopped = True
+
+    async def learn(
+        self, paths: Sequence[Path], progress: Callable[[float, str], None] = lambda _share, _what: None
+    ) -> Learned:
+        """Read the files, in the order of what was said in them. Raises InputError, StoreError."""
+        report = Learned()
+        files = sorted([await asyncio.to_thread(_looked_at, path) for path in paths], key=lambda file: file.first_at)
+        total, before = sum(file.lines for file in files) or 1, 0
+        for file in files:
+            if self._ends(report):
+                break
+            self._progress = partial(_report, progress, before, total)
+            await self._read(file, report)
+            before += file.lines
+        return report
+
+    async def _read(self, file: _File, report: Learned) -> None:
+        state = _state(await channel_state.read(self._db, LEARNED + file.key))
+        if state["whole"]:
+            report.known += file.lines
+            return
+        chat, gap = PastChat(file.path), int(self._settings().memory.stream_gap_h * HOUR)
+        told = chat.events()
+        await asyncio.to_thread(_skip, told, state["lines"])
+        waiting: list[ChatEvent] = []
+        while not self._ends(report):
+            more = await asyncio.to_thread(lambda: list(islice(told, READ_AT_ONCE)))
+            waiting += more
+            while waiting and not self._ends(report):
+                part = _one_stream(waiting, state["last_at"], gap)
+                ended = len(part) < len(waiting) or not more
+                if not part:  # a new stream begins
+                    state = await self._closed(state, file)
+                    continue
+                done = await self._window(part, state, chat, file, report, ended=ended)
+                if not done:
+                    break
+                del waiting[:done]
+                self._progress(state["lines"])
+            if not more:
+                break
+        if not waiting and not self._ends(report):
+            state = await self._closed(state, file, whole=True)
+        if chat.bad:
+            report.bad[str(file.path)] = chat.bad_lines
+
+    def _ends(self, report: Learned) -> bool:
+        return self._stopped or bool(report.trouble)
+
+    async def _window(
+        self, part: Sequence[ChatEvent], state: _Done, chat: PastChat, file: _File, report: Learned, *, ended: bool
+    ) -> int:
+        """Read the first window of a stream's lines; how many lines it had, 0 while it may still grow."""
+        memory = self._settings().memory
+        cut = Cut(
+            smallest=memory.window_min_events,
+            largest=memory.window_max_events,
+            silence=1 << 60,
+            now=part[-1].at,
+            everything=ended,
+            truncated=not ended,
+        )
+        lines = [_line(number, event, None) for number, event in enumerate(part)]
+        due = windows(lines, cut)
+        if not due:
+            return 0
+        taken = part[: due[0][-1].seq + 1]
+        welcome = await self._welcome(taken, report)
+        await self._after_live_chat()
+        fresh = state["stream"] is None
+        async with self._db.write() as tx:
+            stream = state["stream"] or await _begin(tx, chat, taken[0].at)
+            await viewers.record_past(tx, _people(welcome))
+        state["stream"] = stream
+        window = [_line(number, event, stream) for number, event in enumerate(welcome)]
+        if not await self._summarised(window, state, taken, file, report):
+            return 0
+        report.lines += len(taken)
+        report.streams += fresh
+        return len(taken)
+
+    async def _summarised(
+        self, window: Window, state: _Done, taken: Sequence[ChatEvent], file: _File, report: Learned
+    ) -> bool:
+        """Write the summary with the mark that its lines were read, then its notes. False where the model is away."""
+        try:
+            new = await self._summarizer.with_model(window) if window else None
+        except ModelBlocked:
+            new = await self._summarizer.by_counting(window)
+        except ModelError as error:
+            report.trouble = str(error)
+            return False
+        now = self._clock.now()
+        state["lines"] += len(taken)
+        state["last_at"] = max(event.at for event in taken)
+        async with self._db.write() as tx:
+            if new is not None:
+                # its lines are in no table
+                await episodes.insert(tx, new, now)
+            if state["stream"] is not None:
+                await streams.touch(tx, state["stream"], state["last_at"])
+                await streams.attend(tx, _visits(window, state["stream"]))
+            await channel_state.put(tx, {LEARNED + file.key: json.dumps(state)}, now)
+        report.episodes += new is not None
+        report.notes += (await self._extractor.run_pass()).added
+        return True
+
+    async def _closed(self, state: _Done, file: _File, *, whole: bool = False) -> _Done:
+        """The stream that was read is over."""
+        fresh = _Done(lines=state["lines"], stream=None, last_at=0, whole=whole)
+        async with self._db.write() as tx:
+            if state["stream"] is not None:
+                await streams.end(tx, state["stream"], state["last_at"])
+            await channel_state.put(tx, {LEARNED + file.key: json.dumps(fresh)}, self._clock.now())
+        return fresh
+
+    async def _welcome(self, taken: Sequence[ChatEvent], report: Learned) -> list[ChatEvent]:
+        """The lines of those whom nothing keeps out, by the ids that their logins have here."""
+        rules = Exclusion(self._settings().memory, await personal_data.opted_out(self._db))
+        known = await viewers.find_many(self._db, sorted({event.login for event in taken}))
+        kept: list[ChatEvent] = []
+        for event in taken:
+            who = event.user_id if event.user_id.isdigit() else known.get(event.login, event.user_id)
+            why = rules.why(event) or ("erased" if event.at <= self._db.requests.erased_at(who) else None)
+            if why is not None:
+                report.excluded[why] += 1
+            else:
+                kept.append(replace(event, user_id=who))
+        return kept
+
+    async def _after_live_chat(self) -> None:
+        """Wait while a live bot has windows to read: they age out, these do not."""
+        waited, most = 0.0, self._settings().memory.window_max_events
+        while waited < LIVE_FIRST_S and await events.count_unread(self._db) > most:
+            await asyncio.sleep(2)
+            waited += 2
+
+
+def _report(progress: Callable[[float, str], None], before: int, total: int, lines: int) -> None:
+    progress((before + lines) / total, reason("learned_lines", n=before + lines, of=total))
+
+
+def _skip(told: Iterator[ChatEvent], lines: int) -> None:
+    for _ in islice(told, lines):
+        pass
+
+
+async def estimate(paths: Sequence[Path], settings: Settings) -> Estimate:
+    """Read the files once without storing anything. Raises InputError."""
+    found = [await asyncio.to_thread(_measured, path, settings) for path in paths]
+    lines, size = sum(one.lines for one in found), sum(one.tokens.input for one in found)
+    per_window = max(1, (settings.memory.window_min_events + settings.memory.window_max_events) // 2)
+    calls = 2 * sum(-(-one.lines // per_window) for one in found)
+    words = settings.memory.summary_words
+    dated = [one for one in found if one.lines]
+    return Estimate(
+        lines=lines,
+        streams=sum(one.streams for one in found),
+        first_at=min((one.first_at for one in dated), default=0),
+        last_at=max((one.last_at for one in dated), default=0),
+        calls=calls,
+        tokens=Used(size // BYTES_A_TOKEN + calls * (TOKENS_A_CALL + words), 0, calls * 2 * words),
+        bad=sum(one.bad for one in found),
+    )
+
+
+def _measured(path: Path, settings: Settings) -> Estimate:
+    chat, gap = PastChat(path), int(settings.memory.stream_gap_h * HOUR)
+    lines = size = count = last = 0
+    first = 0
+    for event in chat.events():
+        lines, size = lines + 1, size + len(event.text.encode()) + 8
+        first = first or event.at
+        count += event.at - last >= gap
+        last = event.at
+    return Estimate(lines, count, first, last, 0, Used(size, 0, 0), chat.bad)
+
+
+def _looked_at(path: Path) -> _File:
+    """A file by its content: a copy with another name is the same file."""
+    lines = first = 0
+    for event in PastChat(path).events():
+        lines, first = lines + 1, first or event.at
+    digest = blake2b(digest_size=12)
+    try:
+        with path.open("rb") as file:
+            while block := file.read(1 << 20):
+                digest.update(block)
+    except OSError as error:
+        raise InputError(reason("past_unreadable", path=str(path), why=error.strerror or "")) from None
+    return _File(path, digest.hexdigest(), first, lines)
+
+
+def _state(kept: str) -> _Done:
+    fresh = _Done(lines=0, stream=None, last_at=0, whole=False)
+    return _Done(**{**fresh, **json.loads(kept)}) if kept else fresh
+
+
+def _one_stream(waiting: Sequence[ChatEvent], last_at: int, gap: int) -> Sequence[ChatEvent]:
+    """The lines up to the first that begins another stream; none if the very first does."""
+    before = last_at or waiting[0].at
+    for number, event in enumerate(waiting):
+        if event.at - before >= gap:
+            return waiting[:number]
+        before = max(before, event.at)
+    return list(waiting)
+
+
+async def _begin(tx: Transaction, chat: PastChat, at: int) -> int:
+    stream = await streams.begin(tx, min(at, chat.began_at) if chat.began_at else at)
+    if chat.title:
+        await streams.describe(tx, stream, twitch_id=None, title=chat.title, category="")
+    return stream
+
+
+def _line(number: int, event: ChatEvent, stream: int | None) -> Line:
+    return Line(
+        seq=number,
+        id=event.id,
+        stream_id=stream,
+        viewer_id=event.user_id,
+        kind=event.kind,
+        text=event.text,
+        system_text=event.system_text,
+        role=role_of(event.badges),
+        emote_only=event.emote_only,
+        addressed=False,
+        from_bot=False,
+        at=event.at,
+    )
+
+
+def _people(told: Sequence[ChatEvent]) -> list[SeenViewer]:
+    found: dict[str, SeenViewer] = {}
+    for event in told:
+        first = found[event.user_id].first_at if event.user_id in found else event.at
+        found[event.user_id] = SeenViewer(
+            event.user_id, event.login, event.display_name, role_of(event.badges), first, event.at
+        )
+    return list(found.values())
+
+
+def _visits(window: Window, stream: int) -> Iterator[tuple[str, int, int, int, int]]:
+    by_person: dict[str, list[int]] = {}
+    for line in window:
+        by_person.setdefault(line.viewer_id, []).append(line.at)
+    return ((who, stream, min(times), max(times), len(times)) for who, times in by_person.items())

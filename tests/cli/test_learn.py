@@ -1,0 +1,39 @@
+"""`forgetmenot learn` says what it takes, asks, and learns."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from forgetmenot.cli import main
+
+
+@pytest.fixture
+def log(tmp_path: Path) -> Path:
+    path = tmp_path / "demo.log"
+    path.write_text("".join(f"[2026-05-01 20:{n:02}:00] #demo alice: I play the marimba\n" for n in range(40)))
+    return path
+
+
+def test_it_learns_a_log_once(log: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    command = ["learn", str(log), "--db", str(tmp_path / "m.sqlite3"), "--yes", "--json"]
+    assert main(command) == 0
+    out, err = capsys.readouterr()
+    found = json.loads(out)
+    assert (found["lines"], found["streams"], found["bad"], found["trouble"]) == (40, 1, {}, "")
+    assert found["episodes"] >= 1
+    assert "40 lines of 1 streams over 1 days" in err
+    assert main(command) == 0
+    assert json.loads(capsys.readouterr().out) | {"known": 40, "lines": 0} == json.loads(
+        json.dumps({**found, "lines": 0, "streams": 0, "episodes": 0, "notes": 0, "known": 40})
+    )
+
+
+def test_it_asks_first_and_names_a_foreign_file(log: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    database = ["--db", str(tmp_path / "m.sqlite3")]
+    assert main(["learn", str(log), *database]) == 2
+    assert "--yes" in capsys.readouterr().err
+    foreign = tmp_path / "foreign.txt"
+    foreign.write_text("hello\n")
+    assert main(["learn", str(foreign), *database, "--yes"]) == 2
+    assert "foreign.txt is no chat" in capsys.readouterr().err

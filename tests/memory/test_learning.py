@@ -1,0 +1,128 @@
+"""The chat of past streams becomes summaries and notes; its lines are never stored, and a file counts once."""
+
+import json
+from collections.abc import AsyncIterator
+from pathlib import Path
+
+import pytest
+
+from forgetmenot.app.bot import Bot, open_bot
+from forgetmenot.clock import DAY, MINUTE, ManualClock
+from forgetmenot.memory.learning import Learner, estimate
+from forgetmenot.settings.schema import MemorySettings, ModelSettings, Provider, Settings
+from tests.loopback_servers.model_server import raw
+from tests.loopback_servers.openai import SimOpenAI
+
+BEGAN = 1_777_665_600_000  # 1 May 2026, 20:00 UTC
+SETTINGS = Settings(memory=MemorySettings(window_min_events=5, window_max_events=10, known_bots=("helper",)))
+
+
+def log(path: Path, days: int = 2, lines: int = 12) -> Path:
+    """A log of evenings: alice and bob take turns."""
+    text = []
+    for day in range(days):
+        for number in range(lines):
+            who, minute = ("alice", "bob")[number % 2], number
+            tags = f"id=d{day}n{number};user-id={1 + number % 2};tmi-sent-ts={BEGAN + day * DAY + minute * MINUTE}"
+            text.append(f"@{tags} :{who}!{who}@{who} PRIVMSG #demo :zitherbloom {day} {number}\n")
+    path.write_text("".join(text), encoding="utf-8")
+    return path
+
+
+@pytest.fixture
+async def server() -> AsyncIterator[SimOpenAI]:
+    async with SimOpenAI() as running:
+        yield running
+
+
+@pytest.fixture
+async def bot(tmp_path: Path, clock: ManualClock, server: SimOpenAI) -> AsyncIterator[Bot]:
+    settings = Settings(
+        memory=SETTINGS.memory, model=ModelSettings(provider=Provider.OPENAI_COMPATIBLE, base_url=server.url)
+    )
+    await clock.move_to(BEGAN + 30 * DAY)
+    async with open_bot(tmp_path / "m.sqlite3", "test", settings=lambda: settings, clock=clock) as running:
+        yield running
+
+
+def learner(bot: Bot) -> Learner:
+    return Learner(db=bot.db, model=bot.models.memory, settings=bot.settings, clock=bot.clock)
+
+
+def answers(server: SimOpenAI, windows: int) -> None:
+    for number in range(windows):
+        server.answers(json.dumps({"summary": f"P1 planted tree number {number}."}))
+        fact = {"who": "P1", "fact": f"planted tree number {number}", "lifetime": "permanent"}
+        server.answers(json.dumps({"notes": [fact]}))
+
+
+async def counts(bot: Bot) -> tuple[int, int, int]:
+    """Streams, summaries, raw lines."""
+    row = await bot.db.row(
+        "SELECT (SELECT count(*) FROM streams) AS s, (SELECT count(*) FROM episodes) AS e,"
+        " (SELECT count(*) FROM events) AS r"
+    )
+    assert row is not None
+    return int(row["s"]), int(row["e"]), int(row["r"])
+
+
+async def test_past_streams_are_learned_with_their_own_dates_and_no_line_is_stored(
+    bot: Bot, server: SimOpenAI, tmp_path: Path
+) -> None:
+    answers(server, 4)
+    report = await learner(bot).learn([log(tmp_path / "demo.log")])
+    assert (report.lines, report.streams, report.trouble) == (24, 2, "")
+    assert await counts(bot) == (2, report.episodes, 0)
+    days = await bot.db.column("SELECT started_at FROM streams ORDER BY id")
+    assert days == [BEGAN, BEGAN + DAY]
+    said = await bot.db.column("SELECT first_said_at FROM semantic_notes ORDER BY id")
+    assert said
+    assert all(BEGAN <= at < BEGAN + 2 * DAY for at in said)
+    assert await bot.db.value("SELECT count(*) FROM attendance") == 4
+    held = [file for file in tmp_path.iterdir() if file.is_file() and file.suffix != ".log"]
+    assert not [file for file in held if b"zitherbloom" in file.read_bytes()]
+
+
+async def test_the_same_file_again_under_another_name_adds_nothing(bot: Bot, server: SimOpenAI, tmp_path: Path) -> None:
+    answers(server, 4)
+    path = log(tmp_path / "demo.log")
+    await learner(bot).learn([path])
+    before = await counts(bot)
+    report = await learner(bot).learn([path.rename(tmp_path / "other.log")])
+    assert (report.lines, report.known, await counts(bot)) == (0, 24, before)
+
+
+async def test_what_was_stopped_goes_on_where_it_was(bot: Bot, server: SimOpenAI, tmp_path: Path) -> None:
+    path = log(tmp_path / "demo.log")
+    answers(server, 1)
+    first = learner(bot)
+    report = await first.learn([path], lambda _share, _what: first.stop())
+    assert 0 < report.lines < 24
+    answers(server, 4)
+    rest = await learner(bot).learn([path])
+    assert report.lines + rest.lines == 24
+    assert (await counts(bot))[0] == 2
+
+
+async def test_a_model_that_is_away_stops_it_and_nothing_is_lost(bot: Bot, server: SimOpenAI, tmp_path: Path) -> None:
+    server.fail(raw("down", status=503), times=10)
+    path = log(tmp_path / "demo.log")
+    report = await learner(bot).learn([path])
+    assert report.trouble
+    assert report.lines == 0
+
+
+async def test_whoever_opted_out_or_is_a_bot_is_left_out(bot: Bot, server: SimOpenAI, tmp_path: Path) -> None:
+    path = log(tmp_path / "demo.log", days=1)
+    path.write_text(path.read_text().replace("bob", "helper"))
+    answers(server, 4)
+    report = await learner(bot).learn([path])
+    assert report.excluded == {"known_bot": 6}
+    assert "helper" not in str(server.seen)
+
+
+async def test_an_estimate_says_what_it_would_take(tmp_path: Path) -> None:
+    found = await estimate([log(tmp_path / "demo.log", days=3)], SETTINGS)
+    assert (found.lines, found.streams, found.days) == (36, 3, 3)
+    assert found.calls == 2 * 6
+    assert found.tokens.input > 5_000
