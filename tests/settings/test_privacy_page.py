@@ -23,7 +23,14 @@ def retention_table(settings: Settings) -> str:
             "`episodes`, `streams`",
             "kept; without quotations of more than twelve words",
         ),
-        ("Notes about people and the channel", "`semantic_notes`", "1, 3, 7 or 30 days, or kept, as each note says"),
+        (
+            "Notes about people and the channel",
+            "`semantic_notes`",
+            (
+                "1, 3, 7 or 30 days, or kept, as each note says;"
+                " one of 30 days stays for a year more as what was, found only by its words"
+            ),
+        ),
         ("Notes that were replaced or removed", "`semantic_notes`", "kept until the viewer has them erased"),
         ("Names, and which streams a viewer attended", "`viewers`, `attendance`", "kept until the person is erased"),
         ("The bot's own replies, which notes they used, and how they were rated", "`bot_messages`", replies),
