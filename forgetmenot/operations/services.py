@@ -37,7 +37,7 @@ async def show_help(context: OperationContext, request: Request) -> OperationRes
     if not fitting:
         code = "help_unknown" if request.asker.moderates else "not_allowed"
         return OperationResult(ok=False, code=code, data={"command": f"!{word}"})
-    forms = [(shown(one.chat[0]), one.name) for one in fitting]
+    forms = [(shown(one.chat[0]), one.name, *one.examples[:1]) for one in fitting]
     return OperationResult(ok=True, code="help_command", data={"forms": forms})
 
 

@@ -151,14 +151,15 @@ def _help(result: OperationResult, language: Language) -> str:
 
 
 def _help_command(result: OperationResult, language: Language) -> str:
-    forms = [
-        f"{form}: {language(f'does.{name}')}" if f"does.{name}" in language else form
-        for form, name in _rows(result.data["forms"])
-    ]
-    typed = re.sub(
-        r"(?<=[<\[])\w+(?=[>\]])", lambda found: str(language.value("parameter", found[0])), " · ".join(forms)
-    )
-    return language("chat.help_command", forms=typed)
+    forms, given = [], _rows(result.data["forms"])
+    for form, name, *examples in given:
+        does = f": {language(f'does.{name}')}" if f"does.{name}" in language else ""
+        example = "".join(
+            language("chat.help_example", line=line) for line in examples if len(given) == 1 and line != form
+        )
+        named = re.sub(r"(?<=[<\[])\w+(?=[>\]])", lambda found: str(language.value("parameter", found[0])), form)
+        forms.append(f"{named}{does}{example}")
+    return language("chat.help_command", forms=" · ".join(forms))
 
 
 def _rows(value: object) -> Sequence[Any]:

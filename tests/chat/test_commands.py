@@ -97,7 +97,8 @@ DIALOGUES: dict[str, list[Line]] = {
          "Updated: #3 plays bass with Bob (the old version stays in its history)"),
         ("alice", "!edit 3 my phone number is 555 867 5309", "I don't store that kind of thing about people."),
         ("alice", "!edit 3 plays bass on example.com", "I don't store links."),
-        ("alice", "!edit", "Help: !edit [id] <text>: corrects a note; the old version stays in its history"),
+        ("alice", "!edit", ("Help: !edit [id] <text>: corrects a note; the old version stays in its history."
+         " For example: !edit 1 lives in Oslo")),
     ],
     "what is remembered beside something alike says how to take that back": [
         ("alice", "!remember my cat is Biscuit", "Remembered about you: #1 their cat is Biscuit"),
@@ -170,8 +171,9 @@ DIALOGUES: dict[str, list[Line]] = {
     "a topic has to be one": [
         ("alice", "!nevermention the", "Tell me what: !nevermention and a topic, or a note's number like #12."),
         ("alice", "!nevermention #77", "There is no such note."),
-        ("alice", "!nevermention", "Help: !nevermention <what>: I never bring that topic or note up again"),
-        ("alice", "!maymention me", "Help: !maymention <id>: takes an entry off that list"),
+        ("alice", "!nevermention", ("Help: !nevermention <what>: I never bring that topic or note up again."
+         " For example: !nevermention my exams")),
+        ("alice", "!maymention me", "Help: !maymention <id>: takes an entry off that list. For example: !maymention 1"),
         ("alice", "never mention it", None),
     ],
     "switches": [
@@ -194,7 +196,8 @@ DIALOGUES: dict[str, list[Line]] = {
     ],
     "help": [
         ("alice", "!help forget",
-         "Help: !forget <what>: permanently deletes a note about you, by its words or its number"),
+         ("Help: !forget <what>: permanently deletes a note about you, by its words or its number."
+         " For example: !forget my drums")),
         ("alice", "!help approve", None),  # it is nobody's business
         ("carol", "!help wrong",
          "Help: !wrong [id]: removes a note; it can be restored · !wrong <id> undo: undoes the last change of a note"),
@@ -262,7 +265,8 @@ async def test_answers_are_in_the_language_of_the_settings(chat: Chat) -> None:
     german = dataclasses.replace(chat, commands=ChatCommands(context, lambda: BOT))
     assert await german.say("alice", "!memory") == "Über dich weiß ich noch nichts."
     assert await german.say("alice", "!help edit") == (
-        "Hilfe: !edit [Nummer] <Text>: berichtigt eine Notiz; die alte Fassung bleibt im Verlauf"
+        "Hilfe: !edit [Nummer] <Text>: berichtigt eine Notiz; die alte Fassung bleibt im Verlauf."
+        " Zum Beispiel: !edit 1 lives in Oslo"
     )
     assert await german.say("carol", "!remember channel: streams on Fridays") == (
         "Über den Kanal gemerkt: #1 streams on Fridays"
