@@ -7,14 +7,15 @@
   is halved and tried again, later each time (`events.tries`, `events.retry_at`), so that a line that no model reads
   ends up alone.
 - Only the age limit has chat counted instead of summarised.
-- An episode that rests on a line cleared since is summarised again.
+- A summary that rests on a line cleared since loses the sentences about who said it, by a rule.
 """
 
 import asyncio
 from collections.abc import Awaitable, Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from forgetmenot.clock import HOUR, MINUTE, Clock
+from forgetmenot.domain import EpisodeKind
 from forgetmenot.errors import ODD_INPUT, ModelBlocked, ModelError
 from forgetmenot.languages import joined, reason
 from forgetmenot.logs import log
@@ -27,8 +28,8 @@ from forgetmenot.settings.schema import Settings
 from forgetmenot.store import episode_redaction, episodes, events, streams
 from forgetmenot.store.database import Database
 from forgetmenot.store.dock_rows import any_summary
-from forgetmenot.store.episode_redaction import Dirty
 from forgetmenot.store.episodes import NewEpisode
+from forgetmenot.text.removal import without_person
 
 READ_AT_ONCE = 2_000
 CLOSING_S = 3.0
@@ -122,7 +123,7 @@ class Compactor:
         report = PassReport()
         async with self._one_at_a_time:
             await self._cover_aged(report)
-            await self._redo(report, ask=False)
+            await self._redo(report)
         return report
 
     async def _pass(self, report: PassReport, *, everything: bool) -> None:
@@ -222,36 +223,26 @@ class Compactor:
         keep = int(self._settings().memory.raw_events_h * HOUR)
         return keep - min(30 * MINUTE, keep // 4)
 
-    async def _redo(self, report: PassReport, *, ask: bool = True) -> None:
-        """Summarise again what rests on cleared lines; what ages out meanwhile is counted. Notes go without a model."""
-        dirty = await episode_redaction.dirty(self._db)
-        for episode in dirty:  # another line of it may have been cleared meanwhile
-            async with self._db.write() as tx:
-                await episode_redaction.let_notes_go(tx, [episode.id], self._clock.now())
-        now = self._clock.now()
-        for episode in dirty:
-            if episode.started_at < self._clock.certain() - self._limit():
-                await self._redo_one(episode, self._summariser.by_counting, report)
-                continue
-            if not ask or report.trouble or now < (episode.retry_at or 0) <= now + events.LONGEST_WAIT:
-                continue
-            try:
-                await self._redo_one(episode, self._summariser.with_model, report)
-            except (ModelBlocked, *ODD_INPUT):
-                tries = episode.tries + 1
-                async with self._db.write() as tx:
-                    await episode_redaction.postpone(tx, episode.id, tries=tries, retry_at=now + waiting_time(tries))
-            except ModelError as error:
-                self._count_failure(str(error), report)
+    async def _redo(self, report: PassReport) -> None:
+        """Take out of summaries what rests on cleared lines: every sentence about who said them. No model is asked."""
+        for episode_id in await episode_redaction.dirty(self._db):
+            for _ in range(REREADS):
+                window = await events.of_episode(self._db, episode_id)
+                if not window:
+                    report.removed += await episode_redaction.remove(self._db, episode_id, self._clock.now())
+                    break
+                new = await self._without_cleared(episode_id, await self._summariser.by_counting(window))
+                if await episode_redaction.rewrite(self._db, episode_id, new, self._clock.now()):
+                    report.redone += 1
+                    break
 
-    async def _redo_one(
-        self, episode: Dirty, read: Callable[[Window], Awaitable[NewEpisode]], report: PassReport
-    ) -> None:
-        for _ in range(REREADS):
-            window = await events.of_episode(self._db, episode.id)
-            if not window:
-                report.removed += await episode_redaction.remove(self._db, episode, self._clock.now())
-                return
-            if await episode_redaction.rewrite(self._db, episode.id, await read(window), self._clock.now()):
-                report.redone += 1
-                return
+    async def _without_cleared(self, episode_id: int, counted: NewEpisode) -> NewEpisode:
+        """The episode as it may stay; where no sentence may, what counting says of the lines that are left."""
+        kind, summary, model, topic = await episode_redaction.written(self._db, episode_id)
+        if kind != EpisodeKind.CHAT:
+            return counted
+        for viewer_id in await episode_redaction.cleared_people(self._db, episode_id):
+            summary = without_person(summary, viewer_id)
+        if not summary:
+            return counted
+        return replace(counted, kind=EpisodeKind.CHAT, summary=summary, model=model, topic=topic)

@@ -1,7 +1,6 @@
-"""Episodes that rest on a cleared line: summarised again or taken away, and with them the notes that rest on it."""
+"""Episodes that rest on a cleared line: cut or taken away, and with them the notes that rest on it."""
 
 from collections.abc import Iterable, Sequence
-from typing import NamedTuple
 
 from forgetmenot.store import bot_messages, events
 from forgetmenot.store.database import Database, Source, Transaction
@@ -44,24 +43,25 @@ SELECT id, by FROM replaced WHERE id NOT IN gone AND (by IS NULL OR by NOT IN go
 """
 
 
-class Dirty(NamedTuple):
-    """An episode that rests on a line which was cleared since."""
-
-    id: int
-    stream_id: int | None
-    started_at: int
-    tries: int
-    retry_at: int | None
+async def dirty(source: Source) -> list[int]:
+    """Episodes that rest on a cleared line, oldest first."""
+    return await source.column("SELECT id FROM episodes WHERE dirty_at IS NOT NULL ORDER BY id")
 
 
-async def dirty(source: Source) -> list[Dirty]:
-    """Episodes to be summarised again, oldest first."""
-    sql = "SELECT id, stream_id, started_at, tries, retry_at FROM episodes WHERE dirty_at IS NOT NULL ORDER BY id"
-    return [Dirty(*row) for row in await source.rows(sql)]
+async def written(source: Source, episode_id: int) -> tuple[str, str, str, str]:
+    """The kind, summary, model and topic of an episode; empty texts if there is none."""
+    row = await source.row("SELECT kind, summary, model, topic FROM episodes WHERE id = ?", (episode_id,))
+    return (row[0], row[1], row[2], row[3]) if row is not None else ("", "", "", "")
+
+
+async def cleared_people(source: Source, episode_id: int) -> list[str]:
+    """Whose lines of an episode were cleared."""
+    cleared = "episode_id = ? AND redacted_at IS NOT NULL AND from_bot = 0"
+    return await source.column(f"SELECT DISTINCT viewer_id FROM events WHERE {cleared}", (episode_id,))  # noqa: S608
 
 
 async def postpone(tx: Transaction, episode_id: int, *, tries: int, retry_at: int) -> None:
-    """Say when an episode is read or summarised again after that has failed so often."""
+    """Say when an episode is read again after that has failed so often."""
     await tx.execute("UPDATE episodes SET tries = ?, retry_at = ? WHERE id = ?", (tries, retry_at, episode_id))
 
 
@@ -72,7 +72,7 @@ async def let_notes_go(tx: Transaction, episode_ids: Iterable[int], now: int) ->
 
 
 async def rewrite(db: Database, episode_id: int, new: NewEpisode, now: int) -> bool:
-    """Put a new summary in the place of one that rested on a cleared line, to be read for notes again.
+    """Put a new summary in the place of one that rested on a cleared line.
 
     False, and nothing written, if another of its lines was cleared meanwhile.
     """
@@ -83,7 +83,7 @@ async def rewrite(db: Database, episode_id: int, new: NewEpisode, now: int) -> b
             "UPDATE episodes SET kind = ?1, stream_id = ?2, started_at = ?3, ended_at = ?4, summary = ?5, events = ?6,"
             " model = ?7,"
             " topic = coalesce(nullif(?8, ''), (SELECT substr(category, 1, 60) FROM streams WHERE id = ?2), ''),"
-            " dirty_at = NULL, extracted_at = NULL, tries = 0, retry_at = NULL WHERE id = ?9",
+            " dirty_at = NULL WHERE id = ?9",
             (*columns_of(new), episode_id),
         )
         await tx.execute("DELETE FROM episode_people WHERE episode_id = ?", (episode_id,))
@@ -97,19 +97,19 @@ async def _still_rests_on(tx: Transaction, episode_id: int, seqs: Sequence[int])
     return set(left) == set(seqs)
 
 
-async def remove(db: Database, gone: Dirty, now: int) -> bool:
+async def remove(db: Database, episode_id: int, now: int) -> bool:
     """Take away an episode of which every line was cleared; its notes that rest on it alone are retracted.
 
     False, and nothing changed, if it still covers something.
     """
     async with db.write() as tx:
-        if not await _still_rests_on(tx, gone.id, ()):
+        if not await _still_rests_on(tx, episode_id, ()):
             return False
-        await _let_notes_go(tx, gone.id, now)
-        await tx.execute("UPDATE events SET episode_id = NULL WHERE episode_id = ?", (gone.id,))
+        await _let_notes_go(tx, episode_id, now)
+        await tx.execute("UPDATE events SET episode_id = NULL WHERE episode_id = ?", (episode_id,))
         empty = "summary = '', topic = '', events = 0, dirty_at = NULL"
-        await tx.execute(f"UPDATE episodes SET {empty} WHERE id = ?", (gone.id,))  # noqa: S608  # a constant
-        await drop_empty(tx, [gone.id], now)
+        await tx.execute(f"UPDATE episodes SET {empty} WHERE id = ?", (episode_id,))  # noqa: S608  # a constant
+        await drop_empty(tx, [episode_id], now)
     return True
 
 
