@@ -6,6 +6,7 @@ code. Expected errors are one sentence on standard error, with the exit codes of
 
 import argparse
 import contextlib
+import gc
 import importlib
 import io
 import os
@@ -23,6 +24,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     if words == ["--version"]:
         print(f"forgetmenot {__version__}")
         return 0
+    # what is imported stays: looking through it again and again for garbage would cost 35 ms of a start
+    gc.set_threshold(100_000, *gc.get_threshold()[1:])
     from forgetmenot.errors import ForgetMeNotError
 
     _speak_utf_8()

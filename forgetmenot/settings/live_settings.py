@@ -15,9 +15,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 import msgspec
-import tomlkit
 from msgspec import Meta
-from tomlkit.exceptions import TOMLKitError
 
 from forgetmenot.errors import SettingsError
 from forgetmenot.files import replace_file
@@ -127,24 +125,21 @@ def _form(kind: object, meta: Meta | None) -> Form:
 
 def changed_text(text: str, values: Mapping[tuple[str, str], object], source: str) -> tuple[str, Settings]:
     """The file's text with those settings, and the settings it then holds. Raises SettingsError; pure."""
+    import tomlkit
+    from tomlkit.exceptions import TOMLKitError
+
     try:
         document = tomlkit.parse(text)
         for (table, key), value in values.items():
-            _put(document, table, key, value)
+            content = document.setdefault(table, tomlkit.table())
+            before, content[key] = content.get(key), value
+            if isinstance(before, tomlkit.items.Item):  # the comment behind the value is the key's, not the value's
+                trivia = before.trivia
+                content[key].trivia.comment_ws, content[key].trivia.comment = trivia.comment_ws, trivia.comment
         fresh = tomlkit.dumps(document)
     except (TOMLKitError, TypeError, ValueError, AttributeError) as error:
         raise SettingsError(f"{source} cannot be changed: {error}.") from error
     return fresh, parse_settings(fresh, source)
-
-
-def _put(document: tomlkit.TOMLDocument, table: str, key: str, value: object) -> None:
-    content = document.setdefault(table, tomlkit.table())
-    if key in content and isinstance(content[key], tomlkit.items.Item):
-        trivia = content[key].trivia  # the comment behind the value is the key's, not the value's
-        content[key] = value
-        content[key].trivia.comment_ws, content[key].trivia.comment = trivia.comment_ws, trivia.comment
-    else:
-        content[key] = value
 
 
 def change_file(path: Path, values: Mapping[tuple[str, str], object]) -> Settings:
@@ -155,20 +150,13 @@ def change_file(path: Path, values: Mapping[tuple[str, str], object]) -> Setting
         raise SettingsError(f"{path} cannot be read: {error}.") from error
     line_end = "\r\n" if "\r\n" in text else "\n"
     fresh, settings = changed_text(text.replace("\r\n", "\n"), values, str(path))
-    _write(path, fresh.replace("\n", line_end))
-    return settings
-
-
-def _write(path: Path, text: str) -> None:
-    """Put a whole new file in the place of the old one, with its rights."""
-    real = path.resolve()
+    real = path.resolve()  # a link stays one
     try:
-        replace_file(real, text, mode=real.stat().st_mode & 0o777)
+        replace_file(real, fresh.replace("\n", line_end), mode=real.stat().st_mode & 0o777)
     except OSError as error:
-        full = error.errno == errno.ENOSPC
-        raise SettingsError(
-            reason("disk_full" if full else "not_written", path=str(path), error=error.strerror)
-        ) from error
+        code = "disk_full" if error.errno == errno.ENOSPC else "not_written"
+        raise SettingsError(reason(code, path=str(path), error=error.strerror)) from error
+    return settings
 
 
 # The settings that a streamer changes, in the order in which the dock shows them. What does not stand here is for the
