@@ -133,5 +133,5 @@ def word_table() -> WordTable | None:
             # mapped: of the 3 MB of vectors only the pages of words that come up are ever in memory
             return WordTable(mmap(file.fileno(), 0, access=ACCESS_READ))
     except (OSError, ValueError) as error:
-        log.warning("the word table cannot be read: recall and corrections do without it", error=type(error).__name__)
+        log.warning("the word table cannot be read: recall does without it", error=type(error).__name__)
         return None

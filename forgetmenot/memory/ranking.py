@@ -265,12 +265,6 @@ def _ended(note: Note, now: int) -> bool:
     return note.is_over(now) and not note.is_past_when_over
 
 
-def by_recency(notes: Iterable[Note], *, now: int, limit: int) -> list[Recalled]:
-    """The plain sort that does not look at the question."""
-    order = sorted((n for n in notes if not n.is_quiet(now)), key=lambda n: (not n.pinned, -freshness(n, now), -n.id))
-    return [Recalled(note, 0.0) for note in order[: max(limit, 0)]]
-
-
 def freshness(note: Note, now: int) -> float:
     """Confidence, halved after a week: for padding and ties. A date in the future counts as now."""
     return note.confidence / (1 + max(now - note.last_confirmed_at, 0) / DAY_MS / 7)

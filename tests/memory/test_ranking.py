@@ -7,7 +7,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from forgetmenot.memory.meaning import WordTable, word_table
-from forgetmenot.memory.ranking import DAY_MS, Candidate, Postings, by_recency, freshness, query_of, short_names
+from forgetmenot.memory.ranking import DAY_MS, Candidate, Postings, freshness, query_of, short_names
 from forgetmenot.memory.word_index import NEAR_WEIGHT, WordIndex
 from forgetmenot.text.words import stem, words
 from tests.notes_world import NOW, note
@@ -82,7 +82,6 @@ def test_what_no_word_touches_follows_by_confidence_and_recency() -> None:
     found = Postings(candidates).ranked(query_of("?"), now=NOW, limit=10)
     assert [one.note.id for one in found] == [3, 2, 1]
     assert {one.score for one in found} == {0.0}
-    assert [one.note.id for one in by_recency([c.note for c in candidates], now=NOW, limit=2)] == [3, 2]
 
 
 def test_a_confirmation_from_the_future_counts_as_now() -> None:
