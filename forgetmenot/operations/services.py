@@ -24,15 +24,25 @@ from forgetmenot.store.database import Database
 MOST_NAMED = 5
 
 
+def _allowed(context: OperationContext, request: Request) -> list[Operation]:
+    return [one for one in context.table.values() if one.chat and may_ask(one, request.asker)]
+
+
+async def show_commands(context: OperationContext, request: Request) -> OperationResult:
+    """The commands that the asker may type, without this one."""
+    allowed = [one for one in _allowed(context, request) if one.name != "commands"]
+    for_all = [one for one in allowed if one.who[Surface.CHAT] is Permission.ANYONE]
+    theirs = _words([one for one in allowed if one not in for_all])
+    return OperationResult(ok=True, code="commands", data={"commands": _words(for_all), "moderators": theirs})
+
+
 async def show_help(context: OperationContext, request: Request) -> OperationResult:
-    """The commands that the asker may type, or how one of them is typed."""
-    allowed = [one for one in context.table.values() if one.chat and may_ask(one, request.asker)]
+    """The commands that most people need, or how one of them is typed."""
+    allowed = _allowed(context, request)
     # both marks: East Asian keyboards type the wide one
     word = request.text("command").lstrip("!！").casefold()
     if not word:
-        for_all = [one for one in allowed if one.who[Surface.CHAT] is Permission.ANYONE]
-        theirs = _words([one for one in allowed if one not in for_all])
-        return OperationResult(ok=True, code="help", data={"commands": _words(for_all), "moderators": theirs})
+        return OperationResult(ok=True, code="help")
     fitting = [one for one in allowed if _word(one) == word or one.name == word]
     if not fitting:
         code = "help_unknown" if request.asker.moderates else "not_allowed"

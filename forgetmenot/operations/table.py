@@ -78,7 +78,8 @@ _PEOPLE: tuple[Operation, ...] = (
         ("!privacy",)),
     Operation("export", _DOCK | _CLI, services.export, (_VIEWER,)),
     Operation("help", _ANYBODY, services.show_help, (_text("command", optional=True),),
-        ("!help [command]", "!commands [command]"), ("!help edit",)),
+        ("!help [command]",), ("!help edit",)),
+    Operation("commands", _ANYBODY, services.show_commands, (), ("!commands",), ("!commands",)),
     # Moderators.
     Operation("approve", _MODERATORS | _DOCK | _CLI, services.approve, (_ID_OR_LAST,), ("!approve [id]",),
         ("!approve 1", "forgetmenot actions approve 1")),

@@ -144,9 +144,9 @@ def _which_note(result: OperationResult, language: Language) -> str:
     return language(f"chat.{result.code}", **shown, list=listed)
 
 
-def _help(result: OperationResult, language: Language) -> str:
+def _commands(result: OperationResult, language: Language) -> str:
     moderators = " ".join(_rows(result.data["moderators"]))
-    key = "chat.help_moderators" if moderators else "chat.help"
+    key = "chat.commands_moderators" if moderators else "chat.commands"
     return language(key, commands=" ".join(_rows(result.data["commands"])), moderators=moderators)
 
 
@@ -177,6 +177,6 @@ _SPECIAL: dict[str, Callable[[OperationResult, Language], str]] = {
     "which_wrong": _which_note,
     "remembered_beside": _which_note,
     "which_action": lambda result, say: say("chat.which_action", list=", ".join(_rows(result.data["actions"]))),
-    "help": _help,
+    "commands": _commands,
     "help_command": _help_command,
 }

@@ -61,7 +61,7 @@ TYPED: list[tuple[str, Command | None]] = [
     ("!bot pause please now", ("help", {"command": "!bot"})),
     ("!why 7", ("why", {"id": "7"})),
     ("!help forget", ("help", {"command": "forget"})),
-    ("!commands", ("help", {})),
+    ("!commands", ("commands", {})),
     ("!so alice", None),
     ("hello", None),
     ("", None),
