@@ -66,6 +66,10 @@ class Examined:
     running: bool = False
     language: Language = ENGLISH
 
+    def says(self, part: str, state: str, line: str, fix: str = "", /, **values: object) -> Check:
+        """A check with its texts in the language of the report."""
+        return _check(self.language, part, state, line, fix, **values)
+
     @property
     def chosen(self) -> Settings:
         """The settings; the defaults where they could not be read."""
@@ -74,23 +78,7 @@ class Examined:
 
 async def examine(what: Examined) -> list[Check]:
     """All checks, in the order in which a streamer would fix things."""
-    computer: list[Callable[[], Awaitable[Check]]] = [
-        lambda: asyncio.to_thread(_versions, what),
-        lambda: asyncio.to_thread(_folder, what),
-        lambda: asyncio.to_thread(_disk, what),
-        lambda: _clock(what),
-        lambda: _memory(what),
-        lambda: asyncio.to_thread(_backups, what),
-    ]
-    parts: list[Callable[[], Awaitable[Check]]] = [
-        lambda: asyncio.to_thread(_settings, what),
-        lambda: asyncio.to_thread(_instance, what),
-        lambda: _dock(what),
-        lambda: asyncio.to_thread(_login, what),
-        lambda: _model(what),
-    ]
-    checks = computer if what.running else computer + parts
-    results = [await _guarded(what, check) for check in checks]
+    results = [await _guarded(what, check) for check in (COMPUTER if what.running else COMPUTER + PARTS)]
     return [*results, await _promises(what)] if what.verify else results
 
 
@@ -141,13 +129,14 @@ def _without(value: object, names: frozenset[str]) -> object:
     return value
 
 
-async def _guarded(what: Examined, check: Callable[[], Awaitable[Check]]) -> Check:
+async def _guarded(what: Examined, check: "OneCheck") -> Check:
     say = what.language
     try:
         async with asyncio.timeout(WITHIN_S):
-            return await check()
+            found = await asyncio.to_thread(check, what)  # of a coroutine this only makes it
+            return found if isinstance(found, Check) else await found
     except TimeoutError:
-        return _check(say, "time", WARN, "too_slow", "too_slow_fix")
+        return what.says("time", WARN, "too_slow", "too_slow_fix")
     except ForgetMeNotError as error:
         return Check(say("check.name.memory"), BAD, say.reason(str(error)), say("check.restore_fix"))
 
@@ -163,31 +152,31 @@ def _settings(what: Examined) -> Check:
     if what.trouble:
         return Check(say("check.name.settings"), BAD, say.reason(what.trouble), say("check.settings_fix"))
     if what.settings_file is None:
-        return _check(say, "settings", WARN, "settings_none", "settings_none_fix")
+        return what.says("settings", WARN, "settings_none", "settings_none_fix")
     if not what.chosen.twitch.channel:
-        return _check(say, "settings", WARN, "channel_unset", "channel_unset_fix")
-    return _check(say, "settings", OK, "settings_from", file=what.settings_file)
+        return what.says("settings", WARN, "channel_unset", "channel_unset_fix")
+    return what.says("settings", OK, "settings_from", file=what.settings_file)
 
 
 def _folder(what: Examined) -> Check:
     folder = what.database.parent
     if not folder.is_dir():
-        return _check(what.language, "folder", WARN, "folder_new", "folder_new_fix", folder=folder)
+        return what.says("folder", WARN, "folder_new", "folder_new_fix", folder=folder)
     if not os.access(folder, os.W_OK):
-        return _check(what.language, "folder", BAD, "folder_locked", "folder_locked_fix", folder=folder)
+        return what.says("folder", BAD, "folder_locked", "folder_locked_fix", folder=folder)
     if service := synced_by(folder):
         values = {"service": service, "folder": folder}
-        return _check(what.language, "folder", WARN, "folder_synced", "folder_synced_fix", **values)
+        return what.says("folder", WARN, "folder_synced", "folder_synced_fix", **values)
     if os.name != "nt" and folder.stat().st_mode & 0o077:
-        return _check(what.language, "folder", WARN, "folder_open", "folder_open_fix", folder=folder)
-    return _check(what.language, "folder", OK, "folder", folder=folder)
+        return what.says("folder", WARN, "folder_open", "folder_open_fix", folder=folder)
+    return what.says("folder", OK, "folder", folder=folder)
 
 
 def _disk(what: Examined) -> Check:
     folder = what.database.parent
     free = shutil.disk_usage(next(place for place in (folder, *folder.parents) if place.exists())).free
     size = f"{free / 1e9:.1f}".replace(".", what.language("decimal"))
-    return _check(what.language, "disk", WARN if free < LITTLE_SPACE else OK, "disk", "disk_fix", size=size)
+    return what.says("disk", WARN if free < LITTLE_SPACE else OK, "disk", "disk_fix", size=size)
 
 
 async def _clock(what: Examined) -> Check:
@@ -196,8 +185,7 @@ async def _clock(what: Examined) -> Check:
         async with _session() as session, _get(session, what.chosen.twitch.helix_url) as answer:
             server_time = parsedate_to_datetime(answer.headers["Date"]).timestamp()
     except (aiohttp.ClientError, OSError, TimeoutError, KeyError, ValueError) as error:
-        return _check(
-            what.language,
+        return what.says(
             "clock",
             BAD,
             "no_network",
@@ -207,31 +195,31 @@ async def _clock(what: Examined) -> Check:
     off = time.time() - server_time
     if abs(off) > CLOCK_OFF_S:
         line = "clock_ahead" if off > 0 else "clock_behind"
-        return _check(what.language, "clock", WARN, line, "clock_fix", n=f"{abs(off) / 60:.0f}")
-    return _check(what.language, "clock", OK, "clock")
+        return what.says("clock", WARN, line, "clock_fix", n=f"{abs(off) / 60:.0f}")
+    return what.says("clock", OK, "clock")
 
 
 async def _memory(what: Examined) -> Check:
     say, database = what.language, what.database
     if not database.is_file():
-        return _check(say, "memory", WARN, "memory_none", "folder_new_fix", path=database)
+        return what.says("memory", WARN, "memory_none", "folder_new_fix", path=database)
     async with open_database(database) as db:
         damage = await db.damage()
         counted = await dock_rows.promises(db, oldest=0)
     if damage:
-        return _check(say, "memory", BAD, "damaged", "restore_fix", damage=damage)
+        return what.says("memory", BAD, "damaged", "restore_fix", damage=damage)
     broken = [name for name in ("pruned_unread", "no_evidence", "lost_successor", "hidden_lines") if counted[name]]
     size = f"{counted['size'] / 1e6:.1f} MB".replace(".", say("decimal"))
     if broken:
-        return _check(say, "memory", BAD, "memory_broken", "report_fix", size=size, promises=", ".join(broken))
-    return _check(say, "memory", OK, "memory", size=size, n=say.number(counted["unread"]))
+        return what.says("memory", BAD, "memory_broken", "report_fix", size=size, promises=", ".join(broken))
+    return what.says("memory", OK, "memory", size=size, n=say.number(counted["unread"]))
 
 
 async def _promises(what: Examined) -> Check:
     """Check the guarantees, as of the last line: chat that ages while no bot runs is deleted at the next start."""
     say = what.language
     if not what.database.is_file():
-        return _check(say, "promises", OK, "promises_none")
+        return what.says("promises", OK, "promises_none")
     try:
         async with open_database(what.database) as db:
             now = await streams.last_heard(db)
@@ -239,50 +227,50 @@ async def _promises(what: Examined) -> Check:
     except ForgetMeNotError as error:
         return Check(say("check.name.promises"), BAD, say.reason(str(error)), say("check.restore_fix"))
     if broken:
-        return _check(say, "promises", BAD, "promises_broken", "report_fix", promises="; ".join(map(str, broken)))
-    return _check(say, "promises", OK, "promises")
+        return what.says("promises", BAD, "promises_broken", "report_fix", promises="; ".join(map(str, broken)))
+    return what.says("promises", OK, "promises")
 
 
 def _backups(what: Examined) -> Check:
     kept = backup.copies_of(what.database)
     if not kept:
-        return _check(what.language, "backups", WARN, "no_backup", "no_backup_fix")
+        return what.says("backups", WARN, "no_backup", "no_backup_fix")
     age_d = (time.time() - kept[0].stat().st_mtime) / 86_400
     values = {"n": len(kept), "days": f"{age_d:.0f}"}
-    return _check(what.language, "backups", WARN if age_d > 14 else OK, "backups", "backups_fix", **values)
+    return what.says("backups", WARN if age_d > 14 else OK, "backups", "backups_fix", **values)
 
 
 def _instance(what: Examined) -> Check:
-    return _check(what.language, "bot", OK, "bot_runs" if is_locked(what.database) else "bot_off")
+    return what.says("bot", OK, "bot_runs" if is_locked(what.database) else "bot_off")
 
 
 async def _dock(what: Examined) -> Check:
     port = what.chosen.dock.port
     if not port:
-        return _check(what.language, "dock", WARN, "dock_off", "dock_off_fix")
+        return what.says("dock", WARN, "dock_off", "dock_off_fix")
     try:
         _, writer = await asyncio.wait_for(asyncio.open_connection(HOST, port), 1)
     except (OSError, TimeoutError):
-        return _check(what.language, "dock", OK, "port_free", port=port)
+        return what.says("dock", OK, "port_free", port=port)
     writer.close()
     if is_locked(what.database):
-        return _check(what.language, "dock", OK, "dock_runs", port=port)
-    return _check(what.language, "dock", WARN, "port_taken", "port_taken_fix", port=port)
+        return what.says("dock", OK, "dock_runs", port=port)
+    return what.says("dock", WARN, "port_taken", "port_taken_fix", port=port)
 
 
 def _login(what: Examined) -> Check:
     say, settings = what.language, what.chosen
     if not settings.twitch.client_id:
-        return _check(say, "login", WARN, "client_unset", "client_unset_fix", make_app=say("reason.make_app"))
+        return what.says("login", WARN, "client_unset", "client_unset_fix", make_app=say("reason.make_app"))
     store = _tokens(what)
     token = store.load(Account.BOT)
     if token is None:
-        return _check(say, "login", WARN, "nobody_in", "nobody_in_fix")
+        return what.says("login", WARN, "nobody_in", "nobody_in_fix")
     if token.scopes and (missing := lacking(Account.BOT, settings, token.scopes)):
         return Check(say("check.name.login"), WARN, say.reason(missing), say("check.rights_fix"))
     if scopes_for(Account.BROADCASTER, settings) and store.load(Account.BROADCASTER) is None:
-        return _check(say, "login", OK, "streamer_out", login=token.login)
-    return _check(say, "login", OK, "signed_in", login=token.login)
+        return what.says("login", OK, "streamer_out", login=token.login)
+    return what.says("login", OK, "signed_in", login=token.login)
 
 
 def _tokens(what: Examined) -> TokenStore:
@@ -290,32 +278,32 @@ def _tokens(what: Examined) -> TokenStore:
 
 
 async def _model(what: Examined) -> Check:
-    say, chosen = what.language, what.chosen.model
+    chosen = what.chosen.model
     if chosen.provider is Provider.OFFLINE:
-        return _check(say, "model", OK, "offline")
+        return what.says("model", OK, "offline")
     if chosen.provider is Provider.GEMINI:
         return await asyncio.to_thread(_gemini_key, what)
     address = f"{chosen.base_url.rstrip('/')}/models"
     try:
         async with _session() as session, _get(session, address) as answer:
             if answer.status in {401, 403}:
-                return _check(say, "model", BAD, "key_refused", "key_refused_fix", address=chosen.base_url)
-            return _check(say, "model", OK, "server_answers", address=chosen.base_url, model=chosen.reply_model)
+                return what.says("model", BAD, "key_refused", "key_refused_fix", address=chosen.base_url)
+            return what.says("model", OK, "server_answers", address=chosen.base_url, model=chosen.reply_model)
     except (aiohttp.ClientError, OSError, TimeoutError, ValueError):
         here = any(ending in chosen.base_url for ending in LOCAL_ENDINGS)
         fix = "no_server_here_fix" if here else "no_server_fix"
-        return _check(say, "model", BAD, "no_server", fix, address=chosen.base_url)
+        return what.says("model", BAD, "no_server", fix, address=chosen.base_url)
 
 
 def _gemini_key(what: Examined) -> Check:
-    say, model = what.language, what.chosen.model
+    model = what.chosen.model
     name = model.api_key_env or "GEMINI_API_KEY"
     if os.environ.get(name):
-        return _check(say, "model", OK, "key_env", model=model.reply_model, name=name)
+        return what.says("model", OK, "key_env", model=model.reply_model, name=name)
     folder = login_folder(what.database)
     if environment_with_key(model, folder, use_keyring=what.use_keyring).get(name):
-        return _check(say, "model", OK, "key_kept", model=model.reply_model)
-    return _check(say, "model", BAD, "no_key", "no_key_fix", name=name)
+        return what.says("model", OK, "key_kept", model=model.reply_model)
+    return what.says("model", BAD, "no_key", "no_key_fix", name=name)
 
 
 def _session() -> aiohttp.ClientSession:
@@ -326,6 +314,12 @@ def _session() -> aiohttp.ClientSession:
 def _get(session: aiohttp.ClientSession, url: str) -> "aiohttp.client._RequestContextManager":
     proxy, headers = proxy_for(url)
     return session.get(url, proxy=proxy, proxy_headers=headers)
+
+
+OneCheck = Callable[[Examined], Check | Awaitable[Check]]
+"""One check; a coroutine, or run in a thread."""
+COMPUTER: tuple[OneCheck, ...] = (_versions, _folder, _disk, _clock, _memory, _backups)
+PARTS: tuple[OneCheck, ...] = (_settings, _instance, _dock, _login, _model)
 
 
 # The running bot.
