@@ -74,6 +74,8 @@ def _failed(sentence: str, code: int) -> int:
 def _unknown(word: str, known: Collection[str]) -> str:
     from forgetmenot.settings.load import nearest
 
+    if not word:
+        return f"`forgetmenot dev` is followed by one of {', '.join(known)}. Each of them takes --help."
     return f"There is no command `{word}`.{nearest(word, known)} `forgetmenot --help` explains them."
 
 
