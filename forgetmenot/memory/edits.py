@@ -3,8 +3,8 @@
 A remembered note has evidence too: a one-line episode, written in the same transaction. The caller decides who may ask;
 what is never stored is refused here too.
 
-- An edit supersedes the old row, which stays. Unlike what is said in chat, it may differ from the old fact by one
-  letter, and may replace a pinned note.
+- An edit supersedes the old row, which stays; the note's number stays with the new one. Unlike what is said in chat,
+  it may differ from the old fact by one letter, and may replace a pinned note.
 - Undo deletes nothing: a retracted note keeps its text. Erasure is separate (memory/erasure).
 - Typed names become ids before a text is stored, so that it survives a rename: "bob's band" keeps `<@2>`. Doing it
   twice changes nothing. A viewer who is hidden or unknown becomes "someone".
@@ -204,7 +204,8 @@ async def edit(
         await notes.set_status(tx, old, NoteStatus.SUPERSEDED, at=at, cause=reason("by_hand"), superseded_by=new_id)
         origin = ClaimSource(episode_id, by, addressed=True, at=at, stream_id=stream)
         await merge.correct_others(tx, held, new, origin, new_id, at)
-        return await _live(tx, new_id)
+        await notes.swap_numbers(tx, old.id, new_id)  # a note's number is its own: the old version gets a new one
+        return await _live(tx, old.id)
 
 
 UNDONE = "undone"
@@ -244,8 +245,18 @@ async def undo(db: Database, note_id: int, *, at: int) -> Note:
         if note.status is NoteStatus.RETRACTED:
             return await _stand_again(tx, note, at)
         replaced = [note] if note.status is NoteStatus.SUPERSEDED else await _replaced_last(tx, note)
+        edited = [old for old in replaced if await _is_earlier_version(tx, old)]
         back = [await _undo_supersede(tx, old, at) for old in replaced]
+        for old in edited:  # one at most, which gets its number back
+            await notes.swap_numbers(tx, old.id, old.superseded_by or 0)
+            return await _live(tx, old.superseded_by or 0)
         return back[-1]
+
+
+async def _is_earlier_version(tx: Transaction, old: Note) -> bool:
+    """Whether an edit by hand wrote this note anew: the number then stayed with the new version."""
+    newer = old.superseded_by is not None and old.id > old.superseded_by
+    return newer and (await notes.changes(tx, old.id))[-1].cause == reason("by_hand")
 
 
 async def _stand_again(tx: Transaction, note: Note, now: int) -> Note:

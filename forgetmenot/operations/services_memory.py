@@ -327,7 +327,7 @@ async def edit(context: OperationContext, request: Request) -> OperationResult:
     note = await edits.edit(
         context.db, old.id, fact, by=asker.viewer_id, at=now, privacy=privacy, links=links, line=asker.line_id
     )
-    return OperationResult(ok=True, code="edited", data={**await _quoted(context, request, note), "old": old.id})
+    return OperationResult(ok=True, code="edited", data=await _quoted(context, request, note))
 
 
 async def pin(context: OperationContext, request: Request, *, pinned: bool) -> OperationResult:

@@ -182,6 +182,22 @@ async def set_used(tx: Transaction, note_ids: Collection[int], at: int) -> None:
     await tx.execute(f"UPDATE semantic_notes SET used_at = ?, stale = 0 WHERE {used}", (at, note_ids))  # noqa: S608
 
 
+async def swap_numbers(tx: Transaction, one: int, other: int) -> None:
+    """Exchange the ids of two notes, with their evidence, history and what they replaced.
+
+    What names a note by its number (a reply that used it, what is never mentioned) goes on naming that number.
+    """
+    await tx.execute("PRAGMA defer_foreign_keys = ON")  # until the exchange is whole
+    for table, column in (("semantic_notes", "id"), ("note_evidence", "note_id"), ("note_changes", "note_id")):
+        for before, after in ((one, -1), (other, one), (-1, other)):
+            await tx.execute(f"UPDATE {table} SET {column} = ? WHERE {column} = ?", (after, before))  # noqa: S608
+    await tx.execute(
+        "UPDATE semantic_notes SET superseded_by = CASE superseded_by WHEN ? THEN ? ELSE ? END"
+        " WHERE superseded_by IN (?, ?)",
+        (one, other, one, one, other),
+    )
+
+
 async def set_pinned(tx: Transaction, note_id: int, *, pinned: bool) -> None:
     """Pin a note, so that it neither ages nor counts against a limit, or unpin it."""
     await tx.execute("UPDATE semantic_notes SET pinned = ? WHERE id = ?", (int(pinned), note_id))

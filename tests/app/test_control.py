@@ -79,18 +79,18 @@ async def test_a_note_is_written_corrected_and_restored(bot: Bot, do: Do) -> Non
     assert await fact(bot, 1) == ("plays drums with <@12>", NoteStatus.ACTIVE)
     updated = "Note updated. The old version is in its history."
     assert await do("edit", id=1, text="plays drums with @Bob!") == (True, updated)  # a letter is enough
-    assert await fact(bot, 1) == ("plays drums with <@12>", NoteStatus.SUPERSEDED)
-    assert await fact(bot, 2) == ("plays drums with <@12>!", NoteStatus.ACTIVE)
+    assert await fact(bot, 1) == ("plays drums with <@12>!", NoteStatus.ACTIVE)  # a note's number is its own for ever
+    assert await fact(bot, 2) == ("plays drums with <@12>", NoteStatus.SUPERSEDED)
     assert await do("restore", id=1) == (True, "#1 is restored.")
-    assert (await fact(bot, 2))[1] is NoteStatus.RETRACTED
+    assert await fact(bot, 1) == ("plays drums with <@12>", NoteStatus.ACTIVE)
+    assert await fact(bot, 2) == ("plays drums with <@12>!", NoteStatus.RETRACTED)
     assert await do("pin", id=1) == (True, "#1 is pinned: it is kept permanently.")
     assert await do("edit", id=1, text="plays the cello now") == (True, updated)  # by hand even a pinned one
-    third = await notes.get(bot.db, 3)
-    assert third is not None
-    assert third.pinned
-    assert third.episode_ids
-    assert await do("unpin", id=3) == (True, "#3 is no longer pinned.")
-    assert await do("retract", id=3) == (True, "#3 is removed. Undo restores it.")
+    edited = await notes.get(bot.db, 1)
+    assert edited is not None
+    assert (edited.fact, edited.pinned, len(edited.episode_ids)) == ("plays the cello now", True, 1)
+    assert await do("unpin", id=1) == (True, "#1 is no longer pinned.")
+    assert await do("retract", id=1) == (True, "#1 is removed. Undo restores it.")
     assert await do("remember", fact="chat always blames the ladder", joke=True) == (True, "Remembered as #4.")
     assert await do("never_mention", what="#4") == (True, "The bot won't mention that again.")
     assert await do("may_mention", id=1) == (True, "The bot may mention that again.")

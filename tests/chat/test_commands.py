@@ -23,7 +23,7 @@ from tests.chat.conftest import BOT, IDS, Chat
 
 Line = tuple[str, str, str | None]
 NOT_YOURS = "You can only do that for yourself. Ask a moderator."
-REMOVED_CAT = "Removed: #5 their cat is Moss (tell me what is right with !remember; !forget #5 deletes it permanently)"
+REMOVED_CAT = "Removed: #2 their cat is Moss (tell me what is right with !remember; !forget #2 deletes it permanently)"
 WHICH_NOTE = "Which note? !memory shows their numbers. !wrong 12 removes one, !edit 12 and the right words correct it."
 OPTED_OUT = "You opted out, so I don't store anything. !optin changes that."
 REMOVED = "Removed: #1 plays drums (!wrong #1 undo restores it)"
@@ -93,11 +93,11 @@ DIALOGUES: dict[str, list[Line]] = {
     ],
     "its subject and moderators correct a note": [
         ("alice", "!remember I play drums", "Remembered about you: #1 plays drums"),
-        ("alice", "!edit #1 plays the cello", "Updated: #2 plays the cello (the old version stays in its history)"),
-        ("carol", "!edit 2 plays bass with @bob",
-         "Updated: #3 plays bass with Bob (the old version stays in its history)"),
-        ("alice", "!edit 3 my phone number is 555 867 5309", "I don't store that kind of thing about people."),
-        ("alice", "!edit 3 plays bass on example.com", "I don't store links."),
+        ("alice", "!edit #1 plays the cello", "Updated: #1 plays the cello (the old version stays in its history)"),
+        ("carol", "!edit 1 plays bass with @bob",
+         "Updated: #1 plays bass with Bob (the old version stays in its history)"),
+        ("alice", "!edit 1 my phone number is 555 867 5309", "I don't store that kind of thing about people."),
+        ("alice", "!edit 1 plays bass on example.com", "I don't store links."),
         ("alice", "!edit", ("Help: !edit [id] <text>: corrects a note; the old version stays in its history."
          " For example: !edit 1 lives in Oslo")),
     ],
@@ -113,11 +113,11 @@ DIALOGUES: dict[str, list[Line]] = {
         ("alice", "!wrong violins", WHICH_NOTE),
         ("alice", "!forget that", "What should I forget? !memory shows the numbers, !forget #12 deletes one."),
         ("alice", "@forgetmenot_bot that's wrong", None),  # the bot has said nothing
-        ("alice", "!edit 2 my cat is Miso", "Updated: #3 their cat is Miso (the old version stays in its history)"),
-        ("alice", "!edit 3 my cat is Mochi", "Updated: #4 their cat is Mochi (the old version stays in its history)"),
-        ("alice", "!edit 4 my cat is Moss", "Updated: #5 their cat is Moss (the old version stays in its history)"),
+        ("alice", "!edit 2 my cat is Miso", "Updated: #2 their cat is Miso (the old version stays in its history)"),
+        ("alice", "!edit 2 my cat is Mochi", "Updated: #2 their cat is Mochi (the old version stays in its history)"),
+        ("alice", "!edit 2 my cat is Moss", "Updated: #2 their cat is Moss (the old version stays in its history)"),
         ("alice", "!wrong moss", REMOVED_CAT),
-        ("alice", "!forget 5", "Permanently deleted: #5 their cat is Moss"),
+        ("alice", "!forget 2", "Permanently deleted: #2 their cat is Moss"),
     ],
     "a moderator removes and restores": [
         ("alice", "!remember I play drums", "Remembered about you: #1 plays drums"),

@@ -8,6 +8,7 @@ from forgetmenot.memory.edits import VIEWER_TRUST, edit, find, remember, undo, w
 from forgetmenot.memory.proposals import FactRefused
 from forgetmenot.settings.schema import PrivacySettings
 from forgetmenot.store import episodes, notes
+from forgetmenot.store.invariants import verify
 from tests.notes_world import World
 
 
@@ -116,3 +117,17 @@ async def test_what_was_undone_can_be_undone_and_never_do_both_stand(world: Worl
         back = (one, two)[turn % 2]
         assert (await undo(world.db, back.id, at=at + (2 + turn) * DAY)).id == back.id
         assert [note.id for note in await notes.of_subject(world.db, "1")] == [back.id]
+
+
+async def test_a_notes_number_is_its_own_through_edits_and_undos(world: World) -> None:
+    note = await remember(world.db, "1", "has a dog called Rex", by="1", at=1)
+    for at, fact in ((2, "has a dog called Max"), (3, "has a dog called Moss")):
+        edited = await edit(world.db, note.id, fact, by="9", at=at, privacy=PrivacySettings())
+        assert (edited.id, edited.fact) == (note.id, fact)
+    chain = [one.fact for one in await notes.predecessors(world.db, note.id)]
+    assert chain == ["has a dog called Max"]
+    back = await undo(world.db, note.id, at=4)
+    assert (back.id, back.fact, back.status) == (note.id, "has a dog called Max", NoteStatus.ACTIVE)
+    assert [one.fact for one in await notes.predecessors(world.db, note.id)] == ["has a dog called Rex"]
+    assert await world.db.value("SELECT count(*) FROM pragma_foreign_key_check") == 0
+    assert await verify(world.db, now=4) == []
