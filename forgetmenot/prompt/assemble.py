@@ -44,6 +44,7 @@ DROP_STEPS = (
     DropStep("6 chat past 8", "chat", 8),
     DropStep("7 chat past 5", "chat", 5),
     DropStep("rest", "past_episode"),
+    DropStep("rest", "looked_up_past"),
     DropStep("rest", "spoken"),
     DropStep("rest", "bot_replies"),
     DropStep("rest", "actions_done"),
@@ -100,6 +101,7 @@ class PromptDraft:
 INSTRUCTIONS = "instructions"
 TOP_CHANNEL_NOTES = 3
 VIEWER_MEMORY_TOKENS = 700
+LOOKED_UP_LEAD = "What you found when you looked it up:"
 SPOKEN_TOKENS = 150
 SPOKEN_LEAD = "The streamer said aloud just now (speech recognition: names and words may be misheard):"
 BOT_REPLIES = 5
@@ -178,6 +180,8 @@ ORDER = (
     "chat",
     "bot_replies",
     "actions_done",
+    "looked_up",
+    "looked_up_past",
     "message",
 )
 
@@ -270,6 +274,8 @@ def _optional_blocks(material: TailMaterial) -> list[Block]:
     lore = [rows.lore_row(found, names, now) for found in material.lore[: material.depth.lore]]
     chat = tuple(rows.chat_row(line, names) for line in material.chat)
     spoken = tuple(rows.chat_row(line, names) for line in material.spoken)
+    looked_up = tuple(rows.lore_row(found, names, now, about) for about, found in material.looked_up)
+    past = tuple(rows.past_row(one, names, now) for one in material.looked_up_past)
     done = tuple(Row(rows.one_line(done.text, names, 200), done.id) for done in material.actions_done)
     return [
         brief,
@@ -281,6 +287,8 @@ def _optional_blocks(material: TailMaterial) -> list[Block]:
         Block("chat", chat, "The channel lately:", newest_last=True),
         _replies(material),
         Block("actions_done", done, "What you really did lately:", newest_last=True),
+        Block("looked_up", looked_up, LOOKED_UP_LEAD if looked_up or past else "").within(cap),
+        Block("looked_up_past", past),
     ]
 
 

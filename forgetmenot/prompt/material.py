@@ -158,6 +158,10 @@ class TailMaterial:
     names: Mapping[str, str] = field(default_factory=dict)
     hidden: frozenset[str] = frozenset()
     left_alone: tuple[str, ...] = ()
+    looked_up: tuple[
+        tuple[str, Recalled], ...
+    ] = ()  # found by words of the model's own: whom it is about, and the note
+    looked_up_past: tuple[Past, ...] = ()
     live_since: int = 0
     language: str = ""
     depth: Depth = NORMAL

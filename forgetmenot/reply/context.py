@@ -8,7 +8,7 @@
 - The tail is one snapshot in the reader's thread, unless notes of a viewer are not cached yet.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import starmap
 from typing import NamedTuple
@@ -40,6 +40,7 @@ from forgetmenot.prompt.material import (
     depth_for,
     stranger,
 )
+from forgetmenot.prompt.sections import name_of
 from forgetmenot.reply.reply_object import offered
 from forgetmenot.reply.triggers import Trigger, TriggerKind
 from forgetmenot.settings.schema import Settings, speaking
@@ -65,6 +66,8 @@ RECENT_ACTIONS_WINDOW = 2 * HOUR
 ONE_THOUGHT = MINUTE
 THREAD_LINES = 3
 RECENT_ACTIONS = 3
+LOOKED_UP, LOOKED_UP_PAST = 8, 2
+"""Notes of each subject, and episodes, that a second look adds."""
 
 
 class Shown(NamedTuple):
@@ -282,10 +285,36 @@ class ContextGatherer:
             left_alone=moment.seen.suppression_filter.about(people),
         )
 
+    async def second_look(self, made: "Composed", words: str, shown_notes: Collection[int]) -> TailMaterial | None:
+        """The material with what other words find of people, channel and past; None if they find nothing.
+
+        What stands in the prompt already (`shown_notes`) is left out. Raises StoreError.
+        """
+        material, query = made.material, self.recall.query(words)
+        if not query.telling:
+            return None
+        people = [material.speaker, *(other.viewer for other in material.others)]
+        subjects = {one.id: name_of(one) for one in people if not one.opted_out} | {CHANNEL: "channel"}
+        found: list[tuple[str, Recalled]] = []
+        for subject, name in subjects.items():
+            notes_of = await self.recall.about([subject], query, LOOKED_UP + len(shown_notes))
+            fresh = [one for one in notes_of if one.asked_for and one.note.id not in shown_notes]
+            found += [(name, one) for one in fresh[:LOOKED_UP]]
+        quiet, seen = await load_filter(self.db), _rows(made.prefix, "episodes")
+        before = [*seen, *(past.id for past in material.past_episodes)]
+        ids = [one for one in subjects if one != CHANNEL]
+        past = await spoken_of(self.db, self.recall.episodes, query, quiet, LOOKED_UP_PAST, people=ids, without=before)
+        if not (found or past):
+            return None
+        looked_up = tuple(Past(one.id, one.ended_at, one.summary) for one in past)
+        return await self._named(replace(material, looked_up=tuple(found), looked_up_past=looked_up))
+
     async def _named(self, material: TailMaterial) -> TailMaterial:
         """With the names of the people in the notes too, whoever of them is in nothing else."""
         lore = (*material.lore, *material.channel, *(recalled for other in material.others for recalled in other.lore))
-        ids = {who for recalled in lore for who in ids_in(recalled.note.fact)} - material.names.keys() - material.hidden
+        texts = [recalled.note.fact for recalled in (*lore, *(found for _, found in material.looked_up))]
+        texts += [past.text for past in material.looked_up_past]
+        ids = {who for text in texts for who in ids_in(text)} - material.names.keys() - material.hidden
         if not ids:
             return material
         names, hidden = await viewers.shown_and_hidden(self.db, sorted(ids))

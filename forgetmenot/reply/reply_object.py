@@ -32,8 +32,13 @@ from forgetmenot.text.sentences import ENDS
 SAY = "your line of chat"
 ACTION = "what the current message itself asks you to do, else null"
 NOTES = "the id numbers of the notes that your line uses, as they stand in [id:…]; empty if it uses none"
+LOOK_UP = (
+    "only where the answer may be in your memory and does not stand here: a few other words to look for it with, those"
+    " that a note about it would have; else empty"
+)
 IF_REFUSED = "only with an action: what you say instead if it is not done"
 MOST_NOTES = 20
+LONGEST_LOOK_UP = 120
 UNREADABLE = reason("model_unreadable_answer")
 NOTHING_TO_SAY = reason("nothing_to_say")
 CORRECTING = frozenset({"correct"})
@@ -47,18 +52,23 @@ _SENTENCE_END = re.compile(rf"(?<![{ENDS}])[{ENDS}]+(?=\s|$)")
 
 @dataclass(frozen=True, slots=True)
 class ModelReply:
-    """What the model answered. `notes`: the ids it names. `problem`: why there are no words, or that they were cut."""
+    """What the model answered. `notes`: the ids it names. `problem`: why there are no words, or that they were cut.
+
+    `look_up`: words to look in the memory with, before it answers again.
+    """
 
     say: str
     proposal: Proposal | None = None
     problem: str = ""
     notes: tuple[int, ...] = ()
+    look_up: str = ""
 
 
 class _Answer(msgspec.Struct):
     say: str
     action: object = None
     notes: object = None
+    look_up: object = None
     if_refused: str | None = None
 
 
@@ -86,9 +96,17 @@ def _named(parameter: Parameter, effects: Sequence[str]) -> str:
 
 
 def reply_schema(
-    settings: ActionSettings, role: Role, effects: Sequence[str] = (), among: AbstractSet[str] = NAMES
+    settings: ActionSettings,
+    role: Role,
+    effects: Sequence[str] = (),
+    among: AbstractSet[str] = NAMES,
+    *,
+    may_look_up: bool = False,
 ) -> Mapping[str, Any]:
-    """The JSON schema of an answer to a speaker of this role, with actions `among` these names."""
+    """The JSON schema of an answer to a speaker of this role, with actions `among` these names.
+
+    `may_look_up`: it may ask for a second look into the memory instead of guessing.
+    """
     could_get = [
         action
         for action in switched_on(settings, effects)
@@ -96,8 +114,9 @@ def reply_schema(
     ]
     say = {"type": "string", "description": SAY}
     notes = {"type": "array", "items": {"type": "integer"}, "description": NOTES}
+    looking = {"look_up": {"type": "string", "description": LOOK_UP}} if may_look_up else {}
     if not could_get:
-        return _object({"notes": notes, "say": say})
+        return _object({"notes": notes, **looking, "say": say}, looking.keys())
     # Actions that take the same share one alternative: providers bill the schema with every call.
     alike: dict[tuple[tuple[str, str, bool], ...], list[str]] = {}
     for action in could_get:
@@ -117,14 +136,17 @@ def reply_schema(
         {
             "action": {"description": ACTION, "anyOf": [{"type": "null"}, *actions]},
             "notes": notes,
+            **looking,
             "say": say,
             "if_refused": {"type": "string", "description": IF_REFUSED},
         },
-        {"if_refused"},
+        {"if_refused", *looking},
     )
 
 
-def reply_request(prompt: Prompt, settings: Settings, role: Role, question: str) -> ModelRequest:
+def reply_request(
+    prompt: Prompt, settings: Settings, role: Role, question: str, *, may_look_up: bool = False
+) -> ModelRequest:
     """The model call for a reply to this `question` by a speaker of this role."""
     system, data = split(prompt)
     possible = (CORRECTING if is_small_talk(question) else frozenset()) if asks_nothing(question) else NAMES
@@ -133,7 +155,7 @@ def reply_request(prompt: Prompt, settings: Settings, role: Role, question: str)
         system,
         data,
         max_output_tokens=settings.model.reply_output_tokens,
-        schema=reply_schema(settings.actions, role, settings.bridge.effects, possible),
+        schema=reply_schema(settings.actions, role, settings.bridge.effects, possible, may_look_up=may_look_up),
         plain_system=without_form(system),
         language="de" if is_answered_in_german(question, settings) else settings.bot.language,
     )
@@ -157,7 +179,9 @@ def read_reply(answer: ModelAnswer) -> ModelReply:
     if found is None:
         return _cut_off(answer.text)
     say, proposal = _encodable(found.say), _proposal(found)
-    return ModelReply(say, proposal, "" if say.strip() or proposal else NOTHING_TO_SAY, _note_ids(found.notes))
+    look_up = _encodable(found.look_up)[:LONGEST_LOOK_UP].strip() if isinstance(found.look_up, str) else ""
+    problem = "" if say.strip() or proposal else NOTHING_TO_SAY
+    return ModelReply(say, proposal, problem, _note_ids(found.notes), look_up)
 
 
 def _note_ids(given: object) -> tuple[int, ...]:

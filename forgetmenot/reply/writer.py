@@ -19,13 +19,15 @@ from forgetmenot.clock import MINUTE, SECOND, Clock
 from forgetmenot.domain import ChatEvent, EventKind, ModelAnswer, ModelRequest, OutcomeKind, Prompt, Proposal
 from forgetmenot.errors import ModelError
 from forgetmenot.languages import in_language, reason
-from forgetmenot.llm.offline import quotation
+from forgetmenot.llm.offline import Offline, quotation
 from forgetmenot.logs import log
 from forgetmenot.memory.suppression import revision_of, without_hidden_names, without_suppressed
 from forgetmenot.operations import wording
 from forgetmenot.operations.executor import Executor
 from forgetmenot.operations.facts import ActionContext
+from forgetmenot.operations.requests import is_small_talk
 from forgetmenot.ports import LanguageModel
+from forgetmenot.prompt.assemble import assemble
 from forgetmenot.prompt.instructions import rules_of
 from forgetmenot.prompt.material import TailMaterial
 from forgetmenot.reply import explain
@@ -135,6 +137,8 @@ class ReplyWriter:
             except ModelError as failure:
                 error = failure
                 log.warning("no answer from the model", reply=job.reply_id, error=type(error).__name__)
+            if answer is not None:
+                draft, answer = await self._second_look(draft, answer)
             await self.flush()
             # seconds have passed since the prompt was read
             if await self.db.together(partial(_taken_back, made=draft.made)):
@@ -151,7 +155,10 @@ class ReplyWriter:
         made = await compose(self.keeper, self.gatherer, job.trigger, job.settings, bot_id=identity.user_id)
         async with self.db.write() as tx:
             await bot_messages.record_prompt(tx, job.reply_id, explain.telemetry(made, job.settings))
-        request = reply_request(made.prompt, job.settings, made.material.speaker.role, job.trigger.question)
+        question = job.trigger.question
+        looks = not is_small_talk(question) and self.model.name != Offline.name
+        role = made.material.speaker.role
+        request = reply_request(made.prompt, job.settings, role, question, may_look_up=looks)
         context = FilterContext(
             job.settings,
             (job.event.login, job.event.display_name),
@@ -159,6 +166,31 @@ class ReplyWriter:
             frozenset(action.done for action in made.material.actions_done if action.done),
         )
         return _Draft(job, made, request, context)
+
+    async def _second_look(self, draft: _Draft, answer: ModelAnswer) -> tuple[_Draft, ModelAnswer]:
+        """The answer, or, where the model asks to look something up and it is found, a second one over what was found.
+
+        Once, and only while there is time for another call. Raises StoreError.
+        """
+        job, words = draft.job, read_reply(answer).look_up
+        late = self.clock.now() + 2 * max(answer.latency_ms, SECOND) > job.deadline
+        if not words or late or "look_up" not in (draft.request.schema or {}).get("properties", {}):
+            return draft, answer
+        material = await self.gatherer.second_look(draft.made, words, explain.notes_in(draft.prompt))
+        if material is None:
+            return draft, answer
+        prompt = assemble(draft.made.prefix, material, job.settings)
+        made = draft.made._replace(prompt=prompt, material=material)
+        request = reply_request(prompt, job.settings, material.speaker.role, job.trigger.question)
+        try:
+            second = await self.model.generate(request)
+        except ModelError as error:
+            log.info("no second answer", reply=job.reply_id, error=type(error).__name__)
+            return draft, answer
+        async with self.db.write() as tx:
+            seen = explain.telemetry(made, job.settings) | {"looked_up": words}
+            await bot_messages.record_prompt(tx, job.reply_id, seen)
+        return draft._replace(made=made, request=request), second
 
     async def _reason_to_drop(self, job: PendingReply, made: Composed, before: frozenset[_Row]) -> str:
         """Why words may not go out any more, now that their turn has come; empty if they may. Raises StoreError."""
