@@ -42,7 +42,7 @@ MODELS = tuple(one.value for one in Provider)
 LONGEST_LINE = 4_000_000
 _UNPRINTABLE = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u200e\u200f\u2028-\u202e\u2066-\u2069\ud800-\udfff]")
 SUMMARY_KEYS = """\
-The JSON object's keys, counted over the whole run, also of what has been pruned since:
+The JSON object's keys, counted over the run; replies, actions and calls as far as they are kept (30 days):
   lines       = events + duplicates + excluded + other_room + unparsed + other
   events      stored in tier 1; = covered + uncovered + redacted
   covered     read by an episode; uncovered: not yet; redacted: cleared by moderators
