@@ -26,6 +26,7 @@ from forgetmenot.twitch.helix import Helix
 from forgetmenot.twitch.login import DeviceCode, Login, begin_device_login, finish_device_login
 
 SIGN_IN_EVERY = 10 * SECOND
+CHAT_FIRST_S = 1.0
 MANY_LINES = frozenset({Role.MODERATOR, Role.BROADCASTER})  # Twitch lets them write more
 
 
@@ -61,9 +62,24 @@ class TwitchAccount:
         one = same_account(settings) or self.login.name == settings.twitch.channel.lower().lstrip("#")
         return not one and bool(scopes_for(Account.BROADCASTER, settings))
 
+    async def keep_valid(self) -> None:
+        """Keep the bot's log-in valid; never returns."""
+        await self.chat_first()
+        await self.login.keep_valid()
+
     async def keep_streamer_valid(self) -> None:
         """Keep the streamer's log-in valid while the settings need it; never returns."""
+        await self.chat_first()
         await self.streamer.keep_valid(self.needs_streamer)
+
+    async def chat_first(self) -> None:
+        """Wait a little until the channel is joined for the first time.
+
+        Whatever asks Twitch imports twitchio, which keeps the processor for a tenth of a second; chat does without it.
+        """
+        with contextlib.suppress(TimeoutError):
+            async with asyncio.timeout(CHAT_FIRST_S):
+                await self.chat.joined.wait()
 
     async def sign_in_to_chat(self) -> None:
         """Sign in to chat once there is a log-in that chat has not refused. Raises TwitchError."""
@@ -115,10 +131,12 @@ def watch_channel(bot: Bot, account: TwitchAccount) -> None:
     bot.outbox.pace.wide = lambda: role_of(account.chat.own_badges or frozenset()) in MANY_LINES
 
     async def look() -> None:
+        await account.chat_first()
         if await account.login.exists():
             await bot.channel_is(await account.helix.channel_state())
 
     async def recognise() -> None:
+        await account.chat_first()
         if not await account.login.exists():
             return
         if not bot.me.user_id:

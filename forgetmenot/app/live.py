@@ -292,7 +292,7 @@ async def _live(
             async with asyncio.TaskGroup() as group:
                 tasks = bot.tasks.start(group)
                 if account is not None:
-                    for keep_valid in (account.login.keep_valid, account.keep_streamer_valid):
+                    for keep_valid in (account.keep_valid, account.keep_streamer_valid):
                         tasks.append(group.create_task(keep_going("log-in", keep_valid)))
                 stream = StreamInput(bot, session.settings, login_folder(session.path))
                 for name, work in stream.tasks(account):

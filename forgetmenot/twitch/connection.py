@@ -184,6 +184,7 @@ class IrcConnection:
         self._sign_in = False
         self._heard_at: int | None = None
         self._joined_at: int | None = None
+        self.joined = asyncio.Event()
         self.state = ConnectionState(Phase.CONNECTING)
         self.room_id = ""
         self.own_badges: frozenset[str] | None = None
@@ -292,6 +293,7 @@ class IrcConnection:
         now = self._clock.now()
         self._refusals = 0 if account else self._refusals
         self.room_id, self._joined_at, self._ever_joined, self._reported = room_id, now, True, ""
+        self.joined.set()
         self._set(Phase.CONNECTED, self._login_trouble, account.login if account else "")
         log.info("joined the channel", signed_in=account is not None, after_attempts=self._attempts)
         last, self._heard_at = self._heard_at, now
