@@ -26,10 +26,12 @@ from forgetmenot.llm.offline import Offline
 from forgetmenot.logs import set_up
 from forgetmenot.memory import backups, transfer
 from forgetmenot.memory.erasure import Eraser
+from forgetmenot.memory.rights import carry_out
 from forgetmenot.settings.schema import BotSettings, Mode, Settings
 from forgetmenot.store.backup import copies_of
 from forgetmenot.store.database import Database, open_database
 from forgetmenot.store.invariants import verify
+from forgetmenot.store.rights import PrivacyRequests
 
 Figures = dict[str, float]
 NOON = 1_784_894_400_000
@@ -78,7 +80,7 @@ def say(text: str) -> None:
 
 LINES = 330
 EVERY = 5 * MINUTE  # so that the world is longer than a day, and chat ages out in it
-POINTS = ("commit", "say", "answer", "replace", "unlink", "wipe")
+POINTS = ("commit", "say", "answer", "replace", "unlink", "wipe", "request")
 
 
 WITNESS_TABLE = "CREATE TABLE IF NOT EXISTS witness (id TEXT)"
@@ -109,6 +111,7 @@ class Bomb:
         self.around(Offline, "generate", "answer")
         self.around(Path, "replace", "replace")
         self.around(Path, "unlink", "unlink")
+        self.around(PrivacyRequests, "add", "request")  # between writing a request and carrying it out
 
     def around(self, owner: Any, name: str, point: str) -> None:  # noqa: ANN401  # a class or an object
         """Pass by before and after a method, which may be async or not."""
@@ -297,6 +300,7 @@ async def _back_up(folder: Path) -> None:
 
 async def _erase(folder: Path) -> None:
     async with open_database(folder / MEMORY) as db:
+        await carry_out(db)  # as each start does
         eraser = Eraser(db=db, clock=ManualClock(NOON + DAY))
         if await db.value("SELECT count(*) FROM viewers WHERE id = ? AND erase_at IS NULL", (WHO,)):
             await eraser.begin(WHO)

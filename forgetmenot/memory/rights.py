@@ -62,13 +62,13 @@ class Rights:
         return True
 
     async def erase(self, viewer_id: str) -> bool:
-        """Hide somebody and begin to erase them; False if nobody has that id. It waits where it has to."""
-        with contextlib.suppress(StoreError):  # who just came is known then
-            await self._flush()
-        if not await personal_data.is_known(self._db, viewer_id):
-            return False
+        """Hide somebody and begin to erase them; False if nobody has that id. It waits where it has to.
+
+        The request is written before the line in which it was typed: after a kill that line would be known, and the
+        command not run again.
+        """
         await self._ask(RequestKind.ERASE, viewer_id, patient=True)
-        return True
+        return self._eraser.is_begun(viewer_id) or await personal_data.is_known(self._db, viewer_id)
 
     async def forget(self, note_id: int, *, patient: bool = True) -> Note:
         """Delete a note about a viewer permanently; the note as it was. Raises FactRefused("not_found")."""
@@ -169,7 +169,8 @@ async def carry_out(
             if viewer_id is not None:
                 try:
                     async with tx.part():
-                        changed[request.kind] += await _carry_out(tx, request, viewer_id)
+                        asked_now = ids is not None and request.subject in ids
+                        changed[request.kind] += await _carry_out(tx, request, viewer_id, asked_now=asked_now)
                 except ODD_INPUT as error:  # it must not hold up the others
                     log.error("a privacy request is set aside", kind=request.kind, error=type(error).__name__)
             await personal_data.count_carried_out(tx, number)
@@ -179,10 +180,10 @@ async def carry_out(
     return changed
 
 
-async def _carry_out(tx: Transaction, request: PrivacyRequest, viewer_id: str) -> int:
-    """How much it changed."""
+async def _carry_out(tx: Transaction, request: PrivacyRequest, viewer_id: str, *, asked_now: bool) -> int:
+    """How much it changed. `asked_now`: in this run, by somebody whom chat has shown."""
     if request.kind is RequestKind.ERASE:
-        return await personal_data.hide(tx, viewer_id, request.at)
+        return await personal_data.hide(tx, viewer_id, request.at, newer=asked_now)
     if request.kind is RequestKind.FORGET:
         facts = await personal_data.facts_of(tx, viewer_id)
         said = [one for one, fact in facts.items() if tx.requests.says(viewer_id, traces(fact), request)]

@@ -139,7 +139,11 @@ async def count_rows(source: Source, viewer_id: str) -> dict[str, int]:
 
 
 async def erase_requests(source: Source, viewer_id: str, at: int) -> list[PrivacyRequest]:
-    """The request to be erased, by id and by each name: a copy may know them only as somebody who was named."""
+    """The request to be erased, by id and by each name: a copy may know them only as somebody who was named.
+
+    Not before their last line: that has Twitch's time, which may be ahead of `at`.
+    """
+    at = max(at, await source.value("SELECT last_seen_at FROM viewers WHERE id = ?", (viewer_id,)) or 0)
     written = [viewer_id, *(provisional(name) for name in await names_of(source, viewer_id))]
     return [source.requests.of(RequestKind.ERASE, one, at) for one in written]
 
@@ -148,16 +152,19 @@ async def begin(tx: Transaction, viewer_id: str, now: int) -> None:
     """Write down that somebody is to be erased, unless it is, and hide them."""
     if await tx.value("SELECT erase_at FROM viewers WHERE id = ?", (viewer_id,)) is None:
         await write_request(tx, *await erase_requests(tx, viewer_id, now))
-    await hide(tx, viewer_id, now)
+    await hide(tx, viewer_id, now, newer=True)
 
 
-async def hide(tx: Transaction, viewer_id: str, at: int) -> bool:
-    """Hide somebody who asked at that time to be erased, whatever crashes; False if they are newer than that."""
+async def hide(tx: Transaction, viewer_id: str, at: int, *, newer: bool = False) -> bool:
+    """Hide somebody who asked at that time to be erased, whatever crashes; False if they are newer than that.
+
+    `newer`: also then, since their lines have Twitch's time, which may be ahead.
+    """
     return bool(
         await tx.execute(
             "UPDATE viewers SET erase_at = coalesce(erase_at, ?1), banned_at = coalesce(banned_at, ?1)"
-            " WHERE id = ?2 AND (first_seen_at <= ?1 OR erase_at IS NOT NULL)",
-            (at, viewer_id),
+            " WHERE id = ?2 AND (?3 OR first_seen_at <= ?1 OR erase_at IS NOT NULL)",
+            (at, viewer_id, newer),
         )
     )
 

@@ -1,5 +1,6 @@
 """Copies of the memory: no chat in them, and no way round what people asked for since."""
 
+import shutil
 import sqlite3
 import stat
 import sys
@@ -369,6 +370,22 @@ async def test_without_its_requests_nothing_is_put_in_the_place_of_a_memory(chan
     PrivacyRequests(path).path.unlink()
     with pytest.raises(StoreRequestsLost):
         await restore(made.path, path, now=channel.clock.now(), keep=3)
+
+
+async def test_a_restore_after_one_that_was_killed_carries_everything_out(channel: Channel, tmp_path: Path) -> None:
+    """What that one left, with its write-ahead log, says that all requests were carried out."""
+    await fill(channel)
+    made = await copy_to(channel.db, tmp_path / "copy.sqlite3")
+    await Eraser(db=channel.db, clock=channel.clock).erase(ALICE)
+    path = tmp_path / "data" / "restored.sqlite3"
+    path.parent.mkdir()
+    shutil.copyfile(channel.db.requests.path, path.with_name(path.name + ".requests"))
+    for end in ("", "-wal"):
+        left = channel.db.path.with_name(channel.db.path.name + end)
+        shutil.copyfile(left, path.with_name(f"{path.name}.restoring{end}"))
+    assert path.with_name(f"{path.name}.restoring-wal").stat().st_size > 0
+    assert (await restore(made.path, path, now=channel.clock.now(), keep=3)).erased == 1
+    assert await facts(path) == {"plays the marimbaglow"}
 
 
 async def test_another_machine_has_what_the_copy_has(channel: Channel, tmp_path: Path) -> None:
