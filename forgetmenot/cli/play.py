@@ -50,6 +50,8 @@ async def _demo(arguments: argparse.Namespace) -> None:
     common.say("ForgetMeNot's demo: a simulated Twitch, two evenings of chat, and what the bot makes of them.")
     logs.set_up(level="error")
     path = common.database_path(arguments, folder=common.data_folder() / common.DEMO_FOLDER)
+    if arguments.db is None and path.exists():
+        await begin_anew(path)
     settings = common.chosen_settings(None, model=arguments.model)
     common.show_notices(settings, path)
     watched = sys.stdout.isatty() and not (arguments.fast or arguments.json) and common.has_desktop()
@@ -82,6 +84,19 @@ async def _demo(arguments: argparse.Namespace) -> None:
             stay=stay,
         ),
     )
+
+
+async def begin_anew(path: Path) -> None:
+    """Delete the demo's own memory if another version of the program wrote it: a demo is played again, not kept."""
+    from forgetmenot.errors import StoreError, StoreForeign
+    from forgetmenot.store.database import open_database
+
+    with contextlib.suppress(StoreError):
+        try:
+            async with open_database(path):
+                pass
+        except StoreForeign:
+            shutil.rmtree(path.parent, ignore_errors=True)
 
 
 def _next_steps(path: Path, *, stay: bool) -> list[str]:

@@ -1,13 +1,16 @@
 """The fast demo from end to end, as a newcomer would start it."""
 
 import re
+import sqlite3
+from contextlib import closing
 from pathlib import Path
 
 import pytest
 
 from forgetmenot.cli import main
+from forgetmenot.cli.play import begin_anew
 from forgetmenot.demo.script import Cue, load, parse
-from forgetmenot.store.file_safety import instance_lock
+from forgetmenot.store.file_safety import APPLICATION_ID, instance_lock
 from tests.played_demo import Seen
 
 
@@ -182,3 +185,12 @@ def test_each_kind_of_line_is_read(line: str, cue: Cue) -> None:
 def test_a_line_that_cannot_be_read_is_named(line: str) -> None:
     with pytest.raises(ValueError, match="line 2 of the script"):
         list(parse(f"00:01 bob: fine\n{line}"))
+
+
+async def test_a_demo_of_another_version_is_played_from_the_beginning(tmp_path: Path) -> None:
+    path = tmp_path / "demo" / "memory.sqlite3"
+    path.parent.mkdir()
+    with closing(sqlite3.connect(path)) as old:
+        old.executescript(f"PRAGMA application_id = {APPLICATION_ID}; PRAGMA user_version = 1; CREATE TABLE t (a);")
+    await begin_anew(path)
+    assert not path.exists()
