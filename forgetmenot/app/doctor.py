@@ -36,7 +36,7 @@ from forgetmenot.operations.switches import gaps_sentence
 from forgetmenot.ports import BotState, Check
 from forgetmenot.secret_store import Account, TokenStore, login_folder
 from forgetmenot.settings.schema import Provider, Settings
-from forgetmenot.store import backup, dock_rows, invariants, personal_data, streams
+from forgetmenot.store import backup, events, invariants, personal_data, streams
 from forgetmenot.store.database import SQLITE_VERSION, open_database
 from forgetmenot.store.file_safety import is_locked, synced_by
 from forgetmenot.twitch.errors import network_reason
@@ -205,14 +205,13 @@ async def _memory(what: Examined) -> Check:
         return what.says("memory", WARN, "memory_none", "folder_new_fix", path=database)
     async with open_database(database) as db:
         damage = await db.damage()
-        counted = await dock_rows.promises(db, oldest=0)
+        broken, unread = await invariants.broken(db), await events.count_unread(db)
     if damage:
         return what.says("memory", BAD, "damaged", "restore_fix", damage=damage)
-    broken = [name for name in ("pruned_unread", "no_evidence", "lost_successor", "hidden_lines") if counted[name]]
-    size = f"{counted['size'] / 1e6:.1f} MB".replace(".", say("decimal"))
+    size = f"{database.stat().st_size / 1e6:.1f} MB".replace(".", say("decimal"))
     if broken:
         return what.says("memory", BAD, "memory_broken", "report_fix", size=size, promises=", ".join(broken))
-    return what.says("memory", OK, "memory", size=size, n=say.number(counted["unread"]))
+    return what.says("memory", OK, "memory", size=size, n=say.number(unread))
 
 
 async def _promises(what: Examined) -> Check:

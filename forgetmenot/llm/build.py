@@ -32,7 +32,7 @@ TERMS = reason("terms")
 
 @dataclass(frozen=True, slots=True)
 class Models:
-    """The two models of a run. `trouble` is for the health page."""
+    """The two models of a run. `trouble` is for the checks."""
 
     reply: GuardedModel
     memory: GuardedModel

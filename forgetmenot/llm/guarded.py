@@ -71,7 +71,7 @@ class CircuitBreaker:
         self._probing = False
 
     def trouble(self, model: str, now: float) -> str | None:
-        """A sentence for the health page, or None where all is well."""
+        """A sentence for the checks, or None where all is well."""
         if not self._in_a_row:
             return None
         rest = self.rest_s(now)
@@ -128,7 +128,7 @@ class GuardedModel:
 
     @property
     def trouble(self) -> str | None:
-        """What is wrong with the model, as a sentence for the health page; None where it answers."""
+        """What is wrong with the model, as a sentence for the checks; None where it answers."""
         return self._breaker.trouble(self.name, self._pace.monotonic())
 
     async def aclose(self) -> None:

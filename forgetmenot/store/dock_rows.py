@@ -9,7 +9,7 @@ from typing import NamedTuple, TypeVar
 
 from forgetmenot.domain import Note
 from forgetmenot.languages import read_reason
-from forgetmenot.store import invariants, notes
+from forgetmenot.store import notes
 from forgetmenot.store.database import Database, Row
 
 T = TypeVar("T")
@@ -135,26 +135,6 @@ async def rows_since(
     """The rows with a higher id, up to one of a later cursor, that `get` still finds, oldest first."""
     found = [await get(db, row_id) for row_id in range(after + 1, upto + 1)]
     return [row for row in found if row is not None]
-
-
-# Figures for the guarantees.
-
-
-_FIGURES = {
-    "unread": "SELECT count(*) FROM events WHERE episode_id IS NULL AND redacted_at IS NULL",
-    "largest_prompt": "SELECT coalesce(max(prompt_json ->> 'estimated'), 0) FROM bot_messages",
-    "unsure": "SELECT count(*) FROM bot_messages WHERE status = 'unknown'",
-    "to_extract": "SELECT count(*) FROM episodes WHERE extracted_at IS NULL",
-    "set_aside": "SELECT coalesce(sum(count), 0) FROM tally WHERE name = 'set_aside'",
-    "erasing": "SELECT count(*) FROM viewers WHERE erase_at IS NOT NULL",
-    "size": "SELECT page_count * page_size FROM pragma_page_count, pragma_page_size",
-}
-
-
-async def promises(db: Database, *, oldest: int) -> dict[str, int]:
-    """The live figures behind the promises. `oldest`: raw chat from before that time (ms) should be gone."""
-    counted = {name: int(await db.value(sql)) for name, sql in _FIGURES.items()}
-    return await invariants.figures(db, oldest=oldest) | counted
 
 
 # The memory panel: viewers, pages of notes, streams with their episodes.

@@ -75,16 +75,12 @@ _ROWS = {
     "a reply that cannot be explained": "SELECT id FROM bot_messages WHERE model <> '' AND prompt_json = '{}'",
     "a row that points nowhere": "SELECT \"table\" || ' ' || rowid FROM pragma_foreign_key_check",
 }
-_FIGURES = {
-    "raw_old": "chat kept too long",
+_CHECKED = {
     "no_evidence": "a note without evidence",
     "hidden_lines": "a line of somebody who opted out",
     "lost_successor": "a replaced note without its successor",
-    "over_budget": "a prompt over its budget",
-    "ran_unasked": "an action of class C that nobody decided",
-    "without_trail": "a reply that cannot be explained",
 }
-"""Which of them the dock shows as figures, by their keys in `languages` (table [promise])."""
+"""Which of them are checked each time that the memory is looked at."""
 _TEXTS = {
     "a summary": "SELECT id, summary FROM episodes WHERE summary LIKE '%<@%'",
     "a note": "SELECT id, fact FROM semantic_notes WHERE fact LIKE '%<@%'",
@@ -113,12 +109,12 @@ async def verify(db: Database, *, now: int, keep_h: float = 24.0) -> list[Violat
     return found + await _file(db)
 
 
-async def figures(db: Database, *, oldest: int) -> dict[str, int]:
-    """How many rows break each guarantee that the dock shows. `oldest`: raw chat from before then (ms) must be gone."""
-    found = {"pruned_unread": await pruned_unread(db)}
-    for key, name in _FIGURES.items():  # one by one: a reply that has to be thought meanwhile reads in between
-        used = {"oldest": oldest} if ":oldest" in _ROWS[name] else {}
-        found[key] = int(await db.value(f"SELECT count(*) FROM ({_ROWS[name]})", used))  # noqa: S608  # a table of ours
+async def broken(db: Database) -> list[str]:
+    """Those of the guarantees that are checked each time, by their names, that some row breaks."""
+    found = ["pruned_unread"] if await pruned_unread(db) else []
+    for key, name in _CHECKED.items():  # one by one: a reply that has to be thought meanwhile reads in between
+        if await db.value(f"SELECT count(*) FROM ({_ROWS[name]})"):  # noqa: S608  # a table of ours
+            found.append(key)
     return found
 
 
