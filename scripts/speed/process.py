@@ -16,19 +16,31 @@ LINES = 60
 
 
 def measure(folder: Path) -> list[Figure]:
-    """The start of `--version` (the best of some), and the memory of `forgetmenot run` in a channel that is quiet."""
-    figures = [Figure("forgetmenot --version", min(_version() for _ in range(STARTS)), "s", 0.25)]
+    """`--version` and the way to chat (the best of some starts), and the memory of a bot in a channel that is quiet."""
+    joined = min(asyncio.run(_start(folder / f"start_{number}")) for number in range(STARTS))
+    figures = [
+        Figure("forgetmenot --version", min(_version() for _ in range(STARTS)), "s", 0.25),
+        Figure("forgetmenot run, in the channel", joined, "s", 0.6),
+    ]
     resident = asyncio.run(_idle(folder))
     if resident is None:
         print("the memory of a process is not measured on this system", file=sys.stderr)
         return figures
-    return [*figures, Figure("idle process, resident", resident, "MB", 110)]
+    return [*figures, Figure("idle process, resident", resident, "MB", 80)]
 
 
 def _version() -> float:
     started = perf_counter()
     subprocess.run([*PROGRAM, "--version"], check=True, capture_output=True)
     return perf_counter() - started
+
+
+async def _start(folder: Path) -> float:
+    """Seconds from the start of a signed-in bot until it is in its channel."""
+    async with TwitchSim() as sim:
+        began = perf_counter()
+        async with started(sim, folder):
+            return perf_counter() - began
 
 
 async def _idle(folder: Path) -> float | None:
