@@ -5,7 +5,6 @@ log-in, and neither starts nor stops a bot.
 """
 
 import os
-import plistlib
 import subprocess
 import sys
 from collections.abc import Sequence
@@ -80,6 +79,8 @@ def content_of(system: str, command: Sequence[str]) -> bytes:
         words = subprocess.list2cmdline(command).replace("%", "%%")
         return f'@echo off\r\nchcp 65001 >nul\r\nstart "" {words}\r\n'.encode()
     if system == "darwin":
+        import plistlib
+
         agent = {"Label": NAME, "ProgramArguments": list(command), "RunAtLoad": True, "ThrottleInterval": WAIT_S}
         return plistlib.dumps({**agent, "KeepAlive": {"SuccessfulExit": False}})
     # systemd replaces variables in all words but the first, so `$` is doubled there

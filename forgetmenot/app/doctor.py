@@ -19,7 +19,6 @@ import time
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import asdict, dataclass
 from email.utils import parsedate_to_datetime
-from importlib import metadata
 from pathlib import Path
 
 import aiohttp
@@ -142,6 +141,8 @@ async def _guarded(what: Examined, check: "OneCheck") -> Check:
 
 
 def _versions(what: Examined) -> Check:
+    from importlib import metadata
+
     packages = ", ".join(f"{name} {metadata.version(name)}" for name in MEASURED)
     ours = f"ForgetMeNot {__version__}, Python {platform.python_version()}, SQLite {SQLITE_VERSION}"
     return Check(what.language("check.name.versions"), OK, f"{ours}; {packages}.")

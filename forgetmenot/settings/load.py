@@ -1,6 +1,5 @@
 """Reads a settings file, with precise messages for what is wrong in it."""
 
-import difflib
 import os
 import re
 import tomllib
@@ -274,6 +273,8 @@ def nearest(word: str, known: Iterable[str], *, in_order: bool = False) -> str:
     names = list(known)
     if not names:
         return ""
+    import difflib
+
     match = difflib.get_close_matches(word, names, n=1, cutoff=0.5)
     if match:
         return reason("nearest", name=match[0])
