@@ -54,7 +54,7 @@ from forgetmenot.store.backup import check_start, leftovers
 from forgetmenot.store.database import Database, open_database
 from forgetmenot.store.file_safety import instance_lock
 from forgetmenot.store.model_calls import Meter
-from forgetmenot.text.caches import clear_text_caches
+from forgetmenot.text.words import clear_text_caches
 from forgetmenot.twitch.chat_lines import ChatItem
 
 SWEEP = "sweep"

@@ -14,9 +14,8 @@ from forgetmenot.settings.schema import Settings
 from forgetmenot.store import viewers
 from forgetmenot.store.database import Database
 from forgetmenot.store.viewers import Name
-from forgetmenot.text.caches import text_cache
 from forgetmenot.text.mentions import ids_in
-from forgetmenot.text.words import STOPWORDS, words
+from forgetmenot.text.words import STOPWORDS, text_cache, words
 
 FRESH = MINUTE
 SEEN_LATELY = DAY

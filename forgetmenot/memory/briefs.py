@@ -34,7 +34,7 @@ from forgetmenot.store import briefs, notes, viewers
 from forgetmenot.store.briefs import Brief
 from forgetmenot.store.database import Database, Source
 from forgetmenot.text.mentions import ids_in, mention, show
-from forgetmenot.text.sentences import sentences_of
+from forgetmenot.text.words import sentences_of
 
 CHARACTERS = 500
 STREAM_CHARACTERS = 300

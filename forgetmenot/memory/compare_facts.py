@@ -14,9 +14,8 @@ from enum import StrEnum
 from itertools import zip_longest
 from typing import NamedTuple
 
-from forgetmenot.text.caches import text_cache
 from forgetmenot.text.clean import fold_word, plain
-from forgetmenot.text.words import stem
+from forgetmenot.text.words import stem, text_cache
 
 
 class Relation(StrEnum):

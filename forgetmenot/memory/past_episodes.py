@@ -22,8 +22,7 @@ from forgetmenot.store import episodes, events, streams, viewers
 from forgetmenot.store.database import Database, Source
 from forgetmenot.text.mentions import ids_in, mention, show
 from forgetmenot.text.removal import without_person
-from forgetmenot.text.sentences import sentences_of
-from forgetmenot.text.words import STOPWORDS, stem, words
+from forgetmenot.text.words import STOPWORDS, sentences_of, stem, words
 
 LOOKED_AT = 5
 MOST_SENTENCES = 3  # of what somebody missed, from the newest MOST_STREAMS

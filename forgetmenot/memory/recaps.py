@@ -23,7 +23,7 @@ from forgetmenot.settings.schema import Settings
 from forgetmenot.store import channel_state, episodes, streams
 from forgetmenot.store.database import Database
 from forgetmenot.text.mentions import ids_in
-from forgetmenot.text.sentences import sentences_of
+from forgetmenot.text.words import sentences_of
 
 DEADLINE = 12 * HOUR
 MOST_EPISODES = 120

@@ -18,8 +18,7 @@ from forgetmenot.store.notes import SuppressionRow
 from forgetmenot.text.clean import clean
 from forgetmenot.text.mentions import ids_in
 from forgetmenot.text.removal import INSIDE_FROM
-from forgetmenot.text.sentences import joined, sentences_of
-from forgetmenot.text.words import UNSPACED, telling_stems
+from forgetmenot.text.words import UNSPACED, joined, sentences_of, telling_stems
 
 LONGEST = 200
 MOST = 200

@@ -20,8 +20,7 @@ from typing import NamedTuple
 from forgetmenot.memory.handles import Handles
 from forgetmenot.text.clean import clean, cut, skeleton
 from forgetmenot.text.mentions import MENTION, defang, has_link
-from forgetmenot.text.sentences import sentences_of
-from forgetmenot.text.words import UNSPACED
+from forgetmenot.text.words import UNSPACED, sentences_of
 
 QUOTE = 13
 """So many words of one message in a row are a quotation; names and titles are shorter."""

@@ -28,7 +28,7 @@ from forgetmenot.store.notes import NewNote, Stance
 from forgetmenot.text.clean import clean
 from forgetmenot.text.mentions import MENTION, PROVISIONAL, SOMEBODY, ids_in, is_login, login_of, mention, provisional
 from forgetmenot.text.removal import traces, without_person
-from forgetmenot.text.sentences import joined, sentences_of
+from forgetmenot.text.words import joined, sentences_of
 
 LINES_PER_BATCH = 1_000
 WRITE_S = 0.025

@@ -11,9 +11,9 @@ from functools import lru_cache
 
 from forgetmenot.domain import Note, NoteStatus, Recalled, Role, Scope, Section, SourceKind, Viewer
 from forgetmenot.prompt.material import Past, PromptLine, clip, estimate
-from forgetmenot.text.caches import text_cache
 from forgetmenot.text.clean import clean
 from forgetmenot.text.mentions import SOMEBODY, called, fence, show
+from forgetmenot.text.words import text_cache
 
 LINE_BYTES = 360
 OWN_BYTES = 240

@@ -13,12 +13,10 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 from forgetmenot.settings.schema import Settings
-from forgetmenot.text.caches import text_cache
 from forgetmenot.text.clean import clean
 from forgetmenot.text.mentions import show, without_addresses
 from forgetmenot.text.outgoing import without_command, without_machine_text, without_phrases
-from forgetmenot.text.sentences import joined, sentences_of
-from forgetmenot.text.words import words
+from forgetmenot.text.words import joined, sentences_of, text_cache, words
 
 MOST_READ = 4_000
 """Characters of a model's answer that are looked at: eight times what a message holds."""

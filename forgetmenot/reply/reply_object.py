@@ -27,7 +27,7 @@ from forgetmenot.operations.types import PRIVILEGED, Action, ActionClass, Parame
 from forgetmenot.prompt.assemble import is_answered_in_german, split
 from forgetmenot.prompt.instructions import without_form
 from forgetmenot.settings.schema import ActionSettings, Settings
-from forgetmenot.text.sentences import ENDS
+from forgetmenot.text.words import ENDS
 
 SAY = "your line of chat"
 ACTION = "what the current message itself asks you to do, else null"

@@ -9,7 +9,7 @@ from calendar import monthrange
 from dataclasses import dataclass
 from datetime import UTC, date, datetime
 
-from forgetmenot.text.caches import text_cache
+from forgetmenot.text.words import text_cache
 
 _MONTHS = (
     "january", "february", "march", "april", "may", "june",

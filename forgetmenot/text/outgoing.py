@@ -8,8 +8,8 @@ import re
 from collections.abc import Iterable
 from itertools import groupby
 
-from forgetmenot.text.caches import text_cache
 from forgetmenot.text.clean import skeleton, unleet
+from forgetmenot.text.words import text_cache
 
 _MARKS = r"/!.\\／！．。⁄∕⧸＼﹗ǃꜝ‼⁉❗❕¡~"
 _COMMAND_MARKS = re.compile(

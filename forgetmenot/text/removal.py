@@ -9,8 +9,7 @@ import re
 from collections.abc import Callable, Collection, Iterable
 
 from forgetmenot.text.mentions import MENTION, SOMEBODY, ids_in, mention
-from forgetmenot.text.sentences import ENDS, joined, sentences_of
-from forgetmenot.text.words import STOPWORDS, stems
+from forgetmenot.text.words import ENDS, STOPWORDS, joined, sentences_of, stems
 
 _CLAUSE = re.compile(r"\s*;\s+|,?\s+(?:while|whereas|but)\s+|,\s+and\s+|\s+and\s+(?=<@)")
 _LISTED = re.compile(r"<@[^>]+>(?!['’]s)(?:(?:,| and|, and) <@[^>]+>(?!['’]s))+")

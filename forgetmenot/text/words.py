@@ -1,20 +1,42 @@
-"""A text as words, stems and trigrams: how recall, duplicates and triggers read chat.
+"""A text as words, stems, trigrams and sentences: how recall, duplicates and triggers read chat.
 
 Texts that look the same give the same words: case, full-width and ornamental letters, accents, look-alike
 letters inside a word, invisible characters and long-drawn letters ("sooooo") make no difference. Mentions (`<@42>`)
 are words. Emoji and punctuation are not. Scripts without spaces give pairs of characters. Does not know meaning.
+
+What is read from texts is cached in one way, so that an erasure can empty all of it at once.
 """
 
 import importlib.util
 import re
 import sys
-from collections.abc import Callable, Collection
-from functools import cache
-from typing import Any
+from collections.abc import Callable, Collection, Iterable
+from functools import cache, lru_cache
+from typing import Any, TypeVar, cast
 
-from forgetmenot.text.caches import text_cache
 from forgetmenot.text.clean import fold_word, plain
 from forgetmenot.text.mentions import MENTION
+
+Reader = TypeVar("Reader", bound=Callable[..., Any])
+_clears: list[Callable[[], None]] = []
+
+
+def text_cache(most: int) -> Callable[[Reader], Reader]:
+    """`functools.lru_cache` for a function of texts that people wrote; the results for at most `most` are kept."""
+
+    def cached(read: Reader) -> Reader:
+        cache = lru_cache(maxsize=most)(read)
+        _clears.append(cache.cache_clear)
+        return cast("Reader", cache)
+
+    return cached
+
+
+def clear_text_caches() -> None:
+    """Empty them all."""
+    for clear in _clears:
+        clear()
+
 
 _UNSPACED = "\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u31f0-\u31ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af"
 UNSPACED = re.compile(f"[{_UNSPACED}]")
@@ -140,3 +162,22 @@ def trigrams(word: str) -> frozenset[str]:
     """The three-letter pieces of a word with its edges marked by a space: "cat" gives " ca", "cat", "at "."""
     padded = f" {word} "
     return frozenset(padded[i : i + 3] for i in range(len(padded) - 2))
+
+
+# ── sentences: they end at a mark before a space, or at a Chinese or Japanese mark, which no space follows ───────
+
+
+ENDS = ".!?…。！？"
+"""The marks that end one, also for patterns that need their places in a text."""
+_BETWEEN_SENTENCES = re.compile(r"(?<=[.!?…])\s+|(?<=[。！？])(?![。！？])\s*")
+_SENTENCE_ENDS_UNSPACED = ("。", "！", "？")
+
+
+def sentences_of(text: str) -> list[str]:
+    """The sentences, without the space between them."""
+    return [sentence for sentence in _BETWEEN_SENTENCES.split(text) if sentence.strip()]
+
+
+def joined(sentences: Iterable[str]) -> str:
+    """Sentences as one text: a space between them, but none after a Chinese or Japanese mark."""
+    return "".join(one if one.endswith(_SENTENCE_ENDS_UNSPACED) else f"{one} " for one in sentences).removesuffix(" ")

@@ -32,7 +32,7 @@ from forgetmenot.reply.context import ContextGatherer, PrefixKeeper
 from forgetmenot.reply.triggers import Conversations, Identity, trigger_of
 from forgetmenot.settings.schema import Settings
 from forgetmenot.store.database import Database, open_database
-from forgetmenot.text.caches import clear_text_caches
+from forgetmenot.text.words import clear_text_caches
 from speed.figures import Figure, percentile
 from speed.ingest import take_in
 from speed.invented import NOTES_AT_MOST, NOTES_EACH, NOW, Invented

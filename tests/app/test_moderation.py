@@ -21,7 +21,7 @@ from forgetmenot.store import action_logs, channel_state, dock_rows, episodes, s
 from forgetmenot.store.action_logs import ActionStatus
 from forgetmenot.store.dock_rows import NotePage
 from forgetmenot.store.episodes import NewEpisode
-from forgetmenot.text import caches
+from forgetmenot.text import words
 from forgetmenot.twitch.chat_lines import RoomState
 from tests.stage import RecordingAccount, ScriptedModel, answering
 
@@ -189,7 +189,7 @@ async def test_its_own_is_forgotten_with_the_end_of_it(slowing: Bot, clock: Manu
 
 async def test_an_erasure_empties_what_the_process_kept_of_texts(full: Bot) -> None:
     def kept() -> list[str]:
-        held = (gc.get_referents(clear.__self__) for clear in caches._clears)  # type: ignore[attr-defined]
+        held = (gc.get_referents(clear.__self__) for clear in words._clears)  # type: ignore[attr-defined]
         return [what for each in held for what in map(str, each) if "zitherbloom" in what]
 
     assert kept()

@@ -8,7 +8,7 @@ from forgetmenot.memory import suppression
 from forgetmenot.memory.past_episodes import Missed, missed
 from forgetmenot.store import streams, viewers
 from forgetmenot.text.mentions import show
-from forgetmenot.text.sentences import sentences_of
+from forgetmenot.text.words import sentences_of
 
 if TYPE_CHECKING:
     from tests.notes_world import World
