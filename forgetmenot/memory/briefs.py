@@ -66,17 +66,32 @@ async def streams_of(
     rows = await briefs.summaries_about(source, viewer_id, since=since, streams=streams)
     parts = []
     for (stream, began), of_stream in groupby(rows, key=itemgetter(0, 1)):
-        sentences = [
-            (episode, sentence)
+        told = [
+            [(episode, sentence) for sentence in _own(sentences_of(suppressed.without(summary)), viewer_id)]
             for *_, episode, summary in of_stream
-            for sentence in _own(sentences_of(suppressed.without(summary)), viewer_id)
         ]
-        while sum(len(sentence) + 1 for _, sentence in sentences) > STREAM_CHARACTERS + 1:
-            del sentences[0]  # the newest stay
+        sentences = _fitting(told)
         text = " ".join(sentence for _, sentence in sentences)
         if text:
             parts.append(StreamPart(stream, began, text, tuple(dict.fromkeys(episode for episode, _ in sentences))))
     return parts
+
+
+def _fitting(told: Sequence[Sequence[tuple[int, str]]]) -> list[tuple[int, str]]:
+    """The sentences of a stream's episodes that fit, in order: the newest episodes, and of each its first sentences.
+
+    A summary begins with what matters most.
+    """
+    kept: list[list[tuple[int, str]]] = []
+    room = STREAM_CHARACTERS + 1
+    for episode in reversed(told):
+        kept.insert(0, [])
+        for number, sentence in episode:
+            if len(sentence) + 1 > room:
+                break
+            room -= len(sentence) + 1
+            kept[0].append((number, sentence))
+    return [sentence for episode in kept for sentence in episode]
 
 
 async def about_viewer(source: Source, viewer_id: str) -> tuple[str, list[dict[str, object]]]:
@@ -113,7 +128,7 @@ class _Sources:
     def facts(self) -> list[str]:
         """Their notes as sentences, each with the day on which it was first said."""
         who = mention(self.viewer_id)
-        return [f"[{local_date(note.created_at)}] {who} {note.fact.rstrip('.')}." for note in self.notes]
+        return [f"[{local_date(note.first_said_at)}] {who} {note.fact.rstrip('.')}." for note in self.notes]
 
     @property
     def lately(self) -> list[str]:

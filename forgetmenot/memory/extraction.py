@@ -66,14 +66,15 @@ if nothing is worth keeping.
 drums in P3's band"). It is read on other days: write the date, not "yesterday" or "next week" ("moved to Oslo in May \
 2026"). What people said about their lives, tastes, plans, skills, and what they have done. Leave out what is a joke \
 or sarcasm, who has which role here, health, politics, faith, sexuality, addresses, real names, contact data.
-- lifetime: how long it holds, 1d, 3d, 7d, 30d or permanent.
+- lifetime: how long it holds, 1d, 3d, 7d, 30d or permanent; a plan with its date is permanent.
 What stands in <known> is remembered already: leave it out, unless it was said again or changed.
 Only where it applies, a note also has:
-- repeats: the number of a known note that was said again. Its fact has what the known note says and what is new.
-- replaces: the number of a known note that is no longer true.
+- repeats: the number of a known note that was said again. Its fact keeps the known words and adds what is new; what \
+is a thing of its own is a note of its own.
+- replaces: the number of a known note that is no longer true, also of a plan that was carried out.
 - said_by: the handle of who said it, where that is not who it is about.
 - importance: low or high. topics: up to 4 words. asked_with: up to 6 other words somebody would use when asking \
-about it. confidence: 0 to 1, where it is not sure."""
+about it, the general word among them (accident for a crash), no question words. confidence: 0 to 1, if not sure."""
 
 
 @dataclass(slots=True)

@@ -10,6 +10,7 @@ Runs inside the caller's transaction. Raises FactRefused with the rule's name.
 """
 
 import asyncio
+import re
 from collections.abc import Sequence
 from dataclasses import replace
 from typing import NamedTuple
@@ -20,6 +21,8 @@ from forgetmenot.memory.proposals import REPORTED_AT_MOST, FactRefused
 from forgetmenot.store import notes, personal_data, streams
 from forgetmenot.store.database import Transaction
 from forgetmenot.store.notes import NewNote, Stance
+from forgetmenot.text.dates import MONTHS
+from forgetmenot.text.mentions import MENTION
 from forgetmenot.text.removal import traces
 from forgetmenot.text.words import telling_stems
 
@@ -27,6 +30,7 @@ LIVE = (NoteStatus.ACTIVE,)
 LOOKED_BACK = 500
 """So many replaced notes of somebody are compared with a claim: it is done inside a transaction."""
 HALF_A_DAY_MS = 43_200_000
+_EXACT = re.compile(rf"\d+|{MENTION.pattern}|\b(?:{'|'.join(MONTHS)})\b")
 REPLACES, REWORDED, BROUGHT_BACK = "supersedes", "reworded", "reactivated"
 
 # What each word may replace. Whoever speaks of themselves or for the channel, or gives an order, may replace anything.
@@ -231,8 +235,7 @@ async def _confirm(tx: Transaction, note: Note, new: NewNote, origin: ClaimSourc
     confirmed = note
     if stronger or not await notes.is_evidence(tx, note.id, origin.episode_id, origin.speaker_id):
         confirmed = await _said_again(tx, note, new, origin)
-    says_more = len(telling_stems(new.fact)) > len(telling_stems(note.fact))
-    if not says_more or not may_replace(new.source_kind, note):
+    if not _says_more(new.fact, note.fact) or not may_replace(new.source_kind, note):
         return note.id
     in_new_words = replace(
         new,
@@ -253,6 +256,16 @@ async def _confirm(tx: Transaction, note: Note, new: NewNote, origin: ClaimSourc
     await notes.add_evidence(tx, _stance(note_id, origin, "confirmed"))
     await notes.set_status(tx, note, NoteStatus.SUPERSEDED, at=now, cause=REWORDED, superseded_by=note_id)
     return note_id
+
+
+def _says_more(new: str, old: str) -> bool:
+    """Whether a repeat has more to say, or a number, a day or a person that the old words lack."""
+    said, known = telling_stems(new), telling_stems(old)
+    return len(said - known) > len(known - said) or not _exact(new) <= _exact(old)
+
+
+def _exact(fact: str) -> set[str]:
+    return {found[0] for found in _EXACT.finditer(fact.casefold())}
 
 
 async def _said_again(tx: Transaction, note: Note, new: NewNote, origin: ClaimSource) -> Note:

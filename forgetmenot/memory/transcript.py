@@ -91,7 +91,11 @@ def _of_stream(lines: Sequence[Line], cut: Cut) -> list[Window]:
         found.append(rest[:end])
         rest = rest[end:]
     over = cut.everything or (rest and (rest[0].stream_id in cut.closed or cut.now - rest[-1].at >= cut.silence))
-    return [*found, rest] if rest and over and not cut.truncated else found
+    if not (rest and over) or cut.truncated:
+        return found
+    if found and len(rest) < cut.smallest // 3 and len(found[-1]) + len(rest) <= cut.largest:
+        return [*found[:-1], [*found[-1], *rest]]  # the end of a conversation says little without its beginning
+    return [*found, rest]
 
 
 def _end(lines: Sequence[Line], cut: Cut) -> int | None:

@@ -11,11 +11,11 @@ from datetime import UTC, date, datetime
 
 from forgetmenot.text.words import text_cache
 
-_MONTHS = (
+MONTHS = (
     "january", "february", "march", "april", "may", "june",
     "july", "august", "september", "october", "november", "december",
 )  # fmt: skip
-_NUMBER = {name: number for number, month in enumerate(_MONTHS, start=1) for name in (month, month[:3])}
+_NUMBER = {name: number for number, month in enumerate(MONTHS, start=1) for name in (month, month[:3])}
 _NUMBER["sept"] = 9
 _NAMES = "|".join(sorted(_NUMBER, key=len, reverse=True))
 _YEAR = r"(?:,?\s+(?P<year>(?:19|20)\d\d))?"
@@ -33,7 +33,7 @@ _HOW_LONG = re.compile(r"\bhow (?:long|many (?:days|weeks|months|years|hours))\b
 _A_TIME = re.compile(
     r"\b(?:yesterday|today|tonight|tomorrow|recently|lately|ago|weekends?|weeks?|months?|years?|(?:mon|tues|wednes|thurs|fri"
     r"|satur|sun)days?|summer|winter|spring|autumn|morning|evening|afternoon|night|birthday|anniversary|(?:19|20)\d\d"
-    rf"|{'|'.join(month for month in _MONTHS if month not in _WORDS_TOO)}|since|\d{{1,2}}(?::\d\d)? ?[ap]m)\b"
+    rf"|{'|'.join(month for month in MONTHS if month not in _WORDS_TOO)}|since|\d{{1,2}}(?::\d\d)? ?[ap]m)\b"
 )
 _SOME = "a|an|one|two|three|four|five|six|seven|eight|nine|ten|few|several|many|of|couple"
 _A_DURATION = re.compile(

@@ -247,6 +247,13 @@ async def test_a_block_leaves_the_others_theirs(world: World, maker: Made, regul
     assert len(model.asked) == 3
 
 
+async def test_of_a_long_stream_the_beginning_of_the_newest_summary_stays(world: World) -> None:
+    told = [f"<@1> {word} {'far and wide ' * 7}today." for word in ("drove", "sang", "slept")]
+    await over(world, "1", summary=" ".join(told))
+    [part] = await streams_of(world.db, "1", await suppression.load_filter(world.db))
+    assert part.text == " ".join(told[:2])
+
+
 async def test_what_somebody_did_is_shown_by_stream_without_a_model(world: World) -> None:
     first = await over(world, "1", "2", summary="<@1> won a round. <@2> said that <@1> cheats. <@1> sang.")
     await over(world, "2", summary="<@2> slept.")

@@ -177,7 +177,7 @@ async def test_a_line_that_is_deleted_at_once_takes_what_it_told_along(channel: 
 
 async def test_what_rests_on_a_cleared_line_is_not_told_meanwhile(channel: Channel) -> None:
     """Until the summary is cut it is in no prompt, and its notes are gone at once."""
-    said = await channel.chat(30)
+    said = await channel.chat(120)
     channel.model.reply = lambda _: answer("P1 said a number.")
     await channel.compactor.run_pass(everything=True)
     stream = await channel.db.value("SELECT stream_id FROM episodes")

@@ -337,6 +337,16 @@ async def test_a_repeat_that_says_more_takes_the_new_words(
     assert before.fact == "plays drums in a band"
 
 
+async def test_a_repeat_with_a_date_takes_the_new_words_however_long_the_old_were(
+    world: World, learn: Learn, change: Change
+) -> None:
+    await learn(change(fact="plans to go to Boston with old friends to explore its music, food and attractions"))
+    [old] = await live(world)
+    dated = "plans to go to Boston in July 2023 to explore its music"
+    await learn(change(fact=dated, repeats=old.id))
+    assert [note.fact for note in await live(world)] == [dated]
+
+
 async def test_a_repeat_by_others_changes_no_words_of_its_subject(world: World, learn: Learn, change: Change) -> None:
     await learn(change(fact="plays drums"))
     [old] = await live(world)

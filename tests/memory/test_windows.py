@@ -37,6 +37,13 @@ def cut(now: int, **more: object) -> Cut:
     return Cut(**(values | more))  # type: ignore[arg-type]
 
 
+def test_the_end_of_a_conversation_stays_with_its_beginning() -> None:
+    chat = lines([MINUTE] * 28)
+    shut = {"smallest": 25, "largest": 100, "everything": True}
+    assert [len(window) for window in windows(chat, cut(end_of(chat), **shut))] == [28]
+    assert [len(window) for window in windows(chat, cut(end_of(chat), **(shut | {"largest": 26})))] == [26, 2]
+
+
 def end_of(chat: list[Line]) -> int:
     return chat[-1].at if chat else 0
 

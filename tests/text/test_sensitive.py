@@ -45,7 +45,9 @@ HARMLESS = """
     years; is 13 points ahead; is level 12; voted for pizza; ran for guild president; studied the history of Islam; is
     reading about depression; likes christian rock; hat kein Asthma; ihr Hund hat Krebs; no es religioso; il n'est pas
     diabétique; plays on a PS5 with 2 friends; won a 1v1 against the boss; counts one two three four; says G G W P after
-    each game; types l o l a lot; has a 4k screen
+    each game; types l o l a lot; has a 4k screen; came back in July 2023 from a road trip with friends; did a 5 day
+    road trip; bought a 2 TB hard drive; has 3 very close friends; in June 2023 a close friend visited; ran a 10 km road
+    race; since 2019 a street photographer; in May 2022 a court case; spent 2 weeks living on the road
 """
 
 
