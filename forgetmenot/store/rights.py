@@ -5,13 +5,15 @@ Guarantees:
   lock or a full disk kept it from is done later, and again in every older copy that is restored (memory/rights).
 - No line holds an id, a name or a fact: people and words stand there as keyed hashes. The key is the first line; the
   file is its owner's alone and in no backup. (Plain hashes of Twitch ids hide nothing: all can be tried in minutes.)
-- A memory that has carried out more lines than there are does not open (`check`).
+- A memory that has carried out more lines than there are does not open (`check`). A file that is removed, cut or
+  replaced while it is used is written anew, from what was read of it.
 """
 
 import contextlib
 import hmac
 import os
 import secrets
+import stat
 import threading
 from collections.abc import Collection, Iterator, Sequence
 from enum import StrEnum
@@ -21,7 +23,8 @@ import msgspec
 from filelock import FileLock
 
 from forgetmenot.errors import StoreError, StoreRequestsLost
-from forgetmenot.files import write_own
+from forgetmenot.files import replace_file, write_own
+from forgetmenot.logs import log
 
 KNOWN_AGAIN = 0.6
 """The share of a forgotten fact's words that a claim has, to be that fact, whichever way it points."""
@@ -61,6 +64,7 @@ class PrivacyRequests:
         self.waiting: list[PrivacyRequest] = []  # the disk takes none of them for now; they count all the same
         self._key = b""
         self._read_at: tuple[int, int] | None = None
+        self._harmed = False  # what was read of the file stands in it no more
         self._one_at_a_time = threading.RLock()  # lines are written in threads
         self._fold([])
 
@@ -84,11 +88,16 @@ class PrivacyRequests:
             self.digest("")  # the key comes first
             try:
                 with FileLock(f"{self.path}.lock", timeout=_LOCK_S, mode=0o600):
-                    held = self.path.read_bytes()
-                    # a line that a crash or a full disk cut through stays a line of its own, and counts for nothing
-                    start = b"" if held.endswith(b"\n") else b"\n"
-                    lines = b"".join(msgspec.json.encode(one) + b"\n" for one in new)
-                    write_own(self.path, start + lines, os.O_APPEND)
+                    self.refresh()
+                    lines = _written(new)
+                    if self._harmed:
+                        whole = msgspec.json.encode(_Key(self._key.hex())) + b"\n" + _written(self.lines) + lines
+                        replace_file(self.path, whole.decode())
+                        self._harmed = False
+                    else:
+                        # a line that a crash or a full disk cut through stays a line of its own, and counts for nothing
+                        start = b"" if self.path.read_bytes().endswith(b"\n") else b"\n"
+                        write_own(self.path, start + lines, os.O_APPEND)
             except (OSError, TimeoutError) as error:
                 raise self._unusable(error) from error
             self.refresh()
@@ -100,7 +109,9 @@ class PrivacyRequests:
         self._fold([*self.lines, *self.waiting])
 
     def write_waiting(self) -> None:
-        """Write what waits. Raises StoreError."""
+        """Write what waits, and a harmed file anew. Raises StoreError."""
+        if self._harmed:
+            self.add()
         while self.waiting:
             self.add(self.waiting[0])
             self.waiting.pop(0)
@@ -111,17 +122,25 @@ class PrivacyRequests:
             found = self.path.stat()
             if self._read_at == (found.st_size, found.st_mtime_ns):
                 return
+            if not stat.S_ISREG(found.st_mode):  # reading a pipe would wait for ever
+                raise OSError("it is no file")
             held = self.path.read_bytes()
         except FileNotFoundError:
+            self._harmed = bool(self._key)
             return
         except OSError as error:
             raise self._unusable(error) from error
         with self._one_at_a_time:
             lines = held.splitlines()
+            key, requests = b"", list(_requests(lines))
             with contextlib.suppress(msgspec.MsgspecError, UnicodeError, ValueError, IndexError):
-                self._key = bytes.fromhex(msgspec.json.decode(lines[0], type=_Key).key)
-            self.lines = list(_requests(lines))
+                key = bytes.fromhex(msgspec.json.decode(lines[0], type=_Key).key)
             self._read_at = (found.st_size, found.st_mtime_ns)
+            self._harmed = bool(self._key) and (key != self._key or requests[: len(self.lines)] != self.lines)
+            if self._harmed:
+                log.error("the file of privacy requests was changed by another program, and is written anew")
+                return
+            self._key, self.lines = key, requests
             self._fold([*self.lines, *self.waiting])
 
     def check(self, carried_out: int, mark: str, way_out: str) -> None:
@@ -146,7 +165,7 @@ class PrivacyRequests:
     def start_anew(self) -> None:
         """Begin a new file in the place of one that is lost. Raises StoreError."""
         with self._one_at_a_time:
-            self._key, self.lines, self._read_at = b"", [], None
+            self._key, self.lines, self._read_at, self._harmed = b"", [], None, False
             try:
                 self.path.unlink(missing_ok=True)
             except OSError as error:
@@ -226,6 +245,10 @@ class PrivacyRequests:
 
 def _covers(said: Collection[str], forgotten: Collection[str]) -> bool:
     return bool(forgotten) and sum(word in said for word in forgotten) >= KNOWN_AGAIN * len(forgotten)
+
+
+def _written(requests: Sequence[PrivacyRequest]) -> bytes:
+    return b"".join(msgspec.json.encode(one) + b"\n" for one in requests)
 
 
 def _requests(lines: Sequence[bytes]) -> Iterator[PrivacyRequest]:

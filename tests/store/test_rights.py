@@ -1,5 +1,6 @@
 """The file of what people asked for: hashes only, lines that are only added, and never fewer than were carried out."""
 
+import os
 import stat
 import sys
 from pathlib import Path
@@ -131,3 +132,45 @@ async def test_what_was_written_and_not_carried_out_is_done_once(db: Database) -
     assert (await carry_out(db)).total() == 2
     assert (await carry_out(db)).total() == 0
     assert await db.value("SELECT opted_out_at IS NULL AND erase_at = 7 FROM viewers WHERE id = ?", (ALICE,)) == 1
+
+
+# ── a file that is harmed while a bot runs ──────────────────────────────────────────────────
+
+
+HARMS = ("missing", "shorter", "without its key", "another", "zeroed", "a folder")
+
+
+@pytest.mark.parametrize("how", HARMS)
+async def test_a_file_that_is_harmed_while_it_is_used_costs_no_request(path: Path, how: str) -> None:
+    async with open_database(path) as db:
+        file = db.requests.path
+        if how == "zeroed":
+            file.write_bytes(b"\0" * file.stat().st_size)
+        elif how == "a folder":
+            file.unlink()
+            file.mkdir()
+        else:
+            lose(file, how)
+        late = db.requests.of(RequestKind.OPT_OUT, "771234503", 7)
+        if how == "a folder":
+            with pytest.raises(StoreError, match="it is no file"):
+                db.requests.add(late)
+            file.rmdir()
+        assert db.requests.add(late) == 3
+        assert all(db.requests.is_out(one) for one in (ALICE, BOB, "771234503"))
+        assert (await carry_out(db)).total() == 0
+        file.unlink()
+        db.requests.refresh()
+        db.requests.write_waiting()
+    async with open_database(path) as db:
+        assert all(db.requests.is_out(one) for one in (ALICE, BOB, "771234503"))
+        assert len(db.requests.lines) == await personal_data.carried_out(db) == 3
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="pipes of POSIX")
+async def test_a_pipe_in_the_place_of_the_file_holds_nobody_up(path: Path) -> None:
+    PrivacyRequests(path).path.unlink()
+    os.mkfifo(PrivacyRequests(path).path)
+    with pytest.raises(StoreError, match="it is no file"):
+        async with open_database(path):
+            pass
