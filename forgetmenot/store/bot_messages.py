@@ -312,8 +312,9 @@ async def _take_words(tx: Transaction, reply_ids: Sequence[int]) -> None:
 
 
 async def are_cleared(tx: Transaction, twitch_ids: Sequence[str]) -> set[str]:
-    """Those of the bot's lines, by Twitch's ids, whose words were taken away."""
-    sql = "SELECT twitch_id FROM bot_messages WHERE text = '' AND twitch_id IN (SELECT value FROM json_each(?))"
+    """Those of the bot's lines, by Twitch's ids, whose words were taken away, or whose row an erasure deleted."""
+    kept = "SELECT 1 FROM bot_messages WHERE twitch_id = line.value AND text <> ''"
+    sql = f"SELECT value FROM json_each(?) AS line WHERE NOT EXISTS ({kept})"  # noqa: S608  # a constant
     return set(await tx.column(sql, (twitch_ids,)))
 
 

@@ -123,7 +123,7 @@ class PrivacyRequests:
             if self._read_at == (found.st_size, found.st_mtime_ns):
                 return
             if not stat.S_ISREG(found.st_mode):  # reading a pipe would wait for ever
-                raise OSError("it is no file")
+                raise OSError("it is no file")  # noqa: TRY301  # one sentence for whatever is wrong with it
             held = self.path.read_bytes()
         except FileNotFoundError:
             self._harmed = bool(self._key)

@@ -22,13 +22,16 @@ ALICE = "1001"
 
 
 class TalkingAccount(NoAccount):
-    """An account that remembers what it said, and to which line."""
+    """An account that remembers what it said, and to which line. While `held` is clear, Twitch does not answer."""
 
     def __init__(self) -> None:
         self.said: list[tuple[str, str | None]] = []
+        self.held = asyncio.Event()
+        self.held.set()
 
     async def say(self, text: str, reply_to: str | None = None) -> Outcome:
         self.said.append((text, reply_to))
+        await self.held.wait()
         return Outcome(OutcomeKind.DONE, twitch_id=f"t{len(self.said)}")
 
 
@@ -150,6 +153,45 @@ async def test_a_command_waits_for_a_memory_that_another_program_holds(
         await bot.settle()
         assert [line for _, line in account.said] == [f"m{typed.split(maxsplit=1)[0]}"]
         assert "a command failed" not in capsys.readouterr().err
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="limits of POSIX")
+async def test_who_comes_while_the_disk_is_full_is_erased_with_what_they_said(
+    tmp_path: Path, clock: ManualClock
+) -> None:
+    """Their lines wait for the disk, so the memory does not know them yet."""
+    path, account = tmp_path / "memory.sqlite3", TalkingAccount()
+    async with opened(path, clock, account) as bot:
+        with no_room():
+            await say(bot, "my zitherbloom rusts")
+            await say(bot, "!forgetme confirm")
+            async with asyncio.timeout(60):
+                while not bot.db.requests.waiting:  # noqa: ASYNC110  # nothing tells
+                    await asyncio.sleep(0.01)
+        await bot.rights.work_off()
+        await bot.settle()
+        assert [(text[:5], line) for text, line in account.said] == [("Done:", "m!forgetme")]
+        assert not await personal_data.is_known(bot.db, ALICE)
+    assert b"zitherbloom" not in held(path)
+
+
+async def test_an_answer_that_is_on_its_way_to_twitch_is_not_kept_of_who_was_erased(
+    tmp_path: Path, clock: ManualClock
+) -> None:
+    path, account = tmp_path / "memory.sqlite3", TalkingAccount()
+    async with opened(path, clock, account) as bot:
+        await say(bot, "!remember I play the zitherbloom")
+        await bot.settle()
+        account.held.clear()
+        await say(bot, "!memory")
+        async with asyncio.timeout(9):
+            while len(account.said) < 2:  # noqa: ASYNC110  # nothing tells
+                await asyncio.sleep(0.01)
+        await bot.eraser.erase(ALICE)
+        account.held.set()
+        await bot.settle()
+        assert "zitherbloom" in account.said[1][0]
+        assert b"zitherbloom" not in held(path)
 
 
 async def test_what_crashes_left_half_written_goes_at_the_start(tmp_path: Path, clock: ManualClock) -> None:

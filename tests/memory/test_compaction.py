@@ -389,6 +389,8 @@ async def test_commands_bots_and_own_lines(channel: Channel) -> None:
     """Bare commands are covered but not shown; the bot's own lines are context."""
     channel.say("alice", "!so bob")
     channel.say("bob", "hello bot", addressed=True)
+    async with channel.db.write() as tx:
+        await put(tx, "bot_messages", text="Hello bob.", twitch_id="own-1")
     channel.ingest.note_own_line("Hello bob.", event_id="own-1", at=channel.clock.now(), login="fmn", user_id="99")
     await channel.summarise()
     chat = fenced(channel.model.asked[0].prompt)["chat"].splitlines()

@@ -133,6 +133,8 @@ async def test_a_joke_timeout_of_the_bot_takes_nothing_back(channel: Channel, na
 
 async def test_own_lines_are_context_and_their_echo_is_dropped(channel: Channel) -> None:
     channel.ingest.own_id = "99"
+    async with channel.db.write() as tx:
+        await put(tx, "bot_messages", text="Hello.", twitch_id="own")
     channel.ingest.note_own_line("Hello.", event_id="own", at=channel.clock.now(), login="fmn")
     channel.say("fmn", "Hello.", user_id="99")
     await channel.ingest.flush()

@@ -29,6 +29,7 @@ from forgetmenot.store.action_logs import NewAction
 from forgetmenot.store.counts import line_counts
 from forgetmenot.store.database import Database
 from forgetmenot.store.episodes import NewEpisode
+from tests.rows import put
 
 ALICE, BOB = "771234501", "771234502"
 TRACES = (
@@ -72,6 +73,8 @@ class Channel:
         await self.say(ALICE, "alicequux", "hi", "ÜmitQuux")
         await self.say(ALICE, "alicequux", "me again")
         await self.say(BOB, "bobquux", "@alicequux nice, AliceOldQuux was a better name than ümitquux or ÜMITQUUX")
+        async with self.db.write() as tx:
+            await put(tx, "bot_messages", text="AliceQuux, marimbaglow it is", twitch_id="own", at=self.clock.now())
         self.ingest.note_own_line("AliceQuux, marimbaglow it is", event_id="own", at=self.clock.now(), user_id="99")
         await self.ingest.flush()
         unread = await events.unread(self.db)
