@@ -91,12 +91,3 @@ def write_own(path: Path, data: bytes, flags: int = 0, *, at: int = 0) -> None:
         file.write(data)
         file.flush()
         os.fsync(file.fileno())
-
-
-def end_of_lines(held: bytes) -> tuple[int, bytes]:
-    """Where the next line goes in a file whose space was taken in advance, with empty lines; and what comes before it.
-
-    A line that a crash cut through stays a line of its own.
-    """
-    end = len(held.rstrip())
-    return end, b"\n" if end else b""

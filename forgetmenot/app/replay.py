@@ -67,17 +67,13 @@ class RunSummary:
             f"{added.replies} replies were written. Of {added.proposed} proposed actions {added.allowed} were allowed, "
             f"{added.denied} denied, {added.executed} done."
         )
+        share = f"{round(100 * added.prefix / added.estimated)} %" if added.estimated else ""
+        in_prefix = f", of which {share} in the unchanged prefix (estimated)" if share else ""
         paid = (
             f"{added.llm_calls} model calls; {added.billed_in_all} input tokens billed, "
-            f"{added.billed} of them for replies{_in_prefix(added)}."
+            f"{added.billed} of them for replies{in_prefix}."
         )
         return [heard, read, learned, did, paid]
-
-
-def _in_prefix(added: Totals) -> str:
-    if not added.estimated:
-        return ""
-    return f", of which {round(100 * added.prefix / added.estimated)} % in the unchanged prefix (estimated)"
 
 
 async def summary_of(db: Database) -> RunSummary:
@@ -102,8 +98,8 @@ class Replay:
 async def replay(items: Iterable[chat_lines.ChatItem], path: Path, how: Replay) -> RunSummary:
     """Play a recording into the memory at `path`. Raises ModelUnavailable if the model stops answering."""
     clock = ManualClock()
-    first, rest = _peek(items)
-    await clock.move_to(first)
+    rest = list(items)
+    await clock.move_to(next((at for at in map(_time, rest) if at), 0))
     async with open_bot(path, "replay", settings=lambda: how.settings, clock=clock) as bot:
         await bot.tasks.catch_up()
         before = await summary_of(bot.db)
@@ -126,12 +122,6 @@ async def replay(items: Iterable[chat_lines.ChatItem], path: Path, how: Replay) 
         if how.until_compacted:
             await _compact(bot)
         return (await summary_of(bot.db)).since(before)
-
-
-def _peek(items: Iterable[chat_lines.ChatItem]) -> tuple[int, list[chat_lines.ChatItem]]:
-    """The time of the first item in ms, and all items."""
-    held = list(items)
-    return next((at for at in map(_time, held) if at), 0), held
 
 
 def _time(item: chat_lines.ChatItem) -> int:
@@ -267,9 +257,7 @@ def _csv_row(position: int, row: list[str]) -> chat_lines.ChatItem:
 
 
 def _jsonl(lines: Iterator[str]) -> Iterator[chat_lines.ChatItem]:
-    for position, line in enumerate(lines):
-        if line.strip():
-            yield _json_line(position, line)
+    yield from (_json_line(position, line) for position, line in enumerate(lines) if line.strip())
 
 
 def _json_line(position: int, line: str) -> chat_lines.ChatItem:

@@ -73,16 +73,6 @@ async def bills(source: Source, by: str, since: int) -> list[Bill]:
     ]
 
 
-async def used_per_stream(db: Database, last: int) -> list[tuple[int, dict[str, Used]]]:
-    """Of the last streams, oldest first: the start, and the tokens of all calls until the next one's, by model."""
-    newest = await db.rows("SELECT id, started_at FROM streams ORDER BY id DESC LIMIT ?", (last,))
-    billed = await bills(db, "stream", min((row["started_at"] for row in newest), default=0))
-    return [
-        (began, {one.model: one.used for one in billed if one.group == str(stream)})
-        for stream, began in reversed(newest)
-    ]
-
-
 async def prune(tx: Transaction, before: int, limit: int) -> int:
     """Delete the rows of calls made before a time, up to a number; how many they were."""
     old = "SELECT id FROM model_calls WHERE at < ? LIMIT ?"

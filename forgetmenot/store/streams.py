@@ -79,11 +79,6 @@ async def ago(source: Source, stream_ids: Collection[int]) -> dict[int, int]:
     return await source.pairs(sql, (stream_ids,))
 
 
-async def title_of(source: Source, stream_id: int | None) -> str:
-    """A stream's title; empty where there is none."""
-    return await source.value("SELECT title FROM streams WHERE id = ?", (stream_id,)) or ""
-
-
 async def without_recap(source: Source) -> list[Stream]:
     """Closed streams that have no recap yet and nothing unread or to be read again, oldest first.
 

@@ -43,7 +43,8 @@ def parse(line: str) -> IrcLine:
         tags, rest = _tags(raw), rest.lstrip(" ")
     if rest.startswith(":"):
         prefix, _, rest = rest[1:].partition(" ")
-        nick = _nick(prefix)
+        before, bang, after = prefix.partition("!")
+        nick = (before if before or not bang else after.partition("@")[0]).lower()
     words, colon, trailing = (" " + rest).partition(" :")
     head = words.split()
     params = (*head[1:], trailing) if colon else tuple(head[1:])
@@ -69,11 +70,6 @@ def unescape(value: str) -> str:
         else:
             pieces.append(letter)
     return "".join(pieces)
-
-
-def _nick(prefix: str) -> str:
-    before, bang, after = prefix.partition("!")
-    return (before if before or not bang else after.partition("@")[0]).lower()
 
 
 MADE_ID = "made-"
@@ -175,7 +171,8 @@ Understood: TypeAlias = ChatItem | Ping | Pong | Reconnect | Welcome
 
 def understand(line: IrcLine, room: str | None, now: int = 0) -> Understood:
     """Classify a line. `room` is the channel's login; None takes lines of any channel. `now` dates undated lines."""
-    if not _is_command(line.command):
+    command = line.command
+    if not (command.isascii() and (command.isalpha() or (command.isdigit() and len(command) == 3))):
         return Unparsed() if line.command or line.tags else OtherLine("")
     reader = _READERS.get(line.command)
     if reader is None:
@@ -185,10 +182,6 @@ def understand(line: IrcLine, room: str | None, now: int = 0) -> Understood:
     if _elsewhere(line, room):
         return OtherRoom()
     return reader(line, now)
-
-
-def _is_command(word: str) -> bool:
-    return word.isascii() and (word.isalpha() or (word.isdigit() and len(word) == 3))
 
 
 def _elsewhere(line: IrcLine, room: str | None) -> bool:
@@ -312,13 +305,9 @@ def _room_state(line: IrcLine, _now: int) -> RoomState:
     tags = line.tags
     return RoomState(
         room_id=tags.get("room-id", ""),
-        emote_only=_flag(tags.get("emote-only")),
+        emote_only=tags["emote-only"] == "1" if "emote-only" in tags else None,
         slow_s=number(tags["slow"]) if "slow" in tags else None,
     )
-
-
-def _flag(value: str | None) -> bool | None:
-    return None if value is None else value == "1"
 
 
 def _channel_notice(line: IrcLine, _now: int) -> ChannelNotice:

@@ -175,7 +175,7 @@ class IrcConnection:
         self._login = login
         self._random = random or Random()  # noqa: S311  # spreads reconnections; guards nothing
         self._channel = settings().twitch.channel.lower().lstrip("#")
-        self._refused_token = ""
+        self.refused_token = ""  # the access token that chat refused last
         self._refusals = 0  # in a row
         self._login_trouble = ""
         self._reported = ""
@@ -212,11 +212,6 @@ class IrcConnection:
         """Connect again with a log-in, if chat is read without one: somebody has logged in meanwhile."""
         self._sign_in = self.state.phase is Phase.CONNECTED and not self.state.login
 
-    @property
-    def refused_token(self) -> str:
-        """The access token that chat refused last, or an empty text."""
-        return self._refused_token
-
     async def _one_connection(self, session: aiohttp.ClientSession, gap: str) -> AsyncGenerator[ChatItem | Gap]:
         twitch = self._settings().twitch
         self._joined_at = self.own_badges = None
@@ -247,13 +242,13 @@ class IrcConnection:
             self._refusals = 1
             return None
         try:
-            account = await self._login(self._refused_token)
+            account = await self._login(self.refused_token)
         except TwitchLoginNeeded as error:
             if self._login_trouble != str(error):
                 log.warning("listening anonymously", reason=str(error))
             self._login_trouble = str(error)
             return None
-        if account and account.access == self._refused_token:
+        if account and account.access == self.refused_token:
             return None
         self._login_trouble = ""
         return account
@@ -302,7 +297,7 @@ class IrcConnection:
     def _notice(self, notice: ChannelNotice, account: Token | None) -> None:
         said = notice.text.lower()
         if account is not None and any(said.startswith(words) for words in _LOGIN_REFUSED):
-            self._refused_token, self._login_trouble = account.access, reason("chat_without")
+            self.refused_token, self._login_trouble = account.access, reason("chat_without")
             if self._refusals == 0:
                 self._attempts = 0  # chat is there and answers: only the token is to be renewed
             self._refusals += 1
