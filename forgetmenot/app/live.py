@@ -199,7 +199,13 @@ async def _run(session: _Session) -> None:
         async with open_bot(
             session.path, "run", settings=settings, clock=clock, account=account.helix, me=me, effects=Bridge(settings)
         ) as bot:
-            _look_after(bot)
+            backups = Backups(db=bot.db, settings=settings, clock=clock)
+            # tasks that would delay the start: backups, and the viewers and notes that a reply will need
+            bot.tasks.all += [
+                PeriodicTask("backups", lambda: MINUTE, backups.run_pass),
+                PeriodicTask("people", lambda: LOOK_EVERY, bot.recall.active_viewers.look_again),
+                PeriodicTask("recall", lambda: SECOND, bot.recall.prepare),
+            ]
             if settings().twitch.client_id:
                 watch_channel(bot, account)
             session.report(_greeting(bot, account))
@@ -299,20 +305,21 @@ async def _live(
                     tasks.append(group.create_task(keep_going(name, work)))
                 if chat is not None:
                     # last, so that the tasks that writing depends on run when the first line comes
-                    tasks.append(group.create_task(_reading(bot, session.clock, chat), name="reading"))
+                    reading = keep_going("reading", lambda: _read(bot, session.clock, chat), but=(TwitchRefused,))
+                    tasks.append(group.create_task(reading, name="reading"))
                 await session.until()
                 for task in tasks:
                     task.cancel()
     finally:
-        await _wind_down(bot, summarise=not session.goes_on())
-
-
-async def _reading(bot: Bot, clock: SystemClock, chat: IrcConnection) -> None:
-    """Read chat; never returns. Raises TwitchRefused if the channel cannot be read at all."""
-    await keep_going("reading", lambda: _read(bot, clock, chat), but=(TwitchRefused,))
+        try:
+            async with asyncio.timeout(STOP_WITHIN_S):
+                await bot.wind_down(summarise=not session.goes_on())
+        except (TimeoutError, ForgetMeNotError) as error:
+            log.warning("stopped before everything was summarised", reason=str(error) or "the time for it was over")
 
 
 async def _read(bot: Bot, clock: SystemClock, chat: IrcConnection) -> None:
+    """Read chat; never returns. Raises TwitchRefused if the channel cannot be read at all."""
     async for item in chat.events():
         if isinstance(item, Gap):
             await survived("a gap", keep_gap(bot, item))
@@ -333,24 +340,6 @@ def _as_one_error() -> Iterator[None]:
         yield
     except BaseExceptionGroup as group:
         raise group.exceptions[0] from None
-
-
-async def _wind_down(bot: Bot, *, summarise: bool) -> None:
-    try:
-        async with asyncio.timeout(STOP_WITHIN_S):
-            await bot.wind_down(summarise=summarise)
-    except (TimeoutError, ForgetMeNotError) as error:
-        log.warning("stopped before everything was summarised", reason=str(error) or "the time for it was over")
-
-
-def _look_after(bot: Bot) -> None:
-    """Add the tasks that would delay the bot's start: backups, and the viewers and notes that a reply will need."""
-    backups = Backups(db=bot.db, settings=bot.settings, clock=bot.clock)
-    bot.tasks.all += [
-        PeriodicTask("backups", lambda: MINUTE, backups.run_pass),
-        PeriodicTask("people", lambda: LOOK_EVERY, bot.recall.active_viewers.look_again),
-        PeriodicTask("recall", lambda: SECOND, bot.recall.prepare),
-    ]
 
 
 def check_channel(settings: Settings) -> None:
