@@ -14,6 +14,7 @@ from forgetmenot.domain import Permission
 from forgetmenot.operations.table import commands
 
 ROOT = Path(__file__).parents[1]
+COMMANDS_PAGE = ROOT / "docs" / "COMMANDS.md"
 
 
 def committed() -> list[Path]:
@@ -147,7 +148,7 @@ def test_sql_is_written_in_store_alone() -> None:
 
 
 @pytest.mark.parametrize("command", [one for one in COMMANDS if one not in UNLISTED])
-def test_every_command_and_action_stands_in_the_readme_and_explains_itself(
+def test_every_command_and_action_stands_in_the_docs_and_explains_itself(
     command: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
     with pytest.raises(SystemExit) as ended:
@@ -155,7 +156,7 @@ def test_every_command_and_action_stands_in_the_readme_and_explains_itself(
     assert ended.value.code == 0
     shown = capsys.readouterr().out
     assert len(shown) > 100
-    rows = re.findall(r"^\| `.*", (ROOT / "README.md").read_text(encoding="utf-8"), re.MULTILINE)
+    rows = re.findall(r"^\| `.*", COMMANDS_PAGE.read_text(encoding="utf-8"), re.MULTILINE)
     listed = " ".join(row for row in rows if f"`{command}" in row)
     actions = re.findall(r"^    (\w+)  ", shown.partition("\n  ACTION\n")[2], re.MULTILINE)
     assert listed
@@ -180,11 +181,11 @@ def test_every_promise_has_tests_under_its_number(number: int) -> None:
 BEGIN, END = "<!-- chat commands: begin -->", "<!-- chat commands: end -->"
 
 
-def test_the_readme_lists_the_commands_of_the_table() -> None:
+def test_the_docs_list_the_commands_of_the_table() -> None:
     allowed = {Permission.ANYONE: "everybody", Permission.MODERATOR: "moderators"}
     rows = [f"| `{form}` | {does} | `{example}` | {allowed[who]} |" for form, does, example, who in commands()]
     listed = "\n".join([BEGIN, "| command | what it does | for example | for |", "|---|---|---|---|", *rows, END])
-    assert listed in (ROOT / "README.md").read_text(encoding="utf-8"), f"put this into README.md:\n{listed}"
+    assert listed in COMMANDS_PAGE.read_text(encoding="utf-8"), f"put this into docs/COMMANDS.md:\n{listed}"
 
 
 @pytest.mark.parametrize(
