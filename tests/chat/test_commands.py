@@ -375,6 +375,14 @@ async def test_what_the_model_keeps_hangs_on_the_line_that_asked_for_it(chat: Ch
     assert refused == "refused:sensitive:contact"
 
 
+async def test_the_model_corrects_a_note_of_the_speaker_and_nobody_elses(chat: Chat) -> None:
+    await chat.act("remember", "alice", target=IDS["alice"], fact="has a turtle called Sheldon")
+    await chat.clock.advance(1_000)
+    assert await chat.act("correct", "bob", note="1", fact="has a tortoise called Sheldon") == "nothing_found"
+    assert await chat.act("correct", "alice", note="1", fact="has a tortoise called Sheldon") == "remembered"
+    assert await chat.facts("alice") == ["has a tortoise called Sheldon"]
+
+
 async def test_a_joke_replaces_nothing_that_was_said_outright(chat: Chat) -> None:
     await chat.say("carol", "!remember channel: likes coffee on stream")
     assert await chat.act("bit", "carol", text="dislikes coffee on stream") == "refused:weaker_word"
