@@ -8,7 +8,7 @@
 - The tail is one snapshot in the reader's thread, unless notes of a viewer are not cached yet.
 """
 
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import starmap
 from typing import NamedTuple
@@ -241,10 +241,15 @@ class ContextGatherer:
         self, at: Source, material: TailMaterial, moment: _Moment, bot_id: str
     ) -> tuple[PersonMentioned, ...]:
         """The people who are talked about, without what is known about them."""
-        text = " ".join([*(line.text for line in material.before), moment.trigger.question])
-        named = self.recall.active_viewers.named_in(
-            text, without={material.speaker.id, bot_id}, limit=moment.depth.others
-        )
+        recent = [one for one in material.own_lines[-1:] if moment.event.at - one.at <= THREAD_REACHES_BACK]
+
+        def named_in(lines: Iterable[PromptLine]) -> list[str]:
+            text = " ".join([*(line.text for line in lines), moment.trigger.question])
+            without = {material.speaker.id, bot_id}
+            return self.recall.active_viewers.named_in(text, without=without, limit=moment.depth.others)
+
+        # "and where does she live?" is about the people of the lines before it
+        named = named_in(material.before) or named_in([*recent, *material.thread[-1:]])
         people = await viewers.get_many(at, named) if named else {}
         return tuple(PersonMentioned(people[who], ()) for who in named if who in people and not people[who].opted_out)
 

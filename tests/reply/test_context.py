@@ -146,3 +146,15 @@ async def test_what_rests_on_a_cleared_line_leaves_it_at_once(stage: Stage) -> N
     async with stage.db.write() as tx:
         await tx.execute("UPDATE episodes SET dirty_at = 6 WHERE id = 2")
     assert "oboe" not in (await stage.keeper.current()).text
+
+
+async def test_a_message_that_names_nobody_is_about_whom_the_lines_before_it_were(stage: Stage) -> None:
+    """After a question about bob, "where does he live?" is about bob, for a quarter of an hour."""
+    await stage.know("lives in Utrecht", "2")
+    await stage.reply("@forgetmenot_bot what is bob's job?")
+    await stage.clock.advance(60_000)
+    await stage.ask("@forgetmenot_bot and where does he live?")
+    assert "] lives in Utrecht" in stage.model.asked[-1].prompt
+    await stage.clock.advance(3_600_000)
+    await stage.ask("@forgetmenot_bot where does she live?")
+    assert "] lives in Utrecht" not in stage.model.asked[-1].prompt
