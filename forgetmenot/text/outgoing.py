@@ -11,9 +11,9 @@ from itertools import groupby
 from forgetmenot.text.clean import skeleton, unleet
 from forgetmenot.text.words import text_cache
 
-_MARKS = r"/!.\\／！．。⁄∕⧸＼﹗ǃꜝ‼⁉❗❕¡~"
+_MARKS = r"/!.\\／！．。⁄∕⧸＼﹗ǃꜝ‼⁉❗❕~"
 _COMMAND_MARKS = re.compile(
-    rf"\s*(?:[{_MARKS}]\ufe0f?|[?$#+&%^>-](?=[^\W\d])|[…?$#+&%^>-](?=[\s…?$#+&%^>-]*[{_MARKS}]))"
+    rf"\s*(?:[{_MARKS}]\ufe0f?|[?$#+&%^>-](?=[^\W\d])|[…?$#+&%^>¡-](?=[\s…?$#+&%^>¡-]*[{_MARKS}]))"
 )
 
 

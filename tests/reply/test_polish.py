@@ -49,6 +49,8 @@ CONTEXT = FilterContext(
         ("❗️cmd", "cmd", ("command",)),
         ("…!ban", "ban", ("command",)),
         ("$!ban", "ban", ("command",)),
+        ("¡!ban", "ban", ("command",)),
+        ("¡Hola, bob!", "¡Hola, bob!", ()),
         ("…and then?", "…and then?", ()),
         ("@alice !ban bob", "ban bob", ("double @",)),
         ("well, @bob @carol and @dave", "well, @bob carol and dave", ("double @",)),
