@@ -163,7 +163,7 @@ ACTIONS: tuple[Action, ...] = (
         scope=CHAT_MODES, undo=lambda ports, _call: ports.moderation.set_slow_mode(None),
         reverts=True, channel_wide=True, needs_live=True,
         mode="slow",
-        asks=f"{_SWITCH} (?:the |on |to |in |into )*slow ?mode|slow ?mode (?:on|please|pls|now|for)|slow ?mode$"
+        asks=f"{_SWITCH} (?:the |on |to |in |into )*slow ?mode|slow ?mode (?:on|please|pls|now|for|[0-9]+)|slow ?mode$"
         "|slow (?:the |this |our )?(?:chat|it|things|everyone|everybody) down|slow (?:the |this |our )?chat",
     ),
     Action(

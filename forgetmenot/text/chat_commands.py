@@ -10,14 +10,14 @@ from forgetmenot.text.clean import clean
 from forgetmenot.text.denials import denies
 
 _PLEASE = re.compile(
-    r"\A(?:\W*(?:hey|hi|ok|okay|please|pls|plz|bitte|can you|could you|would you)[,\s]+)+"
+    r"\A(?:\W*(?:hey|hi|ok|okay|please|pls|plz|bitte|can you|could you|would you|kannst du|könntest du)[,\s]+)+"
     r"|(?<![,\s])[,\s]+(?:please|pls|plz|bitte|thanks|thx|danke)\s*[.!?]*\Z",
     re.IGNORECASE,
 )
 _THIS = re.compile(r"remember\s+(?:this|that)\s+(?:about|of|from)\s+@?(\w{2,50})[.!]*", re.IGNORECASE)
 _REMEMBER = re.compile(
     r"remember\s*(?:that\s+|:\s*|,\s*)(.+)|remember\s+((?:i|i['’]\w+|my)\s.+)"
-    r"|merke?\s+dir(?:\s+bitte)?\s*(?::|,?\s*dass\s)\s*(.+)",
+    r"|(?:merke?\s+dir(?:\s+bitte)?|dir(?:\s+bitte)?\s+merken)\s*(?::|,?\s*dass\s)\s*(.+)",
     re.IGNORECASE,
 )
 _REMEMBER_TYPED = re.compile(

@@ -110,6 +110,7 @@ SPOKEN: list[tuple[str, Command | None]] = [
     ("vergiss, dass ich Harfe spiele", ("forget", {"what": "ich Harfe spiele"})),
     ("vergiss es", None),
     ("merk dir bitte: ich spiele Harfe", ("remember", {"fact": "ich spiele Harfe"})),
+    ("kannst du dir merken dass ich nachts arbeite", ("remember", {"fact": "ich nachts arbeite"})),
     ("merke dir, dass ich Harfe spiele", ("remember", {"fact": "ich Harfe spiele"})),
     ("was speicherst du?", ("privacy", {})),
     ("warum hast du das gesagt?", ("why", {})),

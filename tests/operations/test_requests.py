@@ -15,6 +15,7 @@ ALICE, BOB = PersonFacts("1", "alice", display_name="Alice"), PersonFacts("2", "
         ("could you give me a timeout?", {"timeout"}), ("mute me for a bit", {"timeout"}),
         ("delete my last message", {"delete"}), ("@bot announce that we start at nine", {"announce"}),
         ("slow the chat down please", {"slow_mode"}), ("slow mode", {"slow_mode"}),
+        ("slow mode 30 seconds", {"slow_mode"}),
         ("@bot turn on emote-only", {"emote_only"}), ("give bob a shoutout", {"shoutout"}),
         ("@bot tell everyone to drink some water", {"say"}), ("can you say hi to carla please", {"say"}),
         ("wish alice good luck", {"say"}), ("sag allen, sie sollen Wasser trinken", {"say"}),
