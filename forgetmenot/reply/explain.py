@@ -315,7 +315,7 @@ def one_line(trail: ReplyExplanation, say: Language = ENGLISH) -> str:
         *(say.reason(action) for action in trail.actions[:1]),
         say(f"why.{reply.status}", detail=detail),
     ]
-    return say("why.line", id=reply.id, parts="; ".join(parts))[:450]
+    return say("why.line", id=reply.id, parts="; ".join(part.rstrip(".") for part in parts))[:450]
 
 
 _RECALLED = frozenset({"lore", "others"})

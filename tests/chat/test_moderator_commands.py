@@ -98,9 +98,9 @@ async def test_why_is_one_line_about_what_it_said_by_itself(chat: Chat) -> None:
             lore = {"name": "lore", "of": "notes", "rows": [4, 7], "tokens": 9, "dropped": 0}
             await bot_messages.record_prompt(tx, reply, {"sections": [lore]})
             await bot_messages.record_sending(tx, reply, "hi", at)
-    line = "#1: Alice wrote to me; I had notes #4, #7 in mind; it is being sent."
+    line = "Reply 1: Alice wrote to me; I used none, but had notes #4, #7 before me; it is being sent."
     assert await chat.say("carol", "!why") == line
-    assert (await chat.say("carol", "!why 2") or "").startswith("#2: ")
+    assert (await chat.say("carol", "!why 2") or "").startswith("Reply 2: ")
 
 
 async def test_a_suppressed_note_is_not_quoted(chat: Chat) -> None:

@@ -30,7 +30,10 @@ def test_an_honest_refusal_is_said_as_it_was_written(words: str) -> None:
 
 def test_what_is_unknown_waits_or_was_shortened_is_told_as_it_is() -> None:
     assert _words(Verdict.ALLOW, OutcomeKind.UNKNOWN, "Sure, done") == UNSURE
-    assert _words(Verdict.ASK, None, "bob is staying") == "I've asked the moderators (timeout bob 30 s: !approve 3)."
+    assert (
+        _words(Verdict.ASK, None, "bob is staying")
+        == "A moderator has to say yes first (timeout bob 30 s: !approve 3)."
+    )
     assert _words(Verdict.ALLOW_CHANGED, OutcomeKind.DONE, "") == "bob is timed out for 30 s."
     assert _words(Verdict.ALLOW_CHANGED, OutcomeKind.REFUSED, "") == REFUSED
 

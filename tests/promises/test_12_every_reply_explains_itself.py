@@ -100,7 +100,7 @@ async def test_the_notice_of_a_stream_is_said_to_answer_nobody(stage: Stage) -> 
         told = await put(tx, "bot_messages", trigger="notice", mode="mentions", text="I remember what happens here")
     trail = await explain(stage.db, told)
     assert "Nobody asked (notice)." in in_words(trail)
-    assert one_line(trail) == f"#{told}: it is said once per stream; I used no notes; it was sent."
+    assert one_line(trail) == f"Reply {told}: it is said once per stream; I used no notes; it was sent."
 
 
 async def test_the_deeds_that_a_prompt_told_of_are_named(stage: Stage) -> None:
@@ -112,11 +112,11 @@ async def test_the_deeds_that_a_prompt_told_of_are_named(stage: Stage) -> None:
 
 
 async def test_one_line_for_chat(stage: Stage) -> None:
-    """In words, with the numbers of what it had in mind: the facts themselves are not told to everybody."""
+    """In words, with the numbers of what it used or could have used: the facts themselves are not told to everybody."""
     await stage.know("plays drums")
     reply = await stage.reply("@forgetmenot_bot hi")
     told = one_line(await explain(stage.db, reply.id))
-    assert told == "#1: Alice wrote to me; I had note #1 in mind; it was sent."
+    assert told == "Reply 1: Alice wrote to me; I used none, but had note #1 before me; it was sent."
     await stage.clock.advance(MINUTE)
     stage.model.answers = ['{"action": null, "notes": [1, 77], "say": "You play drums."}']
     other = await stage.reply("@forgetmenot_bot what do I play?")
@@ -126,7 +126,7 @@ async def test_one_line_for_chat(stage: Stage) -> None:
     assert "; I used no notes; " in one_line(await explain(stage.db, other.id))
     async with stage.db.write() as tx:
         await tx.execute("UPDATE viewers SET opted_out_at = 1 WHERE id = '1'")
-    assert one_line(await explain(stage.db, reply.id)).startswith("#1: somebody wrote to me")
+    assert one_line(await explain(stage.db, reply.id)).startswith("Reply 1: somebody wrote to me")
 
 
 async def test_what_twitch_answered_is_told_and_that_the_story_is_put_together(stage: Stage) -> None:
