@@ -130,8 +130,8 @@ def lore_row(recalled: Recalled, names: Names, now: int, about: str = "") -> Row
     facts = [_WHOSE_WORD[note.source_kind]] if note.source_kind in _WHOSE_WORD else []
     if note.topics:
         facts.append("tags: " + ", ".join(clip(clean(topic), 40) for topic in note.topics[:3]))
-    said, again = date(note.first_said_at), date(note.last_confirmed_at)
-    facts.append(f"{said}, {'again ' if said != again else ''}{ago(now - note.last_confirmed_at)}")
+    again = "again " if _is_repeated(note) else ""
+    facts.append(f"{date(note.first_said_at)}, {again}{ago(now - note.last_confirmed_at)}")
     subject = f"{about}: " if about else ""
     over = note.status is NoteStatus.PAST or note.is_over(now)
     when = f"in {moment(note.last_confirmed_at):%B %Y}: " if over else ""
@@ -139,12 +139,20 @@ def lore_row(recalled: Recalled, names: Names, now: int, about: str = "") -> Row
     return Row(f"{subject}[{known}] {when}{one_line(note.fact, names, FACT_BYTES)}", note.id)
 
 
+def _is_repeated(note: Note) -> bool:
+    return date(note.first_said_at) != date(note.last_confirmed_at)
+
+
 def channel_note_row(note: Note, names: Names, streams: int = 0) -> Row:
-    """A fact about the channel, or a running bit with how many streams it came up in; no age: there is no clock."""
+    """A fact about the channel with its dates, or a running bit with how many streams it came up in.
+
+    No age: the prefix stays the same as time goes by.
+    """
     often = f", in {streams} streams" if streams > 1 else ""
     kind = [f"running bit{often}"] if note.scope is Scope.RUNNING_BIT else []
     hearsay = [_WHOSE_WORD[note.source_kind]] if note.source_kind is SourceKind.REPORTED else []
-    known = "; ".join([f"id:{note.id}", *kind, *hearsay])
+    again = f", again {date(note.last_confirmed_at)}" if _is_repeated(note) else ""
+    known = "; ".join([f"id:{note.id}", *kind, *hearsay, f"{date(note.first_said_at)}{again}"])
     return Row(f"[{known}] {one_line(note.fact, names, FACT_BYTES)}", note.id)
 
 

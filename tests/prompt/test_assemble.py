@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from forgetmenot.domain import Recalled, Role, Scope, SourceKind, Standing, Viewer
 from forgetmenot.prompt.assemble import ORDER, VIEWER_MEMORY_TOKENS, assemble, compose_prefix, split
-from forgetmenot.prompt.instructions import PREFIX_SHARE, check_floor, instructions, without_form
+from forgetmenot.prompt.instructions import PREFIX_SHARE, check_floor, instructions, posture, without_form
 from forgetmenot.prompt.material import (
     NORMAL,
     Past,
@@ -109,6 +109,17 @@ def test_role_and_standing_set_the_posture(prefix_material: PrefixMaterial, tail
     prompt = assemble(compose_prefix(prefix_material, SETTINGS), material, SETTINGS)
     assert "Alice (moderator; here since 2026-04-25; 12 streams)" in prompt.tail
     assert "defer to them. Also a regular: familiar." in prompt.tail
+
+
+def test_the_streamer_is_no_guest_in_their_own_channel() -> None:
+    assert posture(Role.BROADCASTER, Standing.NEWCOMER) == posture(Role.BROADCASTER, Standing.REGULAR)
+
+
+def test_a_note_about_the_channel_has_its_dates_and_no_age(prefix_material: PrefixMaterial) -> None:
+    """It answers when the last subathon was, and the prefix stays as it is while time goes by."""
+    said = replace(prefix_material.channel_notes[0], first_said_at=NOW - 90 * 86_400_000)
+    prefix = compose_prefix(replace(prefix_material, channel_notes=(said,)), SETTINGS)
+    assert "[id:10; 2026-04-25, again 2026-07-22] channel fact 0" in prefix.text
 
 
 # ── the budget ──────────────────────────────────────────────────────────────────────────────

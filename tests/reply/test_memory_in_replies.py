@@ -5,6 +5,7 @@ import pytest
 from forgetmenot.domain import Scope
 from forgetmenot.errors import ModelUnavailable
 from forgetmenot.memory import suppression
+from forgetmenot.prompt.sections import date
 from forgetmenot.settings.schema import Mode
 from forgetmenot.store import bot_messages, briefs, channel_state, notes, viewers
 from forgetmenot.store.bot_messages import ReplyStatus
@@ -60,7 +61,9 @@ async def test_a_running_bit_says_in_how_many_streams_it_came_up(stage: Stage) -
             )
             episode = await put(tx, "episodes", stream_id=stream, summary="x")
             await notes.add_evidence(tx, Stance(bit, episode, "confirmed", None, addressed=False, at=0))
-    assert "running bit, in 2 streams] the cat causes every crash" in await asked(stage, "@forgetmenot_bot hi there")
+    day = date(stage.clock.now())
+    row = f"running bit, in 2 streams; {day}] the cat causes every crash"
+    assert row in await asked(stage, "@forgetmenot_bot hi there")
 
 
 async def test_a_reply_leaves_alone_what_is_left_alone(stage: Stage) -> None:
