@@ -8,7 +8,7 @@ No chat text stands here but the bot's own: `prompt_json` holds row ids.
 """
 
 import json
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any, NamedTuple
@@ -18,7 +18,6 @@ import msgspec
 from forgetmenot.languages import read_reason, reason
 from forgetmenot.store import action_logs
 from forgetmenot.store.database import Database, Row, Source, Transaction, row_as
-from forgetmenot.text.removal import ENOUGH, says, traces
 
 
 class ReplyStatus(StrEnum):
@@ -145,7 +144,9 @@ async def settle(
         " WHERE id = ?",
         (status.value, detail, text, twitch_id, reply_id),
     )
-    await clear_made_from(tx, 0, reply_id)  # a line of its prompt may have been cleared while it was on its way
+    # a line of its prompt may have been cleared while it was on its way
+    if await tx.row(f"SELECT 1 FROM bot_messages m WHERE m.id = ? AND m.text <> '' AND {_RESTS_ON_IT}", (reply_id,)):  # noqa: S608
+        await _take_words(tx, [reply_id])
 
 
 async def resolve_left_sending(tx: Transaction) -> int:
@@ -224,85 +225,39 @@ async def with_note(source: Source, note_id: int, limit: int = 20) -> list[tuple
     return [(row[0], row[1]) for row in rows]
 
 
-# ── made from a cleared line ──────────────────────────────────────────────────────────────────
-# Such a reply may say it again: it answered the line, had it in its prompt, or had such a reply in its prompt.
+# ── what a cleared line takes along ───────────────────────────────────────────────────────────
+# All that the bot said since one line: it may say it again. Of a person whose lines go: what answered them, names them,
+# or had in its prompt a line of theirs or what was made of one; and all answers to commands, which have no prompt.
 
-_CHAT_SECTIONS = ("message", "own_messages", "chat")
-_OWN_SECTIONS = ("thread", "bot_replies")
-_PROMPT_ROWS = (
-    "SELECT r.value FROM json_each(m.prompt_json, '$.sections') s, json_each(s.value, '$.rows') r"
-    " WHERE s.value ->> 'name' IN"
+_ROWS_OF = (
+    "(SELECT r.value FROM json_each(m.prompt_json, '$.sections') s, json_each(s.value, '$.rows') r"
+    " WHERE s.value ->> 'of' ="
 )
-_PROMPT_ROWS_OF = _PROMPT_ROWS.replace("'name' IN", "'of' =")
-_MADE_FROM = f"""
-SELECT m.id, m.twitch_id FROM bot_messages m WHERE m.text <> '' AND (
-    EXISTS (SELECT 1 FROM events e WHERE e.id = m.event_id AND e.redacted_at > 0)
-    OR EXISTS (SELECT 1 FROM events e WHERE e.redacted_at > 0 AND e.seq IN ({_PROMPT_ROWS} {_CHAT_SECTIONS}))
-    OR EXISTS (SELECT 1 FROM bot_messages b WHERE b.text = '' AND b.status = 'sent' AND b.id IN
-        ({_PROMPT_ROWS} {_OWN_SECTIONS}))
-    OR EXISTS (SELECT 1 FROM semantic_notes n WHERE n.fact = '' AND n.id IN ({_PROMPT_ROWS_OF} 'notes'))
-    OR (:id IS NOT NULL AND EXISTS (SELECT 1 FROM episodes e WHERE e.dirty_at IS NOT NULL
-        AND e.id IN ({_PROMPT_ROWS_OF} 'episodes'))))
-"""  # noqa: S608  # constants; a summary's own line may be far from what was cleared: only what is under way goes for it
-_USED = f"""
-SELECT m.id, m.at, m.text, m.twitch_id FROM bot_messages m WHERE m.at >= :since AND m.text <> '' AND EXISTS
-    (SELECT 1 FROM json_each(:ids) i WHERE instr(m.prompt_json, i.value) AND i.value IN ({_PROMPT_ROWS_OF} :of))
-"""  # noqa: S608  # constants; looked for as text first: most of a month's prompts need no parsing then
+_RESTS_ON_IT = f"""
+    (EXISTS (SELECT 1 FROM events e WHERE e.id = m.event_id AND e.redacted_at > 0)
+    OR EXISTS (SELECT 1 FROM events e WHERE e.redacted_at > 0 AND e.seq IN {_ROWS_OF} 'events'))
+    OR EXISTS (SELECT 1 FROM bot_messages b WHERE b.text = '' AND b.status = 'sent' AND b.id IN {_ROWS_OF} 'replies'))
+    OR EXISTS (SELECT 1 FROM semantic_notes n WHERE n.fact = '' AND n.id IN {_ROWS_OF} 'notes'))
+    OR EXISTS (SELECT 1 FROM episodes e WHERE e.dirty_at IS NOT NULL AND e.id IN {_ROWS_OF} 'episodes')))
+"""  # noqa: S608  # constants
+_NAMES_THEM = (
+    "EXISTS (SELECT 1 FROM viewers v WHERE v.id = :viewer"
+    " AND (instr(lower(m.text), v.login) OR instr(lower(m.text), lower(v.display_name))))"
+)
 
 
-async def clear_made_from(tx: Transaction, since: int, reply_id: int | None = None) -> list[str]:
-    """Take the words of replies away that were made from cleared lines: of all since a time, or of one.
-
-    Gives Twitch's ids of these.
-    """
-    gone: list[str] = []
-    which = "m.at >= :since" if reply_id is None else "m.id = :id"
-    while rows := await tx.rows(f"{_MADE_FROM} AND {which}", {"since": since, "id": reply_id}):
+async def clear_since(tx: Transaction, since: int, *, at: int, viewer_id: str = "", everything: bool = False) -> None:
+    """Take the words of replies since then away, and of their lines in chat: of all, or of those described above."""
+    which = f"(:everything OR m.\"trigger\" = 'command' OR m.viewer_id = :viewer OR {_NAMES_THEM} OR {_RESTS_ON_IT})"
+    params = {"since": since, "everything": everything, "viewer": viewer_id}
+    found = f"SELECT m.id, m.twitch_id FROM bot_messages m WHERE m.at >= :since AND m.text <> '' AND {which}"  # noqa: S608
+    while rows := await tx.rows(found, params):  # again: others may have had one of these in their prompt
         await _take_words(tx, [row[0] for row in rows])
-        gone += [row[1] for row in rows if row[1]]
-    return gone
-
-
-async def clear_that_used(
-    tx: Transaction, of: str, ids: Collection[int], words: Collection[str] | None = None
-) -> list[str]:
-    """Take the words of replies away that had one of these rows in their prompt, and those made from such replies.
-
-    `of`: "notes" or "episodes"; with `words` only of replies in which one of these (stems) stands. Gives Twitch's ids.
-    """
-    table = {"notes": "semantic_notes", "episodes": "episodes"}[of]
-    made = f"SELECT min(created_at) FROM {table} WHERE id IN (SELECT value FROM json_each(?))"  # noqa: S608  # a constant
-    since = await tx.value(made, (ids,)) if ids else None
-    rows = await tx.rows(_USED, {"of": of, "ids": ids, "since": since}) if since is not None else []
-    rows = [row for row in rows if words is None or not traces(row["text"]).isdisjoint(words)]
-    if not rows:
-        return []
-    await _take_words(tx, [row["id"] for row in rows])
-    return [row["twitch_id"] for row in rows if row["twitch_id"]] + await clear_made_from(
-        tx, min(r["at"] for r in rows)
-    )
-
-
-async def clear_command_answers(tx: Transaction, since: int, texts: Iterable[str] | None) -> list[str]:
-    """Take the words of answers to commands away, which have no prompt, where they say one of these texts.
-
-    None: of all since then. Gives Twitch's ids of these.
-    """
-    found = "at >= ? AND \"trigger\" = 'command' AND text <> ''"
-    rows = await tx.rows(f"SELECT id, text, twitch_id FROM bot_messages WHERE {found}", (since,))  # noqa: S608
-    if texts is not None and rows:
-        wanted = [words for text in texts if (words := traces(text))]
-        rows = [
-            row for row in rows if any(_may_say(row["text"], words) and says(row["text"], words) for words in wanted)
-        ]
-    await _take_words(tx, [row["id"] for row in rows])
-    return [row["twitch_id"] for row in rows if row["twitch_id"]]
-
-
-def _may_say(text: str, words: Collection[str]) -> bool:
-    """Whether `says` may hold: it takes a hundred times as long, of each answer of a month."""
-    low = text.casefold()
-    return sum(word[: max(3, len(word) - 1)] in low for word in words) >= ENOUGH * len(words)
+        await tx.execute(
+            "UPDATE events SET text = '', system_text = '', redacted_at = ? WHERE redacted_at IS NULL"
+            " AND from_bot = 1 AND id IN (SELECT value FROM json_each(?))",
+            (at, [row[1] for row in rows]),
+        )
 
 
 async def _take_words(tx: Transaction, reply_ids: Sequence[int]) -> None:

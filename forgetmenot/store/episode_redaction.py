@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Sequence
 
-from forgetmenot.store import bot_messages, events
+from forgetmenot.store import bot_messages
 from forgetmenot.store.database import Database, Source, Transaction
 from forgetmenot.store.episodes import NewEpisode, columns_of, drop_empty, write_people
 
@@ -125,8 +125,8 @@ async def _let_notes_go(tx: Transaction, episode_id: int, now: int) -> None:
     over = await tx.column(_SAID_OVER, (episode_id,))
     await tx.execute(_LOSE_IT, {"episode": episode_id})
     gone = await tx.pairs(_REST_ON_IT, {"episode": episode_id})
-    sql = "SELECT fact, created_at FROM semantic_notes WHERE id IN (SELECT value FROM json_each(?))"
-    facts, since = zip(*await tx.rows(sql, (gone.keys(),)), strict=True) if gone else ((), ())
+    sql = "SELECT min(created_at) FROM semantic_notes WHERE id IN (SELECT value FROM json_each(?))"
+    since = await tx.value(sql, (gone.keys(),))
     replaced = await tx.rows(_REPLACED_BY, (gone.keys(),))
     back = [row["id"] for row in replaced if row["by"] is None]
     await tx.execute(
@@ -134,9 +134,8 @@ async def _let_notes_go(tx: Transaction, episode_id: int, now: int) -> None:
         " asked_with = '[]' WHERE id IN (SELECT value FROM json_each(?))",
         (gone.keys(),),
     )
-    own = await bot_messages.clear_that_used(tx, "notes", gone.keys())
-    own += await bot_messages.clear_command_answers(tx, min(since, default=now), facts)
-    await events.clear_own_lines(tx, own, now)
+    if since is not None:
+        await bot_messages.clear_since(tx, since, at=now)
     await tx.many(
         "UPDATE semantic_notes SET superseded_by = ?2, status = iif(?2 IS NULL, 'active', status) WHERE id = ?1",
         [*map(tuple, replaced), *((note_id, None) for note_id in over)],

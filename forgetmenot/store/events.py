@@ -13,7 +13,6 @@ from forgetmenot.clock import HOUR
 from forgetmenot.domain import Line
 from forgetmenot.store import bot_messages, channel_state, streams
 from forgetmenot.store.database import Params, Source, Transaction, row_as
-from forgetmenot.text.removal import traces
 
 
 class NewEvent(NamedTuple):
@@ -77,7 +76,7 @@ async def insert(tx: Transaction, rows: Sequence[NewEvent]) -> set[str] | None:
 async def clear(tx: Transaction, what: Clear, now: int) -> set[int]:
     """Take the text away, and mark episodes that rest on it to be summarised again; the ids of these.
 
-    What the bot made from them loses its text, too: its replies, and their lines in chat.
+    What the bot said since loses its text, too (bot_messages.clear_since).
     """
     if what.event_id is not None:
         where = "id = :id"
@@ -87,22 +86,12 @@ async def clear(tx: Transaction, what: Clear, now: int) -> set[int]:
         where = "at <= :at"
     whole_chat = what.event_id is None and what.viewer_id is None
     params = {"at": what.at, "id": what.event_id or what.viewer_id}
-    rows = await tx.rows(f"SELECT episode_id, at, text FROM events WHERE redacted_at IS NULL AND {where}", params)  # noqa: S608
+    rows = await tx.rows(f"SELECT episode_id, at FROM events WHERE redacted_at IS NULL AND {where}", params)  # noqa: S608
     await tx.execute(
         f"UPDATE events SET text = '', system_text = '', redacted_at = :at WHERE redacted_at IS NULL AND {where}",  # noqa: S608
         params,
     )
-    summarised = [row for row in rows if row["episode_id"] is not None]
-    dirty = {row["episode_id"] for row in summarised}
-    if rows:
-        # what the bot said before the oldest of these lines cannot be made of them
-        own = await bot_messages.clear_made_from(tx, min(row["at"] for row in rows))
-        # a reply that only had the summary in its prompt loses its text if it shares a word with the cleared line
-        words = {word for row in summarised for word in traces(row["text"])}
-        own += await bot_messages.clear_that_used(tx, "episodes", dirty, words)
-        cleared = None if whole_chat else [row["text"] for row in rows]
-        own += await bot_messages.clear_command_answers(tx, min(row["at"] for row in rows), cleared)
-        dirty |= await clear_own_lines(tx, own, what.at)
+    dirty = {row["episode_id"] for row in rows} - {None}
     if what.remembered:
         # by the time of the clear: a line that came with it was stored without its text
         lines = f"SELECT 'line:' || id FROM events WHERE redacted_at = :at AND {where}"  # noqa: S608  # constants
@@ -118,17 +107,11 @@ async def clear(tx: Transaction, what: Clear, now: int) -> set[int]:
     if dirty:
         await streams.forget_recaps(tx, dirty)
         await channel_state.put(tx, {COPIES_STALE: "1"}, now)
+    if rows:
+        since = min(row["at"] for row in rows)
+        alone = what.viewer_id is None
+        await bot_messages.clear_since(tx, since, at=what.at, viewer_id=what.viewer_id or "", everything=alone)
     return dirty
-
-
-async def clear_own_lines(tx: Transaction, event_ids: Sequence[str], at: int) -> set[int]:
-    """Take the words of the bot's own lines away, by Twitch's ids; the episodes that cover them."""
-    covered_by = await tx.column(
-        "UPDATE events SET text = '', system_text = '', redacted_at = ? WHERE redacted_at IS NULL"
-        " AND from_bot = 1 AND id IN (SELECT value FROM json_each(?)) RETURNING episode_id",
-        (at, event_ids),
-    )
-    return set(covered_by) - {None}
 
 
 async def unread(source: Source, limit: int = 2_000, *, due_at: int = END_OF_TIME) -> list[Line]:
