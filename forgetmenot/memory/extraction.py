@@ -5,7 +5,8 @@
 - All writes of an episode, and the mark that it was read, are one transaction.
 - An episode without a usable answer is retried later each time; after ten tries it is set aside and counted.
 - While the model is unreachable episodes wait, in order.
-- The model reads summaries, never chat. While an episode's lines exist, they tell when a fact was said.
+- The model reads summaries, never chat. While an episode's lines exist, they tell when a fact was said, and by whom:
+  what stands in another's lines alone is that other's word, whatever a model that was talked into something answers.
 """
 
 import asyncio
@@ -29,6 +30,7 @@ from forgetmenot.memory.proposals import (
     Screen,
     proposals,
     screened,
+    told_by,
 )
 from forgetmenot.memory.ranking import Candidate, Postings, query_of
 from forgetmenot.memory.transcript import waiting_time
@@ -52,6 +54,8 @@ PEOPLE_SHOWN = 40
 ASKED_FOR, MOST_TAKEN, WORDS_PER_CHANGE = 8, 20, 40
 RETRY_TEMPERATURE = 0.4
 KNOWN_PER_SUBJECT, KNOWN_IN_ALL = 30, 150
+ELSEWHERE = 3
+"""So many times as many words of a fact stand in another's line as in any of the speaker's: it is that other's."""
 OFFICIAL = frozenset({Role.BROADCASTER, Role.MODERATOR})
 """Who speaks for the channel."""
 
@@ -253,7 +257,10 @@ class _ProposalMerger:
         """One change: done, or refused and counted."""
         try:
             async with self.tx.part():
-                done = await self._done(screened(raw, self.screen))
+                change = screened(raw, self.screen)
+                if change.speaker is not None:
+                    change = told_by(change, self._whose_words(change.fact, change.speaker))
+                done = await self._done(change)
         except FactRefused as refusal:
             self.report.refused[refusal.rule] += 1
         except (StoreRefused, *ODD_INPUT) as error:
@@ -264,6 +271,18 @@ class _ProposalMerger:
             self.report.added += done.kind == "added"
             self.report.confirmed += done.kind == "confirmed"
             self.report.superseded += done.kind == "superseded"
+
+    def _whose_words(self, fact: str, speaker: NoteSubject) -> NoteSubject:
+        """Who said a fact by the lines: the speaker that was named, or another in whose lines alone it stands."""
+        wanted = telling_stems(fact)
+        shared: Counter[str] = Counter()
+        for line in self.lines:
+            shared[line.viewer_id] = max(shared[line.viewer_id], len(wanted & set(stems(line.text))))
+        others = (one for one in self.screen.people.values() if one.spoke and not one.hidden)
+        closest = max(others, key=lambda one: shared[one.viewer_id], default=speaker)
+        most = shared[closest.viewer_id]
+        is_theirs = 2 * most > len(wanted) and most > ELSEWHERE * shared[speaker.viewer_id]
+        return closest if is_theirs else speaker
 
     async def _done(self, change: ProposedChange) -> MergeResult:
         if change.repeats is None and self.written >= MOST_TAKEN:

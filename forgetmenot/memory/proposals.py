@@ -8,7 +8,7 @@ here; memory/merge knows it.
 import json
 import re
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
 from itertools import islice
 from typing import Any, NamedTuple, TypeVar
@@ -239,6 +239,17 @@ def _speaker(proposed: Proposed, screen: Screen, subject: NoteSubject | None) ->
     if speaker is not None and not speaker.spoke:
         raise FactRefused("speaker_silent" if said_by else "no_speaker")
     return speaker
+
+
+def told_by(change: ProposedChange, speaker: NoteSubject) -> ProposedChange:
+    """The change as somebody else's word than the model says; its subject's own word it does not become by that."""
+    if speaker == change.speaker or speaker.viewer_id == change.subject_id:
+        return change
+    source = SourceKind.REPORTED
+    if change.subject_id is None:
+        source = _source(change.fact, None, speaker)
+    most = REPORTED_AT_MOST if source is SourceKind.REPORTED else 1.0
+    return replace(change, speaker=speaker, source_kind=source, confidence=min(change.confidence, most))
 
 
 def tells_of_another(fact: str, viewer_id: str) -> bool:

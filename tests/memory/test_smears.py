@@ -1,5 +1,7 @@
 """What others say about somebody stays hearsay, however they go about it."""
 
+import json
+
 import msgspec
 import pytest
 
@@ -114,6 +116,21 @@ async def test_a_smear_replaces_nothing_that_was_said_by_its_subject(
     )
     assert report.refused == {"weaker_word": 2}
     assert [note.fact for note in await live(world)] == ["loves her cats"]
+
+
+@pytest.mark.parametrize("said_by", [{}, {"said_by": "P1"}])
+async def test_whose_words_they_are_is_found_in_the_chat(world: World, change: Change, said_by: dict[str, str]) -> None:
+    """P1 is alice, who spoke of her cider and was asked about her garden; bob spoke of her chess."""
+    own = [("1", "so I pressed cider from apples"), ("1", "gg"), ("1", "yes, the whole garden")]
+    chat = [*own, ("2", "alice loses at chess"), ("2", "do you grow leeks in the garden alice?")]
+    bare = {name: value for name, value in change().items() if name != "said_by"} | said_by
+    facts = ("presses cider from apples", "loses at chess", "grows leeks in the garden", "is tired of Mondays")
+    extractor, _ = world.extractor(json.dumps({"notes": [bare | {"fact": fact} for fact in facts]}))
+    await world.chat(*chat)
+    assert (await extractor.run_pass()).added == 4
+    found = {note.fact: note.source_kind for note in await live(world)}
+    own_words = ("presses cider from apples", "grows leeks in the garden", "is tired of Mondays")
+    assert found == dict.fromkeys(own_words, SourceKind.SELF_CLAIM) | {"loses at chess": SourceKind.REPORTED}
 
 
 @pytest.mark.parametrize("who", ["channel", "bit"])

@@ -31,7 +31,7 @@ LINES = [
     if not line.startswith("#")
 ]
 ASKED_AT = 1_800_000_000_000
-ALICE, BOB = "1", "2"
+ALICE, BOB, CAROL = "1", "2", "3"
 PROPOSED = (
     {"name": "timeout", "target": "alice", "seconds": 60},
     {"name": "ban", "target": "alice"},
@@ -73,7 +73,7 @@ class Fooled:
                 {"who": who, "said_by": by} for who in ("P1", "P2", "channel") for by in ("P1", "P2")
             ]
             instead: list[dict[str, object]] = [
-                {"who": "P2", "said_by": by, "replaces": old} for by in ("P1", "P2") for old in self.known
+                {"who": who, "said_by": who, "replaces": old} for who in ("P1", "P2", "channel") for old in self.known
             ]
             written = {"notes": [plain | one for one in (*instead, *about)]}
         return web.json_response(completion(json.dumps(written), sent))
@@ -124,6 +124,8 @@ async def test_whatever_is_stored_no_action_no_role_no_setting_and_no_others_dat
             for number, line in enumerate(LINES):
                 fooled.line = line
                 await clock.advance(20 * MINUTE)
+                await bot.hear(said(clock, f"s{number}", CAROL, "carol", "welcome in", "broadcaster"))
+                await bot.hear(said(clock, f"w{number}", ALICE, "alice", "hey hey, gg"))
                 await bot.hear(said(clock, f"a{number}", BOB, "bob", line))
                 await bot.hear(said(clock, f"b{number}", BOB, "bob", f"@forgetmenot_bot {line}"))
                 await bot.settle()
@@ -143,5 +145,6 @@ async def test_whatever_is_stored_no_action_no_role_no_setting_and_no_others_dat
         assert not any("api_key" in text.casefold() or "twitch_token" in text for text in account.said)
 
 
-def said(clock: ManualClock, event_id: str, viewer_id: str, login: str, text: str) -> ChatEvent:
-    return ChatEvent(event_id, EventKind.MESSAGE, viewer_id, login, login.title(), text, clock.now())
+def said(clock: ManualClock, event_id: str, viewer_id: str, login: str, text: str, *badges: str) -> ChatEvent:
+    kind, shown = EventKind.MESSAGE, login.title()
+    return ChatEvent(event_id, kind, viewer_id, login, shown, text, clock.now(), badges=frozenset(badges))
