@@ -4,8 +4,6 @@ import ast
 from pathlib import Path
 
 import forgetmenot
-from forgetmenot.domain import Permission
-from forgetmenot.operations.table import commands
 from forgetmenot.settings.schema import Settings
 from forgetmenot.text.sensitive import CATEGORIES
 
@@ -67,12 +65,6 @@ def test_the_text_for_viewers_has_the_same_numbers() -> None:
 
 def test_every_category_that_is_never_stored_is_named() -> None:
     assert [name for name in CATEGORIES if f"`{name}`" not in PAGE] == []
-
-
-def test_every_command_of_viewers_is_named() -> None:
-    for form, *_, permission in commands():
-        if permission is Permission.ANYONE:
-            assert f"`{form.split()[0]}" in PAGE, form
 
 
 def endings() -> set[str]:
