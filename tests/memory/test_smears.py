@@ -142,7 +142,7 @@ async def test_a_smear_stays_hearsay_as_a_fact_about_the_channel(
     [note] = await live(world, None)
     assert (note.source_kind, note.confidence) == (SourceKind.REPORTED, 0.5)
     shown = section(await prompt_for(world, "2", "bob", "chess?"), "channel_notes")
-    assert "said by others] Alice loses at chess" in shown
+    assert "said by others; 2026-07-24] Alice loses at chess" in shown
 
 
 async def test_the_streamer_and_moderators_speak_for_the_channel(world: World, learn: Learn, change: Change) -> None:
