@@ -103,16 +103,26 @@ class Executor:
         previewed = decision.rule == "silent_preview"
         if previewed or _nobody_asked(proposal, decision, facts):
             return ExecutedProposal(decision, None, "", row_id)
-        line = wording.words_for(
-            decision,
-            outcome,
-            proposal.name,
-            proposal.if_refused,
-            log_id=row_id,
-            target=target,
-            say=context.words,
-            language=in_language(settings.bot.language),
-        )
+        language = in_language(settings.bot.language)
+        if decision.verdict is Verdict.ASK:
+            line = wording.waits_for_approval(
+                decision,
+                proposal.name,
+                log_id=row_id,
+                target=target,
+                moderates=facts.asker.privileged,
+                language=language,
+            )
+        else:
+            line = wording.words_for(
+                decision,
+                outcome,
+                proposal.name,
+                proposal.if_refused,
+                target=target,
+                say=context.words,
+                language=language,
+            )
         return ExecutedProposal(decision, outcome, line, row_id)
 
     async def decide_with_twitch(

@@ -24,7 +24,6 @@ def words_for(
     name: str,
     if_refused: str,
     *,
-    log_id: int | None,
     target: str,
     say: str = "",
     language: Language = ENGLISH,
@@ -33,8 +32,6 @@ def words_for(
 
     Also empty where there are no words and the action itself was a chat line.
     """
-    if decision.verdict is Verdict.ASK:
-        return language("action.asked", action=described(name, decision.params, target, language), id=log_id)
     if outcome is not None and outcome.kind is OutcomeKind.DONE:
         line = done_line(name, decision.params, target, language)
         as_written = decision.verdict is Verdict.ALLOW or not line
@@ -42,6 +39,14 @@ def words_for(
     if outcome is not None and outcome.kind is OutcomeKind.UNKNOWN:
         return language("action.unsure")
     return harmless(if_refused, language, name)
+
+
+def waits_for_approval(
+    decision: Decision, name: str, *, log_id: int, target: str, moderates: bool = False, language: Language = ENGLISH
+) -> str:
+    """The line that says so. `moderates`: whether the asker may approve it themselves."""
+    key = "action.confirm" if moderates else "action.asked"
+    return language(key, action=described(name, decision.params, target, language), id=log_id)
 
 
 def harmless(if_refused: str, language: Language = ENGLISH, name: str = "") -> str:

@@ -14,7 +14,7 @@ from tests.operations.conftest import Room
 async def _ask_for_ban(room: Room, who: str = "bob") -> int:
     carried = await room.propose("ban", {"target": who}, who="carol")
     assert carried.decision.verdict is Verdict.ASK
-    assert carried.words_hint == f"A moderator has to say yes first (ban {who.title()}: !approve {carried.log_id})."
+    assert carried.words_hint == f"Type !approve {carried.log_id} and I'll do it (ban {who.title()})."
     return carried.log_id or 0
 
 

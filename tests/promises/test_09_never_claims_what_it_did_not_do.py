@@ -4,7 +4,7 @@ import pytest
 
 from forgetmenot.domain import Decision, Outcome, OutcomeKind, Verdict
 from forgetmenot.languages import in_language
-from forgetmenot.operations.wording import words_for
+from forgetmenot.operations.wording import waits_for_approval, words_for
 from forgetmenot.reply.polish import claims_action
 from tests.stage import Stage, answering
 
@@ -20,7 +20,7 @@ HONEST = [
 def _words(verdict: Verdict, kind: OutcomeKind | None, if_refused: str, words: str = "") -> str:
     decision = Decision(verdict, "rule", "reason", {"target": "2", "seconds": "30", "reason": ""})
     outcome = Outcome(kind) if kind else None
-    return words_for(decision, outcome, "timeout", if_refused, log_id=3, target="bob", say=words)
+    return words_for(decision, outcome, "timeout", if_refused, target="bob", say=words)
 
 
 @pytest.mark.parametrize("words", HONEST)
@@ -28,12 +28,20 @@ def test_an_honest_refusal_is_said_as_it_was_written(words: str) -> None:
     assert _words(Verdict.DENY, None, words) == words
 
 
-def test_what_is_unknown_waits_or_was_shortened_is_told_as_it_is() -> None:
+@pytest.mark.parametrize(
+    ("moderates", "said"),
+    [
+        (False, "A moderator has to say yes first (timeout bob 30 s: !approve 3)."),
+        (True, "Type !approve 3 and I'll do it (timeout bob 30 s)."),
+    ],
+)
+def test_what_waits_is_told_as_it_is(*, moderates: bool, said: str) -> None:
+    decision = Decision(Verdict.ASK, "rule", "reason", {"target": "2", "seconds": "30", "reason": ""})
+    assert waits_for_approval(decision, "timeout", log_id=3, target="bob", moderates=moderates) == said
+
+
+def test_what_is_unknown_or_was_shortened_is_told_as_it_is() -> None:
     assert _words(Verdict.ALLOW, OutcomeKind.UNKNOWN, "Sure, done") == UNSURE
-    assert (
-        _words(Verdict.ASK, None, "bob is staying")
-        == "A moderator has to say yes first (timeout bob 30 s: !approve 3)."
-    )
     assert _words(Verdict.ALLOW_CHANGED, OutcomeKind.DONE, "") == "bob is timed out for 30 s."
     assert _words(Verdict.ALLOW_CHANGED, OutcomeKind.REFUSED, "") == REFUSED
 
