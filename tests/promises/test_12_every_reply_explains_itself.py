@@ -41,7 +41,7 @@ async def test_the_row_tells_everything(stage: Stage) -> None:
     story = await told_of(stage, reply)
     for part in (
         "Asked by Alice (mention): Alice: @forgetmenot_bot time me out", "Said: Off you go!", "It was sent.",
-        "Changed by filters: markdown.", "timeout → done. Allowed.", "1000 billed, 600 of them cached",
+        "Changed by filters: markdown.", "timeout: done. Allowed.", "1000 billed, 600 of them cached",
         f"1. [{first}]", "plays drums in a band", "Bob: the sea is loud today",
     ):  # fmt: skip
         assert part in story
