@@ -188,7 +188,7 @@ class ReplyWriter:
             log.info("no second answer", reply=job.reply_id, error=type(error).__name__)
             return draft, answer
         async with self.db.write() as tx:
-            seen = explain.telemetry(made, job.settings) | {"looked_up": words}
+            seen = explain.telemetry(made, job.settings) | {"looked_up": True}
             await bot_messages.record_prompt(tx, job.reply_id, seen)
         return draft._replace(made=made, request=request), second
 

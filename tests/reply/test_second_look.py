@@ -5,6 +5,7 @@ import json
 import pytest
 
 from forgetmenot.errors import ModelUnavailable
+from forgetmenot.memory.suppression import suppress
 from tests.stage import Stage
 
 QUESTION = "@forgetmenot_bot what is alice's symbol for patience?"
@@ -38,7 +39,7 @@ async def test_what_it_looks_up_stands_in_a_second_prompt_and_answers(stage: Sta
     assert second.startswith(first.split("Alice's message")[0]), "so that a cache serves what both have"
     row = await stage.row(reply.id)
     assert row.used == (note,)
-    assert row.prompt["looked_up"] == "plant tree growth"
+    assert row.prompt["looked_up"] is True
 
 
 async def test_it_looks_once(stage: Stage) -> None:
@@ -78,3 +79,20 @@ async def test_only_those_who_are_talked_about_are_looked_up(stage: Stage) -> No
     stage.model.answers = [wants("bonsai tree", "I do not know that.")]
     await stage.engine.consider(await stage.hear(QUESTION))
     assert len(stage.model.asked) == 1, "Bob's notes are nobody's answer here"
+
+
+async def test_of_the_words_it_looked_with_nothing_is_kept(stage: Stage) -> None:
+    """They may be those of a line that is gone in a day, or of somebody of whom nothing is stored."""
+    await plants_a_tree(stage)
+    stage.model.answers = [wants("tree of the zitherbloom"), found("Your bonsai.")]
+    await stage.engine.consider(await stage.hear(QUESTION))
+    assert len(stage.model.asked) == 2
+    assert b"zitherbloom" not in b"".join(file.read_bytes() for file in stage.db.path.parent.iterdir())
+
+
+async def test_what_is_never_mentioned_is_not_looked_up(stage: Stage) -> None:
+    await plants_a_tree(stage)
+    await suppress(stage.db, "1", "bonsai", by=None, at=stage.clock.now())
+    stage.model.answers = [wants("bonsai tree", "I do not know that.")]
+    await stage.engine.consider(await stage.hear(QUESTION))
+    assert (stage.said, len(stage.model.asked)) == (["I do not know that."], 1)
