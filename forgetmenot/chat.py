@@ -21,7 +21,7 @@ from forgetmenot.errors import ForgetMeNotError, StoreError, StoreFull, StoreLoc
 from forgetmenot.languages import in_language
 from forgetmenot.logs import log
 from forgetmenot.memory.ingest import Ingest
-from forgetmenot.memory.viewer_rules import is_bot, role_of
+from forgetmenot.memory.people import is_bot, role_of
 from forgetmenot.operations import switches
 from forgetmenot.operations.run import run
 from forgetmenot.operations.types import Operation, OperationContext, ParameterKind

@@ -34,7 +34,7 @@ from forgetmenot.llm.json_text import json_object, unwrapped, without_loop, with
 from forgetmenot.llm.offline import claims
 from forgetmenot.logs import set_up
 from forgetmenot.memory import prompts, text_gate, transfer
-from forgetmenot.memory.handles import Handles
+from forgetmenot.memory.people import Handles
 from forgetmenot.memory.proposals import FactRefused, NoteSubject, Screen, proposals, screened
 from forgetmenot.operations import requests
 from forgetmenot.operations.run import Refused, checked

@@ -16,7 +16,7 @@ from forgetmenot.domain import Role
 from forgetmenot.errors import TwitchError
 from forgetmenot.languages import in_language, joined
 from forgetmenot.late_imports import load_off_the_loop
-from forgetmenot.memory.viewer_rules import role_of
+from forgetmenot.memory.people import role_of
 from forgetmenot.operations.catalogue import lacking, same_account, scopes_for
 from forgetmenot.secret_store import Account, Token, TokenStore
 from forgetmenot.settings.live_settings import LiveSettings

@@ -18,7 +18,7 @@ from forgetmenot.languages import ENGLISH, Language, in_language, languages, rea
 from forgetmenot.llm.offline import NOTHING
 from forgetmenot.memory import provenance
 from forgetmenot.memory.briefs import about_viewer
-from forgetmenot.memory.viewer_rules import REGULAR_WITHIN
+from forgetmenot.memory.people import REGULAR_WITHIN
 from forgetmenot.operations import switches
 from forgetmenot.operations.catalogue import DEFAULT_REASON
 from forgetmenot.operations.executor import undoable

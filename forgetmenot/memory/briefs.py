@@ -22,17 +22,16 @@ from forgetmenot.domain import Importance, Note, SourceKind
 from forgetmenot.errors import ModelBlocked, ModelError
 from forgetmenot.logs import log
 from forgetmenot.memory import prompts
-from forgetmenot.memory.handles import Handles
+from forgetmenot.memory.people import REGULAR_WITHIN, Handles
 from forgetmenot.memory.ranking import freshness
 from forgetmenot.memory.summarizer import count_cut, forbidden
 from forgetmenot.memory.suppression import SuppressionFilter, load_filter
 from forgetmenot.memory.text_gate import storable_summary
-from forgetmenot.memory.viewer_rules import REGULAR_WITHIN
 from forgetmenot.ports import LanguageModel
 from forgetmenot.settings.schema import Settings, speaking
-from forgetmenot.store import briefs, notes, viewers
-from forgetmenot.store.briefs import Brief
+from forgetmenot.store import episodes, notes, viewers
 from forgetmenot.store.database import Database, Source
+from forgetmenot.store.episodes import Brief
 from forgetmenot.text.mentions import ids_in, mention, show
 from forgetmenot.text.words import sentences_of
 
@@ -63,7 +62,7 @@ async def streams_of(
     source: Source, viewer_id: str, suppressed: SuppressionFilter, *, since: int = 0, streams: int = STREAMS
 ) -> list[StreamPart]:
     """What somebody did in the newest streams in which something is known of them, oldest first."""
-    rows = await briefs.summaries_about(source, viewer_id, since=since, streams=streams)
+    rows = await episodes.summaries_about(source, viewer_id, since=since, streams=streams)
     parts = []
     for (stream, began), of_stream in groupby(rows, key=itemgetter(0, 1)):
         told = [
@@ -97,7 +96,7 @@ def _fitting(told: Sequence[Sequence[tuple[int, str]]]) -> list[tuple[int, str]]
 async def about_viewer(source: Source, viewer_id: str) -> tuple[str, list[dict[str, object]]]:
     """A viewer's brief and what they did in their last streams ({"at": start in ms, "text"}), to be shown to people."""
     suppressed = await load_filter(source)
-    brief = suppressed.without((await briefs.usable(source, viewer_id, None))[0])
+    brief = suppressed.without((await episodes.usable_brief(source, viewer_id, None))[0])
     parts = await streams_of(source, viewer_id, suppressed, streams=DAYS)
     people = {viewer_id, *ids_in(brief), *(who for part in parts for who in ids_in(part.text))}
     names, hidden = await viewers.shown_and_hidden(source, people)
@@ -162,10 +161,10 @@ class BriefWriter:
         settings, now = self._settings(), self._clock.now()
         if not settings.memory.briefs:
             async with self._db.write() as tx:
-                await briefs.drop_all(tx)
+                await episodes.drop_briefs(tx)
             return 0
         people, persona = settings.people, speaking(settings).name
-        viewer_ids = await briefs.due(
+        viewer_ids = await episodes.briefs_due(
             self._db,
             persona,
             regular_since=now - REGULAR_WITHIN,
@@ -178,7 +177,9 @@ class BriefWriter:
         suppressed = await load_filter(self._db)
         waiting = [await self._sources(viewer_id, settings, suppressed) for viewer_id in viewer_ids]
         async with self._db.write() as tx:
-            changed = [s for s in waiting if not await briefs.unchanged(tx, s.viewer_id, persona, s.made_of, now)]
+            changed = [
+                s for s in waiting if not await episodes.brief_unchanged(tx, s.viewer_id, persona, s.made_of, now)
+            ]
         # also those without enough to say: else they would be looked at in every pass
         made = await self._put([(s, "") for s in changed if not s.enough], persona)
         changed = [s for s in changed if s.enough]
@@ -248,5 +249,5 @@ class BriefWriter:
                 episode_ids = tuple(episode for part in sources.streams for episode in part.episodes)
                 now = self._clock.now()
                 brief = Brief(sources.viewer_id, text, sources.made_of, now, persona, note_ids, episode_ids)
-                await briefs.put(tx, brief)
+                await episodes.put_brief(tx, brief)
         return sum(bool(text) for _, text in made)

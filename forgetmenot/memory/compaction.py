@@ -25,7 +25,7 @@ from forgetmenot.memory.summarizer import Summarizer
 from forgetmenot.memory.transcript import Cut, Window, aged, halves, waiting_time, windows
 from forgetmenot.ports import LanguageModel
 from forgetmenot.settings.schema import Settings
-from forgetmenot.store import episode_redaction, episodes, events, streams
+from forgetmenot.store import episodes, events, streams
 from forgetmenot.store.database import Database
 from forgetmenot.store.dock_rows import any_summary
 from forgetmenot.store.episodes import NewEpisode
@@ -225,23 +225,23 @@ class Compactor:
 
     async def _redo(self, report: PassReport) -> None:
         """Take out of summaries what rests on cleared lines: every sentence about who said them. No model is asked."""
-        for episode_id in await episode_redaction.dirty(self._db):
+        for episode_id in await episodes.dirty(self._db):
             for _ in range(REREADS):
                 window = await events.of_episode(self._db, episode_id)
                 if not window:
-                    report.removed += await episode_redaction.remove(self._db, episode_id, self._clock.now())
+                    report.removed += await episodes.remove(self._db, episode_id, self._clock.now())
                     break
                 new = await self._without_cleared(episode_id, await self._summariser.by_counting(window))
-                if await episode_redaction.rewrite(self._db, episode_id, new, self._clock.now()):
+                if await episodes.rewrite(self._db, episode_id, new, self._clock.now()):
                     report.redone += 1
                     break
 
     async def _without_cleared(self, episode_id: int, counted: NewEpisode) -> NewEpisode:
         """The episode as it may stay; where no sentence may, what counting says of the lines that are left."""
-        kind, summary, model, topic = await episode_redaction.written(self._db, episode_id)
+        kind, summary, model, topic = await episodes.written(self._db, episode_id)
         if kind != EpisodeKind.CHAT:
             return counted
-        for viewer_id in await episode_redaction.cleared_people(self._db, episode_id):
+        for viewer_id in await episodes.cleared_people(self._db, episode_id):
             summary = without_person(summary, viewer_id)
         if not summary:
             return counted

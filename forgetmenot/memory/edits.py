@@ -18,8 +18,8 @@ from typing import NamedTuple
 from forgetmenot.domain import EpisodeKind, Importance, Note, NoteStatus, Scope, SourceKind
 from forgetmenot.languages import reason
 from forgetmenot.memory import merge
-from forgetmenot.memory.handles import SOMEBODY, Handles, names_typed
 from forgetmenot.memory.merge import BROUGHT_BACK, LIVE, REPLACES, ClaimSource
+from forgetmenot.memory.people import SOMEBODY, Handles, names_typed
 from forgetmenot.memory.proposals import FactRefused, checked_fact, tells_of_another
 from forgetmenot.memory.ranking import Candidate, Postings, query_of
 from forgetmenot.settings.schema import PrivacySettings

@@ -36,8 +36,8 @@ from forgetmenot.clock import MINUTE, Clock
 from forgetmenot.domain import Note
 from forgetmenot.errors import ForgetMeNotError, InputError, StoreError
 from forgetmenot.logs import log
-from forgetmenot.memory.active_viewers import ORDINARY
-from forgetmenot.store import backup, briefs, channel_state, episodes, fact_traces, notes, personal_data
+from forgetmenot.memory.people import ORDINARY
+from forgetmenot.store import backup, channel_state, episodes, notes, personal_data
 from forgetmenot.store.channel_state import WIPE_DUE
 from forgetmenot.store.database import CARRIED_OUT, Database, Source, Transaction
 from forgetmenot.store.personal_data import PLACES, Place
@@ -314,7 +314,7 @@ async def _clean_place(db: Database, place: Place, who: Names, now: int) -> int:
             rows = cleaned[some : some + TEXTS_AT_ONCE]
             async with db.write() as tx:
                 if place.table == "episodes" and len(cleaned) > MANY_EPISODES:
-                    await briefs.drop_all(tx)
+                    await episodes.drop_briefs(tx)
                 changed += await personal_data.rewrite(tx, place, rows)
                 if place == PLACES[0]:
                     emptied = [row[len(place.columns)] for row in rows if not row[0]]
@@ -453,16 +453,16 @@ async def replaced_by(source: Source, note: Note) -> list[Note]:
 async def delete_fact(tx: Transaction, note: Note, at: int) -> None:
     """Delete a note about a viewer with its history, and what says the same in other texts."""
     subject_id, words = note.subject_id or "", traces(note.fact)
-    for text in await fact_traces.texts(tx, note.id, subject_id, words):
+    for text in await personal_data.traced_texts(tx, note.id, subject_id, words):
         rest = without_fact(text.text, subject_id, note.fact)
         if rest != text.text:
-            await fact_traces.rewrite_traced(tx, text, rest)
-    for line in await fact_traces.spoken(tx, note.id, subject_id, words):
+            await personal_data.rewrite_traced(tx, text, rest)
+    for line in await personal_data.traced_lines(tx, note.id, subject_id, words):
         if says(line.text, words) or line.text.startswith("!"):  # "!forget drums" names it, if not in full
-            await fact_traces.clear_traced(tx, line)
-    lines = await fact_traces.said_by_sources(tx, note.id, subject_id) if words else []
+            await personal_data.clear_traced(tx, line)
+    lines = await personal_data.said_by_sources(tx, note.id, subject_id) if words else []
     with_all = await asyncio.to_thread(lambda: [line for line in lines if words <= traces(line.text)])
     for line in with_all:  # of a day of some moderator's lines
-        await fact_traces.clear_traced(tx, line)
-    await fact_traces.delete_traced_note(tx, note.id, subject_id, at)
+        await personal_data.clear_traced(tx, line)
+    await personal_data.delete_traced_note(tx, note.id, subject_id, at)
     await channel_state.put(tx, {WIPE_DUE: "1"}, at)

@@ -10,13 +10,13 @@ from dataclasses import dataclass, field
 
 from forgetmenot.clock import HOUR, MINUTE, Clock
 from forgetmenot.domain import ChatEvent, EventKind, Redaction
+from forgetmenot.memory.people import OPTED_OUT, Exclusion, role_of
 from forgetmenot.memory.stream_tracker import StreamTracker
-from forgetmenot.memory.viewer_rules import OPTED_OUT, Exclusion, role_of
 from forgetmenot.settings.schema import Settings
 from forgetmenot.store import (
     action_logs,
     bot_messages,
-    episode_redaction,
+    episodes,
     events,
     personal_data,
     streams,
@@ -92,7 +92,7 @@ class EventWriter:
         for one in redactions:
             now = self._clock.now()
             dirty = await events.clear(tx, Clear(one.at, one.event_id, one.user_id), now)
-            await episode_redaction.let_notes_go(tx, dirty, now)
+            await episodes.let_notes_go(tx, dirty, now)
             # a ban and a timeout are the same command at Twitch; only a timeout has a duration
             if one.user_id and one.duration_s is None and one.event_id is None:
                 await viewers.set_banned(tx, one.user_id, one.at)

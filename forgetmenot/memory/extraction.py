@@ -19,8 +19,8 @@ from forgetmenot.domain import Episode, EpisodeKind, Line, Note, Purpose, Role, 
 from forgetmenot.errors import ODD_INPUT, ModelBlocked, ModelError, StoreRefused
 from forgetmenot.logs import log
 from forgetmenot.memory import merge
-from forgetmenot.memory.handles import Handles
 from forgetmenot.memory.merge import ClaimSource, MergeResult
+from forgetmenot.memory.people import Handles
 from forgetmenot.memory.prompts import memory_request
 from forgetmenot.memory.proposals import (
     SCHEMA,
@@ -36,7 +36,7 @@ from forgetmenot.memory.ranking import Candidate, Postings, query_of
 from forgetmenot.memory.transcript import waiting_time
 from forgetmenot.ports import LanguageModel
 from forgetmenot.settings.schema import Settings, speaking
-from forgetmenot.store import episode_redaction, episodes, events, notes
+from forgetmenot.store import episodes, events, notes
 from forgetmenot.store.counts import add_counts
 from forgetmenot.store.database import Database, Transaction
 from forgetmenot.store.episodes import Participant
@@ -166,7 +166,7 @@ class Extractor:
         report.waiting = report.in_a_row >= FAILURES_IN_A_ROW
         tries, now = episode.tries + 1, self._clock.now()
         async with self._db.write() as tx:
-            await episode_redaction.postpone(tx, episode.id, tries=tries, retry_at=now + waiting_time(tries))
+            await episodes.postpone(tx, episode.id, tries=tries, retry_at=now + waiting_time(tries))
             if tries >= MOST_TRIES and await episodes.mark_read(tx, episode.id, now):
                 await add_counts(tx, {SET_ASIDE: 1})
                 log.warning("a summary is set aside: no model could read it for notes", episode=episode.id)

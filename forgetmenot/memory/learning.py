@@ -24,9 +24,9 @@ from forgetmenot.errors import InputError, ModelBlocked, ModelError
 from forgetmenot.languages import reason
 from forgetmenot.memory.extraction import Extractor
 from forgetmenot.memory.past_chat import PastChat
+from forgetmenot.memory.people import Exclusion, role_of
 from forgetmenot.memory.summarizer import Summarizer
 from forgetmenot.memory.transcript import Cut, Window, windows
-from forgetmenot.memory.viewer_rules import Exclusion, role_of
 from forgetmenot.ports import LanguageModel
 from forgetmenot.settings.prices import Used
 from forgetmenot.settings.schema import Settings

@@ -14,7 +14,7 @@ from forgetmenot.memory import edits, merge
 from forgetmenot.store import bot_messages, notes, viewers
 from forgetmenot.store.counts import all_counts
 from forgetmenot.store.database import Database
-from forgetmenot.store.episode_redaction import REDACTED
+from forgetmenot.store.episodes import REDACTED
 from forgetmenot.store.notes import Change, EvidenceLink
 from forgetmenot.text.mentions import ids_in, show
 

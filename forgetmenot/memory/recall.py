@@ -13,9 +13,9 @@ from typing import NamedTuple
 from forgetmenot.clock import MINUTE, Clock
 from forgetmenot.domain import Note, Recalled
 from forgetmenot.memory import suppression
-from forgetmenot.memory.active_viewers import ActiveViewers
 from forgetmenot.memory.meaning import word_table
 from forgetmenot.memory.past_episodes import EpisodeIndex
+from forgetmenot.memory.people import ActiveViewers
 from forgetmenot.memory.ranking import Candidate, Postings, Query, query_of, short_names
 from forgetmenot.memory.suppression import SuppressionFilter
 from forgetmenot.settings.schema import Settings, speaking

@@ -15,7 +15,7 @@ from forgetmenot.domain import Purpose, Stream
 from forgetmenot.errors import ModelBlocked, ModelError
 from forgetmenot.logs import log
 from forgetmenot.memory import prompts, suppression
-from forgetmenot.memory.handles import Handles
+from forgetmenot.memory.people import Handles
 from forgetmenot.memory.summarizer import count_cut, forbidden
 from forgetmenot.memory.text_gate import number_of_words, storable_summary, within
 from forgetmenot.ports import LanguageModel

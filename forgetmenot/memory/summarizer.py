@@ -15,7 +15,7 @@ from forgetmenot.domain import EpisodeKind, EventKind, Part
 from forgetmenot.errors import ODD_INPUT, ModelBlocked
 from forgetmenot.logs import log
 from forgetmenot.memory import prompts
-from forgetmenot.memory.handles import Handles, names_typed
+from forgetmenot.memory.people import Handles, names_typed
 from forgetmenot.memory.text_gate import storable_summary
 from forgetmenot.memory.transcript import Window, introduce, parts, transcript
 from forgetmenot.ports import LanguageModel

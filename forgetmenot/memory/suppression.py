@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
 
 from forgetmenot.domain import Note
-from forgetmenot.memory.handles import SOMEBODY, names_typed, without_names
+from forgetmenot.memory.people import SOMEBODY, names_typed, without_names
 from forgetmenot.memory.proposals import FactRefused
 from forgetmenot.store import notes, viewers
 from forgetmenot.store.database import Database, Source

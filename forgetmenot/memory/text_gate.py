@@ -17,7 +17,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from typing import NamedTuple
 
-from forgetmenot.memory.handles import Handles
+from forgetmenot.memory.people import Handles
 from forgetmenot.text.clean import clean, cut, skeleton
 from forgetmenot.text.mentions import MENTION, defang, has_link
 from forgetmenot.text.words import UNSPACED, sentences_of

@@ -16,7 +16,7 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from forgetmenot.domain import EventKind, Line, Part, Role
-from forgetmenot.memory.handles import BOT, Handles
+from forgetmenot.memory.people import BOT, Handles
 from forgetmenot.text.chat_commands import is_command, said_text
 from forgetmenot.text.clean import clean, cut
 

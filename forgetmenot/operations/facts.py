@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 from forgetmenot.clock import DAY, MINUTE, SECOND
 from forgetmenot.domain import ChatEvent, Proposal, Role, Standing
 from forgetmenot.memory.merge import LIVE
-from forgetmenot.memory.viewer_rules import is_bot, role_of
+from forgetmenot.memory.people import is_bot, role_of
 from forgetmenot.operations import requests, switches
 from forgetmenot.operations.catalogue import ACTIONS, find
 from forgetmenot.operations.types import (

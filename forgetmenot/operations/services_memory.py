@@ -11,9 +11,9 @@ from forgetmenot.clock import MINUTE
 from forgetmenot.domain import Asker, Importance, Note, OperationResult, Scope, SourceKind, Surface, Target
 from forgetmenot.languages import reason
 from forgetmenot.memory import edits, suppression
-from forgetmenot.memory.active_viewers import ORDINARY
 from forgetmenot.memory.merge import LIVE
 from forgetmenot.memory.past_episodes import missed as what_was_missed
+from forgetmenot.memory.people import ORDINARY
 from forgetmenot.memory.proposals import FactRefused
 from forgetmenot.operations.run import CHANNEL_WORDS, Refused, UnknownViewer, own_target, owner, resolve_target
 from forgetmenot.operations.types import OperationContext, Request

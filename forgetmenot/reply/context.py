@@ -17,6 +17,7 @@ from forgetmenot.clock import DAY, HOUR, MINUTE, Clock
 from forgetmenot.domain import ChatEvent, Prompt, Recalled, Scope, Standing, Viewer
 from forgetmenot.logs import log
 from forgetmenot.memory.past_episodes import newest, spoken_of, without_hidden
+from forgetmenot.memory.people import REGULAR_WITHIN, role_of, standing_of
 from forgetmenot.memory.ranking import Query
 from forgetmenot.memory.recall import CHANNEL, NotesSnapshot, Recall, fitting
 from forgetmenot.memory.suppression import (
@@ -26,7 +27,6 @@ from forgetmenot.memory.suppression import (
     load_filter,
     revision_of,
 )
-from forgetmenot.memory.viewer_rules import REGULAR_WITHIN, role_of, standing_of
 from forgetmenot.operations import facts
 from forgetmenot.prompt.assemble import BOT_REPLIES, assemble, compose_prefix
 from forgetmenot.prompt.material import (
@@ -46,8 +46,8 @@ from forgetmenot.reply.triggers import Trigger, TriggerKind
 from forgetmenot.settings.schema import Settings, speaking
 from forgetmenot.store import (
     bot_messages,
-    briefs,
     channel_state,
+    episodes,
     events,
     notes,
     streams,
@@ -155,7 +155,7 @@ class ContextGatherer:
         # the badges of this line: a role may have changed since the last one was stored
         speaker = replace(speaker, role=role_of(event.badges))
         standing, streams = await self._known(at, event.user_id, moment.settings)
-        brief, made_of = await briefs.usable(at, speaker.id, speaking(moment.settings).name)
+        brief, made_of = await episodes.usable_brief(at, speaker.id, speaking(moment.settings).name)
         began = moment.channel.get("started_at", "")
         return TailMaterial(
             now=moment.now,

@@ -21,7 +21,7 @@ from forgetmenot.domain import ChatEvent, Role, Standing
 from forgetmenot.errors import ForgetMeNotError, StoreError
 from forgetmenot.languages import reason
 from forgetmenot.logs import log
-from forgetmenot.memory.viewer_rules import role_of
+from forgetmenot.memory.people import role_of
 from forgetmenot.operations import switches
 from forgetmenot.reply.outbox import Outgoing
 from forgetmenot.reply.triggers import (

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from forgetmenot.domain import ChatEvent, EventKind
-from forgetmenot.memory.viewer_rules import Exclusion
+from forgetmenot.memory.people import Exclusion
 from forgetmenot.settings.schema import Mode, Settings
 from forgetmenot.text.chat_commands import is_command
 from forgetmenot.text.clean import clean

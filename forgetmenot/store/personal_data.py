@@ -1,8 +1,8 @@
 """Everything a person left in the database, found and taken away.
 
 Guarantees:
-- Every text column of every table is looked at: `PLACES` names how each is cleaned, `EXEMPT` why the others need not
-  be, and a test compares the two with the schema.
+- Every text column of every table is looked at: `PLACES` names how each is cleaned; a test compares them with the
+  schema, and says why the others need not be.
 - Large tables are read on a connection of its own, so that nobody waits.
 
 What a cleaned text says is decided by memory/erasure.
@@ -12,16 +12,16 @@ import asyncio
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from forgetmenot.clock import DAY
 from forgetmenot.languages import read_reason
-from forgetmenot.store import channel_state, events, viewers
+from forgetmenot.store import bot_messages, channel_state, episodes, events, notes, viewers
 from forgetmenot.store.counts import add_counts
 from forgetmenot.store.database import CARRIED_OUT, Database, Source, Transaction, reading_beside
 from forgetmenot.store.events import Clear
 from forgetmenot.store.rights import OptedOut, PrivacyRequest, RequestKind
-from forgetmenot.text.mentions import provisional
+from forgetmenot.text.mentions import mention, provisional
 
 NOTES_AT_ONCE, LINES_AT_ONCE = 40, 200
 """Rows that one transaction of an erasure deletes."""
@@ -63,31 +63,6 @@ PLACES = (
     Place("never_mention", ("words",)),
     Place("model_calls", ("model", "error")),
 )
-
-_WORDS_OF_OURS = """
-events.kind events.role episodes.kind semantic_notes.scope semantic_notes.status semantic_notes.source_kind
-semantic_notes.importance semantic_notes.persona note_changes.from_status note_changes.to_status bot_messages.trigger
-bot_messages.mode bot_messages.status bot_messages.outcome action_logs.name action_logs.class action_logs.verdict
-action_logs.rule action_logs.status briefs.persona model_calls.purpose tally
-"""
-_GOES_WITH_THE_VIEWER = """
-viewers viewer_names attendance episode_people note_evidence action_logs.asked_by action_logs.target_id
-briefs.viewer_id never_mention.viewer_id never_mention.by_id
-"""
-EXEMPT = {
-    **dict.fromkeys(_WORDS_OF_OURS.split(), "words, counts and names of ours or of the settings"),
-    **dict.fromkeys(_GOES_WITH_THE_VIEWER.split(), "goes, or is unset, with the row in viewers"),
-    **dict.fromkeys(("events.viewer_id",), "rows of theirs are deleted"),
-    **dict.fromkeys(("semantic_notes.subject_id", "bot_messages.viewer_id"), "rows of theirs are deleted"),
-    "channel_state": "read whole: it is a few rows",
-    "events.id": "Twitch's id of a message of somebody else",
-    "events.reply_to_id": "unset where it points to a message of theirs",
-    "bot_messages.event_id": "rows that answer them are deleted",
-    **dict.fromkeys(
-        ("briefs.made_of", "briefs.notes", "briefs.episodes", "bot_messages.notes_json"),
-        "ids of rows, and a hash of them",
-    ),
-}
 
 
 async def is_known(source: Source, viewer_id: str) -> bool:
@@ -376,3 +351,76 @@ async def _rows(db: Database, sql: str, viewer_id: str) -> Rows:
         {key: read_reason(row[key]) if key in {"cause", "reason"} else row[key] for key in row.keys()}  # noqa: SIM118  # a Row is no mapping
         for row in await db.rows(sql, (viewer_id,))
     ]
+
+
+class TracedText(NamedTuple):
+    """A summary or a recap, with its table and row."""
+
+    table: str
+    column: str
+    id: int
+    text: str
+
+
+async def _traced(tx: Transaction, table: str, column: str, condition: str, *params: object) -> list[TracedText]:
+    """The texts of the rows that a condition of ours picks."""
+    rows = await tx.rows(f"SELECT rowid, {column} FROM {table} WHERE {condition}", params)  # noqa: S608
+    return [TracedText(table, column, *row) for row in rows]
+
+
+def _near(column: str, words: Collection[str]) -> tuple[str, list[str]]:
+    """The condition that one of these stems may stand in a text, and its parameters."""
+    found = " OR ".join(f"instr(lower({column}), ?) > 0" for _ in words) or "0"
+    # a stem may end otherwise than the word: "stori" stands in no "story", and "stor" does
+    return f"({found})", [word[: max(3, len(word) - 1)] for word in words]
+
+
+async def traced_texts(tx: Transaction, note_id: int, subject_id: str, words: Collection[str]) -> list[TracedText]:
+    """The texts that may say a fact (given as stems): its evidence, and what else was written about its subject."""
+    rests_on = "SELECT episode_id FROM note_evidence WHERE note_id = ?"
+    their = "SELECT episode_id FROM episode_people WHERE viewer_id = ?"
+    near, parts = _near("summary", words)
+    wanted = f"id IN ({rests_on} UNION {their}) AND {near}"
+    found = await _traced(tx, "episodes", "summary", wanted, note_id, subject_id, *parts)
+    near, parts = _near("recap", words)
+    return found + await _traced(tx, "streams", "recap", f"instr(recap, ?) AND {near}", mention(subject_id), *parts)
+
+
+async def traced_lines(tx: Transaction, note_id: int, subject_id: str, words: Collection[str]) -> list[TracedText]:
+    """What somebody said in the last hours, and what the bot said to them, in which one of these stems stands.
+
+    What it said to others counts where it named a note by its number, or had it in its prompt.
+    """
+    near, parts = _near("text", words)
+    used = [reply_id for reply_id, _at in await bot_messages.with_note(tx, note_id, limit=-1)]  # all of them
+    quoting = "(viewer_id = ? OR instr(text, ?) > 0 OR id IN (SELECT value FROM json_each(?)))"
+    replies = (subject_id, f"#{note_id} ", used, *parts)
+    found = await _traced(tx, "bot_messages", "text", f"{quoting} AND {near}", *replies)
+    return found + await _traced(
+        tx, "events", "text", f"(viewer_id = ? OR from_bot = 1) AND {near}", subject_id, *parts
+    )
+
+
+async def said_by_sources(tx: Transaction, note_id: int, subject_id: str) -> list[TracedText]:
+    """What those others said in the last hours whose word a note rests on."""
+    speakers = "viewer_id <> ? AND viewer_id IN (SELECT speaker_id FROM note_evidence WHERE note_id = ?)"
+    return await _traced(tx, "events", "text", f"text <> '' AND {speakers}", subject_id, note_id)
+
+
+async def clear_traced(tx: Transaction, text: TracedText) -> None:
+    """Take the words of a line away. One of chat's was deleted by nobody (redacted at 0): it still gets its answer."""
+    await rewrite_traced(tx, text, "")
+    if text.table == "events":
+        await tx.execute("UPDATE events SET redacted_at = coalesce(redacted_at, 0) WHERE seq = ?", (text.id,))
+
+
+async def rewrite_traced(tx: Transaction, text: TracedText, rest: str) -> None:
+    """Write what is left of a text."""
+    await tx.execute(f"UPDATE {text.table} SET {text.column} = ? WHERE rowid = ?", (rest, text.id))  # noqa: S608
+
+
+async def delete_traced_note(tx: Transaction, note_id: int, subject_id: str, at: int) -> None:
+    """Delete a note with its evidence and history, and episodes with nothing left to say that held only it."""
+    episode_ids = await tx.column("SELECT episode_id FROM note_evidence WHERE note_id = ?", (note_id,))
+    await notes.delete_of_subject(tx, subject_id, [note_id])
+    await episodes.drop_empty(tx, episode_ids, at)

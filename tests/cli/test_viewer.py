@@ -10,9 +10,9 @@ from typing import Any
 import pytest
 
 from forgetmenot.errors import InputError
-from forgetmenot.store import briefs
-from forgetmenot.store.briefs import Brief
+from forgetmenot.store import episodes
 from forgetmenot.store.database import open_database
+from forgetmenot.store.episodes import Brief
 from tests.rows import put
 
 LINES = [
@@ -99,7 +99,9 @@ def test_erase_asks_first_and_leaves_no_byte(run: Run, tmp_path: Path) -> None:
 
 async def test_show_has_the_brief_and_the_last_streams(run: Run, tmp_path: Path) -> None:
     async with open_database(tmp_path / "memory.sqlite3") as db, db.write() as tx:
-        await briefs.put(tx, Brief("login:alicequux", "<@login:alicequux> plays drums with <@login:bob>.", "", 1))
+        await episodes.put_brief(
+            tx, Brief("login:alicequux", "<@login:alicequux> plays drums with <@login:bob>.", "", 1)
+        )
         await tx.execute("INSERT INTO streams (id, started_at, last_event_at) VALUES (7, 0, 0)")
         await put(tx, "episodes", id=9, stream_id=7, summary="<@login:alicequux> sang. <@login:bob> slept.")
         await tx.execute("INSERT INTO episode_people VALUES (9, 'login:alicequux', 1, 0)")

@@ -13,10 +13,10 @@ from forgetmenot.dock.security import TOKEN_FILE
 from forgetmenot.languages import in_language, reason
 from forgetmenot.settings.live_settings import LiveSettings
 from forgetmenot.settings.load import parse_settings
-from forgetmenot.store import action_logs, briefs, viewers
+from forgetmenot.store import action_logs, episodes, viewers
 from forgetmenot.store.backup import copies_of
-from forgetmenot.store.briefs import Brief
 from forgetmenot.store.database import Database
+from forgetmenot.store.episodes import Brief
 from tests.dock.conftest import STATE, FakeControl, fake_dock
 from tests.dock.demo_bot import BROWSER, DemoBot, free_port, go, page_on, until
 
@@ -291,7 +291,7 @@ async def test_a_note_is_added_edited_pinned_silenced_retracted_and_brought_back
 ) -> None:
     bob = await demo.id_of("bob")
     async with demo.bot.db.write() as tx:
-        await briefs.put(tx, Brief(bob, f"<@{bob}> sails on Sundays.", "", 1))
+        await episodes.put_brief(tx, Brief(bob, f"<@{bob}> sails on Sundays.", "", 1))
     async with page_on(running, demo.address) as page:
         await go(page, f"memory/person/{bob}")
         await expect(page.get_by_text("sails on Sundays.")).to_be_visible()

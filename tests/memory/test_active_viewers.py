@@ -4,8 +4,7 @@ import pytest
 
 from forgetmenot.clock import MINUTE, SECOND
 from forgetmenot.domain import Attendance, ChatEvent, EventKind, Standing
-from forgetmenot.memory.active_viewers import ActiveViewers, ViewerNames
-from forgetmenot.memory.viewer_rules import Exclusion, standing_of
+from forgetmenot.memory.people import ActiveViewers, Exclusion, ViewerNames, standing_of
 from forgetmenot.settings.schema import MemorySettings, PeopleSettings
 from forgetmenot.store.database import Database
 from forgetmenot.store.viewers import Name

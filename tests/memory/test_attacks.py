@@ -9,9 +9,9 @@ import json
 import pytest
 
 from forgetmenot.memory import edits, merge, transfer
-from forgetmenot.memory.active_viewers import ActiveViewers
 from forgetmenot.memory.compare_facts import Relation, relate
 from forgetmenot.memory.extraction import MOST_TAKEN
+from forgetmenot.memory.people import ActiveViewers
 from forgetmenot.memory.proposals import FactRefused
 from forgetmenot.memory.recall import Recall
 from tests.memory.conftest import Channel

@@ -11,7 +11,7 @@ from forgetmenot.errors import ModelBlocked, ModelUnavailable
 from forgetmenot.memory import suppression
 from forgetmenot.memory.briefs import BriefWriter, streams_of
 from forgetmenot.settings.schema import MemorySettings, Settings
-from forgetmenot.store import briefs, streams
+from forgetmenot.store import episodes, streams
 from tests.notes_world import Scripted, World
 
 Made = Callable[..., tuple[BriefWriter, Scripted]]
@@ -59,7 +59,7 @@ async def known(world: World, *facts: str, kind: SourceKind = SourceKind.SELF_CL
 
 
 async def brief(world: World, viewer_id: str = "1") -> str:
-    return (await briefs.usable(world.db, viewer_id))[0]
+    return (await episodes.usable_brief(world.db, viewer_id))[0]
 
 
 def answer(*texts: str) -> str:

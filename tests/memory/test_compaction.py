@@ -11,7 +11,7 @@ from forgetmenot.errors import ModelBlocked, ModelUnavailable
 from forgetmenot.memory.edits import remember
 from forgetmenot.memory.proposals import FactRefused
 from forgetmenot.memory.provenance import Refusal, refusals
-from forgetmenot.store import episode_redaction, episodes, events, personal_data
+from forgetmenot.store import episodes, events, personal_data
 from forgetmenot.store.database import Database
 from forgetmenot.text.mentions import fenced
 from tests.memory.conftest import Channel, answer, open_channel
@@ -116,7 +116,7 @@ async def test_a_summary_over_a_cleared_line_loses_what_it_says_of_its_author(ch
     assert (await channel.compactor.run_pass()).redone == 1
     [after] = await channel.db.column("SELECT summary FROM episodes")
     assert after == before.partition(". ")[2]
-    assert await episode_redaction.dirty(channel.db) == []
+    assert await episodes.dirty(channel.db) == []
     other = after.partition(">")[0].removeprefix("<@")
     await channel.clear(next(event for event in said if event.user_id == other))
     await channel.compactor.run_pass()

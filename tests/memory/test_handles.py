@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from forgetmenot.memory.handles import Handles, unhandled
+from forgetmenot.memory.people import Handles, unhandled
 from forgetmenot.text.clean import clean, skeleton
 
 HANDLES = Handles.of(["1", "2"], {"alice": "1", "Bob_x": "2", "carol": None, "king": "2", "al": "1"}, ["fmnbot"])

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from forgetmenot.memory.handles import Handles
+from forgetmenot.memory.people import Handles
 from forgetmenot.memory.prompts import read_summary
 from forgetmenot.memory.text_gate import QUOTE, KeptText, storable_summary, text_fault, uncopied, within
 

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from forgetmenot.domain import EventKind, Line, Role
 from forgetmenot.llm.offline import summary
-from forgetmenot.memory.handles import Handles
+from forgetmenot.memory.people import Handles
 from forgetmenot.memory.summarizer import summary_in_numbers
 from forgetmenot.memory.transcript import Cut, aged, parts, transcript, windows
 

@@ -87,7 +87,7 @@ async def test_there_and_back_is_two_rows(db: Database) -> None:
     ]
 
 
-FORGETTING = {"notes.py", "personal_data.py", "fact_traces.py"}  # what carries out a subject's own wish
+FORGETTING = {"notes.py", "personal_data.py"}  # what carries out a subject's own wish
 
 
 def test_notes_are_deleted_where_people_are_forgotten_and_no_statement_sets_a_fact() -> None:

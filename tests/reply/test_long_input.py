@@ -10,7 +10,7 @@ import pytest
 
 from forgetmenot.chat import CommandParser
 from forgetmenot.domain import ChatEvent, EventKind, ModelAnswer, TokenUsage
-from forgetmenot.memory.handles import Handles
+from forgetmenot.memory.people import Handles
 from forgetmenot.memory.text_gate import storable_summary
 from forgetmenot.operations.requests import asked_for
 from forgetmenot.operations.table import OPERATIONS

@@ -7,9 +7,9 @@ from forgetmenot.errors import ModelUnavailable
 from forgetmenot.memory import suppression
 from forgetmenot.prompt.sections import date
 from forgetmenot.settings.schema import Mode
-from forgetmenot.store import bot_messages, briefs, channel_state, notes, viewers
+from forgetmenot.store import bot_messages, channel_state, episodes, notes, viewers
 from forgetmenot.store.bot_messages import ReplyStatus
-from forgetmenot.store.briefs import Brief
+from forgetmenot.store.episodes import Brief
 from forgetmenot.store.notes import Stance
 from tests.rows import put
 from tests.stage import Stage
@@ -23,7 +23,7 @@ async def asked(stage: Stage, text: str, viewer: str = "1") -> str:
 
 async def with_brief(stage: Stage, text: str, note: int) -> None:
     async with stage.db.write() as tx:
-        await briefs.put(tx, Brief("1", text, "hash", stage.clock.now(), notes=(note,)))
+        await episodes.put_brief(tx, Brief("1", text, "hash", stage.clock.now(), notes=(note,)))
 
 
 async def test_a_brief_stands_before_the_notes_and_names_what_it_is_made_of(stage: Stage) -> None:

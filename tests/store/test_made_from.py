@@ -9,10 +9,10 @@ from forgetmenot.domain import NoteStatus, Redaction, Scope, SourceKind
 from forgetmenot.memory.edits import edit, remember, undo
 from forgetmenot.memory.proposals import FactRefused
 from forgetmenot.reply.explain import KINDS
-from forgetmenot.store import action_logs, bot_messages, briefs, notes
+from forgetmenot.store import action_logs, bot_messages, episodes, notes
 from forgetmenot.store.action_logs import ActionStatus, NewAction
 from forgetmenot.store.bot_messages import ReplyStatus
-from forgetmenot.store.briefs import Brief
+from forgetmenot.store.episodes import Brief
 from forgetmenot.store.notes import NewNote, Stance
 from tests.memory.conftest import Channel, answer, channel, settings
 
@@ -123,7 +123,9 @@ async def write_of_it(channel: Channel, line: str) -> tuple[int, int]:
         note = await notes.insert(tx, new, cause="said", now=channel.clock.now())
         await notes.add_evidence(tx, Stance(note, episode, "stated", line, addressed=False, at=channel.clock.now()))
         await tx.execute("UPDATE streams SET recap = 'Somebody owns a zitherbloom.', recapped_at = 1")
-        await briefs.put(tx, Brief(line, "The one with the zitherbloom.", "x", 1, notes=(note,), episodes=(episode,)))
+        await episodes.put_brief(
+            tx, Brief(line, "The one with the zitherbloom.", "x", 1, notes=(note,), episodes=(episode,))
+        )
     return note, episode
 
 

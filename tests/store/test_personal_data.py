@@ -3,7 +3,7 @@
 from forgetmenot.domain import Role
 from forgetmenot.store import channel_state, notes, personal_data, viewers
 from forgetmenot.store.database import Database
-from forgetmenot.store.personal_data import EXEMPT, PLACES
+from forgetmenot.store.personal_data import PLACES
 from forgetmenot.store.viewers import SeenViewer
 
 
@@ -30,6 +30,32 @@ async def test_what_they_asked_for_and_where_the_channel_tells_of_them_is_there(
     assert [row["words"] for row in hers["never_mention"]] == ["harps"]
     assert hers["channel_texts"] == [{"name": "digest", "value": "<@1> won, <@2> lost."}]
     assert [row["words"] for row in (await personal_data.export_rows(db, "2"))["never_mention"]] == ["harps"]
+
+
+_WORDS_OF_OURS = """
+events.kind events.role episodes.kind semantic_notes.scope semantic_notes.status semantic_notes.source_kind
+semantic_notes.importance semantic_notes.persona note_changes.from_status note_changes.to_status bot_messages.trigger
+bot_messages.mode bot_messages.status bot_messages.outcome action_logs.name action_logs.class action_logs.verdict
+action_logs.rule action_logs.status briefs.persona model_calls.purpose tally
+"""
+_GOES_WITH_THE_VIEWER = """
+viewers viewer_names attendance episode_people note_evidence action_logs.asked_by action_logs.target_id
+briefs.viewer_id never_mention.viewer_id never_mention.by_id
+"""
+EXEMPT = {
+    **dict.fromkeys(_WORDS_OF_OURS.split(), "words, counts and names of ours or of the settings"),
+    **dict.fromkeys(_GOES_WITH_THE_VIEWER.split(), "goes, or is unset, with the row in viewers"),
+    **dict.fromkeys(("events.viewer_id",), "rows of theirs are deleted"),
+    **dict.fromkeys(("semantic_notes.subject_id", "bot_messages.viewer_id"), "rows of theirs are deleted"),
+    "channel_state": "read whole: it is a few rows",
+    "events.id": "Twitch's id of a message of somebody else",
+    "events.reply_to_id": "unset where it points to a message of theirs",
+    "bot_messages.event_id": "rows that answer them are deleted",
+    **dict.fromkeys(
+        ("briefs.made_of", "briefs.notes", "briefs.episodes", "bot_messages.notes_json"),
+        "ids of rows, and a hash of them",
+    ),
+}
 
 
 async def text_columns(db: Database) -> set[str]:
