@@ -210,7 +210,7 @@ def test_actions_rules_and_statuses_have_names_in_each_language() -> None:
     assert chat_line(undone, german) == "Rückgängig gemacht: #3 (Slow-Mode)."
     why = reason("decided", action="slow_mode", reason=reason("action_cooldown"), status="denied", detail="")
     assert why == "slow mode: denied. It was used a moment ago."
-    assert german.reason(why) == "Slow-Mode → abgelehnt. Das gab es gerade erst."
+    assert german.reason(why) == "Slow-Mode: abgelehnt. Das gab es gerade erst."
     assert german.reason(reason("needs", parameter="seconds")) == "Es fehlt: Dauer."
 
 
