@@ -8,7 +8,8 @@ import csv
 import hashlib
 import json
 import re
-from collections.abc import Callable, Iterable, Iterator
+from collections import Counter
+from collections.abc import Awaitable, Callable, Iterable, Iterator
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import TextIO
@@ -21,7 +22,7 @@ from forgetmenot.errors import InputError, ModelUnavailable
 from forgetmenot.files import open_text
 from forgetmenot.settings.schema import Settings
 from forgetmenot.store import streams
-from forgetmenot.store.counts import LineCounts, Totals, line_counts, totals
+from forgetmenot.store.counts import LineCounts, gained, highest_ids, line_counts
 from forgetmenot.store.database import Database
 from forgetmenot.text.mentions import defang, is_id, provisional
 from forgetmenot.twitch import chat_lines
@@ -29,22 +30,18 @@ from forgetmenot.twitch import chat_lines
 
 @dataclass(frozen=True, slots=True)
 class RunSummary:
-    """A run's line counts and what it added to the memory."""
+    """A run's line counts and what it added to the memory, by the names of `store/counts.gained`."""
 
     account: LineCounts
-    added: Totals
-
-    def since(self, before: "RunSummary") -> "RunSummary":
-        """What came since that one was made."""
-        return RunSummary(self.account.since(before.account), self.added.since(before.added))
+    added: Counter[str]
 
     def as_json(self) -> dict[str, object]:
         """The documented keys."""
-        account, added = asdict(self.account), asdict(self.added)
+        added = self.added
         actions = {name: added[name] for name in ("proposed", "allowed", "denied", "executed")}
         tokens = {name: added[name] for name in ("estimated", "billed", "cached", "prefix")}
         gained = {name: added[name] for name in ("episodes", "notes", "superseded", "replies", "llm_calls")}
-        return {**account, **gained, "actions": actions, "tokens": tokens}
+        return {**asdict(self.account), **gained, "actions": actions, "tokens": tokens}
 
     def in_words(self) -> list[str]:
         """A few lines for a person."""
@@ -60,25 +57,30 @@ class RunSummary:
             f"{account.uncovered} wait; {account.pruned_unread} were deleted unread."
         )
         learned = (
-            f"The memory gained {added.episodes} summaries and {added.notes} notes; "
-            f"{added.superseded} facts were replaced."
+            f"The memory gained {added['episodes']} summaries and {added['notes']} notes; "
+            f"{added['superseded']} facts were replaced."
         )
         did = (
-            f"{added.replies} replies were written. Of {added.proposed} proposed actions {added.allowed} were allowed, "
-            f"{added.denied} denied, {added.executed} done."
+            f"{added['replies']} replies were written. Of {added['proposed']} proposed actions {added['allowed']} were "
+            f"allowed, {added['denied']} denied, {added['executed']} done."
         )
-        share = f"{round(100 * added.prefix / added.estimated)} %" if added.estimated else ""
+        share = f"{round(100 * added['prefix'] / added['estimated'])} %" if added["estimated"] else ""
         in_prefix = f", of which {share} in the unchanged prefix (estimated)" if share else ""
         paid = (
-            f"{added.llm_calls} model calls; {added.billed_in_all} input tokens billed, "
-            f"{added.billed} of them for replies{in_prefix}."
+            f"{added['llm_calls']} model calls; {added['billed_in_all']} input tokens billed, "
+            f"{added['billed']} of them for replies{in_prefix}."
         )
         return [heard, read, learned, did, paid]
 
 
-async def summary_of(db: Database) -> RunSummary:
-    """What a memory has heard and learned by now."""
-    return RunSummary(await line_counts(db), await totals(db))
+async def begin_summary(db: Database) -> Callable[[], Awaitable[RunSummary]]:
+    """Remember how the memory stands now; what is returned counts what came since."""
+    before, highest = await line_counts(db), await highest_ids(db)
+
+    async def summary() -> RunSummary:
+        return RunSummary((await line_counts(db)).since(before), await gained(db, highest))
+
+    return summary
 
 
 PROGRESS_EVERY = 5_000
@@ -102,7 +104,7 @@ async def replay(items: Iterable[chat_lines.ChatItem], path: Path, how: Replay) 
     await clock.move_to(next((at for at in map(_time, rest) if at), 0))
     async with open_bot(path, "replay", settings=lambda: how.settings, clock=clock) as bot:
         await bot.tasks.catch_up()
-        before = await summary_of(bot.db)
+        summary = await begin_summary(bot.db)
         # what the memory has heard by time is not heard again: a recording that is played twice is stored once, and of
         # one that has grown only what is new; of the very last moment each line is known by its id
         until = await streams.last_heard(bot.db)
@@ -121,7 +123,7 @@ async def replay(items: Iterable[chat_lines.ChatItem], path: Path, how: Replay) 
             )
         if how.until_compacted:
             await _compact(bot)
-        return (await summary_of(bot.db)).since(before)
+        return await summary()
 
 
 def _time(item: chat_lines.ChatItem) -> int:

@@ -17,7 +17,7 @@ from forgetmenot.app.account import open_account, watch_channel
 from forgetmenot.app.bot import Bot, open_bot
 from forgetmenot.app.control import ConnectionStatus
 from forgetmenot.app.live import on_signals, serve_dock
-from forgetmenot.app.replay import RunSummary, summary_of
+from forgetmenot.app.replay import RunSummary, begin_summary
 from forgetmenot.clock import DAY, HOUR, MINUTE, SECOND, ManualClock, SystemClock
 from forgetmenot.demo import script
 from forgetmenot.demo.narration import Highlight, Narrator, Out
@@ -126,7 +126,7 @@ async def play(path: Path, show: Show) -> None:
     clock = ManualClock(max(started + STREAMS[0][2], resume_at))
     sim = TwitchSim(channel=script.STREAMER, now=clock.now)
     async with sim, bot_on(sim, path, clock, show.settings, show.report, show.opened) as bot:
-        before = await summary_of(bot.db)
+        summary = await begin_summary(bot.db)
         await _mark(bot.db, clock.now(), {STARTED: str(started), FINISHED: ""})
         pace = 0 if show.fast else 1
         narrator: Narrator | Highlight = Narrator(bot.db, clock, show.out)
@@ -137,7 +137,7 @@ async def play(path: Path, show: Show) -> None:
         for name, category, offset in STREAMS:
             await _evening(player, narrator, script.load(name), started + offset, f"Ladders of Ash: {category}")
         await _mark(bot.db, clock.now(), {FINISHED: "1"})
-        show.finished((await summary_of(bot.db)).since(before))
+        show.finished(await summary())
         if show.stay:
             await go_on(bot, clock)
 

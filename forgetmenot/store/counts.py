@@ -73,74 +73,53 @@ async def line_counts(source: Source) -> LineCounts:
     )
 
 
-# Totals of the rows that there are; the difference of two is what a recording or the demo brought.
+# What a recording or the demo brought: the rows above the highest number that each table had given before. Rows may be
+# deleted meanwhile, so a difference of two totals could fall below zero.
 
 
-_TOTALS = """
-WITH counted (name, count) AS (
-    SELECT iif(name = 'semantic_notes', 'notes', name), seq FROM sqlite_sequence
-     WHERE name IN ('episodes', 'semantic_notes')
-    UNION ALL
-    SELECT 'superseded', count(*) FROM note_changes WHERE to_status = 'superseded'
-    UNION ALL
-    SELECT 'replies', count(*) FROM bot_messages WHERE status IN ('sent', 'shadow')
-    UNION ALL
-    SELECT 'proposed', count(*) FROM action_logs
-    UNION ALL
-    SELECT 'allowed', count(*) FROM action_logs WHERE verdict IN ('allow', 'allow_changed')
-    UNION ALL
-    SELECT 'denied', count(*) FROM action_logs WHERE verdict = 'deny'
-    UNION ALL
-    SELECT 'executed', count(*) FROM action_logs WHERE status IN ('done', 'undone')
-    UNION ALL
-    SELECT 'llm_calls', count(*) FROM model_calls
-    UNION ALL
-    SELECT 'estimated', sum(json_extract(token_usage_json, '$.estimated')) FROM bot_messages
-    UNION ALL
-    SELECT 'prefix', sum(json_extract(prompt_json, '$.prefix_tokens')) FROM bot_messages
-     WHERE json_extract(token_usage_json, '$.estimated') > 0
-    UNION ALL
-    SELECT 'billed', sum(input) FROM model_calls WHERE purpose = 'reply'
-    UNION ALL
-    SELECT 'cached', sum(cached) FROM model_calls WHERE purpose = 'reply'
-    UNION ALL
-    SELECT 'billed_in_all', sum(input) FROM model_calls
-)
-SELECT name, coalesce(sum(count), 0) AS count FROM counted GROUP BY name
+_GAINED = """
+SELECT iif(name = 'semantic_notes', 'notes', name), seq - iif(name = 'episodes', :episodes, :semantic_notes)
+  FROM sqlite_sequence WHERE name IN ('episodes', 'semantic_notes')
+UNION ALL
+SELECT 'superseded', count(*) FROM note_changes WHERE to_status = 'superseded' AND id > :note_changes
+UNION ALL
+SELECT 'replies', count(*) FROM bot_messages WHERE status IN ('sent', 'shadow') AND id > :bot_messages
+UNION ALL
+SELECT 'proposed', count(*) FROM action_logs WHERE id > :action_logs
+UNION ALL
+SELECT 'allowed', count(*) FROM action_logs WHERE verdict IN ('allow', 'allow_changed') AND id > :action_logs
+UNION ALL
+SELECT 'denied', count(*) FROM action_logs WHERE verdict = 'deny' AND id > :action_logs
+UNION ALL
+SELECT 'executed', count(*) FROM action_logs WHERE status IN ('done', 'undone') AND id > :action_logs
+UNION ALL
+SELECT 'llm_calls', count(*) FROM model_calls WHERE id > :model_calls
+UNION ALL
+SELECT 'estimated', sum(json_extract(token_usage_json, '$.estimated')) FROM bot_messages WHERE id > :bot_messages
+UNION ALL
+SELECT 'prefix', sum(json_extract(prompt_json, '$.prefix_tokens')) FROM bot_messages
+ WHERE json_extract(token_usage_json, '$.estimated') > 0 AND id > :bot_messages
+UNION ALL
+SELECT 'billed', sum(input) FROM model_calls WHERE purpose = 'reply' AND id > :model_calls
+UNION ALL
+SELECT 'cached', sum(cached) FROM model_calls WHERE purpose = 'reply' AND id > :model_calls
+UNION ALL
+SELECT 'billed_in_all', sum(input) FROM model_calls WHERE id > :model_calls
 """
+_COUNTED = ("episodes", "semantic_notes", "note_changes", "bot_messages", "action_logs", "model_calls")
 
 
-@dataclass(frozen=True, slots=True)
-class Totals:
-    """Counts of rows; tokens are of replies' inputs, `billed_in_all` of all calls' inputs.
+async def highest_ids(db: Database) -> dict[str, int]:
+    """The highest number that each counted table has given to a row so far, also to one that is gone."""
+    return {name: await db.highest_id(name) for name in _COUNTED}
+
+
+async def gained(db: Database, above: Mapping[str, int]) -> Counter[str]:
+    """What came above those numbers: rows by kind, and tokens of replies' inputs (`billed_in_all`: of all calls').
 
     `prefix`: those of `estimated` that stood in the unchanged prefix, which a provider may bill at a cached rate.
     """
-
-    episodes: int
-    notes: int
-    superseded: int
-    replies: int
-    proposed: int
-    allowed: int
-    denied: int
-    executed: int
-    llm_calls: int
-    estimated: int
-    prefix: int
-    billed: int
-    cached: int
-    billed_in_all: int
-
-    def since(self, before: "Totals") -> "Totals":
-        """What was added since those were read."""
-        return Totals(*(getattr(self, f.name) - getattr(before, f.name) for f in fields(Totals)))
-
-
-async def totals(db: Database) -> Totals:
-    """The totals as of now."""
-    counted = {row["name"]: int(row["count"]) for row in await db.rows(_TOTALS)}
-    return Totals(**{field.name: counted.get(field.name, 0) for field in fields(Totals)})
+    return Counter({str(row[0]): int(row[1] or 0) for row in await db.rows(_GAINED, dict(above))})
 
 
 # Sums over the replies of a time, for `forgetmenot report`.

@@ -157,7 +157,7 @@ async def test_a_recording_of_weeks_twice_is_stored_once_too(tmp_path: Path) -> 
     again = await replay(weeks, path, Replay(Settings(), until_compacted=True))
     assert balanced(again)
     assert (first.account.events, again.account.events, again.account.duplicates) == (25, 0, 25)
-    assert (again.added.episodes, again.added.notes, again.added.replies) == (0, 0, 0)
+    assert (again.added["episodes"], again.added["notes"], again.added["replies"]) == (0, 0, 0)
     assert (again.account.unparsed, again.account.other) == (1, 1)
     longer = [*weeks, line(99, at=START + 330 * HOUR)]
     third = await replay(longer, path, Replay(Settings(), until_compacted=True))
