@@ -261,9 +261,10 @@ class Router:
 
     def redeemed(self, event: ChatEvent, *, remember: bool) -> None:
         """A viewer spent channel points on the bot: what they typed is a mention, or to be remembered about them."""
-        if remember:
+        if remember and event.id not in self._heard:
+            self._heard[event.id] = None
             self._start(self._command_or_reply(replace(event, text=f"!remember {event.text}")))
-        else:
+        elif not remember:
             self.engine.take(event)
 
     async def idle(self) -> None:
@@ -355,8 +356,9 @@ class Router:
         moderates = asker_of(event).moderates
         if not line or not (moderates or self._rate_limit.allows(event.user_id, event.at)):
             return
+        reply_to = None if event.kind is EventKind.REDEMPTION else event.id  # Twitch shows no message for it
         outcome = await self.outbox.say_line(
-            line, reply_to=event.id, viewer_id=event.user_id, to=event.login, spare=not moderates, always=moderates
+            line, reply_to=reply_to, viewer_id=event.user_id, to=event.login, spare=not moderates, always=moderates
         )
         log.info("command answered", outcome=outcome.kind)
 

@@ -102,10 +102,20 @@ class TaskState:
 
 
 @dataclass(frozen=True, slots=True)
+class HearingState:
+    """Whether what the streamer says is heard. `trouble`: why a source fails, as a sentence. Times in ms."""
+
+    listening: bool
+    trouble: str = ""
+    last: str = ""
+    last_at: int = 0
+
+
+@dataclass(frozen=True, slots=True)
 class BotState:
     """How the running bot stands; troubles are sentences, empty where all is well; a hint is what is not set up yet.
 
-    `saving`: what a spending limit leaves out, as a sentence.
+    `saving`: what a spending limit leaves out, as a sentence. `hearing` is None while the settings leave it off.
     `phase` is "connected", "connecting", "waiting" (for the next attempt) or "none" (nothing is read).
     """
 
@@ -124,6 +134,7 @@ class BotState:
     settings_file: str
     login_hint: str = ""
     saving: str = ""
+    hearing: HearingState | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -164,3 +175,9 @@ class Control(Protocol):
         self, name: str, params: Mapping[str, object], progress: Callable[[float, str], None]
     ) -> OperationResult:
         """Run an operation of the table as the streamer. `progress`: the share that is done, and what is being done."""
+
+    def hear(self, text: str) -> bool:
+        """Take a line that a program says the streamer said; False if too many come. Raises InputError while off."""
+
+    async def listen(self, *, on: bool) -> None:
+        """Stop hearing what the streamer says at once, or go on. Raises StoreError."""

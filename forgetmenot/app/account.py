@@ -11,7 +11,7 @@ from pathlib import Path
 
 from forgetmenot.app.bot import Bot, BotIdentity
 from forgetmenot.app.periodic_tasks import PeriodicTask
-from forgetmenot.clock import SECOND, Clock, SystemClock
+from forgetmenot.clock import MINUTE, SECOND, Clock, SystemClock
 from forgetmenot.domain import Role
 from forgetmenot.errors import TwitchError
 from forgetmenot.languages import in_language, joined
@@ -121,12 +121,15 @@ async def open_account(
         await helix.aclose()
 
 
-CHANNEL_STATE_EVERY = 150 * SECOND
-"""How often title, category and whether it is live are asked for."""
+CHANNEL_STATE_EVERY, WHERE_REPORTED = 150 * SECOND, 10 * MINUTE
+"""How often title, category and whether it is live are asked for, without and with Twitch's own reports of them."""
 
 
-def watch_channel(bot: Bot, account: TwitchAccount) -> None:
-    """Add the tasks that need an account: own identity, channel state, send rate."""
+def watch_channel(bot: Bot, account: TwitchAccount, *, reported: Callable[[], bool] = lambda: False) -> None:
+    """Add the tasks that need an account: own identity, channel state, send rate.
+
+    `reported`: whether Twitch's events report the channel's state, which is asked for less often then.
+    """
     # the badges that Twitch gave the bot's own log-in in chat; before the first of them the lower limit holds
     bot.outbox.pace.wide = lambda: role_of(account.chat.own_badges or frozenset()) in MANY_LINES
 
@@ -144,11 +147,22 @@ def watch_channel(bot: Bot, account: TwitchAccount) -> None:
         await account.sign_in_to_chat()
 
     def every() -> int:
-        return CHANNEL_STATE_EVERY
+        return WHERE_REPORTED if reported() else CHANNEL_STATE_EVERY
 
     # at the beginning: the tasks behind them ask who the bot is and whether the stream is on
     bot.tasks.all.insert(0, PeriodicTask("account", lambda: SIGN_IN_EVERY, recognise))
     bot.tasks.all.insert(1, PeriodicTask("channel", every, look))
+
+
+def login_rights(account: Account, settings: Settings) -> tuple[str, ...]:
+    """What to ask an account for: what the settings need, and of the channel's own also Twitch's events.
+
+    Events are subscribed as far as they were granted: nothing complains of one that is missing.
+    """
+    from forgetmenot.twitch.eventsub import RIGHTS
+
+    own = account is Account.BROADCASTER or not settings.twitch.bot_login or same_account(settings)
+    return tuple(dict.fromkeys((*scopes_for(account, settings), *(RIGHTS if own else ()))))
 
 
 # A log-in by code goes on while its user is elsewhere: on Twitch's page, or in another step of the set-up.

@@ -9,6 +9,7 @@ from dataclasses import asdict, dataclass
 
 from forgetmenot.app.bot import Bot
 from forgetmenot.app.doctor import Examined, examine, gaps_line, running_checks
+from forgetmenot.app.stream_input import StreamInput
 from forgetmenot.clock import DAY
 from forgetmenot.domain import ModelAnswer, OperationResult, Proposal, Surface
 from forgetmenot.errors import InputError
@@ -27,6 +28,7 @@ from forgetmenot.reply.explain import ReplyPreview
 from forgetmenot.reply.polish import FilterContext, polish
 from forgetmenot.reply.reply_object import offered, read_reply, reply_request
 from forgetmenot.reply.triggers import Trigger
+from forgetmenot.secret_store import login_folder
 from forgetmenot.settings import prices
 from forgetmenot.settings.live_settings import LiveSettings
 from forgetmenot.settings.schema import Settings
@@ -50,10 +52,13 @@ class ConnectionStatus:
 class BotControl:
     """A ports.Control."""
 
-    def __init__(self, bot: Bot, settings: LiveSettings, status: ConnectionStatus) -> None:
+    def __init__(
+        self, bot: Bot, settings: LiveSettings, status: ConnectionStatus, stream: StreamInput | None = None
+    ) -> None:
         self._bot = bot
         self._settings = settings
         self._status = status
+        self._stream = stream or StreamInput(bot, settings, login_folder(bot.db.path))
 
     def state(self) -> BotState:
         """The bot's state now."""
@@ -74,6 +79,7 @@ class BotControl:
             settings_file=str(self._settings.path or ""),
             login_hint=self._status.login_hint(),
             saving=bot.spending.line,
+            hearing=self._stream.state(),
         )
 
     async def checks(self, *, everything: bool) -> list[Check]:
@@ -103,6 +109,14 @@ class BotControl:
         channel = self._settings().twitch.channel
         asker = await owner(bot.db, Surface.DOCK, channel, bot.clock.now())
         return await run(bot.operations, name, params, asker, progress)
+
+    def hear(self, text: str) -> bool:
+        """Take a line that a program says the streamer said."""
+        return self._stream.sent(text)
+
+    async def listen(self, *, on: bool) -> None:
+        """Stop hearing the streamer at once, or go on."""
+        await self._stream.listen(on=on)
 
 
 def check_settings(settings: Settings) -> None:

@@ -32,7 +32,7 @@ from forgetmenot.logs import mask
 from forgetmenot.network import proxy_for, trusted
 from forgetmenot.operations.catalogue import lacking, scopes_for
 from forgetmenot.operations.switches import gaps_sentence
-from forgetmenot.ports import BotState, Check
+from forgetmenot.ports import BotState, Check, HearingState
 from forgetmenot.secret_store import Account, TokenStore, login_folder
 from forgetmenot.settings.schema import Provider, Settings
 from forgetmenot.store import backup, events, invariants, personal_data, streams
@@ -339,6 +339,7 @@ def running_checks(
         _replies(state, settings, say),
         _trouble(say, "actions", failing),
         _trouble(say, "spending", state.saving),
+        *([_hearing(say, state.hearing)] if state.hearing else []),
         _check(say, "settings", OK, where[0], **where[1]),
     ]
 
@@ -347,6 +348,12 @@ def _trouble(say: Language, name: str, trouble: str) -> Check:
     if not trouble:
         return _check(say, name, OK, name)
     return Check(say(f"check.name.{name}"), BAD, say.reason(trouble), say(f"check.{name}_fix"))
+
+
+def _hearing(say: Language, hearing: HearingState) -> Check:
+    if hearing.trouble:
+        return Check(say("check.name.hearing"), WARN, say.reason(hearing.trouble), say("check.hearing_fix"))
+    return _check(say, "hearing", OK, "hearing" if hearing.listening else "hearing_stopped")
 
 
 def _chat(state: BotState, settings: Settings, gaps: str, say: Language) -> Check:

@@ -206,12 +206,13 @@ async def _run(session: _Session) -> None:
                 PeriodicTask("people", lambda: LOOK_EVERY, bot.recall.active_viewers.look_again),
                 PeriodicTask("recall", lambda: SECOND, bot.recall.prepare),
             ]
+            stream = StreamInput(bot, settings, login_folder(session.path))
             if settings().twitch.client_id:
-                watch_channel(bot, account)
+                watch_channel(bot, account, reported=lambda: stream.reports_state)
             session.report(_greeting(bot, account))
             status = ConnectionStatus("run", lambda: account.chat.state, lambda: account.broken, lambda: account.hint)
-            async with serve_dock(bot, settings, status, session.report, opened=session.opened, setup=session.setup):
-                await _live(session, bot, account.chat, account)
+            async with _dock(session, bot, status, stream):
+                await _live(session, bot, stream, account.chat, account)
 
 
 async def _listen(session: _Session) -> None:
@@ -221,8 +222,9 @@ async def _listen(session: _Session) -> None:
         session.report(f"Listening to {channel} without an account. Nothing is sent. Ctrl-C stops it.")
         chat = IrcConnection(settings=settings, clock=clock)
         status = ConnectionStatus("listen", lambda: chat.state)
-        async with serve_dock(bot, settings, status, session.report, opened=session.opened, setup=session.setup):
-            await _live(session, bot, chat)
+        stream = StreamInput(bot, settings, login_folder(session.path))
+        async with _dock(session, bot, status, stream):
+            await _live(session, bot, stream, chat)
 
 
 async def _only_dock(session: _Session, trouble: str = "") -> None:
@@ -235,8 +237,17 @@ async def _only_dock(session: _Session, trouble: str = "") -> None:
 
     async with open_bot(session.path, "start", settings=offline, clock=session.clock) as bot:
         status = ConnectionStatus("start", login_trouble=lambda: trouble)
-        async with serve_dock(bot, settings, status, session.report, opened=session.opened, setup=session.setup):
-            await _live(session, bot)
+        stream = StreamInput(bot, settings, login_folder(session.path))
+        async with _dock(session, bot, status, stream):
+            await _live(session, bot, stream)
+
+
+def _dock(
+    session: _Session, bot: Bot, status: ConnectionStatus, stream: StreamInput
+) -> contextlib.AbstractAsyncContextManager[str]:
+    return serve_dock(
+        bot, session.settings, status, session.report, opened=session.opened, setup=session.setup, stream=stream
+    )
 
 
 # The dock beside a running bot. If it cannot be opened, that is reported and the bot runs on.
@@ -252,10 +263,12 @@ async def serve_dock(
     any_port: bool = False,
     opened: Callable[[str], None] = lambda _address: None,
     setup: SetupService | None = None,
+    stream: StreamInput | None = None,
 ) -> AsyncIterator[str]:
     """Serve the dock while the block runs; yields its address or "". `any_port`: another port will do if it is taken.
 
     `opened` gets the address as soon as the dock answers there. `setup`: the one that outlives this bot, if any.
+    `stream`: what the bot hears of the stream besides chat.
     """
     wanted = settings().dock
     if not wanted.port:
@@ -263,7 +276,7 @@ async def serve_dock(
         return
     port = usable_port(wanted.port) if any_port else wanted.port
     async with contextlib.AsyncExitStack() as stack:
-        control = BotControl(bot, settings, status)
+        control = BotControl(bot, settings, status, stream)
         if setup is None:
             setup = SetupService(settings, bot.db.path.parent)
             stack.push_async_callback(setup.login.aclose)
@@ -289,7 +302,11 @@ async def serve_dock(
 
 
 async def _live(
-    session: _Session, bot: Bot, chat: IrcConnection | None = None, account: TwitchAccount | None = None
+    session: _Session,
+    bot: Bot,
+    stream: StreamInput,
+    chat: IrcConnection | None = None,
+    account: TwitchAccount | None = None,
 ) -> None:
     """Run until a stop is requested, or the channel cannot be read at all."""
     await begin_counting(bot)
@@ -300,7 +317,6 @@ async def _live(
                 if account is not None:
                     for keep_valid in (account.keep_valid, account.keep_streamer_valid):
                         tasks.append(group.create_task(keep_going("log-in", keep_valid)))
-                stream = StreamInput(bot, session.settings, login_folder(session.path))
                 for name, work in stream.tasks(account):
                     tasks.append(group.create_task(keep_going(name, work)))
                 if chat is not None:

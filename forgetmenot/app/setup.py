@@ -11,6 +11,7 @@ import contextlib
 import inspect
 import re
 from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
+from dataclasses import asdict
 from itertools import islice
 from pathlib import Path
 from typing import Any, get_type_hints
@@ -19,9 +20,10 @@ import aiohttp
 import msgspec
 
 from forgetmenot.app import autostart
-from forgetmenot.app.account import DeviceLogin
+from forgetmenot.app.account import DeviceLogin, login_rights
 from forgetmenot.app.bot import Bot
 from forgetmenot.app.control import BotControl, check_settings, try_out
+from forgetmenot.app.stream_input import OBS_PASSWORD
 from forgetmenot.clock import HOUR
 from forgetmenot.dock import obs_page, security
 from forgetmenot.errors import InputError, ModelRefused, TwitchRefused
@@ -38,7 +40,7 @@ from forgetmenot.llm.build import (
 )
 from forgetmenot.memory import backups
 from forgetmenot.network import body_of, trusted
-from forgetmenot.operations.catalogue import CHAT, scopes_for
+from forgetmenot.operations.catalogue import CHAT
 from forgetmenot.secret_store import LOGIN_FOLDER, Account, SecretStore
 from forgetmenot.settings.live_settings import RESTARTING, LiveSettings, presets
 from forgetmenot.settings.load import supplied_client_id
@@ -156,10 +158,13 @@ class SetupService:
                 "client_id": settings.twitch.client_id, "supplied": bool(supplied_client_id()),
                 "console": CONSOLE, "redirect": REDIRECT,
                 "account": now.login if now else "", "pending": self.login.pending(),
-                "streamer": now is not None and now.login != settings.twitch.channel
-                and bool(scopes_for(Account.BROADCASTER, settings)),
+                "streamer": now is not None and now.login != settings.twitch.channel,
             },
             "mode": {"mode": settings.bot.mode},
+            "hearing": {
+                **{name: getattr(settings.hearing, name) for name in ("obs", "source", "captions", "programs")},
+                "now": asdict(now.hearing) if now and now.hearing else None,
+            },
             "autostart": autostart.is_on(),
             "quit": self._stop is not None,
         }  # fmt: skip
@@ -293,13 +298,33 @@ class SetupService:
 
     async def begin_login(self, account: Account = Account.BOT) -> Answer:
         """Ask Twitch for a code with every right that the settings need, and wait for it to be typed."""
-        await self.login.begin(account, scopes_for(account, self._settings()))
+        await self.login.begin(account, login_rights(account, self._settings()))
         return {"ok": True, "pending": self.login.pending()}
 
     async def cancel_login(self) -> Answer:
         """Wait no longer for the code to be typed."""
         await self.login.aclose()
         return self._done("cancelled")
+
+    # ── captions ────────────────────────────────────────────────────────────────────────────
+
+    async def find_sources(self, obs: str, password: str = "") -> Answer:
+        """The text sources of an OBS. A password that works is kept. Raises HearingError."""
+        from forgetmenot.hearing.obs import text_sources
+
+        kept = await asyncio.to_thread(self._secrets.load, OBS_PASSWORD)
+        sources = await text_sources(obs.strip(), password or kept or "")
+        if password:
+            await asyncio.to_thread(self._secrets.save, OBS_PASSWORD, password)
+            self._settings.restart()
+        return {"ok": True, "sources": sources, "line": "" if sources else self._say("setup.no_sources")}
+
+    async def set_hearing(self, obs: str, source: str, captions: str, *, programs: bool) -> Answer:
+        """Keep where the streamer's captions come from; all empty: nothing is heard."""
+        source = source.strip()
+        given = {"obs": obs.strip() if source else "", "source": source, "captions": captions.strip()}
+        fresh = await self._change({("hearing", key): value for key, value in {**given, "programs": programs}.items()})
+        return self._done("hearing" if fresh.hearing.on else "hearing_off")
 
     # ── mode ────────────────────────────────────────────────────────────────────────────────
 
@@ -405,6 +430,8 @@ _FUNCTIONS: dict[str, _Do] = {
     "client": SetupService.set_client,
     "login": SetupService.begin_login,
     "cancel": SetupService.cancel_login,
+    "sources": SetupService.find_sources,
+    "hearing": SetupService.set_hearing,
     "preview": SetupService.preview,
     "mode": SetupService.set_mode,
     "set": SetupService.set_value,

@@ -11,6 +11,9 @@ from typing import TYPE_CHECKING
 
 from forgetmenot.app.bot import Bot
 from forgetmenot.domain import ChannelState, ChatEvent, EventKind
+from forgetmenot.errors import InputError
+from forgetmenot.languages import reason
+from forgetmenot.ports import HearingState
 from forgetmenot.secret_store import Account, SecretStore
 from forgetmenot.settings.schema import Settings
 from forgetmenot.store import channel_state
@@ -18,9 +21,10 @@ from forgetmenot.store import channel_state
 if TYPE_CHECKING:
     from forgetmenot.app.account import TwitchAccount
     from forgetmenot.hearing.service import Hearing
-    from forgetmenot.twitch.eventsub import Happened
+    from forgetmenot.twitch.eventsub import Happened, StreamEvents
 
 OBS_PASSWORD = "obs-password"  # noqa: S105  # the name that it is kept under
+STOPPED = "hearing_stopped"  # in the channel's state: a bot that is built anew does not listen again by itself
 Task = tuple[str, Callable[[], Awaitable[None]]]
 
 
@@ -33,6 +37,7 @@ class StreamInput:
         self._folder = folder
         self._numbers = count()
         self.hearing: Hearing | None = None
+        self._events: StreamEvents | None = None
 
     def tasks(self, account: "TwitchAccount | None" = None) -> list[Task]:
         """What has to run, by name. `account`: where there is a log-in for Twitch's events."""
@@ -40,17 +45,50 @@ class StreamInput:
         if self._settings().hearing.on:
             from forgetmenot.hearing.service import Hearing
 
-            self.hearing = Hearing(
+            hearing = self.hearing = Hearing(
                 settings=lambda: self._settings().hearing,
                 clock=self._bot.clock,
                 hear=self.said_aloud,
                 live=self._obs_streams,
                 password=lambda: SecretStore(self._folder).load(OBS_PASSWORD) or "",
             )
-            found.append(("hearing", self.hearing.run))
+            hearing.pause(paused=True)  # until it is known whether it was stopped
+            found.append(("hearing", lambda: self._listen(hearing)))
         if account is not None and self._settings().twitch.client_id:
             found.append(("events", lambda: self._follow_events(account)))
         return found
+
+    @property
+    def reports_state(self) -> bool:
+        """Whether Twitch reports by itself when the stream begins or ends and what it is about."""
+        return self._events is not None and self._events.reports_state
+
+    async def _listen(self, hearing: "Hearing") -> None:
+        stopped = await channel_state.read(self._bot.db, STOPPED) == "1"
+        hearing.pause(paused=stopped)
+        await hearing.run()
+
+    def state(self) -> HearingState | None:
+        """How hearing stands, for the dock; None while it is off."""
+        now = self.hearing
+        if now is None:
+            return None
+        return HearingState(now.listening, now.trouble if now.listening else "", now.last, now.last_at)
+
+    def sent(self, text: str) -> bool:
+        """Take a line from a program on this computer; False if too many come. Raises InputError while it is off."""
+        if self.hearing is None or not self._settings().hearing.programs:
+            raise InputError(reason("hearing_off"))
+        if not self.hearing.listening:
+            raise InputError(reason("hearing_stopped"))
+        return self.hearing.sent(text)
+
+    async def listen(self, *, on: bool) -> None:
+        """Stop listening at once, or go on; it stays so at the next start. Raises StoreError."""
+        if self.hearing is not None:
+            self.hearing.pause(paused=not on)
+        async with self._bot.db.write() as tx:
+            await channel_state.put(tx, {STOPPED: "" if on else "1"}, self._bot.clock.now())
 
     async def said_aloud(self, text: str) -> None:
         """Take in a line that the streamer said, unless the channel is off and the settings want it only while live."""
@@ -86,14 +124,15 @@ class StreamInput:
         if not await login.exists() or (login.account is Account.BOT and (await login.token()).login != channel):
             await self._bot.clock.sleep(60_000)  # nobody who may see them is logged in
             return
-        await StreamEvents(
+        self._events = StreamEvents(
             login=login,
             settings=self._settings,
             clock=self._bot.clock,
             room=account.helix.room_id,
             state=self._state,
             happened=self.happened,
-        ).run()
+        )
+        await self._events.run()
 
     async def happened(self, what: "Happened") -> None:
         """Take in one event of Twitch's."""

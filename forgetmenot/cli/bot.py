@@ -234,14 +234,10 @@ async def _login(arguments: argparse.Namespace) -> None:
 
 async def sign_in(settings: "Settings", account: "Account", store: "TokenStore", *, open_browser: bool) -> None:
     """Show a code, wait until it is typed, store the log-in and say whose it is. Raises TwitchError."""
-    from forgetmenot.app.account import finish_login
-    from forgetmenot.operations.catalogue import scopes_for
+    from forgetmenot.app.account import finish_login, login_rights
     from forgetmenot.twitch.login import begin_device_login
 
-    scopes = scopes_for(account, settings)
-    if not scopes:
-        common.say("No setting needs the broadcaster's account. There is nothing to do.")
-        return
+    scopes = login_rights(account, settings)
     code = await begin_device_login(settings, scopes)
     _show(code, scopes, _whose(settings, account))
     _open(code.address, wanted=open_browser)

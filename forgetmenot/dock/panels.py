@@ -39,6 +39,7 @@ from forgetmenot.store import (
     viewers,
 )
 from forgetmenot.store.action_logs import ActionStatus, LoggedAction
+from forgetmenot.store.bot_messages import BotMessage, ReplyStatus
 from forgetmenot.store.database import Database
 from forgetmenot.store.dock_rows import ChangedNote, HeardLine, NotePage, PersonRow, WrittenEpisode
 from forgetmenot.text.mentions import ids_in, show
@@ -153,6 +154,8 @@ async def standing(context: DockContext) -> Item:
             "cost": prices.in_words(settings, used, context.language),
         },
         "waiting": len(await action_logs.waiting(context.db, now)),
+        "hearing": state.hearing
+        and {"on": state.hearing.listening, "trouble": context.language.reason(state.hearing.trouble)},
     }
 
 
@@ -188,10 +191,16 @@ async def reply_items(context: DockContext, limit: int) -> list[Item]:
         {
             "key": f"reply:{row.id}", "kind": "reply", "id": row.id, "at": row.at, "text": row.text,
             "status": row.status, "detail": context.language.reason(row.detail),
-            "who": known.get(row.viewer_id or "", ""),
+            "who": known.get(row.viewer_id or "", ""), "points": _unanswered(row),
         }
         for row in rows
     ]  # fmt: skip
+
+
+def _unanswered(row: BotMessage) -> bool:
+    """Whether channel points were spent on an answer that did not come, so that they can be given back."""
+    done = row.status in {ReplyStatus.SENDING, ReplyStatus.SENT, ReplyStatus.UNKNOWN}
+    return row.trigger == "reward" and not done and row.detail != bot_messages.NOT_FINISHED
 
 
 async def action_items(context: DockContext, limit: int) -> list[Item]:

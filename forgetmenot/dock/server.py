@@ -97,6 +97,7 @@ def _below(folder: Traversable, prefix: str) -> list[tuple[str, bytes]]:
 
 LARGEST_BODY = 64 * 1024
 LONGEST_TEXT = 4_000
+LONGEST_LINE = 500  # of what was said aloud
 END_WITHIN_S = 0.5
 NOT_UNDERSTOOD = reason("request_odd")
 NOTHING_HERE = reason("nothing_here")
@@ -270,6 +271,26 @@ async def _preview(request: web.Request) -> web.Response:
         return refusal(409, _in_words(request, error))
 
 
+async def _hear(request: web.Request) -> web.Response:
+    """A line that the streamer said, from a program on this computer."""
+    text = (await _body(request) or {}).get("text")
+    if not isinstance(text, str) or not text.strip() or len(text) > LONGEST_LINE:
+        return refusal(400, _in_words(request, reason("no_line", most=LONGEST_LINE)))
+    if not request.app[CONTEXT].control.hear(text):
+        return refusal(429, _in_words(request, reason("too_many_lines")))
+    return answer({"ok": True})
+
+
+async def _listen(request: web.Request) -> web.Response:
+    """Stop hearing the streamer at once, or go on."""
+    context, wanted = request.app[CONTEXT], (await _body(request) or {}).get("on")
+    if not isinstance(wanted, bool):
+        return refusal(400, _in_words(request, NOT_UNDERSTOOD))
+    await context.control.listen(on=wanted)
+    context.touched()
+    return answer({"ok": True})
+
+
 async def _body(request: web.Request) -> dict[str, object] | None:
     """The parameters, or None for what is no JSON object."""
     try:
@@ -278,4 +299,10 @@ async def _body(request: web.Request) -> dict[str, object] | None:
         return None
 
 
-ROUTES = (web.get("/api/operations", _operations), web.post("/api/do/{name}", _do), web.post("/api/try", _preview))
+ROUTES = (
+    web.get("/api/operations", _operations),
+    web.post("/api/do/{name}", _do),
+    web.post("/api/try", _preview),
+    web.post("/api/hear", _hear),
+    web.post("/api/listen", _listen),
+)

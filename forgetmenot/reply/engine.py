@@ -127,7 +127,8 @@ class ReplyEngine:
         self.follow_ups.heard(event)
         if trigger is None or self._is_repeated(event.id):
             return None
-        if (await switches.read(self._db)).silent(now):
+        # of a reward there is a row that says so: the points can be given back
+        if trigger.kind is not TriggerKind.REWARD and (await switches.read(self._db)).silent(now):
             return None
         if not trigger.direct and self._speaks_up is not None and not await self._speaks_up():
             return None
@@ -179,8 +180,10 @@ class ReplyEngine:
     async def _reason_to_pass(self, job: PendingReply) -> str:
         settings, answered = job.settings, self.follow_ups.answered_at(job.event.user_id)
         wait = wait_ms(job.trigger, answered, self._spoke_up, settings, self._clock.now())
-        if job.trigger.kind is TriggerKind.REWARD:  # points were spent on it
-            wait = 0
+        if job.trigger.kind is TriggerKind.REWARD:
+            if (await switches.read(self._db)).silent(self._clock.now()):
+                return reason("silent_now")
+            wait = 0  # points were spent on it
         if wait > 0 and not job.trigger.direct:
             return reason("cooldown", n=f"{wait / SECOND:.0f}")
         if wait > 0 and self._is_newest(job) and self._clock.now() + wait <= job.deadline:

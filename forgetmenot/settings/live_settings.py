@@ -183,6 +183,8 @@ _SHOWN = (
     ("memory", "memory", "ignored_viewers known_bots", "briefs"),
     ("memory", "privacy", "never_store", "privacy_url"),
     ("memory", "recall", "", "speaker_notes others notes_per_other channel_notes"),
+    ("hearing", "hearing", "obs source captions", "programs offline answer_aloud"),
+    ("rewards", "rewards", "ask remember", ""),
     ("people", "people", "", "regular_streams newcomer_streams returner_away_d"),
 )
 _UNITS = {"chars": "characters", "s": "seconds", "d": "days"}  # by the last word of a key

@@ -19,6 +19,8 @@ from forgetmenot.languages import read_reason, reason
 from forgetmenot.store import action_logs
 from forgetmenot.store.database import Database, Row, Source, Transaction, row_as
 
+NOT_FINISHED = "not finished"
+
 
 class ReplyStatus(StrEnum):
     """Status of a reply."""
@@ -78,8 +80,8 @@ async def begin(
     """Open the row of a reply; returns its id. A viewer who is not stored is left out."""
     return await tx.insert(
         "INSERT INTO bot_messages (at, event_id, viewer_id, trigger, mode, text, status, detail)"
-        " VALUES (?, ?, (SELECT id FROM viewers WHERE id = ?), ?, ?, '', 'silent', 'not finished')",
-        (at, event_id, viewer_id, trigger, mode),
+        " VALUES (?, ?, (SELECT id FROM viewers WHERE id = ?), ?, ?, '', 'silent', ?)",
+        (at, event_id, viewer_id, trigger, mode, NOT_FINISHED),
     )
 
 

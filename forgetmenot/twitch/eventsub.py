@@ -138,6 +138,11 @@ _KINDS = (
 )  # fmt: skip
 
 
+STATE = frozenset({"stream_online", "stream_offline", "channel_update"})
+RIGHTS = tuple(kind.rights[0] for kind in _KINDS if kind.rights)
+"""What to ask the channel's own account for, so that every event may be subscribed."""
+
+
 def allowed(scopes: Iterable[str]) -> tuple[_Kind, ...]:
     """What may be subscribed with these rights."""
     held = set(scopes)
@@ -164,6 +169,11 @@ class StreamEvents:
         self._state = state
         self._happened = happened
         self.subscribed: frozenset[str] = frozenset()
+
+    @property
+    def reports_state(self) -> bool:
+        """Whether everything that the channel's state is made of is reported."""
+        return self.subscribed >= STATE
 
     async def run(self) -> None:
         """Keep the subscriptions for ever; failures are logged and tried again."""

@@ -10,19 +10,22 @@ import msgspec
 import pytest
 
 from forgetmenot.app import setup
+from forgetmenot.app.account import login_rights
 from forgetmenot.app.bot import Bot, open_bot
 from forgetmenot.app.control import BotControl, ConnectionStatus
 from forgetmenot.app.setup import SetupService
 from forgetmenot.clock import ManualClock
 from forgetmenot.dock.obs_page import FILE
-from forgetmenot.errors import ForgetMeNotError, InputError, ModelError, SettingsError
+from forgetmenot.errors import ForgetMeNotError, HearingError, InputError, ModelError, SettingsError
 from forgetmenot.languages import in_language
 from forgetmenot.llm.build import SERVICE_KEY_ENV, environment_with_key, keep_key, key_variable
-from forgetmenot.secret_store import SecretStore
+from forgetmenot.operations.catalogue import lacking, scopes_for
+from forgetmenot.secret_store import Account, SecretStore
 from forgetmenot.settings.live_settings import LiveSettings
 from forgetmenot.settings.load import load_settings
-from forgetmenot.settings.schema import Mode, ModelSettings, Provider
+from forgetmenot.settings.schema import HearingSettings, Mode, ModelSettings, Provider, Settings, TwitchSettings
 from forgetmenot.store.backup import copies_of
+from tests.hearing.obs_server import LoopbackObs, loopback_obs
 from tests.loopback_servers.gemini import SimGemini
 from tests.loopback_servers.openai import SimOpenAI
 
@@ -221,3 +224,36 @@ async def test_a_backup_and_the_page_for_obs_are_made_and_only_a_started_program
 async def test_a_key_with_odd_characters_is_refused_before_it_is_sent(steps: Steps) -> None:
     with pytest.raises(ForgetMeNotError, match="not a valid key"):
         await steps.do("model", provider="gemini", key="schlüssel")
+
+
+async def test_captions_of_obs_are_found_kept_and_switched_off(steps: Steps) -> None:
+    async with loopback_obs(LoopbackObs({"Captions": "", "Title": ""}, password="secret")) as there:
+        with pytest.raises(HearingError, match="refused the password"):
+            await steps.do("sources", obs=there.url, password="wrong")
+        assert (await steps.do("sources", obs=there.url, password="secret"))["sources"] == ["Captions", "Title"]
+        assert (await steps.do("sources", obs=there.url))["sources"], "the password is kept"
+        assert "secret" not in steps.file.read_text()
+        assert "secret" not in json.dumps(await steps.service.state())
+    done = await steps.do("hearing", obs=there.url, source="Captions", captions="", programs=False)
+    assert done["line"] == "Saved. Say something: your last line appears here."
+    assert load_settings(steps.file).hearing == HearingSettings(obs=there.url, source="Captions")
+    done = await steps.do("hearing", obs=there.url, source="", captions="", programs=False)
+    assert done["line"] == "Saved. Nothing you say is heard."
+    assert not load_settings(steps.file).hearing.on
+
+
+@pytest.mark.parametrize(
+    ("account", "twitch", "events"),
+    [
+        (Account.BROADCASTER, TwitchSettings(channel="demo", bot_login="keeper"), True),
+        (Account.BOT, TwitchSettings(channel="demo", bot_login="keeper"), False),
+        (Account.BOT, TwitchSettings(channel="demo", bot_login="demo"), True),
+        (Account.BOT, TwitchSettings(channel="demo"), True),
+    ],
+)
+def test_events_are_asked_for_with_the_channels_own_log_in_and_never_missed(
+    account: Account, twitch: TwitchSettings, events: bool
+) -> None:
+    settings = Settings(twitch=twitch)
+    assert ("channel:read:redemptions" in login_rights(account, settings)) is events
+    assert lacking(account, settings, scopes_for(account, settings)) == ""

@@ -1,7 +1,10 @@
 """What is heard of the stream besides chat reaches the memory and the replies, and decides nothing."""
 
+import asyncio
 import json
-from collections.abc import AsyncIterator
+import subprocess
+import sys
+from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -10,10 +13,16 @@ from typing import Any
 import pytest
 
 from forgetmenot.app.bot import Bot, open_bot
+from forgetmenot.app.control import BotControl, ConnectionStatus
 from forgetmenot.app.stream_input import StreamInput
-from forgetmenot.clock import DAY, MINUTE, SECOND, ManualClock
+from forgetmenot.clock import DAY, HOUR, MINUTE, SECOND, ManualClock
+from forgetmenot.dock import panels
 from forgetmenot.domain import ChannelState, ChatEvent, EventKind
+from forgetmenot.errors import InputError
 from forgetmenot.memory import retention
+from forgetmenot.operations import switches
+from forgetmenot.ports import HearingState
+from forgetmenot.settings.live_settings import LiveSettings
 from forgetmenot.settings.schema import (
     ActionSettings,
     BotSettings,
@@ -66,11 +75,17 @@ class Evening:
 
 
 @asynccontextmanager
-async def evening(folder: Path, clock: ManualClock, **settings: Any) -> AsyncIterator[Evening]:  # noqa: ANN401  # tables of the settings
+async def evening(
+    folder: Path,
+    clock: ManualClock,
+    *,
+    mode: Mode = Mode.MENTIONS,
+    **settings: Any,  # noqa: ANN401  # tables of the settings
+) -> AsyncIterator[Evening]:
     async with SimOpenAI() as model:
         chosen = Settings(
             twitch=TwitchSettings(channel="demo"),
-            bot=BotSettings(mode=Mode.MENTIONS, notice=""),
+            bot=BotSettings(mode=mode, notice=""),
             model=ModelSettings(provider=Provider.OPENAI_COMPATIBLE, base_url=model.url),
             actions=ActionSettings(class_a=ClassMode.LIVE, class_b=ClassMode.LIVE),
             **settings,
@@ -194,3 +209,73 @@ async def test_a_redemption_may_be_remembered_and_another_is_only_heard(tmp_path
             row["system_text"] for row in await tonight.bot.db.rows("SELECT * FROM events WHERE kind = 'redemption'")
         ]
         assert heard == ["Alice redeemed the reward “Hydrate!”.", "Alice redeemed the reward “Remember this about me”."]
+
+
+@pytest.mark.parametrize("why", ["shadow", "paused", "too late"])
+async def test_a_redemption_that_is_not_answered_says_that_points_can_be_given_back(
+    tmp_path: Path, clock: ManualClock, why: str
+) -> None:
+    async with evening(
+        tmp_path, clock, rewards=REWARDS, mode=Mode.SHADOW if why == "shadow" else Mode.MENTIONS
+    ) as tonight:
+        if why == "paused":
+            await switches.pause(tonight.bot.db, clock.now())
+        tonight.answers("Chess.")
+        at = clock.now() - (HOUR if why == "too late" else 0)
+        await tonight.input.happened(redeemed("Ask the bot", "what are we playing?", at))
+        await tonight.bot.settle()
+        items = await panels.reply_items(context(tonight), 10)
+        assert [(item["who"], item["points"]) for item in items] == [("Alice", True)]
+        if why == "paused":
+            assert items[0]["detail"] == "The bot is paused or quiet."
+
+
+def context(tonight: Evening) -> panels.DockContext:
+    live = LiveSettings(Settings())
+    control = BotControl(tonight.bot, live, ConnectionStatus("test"), tonight.input)
+    return panels.DockContext(control, tonight.bot.db, live, tonight.clock, "", lambda: None, lambda *_: None)
+
+
+async def test_programs_send_lines_until_the_streamer_stops_the_bot_from_listening(
+    tmp_path: Path, clock: ManualClock
+) -> None:
+    async with evening(tmp_path, clock, hearing=HearingSettings(programs=True)) as tonight, listening(tonight) as bot:
+        assert bot.sent("hello chat")
+        await until(lambda: bot.state() == HearingState(True, "", "hello chat", clock.now()))
+        await bot.listen(on=False)
+        with pytest.raises(InputError, match="stopped"):
+            bot.sent("not this")
+    async with evening(tmp_path, clock, hearing=HearingSettings(programs=True)) as tonight, listening(tonight) as bot:
+        assert bot.state() == HearingState(listening=False), "a bot that is built anew still does not listen"
+        await bot.listen(on=True)
+        assert bot.sent("hello again")
+    async with evening(tmp_path, clock) as tonight:
+        assert tonight.input.tasks() == []
+        assert tonight.input.state() is None
+        with pytest.raises(InputError, match="takes no lines"):
+            tonight.input.sent("hello")
+
+
+@asynccontextmanager
+async def listening(tonight: Evening) -> AsyncIterator[StreamInput]:
+    """The tasks run, and what they have to read first was read."""
+    tasks = [asyncio.ensure_future(work()) for _, work in tonight.input.tasks()]
+    await asyncio.sleep(0.1)
+    try:
+        yield tonight.input
+    finally:
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
+
+
+async def until(there: Callable[[], object]) -> None:
+    async with asyncio.timeout(20):
+        while not there():  # noqa: ASYNC110  # whatever the condition
+            await asyncio.sleep(0.02)
+
+
+def test_nothing_of_it_is_imported_while_it_is_off() -> None:
+    names = ("forgetmenot.hearing", "forgetmenot.twitch.eventsub", "simpleobsws", "msgpack", "websockets")
+    asked = f"import sys, forgetmenot.app.live; print([one for one in sys.modules if one.startswith({names})])"
+    assert subprocess.run([sys.executable, "-c", asked], capture_output=True, text=True, check=True).stdout == "[]\n"

@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from forgetmenot.app import account as account_module
+from forgetmenot.app.account import login_rights
 from forgetmenot.cli import bot as command
 from forgetmenot.errors import TwitchRefused
 from forgetmenot.secret_store import Account, Token, TokenStore
@@ -114,13 +115,17 @@ async def test_a_log_out_that_twitch_did_not_hear_of_says_what_to_do(
     assert "https://www.twitch.tv/settings/connections" in told
 
 
-async def test_nothing_is_asked_of_the_streamer_that_the_settings_do_not_need(tmp_path: Path) -> None:
+async def test_the_streamer_is_asked_for_events_alone_where_the_settings_need_nothing(tmp_path: Path) -> None:
     quiet = ActionSettings(class_a=ClassMode.OFF, class_c=GuardedMode.OFF)
     async with TwitchSim() as sim:
         store = TokenStore(tmp_path, use_keyring=False)
         settings = Settings(twitch=settings_for(sim).twitch, actions=quiet)
-        await command.sign_in(settings, Account.BROADCASTER, store, open_browser=False)
-        assert sim.oauth.codes == []
+        signing_in = asyncio.create_task(command.sign_in(settings, Account.BROADCASTER, store, open_browser=False))
+        await sim.until(lambda: sim.oauth.codes)
+        assert {one.partition(":")[2].partition(":")[0] for one in login_rights(Account.BROADCASTER, settings)} == {
+            "read"
+        }
+        signing_in.cancel()
 
 
 async def test_a_code_that_nobody_types_keeps_the_old_login(tmp_path: Path) -> None:

@@ -2,7 +2,7 @@
 
 from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import AbstractAsyncContextManager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 import aiohttp
@@ -15,7 +15,8 @@ from forgetmenot.dock.security import TOKEN_FILE, TOKEN_HEADER
 from forgetmenot.dock.server import open_dock
 from forgetmenot.domain import OperationResult
 from forgetmenot.errors import InputError
-from forgetmenot.ports import BotState, Check
+from forgetmenot.languages import reason
+from forgetmenot.ports import BotState, Check, HearingState
 from forgetmenot.settings.live_settings import LiveSettings
 from forgetmenot.settings.schema import Settings
 from forgetmenot.store.database import Database
@@ -52,6 +53,15 @@ class FakeControl:
 
     async def preview(self, login: str, text: str) -> Mapping[str, object]:
         return {"text": f"{login}: {text}"}
+
+    def hear(self, text: str) -> bool:
+        self.asked.append(("hear", {"text": text}))
+        if self.now.hearing is None:
+            raise InputError(reason("hearing_off"))
+        return len(self.asked) <= 2
+
+    async def listen(self, *, on: bool) -> None:
+        self.now = replace(self.now, hearing=HearingState(on))
 
     async def run(
         self, name: str, params: Mapping[str, object], progress: Callable[[float, str], None]

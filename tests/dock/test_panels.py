@@ -1,6 +1,7 @@
 """What the panels are told: texts as they are, names looked up, odd questions refused in a sentence."""
 
 import re
+from dataclasses import replace
 from importlib import resources
 from typing import Any
 from urllib.parse import quote
@@ -10,8 +11,10 @@ import pytest
 from forgetmenot.clock import ManualClock
 from forgetmenot.dock import server
 from forgetmenot.domain import Scope, SourceKind
+from forgetmenot.languages import in_language, reason
 from forgetmenot.memory import backups
 from forgetmenot.operations.table import buttons
+from forgetmenot.ports import HearingState
 from forgetmenot.settings.load import parse_settings
 from forgetmenot.store import bot_messages, notes
 from forgetmenot.store.counts import add_counts
@@ -244,3 +247,29 @@ def test_text_can_be_read(scheme: int) -> None:
     for text, ground in ((text, ground) for text, all_of in PAIRS.items() for ground in all_of):
         low, high = sorted((luminance(found[text]), luminance(found[ground])))
         assert (high + 0.05) / (low + 0.05) >= AA, (text, ground)
+
+
+async def test_a_program_may_send_what_was_said_and_is_told_why_not(dock: Served) -> None:
+    assert await dock.post("/api/hear", {"text": "hi"}) == (
+        404,
+        {"ok": False, "line": in_language("en")("reason.hearing_off")},
+    )
+    dock.control.now = replace(dock.control.now, hearing=HearingState(listening=True))
+    assert await dock.post("/api/hear", {"text": "hello chat"}) == (200, {"ok": True})
+    assert (await dock.post("/api/hear", {"text": "too many"}))[0] == 429
+    odd_bodies: tuple[object, ...] = ({}, {"text": ""}, {"text": 5}, {"text": "x" * 501}, [])
+    for odd in odd_bodies:
+        assert (await dock.post("/api/hear", odd))[0] == 400
+    assert dock.control.asked[1] == ("hear", {"text": "hello chat"})
+    assert (await dock.post("/api/hear", {"text": "hi"}, X_Dock_Token="wrong"))[0] == 401
+
+
+async def test_listening_is_marked_and_stopped_at_once(dock: Served) -> None:
+    assert (await rows(dock, "/api/now"))["now"]["hearing"] is None
+    dock.control.now = replace(dock.control.now, hearing=HearingState(True, reason("obs_closed", url="ws://here")))
+    assert (await rows(dock, "/api/now"))["now"]["hearing"] == {
+        "on": True, "trouble": "OBS closed the connection at ws://here. The bot tries again.",
+    }  # fmt: skip
+    assert await dock.post("/api/listen", {"on": False}) == (200, {"ok": True})
+    assert (await rows(dock, "/api/now"))["now"]["hearing"]["on"] is False
+    assert (await dock.post("/api/listen", {"on": "no"}))[0] == 400

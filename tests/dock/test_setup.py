@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 from playwright.async_api import Browser, Locator, Page, expect
 
+from forgetmenot.app.account import login_rights
 from forgetmenot.dock.security import address, token_in
-from forgetmenot.operations.catalogue import scopes_for
 from forgetmenot.secret_store import Account
 from forgetmenot.settings.load import load_settings
 from forgetmenot.settings.schema import Mode, Provider, Settings
@@ -166,7 +166,7 @@ async def the_account(page: Page, sim: TwitchSim) -> None:
     sim.approve(await step.locator(".user-code").inner_text(), "keeper")
     await expect(step.locator(".outcome")).to_contain_text("Signed in as keeper.", timeout=20_000)
     await expect(step.locator(".brief")).to_have_text("signed in as keeper", timeout=20_000)
-    assert [set(token.scopes) for token in sim.tokens.issued] == [set(scopes_for(Account.BOT, Settings()))]
+    assert [set(token.scopes) for token in sim.tokens.issued] == [set(login_rights(Account.BOT, Settings()))]
 
 
 async def the_silent_preview(page: Page, sim: TwitchSim) -> None:

@@ -1,7 +1,7 @@
 // The frame: header, switches, panels. Which panel is shown stands in the address behind the #.
 
 import { h, put, redraw, icon, button, changedOnly, sentence } from "./dom.js";
-import { whenLockedOut } from "./api.js";
+import { post, whenLockedOut } from "./api.js";
 import { age, connect, disconnect, listen, state } from "./live.js";
 import { act, does, label, say } from "./ask.js";
 import { clock, span, t, typed } from "./words.js";
@@ -70,12 +70,12 @@ function top() {
   const [kind, line] = standing(status);
   const stopped = status && (status.paused || status.quiet_until > clock.now());
   const hint = status?.phase === "none" || localStorage.getItem(DISMISSED) === status?.hint ? "" : status?.hint;
-  drawTop({ kind, line, hint, unset: status?.phase === "none", stopped, name: status?.name, trouble: status?.trouble, safe: status?.safe_mode, settled: status?.safe_in_settings });
+  drawTop({ kind, line, hint, unset: status?.phase === "none", stopped, name: status?.name, trouble: status?.trouble, safe: status?.safe_mode, settled: status?.safe_in_settings, hearing: status?.hearing });
 }
 
 const DISMISSED = "forgetmenot-dismissed";
 
-const drawTop = changedOnly(({ kind, line, hint, unset, stopped, name, trouble, safe, settled }) => {
+const drawTop = changedOnly(({ kind, line, hint, unset, stopped, name, trouble, safe, settled, hearing }) => {
   redraw(
     document.getElementById("top"),
     h("div", { class: "brand" }, h("img", { src: document.querySelector("link[rel=icon]").href, alt: "", width: 22, height: 22 }),
@@ -85,6 +85,8 @@ const drawTop = changedOnly(({ kind, line, hint, unset, stopped, name, trouble, 
     h("button", { type: "button", class: "ghost small menu", "aria-label": t("frame.menu"), onclick: () => document.body.classList.toggle("with-menu"), data: { key: "menu" } }, "⋯"),
     name && h(
       "div", { class: "switches" },
+      hearing && button(t(hearing.on ? "hearing.listening" : "hearing.stopped"), (event) => listenTo(!hearing.on, event.target),
+        { class: hearing.on ? "big on" : "big", data: { key: "hearing" }, "aria-pressed": String(hearing.on), title: hearing.trouble || t(hearing.on ? "hearing.stop" : "hearing.go_on") }),
       button(label(stopped ? "resume" : "pause"), (event) => act(stopped ? "resume" : "pause", {}, event.target),
         { class: stopped ? "big on pause" : "big pause", data: { key: "pause" }, "aria-pressed": String(Boolean(stopped)) }),
       button(label(safe ? "unsafe" : "safe"), (event) => act(safe ? "unsafe" : "safe", {}, event.target), {
@@ -96,6 +98,17 @@ const drawTop = changedOnly(({ kind, line, hint, unset, stopped, name, trouble, 
       button(t("dismiss"), () => { localStorage.setItem(DISMISSED, hint); top(); }, { class: "ghost small", data: { key: "dismiss" } })),
   );
 });
+
+async function listenTo(on, from) {
+  from.disabled = true;
+  try {
+    await post("listen", { on });
+    say(t(on ? "hearing.on" : "hearing.off"));
+  } catch (problem) {
+    say(problem.message, false);
+  }
+  from.disabled = false;
+}
 
 let locked = false;
 

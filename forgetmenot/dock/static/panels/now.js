@@ -189,7 +189,7 @@ function drawItem(item) {
 
 function line(item) {
   return h("div", { class: item.addressed ? "item line addressed" : "item line" },
-    h("p", {}, h("b", {}, item.who), item.role !== "viewer" && chip(t(`role.${item.role}`)), " ", item.text), when(item));
+    h("p", {}, h("b", {}, item.who), item.what === "spoken" ? chip(t("now.spoken")) : item.role !== "viewer" && chip(t(`role.${item.role}`)), " ", item.text), when(item));
 }
 
 function reply(item) {
@@ -197,6 +197,7 @@ function reply(item) {
     "div", { class: `item reply ${item.status}` },
     h("p", {}, chip(t(`reply_status.${item.status}`), item.status), " ", item.text || h("span", { class: "meta" }, item.detail || t(item.status === "sent" ? "why.text_gone" : "reply_status.silent"))),
     item.text && item.detail && h("p", { class: "meta" }, item.detail),
+    item.points && h("p", { class: "meta" }, t("now.points")),
     h("div", { class: "row" }, item.who && h("span", { class: "meta" }, t("now.to", { name: item.who })), button(t("now.why"), () => why(item.id), { class: "ghost small", data: { key: `why${item.id}` } }), when(item)),
   );
 }

@@ -11,7 +11,7 @@ const LOOK_EVERY = 2; // seconds
 const MODES = ["shadow", "mentions", "live"];
 
 export function open(panel) {
-  const steps = { channel: channelStep(), model: modelStep(), character: characterStep(), login: loginStep(), mode: modeStep() };
+  const steps = { channel: channelStep(), model: modelStep(), character: characterStep(), login: loginStep(), mode: modeStep(), hearing: hearingStep() };
   const all = Object.values(steps);
   let looks = 0;
   let chosen = false; // the step that is open was not chosen by hand yet
@@ -346,6 +346,50 @@ function modeStep() {
     step.done(data.mode !== "shadow", t(`mode.${data.mode}.title`));
     const replies = [...state.items.values()].filter((item) => item.kind === "reply" && item.status === "shadow" && item.text).sort((a, b) => b.at - a.at).slice(0, 3);
     put(thought, replies.length > 0 && h("p", { class: "meta" }, t("setup.mode.lately")), replies.map((item) => h("div", { class: "item reply shadow" }, h("p", {}, item.who && h("span", { class: "meta" }, `${t("now.to", { name: item.who })}: `), item.text), h("span", { class: "meta" }, ago(item.at)))));
+  }
+  return { node: step.node, draw };
+}
+
+// ── the streamer's voice ────────────────────────────────────────────────────────────────────
+
+function hearingStep() {
+  const obs = input({ maxlength: 200, placeholder: "ws://127.0.0.1:4455" });
+  const password = h("input", { type: "password", autocomplete: "off", maxlength: 300 });
+  const source = h("select", { onchange: () => { source.dataset.typed = "1"; } });
+  const captions = input({ maxlength: 1000, placeholder: "C:/captions.txt" });
+  const programs = h("input", { type: "checkbox", onchange: () => { programs.dataset.typed = "1"; } });
+  const find = button(t("setup.hearing.find"), look);
+  const save = button(t("save"), send, { class: "primary" });
+  const last = h("p", { class: "meta", "aria-live": "polite" });
+  const step = frame(6, "hearing", h("p", { class: "meta" }, t("setup.hearing.how")),
+    field(t("setup.hearing.obs"), obs), field(t("setup.hearing.password"), password, t("setup.hearing.password_note")),
+    h("div", { class: "row" }, find), field(t("setup.hearing.source"), source), field(t("setup.hearing.captions"), captions),
+    h("label", { class: "row" }, programs, h("span", {}, t("setup.hearing.programs"))), h("div", { class: "row" }, save), last);
+  const offer = (names, chosen) => put(source, ["", ...names].map((name) => h("option", { value: name, selected: name === chosen }, name || t("setup.hearing.none"))));
+  async function look() {
+    const answer = await step.run("sources", { obs: obs.value || obs.placeholder, password: password.value }, find);
+    if (!answer) return;
+    obs.value ||= obs.placeholder;
+    obs.dataset.typed = source.dataset.typed = "1";
+    password.value = "";
+    offer(answer.sources, answer.sources.includes(source.value) ? source.value : answer.sources[0]);
+  }
+  async function send() {
+    const body = { obs: obs.value, source: source.value, captions: captions.value, programs: programs.checked };
+    if (!(await step.run("hearing", body, save))) return;
+    for (const node of [obs, source, captions, programs]) delete node.dataset.typed;
+  }
+  function draw(data) {
+    follow(obs, data.obs);
+    follow(captions, data.captions);
+    if (!programs.dataset.typed) programs.checked = data.programs;
+    if (!source.dataset.typed && source.value !== data.source || !source.childElementCount) offer(data.source ? [data.source] : [], data.source);
+    const from = [data.source && "obs", data.captions && "file", data.programs && "programs"].filter(Boolean);
+    step.done(from.length > 0, from.length ? from.map((one) => t(`setup.hearing.from.${one}`)).join(", ") : t("setup.login.optional"));
+    if (data.now?.trouble) step.stands(data.now.trouble, "bad");
+    else if (step.trouble) step.tell("");
+    step.trouble = data.now?.trouble;
+    put(last, data.now && (data.now.last ? t("setup.hearing.last", { ago: ago(data.now.last_at), text: data.now.last }) : t("setup.hearing.waiting")));
   }
   return { node: step.node, draw };
 }
