@@ -69,7 +69,8 @@ if nothing is worth keeping.
 - fact: one thing, in the third person, without its subject, with its detail, 5 to 200 characters, in English ("plays \
 drums in P3's band"). It is read on other days: write the date, not "yesterday" or "next week" ("moved to Oslo in May \
 2026"). What people said about their lives, tastes, plans, skills, and what they have done. Leave out what is a joke \
-or sarcasm, who has which role here, health, politics, faith, sexuality, addresses, real names, contact data.
+or sarcasm, who has which role here, health, politics, faith, sexuality, gender identity, addresses, real names, \
+contact data.
 - lifetime: how long it holds, 1d, 3d, 7d, 30d or permanent; a plan with its date is permanent.
 What stands in <known> is remembered already: leave it out, unless it was said again or changed.
 Only where it applies, a note also has:

@@ -7,7 +7,7 @@ nothing. A sentence is cut, and counted under the name of the rule, where it
 - has more than twelve words of one message in a row ("copied"),
 - holds what is never stored about people ("sensitive"),
 - has a link, markup or a command in it ("link", "markup"),
-- copies most, while more than half of all letters stand in runs of chat ("copied"),
+- copies most, while more than half of all letters stand in runs of chat, unless the text is short ("copied"),
 - is too long, or stands where there are words enough ("length"). A fifth more than was asked for is not too long.
 """
 
@@ -26,6 +26,8 @@ QUOTE = 13
 """So many words of one message in a row are a quotation; names and titles are shorter."""
 COPIED_AT_MOST = 0.5
 """The share of a summary's letters that may stand in runs of chat."""
+SHORT = 160
+"""Letters of a summary that may all stand in chat: "types with two fingers and wins" can hardly be said otherwise."""
 RUN = 22
 """So many letters in a row that one message has too are a run of chat, wherever its spaces are: four or five words."""
 SHORT_LINE = 8
@@ -146,6 +148,8 @@ def _word_runs(words: Sequence[str]) -> list[tuple[str, ...]]:
 
 def uncopied(sentences: Sequence[str], messages: Iterable[str]) -> list[str]:
     """The sentences without those that copy most, until half of the letters at most stands in runs of chat."""
+    if sum(sum(_weights(_letters(one))) for one in sentences) <= SHORT:
+        return list(sentences)
     chat = {_letters(message) for message in messages}
     runs = {text[start:end] for text in chat for start, end in _letter_runs(text, RUN)}
     short = {text for text in chat if not _letter_runs(text, RUN) and _letter_runs(text, SHORT_LINE)}
@@ -167,9 +171,13 @@ def _letters(text: str) -> str:
     return "".join(char for char in skeleton(text) if char.isalnum())
 
 
+def _weights(letters: str) -> list[float]:
+    return [UNSPACED_WEIGHT if UNSPACED.match(char) else 1.0 for char in letters]
+
+
 def _letter_runs(letters: str, size: float) -> list[tuple[int, int]]:
     """Where every shortest run that weighs `size` begins and ends."""
-    weights = [UNSPACED_WEIGHT if UNSPACED.match(char) else 1.0 for char in letters]
+    weights = _weights(letters)
     runs: list[tuple[int, int]] = []
     end, weight = 0, 0.0
     for start in range(len(letters)):

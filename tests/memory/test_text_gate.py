@@ -98,15 +98,20 @@ CHAT = [
     ],
 )
 def test_no_transcript_is_handed_down_in_any_script(copy: str) -> None:
-    own = "P1 got past a dungeon."
-    assert uncopied([own, copy], CHAT) == [own]
+    own = "P1 won."
+    assert uncopied([own, *(f"{copy} {number}" for number in range(12))], CHAT) == [own]
 
 
 def test_half_of_a_summary_may_stand_in_runs_of_chat() -> None:
     own = "P1 told a long story about a dungeon that had been in the way of the whole group"
     partly = "P2 said that it took them after three evenings of trying and nobody believed it"
     assert uncopied([own, partly], CHAT) == [own, partly]
-    assert uncopied([partly], CHAT) == []
+    assert uncopied([f"{partly}, {partly}, {partly}"], CHAT) == []
+
+
+def test_a_short_text_is_kept_as_it_was_said() -> None:
+    copies = ["P1's dog can count.", "P2 finally beat the water temple after three evenings of trying."]
+    assert uncopied(copies, CHAT) == copies
 
 
 def test_a_summary_that_was_cut_off_or_loops_keeps_its_whole_sentences() -> None:
