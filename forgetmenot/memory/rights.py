@@ -61,13 +61,13 @@ class Rights:
         await self._ask(RequestKind.OPT_IN, viewer_id, patient=patient)
         return True
 
-    async def erase(self, viewer_id: str) -> bool:
+    async def erase(self, viewer_id: str, login: str = "") -> bool:
         """Hide somebody and begin to erase them; False if nobody has that id. It waits where it has to.
 
         The request is written before the line in which it was typed: after a kill that line would be known, and the
         command not run again.
         """
-        await self._ask(RequestKind.ERASE, viewer_id, patient=True)
+        await self._ask(RequestKind.ERASE, viewer_id, login, patient=True)
         return self._eraser.is_begun(viewer_id) or await personal_data.is_known(self._db, viewer_id)
 
     async def forget(self, note_id: int, *, patient: bool = True) -> Note:
@@ -76,12 +76,12 @@ class Rights:
         await self._write(several, several[0].subject, note.subject_id or "", patient=patient)
         return note
 
-    async def _ask(self, kind: RequestKind, viewer_id: str, *, patient: bool) -> None:
+    async def _ask(self, kind: RequestKind, viewer_id: str, login: str = "", *, patient: bool) -> None:
         requests, now = self._db.requests, self._clock.now()
         request = requests.of(kind, viewer_id, now)
         several = [request]
         if kind is RequestKind.ERASE:
-            several = await personal_data.erase_requests(self._db, viewer_id, now)
+            several = await personal_data.erase_requests(self._db, viewer_id, now, login)
         await self._write(several, request.subject, viewer_id, patient=patient)
 
     async def _write(self, several: Sequence[PrivacyRequest], subject: str, viewer_id: str, *, patient: bool) -> None:

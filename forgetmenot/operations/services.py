@@ -190,7 +190,7 @@ async def erase(context: OperationContext, request: Request) -> OperationResult:
     """Erase everything about a viewer. One that takes long runs on beside the answer in chat."""
     who, viewer_id = request.target, _person(request, "erase_a_person")
     if request.asker.surface is Surface.CHAT and request.flag("confirm"):
-        if not await context.rights.erase(viewer_id):
+        if not await context.rights.erase(viewer_id, request.asker.login if who.own else ""):
             return OperationResult(ok=False, code="nothing_held", target=who)
         if not context.eraser.is_begun(viewer_id):
             return OperationResult(ok=True, code="erase_again", target=who)

@@ -113,13 +113,14 @@ async def count_rows(source: Source, viewer_id: str) -> dict[str, int]:
     return dict(row or {})
 
 
-async def erase_requests(source: Source, viewer_id: str, at: int) -> list[PrivacyRequest]:
+async def erase_requests(source: Source, viewer_id: str, at: int, login: str = "") -> list[PrivacyRequest]:
     """The request to be erased, by id and by each name: a copy may know them only as somebody who was named.
 
-    Not before their last line: that has Twitch's time, which may be ahead of `at`.
+    `login`: theirs, where they only just came. Not before their last line: it has Twitch's time, which may be ahead.
     """
     at = max(at, await source.value("SELECT last_seen_at FROM viewers WHERE id = ?", (viewer_id,)) or 0)
-    written = [viewer_id, *(provisional(name) for name in await names_of(source, viewer_id))]
+    names = dict.fromkeys([*await names_of(source, viewer_id), *([login] if login else [])])
+    written = [viewer_id, *map(provisional, names)]
     return [source.requests.of(RequestKind.ERASE, one, at) for one in written]
 
 

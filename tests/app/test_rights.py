@@ -2,6 +2,7 @@
 
 import asyncio
 import contextlib
+import json
 import sqlite3
 import sys
 from collections.abc import AsyncIterator, Iterator
@@ -12,6 +13,7 @@ import pytest
 from forgetmenot.app.bot import Bot, BotIdentity, NoAccount, open_bot
 from forgetmenot.clock import ManualClock
 from forgetmenot.domain import ChatEvent, EventKind, Outcome, OutcomeKind
+from forgetmenot.memory import backups, transfer
 from forgetmenot.settings.schema import Settings
 from forgetmenot.store import database as database_module
 from forgetmenot.store import personal_data
@@ -192,6 +194,20 @@ async def test_an_answer_that_is_on_its_way_to_twitch_is_not_kept_of_who_was_era
         await bot.settle()
         assert "zitherbloom" in account.said[1][0]
         assert b"zitherbloom" not in held(path)
+
+
+async def test_who_was_known_only_by_name_stays_erased_in_an_older_copy(tmp_path: Path, clock: ManualClock) -> None:
+    path, copy = tmp_path / "data" / "memory.sqlite3", tmp_path / "copy.sqlite3"
+    async with opened(path, clock, TalkingAccount()) as bot:
+        notes = [{"viewer": "alice", "fact": "plays the zitherbloom"}, {"scope": "channel", "fact": "met @alice once"}]
+        await transfer.import_notes(bot.db, map(json.dumps, notes), now=clock.now())
+        await backups.copy_to(bot.db, copy)
+        await say(bot, "!forgetme confirm")  # their first line
+        await bot.settle()
+    await backups.restore(copy, path, now=clock.now(), keep=3)
+    copy.unlink()
+    assert b"zitherbloom" not in held(path)
+    assert b"alice" not in held(path).lower()
 
 
 async def test_what_crashes_left_half_written_goes_at_the_start(tmp_path: Path, clock: ManualClock) -> None:
