@@ -43,7 +43,6 @@ from forgetmenot.reply.context import ContextGatherer, PrefixKeeper
 from forgetmenot.reply.engine import ReplyEngine
 from forgetmenot.reply.explain import explain, one_line
 from forgetmenot.reply.outbox import Outbox
-from forgetmenot.reply.outcomes import note_deletion
 from forgetmenot.reply.reply_object import offered
 from forgetmenot.reply.triggers import Identity, identity_of
 from forgetmenot.reply.writer import ReplyWriter
@@ -197,7 +196,7 @@ class Bot:
         if isinstance(item, ChatEvent):
             self.recall.heard(item.user_id)
         elif isinstance(item, Redaction):
-            await note_deletion(self.db, item)
+            await self.outbox.deleted_in_chat(item.event_id)
         await self.router.hear(item)
 
     async def channel_is(self, state: ChannelState) -> None:

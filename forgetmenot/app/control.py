@@ -24,7 +24,6 @@ from forgetmenot.operations.run import owner, run
 from forgetmenot.ports import BotState, Check, TaskState
 from forgetmenot.prompt.instructions import check_floor, rules_of
 from forgetmenot.reply import explain
-from forgetmenot.reply.explain import ReplyPreview
 from forgetmenot.reply.polish import FilterContext, polish
 from forgetmenot.reply.reply_object import offered, read_reply, reply_request
 from forgetmenot.reply.triggers import Trigger
@@ -200,14 +199,21 @@ async def try_out(bot: Bot, login: str, text: str, changed: Settings | None = No
 
     `changed`: settings to preview before they are saved.
     """
-    settings, identity = changed or bot.settings(), bot.identity
+    settings = changed or bot.settings()
     await bot.ingest.flush()
     # other settings make another prefix, and the one that the provider has cached must stay as it is
     keeper = None if changed else bot.keeper
-    preview = ReplyPreview(db=bot.db, settings=lambda: settings, clock=bot.clock, keeper=keeper, identity=identity)
     name = _NO_LOGIN.sub("", login)[:50] or "somebody"
-    dry = await preview.of(name, clean(text)[:LONGEST])
-    prompt, material, trigger = dry.prompt, dry.material, dry.trigger
+    trigger, made = await explain.preview(
+        name,
+        clean(text)[:LONGEST],
+        db=bot.db,
+        settings=settings,
+        clock=bot.clock,
+        keeper=keeper,
+        identity=bot.identity(),
+    )
+    prompt, material = made.prompt, made.material
     answer = await bot.models.reply.generate(reply_request(prompt, settings, material.speaker.role, trigger.question))
     reply = read_reply(answer)
     proposed = frozenset((reply.proposal.name,)) if reply.proposal else frozenset()

@@ -1,6 +1,7 @@
 """Looks into the bot: why it gave a reply, what it cost, what waits for approval; for developers recall and prompts."""
 
 import argparse
+import hashlib
 from dataclasses import asdict, replace
 from time import perf_counter
 from typing import TYPE_CHECKING, Any
@@ -114,47 +115,33 @@ async def _prompt(arguments: argparse.Namespace) -> None:
     path, settings = common.existing_database(arguments), common.chosen_settings(arguments.config)
     now = common.time_of("--now", arguments.now) if arguments.now else None
     prompt = await build_prompt(path, settings, arguments.viewer, arguments.message, now)
-    if arguments.json:
-        common.emit(prompt_as_json(prompt))
-    else:
-        _print_prompt(prompt, settings)
+    value = {
+        **common.picked(prompt, "prefix tail"),
+        "prefix_sha256": hashlib.sha256(prompt.prefix.encode()).hexdigest(),
+        "estimated_tokens": prompt.estimated_tokens,
+        "sections": [common.picked(section, "name tokens rows dropped") for section in prompt.sections],
+    }
+    lines = [prompt.prefix + prompt.tail, ""]
+    for section in prompt.sections:
+        rows = f"  rows {', '.join(map(str, section.rows))}" if section.rows else ""
+        dropped = f"  dropped {section.dropped}" if section.dropped else ""
+        lines.append(f"{section.name:20} {section.tokens:5} tokens{rows}{dropped}")
+    lines.append(f"{'total':20} {prompt.estimated_tokens:5} tokens of {settings.prompt.budget_tokens}")
+    common.report(arguments, value, *lines, to=common.show_line)
 
 
 async def build_prompt(path: "Path", settings: Settings, viewer: str, message: str, now: int | None) -> "Prompt":
     """The prompt that this viewer's message would give at that time (None: now)."""
     from forgetmenot.clock import ManualClock, SystemClock
     from forgetmenot.prompt.instructions import check_floor
-    from forgetmenot.reply.explain import ReplyPreview
+    from forgetmenot.reply.explain import preview
     from forgetmenot.reply.reply_object import offered
     from forgetmenot.store.database import open_database
 
     check_floor(settings, settings.twitch.channel, offered(settings.actions, settings.bridge.effects))
     clock = SystemClock() if now is None else ManualClock(now)
     async with open_database(path) as db:
-        preview = ReplyPreview(db=db, settings=lambda: settings, clock=clock)
-        return (await preview.of(viewer, message)).prompt
-
-
-def prompt_as_json(prompt: "Prompt") -> dict[str, object]:
-    """The documented object."""
-    import hashlib
-
-    return {
-        **common.picked(prompt, "prefix tail"),
-        "prefix_sha256": hashlib.sha256(prompt.prefix.encode()).hexdigest(),
-        "estimated_tokens": prompt.estimated_tokens,
-        "sections": [common.picked(section, "name tokens rows dropped") for section in prompt.sections],
-    }
-
-
-def _print_prompt(prompt: "Prompt", settings: Settings) -> None:
-    common.show_line(prompt.prefix + prompt.tail)
-    common.show_line()
-    for section in prompt.sections:
-        rows = f"  rows {', '.join(map(str, section.rows))}" if section.rows else ""
-        dropped = f"  dropped {section.dropped}" if section.dropped else ""
-        common.show_line(f"{section.name:20} {section.tokens:5} tokens{rows}{dropped}")
-    common.show_line(f"{'total':20} {prompt.estimated_tokens:5} tokens of {settings.prompt.budget_tokens}")
+        return (await preview(viewer, message, db=db, settings=settings, clock=clock))[1].prompt
 
 
 # Why a reply was given.

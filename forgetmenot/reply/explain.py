@@ -4,7 +4,7 @@
 back with the texts that are still there: notes and episodes as they are now, chat lines as long as tier 1 holds them.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 from forgetmenot.clock import Clock, iso
@@ -13,7 +13,7 @@ from forgetmenot.errors import InputError
 from forgetmenot.languages import ENGLISH, Language, reason
 from forgetmenot.memory.recall import Recall
 from forgetmenot.operations import facts
-from forgetmenot.prompt.material import TailMaterial, estimate
+from forgetmenot.prompt.material import estimate
 from forgetmenot.reply.context import Composed, ContextGatherer, PrefixKeeper, compose
 from forgetmenot.reply.triggers import (
     Conversations,
@@ -44,62 +44,41 @@ from forgetmenot.text.mentions import mention, provisional, show
 EVENT_ID = "dry-run"
 
 
-@dataclass(frozen=True, slots=True)
-class PreviewResult:
-    """What was made of a message."""
+async def preview(
+    viewer: str,
+    message: str,
+    *,
+    db: Database,
+    settings: Settings,
+    clock: Clock,
+    keeper: PrefixKeeper | None = None,
+    identity: Identity | None = None,
+) -> tuple[Trigger, Composed]:
+    """The prompt that this viewer's message would give now. `viewer`: a login or a Twitch id.
 
-    trigger: Trigger
-    material: TailMaterial
-    prompt: Prompt
-
-
-class ReplyPreview:
-    """Makes prompts. `identity`: who the bot is, else the account it was last signed in with."""
-
-    def __init__(
-        self,
-        *,
-        db: Database,
-        settings: Callable[[], Settings],
-        clock: Clock,
-        keeper: PrefixKeeper | None = None,
-        identity: Callable[[], Identity] | None = None,
-    ) -> None:
-        recall = Recall(db=db, settings=settings, clock=clock)
-        self._db = db
-        self._settings = settings
-        self._clock = clock
-        self._keeper = keeper or PrefixKeeper(db=db, recall=recall, settings=settings)
-        self._gatherer = ContextGatherer(db=db, recall=recall, clock=clock)
-        self._identity = identity
-
-    async def of(self, viewer: str, message: str) -> PreviewResult:
-        """What this viewer's message would give now. `viewer`: a login or a Twitch id."""
-        settings = self._settings()
-        await self._gatherer.recall.prepare()  # nothing is read beforehand here, as in a bot that hears chat
-        if self._identity:
-            identity = self._identity()
-        else:  # the bot as it was last signed in
-            state = await channel_state.read_all(self._db)
-            identity = identity_of(settings, state.get("bot_id", ""), state.get("bot_login", ""))
-        trigger = asked(await self._event(viewer, message), identity, settings)
-        made = await compose(self._keeper, self._gatherer, trigger, settings, bot_id=identity.user_id)
-        return PreviewResult(trigger, made.material, made.prompt)
-
-    async def _event(self, viewer: str, message: str) -> ChatEvent:
-        name = viewer.strip().removeprefix("@")
-        found = await viewers.find(self._db, name)
-        known = (await viewers.get_many(self._db, [found])).get(found) if found else None
-        login = name.casefold()
-        who = (known.id, known.login, known.display_name) if known else (provisional(login), login, name)
-        badges = frozenset({known.role.value}) if known else frozenset[str]()
-        return ChatEvent(EVENT_ID, EventKind.MESSAGE, *who, message, self._clock.now(), badges=badges)
-
-
-def asked(event: ChatEvent, identity: Identity, settings: Settings) -> Trigger:
-    """The line's trigger; a line that asks nothing is taken for a mention."""
+    `identity`: who the bot is, else the account it was last signed in with. A line that asks nothing is taken for a
+    mention.
+    """
+    recall = Recall(db=db, settings=lambda: settings, clock=clock)
+    await recall.prepare()  # nothing is read beforehand here, as in a bot that hears chat
+    if identity is None:
+        state = await channel_state.read_all(db)
+        identity = identity_of(settings, state.get("bot_id", ""), state.get("bot_login", ""))
+    event = await _event(db, viewer.strip().removeprefix("@"), message, clock.now())
     trigger = trigger_of(event, identity, Conversations({}), settings, event.at)
-    return trigger or Trigger(TriggerKind.MENTION, event, without_name(event.text, identity))
+    trigger = trigger or Trigger(TriggerKind.MENTION, event, without_name(event.text, identity))
+    keeper = keeper or PrefixKeeper(db=db, recall=recall, settings=lambda: settings)
+    gatherer = ContextGatherer(db=db, recall=recall, clock=clock)
+    return trigger, await compose(keeper, gatherer, trigger, settings, bot_id=identity.user_id)
+
+
+async def _event(db: Database, name: str, message: str, now: int) -> ChatEvent:
+    found = await viewers.find(db, name)
+    known = (await viewers.get_many(db, [found])).get(found) if found else None
+    login = name.casefold()
+    who = (known.id, known.login, known.display_name) if known else (provisional(login), login, name)
+    badges = frozenset({known.role.value}) if known else frozenset[str]()
+    return ChatEvent(EVENT_ID, EventKind.MESSAGE, *who, message, now, badges=badges)
 
 
 KINDS = {

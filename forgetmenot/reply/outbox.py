@@ -236,6 +236,17 @@ class Outbox:
         async with self._db.write() as tx:
             await bot_messages.confirm_delivery(tx, text, self._clock.now() - HOUR)
 
+    async def deleted_in_chat(self, twitch_id: str | None) -> None:
+        """A moderator deleted a message: if it was the bot's, that is its outcome, whatever is said later."""
+        if twitch_id is None:
+            return
+        try:
+            if (reply_id := await bot_messages.sent_as(self._db, twitch_id)) is not None:
+                async with self._db.write() as tx:
+                    await bot_messages.set_outcome(tx, reply_id, "deleted")
+        except StoreError as error:
+            log.warning("a deleted reply could not be marked", error=type(error).__name__)
+
     async def run(self) -> None:
         """Work the queue off until cancelled; then nobody waits any more."""
         try:
