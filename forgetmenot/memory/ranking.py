@@ -24,7 +24,7 @@ from typing import NamedTuple
 from forgetmenot.domain import Note, Recalled
 from forgetmenot.memory.meaning import Meanings, WordTable
 from forgetmenot.memory.word_index import WordIndex
-from forgetmenot.text.dates import NO_TIME, TimeAsked, tells_duration, tells_time, time_asked
+from forgetmenot.text.dates import NO_TIME, TimeAsked, days_in, tells_duration, tells_time, time_asked
 from forgetmenot.text.words import STOPWORDS, small_words, stem, words
 
 DAY_MS = 86_400_000
@@ -35,6 +35,7 @@ B = 0.3  # how much a long text counts less; facts are all about as short
 MEANING_SHARE = 0.3
 FITS_DATE, TELLS_TIME, TELLS_DURATION = 0.5, 0.15, 0.25
 PINNED = 10.0  # above any score
+SOON = 0.3  # of a note that names a day of the coming week: above those that only mean something like what is asked
 END_OF_TIME = 1 << 62
 NAMED = 0.9  # of a word: a form of it, or one a slip away
 
@@ -112,6 +113,7 @@ class Postings:
     def __init__(self, candidates: Sequence[Candidate], table: WordTable | None = None) -> None:
         self.notes = tuple(candidate.note for candidate in candidates)
         self._pinned = [i for i, note in enumerate(self.notes) if note.pinned]
+        self._days = [(i, day) for i, note in enumerate(self.notes) for day in days_in(note.fact)]
         self._may_be_quiet = [i for i, note in enumerate(self.notes) if note.is_quiet(END_OF_TIME)]
         self._table, self._index = table, WordIndex(table)
         facts = [_words(candidate.note.fact) for candidate in candidates]
@@ -178,18 +180,21 @@ class Postings:
         scores = fuse(len(self.notes), (1.0, lexical), (MEANING_SHARE, [max(one - usual, 0.0) for one in cosines]))
         if query.time:
             scores = list(map(float.__add__, scores, self._reading(query.time)))
-        shown = (i for i in self._ordered(scores, named, now) if opens(self.notes[i]))
+        shown = (i for i in self._ordered(scores, named, query.time, now) if opens(self.notes[i]))
         most = limit if padded is None else padded
         best = list(islice((i for rank, i in enumerate(shown) if rank < most or lexical[i] > 0), max(limit, 0)))
         return [Recalled(self.notes[i], round(scores[i], 6), asked_for=named.get(i, 0.0) >= NAMED) for i in best]
 
-    def _ordered(self, scores: Sequence[float], named: Container[int], now: int) -> Iterator[int]:
+    def _ordered(self, scores: Sequence[float], named: Container[int], time: TimeAsked, now: int) -> Iterator[int]:
         """The notes that may be offered, best first. Only those that score alike are sorted by freshness."""
         places = list(scores)
         for i in self._pinned:
             places[i] += PINNED
+        for i in {i for i, day in self._days if day.is_soon(now)}:
+            places[i] += SOON
         quiet = {i for i in self._may_be_quiet if self.notes[i].is_quiet(now)}
-        left_out = {i for i in quiet if i not in named or _ended(self.notes[i], now)}
+        asked = {i for i in quiet if i in named or time.fits(self.notes[i].last_confirmed_at) == 1}
+        left_out = {i for i in quiet if i not in asked or _ended(self.notes[i], now)}
         offered = [i for i in range(len(self.notes)) if i not in left_out]
         offered.sort(key=places.__getitem__, reverse=True)
         for _, alike in groupby(offered, key=places.__getitem__):

@@ -43,6 +43,7 @@ _A_DURATION = re.compile(
 
 LAST_SECOND = 253_402_300_799  # of the year 9999
 NEAR_DAYS = 8  # people often mention an event within the week after it
+SOON_DAYS = 7
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,6 +61,12 @@ class Period:
         # "in December", stated in January, is the December before
         years = (stated.year, stated.year - 1) if self.year is None else (self.year,)
         return max(self._fits_in(year, stated) for year in years)
+
+    def is_soon(self, now: int) -> bool:
+        """Whether it is a day from yesterday to a week after a time (ms); one without a year comes every year."""
+        today = _date_of(now)
+        years = (today.year, min(today.year + 1, 9999)) if self.year is None else (self.year,)
+        return any(-1 <= (self._days(year)[0] - today).days <= SOON_DAYS for year in years)
 
     def _fits_in(self, year: int, stated: date) -> float:
         """The same for the month, or the day, of one year."""
@@ -94,7 +101,7 @@ class TimeAsked:
 
     def fits(self, stated_at: int) -> float:
         """How well a fact stated at a time (ms) fits the times that are named, from 0 to 1."""
-        stated = datetime.fromtimestamp(min(max(stated_at // 1_000, 0), LAST_SECOND), UTC).date()
+        stated = _date_of(stated_at)
         return max((period.fits(stated) for period in self.periods), default=0.0)
 
 
@@ -121,6 +128,12 @@ def periods_in(text: str) -> tuple[Period, ...]:
     return tuple(dict.fromkeys(found.values()))
 
 
+def days_in(text: str) -> tuple[Period, ...]:
+    """The days that a text names."""
+    found = periods_in(text.lower()) if any(map(str.isdecimal, text)) else ()
+    return tuple(period for period in found if period.day is not None)
+
+
 def tells_time(text: str) -> bool:
     """Whether a text says when something is, was or will be."""
     return bool(_A_TIME.search(text.lower()))
@@ -139,3 +152,7 @@ def _period(match: re.Match[str], text: str) -> Period | None:
     if not 1 <= month <= 12 or (day and not 1 <= int(day) <= 31):
         return None
     return Period(int(match["year"]) if match["year"] else None, month, int(day) if day else None)
+
+
+def _date_of(ms: int) -> date:
+    return datetime.fromtimestamp(min(max(ms // 1_000, 0), LAST_SECOND), UTC).date()

@@ -6,6 +6,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
+from forgetmenot.domain import NoteStatus
 from forgetmenot.memory.meaning import WordTable, word_table
 from forgetmenot.memory.ranking import DAY_MS, Candidate, Postings, freshness, query_of, short_names
 from forgetmenot.memory.word_index import NEAR_WEIGHT, WordIndex
@@ -71,6 +72,21 @@ def test_pinned_notes_come_first_and_expired_ones_not_at_all() -> None:
     candidates = [*NOTES, Candidate(note(5, "is a founder", pinned=True)), Candidate(note(6, "drums", expires_at=NOW))]
     assert ranked(candidates, "drums")[:2] == [5, 1]
     assert 6 not in ranked(candidates, "drums")
+
+
+@pytest.mark.parametrize(("days", "is_first"), [(-2, False), (0, True), (6, True), (9, False)])
+def test_a_day_of_the_coming_week_is_offered_before_what_only_fills_up(days: int, *, is_first: bool) -> None:
+    day = datetime.fromtimestamp(NOW / 1_000 + days * 86_400, UTC).date()
+    due = Candidate(note(9, f"has a job interview on {day}", confidence=0.1, last_confirmed_at=NOW - 20 * DAY_MS))
+    assert (ranked([*NOTES, due], "hello there")[0] == 9) is is_first
+    assert ranked([*NOTES, due], "how are your cats?")[0] == 2
+
+
+def test_what_is_past_is_found_by_its_month_too() -> None:
+    may = int(datetime(2026, 5, 20, tzinfo=UTC).timestamp() * 1_000)
+    past = Candidate(note(9, "hosts a contest", status=NoteStatus.PAST, last_confirmed_at=may))
+    assert ranked([*NOTES, past], "what was I up to in May?")[0] == 9
+    assert 9 not in ranked([*NOTES, past], "what was I up to in June?")
 
 
 def test_what_no_word_touches_follows_by_confidence_and_recency() -> None:
