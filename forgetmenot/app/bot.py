@@ -48,11 +48,11 @@ from forgetmenot.reply.triggers import Identity, identity_of
 from forgetmenot.reply.writer import ReplyWriter
 from forgetmenot.secret_store import login_folder
 from forgetmenot.settings.schema import ModelSettings, Settings
-from forgetmenot.store import channel_state, model_calls, streams
+from forgetmenot.store import channel_state, counts, streams
 from forgetmenot.store.backup import check_start, leftovers
+from forgetmenot.store.counts import Meter
 from forgetmenot.store.database import Database, open_database
 from forgetmenot.store.file_safety import instance_lock
-from forgetmenot.store.model_calls import Meter
 from forgetmenot.text.words import clear_text_caches
 from forgetmenot.twitch.chat_lines import ChatItem
 
@@ -188,8 +188,8 @@ class Bot:
         """Tokens of the last 24 hours and of the current stream."""
         now, stream = self.clock.now(), await streams.open_id(self.db)
         began = await streams.start_of(self.db, stream) if stream is not None else now
-        day = await model_calls.tokens_since(self.db, now - DAY)
-        return day, await model_calls.tokens_since(self.db, began)
+        day = await counts.tokens_since(self.db, now - DAY)
+        return day, await counts.tokens_since(self.db, began)
 
     async def hear(self, item: ChatItem) -> None:
         """Take in one thing that was heard."""

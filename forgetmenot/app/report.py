@@ -7,7 +7,7 @@ from forgetmenot.clock import DAY, HOUR, MINUTE, iso
 from forgetmenot.errors import InputError
 from forgetmenot.settings import prices
 from forgetmenot.settings.schema import Settings
-from forgetmenot.store import counts, model_calls
+from forgetmenot.store import counts
 from forgetmenot.store.database import Database
 
 UNITS = {"m": MINUTE, "h": HOUR, "d": DAY}
@@ -28,9 +28,9 @@ async def figures_since(db: Database, since: int, settings: Settings) -> dict[st
     return {
         "since": iso(since),
         **await counts.sums(db, since),
-        "notes": {"offered": len(offered), "used": sum(note["used"] > 0 for note in offered)},
+        "notes": {"offered": len(offered), "used": sum(offered.values())},
         "latency_ms": {f"p{share}": latencies[len(latencies) * share // 100] for share in (50, 90, 99) if latencies},
-        "spend_total": prices.in_words(settings, await model_calls.spent(db, since=since)),
+        "spend_total": prices.in_words(settings, await counts.spent(db, since=since)),
     }
 
 

@@ -46,7 +46,7 @@ from forgetmenot.settings.live_settings import RESTARTING, LiveSettings, presets
 from forgetmenot.settings.load import supplied_client_id
 from forgetmenot.settings.schema import Mode, ModelSettings, Provider, Settings
 from forgetmenot.store import events, viewers
-from forgetmenot.store.model_calls import Meter
+from forgetmenot.store.counts import Meter
 from forgetmenot.text.mentions import channel_of, is_login, login_of
 from forgetmenot.twitch.login import begin_device_login
 

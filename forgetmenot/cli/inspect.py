@@ -22,8 +22,8 @@ if TYPE_CHECKING:
     from forgetmenot.reply.explain import ReplyExplanation
     from forgetmenot.store.action_logs import LoggedAction
     from forgetmenot.store.bot_messages import BotMessage
+    from forgetmenot.store.counts import Bill
     from forgetmenot.store.database import Database
-    from forgetmenot.store.model_calls import Bill
 
 LISTED = 20
 GROUPS = ("purpose", "model", "day", "stream")
@@ -271,12 +271,12 @@ async def _cost(db: "Database", arguments: argparse.Namespace) -> None:
     """
     from forgetmenot.app.report import period_of
     from forgetmenot.settings import prices
-    from forgetmenot.store import model_calls
+    from forgetmenot.store import counts
 
     settings = common.chosen_settings(arguments.config)
     since = common.time_of("now", None) - period_of(arguments.since)
-    rows = await model_calls.bills(db, arguments.by, since)
-    total = await model_calls.spent(db, since=since)
+    rows = await counts.bills(db, arguments.by, since)
+    total = await counts.spent(db, since=since)
     cost = prices.in_words(settings, total)
     if arguments.json:
         kinds = [{**row._asdict(), **row.used._asdict(), "cost": _cost_of(settings, row)} for row in rows]
@@ -290,8 +290,8 @@ async def _cost(db: "Database", arguments: argparse.Namespace) -> None:
     common.show_line(f"{arguments.by:12} {'model':24} {'calls':>6} {'tokens in':>11} {'cached':>7} {'out':>9}  cost")
     for row in rows:
         used, cached = row.used, f"{100 * row.used.cached // max(1, row.used.input)} %"
-        counts = f"{row.calls:6} {used.input:11,} {cached:>7} {used.output:9,}"
-        common.show_line(f"{row.group:12} {row.model[:24]:24} {counts}  {_cost_of(settings, row)}")
+        numbers = f"{row.calls:6} {used.input:11,} {cached:>7} {used.output:9,}"
+        common.show_line(f"{row.group:12} {row.model[:24]:24} {numbers}  {_cost_of(settings, row)}")
     free = not any(any(used) for used in total.values())
     unknown = "no tokens, so no cost" if free else "no prices are set, see [prices] in the settings"
     common.show_line(f"Total: {cost or unknown}.")

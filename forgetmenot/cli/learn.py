@@ -34,8 +34,8 @@ async def _learn(arguments: argparse.Namespace) -> None:
     from forgetmenot.llm.build import build_models, environment_with_key
     from forgetmenot.memory.learning import Learner, estimate
     from forgetmenot.secret_store import login_folder
+    from forgetmenot.store.counts import Meter
     from forgetmenot.store.database import open_database
-    from forgetmenot.store.model_calls import Meter
 
     logs.set_up(level="error")
     settings, path = common.chosen_settings(arguments.config), common.database_path(arguments)

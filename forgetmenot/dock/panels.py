@@ -32,9 +32,9 @@ from forgetmenot.store import (
     backup,
     bot_messages,
     channel_state,
+    counts,
     dock_rows,
     events,
-    model_calls,
     notes,
     viewers,
 )
@@ -126,7 +126,7 @@ async def standing(context: DockContext) -> Item:
     now, settings, state = context.clock.now(), context.settings(), context.control.state()
     channel = await channel_state.read_all(context.db)
     switched = switches.of(channel)
-    used = {one.model: one.used for one in await model_calls.bills(context.db, "model", now - DAY)}
+    used = {one.model: one.used for one in await counts.bills(context.db, "model", now - DAY)}
     trouble = state.login_trouble or state.phase_trouble or state.model_trouble or state.memory_trouble
     return {
         "name": settings.bot.name,

@@ -173,11 +173,7 @@ class Eraser:
     async def _finish(self, erased: Sequence[tuple[ErasureReport, Names]]) -> None:
         """Rebuild the file once for all of them, and search it."""
         await finish(self._db, erased, self._clock.now())
-        if erased:
-            await self._drop_copies()
-
-    async def _drop_copies(self) -> None:
-        for drop in self._after:
+        for drop in self._after if erased else ():
             await drop()
 
     async def erase_due(self) -> list[ErasureReport]:
@@ -203,13 +199,6 @@ class Eraser:
             if not await personal_data.is_known(self._db, who.viewer_id):  # who talked again is new, and stays
                 await _clean(self._db, who, now, report, _UNWATCHED)
         return bool(report.rewritten)
-
-
-async def erase(db: Database, viewer_id: str, *, now: int) -> ErasureReport:
-    """Erase one person from the database and its folder. Raises InputError if nobody has that id, StoreError."""
-    report, who = await erase_rows(db, viewer_id, now)
-    await finish(db, [(report, who)], now)
-    return report
 
 
 async def erase_rows(

@@ -15,9 +15,8 @@ from forgetmenot.clock import MINUTE
 from forgetmenot.domain import Episode, EventKind
 from forgetmenot.memory import suppression
 from forgetmenot.memory.meaning import word_table
-from forgetmenot.memory.ranking import Query
+from forgetmenot.memory.ranking import Query, WordIndex
 from forgetmenot.memory.suppression import SuppressionFilter
-from forgetmenot.memory.word_index import WordIndex
 from forgetmenot.store import episodes, events, streams, viewers
 from forgetmenot.store.database import Database, Source
 from forgetmenot.text.mentions import ids_in, mention, show

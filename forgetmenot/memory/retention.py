@@ -19,7 +19,7 @@ from forgetmenot.domain import Note, NoteStatus
 from forgetmenot.logs import log
 from forgetmenot.memory.compaction import Compactor
 from forgetmenot.settings.schema import MemorySettings, Settings
-from forgetmenot.store import action_logs, bot_messages, episodes, events, model_calls, notes
+from forgetmenot.store import action_logs, bot_messages, counts, episodes, events, notes
 from forgetmenot.store.counts import add_counts
 from forgetmenot.store.database import Database
 
@@ -72,7 +72,7 @@ async def _prune(db: Database, before: int) -> tuple[int, int]:
 async def _expire(db: Database, before: int) -> int:
     """Delete logs past their days."""
     gone = 0
-    for prune in (bot_messages.prune, action_logs.prune, model_calls.prune):
+    for prune in (bot_messages.prune, action_logs.prune, counts.prune_calls):
         some = LOGS_AT_ONCE
         while some == LOGS_AT_ONCE:
             async with db.write() as tx:

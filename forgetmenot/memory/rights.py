@@ -128,14 +128,6 @@ class Rights:
                     self._tried.notify_all()
 
 
-async def forget_fact(db: Database, note_id: int, *, at: int) -> Note:
-    """Delete a note about a viewer permanently; the note as it was. Raises FactRefused("not_found"), StoreError."""
-    note, several = await _fact_requests(db, note_id, at)
-    await asyncio.to_thread(db.requests.add, *several)
-    await carry_out(db)
-    return note
-
-
 async def _fact_requests(db: Database, note_id: int, at: int) -> tuple[Note, list[PrivacyRequest]]:
     """A note and the requests to forget what it says and what the notes said that it had replaced."""
     note = await notes.get(db, note_id)

@@ -1,13 +1,17 @@
-"""Counts of what happened to every line; they add up, also after pruning.
+"""Counts of what happened to every line; calls to language models with their tokens, one row each.
 
-lines = events + duplicates + excluded + other_room + unparsed + other, and events = covered + uncovered + redacted. The
-counts are written in the transactions that they count.
+The counts add up, also after pruning: lines = events + duplicates + excluded + other_room + unparsed + other, and
+events = covered + uncovered + redacted. They are written in the transactions that they count.
 """
 
 from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, fields
+from typing import NamedTuple
 
+from forgetmenot.clock import Clock
+from forgetmenot.domain import Purpose, TokenUsage
+from forgetmenot.settings.prices import Used
 from forgetmenot.store.database import Database, Source, Transaction
 
 
@@ -139,31 +143,96 @@ _SUMS: Mapping[str, str] = {
     "tokens": "SELECT purpose || ' ' || model, total(input) + total(output) + total(thoughts) FROM model_calls"
     " WHERE at >= :since GROUP BY 1 ORDER BY 2 DESC",
 }
-_NOTES = (
-    "SELECT r.value, count(*), total(r.value IN (SELECT value FROM json_each(m.notes_json))),"
-    " total(m.outcome IN ('bad', 'deleted') AND r.value IN (SELECT value FROM json_each(m.notes_json)))"
-    " FROM bot_messages m JOIN json_each(m.prompt_json, '$.sections') s JOIN json_each(s.value, '$.rows') r"
-    " WHERE m.at >= :since AND m.model <> '' AND s.value ->> 'of' = 'notes' GROUP BY 1 ORDER BY 2 DESC LIMIT 500"
+_OFFERED = (
+    "SELECT r.value, max(r.value IN (SELECT value FROM json_each(m.notes_json))) FROM bot_messages m"
+    " JOIN json_each(m.prompt_json, '$.sections') s JOIN json_each(s.value, '$.rows') r"
+    " WHERE m.at >= :since AND m.model <> '' AND s.value ->> 'of' = 'notes' GROUP BY 1"
 )
 
 
-async def sum_of(db: Database, name: str, since: int) -> dict[str, int]:
-    """One of the counts by name since then (ms), the most frequent first."""
-    return {str(row[0]): int(row[1]) for row in await db.rows(_SUMS[name], {"since": since})}
-
-
 async def sums(db: Database, since: int) -> dict[str, dict[str, int]]:
-    """All of them."""
-    return {name: await sum_of(db, name, since) for name in _SUMS}
+    """All of them since then (ms), the most frequent first."""
+    found = {name: await db.pairs(sql, {"since": since}) for name, sql in _SUMS.items()}
+    return {name: {str(key): int(number) for key, number in rows.items()} for name, rows in found.items()}
 
 
-async def notes_offered(db: Database, since: int) -> list[dict[str, int]]:
-    """Each note that a prompt offered: how often, how often used, how often in a reply that was called wrong."""
-    names = ("id", "offered", "used", "corrected")
-    return [dict(zip(names, map(int, tuple(row)), strict=True)) for row in await db.rows(_NOTES, {"since": since})]
+async def notes_offered(db: Database, since: int) -> dict[int, int]:
+    """Each note that a prompt offered, and 1 if a reply used it."""
+    return await db.pairs(_OFFERED, {"since": since})
 
 
 async def latencies(db: Database, since: int) -> list[int]:
     """Of the replies since then, in ms, the shortest first."""
     timed = "at >= ? AND model <> '' AND latency_ms IS NOT NULL"
     return await db.column(f"SELECT latency_ms FROM bot_messages WHERE {timed} ORDER BY 1", (since,))  # noqa: S608
+
+
+class Meter:
+    """The ports.CallMeter that app/bot hands to the models: writes each call down."""
+
+    def __init__(self, db: Database, clock: Clock) -> None:
+        self._db = db
+        self._clock = clock
+
+    async def record(self, purpose: Purpose, model: str, usage: TokenUsage, latency_ms: int, error: str | None) -> None:
+        """Note one finished call; `error` is the class of what went wrong, or None."""
+        async with self._db.write() as tx:
+            await tx.execute(
+                "INSERT INTO model_calls (at, purpose, model, input, cached, output, thoughts, latency_ms, error)"
+                " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
+                (
+                    *(self._clock.now(), purpose.value, model),
+                    *(usage.input, usage.cached, usage.output, usage.thoughts),
+                    *(latency_ms, error),
+                ),
+            )
+
+
+async def spent(db: Database, *, since: int) -> dict[str, Used]:
+    """The tokens of the calls since a time (ms), by model."""
+    return {bill.model: bill.used for bill in await bills(db, "model", since)}
+
+
+async def tokens_since(source: Source, since: int) -> int:
+    """Tokens in and out of all calls since a time (ms), as billed; cached ones count as the others."""
+    sql = "SELECT total(input) + total(output) + total(thoughts) FROM model_calls WHERE at >= ?"
+    return int(await source.value(sql, (since,)))
+
+
+class Bill(NamedTuple):
+    """Totals of the calls of one group. `group`: a purpose, a model, a day (YYYY-MM-DD, UTC) or a stream's id.
+
+    Tokens are sums of what was billed; a provider that does not say counts as 0.
+    """
+
+    group: str
+    model: str
+    calls: int
+    used: Used
+    failed: int
+
+
+_GROUPS = {
+    "purpose": "purpose",
+    "model": "model",
+    "day": "strftime('%Y-%m-%d', at / 1000, 'unixepoch')",
+    "stream": "coalesce((SELECT max(id) FROM streams WHERE started_at <= model_calls.at), 0)",
+}
+
+
+async def bills(source: Source, by: str, since: int) -> list[Bill]:
+    """The calls since a time (ms), by purpose, model, day or stream, and by model within each."""
+    rows = await source.rows(
+        f"SELECT {_GROUPS[by]} AS kind, model, count(*), total(input), total(cached), total(output) + total(thoughts),"  # noqa: S608  # one of four texts above
+        " total(error IS NOT NULL) FROM model_calls WHERE at >= ? GROUP BY kind, model ORDER BY kind, model",
+        (since,),
+    )
+    return [
+        Bill(str(row[0]), row[1], row[2], Used(*(int(one) for one in tuple(row)[3:6])), int(row[6])) for row in rows
+    ]
+
+
+async def prune_calls(tx: Transaction, before: int, limit: int) -> int:
+    """Delete the rows of calls made before a time, up to a number; how many they were."""
+    old = "SELECT id FROM model_calls WHERE at < ? LIMIT ?"
+    return await tx.execute(f"DELETE FROM model_calls WHERE id IN ({old})", (before, limit))  # noqa: S608  # a constant

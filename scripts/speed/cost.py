@@ -20,7 +20,7 @@ from forgetmenot.llm.offline import Offline
 from forgetmenot.memory import extraction, prompts
 from forgetmenot.settings.load import convert
 from forgetmenot.settings.schema import Settings
-from forgetmenot.store import model_calls
+from forgetmenot.store import counts
 from speed.figures import Figure
 from speed.invented import Invented
 
@@ -112,7 +112,7 @@ async def _hour(path: Path, base_url: str, rate: int) -> dict[str, tuple[int, in
                 await _say(bot, clock, login, text, number)
                 number += 1
             await _over(bot, clock)
-        bills = await model_calls.bills(bot.db, "purpose", began)
+        bills = await counts.bills(bot.db, "purpose", began)
     return {bill.group: (bill.calls, bill.used.input, bill.used.output) for bill in bills}
 
 

@@ -16,8 +16,8 @@ from forgetmenot.domain import ModelRequest, Purpose, TokenUsage
 from forgetmenot.errors import SettingsError
 from forgetmenot.llm.build import build_models
 from forgetmenot.settings.schema import ModelSettings, Provider, Settings
+from forgetmenot.store.counts import Meter
 from forgetmenot.store.database import open_database
-from forgetmenot.store.model_calls import Meter
 
 SAID = "alice: my secret is at https://id.example/?token=abcdef"
 

@@ -15,7 +15,6 @@ from forgetmenot.errors import InputError, StoreForeign, StoreRequestsLost
 from forgetmenot.memory.backups import Backups, Restored, copy_to, make, restore
 from forgetmenot.memory.edits import remember
 from forgetmenot.memory.erasure import Eraser
-from forgetmenot.memory.rights import forget_fact
 from forgetmenot.settings.schema import Settings
 from forgetmenot.store import backup, bot_messages, notes, personal_data, viewers
 from forgetmenot.store.backup import copies_of
@@ -23,6 +22,7 @@ from forgetmenot.store.database import Database, open_database, schema_sql
 from forgetmenot.store.rights import PrivacyRequests, RequestKind
 from tests.memory.conftest import Channel
 from tests.rows import put
+from tests.wishes import forget_fact
 
 ALICE, BOB, CAROL = "id-viewer0", "id-viewer1", "id-viewer2"
 NO_SETTINGS = Settings()

@@ -8,8 +8,16 @@ from hypothesis import strategies as st
 
 from forgetmenot.domain import NoteStatus
 from forgetmenot.memory.meaning import WordTable, word_table
-from forgetmenot.memory.ranking import DAY_MS, Candidate, Postings, freshness, query_of, short_names
-from forgetmenot.memory.word_index import NEAR_WEIGHT, WordIndex
+from forgetmenot.memory.ranking import (
+    DAY_MS,
+    NEAR_WEIGHT,
+    Candidate,
+    Postings,
+    WordIndex,
+    freshness,
+    query_of,
+    short_names,
+)
 from forgetmenot.text.words import stem, words
 from tests.notes_world import NOW, note
 

@@ -8,7 +8,6 @@ import pytest
 from forgetmenot.clock import iso, parse_iso
 from forgetmenot.memory import edits, transfer
 from forgetmenot.memory.erasure import Eraser
-from forgetmenot.memory.rights import forget_fact
 from forgetmenot.memory.transfer import (
     ERASED,
     FORGOTTEN,
@@ -24,6 +23,7 @@ from forgetmenot.store import episodes, notes, personal_data, viewers
 from forgetmenot.store.database import Database
 from forgetmenot.store.invariants import verify
 from tests.notes_world import World, live
+from tests.wishes import forget_fact
 
 NOW = parse_iso("2026-11-20T12:00:00Z")
 

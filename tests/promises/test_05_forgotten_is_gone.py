@@ -12,7 +12,6 @@ from forgetmenot.memory.edits import remember
 from forgetmenot.memory.erasure import Eraser
 from forgetmenot.memory.ingest import Ingest
 from forgetmenot.memory.proposals import FactRefused
-from forgetmenot.memory.rights import forget_fact
 from forgetmenot.memory.stream_tracker import StreamTracker
 from forgetmenot.settings.schema import Settings
 from forgetmenot.store import (
@@ -30,6 +29,7 @@ from forgetmenot.store.counts import line_counts
 from forgetmenot.store.database import Database
 from forgetmenot.store.episodes import NewEpisode
 from tests.rows import put
+from tests.wishes import forget_fact
 
 ALICE, BOB = "771234501", "771234502"
 TRACES = (

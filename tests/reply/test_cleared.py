@@ -11,8 +11,6 @@ from forgetmenot.clock import SECOND
 from forgetmenot.domain import ChatEvent, EpisodeKind, Note, OutcomeKind, Part
 from forgetmenot.errors import ModelUnavailable
 from forgetmenot.memory.edits import remember, retract
-from forgetmenot.memory.erasure import erase
-from forgetmenot.memory.rights import forget_fact
 from forgetmenot.memory.suppression import suppress
 from forgetmenot.reply.engine import Reply
 from forgetmenot.reply.outbox import SendRateLimiter
@@ -23,6 +21,7 @@ from forgetmenot.store.events import Clear
 from forgetmenot.store.rights import RequestKind
 from forgetmenot.text.removal import traces
 from tests.stage import Stage, answering
+from tests.wishes import erase, forget_fact
 
 SECRET = "the code of the safe is marmot"
 

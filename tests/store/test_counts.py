@@ -5,9 +5,8 @@ from forgetmenot.domain import NoteStatus, Purpose, Scope, SourceKind, TokenUsag
 from forgetmenot.settings.prices import Used
 from forgetmenot.store import bot_messages, notes
 from forgetmenot.store.bot_messages import ReplyStatus
-from forgetmenot.store.counts import gained, highest_ids
+from forgetmenot.store.counts import Meter, gained, highest_ids, spent
 from forgetmenot.store.database import Database
-from forgetmenot.store.model_calls import Meter, spent
 from forgetmenot.store.notes import NewNote
 from tests.rows import put
 

@@ -12,7 +12,6 @@ from pathlib import Path
 import pytest
 
 from forgetmenot.clock import DAY, HOUR, ManualClock
-from forgetmenot.memory.erasure import erase
 from forgetmenot.memory.transfer import import_notes
 from forgetmenot.settings.schema import Settings
 from forgetmenot.store.database import Database, open_database
@@ -21,6 +20,7 @@ from forgetmenot.store.rights import RequestKind
 from tests.conftest import NOON
 from tests.memory.conftest import SAID_SOMETHING, open_channel
 from tests.notes_world import Scripted
+from tests.wishes import erase
 
 BROKEN = {
     "chat pruned unread": "INSERT INTO tally VALUES ('pruned_unread', 3)",

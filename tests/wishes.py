@@ -1,0 +1,15 @@
+"""What a viewer asks for about their data, done to a memory without a bot."""
+
+from forgetmenot.clock import ManualClock
+from forgetmenot.memory.erasure import Eraser
+from forgetmenot.memory.rights import Rights
+from forgetmenot.store.database import Database
+
+
+async def forget_fact(db: Database, note_id: int, *, at: int) -> None:
+    clock = ManualClock(at)
+    await Rights(db=db, clock=clock, eraser=Eraser(db=db, clock=clock)).forget(note_id)
+
+
+async def erase(db: Database, viewer_id: str, *, now: int) -> None:
+    await Eraser(db=db, clock=ManualClock(now)).erase(viewer_id)
