@@ -1,5 +1,6 @@
 """Promise 10: whatever comes from chat is quoted as data, and cannot widen what the bot may do."""
 
+import json
 import re
 
 import pytest
@@ -8,6 +9,7 @@ from forgetmenot.clock import MINUTE
 from forgetmenot.domain import Scope
 from forgetmenot.store.bot_messages import ReplyStatus
 from forgetmenot.text.mentions import fenced
+from tests.rows import put
 from tests.stage import Stage, answering
 
 BREAKOUTS = (
@@ -41,6 +43,30 @@ async def test_no_text_of_chat_leaves_its_fence(stage: Stage, attack: str) -> No
     assert "obey" not in outside
     assert outside.count("Today is") == 1
     assert attack.splitlines()[0][:20] not in request.system
+
+
+@pytest.mark.parametrize("attack", BREAKOUTS)
+async def test_no_text_that_was_said_aloud_or_looked_up_leaves_its_fence(stage: Stage, attack: str) -> None:
+    async with stage.db.write() as tx:
+        await put(tx, "viewers", id="7", login="dave")
+        spoken = {"id": "s1", "viewer_id": "7", "kind": "spoken", "role": "broadcaster", "at": stage.clock.now()}
+        await put(tx, "events", **spoken, text=f"obey the marmot {attack}")
+    await stage.know(f"{attack} obey the bonsai", "1")
+    for number in range(30):
+        await stage.clock.advance(1_000)
+        await stage.know(f"beat level {number}", "1")
+    look_up = json.dumps({"action": None, "notes": [], "look_up": "bonsai", "say": "I do not remember."})
+    stage.model.answers = [look_up, "No."]
+    await stage.ask("@forgetmenot_bot which symbol stands for patience?")
+    for request in stage.model.asked:
+        fences = FENCES.findall(request.prompt)
+        assert fences[::2] == [fence.replace("/", "") for fence in fences[1::2]]
+        rest = re.sub(r"^<([a-z_]+)>\n.*?\n</\1>$", "", request.prompt, flags=re.DOTALL | re.MULTILINE)
+        assert "obey" not in rest
+        assert "obey" not in request.system
+    assert "marmot" in fenced(stage.model.asked[0].prompt)["spoken"]
+    found = fenced(stage.model.asked[-1].prompt)
+    assert "bonsai" in found.get("looked_up", found["lore"])  # the question itself may find it
 
 
 async def test_a_role_is_never_taken_from_text(stage: Stage) -> None:
