@@ -116,7 +116,7 @@ async def remember(context: OperationContext, request: Request) -> OperationResu
 
 async def correct(context: OperationContext, request: Request) -> OperationResult:
     """Replace a note of the asker, named by its number, by how it reads now."""
-    old = await notes.get(context.db, int(request.text("note")))
+    old = await notes.get(context.db, request.number("note"))
     if old is None or old.status not in LIVE or old.subject_id != request.asker.viewer_id:
         return OperationResult(ok=False, code="nothing_found")
     note = await edits.remember(

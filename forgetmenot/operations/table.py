@@ -45,7 +45,7 @@ _PEOPLE: tuple[Operation, ...] = (
     Operation("remember", _ANYBODY | _DOCK | _MODEL, services_memory.remember,
         (Parameter("fact", ParameterKind.TEXT), _TARGET, Parameter("joke", ParameterKind.FLAG)),
         ("!remember <fact>", "!remember that <fact>"), ("!remember I play drums",), edits_memory=True),
-    Operation("correct", _MODEL, services_memory.correct, (_text("note"), _text("fact"))),
+    Operation("correct", _MODEL, services_memory.correct, (_number("note"), _text("fact"))),
     Operation("bit", _MODEL, services_memory.flag_joke, (_text("text"),)),
     Operation("forget", _ANYBODY | _MODEL, services_memory.forget,
         (_text("what"), _TARGET), ("!forget <what>", "!forget that|about <what>"), ("!forget my drums",), waits=True),
