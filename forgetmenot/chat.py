@@ -16,6 +16,7 @@ from collections import OrderedDict
 from collections.abc import Callable, Coroutine, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 
+from forgetmenot.clock import MINUTE
 from forgetmenot.domain import Asker, ChatEvent, EventKind, Permission, Redaction, Surface
 from forgetmenot.errors import ForgetMeNotError, StoreError, StoreFull, StoreLocked
 from forgetmenot.languages import in_language
@@ -37,8 +38,11 @@ from forgetmenot.text.denials import denies
 from forgetmenot.twitch.chat_lines import ChatItem, OtherRoom, RoomState, Unparsed
 
 _PUNCTUATED = re.compile(r"\A(!\w+)[?.!,:]+(?=\s|\Z)")  # "!memory?"
-_TALK = frozenset({"not_yours", "unknown_viewer", "about_yourself", "wrong_what"})  # a sentence that asks in vain
-_QUIET = frozenset({"rated", "no_reply_rated"})  # chat has seen it; moderators always get an answer
+_TALK = frozenset({"not_yours", "unknown_viewer", "about_yourself", "which_none"})  # a sentence that asks in vain
+_FLAGS = "confirm|yes|ja"
+_YES = re.compile(r"(?:confirm|yes|ja)[.! ]*", re.IGNORECASE)
+ANSWERED_WITHIN = MINUTE
+"""How soon a viewer's next line has to be the "yes" to a question that the bot asked them."""
 _PATTERNS = {
     ParameterKind.TEXT: "(.+)",
     ParameterKind.NUMBER: r"#?([0-9]{1,12})(?:\s?(?:m|min))?",
@@ -118,8 +122,8 @@ def _compiled(operation: Operation) -> Iterator[_Form]:
     for text in operation.chat:
         words = text.split()
         params = tuple(word[1:-1] for word in words if word[0] in "<[")
-        flags = [name for name in params if operation.parameter(name).kind is ParameterKind.FLAG]
-        pieces = [_piece(operation, word, flags) for word in words]
+        has_flag = any(operation.parameter(name).kind is ParameterKind.FLAG for name in params)
+        pieces = [_piece(operation, word, has_flag=has_flag) for word in words]
         last = operation.parameter(params[-1]).kind if words[-1][0] in "<[" else None
         yield _Form(
             operation,
@@ -131,16 +135,16 @@ def _compiled(operation: Operation) -> Iterator[_Form]:
         )
 
 
-def _piece(operation: Operation, word: str, flags: list[str]) -> str:
+def _piece(operation: Operation, word: str, *, has_flag: bool) -> str:
     if word.startswith("!"):
         return word
     if word[0] not in "<[":
         return rf"\s+(?:{word})"
     parameter = operation.parameter(word[1:-1])
     if parameter.kind is ParameterKind.FLAG:
-        value = f"({parameter.name})"
+        value = f"({_FLAGS})"
     else:
-        not_a_flag = f"(?!(?:{'|'.join(flags)})\\b)" if flags else ""
+        not_a_flag = rf"(?!(?:{_FLAGS})\b)" if has_flag else ""
         value = not_a_flag + _PATTERNS[parameter.kind]
     return rf"(?:\s+{value})?" if word[0] == "[" else rf"\s+{value}"
 
@@ -152,6 +156,17 @@ class ChatCommands:
         self._context = context
         self._parser = CommandParser(context.table)
         self._identity = identity
+        self._asked: dict[str, tuple[ParsedCommand, int]] = {}
+
+    def says_yes(self, event: ChatEvent) -> bool:
+        """Whether a line is the "yes" to what the bot just asked its viewer. Any other line of theirs is a no."""
+        asked = self._asked.get(event.user_id)
+        if asked is None:
+            return False
+        if _YES.fullmatch(event.text) and event.at - asked[1] <= ANSWERED_WITHIN:
+            return True
+        del self._asked[event.user_id]
+        return False
 
     async def handle(self, event: ChatEvent, *, denies_reply: bool = False) -> str | None:
         """The line to say (empty: nothing), or None if it is no command of ours. Raises StoreError.
@@ -162,6 +177,8 @@ class ChatCommands:
         trigger = trigger_of(event, identity, Conversations({}), settings, event.at)
         question = trigger.question if trigger is not None and trigger.direct else event.text if denies_reply else ""
         command = self._parser.parse(event.text, question)
+        if self.says_yes(event):
+            command, _ = self._asked.pop(event.user_id)
         bot = is_bot(settings.memory, event.login, event.user_id, event.badges) or event.user_id == identity.user_id
         if command is None or bot:  # a bot's lines can be put into its mouth
             return None
@@ -171,8 +188,8 @@ class ChatCommands:
         result = await run(context, command.name, command.params, asker_of(event))
         if result.code == "not_allowed" or (command.spoken and result.code in _TALK):
             return None
-        if result.code in _QUIET and not asker_of(event).moderates:
-            return ""
+        if result.code == "erase_unconfirmed":
+            self._asked[event.user_id] = replace(command, params={**command.params, "confirm": "yes"}), event.at
         return chat_line(result, in_language(settings.bot.language))
 
 
@@ -293,7 +310,9 @@ class Router:
         is_command_line = is_command(event.text) and not spoken
         # the next line in chat after the bot's answer to them: "that's wrong"
         denies_reply = not asks and event.user_id in self.engine.follow_ups.conversations().fresh and denies(event.text)
-        is_new = not (asks or is_command_line or denies_reply) or await self._is_new(event)
+        answers = not spoken and self.commands.says_yes(event)
+        for_commands = is_command_line or denies_reply or answers
+        is_new = not (asks or for_commands) or await self._is_new(event)
         self.ingest.take(event, addressed=asks)
         if not is_new or is_bot(self.settings().memory, event.login, event.user_id, event.badges):
             return
@@ -301,7 +320,7 @@ class Router:
             # the broadcaster's word for the memory, and nobody's for an action: anybody near the microphone is heard
             if asks:
                 self.engine.take(replace(event, badges=frozenset()))
-        elif asks or is_command_line or denies_reply:
+        elif asks or for_commands:
             self._start(self._command_or_reply(event, denies_reply=denies_reply))
         else:
             self.engine.take(event)

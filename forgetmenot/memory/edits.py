@@ -30,7 +30,7 @@ from forgetmenot.store.notes import NewNote, Stance
 from forgetmenot.text.clean import clean
 from forgetmenot.text.mentions import MENTION, defang, ids_in, mention
 from forgetmenot.text.removal import traces
-from forgetmenot.text.words import STOPWORDS, stem, words
+from forgetmenot.text.words import FOREIGN_STOPWORDS, STOPWORDS, stem, words
 
 _NUMBER = re.compile(r"#(\d{1,15})")
 MOST_FOUND = 3
@@ -157,7 +157,8 @@ def _fitting(held: Sequence[Note], text: str, now: int) -> list[Note]:
     numbered = [note for note in held if note.id in numbers]
     if numbered or (numbers and not bare):
         return numbered
-    asked = {stem(word) for word in words(text)} - STOPWORDS
+    said = {stem(word) for word in words(text)} - STOPWORDS
+    asked = said - FOREIGN_STOPWORDS or said
     shared = {note.id: len(asked & {stem(word) for word in words(note.fact)}) for note in held}
     most = max(shared.values(), default=0)
     fitting = [note for note in held if most and shared[note.id] == most]
@@ -231,7 +232,7 @@ async def _refuse_line(tx: Transaction, subject_id: str | None, by: str, line: s
         raise FactRefused("cleared")
 
 
-async def undo(db: Database, note_id: int, *, at: int) -> Note:
+async def undo(db: Database | Transaction, note_id: int, *, at: int) -> Note:
     """Take back the last thing that was done to a note: a supersede (by either of the two), a retraction.
 
     What one word replaced at once comes back at once. The note that is active again.

@@ -128,6 +128,17 @@ async def suppress(db: Database, viewer_id: str | None, what: str, *, by: str | 
     return SuppressionRow(row_id, about, words, note_id, by, at)
 
 
+def same_entry(entries: Iterable[SuppressionRow], viewer_id: str | None, what: str) -> SuppressionRow | None:
+    """The entry that already has a topic, in any form of its words, or a note; None if there is none."""
+    named, stems = _NOTE.match(clean(what)), telling_stems(what)
+    for one in entries:
+        if named and one.note_id == int(named[1]) and viewer_id in {None, one.viewer_id}:
+            return one
+        if not named and one.viewer_id == viewer_id and one.words and telling_stems(one.words) == stems:
+            return one
+    return None
+
+
 async def unsuppress(db: Database, row_id: int) -> bool:
     """Take one entry off the list; False if there is none."""
     async with db.write() as tx:

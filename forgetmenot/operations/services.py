@@ -43,7 +43,8 @@ async def show_help(context: OperationContext, request: Request) -> OperationRes
     word = request.text("command").lstrip("!！").casefold()
     if not word:
         return OperationResult(ok=True, code="help")
-    fitting = [one for one in allowed if _word(one) == word or one.name == word]
+    fitting = [one for one in allowed if word in {one.name, _word(one)}]
+    fitting = fitting or [one for one in allowed if any(form.split()[0] == f"!{word}" for form in one.chat)]
     if not fitting:
         code = "help_unknown" if request.asker.moderates else "not_allowed"
         return OperationResult(ok=False, code=code, data={"command": f"!{word}"})
@@ -140,7 +141,7 @@ async def rate(context: OperationContext, request: Request, *, good: bool) -> Op
         return OperationResult(ok=False, code="no_reply_rated")
     async with context.db.write() as tx:
         await bot_messages.set_outcome(tx, reply_id, "good" if good else "bad")
-    return OperationResult(ok=True, code="rated")
+    return OperationResult(ok=True, code="rated" if good else "rated_bad")
 
 
 async def why(context: OperationContext, request: Request) -> OperationResult:

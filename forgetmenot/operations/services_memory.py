@@ -4,13 +4,14 @@ Each function is one use case for every surface. operations/run has checked who 
 change is checked here. Raises FactRefused for what the memory's rules refuse; `run` turns it into a result.
 """
 
-from collections.abc import Awaitable, Callable
-from functools import partial
+import re
+from dataclasses import replace
 
 from forgetmenot.clock import MINUTE
-from forgetmenot.domain import Asker, Importance, Note, OperationResult, Scope, SourceKind, Surface, Target
+from forgetmenot.domain import Asker, Importance, Note, NoteStatus, OperationResult, Scope, SourceKind, Surface, Target
 from forgetmenot.languages import reason
 from forgetmenot.memory import edits, suppression
+from forgetmenot.memory.compare_facts import Relation, relate
 from forgetmenot.memory.merge import LIVE
 from forgetmenot.memory.past_episodes import missed as what_was_missed
 from forgetmenot.memory.people import ORDINARY
@@ -18,6 +19,7 @@ from forgetmenot.memory.proposals import FactRefused
 from forgetmenot.operations.run import CHANNEL_WORDS, Refused, UnknownViewer, own_target, owner, resolve_target
 from forgetmenot.operations.types import OperationContext, Request
 from forgetmenot.store import bot_messages, channel_state, events, notes, personal_data, viewers
+from forgetmenot.text.amendments import Amendment, amendment
 from forgetmenot.text.mentions import defang, mention, show
 from forgetmenot.text.statements import first_word, others_fact, own_fact, said_of_oneself
 from forgetmenot.text.words import telling_stems, words
@@ -25,6 +27,7 @@ from forgetmenot.text.words import telling_stems, words
 MISSED_CHARS, MISSED_LEAD = 450, 50
 JUST_BEFORE = 10 * MINUTE
 LINES_BEFORE = 3
+_PERMANENTLY = re.compile(r"\s*\b(?:permanently|forever|for good|endgültig|für immer)\s*[.!]*\Z", re.IGNORECASE)
 THAT = frozenset(("that", "it", "this"))
 """What means the note that the bot just used."""
 MOST_NEAR = 2
@@ -233,39 +236,75 @@ async def _near(context: OperationContext, request: Request, note: Note) -> list
 
 
 async def forget(context: OperationContext, request: Request) -> OperationResult:
-    """Forget the one note that the words or `#id` match: permanently if its subject asks, else it can be restored."""
+    """Remove the one note that the words, the number or "that" mean; permanently where its subject asks for that."""
     typed, asker = request.text("what"), request.asker
     about, what = await _about(context, asker, typed) if asker.surface is Surface.CHAT else (request.target, typed)
-    if not words(what):
-        return OperationResult(ok=False, code="forget_what", target=about)
-    just_used = " ".join(words(what)) in THAT
-    found = await (_just_used(context, request) if just_used else _find(context, request, about, what))
-    if not found:
-        return OperationResult(ok=False, code="forget_what" if just_used else "nothing_found", target=about)
-    note = await _only(context, request, "which_note", found)
-    if note.subject_id is None or note.subject_id != asker.viewer_id:
-        return await _retract(context, request, note.id)
+    typed = what.rstrip(" .!?")
+    what = _PERMANENTLY.sub("", typed)
+    permanently = what != typed
+    if not words(what) or " ".join(words(what)) in THAT:
+        found = await _just_used(context, request)
+    else:
+        found = await _find(context, request, about, what, past=permanently)
+        if not found:
+            raise _none_fits(asker, about, what)
+    note = await _only(context, request, found, "!forget {}")
+    own = note.subject_id is not None and note.subject_id == asker.viewer_id
+    if not own or not permanently:
+        return await _retract(context, request, note.id, own=own)
     data = await _quoted(context, request, note)
     await context.rights.forget(note.id, patient=asker.surface is Surface.CHAT)
     return OperationResult(ok=True, code="forgotten", data=data)
 
 
-async def _only(context: OperationContext, request: Request, code: str, found: list[Note]) -> Note:
-    """The one note that was found. Raises Refused: it lists several, or says that none is meant."""
+def _none_fits(asker: Asker, about: Target, what: str) -> Refused:
+    """Why nothing is done: no such number, or no words that fit."""
+    number = what.strip().removeprefix("#")
+    return _no_note(asker, number) if number.isdecimal() else Refused("nothing_found", about)
+
+
+def _no_note(asker: Asker, number: int | str) -> Refused:
+    """There is no such note, or none that a viewer may change: which of the two is not theirs to know."""
+    return Refused("no_note" if asker.moderates else "not_your_note", id=number)
+
+
+async def _only(context: OperationContext, request: Request, found: list[Note], command: str) -> Note:
+    """The one note that was found. Raises Refused: it lists several, or says that none is meant.
+
+    `command`: how one of several is meant, with its number in the place of `{}`.
+    """
     if not found:
-        raise Refused("wrong_what")
+        raise Refused("which_none")
     if len(found) > 1:
         several = [await _quoted(context, request, note) for note in found]
-        raise Refused(code, request.target, id=found[0].id, notes=several)
+        raise Refused("which_note", request.target, command=command.replace("{}", str(found[0].id), 1), notes=several)
     return found[0]
 
 
 async def _just_used(context: OperationContext, request: Request) -> list[Note]:
     """The notes that the bot's last reply to the asker used, a moderator: to anybody, as far as they are theirs."""
+    used = [await notes.get(context.db, one) for reply in await _last_reply(context, request) for one in reply.used]
+    return [note for note in used if note is not None and note.status in LIVE and _may_change(request.asker, note)]
+
+
+async def _last_reply(context: OperationContext, request: Request) -> list[bot_messages.SentReply]:
     asker, since = request.asker, context.clock.now() - LATELY
-    last = await bot_messages.said_lately(context.db, 1, since, None if asker.moderates else asker.viewer_id)
-    used = [await notes.get(context.db, one) for reply in last for one in reply.used]
-    return [note for note in used if note is not None and note.status in LIVE and _may_change(asker, note)]
+    whose = None if asker.moderates else asker.viewer_id
+    return await bot_messages.said_lately(context.db, 1, since, whose, commands=False)
+
+
+async def _just_removed(context: OperationContext, request: Request) -> list[Note]:
+    """The note that the asker removed since the bot's last reply: "that's wrong", then "change it to …"."""
+    last = await _last_reply(context, request)
+    since = last[0].at if last else context.clock.now() - LATELY
+    removed = await notes.removed_last(context.db, _by(request.asker), since)
+    note = await notes.get(context.db, removed.note_id) if removed is not None else None
+    return [note] if note is not None and _may_change(request.asker, note) else []
+
+
+def _by(asker: Asker) -> str:
+    """The cause of a removal by the asker, as a note's history has it."""
+    return reason("removed_by", name=mention(asker.viewer_id)) if asker.viewer_id else reason("removed")
 
 
 def _may_change(asker: Asker, note: Note | None) -> bool:
@@ -280,54 +319,99 @@ async def _about(context: OperationContext, asker: Asker, typed: str) -> tuple[T
     return (about, rest) if about is not None and asker.moderates else (own_target(asker), typed)
 
 
-async def _find(context: OperationContext, request: Request, about: Target, what: str) -> list[Note]:
-    """Moderators may also name any note by its number, or a note about the channel."""
+async def _find(
+    context: OperationContext, request: Request, about: Target, what: str, *, past: bool = False
+) -> list[Note]:
+    """Moderators may also name any note by its number, or a note about the channel.
+
+    `past`: also notes that were removed or replaced; a number means one of one's own in any case.
+    """
     now, anybodys = context.clock.now(), request.asker.moderates and request.asker.surface is Surface.CHAT
+    past = about.own and (past or what.strip().removeprefix("#").isdecimal())
     fitting = await edits.find(context.db, about.id, what, now=now)
     if fitting or not anybodys:
-        return fitting or await edits.find(context.db, about.id, what, now=now, past=about.own)
+        return fitting or await edits.find(context.db, about.id, what, now=now, past=past)
     number = what.strip().removeprefix("#")
     if number.isdecimal():
         note = await notes.get(context.db, int(number[:15]))
         fitting = [note] if note is not None else []
     elif about.own:
         fitting = await edits.find(context.db, None, what, now=now)
-    return fitting or (await edits.find(context.db, about.id, what, now=now, past=True) if about.own else [])
-
-
-async def _note_meant(context: OperationContext, request: Request, find: Callable[[], Awaitable[list[Note]]]) -> Note:
-    """The note of the number, else the one that is found. Raises Refused, FactRefused."""
-    if number := request.number("id"):
-        note = await notes.get(context.db, number)
-    else:
-        note = await _only(context, request, "which_wrong", await find())
-    if not _may_change(request.asker, note):
-        raise Refused("not_yours")
-    if note is None:
-        raise FactRefused("not_found")
-    return note
+    return fitting or (await edits.find(context.db, about.id, what, now=now, past=True) if past else [])
 
 
 async def edit(context: OperationContext, request: Request) -> OperationResult:
     """Correct a note: its subject and moderators may; the old version stays in its history.
 
-    Without a number the one that was just used.
+    Without a number: the note that has the same slot, else a word of what is typed; "it" is the note that was just
+    removed or used. Where nothing fits, a note is added.
     """
-    asker, text = request.asker, defang(request.text("text"))
+    asker, typed = request.asker, defang(request.text("text"))
     in_chat = asker.surface is Surface.CHAT
     if in_chat:
         await _refuse_not_stored(context, request)
-    now, privacy = context.clock.now(), context.settings().privacy
-    links = asker.moderates or not in_chat
     if not asker.viewer_id:  # on the command line; a fact is somebody's word: the streamer's
-        asker = await owner(context.db, asker.surface, await channel_state.read(context.db, "login") or "", now)
-    old = await _note_meant(context, request, partial(_just_used, context, request))
+        login = await channel_state.read(context.db, "login") or ""
+        asker = await owner(context.db, asker.surface, login, context.clock.now())
+    if number := request.number("id"):
+        found = await notes.get(context.db, number)
+        if found is None and not in_chat:
+            raise FactRefused("not_found")
+        if found is None or not _may_change(asker, found):
+            raise _no_note(asker, number)
+        return await _edited(context, request, asker, found, amendment(typed))
+    about, rest = await _about(context, asker, typed) if typed.startswith("@") else (own_target(asker), typed)
+    change = amendment(rest)
+    fitting = await _to_edit(context, request, about, change)
+    if not fitting and not change.it:
+        return await _added(context, request, about, rest)
+    return await _edited(
+        context, request, asker, await _only(context, request, fitting, "!edit {} " + change.right), change
+    )
+
+
+async def _to_edit(context: OperationContext, request: Request, about: Target, change: Amendment) -> list[Note]:
+    if change.it:
+        meant = await _just_removed(context, request) or await _just_used(context, request)
+        if len(meant) < 2:
+            return meant
+        fitting = [note for note in meant if change.wrong and set(words(change.wrong)) <= set(words(note.fact))]
+        return fitting or meant
+    now_so, known = own_fact(change.right) or change.right, await notes.of_subject(context.db, about.id, LIVE)
+    same_slot = [note for note in known if relate(note.fact, now_so) is Relation.CONFLICT]
+    return same_slot or await _find(context, request, about, f"{change.right} {change.wrong}")
+
+
+async def _edited(
+    context: OperationContext, request: Request, asker: Asker, old: Note, change: Amendment
+) -> OperationResult:
+    in_chat, now = asker.surface is Surface.CHAT, context.clock.now()
+    text = change.applied(old.fact)
     own = own_fact(text) if in_chat and old.subject_id is not None else None
     fact = await edits.with_mentions(context.db, own or text)
-    note = await edits.edit(
-        context.db, old.id, fact, by=asker.viewer_id, at=now, privacy=privacy, links=links, line=asker.line_id
-    )
-    return OperationResult(ok=True, code="edited", data=await _quoted(context, request, note))
+    async with context.db.write() as tx:
+        if old.status is NoteStatus.RETRACTED and change.it:
+            await edits.undo(tx, old.id, at=now)
+        note = await edits.edit(
+            tx,
+            old.id,
+            fact,
+            by=asker.viewer_id,
+            at=now,
+            privacy=context.settings().privacy,
+            links=asker.moderates or not in_chat,
+            line=asker.line_id,
+        )
+    was = await _quoted(context, request, old)
+    return OperationResult(ok=True, code="edited", data={**await _quoted(context, request, note), "was": was["fact"]})
+
+
+async def _added(context: OperationContext, request: Request, about: Target, fact: str) -> OperationResult:
+    if about.own and not request.asker.moderates:
+        fact = own_fact(fact) or fact
+    elif about.own:
+        about, fact = await _subject_and_fact(context, request, fact)
+    return replace(await _keep(context, request, about, fact), code="edit_added")
 
 
 async def pin(context: OperationContext, request: Request, *, pinned: bool) -> OperationResult:
@@ -338,36 +422,47 @@ async def pin(context: OperationContext, request: Request, *, pinned: bool) -> O
 
 
 async def retract(context: OperationContext, request: Request) -> OperationResult:
-    """Remove a note from use; it keeps its text and can be restored. Without a number the one that was just used."""
-    what = request.text("what")
-    find = partial(_just_used, context, request)
-    if what and " ".join(words(what)) not in THAT:
-        find = partial(_find, context, request, own_target(request.asker), what)
-    return await _retract(context, request, (await _note_meant(context, request, find)).id)
+    """Remove a note from use; it keeps its text and can be restored."""
+    return await _retract(context, request, request.number("id"))
 
 
-async def _retract(context: OperationContext, request: Request, note_id: int) -> OperationResult:
-    by = request.asker.viewer_id
-    cause = reason("removed_by", name=mention(by)) if by else reason("removed")
-    note = await edits.retract(context.db, note_id, at=context.clock.now(), cause=cause)
-    in_chat = request.asker.surface is Surface.CHAT
-    code = "taken_back" if in_chat and not request.asker.moderates else "retracted"
-    return OperationResult(ok=True, code=code, data=await _quoted(context, request, note))
+async def _retract(context: OperationContext, request: Request, note_id: int, *, own: bool = False) -> OperationResult:
+    note = await edits.retract(context.db, note_id, at=context.clock.now(), cause=_by(request.asker))
+    data = await _quoted(context, request, note)
+    return OperationResult(ok=True, code="retracted_own" if own else "retracted", data=data)
 
 
 async def restore(context: OperationContext, request: Request) -> OperationResult:
-    """Undo the last change of a note: a removal, or a replacement (named by the old or the new note)."""
-    note = await edits.undo(context.db, request.number("id"), at=context.clock.now())
+    """Undo the last change of a note: a removal, or a replacement (named by the old or the new note).
+
+    A viewer may undo what they changed themselves, and not what a moderator removed.
+    """
+    asker, number = request.asker, request.number("id")
+    if asker.surface is Surface.CHAT and not asker.moderates:
+        await _refuse_not_stored(context, request)
+        note = await notes.get(context.db, number)
+        if note is None or not _may_change(asker, note):
+            raise _no_note(asker, number)
+        if note.status is NoteStatus.RETRACTED and (await notes.changes(context.db, number))[-1].cause != _by(asker):
+            raise Refused("not_yours")
+    note = await edits.undo(context.db, number, at=context.clock.now())
     return OperationResult(ok=True, code="restored", data=await _quoted(context, request, note))
 
 
 async def never_mention(context: OperationContext, request: Request) -> OperationResult:
-    """Suppress a topic or a note: viewers about themselves, moderators also about others or the whole channel."""
+    """Suppress a topic or a note: viewers about themselves, moderators also about others or the whole channel.
+
+    The same again in chat takes it back.
+    """
     asker, what = request.asker, request.text("what")
-    about = request.target
-    if asker.surface is Surface.CHAT:
+    about, in_chat = request.target, request.asker.surface is Surface.CHAT
+    if in_chat:
         about, what = await _suppressed_of(context, request, what)
     text = await edits.with_mentions(context.db, defang(what))
+    listed = suppression.same_entry(await notes.suppressions(context.db), about.id, text) if in_chat else None
+    if listed is not None:
+        await suppression.unsuppress(context.db, listed.id)
+        return OperationResult(ok=True, code="may_mention", data={"id": listed.id})
     by = asker.viewer_id or None
     row = await suppression.suppress(context.db, about.id, text, by=by, at=context.clock.now())
     return OperationResult(ok=True, code="suppressed", data={"id": row.id}, target=about)

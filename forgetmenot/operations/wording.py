@@ -179,7 +179,6 @@ _SPECIAL: dict[str, Callable[[OperationResult, Language], str]] = {
         "chat.missed", ago=say.span(int(str(result.data["ago"])), "ago"), text=result.data["text"]
     ),
     "which_note": _which_note,
-    "which_wrong": _which_note,
     "remembered_beside": _which_note,
     "which_action": lambda result, say: say("chat.which_action", list=", ".join(_rows(result.data["actions"]))),
     "commands": _commands,

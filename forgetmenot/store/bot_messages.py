@@ -200,9 +200,15 @@ async def listing(db: Database, limit: int) -> list[BotMessage]:
     return await _found(db, "TRUE ORDER BY id DESC LIMIT ?", limit)
 
 
-async def said_lately(source: Source, limit: int, since: int, to: str | None = None) -> list[SentReply]:
-    """The last lines that were sent (`to`: to one viewer), oldest first; none from the silent preview."""
+async def said_lately(
+    source: Source, limit: int, since: int, to: str | None = None, *, commands: bool = True
+) -> list[SentReply]:
+    """The last lines that were sent (`to`: to one viewer), oldest first; none from the silent preview.
+
+    `commands`: answers to commands among them.
+    """
     whom = "viewer_id = :to AND" if to is not None else ""
+    whom += "" if commands else " \"trigger\" NOT IN ('command', 'notice') AND"
     rows = await source.rows(
         f"SELECT id, at, viewer_id, text, notes_json FROM bot_messages WHERE {whom} status = 'sent' AND at >= :since"  # noqa: S608
         " AND text <> '' ORDER BY at DESC, id DESC LIMIT :limit",

@@ -232,6 +232,18 @@ async def changed_last(source: Source, note_ids: Sequence[int], cause: str, at: 
     return set(await source.column(sql, (note_ids, at, cause)))
 
 
+async def removed_last(source: Source, cause: str, since: int) -> Change | None:
+    """The last removal of a note for a cause since a time (ms); None if that note was changed afterwards."""
+    row = await source.row(
+        "SELECT note_id, at, from_status, to_status, cause FROM note_changes c WHERE at >= ? AND cause = ?"
+        " AND to_status = 'retracted'"
+        " AND NOT EXISTS (SELECT 1 FROM note_changes later WHERE later.note_id = c.note_id AND later.id > c.id)"
+        " ORDER BY id DESC LIMIT 1",
+        (since, cause),
+    )
+    return Change(*row) if row is not None else None
+
+
 async def delete_of_subject(tx: Transaction, subject_id: str, note_ids: Sequence[int]) -> int:
     """Delete these notes about a viewer with history and evidence; only for an erasure."""
     listed = "IN (SELECT value FROM json_each(?))"

@@ -41,7 +41,10 @@ _DELETE = re.compile(rf"(?:delete|erase) (?:it[.!]*|{_THAT_NOTE})", re.IGNORECAS
 _STOP_SAYING = re.compile(r"(?:stop|quit) (?:saying|mentioning|bringing up) (?:that )?(.+)", re.IGNORECASE)
 _CHANGE = re.compile(
     r"(?:(?:change|correct|fix|update|edit) (?:that|it|this|(?:that |the |my )?note)(?: #?(?P<id>\d+))?"
-    r"(?:\s*[:,]\s*|\s+(?:to|into)\s+)|correction\s*[:,]\s*(?!\w+ not\b|it))(?P<text>.+)",
+    r"(?:\s*[:,]\s*|\s+(?:to|into)\s+)"
+    r"|(?:ändere?|korrigiere?|berichtige?) (?:das|es|die notiz)(?: #?(?P<nummer>\d+))?"
+    r"(?:\s*[:,]\s*|\s+(?:zu|in|auf)\s+)"
+    r"|(?P<words>correction|korrektur)\s*[:,]\s*(?!\w+ not\b|it))(?P<text>.+)",
     re.IGNORECASE,
 )
 _FORGET_ALL = re.compile(rf"!forget\s+(?:about\s+)?(?:everything|all|{_EVERYTHING.pattern})", re.IGNORECASE)
@@ -118,11 +121,12 @@ def _kept_or_forgotten(sentence: str) -> str:
 def _correction(sentence: str) -> str:
     """The command that corrects what the bot just said."""
     if _DELETE.fullmatch(sentence):
-        return "!forget that"
+        return "!forget that permanently"
     # "forget that" is also said for "never mind": what is taken back can be restored, and the answer says how to delete
     if _TAKE_BACK.fullmatch(sentence) or denies(sentence):
         return "!wrong"
     if found := _CHANGE.fullmatch(sentence):
-        return " ".join(filter(None, ("!edit", found["id"], found["text"])))
+        note = found["id"] or found["nummer"] or ("" if found["words"] else "that")
+        return " ".join(filter(None, ("!edit", note, found["text"])))
     found = _STOP_SAYING.fullmatch(sentence)
     return f"!nevermention {found[1]}" if found else ""

@@ -97,7 +97,7 @@ async def test_an_opt_out_waits_for_a_locked_memory_and_holds_from_the_moment_it
         assert b"zitherbloom" not in held(path)
 
 
-@pytest.mark.parametrize("typed", ["!optout", "!forgetme confirm", "!forget zitherbloom"])
+@pytest.mark.parametrize("typed", ["!optout", "!forgetme confirm", "!forget zitherbloom permanently"])
 async def test_a_request_outlives_a_stop(tmp_path: Path, clock: ManualClock, typed: str) -> None:
     path, account = tmp_path / "memory.sqlite3", TalkingAccount()
     async with opened(path, clock, account) as bot:

@@ -106,7 +106,7 @@ async def test_why_is_one_line_about_what_it_said_by_itself(chat: Chat) -> None:
 async def test_a_suppressed_note_is_not_quoted(chat: Chat) -> None:
     await chat.say("alice", "!remember I got divorced in May")
     await suppression.suppress(chat.db, IDS["alice"], "divorce", by=IDS["alice"], at=0)
-    assert await chat.say("carol", "!wrong 1") == "Removed: #1 (!wrong #1 undo restores it)"
+    assert await chat.say("carol", "!wrong 1") == "Removed: #1. To undo: !restore 1"
 
 
 async def test_a_moderator_who_calls_an_answer_wrong_means_a_note_about_whoever_got_it(chat: Chat) -> None:
@@ -118,4 +118,4 @@ async def test_a_moderator_who_calls_an_answer_wrong_means_a_note_about_whoever_
         )
         await bot_messages.record_answer(tx, reply, model="m", latency_ms=1, usage={}, filters=(), used=[2])
         await bot_messages.settle(tx, reply, ReplyStatus.SENT, text="You play the drums!")
-    assert await chat.say("carol", "!wrong") == "Removed: #2 plays drums (!wrong #2 undo restores it)"
+    assert await chat.say("carol", "!wrong") == "Removed: #2 plays drums. To undo: !restore 2"
