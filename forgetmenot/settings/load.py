@@ -44,6 +44,8 @@ def example_toml() -> str:
 
 def load_settings(path: Path) -> Settings:
     """Read a TOML file. Raises SettingsError, which names file, table and key."""
+    if path.exists() and not path.is_file() and not path.is_dir():  # a pipe, or a device that never ends
+        raise SettingsError(f"{path} cannot be read: it is no file.")
     try:
         text = path.read_text(encoding="utf-8-sig")  # Windows' editors put a mark first
     except FileNotFoundError:

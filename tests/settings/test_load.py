@@ -1,6 +1,8 @@
 """Settings: every one documented, and a broken file told by file, table and key."""
 
+import os
 import re
+import sys
 from pathlib import Path
 
 import msgspec
@@ -123,6 +125,14 @@ def test_a_missing_file_says_what_makes_one(tmp_path: Path) -> None:
 def test_a_login_may_be_written_as_people_write_it_and_is_the_one_that_twitch_knows(written: str) -> None:
     chosen = parse_settings(f'[twitch]\nchannel = "{written}"\nbot_login = "{written}"', "config.toml").twitch
     assert {chosen.channel, chosen.bot_login} == {written.strip("#@").lower()}
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="pipes and devices of POSIX")
+def test_a_pipe_or_a_device_in_the_place_of_the_file_is_not_waited_for(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "config.toml")
+    for path in (tmp_path / "config.toml", Path("/dev/zero")):
+        with pytest.raises(SettingsError, match="it is no file"):
+            load_settings(path)
 
 
 def test_a_folder_in_the_place_of_the_file_and_a_file_that_is_not_text_are_refused(tmp_path: Path) -> None:
