@@ -208,7 +208,8 @@ class Compactor:
     async def _cover_aged(self, report: PassReport) -> None:
         """Count lines that would age out unread."""
         memory = self._settings().memory
-        before = self._clock.certain() - self._limit()
+        keep = int(memory.raw_events_h * HOUR)
+        before = self._clock.certain() - keep + min(30 * MINUTE, keep // 4)  # half an hour before they may not be kept
         while lines := await events.unread(self._db, READ_AT_ONCE):
             due = aged(lines, memory.window_max_events, before)
             done = len(report.episodes)
@@ -217,11 +218,6 @@ class Compactor:
             report.counted += len(report.episodes) - done
             if len(report.episodes) == done:
                 return
-
-    def _limit(self) -> int:
-        """How old an unread line may become: half an hour less than it may be kept."""
-        keep = int(self._settings().memory.raw_events_h * HOUR)
-        return keep - min(30 * MINUTE, keep // 4)
 
     async def _redo(self, report: PassReport) -> None:
         """Take out of summaries what rests on cleared lines: every sentence about who said them. No model is asked."""

@@ -203,14 +203,8 @@ class EventWriter:
         of = redaction.event_id or str(redaction.at)
         key = f"moderation:{tx.requests.digest('moderation', known.id, of)}"
         row = (key, stream, known.id, EventKind.MODERATION, known.role, redaction.at)
-        return NewEvent(*row, system_text=_done_to(redaction))
-
-
-def _done_to(redaction: Redaction) -> str:
-    """What a moderator did, as a line about the viewer says it."""
-    if redaction.event_id:
-        return "had a message deleted"
-    return f"was timed out for {redaction.duration_s} s" if redaction.duration_s else "was banned"
+        banned = f"was timed out for {redaction.duration_s} s" if redaction.duration_s else "was banned"
+        return NewEvent(*row, system_text="had a message deleted" if redaction.event_id else banned)
 
 
 async def _is_own_joke(tx: Transaction, redaction: Redaction) -> bool:

@@ -56,6 +56,7 @@ RETRY_TEMPERATURE = 0.4
 KNOWN_PER_SUBJECT, KNOWN_IN_ALL = 30, 150
 ELSEWHERE = 3
 """So many times as many words of a fact stand in another's line as in any of the speaker's: it is that other's."""
+_AS_PROPOSED = ("scope", "subject_id", "fact", "confidence", "source_kind", "importance", "topics", "asked_with")
 OFFICIAL = frozenset({Role.BROADCASTER, Role.MODERATOR})
 """Who speaks for the channel."""
 
@@ -180,7 +181,9 @@ class Extractor:
         handles = Handles.of([person.viewer_id for person in visible])
         given = {handles.handle(person.viewer_id): _person(person) for person in visible}
         notes_known = await self._known(visible, episode.summary)
-        known = fence("known", handles.hide("\n".join(map(_listed, notes_known)))) if notes_known else ""
+        whose = {Scope.CHANNEL: "channel", Scope.RUNNING_BIT: "bit"}
+        listed = [f"[{one.id}] {whose.get(one.scope) or f'<@{one.subject_id}>'}: {one.fact}" for one in notes_known]
+        known = fence("known", handles.hide("\n".join(listed))) if listed else ""
         day = f"This was on {local_days(episode.started_at, episode.ended_at)}."
         prompt = f"{day}\n\n{fence('episode', handles.hide(episode.summary))}\n\n{known}".rstrip()
         screen = Screen(given, handles.ids, settings.memory.min_confidence, settings.privacy)
@@ -192,8 +195,13 @@ class Extractor:
         found: list[Note] = []
         for subject in (None, *(person.viewer_id for person in people)):
             held = merge.known_to(persona, await notes.of_subject(self._db, subject, merge.LIVE))
-            found += await asyncio.to_thread(_best, held, summary, self._clock.now())
+            found += held if len(held) <= KNOWN_PER_SUBJECT else await asyncio.to_thread(self._best, held, summary)
         return found[:KNOWN_IN_ALL]
+
+    def _best(self, held: Sequence[Note], summary: str) -> list[Note]:
+        postings = Postings([Candidate(note) for note in held])
+        ranked = postings.ranked(query_of(summary), now=self._clock.now(), limit=KNOWN_PER_SUBJECT)
+        return [one.note for one in ranked]
 
     async def _ask(self, case: _EpisodeContext, settings: Settings) -> list[object] | None:
         """What the model proposes; None if it gave no usable answer."""
@@ -292,7 +300,13 @@ class _ProposalMerger:
         at = said_at(change.fact, self.lines, speaker, self.episode.ended_at, taken=self.taken)
         at = min(at, self.now)  # a clock that ran ahead must not make a note from the future
         origin = self._origin(change, at)
-        new = _new_note(change, at, self.episode.stream_id, speaking(self.settings).writes_as)
+        new = NewNote(
+            **{name: getattr(change, name) for name in _AS_PROPOSED},
+            at=at,
+            expires_at=None if change.lasts is None else at + change.lasts,
+            stream_id=self.episode.stream_id,
+            persona=speaking(self.settings).writes_as,
+        )
         if change.repeats is not None:
             return await merge.confirm(self.tx, change.repeats, new, origin, now=self.now)
         return await merge.merge_claim(self.tx, new, origin, now=self.now, instead_of=change.replaces)
@@ -319,24 +333,12 @@ def said_at(
     of lines that counted already, the last choice, and the first of them: "I don't like tea any more" has the words of
     "likes tea", and must not make that the newer of the two.
     """
-    closest = _closest(fact, lines, speaker)
-    fresh = [line.at for line in closest if line.id not in taken]
-    return max(fresh) if fresh else min((line.at for line in closest), default=otherwise)
-
-
-def _closest(fact: str, lines: Sequence[Line], speaker: str | None) -> list[Line]:
-    """The speaker's lines that share most words with a fact; none if none shares a word."""
     wanted = telling_stems(fact)
     shared = [(len(wanted & set(stems(line.text))), line) for line in lines if speaker in {None, line.viewer_id}]
     most = max((count for count, _ in shared), default=0)
-    return [line for count, line in shared if most and count == most]
-
-
-def _new_note(change: ProposedChange, at: int, stream_id: int | None, persona: str) -> NewNote:
-    names = ("scope", "subject_id", "fact", "confidence", "source_kind", "importance", "topics", "asked_with")
-    proposed = {name: getattr(change, name) for name in names}
-    expires_at = None if change.lasts is None else at + change.lasts
-    return NewNote(**proposed, at=at, expires_at=expires_at, stream_id=stream_id, persona=persona)
+    closest = [line for count, line in shared if most and count == most]
+    fresh = [line.at for line in closest if line.id not in taken]
+    return max(fresh) if fresh else min((line.at for line in closest), default=otherwise)
 
 
 def _person(person: Participant) -> NoteSubject:
@@ -347,15 +349,3 @@ def _person(person: Participant) -> NoteSubject:
         hidden=person.hidden,
         official=person.role in OFFICIAL,
     )
-
-
-def _listed(note: Note) -> str:
-    about = {Scope.CHANNEL: "channel", Scope.RUNNING_BIT: "bit"}.get(note.scope) or f"<@{note.subject_id}>"
-    return f"[{note.id}] {about}: {note.fact}"
-
-
-def _best(held: Sequence[Note], summary: str, now: int) -> list[Note]:
-    if len(held) <= KNOWN_PER_SUBJECT:
-        return list(held)
-    ranked = Postings([Candidate(note) for note in held]).ranked(query_of(summary), now=now, limit=KNOWN_PER_SUBJECT)
-    return [candidate.note for candidate in ranked]

@@ -8,6 +8,7 @@
 """
 
 import asyncio
+import contextlib
 from collections import Counter, deque
 from collections.abc import Callable, Sequence
 from dataclasses import replace
@@ -117,18 +118,12 @@ class Ingest:
         try:
             while True:
                 await self._wake.wait()
-                await self._gather()
+                with contextlib.suppress(TimeoutError):  # a batch fills up, as long as a line may stay unwritten
+                    async with asyncio.timeout(BATCH_WAIT_S):
+                        await self._batch_full.wait()
                 await self._write_or_wait()
         finally:
             await self._write_or_wait(patiently=False)
-
-    async def _gather(self) -> None:
-        """Let a batch fill up, for as long in real time as a line may stay unwritten."""
-        try:
-            async with asyncio.timeout(BATCH_WAIT_S):
-                await self._batch_full.wait()
-        except TimeoutError:
-            return
 
     async def _write_or_wait(self, *, patiently: bool = True) -> None:
         try:

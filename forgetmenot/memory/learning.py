@@ -12,7 +12,6 @@ import json
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
-from functools import partial
 from hashlib import blake2b
 from itertools import islice
 from pathlib import Path
@@ -124,7 +123,11 @@ class Learner:
         for file in files:
             if self._ends(report):
                 break
-            self._progress = partial(_report, progress, before, total)
+
+            def read_on(lines: int, done: int = before) -> None:
+                progress((done + lines) / total, reason("learned_lines", n=done + lines, of=total))
+
+            self._progress = read_on
             await self._read(file, report)
             before += file.lines
         return report
@@ -136,7 +139,7 @@ class Learner:
             return
         chat, gap = PastChat(file.path), int(self._settings().memory.stream_gap_h * HOUR)
         told = chat.events()
-        await asyncio.to_thread(_skip, told, state["lines"])
+        await asyncio.to_thread(lambda: next(islice(told, state["lines"], state["lines"]), None))
         waiting: list[ChatEvent] = []
         while not self._ends(report):
             more = await asyncio.to_thread(lambda: list(islice(told, READ_AT_ONCE)))
@@ -249,15 +252,6 @@ class Learner:
         while waited < LIVE_FIRST_S and await events.count_unread(self._db) > most:
             await asyncio.sleep(2)
             waited += 2
-
-
-def _report(progress: Callable[[float, str], None], before: int, total: int, lines: int) -> None:
-    progress((before + lines) / total, reason("learned_lines", n=before + lines, of=total))
-
-
-def _skip(told: Iterator[ChatEvent], lines: int) -> None:
-    for _ in islice(told, lines):
-        pass
 
 
 async def estimate(paths: Sequence[Path], settings: Settings) -> Estimate:

@@ -132,7 +132,11 @@ async def _believe(
             raise FactRefused("pinned" if rival.pinned else "weaker_word")
         standing = await _brought_back(tx, new, origin, now) or await _write(tx, new, origin, cause=REPLACES, now=now)
     else:
-        await _refuse_retracted(tx, new)
+        # what a person took back does not come back by hearsay; what went with a cleared line may be said again
+        if new.source_kind not in {SourceKind.SELF_CLAIM, SourceKind.COMMAND}:
+            gone = await notes.of_subject(tx, new.subject_id, (NoteStatus.RETRACTED,))
+            if Relation.DUPLICATE in dict(await _compared(gone, new.fact)):
+                raise FactRefused("retracted")
         return MergeResult("added", await _write(tx, new, origin, cause="said", now=now))
     await _replace(tx, rival, standing, origin, now)
     return MergeResult("superseded", standing)
@@ -184,15 +188,6 @@ async def _withdrawn_at(tx: Transaction, note: Note) -> int:
     changed = (await notes.changes(tx, note.id))[-1].at
     successor = await notes.get(tx, note.superseded_by) if note.superseded_by is not None else None
     return changed if successor is None else min(changed, successor.last_confirmed_at)
-
-
-async def _refuse_retracted(tx: Transaction, new: NewNote) -> None:
-    """What a person took back does not come back by hearsay; what went with a cleared line may be said again."""
-    if new.source_kind in {SourceKind.SELF_CLAIM, SourceKind.COMMAND}:
-        return
-    gone = await notes.of_subject(tx, new.subject_id, (NoteStatus.RETRACTED,))
-    if Relation.DUPLICATE in dict(await _compared(gone, new.fact)):
-        raise FactRefused("retracted")
 
 
 async def _refuse_forgotten(tx: Transaction, new: NewNote, origin: ClaimSource) -> None:
@@ -276,12 +271,15 @@ async def _said_again(tx: Transaction, note: Note, new: NewNote, origin: ClaimSo
     source = await _strongest(tx, note, new.source_kind, origin)
     grown = note.confidence + 0.1 * (1 - note.confidence) if again else note.confidence
     await notes.add_evidence(tx, _stance(note.id, origin, "confirmed"))
+    ends = None
+    if note.expires_at is not None and new.expires_at is not None:  # its own span again, or what is proposed now
+        ends = max(note.expires_at, origin.at + note.expires_at - note.last_confirmed_at, new.expires_at)
     confirmed = replace(
         note,
         confidence=min(grown, REPORTED_AT_MOST) if source is SourceKind.REPORTED else max(grown, note.confidence),
         source_kind=source,
         last_confirmed_at=max(note.last_confirmed_at, origin.at),
-        expires_at=_longer(note, new, origin.at),
+        expires_at=ends,
     )
     await notes.set_confirmed(tx, confirmed, stream_id=origin.stream_id)
     return confirmed
@@ -299,11 +297,3 @@ async def _strongest(tx: Transaction, note: Note, source: SourceKind, origin: Cl
     witnesses = await streams.came_often(tx, others | {origin.speaker_id}, origin.witness_streams)
     heard_twice = origin.speaker_id in witnesses and len(witnesses) > 1
     return SourceKind.OBSERVED if heard_twice else SourceKind.REPORTED
-
-
-def _longer(note: Note, new: NewNote, at: int) -> int | None:
-    """When a confirmed note ends: its own span again from now, or what was proposed this time, if that is later."""
-    if note.expires_at is None or new.expires_at is None:
-        return None
-    span = note.expires_at - note.last_confirmed_at
-    return max(note.expires_at, at + span, new.expires_at)

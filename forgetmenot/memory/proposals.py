@@ -192,13 +192,15 @@ def screened(raw: object, screen: Screen) -> ProposedChange:
         proposed = msgspec.convert(raw, Proposed)
     except msgspec.ValidationError as error:
         raise FactRefused("malformed") from error
-    confidence = _confidence(proposed.confidence)
+    sure = proposed.confidence
+    odd = isinstance(sure, bool) or not isinstance(sure, int | float) or not 0 <= sure <= 1
+    confidence = CONFIDENCE if odd else float(sure)  # type: ignore[arg-type]  # a number
     if confidence < screen.min_confidence:
         raise FactRefused("confidence")
     scope, subject = _subject(proposed, screen)
     speaker = _speaker(proposed, screen, subject)
     fact = _fact(proposed, screen, subject)
-    source = _source(fact, subject, speaker)
+    source, said = _source(fact, subject, speaker), set(stems(fact))
     confidence = min(confidence, REPORTED_AT_MOST) if source is SourceKind.REPORTED else confidence
     return ProposedChange(
         repeats=_number(proposed.repeats),
@@ -211,7 +213,8 @@ def screened(raw: object, screen: Screen) -> ProposedChange:
         importance=_named(Importance, proposed.importance, Importance.MEDIUM),
         lasts=LASTS[_named(Lifetime, proposed.lifetime, Lifetime.WEEK)],
         topics=_words(proposed.topics, screen),
-        asked_with=_other_words(fact, _words(proposed.asked_with, screen)),
+        # those that the fact does not say itself: said twice they would push the note before its betters
+        asked_with=tuple(word for word in _words(proposed.asked_with, screen) if not said.issuperset(stems(word))),
         speaker=speaker,
     )
 
@@ -294,17 +297,6 @@ def checked_fact(fact: str, privacy: PrivacySettings, *, links: bool = False) ->
 def never_stored(text: str, privacy: PrivacySettings) -> str | None:
     """The category that keeps a text out of the memory, or None."""
     return sensitive_category(text, allow=frozenset(privacy.allow_categories), extra=privacy.never_store)
-
-
-def _other_words(fact: str, asked_with: tuple[str, ...]) -> tuple[str, ...]:
-    """Those that the fact does not say itself: said twice they would push the note before its betters."""
-    said = set(stems(fact))
-    return tuple(word for word in asked_with if not said.issuperset(stems(word)))
-
-
-def _confidence(value: object) -> float:
-    odd = isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value <= 1
-    return CONFIDENCE if odd else float(value)  # type: ignore[arg-type]  # a number
 
 
 def _number(value: object) -> int | None:

@@ -294,7 +294,9 @@ class Postings:
             places[i] += SOON
         quiet = {i for i in self._may_be_quiet if self.notes[i].is_quiet(now)}
         asked = {i for i in quiet if i in named or time.fits(self.notes[i].last_confirmed_at) == 1}
-        left_out = {i for i in quiet if i not in asked or _ended(self.notes[i], now)}
+        # over, and not kept as past: the daily sweep has not come to it yet
+        ended = {i for i in quiet if self.notes[i].is_over(now) and not self.notes[i].is_past_when_over}
+        left_out = {i for i in quiet if i not in asked} | ended
         offered = [i for i in range(len(self.notes)) if i not in left_out]
         offered.sort(key=places.__getitem__, reverse=True)
         for _, alike in groupby(offered, key=places.__getitem__):
@@ -363,11 +365,6 @@ class Postings:
             + TELLS_DURATION * (time.how_long and lasts)
             for note, tells, lasts in zip(self.notes, *self._times, strict=True)
         ]
-
-
-def _ended(note: Note, now: int) -> bool:
-    """Whether a note's time is over and it does not stay as a past one: the daily sweep has not come to it yet."""
-    return note.is_over(now) and not note.is_past_when_over
 
 
 def freshness(note: Note, now: int) -> float:

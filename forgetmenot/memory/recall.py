@@ -116,7 +116,11 @@ class Recall:
             self._heard |= dict.fromkeys(
                 await viewers.chatting(self._db, since=self._clock.now() - CHATTING, limit=PREPARED)
             )
-        await self._read_episodes()
+        if self._next_episodes is not None:  # until they are read, slice by slice, the old index is still asked
+            index, self._next_episodes = self._next_episodes, None
+            while await self._db.together(index.read_on):
+                pass
+            self.episodes = index
         if not self._heard:
             return
         due, self._heard = [CHANNEL, *self._heard], {}
@@ -124,14 +128,6 @@ class Recall:
             seen = await self._db.together(lambda at, who=subject: self.look(at, [who]))  # type: ignore[misc]
             if self._kept.get((subject,), ((),))[0] != seen.prints:
                 await self._built((subject,), seen.prints)
-
-    async def _read_episodes(self) -> None:
-        """Read the words of the episodes, slice by slice. Until they are anew, what was read before is still asked."""
-        if self._next_episodes is not None:
-            index, self._next_episodes = self._next_episodes, None
-            while await self._db.together(index.read_on):
-                pass
-            self.episodes = index
 
     def forget(self) -> None:
         """Drop what is kept in this process of notes, episodes and who chats: after an erasure, or changes by hand."""

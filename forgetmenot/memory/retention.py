@@ -15,7 +15,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 from forgetmenot.clock import DAY, HOUR, Clock
-from forgetmenot.domain import Note, NoteStatus
+from forgetmenot.domain import NoteStatus
 from forgetmenot.logs import log
 from forgetmenot.memory.compaction import Compactor
 from forgetmenot.settings.schema import MemorySettings, Settings
@@ -104,28 +104,19 @@ async def sweep_notes(db: Database, memory: MemorySettings, now: int) -> LifeRep
         expired += changed
     while await _change(db, "long over", "its time was up", now, {"before": now - PAST_KEPT}):
         pass
-    report = LifeReport(expired, stale=await _grow_stale(db, memory, now), evicted=await _evict(db, memory, now))
+    stale, before = 0, now - memory.stale_after_d * DAY
+    for viewer in (None, *await notes.attending_viewers(db, STALE_AFTER_STREAMS)):
+        async with db.write() as tx:
+            stale += await notes.set_stale(tx, viewer, before=before, streams=STALE_AFTER_STREAMS)
+    why, most = "too many notes", memory.notes_per_viewer
+    evicted = await _change(db, "too many of the channel", why, now, {"kept": memory.channel_notes_kept})
+    values = {"timed": max(1, most // 4), "permanent": most}
+    for viewer in await notes.viewers_over_limit(db, min(values.values())):
+        evicted += await _change(db, "too many", why, now, {**values, "viewer": viewer})
+    report = LifeReport(expired, stale, evicted)
     if report != LifeReport(0, 0, 0):
         log.info("notes swept", expired=report.expired, stale=report.stale, evicted=report.evicted)
     return report
-
-
-async def _grow_stale(db: Database, memory: MemorySettings, now: int) -> int:
-    stale = 0
-    for viewer in (None, *await notes.attending_viewers(db, STALE_AFTER_STREAMS)):
-        async with db.write() as tx:
-            before = now - memory.stale_after_d * DAY
-            stale += await notes.set_stale(tx, viewer, before=before, streams=STALE_AFTER_STREAMS)
-    return stale
-
-
-async def _evict(db: Database, memory: MemorySettings, now: int) -> int:
-    why = "too many notes"
-    values = {"timed": max(1, memory.notes_per_viewer // 4), "permanent": memory.notes_per_viewer}
-    evicted = await _change(db, "too many of the channel", why, now, {"kept": memory.channel_notes_kept})
-    for viewer in await notes.viewers_over_limit(db, min(values.values())):
-        evicted += await _change(db, "too many", why, now, {**values, "viewer": viewer})
-    return evicted
 
 
 async def _change(db: Database, sweep: str, cause: str, now: int, values: Mapping[str, object]) -> int:
@@ -136,11 +127,8 @@ async def _change(db: Database, sweep: str, cause: str, now: int, values: Mappin
     async with db.write() as tx:
         batch = await notes.due(tx, sweep, values)
         for note in batch:
-            await notes.set_status(tx, note, _status_after(sweep, note), at=now, cause=cause)
+            stays = note.status is NoteStatus.ACTIVE and note.is_past_when_over
+            over = NoteStatus.PAST if stays else NoteStatus.EXPIRED
+            status = NoteStatus.EVICTED if sweep.startswith("too many") else over
+            await notes.set_status(tx, note, status, at=now, cause=cause)
     return len(batch)
-
-
-def _status_after(sweep: str, note: Note) -> NoteStatus:
-    if sweep.startswith("too many"):
-        return NoteStatus.EVICTED
-    return NoteStatus.PAST if note.status is NoteStatus.ACTIVE and note.is_past_when_over else NoteStatus.EXPIRED

@@ -231,7 +231,11 @@ class Database(Source):
         finally:
             self._waiting -= 1
         try:
-            self._refuse_another_file()
+            if _file_at(self.path) != self._file:  # what is written to it would be lost with the last of its handles
+                raise errors.StoreError(
+                    f"{self.path} was moved or replaced while the bot ran: nothing is stored. "
+                    "Put it back, or restart the bot."
+                )
             with translating(self.path):
                 try:
                     await self._writer.execute_fetchall("BEGIN IMMEDIATE")
@@ -250,14 +254,6 @@ class Database(Source):
         except sqlite3.Error:
             await self._writer.rollback()
             raise
-
-    def _refuse_another_file(self) -> None:
-        """What is written to a file that was moved away or replaced would be lost with the last of its handles."""
-        if _file_at(self.path) != self._file:
-            raise errors.StoreError(
-                f"{self.path} was moved or replaced while the bot ran: nothing is stored. "
-                "Put it back, or restart the bot."
-            )
 
     async def data_version(self) -> int:
         """A number that changes when anybody else, another process included, has committed."""

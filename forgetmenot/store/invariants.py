@@ -105,7 +105,9 @@ async def verify(db: Database, *, now: int, keep_h: float = 24.0) -> list[Violat
         used = {key: at for key, at in times.items() if f":{key}" in sql}
         found += _violation(name, [row[0] for row in await db.rows(sql, used)])
     found += await _people(db)
-    found += await _line_counts(db)
+    counted = await line_counts(db)
+    found += _violation("chat pruned unread", range(counted.pruned_unread))
+    found += _violation("lines that do not add up", [] if counted.balanced else [counted])
     return found + await _file(db)
 
 
@@ -139,13 +141,6 @@ async def _people(db: Database) -> list[Violation]:
     found += _violation("a line of somebody who opted out", [one for one in said if db.requests.is_out(one)])
     waits = len(db.requests.lines) - await personal_data.carried_out(db)
     return found + _violation("a privacy request that was not carried out", range(waits))
-
-
-async def _line_counts(db: Database) -> list[Violation]:
-    """Whether every line is accounted for, and none was deleted unread."""
-    counted = await line_counts(db)
-    found = _violation("chat pruned unread", range(counted.pruned_unread))
-    return found + _violation("lines that do not add up", [] if counted.balanced else [counted])
 
 
 async def _file(db: Database) -> list[Violation]:

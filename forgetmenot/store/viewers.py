@@ -276,7 +276,11 @@ async def join(tx: Transaction, holders: dict[str, str]) -> None:
             await _merge(tx, old, real)
         else:  # every reference follows by ON UPDATE CASCADE
             await tx.execute("UPDATE viewers SET id = ? WHERE id = ?", (real, old))
-        await _mention_instead(tx, old, real)
+        for table, column in (("episodes", "summary"), ("semantic_notes", "fact"), ("streams", "recap")):
+            await tx.execute(
+                f"UPDATE {table} SET {column} = replace({column}, ?1, ?2) WHERE instr({column}, ?1) > 0",  # noqa: S608  # constants
+                (f"<@{old}>", f"<@{real}>"),
+            )
 
 
 async def _merge(tx: Transaction, old: str, new: str) -> None:
@@ -294,14 +298,6 @@ async def _merge(tx: Transaction, old: str, new: str) -> None:
         (old, new),
     )
     await tx.execute("DELETE FROM viewers WHERE id = ?", (old,))
-
-
-async def _mention_instead(tx: Transaction, old: str, new: str) -> None:
-    for table, column in (("episodes", "summary"), ("semantic_notes", "fact"), ("streams", "recap")):
-        await tx.execute(
-            f"UPDATE {table} SET {column} = replace({column}, ?1, ?2) WHERE instr({column}, ?1) > 0",  # noqa: S608  # constants
-            (f"<@{old}>", f"<@{new}>"),
-        )
 
 
 async def add_bot(tx: Transaction, viewer_id: str, login: str, display_name: str) -> None:
