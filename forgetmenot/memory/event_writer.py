@@ -30,6 +30,8 @@ from forgetmenot.store.viewers import SeenViewer
 from forgetmenot.text.mentions import provisional
 
 JOKE_TIMEOUT = "timeout"  # as operations/catalogue names it
+WITHOUT_BADGES = frozenset({EventKind.FOLLOW, EventKind.REDEMPTION, EventKind.STREAM})
+"""What Twitch tells besides chat: who did it, and not whether they are a moderator."""
 WAITS_FOR_ITS_LINE = HOUR
 """A clear that overtook its line is kept for so long: seconds are usual, a reconnection takes minutes."""
 _USER, _ALL = "user:", "all"
@@ -221,7 +223,8 @@ def _seen(chat: Iterable[ChatEvent]) -> list[SeenViewer]:
         key = (event.user_id, event.login, event.display_name)
         before = seen.pop(key, None)
         first, last = (before.first_at, before.last_at) if before else (event.at, event.at)
-        seen[key] = SeenViewer(*key, role_of(event.badges), min(first, event.at), max(last, event.at))
+        role = role_of(event.badges) if event.kind not in WITHOUT_BADGES else before.role if before else None
+        seen[key] = SeenViewer(*key, role, min(first, event.at), max(last, event.at))
     return list(seen.values())
 
 

@@ -182,7 +182,8 @@ class Chatter:
 _CHATTER = """
 SELECT v.id, coalesce(v.login, '') AS login, coalesce(v.display_name, '') AS display_name, v.role,
     (SELECT count(*) FROM attendance a WHERE a.viewer_id = v.id) AS streams,
-    coalesce((SELECT l.id FROM events l WHERE l.viewer_id = v.id AND l.redacted_at IS NULL AND l.kind <> 'moderation'
+    coalesce((SELECT l.id FROM events l WHERE l.viewer_id = v.id AND l.redacted_at IS NULL
+        AND l.kind NOT IN ('moderation', 'spoken', 'follow', 'redemption', 'stream') -- these are no messages in chat
         AND l.id != :without ORDER BY l.at DESC LIMIT 1), '') AS message_id
 FROM viewers v WHERE v.opted_out_at IS NULL
 """
@@ -208,12 +209,12 @@ async def chatter(db: Database, viewer_id: str) -> Chatter | None:
 
 
 class SeenViewer(NamedTuple):
-    """A viewer under one name, as seen in a batch of lines. Times in ms."""
+    """A viewer under one name, as seen in a batch of lines. Times in ms. `role` None: it was not told, and stays."""
 
     id: str
     login: str
     display_name: str
-    role: Role
+    role: Role | None
     first_at: int
     last_at: int
 
@@ -230,8 +231,8 @@ async def record_seen(tx: Transaction, people: Sequence[SeenViewer]) -> None:
     ]
     await tx.many(
         "INSERT INTO viewers (id, login, display_name, role, first_seen_at, last_seen_at)"
-        " VALUES (?1, ?2, ?3, ?4, ?5, ?6) ON CONFLICT (id) DO UPDATE SET login = excluded.login,"
-        " display_name = excluded.display_name, role = excluded.role,"
+        " VALUES (?1, ?2, ?3, coalesce(?4, 'viewer'), ?5, ?6) ON CONFLICT (id) DO UPDATE SET login = excluded.login,"
+        " display_name = excluded.display_name, role = coalesce(?4, role),"
         " first_seen_at = min(first_seen_at, excluded.first_seen_at),"
         " last_seen_at = max(last_seen_at, excluded.last_seen_at),"
         " banned_at = CASE WHEN excluded.last_seen_at > banned_at THEN NULL ELSE banned_at END",

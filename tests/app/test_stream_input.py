@@ -35,7 +35,7 @@ from forgetmenot.settings.schema import (
     Settings,
     TwitchSettings,
 )
-from forgetmenot.store import channel_state
+from forgetmenot.store import channel_state, viewers
 from forgetmenot.twitch.eventsub import Redemption
 from tests.loopback_servers.openai import SimOpenAI
 
@@ -195,6 +195,24 @@ async def test_a_redemption_is_answered_without_a_cooldown_and_once(tmp_path: Pa
         await tonight.bot.settle()
         assert [one["text"] for one in await tonight.replies()] == ["Hello!", "Chess, as ever."]
         assert "what are we playing?" in tonight.prompt()
+
+
+async def test_what_twitch_tells_without_badges_takes_no_role_away(tonight: Evening) -> None:
+    """Or whoever spends points, follows or ends a poll is no moderator for the policy until their next line."""
+    bot, now = tonight.bot, tonight.clock.now
+    for who, badge in (("vera", "moderator"), ("carol", "broadcaster"), ("alice", "")):
+        badges = frozenset({badge} - {""})
+        await bot.hear(
+            ChatEvent(f"m-{who}", EventKind.MESSAGE, f"id-{who}", who, who.title(), "hi", now(), badges=badges)
+        )
+        for kind in (EventKind.REDEMPTION, EventKind.FOLLOW, EventKind.STREAM):
+            await tonight.input.happened(ChatEvent(f"{kind}:{who}", kind, f"id-{who}", who, who.title(), "", now()))
+            await bot.settle()
+    stored = await bot.db.pairs("SELECT login, role FROM viewers WHERE login IN ('vera', 'carol', 'alice')")
+    assert stored == {"vera": "moderator", "carol": "broadcaster", "alice": "viewer"}
+    vera = await viewers.chatter(bot.db, "id-vera")
+    assert vera is not None
+    assert vera.message_id == "m-vera"  # what "delete" would delete
 
 
 async def test_a_redemption_may_be_remembered_and_another_is_only_heard(tmp_path: Path, clock: ManualClock) -> None:
