@@ -49,6 +49,7 @@ CREATE TABLE attendance (
     lines     INTEGER NOT NULL,
     PRIMARY KEY (viewer_id, stream_id)
 ) STRICT, WITHOUT ROWID;
+CREATE INDEX attendance_by_first ON attendance (first_at);
 
 -- ── tier 1: raw, at most 24 h ───────────────────────────────────────────────────────────────
 CREATE TABLE events (

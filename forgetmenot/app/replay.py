@@ -30,7 +30,7 @@ from forgetmenot.twitch import chat_lines
 
 @dataclass(frozen=True, slots=True)
 class RunSummary:
-    """A run's line counts and what it added to the memory, by the names of `store/counts.gained`."""
+    """A run's line counts and what it added to the memory, by the names of `store/counts`."""
 
     account: LineCounts
     added: Counter[str]

@@ -22,8 +22,8 @@ from forgetmenot.logs import log
 from forgetmenot.store import dock_rows
 from forgetmenot.store.dock_rows import FeedCursor
 
-LOOK_EVERY_S = 0.7
-LOOK_ANYWAY = 8  # looks: times pass even when nothing is written
+LOOK_EVERY_S = 0.05  # only asks SQLite whether anything was written; chat is, four times a second at most
+LOOK_ANYWAY = 110  # looks: times pass even when nothing is written
 STILL_HERE_S = 15.0
 BEHIND_AT_MOST = 60
 NEWEST = 30

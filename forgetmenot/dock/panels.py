@@ -17,6 +17,7 @@ from forgetmenot.errors import InputError
 from forgetmenot.languages import ENGLISH, Language, in_language, languages, reason
 from forgetmenot.llm.offline import NOTHING
 from forgetmenot.memory import provenance
+from forgetmenot.memory.arrivals import arrivals
 from forgetmenot.memory.briefs import about_viewer
 from forgetmenot.memory.people import REGULAR_WITHIN
 from forgetmenot.operations import switches
@@ -122,7 +123,10 @@ async def names(db: Database, texts: Iterable[str], also: Iterable[str | None] =
 
 
 async def standing(context: DockContext) -> Item:
-    """How things stand. Times in ms; `spent`: tokens of the last 24 hours, and their cost where prices are named."""
+    """How things stand. Times in ms; `spent`: tokens of the last 24 hours, and their cost where prices are named.
+
+    `arrivals`: who of those that the memory knows just came in.
+    """
     now, settings, state = context.clock.now(), context.settings(), context.control.state()
     channel = await channel_state.read_all(context.db)
     switched = switches.of(channel)
@@ -154,6 +158,7 @@ async def standing(context: DockContext) -> Item:
             "cost": prices.in_words(settings, used, context.language),
         },
         "waiting": len(await action_logs.waiting(context.db, now)),
+        "arrivals": [one._asdict() for one in await arrivals(context.db, settings, now)],
         "hearing": state.hearing
         and {"on": state.hearing.listening, "trouble": context.language.reason(state.hearing.trouble)},
     }

@@ -8,9 +8,10 @@ import re
 from dataclasses import replace
 
 from forgetmenot.clock import MINUTE
-from forgetmenot.domain import Asker, Importance, Note, NoteStatus, OperationResult, Scope, SourceKind, Surface, Target
+from forgetmenot.domain import Asker, Note, NoteStatus, OperationResult, Scope, SourceKind, Surface, Target
 from forgetmenot.languages import reason
 from forgetmenot.memory import edits, suppression
+from forgetmenot.memory.arrivals import by_weight, card
 from forgetmenot.memory.compare_facts import Relation, relate
 from forgetmenot.memory.merge import LIVE
 from forgetmenot.memory.past_episodes import missed as what_was_missed
@@ -34,16 +35,13 @@ MOST_NEAR = 2
 LATELY = 5 * MINUTE
 """How old the reply may be that a correction without a number is about."""
 OWN_WORD = edits.TellerTrust(SourceKind.SELF_CLAIM, most=10)
-_WEIGHT = {Importance.HIGH: 2, Importance.MEDIUM: 1, Importance.LOW: 0}
 
 
 async def memory(context: OperationContext, request: Request) -> OperationResult:
     """What is known about a viewer, the most important first; nothing if they opted out, nothing that is suppressed."""
     who = request.target
     held = await notes.of_subject(context.db, who.id, LIVE)
-    held.sort(
-        key=lambda note: (note.pinned, _WEIGHT[note.importance], note.confidence, note.last_confirmed_at), reverse=True
-    )
+    held.sort(key=by_weight, reverse=True)
     if not held:
         return OperationResult(ok=True, code="memory_empty", target=who)
     if who.id is not None and who.id in await personal_data.opted_out(context.db):
@@ -68,6 +66,16 @@ async def memory(context: OperationContext, request: Request) -> OperationResult
         },
         target=who,
     )
+
+
+async def who(context: OperationContext, request: Request) -> OperationResult:
+    """Who a viewer is, in one line, as the dock's card says it."""
+    now, target = context.clock.now(), request.target
+    found = await card(context.db, target.id, now, context.settings(), now) if target.id is not None else None
+    if found is None:
+        return OperationResult(ok=True, code="memory_empty", target=target)
+    text = " · ".join(part for part in (found.who, found.lately) if part)
+    return OperationResult(ok=True, code="who", data={"n": found.streams, "text": text}, target=target)
 
 
 async def missed(context: OperationContext, request: Request) -> OperationResult:

@@ -39,6 +39,8 @@ _TARGET = Parameter("target", ParameterKind.VIEWER, optional=True)
 _PEOPLE: tuple[Operation, ...] = (
     # Memory.
     Operation("memory", _ANYBODY, services_memory.memory, (_VIEWER,), ("!memory [viewer]",), ("!memory",)),
+    Operation("who", _MODERATORS, services_memory.who, (Parameter("viewer", ParameterKind.VIEWER),), ("!who <viewer>",),
+        ("!who alice",)),
     Operation("missed", _ANYBODY, services_memory.missed, (), ("!missed",), ("!missed",)),
     Operation("remember_this", _ANYBODY, services_memory.remember_this, (Parameter("viewer", ParameterKind.VIEWER),),
         ("!remember this|that about|of|from <viewer>",), ("!remember this about me",)),

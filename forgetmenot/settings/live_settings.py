@@ -185,6 +185,7 @@ _SHOWN = (
     ("memory", "recall", "", "speaker_notes others notes_per_other channel_notes"),
     ("hearing", "hearing", "obs source captions", "programs offline answer_aloud"),
     ("rewards", "rewards", "ask remember", ""),
+    ("people", "dock", "earpiece", "earpiece_without"),
     ("people", "people", "", "regular_streams newcomer_streams returner_away_d"),
 )
 _UNITS = {"chars": "characters", "s": "seconds", "d": "days"}  # by the last word of a key

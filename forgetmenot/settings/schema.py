@@ -50,6 +50,14 @@ class GuardedMode(StrEnum):
     ASK = "ask"
 
 
+class Earpiece(StrEnum):
+    """About whom the dock shows a card when they come in."""
+
+    REGULARS = "regulars"
+    EVERYONE_KNOWN = "everyone_known"
+    OFF = "off"
+
+
 class Provider(StrEnum):
     """Where words come from."""
 
@@ -239,6 +247,8 @@ class DockSettings(Table, frozen=True, kw_only=True):
     """The local page. It is served to this machine alone, since it shows chat and takes orders."""
 
     port: Annotated[int, Meta(ge=0, le=65535)] = 8737
+    earpiece: Earpiece = Earpiece.REGULARS
+    earpiece_without: tuple[str, ...] = ()
 
 
 class BridgeSettings(Table, frozen=True, kw_only=True):

@@ -172,6 +172,22 @@ async def visitors(source: Source, stream_id: int, only: str | None) -> list[tup
     return [tuple(row) for row in rows]
 
 
+async def arrived_since(source: Source, at: int, without: Collection[str], limit: int) -> list[tuple[str, int]]:
+    """Who wrote their first line of a stream since then and has a note: (viewer id, first at), the newest first.
+
+    Neither the streamer, nor who opted out or was banned, nor the logins in `without`.
+    """
+    rows = await source.rows(
+        "SELECT v.id, a.first_at FROM attendance a JOIN viewers v ON v.id = a.viewer_id WHERE a.first_at >= ?"
+        " AND v.opted_out_at IS NULL AND v.banned_at IS NULL AND v.erase_at IS NULL AND v.role <> 'broadcaster'"
+        " AND coalesce(v.login, '') NOT IN (SELECT value FROM json_each(?))"
+        " AND EXISTS (SELECT 1 FROM semantic_notes n WHERE n.subject_id = v.id AND n.status = 'active')"
+        " ORDER BY a.first_at DESC, v.id LIMIT ?",
+        (at, [login.casefold() for login in without], limit),
+    )
+    return [(str(row[0]), int(row[1])) for row in rows]
+
+
 async def attendance_of(source: Source, viewer_ids: Iterable[str], *, lately: int) -> dict[str, Attendance]:
     """How often these people came, and since `lately` (ms). The open stream counts, but nobody comes back from it."""
     found = dict.fromkeys(viewer_ids, Attendance(0, 0, None))

@@ -247,6 +247,13 @@ async def test_a_new_command_is_one_entry(chat: Chat) -> None:
     assert await chat.say("alice", "!lurk") is None
 
 
+async def test_a_moderator_asks_who_somebody_is(chat: Chat) -> None:
+    assert await chat.say("alice", "!remember I play drums")
+    assert await chat.say("carol", "!who alice") == "Alice: here 1 time. plays drums"
+    assert await chat.say("carol", "!who bob") == "I know nothing about Bob yet."
+    assert await chat.say("alice", "!who bob") is None
+
+
 async def test_what_did_i_miss(chat: Chat) -> None:
     assert await chat.say("alice", "!missed") == "I haven't seen you here before."
     await chat.clock.advance(2 * DAY)

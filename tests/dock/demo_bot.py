@@ -68,7 +68,7 @@ class DemoBot:
 
 
 @contextlib.asynccontextmanager
-async def opened(memory: Path, folder: Path, **dock: int) -> AsyncIterator[DemoBot]:
+async def opened(memory: Path, folder: Path, **dock: object) -> AsyncIterator[DemoBot]:
     """A bot on a copy of that memory."""
     aside = shutil.ignore_patterns("witnessed.sqlite3", "shown")
     here = shutil.copytree(memory.parent, folder / "demo", ignore=aside) / memory.name
@@ -76,7 +76,7 @@ async def opened(memory: Path, folder: Path, **dock: int) -> AsyncIterator[DemoB
         last = await streams.last_heard(db)
     clock = ManualClock(last + DAY // 2)
     told: list[str] = []
-    settings = msgspec.structs.replace(Settings(), dock=DockSettings(port=dock.get("port", free_port())))
+    settings = msgspec.structs.replace(Settings(), dock=msgspec.convert({"port": free_port()} | dock, DockSettings))
     sim = TwitchSim(channel=script.STREAMER, now=clock.now)
     async with sim, bot_on(sim, here, clock, settings, told.append) as bot:
         sim.go_live(title="Ladders of Ash: the mines", game="Ladders of Ash", at=clock.now())

@@ -156,3 +156,27 @@ async def test_chat_leaves_the_page_when_it_leaves_the_memory(demo: DemoBot, pag
     await expect(page.locator(".item.line")).to_have_count(1)
     await expect(page.locator(".item.line")).to_contain_text("a new day")
     await expect(page.locator(".item.episode")).not_to_have_count(0)
+
+
+async def test_who_just_came_in_has_a_card_until_it_is_put_away_or_unwanted(
+    memory: Path, tmp_path: Path, running: Browser
+) -> None:
+    async with (
+        opened(memory, tmp_path, earpiece="everyone_known") as demo,
+        page_on(running, demo.address, 300) as page,
+    ):
+        card = page.locator(".arrival")
+        await expect(card).to_have_count(0)
+        await demo.hear("niaj", "hello again")
+        await expect(card).to_contain_text("Niaj")
+        await card.get_by_role("button", name="Not again").click()
+        await expect(card).to_have_count(0)
+        await demo.hear("carol", "hi")
+        await demo.hear("niaj", "how is everybody?")
+        await expect(card).to_contain_text("Carol")
+        assert await page.evaluate("document.documentElement.scrollWidth") <= 300
+        await go(page, "earpiece")
+        await expect(page.locator("#top")).to_be_hidden()
+        await card.get_by_role("button", name="Close").click()
+        await expect(card).to_have_count(0)
+        await expect(page.locator(".empty")).to_contain_text("ten minutes")

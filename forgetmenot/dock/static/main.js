@@ -5,14 +5,15 @@ import { post, whenLockedOut } from "./api.js";
 import { age, connect, disconnect, listen, state } from "./live.js";
 import { act, does, label, say } from "./ask.js";
 import { clock, span, t, typed } from "./words.js";
+import * as earpiece from "./panels/arrivals.js";
 import * as now from "./panels/now.js";
 import * as memory from "./panels/memory.js";
 import * as approvals from "./panels/approvals.js";
 import * as settings from "./panels/settings.js";
 import * as setup from "./panels/setup.js";
 
-const PANELS = { now, memory, approvals, settings, setup };
-const IN_NAV = Object.keys(PANELS).filter((name) => name !== "setup"); // the set-up is reached from where it is missed
+const PANELS = { now, memory, approvals, settings, setup, earpiece };
+const IN_NAV = ["now", "memory", "approvals", "settings"]; // the others are reached from where they are missed
 const main = document.getElementById("main");
 let shown = null;
 

@@ -4,6 +4,7 @@ import { state } from "../live.js";
 import { say, setMode } from "../ask.js";
 import { ago, clock, firstSummary, hour, named, short, span, t } from "../words.js";
 import { waitingCards } from "./approvals.js";
+import { arrivals } from "./arrivals.js";
 import { why } from "./why.js";
 
 const SHOWN = 120;
@@ -16,12 +17,13 @@ const off = new Set();
 export function open(panel) {
   const cards = standing();
   const approvals = waitingCards();
+  const came = arrivals();
   const feed = h("div", { class: "feed", role: "log", "aria-label": t("now.feed"), "aria-live": "off" });
   const held = h("p", { class: "meta held" });
   const first = h("p", { class: "meta first" });
   const filters = h("div", { class: "row filters", role: "group", "aria-label": t("now.filters") });
   const nodes = new Map();
-  put(panel, approvals.node, cards.node, tryOut(), filters, held, first, feed);
+  put(panel, approvals.node, came.node, cards.node, tryOut(), filters, held, first, feed);
   const later = () => setTimeout(refresh, 0);
   let moved = 0;
   let clicked = false; // what came to the focus by the pointer does not hold the list when the pointer leaves
@@ -86,6 +88,7 @@ export function open(panel) {
 
   function tick() {
     approvals.tick();
+    came.refresh();
     if (held.firstChild) refresh();
     for (const node of feed.querySelectorAll("time")) {
       const text = ago(Number(node.dataset.at));
@@ -100,11 +103,12 @@ export function open(panel) {
   }
 
   if (state.now) draw(state.now);
+  came.refresh();
   drawFilters();
   refresh();
   return {
     on(what, data) {
-      if (what === "now") { draw(state.now); approvals.refresh(); refresh(); }
+      if (what === "now") { draw(state.now); came.refresh(); approvals.refresh(); refresh(); }
       if (what === "gone") for (const key of data) { nodes.get(key)?.node.remove(); nodes.delete(key); }
       if (what === "items" || what === "gone") { refresh(); tick(); }
     },

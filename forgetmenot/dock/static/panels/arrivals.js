@@ -1,0 +1,46 @@
+// Who just came in, of those that the memory knows: a card each, for ten minutes or until it is put away.
+
+import { h, put, redraw, button, changedOnly, empty, heading } from "../dom.js";
+import { get } from "../api.js";
+import { say, step } from "../ask.js";
+import { state } from "../live.js";
+import { ago, t } from "../words.js";
+
+const away = new Set(); // put away in this window
+const keyOf = (one) => `${one.id}:${one.at}`;
+
+export function arrivals(nobody = null) {
+  const node = h("section", { class: "arrivals", "aria-label": t("arrivals.title"), "aria-live": "polite" });
+  const draw = changedOnly((cards) => redraw(node, cards.length > 0 && heading(t("arrivals.title")), cards.map(card), cards.length === 0 && nobody && empty(nobody)));
+  const refresh = () => draw((state.now?.arrivals ?? []).filter((one) => !away.has(keyOf(one))));
+
+  function card(one) {
+    const key = keyOf(one);
+    const putAway = () => { away.add(key); refresh(); };
+    const figures = [t("arrivals.came", { n: one.streams }), one.before_at && t("arrivals.before", { ago: ago(one.before_at) })].filter(Boolean).join(" · ");
+    return h("article", { class: "item arrival" },
+      h("p", {}, h("a", { href: `#memory/person/${encodeURIComponent(one.id)}`, data: { key } }, h("b", {}, one.name)), " ", h("span", { class: "meta" }, figures)),
+      one.who && h("p", { class: "text" }, one.who),
+      one.lately && h("p", { class: "text" }, t("arrivals.lately", { text: one.lately })),
+      h("div", { class: "row" }, one.notes.map((id) => h("a", { class: "meta", href: `#memory/note/${id}` }, `#${id}`)),
+        button(t("arrivals.never"), (event) => never(one, event.target).then((done) => done && putAway()), { class: "ghost small", data: { key: `never${key}` } }),
+        button(t("close"), putAway, { class: "ghost small", data: { key: `close${key}` } })));
+  }
+  return { node, refresh };
+}
+
+async function never(one, from) {
+  const { rows } = await get("settings");
+  const row = rows.find(({ table, key }) => table === "dock" && key === "earpiece_without");
+  const answer = await step("set", { table: row.table, key: row.key, value: [...row.value, one.login] }, from);
+  if (answer) say(answer.ok ? t("arrivals.never_done", { name: one.name }) : answer.line, answer.ok);
+  return Boolean(answer?.ok);
+}
+
+// A page of its own, for a second screen: /#earpiece
+export function open(panel) {
+  const cards = arrivals(t("arrivals.nobody"));
+  put(panel, cards.node);
+  cards.refresh();
+  return { on: cards.refresh, tick: cards.refresh };
+}

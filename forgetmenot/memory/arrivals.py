@@ -1,0 +1,98 @@
+"""Who of those that the memory knows just came in: a card about each, for the streamer. Reads only.
+
+A card says what the dock's memory panel says as well. It needs neither a model nor an account, and nothing of it is
+said in chat.
+"""
+
+from typing import NamedTuple
+
+from forgetmenot.clock import DAY, MINUTE
+from forgetmenot.domain import Importance, Note, SourceKind, Standing
+from forgetmenot.memory.people import REGULAR_WITHIN, standing_of
+from forgetmenot.memory.suppression import load_filter
+from forgetmenot.settings.schema import Earpiece, Settings
+from forgetmenot.store import notes, streams, viewers
+from forgetmenot.store.database import Source
+from forgetmenot.store.episodes import usable_brief
+from forgetmenot.text.mentions import ids_in, show
+
+SHOWN_FOR = 10 * MINUTE
+MOST = 3
+"""Cards at once."""
+CANDIDATES = 50
+BEST_NOTES = 2
+_FAMILIAR = frozenset((Standing.REGULAR, Standing.RETURNER))
+PASSING = 8 * DAY
+"""What ends within this time holds these days: "has a driving test on Friday"."""
+
+
+class Card(NamedTuple):
+    """Somebody who came in. `at`: their first line of this stream; `before_at`: when they left the one before (ms).
+
+    `who`: their brief, or their best notes; `lately`: what holds these days. `notes` are the numbers of those that it
+    rests on.
+    """
+
+    id: str
+    login: str
+    name: str
+    at: int
+    streams: int
+    before_at: int | None
+    standing: Standing
+    who: str
+    lately: str
+    notes: tuple[int, ...]
+
+
+def by_weight(note: Note) -> tuple[bool, int, float, int]:
+    """The order of notes by what they tell about a person, the least first."""
+    return note.pinned, list(Importance).index(note.importance), note.confidence, note.last_confirmed_at
+
+
+async def arrivals(source: Source, settings: Settings, now: int) -> list[Card]:
+    """The newest who wrote their first line of a stream within ten minutes and of whom something is known."""
+    dock = settings.dock
+    if dock.earpiece is Earpiece.OFF:
+        return []
+    came = await streams.arrived_since(source, now - SHOWN_FOR, dock.earpiece_without, CANDIDATES)
+    wanted = _FAMILIAR if dock.earpiece is Earpiece.REGULARS else frozenset(Standing)
+    cards: list[Card] = []
+    for viewer_id, at in came:
+        found = await card(source, viewer_id, at, settings, now)
+        if found is not None and found.standing in wanted:
+            cards.append(found)
+        if len(cards) == MOST:
+            break
+    return cards
+
+
+async def card(source: Source, viewer_id: str, at: int, settings: Settings, now: int) -> Card | None:
+    """The card about one viewer; None where nothing may be told about them."""
+    came = (await streams.attendance_of(source, [viewer_id], lately=now - REGULAR_WITHIN))[viewer_id]
+    suppressed = await load_filter(source)
+    known = sorted(await notes.of_subject(source, viewer_id), key=by_weight, reverse=True)
+    # what others said of them is no part of who they are
+    told = [one for one in known if suppressed.allows(one) and one.source_kind is not SourceKind.REPORTED]
+    passing = next((one for one in told if one.expires_at is not None and now < one.expires_at <= now + PASSING), None)
+    brief, made_of = await usable_brief(source, viewer_id, None)
+    brief = suppressed.without(brief)
+    best = [one for one in told if one is not passing][:BEST_NOTES]
+    who = brief or " · ".join(one.fact for one in best)
+    lately = passing.fact if passing else ""
+    used = (*(made_of if brief else (one.id for one in best)), *((passing.id,) if passing else ()))
+    names, hidden = await viewers.shown_and_hidden(source, {viewer_id, *ids_in(who), *ids_in(lately)})
+    if not used or viewer_id in hidden or viewer_id not in names:
+        return None
+    return Card(
+        id=viewer_id,
+        login=(await viewers.logins(source, [viewer_id])).get(viewer_id, ""),
+        name=names[viewer_id],
+        at=at,
+        streams=came.streams,
+        before_at=came.before_at,
+        standing=standing_of(came, settings.people, now),
+        who=show(who, names),
+        lately=show(lately, names),
+        notes=used,
+    )
