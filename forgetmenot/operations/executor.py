@@ -142,7 +142,9 @@ class Executor:
         async with self.db.write() as tx:
             await action_logs.settle(tx, row_id, ActionStatus(outcome.kind), outcome.detail, self.clock.now())
         log.info("action", action=row_id, name=action.name, outcome=outcome.kind)
-        if outcome.kind is not OutcomeKind.DONE:
+        # what we refuse ourselves (a fact that is never stored, a text of which nothing is left) is the asker's doing
+        ours = outcome.kind is OutcomeKind.REFUSED and not action.scope
+        if outcome.kind is not OutcomeKind.DONE and not ours:
             await self._switch_off_if_failing(action.name)
         return outcome
 

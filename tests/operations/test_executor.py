@@ -103,6 +103,18 @@ async def test_three_failures_of_a_kind_switch_the_action_off_until_somebody_swi
     assert (await room.propose("clip")).decision.verdict is Verdict.ALLOW
 
 
+async def test_what_we_refuse_ourselves_switches_nothing_off(room: Room) -> None:
+    """Else one viewer who asks thrice for what is never stored takes the action away from everybody."""
+    room.ports.answer = Outcome(OutcomeKind.REFUSED, "sensitive")
+    for name, params, text in (
+        ("say", {"text": "hello"}, "@bot say hello"),
+        ("remember", {"target": "me", "fact": "x"}, "@bot remember I play drums"),
+    ):
+        for _ in range(4):
+            await room.clock.advance(2 * MINUTE)
+            assert (await room.propose(name, params, text=text)).decision.verdict is Verdict.ALLOW
+
+
 async def test_a_success_in_between_keeps_it_on(room: Room) -> None:
     for answer in ("x", "x", "", "x", "x"):
         room.ports.answer = Outcome(OutcomeKind.FAILED if answer else OutcomeKind.DONE, answer)
