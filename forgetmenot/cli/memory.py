@@ -40,7 +40,7 @@ NEVER_KEYS = """JSON: {"never": [{"id", "viewer", "viewer_id", "words", "note", 
 for the whole channel. All words of an entry must occur, in any form, for something to be withheld."""
 VIEWER_KEYS = """JSON: {"id", "login", "display_name", "role", "first_seen_at", "last_seen_at", "opted_out", "banned",
 "names": [former and present logins], "notes": [{"id", "fact", "source_kind"}], "brief", "streams": [{"at", "text"}]
-(what they did in their last streams), "held": {"events", "notes", "episodes", "replies", "actions", "streams"}}.
+(what they did in their last streams), "held": {"lines", "notes", "summaries", "replies", "actions", "streams"}}.
 Times are ISO 8601, UTC."""
 VIEWER_EXPORT_KEYS = """One JSON object with everything that is held: the person, and under each kind (names, streams,
 lines, notes, notes_history, evidence, summaries, replies, actions …) its rows. Times are ISO 8601, UTC. --out names a
@@ -206,7 +206,8 @@ async def _show_viewer(db: "Database", arguments: argparse.Namespace) -> None:
     facts = [{"id": note.id, "fact": show(note.fact, names), "source_kind": note.source_kind.value} for note in live]
     brief, parts = await about_viewer(db, viewer_id)
     parts = [common.dated(part) for part in parts]
-    held = await personal_data.count_rows(db, viewer_id)
+    rows = await personal_data.export_rows(db, viewer_id)
+    held = {name: len(rows[name]) for name in ("lines", "notes", "summaries", "replies", "actions", "streams")}
     person = common.dated(row) | {"opted_out": bool(row["opted_out_at"]), "banned": bool(row["banned_at"])}
     del person["opted_out_at"], person["banned_at"]
     known = {"names": await personal_data.names_of(db, viewer_id), "notes": facts, "brief": brief, "streams": parts}

@@ -143,7 +143,7 @@ class EventWriter:
                 await personal_data.write_request(tx, out)
 
     async def _store_lines(self, tx: Transaction, lines: Sequence[TakenLine], counts: Counter[str]) -> None:
-        people = _seen(line.event for line in lines if not line.from_bot)
+        people = seen(line.event for line in lines if not line.from_bot)
         await viewers.record_seen(tx, people)
         # the bot is no viewer who was seen: it has a name, for its lines, but no attendance and no standing
         for line in {line.event.user_id: line for line in lines if line.from_bot}.values():
@@ -158,7 +158,8 @@ class EventWriter:
             new = list({pair[0].event.id: pair for pair in reversed(placed) if pair[0].event.id in fresh}.values())
         counts["events"] += len(new)
         counts["duplicates"] += len(lines) - len(new)
-        await streams.attend(tx, _visits(new))
+        said = ((line.event.user_id, stream, line.event.at) for line, stream in new if not line.from_bot)
+        await streams.attend(tx, visits(said))
 
     async def _placed(
         self, tx: Transaction, lines: Sequence[TakenLine]
@@ -216,7 +217,7 @@ async def _is_own_joke(tx: Transaction, redaction: Redaction) -> bool:
     return await action_logs.did(tx, JOKE_TIMEOUT, redaction.user_id, redaction.at - MINUTE, redaction.at + MINUTE)
 
 
-def _seen(chat: Iterable[ChatEvent]) -> list[SeenViewer]:
+def seen(chat: Iterable[ChatEvent]) -> list[SeenViewer]:
     """Who was seen under which name, in the order of their last line."""
     seen: dict[tuple[str, str, str], SeenViewer] = {}
     for event in chat:
@@ -228,12 +229,10 @@ def _seen(chat: Iterable[ChatEvent]) -> list[SeenViewer]:
     return list(seen.values())
 
 
-def _visits(pairs: Iterable[tuple[TakenLine, int | None]]) -> list[tuple[str, int, int, int, int]]:
-    found: dict[tuple[str, int], tuple[int, int, int]] = {}
-    for line, stream in pairs:
-        if stream is None or line.from_bot:
-            continue
-        at = line.event.at
-        first, last, lines = found.get((line.event.user_id, stream), (at, at, 0))
-        found[line.event.user_id, stream] = (min(first, at), max(last, at), lines + 1)
-    return [(*key, *visit) for key, visit in found.items()]
+def visits(lines: Iterable[tuple[str, int | None, int]]) -> list[tuple[str, int, int, int, int]]:
+    """Who was in which stream (viewer, stream, first at, last at, lines), from each line's viewer, stream and time."""
+    found: dict[tuple[str, int], list[int]] = {}
+    for viewer_id, stream, at in lines:
+        if stream is not None:
+            found.setdefault((viewer_id, stream), []).append(at)
+    return [(*key, min(times), max(times), len(times)) for key, times in found.items()]

@@ -10,7 +10,7 @@
 import asyncio
 import json
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from hashlib import blake2b
 from itertools import islice
@@ -21,6 +21,7 @@ from forgetmenot.clock import DAY, HOUR, Clock
 from forgetmenot.domain import ChatEvent, Line
 from forgetmenot.errors import InputError, ModelBlocked, ModelError
 from forgetmenot.languages import reason
+from forgetmenot.memory.event_writer import seen, visits
 from forgetmenot.memory.extraction import Extractor
 from forgetmenot.memory.past_chat import PastChat
 from forgetmenot.memory.people import Exclusion, role_of
@@ -30,8 +31,7 @@ from forgetmenot.ports import LanguageModel
 from forgetmenot.settings.prices import Used
 from forgetmenot.settings.schema import Settings
 from forgetmenot.store import channel_state, episodes, events, personal_data, streams, viewers
-from forgetmenot.store.database import Database, Transaction
-from forgetmenot.store.viewers import SeenViewer
+from forgetmenot.store.database import Database
 
 READ_AT_ONCE = 500
 LIVE_FIRST_S = 60.0
@@ -89,12 +89,18 @@ class Learned:
     excluded: Counter[str] = field(default_factory=Counter)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class _File:
+    """A file by its content (`key`): a copy with another name is the same file. `size`: of its texts, in bytes."""
+
     path: Path
     key: str
-    first_at: int
-    lines: int
+    lines: int = 0
+    streams: int = 0
+    first_at: int = 0
+    last_at: int = 0
+    size: int = 0
+    bad: int = 0
 
 
 class Learner:
@@ -118,7 +124,9 @@ class Learner:
     ) -> Learned:
         """Read the files, in the order of what was said in them. Raises InputError, StoreError."""
         report = Learned()
-        files = sorted([await asyncio.to_thread(_looked_at, path) for path in paths], key=lambda file: file.first_at)
+        gap = int(self._settings().memory.stream_gap_h * HOUR)
+        found = [await asyncio.to_thread(_looked_at, path, gap) for path in paths]
+        files = sorted(found, key=lambda file: file.first_at)
         total, before = sum(file.lines for file in files) or 1, 0
         for file in files:
             if self._ends(report):
@@ -133,7 +141,8 @@ class Learner:
         return report
 
     async def _read(self, file: _File, report: Learned) -> None:
-        state = _state(await channel_state.read(self._db, LEARNED + file.key))
+        state = _Done(lines=0, stream=None, last_at=0, whole=False)
+        state.update(json.loads(await channel_state.read(self._db, LEARNED + file.key) or "{}"))
         if state["whole"]:
             report.known += file.lines
             return
@@ -187,8 +196,12 @@ class Learner:
         await self._after_live_chat()
         fresh = state["stream"] is None
         async with self._db.write() as tx:
-            stream = state["stream"] or await _begin(tx, chat, taken[0].at)
-            await viewers.record_past(tx, _people(welcome))
+            stream, at = state["stream"], taken[0].at
+            if stream is None:
+                stream = await streams.begin(tx, min(at, chat.began_at) if chat.began_at else at)
+                if chat.title:
+                    await streams.describe(tx, stream, twitch_id=None, title=chat.title, category="")
+            await viewers.record_past(tx, seen(welcome))
         state["stream"] = stream
         window = [_line(number, event, stream) for number, event in enumerate(welcome)]
         if not await self._summarised(window, state, taken, file, report):
@@ -217,7 +230,7 @@ class Learner:
                 await episodes.insert(tx, new, now)
             if state["stream"] is not None:
                 await streams.touch(tx, state["stream"], state["last_at"])
-                await streams.attend(tx, _visits(window, state["stream"]))
+                await streams.attend(tx, visits((line.viewer_id, state["stream"], line.at) for line in window))
             await channel_state.put(tx, {LEARNED + file.key: json.dumps(state)}, now)
         report.episodes += new is not None
         report.notes += (await self._extractor.run_pass()).added
@@ -256,53 +269,37 @@ class Learner:
 
 async def estimate(paths: Sequence[Path], settings: Settings) -> Estimate:
     """Read the files once without storing anything. Raises InputError."""
-    found = [await asyncio.to_thread(_measured, path, settings) for path in paths]
-    lines, size = sum(one.lines for one in found), sum(one.tokens.input for one in found)
+    gap, words = int(settings.memory.stream_gap_h * HOUR), settings.memory.summary_words
+    found = [await asyncio.to_thread(_looked_at, path, gap) for path in paths]
     per_window = max(1, (settings.memory.window_min_events + settings.memory.window_max_events) // 2)
     calls = 2 * sum(-(-one.lines // per_window) for one in found)
-    words = settings.memory.summary_words
-    dated = [one for one in found if one.lines]
+    read = sum(one.size for one in found) // BYTES_A_TOKEN + calls * (TOKENS_A_CALL + words)
     return Estimate(
-        lines=lines,
+        lines=sum(one.lines for one in found),
         streams=sum(one.streams for one in found),
-        first_at=min((one.first_at for one in dated), default=0),
-        last_at=max((one.last_at for one in dated), default=0),
+        first_at=min((one.first_at for one in found if one.lines), default=0),
+        last_at=max((one.last_at for one in found), default=0),
         calls=calls,
-        tokens=Used(size // BYTES_A_TOKEN + calls * (TOKENS_A_CALL + words), 0, calls * 2 * words),
+        tokens=Used(read, 0, calls * 2 * words),
         bad=sum(one.bad for one in found),
     )
 
 
-def _measured(path: Path, settings: Settings) -> Estimate:
-    chat, gap = PastChat(path), int(settings.memory.stream_gap_h * HOUR)
-    lines = size = count = last = 0
-    first = 0
+def _looked_at(path: Path, gap: int) -> _File:
+    chat, digest = PastChat(path), blake2b(digest_size=12)
+    found = _File(path, "")
     for event in chat.events():
-        lines, size = lines + 1, size + len(event.text.encode()) + 8
-        first = first or event.at
-        count += event.at - last >= gap
-        last = event.at
-    return Estimate(lines, count, first, last, 0, Used(size, 0, 0), chat.bad)
-
-
-def _looked_at(path: Path) -> _File:
-    """A file by its content: a copy with another name is the same file."""
-    lines = first = 0
-    for event in PastChat(path).events():
-        lines, first = lines + 1, first or event.at
-    digest = blake2b(digest_size=12)
+        found.lines, found.size = found.lines + 1, found.size + len(event.text.encode()) + 8
+        found.streams += event.at - found.last_at >= gap
+        found.first_at, found.last_at = found.first_at or event.at, event.at
     try:
         with path.open("rb") as file:
             while block := file.read(1 << 20):
                 digest.update(block)
     except OSError as error:
         raise InputError(reason("past_unreadable", path=str(path), why=error.strerror or "")) from None
-    return _File(path, digest.hexdigest(), first, lines)
-
-
-def _state(kept: str) -> _Done:
-    fresh = _Done(lines=0, stream=None, last_at=0, whole=False)
-    return _Done(**{**fresh, **json.loads(kept)}) if kept else fresh
+    found.key, found.bad = digest.hexdigest(), chat.bad
+    return found
 
 
 def _one_stream(waiting: Sequence[ChatEvent], last_at: int, gap: int) -> Sequence[ChatEvent]:
@@ -313,13 +310,6 @@ def _one_stream(waiting: Sequence[ChatEvent], last_at: int, gap: int) -> Sequenc
             return waiting[:number]
         before = max(before, event.at)
     return list(waiting)
-
-
-async def _begin(tx: Transaction, chat: PastChat, at: int) -> int:
-    stream = await streams.begin(tx, min(at, chat.began_at) if chat.began_at else at)
-    if chat.title:
-        await streams.describe(tx, stream, twitch_id=None, title=chat.title, category="")
-    return stream
 
 
 def _line(number: int, event: ChatEvent, stream: int | None) -> Line:
@@ -337,20 +327,3 @@ def _line(number: int, event: ChatEvent, stream: int | None) -> Line:
         from_bot=False,
         at=event.at,
     )
-
-
-def _people(told: Sequence[ChatEvent]) -> list[SeenViewer]:
-    found: dict[str, SeenViewer] = {}
-    for event in told:
-        first = found[event.user_id].first_at if event.user_id in found else event.at
-        found[event.user_id] = SeenViewer(
-            event.user_id, event.login, event.display_name, role_of(event.badges), first, event.at
-        )
-    return list(found.values())
-
-
-def _visits(window: Window, stream: int) -> Iterator[tuple[str, int, int, int, int]]:
-    by_person: dict[str, list[int]] = {}
-    for line in window:
-        by_person.setdefault(line.viewer_id, []).append(line.at)
-    return ((who, stream, min(times), max(times), len(times)) for who, times in by_person.items())

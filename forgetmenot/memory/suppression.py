@@ -7,7 +7,6 @@ stored and are shown again when the entry is removed.
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
-from typing import NamedTuple
 
 from forgetmenot.domain import Note
 from forgetmenot.memory.people import SOMEBODY, names_typed, without_names
@@ -148,19 +147,3 @@ async def unsuppress(db: Database, row_id: int) -> bool:
 async def load_filter(source: Source) -> SuppressionFilter:
     """The filter of what is suppressed now."""
     return SuppressionFilter(await notes.suppressions(source))
-
-
-class Revision(NamedTuple):
-    """Changes when something may not be mentioned any more: by the list, a cleared line, or a wish to forget."""
-
-    left_alone: str = "0 0 0"
-    mending: str = "0 0"
-    forgotten: str = "0"
-
-
-NOTHING_WITHDRAWN = Revision()
-
-
-async def revision_of(at: Source) -> Revision:
-    """The revision of the moment."""
-    return Revision(*await notes.withdrawals(at))

@@ -20,13 +20,7 @@ from forgetmenot.memory.past_episodes import newest, spoken_of, without_hidden
 from forgetmenot.memory.people import REGULAR_WITHIN, role_of, standing_of
 from forgetmenot.memory.ranking import Query
 from forgetmenot.memory.recall import CHANNEL, NotesSnapshot, Recall, fitting
-from forgetmenot.memory.suppression import (
-    NOTHING_WITHDRAWN,
-    Revision,
-    SuppressionFilter,
-    load_filter,
-    revision_of,
-)
+from forgetmenot.memory.suppression import SuppressionFilter, load_filter
 from forgetmenot.operations import facts
 from forgetmenot.prompt.assemble import BOT_REPLIES, assemble, compose_prefix
 from forgetmenot.prompt.material import (
@@ -340,7 +334,7 @@ class PrefixKeeper:
     _prefix: Prefix | None = None
     _shown: frozenset[str] = frozenset()
     _notes: tuple[int, ...] = ()
-    revision: Revision = NOTHING_WITHDRAWN
+    revision: notes.Revision = notes.NOTHING_WITHDRAWN
 
     async def current(self) -> Prefix:
         """The prefix; composed at the first call, and when something in it may not be shown any more."""
@@ -350,7 +344,7 @@ class PrefixKeeper:
 
     async def _still_holds(self, at: Source) -> bool:
         return (
-            await revision_of(at) == self.revision
+            await notes.revision_of(at) == self.revision
             and not await notes.not_active(at, self._notes)
             and not await viewers.hidden_or_gone(at, self._shown)
         )
@@ -358,7 +352,7 @@ class PrefixKeeper:
     async def refresh(self) -> Prefix:
         """Compose it from what is known now."""
         settings = self.settings()
-        self.revision = await self.db.together(revision_of)
+        self.revision = await self.db.together(notes.revision_of)
         material = await self._material(settings)
         prefix = compose_prefix(material, settings)
         self._shown = frozenset(material.names)
@@ -373,7 +367,7 @@ class PrefixKeeper:
         channel = await channel_state.read_all(self.db)
         title, category, digest = (channel.get(name, "") for name in ("title", "category", "digest"))
         quiet = await load_filter(self.db)
-        if self.revision.mending != NOTHING_WITHDRAWN.mending:
+        if self.revision.mending != notes.NOTHING_WITHDRAWN.mending:
             digest = ""  # nobody knows which of its words came from a line that was cleared
         digest = await without_hidden(self.db, quiet.without(digest))
         query = self.recall.query("", category=category, title=title)
@@ -408,7 +402,7 @@ class Composed(NamedTuple):
     prompt: Prompt
     prefix: Prefix
     material: TailMaterial
-    revision: Revision = NOTHING_WITHDRAWN
+    revision: notes.Revision = notes.NOTHING_WITHDRAWN
 
 
 async def compose(

@@ -21,7 +21,7 @@ from forgetmenot.errors import ModelError
 from forgetmenot.languages import in_language, reason
 from forgetmenot.llm.offline import Offline, quotation
 from forgetmenot.logs import log
-from forgetmenot.memory.suppression import revision_of, without_hidden_names, without_suppressed
+from forgetmenot.memory.suppression import without_hidden_names, without_suppressed
 from forgetmenot.operations import wording
 from forgetmenot.operations.executor import Executor
 from forgetmenot.operations.facts import ActionContext
@@ -291,7 +291,7 @@ class ReplyWriter:
 async def _taken_back(at: Source, made: Composed) -> frozenset[_Row]:
     """What of a prompt may not be mentioned any more: notes, lines, people; ("revision", …) for all else."""
     material = made.material
-    revision = await revision_of(at)
+    revision = await notes.revision_of(at)
     return frozenset(
         (
             *(("note", one) for one in await notes.not_active(at, explain.notes_in(made.prompt))),

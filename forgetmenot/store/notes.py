@@ -454,9 +454,20 @@ SELECT (SELECT count(*) || ' ' || coalesce(max(id), 0) || ' ' || coalesce(sum(at
 """
 
 
-async def withdrawals(source: Source) -> Row:
-    """Texts that change with each entry of that list, summary on a cleared line, and forgotten fact; 0s for none."""
-    return (await source.rows(_WITHDRAWALS))[0]
+class Revision(NamedTuple):
+    """Changes when something may not be mentioned any more: by the list, a cleared line, or a wish to forget."""
+
+    left_alone: str = "0 0 0"
+    mending: str = "0 0"
+    forgotten: str = "0"
+
+
+NOTHING_WITHDRAWN = Revision()
+
+
+async def revision_of(source: Source) -> Revision:
+    """The revision of the moment."""
+    return Revision(*(await source.rows(_WITHDRAWALS))[0])
 
 
 async def suppressions(source: Source) -> list[SuppressionRow]:

@@ -99,20 +99,6 @@ async def all_names(source: Source) -> set[str]:
     return set(await source.column(f"SELECT lower(name) FROM {_NAMES} WHERE name <> ''"))  # noqa: S608
 
 
-async def count_rows(source: Source, viewer_id: str) -> dict[str, int]:
-    """How much is held of somebody: rows by kind."""
-    row = await source.row(
-        "SELECT (SELECT count(*) FROM events WHERE viewer_id = ?1) AS events,"
-        " (SELECT count(*) FROM semantic_notes WHERE subject_id = ?1) AS notes,"
-        " (SELECT count(*) FROM episode_people WHERE viewer_id = ?1) AS episodes,"
-        " (SELECT count(*) FROM bot_messages WHERE viewer_id = ?1) AS replies,"
-        " (SELECT count(*) FROM action_logs WHERE asked_by = ?1 OR target_id = ?1) AS actions,"
-        " (SELECT count(*) FROM attendance WHERE viewer_id = ?1) AS streams",
-        (viewer_id,),
-    )
-    return dict(row or {})
-
-
 async def erase_requests(source: Source, viewer_id: str, at: int, login: str = "") -> list[PrivacyRequest]:
     """The request to be erased, by id and by each name: a copy may know them only as somebody who was named.
 

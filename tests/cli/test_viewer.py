@@ -38,7 +38,7 @@ def run(run: Run, take_in: Run) -> Run:
 def test_show_tells_what_is_held(run: Run) -> None:
     shown = run("viewer", "show", "alicequux", "--json")
     assert shown["notes"] == [{"id": 1, "fact": "plays drums", "source_kind": "import"}]
-    assert shown["held"] == {"events": 0, "notes": 1, "episodes": 1, "replies": 0, "actions": 0, "streams": 0}
+    assert shown["held"] == {"lines": 0, "notes": 1, "summaries": 1, "replies": 0, "actions": 0, "streams": 0}
     assert (shown["opted_out"], shown["banned"], shown["names"]) == (False, False, ["alicequux"])
     assert (shown["brief"], shown["streams"]) == ("", [])
     assert "#1 plays drums (import)" in run("viewer", "show", "alicequux")
