@@ -19,6 +19,7 @@ from msgspec import Meta
 from forgetmenot.clock import iso, parse_iso
 from forgetmenot.domain import EpisodeKind, Importance, Note, NoteStatus, Scope, SourceKind
 from forgetmenot.errors import ODD_INPUT
+from forgetmenot.memory.people import ORDINARY
 from forgetmenot.memory.proposals import FactRefused, checked_fact, never_stored
 from forgetmenot.settings.schema import PrivacySettings
 from forgetmenot.store import episodes, notes, personal_data, streams, viewers
@@ -42,6 +43,7 @@ FORGOTTEN = "this was to be forgotten"
 KNOWN = "this note is here already"
 NO_NOTE = "this is no active note. A whole memory moves with `memory backup`"
 PRIVACY = PrivacySettings()
+_WORD = re.compile(rf"{MENTION.pattern}|@?\b\w{{3,25}}\b")
 Text = Annotated[str, Meta(min_length=1, max_length=4000)]
 Words = Annotated[tuple[Annotated[str, Meta(max_length=200)], ...], Meta(max_length=100)]
 
@@ -357,8 +359,16 @@ def _wish_against(
 
 def _without_erased(tx: Transaction, read: ReadLine) -> ReadLine:
     """The line without mentions of people who were erased, and its summary without sentences about them."""
-    fact, summary = read.fact, read.summary
+    fact, summary = (_WORD.sub(lambda found: _erased_name(tx, found[0]), text) for text in (read.fact, read.summary))
     for one in ids_in(f"{fact} {summary}"):
         if tx.requests.erased_at(one) >= 0:
             fact, summary = fact.replace(mention(one), SOMEBODY), without_person(summary, one)
     return read._replace(fact=fact, summary=summary)
+
+
+def _erased_name(tx: Transaction, word: str) -> str:
+    """A mention for the name of somebody who was erased; any other word as it is."""
+    name = word.removeprefix("@").casefold()
+    if word.startswith("<") or not is_login(name) or (name in ORDINARY and name == word.casefold()):
+        return word
+    return mention(provisional(name)) if tx.requests.erased_at(provisional(name)) >= 0 else word
