@@ -26,7 +26,7 @@ def retention_table(settings: Settings) -> str:
             "`semantic_notes`",
             (
                 "1, 3, 7 or 30 days, or kept, as each note says;"
-                " one of 30 days stays for a year more as what was, found only by its words"
+                " one of 30 days stays for a year more as what was, found only by its words or its month"
             ),
         ),
         ("Notes that were replaced or removed", "`semantic_notes`", "kept until the viewer has them erased"),
