@@ -52,13 +52,13 @@ async def memory(context: OperationContext, request: Request) -> OperationResult
     hidden = await suppression.load_filter(context.db)
     shown = [note for note in held if hidden.allows(note)]
     rest = [note for note in held if not hidden.allows(note)]
-    facts = await _with_names(context, [note.fact for note in shown])
+    facts, now = await _with_names(context, [note.fact for note in shown]), context.clock.now()
     return OperationResult(
         ok=True,
         code="memory",
         data={
             "notes": [
-                (note.id, fact, note.source_kind is SourceKind.REPORTED)
+                (note.id, fact, note.source_kind is SourceKind.REPORTED, now - note.first_said_at)
                 for note, fact in zip(shown, facts, strict=True)
             ],
             "suppressed": [note.id for note in rest],

@@ -8,11 +8,13 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from forgetmenot.domain import Decision, OperationResult, Outcome, OutcomeKind, Verdict
-from forgetmenot.languages import ENGLISH, Language
+from forgetmenot.languages import DAY, ENGLISH, Language
 
 _KEPT_FREE = 60
 """Characters kept free behind the facts, for the count of those that did not fit."""
 MOST_QUOTED = 120
+OLD = 30 * DAY
+"""From when on `!memory` says how long ago something was first said."""
 
 
 # Actions.
@@ -85,8 +87,9 @@ def sentence(result: OperationResult, language: Language = ENGLISH) -> str:
 
 
 def _refused(surface: str, result: OperationResult, language: Language) -> str:
-    key = f"{surface}.refused.{result.code.split(':')[1]}"
-    return language(key if key in language else f"{surface}.refused.other")
+    rule = result.code.split(":")[1]
+    keys = (f"{surface}.refused.{rule}", f"chat.refused.{rule}")
+    return language(next((key for key in keys if key in language), "chat.refused.other"))
 
 
 def _in_words(data: Mapping[str, object], language: Language) -> dict[str, object]:
@@ -128,10 +131,11 @@ def _memory(result: OperationResult, language: Language) -> str:
     """As many facts as fit, and the number of the others."""
     data = result.data
     notes, suppressed, most = _rows(data["notes"]), _rows(data["suppressed"]), int(str(data["max_chars"]))
-    facts = [
-        language("chat.memory_hearsay", note=_quoted(note_id, fact)) if hearsay else _quoted(note_id, fact)
-        for note_id, fact, hearsay in notes
-    ]
+    facts = []
+    for note_id, fact, hearsay, age in notes:
+        marks = [language("chat.memory_hearsay")] if hearsay else []
+        marks += [language.span(age, "ago")] if age >= OLD else []
+        facts.append(f"{_quoted(note_id, fact)} ({', '.join(marks)})" if marks else _quoted(note_id, fact))
     facts += [language("chat.memory_hidden", note=f"#{note_id}") for note_id in suppressed]
     start = language("chat.memory", **_people(result, language))
     text, shown = start + facts[0][: most - len(start) - _KEPT_FREE], 1

@@ -7,7 +7,7 @@ back with the texts that are still there: notes and episodes as they are now, ch
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from forgetmenot.clock import Clock, iso
+from forgetmenot.clock import DAY, Clock, iso
 from forgetmenot.domain import ChatEvent, EventKind, ModelAnswer, Prompt
 from forgetmenot.errors import InputError
 from forgetmenot.languages import ENGLISH, Language, reason
@@ -182,6 +182,7 @@ class ReplyExplanation:
     speaker: str
     sections: tuple[ExplainedSection, ...]
     actions: tuple[str, ...]
+    first_said: Mapping[int, int]  # of the notes it used
 
 
 async def explain(db: Database, reply_id: int) -> ReplyExplanation:
@@ -199,6 +200,7 @@ async def explain(db: Database, reply_id: int) -> ReplyExplanation:
         speaker,
         sections,
         tuple(_action(done) for done in await action_logs.of_reply(db, reply_id)),
+        {note.id: note.first_said_at for one in reply.used if (note := await notes.get(db, one)) is not None},
     )
 
 
@@ -290,11 +292,17 @@ def one_line(trail: ReplyExplanation, say: Language = ENGLISH) -> str:
     detail = say("why.detail", reason=say.reason(reply.detail)) if reply.detail else ""
     parts = [
         say(key if key in say else "why.mention", who=say.reason(trail.speaker)),
-        say(used, list=", ".join(f"#{note}" for note in known), n=len(known)),
+        say(used, list=", ".join(_numbered(trail, note, say) for note in known), n=len(known)),
         *(say.reason(action) for action in trail.actions[:1]),
         say(f"why.{reply.status}", detail=detail),
     ]
     return say("why.line", id=reply.id, parts="; ".join(part.rstrip(".") for part in parts))[:450]
+
+
+def _numbered(trail: ReplyExplanation, note_id: int, say: Language) -> str:
+    """A note's number, and how long before the reply it was first said if that was another day."""
+    age = trail.reply.at - trail.first_said.get(note_id, trail.reply.at)
+    return say("why.since", id=note_id, ago=say.span(age, "ago")) if age >= DAY else f"#{note_id}"
 
 
 _RECALLED = frozenset({"lore", "others"})

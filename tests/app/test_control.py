@@ -93,14 +93,14 @@ async def test_a_note_is_written_corrected_and_restored(bot: Bot, do: Do) -> Non
     assert await do("retract", id=1) == (True, "#1 is removed. Undo restores it.")
     assert await do("remember", fact="chat always blames the ladder", joke=True) == (True, "Remembered as #4.")
     assert await do("never_mention", what="#4") == (True, "The bot won't mention that again.")
-    assert await do("may_mention", id=1) == (True, "The bot may mention that again.")
+    assert await do("may_mention", id=1) == (True, "OK, I may mention that again.")
     await do("remember", fact="the channel loves <@12> and @nobody_at_all")
     assert "<@12>" not in (await fact(bot, 5))[0]  # a typed mention is none
 
 
 REFUSED = [
     ("remember", {"target": ALICE, "fact": "no"}, "5 to 200 characters"),
-    ("remember", {"target": ALICE, "fact": "has been diagnosed with depression"}, "does not allow that"),
+    ("remember", {"target": ALICE, "fact": "has been diagnosed with depression"}, "kind of thing about people"),
     ("remember", {"target": "nobody", "fact": "plays drums in a band"}, "No viewer named nobody"),
     ("remember", {"target": ALICE}, "`fact` is missing"),
     ("edit", {"id": 99, "text": "plays drums in a band"}, "There is no such note"),

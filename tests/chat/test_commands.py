@@ -23,7 +23,7 @@ from tests.chat.conftest import BOT, IDS, Chat
 
 Line = tuple[str, str, str | None]
 NOT_YOURS = "You can only do that for yourself. Ask a moderator."
-WHICH_NOTE = "Which note? !memory shows their numbers. !wrong 12 removes one, !edit 12 and the right words correct it."
+WHICH_NOTE = "Which note? !memory shows their numbers. !wrong 12 removes one, !edit 12 lives in Oslo corrects one."
 NOTHING_LIKE_IT = "I can't find anything like that about you. !memory shows what I know."
 OPTED_OUT = "You opted out, so I don't store anything. !optin changes that."
 REMOVED = "Removed: #1 plays drums. To undo: !restore 1"
@@ -199,12 +199,12 @@ DIALOGUES: dict[str, list[Line]] = {
     ],
     "help": [
         ("alice", "!help forget",
-         ("Help: !forget [what]: removes a note about you; !wrong does the same,"
-         " “permanently” behind it deletes the note. For example: !forget my drums")),
+         ("Help: !forget [what]: removes a note about you, as !wrong does;"
+         " with “permanently” behind it, it is deleted. For example: !forget my drums")),
         ("alice", "!help approve", None),  # it is nobody's business
         ("carol", "!help wrong",
-         ("Help: !forget [what]: removes a note about you; !wrong does the same,"
-         " “permanently” behind it deletes the note · !restore <id>: undoes the last change of a note")),
+         ("Help: !forget [what]: removes a note about you, as !wrong does;"
+         " with “permanently” behind it, it is deleted · !restore <id>: undoes the last change of a note")),
         ("alice", "!help dance", None),
     ],
 }  # fmt: skip
@@ -341,7 +341,8 @@ async def test_memory_is_one_message_with_the_most_important_first(chat: Chat) -
     await chat.say("alice", "!remember I play drums")
     line = await chat.say("alice", "@forgetmenot_bot what do you know about me?") or ""
     assert line.startswith("What I know about you: #31 plays drums · #1 has told")
-    assert "(others say)" in line
+    assert "(others say, " in line
+    assert " months ago)" in line
     assert line.endswith(f"and {31 - line.count('#')} more; the streamer can give you the whole file.")
     assert len(line) <= 500
 
