@@ -23,7 +23,7 @@ from forgetmenot.store import (
     viewers,
 )
 from forgetmenot.store.counts import add_counts
-from forgetmenot.store.database import Database, Transaction
+from forgetmenot.store.database import Transaction
 from forgetmenot.store.events import Clear, NewEvent
 from forgetmenot.store.rights import RequestKind
 from forgetmenot.store.viewers import SeenViewer
@@ -103,15 +103,11 @@ class EventWriter:
         counts.update(counted)
         await add_counts(tx, counts)
 
-    async def exclusion(self, source: Database | Transaction, own_id: str) -> Exclusion:
-        """Who is kept out now."""
-        return Exclusion(self._settings().memory, await personal_data.opted_out(source), own_id)
-
     async def _welcome(
         self, tx: Transaction, taken: Sequence[TakenLine], counts: Counter[str], own_id: str
     ) -> list[TakenLine]:
         """Those that nothing keeps out."""
-        rules = await self.exclusion(tx, own_id)
+        rules = Exclusion(self._settings().memory, await personal_data.opted_out(tx), own_id)
         welcome: list[TakenLine] = []
         by_name: dict[str, str] = {}
         for line in taken:

@@ -67,7 +67,7 @@ class Participant:
 async def write(db: Database, new: NewEpisode, now: int) -> int | None:
     """Write an episode and mark its events; its id, or None (and nothing written) if an event is unread no more."""
     async with db.write() as tx:
-        if not await events.are_unread(tx, new.seqs):
+        if len(await events.still_unread(tx, new.seqs)) < len(new.seqs):
             return None
         episode_id = await insert(tx, new, now)
         await events.cover(tx, new.seqs, episode_id)

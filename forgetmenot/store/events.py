@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 from forgetmenot.clock import HOUR
 from forgetmenot.domain import Line
-from forgetmenot.store import bot_messages, channel_state, streams
+from forgetmenot.store import bot_messages, channel_state
 from forgetmenot.store.database import Params, Source, Transaction, row_as
 
 
@@ -105,7 +105,9 @@ async def clear(tx: Transaction, what: Clear, now: int) -> set[int]:
         (now, dirty),
     )
     if dirty:
-        await streams.forget_recaps(tx, dirty)
+        made_of = "kind IN ('chat', 'counted') AND id IN (SELECT value FROM json_each(?))"
+        of_streams = f"id IN (SELECT stream_id FROM episodes WHERE {made_of})"  # noqa: S608  # constants, here and below
+        await tx.execute(f"UPDATE streams SET recap = '', recapped_at = NULL WHERE {of_streams}", (dirty,))  # noqa: S608
         await channel_state.put(tx, {COPIES_STALE: "1"}, now)
     if rows:
         since = min(row["at"] for row in rows)
@@ -173,12 +175,6 @@ async def was_deleted(source: Source, event_id: str) -> bool:
     """
     # above 0: a line that lost its words with a forgotten fact has 0, as nobody cleared it in chat
     return await source.row("SELECT 1 FROM events WHERE id = ? AND redacted_at > 0", (event_id,)) is not None
-
-
-async def are_unread(source: Source, seqs: Sequence[int]) -> bool:
-    """Whether all of these events are still there, uncovered and not cleared."""
-    sql = f"SELECT count(*) FROM events WHERE seq IN (SELECT value FROM json_each(?)) AND {_UNREAD}"  # noqa: S608
-    return bool(await source.value(sql, (seqs,)) == len(seqs))
 
 
 async def cover(tx: Transaction, seqs: Sequence[int], episode_id: int) -> None:

@@ -109,14 +109,6 @@ async def set_recap(tx: Transaction, stream_id: int, recap: str, at: int) -> boo
     return await tx.execute(sql, (recap, at, stream_id)) == 1
 
 
-async def forget_recaps(tx: Transaction, episode_ids: Collection[int]) -> None:
-    """Delete the recaps that rest on these episodes of chat, which are to be summarised again."""
-    made_of = (
-        "SELECT stream_id FROM episodes WHERE kind IN ('chat', 'counted') AND id IN (SELECT value FROM json_each(?))"
-    )
-    await tx.execute(f"UPDATE streams SET recap = '', recapped_at = NULL WHERE id IN ({made_of})", (episode_ids,))  # noqa: S608
-
-
 async def since(source: Source, at: int, limit: int) -> list[Stream]:
     """The newest streams that were on after then, oldest first."""
     on = "ended_at IS NULL OR ended_at > ? ORDER BY started_at DESC, id DESC LIMIT ?"
