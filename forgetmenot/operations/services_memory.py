@@ -29,8 +29,9 @@ MISSED_CHARS, MISSED_LEAD = 450, 50
 JUST_BEFORE = 10 * MINUTE
 LINES_BEFORE = 3
 _PERMANENTLY = re.compile(r"\s*\b(?:permanently|forever|for good|endgültig|für immer)\s*[.!]*\Z", re.IGNORECASE)
-THAT = frozenset(("that", "it", "this"))
+_THAT = re.compile(r"(?:that|it|this|das|es|dies)(?: (?:one|note))?|die notiz", re.IGNORECASE)
 """What means the note that the bot just used."""
+_NUMBER = re.compile(r"(?:(?:note|number|no|nr|notiz|nummer)\.? ?)?#?(\d{1,15})", re.IGNORECASE)
 MOST_NEAR = 2
 LATELY = 5 * MINUTE
 """How old the reply may be that a correction without a number is about."""
@@ -250,7 +251,8 @@ async def forget(context: OperationContext, request: Request) -> OperationResult
     typed = what.rstrip(" .!?")
     what = _PERMANENTLY.sub("", typed)
     permanently = what != typed
-    if not words(what) or " ".join(words(what)) in THAT:
+    what = _NUMBER.sub(r"\1", what) if _NUMBER.fullmatch(what) else what
+    if not words(what) or _THAT.fullmatch(what):
         found = await _just_used(context, request)
     else:
         found = await _find(context, request, about, what, past=permanently)
@@ -371,6 +373,8 @@ async def edit(context: OperationContext, request: Request) -> OperationResult:
     about, rest = await _about(context, asker, typed) if typed.startswith("@") else (own_target(asker), typed)
     change = amendment(rest)
     fitting = await _to_edit(context, request, about, change)
+    if not fitting and len(words(change.right)) < 2:
+        raise Refused("whole_note", command="!edit")
     if not fitting and not change.it:
         return await _added(context, request, about, rest)
     return await _edited(
@@ -395,6 +399,8 @@ async def _edited(
 ) -> OperationResult:
     in_chat, now = asker.surface is Surface.CHAT, context.clock.now()
     text = change.applied(old.fact)
+    if in_chat and len(words(text)) < 2:
+        raise Refused("whole_note", command=f"!edit {old.id}")
     own = own_fact(text) if in_chat and old.subject_id is not None else None
     fact = await edits.with_mentions(context.db, own or text)
     async with context.db.write() as tx:

@@ -11,7 +11,10 @@ _IT = re.compile(
     re.IGNORECASE,
 )
 _NOT = re.compile(
-    r"(?P<right>.+?)(?:,\s*(?:not|nicht)|\s+(?:instead of|statt))\s+(?P<wrong>[\w'’-]+(?: [\w'’-]+)?)", re.IGNORECASE
+    # without a comma only before a name: "does not like tea" is one sentence
+    r"(?P<right>.+?)(?:,\s*(?:not|nicht)|\s+(?:instead of|statt)|\s+(?:not|nicht)(?=\s+(?-i:[A-ZÄÖÜ])))"
+    r"\s+(?P<wrong>[\w'’-]+(?: [\w'’-]+)?)",
+    re.IGNORECASE,
 )
 _NAME = r"[A-ZÄÖÜ][\w'’-]*(?: [A-ZÄÖÜ][\w'’-]*)?"
 _A_NAME = re.compile(_NAME)

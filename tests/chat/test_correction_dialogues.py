@@ -80,6 +80,23 @@ DIALOGUES = {
         > !wrong 2
         = alice: #1 plays the drums · #2 favourite colour is green
     """,
+    "one word": """
+        + bob: the car is red
+        uses bob 1
+        bob: !edit it's green
+        > Type the whole note, like: !edit 1
+        bob: !edit Tesla
+        > Type the whole note
+        bob: !edit lives in Bergen not Oslo
+        > #2 lives in Bergen not Oslo
+        bob: !edit lives in Tromsø not Bergen
+        > #2 lives in Tromsø (was: lives in Bergen
+        bob: !wrong number 2
+        > Removed: #2
+        bob: !wrong that one
+        > Removed: #1
+        = bob:
+    """,
     "dogs, not cats": """
         + alice: likes cats
         alice: !edit likes dogs, not cats
