@@ -79,6 +79,8 @@ def sentence(result: OperationResult, language: Language = ENGLISH) -> str:
     """The sentence of the table [result], else what chat is answered: one of the two has each code."""
     if result.code.startswith("refused:"):
         return _refused("result", result, language)
+    if "status" in result.data:  # of a switch: how things stand now
+        return str(result.data["status"])
     name = result.target.name if result.target is not None else ""
     unfinished = "" if result.data.get("wiped", True) else language("result.unfinished")
     data = {"name": name, "unfinished": unfinished, **_in_words(result.data, language)}

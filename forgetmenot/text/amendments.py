@@ -36,7 +36,7 @@ class Amendment(NamedTuple):
             if not self.wrong and _A_NAME.fullmatch(self.right):
                 values = _NAMES_WITHIN.findall(fact)
             if len(values) == 1:
-                return fact.replace(values[0], self.right)
+                return re.sub(rf"(?<!\w){re.escape(values[0])}(?!\w)", lambda _: self.right, fact, count=1)
         return self.right
 
 

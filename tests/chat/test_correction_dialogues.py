@@ -97,6 +97,11 @@ DIALOGUES = {
         > Removed: #1
         = bob:
     """,
+    "a name within a word": """
+        + alice: grows Tomatoes for Tom
+        alice: !edit Tim, not Tom
+        > #1 grows Tomatoes for Tim
+    """,
     "dogs, not cats": """
         + alice: likes cats
         alice: !edit likes dogs, not cats
