@@ -60,10 +60,7 @@ CREATE TABLE events (
     kind        TEXT    NOT NULL,
     text        TEXT    NOT NULL,
     system_text TEXT    NOT NULL DEFAULT '',
-    reply_to_id TEXT,
     role        TEXT    NOT NULL,
-    bits        INTEGER NOT NULL DEFAULT 0,
-    emote_only  INTEGER NOT NULL DEFAULT 0,
     addressed   INTEGER NOT NULL DEFAULT 0,          -- it spoke to the bot
     from_bot    INTEGER NOT NULL DEFAULT 0,          -- context for a summary, evidence of nothing
     at          INTEGER NOT NULL,
@@ -210,7 +207,6 @@ END;
 CREATE TABLE bot_messages (
     id               INTEGER PRIMARY KEY AUTOINCREMENT,
     at               INTEGER NOT NULL,
-    stream_id        INTEGER REFERENCES streams (id),
     event_id         TEXT,                           -- what triggered it
     viewer_id        TEXT REFERENCES viewers (id) ON DELETE SET NULL ON UPDATE CASCADE,
     trigger          TEXT    NOT NULL,

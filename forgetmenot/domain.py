@@ -57,7 +57,6 @@ class ChatEvent:
     at: int
     room_id: str = ""
     badges: frozenset[str] = frozenset()
-    bits: int = 0
     reply_to: ReplyTo | None = None
     system_text: str = ""
     emote_only: bool = False
@@ -154,7 +153,6 @@ class Line:
     text: str
     system_text: str
     role: Role
-    emote_only: bool
     addressed: bool
     from_bot: bool
     at: int

@@ -199,7 +199,6 @@ def storable(event: ChatEvent, now: int) -> ChatEvent:
     if not all(map(str.isascii, texts.values())):
         whole = {name: text.encode("utf-8", "replace").decode("utf-8") for name, text in texts.items()}
         event = replace(event, **whole)
-    # SQLite's integers have 64 bits, and a line from the far future would never be old enough to be pruned
-    if not 0 <= event.at <= now + DAY or event.bits >= 1 << 62:
-        event = replace(event, at=min(max(event.at, 0), now), bits=min(event.bits, 1 << 32))
+    if not 0 <= event.at <= now + DAY:  # a line from the far future would never be old enough to be pruned
+        event = replace(event, at=min(max(event.at, 0), now))
     return event

@@ -322,7 +322,6 @@ def _line(number: int, event: ChatEvent, stream: int | None) -> Line:
         text=event.text,
         system_text=event.system_text,
         role=role_of(event.badges),
-        emote_only=event.emote_only,
         addressed=False,
         from_bot=False,
         at=event.at,

@@ -40,7 +40,6 @@ class BotMessage:
 
     id: int
     at: int
-    stream_id: int | None
     event_id: str | None
     viewer_id: str | None
     trigger: str

@@ -26,9 +26,6 @@ class NewEvent(NamedTuple):
     at: int
     text: str = ""
     system_text: str = ""
-    reply_to_id: str | None = None
-    bits: int = 0
-    emote_only: bool = False
     addressed: bool = False
     from_bot: bool = False
     redacted_at: int | None = None

@@ -156,7 +156,6 @@ async def delete_chat(tx: Transaction, viewer_id: str) -> tuple[int, bool]:
     gone = await tx.execute(f"DELETE FROM bot_messages WHERE id IN ({answers})", values)  # noqa: S608
     if gone == LINES_AT_ONCE:  # there may be more of them for the same lines
         return 0, True
-    await tx.execute(f"UPDATE events SET reply_to_id = NULL WHERE reply_to_id IN ({lines})", values)  # noqa: S608
     keys = f"SELECT 'line:' || id FROM ({lines})"  # noqa: S608
     await tx.execute(f"UPDATE episodes SET key = NULL WHERE key IN ({keys})", values)  # noqa: S608
     # counted as redacted, so that the account of lines still adds up to zero unread

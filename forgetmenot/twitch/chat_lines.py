@@ -241,7 +241,6 @@ def _event(line: IrcLine, kind: EventKind, login: str, text: str, now: int) -> U
         at=number(tags.get("tmi-sent-ts", "")) or now,
         room_id=tags.get("room-id", ""),
         badges=badges(tags.get("badges", "")),
-        bits=number(tags.get("bits", "")),
         reply_to=_reply_to(tags),
         system_text=safe_text(tags.get("system-msg", "").strip()),
         emote_only=tags.get("emote-only") == "1",

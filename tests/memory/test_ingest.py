@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from forgetmenot.clock import HOUR
-from forgetmenot.domain import Redaction, ReplyTo
+from forgetmenot.domain import Redaction
 from forgetmenot.errors import StoreError
 from forgetmenot.memory import ingest as ingest_module
 from forgetmenot.store import personal_data
@@ -218,13 +218,13 @@ async def test_half_characters_and_odd_times_do_not_stop_the_writer(channel: Cha
 
 async def test_a_line_that_no_database_takes_holds_up_nobody(channel: Channel) -> None:
     bad = (3, 4, 17, 39)
-    async with channel.db.write() as tx:  # a rule of the schema that one row breaks
+    async with channel.db.write() as tx:  # a rule of the schema that some rows break
         await tx.execute(
-            "CREATE TRIGGER no_17 BEFORE INSERT ON events WHEN new.text = '17' BEGIN SELECT RAISE(ABORT, 'no'); END"
+            f"CREATE TRIGGER bad BEFORE INSERT ON events WHEN new.text IN {tuple(map(str, bad))}"
+            " BEGIN SELECT RAISE(ABORT, 'no'); END"
         )
     for number in range(40):
-        about = ReplyTo("half \ud800", "2", "bob", "hi") if number in bad and number != 17 else None
-        channel.say("alice", f"{number}", reply_to=about)
+        channel.say("alice", f"{number}")
     channel.ingest.take(Redaction(channel.clock.now(), event_id="\ud800"))
     channel.ingest.take(Redaction(10**30, event_id="elsewhere"))
     await channel.ingest.flush()

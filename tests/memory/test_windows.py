@@ -19,9 +19,7 @@ def lines(gaps: list[int], streams: list[int | None] | None = None) -> list[Line
     for seq, gap in enumerate(gaps, 1):
         at += gap
         stream = streams[seq - 1] if streams else 1
-        found.append(
-            Line(seq, f"m{seq}", stream, "1", EventKind.MESSAGE, "x", "", Role.VIEWER, False, False, False, at)
-        )
+        found.append(Line(seq, f"m{seq}", stream, "1", EventKind.MESSAGE, "x", "", Role.VIEWER, False, False, at))
     return found
 
 
@@ -105,7 +103,7 @@ def test_what_goes_on_beyond_the_rows_read_is_not_ended_there() -> None:
 
 
 def line(seq: int, who: str, text: str, kind: EventKind = EventKind.MESSAGE, system: str = "", **more: bool) -> Line:
-    flags = {"emote_only": False, "addressed": False, "from_bot": False} | more
+    flags = {"addressed": False, "from_bot": False} | more
     return Line(seq, f"m{seq}", 1, who, kind, text, system, Role.VIEWER, at=seq * 60_000, **flags)
 
 

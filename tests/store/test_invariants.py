@@ -64,7 +64,7 @@ BROKEN = {
     "a summary that names somebody who is not known": "UPDATE episodes SET summary = '<@777> won.' WHERE id = 1",
     "a note that names somebody who is not known": "UPDATE semantic_notes SET fact = 'met <@777>' WHERE id = 1",
     "lines that do not add up": "UPDATE tally SET count = count + 1 WHERE name = 'lines'",
-    "a damaged file": "PRAGMA writable_schema = 1; UPDATE sqlite_master SET sql = replace(sql, '(at)', '(bits)')"
+    "a damaged file": "PRAGMA writable_schema = 1; UPDATE sqlite_master SET sql = replace(sql, '(at)', '(kind)')"
     " WHERE name = 'events_by_age'; PRAGMA schema_version = 9999",
 }
 

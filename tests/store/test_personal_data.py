@@ -49,7 +49,6 @@ EXEMPT = {
     **dict.fromkeys(("semantic_notes.subject_id", "bot_messages.viewer_id"), "rows of theirs are deleted"),
     "channel_state": "read whole: it is a few rows",
     "events.id": "Twitch's id of a message of somebody else",
-    "events.reply_to_id": "unset where it points to a message of theirs",
     "bot_messages.event_id": "rows that answer them are deleted",
     **dict.fromkeys(
         ("briefs.made_of", "briefs.notes", "briefs.episodes", "bot_messages.notes_json"),
