@@ -9,7 +9,7 @@ A live channel, the demo and a replay differ only in source, clock and account.
 
 import asyncio
 import contextlib
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Protocol
@@ -47,6 +47,7 @@ from forgetmenot.reply.reply_object import offered
 from forgetmenot.reply.triggers import Identity, identity_of
 from forgetmenot.reply.writer import ReplyWriter
 from forgetmenot.secret_store import login_folder
+from forgetmenot.settings.prices import Used
 from forgetmenot.settings.schema import ModelSettings, Settings
 from forgetmenot.store import channel_state, counts, streams
 from forgetmenot.store.backup import check_start, leftovers
@@ -91,7 +92,7 @@ class Bot:
         models: ModelBuilder | None = None,
     ) -> None:
         self.db, self.settings, self.clock, self.me = db, settings, clock, me
-        self.spending = SpendLimit(settings=settings, used=self._tokens_used)
+        self.spending = SpendLimit(settings=settings, used=self._used)
         chosen, meter = settings().model, Meter(db, clock)
         self.models: Models = (
             models(chosen, meter)
@@ -184,12 +185,12 @@ class Bot:
     async def _speaks_up(self) -> bool:
         return await self.spending.saving() < Saving.SPEAKING_UP
 
-    async def _tokens_used(self) -> tuple[int, int]:
-        """Tokens of the last 24 hours and of the current stream."""
+    async def _used(self) -> tuple[Mapping[str, Used], Mapping[str, Used]]:
+        """What the last 24 hours and the current stream used, by model."""
         now, stream = self.clock.now(), await streams.open_id(self.db)
         began = await streams.start_of(self.db, stream) if stream is not None else now
-        day = await counts.tokens_since(self.db, now - DAY)
-        return day, await counts.tokens_since(self.db, began)
+        day, this_stream = [await counts.bills(self.db, "model", since) for since in (now - DAY, began)]
+        return {one.model: one.used for one in day}, {one.model: one.used for one in this_stream}
 
     async def hear(self, item: ChatItem) -> None:
         """Take in one thing that was heard."""

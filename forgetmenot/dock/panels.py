@@ -156,12 +156,26 @@ async def standing(context: DockContext) -> Item:
         "spent": {
             "tokens": sum(one.input + one.output for one in used.values()),
             "cost": prices.in_words(settings, used, context.language),
+            "limit": _day_limit(settings, used, context.language),
+            "saving": context.language.reason(state.saving),
         },
         "waiting": len(await action_logs.waiting(context.db, now)),
         "arrivals": [one._asdict() for one in await arrivals(context.db, settings, now)],
         "hearing": state.hearing
         and {"on": state.hearing.listening, "trouble": context.language.reason(state.hearing.trouble)},
     }
+
+
+def _day_limit(settings: Settings, used: Mapping[str, prices.Used], language: Language) -> Item | None:
+    """What may be spent in 24 hours, in words, and which share of it is; None where no limit is set."""
+    limits, spent = settings.limits, prices.cost(settings, used)
+    if limits.money_per_day:
+        most = prices.amount(settings, prices.Cost(limits.money_per_day, whole=True), language)
+        return {"text": most, "share": spent.amount / limits.money_per_day if spent else 0.0}
+    if limits.tokens_per_day:
+        tokens = sum(one.input + one.output for one in used.values())
+        return {"text": language("page.count.tokens", n=limits.tokens_per_day), "share": tokens / limits.tokens_per_day}
+    return None
 
 
 async def history(context: DockContext, limit: int = SHOWN) -> list[Item]:

@@ -9,7 +9,7 @@ Guarantees:
 import asyncio
 import random
 import time
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, replace
 from enum import IntEnum
 from typing import NamedTuple
@@ -20,6 +20,7 @@ from forgetmenot.languages import reason
 from forgetmenot.llm.json_text import json_object, without_loop
 from forgetmenot.logs import log
 from forgetmenot.ports import CallMeter, LanguageModel
+from forgetmenot.settings import prices
 from forgetmenot.settings.schema import Settings
 
 # The circuit breaker takes the time in seconds as an argument, from any monotonic clock.
@@ -283,10 +284,13 @@ def saving_at(share: float) -> Saving:
     return max((saving for saving, step in STEPS.items() if share >= step.share), default=Saving.NOTHING)
 
 
-class SpendLimit:
-    """The limits of the settings against what was used. `used`: tokens of the last 24 hours and of this stream."""
+_Used = Mapping[str, prices.Used]
 
-    def __init__(self, *, settings: Callable[[], Settings], used: Callable[[], Awaitable[tuple[int, int]]]) -> None:
+
+class SpendLimit:
+    """The limits of the settings against what was used. `used`: by model, in the last 24 hours and in this stream."""
+
+    def __init__(self, *, settings: Callable[[], Settings], used: Callable[[], Awaitable[tuple[_Used, _Used]]]) -> None:
         self._settings = settings
         self._used = used
         self._saving = Saving.NOTHING
@@ -298,12 +302,19 @@ class SpendLimit:
 
     async def saving(self) -> Saving:
         """What is left out now. Raises StoreError."""
-        limits = self._settings().limits
-        if not limits.tokens_per_day and not limits.tokens_per_stream:
+        settings = self._settings()
+        limits = settings.limits
+        limited = ((limits.tokens_per_day, limits.money_per_day), (limits.tokens_per_stream, limits.money_per_stream))
+        if not any(one for pair in limited for one in pair):
             self._saving = Saving.NOTHING
             return self._saving
-        pairs = zip(await self._used(), (limits.tokens_per_day, limits.tokens_per_stream), strict=True)
-        saving = max((saving_at(used / limit) for used, limit in pairs if limit), default=Saving.NOTHING)
+        shares = [0.0]
+        for used, (tokens, money) in zip(await self._used(), limited, strict=True):
+            if tokens:
+                shares.append(sum(one.input + one.output for one in used.values()) / tokens)
+            if money and (spent := prices.cost(settings, used)) is not None:
+                shares.append(spent.amount / money)
+        saving = saving_at(max(shares))
         if saving != self._saving:
             log.warning("spending limit", saving=saving.name.lower())
         self._saving = saving

@@ -18,6 +18,7 @@ from forgetmenot.settings.schema import (
     BridgeSettings,
     PersonaSettings,
     PriceSettings,
+    Provider,
     Settings,
 )
 from forgetmenot.text.mentions import is_login, login_of
@@ -152,11 +153,23 @@ def refuse_contradictions(settings: Settings, source: str) -> None:
     _refuse_other_machines(settings.bridge, source)
     _refuse_the_key_itself(settings.model.api_key_env, source)
     _refuse_unknown_personas(settings, source)
+    _refuse_money_without_prices(settings, source)
     if settings.privacy.allow_categories:
         from forgetmenot.text.sensitive import CATEGORIES  # with stems: 30 ms
 
         where = f"{source}: table [privacy], key `allow_categories`"
         refuse_unknown_words(settings.privacy.allow_categories, CATEGORIES, where)
+
+
+def _refuse_money_without_prices(settings: Settings, source: str) -> None:
+    model, limits = settings.model, settings.limits
+    if model.provider is Provider.OFFLINE or not (limits.money_per_day or limits.money_per_stream):
+        return
+    for name in (model.reply_model, model.memory_model):
+        if name not in settings.prices:
+            key = "money_per_day" if limits.money_per_day else "money_per_stream"
+            why = f'nobody knows what `{name}` costs. Put its prices into the table [prices."{name}"].'
+            raise _wrong(source, "limits", key, why)
 
 
 def _wrong(source: str, table: str, key: str, why: str) -> SettingsError:

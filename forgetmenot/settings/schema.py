@@ -222,6 +222,8 @@ class LimitSettings(Table, frozen=True, kw_only=True):
 
     tokens_per_day: Annotated[int, Meta(ge=0)] = 0
     tokens_per_stream: Annotated[int, Meta(ge=0)] = 0
+    money_per_day: Price = 0
+    money_per_stream: Price = 0
     replies_per_viewer_hour: Annotated[int, Meta(ge=0)] = 0
 
 

@@ -193,12 +193,6 @@ async def spent(db: Database, *, since: int) -> dict[str, Used]:
     return {bill.model: bill.used for bill in await bills(db, "model", since)}
 
 
-async def tokens_since(source: Source, since: int) -> int:
-    """Tokens in and out of all calls since a time (ms), as billed; cached ones count as the others."""
-    sql = "SELECT total(input) + total(output) + total(thoughts) FROM model_calls WHERE at >= ?"
-    return int(await source.value(sql, (since,)))
-
-
 class Bill(NamedTuple):
     """Totals of the calls of one group. `group`: a purpose, a model, a day (YYYY-MM-DD, UTC) or a stream's id.
 

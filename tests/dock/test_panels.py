@@ -112,9 +112,11 @@ async def test_spend_is_money_where_prices_are_named(dock: Served, db: Database,
     spent = (await rows(dock, "/api/now"))["now"]["spent"]
     assert (spent["tokens"], spent["cost"]) == (3_200_000, "")
     dock.settings._now = parse_settings(
-        '[model]\ncurrency = "EUR"\n[prices.small]\ninput = 1\ncached = 0.5\noutput = 10', "test"
+        '[model]\ncurrency = "EUR"\n[prices.small]\ninput = 1\ncached = 0.5\noutput = 10\n[limits]\nmoney_per_day = 7',
+        "test",
     )
-    assert (await rows(dock, "/api/now"))["now"]["spent"]["cost"] == "at least 1.75 EUR"
+    spent = (await rows(dock, "/api/now"))["now"]["spent"]
+    assert (spent["cost"], spent["limit"]) == ("at least 1.75 EUR", {"text": "7.00 EUR", "share": 0.25})
 
 
 async def test_an_undo_is_offered_while_there_is_something_to_take_back(

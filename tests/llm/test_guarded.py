@@ -19,7 +19,8 @@ from forgetmenot.llm.guarded import (
     SpendLimit,
 )
 from forgetmenot.ports import CallMeter, LanguageModel
-from forgetmenot.settings.schema import LimitSettings, Settings
+from forgetmenot.settings.prices import Used
+from forgetmenot.settings.schema import LimitSettings, PriceSettings, Settings
 
 REPLY = ModelRequest(Purpose.REPLY, "be brief", "hello", 50)
 SUMMARY = ModelRequest(Purpose.SUMMARY, "be brief", "chat", 50)
@@ -279,10 +280,11 @@ def test_an_abandoned_probe_lets_the_next_call_probe() -> None:
 
 
 async def refused(day: int, stream: int, limits: LimitSettings) -> set[Purpose]:
-    async def used() -> tuple[int, int]:
-        return day, stream
+    async def used() -> tuple[dict[str, Used], dict[str, Used]]:
+        return {"big": Used(day, 0, 0)}, {"big": Used(stream, 0, 0)}
 
-    limit = SpendLimit(settings=lambda: Settings(limits=limits), used=used)
+    settings = Settings(limits=limits, prices={"big": PriceSettings(input=2)})
+    limit = SpendLimit(settings=lambda: settings, used=used)
     model, found, said = limit.around(ScriptedModel()), set(), set()
     for purpose in Purpose:
         try:
@@ -308,4 +310,6 @@ async def test_the_order_in_which_things_are_left_out(share: float, left_out: se
     used = int(share * 1_000)
     assert await refused(used, 0, LimitSettings(tokens_per_day=1_000)) == left_out
     assert await refused(9_999, used, LimitSettings(tokens_per_stream=1_000)) == left_out, "the stream's own"
+    assert await refused(1_000 * used, 0, LimitSettings(money_per_day=2)) == left_out, "two for a million tokens"
+    assert await refused(0, 500 * used, LimitSettings(money_per_stream=1)) == left_out
     assert await refused(used, 0, LimitSettings()) == set(), "no limit"

@@ -105,6 +105,10 @@ def test_a_persona_stands_in_the_example_with_its_keys_and_defaults() -> None:
             )
         ),
         ("a = " + "[" * 5_000 + "]" * 5_000, "nested too deeply"),
+        (
+            '[model]\nprovider = "gemini"\n[limits]\nmoney_per_day = 2',
+            "nobody knows what `gemini-3.5-flash-lite` costs. Put its prices into the table",
+        ),
         ("[memory]\nwindow_min_events = 200", "`window_min_events` (200) is larger than `window_max_events` (100)"),
     ],
 )
