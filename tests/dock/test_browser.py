@@ -241,6 +241,7 @@ async def test_names_and_texts_from_chat_are_text(demo: DemoBot, running: Browse
             assert "broken" not in await page.title()
         await go(page, "memory/note/2")
         await expect(page.locator(".fact")).to_contain_text(EVIL)
+        await expect(page.get_by_text("min into the stream").first).to_be_visible()
 
 
 async def test_approve_in_place_in_a_small_dock(demo: DemoBot, running: Browser) -> None:

@@ -47,6 +47,8 @@ function inUnits(how, ms) {
   return t(`${how}.${unit}`, { n });
 }
 
+// "1 h 12 min", so that the place can be found in a recording.
+export const exact = (ms) => [ms >= HOUR && t("span.h", { n: Math.floor(ms / HOUR) }), t("span.min", { n: Math.floor((ms % HOUR) / MINUTE) })].filter(Boolean).join(" ");
 export const span = (ms) => inUnits("span", ms);
 export const ago = (at) => (clock.now() - at < 10_000 ? t("ago.now") : inUnits("ago", clock.now() - at));
 

@@ -3,7 +3,7 @@
 import { h, put, redraw, button, changedOnly, chip, empty, soon } from "../dom.js";
 import { get } from "../api.js";
 import { act, does, failed, label, result } from "../ask.js";
-import { ago, clock, date, hour, span, sure, t } from "../words.js";
+import { ago, clock, date, exact, hour, span, sure, t } from "../words.js";
 import { why } from "./why.js";
 
 const times = (note) => date(note.said_at) === date(note.confirmed_at) ? ago(note.confirmed_at) : t("note.said", { first: date(note.said_at), last: ago(note.confirmed_at) });
@@ -92,12 +92,13 @@ const stance = (word) => (word.speaker ? t("note.by", { stance: t(`stance.${word
 const other = (key, note) => h("p", {}, t(key), " ", h("a", { href: `#memory/note/${note.id}` }, `#${note.id}`), ` ${note.fact}`);
 
 function origin(chain) {
-  const streams = new Map(chain.streams.map((one) => [one.id, one.title]));
+  const streams = new Map(chain.streams.map((one) => [one.id, one]));
+  const into = (one) => streams.has(one.stream) && t("note.into_stream", { span: exact(one.at - streams.get(one.stream).at) });
   return h(
     "div", { class: "stack" },
     h("h2", {}, t("note.evidence")),
     chain.evidence.map((one) => h("div", { class: "item episode" }, h("p", {}, one.summary),
-      h("p", { class: "meta" }, [stance(one), streams.get(one.stream), `${date(one.at)}, ${hour(one.at)}`].filter(Boolean).join(" · ")))),
+      h("p", { class: "meta" }, [stance(one), streams.get(one.stream)?.title, into(one), `${date(one.at)}, ${hour(one.at)}`].filter(Boolean).join(" · ")))),
     chain.replaced_by && other("note.replaced_by", chain.replaced_by),
     chain.replaced.map((one) => other("note.replaced", one)),
     h("h2", {}, t("note.history")),
