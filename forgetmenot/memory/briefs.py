@@ -45,6 +45,7 @@ MOST = 60
 """Regulars in one pass; the others come with the next."""
 NOTES = 60
 """Of one regular: those that last and matter first, then the freshest."""
+RANKS = {importance: rank for rank, importance in enumerate(Importance)}
 FEWEST = 3
 """With fewer notes and sentences together than that there is nothing to sum up."""
 
@@ -66,7 +67,8 @@ async def streams_of(
     parts = []
     for (stream, began), of_stream in groupby(rows, key=itemgetter(0, 1)):
         told = [
-            [(episode, sentence) for sentence in _own(sentences_of(suppressed.without(summary)), viewer_id)]
+            # those that begin with them: what "bob said of alice" is hearsay, and no part of who alice is
+            [(episode, one) for one in sentences_of(suppressed.without(summary)) if ids_in(one)[:1] == (viewer_id,)]
             for *_, episode, summary in of_stream
         ]
         sentences = _fitting(told)
@@ -103,16 +105,6 @@ async def about_viewer(source: Source, viewer_id: str) -> tuple[str, list[dict[s
     if viewer_id in hidden:
         return "", []
     return show(brief, names), [{"at": part.began_at, "text": show(part.text, names)} for part in reversed(parts)]
-
-
-def _rank(note: Note, now: int) -> tuple[bool, int, float]:
-    """What a brief is made of first: what lasts or was pinned, what matters, what is fresh."""
-    return note.pinned or note.expires_at is None, list(Importance).index(note.importance), freshness(note, now)
-
-
-def _own(sentences: Sequence[str], viewer_id: str) -> list[str]:
-    """The sentences that begin with somebody: what "bob said of alice" is hearsay, and no part of who alice is."""
-    return [one for one in sentences if ids_in(one)[:1] == (viewer_id,)]
 
 
 @dataclass(frozen=True, slots=True)
@@ -203,10 +195,12 @@ class BriefWriter:
             and speaking(settings).sees(note.persona)
             and suppressed.allows(note)
         ]
-        best = sorted(shown, key=lambda note: _rank(note, now), reverse=True)[:NOTES]
+        # what lasts or was pinned first, then what matters, then what is fresh
+        shown.sort(key=lambda note: freshness(note, now), reverse=True)
+        shown.sort(key=lambda one: (one.pinned or one.expires_at is None, RANKS[one.importance]), reverse=True)
         since = now // DAY * DAY - DAYS * DAY  # by whole days: it does not change with every minute
         streams = await streams_of(self._db, viewer_id, suppressed, since=since)
-        return _Sources(viewer_id, tuple(best), tuple(streams))
+        return _Sources(viewer_id, tuple(shown[:NOTES]), tuple(streams))
 
     async def _make(self, people: Sequence[_Sources], settings: Settings, suppressed: SuppressionFilter) -> int:
         """Ask for these people's briefs and store them. Whoever the answer leaves out is asked for in the next pass.

@@ -220,7 +220,8 @@ async def erase_rows(
         report.opted_out = await personal_data.delete_person(tx, viewer_id, now)
         # in the same transaction: after it nobody knows that something is left to wipe
         await channel_state.put(tx, {WIPE_DUE: "1"}, now)
-    report.log_lines = await asyncio.to_thread(clean_log_files, db.path, who)
+    files = sorted(logs.beside(db.path).glob(f"{logs.FILE}*"))
+    report.log_lines = await asyncio.to_thread(lambda: sum(_clean_file(file, who) for file in files))
     report.ms = int((time.monotonic() - began) * 1_000)
     return report, who
 
@@ -327,12 +328,8 @@ def _clean_text(text: str, who: Names, *, cut: bool) -> str:
     return without_person(who.marked(text), who.viewer_id) if cut else who.hidden(text)
 
 
-def clean_log_files(database: Path, who: Names) -> int:
-    """Overwrite every trace of a person in the log files of a memory's bot; how many lines had one."""
-    return sum(_clean_file(file, who) for file in sorted(logs.beside(database).glob(f"{logs.FILE}*")))
-
-
 def _clean_file(path: Path, who: Names) -> int:
+    """Overwrite every trace of a person in a log file; how many lines had one."""
     changed = 0
     with path.open("r+b") as file:
         while line := file.readline():

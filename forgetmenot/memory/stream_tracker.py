@@ -15,10 +15,9 @@ from forgetmenot.settings.schema import Settings
 from forgetmenot.store import streams
 from forgetmenot.store.database import Database, Transaction
 
-TOUCH_EVERY = 10 * SECOND
+TOUCH_EVERY = 10 * SECOND  # how often a stream's last event is written down
 OFFLINE_AT_LEAST = 10 * MINUTE
 """A stream that is offline for less goes on: Twitch reports short drops as an end."""
-"""How often a stream's last event is written down."""
 
 
 @dataclass(slots=True)

@@ -45,9 +45,6 @@ async def clear(tx: Transaction, name: str) -> None:
     await tx.execute("DELETE FROM channel_state WHERE name = ?", (name,))
 
 
-# Cooldowns of an action, of a class for everybody, or of a class for one viewer. They survive a restart.
-
-
 # Which memory file belongs to which channel, by Twitch id, so that two channels never mix. The first channel whose chat
 # is read owns the file permanently; another gets its own file in the same folder; a renamed channel keeps its file.
 
