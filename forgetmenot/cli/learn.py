@@ -39,13 +39,13 @@ async def _learn(arguments: argparse.Namespace) -> None:
 
     logs.set_up(level="error")
     settings, path = common.chosen_settings(arguments.config), common.database_path(arguments)
-    found = await estimate(arguments.files, settings)
+    clock = SystemClock()
+    found = await estimate(arguments.files, settings, clock.now())
     if not found.lines:
         raise InputError("There is no line of chat in these files.")
     common.say(_in_words(found, settings))
     if not arguments.yes and not common.confirmed("Learn from it now?"):
         return
-    clock = SystemClock()
     async with open_database(path) as db:
         environ = environment_with_key(settings.model, login_folder(path))
         models = build_models(settings.model, Meter(db, clock), environ=environ)

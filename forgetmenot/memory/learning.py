@@ -4,7 +4,8 @@
   summary is written. Streams get their own dates; what was said later wins, as always.
 - The part of a file that was read, and the summary of it, are one transaction: stopped, it goes on where it was, and
   the same file twice adds nothing.
-- People who opted out, were erased since or are ignored leave nothing. Live chat is read first.
+- People who opted out, were erased since, are banned or ignored leave nothing, also where the file has only a name of
+  theirs; a window is read anew if somebody left while the model was thinking. Live chat is read first.
 """
 
 import asyncio
@@ -15,7 +16,7 @@ from dataclasses import dataclass, field, replace
 from hashlib import blake2b
 from itertools import islice
 from pathlib import Path
-from typing import TypedDict
+from typing import NamedTuple, TypedDict
 
 from forgetmenot.clock import DAY, HOUR, Clock
 from forgetmenot.domain import ChatEvent, Line
@@ -31,7 +32,8 @@ from forgetmenot.ports import LanguageModel
 from forgetmenot.settings.prices import Used
 from forgetmenot.settings.schema import Settings
 from forgetmenot.store import channel_state, episodes, events, personal_data, streams, viewers
-from forgetmenot.store.database import Database
+from forgetmenot.store.database import Database, Source
+from forgetmenot.text.mentions import provisional
 
 READ_AT_ONCE = 500
 LIVE_FIRST_S = 60.0
@@ -89,12 +91,20 @@ class Learned:
     excluded: Counter[str] = field(default_factory=Counter)
 
 
+class _Welcome(NamedTuple):
+    """Of some lines, those whom nothing keeps out, and how many of the others each rule does."""
+
+    events: list[ChatEvent]
+    excluded: Counter[str]
+
+
 @dataclass(slots=True)
 class _File:
     """A file by its content (`key`): a copy with another name is the same file. `size`: of its texts, in bytes."""
 
     path: Path
     key: str
+    until: int
     lines: int = 0
     streams: int = 0
     first_at: int = 0
@@ -124,8 +134,8 @@ class Learner:
     ) -> Learned:
         """Read the files, in the order of what was said in them. Raises InputError, StoreError."""
         report = Learned()
-        gap = int(self._settings().memory.stream_gap_h * HOUR)
-        found = [await asyncio.to_thread(_looked_at, path, gap) for path in paths]
+        gap, now = int(self._settings().memory.stream_gap_h * HOUR), self._clock.now()
+        found = [await asyncio.to_thread(_looked_at, path, gap, now) for path in paths]
         files = sorted(found, key=lambda file: file.first_at)
         total, before = sum(file.lines for file in files) or 1, 0
         for file in files:
@@ -146,7 +156,7 @@ class Learner:
         if state["whole"]:
             report.known += file.lines
             return
-        chat, gap = PastChat(file.path), int(self._settings().memory.stream_gap_h * HOUR)
+        chat, gap = PastChat(file.path, file.until), int(self._settings().memory.stream_gap_h * HOUR)
         told = chat.events()
         await asyncio.to_thread(lambda: next(islice(told, state["lines"], state["lines"]), None))
         waiting: list[ChatEvent] = []
@@ -192,28 +202,33 @@ class Learner:
         if not due:
             return 0
         taken = part[: due[0][-1].seq + 1]
-        welcome = await self._welcome(taken, report)
         await self._after_live_chat()
-        fresh = state["stream"] is None
-        async with self._db.write() as tx:
-            stream, at = state["stream"], taken[0].at
-            if stream is None:
-                stream = await streams.begin(tx, min(at, chat.began_at) if chat.began_at else at)
-                if chat.title:
-                    await streams.describe(tx, stream, twitch_id=None, title=chat.title, category="")
-            await viewers.record_past(tx, seen(welcome))
-        state["stream"] = stream
-        window = [_line(number, event, stream) for number, event in enumerate(welcome)]
-        if not await self._summarised(window, state, taken, file, report):
+        fresh, done = state["stream"] is None, False
+        while not done and not self._ends(report):
+            async with self._db.write() as tx:
+                welcome = await self._welcome(tx, taken)
+                stream, at = state["stream"], taken[0].at
+                if stream is None:
+                    stream = await streams.begin(tx, min(at, chat.began_at) if chat.began_at else at)
+                    if chat.title:
+                        await streams.describe(tx, stream, twitch_id=None, title=chat.title, category="")
+                await viewers.record_past(tx, seen(welcome.events))
+            state["stream"] = stream
+            done = await self._summarised(welcome, state, taken, file, report)
+        if not done:
             return 0
         report.lines += len(taken)
         report.streams += fresh
         return len(taken)
 
     async def _summarised(
-        self, window: Window, state: _Done, taken: Sequence[ChatEvent], file: _File, report: Learned
+        self, welcome: _Welcome, state: _Done, taken: Sequence[ChatEvent], file: _File, report: Learned
     ) -> bool:
-        """Write the summary with the mark that its lines were read, then its notes. False where the model is away."""
+        """Write the summary with the mark that its lines were read, then its notes.
+
+        False, and nothing written, where the model is away or somebody of the window left while it was thinking.
+        """
+        window: Window = [_line(number, event, state["stream"]) for number, event in enumerate(welcome.events)]
         try:
             new = await self._summarizer.with_model(window) if window else None
         except ModelBlocked:
@@ -222,9 +237,12 @@ class Learner:
             report.trouble = str(error)
             return False
         now = self._clock.now()
-        state["lines"] += len(taken)
-        state["last_at"] = max(event.at for event in taken)
         async with self._db.write() as tx:
+            named = list(new.people) if new is not None else []
+            if await self._welcome(tx, taken) != welcome or await viewers.hidden_or_gone(tx, named):
+                return False
+            state["lines"] += len(taken)
+            state["last_at"] = max(event.at for event in taken)
             if new is not None:
                 # its lines are in no table
                 await episodes.insert(tx, new, now)
@@ -232,6 +250,7 @@ class Learner:
                 await streams.touch(tx, state["stream"], state["last_at"])
                 await streams.attend(tx, visits((line.viewer_id, state["stream"], line.at) for line in window))
             await channel_state.put(tx, {LEARNED + file.key: json.dumps(state)}, now)
+        report.excluded.update(welcome.excluded)
         report.episodes += new is not None
         report.notes += (await self._extractor.run_pass()).added
         return True
@@ -245,19 +264,23 @@ class Learner:
             await channel_state.put(tx, {LEARNED + file.key: json.dumps(fresh)}, self._clock.now())
         return fresh
 
-    async def _welcome(self, taken: Sequence[ChatEvent], report: Learned) -> list[ChatEvent]:
+    async def _welcome(self, at: Source, taken: Sequence[ChatEvent]) -> _Welcome:
         """The lines of those whom nothing keeps out, by the ids that their logins have here."""
-        rules = Exclusion(self._settings().memory, await personal_data.opted_out(self._db))
-        known = await viewers.find_many(self._db, sorted({event.login for event in taken}))
-        kept: list[ChatEvent] = []
-        for event in taken:
-            who = event.user_id if event.user_id.isdigit() else known.get(event.login, event.user_id)
-            why = rules.why(event) or ("erased" if event.at <= self._db.requests.erased_at(who) else None)
+        rules = Exclusion(self._settings().memory, await personal_data.opted_out(at))
+        known = await viewers.find_many(at, sorted({event.login for event in taken}))
+        hidden = await viewers.hidden(at, {*known.values(), *(event.user_id for event in taken)})
+        found = _Welcome([], Counter())
+        for line in taken:
+            event = line if line.user_id.isdigit() else replace(line, user_id=known.get(line.login, line.user_id))
+            # somebody may have been erased when nothing but their name was known
+            erased_at = max(map(at.requests.erased_at, (event.user_id, provisional(event.login))))
+            why = rules.why(event) or ("erased" if event.at <= erased_at else None)
+            why = why or ("banned" if event.user_id in hidden else None)
             if why is not None:
-                report.excluded[why] += 1
+                found.excluded[why] += 1
             else:
-                kept.append(replace(event, user_id=who))
-        return kept
+                found.events.append(event)
+        return found
 
     async def _after_live_chat(self) -> None:
         """Wait while a live bot has windows to read: they age out, these do not."""
@@ -267,10 +290,10 @@ class Learner:
             waited += 2
 
 
-async def estimate(paths: Sequence[Path], settings: Settings) -> Estimate:
+async def estimate(paths: Sequence[Path], settings: Settings, now: int) -> Estimate:
     """Read the files once without storing anything. Raises InputError."""
     gap, words = int(settings.memory.stream_gap_h * HOUR), settings.memory.summary_words
-    found = [await asyncio.to_thread(_looked_at, path, gap) for path in paths]
+    found = [await asyncio.to_thread(_looked_at, path, gap, now) for path in paths]
     per_window = max(1, (settings.memory.window_min_events + settings.memory.window_max_events) // 2)
     calls = 2 * sum(-(-one.lines // per_window) for one in found)
     read = sum(one.size for one in found) // BYTES_A_TOKEN + calls * (TOKENS_A_CALL + words)
@@ -285,9 +308,9 @@ async def estimate(paths: Sequence[Path], settings: Settings) -> Estimate:
     )
 
 
-def _looked_at(path: Path, gap: int) -> _File:
-    chat, digest = PastChat(path), blake2b(digest_size=12)
-    found = _File(path, "")
+def _looked_at(path: Path, gap: int, until: int) -> _File:
+    chat, digest = PastChat(path, until), blake2b(digest_size=12)
+    found = _File(path, "", until)
     for event in chat.events():
         found.lines, found.size = found.lines + 1, found.size + len(event.text.encode()) + 8
         found.streams += event.at - found.last_at >= gap

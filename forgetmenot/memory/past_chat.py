@@ -5,8 +5,8 @@
   (`[2026-05-01 20:15:03] #channel alice: hi`)
 - raw IRC lines with Twitch's tags
 
-A file is of the format that its first line shows. What cannot be read is counted, with the number of its line; a file
-of which nothing can be read raises InputError.
+A file is of the format that its first line shows. What cannot be read, was said by a name that nobody can have, or is
+dated later than `until` is counted, with the number of its line; a file of which nothing can be read raises InputError.
 """
 
 import json
@@ -21,7 +21,7 @@ from forgetmenot.domain import ChatEvent, EventKind
 from forgetmenot.errors import InputError
 from forgetmenot.files import open_text
 from forgetmenot.languages import reason
-from forgetmenot.text.clean import cut
+from forgetmenot.text.clean import clean, cut
 from forgetmenot.text.mentions import defang, is_id, is_login, provisional
 from forgetmenot.twitch import chat_lines
 
@@ -43,10 +43,12 @@ _COMMENTS = re.compile(r'"comments"\s*:\s*\[')
 class PastChat:
     """One file: its lines as events, read once, and what is known when they are read.
 
-    `bad`: how many lines could not be read; `bad_lines`: the numbers of the first of them.
+    `until`: nothing was said later (ms). `bad`: how many lines could not be read; `bad_lines`: the numbers of the first
+    of them.
     """
 
     path: Path
+    until: int
     channel: str = ""
     title: str = ""
     video: str = ""
@@ -56,6 +58,8 @@ class PastChat:
 
     def events(self) -> Iterator[ChatEvent]:
         """The lines of chat in the file's order. Raises InputError for a file of no known format."""
+        if self.path.exists() and not self.path.is_file():  # a pipe, or a device that never ends
+            raise InputError(reason("past_unreadable", path=str(self.path), why="it is no file"))
         try:
             # whoever wrote it may have been killed in the middle of a character
             with open_text(self.path, errors="replace") as file:
@@ -81,7 +85,7 @@ class PastChat:
             if not line.strip() or line.startswith("#"):
                 continue
             event = self._of_line(line, day, number)
-            if event is None:
+            if event is None or not self._said(event):
                 self._set_aside(number)
                 if not found and number > 200:
                     raise InputError(reason("past_format", path=str(self.path)))
@@ -94,7 +98,7 @@ class PastChat:
     def _of_line(self, line: str, day: str, number: int) -> ChatEvent | None:
         if line.startswith(("@", ":")):
             found = chat_lines.understand(chat_lines.parse(line), None)
-            return found if isinstance(found, ChatEvent) and found.at else None
+            return found if isinstance(found, ChatEvent) else None
         if match := _JUSTLOG.fullmatch(line):
             self.channel = self.channel or match[2].casefold()
             return self._typed(match[1], match[3], match[4], number)
@@ -135,10 +139,13 @@ class PastChat:
                 continue
             number, rest = number + 1, rest[end:]
             event = self._of_comment(comment)
-            if event is None:
+            if event is None or not self._said(event):
                 self._set_aside(number)
             else:
                 yield event
+
+    def _said(self, event: ChatEvent) -> bool:
+        return 0 < event.at <= self.until and bool(event.login) and is_login(event.login)
 
     def _head(self, text: str) -> None:
         """The streamer and the video, which stand before the comments. Older files lack parts of it."""
@@ -148,7 +155,7 @@ class PastChat:
             return
         streamer, video = _object(about, "streamer"), _object(about, "video")
         self.channel = str(streamer.get("login") or streamer.get("name") or "").casefold()
-        self.title = str(video.get("title") or "")[:200]
+        self.title = clean(str(video.get("title") or "")[:200])
         self.video = str(video.get("id") or "") if str(video.get("id") or "").isdigit() else ""
         self.began_at = _moment(video.get("created_at"))
 
@@ -167,11 +174,8 @@ class PastChat:
 
     @staticmethod
     def _event(key: str, viewer_id: str, login: str, name: str, text: str, at: int) -> ChatEvent | None:
-        text = defang(cut(text, MOST_CHARACTERS))
-        login = login.casefold()
-        return (
-            ChatEvent(f"past:{key}", EventKind.MESSAGE, viewer_id, login, defang(name[:60]), text, at) if text else None
-        )
+        text, name, login = defang(clean(cut(text, MOST_CHARACTERS))), defang(clean(name[:60])), login.casefold()
+        return ChatEvent(f"past:{key}", EventKind.MESSAGE, viewer_id, login, name, text, at) if text else None
 
 
 def _value(holder: object, name: str) -> object:

@@ -2,16 +2,20 @@
 
 import json
 from collections.abc import AsyncIterator
+from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
+from aiohttp import web
 
 from forgetmenot.app.bot import Bot, open_bot
 from forgetmenot.clock import DAY, MINUTE, ManualClock
+from forgetmenot.memory.erasure import erase_rows
 from forgetmenot.memory.learning import Learner, estimate
 from forgetmenot.settings.schema import MemorySettings, ModelSettings, Provider, Settings
+from forgetmenot.store import personal_data, viewers
 from tests.loopback_servers.model_server import raw
-from tests.loopback_servers.openai import SimOpenAI
+from tests.loopback_servers.openai import SimOpenAI, answer
 
 BEGAN = 1_777_665_600_000  # 1 May 2026, 20:00 UTC
 SETTINGS = Settings(memory=MemorySettings(window_min_events=5, window_max_events=10, known_bots=("helper",)))
@@ -122,7 +126,84 @@ async def test_whoever_opted_out_or_is_a_bot_is_left_out(bot: Bot, server: SimOp
 
 
 async def test_an_estimate_says_what_it_would_take(tmp_path: Path) -> None:
-    found = await estimate([log(tmp_path / "demo.log", days=3)], SETTINGS)
+    found = await estimate([log(tmp_path / "demo.log", days=3)], SETTINGS, BEGAN + 30 * DAY)
     assert (found.lines, found.streams, found.days) == (36, 3, 3)
     assert found.calls == 2 * 6
     assert found.tokens.input > 5_000
+
+
+# ── people who leave while it is read, or who are known by other names ───────────────────────
+
+
+def by_name(path: Path, *who: str) -> Path:
+    """A justlog evening: names without ids."""
+    moment = (datetime.fromtimestamp(BEGAN / 1_000 + number * 60, UTC).astimezone() for number in range(12))
+    text = (f"[{at:%Y-%m-%d %H:%M:%S}] #demo {who[n % len(who)]}: zitherbloom {n}\n" for n, at in enumerate(moment))
+    path.write_text("".join(text), encoding="utf-8")
+    return path
+
+
+async def here(bot: Bot, viewer_id: str, login: str, at: int = BEGAN) -> None:
+    async with bot.db.write() as tx:
+        await viewers.record_seen(tx, [viewers.SeenViewer(viewer_id, login, login, None, at, at)])
+
+
+async def opt_out(bot: Bot, viewer_id: str) -> None:
+    async with bot.db.write() as tx:
+        await personal_data.opt_out(tx, viewer_id, bot.clock.now())
+
+
+async def test_who_opted_out_is_left_out_of_a_log_that_has_only_their_name(
+    bot: Bot, server: SimOpenAI, tmp_path: Path
+) -> None:
+    await here(bot, "1", "alice")
+    await opt_out(bot, "1")
+    answers(server, 2)
+    report = await learner(bot).learn([by_name(tmp_path / "demo.log", "alice", "bob")])
+    assert report.excluded == {"opted_out": 6}
+    assert not await bot.db.column("SELECT viewer_id FROM attendance WHERE viewer_id IN ('1', 'login:alice')")
+
+
+async def test_who_was_erased_when_only_their_name_was_known_is_left_out_by_their_id_too(
+    bot: Bot, server: SimOpenAI, tmp_path: Path
+) -> None:
+    await here(bot, "login:alice", "alice")
+    await erase_rows(bot.db, "login:alice", bot.clock.now())
+    answers(server, 2)
+    report = await learner(bot).learn([log(tmp_path / "demo.log", days=1)])
+    assert report.excluded == {"erased": 6}
+
+
+@pytest.mark.parametrize("how", ["opted_out", "erased"])
+async def test_who_leaves_while_the_model_thinks_leaves_nothing(
+    bot: Bot, server: SimOpenAI, tmp_path: Path, how: str
+) -> None:
+    async def meanwhile(asked: dict[str, object]) -> web.StreamResponse:
+        if how == "erased":
+            await erase_rows(bot.db, "1", bot.clock.now())
+        else:
+            await opt_out(bot, "1")
+        return await answer(json.dumps({"summary": "P1 planted a secret tree."}))(asked)
+
+    server.fail(meanwhile)
+    for _ in range(2):
+        server.answers(json.dumps({"summary": "P1 watered a tree."}), json.dumps({"notes": []}))
+    report = await learner(bot).learn([log(tmp_path / "demo.log", days=1)])
+    assert report.excluded == {how: 6}
+    assert (report.lines, report.trouble) == (12, "")
+    summaries = " ".join(await bot.db.column("SELECT summary FROM episodes"))
+    assert "watered" in summaries
+    assert "secret" not in summaries
+    assert not await bot.db.column("SELECT 1 FROM episode_people WHERE viewer_id = '1'")
+
+
+async def test_what_claims_to_be_said_in_the_future_is_set_aside(bot: Bot, server: SimOpenAI, tmp_path: Path) -> None:
+    await here(bot, "1", "alice")
+    await erase_rows(bot.db, "1", bot.clock.now())
+    path = log(tmp_path / "demo.log", days=1)
+    lines = path.read_text().splitlines(keepends=True)
+    path.write_text("".join(line.replace("sent-ts=", "sent-ts=99") if "alice" in line else line for line in lines))
+    answers(server, 2)
+    report = await learner(bot).learn([path])
+    assert (report.lines, report.bad, report.excluded) == (6, {str(path): [1, 3, 5, 7, 9, 11]}, {})
+    assert not await bot.db.column("SELECT id FROM streams WHERE last_event_at > ?", (bot.clock.now(),))
