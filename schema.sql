@@ -138,6 +138,7 @@ CREATE TABLE semantic_notes (
 ) STRICT;
 CREATE INDEX notes_by_subject ON semantic_notes (subject_id, status) WHERE subject_id IS NOT NULL;
 CREATE INDEX notes_by_scope   ON semantic_notes (scope, status) WHERE subject_id IS NULL;
+CREATE INDEX notes_removed ON semantic_notes (id) WHERE status = 'retracted' AND subject_id IS NOT NULL;
 CREATE INDEX notes_by_successor ON semantic_notes (superseded_by) WHERE superseded_by IS NOT NULL;
 CREATE INDEX notes_by_expiry  ON semantic_notes (status, expires_at) WHERE expires_at IS NOT NULL;
 

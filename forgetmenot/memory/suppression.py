@@ -25,10 +25,11 @@ _NOTE = re.compile(r"#(\d{1,15})\s*\Z")
 
 
 class SuppressionFilter:
-    """Entries, ready to be asked."""
+    """Entries, ready to be asked. `removed`: (whom it was about, what it said) of notes that were taken back."""
 
-    def __init__(self, entries: Iterable[SuppressionRow] = ()) -> None:
+    def __init__(self, entries: Iterable[SuppressionRow] = (), removed: Iterable[tuple[str, str]] = ()) -> None:
         self.entries = tuple(entries)
+        self._removed = _meanings(removed)
         self._topics = _meanings((entry.viewer_id, entry.words) for entry in self.entries)
         self._stems = self._topics + _meanings((entry.viewer_id, entry.fact) for entry in self.entries)
         self._notes = frozenset(entry.note_id for entry in self.entries if entry.note_id is not None)
@@ -59,10 +60,14 @@ class SuppressionFilter:
         return tuple(said for entry in entries if (said := entry.words or entry.fact))
 
     def without(self, text: str) -> str:
-        """A summary without the sentences that speak of it; who a sentence is about stands in it, or in the last."""
-        if not self._stems:
+        """A summary without the sentences that speak of it; who a sentence is about stands in it, or in the last.
+
+        Nor those that say what a note said that was taken back: a summary would give it back.
+        """
+        meanings = self._stems + self._removed
+        if not meanings:
             return text
-        return joined(sentence for sentence, about in with_subjects(text) if not self.has(sentence, about))
+        return joined(sentence for sentence, about in with_subjects(text) if not _any_said(meanings, sentence, about))
 
 
 def with_subjects(text: str) -> Iterator[tuple[str, Sequence[str]]]:
@@ -146,4 +151,4 @@ async def unsuppress(db: Database, row_id: int) -> bool:
 
 async def load_filter(source: Source) -> SuppressionFilter:
     """The filter of what is suppressed now."""
-    return SuppressionFilter(await notes.suppressions(source))
+    return SuppressionFilter(await notes.suppressions(source), await notes.removed(source))

@@ -448,7 +448,8 @@ async def remove_suppression(tx: Transaction, row_id: int) -> bool:
 
 
 _WITHDRAWALS = """
-SELECT (SELECT count(*) || ' ' || coalesce(max(id), 0) || ' ' || coalesce(sum(at), 0) FROM never_mention),
+SELECT (SELECT count(*) || ' ' || coalesce(max(id), 0) || ' ' || coalesce(sum(at), 0) FROM never_mention)
+    || (SELECT ' ' || count(*) FROM semantic_notes WHERE status = 'retracted' AND subject_id IS NOT NULL),
     (SELECT count(*) || ' ' || coalesce(max(dirty_at), 0) FROM episodes WHERE dirty_at IS NOT NULL),
     (SELECT coalesce(max(value), '0') FROM channel_state WHERE name = 'privacy_requests')
 """
@@ -457,7 +458,7 @@ SELECT (SELECT count(*) || ' ' || coalesce(max(id), 0) || ' ' || coalesce(sum(at
 class Revision(NamedTuple):
     """Changes when something may not be mentioned any more: by the list, a cleared line, or a wish to forget."""
 
-    left_alone: str = "0 0 0"
+    left_alone: str = "0 0 0 0"
     mending: str = "0 0"
     forgotten: str = "0"
 
@@ -468,6 +469,18 @@ NOTHING_WITHDRAWN = Revision()
 async def revision_of(source: Source) -> Revision:
     """The revision of the moment."""
     return Revision(*(await source.rows(_WITHDRAWALS))[0])
+
+
+async def removed(source: Source, limit: int = 200) -> list[tuple[str, str]]:
+    """The newest notes about viewers that were taken back and can be restored: (viewer id, fact)."""
+    rows = await source.rows(
+        "SELECT subject_id, fact FROM semantic_notes n"
+        " WHERE status = 'retracted' AND subject_id IS NOT NULL AND fact <> '' AND NOT EXISTS"
+        "  (SELECT 1 FROM semantic_notes o WHERE o.subject_id = n.subject_id AND o.status = 'active'"
+        "  AND o.fact = n.fact) ORDER BY id DESC LIMIT ?",
+        (limit,),
+    )
+    return [(str(row[0]), str(row[1])) for row in rows]
 
 
 async def suppressions(source: Source) -> list[SuppressionRow]:

@@ -2,7 +2,7 @@
 
 import pytest
 
-from forgetmenot.memory import suppression
+from forgetmenot.memory import edits, suppression
 from forgetmenot.memory.past_episodes import newest
 from forgetmenot.memory.proposals import FactRefused
 from forgetmenot.memory.recall import CHANNEL, Recall
@@ -31,6 +31,22 @@ async def test_a_topic_of_the_channel_is_left_alone_for_everybody(world: World, 
     await suppression.suppress(world.db, None, "election", by="9", at=0)
     assert await facts(recall, "1", "election") == []
     assert await recall.about([CHANNEL], "election") == []
+
+
+async def test_the_summary_does_not_give_back_a_note_that_was_removed(world: World) -> None:
+    stream = await world.stream()
+    await world.episode("<@1> plays the drums. <@2> plays the drums too. <@1> beat the boss.", {"1": (1, 0)}, stream)
+    note = await world.note("plays the drums")
+
+    async def told() -> list[str]:
+        found = await newest(world.db, await suppression.load_filter(world.db))
+        return [one.summary for one in found.this_stream]
+
+    before = await told()
+    await edits.retract(world.db, note, at=world.clock.now(), cause="wrong")
+    assert await told() == ["<@2> plays the drums too. <@1> beat the boss."]
+    await edits.undo(world.db, note, at=world.clock.now())
+    assert await told() == before
 
 
 async def test_all_words_of_an_entry_must_occur(world: World, recall: Recall) -> None:

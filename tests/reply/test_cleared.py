@@ -10,10 +10,11 @@ import pytest
 from forgetmenot.clock import SECOND
 from forgetmenot.domain import ChatEvent, EpisodeKind, Note, OutcomeKind, Part
 from forgetmenot.errors import ModelUnavailable
-from forgetmenot.memory.edits import remember, retract
+from forgetmenot.memory.edits import edit, remember, retract
 from forgetmenot.memory.suppression import suppress
 from forgetmenot.reply.engine import Reply
 from forgetmenot.reply.outbox import SendRateLimiter
+from forgetmenot.settings.schema import PrivacySettings
 from forgetmenot.store import episodes, events, personal_data
 from forgetmenot.store.bot_messages import ReplyStatus
 from forgetmenot.store.episodes import NewEpisode
@@ -212,7 +213,7 @@ async def test_a_summary_that_lost_a_forgotten_fact_leaves_the_prefix(stage: Sta
 
 async def test_what_only_a_summary_told_is_dropped_once_it_is_forgotten(stage: Stage) -> None:
     note = await summarised(stage, "<@2> plays the marimba.")
-    await wrong(stage, note.id)
+    await edit(stage.db, note.id, "plays the kazoo", by="2", at=stage.clock.now(), privacy=PrivacySettings())
     stage.model.answers = ["Bob plays the marimba."]
     async with full_queue(stage, "@forgetmenot_bot tell me about bob") as task:
         assert "marimba" in stage.model.asked[-1].prompt
