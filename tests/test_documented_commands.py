@@ -7,8 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from forgetmenot.cli import build_parser, main
-from forgetmenot.cli.commands import COMMANDS
+from forgetmenot.cli import COMMANDS, build_parser, main
 from tests.program import environment
 
 ROOT = Path(__file__).parents[1]

@@ -8,8 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from forgetmenot.cli import build_parser
-from forgetmenot.cli.commands import COMMANDS, UNLISTED
+from forgetmenot.cli import COMMANDS, UNLISTED, build_parser
 from forgetmenot.domain import Permission
 from forgetmenot.operations.table import commands
 

@@ -14,7 +14,21 @@ import sys
 from collections.abc import Collection, Sequence
 
 from forgetmenot import __version__
-from forgetmenot.cli.commands import COMMANDS, FOR_DEVELOPERS, UNLISTED
+
+COMMANDS = {
+    **dict.fromkeys(("start", "setup"), "bot"),
+    "demo": "play",
+    **dict.fromkeys(("dock", "login", "logout", "doctor", "autostart", "uninstall", "run", "listen"), "bot"),
+    **dict.fromkeys(("memory", "viewer"), "memory"),
+    "learn": "play",
+    **dict.fromkeys(("why", "cost", "report", "actions", "recall", "prompt", "policy"), "inspect"),
+    "replay": "play",
+}
+"""The module of each command."""
+FOR_DEVELOPERS = ("recall", "prompt", "policy", "replay")
+"""What stands behind `forgetmenot dev`."""
+UNLISTED = {*FOR_DEVELOPERS, "run", "listen"}
+"""What the help does not list; the last two are older names of `start`."""
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

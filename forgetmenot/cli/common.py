@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, TextIO, TypeAlias
 
 import msgspec
 
-from forgetmenot.cli.commands import COMMANDS
+from forgetmenot.cli import COMMANDS
 from forgetmenot.errors import InputError, SettingsError
 from forgetmenot.invocation import as_typed
 from forgetmenot.languages import ENGLISH

@@ -20,7 +20,6 @@ if TYPE_CHECKING:
 
     from forgetmenot.domain import Note
     from forgetmenot.store.database import Database
-    from forgetmenot.store.notes import SuppressionRow
 
 NOTE_KEYS = """A note in JSON: id, scope (viewer, channel, running_bit), viewer (login or null), viewer_id, fact,
 confidence (0 to 1), status (active, past, expired, superseded, evicted, retracted), source_kind (command, import,
@@ -91,12 +90,8 @@ async def _show(db: "Database", arguments: argparse.Namespace) -> None:
     note = await notes.get(db, arguments.id)
     if note is None:
         raise _no_note(arguments.id)
-    details = f"{note.status.value}, {note.source_kind.value}, confidence {note.confidence:.2f}"
-    await _print(db, note, details, arguments)
-
-
-async def _print(db: "Database", note: "Note", details: str, arguments: argparse.Namespace) -> None:
-    lines = [(await as_lines(db, [note]))[0], f"  {details}"]
+    details = f"  {note.status.value}, {note.source_kind.value}, confidence {note.confidence:.2f}"
+    lines = [*await as_lines(db, [note]), details]
     common.report(arguments, (await as_json(db, [note]))[0], *lines, to=common.show_line)
 
 
@@ -133,16 +128,12 @@ async def _never(db: "Database", arguments: argparse.Namespace) -> None:
     about = [logins.get(row.viewer_id, "somebody") if row.viewer_id else "anybody" for row in rows]
     entries = [row.words or f"note #{row.note_id}" for row in rows]
     lines = [f"{row.id}. {who}: {what}" for row, who, what in zip(rows, about, entries, strict=True)]
-    value = {"never": [_never_json(row, logins) for row in rows]}
-    common.report(arguments, value, *lines or ["Nothing is on the list."], to=common.show_line)
-
-
-def _never_json(row: "SuppressionRow", logins: dict[str, str]) -> dict[str, object]:
-    return {
-        **common.picked(row, "id viewer_id words at"),
-        "viewer": logins.get(row.viewer_id or ""),
-        "note": row.note_id,
-    }
+    value = [
+        {**common.picked(row, "id viewer_id words at"), "viewer": logins.get(row.viewer_id or ""), "note": row.note_id}
+        for row in rows
+    ]
+    lines = lines or ["Nothing is on the list."]
+    common.report(arguments, {"never": value}, *lines, to=common.show_line)
 
 
 # Notes as JSON with the documented keys, or as lines.
@@ -154,14 +145,11 @@ async def as_lines(db: "Database", notes: "Sequence[Note]") -> list[str]:
     from forgetmenot.text.mentions import show
 
     names = await names_for(db, notes)
+    scopes = {note.id: note.scope.value.replace("_", " ") for note in notes}
     return [
-        f"#{note.id} {names.get(note.subject_id or '', _scope(note))}: {show(note.fact, names)}{_status(note)}"
+        f"#{note.id} {names.get(note.subject_id or '', scopes[note.id])}: {show(note.fact, names)}{_status(note)}"
         for note in notes
     ]
-
-
-def _scope(note: "Note") -> str:
-    return note.scope.value.replace("_", " ")
 
 
 def _status(note: "Note") -> str:
@@ -173,19 +161,16 @@ async def as_json(db: "Database", notes: "Sequence[Note]") -> list[dict[str, obj
     """The notes with the keys of NOTE_KEYS, with names in the place of mentions."""
     from forgetmenot.memory.provenance import names_for
     from forgetmenot.store import viewers
+    from forgetmenot.text.mentions import show
 
     names = await names_for(db, notes)
     logins = await viewers.logins(db, sorted({note.subject_id for note in notes if note.subject_id is not None}))
-    return [_note_json(note, names, logins) for note in notes]
-
-
-def _note_json(note: "Note", names: "Mapping[str, str]", logins: "Mapping[str, str]") -> dict[str, object]:
-    from forgetmenot.text.mentions import show
-
-    row = common.dated(asdict(note))
-    viewer_id = row.pop("subject_id")
-    about = {"viewer": logins.get(note.subject_id or ""), "viewer_id": viewer_id}
-    return {**row, **about, "fact": show(note.fact, names), "confidence": round(note.confidence, 4)}
+    rows = []
+    for note in notes:
+        row = common.dated(asdict(note))
+        about = {"viewer": logins.get(note.subject_id or ""), "viewer_id": row.pop("subject_id")}
+        rows.append({**row, **about, "fact": show(note.fact, names), "confidence": round(note.confidence, 4)})
+    return rows
 
 
 # One viewer.
