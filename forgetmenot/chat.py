@@ -33,7 +33,7 @@ from forgetmenot.reply.triggers import Conversations, Identity, is_ignored, trig
 from forgetmenot.settings.schema import BotSettings, Mode, Settings
 from forgetmenot.store import channel_state, events, streams
 from forgetmenot.store.database import Database
-from forgetmenot.text.chat_commands import is_command, spoken_command, typed_command, without_please
+from forgetmenot.text.command_phrases import command_in_words, is_command, typed_command, without_please
 from forgetmenot.text.denials import denies
 from forgetmenot.twitch.chat_lines import ChatItem, OtherRoom, RoomState, Unparsed
 
@@ -62,11 +62,11 @@ NOTICED = "noticed_stream"
 
 @dataclass(frozen=True, slots=True)
 class ParsedCommand:
-    """An operation's name with its parameters as typed; `spoken`: said to the bot in plain words."""
+    """An operation's name with its parameters as typed; `in_words`: said to the bot in plain words."""
 
     name: str
     params: Mapping[str, str]
-    spoken: bool = False
+    in_words: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,8 +104,8 @@ class CommandParser:
         """The request in a line, or None. `question`: the line without the bot's name, if the bot was spoken to."""
         if typed := typed_command(text):
             return self._typed(typed)
-        command = self._typed(spoken) if question and (spoken := spoken_command(question)) else None
-        return ParsedCommand(command.name, command.params, spoken=True) if command is not None else None
+        command = self._typed(meant) if question and (meant := command_in_words(question)) else None
+        return ParsedCommand(command.name, command.params, in_words=True) if command is not None else None
 
     def _typed(self, typed: str) -> ParsedCommand | None:
         line = _PUNCTUATED.sub(r"\1", typed)
@@ -186,7 +186,7 @@ class ChatCommands:
         if is_ignored(event, identity, settings) and not for_moderators:
             return None
         result = await run(context, command.name, command.params, asker_of(event))
-        if result.code == "not_allowed" or (command.spoken and result.code in _TALK):
+        if result.code == "not_allowed" or (command.in_words and result.code in _TALK):
             return None
         if result.code == "erase_unconfirmed":
             self._asked[event.user_id] = replace(command, params={**command.params, "confirm": "yes"}), event.at
@@ -270,7 +270,7 @@ class Router:
         else:
             if isinstance(item, RoomState):
                 self.room.heard(item)
-            self.ingest.note(outcome_of(item))
+            self.ingest.note(counter_of(item))
 
     def say(self, line: str, *, reply_to: str | None = None, viewer_id: str = EVERYBODY) -> None:
         """Say something that nobody asked for now, beside everything else. `reply_to`: a viewer's earlier line."""
@@ -382,8 +382,8 @@ class Router:
         log.info("command answered", outcome=outcome.kind)
 
 
-def outcome_of(item: ChatItem) -> str:
-    """The counter for a line that is not stored."""
+def counter_of(item: ChatItem) -> str:
+    """The name of the counter for a line that is not stored."""
     if isinstance(item, OtherRoom):
         return "other_room"
     return "unparsed" if isinstance(item, Unparsed) else "other"

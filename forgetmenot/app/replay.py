@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import TextIO
 
 from forgetmenot.app.bot import MEMORY_PASS_EVERY, Bot, open_bot
-from forgetmenot.chat import outcome_of
+from forgetmenot.chat import counter_of
 from forgetmenot.clock import HOUR, MINUTE, ManualClock, parse_iso
 from forgetmenot.domain import ChatEvent, EventKind, Redaction
 from forgetmenot.errors import InputError, ModelUnavailable
@@ -138,7 +138,7 @@ async def _pass_over(bot: Bot, items: list[chat_lines.ChatItem]) -> None:
         if isinstance(item, ChatEvent):
             bot.ingest.take_again(item)
         else:
-            bot.ingest.note(outcome_of(item))
+            bot.ingest.note(counter_of(item))
 
 
 async def _play(bot: Bot, clock: ManualClock, items: list[chat_lines.ChatItem], how: Replay) -> int:

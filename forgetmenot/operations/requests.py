@@ -19,8 +19,8 @@ from forgetmenot.languages import reason
 from forgetmenot.operations.catalogue import ACTIONS
 from forgetmenot.operations.types import Action, ActionClass, Parameter, ParameterKind, PersonFacts
 from forgetmenot.settings.schema import ReplySettings
-from forgetmenot.text.chat_commands import spoken_command
 from forgetmenot.text.clean import clean
+from forgetmenot.text.command_phrases import command_in_words
 from forgetmenot.text.mentions import defang, without_addresses
 from forgetmenot.text.outgoing import without_command, without_machine_text, without_phrases
 from forgetmenot.text.statements import first_word, others_fact, own_fact
@@ -131,7 +131,7 @@ def typed(
     texts = {"bit": bit[1]} if bit else {}
     if effect := _effect(_request(said), effects):
         texts["effect"] = effect
-    name, _, text = spoken_command(said).partition(" ")
+    name, _, text = command_in_words(said).partition(" ")
     own = target is not None and target.id == asker.id
     if target is None or name not in {"!remember", "!forget"}:
         return texts

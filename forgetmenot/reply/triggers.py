@@ -13,8 +13,8 @@ from enum import StrEnum
 from forgetmenot.domain import ChatEvent, EventKind
 from forgetmenot.memory.people import Exclusion
 from forgetmenot.settings.schema import Mode, Settings
-from forgetmenot.text.chat_commands import is_command
 from forgetmenot.text.clean import clean
+from forgetmenot.text.command_phrases import is_command
 from forgetmenot.text.mentions import without_addresses
 from forgetmenot.text.words import words
 
@@ -92,7 +92,7 @@ class Trigger:
 class Conversations:
     """Who the bot still talks with: viewer id → when it last answered them; and the names of those who spoke lately.
 
-    `fresh`: ids of those whom it answered when they asked outright and who have said nothing since, nor others much.
+    `fresh`: ids of those whom it answered when they asked outright, and after whose answer nobody has spoken.
     """
 
     answered_at: Mapping[str, int]
@@ -103,7 +103,7 @@ class Conversations:
 def trigger_of(
     event: ChatEvent,
     identity: Identity,
-    follow_ups: Conversations,
+    conversations: Conversations,
     settings: Settings,
     now: int,
     *,
@@ -121,7 +121,7 @@ def trigger_of(
             return None
         bare = kind is not TriggerKind.REPLY and not any(char.isalnum() for char in question)
         return Trigger(TriggerKind.BARE if bare else kind, event, question)
-    if _continues(event, identity, follow_ups, settings, now):
+    if _continues(event, identity, conversations, settings, now):
         return Trigger(TriggerKind.FOLLOW_UP, event, question)
     if settings.bot.mode is Mode.LIVE:
         return _spontaneous(event, question, returning=returning)

@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from forgetmenot.chat import CommandParser
 from forgetmenot.operations.table import OPERATIONS
-from forgetmenot.text.chat_commands import is_command
+from forgetmenot.text.command_phrases import is_command
 
 PARSER = CommandParser(OPERATIONS)
 Command = tuple[str, dict[str, str]]
@@ -69,7 +69,7 @@ TYPED: list[tuple[str, Command | None]] = [
     ("hello", None),
     ("", None),
 ]
-SPOKEN: list[tuple[str, Command | None]] = [
+IN_WORDS: list[tuple[str, Command | None]] = [
     ("remember that I play drums", ("remember", {"fact": "I play drums"})),
     ("please remember I'm left-handed, thanks!", ("remember", {"fact": "I'm left-handed"})),
     ("remember this about @alice", ("remember_this", {"viewer": "alice"})),
@@ -128,10 +128,10 @@ def test_a_command_is_a_whole_line(line: str, command: Command | None) -> None:
     assert (found and (found.name, dict(found.params))) == command
 
 
-@pytest.mark.parametrize(("said", "command"), SPOKEN)
+@pytest.mark.parametrize(("said", "command"), IN_WORDS)
 def test_the_same_said_to_the_bot(said: str, command: Command | None) -> None:
     found = PARSER.parse(f"@bot {said}", said)
-    assert (found and (found.name, dict(found.params), found.spoken)) == (command and (*command, True))
+    assert (found and (found.name, dict(found.params), found.in_words)) == (command and (*command, True))
     assert PARSER.parse(f"@bot {said}") is None
 
 

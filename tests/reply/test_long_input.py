@@ -18,7 +18,7 @@ from forgetmenot.reply.polish import FilterContext, claims_action, polish
 from forgetmenot.reply.reply_object import read_reply
 from forgetmenot.reply.triggers import Conversations, Identity, trigger_of, without_name
 from forgetmenot.settings.schema import Settings
-from forgetmenot.text.chat_commands import spoken_command
+from forgetmenot.text.command_phrases import command_in_words
 from forgetmenot.text.mentions import has_link, without_addresses
 from forgetmenot.text.outgoing import without_machine_text, without_phrase
 from forgetmenot.text.sensitive import sensitive_category
@@ -46,7 +46,7 @@ def _forbidden(text: str) -> bool:
 
 
 READERS: list[Callable[[str], object]] = [
-    _trigger, lambda text: without_name(text, BOT), spoken_command, CommandParser(OPERATIONS).parse,
+    _trigger, lambda text: without_name(text, BOT), command_in_words, CommandParser(OPERATIONS).parse,
     lambda text: polish(text, CONTEXT), lambda text: read_reply(ModelAnswer(f'{{"say": "{text}', "m", TokenUsage())),
     without_addresses, lambda text: without_phrase(text, "badword"), lambda text: sensitive_category(text * 5),
     lambda text: storable_summary(text * 8, ["one two three"], HANDLES, most=150, forbidden=_forbidden),

@@ -92,7 +92,7 @@ def without_please(line: str) -> str:
     return _PLEASE.sub("", line).rstrip(" .!?")
 
 
-def spoken_command(question: str) -> str:
+def command_in_words(question: str) -> str:
     """The command that a sentence to the bot means, as it would be typed; nothing for talk."""
     if typed := typed_command(question):
         return typed
