@@ -2,12 +2,15 @@
 
     trigger → recall → prompt → model → proposal decided and carried out → words that fit the outcome → polish → queue
 
-Guarantees: at most one reply in progress per viewer, for the newest line; the action is decided and carried out
-before the words go out, and only if there is still time and room for them; no model is asked for what could not be
-said in time, with what waits and what is in the making counted; a line that was cleared meanwhile is not answered,
-and no words are made of lines that were; in shadow mode nothing is sent; every trigger that was taken up leaves one
-row that tells what became of it and why. Without a model it goes quiet, or answers a direct question from what it
-remembers.
+Guarantees:
+- At most one reply is in progress per viewer, for their newest line.
+- The action is decided and carried out before the words go out, and only if there is still time and room for them.
+- No model is asked for what could not be said in time, counting what waits and what is being written.
+- A line that was cleared meanwhile is not answered, and nothing is said that was written over such a line.
+- In shadow mode nothing is sent.
+- Every trigger that was taken up leaves one row that shows what became of it and why.
+
+Without a model it stays silent, or answers a direct question from what it remembers.
 """
 
 import asyncio
@@ -169,8 +172,8 @@ class ReplyEngine:
             with self._waiting():  # for the reply before, which may wait for the clock
                 await turn.acquire()
             try:
-                reason = await self._reason_to_pass(job)
-                return await (self._end(job, ReplyStatus.SILENT, reason) if reason else self._reply(job))
+                why_not = await self._reason_to_pass(job)
+                return await (self._end(job, ReplyStatus.SILENT, why_not) if why_not else self._reply(job))
             finally:
                 turn.release()
         finally:

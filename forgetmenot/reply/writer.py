@@ -43,8 +43,8 @@ from forgetmenot.store.database import Database, Source
 QUOTE_EVERY = 10 * MINUTE
 """How often a note is quoted while the model is away."""
 LINES_AROUND = 10
-THOUGHTS = 2
-"""How often a line is thought about, where rows of its prompt are taken back meanwhile."""
+MOST_DRAFTS = 2
+"""How often a reply is written, where rows of its prompt are taken back meanwhile."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,7 +86,7 @@ _Row = tuple[str, int | str]
 
 
 class _Draft(NamedTuple):
-    """One thought about a line: what is asked, the prompt and what it was made of, and what the filters need."""
+    """One try at a reply: what the model is asked, the prompt and what it was made of, and what the filters need."""
 
     job: PendingReply
     made: Composed
@@ -106,8 +106,8 @@ class _Draft(NamedTuple):
 class ReplyWriter:
     """Writes replies. It neither sends them nor decides which line gets one.
 
-    `identity` tells who the bot is now; `flush` makes lines that were just heard readable; `room_modes`: those that are
-    on in the channel, whoever switched them on.
+    `identity`: who the bot is now; `flush` makes lines that were just heard readable; `room_modes`: the chat modes that
+    are on in the channel, whoever switched them on.
     """
 
     db: Database
@@ -124,7 +124,7 @@ class ReplyWriter:
 
     async def words_for(self, job: PendingReply) -> Words:
         """The words, or a reason for none. What was written over rows that are taken back meanwhile is written anew."""
-        for _ in range(THOUGHTS):
+        for _ in range(MOST_DRAFTS):
             await self.flush()
             if await events.was_deleted(self.db, job.event.id):
                 return Words("", reason("line_cleared"))
