@@ -5,6 +5,7 @@ is cut from the episodes by rule, so it needs no model and goes with them.
 
 - One call of the model is for many regulars; whoever waited longest comes first, and nobody is left out.
 - The same sources are not paid for twice: a hash of them is kept.
+- What lost one of its sources while the model was thinking (somebody was erased, a line was cleared) is not stored.
 - No hearsay, and no sentence that begins with somebody else.
 - Where a brief is missing or outdated, the notes themselves are shown.
 """
@@ -131,6 +132,10 @@ class _Sources:
         """Whether there is anything to sum up."""
         return len(self.notes) + sum(len(sentences_of(part.text)) for part in self.streams) >= FEWEST
 
+    def rests_on(self, left: "_Sources") -> bool:
+        """Whether all of it still stands there."""
+        return {*self.facts, *self.lately} <= {*left.facts, *left.lately}
+
     @property
     def made_of(self) -> str:
         """Their hash."""
@@ -167,13 +172,13 @@ class BriefWriter:
         if not viewer_ids:
             return 0
         suppressed = await load_filter(self._db)
-        waiting = [await self._sources(viewer_id, settings, suppressed) for viewer_id in viewer_ids]
+        waiting = [await self._sources(self._db, viewer_id, settings, suppressed) for viewer_id in viewer_ids]
         async with self._db.write() as tx:
             changed = [
                 s for s in waiting if not await episodes.brief_unchanged(tx, s.viewer_id, persona, s.made_of, now)
             ]
         # also those without enough to say: else they would be looked at in every pass
-        made = await self._put([(s, "") for s in changed if not s.enough], persona)
+        made = await self._put([(s, "") for s in changed if not s.enough], settings)
         changed = [s for s in changed if s.enough]
         try:
             for start in range(0, len(changed), VIEWERS_PER_CALL):
@@ -184,12 +189,12 @@ class BriefWriter:
             log.info("briefs made", viewers=made)
         return made
 
-    async def _sources(self, viewer_id: str, settings: Settings, suppressed: SuppressionFilter) -> _Sources:
+    async def _sources(self, at: Source, viewer_id: str, settings: Settings, suppressed: SuppressionFilter) -> _Sources:
         """Their own notes and last streams: no hearsay, nothing that is not to be mentioned."""
         now = self._clock.now()
         shown = [
             note
-            for note in await notes.of_subject(self._db, viewer_id)
+            for note in await notes.of_subject(at, viewer_id)
             if note.source_kind is not SourceKind.REPORTED
             and not note.is_quiet(now)
             and speaking(settings).sees(note.persona)
@@ -199,7 +204,7 @@ class BriefWriter:
         shown.sort(key=lambda note: freshness(note, now), reverse=True)
         shown.sort(key=lambda one: (one.pinned or one.expires_at is None, RANKS[one.importance]), reverse=True)
         since = now // DAY * DAY - DAYS * DAY  # by whole days: it does not change with every minute
-        streams = await streams_of(self._db, viewer_id, suppressed, since=since)
+        streams = await streams_of(at, viewer_id, suppressed, since=since)
         return _Sources(viewer_id, tuple(shown[:NOTES]), tuple(streams))
 
     async def _make(self, people: Sequence[_Sources], settings: Settings, suppressed: SuppressionFilter) -> int:
@@ -215,7 +220,7 @@ class BriefWriter:
             return sum([await self._make([one], settings, suppressed) for one in people])
         # an empty brief is stored for one person alone whom the model blocks, so that it is not asked again
         answered = [(one, texts.get(one.viewer_id, "")) for one in people if one.viewer_id in texts or not texts]
-        return await self._put(answered, speaking(settings).name)
+        return await self._put(answered, settings)
 
     async def _written_briefs(
         self, people: Sequence[_Sources], settings: Settings, suppressed: SuppressionFilter
@@ -235,13 +240,19 @@ class BriefWriter:
                 texts[one.viewer_id] = " ".join(s for s in written if ids_in(s)[:1] in {(), (one.viewer_id,)})
         return texts
 
-    async def _put(self, made: Sequence[tuple[_Sources, str]], persona: str) -> int:
+    async def _put(self, made: Sequence[tuple[_Sources, str]], settings: Settings) -> int:
         """Store briefs, also empty ones: their sources are not paid for again. How many have a text."""
+        persona, stored = speaking(settings).name, 0
         async with self._db.write() as tx:
+            suppressed = await load_filter(tx)
             for sources, text in made:
+                left = await self._sources(tx, sources.viewer_id, settings, suppressed)
+                if not sources.rests_on(left):
+                    continue
+                stored += bool(text)
                 note_ids = tuple(note.id for note in sources.notes)
                 episode_ids = tuple(episode for part in sources.streams for episode in part.episodes)
                 now = self._clock.now()
                 brief = Brief(sources.viewer_id, text, sources.made_of, now, persona, note_ids, episode_ids)
                 await episodes.put_brief(tx, brief)
-        return sum(bool(text) for _, text in made)
+        return stored

@@ -432,10 +432,11 @@ class Brief:
 
 
 async def put_brief(tx: Transaction, brief: Brief) -> None:
-    """Insert or replace one; nothing is written for a viewer who is gone."""
+    """Insert or replace one; nothing is written for a viewer who is hidden or gone."""
     await tx.execute(
         "INSERT INTO briefs (viewer_id, persona, text, made_of, notes, episodes, made_at)"
         " SELECT :viewer_id, :persona, :text, :made_of, :notes, :episodes, :made_at FROM viewers WHERE id = :viewer_id"
+        " AND opted_out_at IS NULL AND banned_at IS NULL"
         " ON CONFLICT (viewer_id, persona) DO UPDATE SET text = excluded.text, made_of = excluded.made_of,"
         " notes = excluded.notes, episodes = excluded.episodes, made_at = excluded.made_at",
         asdict(brief),

@@ -10,8 +10,9 @@ from forgetmenot.domain import Purpose, SourceKind
 from forgetmenot.errors import ModelBlocked, ModelUnavailable
 from forgetmenot.memory import suppression
 from forgetmenot.memory.briefs import BriefWriter, streams_of
+from forgetmenot.memory.erasure import erase_rows
 from forgetmenot.settings.schema import MemorySettings, Settings
-from forgetmenot.store import episodes, streams
+from forgetmenot.store import episodes, personal_data, streams
 from tests.notes_world import Scripted, World
 
 Made = Callable[..., tuple[BriefWriter, Scripted]]
@@ -264,3 +265,41 @@ async def test_what_somebody_did_is_shown_by_stream_without_a_model(world: World
         (first, "<@1> won a round. <@1> sang."),
         (last, "<@1> built a shed."),
     ]
+
+
+async def test_a_brief_that_lost_a_source_while_the_model_was_thinking_is_not_stored(
+    world: World, maker: Made, regular: Regular
+) -> None:
+    await regular("plays drums", "lives in Oslo", "has a cat with <@2>")
+    made, model = maker(answer("P1 drums in Oslo and has a cat with P2."))
+
+    async def erased() -> None:
+        await erase_rows(world.db, "2", world.clock.now())
+
+    model.meanwhile = erased
+    assert await made.run_pass() == 0
+    assert not await world.db.column("SELECT text FROM briefs WHERE text <> ''")
+
+
+async def test_nothing_is_stored_of_who_opted_out_while_the_model_was_thinking(
+    world: World, maker: Made, regular: Regular
+) -> None:
+    await regular(*FACTS)
+    made, model = maker(answer("P1 drums."))
+
+    async def opted_out() -> None:
+        async with world.db.write() as tx:
+            await personal_data.opt_out(tx, "1", world.clock.now())
+
+    model.meanwhile = opted_out
+    await made.run_pass()
+    assert not await world.db.column("SELECT text FROM briefs")
+
+
+async def test_what_is_new_while_the_model_was_thinking_costs_no_brief(
+    world: World, maker: Made, regular: Regular
+) -> None:
+    await regular(*FACTS)
+    made, model = maker(answer("P1 drums."))
+    model.meanwhile = lambda: world.note("has a dog", "1")
+    assert await made.run_pass() == 1
