@@ -57,8 +57,8 @@ class CaptionFile:
         except FileNotFoundError:
             self._before = None
             return []
-        except OSError as error:
-            raise self._unusable("captions_unreadable", error.strerror or "") from None
+        except (OSError, ValueError) as error:  # the second: a path that none can be
+            raise self._unusable("captions_unreadable", getattr(error, "strerror", "") or str(error)) from None
         with os.fdopen(handle, "rb") as file:
             about = os.fstat(handle)
             before, size = self._before, about.st_size

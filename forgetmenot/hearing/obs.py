@@ -49,7 +49,8 @@ async def _connected(url: str, password: str) -> AsyncIterator["WebSocketClient"
         yield client
     except (OSError, ValueError, TimeoutError, websockets.exceptions.WebSocketException) as error:
         raise HearingError(reason("obs_away", url=url, why=type(error).__name__)) from None
-    except (simpleobsws.MessageTimeout, simpleobsws.NotIdentifiedError):
+    except (simpleobsws.MessageTimeout, simpleobsws.NotIdentifiedError, AttributeError, KeyError, TypeError):
+        # the last three: answers in another form than the protocol's, which simpleobsws hands on unread
         raise HearingError(reason("obs_closed", url=url)) from None
     finally:
         if client.recv_task is not None:

@@ -6,6 +6,7 @@
 """
 
 import asyncio
+import os
 from collections import deque
 from collections.abc import Awaitable, Callable
 from pathlib import Path
@@ -132,7 +133,8 @@ class Hearing:
         await obs.follow(settings.obs, password, settings.source, shown, self._live)
 
     async def _follow_file(self, settings: HearingSettings) -> None:
-        file, reader = CaptionFile(Path(settings.captions).expanduser()), CaptionReader()
+        # Path's own expanduser raises where nobody has that name
+        file, reader = CaptionFile(Path(os.path.expanduser(settings.captions))), CaptionReader()  # noqa: PTH111
         while True:
             looking = asyncio.create_task(asyncio.to_thread(file.look))
             # a network drive may hang: the thread that waits for it is left to itself, and no second one is begun

@@ -18,7 +18,7 @@ SALT, CHALLENGE = "salt", "challenge"
 
 @dataclass
 class LoopbackObs:
-    """One OBS. `events`: whether a changed text raises InputSettingsChanged, as since OBS 30.1."""
+    """One OBS. `events`: whether a changed text raises InputSettingsChanged, as since OBS 30.1. `lie`: in answers."""
 
     sources: dict[str, str]
     password: str = ""
@@ -26,6 +26,7 @@ class LoopbackObs:
     url: str = ""
     asked: list[str] = field(default_factory=list)
     clients: set[ServerConnection] = field(default_factory=set)
+    lie: dict[str, Any] = field(default_factory=dict)
 
     async def write(self, source: str, text: str) -> None:
         """Change what a text source shows."""
@@ -70,7 +71,12 @@ class LoopbackObs:
             data = {"inputSettings": {"text": self.sources[name], "font": {}}, "inputKind": "text_gdiplus_v3"}
         else:
             status = {"result": False, "code": 600, "comment": "No source was found."}
-        return {"requestType": kind, "requestId": asked["requestId"], "requestStatus": status, "responseData": data}
+        return {
+            "requestType": kind,
+            "requestId": asked["requestId"],
+            "requestStatus": status,
+            "responseData": data,
+        } | self.lie
 
 
 def _answer(password: str) -> str:

@@ -159,3 +159,22 @@ async def test_nothing_is_imported_while_it_is_off() -> None:
         await asyncio.sleep(0.2)
         assert not listener.hearing.listening
     assert ("simpleobsws" in sys.modules) is before
+
+
+@pytest.mark.parametrize("captions", ["~nobody_has_this_name/captions.txt", "a\0b"])
+async def test_a_path_that_none_can_be_does_not_end_hearing(captions: str) -> None:
+    async with listening(HearingSettings(captions=captions, programs=True)) as listener:
+        await asyncio.sleep(0.2)
+        assert listener.hearing.sent("movie night")
+        await listener.until(lambda: listener.lines)
+
+
+@pytest.mark.parametrize("lie", [{"responseData": 7}, {"requestStatus": {}}, {"requestStatus": None}])
+async def test_a_server_that_answers_in_another_form_is_named_and_does_not_end_hearing(lie: dict[str, object]) -> None:
+    async with (
+        loopback_obs(LoopbackObs({"Captions": "hi"}, lie=lie)) as there,
+        listening(HearingSettings(obs=there.url, source="Captions", programs=True)) as listener,
+    ):
+        await listener.until(lambda: listener.hearing.trouble)
+        assert listener.hearing.sent("movie night")
+        await listener.until(lambda: listener.lines)
