@@ -14,7 +14,7 @@ from forgetmenot.settings.schema import Earpiece, Settings
 from forgetmenot.store import notes, streams, viewers
 from forgetmenot.store.database import Source
 from forgetmenot.store.episodes import usable_brief
-from forgetmenot.text.mentions import ids_in, show
+from forgetmenot.text.mentions import ids_in, login_of, show
 
 SHOWN_FOR = 10 * MINUTE
 MOST = 3
@@ -55,7 +55,8 @@ async def arrivals(source: Source, settings: Settings, now: int) -> list[Card]:
     dock = settings.dock
     if dock.earpiece is Earpiece.OFF:
         return []
-    came = await streams.arrived_since(source, now - SHOWN_FOR, dock.earpiece_without, CANDIDATES)
+    without = [login_of(login.strip()) for login in dock.earpiece_without]
+    came = await streams.arrived_since(source, now - SHOWN_FOR, without, CANDIDATES)
     wanted = _FAMILIAR if dock.earpiece is Earpiece.REGULARS else frozenset(Standing)
     cards: list[Card] = []
     for viewer_id, at in came:

@@ -175,7 +175,7 @@ async def arrived_since(source: Source, at: int, without: Collection[str], limit
         " AND coalesce(v.login, '') NOT IN (SELECT value FROM json_each(?))"
         " AND EXISTS (SELECT 1 FROM semantic_notes n WHERE n.subject_id = v.id AND n.status = 'active')"
         " ORDER BY a.first_at DESC, v.id LIMIT ?",
-        (at, [login.casefold() for login in without], limit),
+        (at, without, limit),
     )
     return [(str(row[0]), int(row[1])) for row in rows]
 
