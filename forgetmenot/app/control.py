@@ -11,7 +11,7 @@ from forgetmenot.app.bot import Bot
 from forgetmenot.app.doctor import Examined, examine, gaps_line, running_checks
 from forgetmenot.app.stream_input import StreamInput
 from forgetmenot.clock import DAY
-from forgetmenot.domain import ModelAnswer, OperationResult, Proposal, Surface
+from forgetmenot.domain import OperationResult, Proposal, Surface
 from forgetmenot.errors import InputError
 from forgetmenot.languages import Reason, in_language, reason
 from forgetmenot.memory import provenance
@@ -215,7 +215,8 @@ async def try_out(bot: Bot, login: str, text: str, changed: Settings | None = No
     )
     prompt, material = made.prompt, made.material
     answer = await bot.models.reply.generate(reply_request(prompt, settings, material.speaker.role, trigger.question))
-    reply = read_reply(answer)
+    reply, bill = read_reply(answer), answer.usage
+    used = prices.of_call(answer.model, bill.input, bill.cached, bill.output, bill.thoughts)
     proposed = frozenset((reply.proposal.name,)) if reply.proposal else frozenset()
     speaker = (trigger.event.login, trigger.event.display_name)
     polished = polish(reply.say, FilterContext(settings, speaker, rules_of(prompt.sections[0].text), proposed))
@@ -225,8 +226,8 @@ async def try_out(bot: Bot, login: str, text: str, changed: Settings | None = No
         "filters": polished.filters,
         "model": answer.model,
         "latency_ms": answer.latency_ms,
-        "usage": {"estimated": prompt.estimated_tokens, "billed": answer.usage.input, "cached": answer.usage.cached},
-        "cost": _cost(settings, answer),
+        "usage": {"estimated": prompt.estimated_tokens, "billed": bill.input, "cached": bill.cached},
+        "cost": prices.in_words(settings, used) if used else "",
         "budget": settings.prompt.budget_tokens,
         "shed": prompt.shed,
         "sections": [{"name": one.name, "tokens": one.tokens, "dropped": one.dropped} for one in prompt.sections],
@@ -236,12 +237,6 @@ async def try_out(bot: Bot, login: str, text: str, changed: Settings | None = No
         ],
         "proposal": await _decision(bot, reply.proposal, trigger) if reply.proposal else None,
     }
-
-
-def _cost(settings: Settings, answer: ModelAnswer) -> str:
-    bill = answer.usage
-    used = prices.of_call(answer.model, bill.input, bill.cached, bill.output, bill.thoughts)
-    return prices.in_words(settings, used) if used else ""
 
 
 async def _decision(bot: Bot, proposal: Proposal, trigger: Trigger) -> dict[str, object]:

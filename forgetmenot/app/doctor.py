@@ -44,6 +44,7 @@ OK, WARN, BAD = "ok", "warn", "bad"
 WITHIN_S = 8.0
 LITTLE_SPACE = 500_000_000  # bytes
 CLOCK_OFF_S = 120
+LOG_LINES = 2_000  # of the end of the log, in a report
 MEASURED = ("aiohttp", "twitchio", "google-genai")
 LOCAL_ENDINGS = ("localhost", "127.0.0.1", "::1")
 
@@ -92,12 +93,12 @@ def report(checks: list[Check]) -> dict[str, object]:
     return {"ok": all(check.state != BAD for check in checks), "checks": [asdict(check) for check in checks]}
 
 
-async def bundle(checks: list[Check], what: Examined, log_lines: int = 2_000) -> dict[str, object]:
+async def bundle(checks: list[Check], what: Examined) -> dict[str, object]:
     """A report for support: the checks and the end of the log, without names, secrets and the home folder."""
     log_file = what.database.parent / "logs" / "forgetmenot.log"
     lines: list[str] = []
     with contextlib.suppress(OSError):
-        lines = log_file.read_text(encoding="utf-8", errors="replace").splitlines()[-log_lines:]
+        lines = log_file.read_text(encoding="utf-8", errors="replace").splitlines()[-LOG_LINES:]
     content = {**report(checks), "system": platform.platform(), "python": sys.version, "log": lines}
     names = await _names(what)
     return {key: _without(value, names) for key, value in content.items()}
@@ -186,13 +187,8 @@ async def _clock(what: Examined) -> Check:
         async with _session() as session, _get(session, what.chosen.twitch.helix_url) as answer:
             server_time = parsedate_to_datetime(answer.headers["Date"]).timestamp()
     except (aiohttp.ClientError, OSError, TimeoutError, KeyError, ValueError) as error:
-        return what.says(
-            "clock",
-            BAD,
-            "no_network",
-            "no_network_fix",
-            error=what.language.reason(network_reason(error)),
-        )
+        why = what.language.reason(network_reason(error))
+        return what.says("clock", BAD, "no_network", "no_network_fix", error=why)
     off = time.time() - server_time
     if abs(off) > CLOCK_OFF_S:
         line = "clock_ahead" if off > 0 else "clock_behind"

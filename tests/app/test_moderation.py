@@ -17,8 +17,9 @@ from forgetmenot.prompt.assemble import assemble
 from forgetmenot.reply.context import ContextGatherer
 from forgetmenot.reply.triggers import Conversations, trigger_of
 from forgetmenot.settings.schema import ActionSettings, BotSettings, ClassMode, Mode, Settings
-from forgetmenot.store import action_logs, channel_state, dock_rows, episodes, streams, viewers
+from forgetmenot.store import action_logs, bot_messages, channel_state, dock_rows, episodes, streams, viewers
 from forgetmenot.store.action_logs import ActionStatus
+from forgetmenot.store.bot_messages import ReplyStatus
 from forgetmenot.store.dock_rows import NotePage
 from forgetmenot.store.episodes import NewEpisode
 from forgetmenot.text import words
@@ -195,3 +196,15 @@ async def test_an_erasure_empties_what_the_process_kept_of_texts(full: Bot) -> N
     assert kept()
     await full.eraser.erase(ALICE)
     assert not kept()
+
+
+async def test_a_reply_that_a_moderator_deletes_is_marked_whatever_is_said_later(bot: Bot, clock: ManualClock) -> None:
+    async with bot.db.write() as tx:
+        row = await bot_messages.begin(tx, at=clock.now(), event_id=None, viewer_id=None, trigger="name", mode="live")
+        await bot_messages.settle(tx, row, ReplyStatus.SENT, twitch_id="sent-1")
+    await bot.hear(Redaction(clock.now(), event_id="somebody-elses"))
+    assert (await bot.db.value("SELECT outcome FROM bot_messages")) == ""
+    await bot.hear(Redaction(clock.now(), event_id="sent-1"))
+    async with bot.db.write() as tx:
+        await bot_messages.set_outcome(tx, row, "good")
+    assert (await bot.db.value("SELECT outcome FROM bot_messages")) == "deleted"
