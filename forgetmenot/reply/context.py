@@ -302,7 +302,10 @@ class ContextGatherer:
         quiet, seen = await load_filter(self.db), _rows(made.prefix, "episodes")
         before = [*seen, *(past.id for past in material.past_episodes)]
         ids = [one for one in subjects if one != CHANNEL]
-        past = await spoken_of(self.db, self.recall.episodes, query, quiet, LOOKED_UP_PAST, people=ids, without=before)
+        # the index of episodes is the reader's thread's alone
+        past = await self.db.together(
+            lambda at: spoken_of(at, self.recall.episodes, query, quiet, LOOKED_UP_PAST, people=ids, without=before)
+        )
         if not (found or past):
             return None
         looked_up = tuple(Past(one.id, one.ended_at, one.summary) for one in past)
