@@ -74,7 +74,11 @@ async def card(source: Source, viewer_id: str, at: int, settings: Settings, now:
     suppressed = await load_filter(source)
     known = sorted(await notes.of_subject(source, viewer_id), key=by_weight, reverse=True)
     # what others said of them is no part of who they are
-    told = [one for one in known if suppressed.allows(one) and one.source_kind is not SourceKind.REPORTED]
+    told = [
+        one
+        for one in known
+        if suppressed.allows(one) and one.source_kind is not SourceKind.REPORTED and not one.is_quiet(now)
+    ]
     passing = next((one for one in told if one.expires_at is not None and now < one.expires_at <= now + PASSING), None)
     brief, made_of = await usable_brief(source, viewer_id, None)
     brief = suppressed.without(brief)

@@ -95,3 +95,12 @@ async def test_by_itself_a_card_is_about_regulars_and_there_are_three_at_most(wo
     assert shown == regulars[:0:-1]
     assert len(shown) == MOST
     assert [card.id for card in await came(world)] == people[:1:-1]
+
+
+async def test_what_is_over_is_on_no_card(world: "World") -> None:
+    await world.note("plays drums in a band")
+    await world.note("has her driving test on Friday", expires_at=world.clock.now() + DAY)
+    await world.clock.advance(3 * DAY)
+    await world.attends("1", await world.stream())
+    [card] = await came(world, DockSettings(earpiece=Earpiece.EVERYONE_KNOWN))
+    assert (card.who, card.lately) == ("plays drums in a band", "")
