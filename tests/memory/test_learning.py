@@ -10,6 +10,7 @@ from aiohttp import web
 
 from forgetmenot.app.bot import Bot, open_bot
 from forgetmenot.clock import DAY, MINUTE, ManualClock
+from forgetmenot.errors import InputError
 from forgetmenot.memory.erasure import erase_rows
 from forgetmenot.memory.learning import Learner, estimate
 from forgetmenot.settings.schema import MemorySettings, ModelSettings, Provider, Settings
@@ -207,3 +208,19 @@ async def test_what_claims_to_be_said_in_the_future_is_set_aside(bot: Bot, serve
     report = await learner(bot).learn([path])
     assert (report.lines, report.bad, report.excluded) == (6, {str(path): [1, 3, 5, 7, 9, 11]}, {})
     assert not await bot.db.column("SELECT id FROM streams WHERE last_event_at > ?", (bot.clock.now(),))
+
+
+async def test_two_who_learn_from_one_file_at_once_do_not_add_it_twice(
+    bot: Bot, server: SimOpenAI, tmp_path: Path
+) -> None:
+    path = log(tmp_path / "demo.log", days=1)
+
+    async def meanwhile(asked: dict[str, object]) -> web.StreamResponse:
+        await learner(bot).learn([path])
+        return await answer(json.dumps({"summary": "P1 planted a tree."}))(asked)
+
+    server.fail(meanwhile)
+    answers(server, 2)
+    with pytest.raises(InputError, match="another program"):
+        await learner(bot).learn([path])
+    assert await bot.db.value("SELECT sum(events) FROM episodes") == 12
