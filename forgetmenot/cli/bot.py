@@ -409,10 +409,12 @@ def _autostart(arguments: argparse.Namespace) -> None:
 async def _uninstall(arguments: argparse.Namespace) -> None:
     """Revoke the log-ins and undo what the bot set up on this computer.
 
-    Revokes both log-ins at Twitch, deletes them and the AI model's key here, and removes the entry that starts the bot
-    with the computer. Says what was done and what stays: the memory, unless --data is given, and the program.
+    Revokes both log-ins at Twitch, deletes them, the AI model's key and the password of OBS here, and removes the entry
+    that starts the bot with the computer. Says what was done and what stays: the memory, unless --data is given, and
+    the program.
     """
     from forgetmenot.app import autostart
+    from forgetmenot.app.stream_input import OBS_PASSWORD
     from forgetmenot.llm.build import kept_key_name
     from forgetmenot.secret_store import Account, SecretStore, login_folder
     from forgetmenot.store.file_safety import is_locked
@@ -437,9 +439,14 @@ async def _uninstall(arguments: argparse.Namespace) -> None:
     for account in Account:
         await sign_out(settings, account, token_store(arguments))
     secrets = SecretStore(login_folder(database))
-    for key in filter(secrets.load, map(kept_key_name, Provider)):
-        secrets.delete(key)
-        common.say("The AI model's key is deleted here. Revoke it where you got it, if you use it nowhere else.")
+    model_keys = "The AI model's key is deleted here. Revoke it where you got it, if you use it nowhere else."
+    kept = {
+        **{kept_key_name(one): model_keys for one in Provider},
+        OBS_PASSWORD: "The password of OBS is deleted here.",
+    }
+    for name in filter(secrets.load, kept):
+        secrets.delete(name)
+        common.say(kept[name])
     if autostart.is_on():
         autostart.disable()
         common.say("The bot no longer starts with this computer.")

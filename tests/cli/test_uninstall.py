@@ -27,6 +27,7 @@ def prepared(home: Path, sim: TwitchSim) -> tuple[Path, Path]:
     for account, login in ((Account.BOT, "keeper"), (Account.BROADCASTER, "demo")):
         log_in(sim, store, login, account=account)
     SecretStore(folder / "login", use_keyring=False).save("model-key-gemini", "pasted")
+    SecretStore(folder / "login", use_keyring=False).save("obs-password", "typed")
     return folder, home / ".config" / "systemd" / "user" / "forgetmenot.service"
 
 
@@ -61,6 +62,7 @@ async def test_it_revokes_both_log_ins_without_a_settings_file_that_names_the_ap
         "The bot's log-in is revoked and deleted here.",
         "The broadcaster's log-in is revoked and deleted here.",
         "The AI model's key is deleted here.",
+        "The password of OBS is deleted here.",
         "no longer starts with this computer",
         f"stay in {folder}",
         "To remove the program: ",
