@@ -96,9 +96,9 @@ def _spent(bot: Running) -> float:
 
 
 async def _painted(running: "Browser", url: str) -> tuple[float, float]:
-    """Seconds from asking for the page until something is painted, and until the Now panel is whole."""
+    """Seconds from asking for the page until something is painted, and until the feed of the Now panel is there."""
     async with page_on(running, url) as page:
-        await page.wait_for_selector(".cards .card:visible")
+        await page.wait_for_selector(".feed .item:visible")
         first, whole = await page.evaluate(
             "[performance.getEntriesByName('first-contentful-paint')[0].startTime, performance.now()]"
         )
