@@ -160,9 +160,9 @@ async def test_a_person_is_exported_and_erased_from_their_page(demo: DemoBot, pa
     done = asyncio.Event()
     await page.route("**/api/do/erase", lambda route: held(route, done))
     await page.get_by_role("button", name="Erase permanently").click()
-    await expect(page.locator("dialog")).to_contain_text("Done.", timeout=20_000)  # told before the answer came
+    await expect(page.locator("dialog[open]")).to_contain_text("Done.", timeout=20_000)  # told before the answer came
     done.set()
-    await expect(page.locator("dialog")).to_contain_text("Erased", timeout=20_000)
+    await expect(page.locator("dialog[open]")).to_contain_text("Erased", timeout=20_000)
     await page.get_by_role("button", name="Close").click()
     assert await viewers.get(demo.bot.db, heidi) is None
 
