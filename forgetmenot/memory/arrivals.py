@@ -19,7 +19,7 @@ from forgetmenot.text.mentions import ids_in, login_of, show
 SHOWN_FOR = 10 * MINUTE
 MOST = 3
 """Cards at once."""
-CANDIDATES = 50
+CANDIDATES = 200
 BEST_NOTES = 2
 _FAMILIAR = frozenset((Standing.REGULAR, Standing.RETURNER))
 PASSING = 8 * DAY
@@ -39,7 +39,6 @@ class Card(NamedTuple):
     at: int
     streams: int
     before_at: int | None
-    standing: Standing
     who: str
     lately: str
     notes: tuple[int, ...]
@@ -57,18 +56,20 @@ async def arrivals(source: Source, settings: Settings, now: int) -> list[Card]:
         return []
     without = [login_of(login.strip()) for login in dock.earpiece_without]
     came = await streams.arrived_since(source, now - SHOWN_FOR, without, CANDIDATES)
+    attendance = await streams.attendance_of(source, came, lately=now - REGULAR_WITHIN)
     wanted = _FAMILIAR if dock.earpiece is Earpiece.REGULARS else frozenset(Standing)
     cards: list[Card] = []
-    for viewer_id, at in came:
-        found = await card(source, viewer_id, at, settings, now)
-        if found is not None and found.standing in wanted:
-            cards.append(found)
+    for viewer_id, at in came.items():
+        if standing_of(attendance[viewer_id], settings.people, now) not in wanted:
+            continue
+        found = await card(source, viewer_id, at, now)
+        cards += [found] if found is not None else []
         if len(cards) == MOST:
             break
     return cards
 
 
-async def card(source: Source, viewer_id: str, at: int, settings: Settings, now: int) -> Card | None:
+async def card(source: Source, viewer_id: str, at: int, now: int) -> Card | None:
     """The card about one viewer; None where nothing may be told about them."""
     came = (await streams.attendance_of(source, [viewer_id], lately=now - REGULAR_WITHIN))[viewer_id]
     suppressed = await load_filter(source)
@@ -96,7 +97,6 @@ async def card(source: Source, viewer_id: str, at: int, settings: Settings, now:
         at=at,
         streams=came.streams,
         before_at=came.before_at,
-        standing=standing_of(came, settings.people, now),
         who=show(who, names),
         lately=show(lately, names),
         notes=used,

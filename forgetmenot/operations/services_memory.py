@@ -72,7 +72,7 @@ async def memory(context: OperationContext, request: Request) -> OperationResult
 async def who(context: OperationContext, request: Request) -> OperationResult:
     """Who a viewer is, in one line, as the dock's card says it."""
     now, target = context.clock.now(), request.target
-    found = await card(context.db, target.id, now, context.settings(), now) if target.id is not None else None
+    found = await card(context.db, target.id, now, now) if target.id is not None else None
     if found is None:
         return OperationResult(ok=True, code="memory_empty", target=target)
     text = " · ".join(part for part in (found.who, found.lately) if part)

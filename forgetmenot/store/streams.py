@@ -164,8 +164,8 @@ async def visitors(source: Source, stream_id: int, only: str | None) -> list[tup
     return [tuple(row) for row in rows]
 
 
-async def arrived_since(source: Source, at: int, without: Collection[str], limit: int) -> list[tuple[str, int]]:
-    """Who wrote their first line of a stream since then and has a note: (viewer id, first at), the newest first.
+async def arrived_since(source: Source, at: int, without: Collection[str], limit: int) -> dict[str, int]:
+    """Who wrote their first line of a stream since then and has a note: when, by their id, the newest first.
 
     Neither the streamer, nor who opted out or was banned, nor the logins in `without`.
     """
@@ -177,7 +177,7 @@ async def arrived_since(source: Source, at: int, without: Collection[str], limit
         " ORDER BY a.first_at DESC, v.id LIMIT ?",
         (at, without, limit),
     )
-    return [(str(row[0]), int(row[1])) for row in rows]
+    return {str(row[0]): int(row[1]) for row in rows}
 
 
 async def attendance_of(source: Source, viewer_ids: Iterable[str], *, lately: int) -> dict[str, Attendance]:

@@ -44,7 +44,7 @@ async def test_a_card_says_who_came_how_often_and_what_holds_these_days(world: "
     await world.clock.advance(DAY)
     await world.attends("1", await world.stream())
     assert await came(world) == [
-        Card("1", "alice", "Alice", world.clock.now(), 2, left, (await came(world))[0].standing,
+        Card("1", "alice", "Alice", world.clock.now(), 2, left,
              "plays drums in a band", "has her driving test on Friday", (drums, test)),
     ]  # fmt: skip
     await world.clock.advance(SHOWN_FOR + MINUTE)
@@ -104,3 +104,17 @@ async def test_what_is_over_is_on_no_card(world: "World") -> None:
     await world.attends("1", await world.stream())
     [card] = await came(world, DockSettings(earpiece=Earpiece.EVERYONE_KNOWN))
     assert (card.who, card.lately) == ("plays drums in a band", "")
+
+
+async def test_a_raid_of_known_newcomers_hides_no_regular(world: "World") -> None:
+    await world.note("plays drums")
+    for _ in range(5):
+        await stream_with(world, "1")
+    await world.clock.advance(DAY)
+    stream = await world.stream()
+    await world.attends("1", stream)
+    for number in range(100, 180):
+        await world.note("likes tea", subject_id=await world.viewer(str(number), f"viewer{number}"))
+        await world.clock.advance(1)
+        await world.attends(str(number), stream)
+    assert [card.id for card in await came(world, DockSettings())] == ["1"]
