@@ -183,7 +183,9 @@ class Eraser:
         """
         async with self._one_at_a_time:
             due = await personal_data.due(self._db, self._clock.certain())
-            erased = [await self._erase(viewer_id, _UNWATCHED) for viewer_id in due]
+            # somebody who was begun waits for this lock with a task of their own, which tells them what it did
+            left = [one for one in due if one not in self._running or self._running[one].done()]
+            erased = [await self._erase(viewer_id, _UNWATCHED) for viewer_id in left]
             stray = await self._look_again()
             if erased or stray or await channel_state.read(self._db, WIPE_DUE):
                 await self._finish(erased)

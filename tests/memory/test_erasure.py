@@ -254,3 +254,14 @@ def test_a_name_is_found_however_it_is_written(name: str, text: str, times: int,
     found, size = _count_in(io.BytesIO(texts), who, needles_of(who))
     assert size == len(texts)
     assert (found > times) if padding else (found == times + 2)
+
+
+async def test_who_was_begun_is_told_what_was_erased_though_the_periodic_task_comes_first(channel: Channel) -> None:
+    channel.say("viewer0", "I play the zitherbloom")
+    await channel.ingest.flush()
+    eraser = Eraser(db=channel.db, clock=channel.clock)
+    await eraser.begin(ALICE)
+    await eraser.erase_due()
+    report = await eraser.report_of(ALICE, 10)
+    assert report is not None
+    assert report.events == 1
