@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass
 
 from forgetmenot.app.bot import Bot
-from forgetmenot.app.doctor import Examined, examine, gaps_line, running_checks
+from forgetmenot.app.doctor import Examined, examine, running_checks
 from forgetmenot.app.stream_input import StreamInput
 from forgetmenot.clock import DAY
 from forgetmenot.domain import OperationResult, Proposal, Surface
@@ -16,7 +16,7 @@ from forgetmenot.errors import InputError
 from forgetmenot.languages import Reason, in_language, reason
 from forgetmenot.memory import provenance
 from forgetmenot.memory.erasure import Progress
-from forgetmenot.operations import catalogue, switches
+from forgetmenot.operations import catalogue
 from forgetmenot.operations.catalogue import find
 from forgetmenot.operations.facts import ActionContext
 from forgetmenot.operations.policy import decide
@@ -85,8 +85,7 @@ class BotControl:
         """How each part of the bot is; `everything`: also this computer, the files and the network."""
         bot, settings = self._bot, self._settings()
         state, say = await channel_state.read_all(bot.db), in_language(settings.bot.language)
-        gaps, failing = gaps_line(state, bot.clock.now(), say), switches.failing_sentence(state, say)
-        checks = running_checks(self.state(), settings, gaps, failing, say)
+        checks = running_checks(self.state(), settings, state, bot.clock.now(), say)
         what = Examined(bot.db.path, settings, self._settings.path, running=True, language=say)
         return [*checks, *(await examine(what) if everything else ())]
 

@@ -528,8 +528,8 @@ def _from_file(path: Path) -> Settings:
 def show_notices(settings: Settings, database: Path) -> None:
     """Print it, on standard error."""
     if (service := synced_by(database)) is not None:
-        words = ENGLISH("check.folder_synced", service=service, folder=database.parent)
-        say(f"Warning: {words} {ENGLISH('check.folder_synced_fix')}")
+        words = " ".join(ENGLISH.pair("check.folder_synced")).format(service=service, folder=database.parent)
+        say(f"Warning: {words}")
     if settings.model.provider is Provider.GEMINI:
         from forgetmenot.llm.build import TERMS
 
