@@ -4,16 +4,18 @@ A card says what the dock's memory panel says as well. It needs neither a model 
 said in chat.
 """
 
+from collections.abc import Sequence
 from typing import NamedTuple
 
-from forgetmenot.clock import DAY, MINUTE
-from forgetmenot.domain import Importance, Note, SourceKind, Standing
+from forgetmenot.clock import DAY, HOUR, MINUTE
+from forgetmenot.domain import Importance, Note, NoteStatus, SourceKind, Standing
 from forgetmenot.memory.people import REGULAR_WITHIN, standing_of
 from forgetmenot.memory.suppression import load_filter
 from forgetmenot.settings.schema import Earpiece, Settings
 from forgetmenot.store import notes, streams, viewers
 from forgetmenot.store.database import Source
 from forgetmenot.store.episodes import usable_brief
+from forgetmenot.text.dates import plan_over
 from forgetmenot.text.mentions import ids_in, login_of, show
 
 SHOWN_FOR = 10 * MINUTE
@@ -23,14 +25,16 @@ CANDIDATES = 200
 BEST_NOTES = 2
 _FAMILIAR = frozenset((Standing.REGULAR, Standing.RETURNER))
 PASSING = 8 * DAY
-"""What ends within this time holds these days: "has a driving test on Friday"."""
+"""What ends, or is planned, within this time holds these days: "has a driving test on Friday"."""
+LATE = 6 * HOUR
+"""A stream that began on the day of a plan may go on after midnight: how it went is asked in the next one."""
 
 
 class Card(NamedTuple):
     """Somebody who came in. `at`: their first line of this stream; `before_at`: when they left the one before (ms).
 
-    `who`: their brief, or their best notes; `lately`: what holds these days. `notes` are the numbers of those that it
-    rests on.
+    `who`: their brief, or their best notes; `lately`: what holds these days, or (`over`) a plan of which they were not
+    asked yet how it went. `notes` are the numbers of those that it rests on.
     """
 
     id: str
@@ -42,6 +46,7 @@ class Card(NamedTuple):
     who: str
     lately: str
     notes: tuple[int, ...]
+    over: bool = False
 
 
 def by_weight(note: Note) -> tuple[bool, int, float, int]:
@@ -73,14 +78,13 @@ async def card(source: Source, viewer_id: str, at: int, now: int) -> Card | None
     """The card about one viewer; None where nothing may be told about them."""
     came = (await streams.attendance_of(source, [viewer_id], lately=now - REGULAR_WITHIN))[viewer_id]
     suppressed = await load_filter(source)
-    known = sorted(await notes.of_subject(source, viewer_id), key=by_weight, reverse=True)
+    held = await notes.of_subject(source, viewer_id, (NoteStatus.ACTIVE, NoteStatus.PAST, NoteStatus.EXPIRED))
     # what others said of them is no part of who they are
-    told = [
-        one
-        for one in known
-        if suppressed.allows(one) and one.source_kind is not SourceKind.REPORTED and not one.is_quiet(now)
-    ]
-    passing = next((one for one in told if one.expires_at is not None and now < one.expires_at <= now + PASSING), None)
+    own = [one for one in held if suppressed.allows(one) and one.source_kind is not SourceKind.REPORTED]
+    own.sort(key=by_weight, reverse=True)
+    told = [one for one in own if one.status is NoteStatus.ACTIVE and not one.is_quiet(now)]
+    done = _done_since(own, came.before_at or 0, now)
+    passing = done or _these_days(told, now)
     brief, made_of = await usable_brief(source, viewer_id, None)
     brief = suppressed.without(brief)
     best = [one for one in told if one is not passing][:BEST_NOTES]
@@ -100,4 +104,22 @@ async def card(source: Source, viewer_id: str, at: int, now: int) -> Card | None
         who=show(who, names),
         lately=show(lately, names),
         notes=used,
+        over=done is not None,
     )
+
+
+def plan_end(note: Note) -> int | None:
+    """When a note's plan is over (ms); None if it is no plan."""
+    return plan_over(note.fact, note.first_said_at, note.expires_at)
+
+
+def _done_since(held: Sequence[Note], before_at: int, now: int) -> Note | None:
+    """The last plan that was over when they came, and was not yet when they left the stream before (ms)."""
+    ends = {end: one for one in held if (end := plan_end(one)) is not None and before_at - LATE < end <= now}
+    return ends[max(ends)] if ends else None
+
+
+def _these_days(held: Sequence[Note], now: int) -> Note | None:
+    """The next plan, or what else ends soon."""
+    ends = {end: one for one in held if (end := plan_end(one) or one.expires_at) and now < end <= now + PASSING}
+    return ends[min(ends)] if ends else None

@@ -75,8 +75,11 @@ async def who(context: OperationContext, request: Request) -> OperationResult:
     found = await card(context.db, target.id, now, now) if target.id is not None else None
     if found is None:
         return OperationResult(ok=True, code="memory_empty", target=target)
-    text = " · ".join(part for part in (found.who, found.lately) if part)
-    return OperationResult(ok=True, code="who", data={"n": found.streams, "text": text}, target=target)
+    text = " · ".join(part for part in (found.who, "" if found.over else found.lately) if part)
+    code = "who_asks" if found.over else "who"
+    return OperationResult(
+        ok=True, code=code, data={"n": found.streams, "text": text, "plan": found.lately}, target=target
+    )
 
 
 async def missed(context: OperationContext, request: Request) -> OperationResult:

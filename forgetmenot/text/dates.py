@@ -7,7 +7,7 @@ that tells a duration.
 import re
 from calendar import monthrange
 from dataclasses import dataclass
-from datetime import UTC, date, datetime
+from datetime import UTC, date, datetime, timedelta
 
 from forgetmenot.text.words import text_cache
 
@@ -41,9 +41,15 @@ _A_DURATION = re.compile(
     r"|\ba long time\b"
 )
 
+_PLANNED = re.compile(
+    r"\b(?:will|going to|about to|plan(?:s|ned|ning)|(?:hop|want|intend|aim)(?:s|es|ing) to|upcoming|booked)\b"
+)
+
 LAST_SECOND = 253_402_300_799  # of the year 9999
 NEAR_DAYS = 8  # people often mention an event within the week after it
 SOON_DAYS = 7
+NEXT_DAYS = 60  # "on 3 May", said two days later, is not the third of May of next year
+DAY_MS = 86_400_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,6 +73,14 @@ class Period:
         today = _date_of(now)
         years = (today.year, min(today.year + 1, 9999)) if self.year is None else (self.year,)
         return any(-1 <= (self._days(year)[0] - today).days <= SOON_DAYS for year in years)
+
+    def day_from(self, said: date) -> date | None:
+        """The day it names, if that is `said` or later; without a year, the next one within `NEXT_DAYS`."""
+        if self.year is not None:
+            day = self._days(self.year)[0]
+            return day if day >= said else None
+        ahead = (self._days(year)[0] for year in (said.year, min(said.year + 1, 9999)))
+        return next((day for day in ahead if timedelta() <= day - said <= timedelta(NEXT_DAYS)), None)
 
     def _fits_in(self, year: int, stated: date) -> float:
         """The same for the month, or the day, of one year."""
@@ -132,6 +146,16 @@ def days_in(text: str) -> tuple[Period, ...]:
     """The days that a text names."""
     found = periods_in(text.lower()) if any(map(str.isdecimal, text)) else ()
     return tuple(period for period in found if period.day is not None)
+
+
+def plan_over(text: str, said_at: int, ends_at: int | None) -> int | None:
+    """When what a text says as a plan is over (ms): with a day that it names, else at `ends_at`; None for no plan."""
+    said, planned = _date_of(said_at), bool(_PLANNED.search(text.lower()))
+    days = (period.day_from(said) for period in days_in(text))
+    ahead = [day for day in days if day is not None and (planned or day > said)]
+    if ahead:
+        return int(datetime.combine(min(ahead), datetime.min.time(), UTC).timestamp() * 1_000) + DAY_MS
+    return ends_at if planned else None
 
 
 def tells_time(text: str) -> bool:

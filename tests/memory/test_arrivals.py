@@ -3,10 +3,12 @@
 from typing import TYPE_CHECKING
 
 import msgspec
+import pytest
 
 from forgetmenot.clock import DAY, HOUR, MINUTE
 from forgetmenot.domain import SourceKind
-from forgetmenot.memory.arrivals import MOST, SHOWN_FOR, Card, arrivals
+from forgetmenot.memory import retention
+from forgetmenot.memory.arrivals import MOST, SHOWN_FOR, Card, arrivals, card
 from forgetmenot.settings.schema import DockSettings, Earpiece, Settings
 from forgetmenot.store import notes, streams
 
@@ -118,3 +120,53 @@ async def test_a_raid_of_known_newcomers_hides_no_regular(world: "World") -> Non
         await world.clock.advance(1)
         await world.attends(str(number), stream)
     assert [card.id for card in await came(world, DockSettings())] == ["1"]
+
+
+async def one_card(world: "World") -> Card:
+    [card] = await came(world)
+    return card
+
+
+@pytest.mark.parametrize("lifetime", [None, 3 * DAY])
+async def test_after_its_day_a_plan_is_asked_about_in_one_stream(world: "World", lifetime: int | None) -> None:
+    fact = "has a driving test on 26 July 2026" if lifetime is None else "is going to run a marathon"
+    ends = None if lifetime is None else world.clock.now() + lifetime
+    await world.note("plays drums")
+    plan = await world.note(fact, expires_at=ends)
+    await stream_with(world, "1")
+    await world.clock.advance(DAY // 2)
+    await world.attends("1", await world.stream())
+    before = await one_card(world)
+    assert (before.lately, before.over) == (fact, False)
+    await world.clock.advance(DAY)
+    await retention.sweep_notes(world.db, world.settings.memory, world.clock.now() + DAY)
+    await stream_with(world)  # they were not there
+    await stream_with(world, "1")
+    await world.clock.advance(-HOUR)
+    async with world.db.write() as tx:  # the stream in which they come after it
+        await tx.execute("UPDATE streams SET ended_at = NULL WHERE id = (SELECT max(id) FROM streams)")
+    asked = await card_of(world)
+    assert (asked.who, asked.lately, asked.over, plan in asked.notes) == ("plays drums", fact, True, True)
+    await stream_with(world, "1")
+    again = await card_of(world)
+    assert again.over is False
+
+
+async def card_of(world: "World") -> Card:
+    found = await card(world.db, "1", world.clock.now(), world.clock.now())
+    assert found is not None
+    return found
+
+
+async def test_what_was_already_so_is_no_plan_and_what_replaced_a_plan_ends_it(world: "World") -> None:
+    await world.note("moved to Oslo on 20 July 2026")
+    await world.note("has been sober since 3 May")
+    await world.note("has a cold", expires_at=world.clock.now() + DAY)
+    plan = await world.note("has a driving test on 26 July 2026")
+    await stream_with(world, "1")
+    await world.clock.advance(5 * DAY)
+    await world.attends("1", await world.stream())
+    assert (await card_of(world)).lately == "has a driving test on 26 July 2026"
+    async with world.db.write() as tx:
+        await tx.execute("UPDATE semantic_notes SET status = 'superseded' WHERE id = ?", (plan,))
+    assert (await card_of(world)).lately == ""

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from forgetmenot.languages import in_language
 from forgetmenot.operations.switches import gaps_sentence
-from forgetmenot.text.dates import Period, tells_duration, tells_time, time_asked
+from forgetmenot.text.dates import Period, plan_over, tells_duration, tells_time, time_asked
 
 
 def ms(day: str) -> int:
@@ -111,3 +111,29 @@ def test_without_a_gap_there_is_nothing_to_tell(state: dict[str, str]) -> None:
 def test_the_last_one_is_told_with_its_length_and_age(count: int, long: int, ago: int, told: str) -> None:
     state = {"gaps": str(count), "gap_from": str(GAP_END - ago - long), "gap_to": str(GAP_END - ago)}
     assert gaps_sentence(state, GAP_END, in_language()) == told
+
+
+@pytest.mark.parametrize(
+    ("fact", "over"),
+    [
+        ("has a driving test on 14 December 2026", "2026-12-15"),
+        ("has a driving test on 14 December", "2026-12-15"),
+        ("will sing on 2026-11-20", "2026-11-21"),
+        ("won the cup on 20 November 2026", None),
+        ("moved to Oslo on 3 May 2026", None),
+        ("has been sober since 3 May", None),
+        ("plans to learn the harp", "2026-11-27"),
+        ("goes from 2 to 5 January 2027", "2027-01-06"),
+        ("has a cold", None),
+        ("was told of 31 February 2027 and 99 May", "2027-03-01"),
+    ],
+)
+def test_a_plan_is_over_after_the_day_it_names_or_when_it_ends(fact: str, over: str | None) -> None:
+    ends = ms("2026-11-27")
+    assert plan_over(fact, ms("2026-11-20"), ends) == (over and ms(over))
+
+
+@given(st.text(max_size=60), st.integers(0, 2**50), st.none() | st.integers(0, 2**50))
+def test_no_text_keeps_plans_from_being_read(text: str, said: int, ends: int | None) -> None:
+    over = plan_over(text, said, ends)
+    assert over is None or over == ends or over > said - 86_400_000

@@ -21,7 +21,7 @@ export function arrivals(nobody = null) {
     return h("article", { class: "item arrival" },
       h("p", {}, h("a", { href: `#memory/person/${encodeURIComponent(one.id)}`, data: { key } }, h("b", {}, one.name)), " ", h("span", { class: "meta" }, figures)),
       one.who && h("p", { class: "text" }, one.who),
-      one.lately && h("p", { class: "text" }, t("arrivals.lately", { text: one.lately })),
+      one.lately && h("p", { class: "text" }, t(one.over ? "arrivals.over" : "arrivals.lately", { text: one.lately })),
       h("div", { class: "row" }, one.notes.map((id) => h("a", { class: "meta", href: `#memory/note/${id}` }, `#${id}`)),
         button(t("arrivals.never"), (event) => never(one, event.target).then((done) => done && putAway()), { class: "ghost small", data: { key: `never${key}` } }),
         button(t("close"), putAway, { class: "ghost small", data: { key: `close${key}` } })));
