@@ -230,15 +230,7 @@ def _lines(file: TextIO) -> Iterator[str]:
 
 
 def _irc(lines: Iterator[str]) -> Iterator[chat_lines.ChatItem]:
-    for line in lines:
-        if not line.strip():
-            continue
-        item = chat_lines.understand(chat_lines.parse(line), None)
-        yield (
-            chat_lines.OtherLine(type(item).__name__)
-            if isinstance(item, chat_lines.Ping | chat_lines.Pong | chat_lines.Reconnect | chat_lines.Welcome)
-            else item
-        )
+    return (chat_lines.understand(chat_lines.parse(line), None) for line in lines if line.strip())
 
 
 def _csv(lines: Iterator[str]) -> Iterator[chat_lines.ChatItem]:

@@ -1,8 +1,8 @@
 """Parses lines of Twitch chat and classifies them. Pure; takes any input.
 
-No input raises and no input hangs. Every line is exactly one thing: an event, a redaction, a state of the room, a
-notice, part of the protocol (`Ping`, `Reconnect`, `Welcome`), said in another room (`OtherRoom`), something of no
-interest (`OtherLine`), or not to be understood (`Unparsed`).
+No input raises and no input hangs. Every line is exactly one thing: an event, a redaction, a state of the room, said
+in another room (`OtherRoom`), part of the protocol or of no interest (`OtherLine`), or not to be understood
+(`Unparsed`).
 
 What Twitch leaves out is filled in the same way each time: a line without an id gets one made from its content, a
 person without an id is `login:<login>`, and a line without a time was said at `now`. An id that is none (it could not
@@ -10,6 +10,7 @@ be mentioned) makes a line `Unparsed`; a text of more than 500 characters is cut
 typed is no mention: it leaves here as `(@42>`.
 """
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from hashlib import blake2b
@@ -19,6 +20,7 @@ from forgetmenot.domain import ChatEvent, EventKind, Redaction, ReplyTo
 from forgetmenot.text.clean import cut
 from forgetmenot.text.mentions import defang, is_id, provisional
 
+_ESCAPED = re.compile(r"\\(.?)", re.DOTALL)
 _ESCAPES = {":": ";", "s": " ", "\\": "\\", "r": "\r", "n": "\n"}
 
 
@@ -40,7 +42,9 @@ def parse(line: str) -> IrcLine:
     nick = ""
     if rest.startswith("@"):
         raw, _, rest = rest[1:].partition(" ")
-        tags, rest = _tags(raw), rest.lstrip(" ")
+        # at the first "=" only: a value may have more of them
+        pairs = (part.partition("=") for part in raw.split(";"))
+        tags, rest = {key: unescape(value) for key, _, value in pairs if key}, rest.lstrip(" ")
     if rest.startswith(":"):
         prefix, _, rest = rest[1:].partition(" ")
         before, bang, after = prefix.partition("!")
@@ -51,29 +55,11 @@ def parse(line: str) -> IrcLine:
     return IrcLine(head[0].upper() if head else "", params, tags, nick)
 
 
-def _tags(raw: str) -> dict[str, str]:
-    # at the first "=" only: a value may have more of them
-    pairs = (part.partition("=") for part in raw.split(";"))
-    return {key: unescape(value) for key, _, value in pairs if key}
-
-
 def unescape(value: str) -> str:
     r"""A tag's value as it was meant: `\s` is a space, `\:` a semicolon; a lone backslash at the end is dropped."""
-    if "\\" not in value:
-        return value
-    pieces: list[str] = []
-    letters = iter(value)
-    for letter in letters:
-        if letter == "\\":
-            escaped = next(letters, "")
-            pieces.append(_ESCAPES.get(escaped, escaped))
-        else:
-            pieces.append(letter)
-    return "".join(pieces)
+    return _ESCAPED.sub(lambda pair: _ESCAPES.get(pair[1], pair[1]), value)
 
 
-MADE_ID = "made-"
-"""Begins the id of a line that had none."""
 MOST_CHARACTERS = 500
 """Twitch lets nobody say more; what claims to be longer is cut, so that nothing after this reads without end."""
 LONGEST_NAME = 100
@@ -100,44 +86,12 @@ _NOTICE_KINDS = {
 
 
 @dataclass(frozen=True, slots=True)
-class Ping:
-    """The server asks whether we are there; the answer repeats `token`."""
-
-    token: str
-
-
-@dataclass(frozen=True, slots=True)
-class Pong:
-    """The server answered our own question."""
-
-
-@dataclass(frozen=True, slots=True)
-class Reconnect:
-    """The server is about to hang up."""
-
-
-@dataclass(frozen=True, slots=True)
-class Welcome:
-    """The log-in was taken; `nick` is who we are."""
-
-    nick: str
-
-
-@dataclass(frozen=True, slots=True)
 class RoomState:
     """The room's settings; a field that the line did not mention is None."""
 
     room_id: str
     emote_only: bool | None = None
     slow_s: int | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class ChannelNotice:
-    """A sentence of Twitch's own, with its machine-readable `id` (empty before the log-in)."""
-
-    id: str
-    text: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -152,62 +106,32 @@ class Unparsed:
 
 @dataclass(frozen=True, slots=True)
 class OtherLine:
-    """A valid line that does not concern us."""
+    """A valid line that is nothing for the memory."""
 
     command: str
 
 
-@dataclass(frozen=True, slots=True)
-class OwnState(OtherLine):
-    """What Twitch says about the account that we are logged in with."""
-
-    user_id: str = ""
-    badges: frozenset[str] = frozenset()
+ChatItem: TypeAlias = ChatEvent | Redaction | RoomState | OtherRoom | Unparsed | OtherLine
 
 
-ChatItem: TypeAlias = ChatEvent | Redaction | RoomState | ChannelNotice | OtherRoom | Unparsed | OtherLine
-Understood: TypeAlias = ChatItem | Ping | Pong | Reconnect | Welcome
-
-
-def understand(line: IrcLine, room: str | None, now: int = 0) -> Understood:
+def understand(line: IrcLine, room: str | None, now: int = 0) -> ChatItem:
     """Classify a line. `room` is the channel's login; None takes lines of any channel. `now` dates undated lines."""
     command = line.command
     if not (command.isascii() and (command.isalpha() or (command.isdigit() and len(command) == 3))):
         return Unparsed() if line.command or line.tags else OtherLine("")
     reader = _READERS.get(line.command)
     if reader is None:
-        return _protocol(line)
+        return OtherLine(line.command)
     if not line.params or not line.params[0].startswith("#"):
-        return Unparsed() if line.command != "NOTICE" else ChannelNotice("", line.params[-1] if line.params else "")
-    if _elsewhere(line, room):
+        return Unparsed()
+    source, here = line.tags.get("source-room-id", ""), line.tags.get("room-id", "")
+    # in a shared chat Twitch sends each line to all channels that share it, with the one it was said in
+    if (source and source != here) or (room is not None and line.params[0][1:].lower() != room.lower()):
         return OtherRoom()
     return reader(line, now)
 
 
-def _elsewhere(line: IrcLine, room: str | None) -> bool:
-    source, here = line.tags.get("source-room-id", ""), line.tags.get("room-id", "")
-    # in a shared chat Twitch sends each line to all channels that share it, with the one it was said in
-    if source and source != here:
-        return True
-    return room is not None and line.params[0][1:].lower() != room.lower()
-
-
-def _protocol(line: IrcLine) -> Understood:
-    match line.command:
-        case "PING":
-            return Ping(line.params[-1] if line.params else "")
-        case "PONG":
-            return Pong()
-        case "RECONNECT":
-            return Reconnect()
-        case "001":
-            return Welcome(line.params[0] if line.params else "")
-        case "GLOBALUSERSTATE":
-            return _own_state(line, 0)
-    return OtherLine(line.command)
-
-
-def _said(line: IrcLine, now: int) -> Understood:
+def _said(line: IrcLine, now: int) -> ChatItem:
     if len(line.params) < 2:
         return Unparsed()
     if line.tags.get("rm-deleted") == "1":  # a recording knows that it was deleted later
@@ -220,19 +144,19 @@ def _said(line: IrcLine, now: int) -> Understood:
     return _event(line, kind, line.nick, text, now)
 
 
-def _noticed(line: IrcLine, now: int) -> Understood:
+def _noticed(line: IrcLine, now: int) -> ChatItem:
     kind = _NOTICE_KINDS.get(line.tags.get("msg-id", ""), EventKind.NOTICE)
     text = line.params[1] if len(line.params) > 1 else ""
     return _event(line, kind, line.tags.get("login", "").lower(), text, now)
 
 
-def _event(line: IrcLine, kind: EventKind, login: str, text: str, now: int) -> Understood:
+def _event(line: IrcLine, kind: EventKind, login: str, text: str, now: int) -> ChatItem:
     tags = line.tags
     user_id = tags.get("user-id") or _provisional(login)
     if not is_id(user_id):
         return Unparsed()
     return ChatEvent(
-        id=tags.get("id") or made_id(line, now),
+        id=tags.get("id") or _made_id(line, now),
         kind=kind,
         user_id=user_id,
         login=login[:LONGEST_NAME],
@@ -256,12 +180,12 @@ def _provisional(login: str) -> str:
     return provisional(login) if login else ""
 
 
-def made_id(line: IrcLine, now: int) -> str:
+def _made_id(line: IrcLine, now: int) -> str:
     """The id of a line that has none: the same line at the same time gets the same one."""
     sent = line.tags.get("tmi-sent-ts") or str(now)
     parts = (sent, line.command, line.nick, line.tags.get("user-id", ""), line.tags.get("msg-id", ""), *line.params)
     content = "\0".join(parts).encode("utf-8", "surrogatepass")
-    return MADE_ID + blake2b(content, digest_size=12).hexdigest()
+    return f"made-{blake2b(content, digest_size=12).hexdigest()}"
 
 
 def badges(value: str) -> frozenset[str]:
@@ -285,7 +209,7 @@ def _reply_to(tags: Mapping[str, str]) -> ReplyTo | None:
     return ReplyTo(parent, user_id if is_id(user_id) else "", login, text)
 
 
-def _chat_cleared(line: IrcLine, now: int) -> Understood:
+def _chat_cleared(line: IrcLine, now: int) -> ChatItem:
     at = number(line.tags.get("tmi-sent-ts", "")) or now
     login = line.params[1].lower() if len(line.params) > 1 else ""
     user_id = line.tags.get("target-user-id") or _provisional(login) or None
@@ -293,7 +217,7 @@ def _chat_cleared(line: IrcLine, now: int) -> Understood:
     return Redaction(at, user_id=user_id, duration_s=number(duration) if duration and user_id else None)
 
 
-def _message_cleared(line: IrcLine, now: int) -> Understood:
+def _message_cleared(line: IrcLine, now: int) -> ChatItem:
     target = line.tags.get("target-msg-id")
     if not target:
         return Unparsed()
@@ -309,20 +233,10 @@ def _room_state(line: IrcLine, _now: int) -> RoomState:
     )
 
 
-def _channel_notice(line: IrcLine, _now: int) -> ChannelNotice:
-    return ChannelNotice(line.tags.get("msg-id", ""), line.params[-1] if len(line.params) > 1 else "")
-
-
-def _own_state(line: IrcLine, _now: int) -> OwnState:
-    return OwnState(line.command, line.tags.get("user-id", ""), badges(line.tags.get("badges", "")))
-
-
 _READERS = {
     "PRIVMSG": _said,
     "USERNOTICE": _noticed,
     "CLEARCHAT": _chat_cleared,
     "CLEARMSG": _message_cleared,
     "ROOMSTATE": _room_state,
-    "NOTICE": _channel_notice,
-    "USERSTATE": _own_state,
 }

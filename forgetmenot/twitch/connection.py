@@ -8,8 +8,8 @@
 """
 
 import asyncio
-from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable
-from contextlib import aclosing, asynccontextmanager
+from collections.abc import AsyncGenerator, Awaitable, Callable
+from contextlib import aclosing
 from dataclasses import dataclass
 from enum import StrEnum
 from random import Random
@@ -23,94 +23,15 @@ from forgetmenot.logs import log
 from forgetmenot.network import proxy_for, trusted
 from forgetmenot.secret_store import Token
 from forgetmenot.settings.schema import Settings
-from forgetmenot.twitch.chat_lines import (
-    ChannelNotice,
-    ChatItem,
-    OwnState,
-    Ping,
-    Pong,
-    Reconnect,
-    RoomState,
-    Understood,
-    Welcome,
-    parse,
-    understand,
-)
+from forgetmenot.twitch.chat_lines import ChatItem, IrcLine, RoomState, badges, parse, understand
 from forgetmenot.twitch.errors import translated
 
-# A connection can die without a sign (a pulled cable, a sleeping PC). After `idle_ms` of silence, or when the clock has
-# jumped, we send a PING; no answer means TwitchUnavailable.
+Socket = aiohttp.ClientWebSocketResponse[bool]
 
-
+HEARTBEAT_S = 30.0
+"""A connection can die without a sign (a pulled cable, a sleeping PC): a silent one is pinged, and has half of this."""
 _OPEN_WITHIN_S = 20.0
-IDLE = 360 * SECOND  # Twitch pings about every five minutes
 TICK_S = 5.0  # how often a silent connection is looked at
-_JUMP = 30 * SECOND  # a pause between two looks that only a suspended PC explains
-
-
-class Wire:
-    """One open connection. `heard_at` is the time of the last frame, by the bot's clock."""
-
-    def __init__(self, socket: aiohttp.ClientWebSocketResponse[bool], clock: Clock, idle_ms: int) -> None:
-        self._socket = socket
-        self._clock = clock
-        self._idle_s = idle_ms / SECOND
-        self._tick_s = min(TICK_S, self._idle_s / 3)
-        self._alive = self._pinged_at = _monotonic()
-        self._waiting_for_pong = False
-        self._looked_at = self.heard_at = clock.now()
-
-    async def send(self, *lines: str) -> None:
-        """Send lines in one frame. Raises aiohttp's errors."""
-        await self._socket.send_str("".join(f"{line}\r\n" for line in lines))
-
-    async def receive(self) -> list[str]:
-        """The lines of the next frame, or none after a quiet moment. Raises TwitchUnavailable when it is dead."""
-        try:
-            message = await self._socket.receive(timeout=self._tick_s)
-        except TimeoutError:
-            await self._watch()
-            return []
-        self._looked_at = self._clock.now()
-        if message.type is aiohttp.WSMsgType.TEXT:
-            text = str(message.data)
-        elif message.type is aiohttp.WSMsgType.BINARY:
-            text = bytes(message.data).decode("utf-8", "replace")
-        else:
-            raise TwitchUnavailable(reason("chat_closed"))
-        self._alive, self._waiting_for_pong, self.heard_at = _monotonic(), False, self._looked_at
-        # A lone \r ends nothing: in somebody's message it must not begin a line of its own, with badges of its own.
-        return [line for line in text.replace("\r\n", "\n").split("\n") if line]
-
-    async def _watch(self) -> None:
-        now, last_look = self._clock.now(), self._looked_at
-        self._looked_at = now
-        moment = _monotonic()
-        if self._waiting_for_pong:
-            # silence is measured by the loop's clock, which nobody sets; a sleep by the other, because a sleeping PC
-            # may stop this one
-            if moment - self._pinged_at >= min(10.0, self._idle_s):
-                raise TwitchUnavailable(reason("chat_silent"))
-        elif moment - self._alive >= self._idle_s or now - last_look > _JUMP:
-            self._waiting_for_pong, self._pinged_at = True, moment
-            await self.send("PING :still-there")
-
-
-@asynccontextmanager
-async def open_wire(session: aiohttp.ClientSession, url: str, clock: Clock, idle_ms: int) -> AsyncIterator[Wire]:
-    """Connect, and close at the end without waiting long for a goodbye. Raises aiohttp's errors and TimeoutError."""
-    goodbye = aiohttp.ClientWSTimeout(ws_close=1.0)
-    proxy, headers = proxy_for(url)
-    async with asyncio.timeout(_OPEN_WITHIN_S):
-        socket = await session.ws_connect(
-            url, timeout=goodbye, max_msg_size=1 << 20, proxy=proxy, proxy_headers=headers, ssl=trusted()
-        )
-    try:
-        yield Wire(socket, clock, idle_ms)
-    finally:
-        await socket.close()
-
-
 FIRST_PAUSE = 1 * SECOND
 LONGEST_PAUSE = 60 * SECOND
 STEADY = 30 * SECOND  # a connection that lived this long makes the next pause short again
@@ -145,11 +66,6 @@ class Gap:
     reason: str
 
 
-async def anonymously(_refused: str = "") -> Token | None:
-    """Log in without an account: enough to read."""
-    return None
-
-
 class _Rejoin(Exception):
     """The connection is to be made anew, for the reason given."""
 
@@ -157,7 +73,8 @@ class _Rejoin(Exception):
 class IrcConnection:
     """A channel's chat as a source. `random` spreads pauses.
 
-    `login` is asked at each connecting, with the token that chat refused last, if any; None: anonymous.
+    `login` is asked at each connecting, with the token that chat refused last, if any. Without one, or where it gives
+    none, chat is read anonymously.
     """
 
     def __init__(
@@ -165,11 +82,9 @@ class IrcConnection:
         *,
         settings: Callable[[], Settings],
         clock: Clock,
-        login: Callable[[str], Awaitable[Token | None]] = anonymously,
+        login: Callable[[str], Awaitable[Token | None]] | None = None,
         random: Random | None = None,
-        idle: int = IDLE,
     ) -> None:
-        self._idle = idle
         self._settings = settings
         self._clock = clock
         self._login = login
@@ -213,26 +128,40 @@ class IrcConnection:
         self._sign_in = self.state.phase is Phase.CONNECTED and not self.state.login
 
     async def _one_connection(self, session: aiohttp.ClientSession, gap: str) -> AsyncGenerator[ChatItem | Gap]:
-        twitch = self._settings().twitch
+        url = self._settings().twitch.irc_url
         self._joined_at = self.own_badges = None
         self._sign_in = False
         account = await self._account()
-        async with open_wire(session, twitch.irc_url, self._clock, self._idle) as wire:
-            await self._introduce(wire, account)
+        # Twitch lets anybody read chat as "justinfan" with a number, whatever the password
+        nick = account.login if account else f"justinfan{self._random.randrange(10_000, 100_000)}"
+        password = f"oauth:{account.access}" if account else "SCHMOOPIIE"
+        goodbye = aiohttp.ClientWSTimeout(ws_close=1.0)
+        proxy, headers = proxy_for(url)
+        async with asyncio.timeout(_OPEN_WITHIN_S):
+            socket = await session.ws_connect(
+                url, timeout=goodbye, heartbeat=HEARTBEAT_S, max_msg_size=1 << 20, proxy=proxy, proxy_headers=headers,
+                ssl=trusted(),
+            )  # fmt: skip
+        try:
+            # tags bring ids, badges and times; commands bring clears, timeouts, subs and raids
+            await _send(socket, "CAP REQ :twitch.tv/tags twitch.tv/commands", f"PASS {password}", f"NICK {nick}")
             deadline = _monotonic() + JOIN_WITHIN_S
             while True:
-                lines = await wire.receive()
-                if self._in_channel():
-                    self._heard_at = wire.heard_at
-                for line in lines:
-                    found = understand(parse(line), self._channel, self._clock.now())
-                    for item in await self._take(wire, found, account, gap):
-                        yield item
+                for text in await _lines(socket):
+                    line = parse(text)
+                    found = understand(line, self._channel, self._clock.now())
+                    if unheard := await self._take(socket, line, found, account, gap):
+                        yield unheard
+                    yield found
+                    if self._in_channel():
+                        self._heard_at = self._clock.now()
                 if not self._in_channel() and _monotonic() > deadline:
                     self._not_joined()
                 if self._sign_in:
                     self._attempts = 0
                     raise _Rejoin(reason("chat_sign_in"))
+        finally:
+            await socket.close()
 
     def _in_channel(self) -> bool:
         return self._joined_at is not None
@@ -242,7 +171,7 @@ class IrcConnection:
             self._refusals = 1
             return None
         try:
-            account = await self._login(self.refused_token)
+            account = await self._login(self.refused_token) if self._login else None
         except TwitchLoginNeeded as error:
             if self._login_trouble != str(error):
                 log.warning("listening anonymously", reason=str(error))
@@ -253,38 +182,26 @@ class IrcConnection:
         self._login_trouble = ""
         return account
 
-    async def _introduce(self, wire: Wire, account: Token | None) -> None:
-        # Twitch lets anybody read chat as "justinfan" with a number, whatever the password
-        nick = account.login if account else f"justinfan{self._random.randrange(10_000, 100_000)}"
-        password = f"oauth:{account.access}" if account else "SCHMOOPIIE"
-        # tags bring ids, badges and times; commands bring clears, timeouts, subs and raids
-        await wire.send("CAP REQ :twitch.tv/tags twitch.tv/commands", f"PASS {password}", f"NICK {nick}")
-
-    async def _take(self, wire: Wire, found: Understood, account: Token | None, gap: str) -> list[ChatItem | Gap]:
-        match found:
-            case Ping(token):
-                await wire.send(f"PONG :{token}")
-            case Welcome():
-                await wire.send(f"JOIN #{self._channel}")
-            case Reconnect():
+    async def _take(
+        self, socket: Socket, line: IrcLine, found: ChatItem, account: Token | None, gap: str
+    ) -> Gap | None:
+        """Answer the server; the gap that ends with this line, if one does."""
+        match line.command:
+            case "PING":
+                await _send(socket, f"PONG :{line.params[-1] if line.params else ''}")
+            case "001":
+                await _send(socket, f"JOIN #{self._channel}")
+            case "RECONNECT":
                 raise _Rejoin(reason("chat_again"))
-            case Pong():
-                pass
-            case RoomState(room_id):
-                return [*self._joined(room_id, account, gap), found]
-            case ChannelNotice():
-                self._notice(found, account)
-                return [found]
-            case OwnState():
-                self.own_badges = found.badges if found.command == "USERSTATE" else self.own_badges
-                return [found]
-            case _:
-                return [found]
-        return []
+            case "NOTICE":
+                self._notice(line, account)
+            case "USERSTATE":
+                self.own_badges = badges(line.tags.get("badges", ""))
+        return self._joined(found.room_id, account, gap) if isinstance(found, RoomState) else None
 
-    def _joined(self, room_id: str, account: Token | None, gap: str) -> list[ChatItem | Gap]:
+    def _joined(self, room_id: str, account: Token | None, gap: str) -> Gap | None:
         if self._joined_at is not None:
-            return []
+            return None
         now = self._clock.now()
         self._refusals = 0 if account else self._refusals
         self.room_id, self._joined_at, self._ever_joined, self._reported = room_id, now, True, ""
@@ -292,19 +209,19 @@ class IrcConnection:
         self._set(Phase.CONNECTED, self._login_trouble, account.login if account else "")
         log.info("joined the channel", signed_in=account is not None, after_attempts=self._attempts)
         last, self._heard_at = self._heard_at, now
-        return [] if last is None else [Gap(last, max(now, last), gap)]
+        return None if last is None else Gap(last, max(now, last), gap)
 
-    def _notice(self, notice: ChannelNotice, account: Token | None) -> None:
-        said = notice.text.lower()
+    def _notice(self, line: IrcLine, account: Token | None) -> None:
+        said, notice = line.params[-1].lower() if line.params else "", line.tags.get("msg-id", "")
         if account is not None and any(said.startswith(words) for words in _LOGIN_REFUSED):
             self.refused_token, self._login_trouble = account.access, reason("chat_without")
             if self._refusals == 0:
                 self._attempts = 0  # chat is there and answers: only the token is to be renewed
             self._refusals += 1
             raise TwitchLoginNeeded(reason("chat_refused"))
-        if self._joined_at is None and notice.id in ("msg_channel_suspended", "tos_ban", "msg_room_not_found"):
+        if self._joined_at is None and notice in ("msg_channel_suspended", "tos_ban", "msg_room_not_found"):
             self._cannot_join("chat_no_channel")
-        if self._joined_at is None and notice.id in ("msg_banned", "msg_timedout"):
+        if self._joined_at is None and notice in ("msg_banned", "msg_timedout"):
             self._cannot_join("chat_banned")
 
     def _not_joined(self) -> None:
@@ -332,6 +249,28 @@ class IrcConnection:
 
     def _set(self, phase: Phase, error: str, login: str = "") -> None:
         self.state = ConnectionState(phase, error, login)
+
+
+async def _send(socket: Socket, *lines: str) -> None:
+    """Send lines in one frame. Raises aiohttp's errors."""
+    await socket.send_str("".join(f"{line}\r\n" for line in lines))
+
+
+async def _lines(socket: Socket) -> list[str]:
+    """The lines of the next frame, or none after a quiet moment. Raises TwitchUnavailable when it is dead."""
+    try:
+        message = await socket.receive(timeout=TICK_S)
+    except TimeoutError:
+        return []
+    if message.type is aiohttp.WSMsgType.TEXT:
+        text = str(message.data)
+    elif message.type is aiohttp.WSMsgType.BINARY:
+        text = bytes(message.data).decode("utf-8", "replace")
+    else:
+        silent = isinstance(socket.exception(), TimeoutError)
+        raise TwitchUnavailable(reason("chat_silent" if silent else "chat_closed"))
+    # A lone \r ends nothing: in somebody's message it must not begin a line of its own, with badges of its own.
+    return [line for line in text.replace("\r\n", "\n").split("\n") if line]
 
 
 def _monotonic() -> float:

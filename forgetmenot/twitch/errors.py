@@ -5,7 +5,8 @@ neither repeated nor chained.
 """
 
 import json
-from types import TracebackType
+from collections.abc import Iterator
+from contextlib import contextmanager
 
 import aiohttp
 
@@ -18,10 +19,7 @@ _AGAIN = reason("tries_again")
 _NEVER_SENT = (
     aiohttp.ClientConnectorError,
     aiohttp.ConnectionTimeoutError,
-    aiohttp.ServerFingerprintMismatch,
     aiohttp.ClientHttpProxyError,
-    aiohttp.InvalidURL,
-    aiohttp.NonHttpUrlClientError,
 )
 _BROKEN = (KeyError, IndexError, TypeError, AttributeError, ValueError, AssertionError, RecursionError)
 
@@ -30,30 +28,23 @@ class AnswerLost(TwitchUnavailable):
     """The request went out and no usable answer came: what was asked for may have been done."""
 
 
-class translated:  # noqa: N801  # used as a context manager, like a function
-    """`with translated("send a message"): …` raises nothing but TwitchError for what goes wrong with Twitch inside.
+@contextmanager
+def translated(doing: str, *, again: bool = True) -> Iterator[None]:
+    """Raises nothing but TwitchError for what goes wrong with Twitch inside of the block; `doing`: "send a message".
 
     `again`: whether the caller retries by itself; messages and actions are never retried.
     """
-
-    def __init__(self, doing: str, *, again: bool = True) -> None:
-        self._doing = doing
-        self._again = again
-
-    def __enter__(self) -> None:
-        """Nothing to prepare."""
-
-    def __exit__(self, _kind: object, error: BaseException | None, _trace: TracebackType | None) -> None:
-        """Translate what was raised, if it is Twitch's or the network's."""
-        if error is None:
-            return
-        ours = error if isinstance(error, TwitchError) else translation(error, self._doing)
+    try:
+        yield
+    except Exception as error:
+        ours = error if isinstance(error, TwitchError) else translation(error, doing)
         said = str(ours)
-        if ours is not None and not self._again and isinstance(said, Reason) and said.values.get("again"):
+        if ours is not None and not again and isinstance(said, Reason) and said.values.get("again"):
             ours = type(ours)(reason(said.code, **{**said.values, "again": ""}))
-        if ours is not None and ours is not error:
-            # from None: the original may have a token in its words
-            raise ours from None
+        if ours is None or ours is error:
+            raise
+        # from None: the original may have a token in its words
+        raise ours from None
 
 
 def translation(error: BaseException, doing: str) -> TwitchError | None:
@@ -65,6 +56,8 @@ def translation(error: BaseException, doing: str) -> TwitchError | None:
             return TwitchUnavailable(reason("portal", doing=doing))
         why = reason("server_status", status=error.status)
         return TwitchUnavailable(reason("could_not", doing=doing, reason=why, again=_AGAIN))
+    if type(error) is aiohttp.ClientResponseError:  # its kinds are about the connection
+        return from_status(error.status, error.message, doing)
     if isinstance(error, aiohttp.ClientError | OSError | TimeoutError):
         kind = TwitchUnavailable if isinstance(error, _NEVER_SENT) else AnswerLost
         return kind(reason("could_not", doing=doing, reason=network_reason(error), again=_AGAIN))
@@ -77,7 +70,7 @@ def translation(error: BaseException, doing: str) -> TwitchError | None:
 
 
 def _from_twitchio(error: BaseException, doing: str) -> TwitchError:
-    from twitchio.exceptions import DeviceCodeFlowException, HTTPException, InvalidTokenException, MessageRejectedError
+    from twitchio.exceptions import HTTPException, MessageRejectedError
 
     if isinstance(error, MessageRejectedError):
         return TwitchRefused(reason("not_shown", doing=doing, said=error.code or "no reason given"))
@@ -86,8 +79,6 @@ def _from_twitchio(error: BaseException, doing: str) -> TwitchError:
     message = str(error.extra.get("message", ""))
     if _is_page(message):
         return TwitchUnavailable(reason("portal", doing=doing))
-    if isinstance(error, InvalidTokenException | DeviceCodeFlowException) and error.status < 500:
-        return TwitchLoginNeeded(reason("login_refused"))
     return from_status(error.status, message, doing)
 
 
@@ -114,18 +105,15 @@ def network_reason(error: BaseException) -> str:
         (TimeoutError, "in_time"),
         (aiohttp.ClientConnectorDNSError, "name_not_found"),
         (aiohttp.ClientSSLError, "insecure"),
-        (aiohttp.ServerFingerprintMismatch, "other_server"),
         (aiohttp.ClientHttpProxyError, "proxy_refused"),
         (aiohttp.ClientProxyConnectionError, "proxy_away"),
-        (aiohttp.InvalidURL, "bad_address"),
-        (aiohttp.NonHttpUrlClientError, "bad_address"),
         (aiohttp.ClientConnectorError, "no_connection"),
     )
     return reason(next((code for kind, code in codes if isinstance(error, kind)), "broke"))
 
 
-def _is_page(text: object) -> bool:
-    return isinstance(text, str) and text.lstrip()[:9].lower().startswith(("<!doctype", "<html", "<head", "<body"))
+def _is_page(text: str) -> bool:
+    return text.lstrip()[:9].lower().startswith(("<!doctype", "<html", "<head", "<body"))
 
 
 # ── messages that Twitch took and did not show ────────────────────────────────────────────────

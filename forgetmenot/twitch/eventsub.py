@@ -8,7 +8,7 @@
 
 import asyncio
 import contextlib
-from collections.abc import Awaitable, Callable, Iterable
+from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -53,57 +53,49 @@ def _ms(moment: Any) -> int:  # noqa: ANN401  # twitchio's payloads have no comm
     return int(moment.timestamp() * 1_000)
 
 
-def _by(user: Any, kind: EventKind, key: str, at: int, sentence: str, typed: str = "") -> ChatEvent:  # noqa: ANN401
+def _by(user: Any, kind: EventKind, key: object, at: Any, sentence: str, typed: str = "") -> ChatEvent:  # noqa: ANN401
     """Something that a person did, with Twitch's word on it as a sentence for the memory."""
     return ChatEvent(
-        f"{kind.value}:{key}", kind, user.id, user.name, user.display_name or user.name, clean(typed), at,
+        f"{kind.value}:{key}", kind, user.id, user.name, user.display_name or user.name, clean(typed), _ms(at),
         system_text=clean(sentence),
     )  # fmt: skip
 
 
 def _follow(payload: Any, _state: ChannelState) -> ChatEvent:  # noqa: ANN401
-    who, at = payload.user, _ms(payload.followed_at)
-    return _by(who, EventKind.FOLLOW, f"{who.id}:{at}", at, f"{who.display_name} followed the channel.")
+    who, at = payload.user, payload.followed_at
+    return _by(who, EventKind.FOLLOW, f"{who.id}:{_ms(at)}", at, f"{who.display_name} followed the channel.")
 
 
 def _redemption(payload: Any, _state: ChannelState) -> Redemption:  # noqa: ANN401
-    title, at = clean(payload.reward.title), _ms(payload.redeemed_at)
-    sentence = f"{payload.user.display_name} redeemed the reward “{title}”."
-    event = _by(payload.user, EventKind.REDEMPTION, payload.id, at, sentence, payload.user_input)
+    title, who = clean(payload.reward.title), payload.user
+    sentence = f"{who.display_name} redeemed the reward “{title}”."
+    event = _by(who, EventKind.REDEMPTION, payload.id, payload.redeemed_at, sentence, payload.user_input)
     return Redemption(event, title)
 
 
-def _hype_train(payload: Any, _state: ChannelState) -> ChatEvent:  # noqa: ANN401
-    sentence = f"Chat finished a level-{payload.level} hype train."
-    return _by(payload.broadcaster, EventKind.STREAM, f"hype:{payload.id}", _ms(payload.ended_at), sentence)
+def _on_stream(payload: Any, what: str, at: Any, sentence: str) -> ChatEvent:  # noqa: ANN401
+    """Something that happened to the whole channel, once at a time."""
+    return _by(payload.broadcaster, EventKind.STREAM, f"{what}:{_ms(at)}", at, sentence)
 
 
 def _poll(payload: Any, _state: ChannelState) -> ChatEvent | None:  # noqa: ANN401
-    votes = sorted(((choice.votes or 0, choice.title) for choice in payload.choices), reverse=True)
-    if payload.status == "archived" or not votes or not votes[0][0]:
+    votes, title = max(((choice.votes or 0, choice.title) for choice in payload.choices), default=(0, ""))
+    if payload.status == "archived" or not votes:
         return None
-    sentence = f"The poll “{payload.title}” ended: “{votes[0][1]}” won with {votes[0][0]} votes."
-    return _by(payload.broadcaster, EventKind.STREAM, f"poll:{payload.id}", _ms(payload.ended_at), sentence)
+    sentence = f"The poll “{payload.title}” ended: “{title}” won with {votes} votes."
+    return _on_stream(payload, "poll", payload.ended_at, sentence)
 
 
 def _prediction(payload: Any, _state: ChannelState) -> ChatEvent | None:  # noqa: ANN401
-    won = payload.winning_outcome
-    if won is None:
+    if payload.winning_outcome is None:
         return None
-    sentence = f"The prediction “{payload.title}” ended: “{won.title}” was right."
-    return _by(payload.broadcaster, EventKind.STREAM, f"prediction:{payload.id}", _ms(payload.ended_at), sentence)
-
-
-def _ad_break(payload: Any, _state: ChannelState) -> ChatEvent:  # noqa: ANN401
-    at = _ms(payload.started_at)
-    return _by(payload.broadcaster, EventKind.STREAM, f"ads:{at}", at, f"An ad break of {payload.duration} s began.")
+    sentence = f"The prediction “{payload.title}” ended: “{payload.winning_outcome.title}” was right."
+    return _on_stream(payload, "prediction", payload.ended_at, sentence)
 
 
 def _shoutout(payload: Any, _state: ChannelState) -> ChatEvent:  # noqa: ANN401
-    who, at = payload.from_broadcaster, _ms(payload.started_at)
-    return _by(
-        who, EventKind.STREAM, f"shoutout:{who.id}:{at}", at, f"{who.display_name} gave this channel a shoutout."
-    )
+    who, at = payload.from_broadcaster, payload.started_at
+    return _by(who, EventKind.STREAM, f"{who.id}:{_ms(at)}", at, f"{who.display_name} gave this channel a shoutout.")
 
 
 _KINDS = (
@@ -124,13 +116,19 @@ _KINDS = (
         "ChannelPointsRedeemAddSubscription", "custom_redemption_add",
         ("channel:read:redemptions", "channel:manage:redemptions"), _redemption,
     ),
-    _Kind("HypeTrainEndSubscription", "hype_train_end", ("channel:read:hype_train",), _hype_train),
+    _Kind(
+        "HypeTrainEndSubscription", "hype_train_end", ("channel:read:hype_train",),
+        lambda it, _: _on_stream(it, "hype", it.ended_at, f"Chat finished a level-{it.level} hype train."),
+    ),
     _Kind("ChannelPollEndSubscription", "poll_end", ("channel:read:polls", "channel:manage:polls"), _poll),
     _Kind(
         "ChannelPredictionEndSubscription", "prediction_end",
         ("channel:read:predictions", "channel:manage:predictions"), _prediction,
     ),
-    _Kind("AdBreakBeginSubscription", "ad_break", ("channel:read:ads",), _ad_break),
+    _Kind(
+        "AdBreakBeginSubscription", "ad_break", ("channel:read:ads",),
+        lambda it, _: _on_stream(it, "ads", it.started_at, f"An ad break of {it.duration} s began."),
+    ),
     _Kind(
         "ShoutoutReceiveSubscription", "shoutout_receive",
         ("moderator:read:shoutouts", "moderator:manage:shoutouts"), _shoutout,
@@ -141,12 +139,6 @@ _KINDS = (
 STATE = frozenset({"stream_online", "stream_offline", "channel_update"})
 RIGHTS = tuple(kind.rights[0] for kind in _KINDS if kind.rights)
 """What to ask the channel's own account for, so that every event may be subscribed."""
-
-
-def allowed(scopes: Iterable[str]) -> tuple[_Kind, ...]:
-    """What may be subscribed with these rights."""
-    held = set(scopes)
-    return tuple(kind for kind in _KINDS if not kind.rights or held & set(kind.rights))
 
 
 class StreamEvents:
@@ -210,7 +202,9 @@ class StreamEvents:
 
         token = await self._login.token()
         granted: set[str] = set()
-        for kind in allowed(token.scopes):
+        for kind in _KINDS:
+            if kind.rights and not set(kind.rights) & set(token.scopes):
+                continue
             self._listen(client, kind)
             condition = {"broadcaster_user_id": room}
             if any(right.startswith("moderator:") for right in kind.rights):

@@ -7,8 +7,8 @@ answer was lost is UNKNOWN: it may have been sent, so it must not be sent again.
 
 import asyncio
 import contextlib
-import json
 import logging
+import re
 from collections.abc import Awaitable, Callable, Iterator
 from email.utils import parsedate_to_datetime
 from typing import TYPE_CHECKING, TypeVar
@@ -20,10 +20,9 @@ from forgetmenot.errors import TwitchLoginNeeded, TwitchRateLimited, TwitchRefus
 from forgetmenot.languages import reason
 from forgetmenot.late_imports import load_off_the_loop
 from forgetmenot.network import by_proxy, trusted
-from forgetmenot.secret_store import Token
 from forgetmenot.settings.schema import Settings
 from forgetmenot.twitch.errors import DROPS, TOO_FAST, AnswerLost, dropped, from_status, translated
-from forgetmenot.twitch.login import Login, point_twitchio_at
+from forgetmenot.twitch.login import Login
 
 if TYPE_CHECKING:
     import twitchio
@@ -31,7 +30,19 @@ if TYPE_CHECKING:
 _ANSWER_WITHIN = aiohttp.ClientTimeout(total=10, sock_connect=5)
 _LONGEST_WAIT_S = 120.0
 _SILENCED_S = 30.0
+_ABOUT_THE_TOKEN = re.compile(r"invalid[^\"]*token", re.IGNORECASE)
 Result = TypeVar("Result")
+
+
+def point_twitchio_at(settings: Settings) -> None:
+    """Let twitchio talk to the addresses in the settings. It knows only one place for all its clients."""
+    from twitchio.eventsub import websockets
+    from twitchio.http import Route
+
+    twitch = settings.twitch
+    if twitch.server:
+        websockets.WSS = twitch.irc_url.removesuffix("irc") + "eventsub"
+    Route.BASE, Route.ID_BASE = twitch.helix_url, twitch.id_url
 
 
 class Api:
@@ -52,25 +63,24 @@ class Api:
     async def client(self) -> "twitchio.Client":
         """The client. Raises TwitchLoginNeeded if `client_id` is not set."""
         async with self._building:
-            if self._client is None:
-                self._client = await self._build()
-        return self._client
+            if self._client is not None:
+                return self._client
+            settings = self._settings()
+            if not settings.twitch.client_id:
+                raise TwitchLoginNeeded("`client_id` in the table [twitch] is not set.")
+            await load_off_the_loop("twitchio")
+            import twitchio
 
-    async def _build(self) -> "twitchio.Client":
-        settings = self._settings()
-        if not settings.twitch.client_id:
-            raise TwitchLoginNeeded("`client_id` in the table [twitch] is not set.")
-        await load_off_the_loop("twitchio")
-        import twitchio
-
-        logging.getLogger("twitchio.client").setLevel(logging.ERROR)  # it advertises an extra that is not needed
-        point_twitchio_at(settings)
-        self._session = aiohttp.ClientSession(
-            connector=aiohttp.TCPConnector(ssl=trusted()),
-            timeout=_ANSWER_WITHIN,
-            middlewares=(self._authorised, by_proxy),
-        )
-        return twitchio.Client(client_id=settings.twitch.client_id, session=self._session, fetch_client_user=False)
+            logging.getLogger("twitchio.client").setLevel(logging.ERROR)  # it advertises an extra that is not needed
+            point_twitchio_at(settings)
+            self._session = aiohttp.ClientSession(
+                connector=aiohttp.TCPConnector(ssl=trusted()),
+                timeout=_ANSWER_WITHIN,
+                middlewares=(self._authorised, by_proxy),
+            )
+            app = settings.twitch.client_id
+            self._client = twitchio.Client(client_id=app, session=self._session, fetch_client_user=False)
+            return self._client
 
     async def user_id(self) -> str:
         """The id of who is logged in. Raises TwitchError."""
@@ -87,25 +97,19 @@ class Api:
     ) -> aiohttp.ClientResponse:
         with _nothing_done():
             token = await self.login.token()
-        answer = await self._send(request, handler, token)
+        request.headers["Authorization"] = f"Bearer {token.access}"
+        answer = await handler(request)
         # a 401 may also mean a missing right or another app's id, which a new token would not change
-        if answer.status == 401 and _is_about_the_token(await answer.text()):
+        if answer.status == 401 and _ABOUT_THE_TOKEN.search(await answer.text()):
             answer.release()
             with _nothing_done():
                 token = await self.login.renew(token)
-            answer = await self._send(request, handler, token)
+            request.headers["Authorization"] = f"Bearer {token.access}"
+            answer = await handler(request)
         if answer.status == 429 or answer.status >= 500:
-            status, wait = answer.status, _asked_wait(answer)
             answer.close()
-            raise from_status(status, "", "do that now", wait)
+            raise from_status(answer.status, "", "do that now", _asked_wait(answer))
         return answer
-
-    @staticmethod
-    async def _send(
-        request: aiohttp.ClientRequest, handler: aiohttp.ClientHandlerType, token: Token
-    ) -> aiohttp.ClientResponse:
-        request.headers["Authorization"] = f"Bearer {token.access}"
-        return await handler(request)
 
 
 @contextlib.contextmanager
@@ -117,29 +121,13 @@ def _nothing_done() -> Iterator[None]:
         raise TwitchUnavailable(str(error)) from None
 
 
-def _is_about_the_token(body: str) -> bool:
-    try:
-        message = str(json.loads(body).get("message", "")).lower()
-    except (ValueError, AttributeError):
-        return False
-    return "invalid" in message and "token" in message
-
-
 def _asked_wait(answer: aiohttp.ClientResponse) -> float:
-    """Seconds until Twitch's limit is lifted, by Twitch's own clock where it tells the time."""
-    headers = answer.headers
+    """Seconds until Twitch's limit is lifted. Both times are Twitch's own, so a wrong PC clock makes no long wait."""
     try:
-        if "Retry-After" in headers:
-            return _bounded(float(headers["Retry-After"]))
-        server_time = parsedate_to_datetime(headers["Date"]).timestamp()
-        # both times are Twitch's own, so a wrong PC clock makes no wait of hours
-        return _bounded(float(headers["Ratelimit-Reset"]) - server_time)
+        now = parsedate_to_datetime(answer.headers["Date"]).timestamp()
+        return min(max(float(answer.headers["Ratelimit-Reset"]) - now, 1.0), _LONGEST_WAIT_S)
     except (KeyError, ValueError, TypeError):
         return 1.0
-
-
-def _bounded(seconds: float) -> float:
-    return min(max(seconds, 1.0), _LONGEST_WAIT_S)
 
 
 class Helix:
@@ -209,7 +197,7 @@ class Helix:
         # a broadcaster is in neither of Twitch's two lists
         if user_id == room:
             return True
-        channel = await self._channel(await self._streamer(), room)
+        _, channel = await self._here(await self._streamer())
         with translated("look up moderators"):
             moderators = await channel.fetch_moderators(user_ids=[user_id])
             return bool(moderators) or bool(await channel.fetch_vips(user_ids=[user_id]))
@@ -219,25 +207,22 @@ class Helix:
         me, channel = await self._here(self._bot)
         if len(text) > 500:
             return dropped("msg_too_long")
+        from twitchio.exceptions import MessageRejectedError
+
         try:
             with translated("send a message", again=False):
-                return await self._sent(channel, text, me, reply_to)
+                try:
+                    sent = await channel.send_message(text, me, token_for=me, reply_to_message_id=reply_to)
+                except MessageRejectedError as error:
+                    # as a rate limit: the message is kept, and nothing else is sent meanwhile
+                    if DROPS.get(error.code or "") == TOO_FAST:
+                        raise TwitchRateLimited(TOO_FAST, _SILENCED_S) from None
+                    return dropped(error.code, error.message)
+                return Outcome(OutcomeKind.DONE, "", sent.id) if sent.sent else dropped(None)
         except TwitchRefused as error:
             return Outcome(OutcomeKind.REFUSED, str(error))
         except AnswerLost as error:
             return Outcome(OutcomeKind.UNKNOWN, str(error))
-
-    async def _sent(self, channel: "twitchio.PartialUser", text: str, me: str, reply_to: str | None) -> Outcome:
-        from twitchio.exceptions import MessageRejectedError
-
-        try:
-            sent = await channel.send_message(text, me, token_for=me, reply_to_message_id=reply_to)
-        except MessageRejectedError as error:
-            # as a rate limit: the message is kept, and nothing else is sent meanwhile
-            if DROPS.get(error.code or "") == TOO_FAST:
-                raise TwitchRateLimited(TOO_FAST, _SILENCED_S) from None
-            return dropped(error.code, error.message)
-        return Outcome(OutcomeKind.DONE, "", sent.id) if sent.sent else dropped(None)
 
     async def announce(self, text: str) -> Outcome:
         """Post an announcement."""
@@ -316,19 +301,17 @@ class Helix:
 
     async def set_channel(self, *, title: str | None = None, category: str | None = None) -> Outcome:
         """Change the title or the category. Needs the broadcaster's log-in."""
-        api = await self._streamer()
-        game_id = await self._game(api, category) if category is not None else None
-        if category is not None and game_id is None:
-            return Outcome(OutcomeKind.REFUSED, "Twitch has no category with that name.")
+        api, game_id = await self._streamer(), None
+        if category is not None:
+            client, me = await api.client(), await api.user_id()
+            with translated("look up a category"):
+                game = await client.fetch_game(name=category, token_for=me)
+                if game is None:
+                    return Outcome(OutcomeKind.REFUSED, "Twitch has no category with that name.")
+                game_id = game.id
         return await self._act(
             "change the channel", lambda _, channel: channel.modify_channel(game_id=game_id, title=title), api=api
         )
-
-    async def _game(self, api: Api, name: str) -> str | None:
-        client, me = await api.client(), await api.user_id()
-        with translated("look up a category"):
-            game = await client.fetch_game(name=name, token_for=me)
-            return game.id if game is not None else None
 
     async def _streamer(self) -> Api:
         if self._broadcaster is not None and await self._broadcaster.login.exists():
@@ -358,8 +341,4 @@ class Helix:
     async def _here(self, api: Api) -> tuple[str, "twitchio.PartialUser"]:
         """Who acts, and the channel to act in."""
         me, room = await api.user_id(), await self.room_id()
-        return me, await self._channel(api, room)
-
-    @staticmethod
-    async def _channel(api: Api, room: str) -> "twitchio.PartialUser":
-        return (await api.client()).create_partialuser(room)
+        return me, (await api.client()).create_partialuser(room)

@@ -7,16 +7,15 @@ Guarantees:
 - After a log-out, or when Twitch rejects the log-in, TwitchLoginNeeded is raised until somebody logs in again. Both
   also work from another process.
 
-twitchio's OAuth class makes the calls; its own token store is not used, because it renews without a lock and saves
-only at exit.
+twitchio's own log-in is not used: it renews without a lock, saves only at exit, and stumbles over some answers.
 """
 
 import asyncio
 import contextlib
-from collections.abc import AsyncIterator, Callable, Iterable
-from contextlib import asynccontextmanager
+import json
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import Any
 
 import aiohttp
 from msgspec.structs import replace
@@ -24,44 +23,40 @@ from msgspec.structs import replace
 from forgetmenot.clock import HOUR, MINUTE, Clock
 from forgetmenot.errors import TwitchError, TwitchLoginNeeded, TwitchRateLimited, TwitchRefused, TwitchUnavailable
 from forgetmenot.languages import reason
-from forgetmenot.late_imports import load_off_the_loop
 from forgetmenot.logs import log
 from forgetmenot.network import by_proxy, trusted
 from forgetmenot.secret_store import Account, Token, TokenStore
 from forgetmenot.settings.schema import Settings
 from forgetmenot.twitch.errors import translated
 
-if TYPE_CHECKING:
-    from twitchio.authentication import OAuth
-
 RENEW_BELOW_S = 3_900  # a token that would not last until the next hourly look
 _ANSWER_WITHIN = aiohttp.ClientTimeout(total=15)
-_ASKED_AGAIN = "Twitch asks to try again."
+_DEVICE_GRANT = "urn:ietf:params:oauth:grant-type:device_code"
 
 
-def point_twitchio_at(settings: Settings) -> None:
-    """Let twitchio talk to the addresses in the settings. It knows only one place for all its clients."""
-    from twitchio.eventsub import websockets
-    from twitchio.http import Route
-
-    twitch = settings.twitch
-    if twitch.server:
-        websockets.WSS = twitch.irc_url.removesuffix("irc") + "eventsub"
-    Route.BASE, Route.ID_BASE = twitch.helix_url, twitch.id_url
-
-
-@asynccontextmanager
-async def _oauth(settings: Settings) -> AsyncIterator["OAuth"]:
-    """A short-lived client of Twitch's log-in server. Raises TwitchLoginNeeded without a client id."""
-    if not settings.twitch.client_id:
+async def _ask(settings: Settings, path: str, access: str = "", **form: str) -> dict[str, Any]:
+    """What Twitch's log-in server answers, to a form or without one. To be called inside of `translated`."""
+    app = settings.twitch.client_id
+    if not app:
         raise TwitchLoginNeeded(reason("client_unset", make_app=reason("make_app")))
-    await load_off_the_loop("twitchio")
-    from twitchio.authentication import OAuth
-
-    point_twitchio_at(settings)
+    headers = {"Authorization": f"OAuth {access}"} if access else {}
     certain = aiohttp.TCPConnector(ssl=trusted())
-    async with aiohttp.ClientSession(connector=certain, middlewares=(by_proxy,), timeout=_ANSWER_WITHIN) as session:
-        yield OAuth(client_id=settings.twitch.client_id, session=session)
+    async with (
+        aiohttp.ClientSession(connector=certain, middlewares=(by_proxy,), timeout=_ANSWER_WITHIN) as session,
+        session.request(
+            "POST" if form else "GET",
+            f"{settings.twitch.id_url}oauth2/{path}",
+            data={"client_id": app, **form} if form else None,
+            headers=headers,
+        ) as answer,
+    ):
+        if answer.status >= 500:
+            answer.raise_for_status()
+        body = dict(json.loads(await answer.text() or "{}"))  # revoking answers nothing
+        if answer.status >= 400:
+            said = str(body.get("message", ""))
+            raise aiohttp.ClientResponseError(answer.request_info, (), status=answer.status, message=said)
+    return body
 
 
 # ── the device code flow: ask for a code, then wait until a person has typed it on Twitch's page ─────────────────────
@@ -81,56 +76,31 @@ class DeviceCode:
 async def begin_device_login(settings: Settings, scopes: tuple[str, ...]) -> DeviceCode:
     """Ask Twitch for a code. Raises TwitchError."""
     with translated("ask for a code", again=False):
-        async with _oauth(settings) as client:
-            from twitchio.authentication import Scopes
-
-            answer = await client.device_code_flow(scopes=Scopes(scopes))
-    return DeviceCode(
-        device_code=answer["device_code"],
-        user_code=answer["user_code"],
-        address=answer["verification_uri"],
-        interval=int(answer["interval"]),
-        expires_in=int(answer["expires_in"]),
-    )
+        got = await _ask(settings, "device", scopes=" ".join(scopes))
+        times = int(got["interval"]), int(got["expires_in"])
+        return DeviceCode(got["device_code"], got["user_code"], got["verification_uri"], *times)
 
 
 async def finish_device_login(settings: Settings, code: DeviceCode, scopes: tuple[str, ...]) -> Token:
     """Wait until the person has typed the code, through outages too. Raises TwitchRefused when the code runs out."""
+    form = {"grant_type": _DEVICE_GRANT, "device_code": code.device_code, "scopes": " ".join(scopes)}
     try:
         async with asyncio.timeout(code.expires_in):
             while True:
                 # the code stays valid on Twitch's side, so an outage only costs the time
-                with contextlib.suppress(TwitchUnavailable):
-                    return await _poll(settings, code, scopes)
+                with contextlib.suppress(TwitchUnavailable, TwitchRateLimited):
+                    try:
+                        with translated("log in"):
+                            got = await _ask(settings, "token", **form)
+                            return Token(got["access_token"], got["refresh_token"])
+                    except TwitchRefused as error:
+                        if not any(word in str(error) for word in ("authorization_pending", "slow_down")):
+                            raise
                 await asyncio.sleep(code.interval)
     except TimeoutError:
         raise TwitchRefused("Nobody typed the code in time. Type `forgetmenot login` for a new one.") from None
-
-
-async def _poll(settings: Settings, code: DeviceCode, scopes: tuple[str, ...]) -> Token:
-    """The tokens, once the code was typed. Raises TwitchUnavailable where asking again may help."""
-    with translated("log in"):
-        async with _oauth(settings) as client:
-            from twitchio.authentication import Scopes
-            from twitchio.exceptions import DeviceCodeFlowException
-
-            try:
-                answer = await client.device_code_authorization(
-                    device_code=code.device_code, interval=code.interval, scopes=Scopes(scopes)
-                )
-            except DeviceCodeFlowException as error:
-                if error.status == 429:
-                    raise TwitchUnavailable(_ASKED_AGAIN) from None
-                if error.status < 500:
-                    raise TwitchRefused(
-                        "The code has expired or was refused. Type `forgetmenot login` again."
-                    ) from None
-                raise
-            except ValueError as error:  # twitchio knows only two reasons and stumbles over any other
-                if "DeviceCodeRejection" not in str(error) or "slow_down" in str(error):
-                    raise TwitchUnavailable(_ASKED_AGAIN) from None
-                raise TwitchRefused("Twitch did not accept the code. Type `forgetmenot login` again.") from None
-    return Token(answer["access_token"], answer["refresh_token"])
+    except TwitchRefused:
+        raise TwitchRefused("The code has expired or was refused. Type `forgetmenot login` again.") from None
 
 
 # ── the log-in of one account ────────────────────────────────────────────────────────────────────────────────────────
@@ -159,8 +129,7 @@ class Login:
         self._clock = clock
         self._lacking = lacking
         self._token: Token | None = None
-        self._outlived: set[str] = set()  # access tokens that may lie where the pair after them could not be saved
-        self._nowhere = False  # nor did anything lie there: that it is empty says nothing of a log-out
+        self._stored = ""  # the access token that lies in the store: an older one, where a pair could not be saved
         self._dead = ""  # the refresh token that Twitch no longer takes
         self._lock = asyncio.Lock()
         self._renewals: set[asyncio.Task[Token]] = set()
@@ -171,7 +140,7 @@ class Login:
             kept = await self._kept()
             if kept is None:
                 raise await self._missing()
-            self._token = self._taken_up(kept)
+            return self._take_up(kept)
         if self._token.refresh == self._dead:
             return await self.renew(self._token)
         return self._token
@@ -206,34 +175,44 @@ class Login:
 
     async def renew(self, stale: Token) -> Token:
         """A pair newer than `stale`: one renewal for all who ask. Raises TwitchError."""
-        # a task of its own, which goes on when its caller is cancelled
+        # A task of its own, which goes on when its caller is cancelled: a refresh token works once, so the answer to
+        # it must not be dropped.
         renewal = asyncio.create_task(self._renew(stale), name=f"renew {self.account.value}")
         self._renewals.add(renewal)
-        renewal.add_done_callback(self._renewed)
-        return await asyncio.shield(renewal)  # a refresh token works once: its answer must not be dropped
 
-    def _renewed(self, renewal: asyncio.Task[Token]) -> None:
-        self._renewals.discard(renewal)
-        if not renewal.cancelled():
-            renewal.exception()  # whoever asked has it, unless they gave up
+        def done(renewal: asyncio.Task[Token]) -> None:
+            self._renewals.discard(renewal)
+            if not renewal.cancelled():
+                renewal.exception()  # whoever asked has it, unless they gave up
+
+        renewal.add_done_callback(done)
+        return await asyncio.shield(renewal)
 
     async def _renew(self, stale: Token) -> Token:
         async with self._lock:
             if self._token is not None and self._token.access != stale.access:
                 return self._token
-            kept = await self._newer_than(stale)
-            if kept is not None:
-                return self._use(self._taken_up(kept))
+            if newer := await self._newer_than(stale):
+                return self._take_up(newer)
             if await self._was_logged_out():
                 raise self._nobody()
             if stale.refresh == self._dead:
                 raise self._lapsed(stale)
-            fresh = await self._exchange(stale)
-            if fresh is self._token:
-                return fresh
+            try:
+                with translated("renew the log-in"):
+                    form = {"grant_type": "refresh_token", "refresh_token": stale.refresh}
+                    got = await _ask(self._settings(), "token", **form)
+                    fresh = replace(stale, access=got["access_token"], refresh=got["refresh_token"])
+            except (TwitchRefused, TwitchLoginNeeded) as error:
+                if not self._settings().twitch.client_id:
+                    raise
+                if newer := await self._newer_than(stale):  # another process was faster
+                    return self._take_up(newer)
+                log.warning("the log-in has lapsed", account=self.account.value, reason=str(error))
+                raise self._lapsed(stale) from None
             await self._save(fresh)
             log.info("the log-in was renewed", account=self.account.value)
-            return self._use(fresh)
+            return fresh
 
     async def _kept(self) -> Token | None:
         return await asyncio.to_thread(self._store.load, self.account)
@@ -241,53 +220,34 @@ class Login:
     async def _newer_than(self, token: Token) -> Token | None:
         """The pair that somebody saved meanwhile, by logging in again."""
         kept = await self._kept()
-        return kept if kept is not None and kept.access not in {token.access, *self._outlived} else None
+        return kept if kept is not None and kept.access not in {token.access, self._stored} else None
 
     async def _was_logged_out(self) -> bool:
         """Whether somebody has logged out, in another process: then the pair in use is not to be renewed."""
-        if self._nowhere or not await asyncio.to_thread(self._store.is_empty, self.account):
+        if not self._stored or not await asyncio.to_thread(self._store.is_empty, self.account):
             return False
         self._token = None
         return True
 
-    async def _exchange(self, stale: Token) -> Token:
-        """A new pair for an old one; the one already in use where another process was faster. Raises TwitchError."""
-        try:
-            with translated("renew the log-in"):
-                async with _oauth(self._settings()) as client:
-                    answer = await client.refresh_token(stale.refresh)
-        except (TwitchRefused, TwitchLoginNeeded) as error:
-            if not self._settings().twitch.client_id:
-                raise
-            kept = await self._newer_than(stale)
-            if kept is not None:
-                return self._use(self._taken_up(kept))
-            log.warning("the log-in has lapsed", account=self.account.value, reason=str(error))
-            raise self._lapsed(stale) from None
-        return replace(stale, access=answer.access_token, refresh=answer.refresh_token)
-
     async def _save(self, token: Token) -> None:
-        before, self._token = self._token, token  # in use even if no place takes it: the old one is worth nothing now
+        self._token, self._dead = token, ""  # in use even if no place takes it: the old one is worth nothing now
         try:
             await asyncio.to_thread(self._store.save, self.account, token)
-            self._outlived, self._nowhere = set(), False
+            self._stored = token.access
         except OSError as error:
-            self._outlived.add(before.access if before is not None else "")
-            self._nowhere = await asyncio.to_thread(self._store.is_empty, self.account)
+            if await asyncio.to_thread(self._store.is_empty, self.account):
+                self._stored = ""
             self.trouble = (
                 f"The renewed log-in could not be saved ({error.strerror}). "
                 "If the bot restarts before that works, it is lost."
             )
             log.error("the log-in could not be saved", account=self.account.value, error=type(error).__name__)
 
-    def _taken_up(self, kept: Token) -> Token:
+    def _take_up(self, kept: Token) -> Token:
         """Use a pair that another process saved; earlier problems are over."""
         self.trouble = self._without(kept.scopes) if kept.scopes else ""
+        self._token, self._stored, self._dead = kept, kept.access, ""
         return kept
-
-    def _use(self, token: Token) -> Token:
-        self._token, self._dead = token, ""
-        return token
 
     # ── what is said of trouble ──────────────────────────────────────────────────────────────────────────────────────
 
@@ -322,32 +282,20 @@ class Login:
     async def validate(self) -> Token:
         """Ask Twitch whether the token is good, and renew it if it is not, or not for long. Raises TwitchError."""
         token = await self.token()
-        newer = await self._newer_than(token)
-        token = self._use(self._taken_up(newer)) if newer is not None else token
+        if newer := await self._newer_than(token):
+            token = self._take_up(newer)
         if await self._was_logged_out():
             raise self._nobody()
         try:
-            named, expires_in = await self._named(token)
+            about = await self._about(token)
         except TwitchLoginNeeded:
-            if not self._settings().twitch.client_id:
-                raise
             token = await self.renew(token)
-            return await self._keep_named(token, token if token.login else (await self._named(token))[0])
-        if expires_in <= RENEW_BELOW_S:
+            about = await self._about(token)
+        if about["expires_in"] <= RENEW_BELOW_S:
             token = await self.renew(token)
-        return await self._keep_named(token, replace(named, access=token.access, refresh=token.refresh))
-
-    async def _named(self, token: Token) -> tuple[Token, int]:
-        """Whose token it is and its rights, as Twitch says, and the seconds that it lasts. Raises TwitchError."""
-        with translated("check the log-in"):
-            async with _oauth(self._settings()) as client:
-                answer = await client.validate_token(token.access)
-                known = {"user_id": answer.user_id or "", "login": answer.login or ""}
-                return replace(token, **known, scopes=tuple(answer.scopes or ())), answer.expires_in
-
-    async def _keep_named(self, token: Token, named: Token) -> Token:
+        named = replace(token, user_id=about["user_id"], login=about["login"], scopes=tuple(about["scopes"]))
         self.trouble = self._without(named.scopes)
-        if named == token and not self._outlived:
+        if named == token and self._stored == token.access:
             return token
         async with self._lock:
             # renewed while Twitch was asked about the old one: that pair must not be overwritten
@@ -355,6 +303,13 @@ class Login:
                 return self._token
             await self._save(named)
         return named
+
+    async def _about(self, token: Token) -> dict[str, Any]:
+        """Whose token it is, its rights, and the seconds that it lasts. Raises TwitchError."""
+        with translated("check the log-in"):
+            got = await _ask(self._settings(), "validate", token.access)
+            names = {name: str(got.get(name) or "") for name in ("client_id", "user_id", "login")}
+            return {**names, "scopes": list(got.get("scopes") or ()), "expires_in": int(got["expires_in"])}
 
     async def keep_valid(self, needed: Callable[[], bool] = lambda: True) -> None:
         """Validate now and every hour, after a failure every minute; never returns. `trouble`: the last failure.
@@ -381,8 +336,6 @@ class Login:
             reported = trouble
             await self._clock.sleep(pause)
 
-    # ── logging out ──────────────────────────────────────────────────────────────────────────────────────────────────
-
     async def log_out(self) -> bool | None:
         """Forget the token; whether Twitch took it back, or None if nobody was logged in.
 
@@ -393,41 +346,23 @@ class Login:
             if await asyncio.to_thread(self._store.is_empty, self.account):
                 return None
             raise await self._missing()
+        revoked = True
         try:
-            revoked = await self._revoke(token)
-            if not revoked:  # Twitch takes back only a living one, so an expired one is renewed for it
-                try:
-                    revoked = await self._revoke(await self._exchange(token))
-                except TwitchLoginNeeded:
-                    revoked = True  # the one to renew it with is dead as well
-        except TwitchError:
-            revoked = False
+            with translated("revoke the log-in"):
+                await self._revoke(token)
+        except TwitchError as error:
+            revoked = "refresh token" in str(error).lower()  # that one is dead as well: nothing is left to revoke
         await asyncio.to_thread(self._store.delete, self.account)
         self._token = None
         return revoked
 
-    async def _revoke(self, token: Token) -> bool:
-        """Whether Twitch took it back; False for one that is dead already. Raises TwitchError."""
-        await load_off_the_loop("twitchio")
-        from twitchio.exceptions import HTTPException
-
-        settings = self._settings()
-        # the app that issued the token is asked for first: the settings may name another by now, or none
-        app = replace(settings.twitch, client_id=settings.twitch.client_id or "unknown")
-        with translated("revoke the log-in"):
-            async with _oauth(replace(settings, twitch=app)) as client:
-                try:
-                    app = replace(app, client_id=(await client.validate_token(token.access)).client_id)
-                except HTTPException as error:
-                    if error.status != 401:  # expired: only the settings can say
-                        raise
-                    app = settings.twitch
-            async with _oauth(replace(settings, twitch=app)) as client:
-                try:
-                    await client.revoke_token(token.access)
-                except HTTPException as error:
-                    if error.status == 400:  # an app that Twitch does not know is a 404
-                        return False
-                    if error.route is not None or error.extra.get("message"):
-                        raise  # anything else is twitchio's surprise at an empty answer
-        return True
+    async def _revoke(self, token: Token) -> None:
+        """Twitch takes back only a living one, so an expired one is renewed for it. Raises TwitchError."""
+        settings, access = self._settings(), token.access
+        try:
+            about = await self._about(token)
+        except TwitchLoginNeeded:
+            got = await _ask(settings, "token", grant_type="refresh_token", refresh_token=token.refresh)
+            access, about = got["access_token"], {}
+        # the settings may name another app by now than the one that the token was made for
+        await _ask(settings, "revoke", client_id=about.get("client_id") or settings.twitch.client_id, token=access)

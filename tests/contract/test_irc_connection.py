@@ -9,7 +9,7 @@ from random import Random
 import pytest
 import soak
 
-from forgetmenot.clock import SECOND, SystemClock
+from forgetmenot.clock import SystemClock
 from forgetmenot.domain import ChatEvent, Redaction
 from forgetmenot.errors import TwitchRefused
 from forgetmenot.secret_store import Token
@@ -64,8 +64,7 @@ class Listener:
 async def listening(
     sim: TwitchSim,
     clock: SystemClock,
-    login: Callable[[str], object] = room.anonymously,
-    idle: int = room.IDLE,
+    login: Callable[[str], object] | None = None,
     **how: object,
 ) -> AsyncIterator[Listener]:
     settings = settings_for(sim, **how)
@@ -75,7 +74,6 @@ async def listening(
             clock=clock,
             login=login,  # type: ignore[arg-type]
             random=Random(1),
-            idle=idle,
         )
     )
     try:
@@ -193,23 +191,15 @@ async def test_after_a_long_outage_a_token_that_ran_out_meanwhile_costs_a_second
     assert hasty.pauses[8] <= 1_000
 
 
-@pytest.mark.slow
-async def test_a_half_open_connection_is_noticed(sim: TwitchSim, hasty: HastyClock) -> None:
-    async with listening(sim, hasty, idle=1 * SECOND) as listener:
+async def test_a_half_open_connection_is_noticed(
+    sim: TwitchSim, hasty: HastyClock, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(room, "HEARTBEAT_S", 0.2)
+    async with listening(sim, hasty) as listener:
         await sim.joined()
         sim.stall()
         await sim.until(lambda: listener.gaps)
         assert "stopped answering" in listener.gaps[0].reason
-
-
-async def test_a_suspended_pc_asks_at_once_whether_chat_is_still_there(
-    sim: TwitchSim, hasty: HastyClock, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(room, "TICK_S", 0.05)
-    async with listening(sim, hasty) as listener:
-        await sim.until(lambda: listener.source.state.phase is Phase.CONNECTED)
-        hasty.skew += 3_600_000
-        await sim.until(lambda: any("PING" in line for line in sim.irc.connections[0].received))
 
 
 async def test_nothing_in_a_message_begins_a_line_of_its_own(sim: TwitchSim, hasty: HastyClock) -> None:
@@ -272,7 +262,7 @@ async def test_a_chat_that_is_slow_for_once_is_waited_for(
     monkeypatch.setattr(room, "JOIN_WITHIN_S", 0.05)
     sim.faults.add("irc", stall=True, times=1)
     sim.irc.silent_unknown = True
-    async with listening(sim, hasty, idle=1 * SECOND) as listener:
+    async with listening(sim, hasty) as listener:
         await sim.joined()
         await sim.say("alice", "at last")
         await sim.until(lambda: listener.texts == ["at last"])
@@ -295,7 +285,7 @@ async def test_a_channel_that_does_not_exist_or_never_answers_is_one_clear_sente
 ) -> None:
     monkeypatch.setattr(room, "JOIN_WITHIN_S", 0.05 if silent else room.JOIN_WITHIN_S)
     sim.irc.silent_unknown = silent
-    async with listening(sim, hasty, channel="nowhere", idle=1 * SECOND) as listener:
+    async with listening(sim, hasty, channel="nowhere") as listener:
         with pytest.raises(TwitchRefused, match="no channel `nowhere`"):
             await listener.task
 

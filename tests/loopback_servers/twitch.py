@@ -285,6 +285,8 @@ class TwitchSim(twitch.TwitchSim):
         """Half-open: open connections stay open and get not one byte more; what is said meanwhile is lost to them."""
         for connection in self.irc.connections:
             connection.stalled = True
+            if connection.request.transport is not None:
+                connection.request.transport.pause_reading()
 
     async def garbage(self) -> None:
         """Send something that is no line of IRC."""
