@@ -3,12 +3,11 @@
 - A bad line is refused with its number and the reason; the others are taken.
 - What would bring back somebody erased, or a fact that was to be forgotten, is refused; so is what is here already.
 - Imported notes have an episode as evidence, and are permanent unless the line says otherwise.
-- Lines are written a few at a time: whoever waits to write waits for 50 ms and not for the file.
 """
 
 import asyncio
 import re
-from collections.abc import AsyncIterator, Collection, Iterable, Mapping, Sequence
+from collections.abc import AsyncIterator, Collection, Iterable, Sequence
 from dataclasses import dataclass, field
 from itertools import count, islice
 from typing import Annotated, NamedTuple
@@ -17,24 +16,22 @@ import msgspec
 from msgspec import Meta
 
 from forgetmenot.clock import iso, parse_iso
-from forgetmenot.domain import EpisodeKind, Importance, Note, NoteStatus, Scope, SourceKind
+from forgetmenot.domain import EpisodeKind, Importance, NoteStatus, Scope, SourceKind
 from forgetmenot.errors import ODD_INPUT
 from forgetmenot.memory.people import ORDINARY
 from forgetmenot.memory.proposals import FactRefused, checked_fact, never_stored
 from forgetmenot.settings.schema import PrivacySettings
-from forgetmenot.store import episodes, notes, personal_data, streams, viewers
+from forgetmenot.store import episodes, notes, personal_data, viewers
 from forgetmenot.store.database import Database, Transaction
 from forgetmenot.store.episodes import OwnEpisode
 from forgetmenot.store.notes import NewNote, Stance
 from forgetmenot.text.clean import clean
-from forgetmenot.text.mentions import MENTION, PROVISIONAL, SOMEBODY, ids_in, is_login, login_of, mention, provisional
+from forgetmenot.text.mentions import MENTION, PROVISIONAL, SOMEBODY, ids_in, is_login, mention, provisional
 from forgetmenot.text.removal import traces, without_person
 from forgetmenot.text.words import joined, sentences_of
 
-LINES_PER_BATCH = 1_000
-WRITE_S = 0.025
-"""How long a transaction should hold the file; the number of rows follows from what the last ones took."""
-MOST_ROWS = 256
+LINES_AT_ONCE = 100
+"""Lines that one transaction writes: whoever waits to write waits for some 25 ms and not for the file."""
 HIGHEST_ID = 2**40
 """Numbers are given once: an id near the end of what SQLite can count would leave none for later notes."""
 OPTED_OUT = "this person opted out: nothing about them is stored"
@@ -61,7 +58,6 @@ class NoteLine(msgspec.Struct, frozen=True):
     fact: Text
     scope: Scope = Scope.VIEWER
     viewer: str | None = None
-    login: object = None
     confidence: Annotated[float, Meta(ge=0, le=1)] = 0.9
     observed_at: str | None = None
     topics: Words = ()
@@ -84,11 +80,7 @@ class RefusedLine(NamedTuple):
 
 
 class ReadLine(NamedTuple):
-    """A line that can be used, its texts clean.
-
-    `who`: the subject as an id or a login in lower case; `login`: that of the id, if it is told; `summary`: of the
-    episode of this key, if it brings one.
-    """
+    """A line that can be used. `who`: the subject as an id or a login in lower case; `key`: of its episode."""
 
     number: int
     line: NoteLine
@@ -96,7 +88,6 @@ class ReadLine(NamedTuple):
     at: int
     expires_at: int | None
     who: str | None
-    login: str | None
     key: str | None
     summary: str
 
@@ -115,21 +106,15 @@ async def import_notes(
     db: Database, lines: Iterable[str], *, now: int, privacy: PrivacySettings | None = PRIVACY
 ) -> ImportReport:
     """Take in JSON lines. `privacy`: what is never stored is refused; None: it is taken."""
-    work, clock = _Import(now), asyncio.get_running_loop().time
-    rest, most = enumerate(lines, start=1), 32
-    while batch := list(islice(rest, LINES_PER_BATCH)):
+    report, rest = ImportReport(), enumerate(lines, start=1)
+    while batch := list(islice(rest, LINES_AT_ONCE)):
         read, refused = await asyncio.to_thread(_readable, batch, now, privacy)
-        work.report.refused += refused
-        while read:
-            async with db.write() as tx:
-                began = clock()
-                await work.write(tx, read[:most])
-                took = clock() - began
-            read = read[most:]
-            most = max(1, min(MOST_ROWS, int(most * WRITE_S / max(took, 0.001))))
-            await asyncio.sleep(took / 2)  # for whoever waits, also in another process
-    work.report.refused.sort()
-    return work.report
+        report.refused += refused
+        async with db.write() as tx:
+            await _write(tx, read, report, now)
+        await asyncio.sleep(0.01)  # another process, too, may want to write
+    report.refused.sort()
+    return report
 
 
 # Lines are read and screened in a thread, before anything is written.
@@ -140,13 +125,10 @@ def _readable(
 ) -> tuple[list[ReadLine], list[RefusedLine]]:
     found: list[ReadLine] = []
     refused: list[RefusedLine] = []
-    decoder = msgspec.json.Decoder(NoteLine)
     for number, text in batch:
         try:
-            if re.match(r'\s*\{\s*"stream"', text):
-                refused.append(RefusedLine(number, NO_NOTE))
-            elif text.strip():
-                found.append(_read(number, decoder.decode(text), now, privacy))
+            if text.strip():
+                found.append(_read(number, msgspec.json.decode(text, type=NoteLine), now, privacy))
         except msgspec.MsgspecError as error:
             refused.append(RefusedLine(number, str(error)))
         except FactRefused as refusal:
@@ -176,20 +158,16 @@ def _read(number: int, line: NoteLine, now: int, privacy: PrivacySettings | None
                 raise
 
     def fitting(texts: Iterable[str]) -> tuple[str, ...]:
-        return tuple(text for text in texts if privacy is None or never_stored(text, privacy) is None)
+        return tuple(text for text in texts if text and (privacy is None or never_stored(text, privacy) is None))
 
-    line = msgspec.structs.replace(
-        line,
-        topics=tuple(filter(None, (clean(word).casefold() for word in fitting(line.topics)))),
-        asked_with=tuple(filter(None, (clean(word).casefold() for word in fitting(line.asked_with)))),
-    )
-    login = login_of(line.login.strip()) if isinstance(line.login, str) else ""  # an odd one holds up no note
-    known_as = login if is_login(login) and not login.isdecimal() else None
+    words = {name: fitting(clean(word).casefold() for word in getattr(line, name)) for name in ("topics", "asked_with")}
     at, ends = _time("observed_at", line.observed_at), _time("expires_at", line.expires_at)
-    key = line.episode.key if line.episode is not None else None
-    summary = _people_only(line.episode.summary) if line.episode is not None else ""
-    summary = joined(fitting(sentences_of(summary)))
-    return ReadLine(number, line, fact, now if at is None else at, ends, who, known_as, key, summary)
+    told = line.episode
+    summary = joined(fitting(sentences_of(_people_only(told.summary)))) if told is not None else ""
+    return ReadLine(
+        number, msgspec.structs.replace(line, **words), fact, now if at is None else at, ends, who,
+        None if told is None else told.key, summary,
+    )  # fmt: skip
 
 
 def _people_only(text: str) -> str:
@@ -208,139 +186,88 @@ def _time(key: str, value: str | None) -> int | None:
         raise FactRefused(f"{key} is no ISO 8601 time") from error
 
 
-# Writing.
+# Writing: some lines, in one transaction.
 
 
-@dataclass(slots=True)
-class _Import:
-    """One import. `facts`: what is known by subject."""
-
-    now: int
-    report: ImportReport = field(default_factory=ImportReport)
-    facts: dict[str | None, set[tuple[str, str]]] = field(default_factory=dict)
-
-    async def write(self, tx: Transaction, batch: Sequence[ReadLine]) -> None:
-        """Take in some lines, in one transaction."""
-        ids = await viewers.find_many(tx, sorted({read.who for read in batch if read.who is not None}))
-        opted_out = await personal_data.opted_out(tx)
-        held = await notes.facts_by_id(tx, [read.line.id for read in batch if read.line.id is not None])
-        taken: list[tuple[ReadLine, str | None]] = []
-        for read in batch:
-            about = read.who and ids.get(read.who, read.who if read.who.isdigit() else provisional(read.who))
-            reason = _wish_against(tx, read, about, opted_out, known=read.who in ids)
-            reason = reason or await self._known(tx, read, about, held)
-            if reason:
-                self.report.refused.append(RefusedLine(read.number, reason))
-                continue
-            taken.append((_without_erased(tx, read), about))
-            if read.line.id is not None:
-                held.setdefault(read.line.id, (about, read.fact))
-        new = {about: read.login if (read.who or "").isdigit() else read.who for read, about in taken if about}
-        new = {about: login for about, login in new.items() if about not in ids.values()}
-        await viewers.add_unseen(tx, new, self.now)
-        self.report.viewers += len(new)
-        named = {who for read, _ in taken for who in ids_in(f"{read.fact} {read.summary}")}
-        logins = {who: who.removeprefix(PROVISIONAL) if who.startswith(PROVISIONAL) else None for who in named}
-        await viewers.add_unseen(tx, logins, self.now)
-        await self._insert(tx, taken, await self._evidence(tx, taken))
-
-    async def _known(
-        self, tx: Transaction, read: ReadLine, about: str | None, held: Mapping[int, tuple[str | None, str]]
-    ) -> str | None:
-        """Why a line is not taken a second time, or None: a number that is free here makes it another note."""
-        if about not in self.facts:
-            self.facts[about] = await notes.facts_of(tx, about)
-        said, number = (read.fact, read.line.persona), read.line.id
-        if (number is None or number in held) and said in self.facts[about]:
-            return KNOWN
-        self.facts[about].add(said)
-        return None
-
-    async def _evidence(self, tx: Transaction, taken: Sequence[tuple[ReadLine, str | None]]) -> list[int]:
-        """The episode of each line: one for each key, one of its own for a line that brings none."""
-        known = await episodes.ids_by_key(tx, sorted({read.key for read, _ in taken if read.key is not None}))
-        free, new, found = count(await tx.highest_id("episodes") + 1), [], []
-        for read, _ in taken:
-            number = known.get(read.key) if read.key is not None else None
-            if number is None:
-                number = next(free)
-                summary = read.summary or "Imported."
-                new.append((number, OwnEpisode(EpisodeKind.IMPORT, summary, read.at, (), read.key)))
-            if read.key is not None:
-                known[read.key] = number
-            found.append(number)
-        await episodes.insert_imported(tx, new, self.now)
-        pairs = zip(found, (about for _, about in taken), strict=True)
-        await episodes.add_people(tx, [(number, about) for number, about in pairs if about is not None])
-        self.report.episodes += len(new)
-        return found
-
-    async def _insert(
-        self, tx: Transaction, taken: Sequence[tuple[ReadLine, str | None]], rests_on: Sequence[int]
-    ) -> None:
-        """Write the notes; one whose number is another note's gets a new one."""
-        numbers = [read.line.id for read, _ in taken if read.line.id is not None]
-        used = set(await notes.facts_by_id(tx, numbers))
-        free = count(max([await tx.highest_id("semantic_notes"), *numbers]) + 1)
-        new, stances = [], []
-        for (read, about), episode in zip(taken, rests_on, strict=True):
-            line = read.line
-            number = next(free) if line.id is None or line.id in used else line.id
+async def _write(tx: Transaction, batch: Sequence[ReadLine], report: ImportReport, now: int) -> None:
+    ids = await viewers.find_many(tx, sorted({read.who for read in batch if read.who is not None}))
+    opted_out = await personal_data.opted_out(tx)
+    used = await notes.ids_in_use(tx, [read.line.id for read in batch if read.line.id is not None])
+    said: dict[str | None, set[tuple[str, str]]] = {}
+    taken: list[tuple[ReadLine, str | None]] = []
+    for read in batch:
+        about = read.who and ids.get(read.who, read.who if read.who.isdigit() else provisional(read.who))
+        if about not in said:
+            said[about] = await notes.facts_of(tx, about)
+        number, fact = read.line.id, (read.fact, read.line.persona)
+        reason = _wish_against(tx, read, about, opted_out, known=read.who in ids)
+        if not reason and fact in said[about] and (number is None or number in used):
+            reason = KNOWN  # a number that is free here makes it another note
+        if reason:
+            report.refused.append(RefusedLine(read.number, reason))
+            continue
+        said[about].add(fact)
+        if number is not None and number in used:
+            read = read._replace(line=msgspec.structs.replace(read.line, id=None))  # noqa: PLW2901
+        elif number is not None:
             used.add(number)
-            new.append(
-                NewNote(
-                    line.scope, about, read.fact, line.confidence, line.source_kind, read.at, id=number,
-                    importance=line.importance, topics=line.topics, asked_with=line.asked_with,
-                    expires_at=read.expires_at, pinned=line.pinned, persona=line.persona,
-                )
-            )  # fmt: skip
-            stances.append(Stance(number, episode, "stated", None, addressed=False, at=read.at))
-        await notes.insert_many(tx, new, cause="import", now=self.now)
-        await notes.add_evidence(tx, *stances)
-        self.report.imported += len(new)
+        taken.append((_without_erased(tx, read), about))
+    report.viewers += await _add_people(tx, taken, set(ids.values()), now)
+    rests_on, new = await _evidence(tx, taken, now)
+    report.episodes += new
+    free = count(max([await tx.highest_id("semantic_notes"), *used]) + 1)
+    numbered = [read.line.id or next(free) for read, _ in taken]
+    written = [
+        NewNote(
+            line.scope, about, read.fact, line.confidence, line.source_kind, read.at, id=number,
+            importance=line.importance, topics=line.topics, asked_with=line.asked_with,
+            expires_at=read.expires_at, pinned=line.pinned, persona=line.persona,
+        )
+        for number, (read, about) in zip(numbered, taken, strict=True) for line in [read.line]
+    ]  # fmt: skip
+    await notes.insert_many(tx, written, cause="import", now=now)
+    evidence = zip(numbered, rests_on, taken, strict=True)
+    await notes.add_evidence(
+        tx,
+        *(
+            Stance(number, episode, "stated", None, addressed=False, at=read.at)
+            for number, episode, (read, _) in evidence
+        ),
+    )
+    report.imported += len(written)
 
 
-# Export: notes and streams as JSON lines; no chat.
+async def _add_people(
+    tx: Transaction, taken: Sequence[tuple[ReadLine, str | None]], known: Collection[str], now: int
+) -> int:
+    """Store the subjects who are new, how many, and whoever is only mentioned."""
+    new: dict[str, str | None] = {}
+    for read, about in taken:
+        if about and about not in known:
+            new[about] = None if about.isdigit() else read.who
+    named = {who for read, _ in taken for who in ids_in(f"{read.fact} {read.summary}")} - new.keys()
+    mentioned = {who: who.removeprefix(PROVISIONAL) if who.startswith(PROVISIONAL) else None for who in named}
+    await viewers.add_unseen(tx, {**new, **mentioned}, now)
+    return len(new)
 
 
-async def export_notes(
-    db: Database, *, subject_id: str | None = None, status: str | None = None
-) -> AsyncIterator[dict[str, object]]:
-    """Every note with all that is known of it, in order of ids; then the streams with who came to them.
-
-    Without people who opted out or were banned, unless one is asked for: where it goes, nobody knows that of them.
-    """
-    after = 0
-    while batch := await notes.page(db, subject_id=subject_id, status=status, limit=LINES_PER_BATCH, after=after):
-        after = batch[-1].id
-        first = {note.id: note.episode_ids[0] for note in batch if note.episode_ids}
-        keys, summaries = await episodes.keys(db, first.values()), await episodes.summaries(db, first.values())
-        people = sorted({note.subject_id for note in batch if note.subject_id is not None})
-        logins = await viewers.logins(db, people)
-        hidden = await viewers.hidden(db, people) if subject_id is None else frozenset[str]()
-        for note in batch:
-            if note.subject_id in hidden:
-                continue
-            episode = first.get(note.id, 0)
-            there = episode in keys and episode in summaries  # some may go meanwhile
-            yield _line_of(note, logins, (keys[episode], summaries[episode]) if there else None)
-    for stream, line in (await streams.with_visitors(db)).items():
-        if visits := await streams.visitors(db, stream, subject_id):
-            yield {**line, "visits": visits}
-
-
-def _line_of(note: Note, logins: Mapping[str, str], episode: tuple[str, str] | None) -> dict[str, object]:
-    """A note as a line that an import reads; `episode`: the key and summary of its evidence."""
-    as_they_are = ("id", "scope", "fact", "topics", "status", "source_kind", "importance", "asked_with")
-    line: dict[str, object] = {name: getattr(note, name) for name in (*as_they_are, "superseded_by", "pinned")}
-    line |= {"viewer": note.subject_id, "login": logins.get(note.subject_id or "")}
-    line |= {"confidence": round(note.confidence, 4), "observed_at": iso(note.last_confirmed_at)}
-    line["expires_at"] = None if note.expires_at is None else iso(note.expires_at)
-    if note.persona:
-        line["persona"] = note.persona
-    if episode is not None:
-        line["episode"] = {"key": episode[0], "summary": episode[1]}
-    return line
+async def _evidence(tx: Transaction, taken: Sequence[tuple[ReadLine, str | None]], now: int) -> tuple[list[int], int]:
+    """The episode of each line, one for each key or one of its own, and how many of them are new."""
+    known = await episodes.ids_by_key(tx, sorted({read.key for read, _ in taken if read.key is not None}))
+    free, new, found = count(await tx.highest_id("episodes") + 1), [], []
+    for read, _ in taken:
+        number = known.get(read.key) if read.key is not None else None
+        if number is None:
+            number = next(free)
+            summary = read.summary or "Imported."
+            new.append((number, OwnEpisode(EpisodeKind.IMPORT, summary, read.at, (), read.key)))
+        if read.key is not None:
+            known[read.key] = number
+        found.append(number)
+    await episodes.insert_imported(tx, new, now)
+    pairs = zip(found, (about for _, about in taken), strict=True)
+    await episodes.add_people(tx, [(number, about) for number, about in pairs if about is not None])
+    return found, len(new)
 
 
 def _wish_against(
@@ -359,16 +286,49 @@ def _wish_against(
 
 def _without_erased(tx: Transaction, read: ReadLine) -> ReadLine:
     """The line without mentions of people who were erased, and its summary without sentences about them."""
-    fact, summary = (_WORD.sub(lambda found: _erased_name(tx, found[0]), text) for text in (read.fact, read.summary))
+
+    def marked(found: re.Match[str]) -> str:
+        name = found[0].removeprefix("@").casefold()
+        is_word = found[0].startswith("<") or not is_login(name) or (name in ORDINARY and name == found[0].casefold())
+        return found[0] if is_word or tx.requests.erased_at(provisional(name)) < 0 else mention(provisional(name))
+
+    fact, summary = _WORD.sub(marked, read.fact), _WORD.sub(marked, read.summary)
     for one in ids_in(f"{fact} {summary}"):
         if tx.requests.erased_at(one) >= 0:
             fact, summary = fact.replace(mention(one), SOMEBODY), without_person(summary, one)
     return read._replace(fact=fact, summary=summary)
 
 
-def _erased_name(tx: Transaction, word: str) -> str:
-    """A mention for the name of somebody who was erased; any other word as it is."""
-    name = word.removeprefix("@").casefold()
-    if word.startswith("<") or not is_login(name) or (name in ORDINARY and name == word.casefold()):
-        return word
-    return mention(provisional(name)) if tx.requests.erased_at(provisional(name)) >= 0 else word
+# Export: notes as JSON lines.
+
+_AS_THEY_ARE = (
+    "id", "scope", "fact", "topics", "status", "source_kind", "importance", "asked_with", "superseded_by", "pinned",
+    "persona",
+)  # fmt: skip
+
+
+async def export_notes(
+    db: Database, *, subject_id: str | None = None, status: str | None = None
+) -> AsyncIterator[dict[str, object]]:
+    """Every note with all that is known of it, in order of ids.
+
+    Without people who opted out or were banned, unless one is asked for: where it goes, nobody knows that of them.
+    """
+    after = 0
+    while batch := await notes.page(db, subject_id=subject_id, status=status, after=after):
+        after = batch[-1].id
+        first = {note.id: note.episode_ids[0] for note in batch if note.episode_ids}
+        told = await episodes.keys_and_summaries(db, first.values())
+        people = sorted({note.subject_id for note in batch if note.subject_id is not None})
+        logins = await viewers.logins(db, people)
+        hidden = await viewers.hidden(db, people) if subject_id is None else frozenset[str]()
+        for note in batch:
+            if note.subject_id in hidden:
+                continue
+            line: dict[str, object] = {name: getattr(note, name) for name in _AS_THEY_ARE}
+            line |= {"viewer": note.subject_id, "login": logins.get(note.subject_id or "")}
+            line |= {"confidence": round(note.confidence, 4), "observed_at": iso(note.last_confirmed_at)}
+            line["expires_at"] = None if note.expires_at is None else iso(note.expires_at)
+            if (episode := first.get(note.id, 0)) in told:  # some may go meanwhile
+                line["episode"] = told[episode]
+            yield line

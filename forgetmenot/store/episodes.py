@@ -217,10 +217,14 @@ async def summaries(source: Source, episode_ids: Iterable[int]) -> dict[int, str
     return await source.pairs(sql, (list(episode_ids),))
 
 
-async def keys(source: Source, episode_ids: Iterable[int]) -> dict[int, str]:
-    """The key of each of these episodes: its own, or one made of its id."""
-    sql = "SELECT id, coalesce(key, 'episode-' || id) FROM episodes WHERE id IN (SELECT value FROM json_each(?))"
-    return await source.pairs(sql, (list(episode_ids),))
+async def keys_and_summaries(source: Source, episode_ids: Iterable[int]) -> dict[int, dict[str, str]]:
+    """`key` (an episode's own, or one made of its id) and `summary` of these episodes."""
+    rows = await source.rows(
+        "SELECT id, coalesce(key, 'episode-' || id) AS key, summary FROM episodes"
+        " WHERE id IN (SELECT value FROM json_each(?))",
+        (list(episode_ids),),
+    )
+    return {row["id"]: {"key": row["key"], "summary": row["summary"]} for row in rows}
 
 
 async def participants(source: Source, episode_id: int) -> list[Participant]:

@@ -255,13 +255,11 @@ async def delete_of_subject(tx: Transaction, subject_id: str, note_ids: Sequence
     )
 
 
-async def facts_by_id(source: Source, ids: Sequence[int]) -> dict[int, tuple[str | None, str]]:
-    """The subject and the fact of the notes that have these ids."""
-    rows = await source.rows(
-        "SELECT id, subject_id, fact FROM semantic_notes WHERE id IN (SELECT value FROM json_each(?))",
-        (ids,),
+async def ids_in_use(source: Source, ids: Sequence[int]) -> set[int]:
+    """Those of these ids that are a note's."""
+    return set(
+        await source.column("SELECT id FROM semantic_notes WHERE id IN (SELECT value FROM json_each(?))", (ids,))
     )
-    return {row[0]: (row[1], row[2]) for row in rows}
 
 
 async def facts_of(source: Source, subject_id: str | None) -> set[tuple[str, str]]:

@@ -143,27 +143,6 @@ async def attend(tx: Transaction, visits: Iterable[tuple[str, int, int, int, int
     )
 
 
-async def with_visitors(source: Source) -> dict[int, dict[str, object]]:
-    """Every stream to which somebody came, by id, as a line of an export, oldest first."""
-    rows = await source.rows(
-        "SELECT id, started_at AS stream, coalesce(ended_at, last_event_at) AS ended_at, twitch_id, title, category"
-        " FROM streams WHERE id IN (SELECT stream_id FROM attendance) ORDER BY started_at, id"
-    )
-    lines = [dict(row) for row in rows]
-    return {line.pop("id"): line for line in lines}
-
-
-async def visitors(source: Source, stream_id: int, only: str | None) -> list[tuple[str, str | None, int, int, int]]:
-    """Who came to a stream (or `only` somebody, hidden or not): id, login, first at, last at, lines."""
-    rows = await source.rows(
-        "SELECT v.id, v.login, a.first_at, a.last_at, a.lines FROM attendance a JOIN viewers v ON v.id = a.viewer_id"
-        " WHERE a.stream_id = ?1 AND iif(?2 IS NULL, v.opted_out_at IS NULL AND v.banned_at IS NULL, v.id = ?2)"
-        " ORDER BY a.first_at, v.id",
-        (stream_id, only),
-    )
-    return [tuple(row) for row in rows]
-
-
 async def arrived_since(source: Source, at: int, without: Collection[str], limit: int) -> dict[str, int]:
     """Who wrote their first line of a stream since then and has a note: when, by their id, the newest first.
 

@@ -34,7 +34,7 @@ async def take_in(db: Database, *lines: object, privacy: PrivacySettings | None 
 
 
 async def test_lines_with_the_same_key_share_their_episode(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(transfer, "LINES_PER_BATCH", 2)
+    monkeypatch.setattr(transfer, "LINES_AT_ONCE", 2)
     told = {"key": "session 1", "summary": "Alice and Bob talked about music."}
     lines = [{"viewer": viewer, "fact": "likes jazz a lot", "episode": told} for viewer in ("alice", "bob", "carol")]
     report = await take_in(world.db, *lines)
@@ -74,19 +74,6 @@ async def test_an_id_that_would_use_up_the_numbers_is_refused(world: World) -> N
     assert len((await take_in(world.db, *huge, line)).refused) == 3
     [note] = await notes.of_subject(world.db, "1")
     assert note.id == 1
-
-
-async def test_who_is_told_by_id_keeps_the_login_they_had_if_nobody_has_it_here(world: World) -> None:
-    """Else a channel that moves to another machine knows nobody by name until they speak."""
-    lines = [
-        {"viewer": "500", "login": "Dave_Q", "fact": "plays drums"},
-        {"viewer": "501", "login": "alice", "fact": "plays bass"},
-        {"viewer": "502", "login": "no login!", "fact": "plays harp"},
-        {"viewer": "1", "login": "somebody_else", "fact": "plays flute"},
-    ]
-    assert (await take_in(world.db, *lines)).refused == []
-    found = await world.db.rows("SELECT id, login FROM viewers WHERE id IN ('1', '500', '501', '502') ORDER BY id")
-    assert [tuple(row) for row in found] == [("1", "alice"), ("500", "dave_q"), ("501", None), ("502", None)]
 
 
 async def test_whose_id_is_taken_gets_a_new_one(world: World) -> None:
@@ -214,20 +201,17 @@ async def test_a_forgotten_fact_is_not_imported_again(world: World) -> None:
 
 
 async def test_an_export_holds_everything_and_its_notes_come_in_again(world: World) -> None:
-    stream = await world.stream()
-    await world.attends("1", stream)
     line = {"viewer": "alice", "fact": "lives in Oslo", "source_kind": "self_claim", "importance": "high"}
     timed = {"fact": "is on holiday", "expires_at": "2026-12-01T00:00:00Z", "pinned": True, "asked_with": ["Trip"]}
     await take_in(world.db, {"id": 4, **line}, {"id": 5, **line, **timed})
     await edits.retract(world.db, 4, at=NOW, cause="test")
-    *out, visits = [line async for line in export_notes(world.db)]
+    out = [line async for line in export_notes(world.db)]
     assert [(one["id"], one["status"]) for one in out] == [(4, "retracted"), (5, "active")]
-    assert visits["visits"] == [("1", "alice", world.clock.now(), world.clock.now(), 1)]
     async with world.db.write() as tx:
         await tx.execute("DELETE FROM semantic_notes")
-    again = await take_in(world.db, *out, visits)
-    assert [(one.line, one.reason) for one in again.refused] == [(1, NO_NOTE), (3, NO_NOTE)]
-    assert [one async for one in export_notes(world.db)] == [out[1], visits]
+    again = await take_in(world.db, *out)
+    assert [(one.line, one.reason) for one in again.refused] == [(1, NO_NOTE)]
+    assert [one async for one in export_notes(world.db)] == [out[1]]
 
 
 @pytest.mark.slow
@@ -239,5 +223,5 @@ async def test_others_may_write_while_lines_come_in(world: World) -> None:
     while not importing.done():
         async with world.db.write() as tx:
             stored.append(await tx.value("SELECT count(*) FROM semantic_notes"))
-    assert any(0 < number < 100 for number in stored)
+    assert any(0 < number < 200 for number in stored)
     assert (await importing).imported == 200

@@ -60,4 +60,4 @@ async def test_ids_are_never_used_twice(db: Database, alice: str) -> None:
         await notes.delete_of_subject(tx, alice, [note.id])
     assert await db.highest_id("semantic_notes") == note.id
     assert (await write(db, alice)).id == note.id + 1
-    assert set(await notes.facts_by_id(db, [note.id, note.id + 1])) == {note.id + 1}
+    assert await notes.ids_in_use(db, [note.id, note.id + 1]) == {note.id + 1}
