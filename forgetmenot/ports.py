@@ -1,6 +1,6 @@
 """What the inside asks of the outside. Adapters fill these; app/bot chooses which."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -171,10 +171,8 @@ class Control(Protocol):
     async def preview(self, login: str, text: str) -> Mapping[str, object]:
         """What it would say to that, without saying or doing anything. Raises ModelError."""
 
-    async def run(
-        self, name: str, params: Mapping[str, object], progress: Callable[[float, str], None]
-    ) -> OperationResult:
-        """Run an operation of the table as the streamer. `progress`: the share that is done, and what is being done."""
+    async def run(self, name: str, params: Mapping[str, object]) -> OperationResult:
+        """Run an operation of the table as the streamer."""
 
     def hear(self, text: str) -> bool:
         """Take a line that a program says the streamer said; False if too many come. Raises InputError while off."""

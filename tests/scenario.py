@@ -270,7 +270,7 @@ class Player:
             known = await notes.of_subject(self.bot.db, _id(about), gone if what == "restore" else merge.LIVE)
             params = {"id": [note.id for note in known if old in note.fact][-1], **({"text": new} if new else {})}
         control = BotControl(self.bot, LiveSettings(self.settings), ConnectionStatus("test"))
-        await control.run(what, params, lambda _share, _step: None)
+        await control.run(what, params)
 
     # ── what is seen ──
 

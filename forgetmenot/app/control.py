@@ -15,7 +15,6 @@ from forgetmenot.domain import OperationResult, Proposal, Surface
 from forgetmenot.errors import InputError
 from forgetmenot.languages import Reason, in_language, reason
 from forgetmenot.memory import provenance
-from forgetmenot.memory.erasure import Progress
 from forgetmenot.operations import catalogue
 from forgetmenot.operations.catalogue import find
 from forgetmenot.operations.facts import ActionContext
@@ -101,12 +100,12 @@ class BotControl:
         """The reply to a message, without sending or doing anything."""
         return await try_out(self._bot, login, text)
 
-    async def run(self, name: str, params: Mapping[str, object], progress: Progress) -> OperationResult:
+    async def run(self, name: str, params: Mapping[str, object]) -> OperationResult:
         """Run an operation as the streamer."""
         bot = self._bot
         channel = self._settings().twitch.channel
         asker = await owner(bot.db, Surface.DOCK, channel, bot.clock.now())
-        return await run(bot.operations, name, params, asker, progress)
+        return await run(bot.operations, name, params, asker)
 
     def hear(self, text: str) -> bool:
         """Take a line that a program says the streamer said."""

@@ -27,7 +27,6 @@ from forgetmenot.text.mentions import channel_of, is_login, login_of
 
 if TYPE_CHECKING:
     from forgetmenot.domain import OperationResult
-    from forgetmenot.memory.erasure import Progress
     from forgetmenot.operations.types import Operation, Parameter
     from forgetmenot.store.database import Database, Source
 
@@ -217,9 +216,7 @@ def options_given(arguments: argparse.Namespace, config: Path | None) -> list[st
     return [word for name, path in given.items() if path is not None for word in (name, str(path.absolute()))]
 
 
-async def run_operation(
-    db: "Database", name: str, params: "Mapping[str, object]", progress: "Progress | None" = None
-) -> "OperationResult":
+async def run_operation(db: "Database", name: str, params: "Mapping[str, object]") -> "OperationResult":
     """Run an operation as the streamer; what only a running bot can do is queued for it."""
     from forgetmenot.clock import SystemClock
     from forgetmenot.domain import Asker, Role, Surface
@@ -242,7 +239,7 @@ async def run_operation(
         rights=Rights(db=db, clock=clock, eraser=eraser),
     )
     asker = Asker(Surface.CLI, role=Role.BROADCASTER)
-    return await run(context, name, params, asker, progress or (lambda _share, _step: None))
+    return await run(context, name, params, asker)
 
 
 CHANGE_KEYS = 'JSON: {"ok", "code" (what came of it), "line" (the same in words), "data" (depends on the code)}.'
@@ -297,8 +294,7 @@ async def _change(db: "Database", arguments: argparse.Namespace) -> int:
             say("Nothing was erased.")
             return 1
         params["confirm"] = True
-    progress = None if arguments.json else lambda share, step: say(f"{share:4.0%} {step}")
-    result = await run_operation(db, operation.name, params, progress if "confirm" in params else None)
+    result = await run_operation(db, operation.name, params)
     line = sentence(result) + _when_done(arguments, result.code)
     if arguments.json:
         emit({"ok": result.ok, "code": result.code, "line": line, "data": result.data})

@@ -4,7 +4,7 @@
 - A page that was away, or too slow and was disconnected, comes back by itself and begins anew with the newest.
 
 Events: `hello` (its `hidden` changes when somebody was hidden or erased, and pages reload), `now` (status), `items`
-(new or changed), `gone` (keys of cleared lines), `changed` (reload), `erasing` (progress of an erasure).
+(new or changed), `gone` (keys of cleared lines), `changed` (reload).
 """
 
 import asyncio

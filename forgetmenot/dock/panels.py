@@ -484,7 +484,7 @@ async def _left_alone(request: web.Request) -> web.Response:
 
 async def _export(request: web.Request) -> web.Response:
     params = {"viewer": request.match_info["id"]}
-    result = await request.app[CONTEXT].control.run("export", params, lambda _share, _step: None)
+    result = await request.app[CONTEXT].control.run("export", params)
     if not result.ok:
         raise InputError(sentence(result, request.app[CONTEXT].language))
     response = answer(dict(result.data))

@@ -249,12 +249,7 @@ async def _do(request: web.Request) -> web.Response:
     params = await _body(request)
     if params is None:
         return refusal(400, _in_words(request, NOT_UNDERSTOOD))
-
-    def progress(share: float, step: str) -> None:
-        """An erasure takes some seconds in a memory of years: every open page shows how far it is."""
-        context.send("erasing", {"viewer": params.get("viewer", ""), "share": share, "what": step})
-
-    result = await context.control.run(name, params, progress)
+    result = await context.control.run(name, params)
     context.touched()
     return answer({"ok": result.ok, "line": sentence(result, context.language), "id": result.data.get("id")})
 

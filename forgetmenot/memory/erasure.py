@@ -43,9 +43,6 @@ from forgetmenot.store.database import CARRIED_OUT, Database, Source, Transactio
 from forgetmenot.store.personal_data import PLACES, Place
 from forgetmenot.text.removal import Names, says, traces, without_fact, without_person
 
-Progress = Callable[[float, str], None]
-"""Called with the share that is done (0 to 1) and what is being done."""
-_UNWATCHED: Progress = lambda _share, _what: None  # noqa: E731
 UNDER_WAY = 2 * MINUTE
 """No model call and no reply that knew of a person takes longer."""
 BEGIN_AGAIN_AFTER = 10 * MINUTE
@@ -154,18 +151,16 @@ class Eraser:
             log.warning("an erasure was interrupted and will be finished later", error=type(error).__name__)
             return None
 
-    async def erase(self, viewer_id: str, progress: Progress = _UNWATCHED) -> ErasureReport:
+    async def erase(self, viewer_id: str) -> ErasureReport:
         """Erase one person. Raises InputError if nobody has that id, StoreError."""
         async with self._one_at_a_time:
-            report, who = await self._erase(viewer_id, progress)
-            progress(0.5, "rebuilding the file")
+            report, who = await self._erase(viewer_id)
             await self._finish([(report, who)])
-            progress(1.0, "done")
         return report
 
-    async def _erase(self, viewer_id: str, progress: Progress) -> tuple[ErasureReport, Names]:
+    async def _erase(self, viewer_id: str) -> tuple[ErasureReport, Names]:
         await self.flush()
-        report, who = await erase_rows(self._db, viewer_id, self._clock.now(), progress)
+        report, who = await erase_rows(self._db, viewer_id, self._clock.now())
         # the names are kept in memory for two minutes alone, to find what a call that was under way still writes
         self._lately.append((self._clock.now(), who))
         return report, who
@@ -185,7 +180,7 @@ class Eraser:
             due = await personal_data.due(self._db, self._clock.certain())
             # somebody who was begun waits for this lock with a task of their own, which tells them what it did
             left = [one for one in due if one not in self._running or self._running[one].done()]
-            erased = [await self._erase(viewer_id, _UNWATCHED) for viewer_id in left]
+            erased = [await self._erase(viewer_id) for viewer_id in left]
             stray = await self._look_again()
             if erased or stray or await channel_state.read(self._db, WIPE_DUE):
                 await self._finish(erased)
@@ -199,23 +194,20 @@ class Eraser:
         report = ErasureReport()
         for who in ripe:
             if not await personal_data.is_known(self._db, who.viewer_id):  # who talked again is new, and stays
-                await _clean(self._db, who, now, report, _UNWATCHED)
+                await _clean(self._db, who, now, report)
         return bool(report.rewritten)
 
 
-async def erase_rows(
-    db: Database, viewer_id: str, now: int, progress: Progress = _UNWATCHED
-) -> tuple[ErasureReport, Names]:
+async def erase_rows(db: Database, viewer_id: str, now: int) -> tuple[ErasureReport, Names]:
     """Take them out of every row and log file; what is deleted is wiped by `finish`."""
     began = time.monotonic()
     report = ErasureReport()
-    progress(0.0, "hiding")
     who = await _names(db, viewer_id)
     async with db.write() as tx:
         await personal_data.begin(tx, viewer_id, now)
     while await _delete_some(db, viewer_id, report):
         pass
-    await _clean(db, who, now, report, progress)
+    await _clean(db, who, now, report)
     while await _delete_some(db, viewer_id, report):  # whatever came in meanwhile goes as well
         pass
     async with db.write() as tx:
@@ -281,10 +273,9 @@ async def _delete_some(db: Database, viewer_id: str, report: ErasureReport) -> b
     return more or len(facts) == personal_data.NOTES_AT_ONCE
 
 
-async def _clean(db: Database, who: Names, now: int, report: ErasureReport, progress: Progress) -> None:
+async def _clean(db: Database, who: Names, now: int, report: ErasureReport) -> None:
     """Take them out of what is left, piece by piece."""
-    for step, place in enumerate(PLACES):
-        progress(0.5 * step / len(PLACES), place.table)
+    for place in PLACES:
         changed = await _clean_place(db, place, who, now)
         if changed:
             report.rewritten[place.table] = report.rewritten.get(place.table, 0) + changed

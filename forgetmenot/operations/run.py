@@ -9,7 +9,6 @@ from collections.abc import Mapping
 
 from forgetmenot.domain import Asker, OperationResult, Permission, Role, Surface, Target
 from forgetmenot.errors import InputError, SettingsError
-from forgetmenot.memory.erasure import Progress
 from forgetmenot.memory.proposals import FactRefused
 from forgetmenot.operations.types import Operation, OperationContext, Parameter, ParameterKind, Request
 from forgetmenot.store import viewers
@@ -37,13 +36,7 @@ class UnknownViewer(Refused):
         super().__init__("unknown_viewer", name=name)
 
 
-async def run(
-    context: OperationContext,
-    name: str,
-    params: Mapping[str, object],
-    asker: Asker,
-    progress: Progress = lambda _share, _step: None,
-) -> OperationResult:
+async def run(context: OperationContext, name: str, params: Mapping[str, object], asker: Asker) -> OperationResult:
     """Run one operation for an asker. Raises StoreError."""
     operation = context.table.get(name)
     if operation is None or operation.service is None:
@@ -57,7 +50,7 @@ async def run(
     try:
         values = checked(operation, params)
         target = await _target(context.db, operation, values, asker)
-        result = await operation.service(context, Request(asker, target, values, progress))
+        result = await operation.service(context, Request(asker, target, values))
     except Refused as refused:
         return refused.result
     except FactRefused as refused:

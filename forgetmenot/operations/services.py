@@ -205,7 +205,7 @@ async def erase(context: OperationContext, request: Request) -> OperationResult:
     if not request.flag("confirm"):
         typed = "" if who.own else f"{who.name} "
         return OperationResult(ok=False, code="erase_unconfirmed", data={"typed": typed}, target=who)
-    report = await context.eraser.erase(viewer_id, request.progress)
+    report = await context.eraser.erase(viewer_id)
     return OperationResult(ok=True, code="erased", data=_figures(report), target=who)
 
 

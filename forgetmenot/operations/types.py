@@ -14,7 +14,7 @@ from forgetmenot.ports import ChatOut, Effects, Moderation
 from forgetmenot.settings.schema import Settings
 
 if TYPE_CHECKING:  # whoever reads settings needs the names of the actions, and no database
-    from forgetmenot.memory.erasure import Eraser, Progress
+    from forgetmenot.memory.erasure import Eraser
     from forgetmenot.memory.rights import Rights
     from forgetmenot.store.database import Database
 
@@ -130,7 +130,6 @@ class Request:
     asker: Asker
     target: Target
     values: Mapping[str, object]
-    progress: "Progress" = lambda _share, _step: None
 
     def text(self, name: str) -> str:
         """A text parameter; empty if it was left out."""

@@ -51,14 +51,10 @@ def control(bot: Bot) -> BotControl:
 @pytest.fixture
 def do(control: BotControl) -> Do:
     async def run(name: str, **params: object) -> tuple[bool, str]:
-        result = await control.run(name, params, _quietly)
+        result = await control.run(name, params)
         return result.ok, sentence(result)
 
     return run
-
-
-def _quietly(_share: float, _step: str) -> None:
-    return None
 
 
 async def fact(bot: Bot, note_id: int) -> tuple[str, NoteStatus]:
@@ -133,7 +129,7 @@ async def test_what_cannot_be_done_is_a_sentence(do: Do, name: str, params: dict
 
 
 async def test_a_message_is_tried_without_a_trace(bot: Bot, control: BotControl) -> None:
-    await control.run("remember", {"target": ALICE, "fact": "has a cat called Miso"}, _quietly)
+    await control.run("remember", {"target": ALICE, "fact": "has a cat called Miso"})
     before = await bot.db.value("SELECT (SELECT count(*) FROM bot_messages) + (SELECT count(*) FROM action_logs)")
     told = await control.preview("alice", "what is my cat called?")
     assert "Miso" in str(told["text"])

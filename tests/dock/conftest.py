@@ -1,6 +1,6 @@
 """A dock before a bot that is none: the real server, security, stream and store, over a fake ports.Control."""
 
-from collections.abc import AsyncIterator, Callable, Mapping
+from collections.abc import AsyncIterator, Mapping
 from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -63,12 +63,8 @@ class FakeControl:
     async def listen(self, *, on: bool) -> None:
         self.now = replace(self.now, hearing=HearingState(on))
 
-    async def run(
-        self, name: str, params: Mapping[str, object], progress: Callable[[float, str], None]
-    ) -> OperationResult:
+    async def run(self, name: str, params: Mapping[str, object]) -> OperationResult:
         self.asked.append((name, params))
-        if name == "erase":
-            progress(0.5, "rebuilding the file")
         return OperationResult(ok=True, code="status", data={"status": "Done."})
 
 

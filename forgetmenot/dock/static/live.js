@@ -65,7 +65,6 @@ const handlers = {
     tell("gone", keys);
   },
   changed() { tell("changed"); },
-  erasing(data) { tell("erasing", data); },
 };
 
 // Chat that is too old to be kept is not kept here either: a dock stays open for days.

@@ -2,8 +2,8 @@ import { h, put, redraw, button, changedOnly, chip, empty, heading, soon } from 
 import { download, get } from "../api.js";
 import { act, confirmed, does, failed, label, reading, result, say, sheet } from "../ask.js";
 import { windowed } from "../list.js";
-import { listen, state } from "../live.js";
-import { ago, date, firstSummary, hour, named, span, t } from "../words.js";
+import { state } from "../live.js";
+import { ago, date, firstSummary, hour, span, t } from "../words.js";
 import { noteCard, openNote } from "./note.js";
 
 const TABS = { people: openPeople, channel: openChannel, streams: openStreams, notes: openNotes };
@@ -99,20 +99,11 @@ async function exported(person) {
   }
 }
 
-// In a memory of years it takes some seconds: how far it is comes by the stream of events.
 async function erase(person, from) {
   const sure = await confirmed({ title: t("rights.erase", { name: person.name }), yes: t("rights.erase_yes"), type: person.login || person.name, text: t("rights.erase_text") });
   if (!sure) return false;
-  const gauge = h("progress", { max: 1, value: 0, "aria-label": t("rights.erasing", { name: person.name }) });
-  const at = h("p", { class: "meta", role: "status" }, t("rights.step.hiding"));
-  const dialog = sheet(t("rights.erasing", { name: person.name }), gauge, at);
-  const stop = listen((what, progress) => {
-    if (what !== "erasing" || progress.viewer !== person.id) return;
-    gauge.value = progress.share;
-    put(at, named("rights.step", progress.what, t("rights.step.others")));
-  });
+  const dialog = sheet(t("rights.erasing", { name: person.name }), h("p", { class: "meta", role: "status" }, t("rights.seconds")));
   const answer = await result("erase", { viewer: person.id, confirm: true }, from);
-  stop();
   dialog.close();
   if (answer.ok) sheet(t("rights.erased", { name: person.name }), h("p", {}, answer.line));
   return answer.ok;
