@@ -93,15 +93,6 @@ class CallMeter(Protocol):
 
 
 @dataclass(frozen=True, slots=True)
-class TaskState:
-    """One piece of periodic work. `trouble`: a sentence about its last failure, or empty; `due_at` in ms."""
-
-    name: str
-    trouble: str
-    due_at: int
-
-
-@dataclass(frozen=True, slots=True)
 class HearingState:
     """Whether what the streamer says is heard. `trouble`: why a source fails, as a sentence. Times in ms."""
 
@@ -119,7 +110,6 @@ class BotState:
     `phase` is "connected", "connecting", "waiting" (for the next attempt) or "none" (nothing is read).
     """
 
-    command: str
     login: str
     phase: str
     phase_trouble: str
@@ -128,9 +118,7 @@ class BotState:
     memory_model: str
     model_trouble: str
     memory_trouble: str
-    queued: int
-    thinking: int
-    tasks: tuple[TaskState, ...]
+    task_troubles: tuple[str, ...]
     settings_file: str
     login_hint: str = ""
     saving: str = ""

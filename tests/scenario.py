@@ -269,7 +269,7 @@ class Player:
             gone = (NoteStatus.RETRACTED, NoteStatus.SUPERSEDED)
             known = await notes.of_subject(self.bot.db, _id(about), gone if what == "restore" else merge.LIVE)
             params = {"id": [note.id for note in known if old in note.fact][-1], **({"text": new} if new else {})}
-        control = BotControl(self.bot, LiveSettings(self.settings), ConnectionStatus("test"))
+        control = BotControl(self.bot, LiveSettings(self.settings), ConnectionStatus())
         await control.run(what, params)
 
     # ── what is seen ──

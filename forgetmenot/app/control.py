@@ -20,7 +20,7 @@ from forgetmenot.operations.catalogue import find
 from forgetmenot.operations.facts import ActionContext
 from forgetmenot.operations.policy import decide
 from forgetmenot.operations.run import owner, run
-from forgetmenot.ports import BotState, Check, TaskState
+from forgetmenot.ports import BotState, Check
 from forgetmenot.prompt.instructions import check_floor, rules_of
 from forgetmenot.reply import explain
 from forgetmenot.reply.polish import FilterContext, polish
@@ -41,7 +41,6 @@ from forgetmenot.twitch.connection import ConnectionState
 class ConnectionStatus:
     """State outside the Bot: its chat connection and problems with its log-in."""
 
-    command: str
     connection: Callable[[], ConnectionState | None] = lambda: None
     login_trouble: Callable[[], str] = lambda: ""
     login_hint: Callable[[], str] = lambda: ""
@@ -62,7 +61,6 @@ class BotControl:
         """The bot's state now."""
         bot, connection = self._bot, self._status.connection()
         return BotState(
-            command=self._status.command,
             login=bot.me.login,
             phase=connection.phase.value if connection else "none",
             phase_trouble=connection.error if connection else "",
@@ -71,9 +69,7 @@ class BotControl:
             memory_model=bot.models.memory.name,
             model_trouble=bot.models.trouble or "",
             memory_trouble=bot.ingest.trouble or bot.memory_trouble,
-            queued=bot.outbox.waiting,
-            thinking=bot.engine.busy,
-            tasks=tuple(TaskState(one.name, one.trouble, one.due_at) for one in bot.tasks.all),
+            task_troubles=tuple(task.trouble for task in bot.tasks.all if task.trouble),
             settings_file=str(self._settings.path or ""),
             login_hint=self._status.login_hint(),
             saving=bot.spending.line,

@@ -299,7 +299,7 @@ def running_checks(
 
     models = " + ".join(dict.fromkeys((state.reply_model, state.memory_model)))
     offline = settings.model.provider is Provider.OFFLINE
-    tasks = " ".join(f"{say.reason(task.trouble).rstrip('.')}." for task in state.tasks if task.trouble)
+    tasks = " ".join(f"{say.reason(trouble).rstrip('.')}." for trouble in state.task_troubles)
     parts = {
         "chat": _chat(state, settings, gaps_line(channel, now, say), say),
         "login": _signed_in(state, say),

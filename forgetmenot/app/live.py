@@ -12,17 +12,14 @@ import contextlib
 import gc
 import signal
 import sys
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import AsyncIterator, Callable, Iterator, Sequence
 from dataclasses import dataclass, field
-from functools import partial
 from pathlib import Path
-from types import FrameType
 
 import msgspec
 
 from forgetmenot.app.account import TwitchAccount, open_account, watch_channel
-from forgetmenot.app.bot import Bot, open_bot
+from forgetmenot.app.bot import Bot, BotIdentity, open_bot
 from forgetmenot.app.control import BotControl, ConnectionStatus
 from forgetmenot.app.periodic_tasks import PeriodicTask, keep_going, survived
 from forgetmenot.app.setup import SetupService
@@ -77,30 +74,18 @@ def on_signals() -> Iterator[StopSignal]:
     """Turn signals into a stop request while the block runs. A start that is broken off ends the block quietly."""
     ending, loop = StopSignal(), asyncio.get_running_loop()
     with contextlib.ExitStack() as stack:
-        for name in _NAMES:
-            number = getattr(signal, name, None)
-            if number is not None:
-                _handle_signal(number, ending, loop, stack)
+        for number in (getattr(signal, name) for name in _NAMES if hasattr(signal, name)):
+            try:
+                loop.add_signal_handler(number, ending.ask)
+                stack.callback(loop.remove_signal_handler, number)
+            except NotImplementedError:  # Windows, where a handler runs between any two steps of the loop
+                before = signal.signal(number, lambda *_: loop.call_soon_threadsafe(ending.ask))
+                stack.callback(signal.signal, number, before)
         try:
             yield ending
         except asyncio.CancelledError:
             if not ending.is_asked:
                 raise
-
-
-def _handle_signal(
-    number: signal.Signals, ending: StopSignal, loop: asyncio.AbstractEventLoop, stack: contextlib.ExitStack
-) -> None:
-    try:
-        loop.add_signal_handler(number, ending.ask)
-        stack.callback(loop.remove_signal_handler, number)
-    except NotImplementedError:  # Windows
-
-        def ask(_number: int, _frame: FrameType | None) -> None:
-            # from the loop, because Python runs a signal handler between any two steps of it
-            loop.call_soon_threadsafe(ending.ask)
-
-        stack.callback(signal.signal, number, signal.signal(number, ask))
 
 
 # closing a console window on Windows leaves a program about 5 s
@@ -111,143 +96,106 @@ LOOK_AT_SETTINGS_S = 0.5
 
 @dataclass(frozen=True, slots=True)
 class _Session:
-    """What a bot is started with. It works until `until` returns; `opened` gets the dock's address.
-
-    `goes_on`: the bot is built anew at once, so nothing has to be summarised at its end.
-    """
+    """What a bot is started with; it works until the end is asked for or what it is built from has changed."""
 
     settings: LiveSettings
     path: Path
     report: Callable[[str], None]
-    until: Callable[[], Awaitable[None]]
-    opened: Callable[[str], None] = lambda _address: None
+    opened: Callable[[str], None]
+    setup: SetupService
+    ending: StopSignal
+    built_from: tuple[object, ...]
     clock: SystemClock = field(default_factory=SystemClock)
-    setup: SetupService | None = None
-    goes_on: Callable[[], bool] = lambda: False
+
+    async def until_changed(self) -> None:
+        """Wait until the end is asked for, or until what the connection and the model are built from has changed."""
+        while _built_from(self.settings) == self.built_from:
+            with contextlib.suppress(TimeoutError):
+                async with asyncio.timeout(LOOK_AT_SETTINGS_S):
+                    return await self.ending.asked()
+        return None
 
 
-async def listen_live(settings: LiveSettings, path: Path, report: Callable[[str], None]) -> None:
-    """`forgetmenot start CHANNEL`: reads without an account until it is ended; the dock shows the chat.
-
-    Raises expected errors at start; later ones are reported and survived.
-    """
-    check_channel(settings())
-    with on_signals() as ending:
-        await _listen(_Session(settings, path, report, ending.asked))
+def _built_from(settings: LiveSettings) -> tuple[object, ...]:
+    return settings().twitch, settings().model, settings().hearing, settings.generation
 
 
 async def start_live(
     settings: LiveSettings,
     path_of: Callable[[str], Path],
     report: Callable[[str], None],
-    opened: Callable[[str], None],
+    opened: Callable[[str], None] = lambda _address: None,
     start_options: Sequence[str] = (),
 ) -> None:
     """`forgetmenot start`: the bot, a listener or the dock alone, as the settings allow; restarted when they change.
 
-    `path_of` gives the memory's file for a channel; `start_options`: what starts it like this with the computer. If
-    Twitch refuses the channel, the dock stays open and says why.
+    `path_of` gives the memory's file for a channel; `opened` gets the dock's address; `start_options`: what starts it
+    like this with the computer. If Twitch refuses the channel, the dock stays open and says why.
     """
     with on_signals() as ending:
         setup = SetupService(settings, path_of("").parent, restarts=True, start_options=start_options, stop=ending.ask)
         try:
             while not ending.is_asked:
-                until = partial(_asked_or_changed, ending, settings, _built_from(settings))
-                path = path_of(settings().twitch.channel)
-                session = _Session(
-                    settings, path, report, until, opened, setup=setup, goes_on=lambda: not ending.is_asked
-                )
-                await _as_far_as_set(session)
+                path, before = path_of(settings().twitch.channel), _built_from(settings)
+                session = _Session(settings, path, report, opened, setup, ending, before)
+                try:
+                    await _run(session)
+                except (TwitchRefused, SettingsError) as error:
+                    if not settings().dock.port:  # nobody could change it
+                        raise
+                    report(f"{error} Change it in the dock.")
+                    await _run(session, trouble=str(error))
         finally:
             await setup.login.aclose()
 
 
-async def _as_far_as_set(session: _Session) -> None:
-    """One turn: until the end is asked for, or something that the bot is built from has changed."""
-    twitch = session.settings().twitch
-    if not twitch.channel:
-        session.report("No channel is set yet. Set it in the dock. Ctrl-C stops the bot.")
-        return await _only_dock(session)
-    try:
-        await (_run(session) if twitch.client_id else _listen(session))
-    except (TwitchRefused, SettingsError) as error:
-        if not session.settings().dock.port:  # nobody could change it
-            raise
-        session.report(f"{error} Change it in the dock.")
-        await _only_dock(session, str(error))
-    return None
+async def _run(session: _Session, trouble: str = "") -> None:
+    """One turn. `trouble`: why nothing is read; without a channel nothing is either. Without an app it only listens."""
+    settings, clock, folder = session.settings, session.clock, login_folder(session.path)
+    channel, reads = settings().twitch.channel, bool(settings().twitch.channel) and not trouble
 
-
-def _built_from(settings: LiveSettings) -> tuple[object, ...]:
-    """What the connection and the model are built from: they are built anew when it changes."""
-    return settings().twitch, settings().model, settings().hearing, settings.generation
-
-
-async def _asked_or_changed(ending: StopSignal, settings: LiveSettings, before: tuple[object, ...]) -> None:
-    """Wait until the end is asked for, or what the bot is built from has changed."""
-    while _built_from(settings) == before:
-        with contextlib.suppress(TimeoutError):
-            async with asyncio.timeout(LOOK_AT_SETTINGS_S):
-                return await ending.asked()
-    return None
-
-
-async def _run(session: _Session) -> None:
-    settings, clock = session.settings, session.clock
-    async with open_account(settings, login_folder(session.path), clock) as account:
-        me = await account.myself()
-        async with open_bot(
-            session.path, "run", settings=settings, clock=clock, account=account.helix, me=me, effects=Bridge(settings)
-        ) as bot:
-            backups = Backups(db=bot.db, settings=settings, clock=clock)
-            # tasks that would delay the start: backups, and the viewers and notes that a reply will need
-            bot.tasks.all += [
-                PeriodicTask("backups", lambda: MINUTE, backups.run_pass),
-                PeriodicTask("people", lambda: LOOK_EVERY, bot.recall.active_viewers.look_again),
-                PeriodicTask("recall", lambda: SECOND, bot.recall.prepare),
-            ]
-            stream = StreamInput(bot, settings, login_folder(session.path))
-            if settings().twitch.client_id:
-                watch_channel(bot, account, reported=lambda: stream.reports_state)
-            session.report(_greeting(bot, account))
-            status = ConnectionStatus("run", lambda: account.chat.state, lambda: account.broken, lambda: account.hint)
-            async with _dock(session, bot, status, stream):
-                await _live(session, bot, stream, account.chat, account)
-
-
-async def _listen(session: _Session) -> None:
-    settings, clock = session.settings, session.clock
-    async with open_bot(session.path, "listen", settings=settings, clock=clock) as bot:
-        channel = settings().twitch.channel
-        session.report(f"Listening to {channel} without an account. Nothing is sent. Ctrl-C stops it.")
-        chat = IrcConnection(settings=settings, clock=clock)
-        status = ConnectionStatus("listen", lambda: chat.state)
-        stream = StreamInput(bot, settings, login_folder(session.path))
-        async with _dock(session, bot, status, stream):
-            await _live(session, bot, stream, chat)
-
-
-async def _only_dock(session: _Session, trouble: str = "") -> None:
-    """The memory and its upkeep without a channel or a model. `trouble`: why there is none."""
-    settings = session.settings
-
-    def offline() -> Settings:
+    def built_from() -> Settings:
         # a key or model that was refused must not keep the dock, where it is corrected, from opening
-        return msgspec.structs.replace(settings(), model=ModelSettings())
+        return settings() if reads else msgspec.structs.replace(settings(), model=ModelSettings())
 
-    async with open_bot(session.path, "start", settings=offline, clock=session.clock) as bot:
-        status = ConnectionStatus("start", login_trouble=lambda: trouble)
-        stream = StreamInput(bot, settings, login_folder(session.path))
-        async with _dock(session, bot, status, stream):
-            await _live(session, bot, stream)
-
-
-def _dock(
-    session: _Session, bot: Bot, status: ConnectionStatus, stream: StreamInput
-) -> contextlib.AbstractAsyncContextManager[str]:
-    return serve_dock(
-        bot, session.settings, status, session.report, opened=session.opened, setup=session.setup, stream=stream
-    )
+    async with contextlib.AsyncExitStack() as stack:
+        account, me, chat = None, BotIdentity(), None
+        if reads and settings().twitch.client_id:
+            account = await stack.enter_async_context(open_account(settings, folder, clock))
+            me, chat = await account.myself(), account.chat
+        elif reads:
+            chat = IrcConnection(settings=settings, clock=clock)
+        helix = account.helix if account else None
+        opening = open_bot(
+            session.path, "start", settings=built_from, clock=clock, account=helix, me=me, effects=Bridge(settings)
+        )
+        bot = await stack.enter_async_context(opening)
+        backups = Backups(db=bot.db, settings=settings, clock=clock)
+        # tasks that would delay the start: backups, and the viewers and notes that a reply will need
+        bot.tasks.all += [
+            PeriodicTask("backups", lambda: MINUTE, backups.run_pass),
+            PeriodicTask("people", lambda: LOOK_EVERY, bot.recall.active_viewers.look_again),
+            PeriodicTask("recall", lambda: SECOND, bot.recall.prepare),
+        ]
+        stream = StreamInput(bot, settings, folder)
+        status = ConnectionStatus(login_trouble=lambda: trouble)
+        if chat is not None:
+            status = ConnectionStatus(lambda: chat.state)
+        if account is not None:
+            watch_channel(bot, account, reported=lambda: stream.reports_state)
+            status = ConnectionStatus(lambda: account.chat.state, lambda: account.broken, lambda: account.hint)
+        if me.login:
+            session.report(f"In {channel} as {me.login}, mode {settings().bot.mode}. Ctrl-C stops it.")
+        elif reads:
+            missing = account.login.trouble if account else "Nothing is sent. Ctrl-C stops it."
+            session.report(f"Listening to {channel} without a log-in. {missing}")
+        elif not trouble:
+            session.report("No channel is set yet. Set it in the dock. Ctrl-C stops the bot.")
+        dock = serve_dock(
+            bot, settings, status, session.report, opened=session.opened, setup=session.setup, stream=stream
+        )
+        await stack.enter_async_context(dock)
+        await _live(session, bot, stream, chat, account)
 
 
 # The dock beside a running bot. If it cannot be opened, that is reported and the bot runs on.
@@ -302,14 +250,11 @@ async def serve_dock(
 
 
 async def _live(
-    session: _Session,
-    bot: Bot,
-    stream: StreamInput,
-    chat: IrcConnection | None = None,
-    account: TwitchAccount | None = None,
+    session: _Session, bot: Bot, stream: StreamInput, chat: IrcConnection | None, account: TwitchAccount | None
 ) -> None:
     """Run until a stop is requested, or the channel cannot be read at all."""
-    await begin_counting(bot)
+    async with bot.db.write() as tx:
+        await channel_state.put(tx, {"gaps": "0"}, bot.clock.now())  # counted per run; the last one is kept
     try:
         with _as_one_error(), short_pauses():
             async with asyncio.TaskGroup() as group:
@@ -323,13 +268,14 @@ async def _live(
                     # last, so that the tasks that writing depends on run when the first line comes
                     reading = keep_going("reading", lambda: _read(bot, session.clock, chat), but=(TwitchRefused,))
                     tasks.append(group.create_task(reading, name="reading"))
-                await session.until()
+                await session.until_changed()
                 for task in tasks:
                     task.cancel()
     finally:
         try:
             async with asyncio.timeout(STOP_WITHIN_S):
-                await bot.wind_down(summarise=not session.goes_on())
+                # a bot that is built anew at once need not summarise what the next one will
+                await bot.wind_down(summarise=session.ending.is_asked)
         except (TimeoutError, ForgetMeNotError) as error:
             log.warning("stopped before everything was summarised", reason=str(error) or "the time for it was over")
 
@@ -367,21 +313,11 @@ def check_channel(settings: Settings) -> None:
         )
 
 
-def _greeting(bot: Bot, account: TwitchAccount) -> str:
-    mode = bot.settings().bot.mode.value
-    if not bot.me.login:
-        return f"Listening to {bot.settings().twitch.channel} without a log-in. {account.login.trouble}"
-    return f"In {bot.settings().twitch.channel} as {bot.me.login}, mode {mode}. Ctrl-C stops it."
-
-
-# Settings of the interpreter that keep it from holding the event loop. Made once, when everything is wired.
-
-
 SWITCH_S = 0.0005
 YOUNG = 5_000  # objects made between two collections: a reply makes some thousand, and most are gone when it ends
 
 
-@contextmanager
+@contextlib.contextmanager
 def short_pauses() -> Iterator[None]:
     """Keep threads and garbage collection from holding the event loop.
 
@@ -402,17 +338,8 @@ def short_pauses() -> Iterator[None]:
         sys.setswitchinterval(before)
 
 
-# The last stretch in which chat was not heard, and how many there were since the start.
-
-
-async def begin_counting(bot: Bot) -> None:
-    """Reset the number of gaps for a new run; the last gap is kept."""
-    async with bot.db.write() as tx:
-        await channel_state.put(tx, {"gaps": "0"}, bot.clock.now())
-
-
 async def keep_gap(bot: Bot, gap: Gap) -> None:
-    """Store a gap, for health and `!bot status`. Raises StoreError."""
+    """Store a stretch in which chat was not heard, for health and `!bot status`. Raises StoreError."""
     log.warning("chat was not heard", seconds=(gap.to_ms - gap.from_ms) // SECOND, reason=gap.reason)
     count = int(await channel_state.read(bot.db, "gaps") or 0) + 1
     values = {"gap_from": str(gap.from_ms), "gap_to": str(gap.to_ms), "gap_reason": gap.reason}

@@ -133,15 +133,16 @@ def first_settings(path: Path) -> Path:
 def _listen(arguments: argparse.Namespace) -> int:
     """Read a channel anonymously and fill its memory; chat and what is learned from it are printed."""
     from forgetmenot import logs
-    from forgetmenot.app.live import listen_live
+    from forgetmenot.app.live import start_live
     from forgetmenot.settings.live_settings import LiveSettings
 
     settings = common.chosen_settings(arguments.config, channel=arguments.channel)
     path = common.channel_database(arguments, settings.twitch.channel)
     common.show_notices(settings, path)
     logs.set_up(level=settings.log.level, folder=logs.beside(path))
-    live = LiveSettings(settings, arguments.config)
-    return common.run_async(listen_live(live, path, common.say))
+    twitch = msgspec.structs.replace(settings.twitch, client_id="")
+    live = LiveSettings(msgspec.structs.replace(settings, twitch=twitch), arguments.config)
+    return common.run_async(start_live(live, lambda _channel: path, common.say))
 
 
 def _dock(arguments: argparse.Namespace) -> int:

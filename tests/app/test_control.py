@@ -45,7 +45,7 @@ async def bot(tmp_path: Path, clock: ManualClock) -> AsyncIterator[Bot]:
 def control(bot: Bot) -> BotControl:
     settings = bot.settings
     assert isinstance(settings, LiveSettings)
-    return BotControl(bot, settings, ConnectionStatus("test"))
+    return BotControl(bot, settings, ConnectionStatus())
 
 
 @pytest.fixture
@@ -65,8 +65,7 @@ async def fact(bot: Bot, note_id: int) -> tuple[str, NoteStatus]:
 
 def test_its_state_is_told_without_waiting(control: BotControl) -> None:
     state = control.state()
-    assert (state.command, state.phase, state.reply_model) == ("test", "none", "offline")
-    assert {task.name for task in state.tasks} >= {"sweep", "memory"}
+    assert (state.phase, state.reply_model, state.task_troubles) == ("none", "offline", ())
     assert state.model_trouble == ""
 
 
@@ -167,13 +166,13 @@ async def test_a_taken_port_does_not_keep_the_bot_from_running(bot: Bot) -> None
         return LiveSettings(Settings(dock=DockSettings(port=port)))
 
     port, told = free_port(), list[str]()
-    async with serve_dock(bot, settings(port), ConnectionStatus("test"), told.append) as first:
+    async with serve_dock(bot, settings(port), ConnectionStatus(), told.append) as first:
         assert first.startswith(f"http://127.0.0.1:{port}/?token=")
-        async with serve_dock(bot, settings(port), ConnectionStatus("test"), told.append) as second:
+        async with serve_dock(bot, settings(port), ConnectionStatus(), told.append) as second:
             assert second == ""
-        async with serve_dock(bot, settings(port), ConnectionStatus("test"), told.append, any_port=True) as third:
+        async with serve_dock(bot, settings(port), ConnectionStatus(), told.append, any_port=True) as third:
             assert third not in {"", first}
-        async with serve_dock(bot, settings(0), ConnectionStatus("test"), told.append) as none:
+        async with serve_dock(bot, settings(0), ConnectionStatus(), told.append) as none:
             assert none == ""
     assert "used by another program" in told[1]
 
@@ -182,7 +181,7 @@ async def test_a_token_that_cannot_be_kept_does_not_keep_the_bot_from_running(bo
     (bot.db.path.parent / TOKEN_FILE).mkdir()
     told: list[str] = []
     here = LiveSettings(Settings(dock=DockSettings(port=free_port())))
-    async with serve_dock(bot, here, ConnectionStatus("test"), told.append) as address:
+    async with serve_dock(bot, here, ConnectionStatus(), told.append) as address:
         assert address == ""
     assert TOKEN_FILE in told[0]
 

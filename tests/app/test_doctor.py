@@ -10,7 +10,7 @@ import pytest
 
 from forgetmenot.app.doctor import BAD, OK, WARN, Examined, bundle, examine, report, running_checks
 from forgetmenot.cli import main
-from forgetmenot.ports import Check, TaskState
+from forgetmenot.ports import Check
 from forgetmenot.secret_store import Account, Token, TokenStore
 from forgetmenot.settings.schema import DockSettings, ModelSettings, Provider, Settings
 from forgetmenot.store.database import open_database
@@ -169,7 +169,7 @@ def test_the_command_prints_json_and_ends_with_1_where_something_is_bad(
 def test_each_trouble_of_the_running_bot_is_a_sentence_with_a_way_out() -> None:
     ill = replace(
         STATE, phase="waiting", phase_trouble="No network.", login_trouble="It could not be saved.",
-        model_trouble="No answer.", memory_trouble="It waits.", tasks=(TaskState("sweep", "The disk is full.", 0),),
+        model_trouble="No answer.", memory_trouble="It waits.", task_troubles=("The disk is full.",),
     )  # fmt: skip
     found = {check.name: check for check in running_checks(ill, Settings())}
     for name in ("Chat", "Log-in", "Model", "Summaries", "Periodic tasks"):

@@ -6,14 +6,14 @@ import os
 import signal
 import sqlite3
 import sys
-from collections.abc import Awaitable, Callable
+from collections.abc import Callable
 from contextlib import AbstractAsyncContextManager, closing
 from pathlib import Path
 
 import pytest
 
 from forgetmenot.app.bot import Bot
-from forgetmenot.app.live import SWITCH_S, YOUNG, begin_counting, keep_gap, listen_live, short_pauses, start_live
+from forgetmenot.app.live import SWITCH_S, YOUNG, keep_gap, short_pauses, start_live
 from forgetmenot.clock import SystemClock
 from forgetmenot.errors import ForgetMeNotError
 from forgetmenot.operations import switches
@@ -46,18 +46,14 @@ def start(folder: Path, sim: TwitchSim) -> AbstractAsyncContextManager[Running]:
     return running(folder, "run", "--config", config, "--db", folder / "m.sqlite3")
 
 
-async def run_live(settings: LiveSettings, path: Path, report: Callable[[str], None]) -> None:
-    """As `forgetmenot start` does it, with this memory."""
-    await start_live(settings, lambda _channel: path, report, lambda _address: None)
-
-
 class Here:
     """A bot in this process, which costs two seconds less than a program. `told`: its reports and its log."""
 
-    def __init__(self, work: Callable[..., Awaitable[None]], config: Path, logged: pytest.CaptureFixture[str]) -> None:
+    def __init__(self, config: Path, logged: pytest.CaptureFixture[str]) -> None:
         self._reported, self._logged, self._log = "", logged, ""
         path = config.with_name("m.sqlite3")
-        self.work = asyncio.ensure_future(work(LiveSettings(load_settings(config)), path, self._report))
+        live = LiveSettings(load_settings(config))
+        self.work = asyncio.ensure_future(start_live(live, lambda _channel: path, self._report))
 
     def _report(self, line: str) -> None:
         self._reported += f"{line}\n"
@@ -76,7 +72,7 @@ class Here:
 
 @pytest.fixture
 def here(tmp_path: Path, sim: TwitchSim, capsys: pytest.CaptureFixture[str]) -> Callable[..., Here]:
-    return lambda work, **settings: Here(work, write_settings(tmp_path, sim, **settings), capsys)
+    return lambda **settings: Here(write_settings(tmp_path, sim, **settings), capsys)
 
 
 async def test_it_answers_once_and_ends_in_time_with_everything_kept(tmp_path: Path, sim: TwitchSim) -> None:
@@ -150,7 +146,7 @@ def posts(sim: TwitchSim) -> int:
 async def test_without_a_login_it_listens_and_says_what_to_type(
     tmp_path: Path, sim: TwitchSim, here: Callable[..., Here]
 ) -> None:
-    bot = here(run_live)
+    bot = here()
     await sim.joined()
     await sim.say("alice", f"@{BOT} clip that!")
     await sim.settled()
@@ -165,7 +161,7 @@ async def test_a_login_that_lacks_a_right_is_one_all_the_same(
     tmp_path: Path, sim: TwitchSim, here: Callable[..., Here]
 ) -> None:
     log_in(tmp_path, sim, scopes=("chat:read", "user:read:chat", "user:write:chat"))
-    bot = here(run_live)
+    bot = here()
     await sim.until(lambda: "lacks clips:edit" in bot.told)
     await bot.stop()
     assert f"In {sim.world.owner.login} as {BOT}, mode " in bot.told
@@ -185,7 +181,7 @@ async def test_a_channel_that_does_not_exist_is_one_sentence(tmp_path: Path, sim
 async def test_listening_needs_no_account_and_sends_nothing(
     tmp_path: Path, sim: TwitchSim, here: Callable[..., Here]
 ) -> None:
-    bot = here(listen_live, client_id="")
+    bot = here(client_id="")
     await sim.joined()
     await sim.say("alice", f"@{BOT} clip that!")
     await sim.settled()
@@ -199,7 +195,7 @@ async def test_asking_for_the_end_while_twitch_hangs_at_the_start_ends_it(
 ) -> None:
     log_in(tmp_path, sim, named=False)
     fault = sim.faults.add("oauth", path="oauth2/validate", stall=True, times=None)
-    bot = here(run_live)
+    bot = here()
     await sim.until(lambda: fault.used)
     await bot.stop()
 
@@ -218,7 +214,7 @@ async def test_twitch_being_away_at_the_start_is_survived_and_told_once(
 ) -> None:
     log_in(tmp_path, sim, named=False)
     chat, *_ = [sim.faults.add(where, drop=True, times=None) for where in ("irc", "helix", "oauth")]
-    bot = here(run_live)
+    bot = here()
     await sim.until(lambda: chat.used >= 3)
     sim.faults.clear()
     await sim.joined()
@@ -236,12 +232,11 @@ async def test_the_memory_of_one_channel_is_not_used_for_another(tmp_path: Path,
     async with open_database(tmp_path / "m.sqlite3") as db:
         await claim(db, "another", "demo", 1)
     with pytest.raises(ForgetMeNotError, match="is the memory of another channel"):
-        await here(listen_live, client_id="").work
+        await here(client_id="").work
 
 
 async def test_gaps_are_counted_per_run_and_the_last_is_kept(bot: Bot) -> None:
     now = bot.clock.now()
-    await begin_counting(bot)
     await keep_gap(bot, Gap(now - 90_000, now - 80_000, "The connection was lost."))
     await keep_gap(bot, Gap(now - 70_000, now - 25_000, "Twitch asked to connect again."))
     kept = await channel_state.read_all(bot.db)
@@ -249,8 +244,6 @@ async def test_gaps_are_counted_per_run_and_the_last_is_kept(bot: Bot) -> None:
     assert kept["gap_reason"] == "Twitch asked to connect again."
     told = "2 gaps in what was heard since the start, the last of 45 s, 25 s ago"
     assert told in await switches.status_line(bot.db, bot.settings(), now)
-    await begin_counting(bot)
-    assert "gap" not in await switches.status_line(bot.db, bot.settings(), now)
 
 
 def test_threads_give_way_soon_and_old_objects_are_not_walked_again_until_it_ends() -> None:

@@ -250,7 +250,7 @@ async def test_a_redemption_that_is_not_answered_says_that_points_can_be_given_b
 
 def context(tonight: Evening) -> panels.DockContext:
     live = LiveSettings(Settings())
-    control = BotControl(tonight.bot, live, ConnectionStatus("test"), tonight.input)
+    control = BotControl(tonight.bot, live, ConnectionStatus(), tonight.input)
     return panels.DockContext(control, tonight.bot.db, live, tonight.clock, "", lambda: None, lambda *_: None)
 
 

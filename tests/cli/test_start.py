@@ -117,7 +117,7 @@ async def test_what_is_set_in_the_dock_is_started_without_a_restart(tmp_path: Pa
     change(channel="nowhere", client_id=sim.client_id)
     await says("There is no channel `nowhere` on Twitch")
     change(channel="demo", client_id="")
-    await says("Listening to demo without an account")
+    await says("Listening to demo without a log-in")
     await sim.joined()
     log_in(tmp_path, sim)
     change(client_id=sim.client_id)

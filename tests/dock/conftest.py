@@ -26,9 +26,9 @@ from tests.dock.demo_bot import DemoBot, chromium, free_port, opened, page_on
 
 
 STATE = BotState(
-    command="run", login="forgetmenot_bot", phase="connected", phase_trouble="", login_trouble="",
-    reply_model="scripted", memory_model="scripted", model_trouble="", memory_trouble="", queued=0, thinking=0,
-    tasks=(), settings_file="",
+    login="forgetmenot_bot", phase="connected", phase_trouble="", login_trouble="",
+    reply_model="scripted", memory_model="scripted", model_trouble="", memory_trouble="", task_troubles=(),
+    settings_file="",
 )  # fmt: skip
 
 
