@@ -97,7 +97,7 @@ CREATE TABLE episodes (
     dirty_at     INTEGER,                            -- a line it rests on was cleared: to be summarised again
     tries        INTEGER NOT NULL DEFAULT 0,         -- how often reading it for notes failed …
     retry_at     INTEGER,                            -- … and when it is read again
-    topic        TEXT    NOT NULL DEFAULT ''         -- what it is about, in a word or two
+    topic        TEXT    NOT NULL DEFAULT ''         -- what was played, as Twitch says
 ) STRICT;
 CREATE INDEX episodes_by_time        ON episodes (ended_at);
 CREATE INDEX episodes_by_stream      ON episodes (stream_id, ended_at);

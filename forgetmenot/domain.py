@@ -183,7 +183,7 @@ class Part(NamedTuple):
 class Episode:
     """Tier 2: what happened in one window of chat. `summary` is text with `<@id>` for people.
 
-    `tries`: how often reading it for notes has failed. `topic`: what it is about, in a word or two, or the category.
+    `tries`: how often reading it for notes has failed. `topic`: what was played.
     """
 
     id: int
@@ -340,7 +340,6 @@ class Purpose(StrEnum):
     SUMMARY = "summary"
     RECAP = "recap"
     EXTRACT = "extract"
-    DIGEST = "digest"
     BRIEF = "brief"
 
 

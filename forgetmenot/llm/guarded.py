@@ -271,7 +271,7 @@ class SavingStep(NamedTuple):
 
 STEPS = {
     Saving.SPEAKING_UP: SavingStep(0.7, (), "saving_1"),
-    Saving.BRIEFS: SavingStep(0.8, (Purpose.BRIEF, Purpose.RECAP, Purpose.DIGEST), "saving_2"),
+    Saving.BRIEFS: SavingStep(0.8, (Purpose.BRIEF, Purpose.RECAP), "saving_2"),
     Saving.LEARNING: SavingStep(0.9, (Purpose.EXTRACT,), "saving_3"),
     Saving.REPLIES: SavingStep(1.0, (Purpose.REPLY,), "saving_4"),
     Saving.SUMMARIES: SavingStep(1.2, (Purpose.SUMMARY,), "saving_5"),

@@ -234,11 +234,11 @@ class Compactor:
 
     async def _without_cleared(self, episode_id: int, counted: NewEpisode) -> NewEpisode:
         """The episode as it may stay; where no sentence may, what counting says of the lines that are left."""
-        kind, summary, model, topic = await episodes.written(self._db, episode_id)
+        kind, summary, model = await episodes.written(self._db, episode_id)
         if kind != EpisodeKind.CHAT:
             return counted
         for viewer_id in await episodes.cleared_people(self._db, episode_id):
             summary = without_person(summary, viewer_id)
         if not summary:
             return counted
-        return replace(counted, kind=EpisodeKind.CHAT, summary=summary, model=model, topic=topic)
+        return replace(counted, kind=EpisodeKind.CHAT, summary=summary, model=model)

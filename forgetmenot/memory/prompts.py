@@ -49,16 +49,6 @@ jokes ran through it. Past tense, at most {most} words, nothing that is not in t
 Answer with JSON: {{"summary": "…"}}."""
 )
 
-DIGEST = (
-    WRITER
-    + """
-
-From the recaps of the streams of the last seven days, oldest first, write what somebody who was away should know: \
-what is going on, what changed, which jokes run. At most {most} characters, nothing that is not in the recaps.
-
-Answer with JSON: {{"summary": "…"}}."""
-)
-
 BRIEFS = (
     WRITER
     + """
@@ -109,16 +99,10 @@ def summary_request(
     return memory_request(Purpose.SUMMARY, SUMMARY.format(words=words, spoken=spoken), prompt, words, settings)
 
 
-def recap_request(
-    purpose: Purpose, day: str, texts: Sequence[str], most: int, words: int, settings: ModelSettings
-) -> ModelRequest:
-    """Ask for a stream's recap of its summaries (`most`: words), or the digest of some recaps (`most`: characters).
-
-    `day`: a sentence that says which it is.
-    """
-    system, name = (RECAP, "episodes") if purpose is Purpose.RECAP else (DIGEST, "recaps")
-    prompt = f"{day}\n\n{fence(name, chr(10).join(texts))}"
-    return memory_request(purpose, system.format(most=most), prompt, words, settings)
+def recap_request(day: str, summaries: Sequence[str], words: int, settings: ModelSettings) -> ModelRequest:
+    """Ask for a stream's recap of its summaries. `day`: a sentence that says which it is."""
+    prompt = f"{day}\n\n{fence('episodes', chr(10).join(summaries))}"
+    return memory_request(Purpose.RECAP, RECAP.format(most=words), prompt, words, settings)
 
 
 def briefs_request(

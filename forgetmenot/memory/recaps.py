@@ -1,9 +1,9 @@
 """A recap for every stream that is over, and above the recaps the digest of the last seven days.
 
 A recap is written once, when everything said in the stream has been summarised, and again only when an episode of it
-was. The digest is rewritten only when a stream has closed or one of its recaps was rewritten, so that the prompt's
-prefix keeps its bytes. Where the model has given no usable answer for half a day, both are made of first sentences; a
-digest that the model refuses is made of them at once.
+was. Where the model has given no usable answer for half a day, it is made of the summaries' first sentences. The digest
+is made of the recaps' first sentences, only when a stream has closed or one of its recaps was rewritten, so that the
+prompt's prefix keeps its bytes.
 """
 
 import hashlib
@@ -11,13 +11,13 @@ from collections.abc import Callable, Iterable, Sequence
 from itertools import zip_longest
 
 from forgetmenot.clock import HOUR, Clock, local_days
-from forgetmenot.domain import Purpose, Stream
+from forgetmenot.domain import Stream
 from forgetmenot.errors import ModelBlocked, ModelError
 from forgetmenot.logs import log
 from forgetmenot.memory import prompts, suppression
 from forgetmenot.memory.people import Handles
 from forgetmenot.memory.summarizer import count_cut, forbidden
-from forgetmenot.memory.text_gate import number_of_words, storable_summary, within
+from forgetmenot.memory.text_gate import storable_summary, within
 from forgetmenot.ports import LanguageModel
 from forgetmenot.settings.schema import Settings
 from forgetmenot.store import channel_state, episodes, streams
@@ -60,7 +60,6 @@ class RecapWriter:
         return written
 
     async def _recap(self, stream: Stream, summaries: Sequence[str], *, ask: bool) -> str | None:
-        words = self._settings().memory.summary_words
         # one summary is its own recap: no call is paid for
         if len(summaries) < 2:
             return "".join(summaries)
@@ -68,59 +67,40 @@ class RecapWriter:
         if ask and now >= self._ask_again_at.get(stream.id, 0):
             try:
                 day = f"The stream of {local_days(stream.started_at, stream.ended_at)}."
-                if recap := await self._written_recap(Purpose.RECAP, day, summaries, words, words):
+                if recap := await self._written_recap(day, summaries):
                     return recap
                 raise ModelBlocked("The model gave no usable recap.")
             except ModelError as error:
                 log.debug("a recap waits for the model", stream=stream.id, error=type(error).__name__)
                 if isinstance(error, ModelBlocked):  # it may well be the same for this stream next time
                     self._ask_again_at[stream.id] = now + HOUR
-        return within(_first_sentences(summaries), words) if now - (stream.ended_at or 0) > DEADLINE else None
+        if now - (stream.ended_at or 0) <= DEADLINE:
+            return None
+        return within(_first_sentences(summaries), self._settings().memory.summary_words)
 
     async def write_digest(self) -> bool:
         """Write the digest if a stream has closed since the last one; whether it was written. Raises StoreError."""
-        closed = await streams.recapped(self._db, DAYS)
-        made_of = _hash(closed)
-        if not closed or made_of == await channel_state.read(self._db, MADE_OF):
-            return False
-        text = await self._digest(closed)
-        if text is None:
-            return False
         async with self._db.write() as tx:
-            if _hash(await streams.recapped(tx, DAYS)) != made_of:
-                return False  # a recap went while the model was thinking
+            closed = await streams.recapped(tx, DAYS)
+            written_of = "\n".join(f"{stream.id} {stream.recap}" for stream in closed)
+            made_of = hashlib.sha256(written_of.encode()).hexdigest()[:32]
+            if not closed or made_of == await channel_state.read(tx, MADE_OF):
+                return False
+            suppressed = await suppression.load_filter(tx)
+            recaps = [suppressed.without(stream.recap) for stream in reversed(closed)]
+            text = within(_first_sentences(recaps), CHARACTERS, len)
             await channel_state.put(tx, {NAME: text, MADE_OF: made_of}, self._clock.now())
-        log.info("digest written", streams=len(closed), characters=len(text))
         return True
 
-    async def _digest(self, closed: Sequence[Stream]) -> str | None:
-        """The digest; None while it waits for the model."""
-        suppressed = await suppression.load_filter(self._db)
-        recaps = {stream: recap for stream in closed if (recap := suppressed.without(stream.recap))}
-        asked = ""
-        if len(recaps) > 1:
-            try:
-                dated = [f"[{local_days(stream.started_at)}] {recap}" for stream, recap in recaps.items()]
-                today = f"Today is {local_days(self._clock.now())}."
-                asked = await self._written_recap(Purpose.DIGEST, today, dated, CHARACTERS // 4, CHARACTERS)
-            except ModelBlocked:
-                pass
-            except ModelError as error:
-                log.debug("the digest waits for the model", error=type(error).__name__)
-                if self._clock.now() - (closed[-1].ended_at or 0) < DEADLINE:
-                    return None
-        return asked or within(_first_sentences(reversed(recaps.values())), CHARACTERS, len)
-
-    async def _written_recap(self, purpose: Purpose, day: str, texts: Sequence[str], words: int, most: int) -> str:
+    async def _written_recap(self, day: str, texts: Sequence[str]) -> str:
         """What the model makes of these texts; nothing if it is not usable. Raises ModelError."""
         settings = self._settings()
-        handles = Handles.of([who for text in texts for who in ids_in(text)])
+        words, handles = settings.memory.summary_words, Handles.of([who for text in texts for who in ids_in(text)])
         # divided and rounded up: of 121 summaries every second one
         chosen = [handles.hide(text) for text in texts[:: -(-len(texts) // MOST_EPISODES)]]
-        request = prompts.recap_request(purpose, day, chosen, most, words, settings.model)
+        request = prompts.recap_request(day, chosen, words, settings.model)
         answer = prompts.read_summary((await self._model.generate(request)).text)
-        size = len if purpose is Purpose.DIGEST else number_of_words
-        kept = storable_summary(answer or "", (), handles, most=most, size=size, forbidden=forbidden(settings))
+        kept = storable_summary(answer or "", (), handles, most=words, forbidden=forbidden(settings))
         await count_cut(self._db, kept.cut)
         return kept.text
 
@@ -129,8 +109,3 @@ def _first_sentences(texts: Iterable[str]) -> list[str]:
     """The first sentence of each text, then the second of each, and so on."""
     rows = zip_longest(*map(sentences_of, texts))
     return list(dict.fromkeys(sentence for row in rows for sentence in row if sentence))
-
-
-def _hash(closed: Sequence[Stream]) -> str:
-    text = "\n".join(f"{stream.id} {stream.recap}" for stream in closed)
-    return hashlib.sha256(text.encode()).hexdigest()[:32]

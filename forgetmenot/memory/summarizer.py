@@ -25,8 +25,8 @@ from forgetmenot.store.counts import add_counts
 from forgetmenot.store.database import Database
 from forgetmenot.store.episodes import NewEpisode
 from forgetmenot.text.command_phrases import is_command
-from forgetmenot.text.mentions import MENTION, ids_in, mention
-from forgetmenot.text.words import STOPWORDS, stem, stems, words
+from forgetmenot.text.mentions import ids_in, mention
+from forgetmenot.text.words import STOPWORDS, words
 
 
 @dataclass(frozen=True, slots=True)
@@ -131,7 +131,6 @@ def _episode(case: WindowCase, kind: EpisodeKind, summary: str, model: str) -> N
         people=case.people,
         seqs=[line.seq for line in window],
         model=model,
-        topic=topic_of(window, case.handles, summary),
     )
 
 
@@ -172,12 +171,3 @@ def topic_words(window: Window, handles: Handles, forbidden: Callable[[str], boo
     topics = (word for word in users if len(word) > 3 and word.isalpha() and word not in _NO_TOPICS)
     fit = [word for word in topics if len(users[word]) > 1 and not forbidden(word)]
     return sorted(fit, key=lambda word: (-len(users[word]), -len(word), word))
-
-
-def topic_of(window: Window, handles: Handles, summary: str) -> str:
-    """What an episode is about: the two words of most people among those that its summary has; often none."""
-    written = set(stems(MENTION.sub(" ", summary)))
-    topics: dict[str, str] = {}
-    for word in topic_words(window, handles, lambda word: stem(word) not in written):
-        topics.setdefault(stem(word), word)
-    return " ".join(list(topics.values())[:2])

@@ -36,7 +36,6 @@ class NewEpisode:
     people: Mapping[str, Part]
     seqs: Sequence[int]
     model: str = ""
-    topic: str = ""
 
 
 class OwnEpisode(NamedTuple):
@@ -79,7 +78,7 @@ async def insert(tx: Transaction, new: NewEpisode, now: int) -> int:
     episode_id = await tx.insert(
         "INSERT INTO episodes (kind, stream_id, started_at, ended_at, summary, events, model, topic, created_at)"
         " VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7,"
-        " coalesce(nullif(?8, ''), (SELECT substr(category, 1, 60) FROM streams WHERE id = ?2), ''), ?9)",
+        " coalesce((SELECT substr(category, 1, 60) FROM streams WHERE id = ?2), ''), ?8)",
         (*columns_of(new), now),
     )
     await write_people(tx, episode_id, new.people)
@@ -87,8 +86,8 @@ async def insert(tx: Transaction, new: NewEpisode, now: int) -> int:
 
 
 def columns_of(new: NewEpisode) -> tuple[object, ...]:
-    """kind, stream_id, started_at, ended_at, summary, events, model, topic (if empty, the category is stored)."""
-    return (new.kind, new.stream_id, new.started_at, new.ended_at, new.summary, len(new.seqs), new.model, new.topic)
+    """kind, stream_id, started_at, ended_at, summary, events, model."""
+    return (new.kind, new.stream_id, new.started_at, new.ended_at, new.summary, len(new.seqs), new.model)
 
 
 async def write_people(tx: Transaction, episode_id: int, people: Mapping[str, Part]) -> None:
@@ -322,10 +321,10 @@ async def dirty(source: Source) -> list[int]:
     return await source.column("SELECT id FROM episodes WHERE dirty_at IS NOT NULL ORDER BY id")
 
 
-async def written(source: Source, episode_id: int) -> tuple[str, str, str, str]:
-    """The kind, summary, model and topic of an episode; empty texts if there is none."""
-    row = await source.row("SELECT kind, summary, model, topic FROM episodes WHERE id = ?", (episode_id,))
-    return (row[0], row[1], row[2], row[3]) if row is not None else ("", "", "", "")
+async def written(source: Source, episode_id: int) -> tuple[str, str, str]:
+    """The kind, summary and model of an episode; empty texts if there is none."""
+    row = await source.row("SELECT kind, summary, model FROM episodes WHERE id = ?", (episode_id,))
+    return (row[0], row[1], row[2]) if row is not None else ("", "", "")
 
 
 async def cleared_people(source: Source, episode_id: int) -> list[str]:
@@ -355,9 +354,7 @@ async def rewrite(db: Database, episode_id: int, new: NewEpisode, now: int) -> b
             return False
         await tx.execute(
             "UPDATE episodes SET kind = ?1, stream_id = ?2, started_at = ?3, ended_at = ?4, summary = ?5, events = ?6,"
-            " model = ?7,"
-            " topic = coalesce(nullif(?8, ''), (SELECT substr(category, 1, 60) FROM streams WHERE id = ?2), ''),"
-            " dirty_at = NULL WHERE id = ?9",
+            " model = ?7, dirty_at = NULL WHERE id = ?8",
             (*columns_of(new), episode_id),
         )
         await tx.execute("DELETE FROM episode_people WHERE episode_id = ?", (episode_id,))

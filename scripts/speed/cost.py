@@ -32,7 +32,6 @@ CLAIM_EVERY = 8
 _BEGINS = {
     prompts.SUMMARY: Purpose.SUMMARY,
     prompts.RECAP: Purpose.RECAP,
-    prompts.DIGEST: Purpose.DIGEST,
     prompts.BRIEFS: Purpose.BRIEF,
     extraction.SYSTEM: Purpose.EXTRACT,
 }

@@ -296,7 +296,7 @@ async def refused(day: int, stream: int, limits: LimitSettings) -> set[Purpose]:
     return found
 
 
-BRIEFS = {Purpose.BRIEF, Purpose.RECAP, Purpose.DIGEST}
+BRIEFS = {Purpose.BRIEF, Purpose.RECAP}
 
 
 @pytest.mark.parametrize(

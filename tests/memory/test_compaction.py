@@ -6,7 +6,7 @@ import contextlib
 import pytest
 
 from forgetmenot.clock import HOUR, MINUTE, local_days
-from forgetmenot.domain import ChannelState, ChatEvent, Redaction
+from forgetmenot.domain import ChatEvent, Redaction
 from forgetmenot.errors import ModelBlocked, ModelUnavailable
 from forgetmenot.memory.edits import remember
 from forgetmenot.memory.proposals import FactRefused
@@ -41,22 +41,6 @@ async def test_people_go_by_handles_in_the_call_and_come_back_as_ids(channel: Ch
         "P2: P1 is right",
     ]
     assert await channel.db.value("SELECT summary FROM episodes") == "<@id-Alice> and <@id-Bob> moved to Oslo."
-
-
-async def test_an_episode_has_a_topic_by_rule_or_the_category(channel: Channel) -> None:
-    """Two words that several people used and the summary kept; names are none. Else what is played."""
-    live = ChannelState(live=True, title="", category="Ladders of Ash", started_at=channel.clock.now(), stream_id="s1")
-    await channel.stream_tracker.live(live, channel.clock.now())
-    for who in ("Alice", "Bob", "Carol"):
-        channel.say(who, "alice's lighthouse painting is nearly done, the paintings turned out great")
-    channel.say("Carol", "the weather again, weather weather")
-    channel.model.reply = lambda _: answer("P1 nearly finished a lighthouse painting.")
-    await channel.summarise()
-    channel.say("Alice", "gg")
-    channel.model.reply = lambda _: answer("P1 said gg.")
-    await channel.summarise()
-    topics = [row[0] for row in await channel.db.rows("SELECT topic FROM episodes ORDER BY id")]
-    assert topics == ["lighthouse paintings", "Ladders of Ash"]
 
 
 async def test_a_summary_is_of_the_day_of_its_window(channel: Channel) -> None:
