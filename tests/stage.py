@@ -244,7 +244,7 @@ def _stage(db: Database, clock: ManualClock, chat: FakeChat) -> Stage:
     outbox = Outbox(db=db, out=chat, clock=clock, settings=settings)
     recall = Recall(db=db, settings=settings, clock=clock)
     keeper = PrefixKeeper(db=db, recall=recall, settings=settings)
-    ports = ActionPorts(moderation, outbox, refused)
+    ports = ActionPorts(moderation, refused)
     executor = Executor(db=db, ports=ports, settings=settings, clock=clock)
     writer = ReplyWriter(
         db=db,

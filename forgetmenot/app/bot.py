@@ -139,7 +139,6 @@ class Bot:
         self.outbox = Outbox(db=db, out=account, clock=clock, settings=settings, overhear=self._overhear)
         ports = ActionPorts(
             moderation=account,
-            chat=self.outbox,
             run=lambda name, params, asker: run(self.operations, name, params, asker),
             effects=effects,
         )

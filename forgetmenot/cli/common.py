@@ -217,12 +217,11 @@ def options_given(arguments: argparse.Namespace, config: Path | None) -> list[st
 
 
 async def run_operation(db: "Database", name: str, params: "Mapping[str, object]") -> "OperationResult":
-    """Run an operation as the streamer; what only a running bot can do is queued for it."""
+    """Run an operation as the streamer."""
     from forgetmenot.clock import SystemClock
     from forgetmenot.domain import Asker, Role, Surface
     from forgetmenot.memory.erasure import Eraser
     from forgetmenot.memory.rights import Rights
-    from forgetmenot.operations.approvals import QueuedApprovals
     from forgetmenot.operations.run import run
     from forgetmenot.operations.table import OPERATIONS
     from forgetmenot.operations.types import OperationContext
@@ -234,7 +233,6 @@ async def run_operation(db: "Database", name: str, params: "Mapping[str, object]
         settings=Settings,
         clock=clock,
         table=OPERATIONS,
-        approvals=QueuedApprovals(db, clock),
         eraser=eraser,
         rights=Rights(db=db, clock=clock, eraser=eraser),
     )
@@ -295,7 +293,7 @@ async def _change(db: "Database", arguments: argparse.Namespace) -> int:
             return 1
         params["confirm"] = True
     result = await run_operation(db, operation.name, params)
-    line = sentence(result) + _when_done(arguments, result.code)
+    line = sentence(result)
     if arguments.json:
         emit({"ok": result.ok, "code": result.code, "line": line, "data": result.data})
         return 0 if result.ok else InputError.exit_code
@@ -303,19 +301,6 @@ async def _change(db: "Database", arguments: argparse.Namespace) -> int:
         raise InputError(line)
     say(line)
     return 0
-
-
-def _when_done(arguments: argparse.Namespace, code: str) -> str:
-    """Who carries out a decision, and when: that depends on whether a bot is running on this memory."""
-    from forgetmenot.store.file_safety import is_locked
-
-    if code not in {"approval_noted", "undo_noted"}:
-        return ""
-    if is_locked(existing_database(arguments)):
-        return ": the running bot does it in a moment."
-    if code == "undo_noted":
-        return ": the bot does it at the next start. It is not running now."
-    return ": the bot does it if you start it before the approval expires. It is not running now."
 
 
 async def known_viewer(source: "Source", login_or_id: str) -> str:

@@ -2,7 +2,7 @@
 
 import argparse
 import hashlib
-from dataclasses import asdict, replace
+from dataclasses import asdict
 from time import perf_counter
 from typing import TYPE_CHECKING, Any
 
@@ -16,9 +16,9 @@ from forgetmenot.settings.schema import Settings
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from forgetmenot.domain import Prompt, Proposal
+    from forgetmenot.domain import Prompt
     from forgetmenot.memory.recall import Recall
-    from forgetmenot.operations.types import Action, PolicyFacts, RecentDecisions
+    from forgetmenot.operations.types import Action
     from forgetmenot.reply.explain import ReplyExplanation
     from forgetmenot.store.action_logs import LoggedAction
     from forgetmenot.store.bot_messages import BotMessage
@@ -57,11 +57,6 @@ message), unsupported, calls, tokens (each by name); notes (offered, used), late
 ACTIONS_KEYS = """JSON: {"actions": [action …]}. An action: id, at, name, class (A, B, C), status (denied, waiting,
 running, done, refused, failed, unknown, expired, undone), verdict (allow, allow_changed, ask, deny), rule, reason,
 detail, asked_by and target (names or null), params, decided_by, expires_at, revert_at. Times are ISO 8601, UTC."""
-EXAMPLE = '{"name": "timeout", "target": "bob", "seconds": 30}'
-EXPLAIN_KEYS = """JSON: {"action", "params", "verdict" (allow, allow_changed, ask, deny), "rule", "reason",
-"steps": [{"rule", "says", "verdict" (null: it does not object), "reason"}]}. Twitch is not asked: whether the target is
-immune is judged by the badges last seen."""
-DEFAULTS = "These are the default settings (shadow, a silent preview). Use --config FILE for yours."
 SHADOW = "The bot is in shadow mode (silent preview): it takes no action until you change `mode` in [bot]."
 TABLE_KEYS = """JSON: {"bot_mode" (shadow: nothing is done), "actions": [{"name", "class", "mode" (off, shadow, ask,
 live), "does", "params", "scope", "undo"}], "rules": [{"rule", "says", "a_person_may_set_it_aside"}]}."""
@@ -88,18 +83,12 @@ def add(subparsers: common.Commands) -> None:
     report = common.add_command(subparsers, "report", common.on_memory(_report), keys=REPORT_KEYS, config=True)
     report.add_argument("--since", default="7d", metavar="TIME", help="how far back: 12h, 7d (default), 30d")
 
-    actions = common.add_actions(subparsers, "actions", "approve or deny what the bot wants to do; see what it did")
+    actions = common.add_actions(subparsers, "actions", "see what the bot wants to do, and what it did")
     common.add_command(actions, "list", common.on_memory(_list), keys=ACTIONS_KEYS)
     log = common.add_command(actions, "log", common.on_memory(_log), keys=ACTIONS_KEYS)
     log.add_argument("--limit", type=common.number_from(1), default=20, metavar="N", help="how many (default: 20)")
-    common.add_operations(actions, "actions")
 
-    policy = common.add_actions(subparsers, "policy", "see what the bot may do, and try a proposal")
-    explain = common.add_command(policy, "explain", _explain, keys=EXPLAIN_KEYS, config=True)
-    explain.add_argument("--viewer", required=True, metavar="LOGIN", help="who asks for it (login or Twitch ID)")
-    explain.add_argument("--action", required=True, metavar="JSON", help=f"as in '{EXAMPLE}'")
-    explain.add_argument("--message", default="", metavar="TEXT", help="what the viewer said")
-    explain.add_argument("--offline", action="store_true", help="as if the stream were not live")
+    policy = common.add_actions(subparsers, "policy", "see what the bot may do")
     common.add_command(policy, "table", _table, keys=TABLE_KEYS, config=True, db=False)
 
 
@@ -361,59 +350,6 @@ def _action_line(row: "LoggedAction", names: dict[str, str]) -> str:
 
 
 # What is allowed, and why.
-
-
-async def _explain(arguments: argparse.Namespace) -> None:
-    """Show what each rule says about a proposal."""
-    from forgetmenot.operations.policy import explain
-
-    settings, now = common.chosen_settings(arguments.config), common.time_of("now", None)
-    proposal = _proposal(arguments.action)
-    facts, recent = await _facts(arguments, proposal, settings, now)
-    steps, decision = explain(proposal, facts, settings, recent, now)
-    value = {
-        "action": proposal.name, "params": decision.params, "verdict": decision.verdict, "rule": decision.rule,
-        "reason": decision.reason, "steps": [asdict(step) for step in steps],
-    }  # fmt: skip
-    lines = [f"{step.rule:17} {step.verdict or '–':14} {step.reason}" for step in steps]
-    lines.append(f"{'verdict':17} {decision.verdict:14} {decision.reason}")
-    common.report(arguments, value, *lines, to=common.show_line)
-    if arguments.config is None and not arguments.json:
-        common.say(DEFAULTS)
-
-
-def _proposal(action: str) -> "Proposal":
-    """The action as the model would propose it."""
-    from forgetmenot.domain import ModelAnswer, TokenUsage
-    from forgetmenot.errors import InputError
-    from forgetmenot.reply.reply_object import read_reply
-
-    answer = ModelAnswer(f'{{"say": "", "action": {action}}}', "", TokenUsage())
-    proposal = read_reply(answer).proposal
-    if proposal is None:
-        raise InputError(f"--action is not an action. Write it like '{EXAMPLE}'.")
-    return proposal
-
-
-async def _facts(
-    arguments: argparse.Namespace, proposal: "Proposal", settings: "Settings", now: int
-) -> "tuple[PolicyFacts, RecentDecisions]":
-    """The facts of the stored channel; without a memory, of an unknown viewer."""
-    import tempfile
-    from pathlib import Path
-
-    from forgetmenot.operations.catalogue import find
-    from forgetmenot.operations.facts import FactGatherer
-    from forgetmenot.store.database import open_database
-
-    with tempfile.TemporaryDirectory() as empty:
-        none_yet = arguments.db is None and not common.database_path(arguments).is_file()
-        path = Path(empty) / "memory.sqlite3" if none_yet else common.existing_database(arguments)
-        async with open_database(path) as db:
-            gatherer = FactGatherer(db)
-            facts = await gatherer.facts_of(arguments.viewer, arguments.message, proposal, settings, now)
-            facts = replace(facts, live=not arguments.offline)
-            return facts, await gatherer.recent(find(proposal.name), facts, settings.actions, now)
 
 
 def _table(arguments: argparse.Namespace) -> None:

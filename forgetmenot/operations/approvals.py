@@ -10,9 +10,8 @@ The caller checks who may approve.
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass
 
-from forgetmenot.clock import HOUR, SECOND, Clock
+from forgetmenot.clock import HOUR, SECOND
 from forgetmenot.domain import Decision, OperationResult, Outcome, OutcomeKind, Proposal
 from forgetmenot.languages import Language, in_language, reason
 from forgetmenot.logs import log
@@ -22,7 +21,6 @@ from forgetmenot.operations.executor import ALLOWED, Executor, call_of, revert_t
 from forgetmenot.operations.types import Action
 from forgetmenot.store import action_logs
 from forgetmenot.store.action_logs import ActionStatus, LoggedAction
-from forgetmenot.store.database import Database
 
 TRY_AGAIN = 15 * SECOND
 GIVE_UP = HOUR
@@ -63,7 +61,11 @@ class Approvals:
 
     async def deny(self, action_id: int, by: str) -> OperationResult:
         """Refuse a waiting action. `by`: who decided, for the log."""
-        return await _deny(self._db, action_id, by, self._clock.now())
+        why = "denied_by_moderator"
+        async with self._db.write() as tx:
+            now = self._clock.now()
+            ok = await action_logs.deny(tx, action_id, by=by, rule=why, reason=reason(why), now=now)
+        return _result("denied" if ok else "not_waiting", action_id, ok=ok)
 
     async def undo(self, by: str, action_id: int | None = None) -> OperationResult:
         """Undo one action, or the last one of this hour that can be undone."""
@@ -89,10 +91,8 @@ class Approvals:
         await self.take_back()
 
     async def work_off(self) -> None:
-        """Every second or so: expire old proposals, revert what is due, carry out what other processes approved."""
+        """Every second or so: expire old proposals, revert what is due."""
         now = self._clock.now()
-        for row in await action_logs.approved_elsewhere(self._db, now):
-            await self.approve(row.id, row.decided_by or "")
         if await action_logs.any_to_expire(self._db, now):
             async with self._db.write() as tx:
                 await action_logs.expire(tx, now)
@@ -153,45 +153,10 @@ def _done(row: LoggedAction, outcome: Outcome, target: str, language: Language) 
             "approved",
             row.id,
             ok=True,
-            line=wording.done_line(row.name, row.params, target, language) or language("action.done"),
+            line=wording.done_line(row.name, row.params, target, language),
         )
     return _result("approved_unknown" if outcome.kind is OutcomeKind.UNKNOWN else "approved_failed", row.id)
 
 
 def _result(code: str, action_id: int, *, ok: bool = False, **data: object) -> OperationResult:
     return OperationResult(ok=ok, code=code, data={"id": action_id, **data})
-
-
-@dataclass(frozen=True, slots=True)
-class QueuedApprovals:
-    """Approvals from another process: the decision is written to the database, and the running bot carries it out."""
-
-    db: Database
-    clock: Clock
-
-    async def approve(self, action_id: int, by: str) -> OperationResult:
-        """Note that it is approved."""
-        async with self.db.write() as tx:
-            ok = await action_logs.approve_elsewhere(tx, action_id, by=by, now=self.clock.now())
-        return _result("approval_noted" if ok else "not_waiting", action_id, ok=ok)
-
-    async def deny(self, action_id: int, by: str) -> OperationResult:
-        """Refuse it at once; no running bot is needed."""
-        return await _deny(self.db, action_id, by, self.clock.now())
-
-    async def undo(self, by: str, action_id: int | None = None) -> OperationResult:
-        """Note that it is to be undone."""
-        row = await action_logs.get(self.db, action_id or 0)
-        if row is None or undoable(row, self.clock.now()) is None:
-            return _result("cannot_undo", action_id or 0)
-        async with self.db.write() as tx:
-            ok = await action_logs.ask_for_undo(tx, row.id, by=by, now=self.clock.now())
-        return _result("undo_noted" if ok else "cannot_undo", row.id, ok=ok)
-
-
-async def _deny(db: Database, action_id: int, by: str, now: int) -> OperationResult:
-    async with db.write() as tx:
-        ok = await action_logs.deny(
-            tx, action_id, by=by, rule="denied_by_moderator", reason=reason("denied_by_moderator"), now=now
-        )
-    return _result("denied" if ok else "not_waiting", action_id, ok=ok)

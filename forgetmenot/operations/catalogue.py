@@ -59,7 +59,6 @@ CHAT_MODES = "moderator:manage:chat_settings"
 
 _SWITCH = "(?:turn|switch|put|set|start|enable|activate)"
 _POLITE = "please|pls|bitte|hey|ok|now|(?:can|could|would|will) you"
-_ASKING = f"(?:(?:{_POLITE}) )*"
 _ANYBODY = (
     rf"(?:(?:{_POLITE}|lets|someone|somebody|anyone|jemand|mal|(?:can|could) (?:we|i|someone|somebody|anyone)"
     r"|(?:kannst|konntest|wurdest) du|(?:kann|konnte) jemand) )*"
@@ -82,13 +81,6 @@ def _asks_to_make(thing: str, verb: str) -> str:
 
 
 ACTIONS: tuple[Action, ...] = (
-    Action(
-        "say", A, "say one more line", lambda ports, call: ports.chat.say(call.params["text"]),
-        (_text("text", 300),), cooldown_s=30,
-        asks=rf"^{_ASKING}(?:(?:say|tell|wish|write|repeat|greet|shout)(?! me| us)"
-        r"|(?:sag|erzahl|schreib|wunsch|gruss)e?(?! mir| uns)"
-        r"|(?:richte|kannst du) .+ (?:sagen|schreiben|ausrichten|grussen|wunschen|aus))",
-    ),
     Action(
         "marker", A, "mark this moment of the stream",
         lambda ports, call: ports.moderation.create_marker(call.params["text"]), (_text("text", 140, ""),),
@@ -116,11 +108,6 @@ ACTIONS: tuple[Action, ...] = (
         channel_wide=True, typed="text",
     ),
     Action(
-        "warn", A, "warn somebody playfully",
-        lambda ports, call: ports.chat.say(f"@{call.target_login} {call.params['text']}"), (TARGET, _text("text", 200)),
-        cooldown_s=60, playful=True, self_only=True, asks="warn(?:e|en)?",
-    ),
-    Action(
         "remember", A, "remember a fact about somebody",
         _operation("remember", "target", "fact"), (TARGET, _text("fact", 200)),
         cooldown_s=5, self_only=True, typed="fact",
@@ -137,12 +124,8 @@ ACTIONS: tuple[Action, ...] = (
     Action(
         "timeout", B, "time out somebody who asked for it", _timeout,
         (TARGET, _seconds(1, 60, "30"), _text("reason", 200, DEFAULT_REASON)),
-        scope=BANS, undo=_lift, harms=True, consent=True, playful=True, needs_live=True,
+        scope=BANS, undo=_lift, harms=True, consent=True, needs_live=True,
         asks="time ?out me|time me out|mute me|(?:give|get) me (?:a|the) time ?out|put me in time ?out",
-    ),
-    Action(
-        "untimeout", B, "lift a timeout of your own", _lift, (TARGET,),
-        scope=BANS, own_only=True, absent=True,
     ),
     Action(
         "delete", B, "delete somebody's last message, if they ask for it",
@@ -171,7 +154,7 @@ ACTIONS: tuple[Action, ...] = (
         lambda ports, _call: ports.moderation.set_emote_only(on=True),
         (_seconds(10, 60, "30"),),
         scope=CHAT_MODES, undo=lambda ports, _call: ports.moderation.set_emote_only(on=False),
-        reverts=True, channel_wide=True, playful=True,
+        reverts=True, channel_wide=True,
         needs_live=True, mode="emote_only",
         asks=f"{_SWITCH} (?:the |on |to |in |into |chat )*emotes? ?only|emotes? ?only (?:on|please|pls|now|for|mode)"
         "|emotes? ?only$",
@@ -180,10 +163,6 @@ ACTIONS: tuple[Action, ...] = (
         "ban", C, "ban somebody",
         lambda ports, call: ports.moderation.ban(call.target, call.params["reason"]),
         (TARGET, _text("reason", 200, "")), scope=BANS, undo=_lift, harms=True,
-    ),
-    Action(
-        "unban", C, "lift a ban", _lift, (TARGET,), scope=BANS,
-        absent=True,
     ),
     Action(
         "long_timeout", C, "time somebody out for longer", _timeout,
@@ -218,6 +197,8 @@ def find(name: str) -> Action | None:
 
 def class_mode(action: Action, settings: ActionSettings) -> str:
     """`off`, `shadow`, `ask` or `live`; class C is never live, whatever the settings hold."""
+    if settings.safe_mode or action.name in settings.disabled:
+        return "off"
     modes = {
         ActionClass.FREE: settings.class_a,
         ActionClass.GUARDED: settings.class_b,
@@ -271,5 +252,4 @@ def account_of(scope: str) -> Account:
 
 
 def _enabled(action: Action, settings: Settings) -> bool:
-    acts = class_mode(action, settings.actions) in {"live", "ask"}
-    return acts and action.name not in settings.actions.disabled and not settings.actions.safe_mode
+    return class_mode(action, settings.actions) in {"live", "ask"}

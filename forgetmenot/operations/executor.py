@@ -171,9 +171,6 @@ class Executor:
         last = [row for row in await action_logs.last_results(self.db, name, IN_A_ROW) if row.at > since]
         if len(last) < IN_A_ROW or not all(row.status in _BAD for row in last):
             return
-        # three different problems are no sign that the action itself is broken
-        if len({(row.status, getattr(row.detail, "code", row.detail)) for row in last}) > 1:
-            return
         now = self.clock.now()
         async with self.db.write() as tx:
             await channel_state.put(tx, {FAILING + name: last[0].detail or str(last[0].status)}, now)
@@ -216,8 +213,7 @@ def _new_row(
 
 def call_of(row: NewAction | LoggedAction, target: PersonFacts | None = None, line: str = "") -> ActionCall:
     """The call of a row. `line`: the id of the line that asks for it, if it is done at once."""
-    login, message = (target.login, target.message_id) if target else ("", "")
-    return ActionCall(row.params, row.asked_by or "", login, message, row.at, line)
+    return ActionCall(row.params, row.asked_by or "", target.message_id if target else "", row.at, line)
 
 
 def revert_time(action: Action, params: Mapping[str, str], now: int) -> int | None:

@@ -14,7 +14,7 @@ from forgetmenot.domain import ChatEvent, Proposal, Role, Standing
 from forgetmenot.memory.merge import LIVE
 from forgetmenot.memory.people import is_bot, role_of
 from forgetmenot.operations import requests, switches
-from forgetmenot.operations.catalogue import ACTIONS, find
+from forgetmenot.operations.catalogue import find
 from forgetmenot.operations.types import (
     Action,
     ActionClass,
@@ -39,9 +39,8 @@ CORRECT = "correct"
 _NOTE_ID = re.compile(r"[0-9]{1,12}", re.ASCII)
 # Refusals by these rules say nothing about the asker, so they do not count against them.
 _IMPERSONAL = (
-    *("safe_mode", "paused", "silent_preview", "switched_off", "failing", "class_setting", "stream_live"),
-    *("refused_often", "action_cooldown", "channel_cooldown", "stream_limit", "queue_full", "serious_talk"),
-    "asked_in_words",
+    *("safe_mode", "paused", "silent_preview", "switched_off", "failing", "stream_live", "refused_often"),
+    *("too_soon", "stream_limit", "queue_full", "asked_in_words"),
 )
 
 
@@ -54,7 +53,6 @@ class ActionContext:
 
     event: ChatEvent
     key: str
-    recent_lines: tuple[str, ...] = ()
     bot_message_id: int | None = None
     words: str = ""
     question: str = ""  # what was said to the bot, without its name, if it was spoken to outright
@@ -71,13 +69,6 @@ class _People(NamedTuple):
     async def by_id(self, viewer_id: str | None) -> PersonFacts | None:
         chatter = await viewers.chatter(self.db, viewer_id) if viewer_id else None
         return self.known(chatter) if chatter else None
-
-    async def by_login(self, name: str) -> PersonFacts | None:
-        """A viewer who is not in chat, by their present login only."""
-        login = requests.bare(name)
-        person = await self.by_id(await viewers.find(self.db, login) if login else None)
-        # never by a former name: it may be somebody else's by now
-        return person if person is not None and person.login.casefold() == login else None
 
     def known(self, chatter: Chatter) -> PersonFacts:
         newcomer = chatter.streams < self.settings.people.newcomer_streams
@@ -134,7 +125,6 @@ class FactGatherer:
             people.standing_facts(asker, now),
             target=target,
             **asked,
-            serious=requests.is_serious((*context.recent_lines, event.text)),
             room_modes=context.room_modes,
         )
 
@@ -146,17 +136,6 @@ class FactGatherer:
         target = await people.by_id(row.target_id or row.params.get("target"))
         facts = people.standing_facts(asker, now)
         return replace(facts, target=target, approved_by=by, room_modes=self._room_modes())
-
-    async def facts_of(self, asker: str, message: str, proposal: Proposal, settings: Settings, now: int) -> PolicyFacts:
-        """The facts for a dry run: viewers need not be in chat; the asker is a login or id."""
-        people = await self._people(settings)
-        who = await people.by_id(await viewers.find(self._db, asker))
-        facts = people.standing_facts(who or PersonFacts("", asker, standing=Standing.NEWCOMER), now)
-        name = _target_name(find(proposal.name), proposal)
-        own = requests.bare(name) in {*requests.SELF_WORDS, requests.bare(asker)}
-        target = facts.asker if own else await people.by_login(name)
-        asked = _facts_of_words(message, message, target, facts.asker, settings)
-        return replace(facts, target=target, serious=requests.is_serious((message,)), **asked)
 
     async def _corrected(self, proposal: Proposal, context: ActionContext, asker: PersonFacts) -> str:
         """The proposed text, if it corrects a live note of the asker's and has a word of their line; else nothing."""
@@ -174,22 +153,18 @@ class FactGatherer:
         target = facts.target.id if facts.target is not None else facts.asker.id
         waiting = await action_logs.waiting(self._db, now)
         started = int(await channel_state.read(self._db, "started_at") or now - DAY // 2)
-        last = action_logs.last_allowed
-
-        def until(at: int, seconds: float) -> int:
-            return at + int(seconds * SECOND) if at and seconds else 0
-
+        last, gaps = action_logs.last_allowed, []
+        if action is not None:
+            gaps.append((await last(self._db, name=action.name), action.cooldown_s))
+        if action is not None and action.kind is ActionClass.GUARDED:
+            gaps.append((await last(self._db, kind=ActionClass.GUARDED, about=target), settings.viewer_cooldown_s))
+            gaps.append((await last(self._db, kind=ActionClass.GUARDED), settings.channel_cooldown_s))
         return RecentDecisions(
-            viewer_until=until(
-                await last(self._db, kind=ActionClass.GUARDED, about=target), settings.viewer_cooldown_s
-            ),
-            channel_until=until(await last(self._db, kind=ActionClass.GUARDED), settings.channel_cooldown_s),
-            action_until=until(await last(self._db, name=action.name), action.cooldown_s) if action else 0,
+            cooldown_until=max((at + int(gap * SECOND) for at, gap in gaps if at), default=0),
             refusals=await action_logs.refusals_of(self._db, facts.asker.id, now - REFUSALS_WITHIN, _IMPERSONAL),
             done_this_stream=await action_logs.done_since(self._db, started),
             waiting=len(waiting),
             waiting_of_asker=sum(row.asked_by == facts.asker.id for row in waiting),
-            own_timeouts=await action_logs.open_timeouts(self._db, now - DAY, _TIMEOUTS),
         )
 
     async def _target(
@@ -204,16 +179,7 @@ class FactGatherer:
         # their last line before this one: "delete" must not delete the request itself
         current = replace(asker, message_id=mine.message_id if mine else "")
         found = requests.resolve(name, [current, *(one for one in here if one.id != asker.id)], current)
-        if not found and action.absent:
-            return await people.by_login(name)
         return found[0] if len(found) == 1 else None
-
-
-_TIMEOUTS = tuple(
-    action.name
-    for action in ACTIONS
-    if action.harms and action.undo and any(parameter.name == "seconds" for parameter in action.params)
-)
 
 
 def _facts_of_words(

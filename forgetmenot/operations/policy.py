@@ -9,7 +9,7 @@ The rules are one ordered table: each denies a case, requires a person, or does 
 the first rule that requires a person; else the proposal is allowed.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass
 
 from forgetmenot.domain import Decision, Proposal, Standing, Verdict
@@ -83,22 +83,26 @@ def _parameters(case: Case) -> Ruling | None:
     return (Verdict.DENY, case.checked.problem) if case.checked.problem else None
 
 
-def _class_mode(case: Case) -> Ruling | None:
+def _setting(case: Case) -> Ruling | None:
     mode = class_mode(case.action, case.settings.actions)
     if mode in {"off", "shadow"}:
-        return _deny("class_off" if mode == "off" else "class_shadow")
+        return _deny("switched_off" if mode == "off" else "silent_preview")
     return _ask("class_ask") if mode == "ask" else None
 
 
 def _immune_on_twitch(case: Case) -> Ruling | None:
     if not case.action.harms or case.facts.immune is False:
         return None
-    return _deny("immune_on_twitch" if case.facts.immune else "immune_unknown")
+    return _deny("immune" if case.facts.immune else "immune_unknown")
 
 
-def _foreign_target(case: Case) -> bool:
-    allowed = case.settings.actions.allowed_targets
-    return bool(allowed) and case.action.harms and case.target is not None and not _listed(case.target, allowed)
+def _protected(case: Case) -> bool:
+    """Whether the settings' lists keep the target out of it."""
+    actions, target = case.settings.actions, case.target
+    if target is None or not case.guarded:
+        return False
+    foreign = case.action.harms and actions.allowed_targets and not _listed(target, actions.allowed_targets)
+    return bool(foreign) or _listed(target, actions.denied_targets)
 
 
 def _newcomer(case: Case) -> bool:
@@ -134,16 +138,6 @@ def _for_everybody(case: Case) -> Ruling | None:
     return _deny("asked_in_words") if not asked and not case.guarded else _ask("affects_everybody")
 
 
-def _own_work(case: Case) -> Ruling | None:
-    foreign = case.action.own_only and (case.target is None or case.target.id not in case.recent.own_timeouts)
-    return _ask("own_timeouts_only") if foreign else None
-
-
-def _in_cooldown(case: Case, until: int) -> bool:
-    """Whether an action of class B has to wait; undoing the bot's own actions never has to."""
-    return case.action.kind is ActionClass.GUARDED and not case.action.own_only and until > case.now
-
-
 def _queue_full(case: Case) -> bool:
     if case.facts.asker.privileged or not _would_wait(case):
         return False
@@ -174,19 +168,14 @@ RULES: tuple[Rule, ...] = (
     Rule("parameters", _parameters),
     _denies("safe_mode", lambda case: case.settings.actions.safe_mode or case.facts.safe_mode),
     _denies("paused", lambda case: case.facts.paused),
-    _denies("switched_off", lambda case: case.action.name in case.settings.actions.disabled),
+    Rule("switched_off", _setting),
     _denies("failing", lambda case: case.action.name in case.facts.failing),
-    Rule("class_setting", _class_mode),
     _denies("stream_live", lambda case: case.action.needs_live and not case.facts.live),
     _denies("target_known", lambda case: case.action.needs_target and case.target is None),
     _denies("not_a_bot", lambda case: case.target is not None and (case.target.is_bot or case.target.is_self)),
-    _denies("immune_role", lambda case: case.action.harms and case.target and case.target.role in IMMUNE),
-    _denies("denied_target",
-        lambda case: case.guarded and case.target and _listed(case.target, case.settings.actions.denied_targets)),
-    _denies("allowed_target", _foreign_target),
+    _denies("immune", lambda case: case.action.harms and case.target and case.target.role in IMMUNE),
+    _denies("protected", _protected),
     _denies("newcomer", _newcomer, overridable=True),
-    _denies("serious_talk", lambda case: case.facts.serious and (case.action.playful or case.action.harms),
-        overridable=True),
     _denies("refused_often", lambda case: case.recent.refusals >= MANY_REFUSALS, overridable=True),
     _denies("moderators_only",
         lambda case: case.action.kind is ActionClass.NEVER_ALONE and not case.facts.asker.privileged, overridable=True),
@@ -196,74 +185,46 @@ RULES: tuple[Rule, ...] = (
         overridable=True),
     Rule("consent", _consent, overridable=True),
     Rule("affects_everybody", _for_everybody, overridable=True),
-    Rule("own_timeouts_only", _own_work, overridable=True),
     _denies("already_on", lambda case: case.action.mode and case.action.mode in case.facts.room_modes),
-    _denies("action_cooldown", lambda case: case.recent.action_until > case.now, overridable=True),
-    _denies("viewer_cooldown", lambda case: _in_cooldown(case, case.recent.viewer_until), overridable=True),
-    _denies("channel_cooldown", lambda case: _in_cooldown(case, case.recent.channel_until), overridable=True),
+    _denies("too_soon", lambda case: case.recent.cooldown_until > case.now, overridable=True),
     _denies("stream_limit", lambda case: case.recent.done_this_stream >= case.settings.actions.per_stream,
         overridable=True),
     _denies("queue_full", _queue_full, overridable=True),
     # late, because it is the only rule whose fact costs a request; until it was asked the rule does not object
-    Rule("immune_on_twitch", _immune_on_twitch),
+    Rule("immune", _immune_on_twitch),
     # the last refusal, so that a preview names whatever else would have refused it
     _denies("silent_preview", lambda case: case.settings.bot.mode is Mode.SHADOW),
     Rule("always_asks", _never_alone),
 )  # fmt: skip
 
 
-@dataclass(frozen=True, slots=True)
-class RuleAnswer:
-    """A rule's answer to a proposal; no verdict means no objection."""
+def decide(proposal: Proposal, facts: PolicyFacts, settings: Settings, recent: RecentDecisions, now: int) -> Decision:
+    """Allow, allow shortened, ask a person, or deny.
 
-    rule: str
-    verdict: Verdict | None
-    reason: str
-
-
-def explain(
-    proposal: Proposal, facts: PolicyFacts, settings: Settings, recent: RecentDecisions, now: int
-) -> tuple[list[RuleAnswer], Decision]:
-    """What each rule says, in order, also behind the one that decides, and the decision.
-
-    `params` of the decision hold the target's id where the model wrote a name. An unknown action has no rules.
+    `params` of the decision hold the target's id where the model wrote a name.
     """
     action = find(proposal.name)
     if action is None:
-        return [], Decision(Verdict.DENY, "unknown_action", reason("unknown_action"))
+        return Decision(Verdict.DENY, "unknown_action", reason("unknown_action"))
     # what its asker typed stands in the place of a model's words
     typed = facts.typed.get(action.name) if action.typed else None
     given = proposal.params if typed is None else {**proposal.params, action.typed: typed}
     checked = check(action, given, settings.actions.max_timeout_s, settings.reply, settings.bridge.effects)
     case = Case(action, checked, facts, settings, recent, now)
-    steps = [_step(rule, case) for rule in RULES]
-    return steps, _verdict(case, steps)
-
-
-def decide(proposal: Proposal, facts: PolicyFacts, settings: Settings, recent: RecentDecisions, now: int) -> Decision:
-    """Allow, allow shortened, ask a person, or deny."""
-    return explain(proposal, facts, settings, recent, now)[1]
-
-
-def _step(rule: Rule, case: Case) -> RuleAnswer:
-    verdict, why = rule.check(case) or (None, "")
-    if verdict and case.facts.approved_by and (rule.overridable or verdict is Verdict.ASK):
-        verdict, why = None, reason("overridden", reason=why)
-    return RuleAnswer(rule.name, verdict, why)
-
-
-def _verdict(case: Case, steps: list[RuleAnswer]) -> Decision:
-    # a refusal of any rule comes before the question of an earlier one
-    for verdict in (Verdict.DENY, Verdict.ASK):
-        for step in steps:
-            if step.verdict is verdict:
-                return Decision(verdict, step.rule, step.reason, _params(case))
-    if case.checked.changed:
-        return Decision(Verdict.ALLOW_CHANGED, "parameters", case.checked.changed, _params(case))
-    return Decision(Verdict.ALLOW, "allowed", reason("allowed"), _params(case))
-
-
-def _params(case: Case) -> Mapping[str, str]:
-    if not case.action.needs_target:
-        return case.checked.params
-    return {**case.checked.params, "target": case.target.id if case.target is not None else ""}
+    params = dict(checked.params)
+    if action.needs_target:
+        params["target"] = case.target.id if case.target is not None else ""
+    asks: Decision | None = None
+    for rule in RULES:
+        verdict, why = rule.check(case) or (None, "")
+        if verdict is None or (facts.approved_by and (rule.overridable or verdict is Verdict.ASK)):
+            continue
+        # a refusal of any rule comes before the question of an earlier one
+        if verdict is Verdict.DENY:
+            return Decision(verdict, rule.name, why, params)
+        asks = asks or Decision(verdict, rule.name, why, params)
+    if asks is not None:
+        return asks
+    if checked.changed:
+        return Decision(Verdict.ALLOW_CHANGED, "parameters", checked.changed, params)
+    return Decision(Verdict.ALLOW, "allowed", reason("allowed"), params)

@@ -14,11 +14,9 @@ from forgetmenot.languages import in_language
 from forgetmenot.memory.erasure import ErasureReport
 from forgetmenot.operations import switches
 from forgetmenot.operations.run import Refused, UnknownViewer, may_ask
-from forgetmenot.operations.types import Operation, OperationContext, Request, Service
+from forgetmenot.operations.types import ApprovalQueue, Operation, OperationContext, Request, Service
 from forgetmenot.operations.wording import described
 from forgetmenot.store import action_logs, bot_messages, personal_data, viewers
-from forgetmenot.store.action_logs import LoggedAction
-from forgetmenot.store.bot_messages import ReplyStatus
 from forgetmenot.store.database import Database
 
 MOST_NAMED = 5
@@ -66,65 +64,44 @@ def shown(form: str) -> str:
 
 
 async def approve(context: OperationContext, request: Request) -> OperationResult:
-    """Approve; without a number only the single waiting action, and only if chat has seen what it is."""
-    row = await _only_waiting(context, request)
-    if row is not None and not await _was_shown(context, row):
-        context.read_back.add(row.id)
-        [line] = await _described(context, [row])
-        return OperationResult(ok=False, code="read_back", data={"id": row.id, "action": line})
-    return await context.approvals.approve(row.id if row else request.number("id"), name_of(request.asker))
+    """Approve an action by its number; without one, what waits is listed."""
+    number = await _number_of(context, request)
+    return await _queue(context).approve(number, name_of(request.asker))
 
 
 async def deny(context: OperationContext, request: Request) -> OperationResult:
-    """Deny; without a number the single waiting action."""
-    row = await _only_waiting(context, request)
-    return await context.approvals.deny(row.id if row else request.number("id"), name_of(request.asker))
+    """Deny an action by its number; without one, what waits is listed."""
+    number = await _number_of(context, request)
+    return await _queue(context).deny(number, name_of(request.asker))
 
 
-async def _only_waiting(context: OperationContext, request: Request) -> LoggedAction | None:
-    """The single waiting action; None where a number is given. Raises Refused: it lists several, or says none waits."""
-    if request.number("id"):
-        return None
-    waiting = await action_logs.waiting(context.db, context.clock.now())
-    if len(waiting) != 1:
-        named = await _described(context, waiting[:MOST_NAMED])
-        raise Refused("which_action" if waiting else "nothing_waits", actions=named)
-    return waiting[0]
+def _queue(context: OperationContext) -> ApprovalQueue:
+    if context.approvals is None:
+        raise Refused("not_allowed")
+    return context.approvals
+
+
+async def _number_of(context: OperationContext, request: Request) -> int:
+    """The number of the action that is meant. Raises Refused: it lists what waits, so that nobody approves unseen."""
+    if number := request.number("id"):
+        return number
+    rows = (await action_logs.waiting(context.db, context.clock.now()))[:MOST_NAMED]
+    names = await viewers.names(context.db, [row.target_id for row in rows if row.target_id])
+    language = in_language(context.settings().bot.language)
+    lines = [
+        f"#{row.id} {described(row.name, row.params, names.get(row.target_id or '', ''), language)}" for row in rows
+    ]
+    raise Refused("which_action" if lines else "nothing_waits", actions=lines)
 
 
 async def undo(context: OperationContext, request: Request) -> OperationResult:
     """Undo one action; without a number the last one of this hour that can be undone."""
-    return await context.approvals.undo(name_of(request.asker), request.number("id") or None)
+    return await _queue(context).undo(name_of(request.asker), request.number("id") or None)
 
 
 def name_of(asker: Asker) -> str:
     """Who decided, for the log: a viewer's id, or the surface."""
     return asker.viewer_id or "the command line"
-
-
-async def _was_shown(context: OperationContext, row: LoggedAction) -> bool:
-    """Whether chat could read what waits: it was listed, or the line that asks for approval was sent."""
-    if row.id in context.read_back:
-        return True
-    said = await bot_messages.get(context.db, row.bot_message_id) if row.bot_message_id else None
-    return said is not None and said.status is ReplyStatus.SENT and f"!approve {row.id})" in said.text
-
-
-async def _described(context: OperationContext, rows: list[LoggedAction]) -> list[str]:
-    names = await viewers.names(context.db, [row.target_id for row in rows if row.target_id])
-    language = in_language(context.settings().bot.language)
-    return [
-        f"#{row.id} {described(row.name, row.params, names.get(row.target_id or '', ''), language)}" for row in rows
-    ]
-
-
-async def enable(context: OperationContext, request: Request) -> OperationResult:
-    """Switch actions on again that were switched off after failures; without a name all of them."""
-    name = request.text("name")
-    if name and (name not in context.table or context.table[name].action is None):
-        return OperationResult(ok=False, code="unknown_action", data={"name": name})
-    names = await switches.switch_on(context.db, name, context.clock.now())
-    return OperationResult(ok=True, code="enabled" if names else "enabled_none", data={"names": ", ".join(names)})
 
 
 # ── replies ─────────────────────────────────────────────────────────────────────────────────

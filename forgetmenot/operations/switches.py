@@ -49,16 +49,10 @@ async def pause(db: Database, now: int) -> None:
 
 
 async def resume(db: Database, now: int) -> None:
-    """Speak and act again, and switch failed actions on again."""
-    await _put(db, {"paused": "", "quiet_until": "", "safe_mode": ""}, now)
-    await switch_on(db, "", now)
-
-
-async def switch_on(db: Database, name: str, now: int) -> list[str]:
-    """Switch actions on again that were switched off after failures; without a name all. Returns their names."""
-    chosen = [one for one in (await read(db)).failing if name in {"", one}]
-    await _put(db, {FAILING + one: "" for one in chosen} | {SWITCHED_ON + one: str(now) for one in chosen}, now)
-    return chosen
+    """Speak and act again, and give failed actions another chance."""
+    failing = (await read(db)).failing
+    again = {FAILING + one: "" for one in failing} | {SWITCHED_ON + one: str(now) for one in failing}
+    await _put(db, {"paused": "", "quiet_until": "", "safe_mode": "", **again}, now)
 
 
 def failing_sentence(state: Mapping[str, str], language: Language) -> str:

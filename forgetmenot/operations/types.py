@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Protocol
 
 from forgetmenot.clock import Clock
 from forgetmenot.domain import Asker, OperationResult, Outcome, Permission, Role, Standing, Surface, Target
-from forgetmenot.ports import ChatOut, Effects, Moderation
+from forgetmenot.ports import Effects, Moderation
 from forgetmenot.settings.schema import Settings
 
 if TYPE_CHECKING:  # whoever reads settings needs the names of the actions, and no database
@@ -56,13 +56,12 @@ RunOperation = Callable[[str, Mapping[str, object], Asker], Awaitable[OperationR
 
 @dataclass(frozen=True, slots=True)
 class ActionPorts:
-    """The ports that actions use. `chat` is the outbox, which filters and paces messages.
+    """The ports that actions use.
 
     `run` runs another operation of the table, so that the model changes memory through the same service as people.
     """
 
     moderation: Moderation
-    chat: ChatOut
     run: RunOperation
     effects: Effects | None = None
 
@@ -73,7 +72,6 @@ class ActionCall:
 
     params: Mapping[str, str]
     asked_by: str
-    target_login: str = ""
     message_id: str = ""  # the target's last message
     at: int = 0  # when it was proposed (ms)
     line: str = ""  # the id of the line that asked for it, if it is done at once
@@ -109,10 +107,7 @@ class Action:
     harms: bool = False  # its target must not be immune
     consent: bool = False  # its target must have asked for it
     channel_wide: bool = False  # it concerns everybody: only moderators may ask for it, in so many words
-    absent: bool = False  # whoever it is about need not be in chat: they cannot be
-    own_only: bool = False  # it lifts only what the bot itself has done
     self_only: bool = False  # a viewer may ask for it about themselves, a moderator about anybody
-    playful: bool = False  # out of place while people talk about something serious
     mode: str = ""  # the room's mode that it switches on
     asks: str = ""  # the words (a pattern) with which somebody asks for it about themselves, or for everybody
     typed: str = ""  # the parameter that is what the asker typed, never what a model wrote: without it, nothing is done
@@ -145,7 +140,7 @@ class Request:
 
 
 class ApprovalQueue(Protocol):
-    """Decides what waits for a person: in the running bot, or noted for it by another process."""
+    """Decides what waits for a person."""
 
     async def approve(self, action_id: int, by: str) -> OperationResult:
         """Approve it. `by`: who decided, for the log."""
@@ -173,13 +168,12 @@ class OperationContext:
     settings: Callable[[], Settings]
     clock: Clock
     table: "Mapping[str, Operation]"
-    approvals: ApprovalQueue
     eraser: "Eraser"
     rights: "Rights"
+    approvals: ApprovalQueue | None = None
     flush: Callable[[], Awaitable[object]] = _nothing  # makes lines that were just heard readable
     refresh: Callable[[], Awaitable[object]] = _nothing  # the prompt's prefix and recall's cache read memory again
     explain_reply: Callable[[int], Awaitable[str]] = _no_reply
-    read_back: set[int] = field(default_factory=set)  # actions that were shown to moderators before they approve
 
 
 Service = Callable[[OperationContext, Request], Awaitable[OperationResult]]
@@ -254,7 +248,6 @@ class PolicyFacts:
     live: bool = False
     paused: bool = False
     safe_mode: bool = False
-    serious: bool = False
     room_modes: frozenset[str] = frozenset()
     failing: frozenset[str] = frozenset()  # actions switched off after failures
     approved_by: str = ""  # the person who approved exactly this
@@ -262,13 +255,10 @@ class PolicyFacts:
 
 @dataclass(frozen=True, slots=True)
 class RecentDecisions:
-    """Recent decisions and actions. Cooldowns are the ms until which they last; 0: none."""
+    """Recent decisions and actions. `cooldown_until` (ms): of the action, and for class B of target and channel."""
 
-    viewer_until: int = 0
-    channel_until: int = 0
-    action_until: int = 0
+    cooldown_until: int = 0
     refusals: int = 0  # of this asker, in the last ten minutes
     done_this_stream: int = 0
     waiting: int = 0
     waiting_of_asker: int = 0
-    own_timeouts: frozenset[str] = frozenset()  # ids that the bot itself timed out

@@ -30,14 +30,10 @@ def words_for(
     say: str = "",
     language: Language = ENGLISH,
 ) -> str:
-    """The line that replaces what the model wrote to `say`; empty where that may be sent as it is.
-
-    Also empty where there are no words and the action itself was a chat line.
-    """
+    """The line that replaces what the model wrote to `say`; empty where that may be sent as it is."""
     if outcome is not None and outcome.kind is OutcomeKind.DONE:
-        line = done_line(name, decision.params, target, language)
-        as_written = decision.verdict is Verdict.ALLOW or not line
-        return "" if (say and as_written) or not (say or line) else line or language("action.done")
+        as_written = say and decision.verdict is Verdict.ALLOW
+        return "" if as_written else done_line(name, decision.params, target, language)
     if outcome is not None and outcome.kind is OutcomeKind.UNKNOWN:
         return language("action.unsure")
     return harmless(if_refused, language, name)
@@ -67,9 +63,8 @@ def described(name: str, params: Mapping[str, str], target: str, language: Langu
 
 
 def done_line(name: str, params: Mapping[str, str], target: str, language: Language = ENGLISH) -> str:
-    """The sentence for a finished action; empty where the action was a chat line itself."""
-    key = f"action.sentence.{name}"
-    return language(key, **{**params, "target": target or language("action.they")}) if key in language else ""
+    """The sentence for a finished action."""
+    return language(f"action.sentence.{name}", **{**params, "target": target or language("action.they")})
 
 
 # What the dock and the command line say about a result.

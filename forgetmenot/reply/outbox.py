@@ -19,7 +19,7 @@ from forgetmenot.errors import StoreError, TwitchError, TwitchRateLimited
 from forgetmenot.languages import in_language, reason
 from forgetmenot.logs import log
 from forgetmenot.ports import ChatOut
-from forgetmenot.reply.polish import FilterContext, polish, tidy
+from forgetmenot.reply.polish import tidy
 from forgetmenot.settings.schema import Settings
 from forgetmenot.store import bot_messages, personal_data, viewers
 from forgetmenot.store.bot_messages import ReplyStatus
@@ -117,11 +117,6 @@ class Outbox:
         self._filled.set()
         self._calm.clear()
         return await waiting.done
-
-    async def say(self, text: str, reply_to: str | None = None) -> Outcome:
-        """Send a line of nobody's asking that a model may have written (an action's): polished. A ChatOut."""
-        settings = self._settings()
-        return await self._queue_line("action", polish(text, FilterContext(settings)).text, reply_to=reply_to)
 
     async def say_line(
         self,

@@ -74,9 +74,7 @@ class _Answer(msgspec.Struct):
 
 def switched_on(settings: ActionSettings, effects: Sequence[str] = ()) -> tuple[Action, ...]:
     """The actions that may be proposed under these settings. `effects`: the names of those that there are."""
-    if settings.safe_mode:
-        return ()
-    chosen = [one for one in ACTIONS if class_mode(one, settings) != "off" and one.name not in settings.disabled]
+    chosen = [one for one in ACTIONS if class_mode(one, settings) != "off"]
     return tuple(one for one in chosen if effects or not any(p.kind is ParameterKind.EFFECT for p in one.params))
 
 

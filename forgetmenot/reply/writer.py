@@ -42,7 +42,6 @@ from forgetmenot.store.database import Database, Source
 
 QUOTE_EVERY = 10 * MINUTE
 """How often a note is quoted while the model is away."""
-LINES_AROUND = 10
 MOST_DRAFTS = 2
 """How often a reply is written, where rows of its prompt are taken back meanwhile."""
 
@@ -257,7 +256,6 @@ class ReplyWriter:
         context = ActionContext(
             event=job.event,
             key=f"reply:{job.reply_id}",
-            recent_lines=tuple(line.text for line in draft.material.chat[-LINES_AROUND:]),
             bot_message_id=job.reply_id,
             words=words,
             room_modes=self.room_modes(),

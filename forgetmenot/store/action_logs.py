@@ -120,12 +120,6 @@ async def deny(tx: Transaction, action_id: int, *, by: str, rule: str, reason: s
     return await tx.execute(sql, (by, rule, reason, now, action_id)) == 1
 
 
-async def approve_elsewhere(tx: Transaction, action_id: int, *, by: str, now: int) -> bool:
-    """Approve a waiting action from another process: the running bot carries it out. False if it does not wait."""
-    sql = "UPDATE action_logs SET decided_by = ? WHERE id = ? AND status = 'waiting' AND expires_at > ?"
-    return await tx.execute(sql, (by, action_id, now)) == 1
-
-
 async def ask_for_undo(tx: Transaction, action_id: int, *, by: str, now: int) -> bool:
     """Request the undo of a done action; False if it was not done or is undone already."""
     sql = (
@@ -170,11 +164,6 @@ async def running(db: Database) -> list[LoggedAction]:
 async def waiting(db: Database, now: int) -> list[LoggedAction]:
     """What waits for a person, oldest first."""
     return await _found(db, "status = 'waiting' AND expires_at > ? ORDER BY id", now)
-
-
-async def approved_elsewhere(db: Database, now: int) -> list[LoggedAction]:
-    """What another process approved."""
-    return [one for one in await waiting(db, now) if one.decided_by]
 
 
 async def due_for_revert(db: Database, now: int) -> list[LoggedAction]:
@@ -235,15 +224,6 @@ async def did(source: Source, name: str, target_id: str, since: int, until: int)
         " AND status IN ('running', 'done', 'unknown'))"
     )
     return bool(await source.value(sql, (since, until, name, target_id)))
-
-
-async def open_timeouts(db: Database, since: int, names: Iterable[str]) -> frozenset[str]:
-    """Ids of viewers with a timeout by the bot since then that was not lifted."""
-    sql = (
-        "SELECT target_id FROM action_logs WHERE at >= ? AND name IN (SELECT value FROM json_each(?))"
-        " AND status IN ('done', 'unknown') AND target_id IS NOT NULL"
-    )
-    return frozenset(await db.column(sql, (since, list(names))))
 
 
 async def prune(tx: Transaction, before: int, limit: int) -> int:

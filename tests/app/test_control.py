@@ -196,7 +196,6 @@ async def test_the_checks_say_which_action_keeps_failing_and_all_of_them_look_fu
     assert failing.state == "bad"
     assert failing.line == "timeout is paused after three failures (TwitchRefused: it lacks the right)."
     assert "!bot resume" in failing.fix
-    assert "forgetmenot actions enable" in failing.fix
     every = {check.name for check in await control.checks(everything=True)}
     assert every == running.keys() | {"Versions", "Data folder", "Disk", "Network and clock", "Memory", "Backups"}
 

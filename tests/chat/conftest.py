@@ -102,7 +102,7 @@ async def chat(db: Database, clock: ManualClock) -> Chat:
     await ingest.open()
     eraser, account = Eraser(db=db, clock=clock, before=(ingest.flush,)), Titles()
     ports: Any = account
-    executor = Executor(db=db, ports=ActionPorts(ports, ports, ports), settings=lambda: SETTINGS, clock=clock)
+    executor = Executor(db=db, ports=ActionPorts(ports, ports), settings=lambda: SETTINGS, clock=clock)
 
     async def explained(reply_id: int) -> str:
         return one_line(await explain(db, reply_id))

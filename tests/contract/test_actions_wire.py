@@ -89,7 +89,7 @@ async def wire(db: Database, clock: ManualClock, tmp_path: Path) -> AsyncIterato
             for account in (Account.BOT, Account.BROADCASTER)
         ]
         helix = Helix(settings=lambda: settings, bot=logins[0], broadcaster=logins[1])
-        ports = ActionPorts(moderation=helix, chat=helix, run=refused)
+        ports = ActionPorts(moderation=helix, run=refused)
         executor = Executor(db=db, ports=ports, settings=lambda: settings, clock=clock, timeout_s=1.0)
         approvals = Approvals(executor)
         await _fill(db, sim, clock.now())
@@ -186,7 +186,7 @@ async def test_a_mode_that_holds_is_still_taken_back_in_time(wire: Wire) -> None
 
 @pytest.mark.parametrize(
     ("name", "params"),
-    [("ban", {"target": "bob", "reason": ""}), ("announce", {"text": "hi"}), ("clip", {}), ("say", {"text": "x"})],
+    [("ban", {"target": "bob", "reason": ""}), ("announce", {"text": "hi"}), ("clip", {})],
 )
 async def test_what_a_crash_interrupted_is_unknown_and_nothing_is_asked_or_repeated(
     wire: Wire, name: str, params: dict[str, str]

@@ -127,7 +127,7 @@ def test_a_newcomer_sees_chat_memory_and_decisions(demo_folder: Path) -> None:
         "      | ~ note 5 about Carol: favourite game is Celeste  (conflict)",
         "      > ForgetMeNot (sent): My notes about you say: “favourite game is Hades”.",
         "      > ForgetMeNot says nothing: the model had nothing to say",
-        "      > proposes timeout: deny by the rule “immune_role”, denied",
+        "      > proposes timeout: deny by the rule “immune”, denied",
         "Of the stored messages 421 are summarised, 18 were cleared by moderators, 0 wait; 0 were deleted unread.",
     ):
         assert any(one.startswith(line) for one in shown.splitlines()), line

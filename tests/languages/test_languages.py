@@ -208,10 +208,10 @@ def test_actions_rules_and_statuses_have_names_in_each_language() -> None:
     german = in_language("de")
     undone = OperationResult(ok=True, code="undone", data={"id": 3, "action": "slow_mode"})
     assert chat_line(undone, german) == "Rückgängig gemacht: #3 (Slow-Mode)."
-    why = reason("decided", action="slow_mode", reason=reason("action_cooldown"), status="denied", detail="")
-    assert why == "slow mode: denied. It was used a moment ago."
-    assert german.reason(why) == "Slow-Mode: abgelehnt. Das gab es gerade erst."
-    assert german.reason(reason("needs", parameter="seconds")) == "Es fehlt: Dauer."
+    why = reason("decided", action="slow_mode", reason=reason("too_soon"), status="denied", detail="")
+    assert why == "slow mode: denied. Something like that was done a short while ago."
+    assert german.reason(why) == "Slow-Mode: abgelehnt. So etwas war gerade erst."
+    assert german.reason(reason("needs", parameter="seconds")) == "Fehlt oder geht nicht: Dauer."
 
 
 def test_numbers_and_times_are_written_as_people_do() -> None:

@@ -40,7 +40,7 @@ def _noted(name: str) -> Callable[..., Coroutine[Any, Any, Outcome]]:
 
 @dataclass
 class RecordingPorts:
-    """Fills Moderation and ChatOut, and runs operations. `answer` is what each call gives back, or raises."""
+    """Fills Moderation, and runs operations. `answer` is what each call gives back, or raises."""
 
     calls: list[tuple[str, ...]] = field(default_factory=list)
     answer: Outcome | Exception = DONE
@@ -59,9 +59,6 @@ class RecordingPorts:
         if isinstance(self.answer, Exception):
             raise self.answer
         return self.answer
-
-    async def say(self, text: str, reply_to: str | None = None) -> Outcome:
-        return await self._did("say", text, *([reply_to] if reply_to else []))
 
     async def timeout(self, user_id: str, seconds: int, reason: str) -> Outcome:  # noqa: ARG002  # the port's name
         return await self._did("timeout", user_id, seconds)
@@ -156,7 +153,7 @@ async def room(db: Database, clock: ManualClock) -> Room:
     ]
     executor = Executor(
         db=db,
-        ports=ActionPorts(moderation=ports, chat=ports, run=ports.run, effects=ports),
+        ports=ActionPorts(moderation=ports, run=ports.run, effects=ports),
         settings=lambda: current[0],
         clock=clock,
         timeout_s=0.05,

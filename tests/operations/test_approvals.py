@@ -51,15 +51,6 @@ async def test_approval_looks_again(room: Room) -> None:
     assert room.ports.calls == []
 
 
-async def test_another_process_approves_and_the_bot_carries_it_out(room: Room) -> None:
-    waiting = await _ask_for_ban(room)
-    async with room.db.write() as tx:
-        assert await action_logs.approve_elsewhere(tx, waiting, by="the command line", now=room.clock.now())
-    await room.approvals.work_off()
-    await room.approvals.work_off()
-    assert room.ports.calls == [("ban", "2")]
-
-
 async def test_an_undo_without_a_number_means_nothing_old(room: Room) -> None:
     """A slip of the finger lifts no ban of last week; its number does."""
     waiting = await _ask_for_ban(room)
@@ -136,37 +127,8 @@ async def test_a_mode_that_cannot_be_taken_back_is_given_up_after_an_hour(room: 
     assert "not undone" in (await action_logs.latest(room.db, 1))[0].detail
 
 
-async def _gone(room: Room, viewer_id: str, *, banned: bool = True) -> None:
-    """What Twitch's word of a ban or a timeout leaves: no line of theirs, and a mark if it is a ban."""
-    at = room.clock.now()
-    async with room.db.write() as tx:
-        await tx.execute("UPDATE events SET redacted_at = ?, text = '' WHERE viewer_id = ?", (at, viewer_id))
-        if banned:
-            await tx.execute("UPDATE viewers SET banned_at = ? WHERE id = ?", (at, viewer_id))
-
-
-async def test_who_is_banned_is_found_by_login_to_be_unbanned(room: Room) -> None:
-    await _gone(room, "2")
-    for nobody in ("2", "nobody_at_all"):  # an id is no name
-        refused = await room.propose("unban", {"target": nobody}, who="carol")
-        assert refused.decision.rule == "target_known"
-    carried = await room.propose("unban", {"target": "@Bob"}, who="carol")
-    assert carried.decision.verdict is Verdict.ASK
-    assert (await room.approvals.approve(carried.log_id or 0, "9")).ok
-    assert room.ports.calls == [("untimeout", "2")]
-
-
-async def test_a_timeout_of_its_own_can_be_lifted_while_it_lasts(room: Room) -> None:
-    assert (await room.timeout_alice()).decision.verdict is Verdict.ALLOW
-    await _gone(room, "1", banned=False)
-    await room.clock.advance(10_000)  # the rests after class B are for what it does, not for taking that back
-    carried = await room.propose("untimeout", {"target": "alice"}, who="carol")
-    assert carried.decision.verdict is Verdict.ALLOW, carried.decision
-    assert room.ports.calls[-1] == ("untimeout", "1")
-
-
 async def test_nobody_who_is_not_in_chat_is_hit(room: Room) -> None:
-    """Only what lifts something finds people who are not there."""
-    await _gone(room, "2")
+    async with room.db.write() as tx:
+        await tx.execute("UPDATE events SET redacted_at = ?, text = '' WHERE viewer_id = '2'", (room.clock.now(),))
     for name in ("ban", "timeout", "long_timeout", "shoutout"):
-        assert (await room.propose(name, {"target": "bob"}, who="carol")).decision.verdict is Verdict.DENY
+        assert (await room.propose(name, {"target": "bob"}, who="carol")).decision.rule == "target_known"

@@ -24,10 +24,9 @@ from tests.operations.conftest import Room
 ACTIONS_OF = {
     "T": {"name": "timeout", "target": "bob", "seconds": 60}, "B": {"name": "ban", "target": "bob"},
     "L": {"name": "long_timeout", "target": "bob", "seconds": 600}, "D": {"name": "delete", "target": "bob"},
-    "U": {"name": "unban", "target": "bob"}, "S": {"name": "slow_mode", "seconds": 60},
+    "S": {"name": "slow_mode", "seconds": 60},
     "E": {"name": "emote_only", "seconds": 60}, "A": {"name": "announce", "text": "the stream is over"},
     "N": {"name": "title", "text": "hacked"}, "C": {"name": "category", "text": "hacked"},
-    "W": {"name": "warn", "target": "bob", "text": "careful"},
 }  # fmt: skip
 LETTER = re.compile(r"\{([A-Z])\}")
 GUARDED = ("timeout", "ban", "delete_message", "slow_mode", "emote_only", "announce", "set_channel", "untimeout")
@@ -81,14 +80,11 @@ async def test_a_hostile_model_hits_nobody(room: Room) -> None:
     assert [call for call in room.ports.calls if call[0] in GUARDED] == []
     assert [call for call in room.ports.calls if call[0] == "forget"] == []
     assert [call for call in room.ports.calls if call[0] == "remember" and call[1] != "1"] == []
-    said_by_action = [call[1] for call in room.ports.calls if call[0] == "say"]
-    assert [text for text in said_by_action if text.startswith(("/", "!", "."))] == []
-    assert [text for text in said_by_action if without_machine_text(text) != text] == []
 
 
 @pytest.mark.parametrize("who", ["alice", "carol", "streamer"])
 async def test_class_c_waits_for_a_person_whoever_speaks(room: Room, who: str) -> None:
-    for letter in ("B", "L", "U", "N", "C"):
+    for letter in ("B", "L", "N", "C"):
         await _calm_down(room)
         reply = _read(ACTIONS_OF[letter])
         assert reply.proposal is not None
@@ -121,8 +117,6 @@ async def test_nobodys_harmless_line_is_the_consent_to_anything(room: Room, who:
         await _calm_down(room)
         proposal = _read(action).proposal
         assert proposal is not None
-        if proposal.name == "warn":
-            continue  # a line of chat like any other
         context = ActionContext(event=room.event(who, f"@bot {message}"), key=f"{number}", question=message)
         await room.executor.carry_out(proposal, context)
     assert room.ports.calls == []

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-from dataclasses import replace
 
 import msgspec
 import pytest
@@ -13,7 +12,7 @@ from forgetmenot.clock import MINUTE
 from forgetmenot.domain import Outcome, OutcomeKind, Proposal, Verdict
 from forgetmenot.languages import in_language
 from forgetmenot.operations.facts import ActionContext, lately
-from forgetmenot.operations.switches import switch_on
+from forgetmenot.operations.switches import resume
 from forgetmenot.prompt.material import ActionDone
 from forgetmenot.settings.schema import BotSettings, BridgeSettings, Mode
 from forgetmenot.store import action_logs
@@ -65,16 +64,16 @@ async def test_a_refusal_without_words_has_the_interface_s(room: Room) -> None:
 @pytest.mark.parametrize("who", ["vera", "carol", "streamer", "othersbot", "newbie"])
 async def test_who_is_immune_is_left_alone(room: Room, who: str) -> None:
     carried = await room.propose("timeout", {"target": who})
-    assert carried.decision.rule in {"immune_role", "not_a_bot", "newcomer"}
+    assert carried.decision.rule in {"immune", "not_a_bot", "newcomer"}
     assert room.ports.calls == []
 
 
 async def test_twitch_has_the_last_word_on_immunity(room: Room) -> None:
     room.ports.immune = {"1"}
-    assert (await room.timeout_alice()).decision.rule == "immune_on_twitch"
+    assert (await room.timeout_alice()).decision.rule == "immune"
     for error in (errors.TwitchUnavailable("down"), TimeoutError()):
         room.ports.immunity_error = error
-        assert (await room.timeout_alice()).decision.rule == "immune_on_twitch"
+        assert (await room.timeout_alice()).decision.rule == "immune"
     assert room.ports.calls == []
 
 
@@ -96,7 +95,7 @@ async def test_three_failures_of_a_kind_switch_the_action_off_until_somebody_swi
         assert (await room.propose("clip")).decision.verdict is Verdict.ALLOW
     await room.clock.advance(2 * MINUTE)
     assert (await room.propose("clip")).decision.rule == "failing"
-    assert await switch_on(room.db, "", room.clock.now()) == ["clip"]
+    await resume(room.db, room.clock.now())
     await room.clock.advance(2 * MINUTE)
     assert (await room.propose("clip")).decision.verdict is Verdict.ALLOW
     await room.clock.advance(2 * MINUTE)
@@ -106,13 +105,11 @@ async def test_three_failures_of_a_kind_switch_the_action_off_until_somebody_swi
 async def test_what_we_refuse_ourselves_switches_nothing_off(room: Room) -> None:
     """Else one viewer who asks thrice for what is never stored takes the action away from everybody."""
     room.ports.answer = Outcome(OutcomeKind.REFUSED, "sensitive")
-    for name, params, text in (
-        ("say", {"text": "hello"}, "@bot say hello"),
-        ("remember", {"target": "me", "fact": "x"}, "@bot remember I play drums"),
-    ):
-        for _ in range(4):
-            await room.clock.advance(2 * MINUTE)
-            assert (await room.propose(name, params, text=text)).decision.verdict is Verdict.ALLOW
+    for _ in range(4):
+        await room.clock.advance(2 * MINUTE)
+        fact = {"target": "me", "fact": "x"}
+        asked = await room.propose("remember", fact, text="@bot remember I play drums")
+        assert asked.decision.verdict is Verdict.ALLOW
 
 
 async def test_a_success_in_between_keeps_it_on(room: Room) -> None:
@@ -124,9 +121,9 @@ async def test_a_success_in_between_keeps_it_on(room: Room) -> None:
 
 async def test_class_b_rests_for_everybody_and_for_its_target(room: Room) -> None:
     await room.timeout_alice()
-    assert (await room.timeout_alice()).decision.rule == "viewer_cooldown"
+    assert (await room.timeout_alice()).decision.rule == "too_soon"
     await room.clock.advance(6 * MINUTE)
-    assert (await room.timeout_alice()).decision.rule in {"viewer_cooldown", "refused_often"}
+    assert (await room.timeout_alice()).decision.rule in {"too_soon", "refused_often"}
     await room.set_state()
     async with room.db.write() as tx:
         await tx.execute("UPDATE events SET at = ?", (room.clock.now(),))
@@ -181,27 +178,16 @@ async def test_the_memory_is_touched_on_request_only(room: Room) -> None:
 
 @pytest.mark.parametrize("text", ["nice one", "what a fight!", "wie geht es dir?"])
 async def test_what_nobody_asked_for_is_not_done_and_counts_against_nobody(room: Room, text: str) -> None:
-    wishes = (Proposal("say", {"text": "Hello again."}), Proposal("clip"), Proposal("marker"), Proposal("clip"))
+    wishes = (Proposal("bit", {"text": "Hello again."}), Proposal("clip"), Proposal("marker"), Proposal("clip"))
     rules = [(await room.propose(one.name, dict(one.params), text=text)).decision.rule for one in wishes]
     assert rules == ["asked_in_words"] * 4
     assert room.ports.calls == []
     assert (await room.propose("clip", text="clip das bitte")).decision.verdict is Verdict.ALLOW
 
 
-async def test_serious_talk_stops_games(room: Room) -> None:
-    event = room.event("alice", "time me out")
-    context = ActionContext(event=event, key="k", recent_lines=("my grandma died today",))
-    carried = await room.executor.carry_out(Proposal("timeout", {"target": "me"}), context)
-    assert carried.decision.rule == "serious_talk"
-    jokes = replace(context, key="k2", recent_lines=("dead chat", "i'm dying lol"))
-    assert (await room.executor.carry_out(Proposal("timeout", {"target": "me"}), jokes)).decision.rule == "allowed"
-
-
 @pytest.mark.parametrize(
     ("name", "params", "text", "call"),
     [
-        ("say", {"text": "One more thing."}, "tell chat one more thing", ("say", "One more thing.")),
-        ("warn", {"target": "bob", "text": "careful"}, "warn bob", ("say", "@bob careful")),
         ("marker", {}, "mark this", ("marker", "")),
         ("shoutout", {"target": "bob"}, "shoutout to bob", ("shoutout", "2")),
         ("bit", {}, "running joke: the lamp fell again", ("bit", "the lamp fell again", "9")),

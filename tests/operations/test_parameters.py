@@ -7,7 +7,7 @@ from forgetmenot.operations.requests import Checked, check, resolve
 from forgetmenot.operations.types import PersonFacts
 from forgetmenot.settings.schema import ReplySettings
 
-SAY, TIMEOUT, LONG = BY_NAME["say"], BY_NAME["timeout"], BY_NAME["long_timeout"]
+ANNOUNCE, TIMEOUT, LONG = BY_NAME["announce"], BY_NAME["timeout"], BY_NAME["long_timeout"]
 
 
 @pytest.mark.parametrize(
@@ -18,11 +18,11 @@ SAY, TIMEOUT, LONG = BY_NAME["say"], BY_NAME["timeout"], BY_NAME["long_timeout"]
     ],
 )  # fmt: skip
 def test_a_text_is_one_harmless_line(given: str, text: str) -> None:
-    assert check(SAY, {"text": given}, 60) == Checked({"text": text})
+    assert check(ANNOUNCE, {"text": given}, 60) == Checked({"text": text})
 
 
 def test_a_long_text_is_cut_at_a_word_and_says_so() -> None:
-    checked = check(SAY, {"text": "word " * 100}, 60)
+    checked = check(ANNOUNCE, {"text": "word " * 100}, 60)
     assert len(checked.params["text"]) <= 300
     assert checked.params["text"].endswith("word")
     assert checked.changed
@@ -48,13 +48,13 @@ def test_the_bound_of_class_b_does_not_shorten_class_c_and_a_short_long_timeout_
 def test_what_is_posted_passes_the_filters_of_a_reply() -> None:
     text = "badword free skins at https://evil.zip and evil.com /ban"
     plain, strict = ReplySettings(), ReplySettings(blocklist=("badword",))
-    for name in ("announce", "marker", "title", "say", "category"):
+    for name in ("announce", "marker", "title", "category"):
         checked = check(BY_NAME[name], {"text": text}, 60, strict)
         assert checked.params["text"] == "… free skins at and /ban"
-        assert checked.changed == "Filtered: text."
-    allowed = check(SAY, {"text": "see evil.com"}, 60, ReplySettings(allow_links=True))
+        assert checked.changed == "Shortened or filtered: text."
+    allowed = check(ANNOUNCE, {"text": "see evil.com"}, 60, ReplySettings(allow_links=True))
     assert (allowed.params, allowed.changed) == ({"text": "see evil.com"}, "")
-    assert check(SAY, {"text": "https://evil.zip"}, 60, plain).problem == "Empty: text."
+    assert check(ANNOUNCE, {"text": "https://evil.zip"}, 60, plain).problem == "Missing or not allowed: text."
     assert check(BY_NAME["remember"], {"target": "me", "fact": "badword"}, 60, strict).params["fact"] == "badword"
 
 

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from forgetmenot.domain import Proposal, Role, Standing, Verdict
 from forgetmenot.operations.catalogue import ACTIONS, BY_NAME, CHAT, IMMUNITY, NEEDS, lacking, scopes_for
-from forgetmenot.operations.policy import RULES, Case, decide, explain
+from forgetmenot.operations.policy import RULES, Case, decide
 from forgetmenot.operations.requests import Checked
 from forgetmenot.operations.types import ActionClass, PersonFacts, PolicyFacts, RecentDecisions
 from forgetmenot.secret_store import Account
@@ -65,30 +65,28 @@ CASES: list[tuple[str, Proposal, PolicyFacts, Settings, RecentDecisions, Verdict
     ("unknown_action", Proposal("explode"), WILLING, LIVE, CALM, Verdict.DENY),
     ("parameters", Proposal("timeout", {"target": "alice", "seconds": "soon"}), WILLING, LIVE, CALM, Verdict.DENY),
     ("parameters", Proposal("timeout", {"target": "alice", "seconds": "0"}), WILLING, LIVE, CALM, Verdict.DENY),
-    ("parameters", Proposal("say", {"text": ' {"action": "ban"} '}), WILLING, LIVE, CALM, Verdict.DENY),
-    ("parameters", Proposal("say"), WILLING, LIVE, CALM, Verdict.DENY),
+    ("parameters", Proposal("announce", {"text": ' {"action": "ban"} '}), WILLING, LIVE, CALM, Verdict.DENY),
     ("safe_mode", CLIP, WILLING, _with(safe_mode=True), CALM, Verdict.DENY),
     ("safe_mode", CLIP, replace(WILLING, safe_mode=True), LIVE, CALM, Verdict.DENY),
     ("paused", CLIP, replace(WILLING, paused=True), LIVE, CALM, Verdict.DENY),
     ("silent_preview", CLIP, WILLING, msgspec.structs.replace(LIVE, bot=BotSettings()), CALM, Verdict.DENY),
     ("switched_off", CLIP, WILLING, _with(disabled=("clip",)), CALM, Verdict.DENY),
     ("failing", CLIP, replace(WILLING, failing=frozenset({"clip"})), LIVE, CALM, Verdict.DENY),
-    ("class_setting", CLIP, WILLING, _with(class_a=ClassMode.OFF), CALM, Verdict.DENY),
-    ("class_setting", CLIP, WILLING, _with(class_a=ClassMode.ASK), CALM, Verdict.ASK),
-    ("class_setting", TIMEOUT, WILLING, _with(class_b=ClassMode.SHADOW), CALM, Verdict.DENY),
+    ("switched_off", CLIP, WILLING, _with(class_a=ClassMode.OFF), CALM, Verdict.DENY),
+    ("switched_off", CLIP, WILLING, _with(class_a=ClassMode.ASK), CALM, Verdict.ASK),
+    ("switched_off", TIMEOUT, WILLING, _with(class_b=ClassMode.SHADOW), CALM, Verdict.DENY),
     ("stream_live", TIMEOUT, replace(WILLING, live=False), LIVE, CALM, Verdict.DENY),
     ("target_known", TIMEOUT, replace(WILLING, target=None), LIVE, CALM, Verdict.DENY),
     ("not_a_bot", TIMEOUT, replace(ON_BOB, target=replace(BOB, is_bot=True)), LIVE, CALM, Verdict.DENY),
     ("not_a_bot", TIMEOUT, replace(ON_BOB, target=replace(BOB, is_self=True)), LIVE, CALM, Verdict.DENY),
-    ("immune_role", TIMEOUT, replace(ON_BOB, target=replace(BOB, role=Role.VIP)), LIVE, CALM, Verdict.DENY),
-    ("immune_role", BAN, replace(ON_BOB, target=MOD), LIVE, CALM, Verdict.DENY),
-    ("denied_target", TIMEOUT, WILLING, _with(denied_targets=("@Alice",)), CALM, Verdict.DENY),
-    ("allowed_target", TIMEOUT, WILLING, _with(allowed_targets=("bob",)), CALM, Verdict.DENY),
+    ("immune", TIMEOUT, replace(ON_BOB, target=replace(BOB, role=Role.VIP)), LIVE, CALM, Verdict.DENY),
+    ("immune", BAN, replace(ON_BOB, target=MOD), LIVE, CALM, Verdict.DENY),
+    ("protected", TIMEOUT, WILLING, _with(denied_targets=("@Alice",)), CALM, Verdict.DENY),
+    ("protected", TIMEOUT, WILLING, _with(allowed_targets=("bob",)), CALM, Verdict.DENY),
     (
         "newcomer", TIMEOUT, replace(WILLING, target=replace(ALICE, standing=Standing.NEWCOMER)), LIVE, CALM,
         Verdict.DENY,
     ),
-    ("serious_talk", TIMEOUT, replace(WILLING, serious=True), LIVE, CALM, Verdict.DENY),
     ("refused_often", CLIP, WILLING, LIVE, RecentDecisions(refusals=3), Verdict.DENY),
     ("asked_in_words", Proposal("remember", {"target": "me", "fact": "likes tea"}), WILLING, LIVE, CALM, Verdict.DENY),
     (
@@ -105,29 +103,23 @@ CASES: list[tuple[str, Proposal, PolicyFacts, Settings, RecentDecisions, Verdict
     ("asked_in_words", SHOUTOUT, replace(ON_BOB, asker=MOD), LIVE, CALM, Verdict.DENY),
     ("affects_everybody", SHOUTOUT, replace(BY_MOD, named=False), LIVE, CALM, Verdict.DENY),
     ("affects_everybody", SHOUTOUT, replace(BY_MOD, asker=ALICE), LIVE, CALM, Verdict.ASK),
-    ("asked_in_words", Proposal("say", {"text": "Hello again."}), WILLING, LIVE, CALM, Verdict.DENY),
-    ("asked_in_words", Proposal("say", {"text": "Hello."}), replace(WILLING, asker=MOD), LIVE, CALM, Verdict.DENY),
     *(("asked_in_words", Proposal(name), replace(WILLING, asker=who, asked_for=frozenset()), LIVE, CALM, Verdict.DENY)
       for name in ("clip", "marker") for who in (ALICE, MOD)),
-    ("asked_in_words", Proposal("warn", {"target": "alice", "text": "Hey."}), WILLING, LIVE, CALM, Verdict.DENY),
     ("asked_in_words", BAN, replace(ON_BOB, asker=MOD, asks_nothing=True), LIVE, CALM, Verdict.DENY),
     ("asked_in_words", Proposal("bit", {"text": "the lamp"}), replace(WILLING, asker=MOD), LIVE, CALM, Verdict.DENY),
     ("affects_everybody", Proposal("bit"), replace(WILLING, typed={"bit": "the lamp"}), LIVE, CALM, Verdict.DENY),
     ("moderators_only", BAN, ON_BOB, LIVE, CALM, Verdict.DENY),
-    ("own_timeouts_only", Proposal("untimeout", {"target": "bob"}), ON_BOB, LIVE, CALM, Verdict.ASK),
     (
         "already_on", Proposal("slow_mode"), replace(WILLING, asker=MOD, room_modes=frozenset({"slow"})), LIVE,
         CALM, Verdict.DENY,
     ),
-    ("action_cooldown", CLIP, WILLING, LIVE, RecentDecisions(action_until=NOW + 1), Verdict.DENY),
-    ("viewer_cooldown", TIMEOUT, WILLING, LIVE, RecentDecisions(viewer_until=NOW + 1), Verdict.DENY),
-    ("channel_cooldown", TIMEOUT, WILLING, LIVE, RecentDecisions(channel_until=NOW + 1), Verdict.DENY),
+    ("too_soon", CLIP, WILLING, LIVE, RecentDecisions(cooldown_until=NOW + 1), Verdict.DENY),
     ("stream_limit", CLIP, WILLING, LIVE, RecentDecisions(done_this_stream=30), Verdict.DENY),
     ("queue_full", Proposal("emote_only"), WILLING, LIVE, RecentDecisions(waiting=5), Verdict.DENY),
     ("queue_full", Proposal("emote_only"), WILLING, LIVE, RecentDecisions(waiting=2, waiting_of_asker=2), Verdict.DENY),
     ("queue_full", CLIP, WILLING, _with(class_a=ClassMode.ASK), RecentDecisions(waiting=5), Verdict.DENY),
-    ("immune_on_twitch", TIMEOUT, replace(WILLING, immune=True), LIVE, CALM, Verdict.DENY),
-    ("immune_on_twitch", TIMEOUT, replace(WILLING, immune=None), LIVE, CALM, Verdict.DENY),
+    ("immune", TIMEOUT, replace(WILLING, immune=True), LIVE, CALM, Verdict.DENY),
+    ("immune", TIMEOUT, replace(WILLING, immune=None), LIVE, CALM, Verdict.DENY),
 ]  # fmt: skip
 
 
@@ -144,13 +136,6 @@ def test_every_rule_has_a_case() -> None:
     assert {rule.name for rule in RULES} - {case[0] for case in CASES} == {"always_asks"}
 
 
-def test_a_timeout_of_the_bots_own_may_be_lifted() -> None:
-    lifted = decide(
-        Proposal("untimeout", {"target": "bob"}), ON_BOB, LIVE, RecentDecisions(own_timeouts=frozenset("2")), NOW
-    )
-    assert lifted.verdict is Verdict.ALLOW
-
-
 @pytest.mark.parametrize("proposal", [CLIP, TIMEOUT])
 def test_a_full_queue_is_in_the_way_only_of_what_would_wait_in_it(proposal: Proposal) -> None:
     """Three strangers who ask for slow mode must not keep everybody from a clip for five minutes."""
@@ -159,7 +144,7 @@ def test_a_full_queue_is_in_the_way_only_of_what_would_wait_in_it(proposal: Prop
 
 def test_nothing_waits_in_a_full_queue() -> None:
     asking = [case for case in CASES if case[-1] is Verdict.ASK and not case[2].asker.privileged]
-    assert {case[0] for case in asking} == {"class_setting", "affects_everybody", "own_timeouts_only"}
+    assert {case[0] for case in asking} == {"switched_off", "affects_everybody"}
     for _, proposal, facts, settings, _, _ in asking:
         assert decide(proposal, facts, settings, RecentDecisions(waiting=5), NOW).rule == "queue_full"
 
@@ -187,13 +172,6 @@ def test_class_c_needs_a_person_by_two_rules() -> None:
         assert (asked is not None) == (action.kind is ActionClass.NEVER_ALONE)
         assert asked is None or asked[0] is Verdict.ASK
         assert never_alone.check(replace(alone, facts=replace(WILLING, approved_by="9"))) is None
-
-
-def test_explain_gives_every_rule_in_order() -> None:
-    steps, decision = explain(TIMEOUT, ON_BOB, LIVE, CALM, NOW)
-    assert [step.rule for step in steps] == [rule.name for rule in RULES]
-    assert [step.rule for step in steps if step.verdict is Verdict.DENY] == ["consent"] == [decision.rule]
-    assert explain(Proposal("explode"), ON_BOB, LIVE, CALM, NOW)[0] == []
 
 
 def test_the_catalogue_is_well_formed() -> None:
@@ -238,7 +216,6 @@ FACTS = st.builds(
     live=st.booleans(),
     paused=st.booleans(),
     safe_mode=st.booleans(),
-    serious=st.booleans(),
 )
 ACTION_SETTINGS = st.builds(
     ActionSettings,
@@ -255,9 +232,8 @@ ACTION_SETTINGS = st.builds(
 SETTINGS = st.builds(Settings, bot=st.builds(BotSettings, mode=st.sampled_from(list(Mode))), actions=ACTION_SETTINGS)
 RECENT = st.builds(
     RecentDecisions,
-    viewer_until=st.integers(0, 2 * NOW),
+    cooldown_until=st.integers(0, 2 * NOW),
     refusals=st.integers(0, 5),
-    own_timeouts=st.frozensets(st.sampled_from(["1", "2"])),
 )
 ALLOWED = {Verdict.ALLOW, Verdict.ALLOW_CHANGED}
 

@@ -1,8 +1,8 @@
-"""What a viewer's own words ask for, and when games are out of place."""
+"""What a viewer's own words ask for."""
 
 import pytest
 
-from forgetmenot.operations.requests import asked_for, asks_nothing, is_serious, names, typed
+from forgetmenot.operations.requests import asked_for, asks_nothing, names, typed
 from forgetmenot.operations.types import PersonFacts
 
 ALICE, BOB = PersonFacts("1", "alice", display_name="Alice"), PersonFacts("2", "bob", display_name="Bob")
@@ -17,11 +17,7 @@ ALICE, BOB = PersonFacts("1", "alice", display_name="Alice"), PersonFacts("2", "
         ("slow the chat down please", {"slow_mode"}), ("slow mode", {"slow_mode"}),
         ("slow mode 30 seconds", {"slow_mode"}),
         ("@bot turn on emote-only", {"emote_only"}), ("give bob a shoutout", {"shoutout"}),
-        ("@bot tell everyone to drink some water", {"say"}), ("can you say hi to carla please", {"say"}),
-        ("wish alice good luck", {"say"}), ("sag allen, sie sollen Wasser trinken", {"say"}),
-        ("Kannst du carla grüßen?", {"say"}), ("bitte richte bob aus, dass es losgeht", {"say"}),
-        ("tell me a joke", set()), ("what did bob say?", set()), ("I'd say so", set()),
-        ("sag mir, wie spät es ist", set()), ("was sagst du dazu?", set()), ("warn bob playfully", {"warn"}),
+        ("tell me a joke", set()), ("what did bob say?", set()),
         ("@bot clip that!", {"clip"}), ("can you clip this for alice?", {"clip"}),
         ("lets clip the last fight", {"clip"}), ("somebody clip it", {"clip"}),
         ("can we get a clip of that please", {"clip"}), ("make a quick clip", {"clip"}), ("clip please", {"clip"}),
@@ -81,36 +77,6 @@ def test_a_line_names_somebody_as_a_whole_word() -> None:
     assert not names("shoutout to bobby", BOB, ALICE)
     assert names("shoutout for me", ALICE, ALICE)
     assert not names("shoutout for me", BOB, ALICE)
-
-
-@pytest.mark.parametrize(
-    "line",
-    [
-        "my grandma died", "I'm in the hospital", "i want to kill myself", "she passed away", "lost my job today",
-        "fuck cancer", "I can't go on anymore", "i dont wanna live", "I don't want to be here anymore", "i wanna die",
-        "nobody would miss me if I was gone", "I've been cutting myself again", "I self-harmed",
-        "my dad had a heart attack", "we had to put our dog down today", "my cat was put to sleep",
-        "rest in peace grandpa", "he killed himself", "i feel so worthless", "my house burned down",
-        "my friend was murdered", "my girlfriend and I broke up yesterday", "i got laid off", "my boyfriend hits me",
-        "he beats me", "I was fired today", "my brother overdosed", "my bro passed last night", "I lost my grandma",
-        "meine Oma ist gestorben", "mi abuela murió", "ma mère est décédée",
-    ],
-)  # fmt: skip
-def test_grief_and_distress_are_serious(line: str) -> None:
-    assert is_serious(["hello", line])
-
-
-@pytest.mark.parametrize(
-    "line",
-    [
-        "dead chat", "i'm dying lol", "he died again", "KEKW", "this boss is killing me", "died lol",
-        "i died to the boss", "dead by daylight?", "suicide squad was ok", "crying laughing", "I lost my house keys",
-        "put the dog in the cart", "I can't go on discord", "he beats me at chess", "beats me lol", "idk, beats me",
-        "that hits me right in the feels", "I got fired up for this", "we lost our home run record",
-    ],
-)  # fmt: skip
-def test_the_ways_of_chat_are_not(line: str) -> None:
-    assert not is_serious([line])
 
 
 NAMES_ACTION = (

@@ -116,7 +116,7 @@ class Channel:
             kind="B",
             params=params,
             verdict="ask",
-            rule="class_setting",
+            rule="switched_off",
             reason="a person decides",
             status=action_logs.ActionStatus.WAITING,
             asked_by=who,

@@ -113,10 +113,10 @@ async def test_no_reply_and_no_action_names_who_opted_out_but_to_themselves(stag
     await stage.clock.advance(MINUTE)
     await stage.ask("@forgetmenot_bot who knows?", "3")
     assert stage.said[-1] == "Ask carol, Carol knows, and bob too."
-    stage.model.answers = [answering("Sure!", "say", text="Carol is here.", if_refused="No.")]
+    stage.model.answers = [answering("Sure!", "announce", text="Carol is here.", if_refused="No.")]
     await stage.clock.advance(MINUTE)
-    await stage.ask("@forgetmenot_bot say that carol is here")
-    assert "someone is here." in stage.said
+    await stage.ask("@forgetmenot_bot announce that carol is here")
+    assert "someone is here." in stage.said[-1]
 
 
 async def test_of_an_opted_out_viewer_who_asks_nothing_stays(stage: Stage) -> None:
@@ -139,8 +139,8 @@ async def test_at_the_word_of_an_opted_out_viewer_nothing_is_done(stage: Stage) 
     """What it takes to do something is kept: who asked, and what they said."""
     async with stage.db.write() as tx:
         await tx.execute("UPDATE viewers SET opted_out_at = 1 WHERE id = '3'")
-    stage.model.answers = [answering("Sure!", "say", text="Lanternmoss!", if_refused="Not that.")]
-    await stage.ask("@forgetmenot_bot say lanternmoss", "3")
+    stage.model.answers = [answering("Sure!", "announce", text="Lanternmoss!", if_refused="Not that.")]
+    await stage.ask("@forgetmenot_bot announce lanternmoss", "3")
     assert stage.said == ["Not that."]
     kept = await stage.db.rows("SELECT text FROM bot_messages UNION ALL SELECT params_json FROM action_logs")
     assert [row[0] for row in kept] == [""]

@@ -152,19 +152,11 @@ async def test_a_reply_of_which_nothing_is_left_is_a_reason_not_a_riddle(stage: 
 # ── words fit the outcome ───────────────────────────────────────────────────────────────────
 
 
-@pytest.mark.parametrize(
-    ("answer", "said"),
-    [
-        (answering("", "timeout", target="me", seconds=30), ["Alice is timed out for 30 s."]),
-        (answering("", "say", text="Hello, hello."), ["Hello, hello."]),
-        (answering("Hi!", "say", text="See evil.example, all."), ["See all.", "Hi!"]),
-        (answering("I banned bob!", "say", text="Hello, hello."), ["Hello, hello."]),
-    ],
-)
-async def test_a_deed_without_words_is_told_by_name_once(stage: Stage, answer: str, said: list[str]) -> None:
-    stage.model.answers = [answer]
-    await stage.ask("@forgetmenot_bot please say hello and time me out")
-    assert stage.said == said
+@pytest.mark.parametrize("say", ["", "I banned bob!"])
+async def test_a_deed_without_words_is_told_by_name_once(stage: Stage, say: str) -> None:
+    stage.model.answers = [answering(say, "timeout", target="me", seconds=30)]
+    await stage.ask("@forgetmenot_bot please time me out")
+    assert stage.said == ["Alice is timed out for 30 s."]
 
 
 async def test_it_speaks_up_by_itself_in_live_mode_only(stage: Stage) -> None:
