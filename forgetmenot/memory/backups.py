@@ -133,12 +133,10 @@ async def _carry_out_again(
     fresh: Path, requests: PrivacyRequests, now: int
 ) -> tuple[backup.Counts, Counter[RequestKind]]:
     """Do to a copy what people have asked for; what it holds then, and how much was done."""
-    hidden: list[str] = []
     async with open_database(fresh, requests=requests) as db:
-        done = await carry_out(db, erase=hidden.append)
-        for viewer_id in dict.fromkeys(hidden):
-            if await personal_data.is_due(db, viewer_id):
-                await erase_rows(db, viewer_id, now)
+        done = await carry_out(db)
+        for viewer_id in await personal_data.due(db, now):
+            await erase_rows(db, viewer_id, now)
         if await channel_state.read(db, WIPE_DUE) and await db.wipe_deleted(thorough=True):
             async with db.write() as tx:
                 await channel_state.clear(tx, WIPE_DUE)

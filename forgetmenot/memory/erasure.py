@@ -3,29 +3,26 @@
 Guarantees:
 - The person is hidden at once, and every table is cleaned (store/personal_data names each column).
 - What others said of them loses the mention; summaries and recaps lose the sentences about them.
-- Then the file is rebuilt, the log files are cleaned, and while their id and names are still known every file of the
+- Then the file is rebuilt, and while their id and names are still known every file of the
   data folder is searched for them: the report says how many files and bytes, and how often they were found. A stop half
   way is taken up by `erase_due`.
 - What was said of them until then teaches nothing again (store/rights, by time); whoever talks again is new.
 
 Copies that somebody made of the file elsewhere are out of reach until they are restored here.
 
-Log files hold facts and ids, never chat: an erasure overwrites a person's id and names in them in place. A file keeps
-its length and its lines, so that a program that is writing to it can go on.
+Log files hold counts and numbers of rows, no viewer's id and no name. One in which a person stands all the same is
+emptied in place, so that a program that is writing to it can go on.
 
 Forgetting one fact, because its subject wants it, deletes the note and those it had replaced; summaries and recaps no
 longer say it. What deleted rows leave in the file goes with the next thorough wipe (`Eraser.erase_due`).
 """
 
 import asyncio
-import atexit
-import contextlib
-import json
+import io
 import os
-import re
 import time
 from collections import Counter
-from collections.abc import Awaitable, Callable, Iterator, Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, field
 from itertools import islice
 from pathlib import Path
@@ -39,7 +36,7 @@ from forgetmenot.logs import log
 from forgetmenot.memory.people import ORDINARY
 from forgetmenot.store import backup, channel_state, episodes, notes, personal_data
 from forgetmenot.store.channel_state import WIPE_DUE
-from forgetmenot.store.database import CARRIED_OUT, Database, Source, Transaction
+from forgetmenot.store.database import CARRIED_OUT, Database, Source, Transaction, reading_beside
 from forgetmenot.store.personal_data import PLACES, Place
 from forgetmenot.text.removal import Names, says, traces, without_fact, without_person
 
@@ -49,8 +46,6 @@ BEGIN_AGAIN_AFTER = 10 * MINUTE
 """Who is erased twice within this is left to the periodic task."""
 WORD_IN_TEXTS = 100
 """A name of letters alone that stands in more texts than this, without an @ or an id, is taken for a word."""
-MANY_EPISODES = 200
-"""When so many summaries change at once, all briefs go first: each change would be looked up in each of them."""
 MOST_LOOKS = 8
 """So often a place is looked through: where chat goes on naming somebody, there is always something new."""
 TEXTS_AT_ONCE = 50
@@ -59,7 +54,6 @@ _KEPT_TEXTS = (Place("episodes", ("summary",)), Place("semantic_notes", ("fact",
 _KEPT_STATES = frozenset({"id", "login", "bot_id", "bot_login", CARRIED_OUT})
 _SUBFOLDERS = (backup.FOLDER, "logs", "login")
 _CHUNK, _AROUND = 1 << 20, 64
-_ESCAPE = re.compile(r"\\u([0-9a-fA-F]{4})")
 
 
 @dataclass(slots=True)
@@ -73,7 +67,6 @@ class ErasureReport:
     notes: int = 0
     actions: int = 0
     rewritten: dict[str, int] = field(default_factory=dict)
-    log_lines: int = 0
     opted_out: bool = False
     wiped: bool = False
     files: int = 0
@@ -205,6 +198,8 @@ async def erase_rows(db: Database, viewer_id: str, now: int) -> tuple[ErasureRep
     who = await _names(db, viewer_id)
     async with db.write() as tx:
         await personal_data.begin(tx, viewer_id, now)
+        # made again without them; and else each summary that changes would be looked up in each of them
+        await episodes.drop_briefs(tx)
     while await _delete_some(db, viewer_id, report):
         pass
     await _clean(db, who, now, report)
@@ -214,8 +209,7 @@ async def erase_rows(db: Database, viewer_id: str, now: int) -> tuple[ErasureRep
         report.opted_out = await personal_data.delete_person(tx, viewer_id, now)
         # in the same transaction: after it nobody knows that something is left to wipe
         await channel_state.put(tx, {WIPE_DUE: "1"}, now)
-    files = sorted(logs.beside(db.path).glob(f"{logs.FILE}*"))
-    report.log_lines = await asyncio.to_thread(lambda: sum(_clean_file(file, who) for file in files))
+    await asyncio.to_thread(_clean_logs, db.path, who)
     report.ms = int((time.monotonic() - began) * 1_000)
     return report, who
 
@@ -296,8 +290,6 @@ async def _clean_place(db: Database, place: Place, who: Names, now: int) -> int:
         for some in range(0, len(cleaned), TEXTS_AT_ONCE):
             rows = cleaned[some : some + TEXTS_AT_ONCE]
             async with db.write() as tx:
-                if place.table == "episodes" and len(cleaned) > MANY_EPISODES:
-                    await episodes.drop_briefs(tx)
                 changed += await personal_data.rewrite(tx, place, rows)
                 if place == PLACES[0]:
                     emptied = [row[len(place.columns)] for row in rows if not row[0]]
@@ -321,61 +313,59 @@ def _clean_text(text: str, who: Names, *, cut: bool) -> str:
     return without_person(who.marked(text), who.viewer_id) if cut else who.hidden(text)
 
 
-def _clean_file(path: Path, who: Names) -> int:
-    """Overwrite every trace of a person in a log file; how many lines had one."""
-    changed = 0
-    with path.open("r+b") as file:
-        while line := file.readline():
-            cleaned = who.blanked(line.decode("utf-8", "surrogateescape")).encode("utf-8", "surrogateescape")
-            if cleaned != line:
-                # the cleaned line has as many bytes as before, so it is written over it
-                end = file.tell()
-                file.seek(end - len(line))
-                file.write(cleaned)
-                file.seek(end)
-                changed += 1
-    return changed
+def _clean_logs(database: Path, who: Names) -> None:
+    for file in logs.beside(database).glob(f"{logs.FILE}*"):
+        held = file.read_text(encoding="utf-8", errors="replace")
+        if who.hidden(held) != held:
+            os.truncate(file, 0)
 
 
 # ── the search ────────────────────────────────────────────────────────────────────────────────
 # It cannot find what an erasure leaves on purpose: a name that is an everyday word, where no @ is before it.
 
 
-def _search(path: Path, who: Names, report: ErasureReport) -> None:
+def _search(database: Path, who: Names, report: ErasureReport) -> None:
     """Search every file of the data folder."""
-    needles = needles_of(who)
     found: Counter[str] = Counter()
-    files = files_of(path)
+    files = files_of(database)
     for file in files:
         try:
-            in_use = file.name in {path.name + ending for ending in ("", "-wal", "-shm", "-journal")}
-            with _opened(file, in_use=in_use) as held:
-                count, size = _count_in(held, who, needles)
+            with _opened(file, database) as held:
+                count, size = _count_in(held, who)
         except FileNotFoundError:
             continue
         except OSError as error:
             raise StoreError(f"{file} cannot be searched: {error.strerror}. Check its permissions.") from error
-        found[str(file.relative_to(path.parent))] += count
+        found[str(file.relative_to(database.parent))] += count
         report.bytes += size
     report.files, report.places, report.found = len(files), dict(+found), found.total()
-
-
-def needles_of(who: Names) -> set[bytes]:
-    """Bytes (A to Z in lower case), one of which stands wherever somebody is written."""
-    found = {form.encode().lower() for one in who.needles for form in (one, json.dumps(one)[1:-1])}
-    return {one for one in found if not any(other in one for other in found - {one})}
 
 
 def files_of(database: Path) -> list[Path]:
     """Every file of the data folder: what lies beside the memory, its copies, its log, the log-ins."""
     folders = {database.parent, logs.beside(database), *(database.parent / name for name in _SUBFOLDERS)}
-    return sorted(file for folder in folders if folder.is_dir() for file in folder.iterdir() if file.is_file())
+    found = [file for folder in folders if folder.is_dir() for file in folder.iterdir() if file.is_file()]
+    return sorted(file for file in found if file.name != f"{database.name}-shm")  # it holds numbers of pages alone
 
 
-def _count_in(held: BinaryIO, who: Names, needles: set[bytes]) -> tuple[int, int]:
+def _opened(file: Path, database: Path) -> BinaryIO:
+    """A file to read from its beginning.
+
+    The memory is read by SQLite: on Unix, closing any other handle of it drops every lock that this process holds on
+    it. Another process would take it for unused, and delete its write-ahead log while the bot still writes.
+    """
+    if file != database:
+        return file.open("rb")
+    with reading_beside(database) as own:
+        return io.BytesIO(own.serialize())
+
+
+def _count_in(held: BinaryIO, who: Names) -> tuple[int, int]:
     """How often somebody stands in a file, and how many bytes it has. Raises OSError."""
     found = size = 0
     rest = b""
+    needles = {one.encode() for one in who.needles}  # A to Z in lower case; one stands wherever they are written
+    needles = {one for one in needles if not any(other in one for other in needles - {one})}
     while chunk := held.read(_CHUNK):
         size += len(chunk)
         part = rest + chunk
@@ -384,34 +374,10 @@ def _count_in(held: BinaryIO, who: Names, needles: set[bytes]) -> tuple[int, int
             at = low.find(needle)
             while at >= 0:
                 around = part[max(0, at - _AROUND) : at + len(needle) + _AROUND].decode("utf-8", "replace")
-                around = _ESCAPE.sub(lambda code: chr(int(code[1], 16)), around)  # also where it was written as JSON
                 found += who.hidden(around) != around
                 at = low.find(needle, at + len(needle))
         rest = part[-_AROUND:]  # a name may stand across two chunks
     return found, size
-
-
-_kept_open: dict[tuple[int, int], BinaryIO] = {}
-
-
-@contextlib.contextmanager
-def _opened(file: Path, *, in_use: bool) -> Iterator[BinaryIO]:
-    """A file to read from its beginning. `in_use`: by SQLite in this process; it then stays open until the end.
-
-    On Unix, closing any handle of a file drops every lock that the process holds on it: another process would take the
-    memory for unused, and delete its write-ahead log while the bot still writes.
-    """
-    if os.name != "posix" or not in_use:
-        with file.open("rb") as held:
-            yield held
-        return
-    there = file.stat()
-    key = (there.st_dev, there.st_ino)
-    if key not in _kept_open:
-        _kept_open[key] = file.open("rb")
-        atexit.register(_kept_open[key].close)
-    _kept_open[key].seek(0)
-    yield _kept_open[key]
 
 
 # ── one fact ──────────────────────────────────────────────────────────────────────────────────
@@ -432,16 +398,14 @@ async def replaced_by(source: Source, note: Note) -> list[Note]:
 async def delete_fact(tx: Transaction, note: Note, at: int) -> None:
     """Delete a note about a viewer with its history, and what says the same in other texts."""
     subject_id, words = note.subject_id or "", traces(note.fact)
-    for text in await personal_data.traced_texts(tx, note.id, subject_id, words):
-        rest = without_fact(text.text, subject_id, note.fact)
-        if rest != text.text:
-            await personal_data.rewrite_traced(tx, text, rest)
-    for line in await personal_data.traced_lines(tx, note.id, subject_id, words):
-        if says(line.text, words) or line.text.startswith("!"):  # "!forget drums" names it, if not in full
-            await personal_data.clear_traced(tx, line)
-    lines = await personal_data.said_by_sources(tx, note.id, subject_id) if words else []
-    with_all = await asyncio.to_thread(lambda: [line for line in lines if words <= traces(line.text)])
-    for line in with_all:  # of a day of some moderator's lines
-        await personal_data.clear_traced(tx, line)
+    for one in await personal_data.may_say(tx, note.id, subject_id, words):
+        if one.column != "text":
+            rest = without_fact(one.text, subject_id, note.fact)
+        elif one.own:
+            rest = "" if says(one.text, words) or one.text.startswith("!") else one.text  # "!forget drums" names it
+        else:  # of what others said lately only what has all of it
+            rest = "" if words <= traces(one.text) else one.text
+        if rest != one.text:
+            await personal_data.rewrite_traced(tx, one, rest)
     await personal_data.delete_traced_note(tx, note.id, subject_id, at)
     await channel_state.put(tx, {WIPE_DUE: "1"}, at)

@@ -21,7 +21,7 @@ from forgetmenot.store.counts import add_counts
 from forgetmenot.store.database import CARRIED_OUT, Database, Source, Transaction, reading_beside
 from forgetmenot.store.events import Clear
 from forgetmenot.store.rights import OptedOut, PrivacyRequest, RequestKind
-from forgetmenot.text.mentions import mention, provisional
+from forgetmenot.text.mentions import provisional
 
 NOTES_AT_ONCE, LINES_AT_ONCE = 40, 200
 """Rows that one transaction of an erasure deletes."""
@@ -129,11 +129,6 @@ async def hide(tx: Transaction, viewer_id: str, at: int, *, newer: bool = False)
             (at, viewer_id, newer),
         )
     )
-
-
-async def is_due(source: Source, viewer_id: str) -> bool:
-    """Whether somebody's erasure was asked for and is not finished."""
-    return await source.row("SELECT 1 FROM viewers WHERE id = ? AND erase_at IS NOT NULL", (viewer_id,)) is not None
 
 
 async def due(source: Source, now: int) -> list[str]:
@@ -249,15 +244,6 @@ async def store_nothing(tx: Transaction, viewer_id: str, at: int) -> None:
     await events.clear(tx, Clear(max(at, last or at), viewer_id=viewer_id, remembered=False), at)
 
 
-async def opt_in(tx: Transaction, viewer_id: str, now: int = 0) -> bool:
-    """Store what somebody says again; False if they had not opted out."""
-    if viewer_id not in await opted_out(tx):
-        return False
-    await write_request(tx, tx.requests.of(RequestKind.OPT_IN, viewer_id, now))
-    await store_again(tx, viewer_id)
-    return True
-
-
 async def store_again(tx: Transaction, viewer_id: str) -> None:
     """Unmark somebody who had opted out."""
     await tx.execute("UPDATE viewers SET opted_out_at = NULL WHERE id = ?", (viewer_id,))
@@ -340,69 +326,50 @@ async def _rows(db: Database, sql: str, viewer_id: str) -> Rows:
 
 
 class TracedText(NamedTuple):
-    """A summary or a recap, with its table and row."""
+    """A text that may say a fact, with its table and row. `own`: said by its subject, or by the bot."""
 
     table: str
     column: str
+    own: bool
     id: int
     text: str
 
 
-async def _traced(tx: Transaction, table: str, column: str, condition: str, *params: object) -> list[TracedText]:
-    """The texts of the rows that a condition of ours picks."""
-    rows = await tx.rows(f"SELECT rowid, {column} FROM {table} WHERE {condition}", params)  # noqa: S608
-    return [TracedText(table, column, *row) for row in rows]
+_EVIDENCE = "FROM note_evidence WHERE note_id = :note"
+_THEIRS = f"SELECT episode_id {_EVIDENCE} UNION SELECT episode_id FROM episode_people WHERE viewer_id = :subject"  # noqa: S608
+# what the bot said to others counts where it named the note by its number, or had it in its prompt
+_QUOTED = "instr(text, '#' || :note || ' ') OR id IN (SELECT value FROM json_each(:replies))"
+_MAY_SAY = (
+    ("episodes", "summary", True, f"id IN ({_THEIRS})"),
+    ("streams", "recap", True, "instr(recap, '<@' || :subject || '>')"),
+    ("bot_messages", "text", True, f"(viewer_id = :subject OR {_QUOTED})"),
+    ("events", "text", True, "(viewer_id = :subject OR from_bot = 1)"),
+    ("events", "text", False, f"viewer_id <> :subject AND viewer_id IN (SELECT speaker_id {_EVIDENCE})"),
+)
 
 
-def _near(column: str, words: Collection[str]) -> tuple[str, list[str]]:
-    """The condition that one of these stems may stand in a text, and its parameters."""
-    found = " OR ".join(f"instr(lower({column}), ?) > 0" for _ in words) or "0"
-    # a stem may end otherwise than the word: "stori" stands in no "story", and "stor" does
-    return f"({found})", [word[: max(3, len(word) - 1)] for word in words]
+async def may_say(tx: Transaction, note_id: int, subject_id: str, words: Collection[str]) -> list[TracedText]:
+    """The texts in which one of a fact's words (stems) stands.
 
-
-async def traced_texts(tx: Transaction, note_id: int, subject_id: str, words: Collection[str]) -> list[TracedText]:
-    """The texts that may say a fact (given as stems): its evidence, and what else was written about its subject."""
-    rests_on = "SELECT episode_id FROM note_evidence WHERE note_id = ?"
-    their = "SELECT episode_id FROM episode_people WHERE viewer_id = ?"
-    near, parts = _near("summary", words)
-    wanted = f"id IN ({rests_on} UNION {their}) AND {near}"
-    found = await _traced(tx, "episodes", "summary", wanted, note_id, subject_id, *parts)
-    near, parts = _near("recap", words)
-    return found + await _traced(tx, "streams", "recap", f"instr(recap, ?) AND {near}", mention(subject_id), *parts)
-
-
-async def traced_lines(tx: Transaction, note_id: int, subject_id: str, words: Collection[str]) -> list[TracedText]:
-    """What somebody said in the last hours, and what the bot said to them, in which one of these stems stands.
-
-    What it said to others counts where it named a note by its number, or had it in its prompt.
+    Its evidence and what else was written about its subject; what they said in the last hours, what the bot said to
+    them, and what those others said on whose word the note rests.
     """
-    near, parts = _near("text", words)
-    used = [reply_id for reply_id, _at in await bot_messages.with_note(tx, note_id, limit=-1)]  # all of them
-    quoting = "(viewer_id = ? OR instr(text, ?) > 0 OR id IN (SELECT value FROM json_each(?)))"
-    replies = (subject_id, f"#{note_id} ", used, *parts)
-    found = await _traced(tx, "bot_messages", "text", f"{quoting} AND {near}", *replies)
-    return found + await _traced(
-        tx, "events", "text", f"(viewer_id = ? OR from_bot = 1) AND {near}", subject_id, *parts
-    )
-
-
-async def said_by_sources(tx: Transaction, note_id: int, subject_id: str) -> list[TracedText]:
-    """What those others said in the last hours whose word a note rests on."""
-    speakers = "viewer_id <> ? AND viewer_id IN (SELECT speaker_id FROM note_evidence WHERE note_id = ?)"
-    return await _traced(tx, "events", "text", f"text <> '' AND {speakers}", subject_id, note_id)
-
-
-async def clear_traced(tx: Transaction, text: TracedText) -> None:
-    """Take the words of a line away. One of chat's was deleted by nobody (redacted at 0): it still gets its answer."""
-    await rewrite_traced(tx, text, "")
-    if text.table == "events":
-        await tx.execute("UPDATE events SET redacted_at = coalesce(redacted_at, 0) WHERE seq = ?", (text.id,))
+    found: list[TracedText] = []
+    # a stem may end otherwise than the word: "stori" stands in no "story", and "stor" does
+    parts = [word[: max(3, len(word) - 1)] for word in words]
+    replies = [reply_id for reply_id, _at in await bot_messages.with_note(tx, note_id, limit=-1)]
+    values = {"note": note_id, "subject": subject_id, "replies": replies, "parts": parts}
+    for table, column, own, where in _MAY_SAY:
+        near = f"EXISTS (SELECT 1 FROM json_each(:parts) WHERE instr(lower({column}), value))"  # noqa: S608
+        rows = await tx.rows(f"SELECT rowid, {column} FROM {table} WHERE {where} AND {near}", values)  # noqa: S608
+        found += [TracedText(table, column, own, *row) for row in rows]
+    return found
 
 
 async def rewrite_traced(tx: Transaction, text: TracedText, rest: str) -> None:
-    """Write what is left of a text."""
-    await tx.execute(f"UPDATE {text.table} SET {text.column} = ? WHERE rowid = ?", (rest, text.id))  # noqa: S608
+    """Write what is left of a text. A line of chat was deleted by nobody (redacted at 0): it still gets its answer."""
+    also = ", redacted_at = coalesce(redacted_at, 0)" if text.table == "events" else ""
+    await tx.execute(f"UPDATE {text.table} SET {text.column} = ?{also} WHERE rowid = ?", (rest, text.id))  # noqa: S608
 
 
 async def delete_traced_note(tx: Transaction, note_id: int, subject_id: str, at: int) -> None:

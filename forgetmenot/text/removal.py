@@ -63,10 +63,6 @@ class Names:
         """The text with "somebody" wherever they are written."""
         return self._written.sub(SOMEBODY, text)
 
-    def blanked(self, text: str) -> str:
-        """The text with as many bytes (in UTF-8) as before, and dashes wherever they are written."""
-        return self._written.sub(lambda found: "-" * len(found[0].encode("utf-8", "surrogateescape")), text)
-
 
 def _is_no_word(name: str, others: Collection[str]) -> bool:
     """Whether a name inside a longer word is that name all the same."""

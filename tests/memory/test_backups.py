@@ -15,6 +15,7 @@ from forgetmenot.errors import InputError, StoreForeign, StoreRequestsLost
 from forgetmenot.memory.backups import Backups, Restored, copy_to, make, restore
 from forgetmenot.memory.edits import remember
 from forgetmenot.memory.erasure import Eraser
+from forgetmenot.memory.rights import Rights
 from forgetmenot.settings.schema import Settings
 from forgetmenot.store import backup, bot_messages, notes, personal_data, viewers
 from forgetmenot.store.backup import copies_of
@@ -225,11 +226,10 @@ async def opted_out(path: Path, viewer_id: str) -> bool:
 async def test_opting_out_and_in_count_again_in_their_order(channel: Channel, tmp_path: Path) -> None:
     await fill(channel)
     made = await copy_to(channel.db, tmp_path / "copy.sqlite3")
-    async with channel.db.write() as tx:
-        await personal_data.opt_out(tx, ALICE, channel.clock.now())
-        await personal_data.opt_out(tx, BOB, channel.clock.now())
-        await personal_data.opt_in(tx, BOB)
-        await personal_data.opt_out(tx, "new", channel.clock.now())
+    rights = Rights(db=channel.db, clock=channel.clock, eraser=Eraser(db=channel.db, clock=channel.clock))
+    for one in (ALICE, BOB, "new"):
+        await rights.opt_out(one)
+    assert await rights.opt_in(BOB)
     done, path = await go_back(channel, made.path, tmp_path / "data")
     assert [await opted_out(path, one) for one in (ALICE, BOB, "new")] == [True, False, True]
     assert done.opted_out == 1

@@ -162,7 +162,7 @@ async def test_an_erased_person_is_in_no_byte_of_the_folder(channel: Channel, tm
 
 
 async def test_the_search_finds_whatever_an_erasure_left(channel: Channel) -> None:
-    back = (*TRACES[:8], "@aliceoldquux!", f"user_{ALICE}x", json.dumps("ÜmitQuux"))
+    back = (*TRACES[:8], "@aliceoldquux!", f"user_{ALICE}x", "ÜmitQuux")
     for number, text in enumerate((*back, "quux", "alicequu", f"9{ALICE}")):
         file = channel.db.path.with_name(f"{number}.txt")
         file.write_bytes(b"\xff" * 300_000 + f" it was {text} ".encode() + b"." * 9_000)

@@ -85,13 +85,6 @@ def test_no_name_is_no_trace() -> None:
     assert Names("7", ["", "a.b*"], ()).hidden("aXb, a.b* and (") == "aXb, somebody and ("
 
 
-@given(st.text(max_size=30), st.lists(st.text(min_size=1, max_size=8), max_size=3))
-def test_a_log_line_keeps_its_length(text: str, names: list[str]) -> None:
-    who = Names("123456", names, ())
-    line = f"{text}{''.join(names)} 123456"
-    assert len(who.blanked(line).encode("utf-8", "surrogateescape")) == len(line.encode("utf-8", "surrogateescape"))
-
-
 @pytest.mark.parametrize(
     ("text", "rest"),
     [
