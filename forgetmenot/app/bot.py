@@ -130,7 +130,9 @@ class Bot:
         self.briefs = BriefWriter(db=db, model=model, settings=settings, clock=clock)
         self.recall = Recall(db=db, settings=settings, clock=clock)
         self.keeper = PrefixKeeper(db=db, recall=self.recall, settings=settings)
-        self.eraser = Eraser(db=db, clock=clock, before=[self.ingest.flush], after=[self._refresh])
+        self.eraser = Eraser(
+            db=db, clock=clock, before=[self.ingest.flush], after=[self._refresh, self._forget_who_spoke]
+        )
         self.rights = Rights(db=db, clock=clock, eraser=self.eraser, flush=self.ingest.flush)
 
     def _build_operations(self, account: BotAccount, effects: Effects | None) -> None:
@@ -162,6 +164,9 @@ class Bot:
         self.recall.forget()
         clear_text_caches()
         await self.keeper.refresh()
+
+    async def _forget_who_spoke(self) -> None:
+        self.engine.forget()
 
     async def _explain_reply(self, reply_id: int) -> str:
         return one_line(await explain(self.db, reply_id), in_language(self.settings().bot.language))

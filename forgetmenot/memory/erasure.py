@@ -34,7 +34,7 @@ from forgetmenot.domain import Note
 from forgetmenot.errors import ForgetMeNotError, InputError, StoreError
 from forgetmenot.logs import log
 from forgetmenot.memory.people import ORDINARY
-from forgetmenot.store import backup, channel_state, episodes, notes, personal_data
+from forgetmenot.store import backup, bot_messages, channel_state, episodes, notes, personal_data
 from forgetmenot.store.channel_state import WIPE_DUE
 from forgetmenot.store.database import CARRIED_OUT, Database, Source, Transaction, reading_beside
 from forgetmenot.store.personal_data import PLACES, Place
@@ -149,6 +149,7 @@ class Eraser:
         async with self._one_at_a_time:
             report, who = await self._erase(viewer_id)
             await self._finish([(report, who)])
+            await self._forget()
         return report
 
     async def _erase(self, viewer_id: str) -> tuple[ErasureReport, Names]:
@@ -161,7 +162,9 @@ class Eraser:
     async def _finish(self, erased: Sequence[tuple[ErasureReport, Names]]) -> None:
         """Rebuild the file once for all of them, and search it."""
         await finish(self._db, erased, self._clock.now())
-        for drop in self._after if erased else ():
+
+    async def _forget(self) -> None:
+        for drop in self._after:
             await drop()
 
     async def erase_due(self) -> list[ErasureReport]:
@@ -174,9 +177,12 @@ class Eraser:
             # somebody who was begun waits for this lock with a task of their own, which tells them what it did
             left = [one for one in due if one not in self._running or self._running[one].done()]
             erased = [await self._erase(viewer_id) for viewer_id in left]
+            looked = len(self._lately)
             stray = await self._look_again()
             if erased or stray or await channel_state.read(self._db, WIPE_DUE):
                 await self._finish(erased)
+            if erased or len(self._lately) < looked:  # what was under way has filled the caches anew
+                await self._forget()
         return [report for report, _ in erased]
 
     async def _look_again(self) -> bool:
@@ -200,6 +206,11 @@ async def erase_rows(db: Database, viewer_id: str, now: int) -> tuple[ErasureRep
         await personal_data.begin(tx, viewer_id, now)
         # made again without them; and else each summary that changes would be looked up in each of them
         await episodes.drop_briefs(tx)
+    # before the rows go that tell which replies were made of them: a reply to somebody else need not have the name
+    made_of_them = await asyncio.to_thread(bot_messages.resting_on, db.path, viewer_id)
+    for some in range(0, len(made_of_them), TEXTS_AT_ONCE):
+        async with db.write() as tx:
+            await bot_messages.clear(tx, made_of_them[some : some + TEXTS_AT_ONCE], now)
     while await _delete_some(db, viewer_id, report):
         pass
     await _clean(db, who, now, report)

@@ -132,6 +132,7 @@ class Recall:
     def forget(self) -> None:
         """Drop what is kept in this process of notes, episodes and who chats: after an erasure, or changes by hand."""
         self._kept.clear()
+        self._heard.clear()
         self._next_episodes = EpisodeIndex()  # nothing that was removed is shown from the old one: it is read again
         self._forgotten += 1
         self.active_viewers.forget()

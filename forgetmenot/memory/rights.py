@@ -98,6 +98,7 @@ class Rights:
             log.error("a privacy request cannot be written, and a stop would lose it", kind=kind, reason=str(error))
             number = len(requests.lines) + len(requests.waiting)
         await self._done(kind, number, patient=patient)
+        self._ids.pop(subject, None)
 
     async def _done(self, kind: RequestKind, number: int, *, patient: bool) -> None:
         """Wait until so many requests were carried out."""

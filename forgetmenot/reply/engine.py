@@ -99,6 +99,11 @@ class ReplyEngine:
         """How many lines are being considered or answered."""
         return self._busy
 
+    def forget(self) -> None:
+        """Drop who talks with whom and who was greeted: somebody was erased."""
+        self.follow_ups = ConversationTracker()
+        self._met.clear()
+
     async def idle(self) -> None:
         """Wait until no reply is in the making but those that wait for the clock (a cooldown, the sending limit)."""
         while True:

@@ -11,13 +11,14 @@ import json
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
+from pathlib import Path
 from typing import Any, NamedTuple
 
 import msgspec
 
 from forgetmenot.languages import read_reason, reason
 from forgetmenot.store import action_logs
-from forgetmenot.store.database import Database, Row, Source, Transaction, row_as
+from forgetmenot.store.database import Database, Row, Source, Transaction, reading_beside, row_as
 
 NOT_FINISHED = "not finished"
 
@@ -145,8 +146,9 @@ async def settle(
         " WHERE id = ?",
         (status.value, detail, text, twitch_id, reply_id),
     )
-    # a line of its prompt may have been cleared while it was on its way
-    if await tx.row(f"SELECT 1 FROM bot_messages m WHERE m.id = ? AND m.text <> '' AND {_RESTS_ON_IT}", (reply_id,)):  # noqa: S608
+    # a line of its prompt may have been cleared while it was on its way, or who said it erased
+    rests = f"({_RESTS_ON_IT} OR {_RESTS_ON_NOTHING})"
+    if await tx.row(f"SELECT 1 FROM bot_messages m WHERE m.id = ? AND m.text <> '' AND {rests}", (reply_id,)):  # noqa: S608
         await _take_words(tx, [reply_id])
 
 
@@ -247,6 +249,18 @@ _RESTS_ON_IT = f"""
     OR EXISTS (SELECT 1 FROM semantic_notes n WHERE n.fact = '' AND n.id IN {_ROWS_OF} 'notes'))
     OR EXISTS (SELECT 1 FROM episodes e WHERE e.dirty_at IS NOT NULL AND e.id IN {_ROWS_OF} 'episodes')))
 """  # noqa: S608  # constants
+_IN_PROMPT = "EXISTS (SELECT 1 FROM json_each(m.prompt_json, '$.sections') s, json_each(s.value, '$.rows') r WHERE"
+_RESTS_ON_NOTHING = f"""
+    {_IN_PROMPT} s.value ->> 'of' = 'events' AND r.value NOT IN (SELECT seq FROM events)
+    OR s.value ->> 'of' = 'notes' AND r.value NOT IN (SELECT id FROM semantic_notes))
+"""  # noqa: S608  # constants, here and below
+_RESTS_ON_THEM = f"""
+    {_IN_PROMPT} s.value ->> 'of' = 'events' AND r.value IN (SELECT seq FROM events WHERE viewer_id = :viewer)
+    OR s.value ->> 'of' = 'notes' AND r.value IN (SELECT id FROM semantic_notes WHERE subject_id = :viewer)
+    OR s.value ->> 'of' = 'episodes'
+    AND r.value IN (SELECT episode_id FROM episode_people WHERE viewer_id = :viewer)
+    OR s.value ->> 'of' = 'replies' AND r.value IN (SELECT value FROM json_each(:found)))
+"""  # noqa: S608
 _NAMES_THEM = (
     "EXISTS (SELECT 1 FROM viewers v WHERE v.id = :viewer"
     " AND (instr(lower(m.text), v.login) OR instr(lower(m.text), lower(v.display_name))))"
@@ -259,12 +273,32 @@ async def clear_since(tx: Transaction, since: int, *, at: int, viewer_id: str = 
     params = {"since": since, "everything": everything, "viewer": viewer_id}
     found = f"SELECT m.id, m.twitch_id FROM bot_messages m WHERE m.at >= :since AND m.text <> '' AND {which}"  # noqa: S608
     while rows := await tx.rows(found, params):  # again: others may have had one of these in their prompt
-        await _take_words(tx, [row[0] for row in rows])
-        await tx.execute(
-            "UPDATE events SET text = '', system_text = '', redacted_at = ? WHERE redacted_at IS NULL"
-            " AND from_bot = 1 AND id IN (SELECT value FROM json_each(?))",
-            (at, [row[1] for row in rows]),
-        )
+        await clear(tx, [(row[0], row[1]) for row in rows], at)
+
+
+def resting_on(path: Path, viewer_id: str) -> list[tuple[int, str]]:
+    """The replies whose prompt had a line of somebody, a note about them, an episode with them, or another such reply.
+
+    Reply and Twitch's id of its line; read beside whatever is written, since a month of them takes a while.
+    """
+    sql = f"SELECT m.id, coalesce(m.twitch_id, '') FROM bot_messages m WHERE m.text <> '' AND {_RESTS_ON_THEM}"  # noqa: S608
+    found, more = dict[int, str](), True
+    with reading_beside(path) as own:
+        while more:  # again: others had one of these in their prompt
+            rows = own.execute(sql, {"viewer": viewer_id, "found": json.dumps([*found])}).fetchall()
+            more = len(rows) > len(found)
+            found = {row[0]: row[1] for row in rows}
+    return [*found.items()]
+
+
+async def clear(tx: Transaction, replies: Sequence[tuple[int, str]], at: int) -> None:
+    """Take away the words of replies (row, and Twitch's id of its line), and of those lines in chat."""
+    await _take_words(tx, [row for row, _line in replies])
+    await tx.execute(
+        "UPDATE events SET text = '', system_text = '', redacted_at = ? WHERE redacted_at IS NULL"
+        " AND from_bot = 1 AND id IN (SELECT value FROM json_each(?))",
+        (at, [line for _row, line in replies]),
+    )
 
 
 async def _take_words(tx: Transaction, reply_ids: Sequence[int]) -> None:

@@ -1,0 +1,323 @@
+"""Promise 5, as an exercise: every copy that a person's facts can have is made, the person erased, and looked for.
+
+What is hers has `quux` in it: her names, and the words of her facts; whatever it stands in afterwards is a leak.
+"""
+
+import asyncio
+import contextlib
+import gc
+import itertools
+import json
+import re
+import sys
+import types
+from collections.abc import AsyncIterator, Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from urllib.parse import urlsplit
+
+import aiohttp
+
+from forgetmenot import logs
+from forgetmenot.app.bot import Bot, BotIdentity, open_bot
+from forgetmenot.app.control import ConnectionStatus
+from forgetmenot.app.live import serve_dock
+from forgetmenot.chat import CommandRateLimiter
+from forgetmenot.clock import DAY, HOUR, MINUTE, SECOND, ManualClock
+from forgetmenot.dock.security import TOKEN_HEADER
+from forgetmenot.domain import ChannelState, ChatEvent, EventKind, ModelAnswer, ModelRequest, Purpose, TokenUsage
+from forgetmenot.llm.build import Models
+from forgetmenot.llm.guarded import GuardedModel, Limits
+from forgetmenot.memory import backups
+from forgetmenot.memory.learning import Learner
+from forgetmenot.memory.transfer import export_notes, import_notes
+from forgetmenot.ports import CallMeter
+from forgetmenot.settings.live_settings import LiveSettings
+from forgetmenot.settings.load import convert
+from forgetmenot.settings.schema import ModelSettings
+from tests.dock.demo_bot import free_port
+from tests.stage import RecordingAccount, answering
+
+ALICE, BOB, STREAMER = "771234501", "771234502", "771234503"
+MARKS = ("quux", ALICE)
+NUMBERS = itertools.count(1)
+_SAID = re.compile(r"^(P\d+)(?: \(to the bot\))?: i (\w+) (.+)$", re.MULTILINE)
+
+
+@dataclass
+class Capable:
+    """A LanguageModel that writes down whatever is said and says all it knows. While `held` is clear, it thinks."""
+
+    asked: list[ModelRequest] = field(default_factory=list)
+    held: asyncio.Event = field(default_factory=asyncio.Event)
+    waiting: int = 0
+    name: str = "capable"
+
+    async def generate(self, request: ModelRequest) -> ModelAnswer:
+        self.asked.append(request)
+        self.waiting += 1
+        await self.held.wait()
+        self.waiting -= 1
+        return ModelAnswer(self._answer(request), self.name, TokenUsage(1_000, 0, 20, 0), latency_ms=5)
+
+    def _answer(self, request: ModelRequest) -> str:
+        prompt = request.prompt
+        if request.purpose is Purpose.REPLY:
+            if "time me out" in prompt.rpartition("<message")[2]:
+                return answering("Off you go!", "timeout", target="alicequux", seconds="60")
+            number = len(self.asked)  # the same words twice in a row would not be sent
+            known = sorted(set(re.findall(r"\w+quux", f"{request.system} {prompt}")))
+            return answering(
+                f"What I know: {', '.join(known)}." if known else f"I know nothing of that, for the {number}th time."
+            )
+        if request.purpose is Purpose.EXTRACT:
+            told = re.findall(r"(P\d+) (\w+s [^.]+)\.", prompt)
+            notes = [{"who": who, "fact": fact, "lifetime": "permanent"} for who, fact in told]
+            return json.dumps({"notes": notes})
+        if request.purpose is Purpose.BRIEF:
+            fact = re.search(r"(\w+s (?:the )?\w+quux)", prompt)
+            return json.dumps({"briefs": [{"person": "P1", "text": f"P1 {fact[1]}."}] if fact else []})
+        if request.purpose is Purpose.SUMMARY:
+            told = [f"{who} {verb}s {what}." for who, verb, what in _SAID.findall(prompt)]
+            return json.dumps({"summary": " ".join(told) or "P1 was there."})
+        return json.dumps({"summary": " ".join(dict.fromkeys(re.findall(r"P\d+ \w+s [^.]+\.", prompt)))})
+
+    async def aclose(self) -> None:
+        return None
+
+
+@dataclass
+class Running:
+    """A bot with its dock open."""
+
+    bot: Bot
+    clock: ManualClock
+    model: Capable
+    account: RecordingAccount
+    address: str
+
+    async def say(self, text: str, who: str = ALICE, login: str = "alicequux") -> None:
+        """Somebody says something; it is heard, not yet answered."""
+        await self.clock.advance(20 * SECOND)
+        key = f"e{next(NUMBERS)}"
+        await self.bot.hear(ChatEvent(key, EventKind.MESSAGE, who, login, login.title(), text, self.clock.now()))
+
+    async def ask(self, text: str, who: str = BOB, login: str = "bob") -> str:
+        """Somebody says something; what the bot answers to it, if anything."""
+        before = len(self.account.said)
+        await self.say(text, who, login)
+        await self.bot.settle()
+        return " ".join(self.account.said[before:])
+
+    async def seen_in_the_dock(self) -> str:
+        """Everything that the dock's page can be shown."""
+        url = urlsplit(self.address)
+        origin, token = f"{url.scheme}://{url.netloc}", url.fragment or url.query
+        token = token.partition("=")[2] or token
+        lists = ("now", "approvals", "settings", "people", "notes", "streams", "left_alone", f"person/{ALICE}")
+        headers, texts = {TOKEN_HEADER: token, "Origin": origin}, list[str]()
+        async with aiohttp.ClientSession(headers=headers) as client:
+            paths = [f"/api/{name}" for name in lists]
+            paths += [f"/api/{kind}/{n}" for kind in ("note", "chain", "why", "stream") for n in range(1, 12)]
+            paths += [f"/api/{kind}?q=quux" for kind in ("people", "notes")]
+            for path in paths:
+                async with client.get(origin + path) as answer:
+                    texts.append(await answer.text())
+            async with client.post(f"{origin}/api/ticket", json={}) as answer:
+                ticket = (await answer.json())["ticket"]
+            async with client.get(f"{origin}/events?ticket={ticket}") as stream:
+                with contextlib.suppress(TimeoutError):
+                    async with asyncio.timeout(0.3):
+                        async for line in stream.content:
+                            texts.append(line.decode())
+        return "\n".join(texts)
+
+
+SETTINGS = convert(
+    {
+        "twitch": {"channel": "streamer"},
+        "bot": {"mode": "mentions", "notice": ""},
+        "actions": {"class_b": "ask", "newcomer_protection": False},
+        "memory": {"window_min_events": 3, "window_max_events": 6},
+        "people": {"newcomer_streams": 1, "regular_streams": 1},
+        "dock": {"port": free_port()},
+    },
+    "the drill",
+)
+
+
+@contextlib.asynccontextmanager
+async def opened(path: Path, clock: ManualClock) -> AsyncIterator[Running]:
+    """A bot on that memory, with a model, an account, a log file and a dock."""
+    model, account, settings = Capable(), RecordingAccount(), LiveSettings(SETTINGS)
+    model.held.set()
+
+    def models(_: ModelSettings, meter: CallMeter) -> Models:
+        reply, memory = (GuardedModel(model, meter=meter, limits=Limits(60, 60, 0)) for _ in range(2))
+        return Models(reply, memory)
+
+    logs.set_up(level="debug", folder=logs.beside(path), console=False)
+    me = BotIdentity("99", "forgetmenot_bot")
+    running = open_bot(path, "test", settings=settings, clock=clock, account=account, me=me, models=models)
+    async with running as bot, serve_dock(bot, settings, ConnectionStatus(), lambda _line: None) as address:
+        yield Running(bot, clock, model, account, address)
+
+
+def marked(*texts: str) -> list[str]:
+    """Each mark with what stands around it."""
+    found = re.compile(f".{{0,60}}(?:{'|'.join(MARKS)}).{{0,30}}", re.IGNORECASE)
+    return [one for text in texts for one in found.findall(text)]
+
+
+def marks_in(folder: Path) -> list[tuple[str, str]]:
+    """Which marks are in which files."""
+    files = [file for file in folder.rglob("*") if file.is_file()]
+    return [(mark, file.name) for file in files for mark in MARKS if mark.encode() in file.read_bytes().lower()]
+
+
+NOT_LOOKED_AT = (
+    type,
+    types.ModuleType,
+    types.FunctionType,
+    types.FrameType,
+    Capable,
+    RecordingAccount,
+    CommandRateLimiter,
+)
+"""Code, what plays Twitch and the model, and who typed a command lately: an id and times, and no flood by erasing."""
+
+
+def marks_held(*roots: object) -> list[str]:
+    """Texts with a mark that are reachable in this process from those objects, and how."""
+    seen, left, found = set[int](), [(one, "") for one in roots], list[str]()
+    while left:
+        one, way = left.pop()
+        if id(one) in seen or isinstance(one, NOT_LOOKED_AT):
+            continue
+        seen.add(id(one))
+        if isinstance(one, str | bytes):
+            text = one if isinstance(one, str) else one.decode("utf-8", "replace")
+            found += [f"{way}: {text[:200]}"] if marked(text) else []
+        else:
+            left += [(held, f"{way} {type(one).__name__}") for held in gc.get_referents(one)]
+    return found
+
+
+def caches() -> Iterator[object]:
+    """What the modules of the program keep for themselves."""
+    for name, module in list(sys.modules.items()):
+        if name.startswith("forgetmenot"):
+            yield from (one for key, one in vars(module).items() if not key.startswith("__"))
+
+
+async def test_forgetting_drill(tmp_path: Path, clock: ManualClock) -> None:
+    path, elsewhere = tmp_path / "memory" / "memory.sqlite3", tmp_path / "elsewhere"
+    elsewhere.mkdir()
+    path.parent.mkdir()
+    past = elsewhere / "chat.log"
+    async with opened(path, clock) as running:
+        bot, model = running.bot, running.model
+        await _leave_traces(running, past)
+        # what lies elsewhere by then: an export and a copy of the memory
+        exported = [json.dumps(line) async for line in export_notes(bot.db)]
+        await backups.make(bot.db, at=clock.now(), keep=5)
+        await backups.copy_to(bot.db, elsewhere / "copy.sqlite3")
+
+        shown = await running.seen_in_the_dock()
+        assert await _tables_with_marks(bot) >= TABLES
+        assert "quux" in shown
+        assert "quux" in await running.ask("@ForgetMeNot what does alicequux play?")
+        assert marks_held(bot, *caches())
+
+        # a reply and a summary are under way when she asks, and lines wait for the model
+        model.held.clear()
+        await running.say("i mend the oboequux")
+        await running.say("@ForgetMeNot what do i play?")
+        passing = asyncio.create_task(bot.remember_all())
+        async with asyncio.timeout(20):
+            while model.waiting < 2:  # noqa: ASYNC110  # nothing tells
+                await asyncio.sleep(0.01)
+        await running.say("!forgetme confirm")
+        await asyncio.sleep(0.05)
+        model.held.set()
+        await passing
+        await bot.settle()
+        await clock.advance(3 * MINUTE)
+        await bot.tasks.catch_up()
+        await bot.settle()
+
+        await _is_gone(running, path)
+        # the file that was half read is read to its end, and the export comes back
+        await Learner(db=bot.db, model=bot.models.memory, settings=bot.settings, clock=clock).learn([past])
+        await import_notes(bot.db, exported, now=clock.now())
+        await bot.tasks.catch_up()
+        await _is_gone(running, path)
+    async with opened(path, clock) as again:
+        await _is_gone(again, path)
+    await backups.restore(elsewhere / "copy.sqlite3", path, now=clock.now(), keep=5)
+    async with opened(path, clock) as restored:
+        await restored.bot.tasks.catch_up()
+        await _is_gone(restored, path)
+
+
+TABLES = {"viewers", "viewer_names", "events", "episodes", "streams", "semantic_notes", "never_mention", "briefs"}
+TABLES |= {"bot_messages", "action_logs", "channel_state"}
+
+
+async def _tables_with_marks(bot: Bot) -> set[str]:
+    found = set[str]()
+    for table in await bot.db.column("SELECT name FROM sqlite_master WHERE type = 'table'"):
+        rows = await bot.db.rows(f"SELECT * FROM {table}")  # noqa: S608  # the schema's
+        found |= {table for row in rows if marked(str(tuple(row)))}
+    return found
+
+
+async def _leave_traces(running: Running, past: Path) -> None:
+    """Everything that may hold what is hers."""
+    bot, clock = running.bot, running.clock
+    await bot.channel_is(ChannelState(live=True, title="Racing", category="Racing", started_at=clock.now()))
+    for text in ("i play the zitherquux", "i fix the bagpipequux", "hello"):
+        await running.say(text, login="aliceoldquux")
+    for text in ("i drive the vanquux", "i paint the dragonquux", "hello again"):
+        await running.say(text)
+    await running.say("i like @alicequux and AliceOldQuux", BOB, "bob")
+    for typed in ("!remember I collect stampquux", "!nevermention my exquux", "!alias add Quuxie"):
+        await running.ask(typed, ALICE, "alicequux")
+    await running.ask("@ForgetMeNot what do i play?", ALICE, "alicequux")
+    await running.ask("@ForgetMeNot please time me out", ALICE, "alicequux")
+    await running.ask("@ForgetMeNot what does alicequux play?")
+    await bot.remember_all()
+    await running.ask("!forget stampquux", ALICE, "alicequux")
+    await running.ask("!remember I no longer drive the vanquux", ALICE, "alicequux")
+    await bot.channel_is(ChannelState(live=False, title="", category=""))
+    await clock.advance(12 * HOUR)
+    await bot.channel_is(ChannelState(live=False, title="", category=""))
+    await running.say("i play the zitherquux still")
+    await bot.memory_pass()
+    await bot.memory_pass()
+    # the chat of a past stream is half read
+    began, rows = clock.now() - 20 * DAY, list[str]()
+    for number in range(24):
+        who, key = (("alicequux", ALICE), ("bob", BOB))[number % 2]
+        tags = f"id=p{number};user-id={key};tmi-sent-ts={began + number * MINUTE}"
+        rows.append(
+            f"@{tags} :{who}!{who}@{who} PRIVMSG #streamer :i play the drum{'quux' * (number % 2 == 0)} {number}\n"
+        )
+    past.write_text("".join(rows), encoding="utf-8")
+    learner = Learner(db=bot.db, model=bot.models.memory, settings=bot.settings, clock=clock)
+    await learner.learn([past], lambda _share, _what: learner.stop())
+
+
+async def _is_gone(running: Running, path: Path) -> None:
+    """No byte of the folder, nothing that the program holds, no prompt and no page of the dock has her."""
+    asked = len(running.model.asked)
+    said = await running.ask("@ForgetMeNot what does alice play, and who is somebody?")
+    assert said
+    prompts = [f"{one.system} {one.prompt}" for one in running.model.asked[asked:]]
+    assert prompts
+    assert marked(said, *prompts) == []
+    assert marks_in(path.parent) == []
+    await running.bot.recall.prepare()  # as each second
+    held = marks_held(running.bot, *caches())
+    assert held == [], "\n".join(sorted(held))
+    assert marked(await running.seen_in_the_dock()) == []
