@@ -3,6 +3,7 @@
 Nothing is imported or opened for what is off.
 """
 
+import asyncio
 from collections.abc import Awaitable, Callable
 from dataclasses import replace
 from itertools import count
@@ -21,7 +22,7 @@ from forgetmenot.store import channel_state
 if TYPE_CHECKING:
     from forgetmenot.app.account import TwitchAccount
     from forgetmenot.hearing.service import Hearing
-    from forgetmenot.twitch.eventsub import Happened, StreamEvents
+    from forgetmenot.twitch.eventsub import Changes, Happened, StreamEvents
 
 OBS_PASSWORD = "obs-password"  # noqa: S105  # the name that it is kept under
 STOPPED = "hearing_stopped"  # in the channel's state: a bot that is built anew does not listen again by itself
@@ -36,6 +37,7 @@ class StreamInput:
         self._settings = settings
         self._folder = folder
         self._numbers = count()
+        self._changing = asyncio.Lock()
         self.hearing: Hearing | None = None
         self._events: StreamEvents | None = None
 
@@ -49,7 +51,7 @@ class StreamInput:
                 settings=lambda: self._settings().hearing,
                 clock=self._bot.clock,
                 hear=self.said_aloud,
-                live=self._obs_streams,
+                live=lambda live: self.obs_streams(live=live),
                 password=lambda: SecretStore(self._folder).load(OBS_PASSWORD) or "",
             )
             hearing.pause(paused=True)  # until it is known whether it was stopped
@@ -100,21 +102,25 @@ class StreamInput:
         key, badges = f"spoken:{now}:{next(self._numbers)}", frozenset({"broadcaster"})
         await self._bot.hear(ChatEvent(key, EventKind.SPOKEN, state["id"], login, login, text, now, badges=badges))
 
-    async def _obs_streams(self, live: bool) -> None:  # noqa: FBT001  # as hearing reports it
+    async def obs_streams(self, *, live: bool) -> None:
         """OBS began or ended the stream: known at once, where Twitch says so a minute later."""
-        state = await self._state()
-        if state.live != live:
-            await self._bot.channel_is(replace(state, live=live, started_at=self._bot.clock.now() if live else None))
+        if (await channel_state.read(self._bot.db, "live") == "1") != live:
+            await self._channel_changed({"live": live, "started_at": self._bot.clock.now() if live else None})
 
-    async def _state(self) -> ChannelState:
-        state = await channel_state.read_all(self._bot.db)
-        began = state.get("started_at", "")
-        return ChannelState(
-            live=state.get("live") == "1",
-            title=state.get("title", ""),
-            category=state.get("category", ""),
-            started_at=int(began) if began.isdigit() else None,
-        )
+    async def _channel_changed(self, changes: "Changes") -> None:
+        async with self._changing:  # two sources may report at the same moment
+            state = await channel_state.read_all(self._bot.db)
+            began = state.get("started_at", "")
+            before = ChannelState(
+                live=state.get("live") == "1",
+                title=state.get("title", ""),
+                category=state.get("category", ""),
+                started_at=int(began) if began.isdigit() else None,
+            )
+            after = replace(before, **changes)
+            if before.live and not after.live:
+                await self._bot.channel_is(before)  # until this moment
+            await self._bot.channel_is(after)
 
     async def _follow_events(self, account: "TwitchAccount") -> None:
         from forgetmenot.twitch.eventsub import StreamEvents
@@ -129,15 +135,14 @@ class StreamInput:
             settings=self._settings,
             clock=self._bot.clock,
             room=account.helix.room_id,
-            state=self._state,
             happened=self.happened,
         )
         await self._events.run()
 
     async def happened(self, what: "Happened") -> None:
         """Take in one event of Twitch's."""
-        if isinstance(what, ChannelState):
-            await self._bot.channel_is(what)
+        if isinstance(what, dict):
+            await self._channel_changed(what)
         elif isinstance(what, ChatEvent):
             await self._bot.hear(what)
         else:

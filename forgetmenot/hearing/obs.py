@@ -95,6 +95,10 @@ async def follow(url: str, password: str, source: str, shown: Shown, live: Calla
 
         client.register_event_callback(changed, "InputSettingsChanged")
         client.register_event_callback(state, "StreamStateChanged")
+        # what began before; that OBS does not stream says nothing: the stream may come from another computer
+        streams = await client.call(simpleobsws.Request("GetStreamStatus"), timeout=ANSWER_WITHIN_S)
+        if (streams.responseData or {}).get("outputActive") is True:
+            await live(True)  # noqa: FBT003  # as the event reports it
         asking = simpleobsws.Request("GetInputSettings", {"inputName": source})
         while client.ws_open:
             if loop.time() - heard_at >= EVENTS_LAST_S:

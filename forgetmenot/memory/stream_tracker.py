@@ -105,9 +105,10 @@ class StreamTracker:
         if self._open is None:
             at = state.started_at or now  # ahead of now where the PC's clock is behind
             self._open = _Open(await streams.begin(tx, at), max(at, now), state.stream_id)
-        self._open.twitch_id = state.stream_id
+        # OBS, and an event about the title alone, report no id
+        name = self._open.twitch_id = state.stream_id or self._open.twitch_id or ""
         self._open.seen_live_at = now
-        await streams.describe(tx, self._open.id, twitch_id=state.stream_id, title=state.title, category=state.category)
+        await streams.describe(tx, self._open.id, twitch_id=name, title=state.title, category=state.category)
 
     def _is_another(self, stream: _Open, state: ChannelState, now: int) -> bool:
         if stream.twitch_id is None:

@@ -9,11 +9,11 @@
 import asyncio
 import contextlib
 from collections.abc import Awaitable, Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from forgetmenot.clock import Clock
-from forgetmenot.domain import ChannelState, ChatEvent, EventKind
+from forgetmenot.domain import ChatEvent, EventKind
 from forgetmenot.errors import TwitchError
 from forgetmenot.logs import log
 from forgetmenot.settings.schema import Settings
@@ -37,7 +37,9 @@ class Redemption:
     reward: str
 
 
-Happened = ChatEvent | Redemption | ChannelState
+Changes = dict[str, Any]
+"""Fields of a ChannelState, as they are from now on."""
+Happened = ChatEvent | Redemption | Changes
 
 
 class _Kind(NamedTuple):
@@ -46,7 +48,7 @@ class _Kind(NamedTuple):
     subscription: str
     event: str
     rights: tuple[str, ...]
-    read: Callable[[Any, ChannelState], Happened | None]
+    read: Callable[[Any], Happened | None]
 
 
 def _ms(moment: Any) -> int:  # noqa: ANN401  # twitchio's payloads have no common type
@@ -61,12 +63,12 @@ def _by(user: Any, kind: EventKind, key: object, at: Any, sentence: str, typed: 
     )  # fmt: skip
 
 
-def _follow(payload: Any, _state: ChannelState) -> ChatEvent:  # noqa: ANN401
+def _follow(payload: Any) -> ChatEvent:  # noqa: ANN401
     who, at = payload.user, payload.followed_at
     return _by(who, EventKind.FOLLOW, f"{who.id}:{_ms(at)}", at, f"{who.display_name} followed the channel.")
 
 
-def _redemption(payload: Any, _state: ChannelState) -> Redemption:  # noqa: ANN401
+def _redemption(payload: Any) -> Redemption:  # noqa: ANN401
     title, who = clean(payload.reward.title), payload.user
     sentence = f"{who.display_name} redeemed the reward “{title}”."
     event = _by(who, EventKind.REDEMPTION, payload.id, payload.redeemed_at, sentence, payload.user_input)
@@ -78,7 +80,7 @@ def _on_stream(payload: Any, what: str, at: Any, sentence: str) -> ChatEvent:  #
     return _by(payload.broadcaster, EventKind.STREAM, f"{what}:{_ms(at)}", at, sentence)
 
 
-def _poll(payload: Any, _state: ChannelState) -> ChatEvent | None:  # noqa: ANN401
+def _poll(payload: Any) -> ChatEvent | None:  # noqa: ANN401
     votes, title = max(((choice.votes or 0, choice.title) for choice in payload.choices), default=(0, ""))
     if payload.status == "archived" or not votes:
         return None
@@ -86,14 +88,14 @@ def _poll(payload: Any, _state: ChannelState) -> ChatEvent | None:  # noqa: ANN4
     return _on_stream(payload, "poll", payload.ended_at, sentence)
 
 
-def _prediction(payload: Any, _state: ChannelState) -> ChatEvent | None:  # noqa: ANN401
+def _prediction(payload: Any) -> ChatEvent | None:  # noqa: ANN401
     if payload.winning_outcome is None:
         return None
     sentence = f"The prediction “{payload.title}” ended: “{payload.winning_outcome.title}” was right."
     return _on_stream(payload, "prediction", payload.ended_at, sentence)
 
 
-def _shoutout(payload: Any, _state: ChannelState) -> ChatEvent:  # noqa: ANN401
+def _shoutout(payload: Any) -> ChatEvent:  # noqa: ANN401
     who, at = payload.from_broadcaster, payload.started_at
     return _by(who, EventKind.STREAM, f"{who.id}:{_ms(at)}", at, f"{who.display_name} gave this channel a shoutout.")
 
@@ -101,15 +103,15 @@ def _shoutout(payload: Any, _state: ChannelState) -> ChatEvent:  # noqa: ANN401
 _KINDS = (
     _Kind(
         "StreamOnlineSubscription", "stream_online", (),
-        lambda payload, state: replace(state, live=True, started_at=_ms(payload.started_at), stream_id=payload.id),
+        lambda it: {"live": True, "started_at": _ms(it.started_at), "stream_id": it.id},
     ),
     _Kind(
         "StreamOfflineSubscription", "stream_offline", (),
-        lambda _, state: replace(state, live=False, started_at=None, stream_id=""),
+        lambda _: {"live": False, "started_at": None, "stream_id": ""},
     ),
     _Kind(
         "ChannelUpdateSubscription", "channel_update", (),
-        lambda payload, state: replace(state, title=clean(payload.title), category=clean(payload.category_name)),
+        lambda it: {"title": clean(it.title), "category": clean(it.category_name)},
     ),
     _Kind("ChannelFollowSubscription", "follow", ("moderator:read:followers",), _follow),
     _Kind(
@@ -118,7 +120,7 @@ _KINDS = (
     ),
     _Kind(
         "HypeTrainEndSubscription", "hype_train_end", ("channel:read:hype_train",),
-        lambda it, _: _on_stream(it, "hype", it.ended_at, f"Chat finished a level-{it.level} hype train."),
+        lambda it: _on_stream(it, "hype", it.ended_at, f"Chat finished a level-{it.level} hype train."),
     ),
     _Kind("ChannelPollEndSubscription", "poll_end", ("channel:read:polls", "channel:manage:polls"), _poll),
     _Kind(
@@ -127,7 +129,7 @@ _KINDS = (
     ),
     _Kind(
         "AdBreakBeginSubscription", "ad_break", ("channel:read:ads",),
-        lambda it, _: _on_stream(it, "ads", it.started_at, f"An ad break of {it.duration} s began."),
+        lambda it: _on_stream(it, "ads", it.started_at, f"An ad break of {it.duration} s began."),
     ),
     _Kind(
         "ShoutoutReceiveSubscription", "shoutout_receive",
@@ -142,7 +144,7 @@ RIGHTS = tuple(kind.rights[0] for kind in _KINDS if kind.rights)
 
 
 class StreamEvents:
-    """Subscribes and reports. `state`: the channel's state of the moment, which an event changes in part."""
+    """Subscribes and reports."""
 
     def __init__(
         self,
@@ -151,14 +153,12 @@ class StreamEvents:
         settings: Callable[[], Settings],
         clock: Clock,
         room: Callable[[], Awaitable[str]],
-        state: Callable[[], Awaitable[ChannelState]],
         happened: Callable[[Happened], Awaitable[None]],
     ) -> None:
         self._login = login
         self._settings = settings
         self._clock = clock
         self._room = room
-        self._state = state
         self._happened = happened
         self.subscribed: frozenset[str] = frozenset()
 
@@ -226,7 +226,7 @@ class StreamEvents:
     def _listen(self, client: "twitchio.Client", kind: _Kind) -> None:
         async def take(payload: Any) -> None:  # noqa: ANN401
             try:
-                found = kind.read(payload, await self._state())
+                found = kind.read(payload)
             except (AttributeError, TypeError, ValueError) as error:
                 log.warning("an event could not be read", what=kind.event, error=type(error).__name__)
                 return

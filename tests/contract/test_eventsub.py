@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from forgetmenot.clock import SystemClock
-from forgetmenot.domain import ChannelState, ChatEvent, EventKind
+from forgetmenot.domain import ChatEvent, EventKind
 from forgetmenot.secret_store import Account, Token, TokenStore
 from forgetmenot.settings.schema import Settings, TwitchSettings
 from forgetmenot.twitch import eventsub
@@ -41,17 +41,13 @@ class Listener:
         login = Login(account=Account.BROADCASTER, store=store, settings=lambda: settings, clock=SystemClock())
         self.server = server
         self.happened: list[Happened] = []
-        self.state = ChannelState(live=False, title="before", category="Chess")
         self.events = StreamEvents(
-            login=login, settings=lambda: settings, clock=SystemClock(), room=self._room, state=self._state,
+            login=login, settings=lambda: settings, clock=SystemClock(), room=self._room,
             happened=self._happened,
         )  # fmt: skip
 
     async def _room(self) -> str:
         return "100"
-
-    async def _state(self) -> ChannelState:
-        return self.state
 
     async def _happened(self, found: Happened) -> None:
         self.happened.append(found)
@@ -153,16 +149,14 @@ async def test_live_state_and_title_change_the_channel(tmp_path: Path) -> None:
         await listener.subscribed("stream.online", "channel.update")
         await listener.server.notify("stream.online", {**ROOM, "id": "9", "type": "live", "started_at": NOW})
         await listener.until(lambda: listener.happened)
-        state = listener.happened.pop()
-        assert isinstance(state, ChannelState)
-        assert (state.live, state.stream_id, state.title) == (True, "9", "before")
+        began = listener.happened.pop()
+        assert isinstance(began, dict)
+        assert (began["live"], began["stream_id"]) == (True, "9")
         changed = {**ROOM, "title": "Boss  rush", "language": "en", "category_id": "1", "category_name": "Hades",
                    "content_classification_labels": []}  # fmt: skip
         await listener.server.notify("channel.update", changed)
         await listener.until(lambda: listener.happened)
-        state = listener.happened.pop()
-        assert isinstance(state, ChannelState)
-        assert (state.title, state.category) == ("Boss rush", "Hades")
+        assert listener.happened.pop() == {"title": "Boss rush", "category": "Hades"}
 
 
 @pytest.mark.parametrize("fault", ["hang up", "move"])

@@ -23,6 +23,7 @@ class LoopbackObs:
     sources: dict[str, str]
     password: str = ""
     events: bool = False
+    streaming: bool = False
     url: str = ""
     asked: list[str] = field(default_factory=list)
     clients: set[ServerConnection] = field(default_factory=set)
@@ -33,6 +34,13 @@ class LoopbackObs:
         self.sources[source] = text
         if self.events:
             await self.event("InputSettingsChanged", {"inputName": source, "inputSettings": {"text": text}})
+
+    async def stream(self, *, on: bool) -> None:
+        """Begin or end the stream."""
+        self.streaming = on
+        for word in ("STARTING", "STARTED") if on else ("STOPPING", "STOPPED"):
+            state = {"outputActive": on and word == "STARTED", "outputState": f"OBS_WEBSOCKET_OUTPUT_{word}"}
+            await self.event("StreamStateChanged", state)
 
     async def event(self, name: str, data: dict[str, Any]) -> None:
         for client in self.clients:
@@ -67,6 +75,8 @@ class LoopbackObs:
         if kind == "GetInputList":
             listed = [{"inputName": name, "inputKind": "text_gdiplus_v3"} for name in self.sources]
             data = {"inputs": [*listed, {"inputName": "Webcam", "inputKind": "dshow_input"}]}
+        elif kind == "GetStreamStatus":
+            data = {"outputActive": self.streaming, "outputReconnecting": False}
         elif (name := asked["requestData"]["inputName"]) in self.sources:
             data = {"inputSettings": {"text": self.sources[name], "font": {}}, "inputKind": "text_gdiplus_v3"}
         else:

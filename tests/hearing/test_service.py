@@ -82,12 +82,20 @@ async def test_obs_says_at_once_that_the_stream_began_and_ended() -> None:
         loopback_obs(LoopbackObs({"Captions": ""})) as there,
         listening(HearingSettings(obs=there.url, source="Captions")) as listener,
     ):
-        await listener.until(lambda: there.asked)
-        for word, active in (("STARTING", False), ("STARTED", True), ("STOPPED", False)):
-            state = {"outputActive": active, "outputState": f"OBS_WEBSOCKET_OUTPUT_{word}"}
-            await there.event("StreamStateChanged", state)
+        await listener.until(lambda: "GetInputSettings" in there.asked)
+        await there.stream(on=True)
+        await there.stream(on=False)
         await listener.until(lambda: len(listener.live) == 2)
         assert listener.live == [True, False]
+
+
+async def test_a_stream_that_obs_began_before_is_known() -> None:
+    async with (
+        loopback_obs(LoopbackObs({"Captions": ""}, streaming=True)) as there,
+        listening(HearingSettings(obs=there.url, source="Captions")) as listener,
+    ):
+        await listener.until(lambda: listener.live)
+        assert listener.live == [True]
 
 
 async def test_a_wrong_password_and_a_renamed_source_are_named() -> None:
