@@ -170,7 +170,9 @@ class ContextGatherer:
         said = await events.lines_of(at, event.user_id, since=since, until=until, limit=most)
         own = list(starmap(PromptLine, said))
         chat = await events.lines(at, since=since, until=until, limit=moment.depth.chat_lines_read)
-        heard = await events.spoken(at, since=moment.now - SPOKEN_REACHES_BACK, until=until, limit=SPOKEN_LINES)
+        heard: list[events.ChatLine] = []
+        if moment.settings.hearing.on:
+            heard = await events.spoken(at, since=moment.now - SPOKEN_REACHES_BACK, until=until, limit=SPOKEN_LINES)
         current = next((line for line in own if line.event_id == event.id), material.message)
         earlier = [line for line in own if line.event_id != event.id]
         thread = await bot_messages.said_lately(at, THREAD_LINES, moment.now - THREAD_REACHES_BACK, event.user_id)

@@ -99,7 +99,7 @@ async def evening(
 
 @pytest.fixture
 async def tonight(tmp_path: Path, clock: ManualClock) -> AsyncIterator[Evening]:
-    async with evening(tmp_path, clock) as started:
+    async with evening(tmp_path, clock, hearing=HearingSettings(programs=True)) as started:
         yield started
 
 
@@ -117,6 +117,14 @@ async def test_what_was_said_aloud_is_in_the_next_prompts_for_three_minutes(toni
     tonight.answers("Hm.")
     await tonight.chat("bob", "@ForgetMeNot what did he say?")
     assert SPOKEN not in tonight.prompt()
+
+
+async def test_what_was_heard_before_it_was_switched_off_is_in_no_prompt(tmp_path: Path, clock: ManualClock) -> None:
+    async with evening(tmp_path, clock) as tonight:
+        await tonight.say(SPOKEN)
+        tonight.answers("Hm.")
+        await tonight.chat("alice", "@ForgetMeNot when is movie night?")
+        assert SPOKEN not in tonight.prompt()
 
 
 async def test_a_summary_reads_it_as_the_streamers_spoken_word(tonight: Evening) -> None:
@@ -163,6 +171,32 @@ async def test_nothing_is_heard_while_the_channel_is_off(tonight: Evening) -> No
     await tonight.bot.channel_is(ChannelState(live=False, title="", category=""))
     await tonight.say(SPOKEN)
     assert await tonight.bot.db.value("SELECT count(*) FROM events") == 0
+
+
+async def test_what_two_sources_report_at_the_same_moment_is_all_there(tonight: Evening) -> None:
+    await tonight.bot.channel_is(ChannelState(live=False, title="", category=""))
+    started = {"live": True, "started_at": tonight.clock.now(), "stream_id": "77"}
+    await asyncio.gather(
+        *(tonight.input.happened(one) for one in ({"title": "Boss rush", "category": "Hades"}, started)),
+        tonight.input.obs_streams(live=True),
+        tonight.input.happened({"title": "Boss rush 2", "category": "Hades"}),
+    )
+    state = await channel_state.read_all(tonight.bot.db)
+    assert (state["live"], state["title"], state["category"]) == ("1", "Boss rush 2", "Hades")
+    row = (await tonight.bot.db.rows("SELECT title, twitch_id FROM streams ORDER BY id DESC"))[0]
+    assert tuple(row) == ("Boss rush 2", "77")
+
+
+async def test_a_stream_that_is_reported_to_end_was_on_until_then(tonight: Evening) -> None:
+    await tonight.input.happened({"live": True, "started_at": tonight.clock.now(), "stream_id": "77"})
+    await tonight.chat("alice", "hello")
+    await tonight.clock.advance(3 * HOUR)
+    ended = tonight.clock.now()
+    await tonight.input.happened({"live": False, "started_at": None, "stream_id": ""})
+    assert await tonight.bot.db.value("SELECT count(*) FROM streams WHERE ended_at IS NULL") == 1, "it may come back"
+    await tonight.clock.advance(20 * MINUTE)
+    await tonight.bot.channel_is(ChannelState(live=False, title="", category=""))
+    assert await tonight.bot.db.value("SELECT ended_at FROM streams ORDER BY id DESC") == ended
 
 
 async def test_after_a_day_no_byte_of_it_is_left(tonight: Evening, tmp_path: Path) -> None:
