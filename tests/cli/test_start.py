@@ -121,6 +121,7 @@ async def test_what_is_set_in_the_dock_is_started_without_a_restart(tmp_path: Pa
     await sim.joined()
     log_in(tmp_path, sim)
     change(client_id=sim.client_id)
-    await says("In demo as keeper, mode mentions")
+    # not by its first line: where Twitch takes long to say who is logged in, that comes after it
+    await sim.until(lambda: any(one.nick == "keeper" and one.channels for one in sim.irc.connections))
     os.kill(os.getpid(), signal.SIGTERM)
     await asyncio.wait_for(work, 60)
