@@ -41,15 +41,10 @@ class TwitchAccount:
     settings: Callable[[], Settings]
 
     @property
-    def trouble(self) -> str:
-        """The problem with the log-ins and what to type; empty if there is none."""
-        return joined(self.login.trouble, self.streamer.trouble if self.needs_streamer() else "")
-
-    @property
     def broken(self) -> str:
-        """Of these troubles what is broken; what was only never set up is a hint."""
-        troubles = (self.login, *((self.streamer,) if self.needs_streamer() else ()))
-        return joined(*(login.trouble for login in troubles if not login.hint))
+        """What is wrong with the log-ins and what to type; what was only never set up is a hint."""
+        needed = (self.login, self.streamer) if self.needs_streamer() else (self.login,)
+        return joined(*(login.trouble for login in needed if not login.hint))
 
     @property
     def hint(self) -> str:
@@ -169,8 +164,6 @@ def login_rights(account: Account, settings: Settings) -> tuple[str, ...]:
 
 
 BORDER = 2  # modules around a QR code
-NAME_TRIES, NAME_PAUSE_S = 5, 1.0
-"""How often Twitch is asked whose a new log-in is, and how long between."""
 
 
 async def finish_login(
@@ -180,10 +173,8 @@ async def finish_login(
     token = await finish_device_login(settings(), code, scopes)
     await asyncio.to_thread(store.save, account, token)  # before anything else can go wrong: the code is spent
     login = Login(account=account, store=store, settings=settings, clock=SystemClock())
-    for _ in range(NAME_TRIES):
-        with contextlib.suppress(TwitchError):  # an error at this point does not undo the log-in
-            return await login.validate()
-        await asyncio.sleep(NAME_PAUSE_S)
+    with contextlib.suppress(TwitchError):  # an error at this point does not undo the log-in: it is asked again later
+        return await login.validate()
     return token
 
 
@@ -231,8 +222,7 @@ class DeviceLogin:
         except OSError as error:
             pending.line = say("setup.not_saved", error=error.strerror)
         else:
-            login, place = token.login or say("setup.your_account"), self._store.place(pending.account)
-            pending.ok, pending.line = True, say("setup.signed_in", login=login, place=say.reason(place))
+            pending.ok, pending.line = True, say("setup.signed_in", login=token.login)
 
     def pending(self) -> dict[str, object] | None:
         """The log-in that waits or is done: its code, and a QR code as a path to draw. None: there is none."""

@@ -35,14 +35,13 @@ from forgetmenot.llm.build import (
     first_words,
     is_loopback,
     keep_key,
-    kept_key_name,
     key_variable,
 )
 from forgetmenot.memory import backups
 from forgetmenot.network import body_of, trusted
 from forgetmenot.operations.catalogue import CHAT
 from forgetmenot.secret_store import LOGIN_FOLDER, Account, SecretStore
-from forgetmenot.settings.live_settings import RESTARTING, LiveSettings, presets
+from forgetmenot.settings.live_settings import LiveSettings, presets
 from forgetmenot.settings.load import supplied_client_id
 from forgetmenot.settings.schema import Mode, ModelSettings, Provider, Settings
 from forgetmenot.store import events, viewers
@@ -59,6 +58,7 @@ LARGEST_LIST = 2 * 1024 * 1024
 EXAMPLE = f"http://127.0.0.1:{LOCAL_PROGRAMS['Ollama']}/v1"
 REDIRECT = "http://localhost"
 CONSOLE = "https://dev.twitch.tv/console/apps/create"
+STEP = "step_"
 MOST_LINES = 3
 ANSWER_FIRST_S = 0.3
 Answer = Mapping[str, object]
@@ -102,12 +102,10 @@ class SetupService:
 
     async def run(self, step: str, body: bytes) -> Answer:
         """Do one step with its JSON. Raises InputError and every other error of ours."""
-        if step not in _STEPS:
-            raise InputError(self._say("setup.no_step"))
-        shape, do = _STEPS[step]
         try:
+            shape, do = _STEPS[step]
             given = msgspec.json.decode(body or b"{}", type=shape)
-        except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+        except (KeyError, msgspec.DecodeError, UnicodeDecodeError, RecursionError):
             raise InputError(self._say("reason.request_odd")) from None
         generation = self._settings.generation
         done = await do(self, **msgspec.structs.asdict(given))
@@ -117,7 +115,7 @@ class SetupService:
     def _say(self) -> Language:
         return in_language(self._settings().bot.language)
 
-    def _done(self, key: str, **values: object) -> Answer:
+    def _done(self, key: str = "saved", **values: object) -> Answer:
         return {"ok": True, "line": self._say(f"setup.{key}", **values)}
 
     def _bot(self) -> Bot:
@@ -130,8 +128,7 @@ class SetupService:
     async def state(self) -> Answer:
         """What is set up and what is not. No secret stands in it."""
         settings, now = self._settings(), self._stage[1].state() if self._stage else None
-        model = settings.model
-        heard = await self._heard()
+        model, memory = settings.model, settings.memory
         key_kept = await asyncio.to_thread(self._has_key, model)
         return {
             "file": str(self._settings.path or ""),
@@ -140,7 +137,8 @@ class SetupService:
                 "phase": now.phase if now else "starting",
                 "trouble": (self._say.reason(now.login_trouble) if now and now.phase == "none" else "")
                 or (self._say.reason(now.phase_trouble) if now else ""),
-                **heard,
+                "waiting": await events.count_unread(self._stage[0].db) if self._stage else 0,
+                "window": memory.window_min_events, "silence_min": memory.silence_min,
             },
             "character": {
                 "name": settings.bot.name, "persona": settings.bot.persona, "presets": presets(self._say),
@@ -169,17 +167,6 @@ class SetupService:
             "quit": self._stop is not None,
         }  # fmt: skip
 
-    async def _heard(self) -> dict[str, object]:
-        """How much of chat waits for its first summary."""
-        if self._stage is None:
-            return {"waiting": 0, "window": 0, "silence_min": 0}
-        db, memory = self._stage[0].db, self._settings().memory
-        return {
-            "waiting": await events.count_unread(db),
-            "window": memory.window_min_events,
-            "silence_min": memory.silence_min,
-        }
-
     def _has_key(self, model: ModelSettings) -> bool:
         return model.provider is not Provider.OFFLINE and bool(self._environment(model).get(key_variable(model), ""))
 
@@ -188,26 +175,24 @@ class SetupService:
 
     # ── channel ─────────────────────────────────────────────────────────────────────────────
 
-    async def set_channel(self, channel: str) -> Answer:
-        """From the next moment on it listens there. `channel`: its name, or its whole address."""
+    async def step_channel(self, channel: str) -> Answer:
+        """Listen there. `channel`: its name, or its whole address."""
         login = login_of(channel_of(channel))
         if not login or not is_login(login):
             raise InputError(self._say("setup.no_channel"))
-        if login == self._settings().twitch.channel:
-            return self._done("same_channel", login=login)
         await self._change({("twitch", "channel"): login})
-        return self._done("connecting" if self._restarts else "channel_saved", login=login)
+        return self._done("connecting", login=login)
 
     # ── character ───────────────────────────────────────────────────────────────────────────
 
-    async def set_character(self, name: str, persona: str) -> Answer:
+    async def step_character(self, name: str, persona: str) -> Answer:
         """Keep name and character."""
         if not name.strip():
             raise InputError(self._say("setup.no_name"))
         await self._change({("bot", "name"): name.strip(), ("bot", "persona"): persona.strip()})
-        return self._done("character_saved", name=name.strip())
+        return self._done()
 
-    async def sample(self, name: str, persona: str, text: str = "") -> Answer:
+    async def step_sample(self, name: str, persona: str, text: str = "") -> Answer:
         """What this character would say to a viewer's text, by the model that is set. Raises ModelError."""
         settings = self._settings()
         if settings.model.provider is Provider.OFFLINE:
@@ -223,11 +208,18 @@ class SetupService:
 
     # ── model ───────────────────────────────────────────────────────────────────────────────
 
-    async def find_programs(self) -> Answer:
+    async def step_programs(self) -> Answer:
         """Programs on this computer that serve a model, with the models they list."""
-        return {"ok": True, "programs": await local_programs()}
+        addresses = {name: f"http://127.0.0.1:{port}/v1" for name, port in LOCAL_PROGRAMS.items()}
+        lists = await asyncio.gather(*(models_at(address) for address in addresses.values()))
+        found = [
+            {"name": name, "base_url": address, "models": models}
+            for (name, address), models in zip(addresses.items(), lists, strict=True)
+            if models is not None
+        ]
+        return {"ok": True, "programs": found}
 
-    async def list_models(self, base_url: str, key: str = "") -> Answer:
+    async def step_models(self, base_url: str, key: str = "") -> Answer:
         """The models that one address lists. `key`: for a service that wants one; else the one that is kept for it."""
         address = base_url.strip().rstrip("/")
         if not address:
@@ -241,32 +233,28 @@ class SetupService:
                 return {"ok": True, "base_url": place, "models": models}
         raise InputError(self._say("setup.no_program" if here else "setup.no_service", address=address))
 
-    async def set_model(self, provider: Provider, base_url: str = "", model: str = "", key: str = "") -> Answer:
+    async def step_model(self, provider: Provider, base_url: str = "", model: str = "", key: str = "") -> Answer:
         """Ask the model for one sentence, and keep the choice if it answers. Raises ModelError, SettingsError.
 
         An empty `key` keeps the one that is kept already.
         """
         if provider is Provider.OFFLINE:
             await self._change({("model", "provider"): provider.value})
-            return self._done("no_model_saved")
+            return self._done()
         wanted = _chosen(provider, base_url, model, self._settings().model, self._say)
         key = key.strip()
-        if key and not (key.isascii() and key.isprintable()):
-            raise InputError(self._say("setup.odd_key"))
+        needed = provider is Provider.GEMINI and not key and not await asyncio.to_thread(self._has_key, wanted)
+        if needed or not (key.isascii() and key.isprintable()):
+            raise InputError(self._say("setup.no_key"))
         if key and not wanted.base_url.startswith("https://") and provider is Provider.OPENAI_COMPATIBLE:
             raise InputError(self._say("setup.not_https"))
-        if provider is Provider.GEMINI and not key and not await asyncio.to_thread(self._has_key, wanted):
-            raise InputError(self._say("setup.no_key"))
         said = await self._first_words(wanted, key)
         if key:
             await asyncio.to_thread(keep_key, self._secrets, wanted, key)
             self._settings.restart()
         names = ("provider", "base_url", "reply_model", "memory_model")
         await self._change({("model", name): getattr(wanted, name) for name in names})
-        place = self._secrets.place(kept_key_name(provider)) if key else ""
-        kept = self._say("setup.key_kept", place=self._say.reason(place)) if key else ""
-        later = "" if self._restarts else self._say("setup.later")
-        return self._done("model_works", model=wanted.reply_model, said=said, kept=kept, later=later)
+        return self._done("model_works", model=wanted.reply_model, said=said)
 
     async def _first_words(self, wanted: ModelSettings, key: str) -> str:
         """One sentence of a model that is not set yet. Raises ModelError, SettingsError."""
@@ -283,7 +271,7 @@ class SetupService:
 
     # ── log-in ──────────────────────────────────────────────────────────────────────────────
 
-    async def set_client(self, client_id: str) -> Answer:
+    async def step_client(self, client_id: str) -> Answer:
         """Name the Twitch app. Twitch is asked for a code with it, which shows whether it is one."""
         client_id = client_id.strip()
         if not re.fullmatch(r"[A-Za-z0-9]{8,64}", client_id):
@@ -296,19 +284,19 @@ class SetupService:
         await self._change({("twitch", "client_id"): client_id})
         return self._done("client_saved")
 
-    async def begin_login(self, account: Account = Account.BOT) -> Answer:
+    async def step_login(self, account: Account = Account.BOT) -> Answer:
         """Ask Twitch for a code with every right that the settings need, and wait for it to be typed."""
         await self.login.begin(account, login_rights(account, self._settings()))
         return {"ok": True, "pending": self.login.pending()}
 
-    async def cancel_login(self) -> Answer:
+    async def step_cancel(self) -> Answer:
         """Wait no longer for the code to be typed."""
         await self.login.aclose()
-        return self._done("cancelled")
+        return {"ok": True, "line": ""}
 
     # ── captions ────────────────────────────────────────────────────────────────────────────
 
-    async def find_sources(self, obs: str, password: str = "") -> Answer:
+    async def step_sources(self, obs: str, password: str = "") -> Answer:
         """The text sources of an OBS. A password that works is kept. Raises HearingError."""
         from forgetmenot.hearing.obs import text_sources
 
@@ -319,16 +307,16 @@ class SetupService:
             self._settings.restart()
         return {"ok": True, "sources": sources, "line": "" if sources else self._say("setup.no_sources")}
 
-    async def set_hearing(self, obs: str, source: str, captions: str, *, programs: bool) -> Answer:
+    async def step_hearing(self, obs: str, source: str, captions: str, *, programs: bool) -> Answer:
         """Keep where the streamer's captions come from; all empty: nothing is heard."""
         source = source.strip()
         given = {"obs": obs.strip() if source else "", "source": source, "captions": captions.strip()}
         fresh = await self._change({("hearing", key): value for key, value in {**given, "programs": programs}.items()})
-        return self._done("hearing" if fresh.hearing.on else "hearing_off")
+        return self._done("hearing" if fresh.hearing.on else "saved")
 
     # ── mode ────────────────────────────────────────────────────────────────────────────────
 
-    async def preview(self) -> Answer:
+    async def step_preview(self) -> Answer:
         """What it would have said to real lines of the last hour. Raises ModelError."""
         bot = self._bot()
         await bot.ingest.flush()
@@ -343,63 +331,56 @@ class SetupService:
             shown.append({"who": who.display_name or who.login, "line": line.text, "text": preview["text"]})
         return {"ok": True, "lines": shown, "heard": len(lines)}
 
-    async def set_mode(self, mode: Mode, *, sure: bool = False) -> Answer:
+    async def step_mode(self, mode: Mode, *, sure: bool = False) -> Answer:
         """Switch the mode. To speak without an AI model is asked about first. `sure`: that was answered with yes."""
         settings = self._settings()
         offline = settings.model.provider is Provider.OFFLINE
         if mode is not Mode.SHADOW and offline and not sure:
             return {"ok": False, "ask": self._say("setup.no_model_question"), "yes": self._say("setup.no_model_yes")}
         await self._change({("bot", "mode"): mode.value})
-        return self._done(mode.value)
+        return self._done()
 
     # ── the other settings ──────────────────────────────────────────────────────────────────
 
-    async def set_value(self, table: str, key: str, value: Any) -> Answer:  # noqa: ANN401  # as the setting has it
+    async def step_set(self, table: str, key: str, value: Any) -> Answer:  # noqa: ANN401  # as the setting has it
         """Change one setting."""
         if (table, key) == ("bot", "mode"):
             with contextlib.suppress(ValueError):
-                return await self.set_mode(Mode(value))
+                return await self.step_mode(Mode(value))
         if (table, key) == ("bot", "name") and not str(value).strip():
             raise InputError(self._say("setup.no_name"))
         values: dict[tuple[str, str], object] = {(table, key): value}
         if (table, key) == ("bot", "language"):
-            values |= self._same_character(in_language(str(value)))
+            # a character to begin with stays the same one in the other language
+            texts = zip(presets(self._say).values(), presets(in_language(str(value))).values(), strict=True)
+            if there := dict(texts).get(self._settings().bot.persona):
+                values["bot", "persona"] = there
         await self._change(values)
-        restarting = table in RESTARTING and not self._restarts
-        return self._done("saved_later" if restarting else "saved")
+        return self._done()
 
-    def _same_character(self, language: Language) -> dict[tuple[str, str], object]:
-        """The character in another language, if it is one of those to begin with."""
-        texts = zip(presets(self._say).values(), presets(language).values(), strict=True)
-        there = dict(texts).get(self._settings().bot.persona)
-        return {("bot", "persona"): there} if there else {}
-
-    async def set_autostart(self, *, on: bool) -> Answer:
+    async def step_autostart(self, *, on: bool) -> Answer:
         """Start with the computer, or not."""
-        if on:
-            await asyncio.to_thread(autostart.enable, self._start_options)
-        else:
-            await asyncio.to_thread(autostart.disable)
-        return self._done("autostart_on" if on else "autostart_off")
+        await (asyncio.to_thread(autostart.enable, self._start_options) if on else asyncio.to_thread(autostart.disable))
+        return self._done()
 
     # ── backup, OBS, quit ───────────────────────────────────────────────────────────────────
 
-    async def back_up(self) -> Answer:
+    async def step_backup(self) -> Answer:
         """Make a copy of the memory now. Raises StoreError."""
         bot = self._bot()
         made = await backups.make(bot.db, at=bot.clock.now(), keep=max(1, self._settings().privacy.keep_backups))
         return self._done("backed_up", file=made.path)
 
-    async def write_obs_page(self) -> Answer:
+    async def step_obs(self) -> Answer:
         """Write the page that OBS is pointed to; its address. Raises StoreError."""
         token = await asyncio.to_thread(security.token_in, self._folder)
         page = await asyncio.to_thread(obs_page.write, self._folder, self._settings().dock.port, token, self._say)
         return {"ok": True, "line": "", "address": page.absolute().as_uri()}
 
-    async def quit(self) -> Answer:
+    async def step_quit(self) -> Answer:
         """Stop the program, after this answer has reached the page."""
         if self._stop is None:
-            raise InputError(self._say("setup.no_step"))
+            raise InputError(self._say("reason.request_odd"))
         asyncio.get_running_loop().call_later(ANSWER_FIRST_S, self._stop)
         return self._done("quitting")
 
@@ -420,54 +401,20 @@ def _shape(do: _Do) -> type[msgspec.Struct]:
     return msgspec.defstruct(do.__name__, fields, forbid_unknown_fields=True)
 
 
-_FUNCTIONS: dict[str, _Do] = {
-    "channel": SetupService.set_channel,
-    "character": SetupService.set_character,
-    "sample": SetupService.sample,
-    "programs": SetupService.find_programs,
-    "models": SetupService.list_models,
-    "model": SetupService.set_model,
-    "client": SetupService.set_client,
-    "login": SetupService.begin_login,
-    "cancel": SetupService.cancel_login,
-    "sources": SetupService.find_sources,
-    "hearing": SetupService.set_hearing,
-    "preview": SetupService.preview,
-    "mode": SetupService.set_mode,
-    "set": SetupService.set_value,
-    "autostart": SetupService.set_autostart,
-    "backup": SetupService.back_up,
-    "obs": SetupService.write_obs_page,
-    "quit": SetupService.quit,
-}
-_STEPS = {name: (_shape(do), do) for name, do in _FUNCTIONS.items()}
+_STEPS = {name.removeprefix(STEP): (_shape(do), do) for name, do in vars(SetupService).items() if name.startswith(STEP)}
 
 
 # Choosing an AI model: which programs on this computer serve one, and what a service lists.
 
 
-async def local_programs() -> list[dict[str, object]]:
-    """The programs that answer at their usual ports on this computer, with their models."""
-    addresses = {name: f"http://127.0.0.1:{port}/v1" for name, port in LOCAL_PROGRAMS.items()}
-    lists = await asyncio.gather(*(models_at(address) for address in addresses.values()))
-    return [
-        {"name": name, "base_url": address, "models": models}
-        for (name, address), models in zip(addresses.items(), lists, strict=True)
-        if models is not None
-    ]
-
-
 def _chosen(provider: Provider, base_url: str, model: str, now: ModelSettings, say: Language) -> ModelSettings:
     """The table [model] that a choice means. Raises InputError."""
     if provider is Provider.GEMINI:
-        if now.provider is not Provider.GEMINI:
-            now = ModelSettings(provider=provider)
+        now = now if now.provider is Provider.GEMINI else ModelSettings(provider=provider)
         return msgspec.structs.replace(now, **({"reply_model": model} if model else {}))
     model, base_url = model.strip(), base_url.strip().rstrip("/")
-    if not base_url:
+    if not (base_url and model):
         raise InputError(say("setup.no_address"))
-    if not model:
-        raise InputError(say("setup.choose_model"))
     return msgspec.structs.replace(now, provider=provider, base_url=base_url, reply_model=model, memory_model=model)
 
 
@@ -481,15 +428,7 @@ async def models_at(base_url: str, key: str = "") -> list[str] | None:
             aiohttp.ClientSession(timeout=timeout, connector=aiohttp.TCPConnector(ssl=trusted())) as session,
             session.get(f"{base_url.rstrip('/')}/models", headers=headers, allow_redirects=False) as answer,
         ):
-            answered = msgspec.json.decode(await body_of(answer, LARGEST_LIST), type=_ModelList)
-    except (aiohttp.ClientError, OSError, TimeoutError, ValueError, msgspec.DecodeError):
+            answered = msgspec.json.decode(await body_of(answer, LARGEST_LIST), type=dict[str, Any])
+        return [str(one["id"]) for one in answered["data"][:MOST_MODELS]]
+    except (aiohttp.ClientError, OSError, TimeoutError, ValueError, LookupError, TypeError):
         return None
-    return [one.id for one in answered.data[:MOST_MODELS]]
-
-
-class _Model(msgspec.Struct):
-    id: str
-
-
-class _ModelList(msgspec.Struct):
-    data: list[_Model]

@@ -204,7 +204,7 @@ async def bot_on(
                 reading = asyncio.create_task(_read(bot, twitch.chat))
                 try:
                     await sim.joined()
-                    status = ConnectionStatus(lambda: twitch.chat.state, lambda: twitch.trouble)
+                    status = ConnectionStatus(lambda: twitch.chat.state, lambda: twitch.broken)
                     async with serve_dock(bot, here, status, report, any_port=True, opened=opened):
                         yield bot
                 finally:

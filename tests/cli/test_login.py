@@ -6,7 +6,6 @@ from pathlib import Path
 
 import pytest
 
-from forgetmenot.app import account as account_module
 from forgetmenot.app.account import login_rights
 from forgetmenot.cli import bot as command
 from forgetmenot.errors import TwitchRefused
@@ -50,17 +49,12 @@ async def test_one_code_and_the_bot_has_its_account(tmp_path: Path, capsys: pyte
 
 
 @pytest.mark.parametrize("status", [500, 429])
-async def test_a_stumbling_twitch_after_the_code_does_not_undo_the_login(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, status: int
-) -> None:
-    monkeypatch.setattr(account_module, "NAME_PAUSE_S", 0.0)
+async def test_a_stumbling_twitch_after_the_code_does_not_undo_the_login(tmp_path: Path, status: int) -> None:
     store = TokenStore(tmp_path, use_keyring=False)
     async with TwitchSim() as sim:
         sim.faults.add("oauth", path="oauth2/validate", status=status)
         await sign_in(sim, store, "keeper")
-    token = store.load(Account.BOT)
-    assert token is not None
-    assert token.login == "keeper"
+    assert store.load(Account.BOT) is not None
 
 
 async def test_whose_account_is_wanted_is_said_and_when_another_one_came(

@@ -141,7 +141,7 @@ async def the_character(page: Page) -> None:
     await step.get_by_label("Name").fill("Fern")
     await step.get_by_role("button", name="Dry wit").click()
     await step.get_by_role("button", name="Save").click()
-    await expect(step.locator(".outcome")).to_contain_text("It is Fern")
+    await expect(step.locator(".outcome")).to_have_text("Saved.")
 
 
 async def the_model(page: Page, model: SimOpenAI) -> None:
@@ -182,4 +182,4 @@ async def the_silent_preview(page: Page, sim: TwitchSim) -> None:
 async def the_mode(page: Page) -> None:
     step = await opened(page, "How much it says")
     await step.get_by_role("button", name="Mentions").click()
-    await expect(step.locator(".outcome")).to_contain_text("replies when mentioned")
+    await expect(step.locator(".outcome")).to_have_text("Saved.")
