@@ -14,7 +14,9 @@ import asyncio
 import re
 from collections import OrderedDict
 from collections.abc import Callable, Coroutine, Iterator, Mapping
-from dataclasses import dataclass, field, replace
+
+from msgspec import Struct, field
+from msgspec.structs import replace
 
 from forgetmenot.clock import MINUTE
 from forgetmenot.domain import Asker, ChatEvent, EventKind, Permission, Redaction, Surface
@@ -60,8 +62,7 @@ TRIED_AGAIN_AFTER_S = (1, 2, 4, 8)
 NOTICED = "noticed_stream"
 
 
-@dataclass(frozen=True, slots=True)
-class ParsedCommand:
+class ParsedCommand(Struct, frozen=True):
     """An operation's name with its parameters as typed; `in_words`: said to the bot in plain words."""
 
     name: str
@@ -69,8 +70,7 @@ class ParsedCommand:
     in_words: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class _Form:
+class _Form(Struct, frozen=True):
     """One form of an operation, prepared for matching."""
 
     operation: Operation
@@ -246,8 +246,7 @@ class RoomModeTracker:
         self.modes -= {mode}
 
 
-@dataclass(slots=True)
-class Router:
+class Router(Struct):
     """Handles the items of a chat source, in order."""
 
     db: Database

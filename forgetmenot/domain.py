@@ -5,9 +5,10 @@ name people as `<@id>` (see `forgetmenot.text.mentions`): a name is looked up la
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Any, NamedTuple
+
+from msgspec import Struct, field
 
 # ── what is said in a channel, and by whom ────────────────────────────────────────────────────────
 
@@ -30,8 +31,7 @@ class EventKind(StrEnum):
     NOTICE = "notice"  # any other USERNOTICE: watch streaks, badges, rituals
 
 
-@dataclass(frozen=True, slots=True)
-class ReplyTo:
+class ReplyTo(Struct, frozen=True):
     """The message that a Twitch reply answers."""
 
     event_id: str
@@ -40,8 +40,7 @@ class ReplyTo:
     text: str
 
 
-@dataclass(frozen=True, slots=True)
-class ChatEvent:
+class ChatEvent(Struct, frozen=True):
     """One thing said or done in the channel, by one person.
 
     `text` is what the person typed (empty for a bare sub); `system_text` is Twitch's own sentence about it.
@@ -62,8 +61,7 @@ class ChatEvent:
     emote_only: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class Redaction:
+class Redaction(Struct, frozen=True):
     """Twitch took text away: one message, one person's messages, or (neither set) the whole chat.
 
     `duration_s` is set for a timeout; a person without it was banned.
@@ -102,8 +100,7 @@ class Standing(StrEnum):
     RETURNER = "returner"
 
 
-@dataclass(frozen=True, slots=True)
-class Viewer:
+class Viewer(Struct, frozen=True):
     """A person: an immutable Twitch id with the names it goes by now."""
 
     id: str
@@ -115,8 +112,7 @@ class Viewer:
     opted_out: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class Stream:
+class Stream(Struct, frozen=True):
     """One broadcast, or one stretch of chat without a gap of 12 h where Twitch's live state is not known."""
 
     id: int
@@ -127,8 +123,7 @@ class Stream:
     recap: str
 
 
-@dataclass(frozen=True, slots=True)
-class ChannelState:
+class ChannelState(Struct, frozen=True):
     """How the channel is. `started_at` (ms) and `stream_id` are set while it is live."""
 
     live: bool
@@ -138,8 +133,7 @@ class ChannelState:
     stream_id: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class Line:
+class Line(Struct, frozen=True):
     """A row of tier 1 as the memory reads it: who, what, when; without the names that the person went by.
 
     `tries`: summaries that failed; `retry_from`: the seq of the first line of the window that is tried next.
@@ -179,8 +173,7 @@ class Part(NamedTuple):
     addressed: int
 
 
-@dataclass(frozen=True, slots=True)
-class Episode:
+class Episode(Struct, frozen=True):
     """Tier 2: what happened in one window of chat. `summary` is text with `<@id>` for people.
 
     `tries`: how often reading it for notes has failed. `topic`: what was played.
@@ -248,8 +241,7 @@ class Importance(StrEnum):
 WEEK_MS = 7 * 86_400_000
 
 
-@dataclass(frozen=True, slots=True)
-class Note:
+class Note(Struct, frozen=True):
     """Tier 3: one durable fact, in the third person without its subject ("plays drums in <@42>'s band").
 
     `topics` and `asked_with` are words written at extraction, for recall. `expires_at` is None for a permanent one.
@@ -292,8 +284,7 @@ class Note:
         return self.expires_at is not None and self.expires_at <= now
 
 
-@dataclass(frozen=True, slots=True)
-class Recalled:
+class Recalled(Struct, frozen=True):
     """A note in a prompt or an answer, with the score that put it there (0.0: padding).
 
     `asked_for`: the message has a word of the note's own.
@@ -307,8 +298,7 @@ class Recalled:
 # ── what a language model is shown, asked and billed for ──────────────────────────────────────────
 
 
-@dataclass(frozen=True, slots=True)
-class Section:
+class Section(Struct, frozen=True):
     """One part of a prompt as it was sent. `rows` are database ids; `dropped` counts rows left out of it.
 
     `others`: rows of another table than the section's own, each with what it is of ("replies", "streams").
@@ -322,8 +312,7 @@ class Section:
     others: tuple[tuple[str, int], ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class Prompt:
+class Prompt(Struct, frozen=True):
     """What a reply's model call sees."""
 
     prefix: str
@@ -343,8 +332,7 @@ class Purpose(StrEnum):
     BRIEF = "brief"
 
 
-@dataclass(frozen=True, slots=True)
-class ModelRequest:
+class ModelRequest(Struct, frozen=True):
     """One call to a language model. `schema` is a JSON schema that the answer's text must satisfy.
 
     `plain_system`: the system text for a server that can hold its model to no JSON, which then answers in plain text;
@@ -361,8 +349,7 @@ class ModelRequest:
     language: str = "en"
 
 
-@dataclass(frozen=True, slots=True)
-class TokenUsage:
+class TokenUsage(Struct, frozen=True):
     """Tokens as the provider billed them; None where it does not say. `input` includes `cached`."""
 
     input: int | None = None
@@ -371,8 +358,7 @@ class TokenUsage:
     thoughts: int | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class ModelAnswer:
+class ModelAnswer(Struct, frozen=True):
     """A model's text with its bill. `finish`: "stop", "length" or the provider's own word.
 
     `plain`: a schema was asked for, and this is the plain text of a server that cannot do JSON.
@@ -389,8 +375,7 @@ class ModelAnswer:
 # ── what the model proposes, what the policy decides, what became of it ───────────────────────────
 
 
-@dataclass(frozen=True, slots=True)
-class Proposal:
+class Proposal(Struct, frozen=True):
     """What the model asked to be done. `if_refused` is what it would say if that is not done."""
 
     name: str
@@ -407,8 +392,7 @@ class Verdict(StrEnum):
     DENY = "deny"
 
 
-@dataclass(frozen=True, slots=True)
-class Decision:
+class Decision(Struct, frozen=True):
     """The policy's answer, with the name of the rule that gave it. `params` are the ones to execute."""
 
     verdict: Verdict
@@ -426,8 +410,7 @@ class OutcomeKind(StrEnum):
     UNKNOWN = "unknown"  # no answer in time: nothing may be claimed
 
 
-@dataclass(frozen=True, slots=True)
-class Outcome:
+class Outcome(Struct, frozen=True):
     """The result of one call that changes something on Twitch. `twitch_id` is the created thing's id, if any."""
 
     kind: OutcomeKind
@@ -456,8 +439,7 @@ class Permission(StrEnum):
     POLICY = "policy"  # the model, as far as operations/policy allows it
 
 
-@dataclass(frozen=True, slots=True)
-class Asker:
+class Asker(Struct, frozen=True):
     """Who asks. `role` is from the badges of the very message; `line_id` is that message."""
 
     surface: Surface
@@ -473,8 +455,7 @@ class Asker:
         return self.role in {Role.BROADCASTER, Role.MODERATOR}
 
 
-@dataclass(frozen=True, slots=True)
-class Target:
+class Target(Struct, frozen=True):
     """Whom a request is about: a viewer, or (`id` None) the channel. `name` is for showing; `own`: it is the asker."""
 
     id: str | None = None
@@ -482,8 +463,7 @@ class Target:
     own: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class OperationResult:
+class OperationResult(Struct, frozen=True):
     """What became of a request. `code` chooses a surface's sentence, `data` fills it; no sentence is made here."""
 
     ok: bool

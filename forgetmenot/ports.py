@@ -1,8 +1,9 @@
 """What the inside asks of the outside. Adapters fill these; app/bot chooses which."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import Protocol
+
+from msgspec import Struct
 
 from forgetmenot.domain import (
     ModelAnswer,
@@ -92,8 +93,7 @@ class CallMeter(Protocol):
         """Note one finished call; `error` is the class of what went wrong, or None."""
 
 
-@dataclass(frozen=True, slots=True)
-class HearingState:
+class HearingState(Struct, frozen=True):
     """Whether what the streamer says is heard. `trouble`: why a source fails, as a sentence. Times in ms."""
 
     listening: bool
@@ -102,8 +102,7 @@ class HearingState:
     last_at: int = 0
 
 
-@dataclass(frozen=True, slots=True)
-class BotState:
+class BotState(Struct, frozen=True):
     """How the running bot stands; troubles are sentences, empty where all is well; a hint is what is not set up yet.
 
     `saving`: what a spending limit leaves out, as a sentence. `hearing` is None while the settings leave it off.
@@ -125,8 +124,7 @@ class BotState:
     hearing: HearingState | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Check:
+class Check(Struct, frozen=True):
     """One check of the installation or of the running bot.
 
     `state` is ok, warn (it works, but something is missing) or bad; `fix` says what to do, and is empty if all is well.

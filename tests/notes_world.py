@@ -3,10 +3,10 @@
 import json
 import re
 from collections.abc import Awaitable, Callable, Mapping, Sequence
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import pytest
+from msgspec.structs import replace
 
 from forgetmenot.clock import ManualClock
 from forgetmenot.domain import (
@@ -231,7 +231,7 @@ def note(note_id: int, fact: str, **changes: object) -> Note:
         note_id, Scope.VIEWER, "7", fact, 0.8, NoteStatus.ACTIVE, SourceKind.SELF_CLAIM, Importance.MEDIUM, (), (),
         NOW, NOW, NOW, None, False, None, None, pinned=False, episode_ids=(),
     )  # fmt: skip
-    return replace(plain, **changes)  # type: ignore[arg-type]  # the fields are the caller's
+    return replace(plain, **changes)
 
 
 async def live(world: World, viewer_id: str | None = "1") -> list[Note]:

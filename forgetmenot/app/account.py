@@ -6,8 +6,9 @@ Without a valid log-in the bot keeps listening anonymously; `trouble` says how t
 import asyncio
 import contextlib
 from collections.abc import AsyncIterator, Callable
-from dataclasses import dataclass
 from pathlib import Path
+
+from msgspec import Struct
 
 from forgetmenot.app.bot import Bot, BotIdentity
 from forgetmenot.app.periodic_tasks import PeriodicTask
@@ -30,8 +31,7 @@ CHAT_FIRST_S = 1.0
 MANY_LINES = frozenset({Role.MODERATOR, Role.BROADCASTER})  # Twitch lets them write more
 
 
-@dataclass(frozen=True, slots=True)
-class TwitchAccount:
+class TwitchAccount(Struct, frozen=True):
     """API client, chat connection and log-ins; `keep_valid` and `keep_streamer_valid` renew the log-ins."""
 
     login: Login
@@ -178,8 +178,7 @@ async def finish_login(
     return token
 
 
-@dataclass(slots=True)
-class PendingLogin:
+class PendingLogin(Struct):
     """A log-in by code. `line`: what became of it, or empty while it waits; `until` in ms."""
 
     account: Account

@@ -10,9 +10,10 @@ A live channel, the demo and a replay differ only in source, clock and account.
 import asyncio
 import contextlib
 from collections.abc import AsyncIterator, Callable, Mapping
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Protocol
+
+from msgspec import Struct
 
 from forgetmenot.app.periodic_tasks import PeriodicTask, PeriodicTasks, keep_going
 from forgetmenot.chat import ChatCommands, RoomModeTracker, Router, take_notice
@@ -69,8 +70,7 @@ class BotAccount(ChatOut, Moderation, Protocol):
     """Sends and acts for the bot: twitch/helix.Helix, or NoAccount."""
 
 
-@dataclass(frozen=True, slots=True)
-class BotIdentity:
+class BotIdentity(Struct, frozen=True):
     """The account that speaks. Without a log-in: no id, and the name from the settings."""
 
     user_id: str = ""

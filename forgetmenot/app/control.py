@@ -5,7 +5,9 @@ The asker of a dock request is the channel's account. Explanations of replies an
 
 import re
 from collections.abc import Callable, Mapping
-from dataclasses import asdict, dataclass
+
+from msgspec import Struct
+from msgspec.structs import asdict
 
 from forgetmenot.app.bot import Bot
 from forgetmenot.app.doctor import Examined, examine, running_checks
@@ -37,8 +39,7 @@ from forgetmenot.text.mentions import show
 from forgetmenot.twitch.connection import ConnectionState
 
 
-@dataclass(frozen=True, slots=True)
-class ConnectionStatus:
+class ConnectionStatus(Struct, frozen=True):
     """State outside the Bot: its chat connection and problems with its log-in."""
 
     connection: Callable[[], ConnectionState | None] = lambda: None

@@ -16,13 +16,14 @@ import shutil
 import sys
 import time
 from collections.abc import Awaitable, Callable, Mapping
-from dataclasses import asdict, dataclass
 from email.utils import parsedate_to_datetime
 from importlib import metadata
 from pathlib import Path
 from types import MappingProxyType
 
 import aiohttp
+from msgspec import Struct
+from msgspec.structs import asdict
 
 from forgetmenot import __version__
 from forgetmenot.dock.security import HOST
@@ -52,8 +53,7 @@ Finding = tuple[str, str, str]
 """State, line and fix of a check."""
 
 
-@dataclass(frozen=True, slots=True)
-class Examined:
+class Examined(Struct, frozen=True):
     """What is checked. `settings` None: they could not be read, and `trouble` says why.
 
     `verify`: also check every row against the guarantees, which takes longer the larger the memory is. `running`: the

@@ -13,10 +13,10 @@ import gc
 import signal
 import sys
 from collections.abc import AsyncIterator, Callable, Iterator, Sequence
-from dataclasses import dataclass, field
 from pathlib import Path
 
 import msgspec
+from msgspec import Struct, field
 
 from forgetmenot.app.account import TwitchAccount, open_account, watch_channel
 from forgetmenot.app.bot import Bot, BotIdentity, open_bot
@@ -94,8 +94,7 @@ LOOK_EVERY = 45 * SECOND  # less than the minute that it counts
 LOOK_AT_SETTINGS_S = 0.5
 
 
-@dataclass(frozen=True, slots=True)
-class _Session:
+class _Session(Struct, frozen=True):
     """What a bot is started with; it works until the end is asked for or what it is built from has changed."""
 
     settings: LiveSettings

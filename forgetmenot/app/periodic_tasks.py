@@ -6,15 +6,15 @@ runs what is due, in order.
 
 import asyncio
 from collections.abc import Awaitable, Callable
-from dataclasses import dataclass, field
+
+from msgspec import Struct, field
 
 from forgetmenot.clock import MINUTE, SECOND, Clock
 from forgetmenot.errors import ForgetMeNotError
 from forgetmenot.logs import log
 
 
-@dataclass(slots=True)
-class PeriodicTask:
+class PeriodicTask(Struct):
     """A periodic task. `trouble` is a sentence about its last failure, or empty."""
 
     name: str

@@ -10,9 +10,11 @@ import json
 import re
 from collections import Counter
 from collections.abc import Awaitable, Callable, Iterable, Iterator
-from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import TextIO
+
+from msgspec import Struct, field
+from msgspec.structs import asdict, replace
 
 from forgetmenot.app.bot import MEMORY_PASS_EVERY, Bot, open_bot
 from forgetmenot.chat import counter_of
@@ -28,8 +30,7 @@ from forgetmenot.text.mentions import defang, is_id, provisional
 from forgetmenot.twitch import chat_lines
 
 
-@dataclass(frozen=True, slots=True)
-class RunSummary:
+class RunSummary(Struct, frozen=True):
     """A run's line counts and what it added to the memory, by the names of `store/counts`."""
 
     account: LineCounts
@@ -87,8 +88,7 @@ PROGRESS_EVERY = 5_000
 PASSES = 100
 
 
-@dataclass(frozen=True, slots=True)
-class Replay:
+class Replay(Struct, frozen=True):
     """Options. `speed`: multiple of real time, None for as fast as possible; `progress` receives sentences."""
 
     settings: Settings

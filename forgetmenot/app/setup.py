@@ -11,13 +11,13 @@ import contextlib
 import inspect
 import re
 from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
-from dataclasses import asdict
 from itertools import islice
 from pathlib import Path
 from typing import Any, get_type_hints
 
 import aiohttp
 import msgspec
+from msgspec.structs import asdict
 
 from forgetmenot.app import autostart
 from forgetmenot.app.account import DeviceLogin, login_rights

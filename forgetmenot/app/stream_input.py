@@ -5,10 +5,11 @@ Nothing is imported or opened for what is off.
 
 import asyncio
 from collections.abc import Awaitable, Callable
-from dataclasses import replace
 from itertools import count
 from pathlib import Path
 from typing import TYPE_CHECKING
+
+from msgspec.structs import replace
 
 from forgetmenot.app.bot import Bot
 from forgetmenot.domain import ChannelState, ChatEvent, EventKind

@@ -2,11 +2,11 @@
 
 import argparse
 import hashlib
-from dataclasses import asdict
 from time import perf_counter
 from typing import TYPE_CHECKING, Any
 
 import msgspec
+from msgspec.structs import asdict
 
 from forgetmenot.cli import common
 from forgetmenot.cli.memory import as_json as notes_as_json

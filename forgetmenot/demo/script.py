@@ -13,8 +13,10 @@ A line with a + after its time is part of the highlight. `== TEXT` is the captio
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
 from importlib import resources
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 SECOND, MINUTE = 1_000, 60_000
 STREAMER = "streamer"
@@ -26,8 +28,7 @@ _COMMAND = re.compile(r"!(?P<verb>\w+) (?P<name>\w+)(?: (?P<number>\d+))?(?:: (?
 _SPEECH = re.compile(r"(?P<name>\w+): (?P<text>.+)")
 
 
-@dataclass(frozen=True, slots=True)
-class Cue:
+class Cue(Struct, frozen=True):
     """One thing to happen. `at` is milliseconds after the stream began; `verb` is "say" or a command's name.
 
     `shown`: it is part of the highlight; `caption`: what the highlight says before it.

@@ -8,10 +8,10 @@ import asyncio
 import tempfile
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from contextlib import asynccontextmanager
-from dataclasses import dataclass
 from pathlib import Path
 
 import msgspec
+from msgspec import Struct
 
 from forgetmenot.app.account import open_account, watch_channel
 from forgetmenot.app.bot import Bot, open_bot
@@ -44,8 +44,7 @@ HAPPENINGS: Mapping[str, Callable[[TwitchSim, Cue, str], Awaitable[object]]] = {
 CueHandler = Callable[[Cue], Awaitable[None]]
 
 
-@dataclass(slots=True)
-class Player:
+class Player(Struct):
     """One showing. `report` is called after each cue; what lies before `resume_at` (ms) was played before."""
 
     sim: TwitchSim
@@ -102,8 +101,7 @@ STREAMS = (("first_stream", "the clock tower", -2 * DAY), ("second_stream", "the
 STARTED, FINISHED = "demo_started", "demo_finished"
 
 
-@dataclass(frozen=True, slots=True)
-class Show:
+class Show(Struct, frozen=True):
     """How to show it. `out` takes a style and a line of the show; `report` a line about the program.
 
     `opened` gets the dock's address, `finished` the counts. `verbose`: every line, not only the highlight; `stay`: keep

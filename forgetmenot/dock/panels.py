@@ -5,11 +5,12 @@ A panel reads rows and renders them; names of viewers are looked up last, and no
 
 import asyncio
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass
 from typing import Protocol
 
 import msgspec
 from aiohttp import web
+from msgspec import Struct
+from msgspec.structs import asdict
 
 from forgetmenot.clock import DAY, MINUTE, Clock
 from forgetmenot.domain import Note
@@ -52,8 +53,7 @@ LOGGED = 100
 STREAMS = 60
 
 
-@dataclass(frozen=True, slots=True)
-class DockContext:
+class DockContext(Struct, frozen=True):
     """The running bot as the dock sees it.
 
     `touched` tells every open page that something was changed from here; `tell` sends them an event of that name now.

@@ -12,13 +12,13 @@ import logging
 import socket
 import sys
 from collections.abc import AsyncIterator, Callable
-from dataclasses import dataclass
 from importlib import resources
 from importlib.resources.abc import Traversable
 from pathlib import Path
 
 import msgspec
 from aiohttp import web
+from msgspec import Struct
 
 from forgetmenot.clock import Clock
 from forgetmenot.dock import feed, obs_page, panels, security
@@ -40,8 +40,7 @@ TYPES = {".html": "text/html", ".css": "text/css", ".js": "text/javascript", ".s
 MARK, PRELOAD = "%BUILD%", "%PRELOAD%"
 
 
-@dataclass(frozen=True, slots=True)
-class Assets:
+class Assets(Struct, frozen=True):
     """Paths below the page with their bytes."""
 
     files: dict[str, bytes]

@@ -7,9 +7,10 @@ import asyncio
 import contextlib
 import os
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from pathlib import Path
 from urllib.parse import urlsplit
+
+from msgspec import Struct
 
 from forgetmenot.domain import ModelAnswer, ModelRequest, Purpose
 from forgetmenot.errors import SettingsError
@@ -30,8 +31,7 @@ LOOPBACK = ("localhost", "127.0.0.1", "::1")
 TERMS = reason("terms")
 
 
-@dataclass(frozen=True, slots=True)
-class Models:
+class Models(Struct, frozen=True):
     """The two models of a run. `trouble` is for the checks."""
 
     reply: GuardedModel

@@ -10,9 +10,11 @@ import asyncio
 import random
 import time
 from collections.abc import Awaitable, Callable, Mapping
-from dataclasses import dataclass, replace
 from enum import IntEnum
 from typing import NamedTuple
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from forgetmenot.domain import ModelAnswer, ModelRequest, Purpose, TokenUsage
 from forgetmenot.errors import ForgetMeNotError, ModelBlocked, ModelError, ModelRateLimited, ModelUnavailable
@@ -86,8 +88,7 @@ CHARACTERS_A_TOKEN = 20
 WORTH_RETRYING = (ModelUnavailable, ModelRateLimited)
 
 
-@dataclass(frozen=True, slots=True)
-class Limits:
+class Limits(Struct, frozen=True):
     """Deadlines in seconds for a whole `generate`, retries included; how often a failed call is tried again.
 
     `at_once`: calls under way together. Each model has its own, so replies never queue behind the memory's work.
@@ -103,8 +104,7 @@ class Limits:
         return self.reply_s if purpose is Purpose.REPLY else self.memory_s
 
 
-@dataclass(frozen=True, slots=True)
-class RetryClock:
+class RetryClock(Struct, frozen=True):
     """Real time and randomness, replaceable in tests. Real in a replay too: servers do not follow its clock."""
 
     monotonic: Callable[[], float] = time.monotonic

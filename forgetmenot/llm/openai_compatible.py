@@ -13,10 +13,10 @@ import contextlib
 import json
 import time
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import replace
 from typing import Any
 
 import aiohttp
+from msgspec.structs import replace
 
 from forgetmenot.domain import ModelAnswer, ModelRequest, TokenUsage
 from forgetmenot.errors import ModelBlocked, ModelError, ModelRateLimited, ModelRefused, ModelUnavailable

@@ -12,9 +12,10 @@ import asyncio
 import contextlib
 from collections import Counter
 from collections.abc import Callable
-from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
+
+from msgspec import Struct
 
 from forgetmenot.clock import DAY, Clock
 from forgetmenot.errors import ForgetMeNotError, InputError, StoreError, StoreForeign, StoreRequestsLost
@@ -80,8 +81,7 @@ class Backups:
         self._made_at = now
 
 
-@dataclass(frozen=True, slots=True)
-class Restored:
+class Restored(Struct, frozen=True):
     """What going back did. `saved`: the copy of what was there before; `erased` …: requests carried out again."""
 
     notes: int

@@ -13,10 +13,11 @@ is cut from the episodes by rule, so it needs no model and goes with them.
 import contextlib
 import hashlib
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from itertools import groupby
 from operator import itemgetter
 from typing import NamedTuple
+
+from msgspec import Struct
 
 from forgetmenot.clock import DAY, Clock, local_date, local_days
 from forgetmenot.domain import Importance, Note, SourceKind
@@ -108,8 +109,7 @@ async def about_viewer(source: Source, viewer_id: str) -> tuple[str, list[dict[s
     return show(brief, names), [{"at": part.began_at, "text": show(part.text, names)} for part in reversed(parts)]
 
 
-@dataclass(frozen=True, slots=True)
-class _Sources:
+class _Sources(Struct, frozen=True):
     """What a brief is made of."""
 
     viewer_id: str

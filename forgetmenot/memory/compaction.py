@@ -12,7 +12,9 @@
 
 import asyncio
 from collections.abc import Awaitable, Callable
-from dataclasses import dataclass, field, replace
+
+from msgspec import Struct, field
+from msgspec.structs import replace
 
 from forgetmenot.clock import HOUR, MINUTE, Clock
 from forgetmenot.domain import EpisodeKind
@@ -41,8 +43,7 @@ REREADS = 3
 """How often a window is read again in one pass because its lines were cleared meanwhile."""
 
 
-@dataclass(slots=True)
-class PassReport:
+class PassReport(Struct):
     """Result of a pass. `trouble`: a sentence about the model's failure; `unread`: events that wait.
 
     `failed`: windows without a summary, `in_a_row`: those since the last one with one, `failure`: why the last has

@@ -8,9 +8,10 @@ in either costs more than one row too many. What each rule is worth was measured
 """
 
 import re
-from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import NamedTuple
+
+from msgspec import Struct, field
 
 from forgetmenot.text.clean import fold_word, plain
 from forgetmenot.text.dates import MONTHS
@@ -122,8 +123,7 @@ _TOKEN = re.compile(r"<@[\w:.-]{1,64}>|[$€£]?\d+(?:[.,:]\d+)*(?:st|nd|rd|th|k
 _NUMBER = re.compile(r"[$€£]?(\d+(?:[.:]\d+)*)(?:st|nd|rd|th)?")
 
 
-@dataclass(slots=True)
-class _Reading:
+class _Reading(Struct):
     """A fact taken apart. `content`: stems in order, with how they were written."""
 
     tokens: str

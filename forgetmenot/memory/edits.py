@@ -12,8 +12,9 @@ what is never stored is refused here too.
 
 import re
 from collections.abc import Sequence
-from dataclasses import replace
 from typing import NamedTuple
+
+from msgspec.structs import replace
 
 from forgetmenot.domain import EpisodeKind, Importance, Note, NoteStatus, Scope, SourceKind
 from forgetmenot.languages import reason

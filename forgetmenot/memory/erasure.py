@@ -23,10 +23,11 @@ import os
 import time
 from collections import Counter
 from collections.abc import Awaitable, Callable, Sequence
-from dataclasses import dataclass, field
 from itertools import islice
 from pathlib import Path
 from typing import Any, BinaryIO
+
+from msgspec import Struct, field
 
 from forgetmenot import logs
 from forgetmenot.clock import MINUTE, Clock
@@ -56,8 +57,7 @@ _SUBFOLDERS = (backup.FOLDER, "logs", "login")
 _CHUNK, _AROUND = 1 << 20, 64
 
 
-@dataclass(slots=True)
-class ErasureReport:
+class ErasureReport(Struct):
     """What was deleted and rewritten. `wiped`: False if another process keeps deleted bytes alive for now.
 
     `files` and `bytes` were searched afterwards, in which the person was `found` so often, in these `places`.

@@ -6,7 +6,8 @@ viewers leave nothing. What waits while the disk takes nothing is memory/ingest'
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, field
+
+from msgspec import Struct, field
 
 from forgetmenot.clock import HOUR, MINUTE, Clock
 from forgetmenot.domain import ChatEvent, EventKind, Redaction
@@ -37,8 +38,7 @@ WAITS_FOR_ITS_LINE = HOUR
 _USER, _ALL = "user:", "all"
 
 
-@dataclass(frozen=True, slots=True)
-class TakenLine:
+class TakenLine(Struct, frozen=True):
     """A line on its way to the disk."""
 
     event: ChatEvent
@@ -47,8 +47,7 @@ class TakenLine:
     again: bool = False  # stored by an earlier replay
 
 
-@dataclass(slots=True)
-class Clears:
+class Clears(Struct):
     """What was cleared, for lines that arrive after their clear."""
 
     at: dict[str, int] = field(default_factory=dict)

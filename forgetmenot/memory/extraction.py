@@ -12,7 +12,9 @@
 import asyncio
 from collections import Counter
 from collections.abc import Callable, Collection, Sequence
-from dataclasses import dataclass, field, replace
+
+from msgspec import Struct, field
+from msgspec.structs import replace
 
 from forgetmenot.clock import Clock, local_days
 from forgetmenot.domain import Episode, EpisodeKind, Line, Note, Purpose, Role, Scope
@@ -83,8 +85,7 @@ is a thing of its own is a note of its own.
 about it, the general word among them (accident for a crash), no question words. confidence: 0 to 1, if not sure."""
 
 
-@dataclass(slots=True)
-class ExtractReport:
+class ExtractReport(Struct):
     """What one pass did. `refused` counts by rule; `waiting`: the model gave no usable answers, episodes are left.
 
     `in_a_row`: episodes without one since the last that had one.
@@ -99,8 +100,7 @@ class ExtractReport:
     refused: Counter[str] = field(default_factory=Counter)
 
 
-@dataclass(frozen=True, slots=True)
-class _EpisodeContext:
+class _EpisodeContext(Struct, frozen=True):
     """One episode with what is needed to read it."""
 
     episode: Episode
@@ -248,8 +248,7 @@ class Extractor:
         await add_counts(tx, {f"note_refused:{rule}": number for rule, number in new.items()})
 
 
-@dataclass(slots=True)
-class _ProposalMerger:
+class _ProposalMerger(Struct):
     """Takes in one episode's changes, one by one."""
 
     tx: Transaction

@@ -11,7 +11,8 @@ import asyncio
 import contextlib
 from collections import Counter, deque
 from collections.abc import Callable, Sequence
-from dataclasses import replace
+
+from msgspec.structs import replace
 
 from forgetmenot.clock import DAY, Clock
 from forgetmenot.domain import ChatEvent, EventKind, Redaction

@@ -12,11 +12,13 @@ import asyncio
 import json
 from collections import Counter
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field, replace
 from hashlib import blake2b
 from itertools import islice
 from pathlib import Path
 from typing import NamedTuple, TypedDict
+
+from msgspec import Struct, field
+from msgspec.structs import replace
 
 from forgetmenot.clock import DAY, HOUR, Clock
 from forgetmenot.domain import ChatEvent, Line
@@ -45,8 +47,7 @@ BYTES_A_TOKEN = 3
 LEARNED = "learned:"
 
 
-@dataclass(frozen=True, slots=True)
-class Estimate:
+class Estimate(Struct, frozen=True):
     """What learning from files would take. Times in ms; `tokens`: in and out, by what the memory's model is billed."""
 
     lines: int
@@ -77,8 +78,7 @@ class _Done(TypedDict):
     whole: bool
 
 
-@dataclass(slots=True)
-class Learned:
+class Learned(Struct):
     """What came of it. `excluded`: lines left out, by rule. `trouble`: why it stopped before the end."""
 
     lines: int = 0
@@ -98,8 +98,7 @@ class _Welcome(NamedTuple):
     excluded: Counter[str]
 
 
-@dataclass(slots=True)
-class _File:
+class _File(Struct):
     """A file by its content (`key`): a copy with another name is the same file. `size`: of its texts, in bytes."""
 
     path: Path

@@ -12,8 +12,9 @@ Runs inside the caller's transaction. Raises FactRefused with the rule's name.
 import asyncio
 import re
 from collections.abc import Sequence
-from dataclasses import replace
 from typing import NamedTuple
+
+from msgspec.structs import replace
 
 from forgetmenot.domain import Note, NoteStatus, SourceKind
 from forgetmenot.memory.compare_facts import Relation, relate

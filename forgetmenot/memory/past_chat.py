@@ -12,10 +12,12 @@ dated later than `until` is counted, with the number of its line; a file of whic
 import json
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, TextIO
+
+from msgspec import Struct, field
+from msgspec.structs import replace
 
 from forgetmenot.domain import ChatEvent, EventKind
 from forgetmenot.errors import InputError
@@ -39,8 +41,7 @@ _DAY_IN_NAME = re.compile(r"(\d{4}-\d\d-\d\d)")
 _COMMENTS = re.compile(r'"comments"\s*:\s*\[')
 
 
-@dataclass(slots=True)
-class PastChat:
+class PastChat(Struct):
     """One file: its lines as events, read once, and what is known when they are read.
 
     `until`: nothing was said later (ms). `bad`: how many lines could not be read; `bad_lines`: the numbers of the first

@@ -7,9 +7,10 @@ here; no model is asked.
 
 import math
 from collections.abc import Collection, Iterable, Sequence
-from dataclasses import replace
 from itertools import chain
 from typing import NamedTuple
+
+from msgspec.structs import replace
 
 from forgetmenot.clock import MINUTE
 from forgetmenot.domain import Episode, EventKind

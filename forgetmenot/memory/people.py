@@ -13,8 +13,9 @@ import asyncio
 import re
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from collections.abc import Set as AbstractSet
-from dataclasses import dataclass, field
 from functools import lru_cache
+
+from msgspec import Struct, field
 
 from forgetmenot.clock import DAY, MINUTE, Clock
 from forgetmenot.domain import Attendance, ChatEvent, Role, Standing
@@ -37,8 +38,7 @@ OPTED_OUT = "opted_out"
 BOT_BADGES = frozenset({"bot-badge", "bot"})
 
 
-@dataclass(frozen=True, slots=True)
-class Exclusion:
+class Exclusion(Struct, frozen=True):
     """The rules of one moment. `opted_out` are ids; `own_id` is the bot's, empty where nobody is signed in."""
 
     memory: MemorySettings = field(default_factory=MemorySettings)
@@ -248,8 +248,7 @@ _LIKE_A_HANDLE = re.compile(r"p\d+")
 _SHORTEST_WORD = 3
 
 
-@dataclass(frozen=True, slots=True)
-class Handles:
+class Handles(Struct, frozen=True):
     """The handles of one call. `names` (casefolded) → the id they stand for, or None for somebody not to be named."""
 
     people: Mapping[str, str]

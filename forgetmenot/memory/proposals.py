@@ -8,12 +8,13 @@ here; memory/merge knows it.
 import json
 import re
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
 from enum import StrEnum
 from itertools import islice
 from typing import Any, NamedTuple, TypeVar
 
 import msgspec
+from msgspec import Struct
+from msgspec.structs import replace
 
 from forgetmenot.domain import Importance, Lifetime, Scope, SourceKind
 from forgetmenot.memory.text_gate import text_fault
@@ -126,8 +127,7 @@ class NoteSubject(NamedTuple):
     official: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class Screen:
+class Screen(Struct, frozen=True):
     """What a proposal is held against. `to_ids` turns handles in a text into mentions; None: one was not given out."""
 
     people: Mapping[str, NoteSubject]
@@ -136,8 +136,7 @@ class Screen:
     privacy: PrivacySettings
 
 
-@dataclass(frozen=True, slots=True)
-class ProposedChange:
+class ProposedChange(Struct, frozen=True):
     """A proposal that passed. `subject_id` None: about the channel; `lasts` None: permanent, else milliseconds."""
 
     repeats: int | None

@@ -4,8 +4,9 @@ And what a model wrote that did not become one: `refusals`. Texts show present n
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import NamedTuple
+
+from msgspec import Struct
 
 from forgetmenot.clock import iso
 from forgetmenot.domain import Note, Scope
@@ -49,8 +50,7 @@ async def refusals(db: Database) -> list[Refusal]:
     return sorted(found, key=lambda one: (-one.times, one.what, one.rule))
 
 
-@dataclass(frozen=True, slots=True)
-class NoteExplanation:
+class NoteExplanation(Struct, frozen=True):
     """The origin and uses of a note. `replies`: the bot's messages that had it in their prompt, with time."""
 
     note: Note

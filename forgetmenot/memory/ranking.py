@@ -19,9 +19,10 @@ from array import array
 from bisect import bisect_left, insort
 from collections import Counter, defaultdict
 from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
 from itertools import chain, groupby, islice
 from typing import NamedTuple
+
+from msgspec import Struct, field
 
 from forgetmenot.domain import Note, Recalled
 from forgetmenot.memory.meaning import Meanings, WordTable
@@ -145,8 +146,7 @@ _FILLER = """hey hi hello yo lol lmao lul kekw omg btw tbh imo thanks thx yeah y
 FILLER = frozenset(_FILLER.split())
 
 
-@dataclass(frozen=True, slots=True)
-class Query:
+class Query(Struct, frozen=True):
     """What is asked for: words with their weights, and what is asked about time."""
 
     words: Mapping[str, float] = field(default_factory=dict)
@@ -158,8 +158,7 @@ class Query:
         return [word for word, weight in self.words.items() if weight >= 1]
 
 
-@dataclass(frozen=True, slots=True)
-class Candidate:
+class Candidate(Struct, frozen=True):
     """A note with the summaries of its evidence episodes."""
 
     note: Note

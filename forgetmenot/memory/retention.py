@@ -12,7 +12,8 @@ the channel and a running bit by all streams; a stale note stays, and is found b
 """
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from forgetmenot.clock import DAY, HOUR, Clock
 from forgetmenot.domain import NoteStatus
@@ -27,8 +28,7 @@ LINES_AT_ONCE, LOGS_AT_ONCE = 1_000, 250
 """Rows that one transaction deletes: no write lasts longer than 50 ms."""
 
 
-@dataclass(frozen=True, slots=True)
-class SweepReport:
+class SweepReport(Struct, frozen=True):
     """What one sweep did. `unread` should be 0. `wiped`: False if another process kept deleted bytes alive for now."""
 
     pruned: int
@@ -88,8 +88,7 @@ STALE_AFTER_STREAMS = 20
 """Streams that its subject came to (for a channel note: all) without confirming it, besides the settings' days."""
 
 
-@dataclass(frozen=True, slots=True)
-class LifeReport:
+class LifeReport(Struct, frozen=True):
     """How many notes changed in one sweep."""
 
     expired: int

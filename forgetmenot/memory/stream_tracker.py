@@ -6,7 +6,8 @@ Recaps are memory/recaps.
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from forgetmenot.clock import HOUR, MINUTE, SECOND
 from forgetmenot.domain import ChannelState
@@ -20,8 +21,7 @@ OFFLINE_AT_LEAST = 10 * MINUTE
 """A stream that is offline for less goes on: Twitch reports short drops as an end."""
 
 
-@dataclass(slots=True)
-class _Open:
+class _Open(Struct):
     """The stream that is on. `seen_live_at`: when Helix last said so, if it ever did."""
 
     id: int

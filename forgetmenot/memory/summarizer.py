@@ -8,7 +8,8 @@ it never will for this window). A window of which nothing may be kept is counted
 import asyncio
 from collections import Counter, defaultdict
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from forgetmenot.clock import local_days
 from forgetmenot.domain import EpisodeKind, EventKind, Part
@@ -29,8 +30,7 @@ from forgetmenot.text.mentions import ids_in, mention
 from forgetmenot.text.words import STOPWORDS, words
 
 
-@dataclass(frozen=True, slots=True)
-class WindowCase:
+class WindowCase(Struct, frozen=True):
     """A window with who is in it."""
 
     window: Window

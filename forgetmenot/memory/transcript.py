@@ -13,7 +13,8 @@ wrote better summaries without them.
 import re
 from collections import Counter, defaultdict
 from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import dataclass, field
+
+from msgspec import Struct, field
 
 from forgetmenot.domain import EventKind, Line, Part, Role
 from forgetmenot.memory.people import BOT, Handles
@@ -23,8 +24,7 @@ from forgetmenot.text.command_phrases import is_command, said_text
 Window = Sequence[Line]
 
 
-@dataclass(frozen=True, slots=True)
-class Cut:
+class Cut(Struct, frozen=True):
     """How to cut. Times in ms. `everything`: also the remainders. `truncated`: more unread lines follow these.
 
     Fewer lines than `largest` wait until the first of them is older than `wait`: a quiet chat costs fewer calls.

@@ -8,12 +8,11 @@
 import asyncio
 import re
 from collections.abc import AsyncIterator, Collection, Iterable, Sequence
-from dataclasses import dataclass, field
 from itertools import count, islice
 from typing import Annotated, NamedTuple
 
 import msgspec
-from msgspec import Meta
+from msgspec import Meta, Struct, field
 
 from forgetmenot.clock import iso, parse_iso
 from forgetmenot.domain import EpisodeKind, Importance, NoteStatus, Scope, SourceKind
@@ -92,8 +91,7 @@ class ReadLine(NamedTuple):
     summary: str
 
 
-@dataclass(slots=True)
-class ImportReport:
+class ImportReport(Struct):
     """What an import did."""
 
     imported: int = 0

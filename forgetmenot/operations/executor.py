@@ -11,7 +11,9 @@ Guarantees:
 
 import asyncio
 from collections.abc import Awaitable, Callable, Mapping
-from dataclasses import dataclass, replace
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from forgetmenot.clock import SECOND, Clock
 from forgetmenot.domain import Decision, Outcome, OutcomeKind, Proposal, Verdict
@@ -42,8 +44,7 @@ _KINDS: tuple[tuple[type[ForgetMeNotError], OutcomeKind], ...] = (
 _BAD = frozenset({ActionStatus.REFUSED, ActionStatus.FAILED, ActionStatus.UNKNOWN})
 
 
-@dataclass(frozen=True, slots=True)
-class ExecutedProposal:
+class ExecutedProposal(Struct, frozen=True):
     """The result of a proposal. `words_hint` replaces the model's words; empty: they may be sent."""
 
     decision: Decision

@@ -6,8 +6,10 @@ chat. Decides nothing.
 
 import re
 from collections.abc import Callable
-from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from forgetmenot.clock import DAY, MINUTE, SECOND
 from forgetmenot.domain import ChatEvent, Proposal, Role, Standing
@@ -44,8 +46,7 @@ _IMPERSONAL = (
 )
 
 
-@dataclass(frozen=True, slots=True)
-class ActionContext:
+class ActionContext(Struct, frozen=True):
     """The origin of a proposal. `key` is unique to it, so that it is carried out at most once.
 
     `words` are sent after success, so they must not claim another action.

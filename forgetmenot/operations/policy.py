@@ -10,7 +10,8 @@ the first rule that requires a person; else the proposal is allowed.
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from forgetmenot.domain import Decision, Proposal, Standing, Verdict
 from forgetmenot.languages import reason
@@ -31,8 +32,7 @@ MOST_WAITING = 5
 MOST_WAITING_OF_ONE = 2
 
 
-@dataclass(frozen=True, slots=True)
-class Case:
+class Case(Struct, frozen=True):
     """A proposal with its facts."""
 
     action: Action
@@ -57,8 +57,7 @@ Ruling = tuple[Verdict, str]
 """A rule's objection: deny, or require a person; and why."""
 
 
-@dataclass(frozen=True, slots=True)
-class Rule:
+class Rule(Struct, frozen=True):
     """One row of the table: its words are the reason of its name. `overridable`: an approval overrides it."""
 
     name: str

@@ -13,7 +13,8 @@ Some German is read. Unusual wording is missed: the action is then refused, or a
 
 import re
 from collections.abc import Collection, Iterable, Mapping
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from forgetmenot.languages import reason
 from forgetmenot.operations.catalogue import ACTIONS
@@ -168,8 +169,7 @@ _NUMBER = re.compile(r"([0-9]{1,7})\s*(s|sec|secs|seconds|m|min|mins|minutes)?",
 PLAIN = ReplySettings()
 
 
-@dataclass(frozen=True, slots=True)
-class Checked:
+class Checked(Struct, frozen=True):
     """Checked parameters. `problem` is a sentence if they do not fit; `changed` one if something was reduced."""
 
     params: Mapping[str, str]

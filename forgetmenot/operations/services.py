@@ -6,7 +6,8 @@ unless it was confirmed, and an erasure that was promised in chat is finished ev
 """
 
 from collections.abc import Awaitable, Callable
-from dataclasses import asdict
+
+from msgspec.structs import asdict
 
 from forgetmenot.clock import MINUTE, iso
 from forgetmenot.domain import Asker, OperationResult, Permission, Surface

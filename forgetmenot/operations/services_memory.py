@@ -5,7 +5,8 @@ change is checked here. Raises FactRefused for what the memory's rules refuse; `
 """
 
 import re
-from dataclasses import replace
+
+from msgspec.structs import replace
 
 from forgetmenot.clock import MINUTE
 from forgetmenot.domain import Asker, Note, NoteStatus, OperationResult, Scope, SourceKind, Surface, Target

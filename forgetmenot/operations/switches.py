@@ -1,7 +1,8 @@
 """The switches: pause, quiet, safe mode, and actions switched off after failures. They survive a restart."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from forgetmenot.clock import MINUTE
 from forgetmenot.languages import Language, in_language, read_reason
@@ -14,8 +15,7 @@ FAILING = "action_off:"  # before an action's name: why it was switched off
 SWITCHED_ON = "action_on:"  # before an action's name: when it got another chance (ms)
 
 
-@dataclass(frozen=True, slots=True)
-class Switches:
+class Switches(Struct, frozen=True):
     """State of the switches. `quiet_until` is a time in ms, 0 for none; `failing` gives the reason by action."""
 
     paused: bool

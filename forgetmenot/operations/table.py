@@ -6,8 +6,9 @@ Twitch is asked. Parsing, permission, help, the dock's buttons and the README fo
 """
 
 from collections.abc import Iterable, Mapping
-from dataclasses import replace
 from functools import partial
+
+from msgspec.structs import replace
 
 from forgetmenot.domain import Permission, Surface
 from forgetmenot.languages import ENGLISH, Language

@@ -4,9 +4,10 @@ operations/table lists the operations, operations/catalogue the model's actions.
 """
 
 from collections.abc import Awaitable, Callable, Mapping
-from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import TYPE_CHECKING, Protocol
+
+from msgspec import Struct, field
 
 from forgetmenot.clock import Clock
 from forgetmenot.domain import Asker, OperationResult, Outcome, Permission, Role, Standing, Surface, Target
@@ -38,8 +39,7 @@ class ParameterKind(StrEnum):
     FLAG = "flag"  # there or not
 
 
-@dataclass(frozen=True, slots=True)
-class Parameter:
+class Parameter(Struct, frozen=True):
     """One parameter. `least` and `most` bound the value in seconds, or the length of a text in characters."""
 
     name: str
@@ -54,8 +54,7 @@ class Parameter:
 RunOperation = Callable[[str, Mapping[str, object], Asker], Awaitable[OperationResult]]
 
 
-@dataclass(frozen=True, slots=True)
-class ActionPorts:
+class ActionPorts(Struct, frozen=True):
     """The ports that actions use.
 
     `run` runs another operation of the table, so that the model changes memory through the same service as people.
@@ -66,8 +65,7 @@ class ActionPorts:
     effects: Effects | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class ActionCall:
+class ActionCall(Struct, frozen=True):
     """The checked parameters of an action, with ids instead of the proposal's names."""
 
     params: Mapping[str, str]
@@ -90,8 +88,7 @@ class ActionCall:
 Runner = Callable[[ActionPorts, ActionCall], Awaitable[Outcome]]
 
 
-@dataclass(frozen=True, slots=True)
-class Action:
+class Action(Struct, frozen=True):
     """An action the model may propose. `does` is what the model reads about it."""
 
     name: str
@@ -118,8 +115,7 @@ class Action:
         return any(parameter.kind is ParameterKind.VIEWER for parameter in self.params)
 
 
-@dataclass(frozen=True, slots=True)
-class Request:
+class Request(Struct, frozen=True):
     """A checked request: who asks, about whom, and the parameters as the operation declares them."""
 
     asker: Asker
@@ -160,8 +156,7 @@ async def _no_reply(_reply_id: int) -> str:
     return ""
 
 
-@dataclass(slots=True)
-class OperationContext:
+class OperationContext(Struct):
     """What services work with. Outside the running bot the callables do nothing."""
 
     db: "Database"
@@ -179,8 +174,7 @@ class OperationContext:
 Service = Callable[[OperationContext, Request], Awaitable[OperationResult]]
 
 
-@dataclass(frozen=True, slots=True)
-class Operation:
+class Operation(Struct, frozen=True):
     """One entry of the table. `who` maps surfaces to permissions; `chat` lists the typed forms.
 
     In a form, `<x>` is a required parameter, `[x]` an optional one, and other words are literal. `examples`: lines as
@@ -210,8 +204,7 @@ PRIVILEGED = frozenset({Role.BROADCASTER, Role.MODERATOR})
 IMMUNE = PRIVILEGED | {Role.VIP}
 
 
-@dataclass(frozen=True, slots=True)
-class PersonFacts:
+class PersonFacts(Struct, frozen=True):
     """A viewer in chat. `role` is from the badges of their last message, `message_id`."""
 
     id: str
@@ -229,8 +222,7 @@ class PersonFacts:
         return self.role in PRIVILEGED
 
 
-@dataclass(frozen=True, slots=True)
-class PolicyFacts:
+class PolicyFacts(Struct, frozen=True):
     """The situation of a proposal. `target`: None where it has none, or names nobody, or two people.
 
     `immune`: what Twitch says of the target, which is asked last: None where it could not be asked.
@@ -253,8 +245,7 @@ class PolicyFacts:
     approved_by: str = ""  # the person who approved exactly this
 
 
-@dataclass(frozen=True, slots=True)
-class RecentDecisions:
+class RecentDecisions(Struct, frozen=True):
     """Recent decisions and actions. `cooldown_until` (ms): of the action, and for class B of target and channel."""
 
     cooldown_until: int = 0

@@ -8,8 +8,9 @@ Guarantees:
 """
 
 from collections.abc import Iterator
-from dataclasses import replace
 from typing import NamedTuple
+
+from msgspec.structs import replace
 
 from forgetmenot.domain import Prompt, Section
 from forgetmenot.prompt import sections as rows

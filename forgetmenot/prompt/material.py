@@ -7,8 +7,9 @@ a recap. Everything is a tuple in the order in which it is to be shown, the most
 import hashlib
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from typing import NamedTuple
+
+from msgspec import Struct, field
 
 from forgetmenot.domain import Note, Recalled, Role, Section, Standing, Viewer
 from forgetmenot.settings.schema import Settings
@@ -22,8 +23,7 @@ BUSY_FROM = 60.0
 FLOOD_FROM = 200.0
 
 
-@dataclass(frozen=True, slots=True)
-class Depth:
+class Depth(Struct, frozen=True):
     """How many rows of each kind. `lines_per_viewer` bounds what one person takes of the chat."""
 
     band: str
@@ -58,8 +58,7 @@ def depth_for(per_minute: float, settings: Settings) -> Depth:
 NORMAL = depth_for(10.0, Settings())
 
 
-@dataclass(frozen=True, slots=True)
-class Past:
+class Past(Struct, frozen=True):
     """Something that happened: an episode's summary or a stream's recap, and when.
 
     `streams_ago`: 0 for the stream that is on, 1 for the one before; None where it belongs to no stream.
@@ -82,16 +81,14 @@ class PromptLine(NamedTuple):
     at: int
 
 
-@dataclass(frozen=True, slots=True)
-class PersonMentioned:
+class PersonMentioned(Struct, frozen=True):
     """A viewer who is talked about, and what is known about them."""
 
     viewer: Viewer
     lore: tuple[Recalled, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class ActionDone:
+class ActionDone(Struct, frozen=True):
     """What became of an action, in words. `id`: action_logs.id. `done`: its name if it was really done, else empty."""
 
     id: int
@@ -99,8 +96,7 @@ class ActionDone:
     done: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class PrefixMaterial:
+class PrefixMaterial(Struct, frozen=True):
     """The input of the prefix. `actions`: what it may propose, each with its parameters."""
 
     channel: str = ""
@@ -114,8 +110,7 @@ class PrefixMaterial:
     bit_streams: Mapping[int, int] = field(default_factory=dict)  # running bit's id → streams it came up in
 
 
-@dataclass(frozen=True, slots=True)
-class Prefix:
+class Prefix(Struct, frozen=True):
     """The composed prefix. `sections` joined are `text`; a reply may leave out the last of them, never one before."""
 
     text: str
@@ -127,8 +122,7 @@ class Prefix:
         return hashlib.sha256(self.text.encode()).hexdigest()
 
 
-@dataclass(frozen=True, slots=True)
-class TailMaterial:
+class TailMaterial(Struct, frozen=True):
     """The input for one message.
 
     `before`: lines of the speaker that the message continues (a bare mention). `thread`: the bot's lines to this

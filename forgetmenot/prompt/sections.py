@@ -5,9 +5,11 @@ keep it from closing its block.
 """
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from functools import lru_cache
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from forgetmenot.domain import Note, NoteStatus, Recalled, Role, Scope, Section, SourceKind, Viewer
 from forgetmenot.prompt.material import Past, PromptLine, clip, estimate
@@ -34,8 +36,7 @@ _WHOSE_WORD = {
 }
 
 
-@dataclass(frozen=True, slots=True)
-class Row:
+class Row(Struct, frozen=True):
     """One line of a block, and the database row that it comes from (None: none of its own), or the rows.
 
     `other`: the row where it is of another table than its block, with what it is of.
@@ -47,8 +48,7 @@ class Row:
     other: tuple[str, int] | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Block:
+class Block(Struct, frozen=True):
     """A section before it is text. Rows are dropped from the end, or from the start where the newest stand last."""
 
     name: str

@@ -9,9 +9,11 @@
 """
 
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
 from itertools import starmap
 from typing import NamedTuple
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from forgetmenot.clock import DAY, HOUR, MINUTE, Clock
 from forgetmenot.domain import ChatEvent, Prompt, Recalled, Scope, Standing, Viewer
@@ -74,8 +76,7 @@ class Shown(NamedTuple):
 NOTHING_SHOWN = Shown()
 
 
-@dataclass(frozen=True, slots=True)
-class _Moment:
+class _Moment(Struct, frozen=True):
     """What holds while the material for one message is being read."""
 
     trigger: Trigger
@@ -90,8 +91,7 @@ class _Moment:
         return self.trigger.event
 
 
-@dataclass(frozen=True, slots=True)
-class ContextGatherer:
+class ContextGatherer(Struct, frozen=True):
     """Reads material. `settings` is handed in per call: one snapshot for one event."""
 
     db: Database
@@ -329,8 +329,7 @@ def _own_line(said: SentReply) -> PromptLine:
     return PromptLine(said.id, f"bot:{said.id}", None, said.text, said.at)
 
 
-@dataclass(slots=True)
-class PrefixKeeper:
+class PrefixKeeper(Struct):
     """The prefix of the moment."""
 
     db: Database

@@ -17,7 +17,8 @@ import asyncio
 import contextlib
 from collections import OrderedDict
 from collections.abc import Awaitable, Callable, Iterator
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from forgetmenot.clock import HOUR, SECOND
 from forgetmenot.domain import ChatEvent, Role, Standing
@@ -45,8 +46,7 @@ EVENTS_REMEMBERED = 2_000
 PEOPLE_REMEMBERED = 5_000
 
 
-@dataclass(frozen=True, slots=True)
-class Reply:
+class Reply(Struct, frozen=True):
     """What became of a trigger: the row, how it ended, and the words (said or only thought)."""
 
     id: int

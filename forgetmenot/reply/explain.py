@@ -5,7 +5,8 @@ back with the texts that are still there: notes and episodes as they are now, ch
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from forgetmenot.clock import DAY, Clock, iso
 from forgetmenot.domain import ChatEvent, EventKind, ModelAnswer, Prompt
@@ -150,8 +151,7 @@ def usage(prompt: Prompt, answer: ModelAnswer) -> dict[str, int | None]:
     }
 
 
-@dataclass(frozen=True, slots=True)
-class ExplainedRow:
+class ExplainedRow(Struct, frozen=True):
     """One row of a prompt: which, and its text if it is still kept. `score`: what recall gave it, if it did.
 
     `of`: notes, episodes, streams (their recaps), events (lines of chat), replies or actions.
@@ -163,8 +163,7 @@ class ExplainedRow:
     of: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class ExplainedSection:
+class ExplainedSection(Struct, frozen=True):
     """One section of a prompt as it was."""
 
     name: str
@@ -173,8 +172,7 @@ class ExplainedSection:
     rows: tuple[ExplainedRow, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class ReplyExplanation:
+class ReplyExplanation(Struct, frozen=True):
     """Everything about one reply. `asked`: the line it answers; empty for a stream's notice, which answers none."""
 
     reply: BotMessage

@@ -11,7 +11,9 @@ Guarantees:
 import asyncio
 from collections import OrderedDict, deque
 from collections.abc import Awaitable, Callable
-from dataclasses import dataclass, field, replace
+
+from msgspec import Struct, field
+from msgspec.structs import replace
 
 from forgetmenot.clock import HOUR, SECOND, Clock
 from forgetmenot.domain import Outcome, OutcomeKind
@@ -36,8 +38,7 @@ async def no_reason() -> str:
     return ""
 
 
-@dataclass(frozen=True, slots=True)
-class Outgoing:
+class Outgoing(Struct, frozen=True):
     """One message. `reply_id`: its row in bot_messages; `deadline`: when it is too late.
 
     `otherwise`: what to say instead where the text itself was said just before, in turn; empty: then it is dropped.
@@ -60,8 +61,7 @@ class Outgoing:
         return self.text if self.kept else ""
 
 
-@dataclass(frozen=True, slots=True)
-class Sent:
+class Sent(Struct, frozen=True):
     """What became of a message."""
 
     status: ReplyStatus
@@ -69,8 +69,7 @@ class Sent:
     twitch_id: str = ""
 
 
-@dataclass(slots=True, eq=False)
-class _Waiting:
+class _Waiting(Struct, eq=False):
     message: Outgoing
     done: asyncio.Future[Sent] = field(default_factory=lambda: asyncio.get_running_loop().create_future())
 

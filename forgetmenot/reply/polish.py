@@ -9,8 +9,9 @@ seen. `tidy` is for lines that no model wrote: they keep their @names and the st
 import re
 import unicodedata
 from collections.abc import Callable, Collection
-from dataclasses import dataclass
 from functools import lru_cache
+
+from msgspec import Struct
 
 from forgetmenot.settings.schema import Settings
 from forgetmenot.text.clean import clean
@@ -25,16 +26,14 @@ SHORTEST_QUOTE = 6
 """Words of the instructions in a row, from which on a sentence is cut."""
 
 
-@dataclass(frozen=True, slots=True)
-class Polished:
+class Polished(Struct, frozen=True):
     """What may go out, and the names of the filters that changed it, in their order. An empty text says nothing."""
 
     text: str
     filters: tuple[str, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class FilterContext:
+class FilterContext(Struct, frozen=True):
     """Context of the filters: the settings, the addressee (login, name), and the instructions without the persona.
 
     `done`: the names of the actions that were done lately, which may be claimed.

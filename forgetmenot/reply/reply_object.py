@@ -14,10 +14,10 @@ import json
 import re
 from collections.abc import Mapping, Sequence
 from collections.abc import Set as AbstractSet
-from dataclasses import dataclass
 from typing import Any
 
 import msgspec
+from msgspec import Struct
 
 from forgetmenot.domain import ModelAnswer, ModelRequest, Prompt, Proposal, Purpose, Role
 from forgetmenot.languages import reason
@@ -50,8 +50,7 @@ _CUT_SAY = re.compile(r'"say"\s*:\s*"((?:[^"\\]|\\.)*)("?)', re.DOTALL)
 _SENTENCE_END = re.compile(rf"(?<![{ENDS}])[{ENDS}]+(?=\s|$)")
 
 
-@dataclass(frozen=True, slots=True)
-class ModelReply:
+class ModelReply(Struct, frozen=True):
     """What the model answered. `notes`: the ids it names. `problem`: why there are no words, or that they were cut.
 
     `look_up`: words to look in the memory with, before it answers again.

@@ -7,8 +7,9 @@ The engine decides whether there is time to answer; cooldowns are computed here.
 import re
 import unicodedata
 from collections.abc import Collection, Mapping
-from dataclasses import dataclass
 from enum import StrEnum
+
+from msgspec import Struct
 
 from forgetmenot.domain import ChatEvent, EventKind
 from forgetmenot.memory.people import Exclusion
@@ -59,8 +60,7 @@ DIRECT = frozenset(
 )
 
 
-@dataclass(frozen=True, slots=True)
-class Identity:
+class Identity(Struct, frozen=True):
     """Who the bot is."""
 
     user_id: str
@@ -74,8 +74,7 @@ def identity_of(settings: Settings, user_id: str, login: str) -> Identity:
     return Identity(user_id, login or settings.twitch.bot_login, settings.bot.name, settings.bot.aliases)
 
 
-@dataclass(frozen=True, slots=True)
-class Trigger:
+class Trigger(Struct, frozen=True):
     """One request for an answer. `question` is the line without the bot's name."""
 
     kind: TriggerKind
@@ -88,8 +87,7 @@ class Trigger:
         return self.kind in DIRECT
 
 
-@dataclass(frozen=True, slots=True)
-class Conversations:
+class Conversations(Struct, frozen=True):
     """Who the bot still talks with: viewer id → when it last answered them; and the names of those who spoke lately.
 
     `fresh`: ids of those whom it answered when they asked outright, and after whose answer nobody has spoken.

@@ -11,9 +11,11 @@ Guarantees:
 
 import asyncio
 from collections.abc import Awaitable, Callable
-from dataclasses import dataclass, replace
 from functools import partial
 from typing import NamedTuple
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from forgetmenot.clock import MINUTE, SECOND, Clock
 from forgetmenot.domain import ChatEvent, EventKind, ModelAnswer, ModelRequest, OutcomeKind, Prompt, Proposal
@@ -46,8 +48,7 @@ MOST_DRAFTS = 2
 """How often a reply is written, where rows of its prompt are taken back meanwhile."""
 
 
-@dataclass(frozen=True, slots=True)
-class PendingReply:
+class PendingReply(Struct, frozen=True):
     """`reply_id`: its row in bot_messages. `kept`: False if the answer's words are not: who asked is not stored."""
 
     trigger: Trigger
@@ -72,8 +73,7 @@ class PendingReply:
         return None if unseen or self.trigger.kind is TriggerKind.RAID else self.event.id
 
 
-@dataclass(frozen=True, slots=True)
-class Words:
+class Words(Struct, frozen=True):
     """What is to be said, or why nothing is. `reason_to_drop`: asked when its turn comes."""
 
     text: str
@@ -101,8 +101,7 @@ class _Draft(NamedTuple):
         return self.made.material
 
 
-@dataclass(slots=True)
-class ReplyWriter:
+class ReplyWriter(Struct):
     """Writes replies. It neither sends them nor decides which line gets one.
 
     `identity`: who the bot is now; `flush` makes lines that were just heard readable; `room_modes`: the chat modes that

@@ -7,10 +7,11 @@ A waiting row whose `decided_by` is set was approved by another process and is t
 """
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass
 from enum import StrEnum
 
 import msgspec
+from msgspec import Struct
+from msgspec.structs import asdict
 
 from forgetmenot import languages
 from forgetmenot.languages import read_reason
@@ -31,8 +32,7 @@ class ActionStatus(StrEnum):
     UNDONE = "undone"
 
 
-@dataclass(frozen=True, slots=True)
-class NewAction:
+class NewAction(Struct, frozen=True):
     """A decided proposal, before its row exists. Ids of people who are not stored are left out."""
 
     key: str
@@ -51,8 +51,7 @@ class NewAction:
     revert_at: int | None = None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class LoggedAction(NewAction):
+class LoggedAction(NewAction, frozen=True, kw_only=True):
     """One row, with its JSON read."""
 
     id: int

@@ -14,9 +14,10 @@ import contextlib
 import os
 import re
 import sqlite3
-from dataclasses import dataclass
 from pathlib import Path
 from typing import NamedTuple
+
+from msgspec import Struct
 
 from forgetmenot import errors
 from forgetmenot.files import make_own
@@ -57,8 +58,7 @@ FOLDER = "backups"
 HIGHEST = 2**62
 
 
-@dataclass(frozen=True, slots=True)
-class Copied:
+class Copied(Struct, frozen=True):
     """What a copy holds."""
 
     path: Path

@@ -9,12 +9,12 @@ No chat text stands here but the bot's own: `prompt_json` holds row ids.
 
 import json
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import msgspec
+from msgspec import Struct
 
 from forgetmenot.languages import read_reason, reason
 from forgetmenot.store import action_logs
@@ -35,8 +35,7 @@ class ReplyStatus(StrEnum):
     UNKNOWN = "unknown"
 
 
-@dataclass(frozen=True, slots=True)
-class BotMessage:
+class BotMessage(Struct, frozen=True):
     """One row, with its JSON read. `usage` and `prompt` are as the engine wrote them."""
 
     id: int

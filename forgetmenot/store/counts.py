@@ -6,8 +6,10 @@ events = covered + uncovered + redacted. They are written in the transactions th
 
 from collections import Counter
 from collections.abc import Mapping
-from dataclasses import dataclass, fields
 from typing import NamedTuple
+
+from msgspec import Struct
+from msgspec.structs import fields
 
 from forgetmenot.clock import Clock
 from forgetmenot.domain import Purpose, TokenUsage
@@ -15,8 +17,7 @@ from forgetmenot.settings.prices import Used
 from forgetmenot.store.database import Database, Source, Transaction
 
 
-@dataclass(frozen=True, slots=True)
-class LineCounts:
+class LineCounts(Struct, frozen=True):
     """The lines that were heard. `uncovered` includes `pruned_unread`, which is a health figure and should be 0."""
 
     lines: int

@@ -10,8 +10,10 @@ opted out nor banned.
 
 import json
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass
 from typing import NamedTuple
+
+from msgspec import Struct
+from msgspec.structs import asdict
 
 from forgetmenot.domain import Episode, EpisodeKind, Part, Role
 from forgetmenot.store import bot_messages, events
@@ -24,8 +26,7 @@ FROM episodes e
 """
 
 
-@dataclass(frozen=True, slots=True)
-class NewEpisode:
+class NewEpisode(Struct, frozen=True):
     """An episode to be written over these events."""
 
     kind: EpisodeKind
@@ -50,8 +51,7 @@ class OwnEpisode(NamedTuple):
     spoke: str | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Participant:
+class Participant(Struct, frozen=True):
     """Somebody in an episode. `lines` 0: mentioned, did not speak. `hidden`: opted out or banned."""
 
     viewer_id: str
@@ -419,8 +419,7 @@ async def _let_notes_go(tx: Transaction, episode_id: int, now: int) -> None:
     )
 
 
-@dataclass(frozen=True, slots=True)
-class Brief:
+class Brief(Struct, frozen=True):
     """One row. `made_of`: hash of the sources; `notes` and `episodes`: their ids."""
 
     viewer_id: str

@@ -6,7 +6,8 @@ kept too long or left behind. It reads the whole memory, which takes seconds for
 
 import asyncio
 from collections.abc import Iterable
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from forgetmenot.clock import DAY, HOUR, MINUTE
 from forgetmenot.store import personal_data
@@ -18,8 +19,7 @@ SLACK = 20 * MINUTE
 """How long after its time something may still be there: two sweeps."""
 
 
-@dataclass(frozen=True, slots=True)
-class Violation:
+class Violation(Struct, frozen=True):
     """A guarantee that does not hold. `count`: the rows at fault; `example`: the id of one, or what SQLite says."""
 
     name: str

@@ -6,8 +6,10 @@ change of status writes a row of `note_changes` in the same transaction. memory/
 
 import json
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import asdict, dataclass
 from typing import NamedTuple
+
+from msgspec import Struct
+from msgspec.structs import asdict
 
 from forgetmenot.domain import Episode, Importance, Note, NoteStatus, Scope, SourceKind
 from forgetmenot.languages import read_reason
@@ -29,8 +31,7 @@ _RECALLED = "n.status IN ('active', 'past')"
 RECALLED = (NoteStatus.ACTIVE, NoteStatus.PAST)
 
 
-@dataclass(frozen=True, slots=True)
-class NewNote:
+class NewNote(Struct, frozen=True):
     """A note to be written. `at`: when it was said (last), in which stream; `id` None: the next free one.
 
     `first_said_at` None: at the same time.

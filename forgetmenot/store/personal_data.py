@@ -10,9 +10,10 @@ What a cleaned text says is decided by memory/erasure.
 
 import asyncio
 from collections.abc import Collection, Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NamedTuple
+
+from msgspec import Struct
 
 from forgetmenot.clock import DAY
 from forgetmenot.languages import read_reason
@@ -28,8 +29,7 @@ NOTES_AT_ONCE, LINES_AT_ONCE = 40, 200
 BANNED_FOR = 7 * DAY
 
 
-@dataclass(frozen=True, slots=True)
-class Place:
+class Place(Struct, frozen=True):
     """Columns in which somebody may be written, in the rows that `only` (SQL) names.
 
     `cut`: sentences about them go; `whole`: the texts go; otherwise only their name does. `also` (SQL) is set with it.

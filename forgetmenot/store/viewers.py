@@ -6,8 +6,9 @@
 """
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from typing import NamedTuple
+
+from msgspec import Struct
 
 from forgetmenot.domain import Role, Viewer
 from forgetmenot.store.database import Database, Row, Source, Transaction, row_as
@@ -167,8 +168,7 @@ def viewer_of(row: Row) -> Viewer:
 # cleared are therefore never a target.
 
 
-@dataclass(frozen=True, slots=True)
-class Chatter:
+class Chatter(Struct, frozen=True):
     """One person. `streams` counts those they came to; `message_id` is their last stored message, if any."""
 
     id: str

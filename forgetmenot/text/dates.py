@@ -6,8 +6,9 @@ that tells a duration.
 
 import re
 from calendar import monthrange
-from dataclasses import dataclass
 from datetime import UTC, date, datetime, timedelta
+
+from msgspec import Struct
 
 from forgetmenot.text.words import text_cache
 
@@ -52,8 +53,7 @@ NEXT_DAYS = 60  # "on 3 May", said two days later, is not the third of May of ne
 DAY_MS = 86_400_000
 
 
-@dataclass(frozen=True, slots=True)
-class Period:
+class Period(Struct, frozen=True):
     """A year, a month or a day; a month without a year is that month of any year."""
 
     year: int | None = None
@@ -102,8 +102,7 @@ class Period:
         return first.replace(day=day), first.replace(day=day)
 
 
-@dataclass(frozen=True, slots=True)
-class TimeAsked:
+class TimeAsked(Struct, frozen=True):
     """What a question asks about time."""
 
     periods: tuple[Period, ...] = ()

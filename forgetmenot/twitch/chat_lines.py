@@ -12,9 +12,10 @@ typed is no mention: it leaves here as `(@42>`.
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from hashlib import blake2b
 from typing import TypeAlias
+
+from msgspec import Struct, field
 
 from forgetmenot.domain import ChatEvent, EventKind, Redaction, ReplyTo
 from forgetmenot.text.clean import cut
@@ -24,8 +25,7 @@ _ESCAPED = re.compile(r"\\(.?)", re.DOTALL)
 _ESCAPES = {":": ";", "s": " ", "\\": "\\", "r": "\r", "n": "\n"}
 
 
-@dataclass(frozen=True, slots=True)
-class IrcLine:
+class IrcLine(Struct, frozen=True):
     """One line in its parts. `nick` is the name before the `!` of the prefix, or the one after it if that is empty."""
 
     command: str
@@ -85,8 +85,7 @@ _NOTICE_KINDS = {
 }
 
 
-@dataclass(frozen=True, slots=True)
-class RoomState:
+class RoomState(Struct, frozen=True):
     """The room's settings; a field that the line did not mention is None."""
 
     room_id: str
@@ -94,18 +93,15 @@ class RoomState:
     slow_s: int | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class OtherRoom:
+class OtherRoom(Struct, frozen=True):
     """Said in another channel: a partner's in a shared chat, or one that we did not ask for."""
 
 
-@dataclass(frozen=True, slots=True)
-class Unparsed:
+class Unparsed(Struct, frozen=True):
     """Not a line of chat as Twitch writes it."""
 
 
-@dataclass(frozen=True, slots=True)
-class OtherLine:
+class OtherLine(Struct, frozen=True):
     """A valid line that is nothing for the memory."""
 
     command: str

@@ -10,11 +10,11 @@
 import asyncio
 from collections.abc import AsyncGenerator, Awaitable, Callable
 from contextlib import aclosing
-from dataclasses import dataclass
 from enum import StrEnum
 from random import Random
 
 import aiohttp
+from msgspec import Struct
 
 from forgetmenot.clock import SECOND, Clock
 from forgetmenot.errors import TwitchError, TwitchLoginNeeded, TwitchRefused, TwitchUnavailable
@@ -48,8 +48,7 @@ class Phase(StrEnum):
     WAITING = "waiting"  # for the next attempt
 
 
-@dataclass(frozen=True, slots=True)
-class ConnectionState:
+class ConnectionState(Struct, frozen=True):
     """Phase, a sentence about the last problem, and the login ("" is anonymous)."""
 
     phase: Phase
@@ -57,8 +56,7 @@ class ConnectionState:
     login: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class Gap:
+class Gap(Struct, frozen=True):
     """Chat between these times (ms) was not heard, and why."""
 
     from_ms: int

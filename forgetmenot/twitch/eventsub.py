@@ -9,8 +9,9 @@
 import asyncio
 import contextlib
 from collections.abc import Awaitable, Callable
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple
+
+from msgspec import Struct
 
 from forgetmenot.clock import Clock
 from forgetmenot.domain import ChatEvent, EventKind
@@ -29,8 +30,7 @@ CHECK_EVERY_S = 300.0
 FIRST_PAUSE_S, LONGEST_PAUSE_S = 5.0, 300.0
 
 
-@dataclass(frozen=True, slots=True)
-class Redemption:
+class Redemption(Struct, frozen=True):
     """Channel points spent: which reward, and what the viewer typed. The event is kept like any other."""
 
     event: ChatEvent

@@ -14,10 +14,10 @@ import asyncio
 import contextlib
 import json
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
 from typing import Any
 
 import aiohttp
+from msgspec import Struct
 from msgspec.structs import replace
 
 from forgetmenot.clock import HOUR, MINUTE, Clock
@@ -36,9 +36,9 @@ _DEVICE_GRANT = "urn:ietf:params:oauth:grant-type:device_code"
 
 async def _ask(settings: Settings, path: str, access: str = "", **form: str) -> dict[str, Any]:
     """What Twitch's log-in server answers, to a form or without one. To be called inside of `translated`."""
-    app = settings.twitch.client_id
-    if not app:
-        raise TwitchLoginNeeded(reason("client_unset", make_app=reason("make_app")))
+    form = {"client_id": settings.twitch.client_id, **form} if form else {}
+    if form and not form["client_id"]:
+        raise _no_app()
     headers = {"Authorization": f"OAuth {access}"} if access else {}
     certain = aiohttp.TCPConnector(ssl=trusted())
     async with (
@@ -46,7 +46,7 @@ async def _ask(settings: Settings, path: str, access: str = "", **form: str) -> 
         session.request(
             "POST" if form else "GET",
             f"{settings.twitch.id_url}oauth2/{path}",
-            data={"client_id": app, **form} if form else None,
+            data=form or None,
             headers=headers,
         ) as answer,
     ):
@@ -59,11 +59,14 @@ async def _ask(settings: Settings, path: str, access: str = "", **form: str) -> 
     return body
 
 
+def _no_app() -> TwitchLoginNeeded:
+    return TwitchLoginNeeded(reason("client_unset", make_app=reason("make_app")))
+
+
 # ── the device code flow: ask for a code, then wait until a person has typed it on Twitch's page ─────────────────────
 
 
-@dataclass(frozen=True, slots=True)
-class DeviceCode:
+class DeviceCode(Struct, frozen=True):
     """A log-in that waits for a person: what to type, where, how often to ask (s) and for how long (s)."""
 
     device_code: str
@@ -281,6 +284,8 @@ class Login:
 
     async def validate(self) -> Token:
         """Ask Twitch whether the token is good, and renew it if it is not, or not for long. Raises TwitchError."""
+        if not self._settings().twitch.client_id:
+            raise _no_app()
         token = await self.token()
         if newer := await self._newer_than(token):
             token = self._take_up(newer)
@@ -364,5 +369,5 @@ class Login:
         except TwitchLoginNeeded:
             got = await _ask(settings, "token", grant_type="refresh_token", refresh_token=token.refresh)
             access, about = got["access_token"], {}
-        # the settings may name another app by now than the one that the token was made for
+        # the settings may name another app by now than the one that the token was made for, or none
         await _ask(settings, "revoke", client_id=about.get("client_id") or settings.twitch.client_id, token=access)

@@ -2,11 +2,11 @@
 
 import asyncio
 import os
-from dataclasses import replace
 from pathlib import Path, PureWindowsPath
 
 import msgspec
 import pytest
+from msgspec.structs import replace
 
 from forgetmenot.app.doctor import BAD, OK, WARN, Examined, bundle, examine, report, running_checks
 from forgetmenot.cli import main

@@ -7,6 +7,7 @@ import dataclasses
 import json
 import re
 
+import msgspec
 import pytest
 
 from forgetmenot.chat import ChatCommands
@@ -236,7 +237,9 @@ async def test_a_new_command_is_one_entry(chat: Chat) -> None:
     who = {Surface.CHAT: Permission.ANYONE, Surface.DOCK: Permission.OWNER}
     entry = Operation("lurk", who, lurk, chat=("!lurk",), examples=("!lurk",))
     table = {**OPERATIONS, "lurk": entry}
-    mine = dataclasses.replace(chat, commands=ChatCommands(dataclasses.replace(chat.context, table=table), lambda: BOT))
+    mine = dataclasses.replace(
+        chat, commands=ChatCommands(msgspec.structs.replace(chat.context, table=table), lambda: BOT)
+    )
     assert await mine.say("alice", "!lurk please") == "Alice lurks."
     assert await mine.say("alice", "!help lurk") == "Help: !lurk"
     words = Language({"does": {"lurk": "says that you lurk"}, "label": {"lurk": "Lurk"}})
@@ -272,7 +275,7 @@ async def test_what_did_i_miss(chat: Chat) -> None:
 
 
 async def test_answers_are_in_the_language_of_the_settings(chat: Chat) -> None:
-    context = dataclasses.replace(chat.context, settings=lambda: Settings(bot=BotSettings(language="de")))
+    context = msgspec.structs.replace(chat.context, settings=lambda: Settings(bot=BotSettings(language="de")))
     german = dataclasses.replace(chat, commands=ChatCommands(context, lambda: BOT))
     assert await german.say("alice", "!memory") == "Über dich weiß ich noch nichts."
     assert await german.say("alice", "!help edit") == (
@@ -288,7 +291,7 @@ async def test_answers_are_in_the_language_of_the_settings(chat: Chat) -> None:
 
 @pytest.mark.parametrize("code", languages())
 async def test_the_longest_answers_are_short(chat: Chat, code: str) -> None:
-    context = dataclasses.replace(chat.context, settings=lambda: Settings(bot=BotSettings(language=code)))
+    context = msgspec.structs.replace(chat.context, settings=lambda: Settings(bot=BotSettings(language=code)))
     there = dataclasses.replace(chat, commands=ChatCommands(context, lambda: BOT))
     for line in ("!help", "!bot", "!privacy", "!forgetme", "!remember", "!optout"):
         answer = await there.say("carol", line) or ""

@@ -4,10 +4,10 @@ import contextlib
 import json
 import traceback
 from collections.abc import AsyncIterator, Callable
-from dataclasses import replace
 from typing import Any
 
 import pytest
+from msgspec.structs import replace
 
 from forgetmenot.domain import ModelRequest, Purpose, TokenUsage
 from forgetmenot.errors import ModelBlocked, ModelError, ModelRateLimited, ModelRefused, ModelUnavailable

@@ -2,12 +2,13 @@
 
 from collections.abc import AsyncIterator, Mapping
 from contextlib import AbstractAsyncContextManager
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from pathlib import Path
 
 import aiohttp
 import pytest
 import pytest_asyncio
+from msgspec.structs import replace
 from playwright.async_api import Browser, Page
 
 from forgetmenot.clock import ManualClock

@@ -2,10 +2,10 @@
 
 import asyncio
 import json
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from msgspec.structs import replace
 from playwright.async_api import Browser, Page, expect
 
 from forgetmenot.clock import ManualClock

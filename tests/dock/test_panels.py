@@ -1,12 +1,12 @@
 """What the panels are told: texts as they are, names looked up, odd questions refused in a sentence."""
 
 import re
-from dataclasses import replace
 from importlib import resources
 from typing import Any
 from urllib.parse import quote
 
 import pytest
+from msgspec.structs import replace
 
 from forgetmenot.clock import ManualClock
 from forgetmenot.dock import server

@@ -1,9 +1,8 @@
 """Where chat is cut."""
 
-from dataclasses import replace
-
 from hypothesis import given
 from hypothesis import strategies as st
+from msgspec.structs import replace
 
 from forgetmenot.domain import EventKind, Line, Role
 from forgetmenot.llm.offline import summary

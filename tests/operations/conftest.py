@@ -2,10 +2,11 @@
 
 import asyncio
 from collections.abc import Awaitable, Callable, Coroutine, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Any
 
 import pytest
+from msgspec.structs import replace
 
 from forgetmenot.clock import ManualClock
 from forgetmenot.domain import (
@@ -132,7 +133,7 @@ class Room:
         text = text or ("clip that" if name == "clip" else "please")
         event = self.event(who, text)
         context = ActionContext(event=event, key=f"{event.id}:n", question=text.removeprefix("@bot "))
-        context = replace(context, **{key: value for key, value in more.items() if key != "if_refused"})  # type: ignore[arg-type]
+        context = replace(context, **{key: value for key, value in more.items() if key != "if_refused"})
         return await self.executor.carry_out(Proposal(name, params or {}, str(more.get("if_refused", ""))), context)
 
     async def timeout_alice(self, seconds: str = "30") -> ExecutedProposal:

@@ -1,7 +1,6 @@
 """The policy: every rule says no (or asks) where it should, and nothing lets class C run without a person."""
 
 import re
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -9,6 +8,7 @@ import msgspec
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from msgspec.structs import replace
 
 from forgetmenot.domain import Proposal, Role, Standing, Verdict
 from forgetmenot.operations.catalogue import ACTIONS, BY_NAME, CHAT, IMMUNITY, NEEDS, lacking, scopes_for

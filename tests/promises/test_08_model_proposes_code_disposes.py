@@ -35,7 +35,7 @@ def test_the_policy_imports_nothing_that_could_look_outside() -> None:
     imported = {node.module or "" for node in ast.walk(tree) if isinstance(node, ast.ImportFrom)}
     imported |= {name.name for node in ast.walk(tree) if isinstance(node, ast.Import) for name in node.names}
     allowed = (
-        "collections.abc", "dataclasses", "forgetmenot.operations.", "forgetmenot.domain", "forgetmenot.languages",
+        "collections.abc", "msgspec", "forgetmenot.operations.", "forgetmenot.domain", "forgetmenot.languages",
         "forgetmenot.settings.",
     )  # fmt: skip
     assert all(name.startswith(allowed) for name in imported), imported

@@ -3,13 +3,13 @@
 import re
 import tomllib
 from collections.abc import Callable
-from dataclasses import replace
 from pathlib import Path
 
 import msgspec
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from msgspec.structs import replace
 
 from forgetmenot.domain import Recalled, Role, Scope, SourceKind, Standing, Viewer
 from forgetmenot.prompt.assemble import ORDER, VIEWER_MEMORY_TOKENS, assemble, compose_prefix, split

@@ -2,11 +2,11 @@
 
 import asyncio
 from collections.abc import Awaitable, Callable
-from dataclasses import replace
 from typing import Any
 
 import msgspec
 import pytest
+from msgspec.structs import replace
 
 from forgetmenot.domain import ChatEvent, EventKind
 from forgetmenot.errors import ModelUnavailable, StoreFull

@@ -4,11 +4,11 @@ import asyncio
 import contextlib
 import itertools
 from collections.abc import Awaitable, Callable
-from dataclasses import replace
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from msgspec.structs import replace
 
 from forgetmenot.clock import SECOND, ManualClock
 from forgetmenot.domain import Outcome, OutcomeKind

@@ -1,7 +1,8 @@
 """What the bot said and did not say, as it is kept."""
 
 import itertools
-from dataclasses import replace
+
+from msgspec.structs import replace
 
 from forgetmenot.clock import DAY, ManualClock
 from forgetmenot.store import action_logs, bot_messages, channel_state, viewers
