@@ -38,7 +38,12 @@ CREATE TABLE streams (
     title         TEXT NOT NULL DEFAULT '',
     category      TEXT NOT NULL DEFAULT '',
     recap         TEXT NOT NULL DEFAULT '',
-    recapped_at   INTEGER
+    recapped_at   INTEGER,
+    recap_file    TEXT NOT NULL DEFAULT '',          -- where it was written for the streamer
+    posted_at     INTEGER,                           -- when it was posted to Discord, or may have been
+    video_id      INTEGER,                           -- Twitch's video of it …
+    video_at      INTEGER,                           -- … when that begins …
+    video_until   INTEGER                            -- … and until when it is probably kept
 ) STRICT;
 
 CREATE TABLE attendance (

@@ -101,6 +101,15 @@ class ModelBlocked(ModelError):
     """A safety filter stepped in, or the answer was empty."""
 
 
+class WebhookError(ForgetMeNotError):
+    """A text was not posted. `lost`: it may have been; `retry_after_s`: the wait that was asked for."""
+
+    def __init__(self, message: str, *, lost: bool = False, retry_after_s: float = 0.0) -> None:
+        super().__init__(message)
+        self.lost = lost
+        self.retry_after_s = retry_after_s
+
+
 class HearingError(ForgetMeNotError):
     """The streamer's captions cannot be heard."""
 

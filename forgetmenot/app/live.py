@@ -22,6 +22,7 @@ from forgetmenot.app.account import TwitchAccount, open_account, watch_channel
 from forgetmenot.app.bot import Bot, BotIdentity, open_bot
 from forgetmenot.app.control import BotControl, ConnectionStatus
 from forgetmenot.app.periodic_tasks import PeriodicTask, keep_going, survived
+from forgetmenot.app.recap_sharing import RecapSharing
 from forgetmenot.app.setup import SetupService
 from forgetmenot.app.stream_input import StreamInput
 from forgetmenot.bridge import Bridge
@@ -31,7 +32,7 @@ from forgetmenot.domain import ChatEvent
 from forgetmenot.errors import ForgetMeNotError, SettingsError, StoreError, TwitchRefused
 from forgetmenot.logs import log
 from forgetmenot.memory.backups import Backups
-from forgetmenot.secret_store import login_folder
+from forgetmenot.secret_store import SecretStore, login_folder
 from forgetmenot.settings.live_settings import LiveSettings
 from forgetmenot.settings.schema import ModelSettings, Settings
 from forgetmenot.store import channel_state
@@ -248,12 +249,20 @@ async def serve_dock(
         yield address
 
 
+def _recaps(bot: Bot, settings: Callable[[], Settings]) -> PeriodicTask:
+    """The task that shares recaps."""
+    secrets = SecretStore(login_folder(bot.db.path))
+    sharing = RecapSharing(db=bot.db, settings=settings, clock=bot.clock, secrets=secrets)
+    return PeriodicTask("recaps", lambda: MINUTE, sharing.run_pass)
+
+
 async def _live(
     session: _Session, bot: Bot, stream: StreamInput, chat: IrcConnection | None, account: TwitchAccount | None
 ) -> None:
     """Run until a stop is requested, or the channel cannot be read at all."""
     async with bot.db.write() as tx:
         await channel_state.put(tx, {"gaps": "0"}, bot.clock.now())  # counted per run; the last one is kept
+    bot.tasks.all.append(_recaps(bot, session.settings))
     try:
         with _as_one_error(), short_pauses():
             async with asyncio.TaskGroup() as group:

@@ -23,8 +23,10 @@ from forgetmenot.app import autostart
 from forgetmenot.app.account import DeviceLogin, login_rights
 from forgetmenot.app.bot import Bot
 from forgetmenot.app.control import BotControl, check_settings, try_out
+from forgetmenot.app.recap_sharing import WEBHOOK, RecapSharing
 from forgetmenot.app.stream_input import OBS_PASSWORD
 from forgetmenot.clock import HOUR
+from forgetmenot.discord import webhook_address
 from forgetmenot.dock import obs_page, security
 from forgetmenot.errors import InputError, ModelRefused, TwitchRefused
 from forgetmenot.languages import Language, Reason, in_language, languages, reason
@@ -313,6 +315,29 @@ class SetupService:
         given = {"obs": obs.strip() if source else "", "source": source, "captions": captions.strip()}
         fresh = await self._change({("hearing", key): value for key, value in {**given, "programs": programs}.items()})
         return self._done("hearing" if fresh.hearing.on else "saved")
+
+    # ── recaps ──────────────────────────────────────────────────────────────────────────────
+
+    def _recaps(self) -> RecapSharing:
+        bot = self._bot()
+        return RecapSharing(db=bot.db, settings=self._settings, clock=bot.clock, secrets=self._secrets)
+
+    async def step_recap(self, stream: int) -> Answer:
+        """The recap of a stream that is over, and where it went."""
+        return {"ok": True, "line": "", **await self._recaps().show(stream)}
+
+    async def step_post_recap(self, stream: int) -> Answer:
+        """Post it to Discord. Raises WebhookError."""
+        await self._recaps().post(stream)
+        return self._done("recap_posted")
+
+    async def step_webhook(self, address: str) -> Answer:
+        """Keep the address of a Discord webhook as a secret; an empty one deletes it."""
+        if not address.strip():
+            await asyncio.to_thread(self._secrets.delete, WEBHOOK)
+            return self._done("webhook_deleted")
+        await asyncio.to_thread(self._secrets.save, WEBHOOK, webhook_address(address))
+        return self._done("webhook_kept", place=self._say.reason(self._secrets.place(WEBHOOK)))
 
     # ── mode ────────────────────────────────────────────────────────────────────────────────
 

@@ -410,11 +410,12 @@ def _autostart(arguments: argparse.Namespace) -> None:
 async def _uninstall(arguments: argparse.Namespace) -> None:
     """Revoke the log-ins and undo what the bot set up on this computer.
 
-    Revokes both log-ins at Twitch, deletes them, the AI model's key and the password of OBS here, and removes the entry
-    that starts the bot with the computer. Says what was done and what stays: the memory, unless --data is given, and
-    the program.
+    Revokes both log-ins at Twitch, deletes them, the AI model's key, the password of OBS and the Discord webhook here,
+    and removes the entry that starts the bot with the computer. Says what was done and what stays: the memory, unless
+    --data is given, and the program.
     """
     from forgetmenot.app import autostart
+    from forgetmenot.app.recap_sharing import WEBHOOK
     from forgetmenot.app.stream_input import OBS_PASSWORD
     from forgetmenot.llm.build import kept_key_name
     from forgetmenot.secret_store import Account, SecretStore, login_folder
@@ -444,6 +445,7 @@ async def _uninstall(arguments: argparse.Namespace) -> None:
     kept = {
         **{kept_key_name(one): model_keys for one in Provider},
         OBS_PASSWORD: "The password of OBS is deleted here.",
+        WEBHOOK: "The address of the Discord webhook is deleted here. Delete the webhook in Discord, too.",
     }
     for name in filter(secrets.load, kept):
         secrets.delete(name)

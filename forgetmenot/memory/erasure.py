@@ -35,11 +35,13 @@ from forgetmenot.domain import Note
 from forgetmenot.errors import ForgetMeNotError, InputError, StoreError
 from forgetmenot.logs import log
 from forgetmenot.memory.people import ORDINARY
+from forgetmenot.memory.stream_recap import clean_files
 from forgetmenot.store import backup, bot_messages, channel_state, episodes, notes, personal_data
 from forgetmenot.store.channel_state import WIPE_DUE
 from forgetmenot.store.database import CARRIED_OUT, Database, Source, Transaction, reading_beside
 from forgetmenot.store.personal_data import PLACES, Place
 from forgetmenot.text.removal import Names, says, traces, without_fact, without_person
+from forgetmenot.text.words import joined, sentences_of
 
 UNDER_WAY = 2 * MINUTE
 """No model call and no reply that knew of a person takes longer."""
@@ -235,9 +237,22 @@ async def finish(db: Database, erased: Sequence[tuple[ErasureReport, Names]], no
     for report, who in erased:
         report.wiped = wiped
         await asyncio.to_thread(_search, db.path, who, report)
+        await _clean_recaps(db, who, report)
         report.ms += int((time.monotonic() - began) * 1_000)
         done = {name: getattr(report, name) for name in ("events", "notes", "wiped", "files", "bytes", "found")}
         log.info("a viewer was erased", **done, rewritten=report.rewritten)
+
+
+async def _clean_recaps(db: Database, who: Names, report: ErasureReport) -> None:
+    """Take them out of the files that recaps were written to; a file that cannot be changed is named."""
+
+    def cleaned(text: str) -> str:
+        return _clean_text(text, who, cut=True) if who.hidden(text) != text else text
+
+    lines, failed = await clean_files(db, cleaned)
+    report.rewritten |= {"recap_files": lines} if lines else {}
+    report.places |= dict.fromkeys(failed, 1)
+    report.found += len(failed)
 
 
 async def _names(db: Database, viewer_id: str) -> Names:
@@ -418,5 +433,12 @@ async def delete_fact(tx: Transaction, note: Note, at: int) -> None:
             rest = "" if words <= traces(one.text) else one.text
         if rest != one.text:
             await personal_data.rewrite_traced(tx, one, rest)
+    if words:
+        await clean_files(tx, lambda text: _without_saying(text, words))
     await personal_data.delete_traced_note(tx, note.id, subject_id, at)
     await channel_state.put(tx, {WIPE_DUE: "1"}, at)
+
+
+def _without_saying(text: str, words: frozenset[str]) -> str:
+    left = [one for one in sentences_of(text) if not says(one, words)]
+    return text if len(left) == len(sentences_of(text)) else joined(left)

@@ -140,8 +140,10 @@ class Executor:
     async def perform(self, action: Action, row_id: int, call: ActionCall) -> Outcome:
         """Carry out a `running` row and settle it."""
         outcome = await self.call(action.run, call)
+        clip = action.name == "clip" and outcome.twitch_id  # Twitch gives no list by which it could be found later
+        detail = f"https://clips.twitch.tv/{clip}" if clip else outcome.detail
         async with self.db.write() as tx:
-            await action_logs.settle(tx, row_id, ActionStatus(outcome.kind), outcome.detail, self.clock.now())
+            await action_logs.settle(tx, row_id, ActionStatus(outcome.kind), detail, self.clock.now())
         log.info("action", action=row_id, name=action.name, outcome=outcome.kind)
         # what we refuse ourselves (a fact that is never stored, a text of which nothing is left) is the asker's doing
         ours = outcome.kind is OutcomeKind.REFUSED and not action.scope

@@ -186,6 +186,7 @@ _SHOWN = (
     ("hearing", "hearing", "obs source captions", "programs offline answer_aloud"),
     ("rewards", "rewards", "ask remember", ""),
     ("people", "dock", "earpiece", "earpiece_without"),
+    ("recap", "recap", "folder post_at_once", ""),
     ("people", "people", "", "regular_streams newcomer_streams returner_away_d"),
 )
 _UNITS = {"chars": "characters", "s": "seconds", "d": "days"}  # by the last word of a key

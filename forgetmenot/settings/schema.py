@@ -253,6 +253,13 @@ class DockSettings(Table, frozen=True, kw_only=True):
     earpiece_without: tuple[str, ...] = ()
 
 
+class RecapSettings(Table, frozen=True, kw_only=True):
+    """Where the recap of a stream goes, besides the dock. The webhook's address is a secret and stands elsewhere."""
+
+    folder: str = ""
+    post_at_once: bool = False
+
+
 class BridgeSettings(Table, frozen=True, kw_only=True):
     """Effects of the streamer's other bot on this computer that the bot may run."""
 
@@ -311,6 +318,7 @@ class Settings(Table, frozen=True, kw_only=True):
     people: PeopleSettings = field(default_factory=PeopleSettings)
     privacy: PrivacySettings = field(default_factory=PrivacySettings)
     dock: DockSettings = field(default_factory=DockSettings)
+    recap: RecapSettings = field(default_factory=RecapSettings)
     bridge: BridgeSettings = field(default_factory=BridgeSettings)
     hearing: HearingSettings = field(default_factory=HearingSettings)
     rewards: RewardSettings = field(default_factory=RewardSettings)

@@ -82,6 +82,14 @@ async def claim(tx: Transaction, action_id: int, now: int, *, decided_by: str, r
     return await tx.execute(sql, (decided_by, revert_at, action_id, now)) == 1
 
 
+async def moments(source: Source, since: int, until: int, limit: int) -> list[tuple[int, str, str]]:
+    """Clips and markers that were made in that time: when, which of the two, and its address or text."""
+    made = "status = 'done' AND name IN ('clip', 'marker') AND at BETWEEN ? AND ?"
+    text = "iif(name = 'clip', detail, coalesce(params_json ->> 'text', ''))"
+    sql = f"SELECT at, name, {text} FROM action_logs WHERE {made} ORDER BY at, id LIMIT ?"  # noqa: S608  # constants
+    return [tuple(row) for row in await source.rows(sql, (since, until, limit))]
+
+
 async def settle(tx: Transaction, action_id: int, status: ActionStatus, detail: str, now: int) -> None:
     """Record the outcome. What was not done need not be reverted."""
     await tx.execute(

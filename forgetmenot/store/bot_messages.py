@@ -220,6 +220,16 @@ async def said_lately(
     ]
 
 
+async def best(source: Source, since: int, until: int, limit: int) -> list[str]:
+    """The best of what it said in that time: called good, then with a note, then the longest; nothing called bad."""
+    said = "status = 'sent' AND text <> '' AND outcome NOT IN ('bad', 'deleted') AND at BETWEEN ? AND ?"
+    return await source.column(
+        f"SELECT text FROM bot_messages WHERE {said} AND \"trigger\" NOT IN ('command', 'notice')"  # noqa: S608
+        " ORDER BY outcome = 'good' DESC, notes_json <> '[]' DESC, length(text) DESC, id LIMIT ?",
+        (since, until, limit),
+    )
+
+
 async def with_note(source: Source, note_id: int, limit: int = 20) -> list[tuple[int, int]]:
     """The bot's kept replies that had a note in their prompt: id and time, newest first."""
     rows = await source.rows(

@@ -39,7 +39,7 @@ from forgetmenot.store.file_safety import APPLICATION_ID
 from forgetmenot.store.rights import PrivacyRequests
 
 SQLITE_VERSION = sqlite3.sqlite_version
-SCHEMA_VERSION = 5
+SCHEMA_VERSION = 6
 """Of `schema.sql`. A file of another version is refused: there are no steps from one to the next."""
 BUSY_TIMEOUT_S = 5.0
 LOOK_S = 0.005  # how often a rebuild looks whether somebody waits for it

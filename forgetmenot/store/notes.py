@@ -128,6 +128,16 @@ async def fingerprint(source: Source, subject_id: str | None) -> tuple[object, .
     return tuple(await source.row(sql, {"subject": subject_id}) or ())
 
 
+async def made_in(source: Source, stream_id: int) -> list[Note]:
+    """Notes in use that a stream's summaries say, the newest first."""
+    said = (
+        "SELECT v.note_id FROM note_evidence v JOIN episodes e ON e.id = v.episode_id"
+        " WHERE e.stream_id = ? AND v.stance <> 'contradicted'"
+    )
+    wanted = f"n.status = 'active' AND n.fact <> '' AND n.id IN ({said})"
+    return await found(source, f"{wanted} ORDER BY n.last_confirmed_at DESC, n.id DESC LIMIT 500", (stream_id,))
+
+
 async def not_active(source: Source, note_ids: Collection[int]) -> frozenset[int]:
     """Those of these notes that may no longer be recalled."""
     active = f"SELECT 1 FROM semantic_notes n WHERE n.id = j.value AND {_RECALLED}"  # noqa: S608

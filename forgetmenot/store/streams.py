@@ -42,6 +42,12 @@ async def open_id(source: Source) -> int | None:
     return int(row["id"]) if row else None
 
 
+async def get(source: Source, stream_id: int) -> Stream | None:
+    """One stream."""
+    row = await source.row("SELECT * FROM streams WHERE id = ?", (stream_id,))
+    return row_as(row, Stream) if row else None
+
+
 async def start_of(source: Source, stream_id: int | None) -> int:
     """When a stream began; 0 for none."""
     return int(await source.value("SELECT started_at FROM streams WHERE id = ?", (stream_id,)) or 0)
@@ -130,6 +136,41 @@ async def recapped(source: Source, days: int) -> list[Stream]:
     return [row_as(row, Stream) for row in rows]
 
 
+# Where a recap went: a file of the streamer's, and Discord.
+
+
+async def to_share(source: Source, since: int) -> list[Row]:
+    """Streams that ended since then (ms) and have a recap, oldest first: id, recap_file, posted_at."""
+    wanted = "recap <> '' AND ended_at > ? ORDER BY ended_at, id"
+    return await source.rows(f"SELECT id, recap_file, posted_at FROM streams WHERE {wanted}", (since,))  # noqa: S608
+
+
+async def shared(source: Source, stream_id: int) -> dict[str, object]:
+    """Where its recap went: recap_file, posted_at."""
+    return dict(await source.row("SELECT recap_file, posted_at FROM streams WHERE id = ?", (stream_id,)) or ())
+
+
+async def set_recap_file(tx: Transaction, stream_id: int, path: str) -> None:
+    """Note where a recap was written."""
+    await tx.execute("UPDATE streams SET recap_file = ? WHERE id = ?", (path, stream_id))
+
+
+async def recap_files(source: Source) -> list[str]:
+    """Every file that a recap was written to."""
+    return await source.column("SELECT recap_file FROM streams WHERE recap_file <> ''")
+
+
+async def claim_post(tx: Transaction, stream_id: int, at: int) -> bool:
+    """Note that a recap is posted now; False if it was before."""
+    sql = "UPDATE streams SET posted_at = ? WHERE id = ? AND posted_at IS NULL"
+    return await tx.execute(sql, (at, stream_id)) == 1
+
+
+async def unclaim_post(tx: Transaction, stream_id: int) -> None:
+    """Note that it was not posted after all."""
+    await tx.execute("UPDATE streams SET posted_at = NULL WHERE id = ?", (stream_id,))
+
+
 # Who came to which stream.
 
 
@@ -169,6 +210,20 @@ async def attendance_of(source: Source, viewer_ids: Iterable[str], *, lately: in
         {"viewers": found.keys(), "lately": lately},
     )
     return found | {row[0]: Attendance(*tuple(row)[1:]) for row in rows}
+
+
+async def came_to(source: Source, stream_id: int, *, lately: int) -> dict[str, Attendance]:
+    """Who came to one stream, and how often until then; neither the streamer nor who opted out or was banned."""
+    rows = await source.rows(
+        "SELECT a.viewer_id, count(*), sum(s.started_at >= :lately), max(iif(s.id <> here.id, b.last_at, NULL))"
+        " FROM attendance a JOIN streams here ON here.id = a.stream_id JOIN viewers v ON v.id = a.viewer_id"
+        " JOIN attendance b ON b.viewer_id = a.viewer_id JOIN streams s ON s.id = b.stream_id"
+        " AND (s.started_at, s.id) <= (here.started_at, here.id)"
+        " WHERE a.stream_id = :stream AND v.opted_out_at IS NULL AND v.banned_at IS NULL AND v.role <> 'broadcaster'"
+        " GROUP BY a.viewer_id",
+        {"stream": stream_id, "lately": lately},
+    )
+    return {row[0]: Attendance(*tuple(row)[1:]) for row in rows}
 
 
 async def last_visit(source: Source, viewer_id: str, before: int) -> int | None:

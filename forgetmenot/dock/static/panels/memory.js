@@ -5,6 +5,7 @@ import { windowed } from "../list.js";
 import { state } from "../live.js";
 import { ago, date, firstSummary, hour, span, t } from "../words.js";
 import { noteCard, openNote } from "./note.js";
+import { openRecap } from "./recap.js";
 
 const TABS = { people: openPeople, channel: openChannel, streams: openStreams, notes: openNotes };
 
@@ -202,6 +203,7 @@ function stream(row, opened) {
     "li", { class: row.ended_at ? "" : "on" },
     h("p", { class: "meta" }, `${date(row.started_at)}, ${hour(row.started_at)} · ${lasted} · ${t("count.people", { n: row.people })}`),
     h("h3", {}, row.title || t("streams.untitled")), h("p", {}, row.recap || h("span", { class: "meta" }, t(row.ended_at ? "streams.no_recap" : "streams.recap_later"))),
+    row.ended_at && row.recap && h("div", { class: "row" }, button(t("recap.show"), () => openRecap(row.id), { class: "small", data: { key: `recap${row.id}` } })),
     row.episodes ? details : h("p", { class: "meta" }, t(row.ended_at ? "streams.too_little" : "streams.no_summary")),
   );
 }

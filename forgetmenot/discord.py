@@ -1,0 +1,81 @@
+"""Posts a text to a Discord channel through a webhook. Whoever has its address can post there: it is a secret.
+
+The address is one of Discord's or is refused, no redirect is followed, nobody is mentioned, and no error and no log
+names it. Nothing is sent twice by itself.
+"""
+
+import contextlib
+import re
+
+import aiohttp
+import msgspec
+
+from forgetmenot.errors import InputError, WebhookError
+from forgetmenot.languages import reason
+from forgetmenot.network import BadProxy, body_of, by_proxy, trusted
+
+_ADDRESS = re.compile(
+    r"https://(?:(?:ptb|canary)\.)?discord(?:app)?\.com/api/(?:v\d{1,2}/)?webhooks/\d{5,25}/[\w-]{20,120}", re.ASCII
+)
+_ANSWER_WITHIN = aiohttp.ClientTimeout(total=15, sock_connect=5)
+LONGEST, LONGEST_EMBED = 2_000, 4_000
+"""Discord's limits: of a message, and (4,096) of an embed, which takes what is longer."""
+LONGEST_WAIT_S = 3_600.0
+LARGEST_ANSWER = 10_000  # bytes
+
+
+class _Busy(msgspec.Struct):
+    retry_after: float
+
+
+def webhook_address(text: str) -> str:
+    """The address of a webhook as somebody pasted it. Raises InputError for any other."""
+    address = text.strip()
+    if not _ADDRESS.fullmatch(address):
+        raise InputError(reason("webhook_odd"))
+    return address
+
+
+async def post(address: str, text: str) -> None:
+    """Post one message. Raises WebhookError."""
+    body: dict[str, object] = {"allowed_mentions": {"parse": []}}
+    if _units(text) <= LONGEST:
+        body["content"] = text
+    else:
+        body["embeds"] = [{"description": _within(text, LONGEST_EMBED)}]
+    connector = aiohttp.TCPConnector(ssl=trusted())
+    try:
+        async with (
+            aiohttp.ClientSession(timeout=_ANSWER_WITHIN, connector=connector, middlewares=(by_proxy,)) as session,
+            session.post(address, params={"wait": "true"}, json=body, allow_redirects=False) as answer,
+        ):
+            if not 200 <= answer.status < 300:
+                raise await _refused(answer)
+    except (aiohttp.ClientConnectorError, BadProxy):
+        raise WebhookError(reason("webhook_away")) from None  # the error itself names the address
+    except (aiohttp.ClientError, TimeoutError, OSError):
+        raise WebhookError(reason("webhook_unknown"), lost=True) from None
+
+
+async def _refused(answer: aiohttp.ClientResponse) -> WebhookError:
+    if answer.status == 429:
+        wait = 60.0
+        with contextlib.suppress(ValueError, msgspec.DecodeError):
+            wait = msgspec.json.decode(await body_of(answer, LARGEST_ANSWER), type=_Busy).retry_after
+        wait = min(max(wait, 1.0), LONGEST_WAIT_S)
+        return WebhookError(reason("webhook_busy", s=round(wait)), retry_after_s=wait)
+    code = "webhook_gone" if answer.status in {401, 403, 404} else "webhook_refused"
+    return WebhookError(reason(code, status=answer.status), lost=answer.status >= 500)
+
+
+def _units(text: str) -> int:
+    """As Discord counts: an emoji may be two."""
+    return len(text.encode("utf-16-le", "surrogatepass")) // 2
+
+
+def _within(text: str, most: int) -> str:
+    """Its whole lines that fit, with a mark where some are left out."""
+    if _units(text) <= most:
+        return text
+    cut = text.encode("utf-16-le", "surrogatepass")[: 2 * (most - 2)].decode("utf-16-le", "ignore")
+    return f"{cut.rpartition(chr(10))[0] or cut}\n…"

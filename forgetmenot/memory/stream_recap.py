@@ -1,0 +1,155 @@
+"""A stream's recap for the streamer, as Markdown: what happened, who came, jokes, plans, clips, the bot's best lines.
+
+- Only regulars stand there by their name, and none who opted out or was banned; of others their number.
+- What a viewer or a model wrote is neither markup nor a mention there (text/markdown).
+- A file of it is known by its stream's row: an erasure and a forgotten fact take their sentences out of it.
+"""
+
+import asyncio
+import re
+from collections.abc import Callable, Iterable
+from datetime import datetime
+from pathlib import Path
+
+from forgetmenot.clock import local_days
+from forgetmenot.domain import Attendance, Note, Scope, SourceKind, Standing
+from forgetmenot.errors import StoreError
+from forgetmenot.files import replace_file
+from forgetmenot.languages import Language, in_language, reason
+from forgetmenot.memory.arrivals import plan_end
+from forgetmenot.memory.people import REGULAR_WITHIN, names_typed, standing_of, without_names
+from forgetmenot.memory.suppression import load_filter
+from forgetmenot.settings.schema import PeopleSettings, Settings
+from forgetmenot.store import action_logs, bot_messages, channel_state, notes, streams, viewers
+from forgetmenot.store.database import Database, Source, Transaction
+from forgetmenot.text.markdown import escaped, unescaped
+from forgetmenot.text.mentions import show
+
+MOST_LISTED, MOST_MOMENTS, QUOTES = 5, 10, 3
+_CLIP = re.compile(r"https://clips\.twitch\.tv/[\w-]{1,120}", re.ASCII)
+_LINE = re.compile(r"((?:- |> |# |\*)?)(.*?)(\*?)")
+
+
+async def markdown_of(source: Source, stream_id: int, settings: Settings) -> str | None:
+    """The recap of a stream that is over; None while there is none."""
+    stream = await streams.get(source, stream_id)
+    if stream is None or stream.ended_at is None or not stream.recap:
+        return None
+    say, people = in_language(settings.bot.language), settings.people
+    came = await streams.came_to(source, stream_id, lately=stream.started_at - REGULAR_WITHIN)
+    back = [one for one in came if standing_of(came[one], people, stream.started_at) is Standing.RETURNER]
+    streamer = await channel_state.read(source, "id")
+    regulars = [one for one, visits in came.items() if _is_regular(visits, back=one in back, people=people)]
+    shown, _hidden = await viewers.shown_and_hidden(source, [*regulars, streamer])
+    suppressed = await load_filter(source)
+
+    async def told(text: str) -> str:
+        """A text with the names of those who may be named."""
+        text = show(suppressed.without(text), shown)
+        known = await viewers.called(source, names_typed([text]))
+        return escaped(without_names(text, {one.name for one in known if one.id not in shown}))
+
+    def about(note: Note) -> str:
+        return f"{shown[note.subject_id]}: {note.fact}" if note.subject_id in shown else note.fact
+
+    found = [one for one in await notes.made_in(source, stream_id) if suppressed.allows(one)]
+    jokes = [one.fact for one in found if one.scope is Scope.RUNNING_BIT]
+    may_be_told = (one for one in found if one.subject_id is None or one.subject_id in shown)
+    plans = [
+        about(one)
+        for one in may_be_told
+        if one.source_kind is not SourceKind.REPORTED and (plan_end(one) or 0) > stream.ended_at
+    ]
+    during = (stream.started_at, stream.ended_at)
+    moments = [
+        f"{say.span(at - stream.started_at)}: {say(f'action.name.{name}')} "
+        + (text if _CLIP.fullmatch(text) else await told(text))
+        for at, name, text in await action_logs.moments(source, *during, MOST_MOMENTS)
+    ]
+    quotes = await bot_messages.best(source, *during, QUOTES)
+    facts = (local_days(stream.started_at), say.span(during[1] - during[0]), stream.category)
+    parts = [
+        f"# {escaped(stream.title or say('page.streams.untitled'))}",
+        f"*{escaped(' · '.join(filter(None, facts)))}*",
+        await told(stream.recap),
+        _listed(say("recap.people"), [escaped(one) for one in _counted(came, back, shown, say)]),
+        _listed(say("recap.jokes"), [await told(one) for one in jokes[:MOST_LISTED]]),
+        _listed(say("recap.plans"), [await told(one) for one in plans[:MOST_LISTED]]),
+        _listed(say("recap.moments"), moments),
+        _listed(say("recap.quotes", name=escaped(settings.bot.name)), [await told(one) for one in quotes], "> "),
+        f"*{say('recap.footer')}*",
+    ]
+    return "\n\n".join(filter(None, parts)) + "\n"
+
+
+def _is_regular(visits: Attendance, *, back: bool, people: PeopleSettings) -> bool:
+    return (visits.streams if back else visits.lately) >= people.regular_streams
+
+
+def _counted(came: dict[str, Attendance], back: Iterable[str], shown: dict[str, str], say: Language) -> Iterable[str]:
+    """How many wrote, how many of them for the first time, and who came back."""
+    first, back = sum(visits.streams == 1 for visits in came.values()), list(back)
+    named = sorted(shown[one] for one in back if one in shown)
+    others = len(back) - len(named)
+    yield say("recap.wrote", n=len(came))
+    if first:
+        yield say("recap.first", n=first)
+    if back:
+        yield say("recap.back", who=", ".join([*named, *([say("recap.others", n=others)] if others else [])]))
+
+
+def _listed(title: str, lines: Iterable[str], mark: str = "- ") -> str:
+    rows = [f"{mark}{line}" for line in lines if line]
+    between = "\n\n" if mark == "> " else "\n"
+    return f"## {title}\n\n{between.join(rows)}" if rows else ""
+
+
+# ── the file ──────────────────────────────────────────────────────────────────────────────────
+
+
+async def write_file(db: Database, stream_id: int, settings: Settings) -> None:
+    """Write a stream's recap into the folder of the settings, once. Raises StoreError."""
+    folder = Path(settings.recap.folder).expanduser()
+    async with db.write() as tx:  # of an erasure either the row knows of the file, or the file knows nothing of them
+        text, began = await markdown_of(tx, stream_id, settings), await streams.start_of(tx, stream_id)
+        if text is None:
+            return
+        path = folder / f"{datetime.fromtimestamp(began / 1_000).astimezone():%Y-%m-%d} stream {stream_id}.md"
+        try:
+            if not folder.is_dir():
+                raise StoreError(reason("recap_no_folder", path=str(folder)))
+            await asyncio.to_thread(replace_file, path, text)
+        except OSError as error:
+            raise StoreError(reason("recap_not_written", path=str(path), why=error.strerror or "")) from error
+        await streams.set_recap_file(tx, stream_id, str(path.resolve()))
+
+
+async def clean_files(source: Source | Transaction, change: Callable[[str], str]) -> tuple[int, list[str]]:
+    """Change the texts of all files of recaps; how many lines did, and the files that could not be changed."""
+    changed, failed = 0, []
+    for name in await streams.recap_files(source):
+        try:
+            changed += await asyncio.to_thread(_clean_file, Path(name), change)
+        except (OSError, UnicodeDecodeError):
+            failed.append(name)
+    return changed, failed
+
+
+def _clean_file(path: Path, change: Callable[[str], str]) -> int:
+    if path.parent.is_dir() and not path.exists():
+        return 0  # the streamer deleted it; a folder that is missing may be a drive that is not plugged in
+    before = path.read_text(encoding="utf-8").splitlines()
+    after = [_cleaned(line, change) for line in before]
+    if after != before:
+        replace_file(path, "\n".join(line for line in after if line is not None) + "\n")
+    return sum(one != other for one, other in zip(before, after, strict=True))
+
+
+def _cleaned(line: str, change: Callable[[str], str]) -> str | None:
+    """A line after a change of its text; None where nothing is left of it."""
+    found = _LINE.fullmatch(line)
+    text = unescaped(found[2]) if found else ""
+    rest = change(text)
+    if found is None or rest == text:
+        return line
+    return f"{found[1]}{escaped(rest)}{found[3]}" if rest else None

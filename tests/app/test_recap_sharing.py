@@ -1,0 +1,134 @@
+"""A recap goes into the folder and to Discord: once, when it is wanted, and what goes wrong is said."""
+
+from collections.abc import AsyncIterator
+from pathlib import Path
+
+import pytest
+from aiohttp.test_utils import unused_port
+
+from forgetmenot.app.bot import Bot
+from forgetmenot.app.recap_sharing import RECENT, TRY_AGAIN, WEBHOOK, WEBHOOK_ENV, RecapSharing
+from forgetmenot.app.setup import SetupService
+from forgetmenot.clock import HOUR, MINUTE
+from forgetmenot.errors import InputError, WebhookError
+from forgetmenot.secret_store import SecretStore
+from forgetmenot.settings.live_settings import LiveSettings
+from forgetmenot.settings.load import parse_settings
+from forgetmenot.settings.schema import Settings
+from forgetmenot.store import streams
+from tests.loopback_servers.discord import TOKEN, Discord
+
+
+class Sharing:
+    """A stream that is over, and what is done with its recap."""
+
+    def __init__(self, bot: Bot, folder: Path, there: Discord, address: str) -> None:
+        self.bot, self.there = bot, there
+        self.secrets = SecretStore(folder / "login", use_keyring=False)
+        self.secrets.save(WEBHOOK, address)
+        self.settings = Settings()
+        self.sharing = self.anew()
+
+    def anew(self) -> RecapSharing:
+        """As after a start. The loopback address stands in for one of Discord's."""
+        bot = self.bot
+        return RecapSharing(
+            db=bot.db, settings=lambda: self.settings, clock=bot.clock, secrets=self.secrets, address=str
+        )
+
+    async def stream(self, recap: str = "The boss fell.") -> int:
+        bot = self.bot
+        async with bot.db.write() as tx:
+            stream = await streams.begin(tx, bot.clock.now() - HOUR)
+            await streams.end(tx, stream, bot.clock.now())
+            await streams.set_recap(tx, stream, recap, bot.clock.now())
+        return stream
+
+    def at_once(self) -> None:
+        self.settings = parse_settings("[recap]\npost_at_once = true", "test")
+
+
+@pytest.fixture
+async def shared(bot: Bot, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[Sharing]:
+    monkeypatch.delenv(WEBHOOK_ENV, raising=False)
+    there = Discord()
+    async with there.at() as address:
+        yield Sharing(bot, tmp_path, there, address)
+
+
+async def test_nothing_is_posted_before_somebody_says_so_and_then_once(shared: Sharing) -> None:
+    stream = await shared.stream()
+    await shared.sharing.run_pass()
+    assert shared.there.got == []
+    await shared.sharing.post(stream)
+    with pytest.raises(InputError, match="posted before"):
+        await shared.sharing.post(stream)
+    shared.at_once()
+    await shared.anew().run_pass()
+    [body] = shared.there.got
+    assert "The boss fell." in body["content"]
+
+
+async def test_at_once_posts_only_what_just_ended(shared: Sharing) -> None:
+    await shared.stream()
+    await shared.bot.clock.advance(RECENT + MINUTE)  # type: ignore[attr-defined]  # a ManualClock
+    shared.at_once()
+    await shared.sharing.run_pass()
+    assert shared.there.got == []
+    await shared.stream()
+    await shared.sharing.run_pass()
+    await shared.sharing.run_pass()
+    assert len(shared.there.got) == 1
+
+
+async def test_a_refusal_is_tried_again_later_and_a_lost_answer_never(shared: Sharing) -> None:
+    clock = shared.bot.clock
+    await shared.stream()
+    shared.at_once()
+    shared.there.status, shared.there.body = 429, {"retry_after": 2}
+    with pytest.raises(WebhookError, match="in 2 seconds"):
+        await shared.sharing.run_pass()
+    await shared.sharing.run_pass()
+    assert len(shared.there.got) == 1  # not every minute
+    await clock.advance(TRY_AGAIN)  # type: ignore[attr-defined]
+    shared.there.status, shared.there.body = 502, None
+    with pytest.raises(WebhookError):
+        await shared.sharing.run_pass()
+    await clock.advance(TRY_AGAIN)  # type: ignore[attr-defined]
+    shared.there.status = 200
+    await shared.anew().run_pass()
+    assert len(shared.there.got) == 2
+
+
+async def test_the_file_is_written_even_where_discord_is_away(shared: Sharing, tmp_path: Path) -> None:
+    (tmp_path / "recaps").mkdir()
+    shared.secrets.save(WEBHOOK, f"http://127.0.0.1:{unused_port()}/")
+    await shared.stream()
+    shared.settings = parse_settings(f"[recap]\nfolder = '{tmp_path / 'recaps'}'\npost_at_once = true", "test")
+    with pytest.raises(WebhookError, match="cannot be reached"):
+        await shared.sharing.run_pass()
+    assert len(list((tmp_path / "recaps").iterdir())) == 1
+
+
+async def test_the_webhook_is_a_secret_of_discords(shared: Sharing, bot: Bot, tmp_path: Path) -> None:
+    live = LiveSettings(Settings())
+    setup = SetupService(live, tmp_path, use_keyring=False)
+    stream = await shared.stream()
+    with setup.attached(bot, None):  # type: ignore[arg-type]  # no step of this test asks it
+        with pytest.raises(InputError, match=r"discord\.com"):
+            await setup.run("webhook", b'{"address": "https://example.com/api/webhooks/123456/' + b"a" * 60 + b'"}')
+        address = f"https://discord.com/api/webhooks/123456/{TOKEN}"
+        kept = await setup.run("webhook", b'{"address": " ' + address.encode() + b' "}')
+        assert kept["ok"]
+        assert shared.secrets.load(WEBHOOK) == address
+        shown = await setup.run("recap", b'{"stream": %d}' % stream)
+        assert (shown["webhook"], shown["posted_at"], shown["recap_file"]) == (True, None, "")
+        assert TOKEN not in str(shown)
+        assert TOKEN not in str(kept)
+        await setup.run("webhook", b'{"address": ""}')
+        assert not (await setup.run("recap", b'{"stream": %d}' % stream))["webhook"]
+        with pytest.raises(InputError, match="no Discord webhook"):
+            await setup.run("post_recap", b'{"stream": %d}' % stream)
+        with pytest.raises(InputError, match="no recap"):
+            await setup.run("recap", b'{"stream": 99}')
+    assert shared.there.got == []

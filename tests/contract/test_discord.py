@@ -1,0 +1,100 @@
+"""A text goes through a webhook once, to Discord alone, and mentions nobody; its answer becomes a sentence."""
+
+import aiohttp
+import pytest
+from aiohttp.test_utils import unused_port
+
+from forgetmenot import discord
+from forgetmenot.errors import InputError, WebhookError
+from tests.loopback_servers.discord import TOKEN, Discord
+
+ADDRESS = f"https://discord.com/api/webhooks/123456789012345678/{TOKEN}"
+
+
+@pytest.mark.parametrize(
+    "text",
+    [ADDRESS, f" {ADDRESS}\n", ADDRESS.replace("discord.com", "discordapp.com"),
+     ADDRESS.replace("//discord", "//canary.discord"), ADDRESS.replace("/api/", "/api/v10/")],
+)  # fmt: skip
+def test_an_address_of_discord_is_taken(text: str) -> None:
+    assert discord.webhook_address(text) == text.strip()
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["", "https://example.com/api/webhooks/123456789012345678/" + TOKEN, ADDRESS.replace("https", "http"),
+     ADDRESS.replace("discord.com", "discord.com@example.com"),
+     ADDRESS.replace("discord.com", "discord.com.example.com"),
+     ADDRESS.replace("discord.com", "discord.com:8443"), ADDRESS.replace("discord.com", "discord.com\\@example.com"),
+     f"{ADDRESS}/../../users/@me", f"{ADDRESS}?wait=true", f"{ADDRESS}#x", ADDRESS.replace("/api", "//api"),
+     ADDRESS.replace("discord", "disc\u043erd"), f"{ADDRESS}\nhttps://example.com", ADDRESS.replace(TOKEN, "x")],
+)  # fmt: skip
+def test_any_other_address_is_refused_without_being_repeated(text: str) -> None:
+    with pytest.raises(InputError) as refused:
+        discord.webhook_address(text)
+    assert TOKEN not in str(refused.value)
+
+
+async def test_it_is_posted_once_and_mentions_nobody() -> None:
+    there = Discord()
+    async with there.at() as address:
+        await discord.post(address, "hello @everyone")
+    assert there.got == [{"content": "hello @everyone", "allowed_mentions": {"parse": []}}]
+    assert there.asked == [f"/api/webhooks/1/{TOKEN}?wait=true"]
+
+
+@pytest.mark.parametrize("line", ["a line of text", "🦊" * 30])
+async def test_what_is_too_long_for_a_message_goes_as_an_embed_of_whole_lines(line: str) -> None:
+    there = Discord()
+    text = "\n".join(f"{number} {line}" for number in range(400))
+    async with there.at() as address:
+        await discord.post(address, text)
+    [body] = there.got
+    shown = body["embeds"][0]["description"]
+    assert len(shown.encode("utf-16-le")) // 2 <= discord.LONGEST_EMBED
+    assert shown.endswith(f"{line}\n…")
+    assert text.startswith(shown.removesuffix("\n…"))
+    assert "content" not in body
+    assert body["allowed_mentions"] == {"parse": []}
+
+
+@pytest.mark.parametrize(
+    ("status", "body", "words", "lost", "wait"),
+    [
+        (404, None, "does not know this webhook", False, 0),
+        (401, None, "does not know this webhook", False, 0),
+        (400, None, "did not take the recap (400)", False, 0),
+        (302, None, "did not take the recap (302)", False, 0),
+        (502, None, "did not take the recap (502)", True, 0),
+        (429, {"retry_after": 1.4}, "in 1 seconds", False, 1.4),
+        (429, {"retry_after": 1e300}, "in 3600 seconds", False, 3600),
+        (429, {"retry_after": -5}, "in 1 seconds", False, 1),
+        (429, {"retry_after": "nan"}, "in 60 seconds", False, 60),
+        (429, ["odd"], "in 60 seconds", False, 60),
+        (429, {"retry_after": 1, "more": "x" * 20_000}, "in 60 seconds", False, 60),
+    ],
+)
+async def test_a_refusal_says_what_to_do(status: int, body: object, words: str, lost: bool, wait: float) -> None:
+    there = Discord(status, body, {"Location": "http://127.0.0.1:1/elsewhere"})
+    async with there.at() as address:
+        with pytest.raises(WebhookError) as refused:
+            await discord.post(address, "hello")
+    assert words in str(refused.value)
+    assert (refused.value.lost, refused.value.retry_after_s) == (lost, wait)
+    assert len(there.got) == 1  # no redirect is followed, and nothing is sent again
+    assert TOKEN not in repr(refused.value)
+
+
+async def test_without_an_answer_it_may_have_been_posted(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(discord, "_ANSWER_WITHIN", aiohttp.ClientTimeout(total=0.2))
+    there = Discord(hangs=True)
+    async with there.at() as address:
+        with pytest.raises(WebhookError) as lost:
+            await discord.post(address, "hello")
+    assert lost.value.lost
+    with pytest.raises(WebhookError) as away:
+        await discord.post(f"http://127.0.0.1:{unused_port()}/api/webhooks/1/{TOKEN}", "hello")
+    assert not away.value.lost
+    for error in (lost.value, away.value):
+        assert TOKEN not in repr(error)
+        assert error.__cause__ is None

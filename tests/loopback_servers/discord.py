@@ -1,0 +1,44 @@
+"""Answers to a webhook's posts as Discord's documentation says."""
+
+import asyncio
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
+from typing import Any
+
+from aiohttp import web
+from aiohttp.test_utils import unused_port
+
+TOKEN = "tok-" + "a1B2" * 16
+
+
+@dataclass
+class Discord:
+    """Answers as Discord's documentation says. `got`: the bodies of what was posted."""
+
+    status: int = 200
+    body: Any = None
+    headers: dict[str, str] = field(default_factory=dict)
+    got: list[dict[str, Any]] = field(default_factory=list)
+    asked: list[str] = field(default_factory=list)
+    hangs: bool = False
+
+    async def answer(self, request: web.Request) -> web.StreamResponse:
+        self.asked.append(request.path_qs)
+        self.got.append(await request.json())
+        if self.hangs:
+            await asyncio.sleep(60)
+        return web.json_response(self.body or {"id": "1"}, status=self.status, headers=self.headers)
+
+    @asynccontextmanager
+    async def at(self) -> AsyncIterator[str]:
+        app = web.Application(client_max_size=100_000)
+        app.router.add_post("/{path:.*}", self.answer)
+        runner = web.AppRunner(app, shutdown_timeout=0.1)
+        await runner.setup()
+        port = unused_port()
+        await web.TCPSite(runner, "127.0.0.1", port).start()
+        try:
+            yield f"http://127.0.0.1:{port}/api/webhooks/1/{TOKEN}"
+        finally:
+            await runner.cleanup()

@@ -1,0 +1,226 @@
+"""A stream's recap for the streamer: what and who stands in it, and that what is forgotten leaves its file."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import msgspec
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from forgetmenot.clock import DAY, HOUR, MINUTE
+from forgetmenot.domain import Scope, SourceKind
+from forgetmenot.errors import StoreError
+from forgetmenot.memory.erasure import Eraser
+from forgetmenot.memory.rights import Rights
+from forgetmenot.memory.stream_recap import markdown_of, write_file
+from forgetmenot.settings.schema import RecapSettings, Settings
+from forgetmenot.store import channel_state, notes, streams
+from forgetmenot.store.notes import Stance
+from forgetmenot.text.markdown import escaped, unescaped
+from tests.full_disk import no_room
+from tests.rows import put
+
+if TYPE_CHECKING:
+    from tests.notes_world import World
+
+EVIL = "**@everyone** [win](https://evil.example) <@&12> `x` ||y|| # z"
+
+
+async def over(world: "World", recap: str = "<@1> and <@2> fought the boss.", *came: str) -> int:
+    """A stream of two hours that is over and has its recap."""
+    await world.clock.advance(DAY)
+    stream = await world.stream()
+    for viewer in came:
+        await world.attends(viewer, stream)
+    await world.clock.advance(2 * HOUR)
+    async with world.db.write() as tx:
+        await streams.describe(tx, stream, twitch_id=None, title="Boss night", category="Ladders of Ash")
+        await streams.end(tx, stream, world.clock.now())
+        await streams.set_recap(tx, stream, recap, world.clock.now())
+    return stream
+
+
+async def regular(world: "World", *viewers: str) -> None:
+    for _ in range(5):
+        await over(world, "", *viewers)
+
+
+async def said(world: "World", stream: int, fact: str, subject: str | None = "1", **fields: object) -> int:
+    """A note that the stream's summary says."""
+    episode = await world.episode("They talked.", {}, stream)
+    note = await world.note(fact, subject, **fields)
+    async with world.db.write() as tx:
+        await notes.add_evidence(tx, Stance(note, episode, "stated", None, False, world.clock.now()))
+    return note
+
+
+async def test_it_says_what_happened_who_came_what_is_planned_and_what_the_bot_said(world: "World") -> None:
+    settings = Settings()
+    await world.viewer("3", "dora")
+    await regular(world, "1")
+    async with world.db.write() as tx:
+        await channel_state.put(tx, {"id": "9"}, 1)
+    stream = await over(world, "<@9> and <@1> fought the boss. <@3> asked about ladders.", "1", "2", "3")
+    began = await streams.start_of(world.db, stream)
+    await said(world, stream, "the cursed ladder", None, scope=Scope.RUNNING_BIT)
+    await said(world, stream, "has a driving test on 14 December 2026")
+    await said(world, stream, "plays drums")
+    await said(world, stream, "has a test on 14 December 2026", source_kind=SourceKind.REPORTED)
+    await said(world, stream, "marries on 24 December 2026", "3")
+    async with world.db.write() as tx:
+        at = began + HOUR
+        lines = [("fine", ""), ("a longer line of mine", ""), ("called good", "good")]
+        for number, (text, outcome) in enumerate(lines):
+            await put(tx, "bot_messages", at=at + number, text=text, outcome=outcome)
+        await put(tx, "bot_messages", at=at, text="called bad, and the longest of them all", outcome="bad")
+        await put(tx, "bot_messages", at=at, text="an answer to a command, which is longer", trigger="command")
+        await put(tx, "bot_messages", at=at - DAY, text="said the day before")
+        await put(tx, "bot_messages", at=at, text="never said", status="shadow")
+        link = "https://clips.twitch.tv/CoolClip-1_a"
+        await put(tx, "action_logs", key="a", at=at, name="clip", status="done", detail=link)
+        await put(tx, "action_logs", key="b", at=at, name="marker", status="done", params_json='{"text": "boss"}')
+        await put(tx, "action_logs", key="c", at=at, name="clip", status="failed", detail="no")
+    text = await markdown_of(world.db, stream, settings) or ""
+    parts = text.split("\n\n")
+    assert parts[0] == "# Boss night"
+    assert parts[1].endswith("· 2 h · Ladders of Ash*")
+    assert parts[2] == "Carol and Alice fought the boss. somebody asked about ladders."
+    assert "- 3 people wrote.\n- 2 were here for the first time." in text
+    assert "## Running jokes\n\n- the cursed ladder\n" in text
+    assert "## Plans\n\n- Alice: has a driving test on 14 December 2026\n" in text
+    assert f"- 60 min: clip {link}\n- 60 min: marker boss\n" in text.replace("1 h:", "60 min:")
+    assert "## ForgetMeNot said\n\n> called good\n\n> a longer line of mine\n\n> fine\n" in text
+    assert "deleted there" in parts[-1]
+    assert "Dora" not in text
+
+
+async def test_only_regulars_who_did_not_opt_out_are_named(world: "World") -> None:
+    await world.viewer("3", "dora")
+    await regular(world, "1", "2", "3")
+    await world.clock.advance(30 * DAY)
+    stream = await over(world, "<@1>, <@2> and <@3> came back. dora cheered.", "1", "2", "3")
+    async with world.db.write() as tx:
+        await put(tx, "bot_messages", at=world.clock.now() - 1, text="hey @Dora and @bob!")
+        await tx.execute("UPDATE viewers SET opted_out_at = 1 WHERE id = '3'")
+    text = await markdown_of(world.db, stream, Settings()) or ""
+    assert "Back after a while: Alice, Bob" in text
+    assert "dora" not in text.lower()
+    strict = msgspec.convert({"people": {"regular_streams": 9}}, Settings)
+    text = (await markdown_of(world.db, stream, strict) or "").lower()
+    assert "back after a while: 2 others" in text
+    assert [name for name in ("alice", "bob", "dora") if name in text] == []
+
+
+async def test_nothing_that_somebody_wrote_is_markup_or_a_mention(world: "World") -> None:
+    await world.viewer("4", "eve")
+    async with world.db.write() as tx:
+        await tx.execute("UPDATE viewers SET display_name = ? WHERE id = '4'", (EVIL,))
+    await regular(world, "4")
+    stream = await over(world, f"<@4> said {EVIL}", "4")
+    await said(world, stream, EVIL, None, scope=Scope.RUNNING_BIT)
+    async with world.db.write() as tx:
+        await streams.describe(tx, stream, twitch_id=None, title=EVIL, category=EVIL)
+        await put(tx, "bot_messages", at=world.clock.now() - 1, text=EVIL)
+        await put(
+            tx, "action_logs", key="e", at=world.clock.now() - 1, name="clip", status="done",
+            detail="https://clips.twitch.tv/x) @everyone",
+        )  # fmt: skip
+    text = await markdown_of(world.db, stream, Settings()) or ""
+    ours = [line.lstrip("#>-* ") for line in text.splitlines()]
+    for line in ours:
+        plain = line.replace("\\\\", "").replace("\\*", "").replace("\\[", "").replace("\\`", "")
+        assert "@everyone" not in plain
+        assert "**" not in plain
+        assert "[" not in plain
+        assert "`" not in plain
+        assert "s://evil" not in line
+
+
+@given(st.text(max_size=80))
+def test_what_is_escaped_is_one_line_and_can_be_read_again(text: str) -> None:
+    once = escaped(text)
+    assert "\n" not in once
+    assert "@everyone" not in once
+    assert escaped(unescaped(once)) == once
+
+
+async def test_there_is_none_of_a_stream_that_is_on_or_has_no_recap(world: "World") -> None:
+    stream = await world.stream()
+    assert await markdown_of(world.db, stream, Settings()) is None
+    assert await markdown_of(world.db, await over(world, ""), Settings()) is None
+    assert await markdown_of(world.db, 99, Settings()) is None
+
+
+def into(folder: Path) -> Settings:
+    return msgspec.structs.replace(Settings(), recap=RecapSettings(folder=str(folder)))
+
+
+async def written(world: "World", folder: Path) -> tuple[int, Path]:
+    folder.mkdir()
+    await world.viewer("3", "dora_1")
+    await regular(world, "1", "2", "3")
+    await world.clock.advance(30 * DAY)
+    recap = "<@1> beat the boss. <@3> fell off a ladder, and she laughed. The mines were dark."
+    stream = await over(world, recap, "1", "2", "3")
+    await said(world, stream, "dances in a show on 24 December 2026", "3")
+    async with world.db.write() as tx:
+        await put(tx, "bot_messages", at=world.clock.now() - 1, text="Well fallen, @dora_1!")
+    await write_file(world.db, stream, into(folder))
+    [file] = folder.iterdir()
+    return stream, file
+
+
+async def test_who_is_erased_leaves_the_file_and_the_rest_stays(world: "World", tmp_path: Path) -> None:
+    stream, file = await written(world, tmp_path / "recaps")
+    assert file.name.endswith(f" stream {stream}.md")
+    before = file.read_text(encoding="utf-8")
+    assert "Dora\\_1 fell off a ladder" in before
+    file.write_text(before + "My own line about Alice and tea.\n", encoding="utf-8")
+    report = await Eraser(db=world.db, clock=world.clock).erase("3")
+    after = file.read_text(encoding="utf-8")
+    assert [word for word in ("dora", "fell", "laughed", "dances", "fallen") if word in after.lower()] == []
+    assert "Alice beat the boss. The mines were dark." in after
+    assert "My own line about Alice and tea." in after
+    assert report.rewritten["recap_files"] == 4
+    assert report.found == 0
+
+
+async def test_a_fact_that_is_forgotten_leaves_the_file(world: "World", tmp_path: Path) -> None:
+    _, file = await written(world, tmp_path / "recaps")
+    assert "dances in a show" in file.read_text(encoding="utf-8")
+    eraser = Eraser(db=world.db, clock=world.clock)
+    await Rights(db=world.db, clock=world.clock, eraser=eraser).forget(1)
+    after = file.read_text(encoding="utf-8")
+    assert "dances" not in after
+    assert "Dora\\_1 fell off a ladder" in after
+
+
+async def test_a_file_that_cannot_be_reached_is_named_and_one_that_is_gone_is_not(
+    world: "World", tmp_path: Path
+) -> None:
+    _, file = await written(world, tmp_path / "recaps")
+    file.parent.rename(tmp_path / "unplugged")
+    report = await Eraser(db=world.db, clock=world.clock).erase("3")
+    assert (report.found, report.places) == (1, {str(file): 1})
+    (tmp_path / "unplugged").rename(file.parent)
+    file.unlink()
+    assert (await Eraser(db=world.db, clock=world.clock).erase("2")).found == 0
+
+
+async def test_a_folder_that_is_missing_or_full_says_so_and_is_tried_again(world: "World", tmp_path: Path) -> None:
+    stream, settings = await over(world), into(tmp_path / "recaps")
+    with pytest.raises(StoreError, match="does not exist"):
+        await write_file(world.db, stream, settings)
+    (tmp_path / "recaps").write_text("a file")
+    with pytest.raises(StoreError, match="does not exist"):
+        await write_file(world.db, stream, settings)
+    (tmp_path / "recaps").unlink()
+    (tmp_path / "recaps").mkdir()
+    with no_room(), pytest.raises(StoreError, match="cannot be written"):
+        await write_file(world.db, stream, settings)
+    assert await streams.recap_files(world.db) == []
+    assert list((tmp_path / "recaps").iterdir()) == []
+    await write_file(world.db, stream, settings)
+    assert len(await streams.recap_files(world.db)) == 1
+    await world.clock.advance(MINUTE)
