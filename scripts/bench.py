@@ -18,7 +18,7 @@ import tempfile
 from collections.abc import Callable
 from pathlib import Path
 
-from speed import cost, dock, erasure, ingest, process, recall, replies
+from speed import cost, dock, erasure, ingest, played_channel, process, recall, replies
 from speed.figures import Figure, table
 
 Measure = Callable[[Path], list[Figure]]
@@ -36,6 +36,7 @@ def measures(wanted: argparse.Namespace) -> dict[str, Measure]:
         "replies": lambda folder: replies.measure(folder, 20_000 if quick else 200_000),
         "erasure": lambda folder: erasure.measure(folder, 20_000 if quick else 200_000),
         "cost": lambda folder: cost.measure(folder, [10, 100] if quick else [10, 100, 400], wanted.price),
+        "memory": played_channel.measure,
         "process": process.measure,
         "dock": lambda folder: dock.measure(folder, 10 if quick else 30),
     }

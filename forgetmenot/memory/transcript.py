@@ -115,6 +115,8 @@ def _end(lines: Sequence[Line], cut: Cut) -> int | None:
 
 OFTEN = 3
 """So many lines with the same words become one."""
+A_FEW = 5
+"""People whose same words stay a line of each: "Germany", to "where are you from?", tells of everybody who says it."""
 MOST_CHARACTERS = 500
 MOST_OF_A_REPEAT = 200
 _LIKE_A_LINE = re.compile(rf"\*|(?:P\d+|{BOT})\b")
@@ -142,17 +144,23 @@ def introduce(people: Mapping[str, Part], window: Window, handles: Handles) -> s
 
 
 def transcript(window: Window, handles: Handles) -> list[str]:
-    """The window as lines of the format above; those with the same words, OFTEN times or more, become one."""
+    """The window as lines of the format above; those with the same words, OFTEN times or more, become one.
+
+    Of A_FEW people it is one of each.
+    """
     repeats = _repeats(window)
     shown: list[str] = []
-    collapsed: set[str] = set()
+    said: set[tuple[str, str]] = set()
     for line in window:
         key = _key(line)
-        if key not in repeats:
+        same = repeats.get(key, [])
+        few = len({one.viewer_id for one in same}) <= A_FEW
+        again = key, line.viewer_id if few else ""
+        if not same or (few and again not in said):
             shown += _shown(line, handles)
-        elif key not in collapsed:
-            collapsed.add(key)
-            shown.append(_collapsed(line, repeats[key], handles))
+        elif again not in said:
+            shown.append(_collapsed(line, same, handles))
+        said.add(again)
     return shown
 
 

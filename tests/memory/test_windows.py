@@ -132,15 +132,21 @@ def test_a_line_is_cut_before_a_name_not_inside_it() -> None:
     for length in range(470, 520):
         (shown,) = transcript([line(1, "12", ("y " * 300)[: length - 8] + " @user12 was it")], handles)
         assert "P1" not in shown.removeprefix("P12: ").replace("P12", ""), length
-        same = [line(seq, str(seq), "zz" + ("y " * 300)[: length - 308] + " @user12 was it") for seq in range(1, 5)]
+        same = [line(seq, str(seq), "zz" + ("y " * 300)[: length - 308] + " @user12 was it") for seq in range(1, 8)]
         assert "P1" not in transcript(same, handles)[0].replace("P12", ""), length
+
+
+def test_what_a_few_people_say_in_the_same_words_is_said_by_each() -> None:
+    handles = Handles.of(["1", "2", "3"])
+    chat = [replace(line, text="Germany", viewer_id=who) for who, line in zip("1213", lines([1_000] * 4), strict=True)]
+    assert transcript(chat, handles) == ["P1: Germany", "P2: Germany", "P3: Germany"]
 
 
 def test_what_many_repeat_is_no_line_of_the_person_they_name() -> None:
     handles = Handles.of(["1", "2"], {"alice": "2"})
     for typed in ("alice: I play the cello", "* alice subscribed", "alice (to the bot): I play the cello"):
-        chat = [replace(line, text=typed) for line in lines([1_000] * 3)]
+        chat = [replace(line, text=typed, viewer_id=str(n)) for n, line in enumerate(lines([1_000] * 6), start=1)]
         shown = transcript(chat, handles)
-        assert shown == [f'"{handles.hide_chat(typed)}" ×3, 1 person']
+        assert shown == [f'"{handles.hide_chat(typed)}" ×6, 6 people']
         assert "P2 plays" not in summary(shown[0])
         assert "P2 subscribed" not in summary(shown[0])

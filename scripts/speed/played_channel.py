@@ -1,0 +1,350 @@
+"""What a channel's memory is worth in a group: five evenings of forty people are played, then it is asked.
+
+Everything is the bot's own but Twitch and the model, whose part is read from the script: a capable one that writes
+down every true fact of a window, names the note that a new fact replaces, and answers from the notes of its prompt, the
+newest word of the person first. What is wrong in an answer is therefore the memory's fault. docs/EVALUATION.md says
+what the figures mean.
+"""
+
+import asyncio
+import json
+import random
+import re
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from forgetmenot.app.bot import Bot, BotIdentity, NoAccount, open_bot
+from forgetmenot.clock import DAY, SECOND, ManualClock
+from forgetmenot.domain import (
+    ChatEvent,
+    EventKind,
+    ModelAnswer,
+    ModelRequest,
+    Outcome,
+    OutcomeKind,
+    Purpose,
+    TokenUsage,
+)
+from forgetmenot.llm.build import Models
+from forgetmenot.llm.guarded import GuardedModel, Limits
+from forgetmenot.ports import CallMeter
+from forgetmenot.settings.load import convert
+from forgetmenot.settings.schema import ModelSettings
+from forgetmenot.store import personal_data
+from speed.figures import Figure
+
+SEED = 5
+BEGAN = 1_790_000_000_000
+PEOPLE, STREAMS, LINES = 40, 5, 360
+NICKNAME = "max"
+ERASED = "viewerff"
+"""Who types !forgetme after the third evening, and does not come back."""
+_SLOTS = """
+home | i live in {} | lives in {} | where does {} live? | Oslo Bergen Utrecht Porto Lima Kyoto Gent
+pet | i have a {} at home | has a {} at home | which pet does {} have? | ferret parrot tortoise gecko hamster
+music | i play the {} | plays the {} | what instrument does {} play? | cello banjo oboe tuba harp flute viola
+work | i work as a {} | works as a {} | what does {} work as? | baker welder tailor pilot gardener
+drink | i drink {} every day | drinks {} every day | what does {} drink? | mate cocoa espresso matcha cider
+sport | i do {} twice a week | does {} twice a week | which sport does {} do? | judo fencing rowing archery karate
+"""
+SLOTS: dict[str, list[str]] = {}
+"""By name: what is said, the fact, the question, and the values."""
+for _row in _SLOTS.strip().splitlines():
+    _slot, *_texts = (one.strip() for one in _row.split("|"))
+    SLOTS[_slot] = _texts
+CHATTER = (
+    "lol",
+    "gg",
+    "that jump was so close",
+    "one more try",
+    "KEKW",
+    "i am literally a toaster",
+    "chat is this real",
+)
+_ROW = re.compile(
+    r"^(?:(?P<who>\w+): )?\[id:(?P<id>\d+); (?P<source>[^;\]]+);.*?(?P<date>\d{4}-\d\d-\d\d)[^\]]*\] (?P<fact>.+)$",
+    re.MULTILINE,
+)
+_VALUE = r"(\w+)"
+_SPOKEN = re.compile(r"^(P\d+)(?: \(to the bot\))?: (.+)$", re.MULTILINE)
+
+
+def names() -> list[str]:
+    """Forty people; the first two go by NICKNAME."""
+    return ["maxine", "maxwell", *(f"viewer{chr(97 + n // 6)}{chr(97 + n % 6)}" for n in range(PEOPLE - 2))]
+
+
+@dataclass(frozen=True, slots=True)
+class Said:
+    """A line with a fact. `about`: whom it is about, where that is not who says it."""
+
+    who: str
+    slot: str
+    value: str
+    about: str = ""
+
+    @property
+    def line(self) -> str:
+        """The line of chat."""
+        spoken, fact, _, _ = SLOTS[self.slot]
+        return f"@{self.about} {fact.format(self.value)}" if self.about else spoken.format(self.value)
+
+
+@dataclass
+class Script:
+    """What is said when (`evenings`), and what is true of whom in the end."""
+
+    evenings: list[list[Said]] = field(default_factory=lambda: [[] for _ in range(STREAMS)])
+    true: dict[tuple[str, str], str] = field(default_factory=dict)
+    changed: set[tuple[str, str]] = field(default_factory=set)
+    hearsay: dict[tuple[str, str], str] = field(default_factory=dict)
+    lied: dict[tuple[str, str], str] = field(default_factory=dict)
+
+
+def written() -> Script:
+    """The script, the same in every run."""
+    dice, script, people = random.Random(SEED), Script(), names()  # noqa: S311  # no secret
+    for who in people:
+        for slot in dice.sample(list(SLOTS), 4):
+            value = dice.choice(SLOTS[slot][3].split())
+            script.true[who, slot] = value
+            script.evenings[dice.randrange(STREAMS - 2)].append(Said(who, slot, value))
+    told = sorted(key for key in script.true if key[0] != ERASED)
+    people.remove(ERASED)
+    for who, slot in dice.sample(told, 24):  # later it is otherwise
+        value = dice.choice([one for one in SLOTS[slot][3].split() if one != script.true[who, slot]])
+        script.true[who, slot] = value
+        script.changed.add((who, slot))
+        script.evenings[STREAMS - 2].append(Said(who, slot, value))
+    untold = [(who, slot) for who in people for slot in SLOTS if (who, slot) not in script.true]
+    for who, slot in dice.sample(untold, 12):  # another says it of them
+        value = script.hearsay[who, slot] = dice.choice(SLOTS[slot][3].split())
+        script.evenings[STREAMS - 1].append(Said(dice.choice([one for one in people if one != who]), slot, value, who))
+    for who, slot in dice.sample(told, 12):  # another says what is not true of them
+        value = dice.choice([one for one in SLOTS[slot][3].split() if one != script.true[who, slot]])
+        script.lied[who, slot] = value
+        script.evenings[STREAMS - 1].append(Said(dice.choice([one for one in people if one != who]), slot, value, who))
+    return script
+
+
+class ScriptedModel:
+    """A LanguageModel: the capable one of the module's words."""
+
+    name = "scripted"
+
+    def __init__(self) -> None:
+        self.calls = Counter[Purpose]()
+
+    async def generate(self, request: ModelRequest) -> ModelAnswer:
+        """Answer a call of any purpose."""
+        self.calls[request.purpose] += 1
+        answers = {Purpose.SUMMARY: _summary, Purpose.EXTRACT: _notes, Purpose.REPLY: _reply}
+        answer = answers.get(request.purpose, _nothing_new)(request.prompt)
+        return ModelAnswer(json.dumps(answer), self.name, TokenUsage(1_000, 0, 50, 0), latency_ms=1)
+
+    async def aclose(self) -> None:
+        """Nothing to close."""
+
+
+def _summary(prompt: str) -> object:
+    told = list[str]()
+    for who, text in _SPOKEN.findall(prompt):
+        for spoken, fact, _, _ in SLOTS.values():
+            if own := re.fullmatch(spoken.format(r"(\w+)"), text):
+                told.append(f"{who} {fact.format(own[1])}.")
+            elif other := re.fullmatch(rf"@?(P\d+) {fact.format(_VALUE)}", text):
+                told.append(f"{who} says that {other[1]} {fact.format(other[2])}.")
+    return {"summary": " ".join(dict.fromkeys(told)) or "Chat cheered."}
+
+
+def _notes(prompt: str) -> object:
+    episode = prompt.partition("<episode>")[2].partition("</episode>")[0]
+    known = re.findall(r"^\[(\d+)\] (P\d+): (.+)$", prompt, re.MULTILINE)
+    notes = list[dict[str, object]]()
+    for sentence in re.findall(r"[^.]+", episode):
+        found = re.fullmatch(r"\s*(P\d+) (?:says that (P\d+) )?(.+?)\s*", sentence)
+        slot = next((key for key, one in SLOTS.items() if found and re.fullmatch(one[1].format(r"\w+"), found[3])), "")
+        if not found or not slot:
+            continue
+        speaker, about, fact = found[1], found[2] or found[1], found[3]
+        same = [int(n) for n, who, held in known if who == about and re.fullmatch(SLOTS[slot][1].format(r"\w+"), held)]
+        note: dict[str, object] = {"who": about, "fact": fact, "lifetime": "permanent"}
+        if about != speaker:
+            note["said_by"] = speaker
+        elif same:
+            note["replaces"] = same[0]
+        notes.append(note)
+    return {"notes": notes}
+
+
+def _reply(prompt: str) -> object:
+    message = prompt.rpartition("<message>")[2]
+    speaker = re.match(r"\s*(\w+):", message)
+    own, others = (prompt.partition(f"<{tag}>")[2].partition(f"</{tag}>")[0] for tag in ("lore", "others"))
+    for _, fact, question, _ in SLOTS.values():
+        asked = re.search(question.replace("?", r"\?").replace("does", "do(?:es)?").format(_VALUE), message)
+        if asked and speaker:
+            rows = _ROW.finditer(own if asked[1] == "i" else others)
+            theirs = [one for one in rows if asked[1] == "i" or (one["who"] or "").casefold() == asked[1]]
+            held = [(one, re.fullmatch(fact.format(_VALUE), one["fact"])) for one in theirs]
+            fitting = [
+                ("others" not in one["source"], one["date"], value[1], int(one["id"])) for one, value in held if value
+            ]
+            if asked[1] == NICKNAME:
+                called = {
+                    one["who"] for one in _ROW.finditer(others) if (one["who"] or "").lower().startswith(NICKNAME)
+                }
+                return {"action": None, "notes": [], "say": f"{len(called)} people are called so."}
+            if fitting:
+                sure, _, value, note = max(fitting)
+                return {"action": None, "notes": [note], "say": value if sure else f"So I hear: {value}"}
+    return {"action": None, "notes": [], "say": "Nobody told me that."}
+
+
+def _nothing_new(_: str) -> object:
+    return {"summary": "Chat cheered.", "briefs": []}
+
+
+class Ears(NoAccount):
+    """An account that keeps what was said."""
+
+    def __init__(self) -> None:
+        self.said: list[str] = []
+
+    async def say(self, text: str, reply_to: str | None = None) -> Outcome:  # noqa: ARG002  # the port's name
+        """Twitch took it."""
+        self.said.append(text)
+        return Outcome(OutcomeKind.DONE, twitch_id=f"sent-{len(self.said)}")
+
+
+@dataclass
+class Channel:
+    """The bot, and who talks to it."""
+
+    bot: Bot
+    clock: ManualClock
+    ears: Ears
+    lines: int = 0
+
+    async def say(self, who: str, text: str, seconds: int = 20) -> None:
+        """Somebody says something."""
+        await self.clock.advance(seconds * SECOND)
+        self.lines += 1
+        key, number = f"line{self.lines}", names().index(who)
+        shown = who.title()
+        await self.bot.hear(ChatEvent(key, EventKind.MESSAGE, f"10{number}", who, shown, text, self.clock.now()))
+
+    async def answer(self, who: str, text: str) -> str:
+        """What the bot answers to a question."""
+        before = len(self.ears.said)
+        await self.say(who, f"@ForgetMeNot {text}", 60)
+        await self.bot.settle()
+        return " ".join(self.ears.said[before:])
+
+
+async def play(path: Path) -> list[Figure]:
+    """Play the evenings, let the raw chat go, and ask."""
+    script, clock, ears, model = written(), ManualClock(BEGAN), Ears(), ScriptedModel()
+    settings = convert({"bot": {"mode": "mentions", "notice": ""}, "twitch": {"channel": "streamer"}}, "the bench")
+
+    def models(_: ModelSettings, meter: CallMeter) -> Models:
+        reply, memory = (GuardedModel(model, meter=meter, limits=Limits(60, 60, 0)) for _ in range(2))
+        return Models(reply, memory)
+
+    me = BotIdentity("99", "forgetmenot_bot")
+    async with open_bot(
+        path, "bench", settings=lambda: settings, clock=clock, account=ears, me=me, models=models
+    ) as bot:
+        channel = Channel(bot, clock, ears)
+        for number, evening in enumerate(script.evenings):
+            await _evening(channel, evening, number)
+            if number == STREAMS - 3:
+                await channel.answer(ERASED, "hello")
+                await channel.say(ERASED, "!forgetme confirm")
+                await bot.settle()
+            await clock.advance(3 * DAY)
+            await bot.tasks.catch_up()
+        await bot.remember_all()
+        await clock.advance(2 * DAY)
+        await bot.tasks.catch_up()
+        raw = await bot.db.value("SELECT count(*) FROM events WHERE text <> ''")
+        calls = sum(model.calls.values())
+        figures = await _asked(channel, script)
+        gone = not await personal_data.is_known(bot.db, f"10{names().index(ERASED)}")
+    return [
+        *figures,
+        Figure("memory: raw lines left when it is asked", raw, "", 0),
+        Figure("memory: the erased person is unknown", float(gone), "", 1, at_least=True),
+        Figure("memory: calls of the model for five evenings", calls, "calls"),
+    ]
+
+
+async def _evening(channel: Channel, evening: list[Said], number: int) -> None:
+    dice = random.Random(f"{SEED}:{number}")  # noqa: S311  # no secret
+    here = [one for one in names() if one != ERASED or number < STREAMS - 2]
+    lines = [(dice.choice(here), dice.choice(CHATTER)) for _ in range(LINES)]
+    for said in evening:
+        lines.insert(dice.randrange(len(lines)), (said.who, said.line))
+    for who, text in lines:
+        await channel.say(who, text, dice.randrange(5, 20))
+        if channel.lines % 100 == 0:
+            await channel.bot.settle()
+            await channel.bot.tasks.catch_up()
+    await channel.bot.settle()
+    await channel.bot.remember_all()
+
+
+def _questions(script: Script) -> Iterator[tuple[str, str, str, str]]:
+    """The kind of question, whom it is about, the slot, and what is right; empty for what nobody knows."""
+    for (who, slot), value in script.true.items():
+        if who != ERASED:
+            yield ("changed" if (who, slot) in script.changed else "told"), who, slot, value
+    for (who, slot), value in script.hearsay.items():
+        if who != ERASED:
+            yield "hearsay", who, slot, value
+    for who in names():
+        for slot in SLOTS:
+            if (who, slot) not in script.true and ((who, slot) not in script.hearsay or who == ERASED):
+                yield "never said", who, slot, ""
+    for who, slot in script.true:
+        if who == ERASED:
+            yield "erased", who, slot, ""
+
+
+async def _asked(channel: Channel, script: Script) -> list[Figure]:
+    right, asked = Counter[str](), Counter[str]()
+    dice = random.Random(SEED)  # noqa: S311  # no secret
+    for kind, who, slot, value in _questions(script):
+        others = [one for one in names() if one not in {who, ERASED}]
+        answer = await channel.answer(dice.choice(others), SLOTS[slot][2].format(who))
+        good = value in answer.split() or f"{value}." in answer if value else "Nobody told me" in answer
+        good = good and ("hear" in answer) == (kind == "hearsay")
+        kinds = [kind, *(["lied about"] if (who, slot) in script.lied and who != ERASED else [])]
+        asked.update(kinds)
+        right.update(kinds if good else [])
+        if kind == "told" and dice.random() < 0.3:
+            own = await channel.answer(who, SLOTS[slot][2].format("i").replace("does i", "do i"))
+            asked["of oneself"] += 1
+            right["of oneself"] += value in own
+    least = {"told": 0.9, "changed": 0.9, "of oneself": 0.9, "lied about": 0.9, "hearsay": 0.8}
+    for slot in SLOTS:
+        asked["one nickname, two people"] += 1
+        answer = await channel.answer("viewerab", SLOTS[slot][2].format(NICKNAME))
+        right["one nickname, two people"] += not answer.startswith("1 ")
+    return [
+        Figure(
+            f"memory: right of {asked[kind]} questions, {kind}",
+            right[kind] / asked[kind],
+            "",
+            least.get(kind, 1.0),
+            at_least=True,
+        )
+        for kind in asked
+    ]
+
+
+def measure(folder: Path) -> list[Figure]:
+    """The figures of one played channel."""
+    return asyncio.run(play(folder / "played.sqlite3"))
