@@ -175,8 +175,22 @@ async def test_who_just_came_in_has_a_card_until_it_is_put_away_or_unwanted(
         await demo.hear("niaj", "how is everybody?")
         await expect(card).to_contain_text("Carol")
         assert await page.evaluate("document.documentElement.scrollWidth") <= 300
-        await go(page, "earpiece")
-        await expect(page.locator("#top")).to_be_hidden()
+        await go(page, "settings")
+        async with page.context.expect_page() as opening:
+            await page.get_by_role("link", name="Just came in").click()
+        own = await opening.value
+        assert own.url.endswith("/earpiece")
+        await own.set_viewport_size({"width": 300, "height": 600})
+        card = own.locator(".arrival")
+        await expect(card).to_contain_text("Carol")
+        await expect(own.locator("#top")).to_be_hidden()
+        await expect(own.locator("#nav")).to_be_hidden()
+        assert await own.evaluate("document.documentElement.scrollWidth") <= 300
+        size = await card.locator(".text").first.evaluate("node => parseFloat(getComputedStyle(node).fontSize)")
+        assert size >= 18
+        async with own.context.expect_page() as opening:
+            await card.get_by_role("link", name="Carol").click()
+        await expect((await opening.value).locator(".who h2")).to_contain_text("Carol")
         await card.get_by_role("button", name="Close").click()
         await expect(card).to_have_count(0)
-        await expect(page.locator(".empty")).to_contain_text("ten minutes")
+        await expect(own.locator(".empty")).to_contain_text("ten minutes")

@@ -12,12 +12,14 @@ import * as approvals from "./panels/approvals.js";
 import * as settings from "./panels/settings.js";
 import * as setup from "./panels/setup.js";
 
-const PANELS = { now, memory, approvals, settings, setup, earpiece };
+const PANELS = { now, memory, approvals, settings, setup };
+const OF_ITS_OWN = location.pathname === "/earpiece"; // the cards alone, for a second screen
 const IN_NAV = ["now", "memory", "approvals", "settings"]; // the others are reached from where they are missed
 const main = document.getElementById("main");
 let shown = null;
 
 function route() {
+  if (OF_ITS_OWN) return ["earpiece", []];
   try {
     const [name, ...rest] = location.hash.slice(1).split("/").map(decodeURIComponent);
     if (Object.hasOwn(PANELS, name)) return [name, rest];
@@ -33,7 +35,7 @@ function open() {
   put(main, h("h1", { class: "out" }, t(`panel.${name}`)));
   const panel = h("div", { class: "content" });
   main.append(panel);
-  shown = PANELS[name].open(panel, rest) || {};
+  shown = (OF_ITS_OWN ? earpiece : PANELS[name]).open(panel, rest) || {};
   nav(name);
   document.body.classList.remove("with-menu");
   window.scrollTo(0, 0);
@@ -127,7 +129,7 @@ whenLockedOut(() => {
 
 listen((what, data) => {
   if (locked) return;
-  if (what === "now" && !state.now.channel && !location.hash) location.hash = "setup"; // nothing is set up yet
+  if (what === "now" && !state.now.channel && !location.hash && !OF_ITS_OWN) location.hash = "setup"; // nothing is set up yet
   if (what === "now" || what === "connection") {
     top();
     nav(route()[0]);

@@ -7,6 +7,7 @@ import { state } from "../live.js";
 import { ago, t } from "../words.js";
 
 const away = new Set(); // put away in this window
+const to = (place) => (location.pathname === "/" ? { href: `#${place}` } : { href: `/#${place}`, target: "_blank", rel: "opener" });
 const keyOf = (one) => `${one.id}:${one.at}`;
 
 export function arrivals(nobody = null) {
@@ -19,10 +20,10 @@ export function arrivals(nobody = null) {
     const putAway = () => { away.add(key); refresh(); };
     const figures = [t("arrivals.came", { n: one.streams }), one.before_at && t("arrivals.before", { ago: ago(one.before_at) })].filter(Boolean).join(" · ");
     return h("article", { class: "item arrival" },
-      h("p", {}, h("a", { href: `#memory/person/${encodeURIComponent(one.id)}`, data: { key } }, h("b", {}, one.name)), " ", h("span", { class: "meta" }, figures)),
+      h("p", {}, h("a", { ...to(`memory/person/${encodeURIComponent(one.id)}`), data: { key } }, h("b", {}, one.name)), " ", h("span", { class: "meta" }, figures)),
       one.who && h("p", { class: "text" }, one.who),
       one.lately && h("p", { class: "text" }, t(one.over ? "arrivals.over" : "arrivals.lately", { text: one.lately })),
-      h("div", { class: "row" }, one.notes.map((id) => h("a", { class: "meta", href: `#memory/note/${id}` }, `#${id}`)),
+      h("div", { class: "row" }, one.notes.map((id) => h("a", { class: "meta", ...to(`memory/note/${id}`) }, `#${id}`)),
         button(t("arrivals.never"), (event) => never(one, event.target).then((done) => done && putAway()), { class: "ghost small", data: { key: `never${key}` } }),
         button(t("close"), putAway, { class: "ghost small", data: { key: `close${key}` } })));
   }
@@ -37,7 +38,7 @@ async function never(one, from) {
   return Boolean(answer?.ok);
 }
 
-// A page of its own, for a second screen: /#earpiece
+// A page of its own, for a second screen: /earpiece
 export function open(panel) {
   const cards = arrivals(t("arrivals.nobody"));
   put(panel, cards.node);
