@@ -1,9 +1,7 @@
-"""The demo, played once for all tests of all workers: as the program, and in a process that notes what it gave out."""
+"""The demo, played once for all tests of all workers, in a process that notes what it gave out."""
 
-import asyncio
 import json
 import os
-import shutil
 import sqlite3
 import subprocess
 import sys
@@ -16,16 +14,8 @@ from typing import Any
 import pytest
 from filelock import FileLock
 
-from forgetmenot.store.database import open_database
-from tests.program import environment, run
+from tests.program import environment
 
-WITNESS = """
-CREATE TABLE witness (id TEXT, viewer_id TEXT, at INTEGER, from_bot INTEGER);
-CREATE TRIGGER witness_events AFTER INSERT ON events BEGIN
-    INSERT INTO witness VALUES (new.id, new.viewer_id, new.at, new.from_bot);
-END;
-"""
-BLIND = "DROP TRIGGER witness_events; DROP TABLE witness; VACUUM;"
 PLAY = """
 import asyncio, json, pathlib, sys
 from forgetmenot import logs
@@ -43,7 +33,7 @@ twitch.Tokens = Noted
 logs.set_up(level="debug", folder=folder / "logs")
 settings = Settings(dock=DockSettings(port=0))
 show = Show(settings, lambda _style, line: highlight.append(line), finished=told.append, fast=True)
-asyncio.run(play(folder / "m.sqlite3", show))
+asyncio.run(play(folder / "memory.sqlite3", show))
 print(json.dumps({"tokens": tokens, "highlight": highlight, "told": told[0].as_json()}))
 """
 
@@ -59,7 +49,7 @@ class Seen:
     told: dict[str, Any]  # the counts that --json prints
 
     def rows(self, sql: str, *params: object) -> list[Any]:
-        with closing(sqlite3.connect(self.folder / "m.sqlite3")) as db:
+        with closing(sqlite3.connect(self.folder / "memory.sqlite3")) as db:
             return list(db.execute(sql, params))
 
     def said(self) -> list[str]:
@@ -78,26 +68,6 @@ def once(factory: pytest.TempPathFactory, name: str, make: Callable[[Path], None
     return place
 
 
-async def witnessed(path: Path) -> None:
-    """A memory in which a table of the tests' own writes down each event as it is stored: events are pruned."""
-    async with open_database(path):
-        pass
-    with closing(sqlite3.connect(path)) as db:
-        db.executescript(WITNESS)
-
-
-def _play_program(folder: Path) -> None:
-    """As a newcomer starts it; its memory stays as `witnessed.sqlite3`, and without the witness as `memory.sqlite3`."""
-    path = folder / "memory.sqlite3"
-    asyncio.run(witnessed(path))
-    ended = run(folder, "demo", "--fast", "--verbose", "--db", path)
-    assert ended.returncode == 0, ended.stderr
-    (folder / "shown").write_text(ended.stdout, encoding="utf-8")
-    shutil.copyfile(path, folder / "witnessed.sqlite3")
-    with closing(sqlite3.connect(path)) as db:
-        db.executescript(BLIND)
-
-
 def _play_at_debug_level(folder: Path) -> None:
     (folder / "data").mkdir()
     words = [sys.executable, "-c", PLAY, str(folder / "data")]
@@ -105,12 +75,6 @@ def _play_at_debug_level(folder: Path) -> None:
     assert ended.returncode == 0, ended.stderr.decode()[-2_000:]
     (folder / "told.json").write_bytes(ended.stdout)
     (folder / "errors").write_bytes(ended.stderr)
-
-
-@pytest.fixture(scope="session")
-def demo_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """What the program left: nobody writes there."""
-    return once(tmp_path_factory, "demo", _play_program)
 
 
 @pytest.fixture(scope="session")

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from forgetmenot.cli import COMMANDS, UNLISTED, build_parser
+from forgetmenot.cli import COMMANDS, FOR_DEVELOPERS, build_parser
 from forgetmenot.domain import Permission
 from forgetmenot.operations.table import commands
 
@@ -146,7 +146,7 @@ def test_sql_is_written_in_store_alone() -> None:
                 assert not sql.match(node.value.lstrip()), f"{path.relative_to(ROOT)}:{node.lineno} speaks SQL"
 
 
-@pytest.mark.parametrize("command", [one for one in COMMANDS if one not in UNLISTED])
+@pytest.mark.parametrize("command", [one for one in COMMANDS if one not in FOR_DEVELOPERS])
 def test_every_command_and_action_stands_in_the_docs_and_explains_itself(
     command: str, capsys: pytest.CaptureFixture[str]
 ) -> None:

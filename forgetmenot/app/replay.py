@@ -3,22 +3,19 @@
 Times are the recording's own; the clock never goes backwards. Nothing is sent: the bot has no account here.
 """
 
-import asyncio
 import csv
 import hashlib
-import json
 import re
 from collections import Counter
 from collections.abc import Awaitable, Callable, Iterable, Iterator
 from pathlib import Path
 from typing import TextIO
 
-from msgspec import Struct, field
-from msgspec.structs import asdict, replace
+from msgspec import Struct
+from msgspec.structs import asdict
 
 from forgetmenot.app.bot import MEMORY_PASS_EVERY, Bot, open_bot
-from forgetmenot.chat import counter_of
-from forgetmenot.clock import HOUR, MINUTE, ManualClock, parse_iso
+from forgetmenot.clock import HOUR, MINUTE, ManualClock
 from forgetmenot.domain import ChatEvent, EventKind, Redaction
 from forgetmenot.errors import InputError, ModelUnavailable
 from forgetmenot.files import open_text
@@ -26,7 +23,7 @@ from forgetmenot.settings.schema import Settings
 from forgetmenot.store import streams
 from forgetmenot.store.counts import LineCounts, gained, highest_ids, line_counts
 from forgetmenot.store.database import Database
-from forgetmenot.text.mentions import defang, is_id, provisional
+from forgetmenot.text.mentions import defang, provisional
 from forgetmenot.twitch import chat_lines
 
 
@@ -44,35 +41,6 @@ class RunSummary(Struct, frozen=True):
         gained = {name: added[name] for name in ("episodes", "notes", "superseded", "replies", "llm_calls")}
         return {**asdict(self.account), **gained, "actions": actions, "tokens": tokens}
 
-    def in_words(self) -> list[str]:
-        """A few lines for a person."""
-        account, added = self.account, self.added
-        kept_out = account.duplicates + account.excluded + account.other_room + account.unparsed + account.other
-        heard = (
-            f"{account.lines} messages read: {account.events} stored, {kept_out} not stored ({account.duplicates} "
-            f"duplicates, {account.excluded} from bots or ignored people, {account.other_room} from another channel, "
-            f"{account.unparsed} unreadable, {account.other} without content)."
-        )
-        read = (
-            f"Of the stored messages {account.covered} are summarised, {account.redacted} were cleared by moderators, "
-            f"{account.uncovered} wait; {account.pruned_unread} were deleted unread."
-        )
-        learned = (
-            f"The memory gained {added['episodes']} summaries and {added['notes']} notes; "
-            f"{added['superseded']} facts were replaced."
-        )
-        did = (
-            f"{added['replies']} replies were written. Of {added['proposed']} proposed actions {added['allowed']} were "
-            f"allowed, {added['denied']} denied, {added['executed']} done."
-        )
-        share = f"{round(100 * added['prefix'] / added['estimated'])} %" if added["estimated"] else ""
-        in_prefix = f", of which {share} in the unchanged prefix (estimated)" if share else ""
-        paid = (
-            f"{added['llm_calls']} model calls; {added['billed_in_all']} input tokens billed, "
-            f"{added['billed']} of them for replies{in_prefix}."
-        )
-        return [heard, read, learned, did, paid]
-
 
 async def begin_summary(db: Database) -> Callable[[], Awaitable[RunSummary]]:
     """Remember how the memory stands now; what is returned counts what came since."""
@@ -88,41 +56,42 @@ PROGRESS_EVERY = 5_000
 PASSES = 100
 
 
-class Replay(Struct, frozen=True):
-    """Options. `speed`: multiple of real time, None for as fast as possible; `progress` receives sentences."""
+async def replay(
+    items: Iterable[chat_lines.ChatItem],
+    path: Path,
+    settings: Settings,
+    *,
+    until_compacted: bool = False,
+    progress: Callable[[str], None] = lambda _sentence: None,
+) -> RunSummary:
+    """Play a recording into the memory at `path`. `until_compacted`: summarise the remainder too.
 
-    settings: Settings
-    speed: float | None = None
-    until_compacted: bool = False
-    progress: Callable[[str], None] = field(default=lambda _sentence: None)
-
-
-async def replay(items: Iterable[chat_lines.ChatItem], path: Path, how: Replay) -> RunSummary:
-    """Play a recording into the memory at `path`. Raises ModelUnavailable if the model stops answering."""
+    Raises InputError for a recording that is older than what the memory has heard, ModelUnavailable if the model stops
+    answering.
+    """
     clock = ManualClock()
     rest = list(items)
-    await clock.move_to(next((at for at in map(_time, rest) if at), 0))
-    async with open_bot(path, "replay", settings=lambda: how.settings, clock=clock) as bot:
+    first = next((at for at in map(_time, rest) if at), 0)
+    await clock.move_to(first)
+    async with open_bot(path, "replay", settings=lambda: settings, clock=clock) as bot:
         await bot.tasks.catch_up()
         summary = await begin_summary(bot.db)
-        # what the memory has heard by time is not heard again: a recording that is played twice is stored once, and of
-        # one that has grown only what is new; of the very last moment each line is known by its id
-        until = await streams.last_heard(bot.db)
-        known = [item for item in rest if 0 < _time(item) < until]
-        new = [item for item in rest if not 0 < _time(item) < until]
-        if known and not any(map(_time, new)):
+        # of the very last moment each line is known by its id
+        if first < await streams.last_heard(bot.db):
             raise InputError("This recording is older than what the memory has heard. Use another one with --db.")
-        await _pass_over(bot, known)
-        await clock.move_to(max(map(_time, known), default=0))
-        heard = len(known) + await _play(bot, clock, new, how)
+        heard = await _play(bot, clock, rest, settings, progress)
         await bot.settle()
         if heard < len(rest):
             raise ModelUnavailable(
                 f"The model stopped answering at line {heard} of {len(rest)}. {bot.models.memory.trouble} "
-                "What was read is kept where --db says; with it the same command goes on from there."
+                "What was read is kept where --db says."
             )
-        if how.until_compacted:
-            await _compact(bot)
+        for _ in range(PASSES if until_compacted else 0):
+            await bot.remember_all()
+            if (await line_counts(bot.db)).uncovered == 0:
+                break
+            if bot.models.trouble:
+                raise ModelUnavailable(f"The rest could not be summarised. {bot.models.trouble}")
         return await summary()
 
 
@@ -130,67 +99,38 @@ def _time(item: chat_lines.ChatItem) -> int:
     return item.at if isinstance(item, ChatEvent | Redaction) else 0
 
 
-async def _pass_over(bot: Bot, items: list[chat_lines.ChatItem]) -> None:
-    """Count the items of a time that the memory has heard."""
-    for number, item in enumerate(items, 1):
-        if number % PROGRESS_EVERY == 0:
-            await bot.ingest.flush()
-        if isinstance(item, ChatEvent):
-            bot.ingest.take_again(item)
-        else:
-            bot.ingest.note(counter_of(item))
-
-
-async def _play(bot: Bot, clock: ManualClock, items: list[chat_lines.ChatItem], how: Replay) -> int:
+async def _play(
+    bot: Bot,
+    clock: ManualClock,
+    items: list[chat_lines.ChatItem],
+    settings: Settings,
+    progress: Callable[[str], None],
+) -> int:
     """Play the items and return how many; stops early without a model, since lines would be counted and not read."""
+    memory = settings.memory
     for number, item in enumerate(items, 1):
-        await _run_due_in_pause(bot, clock, _time(item), how)
-        await _wait(clock, _time(item), how.speed)
+        # before a long pause in the recording the tasks run at the times when a live bot would have run them
+        last = clock.now()
+        for silence in (memory.silence_min * MINUTE, memory.stream_gap_h * HOUR):
+            moment = last + int(silence + MEMORY_PASS_EVERY)
+            if moment < _time(item):
+                await clock.move_to(moment)
+                await bot.tasks.catch_up()
+        await clock.move_to(_time(item))
         await bot.hear(item)
         if isinstance(item, ChatEvent) and bot.engine.is_asked(item):
             await bot.settle()
         await bot.tasks.catch_up()
         if number % PROGRESS_EVERY == 0:
-            how.progress(f"{number} of {len(items)} lines")
+            progress(f"{number} of {len(items)} lines")
         if bot.models.memory.trouble:
             return number
     return len(items)
 
 
-async def _run_due_in_pause(bot: Bot, clock: ManualClock, at: int, how: Replay) -> None:
-    """Before a long pause in the recording, run the tasks at the times when a live bot would have run them."""
-    memory, last = how.settings.memory, clock.now()
-    soon = MEMORY_PASS_EVERY
-    for silence in (memory.silence_min * MINUTE, memory.stream_gap_h * HOUR):
-        moment = last + int(silence + soon)
-        if moment < at:
-            await _wait(clock, moment, how.speed)
-            await bot.tasks.catch_up()
-
-
-async def _wait(clock: ManualClock, at: int, speed: float | None) -> None:
-    ahead = at - clock.now()
-    if ahead <= 0:
-        return
-    if speed is not None:
-        await asyncio.sleep(ahead / 1_000 / speed)
-    await clock.move_to(at)
-
-
-async def _compact(bot: Bot) -> None:
-    """Summarise until no line is unread."""
-    for _ in range(PASSES):
-        await bot.remember_all()
-        if (await line_counts(bot.db)).uncovered == 0:
-            return
-        if bot.models.trouble:
-            raise ModelUnavailable(f"The rest could not be summarised. {bot.models.trouble}")
-
-
 FORMATS = {
     "irc": "@id=1;user-id=2;tmi-sent-ts=1700000000000 :alice!alice@alice.tmi.twitch.tv PRIVMSG #channel :hello",
     "csv": "alice,1700000000000,hello",
-    "jsonl": '{"login": "alice", "at": 1700000000000, "text": "hello"}',
 }
 """A line of each; times in ms."""
 _CSV_COLUMNS = 3
@@ -204,7 +144,7 @@ def read_recording(path: Path, kind: str) -> Iterator[chat_lines.ChatItem]:
     """What the file holds, in its order. Raises InputError if there is no such file or it is not text."""
     try:
         with open_text(path, errors="replace", newline="") as file:  # an odd byte costs no line
-            yield from {"irc": _irc, "csv": _csv, "jsonl": _jsonl}[kind](_lines(file))
+            yield from {"irc": _irc, "csv": _csv}[kind](_lines(file))
     except OSError as error:
         raise InputError(f"{path} cannot be read: {error.strerror}.") from error
 
@@ -238,58 +178,17 @@ def _csv(lines: Iterator[str]) -> Iterator[chat_lines.ChatItem]:
         row = next(csv.reader([line.replace("\0", "")]))  # each by itself: a quotation mark ends with its line
         if position == 0 and row[:2] == ["sender", "date"]:
             continue
-        yield _csv_row(position, row)
+        sender, date, message = (part.strip() for part in row) if len(row) == _CSV_COLUMNS else ("", "", "")
+        if not sender or not re.fullmatch(r"[0-9]{1,13}", date) or int(date) > _LAST_MOMENT:
+            yield chat_lines.Unparsed()
+            continue
+        event_id = _hashed("\x1f".join((str(position), sender, date, message)))
+        login = sender.casefold()
+        if not _LOGIN.fullmatch(login):  # a display name in another script: the same login for the same sender
+            login = f"made_{_hashed(login)[:16]}"
+        text = chat_lines.safe_text(message)
+        yield ChatEvent(event_id, EventKind.MESSAGE, provisional(login), login, defang(sender), text, int(date))
 
 
-def _csv_row(position: int, row: list[str]) -> chat_lines.ChatItem:
-    if len(row) != _CSV_COLUMNS:
-        return chat_lines.Unparsed()
-    sender, date, message = (part.strip() for part in row)
-    if not sender or not re.fullmatch(r"[0-9]{1,13}", date) or int(date) > _LAST_MOMENT:
-        return chat_lines.Unparsed()
-    return _event(sender, message, int(date), _made_id(position, sender, date, message))
-
-
-def _jsonl(lines: Iterator[str]) -> Iterator[chat_lines.ChatItem]:
-    yield from (_json_line(position, line) for position, line in enumerate(lines) if line.strip())
-
-
-def _json_line(position: int, line: str) -> chat_lines.ChatItem:
-    try:
-        row = json.loads(line)
-        json.dumps(row, ensure_ascii=False).encode()  # half a character ("\ud800") is no text: UnicodeError
-        login, text, at = str(row["login"]), str(row["text"]), row["at"]
-        moment = at if isinstance(at, int) else parse_iso(str(at))
-        if not login or not 0 <= moment <= _LAST_MOMENT:
-            return chat_lines.Unparsed()
-        made = _made_id(position, login, str(moment), text)
-        event = _event(login, text, moment, str(row.get("id") or made))
-        user_id = str(row.get("user_id") or event.user_id)
-        if not is_id(user_id):
-            return chat_lines.Unparsed()
-        badges = row.get("badges", [])
-        if not isinstance(badges, list):
-            return chat_lines.Unparsed()
-        name = defang(str(row.get("display_name") or login))
-        return replace(event, user_id=user_id, display_name=name, badges=frozenset(map(str, badges)))
-    except (ValueError, TypeError, KeyError, AttributeError, RecursionError, OverflowError):
-        return chat_lines.Unparsed()
-
-
-def _event(sender: str, message: str, at: int, event_id: str) -> ChatEvent:
-    login = _login(sender)
-    return ChatEvent(
-        event_id, EventKind.MESSAGE, provisional(login), login, defang(sender), chat_lines.safe_text(message), at
-    )
-
-
-def _login(sender: str) -> str:
-    """The sender as a login: as it is, or made of its hash, the same for the same sender."""
-    login = sender.casefold()
-    if _LOGIN.fullmatch(login):
-        return login
-    return "made_" + hashlib.sha256(login.encode("utf-8", "surrogatepass")).hexdigest()[:16]
-
-
-def _made_id(position: int, *content: str) -> str:
-    return hashlib.sha256("\x1f".join((str(position), *content)).encode("utf-8", "surrogatepass")).hexdigest()[:32]
+def _hashed(text: str) -> str:
+    return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:32]

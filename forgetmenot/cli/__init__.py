@@ -18,17 +18,15 @@ from forgetmenot import __version__
 COMMANDS = {
     **dict.fromkeys(("start", "setup"), "bot"),
     "demo": "play",
-    **dict.fromkeys(("dock", "login", "logout", "doctor", "autostart", "uninstall", "run", "listen"), "bot"),
+    **dict.fromkeys(("dock", "login", "logout", "doctor", "autostart", "uninstall"), "bot"),
     **dict.fromkeys(("memory", "viewer"), "memory"),
     "learn": "play",
-    **dict.fromkeys(("why", "cost", "report", "actions", "recall", "prompt", "policy"), "inspect"),
+    **dict.fromkeys(("why", "cost", "actions", "recall", "prompt"), "inspect"),
     "replay": "play",
 }
 """The module of each command."""
-FOR_DEVELOPERS = ("recall", "prompt", "policy", "replay")
-"""What stands behind `forgetmenot dev`."""
-UNLISTED = {*FOR_DEVELOPERS, "run", "listen"}
-"""What the help does not list; the last two are older names of `start`."""
+FOR_DEVELOPERS = ("recall", "prompt", "replay")
+"""What stands behind `forgetmenot dev` and not in the help."""
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -105,5 +103,5 @@ def build_parser(command: str = "") -> argparse.ArgumentParser:
     for module in [COMMANDS[command]] if command in COMMANDS else dict.fromkeys(COMMANDS.values()):
         importlib.import_module(f"forgetmenot.cli.{module}").add(subparsers)
     shown = subparsers._choices_actions  # noqa: SLF001  # argparse has no other way to leave one out of its help
-    shown[:] = [one for one in shown if one.dest not in UNLISTED]
+    shown[:] = [one for one in shown if one.dest not in FOR_DEVELOPERS]
     return parser

@@ -4,7 +4,6 @@ A double-click runs `start`.
 """
 
 import argparse
-import asyncio
 import re
 import shutil
 import sys
@@ -18,8 +17,7 @@ from forgetmenot.errors import InputError, SettingsError
 from forgetmenot.settings.schema import Provider, Settings
 
 if TYPE_CHECKING:
-    from forgetmenot.secret_store import Account, Token, TokenStore
-    from forgetmenot.twitch.login import DeviceCode
+    from forgetmenot.secret_store import Account, TokenStore
 
 _NOT_RUNNING = "The bot is not running. Type `forgetmenot start` first."
 _NOT_OURS = (
@@ -34,15 +32,13 @@ SIGNS = {"ok": "✓", "warn": "!", "bad": "✗"}
 
 def add(subparsers: common.Commands) -> None:
     """Name the commands and their options."""
-    for name in ("start", "run", "listen"):  # the last two are older names
-        start = common.add_command(subparsers, name, _start, config=True, json=False)
-        start.add_argument("channel", nargs="?", metavar="CHANNEL", help="read this channel, without an account")
-        start.add_argument("--no-browser", action="store_true", default=name == "run", help="do not open the browser")
-        start.set_defaults(page="")
+    start = common.add_command(subparsers, "start", _start, config=True, json=False)
+    start.add_argument("channel", nargs="?", metavar="CHANNEL", help="read this channel, without an account")
+    start.add_argument("--no-browser", action="store_true", help="do not open the browser")
+    start.set_defaults(page="")
     setup = common.add_command(subparsers, "setup", _start, "open the set-up in the dock", config=True, json=False)
     setup.set_defaults(channel=None, no_browser=False, page="#setup")
     login = common.add_command(subparsers, "login", _login, config=True, json=False)
-    login.add_argument("--no-browser", action="store_true", help="do not open the browser, only show the address")
     logout = common.add_command(subparsers, "logout", _logout, config=True, json=False)
     for parser in (login, logout):
         parser.add_argument(
@@ -54,7 +50,6 @@ def add(subparsers: common.Commands) -> None:
         )
     dock = common.add_command(subparsers, "dock", _dock, config=True)
     dock.add_argument("--print", dest="only_print", action="store_true", help="print the address, open nothing")
-    dock.add_argument("--file", action="store_true", help="write a page for OBS that waits for the bot")
     dock.add_argument(
         "--new-token", action="store_true", help="create a new address; the old one works until the bot stops"
     )
@@ -83,10 +78,16 @@ def _start(arguments: argparse.Namespace) -> int:
     from forgetmenot import logs
     from forgetmenot.app.live import check_channel, start_live
     from forgetmenot.dock.server import usable_port
+    from forgetmenot.files import make_own
     from forgetmenot.settings.live_settings import LiveSettings
+    from forgetmenot.settings.load import example_toml
 
     path = common.database_path(arguments)
-    file: Path = arguments.config or first_settings(path.parent / common.SETTINGS_FILE)
+    file: Path = arguments.config or path.parent / common.SETTINGS_FILE
+    if arguments.config is None:  # there is none yet: one with every setting explained
+        make_own(path.parent)
+        file.write_text(example_toml(), encoding="utf-8")
+        file.chmod(0o600)
     settings = common.chosen_settings(file)
     if not settings.dock.port:
         check_channel(settings)  # without a dock nobody could set one
@@ -119,17 +120,6 @@ def _start(arguments: argparse.Namespace) -> int:
     )
 
 
-def first_settings(path: Path) -> Path:
-    """Make a settings file with every setting explained if there is none; returns its path. Raises OSError."""
-    from forgetmenot.files import make_own
-    from forgetmenot.settings.load import example_toml
-
-    make_own(path.parent)
-    path.write_text(example_toml(), encoding="utf-8")
-    path.chmod(0o600)
-    return path
-
-
 def _listen(arguments: argparse.Namespace) -> int:
     """Read a channel anonymously and fill its memory; chat and what is learned from it are printed."""
     from forgetmenot import logs
@@ -146,60 +136,28 @@ def _listen(arguments: argparse.Namespace) -> int:
 
 
 def _dock(arguments: argparse.Namespace) -> int:
-    """Open the dock, or write a page for OBS.
+    """Open the dock.
 
-    Opens the running bot's page in your browser. For OBS: Docks → Custom Browser Docks, with the address that --file
-    shows: a page on this computer that waits for the bot. Anyone with that page, or the address that --print shows, can
-    see the memory and control the bot, so keep them private.
+    Opens the running bot's page in your browser. Anyone with the address can see the memory and control the bot, so
+    keep it private. For OBS, use "Add to OBS" in the dock's settings.
     """
-    dock = common.chosen_settings(arguments.config).dock
-    if not dock.port:
+    from forgetmenot.dock.obs_page import dock_answers
+    from forgetmenot.dock.security import HOST, address, token_in
+
+    port = common.chosen_settings(arguments.config).dock.port
+    if not port:
         raise SettingsError("The dock is off: `port` in the table [dock] of your settings is 0.")
-    url, running = _address(arguments, dock.port)
+    token = token_in(common.database_path(arguments).parent, fresh=arguments.new_token)
+    url, running = address(port, token), dock_answers(HOST, port, token)
     if arguments.json:
         common.emit({"address": url, "running": bool(running)})
         return 0
-    if arguments.file:
-        return _write_page(arguments, dock.port)
-    if arguments.only_print:
-        common.show_line(url)
-        return 0
-    if not running:
+    if not (arguments.only_print or running):
         common.say(f"{_NOT_RUNNING if running is None else _NOT_OURS} The address will be:")
-        common.show_line(url)
-        return 1
-    import webbrowser
-
-    common.say("Opening the dock. For OBS, type: forgetmenot dock --file")
     common.show_line(url)
-    webbrowser.open(url)
-    return 0
-
-
-def _write_page(arguments: argparse.Namespace, port: int) -> int:
-    """Write the page that OBS is pointed to, and print its address."""
-    from forgetmenot.dock import obs_page
-    from forgetmenot.dock.security import token_in
-
-    folder = common.database_path(arguments).parent
-    page = obs_page.write(folder, port, token_in(folder))
-    common.say("In OBS: Docks → Custom Browser Docks, with this address. It waits for the bot and then shows the dock.")
-    common.show_line(page.absolute().as_uri())
-    return 0
-
-
-def _address(arguments: argparse.Namespace, port: int) -> tuple[str, bool | None]:
-    """The dock's address, of this memory or a running demo, and whether it answers there (None: nothing does)."""
-    from forgetmenot.dock.obs_page import dock_answers
-    from forgetmenot.dock.security import HOST, TOKEN_FILE, address, token_in
-
-    token = token_in(common.database_path(arguments).parent, fresh=arguments.new_token)
-    running = dock_answers(HOST, port, token)
-    if running is False and arguments.db is None and not arguments.new_token:
-        demo = common.data_folder() / common.DEMO_FOLDER
-        if (demo / TOKEN_FILE).is_file() and (theirs := running_address(demo, port)):
-            return theirs, True
-    return address(port, token), running
+    if running and not arguments.only_print:
+        common.open_page(url, wait_s=5)
+    return int(not (arguments.only_print or running))
 
 
 def running_address(folder: Path, port: int) -> str:
@@ -224,107 +182,37 @@ def token_store(arguments: argparse.Namespace) -> "TokenStore":
 async def _login(arguments: argparse.Namespace) -> None:
     """Sign in at Twitch by typing a code.
 
-    Sign in at Twitch: shows a code, waits until you have typed it, and keeps the log-in in your system's keyring, or in
-    a file that only you can read.
+    For a computer without a screen: shows a code, waits until you have typed it anywhere, and keeps the log-in in the
+    system's keyring, or in a file that only you can read. In the dock it is one button.
     """
     from forgetmenot.secret_store import Account
 
-    settings, account = common.chosen_settings(arguments.config), Account(arguments.account)
-    await sign_in(settings, account, token_store(arguments), open_browser=not arguments.no_browser)
+    await sign_in(common.chosen_settings(arguments.config), Account(arguments.account), token_store(arguments))
 
 
-async def sign_in(settings: "Settings", account: "Account", store: "TokenStore", *, open_browser: bool) -> None:
+async def sign_in(settings: "Settings", account: "Account", store: "TokenStore") -> None:
     """Show a code, wait until it is typed, store the log-in and say whose it is. Raises TwitchError."""
     from forgetmenot.app.account import finish_login, login_rights
-    from forgetmenot.twitch.login import begin_device_login
-
-    scopes = login_rights(account, settings)
-    code = await begin_device_login(settings, scopes)
-    _show(code, scopes, _whose(settings, account))
-    _open(code.address, wanted=open_browser)
-    countdown = asyncio.create_task(_count_down(code.expires_in))
-    try:
-        token = await finish_login(lambda: settings, store, account, code, scopes)
-    finally:
-        countdown.cancel()
-        if sys.stderr.isatty():
-            common.say("")  # it stood on an unfinished line
-    _welcome(settings, account, token, store)
-
-
-def _whose(settings: "Settings", account: "Account") -> str:
-    from forgetmenot.secret_store import Account
-
-    if account is Account.BROADCASTER:
-        name, whose = _channel_login(settings), "the streamer's account"
-    else:
-        name, whose = settings.twitch.bot_login.lower(), "the account that the bot will use"
-    return f"{whose} ({name})" if name else whose
-
-
-def _channel_login(settings: "Settings") -> str:
-    return settings.twitch.channel.lower().lstrip("#")
-
-
-def _show(code: "DeviceCode", scopes: tuple[str, ...], whose: str) -> None:
-    common.say(f"Sign in at Twitch with {whose}; check which account your browser is signed in to:")
-    common.say(f"\n    address  {code.address}\n    code     {code.user_code}\n")
-    _show_qr(code.address)
-    common.say(f"Twitch will ask you to allow: {', '.join(scopes)}.")
-
-
-def _show_qr(address: str) -> None:
-    if sys.stderr.isatty() and "utf" in (sys.stderr.encoding or "").lower():
-        common.say(f"Or point a phone's camera here:\n\n{qr_code(address)}\n")
-
-
-def qr_code(text: str) -> str:
-    """A text as a QR code in lines of half blocks, two rows of modules each."""
-    import io
-
-    import segno
-
-    drawn = io.StringIO()
-    segno.make(text, micro=False).terminal(out=drawn, compact=True, border=2)
-    return drawn.getvalue()
-
-
-def _open(address: str, *, wanted: bool) -> None:
-    import webbrowser
-
-    if not (wanted and sys.stderr.isatty() and address.startswith("https://") and common.has_desktop()):
-        return
-    try:
-        opened = webbrowser.open(address)
-    except (webbrowser.Error, OSError):
-        opened = False
-    if not opened:
-        common.say("The browser could not be opened. Open the address yourself.")
-
-
-async def _count_down(seconds: int) -> None:
-    if not sys.stderr.isatty():
-        common.say(f"Waiting up to {seconds // 60} minutes.")
-        return
-    for left in range(seconds, 0, -1):
-        print(f"\rWaiting for the code: {left // 60}:{left % 60:02} left ", end="", file=sys.stderr, flush=True)
-        await asyncio.sleep(1)
-
-
-def _welcome(settings: "Settings", account: "Account", token: "Token", store: "TokenStore") -> None:
     from forgetmenot.operations.catalogue import lacking
     from forgetmenot.secret_store import Account
+    from forgetmenot.twitch.login import begin_device_login
 
+    scopes, streamer = login_rights(account, settings), account is Account.BROADCASTER
+    wanted = settings.twitch.channel if streamer else settings.twitch.bot_login
+    whose = f"the {'streamer' if streamer else 'bot'}'s account{f' ({wanted})' if wanted else ''}"
+    code = await begin_device_login(settings, scopes)
+    common.say(f"Sign in at Twitch with {whose}; check which account your browser is signed in to:")
+    common.say(f"\n    address  {code.address}\n    code     {code.user_code}\n")
+    common.say(
+        f"Twitch will ask you to allow: {', '.join(scopes)}. The code works for {code.expires_in // 60} minutes."
+    )
+    token = await finish_login(lambda: settings, store, account, code, scopes)
     common.say(f"Logged in as {token.login or 'an account that Twitch has not named yet'} ({account.value}).")
     common.say(f"Rights: {', '.join(sorted(token.scopes)) or 'unknown yet'}.")
     common.say(f"The log-in is kept in {store.place(account)}.")
-    channel, bot = _channel_login(settings), settings.twitch.bot_login.lower()
-    if account is Account.BROADCASTER and token.login and channel and token.login != channel:
-        common.say(
-            f"Note: the channel in the settings is {channel}. Sign in with that account for the streamer's rights."
-        )
-    if account is Account.BOT and token.login and bot and token.login != bot:
-        common.say(f"Note: the bot's account in the settings is {bot}. Sign in with that one, or change `bot_login`.")
+    if token.login and wanted and token.login != wanted:
+        key = "channel" if streamer else "bot_login"
+        common.say(f"Note: `{key}` in [twitch] is {wanted}. Sign in with that account, or change the setting.")
     missing = lacking(account, settings, token.scopes) if token.scopes else ""
     if missing:
         common.say(missing)
@@ -404,7 +292,7 @@ def _autostart(arguments: argparse.Namespace) -> None:
         autostart.disable()
     on, entry = autostart.is_on(), str(autostart.entry())
     line = f"ForgetMeNot {'starts' if on else 'does not start'} with this computer ({entry})."
-    common.report(arguments, {"on": on, "entry": entry}, line, to=common.show_line)
+    common.report(arguments, {"on": on, "entry": entry}, [line], to=common.show_line)
 
 
 async def _uninstall(arguments: argparse.Namespace) -> None:
@@ -454,15 +342,9 @@ async def _uninstall(arguments: argparse.Namespace) -> None:
         autostart.disable()
         common.say("The bot no longer starts with this computer.")
     if delete:
-        _delete_data(folder)
+        shutil.rmtree(folder.resolve())  # of a link also what it points to
+        folder.unlink(missing_ok=True)
         common.say(f"{folder} is deleted.")
     if database.parent.is_dir():
         common.say(f"The memory, the settings and the log stay in {database.parent}.")
     common.say(f"To remove the program: {autostart.how_to_remove(Path(sys.prefix), Path(__file__).parents[2])}.")
-
-
-def _delete_data(folder: Path) -> None:
-    """Delete the folder; of a link also what it points to."""
-    shutil.rmtree(folder.resolve())
-    if folder.is_symlink():
-        folder.unlink()

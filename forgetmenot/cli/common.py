@@ -5,10 +5,9 @@ import asyncio
 import inspect
 import os
 import re
-import shutil
 import sys
 import textwrap
-from collections.abc import Awaitable, Callable, Coroutine, Iterator, Mapping
+from collections.abc import Awaitable, Callable, Coroutine, Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from functools import wraps
 from pathlib import Path
@@ -34,6 +33,8 @@ Commands: TypeAlias = "argparse._SubParsersAction[argparse.ArgumentParser]"  # n
 """What a command adds itself to."""
 Run = Callable[[argparse.Namespace], int | Coroutine[Any, Any, int | None] | None]
 """What a command does; the exit code, None for 0."""
+Shown = tuple[object, Iterable[str]]
+"""What a reading command found: the value that --json prints, and the lines for people."""
 DATABASE = "memory.sqlite3"
 SETTINGS_FILE = "config.toml"
 DEMO_FOLDER = "demo"  # in the data folder
@@ -41,17 +42,9 @@ MODELS = tuple(one.value for one in Provider)
 LONGEST_LINE = 4_000_000
 _UNPRINTABLE = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u200e\u200f\u2028-\u202e\u2066-\u2069\ud800-\udfff]")
 SUMMARY_KEYS = """\
-The JSON object's keys, counted over the run; replies, actions and calls as far as they are kept (30 days):
-  lines       = events + duplicates + excluded + other_room + unparsed + other
-  events      stored in tier 1; = covered + uncovered + redacted
-  covered     read by an episode; uncovered: not yet; redacted: cleared by moderators
-  duplicates  delivered twice by Twitch; excluded: bots, ignored or opted-out people, the bot itself
-  other_room  said in a partner's channel; unparsed: not a line of chat; other: lines that say nothing to store
-  episodes, notes, superseded  what the memory gained, and facts that were replaced
-  replies     written, said or only thought; pruned_unread: lost unread (0)
-  actions     proposed; allowed at once; denied; executed (also by a person's approval, so it may exceed allowed)
-  llm_calls   all calls of a model; tokens: replies' inputs, estimated, billed, of these cached,
-              and of the estimated ones those in the prompt's unchanged prefix"""
+The JSON object counts the run: lines = events + duplicates + excluded + other_room + unparsed + other, and
+events = covered (read by an episode) + uncovered + redacted. pruned_unread is what was lost unread: 0. An action may
+also be executed by a person's approval. tokens: of replies' inputs; prefix is a part of the estimated ones."""
 
 
 def number_from(least: int) -> Callable[[str], int]:
@@ -107,7 +100,12 @@ def add_command(
         parser.add_argument("--db", type=Path, metavar="PATH", help="the memory file (default: in your data folder)")
     if json:
         parser.add_argument("--json", action="store_true", help="print JSON, and nothing else, on standard output")
-    parser.set_defaults(run=lambda arguments: _finished(run(arguments)))
+
+    def finished(arguments: argparse.Namespace) -> int:
+        result = run(arguments)
+        return run_async(result) if isinstance(result, Coroutine) else result or 0
+
+    parser.set_defaults(run=finished)
     return parser
 
 
@@ -123,13 +121,19 @@ def add_actions(commands: Commands, name: str, help_text: str) -> Commands:
     return parser.add_subparsers(dest="verb", metavar="ACTION")
 
 
-def _finished(result: int | Coroutine[Any, Any, int | None] | None) -> int:
-    return run_async(result) if isinstance(result, Coroutine) else result or 0
-
-
 def run_async(work: Coroutine[Any, Any, int | None]) -> int:
     """Run a coroutine to its end; its exit code (None: 0)."""
-    return asyncio.run(_watched(work)) or 0
+    from forgetmenot.logs import log
+
+    def report_bug(_loop: asyncio.AbstractEventLoop, context: dict[str, Any]) -> None:
+        # asyncio's own report prints values, which could be chat
+        log.error("a task failed unexpectedly", exc_info=context.get("exception"), kind=context.get("message"))
+
+    async def watched() -> int | None:
+        asyncio.get_running_loop().set_exception_handler(report_bug)
+        return await work
+
+    return asyncio.run(watched()) or 0
 
 
 def database_path(arguments: argparse.Namespace, *, folder: Path | None = None) -> Path:
@@ -146,18 +150,13 @@ def database_path(arguments: argparse.Namespace, *, folder: Path | None = None) 
     elif folder is not None:
         path = folder / DATABASE
     else:
-        path = file_for(data_folder() / DATABASE, _configured_channel(arguments))
+        channel = ""
+        with suppress(SettingsError):  # without settings, or with wrong ones, it is the first memory
+            channel = load_settings(getattr(arguments, "config", None) or data_folder() / SETTINGS_FILE).twitch.channel
+        path = file_for(data_folder() / DATABASE, channel)
     if path.is_dir():
         raise InputError(f"{path} is a folder. Use a file in it with --db, for example {path / DATABASE}.")
     return path.resolve() if path.is_symlink() else path
-
-
-def _configured_channel(arguments: argparse.Namespace) -> str:
-    """The channel in the command's settings file; empty if there is none, or it is wrong."""
-    file: Path | None = getattr(arguments, "config", None)
-    with suppress(SettingsError):
-        return load_settings(file or data_folder() / SETTINGS_FILE).twitch.channel
-    return ""
 
 
 def channel_database(arguments: argparse.Namespace, channel: str) -> Path:
@@ -176,16 +175,23 @@ def existing_database(arguments: argparse.Namespace) -> Path:
 
 
 def on_memory(
-    work: "Callable[[Database, argparse.Namespace], Awaitable[int | None]]",
+    work: "Callable[[Database, argparse.Namespace], Awaitable[Shown | int | None]]",
 ) -> Callable[[argparse.Namespace], Coroutine[Any, Any, int | None]]:
-    """A command's work on the memory that `--db` names, which must exist."""
+    """A command's work on the memory that `--db` names, which must exist.
+
+    A command that only reads gives what it found: the value that --json prints, and the lines for people.
+    """
 
     @wraps(work)
     async def run(arguments: argparse.Namespace) -> int | None:
         from forgetmenot.store.database import open_database
 
         async with open_database(existing_database(arguments)) as db:
-            return await work(db, arguments)
+            found = await work(db, arguments)
+        if isinstance(found, tuple):
+            report(arguments, *found, to=show_line)
+            return 0
+        return found
 
     return run
 
@@ -373,21 +379,6 @@ def show_line(text: str = "") -> None:
     print(printable(_with_commands_as_typed(text)), flush=True)
 
 
-COLOURS = {"caption": "1;36", "bot": "1;32", "memory": "33", "refused": "31", "faint": "2"}
-
-
-def show_styled(style: str, text: str) -> None:
-    """Print an answer in a style: coloured on a terminal, unless NO_COLOR is set."""
-    colour = COLOURS.get(style, "")
-    terminal = sys.stdout.isatty() and not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"
-    shown = printable(text)
-    if terminal:
-        indent = " " * (len(text) - len(text.lstrip()) + 2)
-        columns = shutil.get_terminal_size().columns
-        shown = textwrap.fill(shown, max(40, columns - 1), subsequent_indent=indent)
-    print(f"\x1b[{colour}m{shown}\x1b[0m" if colour and terminal else shown, flush=True)
-
-
 def has_desktop() -> bool:
     """Whether a browser opens in a window; a text browser would take over the terminal."""
     windows = sys.platform in ("win32", "darwin")
@@ -424,7 +415,7 @@ def emit(value: object) -> None:
     sys.stdout.flush()
 
 
-def report(arguments: argparse.Namespace, value: object, *lines: str, to: Callable[[str], None] = say) -> None:
+def report(arguments: argparse.Namespace, value: object, lines: Iterable[str], to: Callable[[str], None] = say) -> None:
     """The answer of a command: the value with --json, else the lines."""
     if arguments.json:
         emit(value)
@@ -449,18 +440,6 @@ def picked(row: object, names: str) -> dict[str, object]:
     return dated({name: getattr(row, name) for name in names.split()})
 
 
-async def _watched(work: Coroutine[Any, Any, int | None]) -> int | None:
-    asyncio.get_running_loop().set_exception_handler(_report_bug)
-    return await work
-
-
-def _report_bug(_loop: asyncio.AbstractEventLoop, context: dict[str, Any]) -> None:
-    """Report a bug without values: asyncio's own report could contain chat."""
-    from forgetmenot.logs import log
-
-    log.error("a task failed unexpectedly", exc_info=context.get("exception"), kind=context.get("message"))
-
-
 # Settings of a command: the file that --config names, or the defaults, with what its options change.
 
 
@@ -469,20 +448,19 @@ def use_found_file(arguments: argparse.Namespace) -> None:
 
     No other place is looked at: a file in the current folder may be anybody's, and decides where the log-in is sent.
     """
-    beside = memory_folder(arguments) / SETTINGS_FILE
+    chosen: Path | None = getattr(arguments, "db", None)
+    beside = (chosen.parent if chosen is not None else data_folder()) / SETTINGS_FILE
     if getattr(arguments, "config", SETTINGS_FILE) is None and beside.is_file():
         arguments.config = beside
 
 
-def memory_folder(arguments: argparse.Namespace) -> Path:
-    """The folder of the command's memory."""
-    chosen: Path | None = getattr(arguments, "db", None)
-    return chosen.parent if chosen is not None else data_folder()
-
-
 def chosen_settings(path: Path | None, *, model: str | None = None, channel: str | None = None) -> Settings:
     """Read the settings. Raises SettingsError."""
-    settings = _from_file(path) if path is not None else Settings()
+    settings = load_settings(path) if path is not None else Settings()
+    if path is not None:
+        from forgetmenot.operations import catalogue
+
+        catalogue.refuse_unknown(settings.actions, str(path))
     if model is not None:
         changed = msgspec.structs.replace(settings.model, provider=Provider(model))
         settings = msgspec.structs.replace(settings, model=changed)
@@ -492,14 +470,6 @@ def chosen_settings(path: Path | None, *, model: str | None = None, channel: str
             raise InputError(no_login(named))
         changed_twitch = msgspec.structs.replace(settings.twitch, channel=login_of(named))
         settings = msgspec.structs.replace(settings, twitch=changed_twitch)
-    return settings
-
-
-def _from_file(path: Path) -> Settings:
-    from forgetmenot.operations import catalogue
-
-    settings = load_settings(path)
-    catalogue.refuse_unknown(settings.actions, str(path))
     return settings
 
 

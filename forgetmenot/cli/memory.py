@@ -29,22 +29,19 @@ used_at (by a reply), stale, expires_at (null: permanent), superseded_by, pinned
 Times are ISO 8601, UTC."""
 LIST_KEYS = 'JSON: {"notes": [note …]}. ' + NOTE_KEYS
 WHY_KEYS = (
-    """JSON: {"note", "evidence": [{"episode", "kind", "stream", "stance", "speaker", "addressed", "at",
-"topic", "summary"}], "history": [{"at", "from", "to", "cause"}], "replaced": [ids], "replaced_by": id or null,
-"replies": [{"id", "at"}], "streams": [ids in which it came up]}. stance is stated, confirmed or contradicted; speaker a
-name or empty; cause in words.
+    """JSON: {"note", "evidence": [{"episode", "kind", "stream", "stance" (stated, confirmed, contradicted), "speaker",
+"addressed", "at", "topic", "summary"}], "history": [{"at", "from", "to", "cause"}], "replaced": [ids], "replaced_by":
+id or null, "replies": [{"id", "at"}], "streams": [ids in which it came up]}.
 """
     + NOTE_KEYS
 )
-NEVER_KEYS = """JSON: {"never": [{"id", "viewer", "viewer_id", "words", "note", "at"}]}. viewer is a login, or null
-for the whole channel. All words of an entry must occur, in any form, for something to be withheld."""
-VIEWER_KEYS = """JSON: {"id", "login", "display_name", "role", "first_seen_at", "last_seen_at", "opted_out", "banned",
-"names": [former and present logins], "notes": [{"id", "fact", "source_kind"}], "brief", "streams": [{"at", "text"}]
-(what they did in their last streams), "held": {"lines", "notes", "summaries", "replies", "actions", "streams"}}.
-Times are ISO 8601, UTC."""
-VIEWER_EXPORT_KEYS = """One JSON object with everything that is held: the person, and under each kind (names, streams,
-lines, notes, notes_history, evidence, summaries, replies, actions …) its rows. Times are ISO 8601, UTC. --out names a
-file to write it to; JSON then: {"path"}."""
+NEVER_KEYS = """JSON: {"never": [{"id", "viewer" (a login; null: the channel), "viewer_id", "words", "note", "at"}]}.
+All words of an entry must occur, in any form, for something to be withheld."""
+VIEWER_KEYS = """JSON: {"id", "login", "display_name", "role", "first_seen_at", "last_seen_at", "opted_out_at",
+"banned_at", "names" (former ones too), "notes": [{"id", "fact", "source_kind"}], "brief", "streams": [{"at", "text"}]
+(what they did in their last streams), "held": how many rows of each kind}. Times are ISO 8601, UTC."""
+VIEWER_EXPORT_KEYS = """One JSON object with everything that is held: the person, and each kind of row. Times are ISO
+8601, UTC. --out names a file to write it to; JSON then: {"path"}."""
 
 
 def add(subparsers: common.Commands) -> None:
@@ -70,7 +67,7 @@ def add(subparsers: common.Commands) -> None:
     common.add_operations(people, "viewer")
 
 
-async def _list(db: "Database", arguments: argparse.Namespace) -> None:
+async def _list(db: "Database", arguments: argparse.Namespace) -> common.Shown:
     """Notes in the order of their ids."""
     from forgetmenot.store import notes
 
@@ -81,10 +78,10 @@ async def _list(db: "Database", arguments: argparse.Namespace) -> None:
         limit=arguments.limit,
         after=arguments.after,
     )
-    common.report(arguments, {"notes": await as_json(db, page)}, *await as_lines(db, page), to=common.show_line)
+    return {"notes": await as_json(db, page)}, await as_lines(db, page)
 
 
-async def _show(db: "Database", arguments: argparse.Namespace) -> None:
+async def _show(db: "Database", arguments: argparse.Namespace) -> common.Shown:
     """One note."""
     from forgetmenot.store import notes
 
@@ -92,15 +89,14 @@ async def _show(db: "Database", arguments: argparse.Namespace) -> None:
     if note is None:
         raise _no_note(arguments.id)
     details = f"  {note.status.value}, {note.source_kind.value}, confidence {note.confidence:.2f}"
-    lines = [*await as_lines(db, [note]), details]
-    common.report(arguments, (await as_json(db, [note]))[0], *lines, to=common.show_line)
+    return (await as_json(db, [note]))[0], [*await as_lines(db, [note]), details]
 
 
 def _no_note(note_id: int) -> InputError:
     return InputError(f"There is no note {note_id}. `forgetmenot memory list` lists the numbers.")
 
 
-async def _why(db: "Database", arguments: argparse.Namespace) -> None:
+async def _why(db: "Database", arguments: argparse.Namespace) -> common.Shown:
     """Where a note comes from."""
     from forgetmenot.app import control
     from forgetmenot.memory.provenance import explain, in_words
@@ -109,32 +105,32 @@ async def _why(db: "Database", arguments: argparse.Namespace) -> None:
     if explained is None:
         raise _no_note(arguments.id)
     chain: dict[str, Any] = await control.chain(db, arguments.id)
-    successor = chain["replaced_by"]
     value = {
         "note": (await as_json(db, [explained.note]))[0],
         **{kind: [common.dated(row) for row in chain[kind]] for kind in ("evidence", "history", "replies")},
         "replaced": [note["id"] for note in chain["replaced"]],
-        "replaced_by": successor and successor["id"],
+        "replaced_by": chain["replaced_by"] and chain["replaced_by"]["id"],
         "streams": explained.streams,
     }
-    common.report(arguments, value, in_words(explained), to=common.show_line)
+    return value, [in_words(explained)]
 
 
-async def _never(db: "Database", arguments: argparse.Namespace) -> None:
+async def _never(db: "Database", _arguments: argparse.Namespace) -> common.Shown:
     """What the bot must not mention."""
     from forgetmenot.store import notes, viewers
 
     rows = await notes.suppressions(db)
     logins = await viewers.logins(db, sorted({row.viewer_id for row in rows if row.viewer_id is not None}))
-    about = [logins.get(row.viewer_id, "somebody") if row.viewer_id else "anybody" for row in rows]
-    entries = [row.words or f"note #{row.note_id}" for row in rows]
-    lines = [f"{row.id}. {who}: {what}" for row, who, what in zip(rows, about, entries, strict=True)]
     value = [
         {**common.picked(row, "id viewer_id words at"), "viewer": logins.get(row.viewer_id or ""), "note": row.note_id}
         for row in rows
     ]
-    lines = lines or ["Nothing is on the list."]
-    common.report(arguments, {"never": value}, *lines, to=common.show_line)
+    lines = [
+        f"{row.id}. {logins.get(row.viewer_id, 'somebody') if row.viewer_id else 'anybody'}: "
+        f"{row.words or f'note #{row.note_id}'}"
+        for row in rows
+    ]
+    return {"never": value}, lines or ["Nothing is on the list."]
 
 
 # Notes as JSON with the documented keys, or as lines.
@@ -177,68 +173,61 @@ async def as_json(db: "Database", notes: "Sequence[Note]") -> list[dict[str, obj
 # One viewer.
 
 
-async def _show_viewer(db: "Database", arguments: argparse.Namespace) -> None:
+async def _show_viewer(db: "Database", arguments: argparse.Namespace) -> common.Shown:
     """Show what is stored about a viewer."""
     from forgetmenot.memory.briefs import about_viewer
     from forgetmenot.memory.merge import LIVE
-    from forgetmenot.memory.provenance import names_for
     from forgetmenot.store import notes, personal_data
-    from forgetmenot.text.mentions import show
 
     viewer_id = await common.known_viewer(db, arguments.login)
-    row = await personal_data.export_person(db, viewer_id)
-    live = await notes.of_subject(db, viewer_id, LIVE)
-    names = await names_for(db, live)
-    facts = [{"id": note.id, "fact": show(note.fact, names), "source_kind": note.source_kind.value} for note in live]
-    brief, parts = await about_viewer(db, viewer_id)
-    parts = [common.dated(part) for part in parts]
+    person = common.dated(await personal_data.export_person(db, viewer_id))
+    live = await as_json(db, await notes.of_subject(db, viewer_id, LIVE))
+    brief, streams = await about_viewer(db, viewer_id)
     rows = await personal_data.export_rows(db, viewer_id)
     held = {name: len(rows[name]) for name in ("lines", "notes", "summaries", "replies", "actions", "streams")}
-    person = common.dated(row) | {"opted_out": bool(row["opted_out_at"]), "banned": bool(row["banned_at"])}
-    del person["opted_out_at"], person["banned_at"]
-    known = {"names": await personal_data.names_of(db, viewer_id), "notes": facts, "brief": brief, "streams": parts}
-    out = ", opted out" if person["opted_out"] else ""
+    value = {
+        **person,
+        "names": await personal_data.names_of(db, viewer_id),
+        "notes": [{name: note[name] for name in ("id", "fact", "source_kind")} for note in live],
+        "brief": brief,
+        "streams": [common.dated(part) for part in streams],
+        "held": held,
+    }
+    out = ", opted out" if person["opted_out_at"] else ""
     lines = [
-        f"{row['display_name'] or row['login'] or viewer_id} (id {viewer_id}, {row['role']}{out})",
+        f"{person['display_name'] or person['login'] or viewer_id} (id {viewer_id}, {person['role']}{out})",
         f"  seen {person['first_seen_at']} to {person['last_seen_at']}",
         "  held: " + ", ".join(f"{count} {name}" for name, count in held.items()),
-        *(f"  #{fact['id']} {fact['fact']} ({fact['source_kind']})" for fact in facts),
+        *(f"  #{note['id']} {note['fact']} ({note['source_kind']})" for note in live),
         *([f"  in short: {brief}"] if brief else []),
-        *(f"  stream of {part['at']}: {part['text']}" for part in parts),
     ]
-    common.report(arguments, {**person, **known, "held": held}, *lines, to=common.show_line)
-
-
-def _read(row: dict[str, object]) -> dict[str, object]:
-    """A row with its JSON columns parsed, so that an export holds lists instead of quoted text."""
-    import msgspec
-
-    lists = {"topics", "asked_with", "params_json"}
-    return {key: msgspec.json.decode(str(value)) if key in lists else value for key, value in row.items()}
+    return value, lines
 
 
 async def _export_viewer(db: "Database", arguments: argparse.Namespace) -> None:
     """Everything stored about a viewer, as one JSON file."""
     import msgspec
 
-    parts: dict[str, Any] = dict(await _held(db, arguments.login))
-    kinds = {name: [common.dated(_read(row)) for row in rows] for name, rows in parts.items() if isinstance(rows, list)}
-    everything = {"person": common.dated(parts["person"]), **kinds}
-    text = msgspec.json.format(common.encoded(everything), indent=2).decode()
+    from forgetmenot.operations.wording import sentence
+
+    result = await common.run_operation(db, "export", {"viewer": arguments.login})
+    if not result.ok:
+        raise InputError(sentence(result))
+    lists = {"topics", "asked_with", "params_json"}  # columns that hold JSON
+
+    def readable(row: dict[str, object]) -> dict[str, object]:
+        read = {key: msgspec.json.decode(str(value)) for key, value in row.items() if key in lists}
+        return common.dated({**row, **read})
+
+    parts: Mapping[str, Any] = result.data
+    kinds = {name: [readable(row) for row in rows] for name, rows in parts.items() if isinstance(rows, list)}
+    whole = {"person": common.dated(parts["person"]), **kinds}
+    text = msgspec.json.format(common.encoded(whole), indent=2).decode()
     if arguments.out is None:
         sys.stdout.write(text + "\n")
         return
     common.write_new(arguments.out, text + "\n")
-    common.report(arguments, {"path": str(arguments.out)}, f"Written to {arguments.out}.")
-
-
-async def _held(db: "Database", login: str) -> "Mapping[str, object]":
-    from forgetmenot.operations.wording import sentence
-
-    result = await common.run_operation(db, "export", {"viewer": login})
-    if not result.ok:
-        raise InputError(sentence(result))
-    return result.data
+    common.report(arguments, {"path": str(arguments.out)}, [f"Written to {arguments.out}."])
 
 
 # The memory's ways in and out as files.
@@ -249,23 +238,18 @@ IMPORT_KEYS = """FILE holds JSON lines (- reads standard input): {"id"?, "scope"
 "episode"?: {"key", "summary"}}. viewer is a login or a Twitch id (none for scope channel and running_bit); a login
 nobody has seen yet is joined to its id when it first speaks. Times are ISO 8601, UTC without a zone. A note whose id is
 taken gets a new one. Lines with the same episode key share that episode as evidence. Refused are facts that were
-forgotten here, people who were erased or opted out, and what is here already. To move a whole memory to another
-computer, use `memory backup`.
+forgotten here, people who were erased or opted out, and what is here already.
 JSON: {"imported", "episodes", "viewers", "refused": [{"line", "reason"}]}."""
-EXPORT_KEYS = """One JSON object per line: {"id", "scope", "viewer" (its id), "login", "fact",
-"confidence", "observed_at", "topics", "status", "source_kind", "importance", "asked_with", "expires_at" (null:
-permanent), "superseded_by", "pinned", "persona" (if it is one's own), "episode": {"key", "summary"}}. People in texts
-stand as <@id>. Then a line for each stream to which somebody came. Only active notes unless --status says otherwise; no
-chat is in it, and, unless --viewer names them, nobody who opted out or was banned."""
+EXPORT_KEYS = """One JSON object per line, as `memory import` reads it, and a line for each stream to which somebody
+came. People in texts stand as <@id>. Only active notes unless --status says otherwise; no chat is in it, and, unless
+--viewer names them, nobody who opted out or was banned."""
 REFUSED_SHOWN = 20
 BACKUP_KEYS = """Holds notes, summaries, people and the channel: no chat, no replies, no log-in, and no privacy
-requests. Without PATH the copy goes into the folder `backups` beside the memory; PATH may be a folder or a
-new file.
-JSON: {"path", "bytes", "notes", "episodes"}."""
-RESTORE_KEYS = """Replaces the memory with a backup; the bot must not be running. What people asked for since
-(erasures, facts to be forgotten, opt-outs) is carried out again, as far as this machine recorded it. The previous
-memory is saved among the backups. JSON: {"restored": true, "notes", "episodes", "erased", "forgotten", "opted_out",
-"saved": path or null}; erased and opted_out count people, forgotten counts facts."""
+requests. PATH may be a folder or a new file. JSON: {"path", "bytes", "notes", "episodes"}."""
+RESTORE_KEYS = """Replaces the memory with a backup; the bot must not be running. What people asked for since is carried
+out again, as far as this machine recorded it. The previous memory is saved among the backups.
+JSON: {"restored": true, "notes", "episodes", "erased" (people), "forgotten" (facts), "opted_out" (people),
+"saved": path or null}."""
 NEW_REQUESTS_KEYS = """For a memory whose file of privacy requests is lost: begins a new one. People in the memory who
 opted out stay opted out; who was erased has to ask again. JSON: {"opted_out"}."""
 
@@ -305,19 +289,16 @@ async def _import(arguments: argparse.Namespace) -> None:
     from forgetmenot.memory.transfer import import_notes
 
     privacy = None if arguments.unfiltered else common.chosen_settings(arguments.config).privacy
-    with common.text_lines(arguments.file) as lines:
+    with common.text_lines(arguments.file) as given:
         async with _import_into(common.database_path(arguments)) as db:
-            result = await import_notes(db, lines, now=common.time_of("now", None), privacy=privacy)
-    if arguments.json:
-        counts = common.picked(result, "imported episodes viewers")
-        common.emit({**counts, "refused": [refused._asdict() for refused in result.refused]})
-    else:
-        for refused in result.refused[:REFUSED_SHOWN]:
-            common.say(f"line {refused.line}: {refused.reason}")
-        if (more := len(result.refused) - REFUSED_SHOWN) > 0:
-            common.say(f"… and {more} more; --json prints all.")
-        people, lines_refused = result.viewers, len(result.refused)
-        common.say(f"{result.imported} notes imported, {people} new viewers, {lines_refused} lines refused.")
+            result = await import_notes(db, given, now=common.time_of("now", None), privacy=privacy)
+    counts = common.picked(result, "imported episodes viewers")
+    lines = [f"line {refused.line}: {refused.reason}" for refused in result.refused[:REFUSED_SHOWN]]
+    if (more := len(result.refused) - REFUSED_SHOWN) > 0:
+        lines.append(f"… and {more} more; --json prints all.")
+    people, refused_lines = result.viewers, len(result.refused)
+    lines.append(f"{result.imported} notes imported, {people} new viewers, {refused_lines} lines refused.")
+    common.report(arguments, {**counts, "refused": [refused._asdict() for refused in result.refused]}, lines)
     if result.refused and not result.imported:
         raise InputError(f"None of the {len(result.refused)} lines of {arguments.file} could be used. Nothing changed.")
 
@@ -365,7 +346,7 @@ async def _new_requests(arguments: argparse.Namespace) -> None:
     with instance_lock(path, "memory new-requests"):
         async with open_database(path, requests_lost=True) as db:
             out = await start_new_requests(db, common.time_of("now", None))
-    common.report(arguments, {"opted_out": out}, f"A new file was begun. {out} people stay opted out.")
+    common.report(arguments, {"opted_out": out}, [f"A new file was begun. {out} people stay opted out."])
 
 
 async def _backup(arguments: argparse.Namespace) -> None:
@@ -380,44 +361,36 @@ async def _backup(arguments: argparse.Namespace) -> None:
             keep = max(Settings().privacy.keep_backups, len(copies_of(db.path)) + 1)  # what was asked for stays
             made = await backups.make(db, at=now, keep=keep)
         else:
-            made = await backups.copy_to(db, _target(arguments.path, backups.name_of(db.path, now)))
-    common.report(
-        arguments,
-        {"path": str(made.path), "bytes": made.size, "notes": made.notes, "episodes": made.episodes},
-        f"{made.notes} notes and {made.episodes} summaries are in {made.path}. Later erasures are carried out",
-        "again when it is restored here. Copies kept elsewhere still contain erased data: delete old ones.",
-    )
+            name = backups.name_of(db.path, now)
+            target = arguments.path / name if arguments.path.is_dir() else arguments.path
+            if target.exists():
+                raise InputError(f"{target} already exists. Choose another name.")
+            made = await backups.copy_to(db, target)
+    value = {"path": str(made.path), "bytes": made.size, "notes": made.notes, "episodes": made.episodes}
+    line = f"{made.notes} notes and {made.episodes} summaries are in {made.path}. Later erasures are carried out again"
+    kept = "when it is restored here. Copies kept elsewhere still contain erased data: delete old ones."
+    common.report(arguments, value, [f"{line} {kept}"])
 
 
-def _target(chosen: Path, name: str) -> Path:
-    target = chosen / name if chosen.is_dir() else chosen
-    if target.exists():
-        raise InputError(f"{target} already exists. Choose another name.")
-    return target
-
-
-def _restore(arguments: argparse.Namespace) -> int:
+async def _restore(arguments: argparse.Namespace) -> int:
     """Restore a backup."""
+    from forgetmenot.memory import backups
+    from forgetmenot.store.file_safety import instance_lock
+
     path = common.database_path(arguments)
     if path.exists() and not arguments.yes and not common.confirmed(f"This replaces the memory in {path}."):
         common.say("Nothing was changed.")
         return 1
-    return common.run_async(_restore_now(arguments, path))
-
-
-async def _restore_now(arguments: argparse.Namespace, path: Path) -> None:
-    from forgetmenot.memory import backups
-    from forgetmenot.store.file_safety import instance_lock
-
     with instance_lock(path, "memory restore"):
         keep = Settings().privacy.keep_backups
         done = await backups.restore(arguments.path, path, now=common.time_of("now", None), keep=keep)
-    if arguments.json:
-        counts = common.picked(done, "notes episodes erased forgotten opted_out")
-        common.emit({"restored": True, **counts, "saved": str(done.saved) if done.saved else None})
-        return
-    common.say(f"Restored: {done.notes} notes and {done.episodes} summaries, without chat.")
+    counts = common.picked(done, "notes episodes erased forgotten opted_out")
+    lines = [f"Restored: {done.notes} notes and {done.episodes} summaries, without chat."]
     if done.erased or done.forgotten or done.opted_out:
-        common.say(f"Done again: erasures {done.erased}, facts forgotten {done.forgotten}, opt-outs {done.opted_out}.")
+        again = f"erasures {done.erased}, facts forgotten {done.forgotten}, opt-outs {done.opted_out}"
+        lines.append(f"Done again: {again}.")
     if done.saved is not None:
-        common.say(f"The previous memory is saved in {done.saved}.")
+        lines.append(f"The previous memory is saved in {done.saved}.")
+    saved = str(done.saved) if done.saved else None
+    common.report(arguments, {"restored": True, **counts, "saved": saved}, lines)
+    return 0

@@ -4,9 +4,7 @@ A line of a script is `mm:ss name: text` or a command:
 
     !delete NAME          a moderator deletes that person's last line
     !timeout NAME SECONDS a moderator times that person out
-    !sub NAME MONTHS · !gift NAME COUNT · !raid NAME COUNT · !cheer NAME BITS: text · !announce NAME: text
-    !shared NAME: text    said in a partner's channel during shared chat
-    !again NAME           Twitch delivers that person's last line a second time
+    !sub NAME MONTHS · !raid NAME COUNT · !cheer NAME BITS: text
 
 A line with a + after its time is part of the highlight. `== TEXT` is the caption of what follows in it.
 """

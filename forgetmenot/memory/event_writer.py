@@ -44,7 +44,6 @@ class TakenLine(Struct, frozen=True):
     event: ChatEvent
     addressed: bool = False
     from_bot: bool = False
-    again: bool = False  # stored by an earlier replay
 
 
 class Clears(Struct):
@@ -115,8 +114,6 @@ class EventWriter:
                 counts.update(("excluded", f"excluded_{why}"))
                 if why == OPTED_OUT and line.event.user_id not in rules.opted_out:
                     by_name[line.event.login] = line.event.user_id
-            elif line.again:
-                counts["duplicates"] += 1
             else:
                 welcome.append(line)
         if by_name:

@@ -84,11 +84,6 @@ class Ingest:
             self._counts["lines"] += 1
             self._push(TakenLine(storable(what, self._clock.now()), addressed))
 
-    def take_again(self, event: ChatEvent) -> None:
-        """Count a line that is known to have been stored before, although its id may be gone: a recording's."""
-        self._counts["lines"] += 1
-        self._push(TakenLine(storable(event, self._clock.now()), again=True))
-
     def note(self, outcome: str, lines: int = 1) -> None:
         """Count lines that hold nothing to store: `other_room`, `unparsed`, or `other`."""
         if outcome not in NOT_STORED:

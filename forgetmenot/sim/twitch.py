@@ -24,7 +24,7 @@ from typing import Any, Self
 from aiohttp import web
 from aiohttp.typedefs import Middleware
 
-from forgetmenot.sim.irc import HOST, IrcServer, privmsg
+from forgetmenot.sim.irc import HOST, IrcServer
 from forgetmenot.sim.world import CLIENT_ID, SimStream, SimToken, Tokens, User, World
 
 _MANAGED = ("banned_users", "chat_messages", "chat_settings", "shoutouts", "announcements")
@@ -45,13 +45,7 @@ NOTICES: Mapping[str, tuple[str, str, Mapping[str, str]]] = {
         "{name} subscribed at Tier 1. They've subscribed for {n} months!",
         {"cumulative-months": "{n}", "months": "0", "sub-plan": "1000", "sub-plan-name": "Channel Sub"},
     ),
-    "gift": (
-        "submysterygift",
-        "{name} is gifting {n} Tier 1 Subs to the community!",
-        {"mass-gift-count": "{n}", "sub-plan": "1000", "sender-count": "{n}"},
-    ),
     "raid": ("raid", "{n} raiders from {name} have joined!", {"displayName": "{name}", "viewerCount": "{n}"}),
-    "announce": ("announcement", "", {"color": "PRIMARY"}),
 }
 """What happens in chat besides messages: Twitch's kind, its sentence, its parameters."""
 
@@ -266,14 +260,6 @@ class TwitchSim:
         await self.irc.deliver(said)
         return said.id
 
-    async def shared(self, login: str, text: str) -> str:
-        """Said in a partner's channel during shared chat; the message's ID."""
-        return await self.say(login, text, source_room="987654321")
-
-    async def repeat(self, message_id: str) -> None:
-        """Deliver the same message a second time. Raises KeyError for one that was never said."""
-        await self.irc.broadcast(privmsg(self.world, self.world.messages[message_id]))
-
     async def clear_message(self, message_id: str) -> None:
         """A moderator deletes a message. Raises KeyError for one that was never said."""
         await self.irc.clear_message(message_id)
@@ -282,12 +268,12 @@ class TwitchSim:
         """The streamer times somebody out."""
         await self.irc.clear_person(self.world.user(login), seconds)
 
-    async def notice(self, verb: str, login: str, number: int = 0, text: str = "") -> None:
-        """Somebody subscribes, gifts, raids or announces: a verb of NOTICES."""
+    async def notice(self, verb: str, login: str, number: int = 0) -> None:
+        """Somebody subscribes or raids: a verb of NOTICES."""
         kind, system, parameters = NOTICES[verb]
         name = self.world.user(login).name
         given = {key: str(value).format(n=number, name=name) for key, value in parameters.items()}
-        await self.irc.notice(login, text, kind, system.format(n=number, name=name), given)
+        await self.irc.notice(login, "", kind, system.format(n=number, name=name), given)
 
     def go_live(self, *, title: str = "", game: str = "", at: int | None = None) -> SimStream:
         """The stream begins. `at`: ms."""

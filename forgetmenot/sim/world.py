@@ -3,7 +3,6 @@
 It has no network. Times are milliseconds since the epoch, by a time source that the owner may replace.
 """
 
-import random
 import secrets
 import uuid
 import zlib
@@ -73,7 +72,6 @@ class World:
         self.game_id, self.game = "509658", "Just Chatting"
         self.stream: SimStream | None = None
         self.messages: dict[str, SimMessage] = {}
-        self._random = random.Random()
 
     @property
     def room_id(self) -> str:
@@ -110,15 +108,7 @@ class World:
 
     def message(self, user: User, text: str, **more: Any) -> SimMessage:  # noqa: ANN401  # the other fields, by name
         """A message with an id of its own and its writer's badges."""
-        return SimMessage(self.new_id(), user, text, **{"at": self.now(), "badges": self.badges_of(user), **more})
-
-    def reseed(self, seed: str) -> None:
-        """Let the ids that come next follow from a seed: a script played twice says the same messages."""
-        self._random.seed(seed)
-
-    def new_id(self) -> str:
-        """A fresh UUID."""
-        return str(uuid.UUID(int=self._random.getrandbits(128), version=4))
+        return SimMessage(str(uuid.uuid4()), user, text, **{"at": self.now(), "badges": self.badges_of(user), **more})
 
 
 class Tokens:

@@ -127,47 +127,6 @@ async def gained(db: Database, above: Mapping[str, int]) -> Counter[str]:
     return Counter({str(row[0]): int(row[1] or 0) for row in await db.rows(_GAINED, dict(above))})
 
 
-# Sums over the replies of a time, for `forgetmenot report`.
-
-
-_SUMS: Mapping[str, str] = {
-    "prompts": "SELECT trigger, count(*) FROM bot_messages WHERE at >= :since AND model <> ''"
-    " GROUP BY 1 ORDER BY 2 DESC",
-    "replies": "SELECT iif(outcome = '', status, outcome), count(*) FROM bot_messages"
-    " WHERE at >= :since AND model <> '' GROUP BY 1 ORDER BY 2 DESC",
-    "filters": "SELECT f.value, count(*) FROM bot_messages m, json_each(m.filters_json) f"
-    " WHERE m.at >= :since GROUP BY 1 ORDER BY 2 DESC",
-    "rules": "SELECT rule || ': ' || verdict, count(*) FROM action_logs WHERE at >= :since GROUP BY 1 ORDER BY 2 DESC",
-    "shed": "SELECT m.trigger || ': ' || s.value, count(*) FROM bot_messages m, json_each(m.prompt_json, '$.shed') s"
-    " WHERE m.at >= :since AND m.model <> '' GROUP BY 1 ORDER BY 2 DESC",
-    "calls": "SELECT purpose || ' ' || model, count(*) FROM model_calls WHERE at >= :since GROUP BY 1 ORDER BY 2 DESC",
-    "tokens": "SELECT purpose || ' ' || model, total(input) + total(output) + total(thoughts) FROM model_calls"
-    " WHERE at >= :since GROUP BY 1 ORDER BY 2 DESC",
-}
-_OFFERED = (
-    "SELECT r.value, max(r.value IN (SELECT value FROM json_each(m.notes_json))) FROM bot_messages m"
-    " JOIN json_each(m.prompt_json, '$.sections') s JOIN json_each(s.value, '$.rows') r"
-    " WHERE m.at >= :since AND m.model <> '' AND s.value ->> 'of' = 'notes' GROUP BY 1"
-)
-
-
-async def sums(db: Database, since: int) -> dict[str, dict[str, int]]:
-    """All of them since then (ms), the most frequent first."""
-    found = {name: await db.pairs(sql, {"since": since}) for name, sql in _SUMS.items()}
-    return {name: {str(key): int(number) for key, number in rows.items()} for name, rows in found.items()}
-
-
-async def notes_offered(db: Database, since: int) -> dict[int, int]:
-    """Each note that a prompt offered, and 1 if a reply used it."""
-    return await db.pairs(_OFFERED, {"since": since})
-
-
-async def latencies(db: Database, since: int) -> list[int]:
-    """Of the replies since then, in ms, the shortest first."""
-    timed = "at >= ? AND model <> '' AND latency_ms IS NOT NULL"
-    return await db.column(f"SELECT latency_ms FROM bot_messages WHERE {timed} ORDER BY 1", (since,))  # noqa: S608
-
-
 class Meter:
     """The ports.CallMeter that app/bot hands to the models: writes each call down."""
 

@@ -1,6 +1,6 @@
 """What an hour of chat costs.
 
-Plays six streams through the bot that `forgetmenot run` makes: five short ones, so that there are regulars, and one of
+Plays six streams through the bot that the program makes: five short ones, so that there are regulars, and one of
 an hour with so many lines a minute, of which every hundredth asks the bot something. The model is a server on loopback
 that bills what it reads and writes (about three bytes to a token) and writes what the offline rules find. Counts calls
 and tokens of the hour and of what is written after it.

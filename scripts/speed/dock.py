@@ -129,7 +129,7 @@ async def started(sim: TwitchSim, folder: Path, port: int | None = None, more: s
     granted = sim.grant("keeper")
     token = Token(granted.access, granted.refresh, granted.user_id, "keeper", tuple(granted.scopes))
     TokenStore(login_folder(memory), use_keyring=False).save(Account.BOT, token)
-    words = ("run", "--config", str(_settings(folder, sim, port, more)), "--db", str(memory))
+    words = ("start", "--no-browser", "--config", str(_settings(folder, sim, port, more)), "--db", str(memory))
     alone = {"PYTHON_KEYRING_BACKEND": "keyring.backends.fail.Keyring", "HOME": str(folder)}
     process = await asyncio.create_subprocess_exec(
         *PROGRAM, *words, env={**os.environ, **alone, "XDG_DATA_HOME": str(folder)}, stderr=asyncio.subprocess.DEVNULL

@@ -20,7 +20,7 @@ def measure(folder: Path) -> list[Figure]:
     joined = min(asyncio.run(_start(folder / f"start_{number}")) for number in range(STARTS))
     figures = [
         Figure("forgetmenot --version", min(_version() for _ in range(STARTS)), "s", 0.25),
-        Figure("forgetmenot run, in the channel", joined, "s", 1.0),
+        Figure("forgetmenot start, in the channel", joined, "s", 1.0),
     ]
     resident = asyncio.run(_idle(folder))
     if resident is None:

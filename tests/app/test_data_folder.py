@@ -11,6 +11,8 @@ from pathlib import Path
 import pytest
 
 from forgetmenot.cli import main
+from forgetmenot.dock import obs_page
+from forgetmenot.dock.security import token_in
 from forgetmenot.logs import FILE
 from tests.loopback_servers.twitch import TwitchSim
 from tests.program import BOT, log_in, running, write_settings
@@ -45,7 +47,7 @@ async def test_every_file_is_named_and_none_knows_of_who_opted_out(tmp_path: Pat
     async with TwitchSim() as sim:
         config = write_settings(folder, sim, dock="port = 18737", log='level = "debug"')
         log_in(folder, sim)
-        async with running(folder, "run", "--config", config, "--db", database) as bot:
+        async with running(folder, "start", "--no-browser", "--config", config, "--db", database) as bot:
             await sim.joined()
             await sim.say("carol", "i play the drums in a band")
             dave = await sim.say("daveecho", "!optout")
@@ -61,8 +63,8 @@ async def test_every_file_is_named_and_none_knows_of_who_opted_out(tmp_path: Pat
             await sim.until(lambda: len(sim.sent) >= 5)
             log = folder / "logs" / FILE
             await sim.until(lambda: b"a viewer was erased" in log.read_bytes())  # it drops older backups
-            for words in (["memory", "backup"], ["dock", "--file"]):
-                assert await asyncio.to_thread(main, [*words, "--db", str(database)]) == 0
+            assert await asyncio.to_thread(main, ["memory", "backup", "--db", str(database)]) == 0
+            obs_page.write(folder, 8737, token_in(folder))
             running_files = written(folder)
             assert await bot.stop() == 0
             told = bot.told

@@ -1,4 +1,4 @@
-"""`forgetmenot run` and `listen` as their user starts them, on a loopback Twitch that behaves well, and badly."""
+"""`forgetmenot start` as its user starts it, on a loopback Twitch that behaves well, and badly."""
 
 import asyncio
 import gc
@@ -43,7 +43,7 @@ def start(folder: Path, sim: TwitchSim) -> AbstractAsyncContextManager[Running]:
     """The program, in a process of its own."""
     config = write_settings(folder, sim)
     log_in(folder, sim)
-    return running(folder, "run", "--config", config, "--db", folder / "m.sqlite3")
+    return running(folder, "start", "--no-browser", "--config", config, "--db", folder / "m.sqlite3")
 
 
 class Here:
@@ -171,7 +171,7 @@ async def test_a_login_that_lacks_a_right_is_one_all_the_same(
 
 async def test_a_channel_that_does_not_exist_is_one_sentence(tmp_path: Path, sim: TwitchSim) -> None:
     config = write_settings(tmp_path, sim, channel="nowhere")
-    async with running(tmp_path, "run", "--config", config, "--db", tmp_path / "m.sqlite3") as bot:
+    async with running(tmp_path, "start", "--no-browser", "--config", config, "--db", tmp_path / "m.sqlite3") as bot:
         assert await bot.ended(30) == 4
     [sentence] = [line for line in bot.told.splitlines() if line.startswith("forgetmenot: ")]
     assert "There is no channel `nowhere` on Twitch" in sentence

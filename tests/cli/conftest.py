@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from forgetmenot.app.replay import Replay, read_recording, replay
+from forgetmenot.app.replay import read_recording, replay
 from forgetmenot.cli import build_parser
 from forgetmenot.settings.schema import Settings
 
@@ -67,7 +67,7 @@ def replayed(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A recording and the memory of it: made once, copied for each test."""
     folder = tmp_path_factory.mktemp("replayed")
     (folder / "chat.csv").write_text(CSV, encoding="utf-8")
-    asyncio.run(replay(read_recording(folder / "chat.csv", "csv"), folder / "memory.sqlite3", Replay(Settings())))
+    asyncio.run(replay(read_recording(folder / "chat.csv", "csv"), folder / "memory.sqlite3", Settings()))
     return folder
 
 

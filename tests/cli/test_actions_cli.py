@@ -1,14 +1,11 @@
-"""`forgetmenot actions` and `forgetmenot policy`: JSON on standard output and nothing else, told for people else."""
+"""`forgetmenot actions`: what the bot proposed, and what came of it."""
 
 import asyncio
-import json
+import os
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-import pytest
-
-from forgetmenot import cli
 from forgetmenot.clock import SystemClock
 from forgetmenot.store import action_logs
 from forgetmenot.store.action_logs import ActionStatus, NewAction
@@ -33,37 +30,10 @@ async def _fill(path: Path, status: ActionStatus) -> None:
         )  # fmt: skip
 
 
-@pytest.fixture
-def waiting(run: Run, database: Path) -> Run:
-    """Run one command on a memory in which one ban waits."""
+def test_what_waits_and_what_was_done_is_listed(run: Run, database: Path) -> None:
+    assert run("memory", "import", os.devnull) == ""
+    assert run("actions") == "Nothing has been proposed yet.\n"
     asyncio.run(_fill(database, ActionStatus.WAITING))
-    return run
-
-
-@pytest.fixture
-def config(tmp_path: Path) -> Path:
-    """Settings of a bot that answers and acts."""
-    path = tmp_path / "config.toml"
-    path.write_text('[bot]\nmode = "mentions"\n[actions]\nclass_b = "live"\nnewcomer_protection = false\n')
-    return path
-
-
-def test_what_waits_is_listed_and_what_was_decided_is_kept(run: Run, database: Path) -> None:
-    asyncio.run(_fill(database, ActionStatus.WAITING))
-    listed = run("actions", "list", "--json")["actions"]
-    assert [(one["id"], one["name"], one["target"], one["asked_by"]) for one in listed] == [(1, "ban", "Bob", "Alice")]
-    assert "ban Bob: waiting" in run("actions", "log")
-
-
-def test_table_shows_the_policy_as_it_stands(capsys: pytest.CaptureFixture[str]) -> None:
-    assert cli.main(["policy", "table", "--json"]) == 0
-    table = json.loads(capsys.readouterr().out)
-    modes = {one["name"]: (one["class"], one["mode"]) for one in table["actions"]}
-    assert modes["ban"] == ("C", "ask")
-    assert modes["timeout"] == ("B", "shadow")
-    assert next(one["rule"] for one in table["rules"]) == "parameters"
-    assert table["bot_mode"] == "shadow"
-    assert cli.main(["policy", "table"]) == 0
-    told = capsys.readouterr()
-    assert "always_asks" in told.out
-    assert "shadow mode" in told.err
+    [action] = run("actions", "--json")["actions"]
+    assert (action["id"], action["name"], action["target"], action["asked_by"]) == (1, "ban", "Bob", "Alice")
+    assert "ban Bob: waiting" in run("actions")

@@ -32,7 +32,7 @@ def test_a_bug_is_told_without_what_it_choked_on(
             raise ExceptionGroup(SAID, [RuntimeError(SAID)]) from error
 
     monkeypatch.setattr(cli, "build_parser", choke)
-    assert cli.main(["listen", "x"]) == 1
+    assert cli.main(["start", "x"]) == 1
     told = capsys.readouterr().err
     assert "in choke" in told
     assert "RuntimeError" in told
@@ -87,7 +87,7 @@ async def test_without_an_ai_model_nothing_is_spent(tmp_path: Path, capsys: pyte
         await memory.generate(ModelRequest(Purpose.SUMMARY, "Sum it up.", "alice plays the cello", 99))
     arguments = ["cost", "--db", str(tmp_path / "m.sqlite3")]
     assert await asyncio.to_thread(main, arguments) == 0
-    assert capsys.readouterr().out.endswith("Total: no tokens, so no cost.\n")
+    assert capsys.readouterr().out.endswith("Total: no prices are set, see [prices] in the settings.\n")
     assert await asyncio.to_thread(main, [*arguments, "--json"]) == 0
     [row] = json.loads(capsys.readouterr().out)["rows"]
     assert (row["calls"], row["input"], row["cached"], row["output"]) == (1, 0, 0, 0)
@@ -137,27 +137,19 @@ def test_without_a_running_bot_it_says_what_to_start(
 
 
 @pytest.mark.parametrize(
-    ("terminal", "name", "value", "coloured"),
-    [
-        (True, "TERM", "xterm", True),
-        (True, "NO_COLOR", "1", False),
-        (True, "TERM", "dumb", False),
-        (False, "A", "", False),
-    ],
+    ("terminal", "no_colour", "coloured"), [(True, "", True), (True, "1", False), (False, "", False)]
 )
 def test_colour_is_for_terminals_that_want_it(
     capsys: pytest.CaptureFixture[str],
     monkeypatch: pytest.MonkeyPatch,
     terminal: bool,
-    name: str,
-    value: str,
+    no_colour: str,
     coloured: bool,
 ) -> None:
-    monkeypatch.delenv("NO_COLOR", raising=False)
+    monkeypatch.setenv("NO_COLOR", no_colour)
     monkeypatch.setenv("TERM", "xterm")
-    monkeypatch.setenv(name, value)
     monkeypatch.setattr("sys.stdout.isatty", lambda: terminal)
-    common.show_styled("bot", "   ForgetMeNot: hello\x1b[2J")
+    play._show_styled("bot", "   ForgetMeNot: hello\x1b[2J")
     shown = capsys.readouterr().out
     assert "hello\ufffd[2J" in shown
     assert shown.startswith("\x1b[1;32m") == coloured

@@ -23,7 +23,7 @@ async def sign_in(sim: TwitchSim, store: TokenStore, login: str, account: Accoun
         sim.approve(sim.oauth.codes[-1].user, login)
 
     sim.oauth.interval = 0
-    signing_in = command.sign_in(settings_for(sim, **twitch), account, store, open_browser=False)
+    signing_in = command.sign_in(settings_for(sim, **twitch), account, store)
     await asyncio.gather(signing_in, approve())
 
 
@@ -64,35 +64,10 @@ async def test_whose_account_is_wanted_is_said_and_when_another_one_came(
     store = TokenStore(tmp_path, use_keyring=False)
     for account, login in itertools.product((Account.BOT, Account.BROADCASTER), ("demo", "keeper")):
         async with TwitchSim() as sim:
-            await sign_in(sim, store, login, account, bot_login="Keeper")
-        shown = capsys.readouterr().err
-        wanted = "the account that the bot will use (keeper)" if account is Account.BOT else "the streamer's account"
-        assert wanted in shown
-        assert ("Note: the bot's account in the settings is keeper" in shown) == (
-            (account, login) == (Account.BOT, "demo")
-        )
-        assert ("Note: the channel in the settings is demo" in shown) == (
-            (account, login) == (Account.BROADCASTER, "keeper")
-        )
-
-
-@pytest.mark.parametrize(
-    ("system", "display", "opened"),
-    [("linux", "", False), ("linux", ":0", True), ("win32", "", True), ("darwin", "", True)],
-)
-def test_a_browser_is_opened_on_a_desktop_only(
-    monkeypatch: pytest.MonkeyPatch, system: str, display: str, opened: bool
-) -> None:
-    """On a server the only browser may be one for the terminal, which would take it over."""
-    asked: list[str] = []
-    monkeypatch.setattr("webbrowser.open", asked.append)
-    monkeypatch.setattr("sys.stderr.isatty", lambda: True)
-    monkeypatch.setattr("sys.platform", system)
-    monkeypatch.setenv("DISPLAY", display)
-    monkeypatch.delenv("WAYLAND_DISPLAY", raising=False)
-    command._open("https://www.twitch.tv/activate", wanted=True)
-    command._open("https://www.twitch.tv/activate", wanted=False)
-    assert bool(asked) is opened
+            await sign_in(sim, store, login, account)
+        shown, wanted = capsys.readouterr().err, "keeper" if account is Account.BOT else "demo"
+        assert f"account ({wanted});" in shown
+        assert (f"Note: `{'bot_login' if wanted == 'keeper' else 'channel'}` in" in shown) == (login != wanted)
 
 
 async def test_a_log_out_that_twitch_did_not_hear_of_says_what_to_do(
@@ -114,7 +89,7 @@ async def test_the_streamer_is_asked_for_events_alone_where_the_settings_need_no
     async with TwitchSim() as sim:
         store = TokenStore(tmp_path, use_keyring=False)
         settings = Settings(twitch=settings_for(sim).twitch, actions=quiet)
-        signing_in = asyncio.create_task(command.sign_in(settings, Account.BROADCASTER, store, open_browser=False))
+        signing_in = asyncio.create_task(command.sign_in(settings, Account.BROADCASTER, store))
         await sim.until(lambda: sim.oauth.codes)
         assert {one.partition(":")[2].partition(":")[0] for one in login_rights(Account.BROADCASTER, settings)} == {
             "read"
@@ -128,23 +103,5 @@ async def test_a_code_that_nobody_types_keeps_the_old_login(tmp_path: Path) -> N
         store, old = TokenStore(tmp_path, use_keyring=False), Token("a", "r")
         store.save(Account.BOT, old)
         with pytest.raises(TwitchRefused, match="in time"):
-            await command.sign_in(settings_for(sim), Account.BOT, store, open_browser=False)
+            await command.sign_in(settings_for(sim), Account.BOT, store)
     assert store.load(Account.BOT) == old
-
-
-async def test_what_is_said_after_the_countdown_stands_on_a_line_of_its_own(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr("sys.stderr.isatty", lambda: True)
-    async with TwitchSim() as sim:
-        sim.oauth.interval, sim.oauth.device_lifetime = 1, 1
-        with pytest.raises(TwitchRefused):
-            await command.sign_in(settings_for(sim), Account.BOT, TokenStore(tmp_path), open_browser=False)
-    assert capsys.readouterr().err.endswith("left \n")
-
-
-def test_the_qr_code_has_a_quiet_zone_and_room_for_a_long_address() -> None:
-    drawn = command.qr_code("https://www.twitch.tv/activate?public=true&device-code=" + "A" * 200)
-    lines = drawn.rstrip("\n").splitlines()
-    assert len({len(line) for line in lines}) == 1
-    assert set(lines[0]) == {"█"}

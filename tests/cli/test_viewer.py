@@ -39,7 +39,7 @@ def test_show_tells_what_is_held(run: Run) -> None:
     shown = run("viewer", "show", "alicequux", "--json")
     assert shown["notes"] == [{"id": 1, "fact": "plays drums", "source_kind": "import"}]
     assert shown["held"] == {"lines": 0, "notes": 1, "summaries": 1, "replies": 0, "actions": 0, "streams": 0}
-    assert (shown["opted_out"], shown["banned"], shown["names"]) == (False, False, ["alicequux"])
+    assert (shown["opted_out_at"], shown["banned_at"], shown["names"]) == (None, None, ["alicequux"])
     assert (shown["brief"], shown["streams"]) == ("", [])
     assert "#1 plays drums (import)" in run("viewer", "show", "alicequux")
 
@@ -58,15 +58,21 @@ def test_export_is_one_readable_file(run: Run, tmp_path: Path) -> None:
             run("viewer", "export", "alicequux", "--out", path)
 
 
+def said(chat: Path, login: str, at: int, user_id: str = "771234599") -> Path:
+    """A recording of one line."""
+    tags = f"@id={at};user-id={user_id};tmi-sent-ts={at}"
+    chat.write_text(f"{tags} :{login}!{login}@{login}.tmi.twitch.tv PRIVMSG #demo :hello\n", encoding="utf-8")
+    return chat
+
+
 def test_who_never_spoke_here_may_opt_out_by_name(run: Run, tmp_path: Path) -> None:
     """Before the first line: that one is not stored either. Nothing else can be asked about somebody unknown."""
     assert run("viewer", "optout", "@DaveQuux", "--json")["data"] == {"viewer": "login:davequux"}
-    chat = tmp_path / "chat.jsonl"
-    chat.write_text('{"login":"davequux","user_id":"771234599","at":1700000000000,"text":"hello"}\n', encoding="utf-8")
-    told = run("replay", str(chat), "--format", "jsonl", "--json")
+    chat = said(tmp_path / "chat.txt", "davequux", 1_700_000_000_000)
+    told = run("replay", chat, "--format", "irc", "--json")
     assert (told["events"], told["excluded"]) == (0, 1)
-    chat.write_text('{"login":"dave2","user_id":"771234599","at":1700000001000,"text":"hello"}\n', encoding="utf-8")
-    assert run("replay", str(chat), "--format", "jsonl", "--json")["excluded"] == 1  # also by another name
+    said(chat, "dave2", 1_700_000_001_000)
+    assert run("replay", chat, "--format", "irc", "--json")["excluded"] == 1  # also by another name
     assert b"quux" not in b"".join(file.read_bytes().lower() for file in tmp_path.glob("memory*")).replace(
         b"alicequux", b""
     )
@@ -78,9 +84,7 @@ def test_who_never_spoke_here_may_opt_out_by_name(run: Run, tmp_path: Path) -> N
 
 @pytest.mark.parametrize("written", ["#carolquux", "#@CarolQuux"])
 def test_who_is_known_is_opted_out_however_their_name_is_written(run: Run, tmp_path: Path, written: str) -> None:
-    chat = tmp_path / "chat.jsonl"
-    chat.write_text('{"login":"carolquux","user_id":"771234599","at":1700000000000,"text":"hello"}\n', encoding="utf-8")
-    run("replay", str(chat), "--format", "jsonl", "--json")
+    run("replay", said(tmp_path / "chat.txt", "carolquux", 1_700_000_000_000), "--format", "irc", "--json")
     assert run("viewer", "optout", written, "--json")["data"] == {"viewer": "771234599"}
 
 

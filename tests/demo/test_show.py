@@ -8,8 +8,9 @@ from pathlib import Path
 import pytest
 
 from forgetmenot.cli import main
-from forgetmenot.cli.play import begin_anew
 from forgetmenot.demo.script import Cue, load, parse
+from forgetmenot.demo.show import begin_anew
+from forgetmenot.errors import StoreForeign
 from forgetmenot.store.file_safety import APPLICATION_ID, instance_lock
 from tests.played_demo import Seen
 
@@ -22,7 +23,7 @@ def test_every_line_is_accounted_for(seen: Seen) -> None:
     assert told["lines"] == told["events"] + sum(told[name] for name in kept_out)
     assert told["events"] == told["covered"] + told["uncovered"] + told["redacted"]
     assert (told["pruned_unread"], told["uncovered"]) == (0, 0)
-    assert min(told["duplicates"], told["other_room"], told["redacted"]) >= 1
+    assert told["redacted"] >= 1
 
 
 @pytest.mark.slow
@@ -43,20 +44,6 @@ def test_one_action_is_done_and_one_denied(seen: Seen) -> None:
     assert actions["executed"] >= 1
     assert actions["denied"] >= 1
     assert actions["proposed"] >= actions["denied"] + actions["allowed"]
-
-
-@pytest.mark.slow
-def test_nobody_is_answered_twice_and_nothing_from_elsewhere_is_answered(seen: Seen) -> None:
-    answered = [
-        row[0] for row in seen.rows("SELECT event_id FROM bot_messages WHERE status = 'sent' AND event_id > ''")
-    ]
-    assert len(set(answered)) == len(answered)
-    elsewhere = {
-        cue.name for stream in ("first_stream", "second_stream") for cue in load(stream) if cue.verb == "shared"
-    }
-    here = {cue.name for stream in ("first_stream", "second_stream") for cue in load(stream) if cue.verb == "say"}
-    for name in elsewhere - here:
-        assert seen.rows("SELECT count(*) FROM viewers WHERE login = ?", name) == [(0,)]
 
 
 @pytest.mark.slow
@@ -101,7 +88,7 @@ def test_no_word_of_the_injections_is_obeyed(seen: Seen) -> None:
 
 @pytest.mark.slow
 def test_a_second_demo_leaves_the_first_one_s_memory_alone(seen: Seen, capsys: pytest.CaptureFixture[str]) -> None:
-    path = seen.folder / "m.sqlite3"
+    path = seen.folder / "memory.sqlite3"
     with instance_lock(path, "demo"):
         assert main(["demo", "--fast", "--db", str(path)]) == 3
     assert "is in use by forgetmenot demo" in capsys.readouterr().err
@@ -114,23 +101,6 @@ def test_a_real_channel_s_memory_is_no_stage(tmp_path: Path, capsys: pytest.Capt
     assert main(["replay", str(tmp_path / "chat.csv"), "--format", "csv", *here]) == 0
     assert main(["demo", "--fast", *here]) == 2
     assert "Use another file for the demo" in capsys.readouterr().err
-
-
-@pytest.mark.slow
-def test_a_newcomer_sees_chat_memory_and_decisions(demo_folder: Path) -> None:
-    shown = (demo_folder / "shown").read_text(encoding="utf-8")
-    assert "forgetmenot start" in shown
-    for line in (
-        "How to read it:",
-        "20:01  heidi: thank you! my cat is called Miso and she is watching too",
-        "      | + note 2 about Heidi: has a cat called Miso  (self_claim, 0.8)",
-        "      | ~ note 5 about Carol: favourite game is Celeste  (conflict)",
-        "      > ForgetMeNot (sent): My notes about you say: “favourite game is Hades”.",
-        "      > ForgetMeNot says nothing: the model had nothing to say",
-        "      > proposes timeout: deny by the rule “immune”, denied",
-        "Of the stored messages 421 are summarised, 18 were cleared by moderators, 0 wait; 0 were deleted unread.",
-    ):
-        assert any(one.startswith(line) for one in shown.splitlines()), line
 
 
 @pytest.mark.slow
@@ -149,25 +119,6 @@ def test_a_newcomer_follows_one_story_in_five_steps(seen: Seen) -> None:
     assert len(highlight.splitlines()) < 60
 
 
-BOTH = [*load("first_stream"), *load("second_stream")]
-VERBS = {"say", "delete", "timeout", "sub", "gift", "raid", "cheer", "announce", "shared", "again"}
-
-
-def test_the_two_streams_have_at_least_300_lines_and_12_viewers() -> None:
-    assert len(BOTH) >= 300
-    assert len({cue.name for cue in BOTH}) >= 12
-
-
-def test_everything_a_channel_sees_happens_at_least_once() -> None:
-    assert {cue.verb for cue in BOTH} == VERBS
-
-
-@pytest.mark.parametrize("name", ["first_stream", "second_stream"])
-def test_time_does_not_run_backwards(name: str) -> None:
-    times = [cue.at for cue in load(name)]
-    assert times == sorted(times)
-
-
 @pytest.mark.parametrize(
     ("line", "cue"),
     [
@@ -181,16 +132,11 @@ def test_each_kind_of_line_is_read(line: str, cue: Cue) -> None:
     assert list(parse(f"# a comment\n\n{line}\n")) == [cue]
 
 
-@pytest.mark.parametrize("line", ["bob: no time", "00:01", "00:01 !!"])
-def test_a_line_that_cannot_be_read_is_named(line: str) -> None:
-    with pytest.raises(ValueError, match="line 2 of the script"):
-        list(parse(f"00:01 bob: fine\n{line}"))
-
-
 async def test_a_demo_of_another_version_is_played_from_the_beginning(tmp_path: Path) -> None:
-    path = tmp_path / "demo" / "memory.sqlite3"
-    path.parent.mkdir()
+    path = tmp_path / "memory.sqlite3"
     with closing(sqlite3.connect(path)) as old:
         old.executescript(f"PRAGMA application_id = {APPLICATION_ID}; PRAGMA user_version = 1; CREATE TABLE t (a);")
-    await begin_anew(path)
+    with pytest.raises(StoreForeign):
+        await begin_anew(path, ours=False)
+    await begin_anew(path, ours=True)
     assert not path.exists()

@@ -22,6 +22,7 @@ from forgetmenot.settings.live_settings import LiveSettings
 from forgetmenot.settings.schema import Settings
 from forgetmenot.store.database import Database
 from tests.dock.demo_bot import DemoBot, chromium, free_port, opened, page_on
+from tests.played_demo import Seen
 
 # a fake takes what its port is given
 
@@ -145,8 +146,8 @@ def dock(stranger: Served) -> Served:
 
 
 @pytest.fixture(scope="session")
-def memory(demo_folder: Path) -> Path:
-    return demo_folder / "memory.sqlite3"
+def memory(seen: Seen) -> Path:
+    return seen.folder / "memory.sqlite3"
 
 
 @pytest_asyncio.fixture(loop_scope="session")

@@ -70,8 +70,7 @@ class DemoBot:
 @contextlib.asynccontextmanager
 async def opened(memory: Path, folder: Path, **dock: object) -> AsyncIterator[DemoBot]:
     """A bot on a copy of that memory."""
-    aside = shutil.ignore_patterns("witnessed.sqlite3", "shown")
-    here = shutil.copytree(memory.parent, folder / "demo", ignore=aside) / memory.name
+    here = shutil.copytree(memory.parent, folder / "demo", ignore=shutil.ignore_patterns("logs")) / memory.name
     async with open_database(here) as db:
         last = await streams.last_heard(db)
     clock = ManualClock(last + DAY // 2)

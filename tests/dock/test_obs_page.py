@@ -14,7 +14,6 @@ import pytest
 from aiohttp import web
 from playwright.async_api import Browser, expect
 
-from forgetmenot.cli import main
 from forgetmenot.clock import ManualClock
 from forgetmenot.dock import obs_page
 from forgetmenot.dock.security import token_in
@@ -70,12 +69,10 @@ async def test_nobody_else_gets_an_answer(dock: Served) -> None:
 
 
 async def test_the_file_is_its_owners_alone_and_follows_the_token(
-    dock: Served, tmp_path: Path, db: Database, clock: ManualClock, capsys: pytest.CaptureFixture[str]
+    dock: Served, tmp_path: Path, db: Database, clock: ManualClock
 ) -> None:
-    here = ["--db", str(tmp_path / "memory.sqlite3")]
-    assert await asyncio.to_thread(main, ["dock", "--file", *here]) == 0
-    page = tmp_path / obs_page.FILE
-    assert capsys.readouterr().out.strip() == page.as_uri()
+    page = obs_page.write(tmp_path, dock.port, dock.token)
+    assert page == tmp_path / obs_page.FILE
     assert stat.S_IMODE(page.stat().st_mode) == 0o600
     assert dock.token in page.read_text()
     fresh, port = token_in(tmp_path, fresh=True), free_port()

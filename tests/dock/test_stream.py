@@ -10,7 +10,7 @@ from pathlib import Path
 import aiohttp
 import pytest
 
-from forgetmenot.cli import common, main
+from forgetmenot.cli import main
 from forgetmenot.clock import ManualClock
 from forgetmenot.dock import feed
 from forgetmenot.store import viewers
@@ -146,14 +146,3 @@ async def test_a_page_of_another_memory_is_not_taken_for_ours(
     assert json.loads(capsys.readouterr().out)["running"] is False
     assert await run(dock, tmp_path, "--db", str(other)) == 1
     assert "the same --db" in capsys.readouterr().err
-
-
-async def test_the_demos_page_is_found(
-    dock: Served, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    ours = tmp_path / "data" / "forgetmenot"
-    ours.mkdir(parents=True)
-    (ours / "demo").symlink_to(tmp_path)
-    monkeypatch.setattr(common, "data_folder", lambda: ours)
-    assert await run(dock, tmp_path, "--print") == 0
-    assert capsys.readouterr().out.strip() == f"{dock.origin}/?token={dock.token}"

@@ -13,7 +13,7 @@ from aiohttp import web
 from aiohttp.typedefs import Middleware
 
 from forgetmenot.sim import twitch
-from forgetmenot.sim.irc import HOST
+from forgetmenot.sim.irc import HOST, privmsg
 from forgetmenot.sim.twitch import error_body, json_body
 from forgetmenot.sim.world import SimMessage, SimToken, Tokens, User
 from tests.loopback_servers.faults import Faults, hang_up, strike
@@ -270,6 +270,10 @@ class TwitchSim(twitch.TwitchSim):
     async def raw(self, line: str) -> None:
         """Send a line as it is to every connection that has joined."""
         await self.irc.broadcast(line)
+
+    async def repeat(self, message_id: str) -> None:
+        """Deliver the same message a second time."""
+        await self.irc.broadcast(privmsg(self.world, self.world.messages[message_id]))
 
     async def ban(self, login: str) -> None:
         """The streamer bans somebody."""

@@ -86,7 +86,7 @@ def test_at_debug_level_no_line_of_chat_and_no_token_is_in_any_output(seen: Seen
 @pytest.mark.slow
 async def test_a_day_later_no_line_of_the_demo_is_in_any_file(seen: Seen, tmp_path: Path) -> None:
     folder = shutil.copytree(seen.folder, tmp_path / "demo")
-    await a_day_later(folder / "m.sqlite3")
+    await a_day_later(folder / "memory.sqlite3")
     assert len(lines(8)) > 40
     assert found(folder, b"", lines(8)) == []
 
