@@ -73,8 +73,6 @@ def _start(arguments: argparse.Namespace) -> int:
     the file. If the bot is already running, only the dock is opened. With CHANNEL it reads that channel without an
     account and sends nothing; each channel has its own memory.
     """
-    if arguments.channel is not None:
-        return _listen(arguments)
     from forgetmenot import logs
     from forgetmenot.app.live import check_channel, start_live
     from forgetmenot.dock.server import usable_port
@@ -82,14 +80,19 @@ def _start(arguments: argparse.Namespace) -> int:
     from forgetmenot.settings.live_settings import LiveSettings
     from forgetmenot.settings.load import example_toml
 
-    path = common.database_path(arguments)
-    file: Path = arguments.config or path.parent / common.SETTINGS_FILE
-    if arguments.config is None:  # there is none yet: one with every setting explained
+    only_reads = arguments.channel is not None
+    file, path = arguments.config, common.database_path(arguments)
+    if file is None and not only_reads:  # there is none yet: one with every setting explained
+        file = path.parent / common.SETTINGS_FILE
         make_own(path.parent)
         file.write_text(example_toml(), encoding="utf-8")
         file.chmod(0o600)
-    settings = common.chosen_settings(file)
-    if not settings.dock.port:
+    settings = common.chosen_settings(file, channel=arguments.channel)
+    if only_reads:
+        path = common.channel_database(arguments, settings.twitch.channel)
+        twitch = msgspec.structs.replace(settings.twitch, client_id="")  # without an app nobody logs in
+        settings = msgspec.structs.replace(settings, twitch=twitch)
+    elif not settings.dock.port:
         check_channel(settings)  # without a dock nobody could set one
     elif address := running_address(path.parent, settings.dock.port):
         common.say("The bot is already running.")
@@ -98,7 +101,8 @@ def _start(arguments: argparse.Namespace) -> int:
         return 0
     common.show_notices(settings, path)
     logs.set_up(level=settings.log.level, folder=logs.beside(path), quiet=True)
-    common.say(f"Settings: {file}")
+    if file is not None:
+        common.say(f"Settings: {file}")
     dock = msgspec.structs.replace(settings.dock, port=usable_port(settings.dock.port))
     live = LiveSettings(msgspec.structs.replace(settings, dock=dock), file)
     shown: list[str] = []
@@ -118,21 +122,6 @@ def _start(arguments: argparse.Namespace) -> int:
     return common.run_async(
         start_live(live, lambda channel: common.channel_database(arguments, channel), say, show, options)
     )
-
-
-def _listen(arguments: argparse.Namespace) -> int:
-    """Read a channel anonymously and fill its memory; chat and what is learned from it are printed."""
-    from forgetmenot import logs
-    from forgetmenot.app.live import start_live
-    from forgetmenot.settings.live_settings import LiveSettings
-
-    settings = common.chosen_settings(arguments.config, channel=arguments.channel)
-    path = common.channel_database(arguments, settings.twitch.channel)
-    common.show_notices(settings, path)
-    logs.set_up(level=settings.log.level, folder=logs.beside(path))
-    twitch = msgspec.structs.replace(settings.twitch, client_id="")
-    live = LiveSettings(msgspec.structs.replace(settings, twitch=twitch), arguments.config)
-    return common.run_async(start_live(live, lambda _channel: path, common.say))
 
 
 def _dock(arguments: argparse.Namespace) -> int:

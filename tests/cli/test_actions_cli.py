@@ -1,7 +1,6 @@
 """`forgetmenot actions`: what the bot proposed, and what came of it."""
 
 import asyncio
-import os
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -31,8 +30,6 @@ async def _fill(path: Path, status: ActionStatus) -> None:
 
 
 def test_what_waits_and_what_was_done_is_listed(run: Run, database: Path) -> None:
-    assert run("memory", "import", os.devnull) == ""
-    assert run("actions") == "Nothing has been proposed yet.\n"
     asyncio.run(_fill(database, ActionStatus.WAITING))
     [action] = run("actions", "--json")["actions"]
     assert (action["id"], action["name"], action["target"], action["asked_by"]) == (1, "ban", "Bob", "Alice")

@@ -9,11 +9,10 @@ from pathlib import Path
 import pytest
 
 from forgetmenot import cli, invocation
-from forgetmenot.cli import bot, common, main, play
+from forgetmenot.cli import common, main, play
 from forgetmenot.cli.common import emit, printable, say, show_line, show_notices
 from forgetmenot.clock import SystemClock
 from forgetmenot.domain import ModelRequest, Purpose, TokenUsage
-from forgetmenot.errors import SettingsError
 from forgetmenot.llm.build import build_models
 from forgetmenot.settings.schema import ModelSettings, Provider, Settings
 from forgetmenot.store.counts import Meter
@@ -180,25 +179,9 @@ def test_geminis_terms_are_said_when_gemini_is_chosen(tmp_path: Path, capsys: py
     assert all(words in told for words in ("under 18", "EEA", "free tier"))
 
 
-@pytest.mark.parametrize(("command", "words"), [(bot, ["start", ""]), (play, ["demo"])])
-def test_a_folder_that_is_copied_elsewhere_is_warned_about(
-    tmp_path: Path,
-    capsys: pytest.CaptureFixture[str],
-    monkeypatch: pytest.MonkeyPatch,
-    command: object,
-    words: list[str],
-) -> None:
-    """Each command tells it before it starts; none of them gets further than its first error here."""
-    monkeypatch.delenv("GEMINI_API_KEY", raising=False)
-    parser = argparse.ArgumentParser()
-    command.add(parser.add_subparsers())  # type: ignore[attr-defined]
-    model = ["--model", "gemini"] if words == ["demo"] else []
-    arguments = parser.parse_args([*words, *model, "--db", str(tmp_path / "Dropbox" / "memory.sqlite3")])
-    with pytest.raises(SettingsError):
-        arguments.run(arguments)
-    told = capsys.readouterr().err
-    assert "Dropbox syncs" in told
-    assert ("free tier" in told) == ("gemini" in model)
+def test_a_folder_that_is_copied_elsewhere_is_warned_about(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    show_notices(Settings(), tmp_path / "Dropbox" / "memory.sqlite3")
+    assert "Dropbox syncs" in capsys.readouterr().err
 
 
 @pytest.mark.skipif(os.name == "nt", reason="links need rights there")
