@@ -126,21 +126,20 @@ async def why(db: Database, reply_id: int, settings: Settings) -> dict[str, obje
     """One reply: who asked, what was said, the prompt's sections with their rows, tokens, cost, decisions."""
     explained = await explain.explain(db, reply_id)
     reply, prompt = explained.reply, explained.reply.prompt
-    kept = "id at text status detail twitch_id trigger mode model latency_ms usage filters used outcome"
+    kept = "id at text status detail trigger mode model latency_ms usage filters used outcome"
     used = explain.used(reply)
     gone = isinstance(explained.asked, Reason)  # the line is no longer kept
     asked = "" if gone else explained.asked.removeprefix("@").removeprefix(f"{explained.speaker}: ")
     return {
         **{name: getattr(reply, name) for name in kept.split()},
         "actions": explained.actions,
-        **{name: prompt.get(name) for name in ("estimated", "budget", "prefix_tokens")},
+        "budget": prompt.get("budget"),
         "kept_until": reply.at + settings.privacy.keep_replies_d * DAY,
         "who": explained.speaker,
         "asked": asked,
         "cost": prices.in_words(settings, used, in_language(settings.bot.language)) if used else "",
         "sections": [asdict(section) for section in explained.sections],
         "shed": prompt.get("shed", []),
-        "depth": prompt.get("depth", ""),
     }
 
 
@@ -190,7 +189,7 @@ _NO_LOGIN = re.compile(r"[^A-Za-z0-9_]")
 
 
 async def try_out(bot: Bot, login: str, text: str, changed: Settings | None = None) -> dict[str, object]:
-    """Preview a reply: words, proposal with its decision, prompt sections with tokens. Raises ModelError.
+    """Preview a reply: words, the notes it could use, a proposal with its decision. Raises ModelError.
 
     `changed`: settings to preview before they are saved.
     """
@@ -210,26 +209,14 @@ async def try_out(bot: Bot, login: str, text: str, changed: Settings | None = No
     )
     prompt, material = made.prompt, made.material
     answer = await bot.models.reply.generate(reply_request(prompt, settings, material.speaker.role, trigger.question))
-    reply, bill = read_reply(answer), answer.usage
-    used = prices.of_call(answer.model, bill.input, bill.cached, bill.output, bill.thoughts)
+    reply = read_reply(answer)
     proposed = frozenset((reply.proposal.name,)) if reply.proposal else frozenset()
     speaker = (trigger.event.login, trigger.event.display_name)
     polished = polish(reply.say, FilterContext(settings, speaker, rules_of(prompt.sections[0].text), proposed))
     return {
-        "who": trigger.event.display_name,
         "text": polished.text,
-        "filters": polished.filters,
         "model": answer.model,
-        "latency_ms": answer.latency_ms,
-        "usage": {"estimated": prompt.estimated_tokens, "billed": bill.input, "cached": bill.cached},
-        "cost": prices.in_words(settings, used) if used else "",
-        "budget": settings.prompt.budget_tokens,
-        "shed": prompt.shed,
-        "sections": [{"name": one.name, "tokens": one.tokens, "dropped": one.dropped} for one in prompt.sections],
-        "recalled": [
-            {"id": one.note.id, "fact": show(one.note.fact, material.names), "score": round(one.score, 3)}
-            for one in material.lore
-        ],
+        "recalled": [{"id": one.note.id, "fact": show(one.note.fact, material.names)} for one in material.lore],
         "proposal": await _decision(bot, reply.proposal, trigger) if reply.proposal else None,
     }
 
@@ -239,13 +226,6 @@ async def _decision(bot: Bot, proposal: Proposal, trigger: Trigger) -> dict[str,
     settings, now, gatherer = bot.settings(), bot.clock.now(), bot.executor.gatherer
     context = ActionContext(trigger.event, "dock-try", question=trigger.question if trigger.direct else "")
     facts = await gatherer.facts(proposal, context, settings, now)
-    decision = decide(
-        proposal, facts, settings, await gatherer.recent(find(proposal.name), facts, settings.actions, now), now
-    )
-    return {
-        "name": proposal.name,
-        "verdict": decision.verdict,
-        "rule": decision.rule,
-        "reason": decision.reason,
-        "if_refused": proposal.if_refused,
-    }
+    recent = await gatherer.recent(find(proposal.name), facts, settings.actions, now)
+    decision = decide(proposal, facts, settings, recent, now)
+    return {"name": proposal.name, "verdict": decision.verdict, "reason": decision.reason}

@@ -15,7 +15,7 @@ from msgspec.structs import asdict
 from forgetmenot.clock import DAY, MINUTE, Clock
 from forgetmenot.domain import Note
 from forgetmenot.errors import InputError
-from forgetmenot.languages import ENGLISH, Language, in_language, languages, reason
+from forgetmenot.languages import ENGLISH, Language, Reason, in_language, languages, reason
 from forgetmenot.llm.offline import NOTHING
 from forgetmenot.memory import provenance
 from forgetmenot.memory.arrivals import arrivals
@@ -27,7 +27,7 @@ from forgetmenot.operations.executor import undoable
 from forgetmenot.operations.wording import sentence
 from forgetmenot.ports import Control
 from forgetmenot.settings import prices
-from forgetmenot.settings.live_settings import LABELS, Label, form_of
+from forgetmenot.settings.live_settings import LABELS, form_of
 from forgetmenot.settings.schema import Settings
 from forgetmenot.store import (
     action_logs,
@@ -41,9 +41,9 @@ from forgetmenot.store import (
     viewers,
 )
 from forgetmenot.store.action_logs import ActionStatus, LoggedAction
-from forgetmenot.store.bot_messages import BotMessage, ReplyStatus
+from forgetmenot.store.bot_messages import ReplyStatus
 from forgetmenot.store.database import Database
-from forgetmenot.store.dock_rows import ChangedNote, HeardLine, NotePage, PersonRow, WrittenEpisode
+from forgetmenot.store.dock_rows import ChangedNote, HeardLine, NotePage, WrittenEpisode
 from forgetmenot.text.mentions import ids_in, show
 
 Item = dict[str, object]
@@ -92,25 +92,25 @@ def refusal(status: int, sentence: str) -> web.Response:
     return answer({"ok": False, "line": sentence}, status)
 
 
-def number(request: web.Request, name: str, default: int, most: int = 1_000_000_000) -> int:
-    """A whole number of the query, from 0 to `most`. Raises InputError."""
-    text = request.query.get(name, str(default))
-    if not text.isdecimal() or len(text) > 12:
-        raise InputError(reason("query_number", name=name))
-    return min(int(text), most)
+def whole(text: str, refused: Reason) -> int:
+    """A whole number that is typed in an address. Raises InputError with the reason."""
+    if not text.isdecimal() or len(text) > 15:
+        raise InputError(refused)
+    return int(text)
 
 
 def id_of(request: web.Request) -> int:
     """The id in the path. Raises InputError."""
-    text = request.match_info["id"]
-    if not text.isdecimal() or len(text) > 15:
-        raise InputError(reason("no_number"))
-    return int(text)
+    return whole(request.match_info["id"], reason("no_number"))
 
 
 def page_of(request: web.Request) -> tuple[int, int]:
-    """Offset and limit of the query."""
-    return number(request, "offset", 0), number(request, "limit", 50, LONGEST_PAGE)
+    """Offset and limit of the query. Raises InputError."""
+    offset, limit = (
+        whole(request.query.get(name, other), reason("query_number", name=name))
+        for name, other in (("offset", "0"), ("limit", "50"))
+    )
+    return offset, min(limit, LONGEST_PAGE)
 
 
 async def names(db: Database, texts: Iterable[str], also: Iterable[str | None] = ()) -> dict[str, str]:
@@ -156,7 +156,7 @@ async def standing(context: DockContext) -> Item:
         "spent": {
             "tokens": sum(one.input + one.output for one in used.values()),
             "cost": prices.in_words(settings, used, context.language),
-            "limit": _day_limit(settings, used, context.language),
+            "limit": _day_limit(settings, context.language),
             "saving": context.language.reason(state.saving),
         },
         "waiting": len(await action_logs.waiting(context.db, now)),
@@ -166,16 +166,12 @@ async def standing(context: DockContext) -> Item:
     }
 
 
-def _day_limit(settings: Settings, used: Mapping[str, prices.Used], language: Language) -> Item | None:
-    """What may be spent in 24 hours, in words, and which share of it is; None where no limit is set."""
-    limits, spent = settings.limits, prices.cost(settings, used)
+def _day_limit(settings: Settings, language: Language) -> str:
+    """What may be spent in 24 hours, in words; empty where no limit is set."""
+    limits = settings.limits
     if limits.money_per_day:
-        most = prices.amount(settings, prices.Cost(limits.money_per_day, whole=True), language)
-        return {"text": most, "share": spent.amount / limits.money_per_day if spent else 0.0}
-    if limits.tokens_per_day:
-        tokens = sum(one.input + one.output for one in used.values())
-        return {"text": language("page.count.tokens", n=limits.tokens_per_day), "share": tokens / limits.tokens_per_day}
-    return None
+        return prices.amount(settings, prices.Cost(limits.money_per_day, whole=True), language)
+    return language("page.count.tokens", n=limits.tokens_per_day) if limits.tokens_per_day else ""
 
 
 async def history(context: DockContext, limit: int = SHOWN) -> list[Item]:
@@ -203,23 +199,22 @@ def line_items(lines: Iterable[HeardLine]) -> list[Item]:
 
 
 async def reply_items(context: DockContext, limit: int) -> list[Item]:
-    """The newest of what the bot said or thought, oldest first: the newest ones may still change."""
+    """The newest of what the bot said or thought, oldest first: the newest ones may still change.
+
+    `points`: channel points were spent on an answer that did not come, so they can be given back.
+    """
+    done = {ReplyStatus.SENDING, ReplyStatus.SENT, ReplyStatus.UNKNOWN}
     rows = (await bot_messages.listing(context.db, limit))[::-1]
     known = await names(context.db, (), (row.viewer_id for row in rows))
     return [
         {
             "key": f"reply:{row.id}", "kind": "reply", "id": row.id, "at": row.at, "text": row.text,
             "status": row.status, "detail": context.language.reason(row.detail),
-            "who": known.get(row.viewer_id or "", ""), "points": _unanswered(row),
+            "who": known.get(row.viewer_id or "", ""),
+            "points": row.trigger == "reward" and row.status not in done and row.detail != bot_messages.NOT_FINISHED,
         }
         for row in rows
     ]  # fmt: skip
-
-
-def _unanswered(row: BotMessage) -> bool:
-    """Whether channel points were spent on an answer that did not come, so that they can be given back."""
-    done = row.status in {ReplyStatus.SENDING, ReplyStatus.SENT, ReplyStatus.UNKNOWN}
-    return row.trigger == "reward" and not done and row.detail != bot_messages.NOT_FINISHED
 
 
 async def action_items(context: DockContext, limit: int) -> list[Item]:
@@ -232,7 +227,7 @@ async def action_items(context: DockContext, limit: int) -> list[Item]:
 def proposal(row: LoggedAction, known: Mapping[str, str], language: Language) -> Item:
     """One proposal, for the feed and for the approvals."""
     return {
-        "id": row.id, "at": row.at, "name": row.name, "class": row.kind, "verdict": row.verdict, "rule": row.rule,
+        "id": row.id, "at": row.at, "name": row.name, "class": row.kind,
         "reason": language.reason(row.reason), "status": row.status, "detail": language.reason(row.detail),
         "asked_by": known.get(row.asked_by or "", ""), "target": known.get(row.target_id or "", ""),
     }  # fmt: skip
@@ -243,8 +238,7 @@ async def episode_items(context: DockContext, rows: Sequence[WrittenEpisode]) ->
     known = await names(context.db, (row.summary for row in rows))
     return [
         {
-            "key": f"episode:{row.id}", "kind": "episode", "id": row.id, "at": row.at, "until": row.until,
-            "what": row.kind,
+            "key": f"episode:{row.id}", "kind": "episode", "at": row.at,
             "text": show(row.summary, known), "events": row.events,
         }
         for row in rows
@@ -311,8 +305,7 @@ async def _checks(request: web.Request) -> web.Response:
     checks = await context.control.checks(everything=request.query.get("all") == "1")
     copies = await asyncio.to_thread(backup.copies_of, context.db.path)
     backed_up = int(copies[0].stat().st_mtime * 1_000) if copies else 0
-    kept_out = [one._asdict() for one in await provenance.refusals(context.db)]
-    return answer({"checks": [asdict(check) for check in checks], "backed_up_at": backed_up, "kept_out": kept_out})
+    return answer({"checks": [asdict(check) for check in checks], "backed_up_at": backed_up})
 
 
 class Setup(Protocol):
@@ -342,15 +335,13 @@ async def _setup_step(request: web.Request) -> web.Response:
 
 async def _settings(request: web.Request) -> web.Response:
     context = request.app[CONTEXT]
-    state = context.control.state()
-    rows = [
-        setting_json(context.settings(), table, key, label, context.language) for (table, key), label in LABELS.items()
-    ]
-    return answer({"file": state.settings_file, "rows": rows, "languages": languages()})
+    rows = [_setting(context.settings(), table, key, context.language) for table, key in LABELS]
+    return answer({"file": context.control.state().settings_file, "rows": rows, "languages": languages()})
 
 
-def setting_json(settings: Settings, table: str, key: str, label: Label, language: Language) -> dict[str, object]:
+def _setting(settings: Settings, table: str, key: str, language: Language) -> Item:
     """One setting with its form, its default and its words."""
+    label = LABELS[table, key]
     title, explanation = language.pair(f"settings.{table}.{key}")
     value, default = getattr(getattr(settings, table), key), getattr(getattr(Settings(), table), key)
     if (table, key) == ("bot", "notice"):  # said in the channel's language as long as it is the one to begin with
@@ -359,24 +350,11 @@ def setting_json(settings: Settings, table: str, key: str, label: Label, languag
     return {
         "table": table, "key": key, "group": language(f"group.{label.group}"), "label": title, "sentence": explanation,
         "basic": label.basic, "suffix": language(f"unit.{label.unit}") if label.unit else "",
-        "value": value, "default": default,
-        "form": form_of(table, key),
+        "value": value, "default": default, "form": form_of(table, key),
     }  # fmt: skip
 
 
 # Memory: people, their notes, the channel's, streams with episodes, a note's chain.
-
-
-def person_json(person: PersonRow, regular_streams: int) -> dict[str, object]:
-    """Somebody as the page shows them."""
-    return {
-        **person._asdict(), "opted_out": bool(person.opted_out), "banned": bool(person.banned),
-        "erasing": bool(person.erasing), "regular": person.lately >= regular_streams,
-    }  # fmt: skip
-
-
-def _since(context: DockContext) -> int:
-    return context.clock.now() - REGULAR_WITHIN
 
 
 async def _people(request: web.Request) -> web.Response:
@@ -385,25 +363,31 @@ async def _people(request: web.Request) -> web.Response:
     total, people = await dock_rows.people(
         context.db,
         find=request.query.get("find", "")[:50],
-        since=_since(context),
+        since=context.clock.now() - REGULAR_WITHIN,
         bot=await channel_state.read(context.db, "bot_id"),
         offset=offset,
         limit=limit,
     )
     regular = context.settings().people.regular_streams
-    return answer({"total": total, "rows": [person_json(person, regular) for person in people]})
+    return answer({"total": total, "rows": [{**one._asdict(), "regular": one.lately >= regular} for one in people]})
 
 
 async def _person(request: web.Request) -> web.Response:
     context = request.app[CONTEXT]
-    person = await dock_rows.person(context.db, request.match_info["id"], _since(context))
+    since = context.clock.now() - REGULAR_WITHIN
+    person = await dock_rows.person(context.db, request.match_info["id"], since)
     if person is None:
         raise InputError(reason("no_viewer"))
-    alone = [row for row in await notes.suppressions(context.db) if row.viewer_id == person.id]
-    known = person_json(person, context.settings().people.regular_streams)
+    regular = person.lately >= context.settings().people.regular_streams
     brief, streams = await about_viewer(context.db, person.id)
-    known |= {"brief": brief, "in_streams": streams}
-    return answer({**known, "left_alone": [{"id": row.id, "words": row.words, "note": row.note_id} for row in alone]})
+    alone = await _never_mentioned(context.db, person.id)
+    return answer({**person._asdict(), "regular": regular, "brief": brief, "in_streams": streams, "left_alone": alone})
+
+
+async def _never_mentioned(db: Database, viewer_id: str | None) -> list[Item]:
+    """What the bot never mentions about somebody, or about anybody (None)."""
+    rows = [row for row in await notes.suppressions(db) if row.viewer_id == viewer_id]
+    return [{"id": row.id, "words": row.words, "note": row.note_id} for row in rows]
 
 
 async def _notes(request: web.Request) -> web.Response:
@@ -433,23 +417,14 @@ async def notes_json(context: DockContext, rows: Sequence[Note]) -> list[dict[st
     ]  # fmt: skip
 
 
-async def _shown(request: web.Request) -> Note:
-    """The note that is asked for, unless it is of somebody who is hidden. Raises InputError."""
-    note = await dock_rows.note(request.app[CONTEXT].db, number := id_of(request))
+async def _note(request: web.Request) -> web.Response:
+    """One note, unless it is of somebody who is hidden; with `chain` also where it comes from and was used."""
+    context, number = request.app[CONTEXT], id_of(request)
+    note = await dock_rows.note(context.db, number)
     if note is None:
         raise InputError(reason("note_hidden", n=number))
-    return note
-
-
-async def _note(request: web.Request) -> web.Response:
-    note = await _shown(request)
-    return answer((await notes_json(request.app[CONTEXT], [note]))[0])
-
-
-async def _chain(request: web.Request) -> web.Response:
-    await _shown(request)
-    context = request.app[CONTEXT]
-    return answer(await context.control.chain(id_of(request)), language=context.language)
+    chain = {"chain": await context.control.chain(number)} if request.query.get("chain") else {}
+    return answer({**(await notes_json(context, [note]))[0], **chain}, language=context.language)
 
 
 async def _streams(request: web.Request) -> web.Response:
@@ -468,18 +443,7 @@ async def _episodes(request: web.Request) -> web.Response:
 
 
 async def _left_alone(request: web.Request) -> web.Response:
-    context = request.app[CONTEXT]
-    rows = await notes.suppressions(context.db)
-    known = await names(context.db, (), (row.viewer_id for row in rows))
-    return answer(
-        [
-            {
-                "id": row.id, "viewer": row.viewer_id, "who": known.get(row.viewer_id or "", ""),
-                "words": row.words, "note": row.note_id,
-            }
-            for row in rows
-        ]
-    )  # fmt: skip
+    return answer(await _never_mentioned(request.app[CONTEXT].db, None))
 
 
 async def _export(request: web.Request) -> web.Response:
@@ -504,7 +468,6 @@ ROUTES = (
     web.get("/api/person/{id}", _person),
     web.get("/api/notes", _notes),
     web.get("/api/note/{id}", _note),
-    web.get("/api/chain/{id}", _chain),
     web.get("/api/streams", _streams),
     web.get("/api/stream/{id}", _episodes),
     web.get("/api/left_alone", _left_alone),

@@ -1,10 +1,9 @@
 """The origin of a note: its fact, who said it, its episodes, what it replaced, which prompts had it.
 
-And what a model wrote that did not become one: `refusals`. Texts show present names. Reads only.
+Texts show present names. Reads only.
 """
 
 from collections.abc import Mapping, Sequence
-from typing import NamedTuple
 
 from msgspec import Struct
 
@@ -13,7 +12,6 @@ from forgetmenot.domain import Note, Scope
 from forgetmenot.languages import ENGLISH, Reason, reason
 from forgetmenot.memory import edits, merge
 from forgetmenot.store import bot_messages, notes, viewers
-from forgetmenot.store.counts import all_counts
 from forgetmenot.store.database import Database
 from forgetmenot.store.episodes import REDACTED
 from forgetmenot.store.notes import Change, EvidenceLink
@@ -30,24 +28,6 @@ _CAUSES = {
     REDACTED: "cleared",
 }
 REPLIES_NAMED = 5
-
-
-class Refusal(NamedTuple):
-    """How often a rule kept something out of the memory. `what`: "note_refused", or "summary_cut" for a sentence."""
-
-    what: str
-    rule: str
-    times: int
-
-
-async def refusals(db: Database) -> list[Refusal]:
-    """What was kept out of the memory, by rule, the most frequent first."""
-    found: list[Refusal] = []
-    for name, times in (await all_counts(db)).items():
-        what, _, rule = name.partition(":")
-        if what in {"note_refused", "summary_cut"}:
-            found.append(Refusal(what, rule, times))
-    return sorted(found, key=lambda one: (-one.times, one.what, one.rule))
 
 
 class NoteExplanation(Struct, frozen=True):

@@ -17,7 +17,7 @@ MAY_BE_SHOWN = 10_000  # lines; a page keeps 400 items, and some lines are not s
 
 
 class HeardLine(NamedTuple):
-    """One line of chat. `covered`: a summary has read it."""
+    """One line of chat."""
 
     seq: int
     at: int
@@ -27,16 +27,13 @@ class HeardLine(NamedTuple):
     kind: str
     text: str
     addressed: int
-    covered: int
 
 
 class WrittenEpisode(NamedTuple):
-    """An episode that was written. `until`: it covers chat up to then; 0 for what somebody asked to be remembered."""
+    """An episode that was written."""
 
     id: int
     at: int
-    until: int
-    kind: str
     summary: str
     events: int
 
@@ -94,7 +91,7 @@ async def lines(db: Database, after: int, limit: int) -> list[HeardLine]:
     """The newest lines after a mark, oldest first."""
     rows = await db.rows(
         "SELECT e.seq, e.at, e.viewer_id, coalesce(v.display_name, v.login, 'somebody'), e.role, e.kind,"
-        " CASE WHEN e.text = '' THEN e.system_text ELSE e.text END, e.addressed, e.episode_id IS NOT NULL"
+        " CASE WHEN e.text = '' THEN e.system_text ELSE e.text END, e.addressed"
         " FROM events e JOIN viewers v ON v.id = e.viewer_id WHERE e.seq > ? AND e.redacted_at IS NULL"
         " AND e.from_bot = 0 AND v.opted_out_at IS NULL AND v.banned_at IS NULL ORDER BY e.seq DESC LIMIT ?",
         (after, limit),
@@ -111,8 +108,7 @@ async def taken_away(db: Database, since: int) -> list[int]:
 async def feed_episodes(db: Database, after: int, limit: int) -> list[WrittenEpisode]:
     """The newest episodes after a mark, oldest first."""
     rows = await db.rows(
-        "SELECT id, created_at, iif(kind IN ('chat', 'counted'), ended_at, 0), kind, summary, events FROM episodes"
-        " WHERE id > ? ORDER BY id DESC LIMIT ?",
+        "SELECT id, created_at, summary, events FROM episodes WHERE id > ? ORDER BY id DESC LIMIT ?",
         (after, limit),
     )
     return [WrittenEpisode(*row) for row in reversed(rows)]
@@ -205,16 +201,13 @@ SCOPES = {"": "", "viewer": "n.scope = 'viewer'", "channel": "n.scope <> 'viewer
 STATUSES = {
     "live": "n.status = 'active'",
     "past": "n.status <> 'active'",
-    # used in a reply that was called wrong
-    "review": "n.status = 'active' AND n.id IN"
-    " (SELECT u.value FROM bot_messages m, json_each(m.notes_json) u WHERE m.outcome IN ('bad', 'deleted'))",
     "any": "",
 }
 _ORDER = "ORDER BY n.pinned DESC, n.last_confirmed_at DESC, n.id DESC"
 
 
 class NotePage(NamedTuple):
-    """Which notes. `scope`: viewer, channel, or "" for both; `status`: live, past, review or any."""
+    """Which notes. `scope`: viewer, channel, or "" for both; `status`: live, past or any."""
 
     scope: str = ""
     subject: str = ""

@@ -10,8 +10,8 @@ from forgetmenot.domain import ChatEvent, Redaction
 from forgetmenot.errors import ModelBlocked, ModelUnavailable
 from forgetmenot.memory.edits import remember
 from forgetmenot.memory.proposals import FactRefused
-from forgetmenot.memory.provenance import Refusal, refusals
 from forgetmenot.store import episodes, events, personal_data
+from forgetmenot.store.counts import all_counts
 from forgetmenot.store.database import Database
 from forgetmenot.text.mentions import fenced
 from tests.memory.conftest import Channel, answer, open_channel
@@ -60,7 +60,7 @@ async def test_what_is_cut_is_counted_by_rule(channel: Channel) -> None:
     channel.model.reply = lambda _: answer("P1 said hello. P9 danced. See evil.zip now.")
     await channel.summarise()
     assert await channel.db.value("SELECT summary FROM episodes") == "<@id-Alice> said hello."
-    assert set(await refusals(channel.db)) == {Refusal("summary_cut", "handle", 1), Refusal("summary_cut", "link", 1)}
+    assert {"summary_cut:handle": 1, "summary_cut:link": 1}.items() <= (await all_counts(channel.db)).items()
 
 
 async def test_a_window_of_which_nothing_may_be_kept_is_counted_with_one_call(channel: Channel) -> None:

@@ -5,8 +5,9 @@ import json
 from forgetmenot.clock import DAY
 from forgetmenot.domain import NoteStatus
 from forgetmenot.memory import edits
-from forgetmenot.memory.provenance import Refusal, explain, in_words, moment, refusals
+from forgetmenot.memory.provenance import explain, in_words, moment
 from forgetmenot.store import notes
+from forgetmenot.store.counts import all_counts
 from tests.notes_world import Change, Learn, World
 from tests.rows import put
 
@@ -104,7 +105,5 @@ async def test_of_many_replies_the_last_are_named(world: World, learn: Learn, ch
 
 async def test_what_was_refused_since_the_start_is_told_by_rule(world: World, learn: Learn, change: Change) -> None:
     await learn(change(fact="abc"), change(who="P9"), change(fact="xyz"))
-    assert await refusals(world.db) == [
-        Refusal("note_refused", "length", 2),
-        Refusal("note_refused", "not_there", 1),
-    ]
+    counted = await all_counts(world.db)
+    assert (counted["note_refused:length"], counted["note_refused:not_there"]) == (2, 1)

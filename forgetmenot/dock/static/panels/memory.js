@@ -150,7 +150,7 @@ function openChannel(panel) {
   async function refresh() {
     await list.refresh();
     const rows = await get("left_alone").catch(() => null);
-    if (rows) drawAlone(rows.filter((row) => !row.viewer));
+    if (rows) drawAlone(rows);
   }
   put(panel, remember("channel.remember", "channel.remember_example", {}, refresh), remember("channel.joke", "channel.joke_example", { joke: true }, refresh),
     heading(t("channel.notes"), past), list.root,
@@ -169,8 +169,7 @@ function openNotes(panel) {
   const reload = async () => count(await list.reload());
   const find = search(t("notes.find"), t("notes.find_example"), reload);
   const which = h("select", { "aria-label": t("notes.which"), onchange: reload },
-    h("option", { value: "live" }, t("notes.active")), h("option", { value: "past" }, t("notes.history")),
-    h("option", { value: "review" }, t("notes.review")), h("option", { value: "" }, t("notes.all")));
+    h("option", { value: "live" }, t("notes.active")), h("option", { value: "past" }, t("notes.history")), h("option", { value: "" }, t("notes.all")));
   const total = h("p", { class: "meta" });
   const count = (page) => page && put(total, t("count.notes", { n: page.total }));
   const list = windowed({

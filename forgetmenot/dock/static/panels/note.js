@@ -70,14 +70,14 @@ export function openNote(panel, id) {
   async function refresh() {
     const path = encodeURIComponent(id);
     try {
-      if (!panel.querySelector("form")) draw(await Promise.all([get(`chain/${path}`), get(`note/${path}`)]));
+      if (!panel.querySelector("form")) draw(await get(`note/${path}`, { chain: 1 }));
     } catch (problem) {
       if (problem.status === 404) put(panel, h("p", {}, h("a", { href: "#memory" }, t("memory.back"))), empty(problem.message));
       else failed(panel, problem, refresh);
     }
   }
   const edited = (note) => { if (`${note.id}` !== id) location.hash = `#memory/note/${note.id}`; };
-  const draw = changedOnly(([chain, note]) => redraw(
+  const draw = changedOnly(({ chain, ...note }) => redraw(
     panel, h("a", { href: "#memory", class: "back" }, t("memory.back")),
     h("h2", {}, `${t("note.title", { id: `${chain.id}` })} `, chip(t(`note_status.${chain.status}`), chain.status)),
     noteCard(note, refresh, true, edited),

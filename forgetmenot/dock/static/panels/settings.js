@@ -35,15 +35,14 @@ export function open(panel) {
 // How each part is. Everything (the computer, the files, the network) is asked when somebody presses the button.
 function checkList(node) {
   let everything = false;
-  const draw = changedOnly(({ checks, backed_up_at: at, kept_out }) => {
+  const draw = changedOnly(({ checks, backed_up_at: at }) => {
     const wrong = checks.filter((check) => check.state !== "ok");
     redraw(
       node,
       wrong.map((check) => h("div", { class: `item health ${MOODS[check.state]}` },
         h("p", {}, h("i", { class: `dot ${MOODS[check.state]}` }), h("b", {}, check.name), " ", sentence(check.line)), check.fix && h("p", { class: "meta fix" }, sentence(check.fix)))),
       h("details", {}, h("summary", { class: "meta", data: { key: "fine" } }, h("i", { class: "dot good" }), ` ${t(wrong.length ? "settings.rest_well" : "settings.all_well")}`),
-        h("ul", { class: "plain" }, checks.filter((check) => check.state === "ok").map((check) => h("li", {}, h("b", {}, check.name), " ", sentence(check.line)))),
-        kept_out.length > 0 && h("p", { class: "meta" }, t("settings.kept_out", { rules: kept_out.map((one) => `${t(`settings.${one.what}`)} ${one.rule} ×${one.times}`).join(" · ") }))),
+        h("ul", { class: "plain" }, checks.filter((check) => check.state === "ok").map((check) => h("li", {}, h("b", {}, check.name), " ", sentence(check.line))))),
       h("div", { class: "row" },
         button(t("settings.check_all"), (event) => { everything = true; event.target.disabled = true; refresh(); }, { class: "small", data: { key: "all" } }),
         button(t("settings.back_up"), backUp, { class: "small", data: { key: "backup" } }), h("span", { class: "meta" }, at ? t("settings.backed_up", { ago: ago(at) }) : t("settings.no_backup"))),
