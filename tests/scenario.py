@@ -45,7 +45,7 @@ from forgetmenot.settings.live_settings import LiveSettings
 from forgetmenot.settings.load import convert
 from forgetmenot.settings.schema import ModelSettings
 from forgetmenot.store import action_logs, bot_messages, episodes, notes, viewers
-from forgetmenot.store.counts import pruned_unread
+from forgetmenot.store.counts import line_counts
 from forgetmenot.store.viewers import SeenViewer
 from forgetmenot.text.mentions import show
 from tests.stage import NoMeter, RecordingAccount
@@ -335,7 +335,7 @@ class Player:
         return [(await asyncio.to_thread(file.read_bytes)).decode("latin-1") for file in files]
 
     async def seen_unread(self, _who: str) -> list[str]:
-        return [str(await pruned_unread(self.bot.db))]
+        return [str((await line_counts(self.bot.db)).pruned_unread)]
 
 
 def _id(about: str) -> str | None:

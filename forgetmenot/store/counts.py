@@ -35,7 +35,10 @@ class LineCounts(Struct, frozen=True):
     def since(self, before: "LineCounts") -> "LineCounts":
         """What was added since those were read; `uncovered` are those that wait now."""
         added = {f.name: getattr(self, f.name) - getattr(before, f.name) for f in fields(LineCounts)}
-        return LineCounts(**{**added, "uncovered": self.uncovered})
+        # a line that was covered before and has been cleared since is not one that was added
+        cleared = min(0, added["covered"])
+        now = {"covered": added["covered"] - cleared, "redacted": added["redacted"] + cleared}
+        return LineCounts(**{**added, **now, "uncovered": self.uncovered})
 
     @property
     def balanced(self) -> bool:
@@ -55,11 +58,6 @@ async def add_counts(tx: Transaction, counts: Mapping[str, int]) -> None:
 async def all_counts(source: Source) -> dict[str, int]:
     """Everything that was counted, also why lines were excluded (`excluded_known_bot` …)."""
     return await source.pairs("SELECT name, count FROM tally")
-
-
-async def pruned_unread(source: Source) -> int:
-    """How many events were ever pruned without having been read, redacted or excluded: 0, or something is wrong."""
-    return int(await source.value("SELECT coalesce(sum(count), 0) FROM tally WHERE name = 'pruned_unread'"))
 
 
 async def line_counts(source: Source) -> LineCounts:
@@ -82,41 +80,29 @@ async def line_counts(source: Source) -> LineCounts:
 # deleted meanwhile, so a difference of two totals could fall below zero.
 
 
-_GAINED = """
-SELECT iif(name = 'semantic_notes', 'notes', name), seq - iif(name = 'episodes', :episodes, :semantic_notes)
-  FROM sqlite_sequence WHERE name IN ('episodes', 'semantic_notes')
-UNION ALL
-SELECT 'superseded', count(*) FROM note_changes WHERE to_status = 'superseded' AND id > :note_changes
-UNION ALL
-SELECT 'replies', count(*) FROM bot_messages WHERE status IN ('sent', 'shadow') AND id > :bot_messages
-UNION ALL
-SELECT 'proposed', count(*) FROM action_logs WHERE id > :action_logs
-UNION ALL
-SELECT 'allowed', count(*) FROM action_logs WHERE verdict IN ('allow', 'allow_changed') AND id > :action_logs
-UNION ALL
-SELECT 'denied', count(*) FROM action_logs WHERE verdict = 'deny' AND id > :action_logs
-UNION ALL
-SELECT 'executed', count(*) FROM action_logs WHERE status IN ('done', 'undone') AND id > :action_logs
-UNION ALL
-SELECT 'llm_calls', count(*) FROM model_calls WHERE id > :model_calls
-UNION ALL
-SELECT 'estimated', sum(json_extract(token_usage_json, '$.estimated')) FROM bot_messages WHERE id > :bot_messages
-UNION ALL
-SELECT 'prefix', sum(json_extract(prompt_json, '$.prefix_tokens')) FROM bot_messages
- WHERE json_extract(token_usage_json, '$.estimated') > 0 AND id > :bot_messages
-UNION ALL
-SELECT 'billed', sum(input) FROM model_calls WHERE purpose = 'reply' AND id > :model_calls
-UNION ALL
-SELECT 'cached', sum(cached) FROM model_calls WHERE purpose = 'reply' AND id > :model_calls
-UNION ALL
-SELECT 'billed_in_all', sum(input) FROM model_calls WHERE id > :model_calls
-"""
-_COUNTED = ("episodes", "semantic_notes", "note_changes", "bot_messages", "action_logs", "model_calls")
+_ALLOWED = "verdict IN ('allow', 'allow_changed')"
+_PREFIX = "iif(token_usage_json ->> 'estimated' > 0, prompt_json ->> 'prefix_tokens', 0)"
+_GAINED = {
+    "episodes": ("episodes", "count(*)", "TRUE"),
+    "notes": ("semantic_notes", "count(*)", "TRUE"),
+    "superseded": ("note_changes", "count(*)", "to_status = 'superseded'"),
+    "replies": ("bot_messages", "count(*)", "status IN ('sent', 'shadow')"),
+    "estimated": ("bot_messages", "sum(token_usage_json ->> 'estimated')", "TRUE"),
+    "prefix": ("bot_messages", f"sum({_PREFIX})", "TRUE"),
+    "proposed": ("action_logs", "count(*)", "TRUE"),
+    "allowed": ("action_logs", "count(*)", _ALLOWED),
+    "denied": ("action_logs", "count(*)", "verdict = 'deny'"),
+    "executed": ("action_logs", "count(*)", "status IN ('done', 'undone')"),
+    "llm_calls": ("model_calls", "count(*)", "TRUE"),
+    "billed": ("model_calls", "sum(input)", "purpose = 'reply'"),
+    "cached": ("model_calls", "sum(cached)", "purpose = 'reply'"),
+    "billed_in_all": ("model_calls", "sum(input)", "TRUE"),
+}
 
 
 async def highest_ids(db: Database) -> dict[str, int]:
     """The highest number that each counted table has given to a row so far, also to one that is gone."""
-    return {name: await db.highest_id(name) for name in _COUNTED}
+    return {table: await db.highest_id(table) for table, _, _ in _GAINED.values()}
 
 
 async def gained(db: Database, above: Mapping[str, int]) -> Counter[str]:
@@ -124,7 +110,11 @@ async def gained(db: Database, above: Mapping[str, int]) -> Counter[str]:
 
     `prefix`: those of `estimated` that stood in the unchanged prefix, which a provider may bill at a cached rate.
     """
-    return Counter({str(row[0]): int(row[1] or 0) for row in await db.rows(_GAINED, dict(above))})
+    found: Counter[str] = Counter()
+    for name, (table, what, which) in _GAINED.items():
+        sql = f"SELECT {what} FROM {table} WHERE {which} AND id > ?"  # noqa: S608  # of the table above
+        found[name] = int(await db.value(sql, (above[table],)) or 0)
+    return found
 
 
 class Meter:

@@ -13,7 +13,7 @@ from forgetmenot.errors import ModelUnavailable
 from forgetmenot.llm.offline import Offline
 from forgetmenot.ports import LanguageModel
 from forgetmenot.settings.schema import Settings
-from forgetmenot.store.counts import line_counts, pruned_unread
+from forgetmenot.store.counts import line_counts
 from forgetmenot.store.database import Database
 from tests.memory.conftest import Channel, open_channel
 from tests.notes_world import Scripted
@@ -51,8 +51,8 @@ async def test_a_busy_night_and_days_away_lose_nothing(
         await busy(channel, 12)
     await clock.advance(3 * DAY)
     await (await open_channel(db, clock, Settings(), model())).sweep()
-    assert await pruned_unread(db) == 0
     account = await line_counts(db)
+    assert account.pruned_unread == 0
     assert account.balanced
     assert account.events == account.covered == 2 * PER_MINUTE * 12
     assert account.uncovered == 0

@@ -5,7 +5,7 @@ from forgetmenot.domain import NoteStatus, Purpose, Scope, SourceKind, TokenUsag
 from forgetmenot.settings.prices import Used
 from forgetmenot.store import bot_messages, notes
 from forgetmenot.store.bot_messages import ReplyStatus
-from forgetmenot.store.counts import Meter, gained, highest_ids, spent
+from forgetmenot.store.counts import LineCounts, Meter, gained, highest_ids, spent
 from forgetmenot.store.database import Database
 from forgetmenot.store.notes import NewNote
 from tests.rows import put
@@ -25,17 +25,11 @@ async def answer(db: Database, status: ReplyStatus, estimated: int) -> None:
         await bot_messages.settle(tx, row, status)
 
 
-async def test_of_the_tokens_those_of_the_unchanged_prefix_are_counted(db: Database) -> None:
-    """Of replies that have a prompt and an estimate alone: both halves of the share are of the same replies."""
-    before = await highest_ids(db)
-    await answer(db, ReplyStatus.SENT, 1_000)
-    async with db.write() as tx:
-        await bot_messages.record_prompt(tx, 1, {"prefix_tokens": 600})
-        row = await bot_messages.begin(tx, at=1, event_id=None, viewer_id=None, trigger="name", mode="shadow")
-        await bot_messages.record_prompt(tx, row, {"prefix_tokens": 600})
-        await bot_messages.settle(tx, row, ReplyStatus.SILENT)
-    told = await gained(db, before)
-    assert (told["estimated"], told["prefix"]) == (1_000, 600)
+def test_a_line_that_was_covered_before_and_is_cleared_since_was_not_added() -> None:
+    before = LineCounts(9, 9, 0, 0, 0, 0, 0, covered=9, uncovered=0, redacted=0, pruned_unread=0)
+    after = LineCounts(10, 10, 0, 0, 0, 0, 0, covered=7, uncovered=0, redacted=3, pruned_unread=0)
+    added = after.since(before)
+    assert (added.covered, added.redacted, added.balanced) == (0, 1, True)
 
 
 async def test_what_came_since_is_counted_though_older_rows_are_deleted_meanwhile(
@@ -59,7 +53,7 @@ async def test_what_came_since_is_counted_though_older_rows_are_deleted_meanwhil
         await bot_messages.prune(tx, before=2, limit=1)
     told = await gained(db, before)
     assert told == {
-        "notes": 2, "superseded": 1, "replies": 2, "proposed": 2, "allowed": 1, "denied": 1, "executed": 1,
+        "episodes": 0, "notes": 2, "superseded": 1, "replies": 2, "proposed": 2, "allowed": 1, "denied": 1, "executed": 1,
         "llm_calls": 2, "estimated": 300, "prefix": 60, "billed": 1_000, "cached": 600, "billed_in_all": 1_000,
     }  # fmt: skip
 
