@@ -99,7 +99,7 @@ CREATE TABLE episodes (
     model        TEXT    NOT NULL DEFAULT '',
     created_at   INTEGER NOT NULL,
     extracted_at INTEGER,                            -- set once, whatever it yielded
-    dirty_at     INTEGER,                            -- a line it rests on was cleared: to be summarised again
+    cleared_at   INTEGER,                            -- when what it said of who said a cleared line was cut
     tries        INTEGER NOT NULL DEFAULT 0,         -- how often reading it for notes failed …
     retry_at     INTEGER,                            -- … and when it is read again
     topic        TEXT    NOT NULL DEFAULT ''         -- what was played, as Twitch says
@@ -107,7 +107,7 @@ CREATE TABLE episodes (
 CREATE INDEX episodes_by_time        ON episodes (ended_at);
 CREATE INDEX episodes_by_stream      ON episodes (stream_id, ended_at);
 CREATE INDEX episodes_to_extract     ON episodes (id) WHERE extracted_at IS NULL;
-CREATE INDEX episodes_to_redo        ON episodes (id) WHERE dirty_at IS NOT NULL;
+CREATE INDEX episodes_cleared        ON episodes (cleared_at) WHERE cleared_at IS NOT NULL;
 
 CREATE TABLE episode_people (
     episode_id INTEGER NOT NULL REFERENCES episodes (id) ON DELETE CASCADE,

@@ -23,7 +23,7 @@ from forgetmenot.logs import log
 from forgetmenot.memory.erasure import erase_rows
 from forgetmenot.memory.rights import carry_out
 from forgetmenot.settings.schema import Settings
-from forgetmenot.store import backup, channel_state, episodes, events, personal_data
+from forgetmenot.store import backup, channel_state, events, personal_data
 from forgetmenot.store.backup import FOLDER, Copied, copies_of, drop
 from forgetmenot.store.channel_state import WIPE_DUE
 from forgetmenot.store.database import Database, open_database, to_the_end
@@ -74,8 +74,7 @@ class Backups:
             async with self._db.write() as tx:
                 await channel_state.clear(tx, events.COPIES_STALE)
         recent = self._made_at is not None and now - self._made_at < DAY and copies_of(self._db.path)
-        # a summary that still rests on a cleared line would outlive it in the copy
-        if keep == 0 or recent or await episodes.dirty(self._db):
+        if keep == 0 or recent:
             return
         await make(self._db, at=now, keep=keep)
         self._made_at = now

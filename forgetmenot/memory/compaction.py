@@ -7,17 +7,16 @@
   is halved and tried again, later each time (`events.tries`, `events.retry_at`), so that a line that no model reads
   ends up alone.
 - Only the age limit has chat counted instead of summarised.
-- A summary that rests on a line cleared since loses the sentences about who said it, by a rule.
+- A summary that rests on a line cleared since has lost the sentences about who said it (store/episodes.clear); where
+  none was left, its other lines are unread again.
 """
 
 import asyncio
 from collections.abc import Awaitable, Callable
 
 from msgspec import Struct, field
-from msgspec.structs import replace
 
 from forgetmenot.clock import HOUR, MINUTE, Clock
-from forgetmenot.domain import EpisodeKind
 from forgetmenot.errors import ODD_INPUT, ModelBlocked, ModelError
 from forgetmenot.languages import joined, reason
 from forgetmenot.logs import log
@@ -31,7 +30,6 @@ from forgetmenot.store import episodes, events, streams
 from forgetmenot.store.database import Database
 from forgetmenot.store.dock_rows import any_summary
 from forgetmenot.store.episodes import NewEpisode
-from forgetmenot.text.removal import without_person
 
 READ_AT_ONCE = 2_000
 CLOSING_S = 3.0
@@ -53,8 +51,6 @@ class PassReport(Struct):
     episodes: list[int] = field(default_factory=list)
     counted: int = 0
     events: int = 0
-    redone: int = 0
-    removed: int = 0
     recaps: int = 0
     unread: int = 0
     failed: int = 0
@@ -71,7 +67,7 @@ class PassReport(Struct):
     @property
     def changed(self) -> bool:
         """Whether what prompts are made of has changed."""
-        return bool(self.episodes or self.redone or self.removed or self.recaps)
+        return bool(self.episodes or self.recaps)
 
 
 class Compactor:
@@ -113,7 +109,6 @@ class Compactor:
                 "chat compacted",
                 episodes=len(report.episodes),
                 events=report.events,
-                redone=report.redone,
                 unread=report.unread,
                 trouble=report.trouble,
             )
@@ -124,13 +119,11 @@ class Compactor:
         report = PassReport()
         async with self._one_at_a_time:
             await self._cover_aged(report)
-            await self._redo(report)
         return report
 
     async def _pass(self, report: PassReport, *, everything: bool) -> None:
         await self._stream_tracker.tick(self._clock.now())
         await self._cover_aged(report)
-        await self._redo(report)
         await self._drain(report, everything=everything)
         if not report.works:
             report.trouble = report.trouble or report.failure
@@ -219,27 +212,3 @@ class Compactor:
             report.counted += len(report.episodes) - done
             if len(report.episodes) == done:
                 return
-
-    async def _redo(self, report: PassReport) -> None:
-        """Take out of summaries what rests on cleared lines: every sentence about who said them. No model is asked."""
-        for episode_id in await episodes.dirty(self._db):
-            for _ in range(REREADS):
-                window = await events.of_episode(self._db, episode_id)
-                if not window:
-                    report.removed += await episodes.remove(self._db, episode_id, self._clock.now())
-                    break
-                new = await self._without_cleared(episode_id, await self._summariser.by_counting(window))
-                if await episodes.rewrite(self._db, episode_id, new, self._clock.now()):
-                    report.redone += 1
-                    break
-
-    async def _without_cleared(self, episode_id: int, counted: NewEpisode) -> NewEpisode:
-        """The episode as it may stay; where no sentence may, what counting says of the lines that are left."""
-        kind, summary, model = await episodes.written(self._db, episode_id)
-        if kind != EpisodeKind.CHAT:
-            return counted
-        for viewer_id in await episodes.cleared_people(self._db, episode_id):
-            summary = without_person(summary, viewer_id)
-        if not summary:
-            return counted
-        return replace(counted, kind=EpisodeKind.CHAT, summary=summary, model=model)

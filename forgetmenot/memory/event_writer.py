@@ -91,8 +91,7 @@ class EventWriter:
             await self._store_lines(tx, welcome, counts)
         for one in redactions:
             now = self._clock.now()
-            dirty = await events.clear(tx, Clear(one.at, one.event_id, one.user_id), now)
-            await episodes.let_notes_go(tx, dirty, now)
+            await episodes.clear(tx, Clear(one.at, one.event_id, one.user_id), now)
             # a ban and a timeout are the same command at Twitch; only a timeout has a duration
             if one.user_id and one.duration_s is None and one.event_id is None:
                 await viewers.set_banned(tx, one.user_id, one.at)

@@ -371,8 +371,6 @@ class PrefixKeeper(Struct):
         channel = await channel_state.read_all(self.db)
         title, category, digest = (channel.get(name, "") for name in ("title", "category", "digest"))
         quiet = await load_filter(self.db)
-        if self.revision.mending != notes.NOTHING_WITHDRAWN.mending:
-            digest = ""  # nobody knows which of its words came from a line that was cleared
         digest = await without_hidden(self.db, quiet.without(digest))
         query = self.recall.query("", category=category, title=title)
         held = tuple(found.note for found in await self.recall.about([CHANNEL], query))

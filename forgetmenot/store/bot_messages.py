@@ -251,12 +251,14 @@ _ROWS_OF = (
     "(SELECT r.value FROM json_each(m.prompt_json, '$.sections') s, json_each(s.value, '$.rows') r"
     " WHERE s.value ->> 'of' ="
 )
+_PROMPT_AT = "coalesce((SELECT t.at FROM events t WHERE t.id = m.event_id), m.at - 120000)"
+"""Its prompt was not made before that: no reply takes longer."""
 _RESTS_ON_IT = f"""
     (EXISTS (SELECT 1 FROM events e WHERE e.id = m.event_id AND e.redacted_at > 0)
     OR EXISTS (SELECT 1 FROM events e WHERE e.redacted_at > 0 AND e.seq IN {_ROWS_OF} 'events'))
     OR EXISTS (SELECT 1 FROM bot_messages b WHERE b.text = '' AND b.status = 'sent' AND b.id IN {_ROWS_OF} 'replies'))
     OR EXISTS (SELECT 1 FROM semantic_notes n WHERE n.fact = '' AND n.id IN {_ROWS_OF} 'notes'))
-    OR EXISTS (SELECT 1 FROM episodes e WHERE e.dirty_at IS NOT NULL AND e.id IN {_ROWS_OF} 'episodes')))
+    OR EXISTS (SELECT 1 FROM episodes e WHERE e.cleared_at >= {_PROMPT_AT} AND e.id IN {_ROWS_OF} 'episodes')))
 """  # noqa: S608  # constants
 _IN_PROMPT = "EXISTS (SELECT 1 FROM json_each(m.prompt_json, '$.sections') s, json_each(s.value, '$.rows') r WHERE"
 _RESTS_ON_NOTHING = f"""

@@ -19,6 +19,7 @@ from forgetmenot.domain import Episode, EpisodeKind, Part, Role
 from forgetmenot.store import bot_messages, events
 from forgetmenot.store.database import Database, Params, Row, Source, Transaction, row_as
 from forgetmenot.text.mentions import mention
+from forgetmenot.text.removal import without_person
 
 _EPISODE = """
 SELECT e.*, (SELECT group_concat(viewer_id, char(10)) FROM episode_people p WHERE p.episode_id = e.id) AS people
@@ -79,24 +80,14 @@ async def insert(tx: Transaction, new: NewEpisode, now: int) -> int:
         "INSERT INTO episodes (kind, stream_id, started_at, ended_at, summary, events, model, topic, created_at)"
         " VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7,"
         " coalesce((SELECT substr(category, 1, 60) FROM streams WHERE id = ?2), ''), ?8)",
-        (*columns_of(new), now),
+        (new.kind, new.stream_id, new.started_at, new.ended_at, new.summary, len(new.seqs), new.model, now),
     )
-    await write_people(tx, episode_id, new.people)
-    return episode_id
-
-
-def columns_of(new: NewEpisode) -> tuple[object, ...]:
-    """kind, stream_id, started_at, ended_at, summary, events, model."""
-    return (new.kind, new.stream_id, new.started_at, new.ended_at, new.summary, len(new.seqs), new.model)
-
-
-async def write_people(tx: Transaction, episode_id: int, people: Mapping[str, Part]) -> None:
-    """Say who is in an episode from chat; whoever is not stored is left out."""
-    await tx.many(
+    await tx.many(  # whoever is not stored is left out
         "INSERT INTO episode_people (episode_id, viewer_id, lines, addressed)"
         " SELECT ?, id, ?, ? FROM viewers WHERE id = ?",
-        [(episode_id, part.lines, part.addressed, who) for who, part in people.items()],
+        [(episode_id, part.lines, part.addressed, who) for who, part in new.people.items()],
     )
+    return episode_id
 
 
 def key_of_line(event_id: str) -> str:
@@ -175,25 +166,25 @@ async def get(source: Source, episode_id: int) -> Episode | None:
 
 
 async def unread(source: Source, limit: int = 50, *, due_at: int = events.END_OF_TIME) -> list[Episode]:
-    """The oldest episodes that were never read for notes and do not wait to be summarised again.
+    """The oldest episodes that were never read for notes.
 
     With `due_at` without those that wait for another try then.
     """
     # by id and not by time: an episode that is summarised again keeps its place
-    wanted = f"e.extracted_at IS NULL AND e.dirty_at IS NULL AND NOT ({events.WAITS}) ORDER BY e.id LIMIT :limit"
+    wanted = f"e.extracted_at IS NULL AND NOT ({events.WAITS}) ORDER BY e.id LIMIT :limit"
     return await _found(source, wanted, {"limit": limit, "now": due_at, "latest": due_at + events.LONGEST_WAIT})
 
 
 async def newest(source: Source, *, stream_id: int | None, limit: int) -> list[Episode]:
-    """A stream's newest episodes from chat, oldest first; none that rests on a cleared line."""
-    wanted = "e.stream_id IS ? AND e.kind = 'chat' AND e.dirty_at IS NULL ORDER BY e.ended_at DESC, e.id DESC LIMIT ?"
+    """A stream's newest episodes from chat that say something, oldest first."""
+    wanted = "e.stream_id IS ? AND e.kind = 'chat' AND e.summary <> '' ORDER BY e.ended_at DESC, e.id DESC LIMIT ?"
     return (await _found(source, wanted, (stream_id, limit)))[::-1]
 
 
 async def between(source: Source, stream_id: int, after: int, before: int) -> list[Episode]:
-    """A stream's episodes from chat that began and ended within that time (ms), oldest first; none to be redone."""
+    """A stream's episodes from chat that began and ended within that time (ms), oldest first."""
     wanted = (
-        "e.stream_id = ? AND e.kind = 'chat' AND e.dirty_at IS NULL AND e.summary <> ''"
+        "e.stream_id = ? AND e.kind = 'chat' AND e.summary <> ''"
         " AND e.started_at > ? AND e.ended_at < ? ORDER BY e.started_at, e.id"
     )
     return await _found(source, wanted, (stream_id, after, before))
@@ -205,9 +196,9 @@ async def _found(source: Source, condition: str, params: Params) -> list[Episode
 
 
 async def summaries_of_stream(source: Source, stream_id: int) -> list[str]:
-    """The summaries of a stream's episodes from chat, oldest first, without those that rest on a cleared line."""
+    """The summaries of a stream's episodes from chat, oldest first."""
     sql = "SELECT summary FROM episodes WHERE stream_id = ? AND kind IN ('chat', 'counted') AND summary <> ''"
-    return await source.column(f"{sql} AND dirty_at IS NULL ORDER BY ended_at, id", (stream_id,))
+    return await source.column(f"{sql} ORDER BY ended_at, id", (stream_id,))
 
 
 async def summaries(source: Source, episode_ids: Iterable[int]) -> dict[int, str]:
@@ -272,10 +263,8 @@ async def id_before_newest(source: Source, count: int) -> int:
 
 
 async def get_many(source: Source, episode_ids: Collection[int]) -> list[Episode]:
-    """Those of these episodes that do not rest on a cleared line. Their people are not read."""
-    sql = (
-        "SELECT e.*, NULL AS people FROM episodes e WHERE e.id IN (SELECT value FROM json_each(?)) AND dirty_at IS NULL"
-    )
+    """Those of these episodes that say something. Their people are not read."""
+    sql = "SELECT e.*, NULL AS people FROM episodes e WHERE e.id IN (SELECT value FROM json_each(?))"
     return [episode_of(row) for row in await source.rows(sql, (episode_ids,))]
 
 
@@ -300,13 +289,6 @@ _REST_ON_IT = f"""
 SELECT DISTINCT n.id, n.status FROM ({_THEIR_WORD}) e JOIN semantic_notes n ON n.id = e.note_id
 WHERE e.stance <> 'contradicted' AND n.fact <> '' AND NOT n.pinned
 """  # noqa: S608  # a constant
-# What a cleared line said to be over, unless something else was done with it since.
-_SAID_OVER = """
-SELECT DISTINCT n.id FROM note_evidence e JOIN semantic_notes n ON n.id = e.note_id
-JOIN episodes p ON p.id = e.episode_id AND p.kind = 'command'
-WHERE e.episode_id = ? AND e.stance = 'contradicted' AND n.status = 'retracted' AND n.fact <> ''
-    AND e.at = (SELECT at FROM note_changes WHERE note_id = n.id ORDER BY id DESC LIMIT 1)
-"""
 # What a retracted note had replaced, and what holds in its place: what had replaced that note in turn, or nothing.
 _REPLACED_BY = """
 WITH RECURSIVE gone (id) AS (SELECT value FROM json_each(?)), replaced (id, by) AS (
@@ -316,72 +298,46 @@ SELECT id, by FROM replaced WHERE id NOT IN gone AND (by IS NULL OR by NOT IN go
 """
 
 
-async def dirty(source: Source) -> list[int]:
-    """Episodes that rest on a cleared line, oldest first."""
-    return await source.column("SELECT id FROM episodes WHERE dirty_at IS NOT NULL ORDER BY id")
-
-
-async def written(source: Source, episode_id: int) -> tuple[str, str, str]:
-    """The kind, summary and model of an episode; empty texts if there is none."""
-    row = await source.row("SELECT kind, summary, model FROM episodes WHERE id = ?", (episode_id,))
-    return (row[0], row[1], row[2]) if row is not None else ("", "", "")
-
-
-async def cleared_people(source: Source, episode_id: int) -> list[str]:
-    """Whose lines of an episode were cleared."""
-    cleared = "episode_id = ? AND redacted_at IS NOT NULL AND from_bot = 0"
-    return await source.column(f"SELECT DISTINCT viewer_id FROM events WHERE {cleared}", (episode_id,))  # noqa: S608
-
-
 async def postpone(tx: Transaction, episode_id: int, *, tries: int, retry_at: int) -> None:
     """Say when an episode is read again after that has failed so often."""
     await tx.execute("UPDATE episodes SET tries = ?, retry_at = ? WHERE id = ?", (tries, retry_at, episode_id))
 
 
-async def let_notes_go(tx: Transaction, episode_ids: Iterable[int], now: int) -> None:
-    """Retract what rests on cleared lines of these episodes; they themselves may have to wait for a model."""
-    for episode_id in episode_ids:
+async def clear(tx: Transaction, what: events.Clear, now: int) -> None:
+    """Clear lines of chat, and at once what summaries and notes have of them."""
+    for episode_id in await events.clear(tx, what, now):
         await _let_notes_go(tx, episode_id, now)
+        await _cut(tx, episode_id, now)
 
 
-async def rewrite(db: Database, episode_id: int, new: NewEpisode, now: int) -> bool:
-    """Put a new summary in the place of one that rested on a cleared line.
+async def _cut(tx: Transaction, episode_id: int, now: int) -> None:
+    """Take every sentence about who said a cleared line out of a summary.
 
-    False, and nothing written, if another of its lines was cleared meanwhile.
+    Where no sentence is left, or the summary only counts, its other lines are read again.
     """
-    async with db.write() as tx:
-        if not await _still_rests_on(tx, episode_id, new.seqs):
-            return False
-        await tx.execute(
-            "UPDATE episodes SET kind = ?1, stream_id = ?2, started_at = ?3, ended_at = ?4, summary = ?5, events = ?6,"
-            " model = ?7, dirty_at = NULL WHERE id = ?8",
-            (*columns_of(new), episode_id),
-        )
-        await tx.execute("DELETE FROM episode_people WHERE episode_id = ?", (episode_id,))
-        await write_people(tx, episode_id, new.people)
-        await _let_notes_go(tx, episode_id, now)
-    return True
-
-
-async def _still_rests_on(tx: Transaction, episode_id: int, seqs: Sequence[int]) -> bool:
-    left = await tx.column("SELECT seq FROM events WHERE episode_id = ? AND redacted_at IS NULL", (episode_id,))
-    return set(left) == set(seqs)
-
-
-async def remove(db: Database, episode_id: int, now: int) -> bool:
-    """Take away an episode of which every line was cleared; its notes that rest on it alone are retracted.
-
-    False, and nothing changed, if it still covers something.
-    """
-    async with db.write() as tx:
-        if not await _still_rests_on(tx, episode_id, ()):
-            return False
-        await _let_notes_go(tx, episode_id, now)
+    of_it = "FROM events WHERE episode_id = :id AND redacted_at"
+    authors = f"SELECT viewer_id {of_it} IS NOT NULL AND from_bot = 0"
+    row = await tx.row(
+        f"SELECT summary, kind = 'chat' AND EXISTS (SELECT 1 {of_it} IS NULL) FROM episodes WHERE id = :id",  # noqa: S608
+        {"id": episode_id},
+    )
+    summary = row[0] if row is not None and row[1] else ""
+    for viewer_id in await tx.column(f"{authors} GROUP BY 1", {"id": episode_id}):
+        summary = without_person(summary, viewer_id)
+    if not summary:
         await tx.execute("UPDATE events SET episode_id = NULL WHERE episode_id = ?", (episode_id,))
-        empty = "summary = '', topic = '', events = 0, dirty_at = NULL"
-        await tx.execute(f"UPDATE episodes SET {empty} WHERE id = ?", (episode_id,))  # noqa: S608  # a constant
+    await tx.execute(
+        "DELETE FROM episode_people WHERE episode_id = :id AND viewer_id IN"  # noqa: S608
+        f" ({authors} EXCEPT SELECT viewer_id {of_it} IS NULL)",
+        {"id": episode_id},
+    )
+    left = f"(SELECT count(*) {of_it} IS NULL)"
+    await tx.execute(
+        f"UPDATE episodes SET summary = :summary, topic = '', events = {left} WHERE id = :id",  # noqa: S608
+        {"id": episode_id, "summary": summary},
+    )
+    if not summary:
         await drop_empty(tx, [episode_id], now)
-    return True
 
 
 async def _let_notes_go(tx: Transaction, episode_id: int, now: int) -> None:
@@ -390,10 +346,8 @@ async def _let_notes_go(tx: Transaction, episode_id: int, now: int) -> None:
     They lose their text, and so do the replies that had one of them in their prompt.
     Also those that another has replaced, or they would come back with the end of that one. Other notes of theirs lose
     it as evidence. What others said stays; so does what a person has pinned. A fact that a retracted note had replaced
-    holds again, unless that note was replaced itself; so does one that a cleared line said to be over.
+    holds again, unless that note was replaced itself.
     """
-    # read first: the next statements take the evidence away that it looks for
-    over = await tx.column(_SAID_OVER, (episode_id,))
     await tx.execute(_LOSE_IT, {"episode": episode_id})
     gone = await tx.pairs(_REST_ON_IT, {"episode": episode_id})
     sql = "SELECT min(created_at) FROM semantic_notes WHERE id IN (SELECT value FROM json_each(?))"
@@ -409,13 +363,12 @@ async def _let_notes_go(tx: Transaction, episode_id: int, now: int) -> None:
         await bot_messages.clear_since(tx, since, at=now)
     await tx.many(
         "UPDATE semantic_notes SET superseded_by = ?2, status = iif(?2 IS NULL, 'active', status) WHERE id = ?1",
-        [*map(tuple, replaced), *((note_id, None) for note_id in over)],
+        map(tuple, replaced),
     )
     await tx.many(
         "INSERT INTO note_changes (note_id, at, from_status, to_status, cause) VALUES (?, ?, ?, ?, ?)",
         [(note_id, now, status, "retracted", REDACTED) for note_id, status in gone.items() if status != "retracted"]
-        + [(note_id, now, "superseded", "active", REDACTED) for note_id in back]
-        + [(note_id, now, "retracted", "active", REDACTED) for note_id in over],
+        + [(note_id, now, "superseded", "active", REDACTED) for note_id in back],
     )
 
 
@@ -463,7 +416,7 @@ async def usable_brief(source: Source, viewer_id: str, persona: str | None = "")
         " AND NOT EXISTS (SELECT 1 FROM json_each(b.notes) j LEFT JOIN semantic_notes n ON n.id = j.value"
         "  WHERE n.id IS NULL OR n.status <> 'active')"
         " AND NOT EXISTS (SELECT 1 FROM json_each(b.episodes) j LEFT JOIN episodes e ON e.id = j.value"
-        "  WHERE e.id IS NULL OR e.dirty_at IS NOT NULL OR e.summary = '') ORDER BY b.made_at DESC",
+        "  WHERE e.id IS NULL OR e.summary = '') ORDER BY b.made_at DESC",
         (viewer_id, persona),
     )
     return (str(row[0]), tuple(json.loads(row[1]))) if row else ("", ())
@@ -496,7 +449,7 @@ async def summaries_about(
     rows = await source.rows(
         "WITH about AS (SELECT e.id, e.stream_id, e.ended_at, e.summary FROM episode_people p"
         "  JOIN episodes e ON e.id = p.episode_id WHERE p.viewer_id = :viewer AND e.kind = 'chat'"
-        "  AND e.dirty_at IS NULL AND e.ended_at >= :since AND instr(e.summary, :mention) > 0 AND e.stream_id > 0)"
+        "  AND e.ended_at >= :since AND instr(e.summary, :mention) > 0 AND e.stream_id > 0)"
         " SELECT a.stream_id, s.started_at, a.id, a.summary FROM about a JOIN streams s ON s.id = a.stream_id"
         " WHERE s.id IN (SELECT DISTINCT stream_id FROM about ORDER BY stream_id DESC LIMIT :streams)"
         " ORDER BY s.id, a.ended_at, a.id",

@@ -71,7 +71,7 @@ async def insert(tx: Transaction, rows: Sequence[NewEvent]) -> set[str] | None:
 
 
 async def clear(tx: Transaction, what: Clear, now: int) -> set[int]:
-    """Take the text away, and mark episodes that rest on it to be summarised again; the ids of these.
+    """Take the text away, and mark the episodes that rest on it; the ids of these (episodes.clear mends them).
 
     What the bot said since loses its text, too (bot_messages.clear_since).
     """
@@ -88,29 +88,29 @@ async def clear(tx: Transaction, what: Clear, now: int) -> set[int]:
         f"UPDATE events SET text = '', system_text = '', redacted_at = :at WHERE redacted_at IS NULL AND {where}",  # noqa: S608
         params,
     )
-    dirty = {row["episode_id"] for row in rows} - {None}
+    affected = {row["episode_id"] for row in rows} - {None}
     if what.remembered:
         # by the time of the clear: a line that came with it was stored without its text
         lines = f"SELECT 'line:' || id FROM events WHERE redacted_at = :at AND {where}"  # noqa: S608  # constants
         requested = f"kind = 'command' AND key IN ({lines})"
         if whole_chat:  # what somebody asked for by command stays
             requested += f" AND NOT EXISTS ({_REMEMBERED_BY_COMMAND})"
-        dirty |= set(await tx.column(f"SELECT id FROM episodes WHERE {requested}", params))  # noqa: S608
+        affected |= set(await tx.column(f"SELECT id FROM episodes WHERE {requested}", params))  # noqa: S608
     await tx.execute(
-        "UPDATE episodes SET dirty_at = coalesce(dirty_at, ?) WHERE kind IN ('chat', 'counted', 'command')"
+        "UPDATE episodes SET cleared_at = ? WHERE kind IN ('chat', 'counted', 'command')"
         " AND id IN (SELECT value FROM json_each(?))",
-        (now, dirty),
+        (now, affected),
     )
-    if dirty:
+    if affected:
         made_of = "kind IN ('chat', 'counted') AND id IN (SELECT value FROM json_each(?))"
         of_streams = f"id IN (SELECT stream_id FROM episodes WHERE {made_of})"  # noqa: S608  # constants, here and below
-        await tx.execute(f"UPDATE streams SET recap = '', recapped_at = NULL WHERE {of_streams}", (dirty,))  # noqa: S608
+        await tx.execute(f"UPDATE streams SET recap = '', recapped_at = NULL WHERE {of_streams}", (affected,))  # noqa: S608
         await channel_state.put(tx, {COPIES_STALE: "1"}, now)
     if rows:
         since = min(row["at"] for row in rows)
         alone = what.viewer_id is None
         await bot_messages.clear_since(tx, since, at=what.at, viewer_id=what.viewer_id or "", everything=alone)
-    return dirty
+    return affected
 
 
 async def unread(source: Source, limit: int = 2_000, *, due_at: int = END_OF_TIME) -> list[Line]:

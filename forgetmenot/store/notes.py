@@ -459,7 +459,7 @@ async def remove_suppression(tx: Transaction, row_id: int) -> bool:
 _WITHDRAWALS = """
 SELECT (SELECT count(*) || ' ' || coalesce(max(id), 0) || ' ' || coalesce(sum(at), 0) FROM never_mention)
     || (SELECT ' ' || count(*) FROM semantic_notes WHERE status = 'retracted' AND subject_id IS NOT NULL),
-    (SELECT count(*) || ' ' || coalesce(max(dirty_at), 0) FROM episodes WHERE dirty_at IS NOT NULL),
+    (SELECT coalesce(max(cleared_at), 0) FROM episodes WHERE cleared_at IS NOT NULL),
     (SELECT coalesce(max(value), '0') FROM channel_state WHERE name = 'privacy_requests')
 """
 
@@ -468,7 +468,7 @@ class Revision(NamedTuple):
     """Changes when something may not be mentioned any more: by the list, a cleared line, or a wish to forget."""
 
     left_alone: str = "0 0 0 0"
-    mending: str = "0 0"
+    cleared: int = 0
     forgotten: str = "0"
 
 

@@ -17,7 +17,7 @@ from msgspec import Struct
 
 from forgetmenot.clock import DAY
 from forgetmenot.languages import read_reason
-from forgetmenot.store import bot_messages, channel_state, episodes, events, notes, viewers
+from forgetmenot.store import bot_messages, channel_state, episodes, notes, viewers
 from forgetmenot.store.counts import add_counts
 from forgetmenot.store.database import CARRIED_OUT, Database, Source, Transaction, reading_beside
 from forgetmenot.store.events import Clear
@@ -241,7 +241,7 @@ async def store_nothing(tx: Transaction, viewer_id: str, at: int) -> None:
         (viewer_id, at),
     )
     last = await tx.value("SELECT max(at) FROM events WHERE viewer_id = ?", (viewer_id,))
-    await events.clear(tx, Clear(max(at, last or at), viewer_id=viewer_id, remembered=False), at)
+    await episodes.clear(tx, Clear(max(at, last or at), viewer_id=viewer_id, remembered=False), at)
 
 
 async def store_again(tx: Transaction, viewer_id: str) -> None:

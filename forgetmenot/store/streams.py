@@ -86,7 +86,7 @@ async def ago(source: Source, stream_ids: Collection[int]) -> dict[int, int]:
 
 
 async def without_recap(source: Source) -> list[Stream]:
-    """Closed streams that have no recap yet and nothing unread or to be read again, oldest first.
+    """Closed streams that have no recap yet and nothing unread, oldest first.
 
     A line that no model would read for hours holds up no recap.
     """
@@ -94,7 +94,6 @@ async def without_recap(source: Source) -> list[Stream]:
         "SELECT * FROM streams s WHERE s.ended_at IS NOT NULL AND s.recapped_at IS NULL"
         " AND NOT EXISTS (SELECT 1 FROM events e WHERE e.stream_id = s.id AND e.episode_id IS NULL"
         "  AND e.redacted_at IS NULL AND e.tries < 7)"
-        " AND NOT EXISTS (SELECT 1 FROM episodes p WHERE p.stream_id = s.id AND p.dirty_at IS NOT NULL)"
         " ORDER BY s.id"
     )
     return [row_as(row, Stream) for row in rows]

@@ -110,7 +110,7 @@ async def test_a_line_cleared_while_the_model_thinks_of_a_recap_leaves_it_unwrit
 
     def reply(request: ModelRequest) -> str:
         if request.purpose is Purpose.SUMMARY:  # while the next one is made, the recap
-            channel.model.meanwhile = partial(channel.clear, user_id="id-viewer1")
+            channel.model.meanwhile = partial(channel.clear, user_id="id-viewer0")
         return answer("P1 told a secret." if request.purpose is Purpose.RECAP else "P1 said something.")
 
     channel.model.reply = reply

@@ -138,13 +138,13 @@ async def test_what_rests_on_a_cleared_line_leaves_it_at_once(stage: Stage) -> N
     whole = (await stage.keeper.current()).text
     assert all(words in whole for words in ("recap had a harp", "played an oboe", "week of harps"))
     async with stage.db.write() as tx:
-        await tx.execute("UPDATE episodes SET dirty_at = 5 WHERE id = 1")
+        await tx.execute("UPDATE episodes SET cleared_at = 5, summary = '' WHERE id = 1")
         await tx.execute("UPDATE streams SET recap = '', recapped_at = NULL")
     cleared = (await stage.keeper.current()).text
     assert "harp" not in cleared
     assert "played an oboe" in cleared
     async with stage.db.write() as tx:
-        await tx.execute("UPDATE episodes SET dirty_at = 6 WHERE id = 2")
+        await tx.execute("UPDATE episodes SET cleared_at = 6, summary = '' WHERE id = 2")
     assert "oboe" not in (await stage.keeper.current()).text
 
 

@@ -53,7 +53,8 @@ async def test_what_came_since_is_counted_though_older_rows_are_deleted_meanwhil
         await bot_messages.prune(tx, before=2, limit=1)
     told = await gained(db, before)
     assert told == {
-        "episodes": 0, "notes": 2, "superseded": 1, "replies": 2, "proposed": 2, "allowed": 1, "denied": 1, "executed": 1,
+        "episodes": 0, "notes": 2, "superseded": 1, "replies": 2,
+        "proposed": 2, "allowed": 1, "denied": 1, "executed": 1,
         "llm_calls": 2, "estimated": 300, "prefix": 60, "billed": 1_000, "cached": 600, "billed_in_all": 1_000,
     }  # fmt: skip
 
