@@ -188,7 +188,6 @@ CREATE TABLE briefs (
     text      TEXT    NOT NULL,
     made_of   TEXT    NOT NULL,                      -- a hash of its sources
     notes     TEXT    NOT NULL DEFAULT '[]',         -- ids, JSON: it is used while all of them stand
-    episodes  TEXT    NOT NULL DEFAULT '[]',
     made_at   INTEGER NOT NULL,
     UNIQUE (viewer_id, persona)
 ) STRICT;
@@ -198,12 +197,6 @@ CREATE TRIGGER briefs_note_gone AFTER DELETE ON semantic_notes BEGIN
 END;
 CREATE TRIGGER briefs_note_changed AFTER UPDATE OF fact ON semantic_notes BEGIN
     DELETE FROM briefs WHERE viewer_id = old.subject_id;
-END;
-CREATE TRIGGER briefs_episode_gone AFTER DELETE ON episodes BEGIN
-    DELETE FROM briefs WHERE old.id IN (SELECT value FROM json_each(briefs.episodes));
-END;
-CREATE TRIGGER briefs_episode_changed AFTER UPDATE OF summary ON episodes BEGIN
-    DELETE FROM briefs WHERE old.id IN (SELECT value FROM json_each(briefs.episodes));
 END;
 CREATE TRIGGER digest_recap_gone AFTER UPDATE OF recap ON streams WHEN old.recap <> '' AND new.recap = '' BEGIN
     DELETE FROM channel_state WHERE name IN ('digest', 'digest_of');

@@ -23,7 +23,6 @@ class EventKind(StrEnum):
     GIFT = "gift"
     RAID = "raid"
     ANNOUNCEMENT = "announcement"
-    MODERATION = "moderation"  # done to them: a timeout, a ban, a deleted message; not theirs, and without text
     SPOKEN = "spoken"  # said aloud by the streamer, as captions have it
     FOLLOW = "follow"
     REDEMPTION = "redemption"  # channel points spent

@@ -38,8 +38,8 @@ id or null, "replies": [{"id", "at"}], "streams": [ids in which it came up]}.
 NEVER_KEYS = """JSON: {"never": [{"id", "viewer" (a login; null: the channel), "viewer_id", "words", "note", "at"}]}.
 All words of an entry must occur, in any form, for something to be withheld."""
 VIEWER_KEYS = """JSON: {"id", "login", "display_name", "role", "first_seen_at", "last_seen_at", "opted_out_at",
-"banned_at", "names" (former ones too), "notes": [{"id", "fact", "source_kind"}], "brief", "streams": [{"at", "text"}]
-(what they did in their last streams), "held": how many rows of each kind}. Times are ISO 8601, UTC."""
+"banned_at", "names" (former ones too), "notes": [{"id", "fact", "source_kind"}], "brief",
+"held": how many rows of each kind}. Times are ISO 8601, UTC."""
 VIEWER_EXPORT_KEYS = """One JSON object with everything that is held: the person, and each kind of row. Times are ISO
 8601, UTC. --out names a file to write it to; JSON then: {"path"}."""
 
@@ -182,7 +182,7 @@ async def _show_viewer(db: "Database", arguments: argparse.Namespace) -> common.
     viewer_id = await common.known_viewer(db, arguments.login)
     person = common.dated(await personal_data.export_person(db, viewer_id))
     live = await as_json(db, await notes.of_subject(db, viewer_id, LIVE))
-    brief, streams = await about_viewer(db, viewer_id)
+    brief = await about_viewer(db, viewer_id)
     rows = await personal_data.export_rows(db, viewer_id)
     held = {name: len(rows[name]) for name in ("lines", "notes", "summaries", "replies", "actions", "streams")}
     value = {
@@ -190,7 +190,6 @@ async def _show_viewer(db: "Database", arguments: argparse.Namespace) -> common.
         "names": await personal_data.names_of(db, viewer_id),
         "notes": [{name: note[name] for name in ("id", "fact", "source_kind")} for note in live],
         "brief": brief,
-        "streams": [common.dated(part) for part in streams],
         "held": held,
     }
     out = ", opted out" if person["opted_out_at"] else ""

@@ -379,9 +379,9 @@ async def _person(request: web.Request) -> web.Response:
     if person is None:
         raise InputError(reason("no_viewer"))
     regular = person.lately >= context.settings().people.regular_streams
-    brief, streams = await about_viewer(context.db, person.id)
+    brief = await about_viewer(context.db, person.id)
     alone = await _never_mentioned(context.db, person.id)
-    return answer({**person._asdict(), "regular": regular, "brief": brief, "in_streams": streams, "left_alone": alone})
+    return answer({**person._asdict(), "regular": regular, "brief": brief, "left_alone": alone})
 
 
 async def _never_mentioned(db: Database, viewer_id: str | None) -> list[Item]:

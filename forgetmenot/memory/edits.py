@@ -22,7 +22,7 @@ from forgetmenot.memory import merge
 from forgetmenot.memory.merge import BROUGHT_BACK, LIVE, REPLACES, ClaimSource
 from forgetmenot.memory.people import SOMEBODY, Handles, names_typed
 from forgetmenot.memory.proposals import FactRefused, checked_fact, tells_of_another
-from forgetmenot.memory.ranking import Candidate, Postings, query_of
+from forgetmenot.memory.ranking import freshness
 from forgetmenot.settings.schema import PrivacySettings
 from forgetmenot.store import episodes, events, notes, personal_data, streams, viewers
 from forgetmenot.store.database import Database, Source, Transaction
@@ -31,7 +31,7 @@ from forgetmenot.store.notes import NewNote, Stance
 from forgetmenot.text.clean import clean
 from forgetmenot.text.mentions import MENTION, defang, ids_in, mention
 from forgetmenot.text.removal import traces
-from forgetmenot.text.words import FOREIGN_STOPWORDS, STOPWORDS, stem, words
+from forgetmenot.text.words import FOREIGN_STOPWORDS, STOPWORDS, stem, stems, words
 
 _NUMBER = re.compile(r"#(\d{1,15})")
 MOST_FOUND = 3
@@ -160,11 +160,10 @@ def _fitting(held: Sequence[Note], text: str, now: int) -> list[Note]:
         return numbered
     said = {stem(word) for word in words(text)} - STOPWORDS
     asked = said - FOREIGN_STOPWORDS or said
-    shared = {note.id: len(asked & {stem(word) for word in words(note.fact)}) for note in held}
+    shared = {note.id: len(asked & set(stems(note.fact))) for note in held}
     most = max(shared.values(), default=0)
     fitting = [note for note in held if most and shared[note.id] == most]
-    ranked = Postings([Candidate(note) for note in fitting]).ranked(query_of(text), now=now, limit=MOST_FOUND)
-    return [one.note for one in ranked]
+    return sorted(fitting, key=lambda note: (not note.pinned, -freshness(note, now)))[:MOST_FOUND]
 
 
 async def edit(
@@ -246,19 +245,22 @@ async def undo(db: Database | Transaction, note_id: int, *, at: int) -> Note:
             raise FactRefused("not_found")
         if note.status is NoteStatus.RETRACTED:
             return await _stand_again(tx, note, at)
-        replaced = [note] if note.status is NoteStatus.SUPERSEDED else await _replaced_last(tx, note)
-        edited = [old for old in replaced if await _is_earlier_version(tx, old)]
-        back = [await _undo_supersede(tx, old, at) for old in replaced]
-        for old in edited:  # one at most, which gets its number back
-            await notes.swap_numbers(tx, old.id, old.superseded_by or 0)
-            return await _live(tx, old.superseded_by or 0)
-        return back[-1]
-
-
-async def _is_earlier_version(tx: Transaction, old: Note) -> bool:
-    """Whether an edit by hand wrote this note anew: the number then stayed with the new version."""
-    newer = old.superseded_by is not None and old.id > old.superseded_by
-    return newer and (await notes.changes(tx, old.id))[-1].cause == reason("by_hand")
+        replaced = [note]
+        if note.status is not NoteStatus.SUPERSEDED:
+            last = {old: (await notes.changes(tx, old.id))[-1].at for old in await notes.predecessors(tx, note.id)}
+            replaced = [old for old, when in last.items() if when == max(last.values())]
+        if not replaced:
+            raise FactRefused("nothing_to_undo")
+        back = replaced[-1]
+        for old in replaced:
+            # an edit by hand wrote the note anew under its own number, which the old version gets back
+            edited = old.superseded_by or old.id
+            by_hand = edited < old.id and (await notes.changes(tx, old.id))[-1].cause == reason("by_hand")
+            await _undo_supersede(tx, old, at)
+            if by_hand:
+                await notes.swap_numbers(tx, old.id, edited)
+                back = replace(old, id=edited)
+        return await _live(tx, back.id)
 
 
 async def _stand_again(tx: Transaction, note: Note, now: int) -> Note:
@@ -273,15 +275,7 @@ async def _stand_again(tx: Transaction, note: Note, now: int) -> Note:
     return replace(note, status=NoteStatus.ACTIVE)
 
 
-async def _replaced_last(tx: Transaction, note: Note) -> list[Note]:
-    """What a note replaced when it last replaced something."""
-    replaced = {old: (await notes.changes(tx, old.id))[-1].at for old in await notes.predecessors(tx, note.id)}
-    if not replaced:
-        raise FactRefused("nothing_to_undo")
-    return [old for old, at in replaced.items() if at == max(replaced.values())]
-
-
-async def _undo_supersede(tx: Transaction, old: Note, now: int) -> Note:
+async def _undo_supersede(tx: Transaction, old: Note, now: int) -> None:
     successor = await notes.get(tx, old.superseded_by) if old.superseded_by is not None else None
     by_undo = (await notes.changes(tx, old.id))[-1].cause == UNDONE
     await notes.set_status(tx, old, NoteStatus.ACTIVE, at=now, cause=UNDONE)
@@ -292,7 +286,6 @@ async def _undo_supersede(tx: Transaction, old: Note, now: int) -> Note:
             await notes.set_status(tx, successor, NoteStatus.SUPERSEDED, at=now, cause=UNDONE, superseded_by=old.id)
         elif history[0] == REPLACES:
             await notes.set_status(tx, successor, NoteStatus.RETRACTED, at=now, cause=UNDONE)
-    return replace(old, status=NoteStatus.ACTIVE, superseded_by=None)
 
 
 async def with_mentions(db: Source, text: str) -> str:

@@ -82,8 +82,7 @@ class EventWriter:
         """Write a batch. `counted`: what was counted about it before; `own_id`: the bot's, whose echo is left out."""
         counts: Counter[str] = Counter()
         taken = [item for item in batch if isinstance(item, TakenLine)]
-        moderated = [item for item in batch if isinstance(item, Redaction)]
-        redactions = [item for item in moderated if not await _is_own_joke(tx, item)]
+        redactions = [item for item in batch if isinstance(item, Redaction) and not await _is_own_joke(tx, item)]
         # before the lines are written: a clear in the same batch covers those that stand behind it as well
         self.clears.add(redactions, self._clock.now())
         welcome = await self._welcome(tx, taken, counts, own_id)
@@ -95,8 +94,6 @@ class EventWriter:
             # a ban and a timeout are the same command at Twitch; only a timeout has a duration
             if one.user_id and one.duration_s is None and one.event_id is None:
                 await viewers.set_banned(tx, one.user_id, one.at)
-        if stored := await self._store_moderation(tx, moderated):
-            counts.update({"events": stored, "other": -stored})  # the line was counted as one that is not stored
         counts.update(counted)
         await add_counts(tx, counts)
 
@@ -177,25 +174,6 @@ class EventWriter:
             from_bot=line.from_bot,
             redacted_at=cleared_at,
         )
-
-    async def _store_moderation(self, tx: Transaction, moderated: Sequence[Redaction]) -> int:
-        """Events of what moderators did to people who are stored: whom, and for how long, without text; how many."""
-        rows = [row for redaction in moderated if (row := await self._moderation_row(tx, redaction)) is not None]
-        fresh = await events.insert(tx, rows) if rows else set()
-        return len(rows) if fresh is None else len(fresh)
-
-    async def _moderation_row(self, tx: Transaction, redaction: Redaction) -> NewEvent | None:
-        whom = redaction.user_id or (redaction.event_id and await events.speaker_of(tx, redaction.event_id))
-        known = await viewers.get(tx, whom) if whom else None
-        if known is None or known.opted_out:
-            return None
-        stream = await self._stream_tracker.place(tx, redaction.at, redaction.at)
-        # a hash and not the id of the line itself: an erasure keeps ids of lines
-        of = redaction.event_id or str(redaction.at)
-        key = f"moderation:{tx.requests.digest('moderation', known.id, of)}"
-        row = (key, stream, known.id, EventKind.MODERATION, known.role, redaction.at)
-        banned = f"was timed out for {redaction.duration_s} s" if redaction.duration_s else "was banned"
-        return NewEvent(*row, system_text="had a message deleted" if redaction.event_id else banned)
 
 
 async def _is_own_joke(tx: Transaction, redaction: Redaction) -> bool:

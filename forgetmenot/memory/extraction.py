@@ -318,7 +318,6 @@ class _ProposalMerger(Struct):
             addressed=bool(speaker and speaker.addressed),
             at=at,
             stream_id=self.episode.stream_id,
-            witness_streams=self.settings.people.newcomer_streams,
             official=change.subject_id is None and speaker is not None and speaker.official,
         )
 

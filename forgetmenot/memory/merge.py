@@ -46,9 +46,8 @@ _STRENGTH = {kind: rank for rank, kind in enumerate(reversed(SourceKind))}
 class ClaimSource(NamedTuple):
     """Where a claim comes from. `stream_id` None: outside a stream.
 
-    `amends`: its subject corrects the note that it stands instead of, however much the two are alike.
-    `witness_streams`: who has come to fewer is no witness to what is said about somebody else. In a channel too young
-    to have had so many, everybody is. `official`: who speaks for the channel says it of the channel.
+    `amends`: its subject corrects the note that it stands instead of, however much the two are alike. `official`: who
+    speaks for the channel says it of the channel.
     """
 
     episode_id: int
@@ -56,7 +55,6 @@ class ClaimSource(NamedTuple):
     addressed: bool
     at: int
     stream_id: int | None
-    witness_streams: int = 0
     amends: bool = False
     official: bool = False
 
@@ -129,7 +127,7 @@ async def _believe(
         if rival is None or rival is same or not may_replace(new.source_kind, rival, official=origin.official):
             return MergeResult("confirmed", standing)
     elif rival is not None:
-        if rival.pinned or not may_replace(new.source_kind, rival, official=origin.official):
+        if not may_replace(new.source_kind, rival, official=origin.official):
             raise FactRefused("pinned" if rival.pinned else "weaker_word")
         standing = await _brought_back(tx, new, origin, now) or await _write(tx, new, origin, cause=REPLACES, now=now)
     else:
@@ -269,7 +267,7 @@ async def _said_again(tx: Transaction, note: Note, new: NewNote, origin: ClaimSo
         again = origin.at - note.last_confirmed_at >= HALF_A_DAY_MS
     else:
         again = await notes.confirmed_stream(tx, note.id) != origin.stream_id
-    source = await _strongest(tx, note, new.source_kind, origin)
+    source = max(note.source_kind, new.source_kind, key=_STRENGTH.__getitem__)
     grown = note.confidence + 0.1 * (1 - note.confidence) if again else note.confidence
     await notes.add_evidence(tx, _stance(note.id, origin, "confirmed"))
     ends = None
@@ -284,17 +282,3 @@ async def _said_again(tx: Transaction, note: Note, new: NewNote, origin: ClaimSo
     )
     await notes.set_confirmed(tx, confirmed, stream_id=origin.stream_id)
     return confirmed
-
-
-async def _strongest(tx: Transaction, note: Note, source: SourceKind, origin: ClaimSource) -> SourceKind:
-    """The stronger of two words. Two people in two episodes make hearsay something observed, if both are known."""
-    strongest = max(note.source_kind, source, key=_STRENGTH.__getitem__)
-    if strongest is not SourceKind.REPORTED:
-        return strongest
-    # two who say it in the same window may only be repeating each other
-    others = {who for who, episode in await notes.speakers(tx, note.id) if episode != origin.episode_id}
-    if origin.speaker_id is None or not others - {origin.speaker_id}:
-        return SourceKind.REPORTED
-    witnesses = await streams.came_often(tx, others | {origin.speaker_id}, origin.witness_streams)
-    heard_twice = origin.speaker_id in witnesses and len(witnesses) > 1
-    return SourceKind.OBSERVED if heard_twice else SourceKind.REPORTED

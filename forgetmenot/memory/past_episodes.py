@@ -13,7 +13,7 @@ from typing import NamedTuple
 from msgspec.structs import replace
 
 from forgetmenot.clock import MINUTE
-from forgetmenot.domain import Episode, EventKind
+from forgetmenot.domain import Episode
 from forgetmenot.memory import suppression
 from forgetmenot.memory.meaning import word_table
 from forgetmenot.memory.ranking import Query, WordIndex
@@ -186,9 +186,6 @@ async def _visit(at: Source, viewer_id: str, now: int) -> tuple[int, int | None]
     """When the present visit began (before it there was no line of theirs for half an hour), and the last one ended."""
     came = now
     for line in reversed(await events.latest_of(at, viewer_id, LINES_LOOKED_AT)):
-        # what was done to them is no line of theirs
-        if line.kind is EventKind.MODERATION:
-            continue
         if came - line.at > A_VISIT:
             return came, line.at
         came = min(came, line.at)

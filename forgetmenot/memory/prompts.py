@@ -53,11 +53,10 @@ BRIEFS = (
     WRITER
     + """
 
-Write who the regulars are, for a host who greets them. For each of them you get what is known about them (notes, each \
-with the day on which it was first said) and what they did in their last streams (lately). Where the two differ the \
-notes are right; newer beats older. First what lasts and matters, then what is new. For each person at most \
-{characters} characters; each sentence begins with their handle and is about them alone; nothing that is not there \
-under their own handle, no guesses, no judgement, nobody's role or power.
+Write who the regulars are, for a host who greets them. For each of them you get what is known about them, each note \
+with the day on which it was first said; newer beats older. First what lasts and matters, \
+then what is new. For each person at most {characters} characters; each sentence begins with their handle and is about \
+them alone; nothing that is not there under their own handle, no guesses, no judgement, nobody's role or power.
 
 Answer with JSON: {{"briefs": [{{"person": "P1", "text": "…"}}, …]}}."""
 )
@@ -106,13 +105,10 @@ def recap_request(day: str, summaries: Sequence[str], words: int, settings: Mode
 
 
 def briefs_request(
-    people: Sequence[tuple[Sequence[str], Sequence[str]]], today: str, characters: int, settings: ModelSettings
+    people: Sequence[Sequence[str]], today: str, characters: int, settings: ModelSettings
 ) -> ModelRequest:
-    """Ask for the briefs of these people, who are P1, P2, … in this order: of each their notes, and what they did."""
-    parts = [f"Today is {today}."]
-    for number, (known, lately) in enumerate(people, 1):
-        rows = [*(["notes:", *known] if known else ()), *(["lately:", *lately] if lately else ())]
-        parts.append(fence(f"p{number}", "\n".join(rows)))
+    """Ask for the briefs of these people, who are P1, P2, … in this order, from the notes about each."""
+    parts = [f"Today is {today}.", *(fence(f"p{number}", "\n".join(known)) for number, known in enumerate(people, 1))]
     system, words = BRIEFS.format(characters=characters), len(people) * characters // 4
     return memory_request(Purpose.BRIEF, system, "\n\n".join(parts), words, settings, BRIEFS_SCHEMA)
 

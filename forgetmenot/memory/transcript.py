@@ -3,7 +3,7 @@
     P3: text                    P3 (to the bot): text
     P1 (spoken): text           KEKW ×37, 30 people
     * P4 subscribed
-    BOT: text                   * P3 was timed out for 60 s
+    BOT: text
 
 llm/offline reads the same format. Commands ("!so") are left out, but for the fact in a
 !remember, which was said like any other. Times are left out: they were a quarter of the tokens, and a small model
@@ -122,19 +122,17 @@ MOST_OF_A_REPEAT = 200
 _LIKE_A_LINE = re.compile(rf"\*|(?:P\d+|{BOT})\b")
 """Words that began a line like one of somebody's: a name and a colon, said by many, is no line of the one named."""
 _ROLES = {Role.BROADCASTER: "streamer"}
-_NOT_SAID = {EventKind.MODERATION, EventKind.STREAM}
 _RANKS = {Role.BROADCASTER: 0, Role.MODERATOR: 1, Role.VIP: 2}
 
 
 def parts(window: Window, mentioned: Sequence[str] = ()) -> dict[str, Part]:
     """Who is in a window, by rank and then by lines: the streamer first; last who was only spoken about."""
-    said = [line for line in window if not line.from_bot and line.kind not in _NOT_SAID]
-    moderated = [line.viewer_id for line in window if line.kind is EventKind.MODERATION]
+    said = [line for line in window if not line.from_bot and line.kind is not EventKind.STREAM]
     lines = Counter(line.viewer_id for line in said)
     addressed = Counter(line.viewer_id for line in said if line.addressed)
     roles = {line.viewer_id: line.role for line in said}
     order = sorted(lines, key=lambda who: (_RANKS.get(roles[who], len(_RANKS)), -lines[who]))
-    return {who: Part(lines[who], addressed[who]) for who in dict.fromkeys((*order, *mentioned, *moderated))}
+    return {who: Part(lines[who], addressed[who]) for who in dict.fromkeys((*order, *mentioned))}
 
 
 def introduce(people: Mapping[str, Part], window: Window, handles: Handles) -> str:
@@ -201,8 +199,6 @@ def _shown(line: Line, handles: Handles) -> list[str]:
     if line.from_bot:
         return [f"{BOT}: {text}"] if text else []
     who = handles.handle(line.viewer_id)
-    if line.kind is EventKind.MODERATION:
-        return [f"* {who} {line.system_text}"]
     told = handles.hide_chat(line.system_text)  # Twitch's own sentence, which mostly says itself who it is about
     of_whom = who in told.split() or line.kind is EventKind.STREAM
     happened = [f"* {told if of_whom else f'{who}: {told}'}"] if line.system_text else []

@@ -18,7 +18,6 @@ from msgspec.structs import asdict
 from forgetmenot.domain import Episode, EpisodeKind, Part, Role
 from forgetmenot.store import bot_messages, events
 from forgetmenot.store.database import Database, Params, Row, Source, Transaction, row_as
-from forgetmenot.text.mentions import mention
 from forgetmenot.text.removal import without_person
 
 _EPISODE = """
@@ -373,7 +372,7 @@ async def _let_notes_go(tx: Transaction, episode_id: int, now: int) -> None:
 
 
 class Brief(Struct, frozen=True):
-    """One row. `made_of`: hash of the sources; `notes` and `episodes`: their ids."""
+    """One row. `made_of`: hash of the notes; `notes`: their ids."""
 
     viewer_id: str
     text: str
@@ -381,17 +380,16 @@ class Brief(Struct, frozen=True):
     made_at: int
     persona: str = ""
     notes: tuple[int, ...] = ()
-    episodes: tuple[int, ...] = ()
 
 
 async def put_brief(tx: Transaction, brief: Brief) -> None:
     """Insert or replace one; nothing is written for a viewer who is hidden or gone."""
     await tx.execute(
-        "INSERT INTO briefs (viewer_id, persona, text, made_of, notes, episodes, made_at)"
-        " SELECT :viewer_id, :persona, :text, :made_of, :notes, :episodes, :made_at FROM viewers WHERE id = :viewer_id"
+        "INSERT INTO briefs (viewer_id, persona, text, made_of, notes, made_at)"
+        " SELECT :viewer_id, :persona, :text, :made_of, :notes, :made_at FROM viewers WHERE id = :viewer_id"
         " AND opted_out_at IS NULL AND banned_at IS NULL"
         " ON CONFLICT (viewer_id, persona) DO UPDATE SET text = excluded.text, made_of = excluded.made_of,"
-        " notes = excluded.notes, episodes = excluded.episodes, made_at = excluded.made_at",
+        " notes = excluded.notes, made_at = excluded.made_at",
         asdict(brief),
     )
 
@@ -414,9 +412,7 @@ async def usable_brief(source: Source, viewer_id: str, persona: str | None = "")
         " WHERE b.viewer_id = ?1 AND b.persona = coalesce(?2, b.persona)"
         " AND v.opted_out_at IS NULL AND v.banned_at IS NULL"
         " AND NOT EXISTS (SELECT 1 FROM json_each(b.notes) j LEFT JOIN semantic_notes n ON n.id = j.value"
-        "  WHERE n.id IS NULL OR n.status <> 'active')"
-        " AND NOT EXISTS (SELECT 1 FROM json_each(b.episodes) j LEFT JOIN episodes e ON e.id = j.value"
-        "  WHERE e.id IS NULL OR e.summary = '') ORDER BY b.made_at DESC",
+        "  WHERE n.id IS NULL OR n.status <> 'active') ORDER BY b.made_at DESC",
         (viewer_id, persona),
     )
     return (str(row[0]), tuple(json.loads(row[1]))) if row else ("", ())
@@ -440,19 +436,3 @@ async def briefs_due(
         " ORDER BY coalesce(b.made_at, 0), v.id LIMIT :limit",
         {"persona": persona, "since": regular_since, "streams": regular_streams, "day": a_day_ago, "limit": limit},
     )
-
-
-async def summaries_about(
-    source: Source, viewer_id: str, *, since: int, streams: int
-) -> list[tuple[int, int, int, str]]:
-    """The episodes of chat that mention somebody, of their newest streams: stream, its start, episode, summary."""
-    rows = await source.rows(
-        "WITH about AS (SELECT e.id, e.stream_id, e.ended_at, e.summary FROM episode_people p"
-        "  JOIN episodes e ON e.id = p.episode_id WHERE p.viewer_id = :viewer AND e.kind = 'chat'"
-        "  AND e.ended_at >= :since AND instr(e.summary, :mention) > 0 AND e.stream_id > 0)"
-        " SELECT a.stream_id, s.started_at, a.id, a.summary FROM about a JOIN streams s ON s.id = a.stream_id"
-        " WHERE s.id IN (SELECT DISTINCT stream_id FROM about ORDER BY stream_id DESC LIMIT :streams)"
-        " ORDER BY s.id, a.ended_at, a.id",
-        {"viewer": viewer_id, "since": since, "mention": mention(viewer_id), "streams": streams},
-    )
-    return [tuple(row) for row in rows]

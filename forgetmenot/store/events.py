@@ -153,12 +153,6 @@ async def _lines_where(source: Source, condition: str, params: Params) -> list[L
     return [row_as(row, Line) for row in await source.rows(f"SELECT * FROM events WHERE {condition}", params)]  # noqa: S608
 
 
-async def speaker_of(source: Source, event_id: str) -> str | None:
-    """Who said a line, also one that was cleared."""
-    speaker: str | None = await source.value("SELECT viewer_id FROM events WHERE id = ? AND from_bot = 0", (event_id,))
-    return speaker
-
-
 async def cleared(source: Source, event_ids: Collection[str]) -> frozenset[str]:
     """Those of these lines that have lost their text. A line that was never stored is none."""
     sql = "SELECT id FROM events WHERE id IN (SELECT value FROM json_each(?)) AND redacted_at IS NOT NULL"

@@ -322,13 +322,6 @@ async def copy_evidence(tx: Transaction, old_id: int, new_id: int) -> None:
     )
 
 
-async def speakers(source: Source, note_id: int) -> list[tuple[str, int]]:
-    """Who stated or confirmed a note, and in which episode."""
-    rests_on = "note_id = ? AND stance <> 'contradicted' AND speaker_id IS NOT NULL"
-    rows = await source.rows(f"SELECT speaker_id, episode_id FROM note_evidence WHERE {rests_on}", (note_id,))  # noqa: S608
-    return [(row[0], row[1]) for row in rows]
-
-
 async def is_evidence(source: Source, note_id: int, episode_id: int, speaker_id: str | None) -> bool:
     """Whether this person's word in this episode is evidence for a note already."""
     word = "note_id = ? AND episode_id = ? AND speaker_id IS ? AND stance <> 'contradicted'"

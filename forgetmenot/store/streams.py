@@ -231,12 +231,3 @@ async def last_visit(source: Source, viewer_id: str, before: int) -> int | None:
     sql = "SELECT max(iif(last_at < ?2, last_at, first_at)) FROM attendance WHERE viewer_id = ?1 AND first_at < ?2"
     at: int | None = await source.value(sql, (viewer_id, before))
     return at
-
-
-async def came_often(source: Source, viewer_ids: Collection[str], streams: int) -> set[str]:
-    """Those of these people who came to that many streams; to fewer, where there were not twice as many yet."""
-    sql = (
-        "SELECT value FROM json_each(?1) WHERE (SELECT count(*) FROM attendance WHERE viewer_id = value)"
-        " >= min(?2, (SELECT count(*) FROM streams) - ?2)"
-    )
-    return set(await source.column(sql, (viewer_ids, streams)))

@@ -13,7 +13,6 @@ from forgetmenot.errors import InputError
 from forgetmenot.store import episodes
 from forgetmenot.store.database import open_database
 from forgetmenot.store.episodes import Brief
-from tests.rows import put
 
 LINES = [
     {
@@ -40,7 +39,7 @@ def test_show_tells_what_is_held(run: Run) -> None:
     assert shown["notes"] == [{"id": 1, "fact": "plays drums", "source_kind": "import"}]
     assert shown["held"] == {"lines": 0, "notes": 1, "summaries": 1, "replies": 0, "actions": 0, "streams": 0}
     assert (shown["opted_out_at"], shown["banned_at"], shown["names"]) == (None, None, ["alicequux"])
-    assert (shown["brief"], shown["streams"]) == ("", [])
+    assert shown["brief"] == ""
     assert "#1 plays drums (import)" in run("viewer", "show", "alicequux")
 
 
@@ -101,15 +100,11 @@ def test_erase_asks_first_and_leaves_no_byte(run: Run, tmp_path: Path) -> None:
     assert (report["found"], report["places"], report["files"] > 1) == (0, {}, True)
 
 
-async def test_show_has_the_brief_and_the_last_streams(run: Run, tmp_path: Path) -> None:
+async def test_show_has_the_brief(run: Run, tmp_path: Path) -> None:
     async with open_database(tmp_path / "memory.sqlite3") as db, db.write() as tx:
         await episodes.put_brief(
             tx, Brief("login:alicequux", "<@login:alicequux> plays drums with <@login:bob>.", "", 1)
         )
-        await tx.execute("INSERT INTO streams (id, started_at, last_event_at) VALUES (7, 0, 0)")
-        await put(tx, "episodes", id=9, stream_id=7, summary="<@login:alicequux> sang. <@login:bob> slept.")
-        await tx.execute("INSERT INTO episode_people VALUES (9, 'login:alicequux', 1, 0)")
     shown = await asyncio.to_thread(run, "viewer", "show", "alicequux", "--json")
     assert shown["brief"] == "alicequux plays drums with bob."
-    assert shown["streams"] == [{"at": "1970-01-01T00:00:00Z", "text": "alicequux sang."}]
     assert "in short: alicequux plays" in await asyncio.to_thread(run, "viewer", "show", "alicequux")

@@ -9,7 +9,7 @@ from forgetmenot.clock import DAY, HOUR, MINUTE, local_days
 from forgetmenot.domain import Purpose, SourceKind
 from forgetmenot.errors import ModelBlocked, ModelUnavailable
 from forgetmenot.memory import suppression
-from forgetmenot.memory.briefs import BriefWriter, streams_of
+from forgetmenot.memory.briefs import BriefWriter
 from forgetmenot.memory.erasure import erase_rows
 from forgetmenot.settings.schema import MemorySettings, Settings
 from forgetmenot.store import episodes, personal_data, streams
@@ -40,14 +40,12 @@ async def regular(world: World) -> Callable[..., Awaitable[list[int]]]:
     return made
 
 
-async def over(world: World, *people: str, recap: str = "Chat cooked.", summary: str = "") -> int:
+async def over(world: World, *people: str, recap: str = "Chat cooked.") -> int:
     """One more stream of an hour, with its recap."""
     await world.clock.advance(MINUTE)
     stream = await world.stream()
     for viewer_id in people:
         await world.attends(viewer_id, stream)
-    if summary:
-        await world.episode(summary, dict.fromkeys(people, (3, 0)), stream)
     await world.clock.advance(HOUR)
     async with world.db.write() as tx:
         await streams.end(tx, stream, world.clock.now())
@@ -82,19 +80,14 @@ async def drummer(maker: Made, regular: Regular) -> tuple[BriefWriter, Scripted]
 Drummer = tuple[BriefWriter, Scripted]
 
 
-async def test_a_regular_gets_one_from_notes_and_their_last_streams(
-    world: World, maker: Made, regular: Regular
-) -> None:
+async def test_a_regular_gets_one_from_their_notes(world: World, maker: Made, regular: Regular) -> None:
     await regular(*FACTS)
-    await over(world, "1", "2", summary="<@1> is building a shed. <@2> said that <@1> cheats. <@2> slept.")
     made, model = maker(answer("P1 drums in Oslo and has a cat with P2."))
     assert await made.run_pass() == 1
     assert await brief(world) == "<@1> drums in Oslo and has a cat with <@2>."
     [request] = model.asked
     assert request.purpose is Purpose.BRIEF
     assert "P1 has a cat with P2" in request.prompt
-    assert "] P1 is building a shed.\n</p1>" in request.prompt
-    assert "cheats" not in request.prompt
     assert "<@" not in request.prompt + request.system
 
 
@@ -107,7 +100,7 @@ async def test_what_lasts_and_matters_is_read_first_with_its_day(world: World, m
     await made.run_pass()
     assert model.asked[0].prompt.startswith(f"Today is {local_days(world.clock.now())}.")
     rows = model.asked[0].prompt.splitlines()
-    assert [row for row in rows if row.endswith(("Rome.", "banker."))] == rows[4:6]
+    assert [row for row in rows if row.endswith(("Rome.", "banker."))] == rows[3:5]
     assert any(row.endswith("July 2026] P1 lives in Rome.") for row in rows)
     assert sum("won round" in row for row in rows) == 58
 
@@ -178,7 +171,7 @@ async def test_a_stream_that_never_ends_counts_once_a_day(world: World, drummer:
 async def test_switched_off_there_are_none(world: World, drummer: Drummer) -> None:
     made, model = drummer
     world.settings = Settings(memory=MemorySettings(briefs=False))
-    await over(world, "1", summary="<@1> is building a shed.")
+    await over(world, "1")
     assert await made.run_pass() == 0
     assert await brief(world) == ""
     assert len(model.asked) == 1
@@ -196,16 +189,12 @@ async def test_nobody_hidden_has_one(world: World, drummer: Drummer, column: str
 
 @pytest.mark.parametrize(
     "change",
-    [
-        "UPDATE semantic_notes SET status = 'retracted' WHERE id = 1", "UPDATE semantic_notes SET fact = 'x'",
-        "UPDATE episodes SET summary = 'x'", "DELETE FROM episodes",
-    ],
-)  # fmt: skip
+    ["UPDATE semantic_notes SET status = 'retracted' WHERE id = 1", "UPDATE semantic_notes SET fact = 'x'"],
+)
 async def test_it_is_used_only_while_what_it_rests_on_stands(
     world: World, maker: Made, regular: Regular, change: str
 ) -> None:
     await regular(*FACTS)
-    await over(world, "1", summary="<@1> lost a round.")
     made, _ = maker(answer("P1 drums."))
     await made.run_pass()
     async with world.db.write() as tx:
@@ -246,25 +235,6 @@ async def test_a_block_leaves_the_others_theirs(world: World, maker: Made, regul
     assert [await made.run_pass(), await made.run_pass()] == [1, 0]
     assert (await brief(world), await brief(world, "2")) == ("", "<@2> bakes bread.")
     assert len(model.asked) == 3
-
-
-async def test_of_a_long_stream_the_beginning_of_the_newest_summary_stays(world: World) -> None:
-    told = [f"<@1> {word} {'far and wide ' * 7}today." for word in ("drove", "sang", "slept")]
-    await over(world, "1", summary=" ".join(told))
-    [part] = await streams_of(world.db, "1", await suppression.load_filter(world.db))
-    assert part.text == " ".join(told[:2])
-
-
-async def test_what_somebody_did_is_shown_by_stream_without_a_model(world: World) -> None:
-    first = await over(world, "1", "2", summary="<@1> won a round. <@2> said that <@1> cheats. <@1> sang.")
-    await over(world, "2", summary="<@2> slept.")
-    last = await over(world, "1", summary="<@1> had a divorce. <@1> built a shed.")
-    await suppression.suppress(world.db, "1", "divorces", by="9", at=0)
-    found = await streams_of(world.db, "1", await suppression.load_filter(world.db))
-    assert [(part.stream, part.text) for part in found] == [
-        (first, "<@1> won a round. <@1> sang."),
-        (last, "<@1> built a shed."),
-    ]
 
 
 async def test_a_brief_that_lost_a_source_while_the_model_was_thinking_is_not_stored(

@@ -149,22 +149,6 @@ async def test_hearsay_becomes_a_fact_when_its_subject_says_it(world: World, lea
     assert note.confidence > 0.5
 
 
-async def test_hearsay_becomes_a_fact_when_two_people_say_it_in_two_episodes(world: World, change: Change) -> None:
-    await world.viewer("3", "dave")
-    for stream in [await world.stream() for _ in range(world.settings.people.newcomer_streams)]:
-        for witness in ("1", "3"):
-            await world.attends(witness, stream)
-    found: list[tuple[SourceKind, float]] = []
-    for speaker in ("1", "1", "3"):
-        await world.episode(f"<@{speaker}> said that <@2> plays drums in a band.", {speaker: (5, 0), "2": (3, 0)})
-        extractor, _ = world.extractor(json.dumps({"notes": [change(who="P2", said_by="P1")]}))
-        await extractor.run_pass()
-        found += [(note.source_kind, note.confidence) for note in await notes.of_subject(world.db, "2")]
-        await world.clock.advance(DAY)
-    assert [kind for kind, _ in found] == [SourceKind.REPORTED, SourceKind.REPORTED, SourceKind.OBSERVED]
-    assert found[1][1] == 0.5 < found[2][1]
-
-
 async def test_the_same_again_is_a_confirmation_at_most_once_a_stream(
     world: World, learn: Learn, change: Change
 ) -> None:

@@ -93,31 +93,6 @@ async def test_a_timeout_clears_all_until_then_and_a_slash_clear_everybody(chann
     assert not any(await texts(channel.db))
 
 
-async def test_what_moderators_do_is_an_event_of_its_own(channel: Channel) -> None:
-    """Who was meant and for how long; nothing of people who are not stored, and each once."""
-    deleted = channel.say("alice", "one")
-    channel.say("bob", "two")
-    await channel.ingest.flush()
-    now = channel.clock.now()
-    done = [
-        Redaction(at=now, event_id=deleted.id),
-        Redaction(at=now, user_id="id-alice", duration_s=60),
-        Redaction(at=now, user_id="id-bob"),
-        Redaction(at=now, user_id="id-nobody", duration_s=600),
-    ]
-    for one in (*done, done[1]):
-        channel.ingest.take(one)
-    await channel.ingest.flush()
-    rows = await channel.db.rows("SELECT viewer_id, text, system_text FROM events WHERE kind = 'moderation'")
-    assert [tuple(row) for row in rows] == [
-        ("id-alice", "", "had a message deleted"),
-        ("id-alice", "", "was timed out for 60 s"),
-        ("id-bob", "", "was banned"),
-    ]
-    assert (await account(channel)).redacted == 2
-    assert await channel.db.value("SELECT sum(lines) FROM attendance") == 2
-
-
 @pytest.mark.parametrize(("name", "stays"), [("timeout", True), ("long_timeout", False)])
 async def test_a_joke_timeout_of_the_bot_takes_nothing_back(channel: Channel, name: str, stays: bool) -> None:
     channel.say("alice", "time me out")
@@ -128,7 +103,6 @@ async def test_a_joke_timeout_of_the_bot_takes_nothing_back(channel: Channel, na
     channel.ingest.take(Redaction(at=now + 500, user_id="id-alice", duration_s=60))
     await channel.ingest.flush()
     assert await texts(channel.db) == ["time me out" if stays else ""]
-    assert await channel.db.value("SELECT count(*) FROM events WHERE kind = 'moderation'") == 1
 
 
 async def test_own_lines_are_context_and_their_echo_is_dropped(channel: Channel) -> None:

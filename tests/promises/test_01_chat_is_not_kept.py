@@ -46,12 +46,10 @@ async def test_no_byte_of_chat_is_left_after_a_day(tmp_path: Path) -> None:
                 channel.ingest.take(Redaction(at=clock.now(), event_id=said.id))
             if number % 1_000 == 999:
                 await channel.summarise()
-        ends = await db.value("SELECT max(seq) FROM events")
-        stored = LINES + LINES // 100  # that a line was deleted is an event, too
-        assert ends == stored
+        assert await db.value("SELECT max(seq) FROM events") == LINES
         await clock.advance(24 * HOUR + 1)
         report = await channel.sweep()
-        assert (report.pruned, report.unread, report.wiped) == (stored, 0, True)
+        assert (report.pruned, report.unread, report.wiped) == (LINES, 0, True)
         assert (await line_counts(db)).balanced
         summaries = " ".join(row[0] for row in await db.rows("SELECT summary FROM episodes"))
         found = b"".join(file.read_bytes() for file in tmp_path.iterdir())

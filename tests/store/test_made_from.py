@@ -123,9 +123,7 @@ async def write_of_it(channel: Channel, line: str) -> tuple[int, int]:
         note = await notes.insert(tx, new, cause="said", now=channel.clock.now())
         await notes.add_evidence(tx, Stance(note, episode, "stated", line, addressed=False, at=channel.clock.now()))
         await tx.execute("UPDATE streams SET recap = 'Somebody owns a zitherbloom.', recapped_at = 1")
-        await episodes.put_brief(
-            tx, Brief(line, "The one with the zitherbloom.", "x", 1, notes=(note,), episodes=(episode,))
-        )
+        await episodes.put_brief(tx, Brief(line, "The one with the zitherbloom.", "x", 1, notes=(note,)))
     return note, episode
 
 

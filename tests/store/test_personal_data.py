@@ -52,7 +52,7 @@ EXEMPT = {
     "events.id": "Twitch's id of a message of somebody else",
     "bot_messages.event_id": "rows that answer them are deleted",
     **dict.fromkeys(
-        ("briefs.made_of", "briefs.notes", "briefs.episodes", "bot_messages.notes_json"),
+        ("briefs.made_of", "briefs.notes", "bot_messages.notes_json"),
         "ids of rows, and a hash of them",
     ),
 }

@@ -76,8 +76,7 @@ function openPerson(panel, id) {
       h("div", { class: "row" }, button(t("rights.export"), () => exported(person), { class: "small", data: { key: "export" } }), optOut(person, async (done) => { if (await done) refresh(); }),
         button(label("erase"), async (event) => { if (await erase(person, event.target)) location.hash = "#memory"; }, { class: "small danger", data: { key: "erase" } })),
     );
-    redraw(about, (person.brief || person.in_streams.length > 0) && h("h2", {}, t("people.in_short")), person.brief && h("p", {}, person.brief),
-      person.in_streams.map((part) => h("p", {}, h("span", { class: "meta" }, `${date(part.at)} `), part.text)));
+    redraw(about, person.brief && [h("h2", {}, t("people.in_short")), h("p", {}, person.brief)]);
     redraw(alone, leftAlone(person.left_alone, refresh));
   }
 
