@@ -4,9 +4,10 @@ A model's words are kept as they are, and what they say is not judged: stored wo
 nothing. A sentence is cut, and counted under the name of the rule, where it
 
 - names a handle that was not given out ("handle"),
-- has more than twelve words of one message in a row, or 26 letters in a script without spaces ("copied"),
+- has more than twelve words of one message in a row ("copied"),
 - holds what is never stored about people ("sensitive"),
 - has a link, markup or a command in it ("link", "markup"),
+- copies most, while more than half of all letters stand in runs of chat, unless the text is short ("copied"),
 - is too long, or stands where there are words enough ("length"). A fifth more than was asked for is not too long.
 """
 
@@ -17,12 +18,22 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import NamedTuple
 
 from forgetmenot.memory.people import Handles
-from forgetmenot.text.clean import clean, cut
+from forgetmenot.text.clean import clean, cut, skeleton
 from forgetmenot.text.mentions import MENTION, defang, has_link
 from forgetmenot.text.words import UNSPACED, sentences_of
 
 QUOTE = 13
-"""So many words of one message in a row are a quotation, or twice as many letters in a script without spaces."""
+"""So many words of one message in a row are a quotation; names and titles are shorter."""
+COPIED_AT_MOST = 0.5
+"""The share of a summary's letters that may stand in runs of chat."""
+SHORT = 160
+"""Letters of a summary that may all stand in chat: "types with two fingers and wins" can hardly be said otherwise."""
+RUN = 22
+"""So many letters in a row that one message has too are a run of chat, wherever its spaces are: four or five words."""
+SHORT_LINE = 8
+"""A message of so many letters or more, all of which a sentence has, is a run as well."""
+UNSPACED_WEIGHT = 2.2
+"""What a letter counts in a script without spaces: ten of them are a run."""
 MARGIN = 1.2
 """A model counts its words roughly: only what is longer than that many times the limit is cut."""
 MOST_READ = 4_000
@@ -67,19 +78,23 @@ def storable_summary(
     written = list(dict.fromkeys(sentences_of(cut(defang(clean(summary)), MOST_READ))))
     quotes = _quotes(written, messages)
     refused: Counter[str] = Counter()
-    allowed: list[str] = []
+    allowed: dict[str, str] = {}
     for sentence in written:
         named = handles.ids(sentence)
         if named is None:
-            refused["handle"] += 1
+            fault: str | None = "handle"
         elif sentence in quotes:
-            refused["copied"] += 1
-        elif fault := "sensitive" if forbidden(named) else text_fault(named):
-            refused[fault] += 1
+            fault = "copied"
         else:
-            allowed.append(named)
-    text = within(allowed, int(MARGIN * most), size)
-    refused["length"] += len(allowed) - len(sentences_of(text))
+            fault = "sensitive" if forbidden(named) else text_fault(named)
+        if named is None or fault is not None:
+            refused[fault or "handle"] += 1
+        else:
+            allowed[sentence] = named
+    own = uncopied(list(allowed), messages)
+    text = within((allowed[sentence] for sentence in own), int(MARGIN * most), size)
+    refused["copied"] += len(allowed) - len(own)
+    refused["length"] += len(own) - len(sentences_of(text))
     return KeptText(text, +refused)
 
 
@@ -111,21 +126,66 @@ def within(sentences: Iterable[str], most: int, size: Callable[[str], int] = num
 
 def _quotes(sentences: Iterable[str], messages: Iterable[str]) -> set[str]:
     """The sentences in which a quotation of one message ends."""
-    quoted = {run for message in messages for run in _runs(message)}
+    quoted = {run for message in messages for run in _word_runs(_words(message))}
     found: set[str] = set()
-    before = ""
+    before: list[str] = []
     for sentence in sentences:
-        so_far = f"{before} {sentence}"
-        if quoted.isdisjoint(_runs(so_far)):
-            before = so_far[-LONGEST:]  # a quotation may go on over the end of a sentence
+        so_far = [*before, *_words(sentence)]
+        if quoted.isdisjoint(_word_runs(so_far)):
+            before = so_far[1 - QUOTE :]  # a quotation may go on over the end of a sentence
         else:
             found.add(sentence)
     return found
 
 
-def _runs(text: str) -> set[str]:
-    """All that would be a quotation of a text."""
-    plain = unicodedata.normalize("NFKC", text).casefold().replace("’", "'")
-    said, letters = _WORD.findall(plain), "".join(UNSPACED.findall(plain))
-    runs = {" ".join(said[i : i + QUOTE]) for i in range(len(said) - QUOTE + 1)}
-    return runs | {letters[i : i + 2 * QUOTE] for i in range(len(letters) - 2 * QUOTE + 1)}
+def _words(text: str) -> list[str]:
+    return [unicodedata.normalize("NFKC", word).casefold().replace("’", "'") for word in _WORD.findall(text)]
+
+
+def _word_runs(words: Sequence[str]) -> list[tuple[str, ...]]:
+    return [tuple(words[i : i + QUOTE]) for i in range(len(words) - QUOTE + 1)]
+
+
+def uncopied(sentences: Sequence[str], messages: Iterable[str]) -> list[str]:
+    """The sentences without those that copy most, until half of the letters at most stands in runs of chat."""
+    if sum(sum(_weights(_letters(one))) for one in sentences) <= SHORT:
+        return list(sentences)
+    chat = {_letters(message) for message in messages}
+    runs = {text[start:end] for text in chat for start, end in _letter_runs(text, RUN)}
+    short = {text for text in chat if not _letter_runs(text, RUN) and _letter_runs(text, SHORT_LINE)}
+    lengths: dict[str, int] = {}
+    copied: dict[str, int] = {}
+    for sentence in sentences:
+        letters = _letters(sentence)
+        ends = [place for place in _letter_runs(letters, RUN) if letters[slice(*place)] in runs]
+        ends += [(start, start + len(line)) for line in short if (start := letters.find(line)) >= 0]
+        lengths[sentence] = len(letters)
+        copied[sentence] = len({at for start, end in ends for at in range(start, end)})
+    left = list(sentences)
+    while sum(copied[one] for one in left) > COPIED_AT_MOST * sum(lengths[one] for one in left):
+        left.remove(max(left, key=copied.__getitem__))
+    return left
+
+
+def _letters(text: str) -> str:
+    return "".join(char for char in skeleton(text) if char.isalnum())
+
+
+def _weights(letters: str) -> list[float]:
+    return [UNSPACED_WEIGHT if UNSPACED.match(char) else 1.0 for char in letters]
+
+
+def _letter_runs(letters: str, size: float) -> list[tuple[int, int]]:
+    """Where every shortest run that weighs `size` begins and ends."""
+    weights = _weights(letters)
+    runs: list[tuple[int, int]] = []
+    end, weight = 0, 0.0
+    for start in range(len(letters)):
+        while weight < size and end < len(letters):
+            weight += weights[end]
+            end += 1
+        if weight < size:
+            break
+        runs.append((start, end))
+        weight -= weights[start]
+    return runs

@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from forgetmenot.memory.people import Handles
 from forgetmenot.memory.prompts import read_summary
-from forgetmenot.memory.text_gate import QUOTE, KeptText, storable_summary, text_fault, within
+from forgetmenot.memory.text_gate import QUOTE, KeptText, storable_summary, text_fault, uncopied, within
 
 HANDLES = Handles.of(["1", "2"])
 MESSAGE = "one and two and three and four and five and six and seven and eight"
@@ -78,10 +78,40 @@ def test_it_ends_at_a_sentence_or_at_a_word() -> None:
     assert stay("") == ""
 
 
-def test_a_quotation_is_cut_in_a_script_without_spaces() -> None:
-    line = "昨日は友達と一緒に新しいラーメン屋に行ってとても美味しかったです"
-    assert stay(f"{OWN}P1は言った{line}。", line) == HANDLES.ids(OWN.strip().partition(". ")[0] + ".")
-    assert "ラーメン屋" in stay("P1は友達とラーメン屋に行った。", line)
+CHAT = [
+    "we finally beat the water temple after three evenings of trying and nobody believed it",
+    "昨日は友達と一緒に新しいラーメン屋に行ってとても美味しかったです",
+    "내일은 친구들이랑 같이 바다에 가서 하루 종일 놀 거예요",
+    "my dog can count",
+    "i live in texas",
+]
+
+
+@pytest.mark.parametrize(
+    "copy",
+    [
+        "wefinallybeatthewatertempleafterthreeeveningsoftrying",
+        "wé fínálly béát thé wátér témplé áftér thréé événíngs óf tryíng ánd nóbódy bélíévéd ít",
+        "昨日は友達と一緒に新しいラーメン屋に行ってとても美味しかったです。",
+        "내일은 친구들이랑 같이 바다에 가서 하루 종일 놀아요.",
+        "P1: my dog can count, P2: i live in texas.",
+    ],
+)
+def test_no_transcript_is_handed_down_in_any_script(copy: str) -> None:
+    own = "P1 won."
+    assert uncopied([own, *(f"{copy} {number}" for number in range(12))], CHAT) == [own]
+
+
+def test_half_of_a_summary_may_stand_in_runs_of_chat() -> None:
+    own = "P1 told a long story about a dungeon that had been in the way of the whole group"
+    partly = "P2 said that it took them after three evenings of trying and nobody believed it"
+    assert uncopied([own, partly], CHAT) == [own, partly]
+    assert uncopied([f"{partly}, {partly}, {partly}"], CHAT) == []
+
+
+def test_a_short_text_is_kept_as_it_was_said() -> None:
+    copies = ["P1's dog can count.", "P2 finally beat the water temple after three evenings of trying."]
+    assert uncopied(copies, CHAT) == copies
 
 
 def test_a_summary_that_was_cut_off_or_loops_keeps_its_whole_sentences() -> None:
