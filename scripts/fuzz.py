@@ -52,7 +52,7 @@ TOO_LONG_S = 1.0
 TAGS = "@badges=moderator/1;id=b1;user-id=42;display-name=Bob;tmi-sent-ts=1784894400000;room-id=1;emotes= "
 SETTINGS, SCREEN_NOW = Settings(), 1_784_894_400_000
 PEOPLE = {"P1": NoteSubject("1", spoke=True, addressed=True, hidden=False)}
-SCREEN = Screen(PEOPLE, lambda text: text.replace("P1", "<@1>"), min_confidence=0.4, privacy=PrivacySettings())
+SCREEN = Screen(PEOPLE, lambda text: text.replace("P1", "<@1>"), privacy=PrivacySettings())
 
 
 # ── the readers ─────────────────────────────────────────────────────────────────────────────

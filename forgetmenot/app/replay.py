@@ -15,10 +15,12 @@ from msgspec import Struct
 from msgspec.structs import asdict
 
 from forgetmenot.app.bot import MEMORY_PASS_EVERY, Bot, open_bot
-from forgetmenot.clock import HOUR, MINUTE, ManualClock
+from forgetmenot.clock import ManualClock
 from forgetmenot.domain import ChatEvent, EventKind, Redaction
 from forgetmenot.errors import InputError, ModelUnavailable
 from forgetmenot.files import open_text
+from forgetmenot.memory.compaction import SILENCE
+from forgetmenot.memory.stream_tracker import STREAM_GAP
 from forgetmenot.settings.schema import Settings
 from forgetmenot.store import streams
 from forgetmenot.store.counts import LineCounts, gained, highest_ids, line_counts
@@ -79,7 +81,7 @@ async def replay(
         # of the very last moment each line is known by its id
         if first < await streams.last_heard(bot.db):
             raise InputError("This recording is older than what the memory has heard. Use another one with --db.")
-        heard = await _play(bot, clock, rest, settings, progress)
+        heard = await _play(bot, clock, rest, progress)
         await bot.settle()
         if heard < len(rest):
             raise ModelUnavailable(
@@ -103,16 +105,14 @@ async def _play(
     bot: Bot,
     clock: ManualClock,
     items: list[chat_lines.ChatItem],
-    settings: Settings,
     progress: Callable[[str], None],
 ) -> int:
     """Play the items and return how many; stops early without a model, since lines would be counted and not read."""
-    memory = settings.memory
     for number, item in enumerate(items, 1):
         # before a long pause in the recording the tasks run at the times when a live bot would have run them
         last = clock.now()
-        for silence in (memory.silence_min * MINUTE, memory.stream_gap_h * HOUR):
-            moment = last + int(silence + MEMORY_PASS_EVERY)
+        for silence in (SILENCE, STREAM_GAP):
+            moment = last + silence + MEMORY_PASS_EVERY
             if moment < _time(item):
                 await clock.move_to(moment)
                 await bot.tasks.catch_up()

@@ -25,7 +25,7 @@ from forgetmenot.app.bot import Bot
 from forgetmenot.app.control import BotControl, check_settings, try_out
 from forgetmenot.app.recap_sharing import WEBHOOK, RecapSharing
 from forgetmenot.app.stream_input import OBS_PASSWORD
-from forgetmenot.clock import HOUR
+from forgetmenot.clock import HOUR, MINUTE
 from forgetmenot.discord import webhook_address
 from forgetmenot.dock import obs_page, security
 from forgetmenot.errors import InputError, ModelRefused, TwitchRefused
@@ -40,6 +40,7 @@ from forgetmenot.llm.build import (
     key_variable,
 )
 from forgetmenot.memory import backups
+from forgetmenot.memory.compaction import SILENCE
 from forgetmenot.network import body_of, trusted
 from forgetmenot.operations.catalogue import CHAT
 from forgetmenot.secret_store import LOGIN_FOLDER, Account, SecretStore
@@ -140,7 +141,7 @@ class SetupService:
                 "trouble": (self._say.reason(now.login_trouble) if now and now.phase == "none" else "")
                 or (self._say.reason(now.phase_trouble) if now else ""),
                 "waiting": await events.count_unread(self._stage[0].db) if self._stage else 0,
-                "window": memory.window_min_events, "silence_min": memory.silence_min,
+                "window": memory.window_min_events, "silence_min": SILENCE // MINUTE,
             },
             "character": {
                 "name": settings.bot.name, "persona": settings.bot.persona, "presets": presets(self._say),

@@ -20,6 +20,7 @@ from forgetmenot.llm.offline import NOTHING
 from forgetmenot.memory import provenance
 from forgetmenot.memory.arrivals import arrivals
 from forgetmenot.memory.briefs import about_viewer
+from forgetmenot.memory.compaction import SILENCE
 from forgetmenot.memory.people import REGULAR_WITHIN
 from forgetmenot.operations import switches
 from forgetmenot.operations.catalogue import DEFAULT_REASON
@@ -152,7 +153,7 @@ async def standing(context: DockContext) -> Item:
         "unread": await events.count_unread(context.db),
         "summaries": await dock_rows.any_summary(context.db),
         "window": settings.memory.window_min_events,
-        "silence_min": settings.memory.silence_min,
+        "silence_min": SILENCE // MINUTE,
         "spent": {
             "tokens": sum(one.input + one.output for one in used.values()),
             "cost": prices.in_words(settings, used, context.language),

@@ -34,6 +34,7 @@ from forgetmenot.store.episodes import NewEpisode
 READ_AT_ONCE = 2_000
 CLOSING_S = 3.0
 WINDOW_WAITS = 10 * MINUTE
+SILENCE = 30 * MINUTE  # after it fewer lines than a window's are summarised, too
 """Fewer lines than the most wait this long for more: fewer, fuller summaries cost fewer model calls."""
 FAILURES_IN_A_ROW = 3
 """After so many windows without a summary, and none with one between, the model is taken to be at fault."""
@@ -150,7 +151,7 @@ class Compactor:
         return Cut(
             smallest=memory.window_min_events,
             largest=memory.window_max_events,
-            silence=memory.silence_min * MINUTE,
+            silence=SILENCE,
             now=self._clock.now(),
             closed=await streams.closed(self._db),
             everything=everything,

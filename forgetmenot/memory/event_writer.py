@@ -12,7 +12,7 @@ from msgspec import Struct, field
 from forgetmenot.clock import HOUR, MINUTE, Clock
 from forgetmenot.domain import ChatEvent, EventKind, Redaction
 from forgetmenot.memory.people import OPTED_OUT, Exclusion, role_of
-from forgetmenot.memory.stream_tracker import StreamTracker
+from forgetmenot.memory.stream_tracker import STREAM_GAP, StreamTracker
 from forgetmenot.settings.schema import Settings
 from forgetmenot.store import (
     action_logs,
@@ -154,7 +154,7 @@ class EventWriter:
     ) -> list[tuple[Sequence[TakenLine], int | None]]:
         """The lines with their streams; a batch is one piece unless a stream may end inside it."""
         times = [line.event.at for line in lines]
-        if max(times) - min(times) < self._settings().memory.stream_gap_h * 3_600_000:
+        if max(times) - min(times) < STREAM_GAP:
             return [(lines, await self._stream_tracker.place(tx, min(times), max(times)))]
         return [((line,), await self._stream_tracker.place(tx, line.event.at, line.event.at)) for line in lines]
 

@@ -186,7 +186,7 @@ class Extractor:
         known = fence("known", handles.hide("\n".join(listed))) if listed else ""
         day = f"This was on {local_days(episode.started_at, episode.ended_at)}."
         prompt = f"{day}\n\n{fence('episode', handles.hide(episode.summary))}\n\n{known}".rstrip()
-        screen = Screen(given, handles.ids, settings.memory.min_confidence, settings.privacy)
+        screen = Screen(given, handles.ids, settings.privacy)
         return _EpisodeContext(episode, handles, prompt, screen)
 
     async def _known(self, people: Sequence[Participant], summary: str) -> list[Note]:

@@ -20,7 +20,7 @@ from typing import NamedTuple, TypedDict
 from msgspec import Struct, field
 from msgspec.structs import replace
 
-from forgetmenot.clock import DAY, HOUR, Clock
+from forgetmenot.clock import DAY, Clock
 from forgetmenot.domain import ChatEvent, Line
 from forgetmenot.errors import InputError, ModelBlocked, ModelError
 from forgetmenot.languages import reason
@@ -28,6 +28,8 @@ from forgetmenot.memory.event_writer import seen, visits
 from forgetmenot.memory.extraction import Extractor
 from forgetmenot.memory.past_chat import PastChat
 from forgetmenot.memory.people import Exclusion, role_of
+from forgetmenot.memory.prompts import SUMMARY_WORDS
+from forgetmenot.memory.stream_tracker import STREAM_GAP
 from forgetmenot.memory.summarizer import Summarizer
 from forgetmenot.memory.transcript import Cut, Window, windows
 from forgetmenot.ports import LanguageModel
@@ -133,7 +135,7 @@ class Learner:
     ) -> Learned:
         """Read the files, in the order of what was said in them. Raises InputError, StoreError."""
         report = Learned()
-        gap, now = int(self._settings().memory.stream_gap_h * HOUR), self._clock.now()
+        gap, now = STREAM_GAP, self._clock.now()
         found = [await asyncio.to_thread(_looked_at, path, gap, now) for path in paths]
         files = sorted(found, key=lambda file: file.first_at)
         total, before = sum(file.lines for file in files) or 1, 0
@@ -155,7 +157,7 @@ class Learner:
         if state["whole"]:
             report.known += file.lines
             return
-        chat, gap = PastChat(file.path, file.until), int(self._settings().memory.stream_gap_h * HOUR)
+        chat, gap = PastChat(file.path, file.until), STREAM_GAP
         told = chat.events()
         await asyncio.to_thread(lambda: next(islice(told, state["lines"], state["lines"]), None))
         waiting: list[ChatEvent] = []
@@ -294,7 +296,7 @@ class Learner:
 
 async def estimate(paths: Sequence[Path], settings: Settings, now: int) -> Estimate:
     """Read the files once without storing anything. Raises InputError."""
-    gap, words = int(settings.memory.stream_gap_h * HOUR), settings.memory.summary_words
+    gap, words = STREAM_GAP, SUMMARY_WORDS
     found = [await asyncio.to_thread(_looked_at, path, gap, now) for path in paths]
     per_window = max(1, (settings.memory.window_min_events + settings.memory.window_max_events) // 2)
     calls = 2 * sum(-(-one.lines // per_window) for one in found)

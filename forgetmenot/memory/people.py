@@ -116,10 +116,9 @@ class ActiveViewers:
         """Whether a word names an active viewer."""
         return self._people.is_name(word)
 
-    def named_in(self, text: str, *, without: Collection[str] = (), limit: int | None = None) -> list[str]:
+    def named_in(self, text: str, *, without: Collection[str] = (), limit: int = 2) -> list[str]:
         """The ids of the people a text speaks of, in its order; `without` are ids to leave out. Reads nothing."""
-        wanted = self._settings().recall.others if limit is None else limit
-        return self._people.named_in(text, without=without, limit=wanted)
+        return self._people.named_in(text, without=without, limit=limit)
 
     async def look(self) -> None:
         """Read the active viewers, unless they were read within the last minute."""

@@ -71,6 +71,7 @@ def _object(**properties: Mapping[str, Any]) -> Mapping[str, Any]:
 _TEXT = {"type": "string"}
 SCHEMA = _object(summary=_TEXT)
 BRIEFS_SCHEMA = _object(briefs={"type": "array", "items": _object(person=_TEXT, text=_TEXT)})
+SUMMARY_WORDS = 150
 TOKENS_PER_WORD = 3
 SPOKEN_MARK = " (spoken): "
 MEMORY_OUTPUT_TOKENS = 2_000

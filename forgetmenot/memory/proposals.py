@@ -27,6 +27,7 @@ from forgetmenot.text.words import stems
 Choice = TypeVar("Choice", bound=StrEnum)
 SHORTEST, LONGEST = 5, 240
 """Characters of a fact. A model is asked for 200; an answer's limits have a margin of a fifth."""
+LEAST_CONFIDENCE = 0.4
 REPORTED_AT_MOST = 0.5
 CONFIDENCE = 0.75
 """Of a note whose model does not say how sure it is."""
@@ -132,7 +133,6 @@ class Screen(Struct, frozen=True):
 
     people: Mapping[str, NoteSubject]
     to_ids: Callable[[str], str | None]
-    min_confidence: float
     privacy: PrivacySettings
 
 
@@ -194,7 +194,7 @@ def screened(raw: object, screen: Screen) -> ProposedChange:
     sure = proposed.confidence
     odd = isinstance(sure, bool) or not isinstance(sure, int | float) or not 0 <= sure <= 1
     confidence = CONFIDENCE if odd else float(sure)  # type: ignore[arg-type]  # a number
-    if confidence < screen.min_confidence:
+    if confidence < LEAST_CONFIDENCE:
         raise FactRefused("confidence")
     scope, subject = _subject(proposed, screen)
     speaker = _speaker(proposed, screen, subject)

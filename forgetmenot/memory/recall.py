@@ -18,6 +18,7 @@ from forgetmenot.memory.past_episodes import EpisodeIndex
 from forgetmenot.memory.people import ActiveViewers
 from forgetmenot.memory.ranking import Candidate, Postings, Query, query_of, short_names
 from forgetmenot.memory.suppression import SuppressionFilter
+from forgetmenot.prompt.material import CHANNEL_NOTES, SPEAKER_NOTES
 from forgetmenot.settings.schema import Settings, speaking
 from forgetmenot.store import episodes, notes, viewers
 from forgetmenot.store.database import Database, Source
@@ -86,7 +87,7 @@ class Recall:
         `seen`: what `look` has just read of them. Raises StoreError.
         """
         settings, key = self._settings(), tuple(subjects)
-        usual = settings.recall.channel_notes if CHANNEL in subjects else settings.recall.speaker_notes
+        usual = CHANNEL_NOTES if CHANNEL in subjects else SPEAKER_NOTES
         asked = query_of(query) if isinstance(query, str) else query
         if seen is None:
             seen = await self._db.together(lambda at: self.look(at, key))

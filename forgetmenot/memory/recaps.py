@@ -76,7 +76,7 @@ class RecapWriter:
                     self._ask_again_at[stream.id] = now + HOUR
         if now - (stream.ended_at or 0) <= DEADLINE:
             return None
-        return within(_first_sentences(summaries), self._settings().memory.summary_words)
+        return within(_first_sentences(summaries), prompts.SUMMARY_WORDS)
 
     async def write_digest(self) -> bool:
         """Write the digest if a stream has closed since the last one; whether it was written. Raises StoreError."""
@@ -95,7 +95,7 @@ class RecapWriter:
     async def _written_recap(self, day: str, texts: Sequence[str]) -> str:
         """What the model makes of these texts; nothing if it is not usable. Raises ModelError."""
         settings = self._settings()
-        words, handles = settings.memory.summary_words, Handles.of([who for text in texts for who in ids_in(text)])
+        words, handles = prompts.SUMMARY_WORDS, Handles.of([who for text in texts for who in ids_in(text)])
         # divided and rounded up: of 121 summaries every second one
         chosen = [handles.hide(text) for text in texts[:: -(-len(texts) // MOST_EPISODES)]]
         request = prompts.recap_request(day, chosen, words, settings.model)

@@ -84,7 +84,8 @@ async def _expire(db: Database, before: int) -> int:
 NOTES_PER_TRANSACTION = 200
 PAST_KEPT = 365 * DAY
 """After its end a note stays that long as a past one."""
-STALE_AFTER_STREAMS = 20
+CHANNEL_NOTES_KEPT = 100
+STALE_AFTER, STALE_AFTER_STREAMS = 90 * DAY, 20
 """Streams that its subject came to (for a channel note: all) without confirming it, besides the settings' days."""
 
 
@@ -103,12 +104,12 @@ async def sweep_notes(db: Database, memory: MemorySettings, now: int) -> LifeRep
         expired += changed
     while await _change(db, "long over", "its time was up", now, {"before": now - PAST_KEPT}):
         pass
-    stale, before = 0, now - memory.stale_after_d * DAY
+    stale, before = 0, now - STALE_AFTER
     for viewer in (None, *await notes.attending_viewers(db, STALE_AFTER_STREAMS)):
         async with db.write() as tx:
             stale += await notes.set_stale(tx, viewer, before=before, streams=STALE_AFTER_STREAMS)
     why, most = "too many notes", memory.notes_per_viewer
-    evicted = await _change(db, "too many of the channel", why, now, {"kept": memory.channel_notes_kept})
+    evicted = await _change(db, "too many of the channel", why, now, {"kept": CHANNEL_NOTES_KEPT})
     values = {"timed": max(1, most // 4), "permanent": most}
     for viewer in await notes.viewers_over_limit(db, min(values.values())):
         evicted += await _change(db, "too many", why, now, {**values, "viewer": viewer})

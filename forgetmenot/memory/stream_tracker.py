@@ -18,6 +18,7 @@ from forgetmenot.store.database import Database, Transaction
 
 TOUCH_EVERY = 10 * SECOND  # how often a stream's last event is written down
 OFFLINE_AT_LEAST = 10 * MINUTE
+STREAM_GAP = 12 * HOUR  # without chat: then a new stream begins, where Twitch's live state is unknown
 """A stream that is offline for less goes on: Twitch reports short drops as an end."""
 
 
@@ -66,7 +67,7 @@ class StreamTracker:
         if self._stale:
             await self._read(tx)
         # a stream that Helix has named ends when Helix says so, however long chat is silent
-        if self._open and self._open.twitch_id is None and first_at - self._open.last_event_at > self._gap():
+        if self._open and self._open.twitch_id is None and first_at - self._open.last_event_at > STREAM_GAP:
             await self._close(tx, self._open.last_event_at)
         if self._open is None and self._offline:
             return None
@@ -94,8 +95,8 @@ class StreamTracker:
         if self._stale:
             await self._read(self._db)
         stream = self._open
-        unknown = stream is not None and (stream.seen_live_at is None or now - stream.seen_live_at > self._gap())
-        if stream is not None and unknown and now - stream.last_event_at > self._gap():
+        unknown = stream is not None and (stream.seen_live_at is None or now - stream.seen_live_at > STREAM_GAP)
+        if stream is not None and unknown and now - stream.last_event_at > STREAM_GAP:
             async with self._db.write() as tx:
                 await self._close(tx, stream.last_event_at)
 
@@ -112,7 +113,7 @@ class StreamTracker:
 
     def _is_another(self, stream: _Open, state: ChannelState, now: int) -> bool:
         if stream.twitch_id is None:
-            return now - stream.last_event_at > self._gap()
+            return now - stream.last_event_at > STREAM_GAP
         last = max(stream.last_event_at, stream.seen_live_at or 0)
         # another id alone is not another stream: one that broke off for a moment comes back with a new one
         return stream.twitch_id != state.stream_id and (state.started_at or now) - last > OFFLINE_AT_LEAST
@@ -131,6 +132,3 @@ class StreamTracker:
             await streams.end(tx, self._open.id, at)
             log.info("stream closed", stream=self._open.id)
         self._open = None
-
-    def _gap(self) -> int:
-        return int(self._settings().memory.stream_gap_h * HOUR)

@@ -61,7 +61,7 @@ class Summarizer:
         # commands and the bot's own lines only: there is nothing for a model to read
         if not lines or not any(part.lines for part in case.people.values()):
             return self._counted(case, settings)
-        introduced, most = introduce(case.people, window, case.handles), settings.memory.summary_words
+        introduced, most = introduce(case.people, window, case.handles), prompts.SUMMARY_WORDS
         answer = await self._model.generate(
             prompts.summary_request(introduced, lines, local_days(window[0].at, window[-1].at), most, settings.model)
         )

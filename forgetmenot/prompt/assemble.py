@@ -15,7 +15,7 @@ from msgspec.structs import replace
 from forgetmenot.domain import Prompt, Section
 from forgetmenot.prompt import sections as rows
 from forgetmenot.prompt.instructions import PREFIX_SHARE, instructions, posture
-from forgetmenot.prompt.material import Prefix, PrefixMaterial, PromptLine, TailMaterial, bytes_for, clip
+from forgetmenot.prompt.material import CHANNEL_NOTES, Prefix, PrefixMaterial, PromptLine, TailMaterial, bytes_for, clip
 from forgetmenot.prompt.sections import Block, Row, plain_section
 from forgetmenot.settings.schema import BotSettings, Settings, speaking
 from forgetmenot.text.clean import clean
@@ -115,7 +115,7 @@ def compose_prefix(material: PrefixMaterial, settings: Settings) -> Prefix:
     """The part that stays the same, within its share of the budget; the oldest episodes are the first to go."""
     head = plain_section(INSTRUCTIONS, instructions(settings, material.channel, material.actions) + "\n")
     room = int(settings.prompt.budget_tokens * PREFIX_SHARE) - head.tokens
-    blocks = _prefix_blocks(material, settings)
+    blocks = _prefix_blocks(material)
     kept: list[Section] = []
     for block in blocks:
         fitting = block.within(room - sum(s.tokens for s in kept))
@@ -124,9 +124,9 @@ def compose_prefix(material: PrefixMaterial, settings: Settings) -> Prefix:
     return Prefix("".join(s.text for s in (head, *kept)), (head, *kept))
 
 
-def _prefix_blocks(material: PrefixMaterial, settings: Settings) -> list[Block]:
+def _prefix_blocks(material: PrefixMaterial) -> list[Block]:
     names = material.names
-    shown, often = material.channel_notes[: settings.recall.channel_notes], material.bit_streams
+    shown, often = material.channel_notes[:CHANNEL_NOTES], material.bit_streams
     notes = [rows.channel_note_row(note, names, often.get(note.id, 0)) for note in shown]
     channel = {"title": material.title, "category": material.category}
     about = [f"{key}: {rows.one_line(value, names, 300)}" for key, value in channel.items() if value.strip()]

@@ -12,15 +12,13 @@ from typing import NamedTuple
 from msgspec import Struct, field
 
 from forgetmenot.domain import Note, Recalled, Role, Section, Standing, Viewer
-from forgetmenot.settings.schema import Settings
 
 # How much goes into a prompt depends on the messages per minute: a quiet chat leaves space for one more past episode;
 # in a busy one, who is who matters more than older lines. This affects the tail only, never the prefix.
 
 
-QUIET_BELOW = 2.0
-BUSY_FROM = 60.0
-FLOOD_FROM = 200.0
+SPEAKER_NOTES, CHANNEL_NOTES = 20, 5
+"""How many notes about the speaker and about the channel a prompt has, at most."""
 
 
 class Depth(Struct, frozen=True):
@@ -41,21 +39,21 @@ class Depth(Struct, frozen=True):
         return (2 if self.lines_per_viewer >= self.chat_lines else 3) * self.chat_lines + 1
 
 
-def depth_for(per_minute: float, settings: Settings) -> Depth:
-    """The working set at that many messages a minute. The settings' numbers are those of a normal chat."""
-    prompt, recall = settings.prompt, settings.recall
-    chat, own, lore, others = prompt.chat_lines, prompt.own_lines, recall.speaker_notes, recall.others
-    if per_minute < QUIET_BELOW:
-        return Depth("quiet", chat, chat, own, lore, others, recall.notes_per_other, 2)
-    if per_minute < BUSY_FROM:
-        return Depth("normal", chat, chat, own, lore, others, recall.notes_per_other, 1)
-    if per_minute < FLOOD_FROM:
-        return Depth("busy", chat, 3, min(own, 4), lore, others, recall.notes_per_other, 1)
-    # many people at once: one line of each, and one more person of whom something is known
-    return Depth("flood", chat, 1, min(own, 3), lore, others + (1 if others else 0), recall.notes_per_other, 0)
+# By messages a minute, at least. In a flood: one line of each person, and one more person of whom something is known.
+_DEPTHS = (
+    (200, Depth("flood", 20, 1, 3, SPEAKER_NOTES, 3, 10, 0)),
+    (60, Depth("busy", 20, 3, 4, SPEAKER_NOTES, 2, 10, 1)),
+    (2, Depth("normal", 20, 20, 5, SPEAKER_NOTES, 2, 10, 1)),
+    (0, Depth("quiet", 20, 20, 5, SPEAKER_NOTES, 2, 10, 2)),
+)
 
 
-NORMAL = depth_for(10.0, Settings())
+def depth_for(per_minute: float) -> Depth:
+    """The working set at that many messages a minute."""
+    return next(depth for least, depth in _DEPTHS if per_minute >= least)
+
+
+NORMAL = depth_for(10)
 
 
 class Past(Struct, frozen=True):

@@ -114,7 +114,7 @@ class ContextGatherer(Struct, frozen=True):
         What is asked of them, and how the notes of each stand whose are wanted, comes along.
         """
         now = self.clock.now()
-        depth = depth_for(await events.count_since(at, now - MINUTE), settings)
+        depth = depth_for(await events.count_since(at, now - MINUTE))
         seen = await self.recall.look(at, [trigger.event.user_id])
         moment = _Moment(trigger, settings, now, depth, await channel_state.read_all(at), seen)
         material = await self._conversation(at, await self._speaker(at, moment), moment)

@@ -182,7 +182,6 @@ _SHOWN = (
     ("act", "actions", "", "newcomer_protection per_stream viewer_cooldown_s channel_cooldown_s approval_expires_s"),
     ("memory", "memory", "ignored_viewers known_bots", "briefs"),
     ("memory", "privacy", "never_store", "privacy_url"),
-    ("memory", "recall", "", "speaker_notes others notes_per_other channel_notes"),
     ("hearing", "hearing", "obs source captions", "programs offline answer_aloud"),
     ("rewards", "rewards", "ask remember", ""),
     ("people", "dock", "earpiece", "earpiece_without"),

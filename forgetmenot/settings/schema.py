@@ -136,33 +136,16 @@ class MemorySettings(Table, frozen=True, kw_only=True):
     raw_events_h: Annotated[float, Meta(gt=0, le=24)] = 24  # no more: docs/PRIVACY.md promises it to viewers
     window_min_events: Positive = 25
     window_max_events: Annotated[int, Meta(ge=2, le=400)] = 100
-    silence_min: Positive = 30
-    summary_words: Annotated[int, Meta(ge=20, le=400)] = 150
-    stream_gap_h: Annotated[float, Meta(gt=0, le=MOST)] = 12
-    min_confidence: Share = 0.4
     notes_per_viewer: Positive = 200
-    channel_notes_kept: Positive = 100
-    stale_after_d: Positive = 90
     briefs: bool = True
     ignored_viewers: tuple[str, ...] = ()
     known_bots: tuple[str, ...] = ()
-
-
-class RecallSettings(Table, frozen=True, kw_only=True):
-    """How many notes reach a prompt."""
-
-    speaker_notes: Count = 20
-    others: Annotated[int, Meta(ge=0, le=5)] = 2
-    notes_per_other: Count = 10
-    channel_notes: Count = 5
 
 
 class PromptSettings(Table, frozen=True, kw_only=True):
     """The budget of one reply's input."""
 
     budget_tokens: Annotated[int, Meta(ge=500, le=MOST)] = 4000
-    chat_lines: Count = 20
-    own_lines: Count = 5
 
 
 class ReplySettings(Table, frozen=True, kw_only=True):
@@ -309,7 +292,6 @@ class Settings(Table, frozen=True, kw_only=True):
     twitch: TwitchSettings = field(default_factory=TwitchSettings)
     bot: BotSettings = field(default_factory=BotSettings)
     memory: MemorySettings = field(default_factory=MemorySettings)
-    recall: RecallSettings = field(default_factory=RecallSettings)
     prompt: PromptSettings = field(default_factory=PromptSettings)
     reply: ReplySettings = field(default_factory=ReplySettings)
     actions: ActionSettings = field(default_factory=ActionSettings)

@@ -6,6 +6,7 @@ import pytest
 
 from forgetmenot.clock import DAY, HOUR, MINUTE
 from forgetmenot.domain import Importance, NoteStatus, Scope, SourceKind
+from forgetmenot.memory import retention
 from forgetmenot.memory.edits import remember
 from forgetmenot.memory.recall import Recall
 from forgetmenot.memory.retention import LifeReport, sweep_notes
@@ -125,7 +126,9 @@ async def test_over_the_cap_the_least_important_then_the_oldest_go(world: World)
     assert left == [medium_new, high, imported, timed]
 
 
-async def test_facts_about_the_channel_go_stale_by_its_streams_and_have_a_cap(world: World) -> None:
+async def test_facts_about_the_channel_go_stale_by_its_streams_and_have_a_cap(
+    world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
     old = await world.note("subs get stickers", subject_id=None)
     pinned = await world.note("movie night is on Friday", subject_id=None, pinned=True)
     for _ in range(20):
@@ -139,7 +142,8 @@ async def test_facts_about_the_channel_go_stale_by_its_streams_and_have_a_cap(wo
         await world.note(f"the {name} falls", subject_id=None, scope=Scope.RUNNING_BIT)
         for name in ("ladder", "duck", "crown")
     ]
-    assert await sweep(world, MemorySettings(channel_notes_kept=2)) == LifeReport(0, 0, evicted=2)
+    monkeypatch.setattr(retention, "CHANNEL_NOTES_KEPT", 2)
+    assert await sweep(world) == LifeReport(0, 0, evicted=2)
     assert [await status(world, one) for one in (old, bits[0])] == [NoteStatus.EVICTED] * 2
 
 

@@ -37,7 +37,7 @@ def test_nothing_that_changes_per_message_viewer_or_minute_changes_it(
     minute: int, speaker: Viewer, message: PromptLine, rate: float
 ) -> None:
     prefix = compose_prefix(SLOW, SETTINGS)
-    tail = TailMaterial(NOW + minute * 60_000, speaker, message, depth=depth_for(rate, SETTINGS))
+    tail = TailMaterial(NOW + minute * 60_000, speaker, message, depth=depth_for(rate))
     assert assemble(prefix, tail, SETTINGS).prefix == prefix.text
 
 

@@ -157,7 +157,7 @@ def lore_of(count: int, fact: str) -> tuple[Recalled, ...]:
 
 
 def test_in_a_flood_one_person_does_not_fill_the_chat(prefix_material: PrefixMaterial, tail_of: Tail) -> None:
-    material = replace(tail_of(chat=20), depth=depth_for(400, SETTINGS))
+    material = replace(tail_of(chat=20), depth=depth_for(400))
     prompt = assemble(compose_prefix(prefix_material, SETTINGS), material, SETTINGS)
     assert fenced(prompt.tail)["chat"] == "Bob: chat line number 19"
 
@@ -249,13 +249,6 @@ def test_somebody_unknown_can_speak(prefix_material: PrefixMaterial, tail_of: Ta
     assert "new here: curious and welcoming, not familiar yet" in prompt.tail
 
 
-def test_no_lines_of_their_own_where_the_settings_want_none(prefix_material: PrefixMaterial, tail_of: Tail) -> None:
-    none = Settings(prompt=PromptSettings(own_lines=0))
-    material = replace(tail_of(), depth=depth_for(10, none))
-    prompt = assemble(compose_prefix(prefix_material, none), material, none)
-    assert "own_messages" not in fenced(prompt.tail)
-
-
 def test_three_bytes_are_a_token() -> None:
     assert estimate("") == 0
     assert estimate("abc") == 1
@@ -278,13 +271,11 @@ def test_parts_never_estimate_below_the_whole(a: str, b: str, most: int) -> None
 
 
 def test_a_dead_chat_gets_more_of_the_past_and_a_flood_more_of_who_is_who() -> None:
-    quiet, flood = depth_for(0.5, SETTINGS), depth_for(400, SETTINGS)
+    quiet, flood = depth_for(0.5), depth_for(400)
     assert quiet.past_episodes > NORMAL.past_episodes
     assert flood.lines_per_viewer == 1
     assert flood.own_lines < NORMAL.own_lines
     assert flood.others > NORMAL.others
-    lore = (SETTINGS.recall.speaker_notes, SETTINGS.recall.notes_per_other)
-    assert {(depth.lore, depth.lore_per_other) for depth in (quiet, NORMAL, flood)} == {lore}
 
 
 def test_the_default_voice_is_short_with_every_action_offered() -> None:

@@ -49,7 +49,7 @@ def test_two_changes_at_the_same_time_both_stay(tmp_path: Path) -> None:
     live = LiveSettings(Settings(), path)
     changes = [
         ("reply", "max_chars", 321), ("reply", "viewer_gap_s", 7), ("reply", "stale_after_s", 20),
-        ("actions", "per_stream", 9), ("people", "regular_streams", 8), ("recall", "others", 1),
+        ("actions", "per_stream", 9), ("people", "regular_streams", 8), ("people", "newcomer_streams", 2),
     ]  # fmt: skip
     with ThreadPoolExecutor(len(changes)) as pool:
         list(pool.map(lambda one: live.change(one[0], one[1], one[2], no_check), changes))
