@@ -8,16 +8,14 @@ request always gets the same answer. It spends no tokens.
 import asyncio
 import json
 import re
-from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping
-from itertools import islice, zip_longest
-from typing import Any, NamedTuple
+from typing import Any
 
 from forgetmenot.domain import ModelAnswer, ModelRequest, Purpose, TokenUsage
 from forgetmenot.languages import in_language
 from forgetmenot.text.mentions import fenced
 from forgetmenot.text.statements import about_them, plain_first_person, third
-from forgetmenot.text.words import STOPWORDS, stem, words
+from forgetmenot.text.words import STOPWORDS, stem, stems, words
 
 _EMPTY: Mapping[str, object] = {"array": [], "object": {}, "integer": 0, "number": 0.0, "boolean": False, "string": ""}
 
@@ -42,23 +40,13 @@ def _text(request: ModelRequest) -> str:
     if request.purpose is Purpose.EXTRACT:
         return extract(request.prompt)
     data = "\n".join(fenced(request.prompt).values()) or request.prompt
-    return _shaped(summary(data) if request.purpose is Purpose.SUMMARY else recap(data), request.schema)
-
-
-def recap(text: str) -> str:
-    """A recap of several summaries, one a line: the first sentences of each in turn."""
-    bare = [re.sub(r"\A\s*(?:[-*•]|\[[^\]]*\]|\([^)]*\)|\d+[.:])\s*", "", line) for line in text.splitlines()]
-    sentences = [one for row in zip_longest(*map(SENTENCE_END.split, bare)) for one in row if one and one != NOTHING]
-    return sentences_that_fit(dict.fromkeys(sentences), MOST_WORDS // 2) or "A quiet stream."
-
-
-def _shaped(text: str, schema: Mapping[str, Any] | None) -> str:
-    """The text as the schema wants it: in its first text field, with nothing in whatever else is required."""
-    if not schema:
+    text = summary(data) if request.purpose is Purpose.SUMMARY else recap(data)
+    if not request.schema:
         return text
-    kinds = {name: str(field.get("type")) for name, field in (schema.get("properties") or {}).items()}
+    # in the schema's first text field, with nothing in whatever else is required
+    kinds = {name: str(field.get("type")) for name, field in (request.schema.get("properties") or {}).items()}
     name = next((name for name, kind in kinds.items() if kind == "string"), "text")
-    rest = {key: _EMPTY.get(kinds.get(key, "")) for key in schema.get("required", ()) if key != name}
+    rest = {key: _EMPTY.get(kinds.get(key, "")) for key in request.schema.get("required", ()) if key != name}
     return json.dumps({name: text, **rest}, ensure_ascii=False)
 
 
@@ -70,58 +58,45 @@ BIT_TIMES, BIT_PEOPLE = 4, 3
 NOTHING = "Nothing in particular was said."
 
 _SAID = re.compile(r"\A(?P<who>P\d+)(?:\s*\([^)]*\))?:\s*(?P<text>.*)\Z")
-_BURST = re.compile(r"\A(?P<what>.+?)\s*[×x](?P<times>\d+)(?:\s*[,(]\s*(?P<people>\d+)\s+(?:people|person)\)?)?\Z")
-_EVENTS = (
-    (re.compile(r"(P\d+) subscribed\b.*\bsubscribed for (\d{2,}|[2-9]) months"), r"\1 subscribed for \2 months."),
-    (re.compile(r"(\d+) raiders from (P\d+)"), r"\2 raided with \1 people."),
-    (re.compile(r"(P\d+) is gifting (\d+) \w* ?\w* ?[Ss]ubs?\b"), r"\1 gifted \2 subs."),
-    (re.compile(r"(P\d+) gifted a .*\bsub to (P\d+)"), r"\1 gifted a sub to \2."),
-    (re.compile(r"(P\d+) (subscribed|cheered \d+)\b.*"), r"\1 \2."),
-)
-_PHRASE = re.compile(r"[\w']+(?: [\w'-]+){1,5}")
+_EVENT = re.compile(r"\* (?:P\d+:\s)?(?P<what>(?:P\d+ (?:subscribed|cheered|gifted|is gifting)|\d+ raiders)\b[^.!:]*)")
+_OFTEN = re.compile(r"\"?(?P<what>[\w']+(?: [\w'-]+){1,5})[ .!?~\"]*×(?P<times>\d+), (?P<people>\d+) people")
 _COMMON = re.compile(
     r"(?:let'?s go+|good|gg|hello|hi|hey|welcome|thanks?|gz|congrat\w*|oh|no+|so|well|nice|rip|raid|hype)\b|.*\bp\d+",
     re.IGNORECASE,
 )
-SENTENCE_END = re.compile(r"(?<=[.!?])\s+(?=[A-Z\"“])")
+_LIST_MARK = re.compile(r"\A\s*(?:[-*•]|\[[^\]]*\]|\([^)]*\)|\d+[.:])\s*")
+SENTENCE_END = re.compile(r"(?<=[.!?])\s+(?=[A-Z\d\"“])")
 
 
 def summary(transcript: str) -> str:
-    """What people said about themselves, what happened, and repeated words. Never empty."""
-    said: list[tuple[str, str]] = []
-    happened: dict[str, None] = {}
-    times: Counter[str] = Counter()
-    people: dict[str, set[str]] = defaultdict(set)
+    """What people said about themselves, what happened, and what many repeated. Never empty."""
+    about: list[str] = []
+    happened: list[str] = []
+    bits: list[str] = []
     for line in transcript.splitlines():
-        rest = line.strip()
-        if spoken := _SAID.match(rest):
-            said.append((spoken["who"], spoken["text"]))
-            if phrase := _phrase(spoken["text"]):
-                times[phrase] += 1
-                people[phrase].add(spoken["who"])
-        elif rest.startswith("* "):
-            happened |= dict.fromkeys(
-                islice((hit.expand(form) for see, form in _EVENTS if (hit := see.search(rest))), 1)
-            )
-        # a line that the transcript has put together: how many people said it is all that is known of them
-        elif (burst := _BURST.match(rest)) and (phrase := _phrase(burst["what"].strip(' "'))):
-            times[phrase] += int(burst["times"])
-            people[phrase] |= {f"burst {number}" for number in range(min(int(burst["people"] or 1), BIT_PEOPLE))}
-    about = [f"{who}{'' if one.startswith(chr(39)) else ' '}{one}." for who, text in said for one in claims(text)]
-    bits = [phrase for phrase, n in times.most_common(8) if n >= BIT_TIMES and len(people[phrase]) >= BIT_PEOPLE][:2]
-    running = [f'Running bit: chat kept saying "{one}".' for one in bits]
-    return sentences_that_fit([*list(dict.fromkeys(about))[:MOST_CLAIMS], *happened, *running], MOST_WORDS) or NOTHING
+        if spoken := _SAID.match(line.strip()):
+            who = spoken["who"]
+            about += (f"{who}{_OWN if fact.startswith('favo') else ''} {fact}." for fact in claims(spoken["text"]))
+        elif event := _EVENT.match(line.strip()):
+            happened.append(f"{event['what'].replace(' is gifting ', ' gifted ')}.")
+        elif (often := _OFTEN.match(line.strip())) and not _COMMON.match(often["what"]):
+            many = int(often["times"]) >= BIT_TIMES and int(often["people"]) >= BIT_PEOPLE
+            if many and set(words(often["what"])) - STOPWORDS:
+                bits.append(f'Running bit: chat kept saying "{often["what"].lower()}".')
+    return sentences_that_fit([*about[:MOST_CLAIMS], *happened, *bits[:2]], MOST_WORDS) or NOTHING
 
 
-def _phrase(text: str) -> str | None:
-    plain = text.strip(" .!?~*").lower()
-    return plain if _PHRASE.fullmatch(plain) and not _COMMON.match(plain) and set(words(plain)) - STOPWORDS else None
+def recap(text: str) -> str:
+    """A recap of several summaries, one a line."""
+    bare = (SENTENCE_END.split(_LIST_MARK.sub("", line)) for line in text.splitlines())
+    sentences = [one for line in bare for one in line if one and one != NOTHING]
+    return sentences_that_fit(sentences, MOST_WORDS // 2) or "A quiet stream."
 
 
 def sentences_that_fit(sentences: Iterable[str], most: int) -> str:
-    """As many whole sentences as fit into that many words."""
+    """As many different whole sentences as fit into that many words."""
     kept: list[str] = []
-    for sentence in sentences:
+    for sentence in dict.fromkeys(sentences):
         if len(" ".join([*kept, sentence]).split()) <= most:
             kept.append(sentence)
     return " ".join(kept)
@@ -131,15 +106,15 @@ def sentences_that_fit(sentences: Iterable[str], most: int) -> str:
 # words of a line in a row: a summary does not quote.
 
 
-MOST_CLAIM_WORDS, MOST_CLAIMS_READ = 7, 8
-PETS = "cat|dog|parrot|bird|rabbit|hamster|horse|fish|snake|turtle|kitten|puppy|pet"
+MOST_CLAIM_WORDS = 7
+_OWN = "'s"
+_PETS = "cat|dog|parrot|bird|rabbit|hamster|horse|fish|snake|turtle|kitten|puppy|pet"
 _LASTING_WORDS = """
-    live work play moved own like love hate enjoy prefer study studied speak collect started quit stopped finished
-    graduated bought adopted married teach bake cook draw paint write sing stream drive main grew used run swim climb
-    ski hike knit sew brew garden dance mod speedrun practice practise train build lived worked played learned learnt
-    joined left became travel commute race keep volunteer make repair restore fix raise breed ride sail surf skate cycle
-    jog fish hunt crochet weld carve design compose perform film foster rent manage coach translate smoke drink eat
-    watch read follow dislike"""
+    live work play own like love hate enjoy prefer study studied speak collect started quit stopped finished graduated
+    bought adopted married teach bake cook draw paint write sing stream drive main grew run swim climb ski hike knit sew
+    brew garden dance mod speedrun practice train build lived worked played learned joined left became travel commute
+    keep volunteer repair raise breed ride sail surf skate fish hunt design compose perform rent manage coach translate
+    smoke drink eat read dislike"""
 LASTING = frozenset(_LASTING_WORDS.split())
 _NOT_MEANT = re.compile(
     r"[\"“”«»♪🎵]|\b(?:imagine|suppose|pretend|what if|if (?:i|my|we)|maybe|might|someday|wish|would|i['’]d|joking"
@@ -148,37 +123,29 @@ _NOT_MEANT = re.compile(
 )
 """What stands in a line that quotes, supposes, wishes or jokes."""
 _NO_OBJECT = ("it", "that", "this", "how", "when", "him", "her", "them", "sure")
-_SENTENCE = re.compile(r"(?P<mark>[.!?;:]+)(?:\s+|\Z)|\s[-–—]+\s|[()\"“”]")
-_START = re.compile(r"(?:(?<=\s)|(?<=,)|\A)(?=(?:I|my|My)\s)")
+_CLAUSE = re.compile(r"(?P<text>[^.!?;:,()]+)(?P<mark>[.!?;:,()]+|\Z)")
+_FILLERS = re.compile(
+    r"\A(?:\s*\b(?:oh|ok|lol|hey|hi|well|yeah|also|and|but|btw|tbh|honestly|because)\b)*\s*", re.IGNORECASE
+)
 _STOP = re.compile(
-    r",|\s(?:so|but|because|since(?! \d)|if|when|while|which|though|btw|by the way|lol|haha|xd|unless|until)\b"
+    r"\s(?:so|but|because|since(?! \d)|if|when|while|which|though|btw|by the way|lol|haha|unless|until|[-–—]+)(?:\s|\Z)"
     r"|\sand\s(?=(?:I|my|our|he|she|it|we|you|they|the|that|there|this|can|could|will|would|am|have|now|no\w+|every\w+)\b)"
     r"|\s(?:you|your|ur|u)\b|(?<! do)(?<! am)(?<! did)(?<! have)(?<! is)(?<! are)\snot\b",
     re.IGNORECASE,
 )
-_NOT_CLAIMED = re.compile(
-    r"\b(?:if|when|wish|thinks?|says?|said|whether|imagine|how|why|then|may|can|do|did|should|could|would|must|have|was"
-    r"|were|after|before|once)\s+\Z",
-    re.IGNORECASE,
-)
 _LEADS = re.compile(r"(?:do not|no longer|still|always|never|only)\s+")
-_ADVERB = re.compile(
-    r"\A(?:just|really|actually|also|mostly|currently|recently|finally|do(?=\s(?!not\b)\w+\s\w))\s+", re.IGNORECASE
-)
+_ADVERB = re.compile(r"\A(?:just|really|actually|also|mostly|currently|recently|finally)\s+", re.IGNORECASE)
 _EMOTES = re.compile(r"(?:\s+(?:[a-z]{2,}[A-Z]\w*|[A-Z]{4,}\w*|LUL\w*|Pog\w*|Kappa\w*|Sadge|:\w*|<3|[^\w\s]+))+\Z")
-_TRAILING = re.compile(
-    r"(?:\s+(?:(?:right )?now|too|(?:over )?here"
-    r"|an?|the|and|or|of|to|in|on|at|with|for|from|by|their|is|called|named))+\Z"
-)
+_LINKS = "and|or|of|to|in|on|at|with|for|from|by|near|about|since|that|as"
+_TRAILING = re.compile(rf"(?:\s+(?:(?:right )?now|too|(?:over )?here|an?|the|their|is|called|named|{_LINKS}))+\Z")
 _SPECIAL = {
     "am": re.compile(
-        r"(?:an?\s(?!bit|little|lot|mess|fan of)|from\s|(?:learn|study|train|writ)ing\s|working\s(?:as|on|at|in)\s"
-        r"|allergic\s|afraid\sof\s|vegan\b|vegetarian\b|left[- ]handed|married|engaged|not a fan\s)"
+        r"(?:an?\s(?!bit|little|lot|mess|fan of|mod|admin|vip)|from\s|(?:learn|study|train|writ)ing\s"
+        r"|working\s(?:as|on|at|in)\s|allergic\s|afraid\sof\s|vegan\b|vegetarian\b|left[- ]handed|married|engaged)"
     ),
     "have": re.compile(
-        r"(?:an?|one|two|three|four|\d+|(?:\w+\s)?practice on)\s(?!bit|few|lot|question|idea|plan)"
-        r"|been (?:an?|\w+ing)\s.*\b(?:for .*(?:years|months)|since \d)"
-        rf"|(?:\w+ )?(?:kids|children|twins|daughters|sons|brothers|sisters|{PETS.replace('|', 's|')}s)\b"
+        r"(?:an?|one|two|three|four|\d+)\s(?!bit|few|lot|question|idea|plan)"
+        rf"|(?:\w+ )?(?:kids|children|twins|daughters|sons|brothers|sisters|{_PETS.replace('|', 's|')}s)\b"
     ),
     "cannot": re.compile("stand "),
     "moved": re.compile(r"(?!on\b|past\b)"),
@@ -186,65 +153,42 @@ _SPECIAL = {
     "come": re.compile("from "),
     "used": re.compile("to "),
 }
-_MY_OWN = re.compile(
-    rf"\A[Mm]y\s(?P<what>fav(?:ou?rite)?\s[\w' -]{{2,25}}?|(?:\w+\s)?(?:{PETS}|wife|husband|partner|brother|sister"
-    r"|mum|mom|dad|son|daughter|car|bike|van|job|main|band|birthday|hometown))\s(?P<verb>is|are|plays|works|lives)\s"
-    r"(?P<rest>(?!so\b|very\b|too\b|not\b|here\b|(?<!job is )\w+ing\b).+)\Z"
+_MINE = (  # what is said of "my …", as a note says it
+    (
+        re.compile(rf"my (?P<what>(?:\w+ )?(?:{_PETS}|wife|husband|partner|brother|sister|band)) is (?:called|named) "),
+        "has a {}",
+    ),
+    (re.compile(r"my fav(?:ou?rite)? (?P<what>[\w' -]{2,25}?) is ", re.IGNORECASE), "favourite {} is"),
+    (re.compile(r"my main is ", re.IGNORECASE), "mains"),
+    (re.compile(r"my (?:car|van|bike) is (?=an? )", re.IGNORECASE), "drives"),
+    (re.compile(r"my job is (?=an? )", re.IGNORECASE), "works as"),
 )
-_NAMED = re.compile(
-    rf"\bI (?:[\w ]{{2,40}}? an? (?P<known>{PETS}|band)"
-    r"|(?:\w+ )?(?:have|own|got|adopted|bought) [\w ,]{0,30}?\ban? (?P<any>\w+))"
-    r" (?:called|named) (?P<name>[A-Z][\w'’-]*(?: [A-Z][\w'’-]*){0,3})"
-).finditer
-_NO_SUBJECT = re.compile(
-    r"\A(?:(?:just|finally|recently|honestly|also|oh|ok|lol|hey|well|tbh|yeah),? )*"
-    r"(?=(?P<been>been )|(?P<am>allergic to |vegan\b|vegetarian\b)"
-    r"|moved to (?!the )|quit my |can['’]?t stand |hate (?!on )|prefer |grew up |(?:learned|started) \w+ing )",
-    re.IGNORECASE,
-)
-_LINKS = frozenset(
-    ["and", "or", "of", "to", "in", "on", "at", "with", "for", "from", "by", "near", "about", "since", "that", "as"]
-)
-_ROLE = re.compile(r"\b(?:mod|moderator|admin|owner|streamer|broadcaster|vip|your)\b|[\[{<]", re.IGNORECASE)
 
 
 def claims(text: str) -> list[str]:
-    """What a line's speaker plainly says of themselves, without subject: "lives in Oslo", "'s cat is called Miso"."""
+    """What a line's speaker plainly says of themselves, as notes say it: "lives in Oslo", "has a cat called Miso"."""
     if _NOT_MEANT.search(text):
         return []
-    plain = _NO_SUBJECT.sub(lambda it: "I have " if it["been"] else "I am " if it["am"] else "I ", text)
-    plain = plain_first_person(plain)
     found = [
-        *(_claim(clause) for clause in _clauses(plain)),
-        *(f"'s {it['known'] or it['any']} is called {it['name']}" for it in _NAMED(plain)),
+        _claim(_STOP.split(_FILLERS.sub("", clause["text"]), maxsplit=1)[0].strip())
+        for clause in _CLAUSE.finditer(plain_first_person(text))
+        if "?" not in clause["mark"]
     ]
-    return list(dict.fromkeys(claim for claim in found if claim and not _ROLE.search(claim)))
-
-
-def _clauses(text: str) -> Iterator[str]:
-    """From each "I" or "my" to where the claim ends; questions and suppositions give none."""
-    at = 0
-    for stop in [*_SENTENCE.finditer(text), None]:
-        sentence = text[at : stop.start() if stop else len(text)]
-        at = stop.end() if stop else at
-        if stop and "?" in (stop["mark"] or ""):
-            continue
-        for start in islice(_START.finditer(sentence), MOST_CLAIMS_READ):
-            if not _NOT_CLAIMED.search(sentence[max(0, start.start() - 20) : start.start()]):
-                yield _STOP.split(sentence[start.start() :], maxsplit=1)[0]
+    return list(dict.fromkeys(claim for claim in found if claim))
 
 
 def _claim(clause: str) -> str | None:
-    if mine := _MY_OWN.match(clause):
-        what = re.sub(r"\Afav\b|\Afavorite\b", "favourite", about_them(mine["what"]))
-        return _short(f"'s {what} {mine['verb']}", mine["rest"])
+    for form, fact in _MINE:
+        if found := form.match(clause):
+            what = about_them(found["what"]) if found.groupdict() else ""
+            called = " called" if fact == "has a {}" else ""
+            return _short(fact.format(what) + called, clause[found.end() :])
     if not clause.startswith("I "):
         return None
     rest = _ADVERB.sub("", clause[2:].strip())
     denied = _LEADS.match(rest)
     lead = denied[0].replace("do not", "does not") if denied else ""
-    rest = rest[denied.end() :] if denied else rest
-    verb, _, rest = rest.partition(" ")
+    verb, _, rest = (rest[denied.end() :] if denied else rest).partition(" ")
     verb, rest = verb.lower(), rest.strip()
     lasting = verb in LASTING and rest and not rest.lower().startswith(_NO_OBJECT)
     if _SPECIAL[verb].match(rest + " ") if verb in _SPECIAL else lasting:
@@ -254,73 +198,53 @@ def _claim(clause: str) -> str | None:
 
 def _short(verb: str, rest: str) -> str | None:
     """The claim cut to a few words, at a phrase where there is one."""
-    room = MOST_CLAIM_WORDS - len(verb.removeprefix("'s ").split())
+    room = MOST_CLAIM_WORDS - len(verb.split())
     # an emote at the end is no part of what is claimed, and neither is a word that waits for the next one
-    words = _EMOTES.sub("", f" {about_them(rest)}").split()
-    if len(words) > room and words[room].lower() not in _LINKS:  # in the middle of a phrase: none of it
-        room = max((at for at in range(1, room) if words[at].lower() in _LINKS), default=room)
-    kept = " ".join(words[:room])
-    kept = _TRAILING.sub("", f" {kept}").strip(" ,'-*~")
+    said, links = _EMOTES.sub("", f" {about_them(rest)}").split(), _LINKS.split("|")
+    if len(said) > room and said[room].lower() not in links:  # in the middle of a phrase: none of it
+        room = max((at for at in range(1, room) if said[at].lower() in links), default=room)
+    kept = _TRAILING.sub("", f" {' '.join(said[:room])}").strip(" ,'-*~")
     return f"{verb} {kept}" if kept else None
-
-
-_OWN_FORMS = (
-    (re.compile(r"((?:\w+ )?\w+) is (?:called|named) (.+)\Z"), r"has a \1 called \2"),
-    (re.compile(r"main is (.+)\Z"), r"mains \1"),
-    (re.compile(r"(?:car|van|bike) is (an? .+)\Z"), r"drives \1"),
-    (re.compile(r"job is (an? .+)\Z"), r"works as \1"),
-)
-
-
-def fact_of(claim: str) -> str:
-    """A claim as a note says it: "'s cat is called Miso" is "has a cat called Miso"."""
-    if not claim.startswith("'s "):
-        return claim
-    what = claim.removeprefix("'s ")
-    form = next((one for one in _OWN_FORMS if one[0].match(what)), None)
-    return form[0].sub(form[1], what) if form else what if what.startswith("favo") else f"their {what}"
 
 
 # Notes from the sentences of a summary.
 
 
-_ABOUT = re.compile(r"\A(?P<who>P\d+)(?P<own>'s)?\s+(?P<what>.{3,180}?)\.?\Z")
-_CHANNEL = re.compile(r"\AChannel: (?P<fact>.{3,160}?)\.?\Z")
-_BIT = re.compile(r"\ARunning bit: (?P<bit>.{3,160}?)\.?\Z")
-_VERBS = {third(verb) for verb in LASTING} | frozenset(
-    ("is", "has", "was", "comes", "no", "never", "always", "still", "only", "does", "cannot")
-)
-_PASSING = re.compile(r"(?:is|was) (?:here|back|new here|away|happy|sad|tired)\b")
+_ABOUT = re.compile(rf"\A(?P<who>P\d+)(?:{_OWN})?\s+(?P<fact>.{{3,180}}?)\.?\Z")
+_UNOWNED = re.compile(r"\A(?P<what>Channel|Running bit): (?P<fact>.{3,160}?)\.?\Z")
+_VERBS = {third(verb) for verb in (*LASTING, *_SPECIAL)} | {
+    "favourite",
+    "works",
+    "no",
+    "never",
+    "always",
+    "still",
+    "only",
+    "does",
+}
 _LIFETIMES = (
     ("1d", r"\b(?:today|tonight|right now)\b"),
     ("3d", r"\b(?:tomorrow|yesterday|this weekend)\b"),
     ("7d", r"\b(?:this|next) week\b"),
     ("30d", r"\b(?:this|next) month\b|\bwants to\b"),
 )
-# A topic, what facts of it say, and what people ask for it with.
-_TOPICS = tuple(
-    (topic, frozenset(said.split()), tuple(asked.split()))
-    for topic, said, asked in (
-        ("home", "moved lives from born grew", "where live home city country from"),
-        ("pets", PETS.replace("|", " "), "pet pets animal"),
-        ("work", "works work job nurse teacher engineer", "job work profession"),
-        ("music", "drums guitar piano bass violin band sings", "instrument music band play"),
-        ("games", "game games mains speedruns chess", "game games play favourite main"),
-        ("travel", "drives car van bike train", "car drive vehicle driving"),
-        (
-            "languages",
-            "speaks language languages norwegian german french spanish english italian polish portuguese japanese",
-            "language languages speak",
-        ),
-        ("jokes", "bit saying", "joke meme running bit"),
-        ("likes", "favourite loves likes prefers enjoys", "favourite like likes love"),
+_KINDS = tuple(  # what people ask with, and what facts of that kind say: "pet" is answered by "cat"
+    (asked.split(), said.split())
+    for asked, _, said in (
+        kind.partition(":")
+        for kind in (
+            "home where live city country from: moved lives from born grew",
+            f"pets pet animal: {_PETS.replace('|', ' ')}",
+            "work job profession: works work job nurse teacher engineer",
+            "music instrument band play: drums guitar piano bass violin band sings",
+            "games game play favourite main: game games mains speedruns chess",
+            "travel drive car vehicle driving: drives car van bike train",
+            "languages language speak: speaks language languages",
+            "jokes joke meme running bit: bit saying",
+            "likes like love favourite: favourite loves likes prefers enjoys",
+        )
     )
 )
-
-
-def _stems_of_topic(word: str) -> frozenset[str]:
-    """The stems that facts hold which a word asks for: "pet" brings "cat", "where" brings "live"."""
-    return frozenset(stem(one) for _, said, asked in _TOPICS if word in map(stem, asked) for one in said)
 
 
 def extract(prompt: str) -> str:
@@ -333,72 +257,41 @@ def extract(prompt: str) -> str:
 
 
 def _note(sentence: str) -> dict[str, Any] | None:
-    about, fact = "bit", ""
-    if bit := _BIT.match(sentence):
-        fact = bit["bit"]
-    elif announced := _CHANNEL.match(sentence):
-        about, fact = "channel", announced["fact"]
-    elif found := _ABOUT.match(sentence):
-        about, fact = found["who"], fact_of(f"'s {found['what']}") if found["own"] else found["what"]
-        if not found["own"] and (fact.split()[0] not in _VERBS or _PASSING.match(fact)):
-            return None
-    if not fact:
+    about = _ABOUT.match(sentence)
+    found = about or _UNOWNED.match(sentence)
+    if not found or (about and about["fact"].split()[0] not in _VERBS):
         return None
-    topics = [(topic, asked) for topic, said, asked in _TOPICS if said & set(words(fact))]
+    fact = found["fact"]
+    who = about["who"] if about else {"Channel": "channel"}.get(found["what"], "bit")
+    kinds = [asked for asked, said in _KINDS if set(said) & set(words(fact))]
     return {
-        "who": about,
+        "who": who,
         "fact": fact,
         "lifetime": next((term for term, see in _LIFETIMES if re.search(see, fact)), "permanent"),
-        "topics": [topic for topic, _ in topics][:3],
-        "asked_with": [word for _, asked in topics for word in asked if word not in words(fact)][:6],
-        "said_by": "" if about in {"bit", "channel"} else about,
+        "topics": [kind[0] for kind in kinds][:3],
+        "asked_with": [word for kind in kinds for word in kind if word not in words(fact)][:6],
+        "said_by": who if about else "",
     }
 
 
 # A reply: a note's own words, an action that is asked for in plain words, or silence.
 
 
-MOST_QUOTED = 3
-CHANNEL = "#"
 _NOTE = re.compile(r"\A\s*(?:(?P<about>[^\[\]:]{1,60}):\s*)?\[id:(?P<id>\d+)(?P<known>[^\[\]]*)\]\s*(?P<fact>.*?)\s*\Z")
 _LINE = re.compile(r"\A\s*(?P<who>[^:]{1,60}):\s*(?P<text>.*)\Z")
 _BOT = re.compile(r"\AYou are (?P<name>[^,\n]{1,60}),")
 _QUESTION = re.compile(r"\?\W*\Z|\A\W*(?:what|where|when|who|which|how|do|does|did|is|are|was)\b", re.IGNORECASE)
-_ALL_ABOUT_ME = re.compile(r"\bwhat (?:do|did) (?:you|u) (?:know|remember) (?:about|of) me\b", re.IGNORECASE)
-_MINE = re.compile(r"\b(?:i|me|my|mine|am)\b", re.IGNORECASE)
+_MYSELF = re.compile(r"\b(?:i|me|my|mine|am)\b", re.IGNORECASE)
 _ASKING = frozenset(("know", "knows", "remember", "tell", "again", "please", "exactly", "name", "named", "called"))
 _ACTIONS = (
-    (r"\bclip (?:that|this|it)\b", "clip"),
-    (r"\bmark (?:that|this|it)\b", "marker"),
-    (r"\btime ?(?:me out|out me)\b", "timeout"),
+    (re.compile(r"\bclip (?:that|this|it)\b", re.IGNORECASE), "clip"),
+    (re.compile(r"\bmark (?:that|this|it)\b", re.IGNORECASE), "marker"),
+    (re.compile(r"\btime ?(?:me out|out me)\b", re.IGNORECASE), "timeout"),
 )
-_Told = tuple[str, re.Match[str]]
-"""Of whom a note is ("" for the speaker), and its line."""
-_REMEMBER = re.compile(r"\b(?P<verb>remember|forget) (?:that )?(?P<what>(?:I|my|i['’]?m|i['’]?ve)\b.+)", re.IGNORECASE)
-
-
-class _Message(NamedTuple):
-    """What `who` asks of the bot, and the blocks of data beside it."""
-
-    who: str
-    text: str
-    blocks: Mapping[str, str]
 
 
 def answer(system: str, prompt: str, language: str) -> Mapping[str, Any]:
     """The reply object to a prompt's message. `language`: the interface's."""
-    message = _message(system, prompt)
-    action = _asked_for(message)
-    told = [] if action else _quoted(message)
-    return {"action": action, "notes": [int(note["id"]) for _, note in told], "say": _sentence(told, language)}
-
-
-def quotation(system: str, prompt: str, language: str) -> str:
-    """The note that shares most of the question's words, quoted; nothing where something is to be done."""
-    return str(answer(system, prompt, language)["say"])
-
-
-def _message(system: str, prompt: str) -> _Message:
     blocks = fenced(prompt)
     lines = [found for line in blocks.get("message", "").splitlines() if (found := _LINE.match(line))]
     who = lines[-1]["who"].strip() if lines else ""
@@ -406,64 +299,49 @@ def _message(system: str, prompt: str) -> _Message:
     bot = _BOT.match(system)
     name = re.escape(bot["name"]) if bot else "bot"
     text = re.sub(rf"\A\W*@\w+[,:]?|@?\b{name}\b[,:]?", " ", text, flags=re.IGNORECASE).strip()
-    return _Message(who, text, blocks)
+    if wanted := next((name for pattern, name in _ACTIONS if pattern.search(text)), ""):
+        return {"action": {"name": wanted, **({"target": who} if wanted == "timeout" else {})}, "notes": [], "say": ""}
+    about, note = _answering(who, text, blocks)
+    if note is None:
+        return {"action": None, "notes": [], "say": ""}
+    key = f"{'others' if 'said by others' in note['known'] else 'notes'}_about_{'person' if about else 'you'}"
+    if about is None:
+        key = "notes_about_channel"
+    say = in_language(language)
+    fact = note["fact"].strip().rstrip(".")
+    return {"action": None, "notes": [int(note["id"])], "say": say(f"quote.{key}", name=about, fact=fact)}
 
 
-def _asked_for(message: _Message) -> Mapping[str, Any] | None:
-    """The action that the speaker asks for in plain words."""
-    who, text, _ = message
-    for pattern, name in _ACTIONS:
-        if re.search(pattern, text, re.IGNORECASE):
-            return {"name": name, "target": who} if name == "timeout" else {"name": name}
-    asked = None if text.rstrip().endswith("?") else _REMEMBER.search(text)
-    if asked is None:
-        return None
-    if asked["verb"].lower() == "forget":
-        return {"name": "forget", "target": who, "what": " ".join(words(asked["what"]))[:100]}
-    facts = claims(asked["what"])
-    return {"name": "remember", "target": who, "fact": fact_of(facts[0])} if facts else None
+def quotation(system: str, prompt: str, language: str) -> str:
+    """The note that shares most of the question's words, quoted; nothing where something is to be done."""
+    return str(answer(system, prompt, language)["say"])
 
 
-def _quoted(message: _Message) -> list[_Told]:
-    """The notes that are quoted: what is known of the speaker, or the note with most of the question's words."""
-    who, text, blocks = message
+def _answering(who: str, text: str, blocks: Mapping[str, str]) -> tuple[str | None, re.Match[str] | None]:
+    """The note with most of a question's words, and whom it is about: "" the speaker, None the channel."""
     spoken = set(words(text))
     named = spoken | {word[:-1] for word in spoken if word.endswith("s")}  # "bobs cat"
-    mine = [("", note) for note in _notes(blocks.get("lore", ""))]
-    others = [(note["about"].strip(), note) for note in _notes(blocks.get("others", "")) if note["about"]]
+    others = [(note["about"].strip(), note) for note in _notes(blocks, "others") if note["about"]]
     about = [(name, note) for name, note in others if set(words(name)) & named]
-    if _ALL_ABOUT_ME.search(text):
-        return mine[:MOST_QUOTED]
-    channel = [(CHANNEL, note) for key in blocks if key.startswith("channel_notes") for note in _notes(blocks[key])]
-    asked = {stem(word) for word in spoken - STOPWORDS - _ASKING} - _stems(who)
-    asked -= {one for name, _ in about for one in _stems(name)}
-    pool = about or (mine if _MINE.search(text) else channel)
+    asked = {stem(word) for word in spoken - STOPWORDS - _ASKING} - set(stems(who))
+    asked -= {one for name, _ in about for one in stems(name)}
+    pool: list[tuple[str | None, re.Match[str]]] = [*about]
+    if not about and _MYSELF.search(text):
+        pool = [("", note) for note in _notes(blocks, "lore")]
+    elif not about:
+        pool = [(None, note) for key in blocks if key.startswith("channel_notes") for note in _notes(blocks, key)]
     if not (asked and pool and _QUESTION.search(text)):
-        return []
+        return None, None
+    kinds = [(set(map(stem, asks)), set(map(stem, said))) for asks, said in _KINDS]
 
-    def shared(told: _Told) -> int:
-        have = _stems(told[1]["fact"])
+    def shared(told: tuple[str | None, re.Match[str]]) -> int:
+        have = set(stems(told[1]["fact"]))
         # or a word of its kind: "joke" is answered by "blame the ladder"
-        return sum(word in have or bool(have & _stems_of_topic(word)) for word in asked)
+        return sum(word in have or any(word in asks and have & said for asks, said in kinds) for word in asked)
 
     best = max(pool, key=shared)
-    return [best] if 2 * shared(best) > len(asked) else []
+    return best if 2 * shared(best) > len(asked) else (None, None)
 
 
-def _sentence(notes: list[_Told], language: str) -> str:
-    if not notes:
-        return ""
-    say = in_language(language)
-    name, first = notes[0]
-    key = "others" if "said by others" in first["known"] else "notes"
-    about = {"": "you", CHANNEL: "channel"}.get(name, "person")
-    facts = "; ".join(say("quote.fact", fact=note["fact"].strip().rstrip(".")) for _, note in notes)
-    return say(f"quote.{key}_about_{about}", name=name, facts=facts)
-
-
-def _notes(body: str) -> list[re.Match[str]]:
-    return [found for line in body.splitlines() if (found := _NOTE.match(line))]
-
-
-def _stems(text: str) -> set[str]:
-    return {stem(word) for word in words(text)}
+def _notes(blocks: Mapping[str, str], name: str) -> Iterator[re.Match[str]]:
+    return (found for line in blocks.get(name, "").splitlines() if (found := _NOTE.match(line)))

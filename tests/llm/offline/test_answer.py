@@ -59,8 +59,6 @@ def test_a_note_that_plainly_answers_is_quoted_and_all_else_is_silence() -> None
         "how does dave drive?": "My notes about dave say: “drives a very old green van”.",
         "what does daves van look like, is it green": "My notes about dave say: “drives a very old green van”.",
         "what was the joke about the ladder?": 'My notes about the channel say: “chat kept saying "blame the ladder"”.',
-        "what do you know about me?": "My notes about you say: “has a cat called Miso”; “lives in Oslo”;"
-        " “favourite game is Hades”.",
         # what no note answers, or only half
         "what is my dog called?": "",
         "where does carol live?": "",
@@ -97,14 +95,10 @@ def test_what_is_asked_for_plainly_is_proposed() -> None:
     asked = {
         "clip that!": {"name": "clip"},
         "timeout me": {"name": "timeout", "target": "heidi"},
-        "remember that I play the violin": {"name": "remember", "target": "heidi", "fact": "plays the violin"},
-        "remember my cat is called Miso": {"name": "remember", "target": "heidi", "fact": "has a cat called Miso"},
-        "forget that I live in Oslo": {"name": "forget", "target": "heidi", "what": "i live in oslo"},
     }
     answers = {text: ask(f"ForgetMeNot, {text}") for text in asked}
     assert {text: one["action"] for text, one in answers.items()} == asked
     assert {one["say"] for one in answers.values()} == {""}  # what is said of it is in the interface's language
-    assert ask("ForgetMeNot, do you remember that I play the violin?")["action"] is None
 
 
 @given(st.text(max_size=120))

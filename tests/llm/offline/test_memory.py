@@ -18,26 +18,23 @@ P4 (to the bot): I moved to Oslo last month
 P5: so glad to be part of this lovely place again
 KEKW ×37, 30 people
 BOT: I live in a database
-P3: blame the ladder
-P4: blame the ladder
-P5: Blame the ladder!
-P6: blame the ladder
+Blame the ladder! ×4, 4 people
 P6: the clock tower is hard
 P4: clock tower boss time"""
 
 
 def test_a_window_becomes_claims_events_and_bits() -> None:
     assert summary(CHAT) == (
-        "P3's cat is called Miso. P4 moved to Oslo last month. P5 subscribed for 14 months."
+        "P3 has a cat called Miso. P4 moved to Oslo last month. P5 subscribed at Tier 1."
         ' Running bit: chat kept saying "blame the ladder".'
     )
 
 
 def test_twitchs_own_sentences_are_told_without_their_small_print_and_nothing_said_as_such() -> None:
     told = {
-        "* P9: 42 raiders from P9 have joined!": "P9 raided with 42 people.",
-        "* P4: P4 is gifting 5 Tier 1 Subs to P1's community!": "P4 gifted 5 subs.",
-        "* P4: P4 gifted a Tier 1 sub to P7! This is their first Gift Sub!": "P4 gifted a sub to P7.",
+        "* P9: 42 raiders from P9 have joined!": "42 raiders from P9 have joined.",
+        "* P4: P4 is gifting 5 Tier 1 Subs to P1's community!": "P4 gifted 5 Tier 1 Subs to P1's community.",
+        "* P4: P4 gifted a Tier 1 sub to P7! This is their first Gift Sub!": "P4 gifted a Tier 1 sub to P7.",
         "* P4 subscribed: and wrote a long line about it": "P4 subscribed.",
         "* P4: has been a moderator for 18 months!": NOTHING,
         "blame the ladder ×6, 5 people": 'Running bit: chat kept saying "blame the ladder".',
@@ -82,7 +79,7 @@ def _changes(episode: str) -> list[dict[str, Any]]:
 
 
 def test_sentences_about_people_become_notes_with_words_to_find_them() -> None:
-    cat, home = _changes("P3's cat is called Miso. P4 moved to Oslo last month.")
+    cat, home = _changes("P3 has a cat called Miso. P4 moved to Oslo last month.")
     assert (cat["who"], cat["fact"], cat["said_by"]) == ("P3", "has a cat called Miso", "P3")
     assert "pet" in cat["asked_with"]
     assert (home["who"], home["fact"], home["lifetime"]) == ("P4", "moved to Oslo last month", "permanent")
@@ -128,20 +125,20 @@ async def test_where_a_schema_is_asked_the_text_stands_in_its_first_text_propert
     request = ModelRequest(Purpose.SUMMARY, "", fence("chat", CHAT), 500, schema=SHAPE)
     told = json.loads((await Offline().generate(request)).text)
     assert told["words"] == 0
-    assert "P3's cat" in told["summary"]
+    assert "P3 has a cat" in told["summary"]
 
 
 TOLD = {
     "I moved to Oslo last month": "moved to Oslo last month",
     "oh nice, I play drums in a band and our singer never shuts up about it": "plays drums in a band",
-    "thank you! my cat is called Miso and she is watching too": "'s cat is called Miso",
+    "thank you! my cat is called Miso and she is watching too": "has a cat called Miso",
     "I work as a nurse's scheduler so settings are my life": "works as a nurse's scheduler",
     "I live in Bergen now so it's about time": "lives in Bergen",
     "im learning Norwegian, hei hei": "is learning Norwegian",
     "i hate coconut so much": "hates coconut",
-    "my fav game is Celeste": "'s favourite game is Celeste",
-    "my dog's named Rex lol": "'s dog is named Rex",
-    "my car is a very old green van if anybody wonders": "'s car is a very old green van",
+    "my fav game is Celeste": "favourite game is Celeste",
+    "my dog's named Rex lol": "has a dog called Rex",
+    "my car is a very old green van if anybody wonders": "drives a very old green van",
     "I don't play chess anymore": "does not play chess anymore",
     "I no longer play drums": "no longer plays drums",
     "I used to live in Paris": "used to live in Paris",
@@ -173,4 +170,4 @@ FRAGMENTS = st.sampled_from(CLAIM_TEXT.split())
 @given(st.lists(FRAGMENTS, max_size=30))
 def test_no_claim_is_long_enough_to_be_a_quotation(words: list[str]) -> None:
     for claim in claims(" ".join(words)):
-        assert len(claim.removeprefix("'s ").split()) <= MOST_CLAIM_WORDS
+        assert len(claim.split()) <= MOST_CLAIM_WORDS
