@@ -54,21 +54,21 @@ class CaptionFile:
                 raise self._unusable("captions_no_file")
             # without O_NONBLOCK, opening a pipe waits for somebody who writes to it
             handle = os.open(self._path, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0))
+            with os.fdopen(handle, "rb") as file:
+                about = os.fstat(handle)
+                before, size = self._before, about.st_size
+                identity = (about.st_dev, about.st_ino)
+                if before and (before.identity, before.changed, before.size) == (identity, about.st_mtime_ns, size):
+                    return []
+                encoding = _encoding(file.read(4))
+                start = max(0, size - LARGEST) & ~1  # UTF-16 has two bytes a character
+                file.seek(start)
+                data = file.read(LARGEST)
         except FileNotFoundError:
             self._before = None
             return []
         except (OSError, ValueError) as error:  # the second: a path that none can be
             raise self._unusable("captions_unreadable", getattr(error, "strerror", "") or str(error)) from None
-        with os.fdopen(handle, "rb") as file:
-            about = os.fstat(handle)
-            before, size = self._before, about.st_size
-            identity = (about.st_dev, about.st_ino)
-            if before and (before.identity, before.changed, before.size) == (identity, about.st_mtime_ns, size):
-                return []
-            encoding = _encoding(file.read(4))
-            start = max(0, size - LARGEST) & ~1  # UTF-16 has two bytes a character
-            file.seek(start)
-            data = file.read(LARGEST)
         self._before = _State(identity, about.st_mtime_ns, start + len(data), data[-TAIL:])
         if first:
             self._shown(data.decode(encoding, "replace"))

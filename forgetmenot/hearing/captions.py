@@ -37,6 +37,7 @@ class CaptionReader:
         self._words: list[str] = []  # of what is being said
         self._given = 0  # how many of them were given out
         self._window = 0  # where in them the caption begins that is shown now
+        self._finished = False  # all of it was given out
         self._changed_at = 0
         self._last = ""
         self._last_at = -REPEATED_WITHIN
@@ -49,7 +50,10 @@ class CaptionReader:
             return self.quiet(now)
         self._changed_at = now
         kept = _same_beginning(window, words)
-        if kept and 2 * kept >= min(len(window), len(words)):  # it grows, or its last words were corrected
+        # what was finished is not corrected any more: it is a sentence that begins alike
+        anew = self._finished and self._window + kept < self._given and kept < len(words)
+        self._finished = False
+        if not anew and kept and 2 * kept >= min(len(window), len(words)):  # it grows, or its last words were corrected
             self._words[self._window :] = words
             self._given = min(self._given, len(self._words))
         elif overlap := _overlap(window, words):  # it rolls
@@ -61,12 +65,19 @@ class CaptionReader:
             return [*finished, *self._long(now)]
         return self._long(now)
 
+    def ends(self, text: str, now: int) -> list[str]:
+        """A caption to which nothing will be added; the lines that are finished by it."""
+        lines = [*self.shows(text, now), *self.finish(now)]
+        self._words, self._given, self._window = [], 0, 0
+        return lines
+
     def quiet(self, now: int) -> list[str]:
         """The line that stands there, if it has not changed for a moment."""
         return self.finish(now) if now - self._changed_at >= QUIET else []
 
     def finish(self, now: int) -> list[str]:
         """The line that stands there, as far as it was not given out."""
+        self._finished = True
         return self._give(len(self._words), now)
 
     def _long(self, now: int) -> list[str]:

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 EVENTS = 8 | 64  # of inputs (1 << 3) and of outputs (1 << 6): the protocol's bits
 ASK_EVERY_S = 0.5
-EVENTS_LAST_S = 10.0
+EVENTS_LAST_S = 2.0
 ANSWER_WITHIN_S = 5.0
 WRONG_PASSWORD = 4009  # the code with which OBS closes the connection then
 NOT_FOUND = 600
@@ -83,15 +83,16 @@ async def follow(url: str, password: str, source: str, shown: Shown, live: Calla
         loop = asyncio.get_running_loop()
         heard_at = -EVENTS_LAST_S
 
-        async def changed(event: dict[str, Any]) -> None:
+        async def changed(event: object) -> None:
             nonlocal heard_at
-            if event.get("inputName") == source:
+            if isinstance(event, dict) and event.get("inputName") == source and (text := _text_of(event)) is not None:
                 heard_at = loop.time()
-                shown(_text_of(event))
+                shown(text)
 
-        async def state(event: dict[str, Any]) -> None:
-            if event.get("outputState") in {"OBS_WEBSOCKET_OUTPUT_STARTED", "OBS_WEBSOCKET_OUTPUT_STOPPED"}:
-                await live(bool(event.get("outputActive")))
+        async def state(event: object) -> None:
+            now = event.get("outputState") if isinstance(event, dict) else None
+            if now in ("OBS_WEBSOCKET_OUTPUT_STARTED", "OBS_WEBSOCKET_OUTPUT_STOPPED"):
+                await live(now == "OBS_WEBSOCKET_OUTPUT_STARTED")
 
         client.register_event_callback(changed, "InputSettingsChanged")
         client.register_event_callback(state, "StreamStateChanged")
@@ -106,12 +107,12 @@ async def follow(url: str, password: str, source: str, shown: Shown, live: Calla
                 if answer.requestStatus.code == NOT_FOUND:
                     there = ", ".join(await _text_sources(client))
                     raise HearingError(reason("obs_no_source", source=source, there=there))
-                shown(_text_of(answer.responseData or {}))
+                shown(_text_of(answer.responseData or {}) or "")
             await asyncio.sleep(ASK_EVERY_S)
         raise HearingError(reason("obs_closed", url=url))
 
 
-def _text_of(data: dict[str, Any]) -> str:
+def _text_of(data: dict[str, Any]) -> str | None:
     settings = data.get("inputSettings")
-    text = settings.get("text") if isinstance(settings, dict) else ""
-    return text if isinstance(text, str) else ""
+    text = settings.get("text") if isinstance(settings, dict) else None
+    return text if isinstance(text, str) else None

@@ -6,7 +6,9 @@
 """
 
 import asyncio
+import contextlib
 import os
+import threading
 from collections import deque
 from collections.abc import Awaitable, Callable
 from pathlib import Path
@@ -50,7 +52,8 @@ class Hearing:
         self._given: deque[int] = deque(maxlen=MOST_PER_MINUTE)
         self.dropped = 0
         self.paused = False
-        self.trouble = ""
+        self._troubles: dict[str, str] = {}  # by source
+        self._looking: asyncio.Future[list[Caption] | Exception] | None = None
         self.last = ""
         self.last_at = 0
 
@@ -58,6 +61,11 @@ class Hearing:
     def listening(self) -> bool:
         """Whether something would be heard now."""
         return self._settings().on and not self.paused
+
+    @property
+    def trouble(self) -> str:
+        """Why a source cannot be heard; empty if there is no such."""
+        return next(filter(None, self._troubles.values()), "")
 
     def pause(self, *, paused: bool) -> None:
         """Stop listening at once, or go on."""
@@ -71,8 +79,8 @@ class Hearing:
         """Listen for ever, as the settings of the moment say."""
         async with asyncio.TaskGroup() as group:
             group.create_task(self._hand_on())
-            group.create_task(self._follow(lambda now: bool(now.obs and now.source), self._follow_obs))
-            group.create_task(self._follow(lambda now: bool(now.captions), self._follow_file))
+            group.create_task(self._follow("obs", lambda now: bool(now.obs and now.source), self._follow_obs))
+            group.create_task(self._follow("captions", lambda now: bool(now.captions), self._follow_file))
 
     async def _hand_on(self) -> None:
         while True:
@@ -91,7 +99,10 @@ class Hearing:
         return True
 
     async def _follow(
-        self, wanted: Callable[[HearingSettings], bool], source: Callable[[HearingSettings], Awaitable[None]]
+        self,
+        name: str,
+        wanted: Callable[[HearingSettings], bool],
+        source: Callable[[HearingSettings], Awaitable[None]],
     ) -> None:
         """Keep one kind of source going: again when it fails, anew when its settings change, not while it is off."""
         pause = 1.0
@@ -109,9 +120,9 @@ class Hearing:
                 if working.done():
                     await working
             except (HearingError, InputError) as error:
-                if self.trouble != str(error):
+                if self._troubles.get(name) != str(error):
                     log.warning("captions cannot be heard", reason=str(error))
-                self.trouble = str(error)
+                self._troubles[name] = str(error)
                 lasted = asyncio.get_running_loop().time() - began
                 pause = 1.0 if lasted > LONGEST_PAUSE_S else min(2 * pause, LONGEST_PAUSE_S)
                 await asyncio.sleep(pause)
@@ -125,7 +136,7 @@ class Hearing:
         reader = CaptionReader()
 
         def shown(text: str) -> None:
-            self.trouble = ""
+            self._troubles["obs"] = ""
             for line in reader.shows(text, self._clock.now()):
                 self._take(line)
 
@@ -136,23 +147,49 @@ class Hearing:
         # Path's own expanduser raises where nobody has that name
         file, reader = CaptionFile(Path(os.path.expanduser(settings.captions))), CaptionReader()  # noqa: PTH111
         while True:
-            looking = asyncio.create_task(asyncio.to_thread(file.look))
-            # a network drive may hang: the thread that waits for it is left to itself, and no second one is begun
-            done, _ = await asyncio.wait({looking}, timeout=FILE_ANSWERS_WITHIN_S)
-            if not done:
-                self.trouble = reason("captions_hang", path=settings.captions)
-                await asyncio.wait({looking})
-            captions = looking.result()
-            self.trouble = ""
+            await self._file_answers(settings)  # to a look before a pause
+            self._looking = _in_a_thread(file.look)
+            await self._file_answers(settings)
+            captions = self._looking.result()
+            if isinstance(captions, Exception):
+                raise captions
+            self._troubles["captions"] = ""
             self._read(reader, captions)
             await asyncio.sleep(LOOK_EVERY_S)
 
+    async def _file_answers(self, settings: HearingSettings) -> None:
+        """Wait until nobody looks at the file. A network drive may hang: then no second look is begun."""
+        if self._looking is None:
+            return
+        done, _ = await asyncio.wait({self._looking}, timeout=FILE_ANSWERS_WITHIN_S)
+        if not done:
+            self._troubles["captions"] = reason("captions_hang", path=settings.captions)
+            await asyncio.wait({self._looking})
+
     def _read(self, reader: CaptionReader, captions: list[Caption]) -> None:
         now, lines = self._clock.now(), list[str]()
-        for caption in captions:
-            lines += reader.shows(caption.text, now)
-            lines += reader.finish(now) if caption.ended else []
+        for caption in captions[-MOST_PER_MINUTE:]:
+            lines += reader.ends(caption.text, now) if caption.ended else reader.shows(caption.text, now)
         if not captions:
             lines += reader.quiet(now)
-        for line in lines[-MOST_PER_MINUTE:]:
+        self.dropped += len(captions[:-MOST_PER_MINUTE])
+        for line in lines:
             self._take(line)
+
+
+def _in_a_thread(look: Callable[[], list[Caption]]) -> "asyncio.Future[list[Caption] | Exception]":
+    """Look in a thread of its own. The loop's threads are few, and the program's end would wait for them."""
+    loop = asyncio.get_running_loop()
+    answer: asyncio.Future[list[Caption] | Exception] = loop.create_future()
+
+    def work() -> None:
+        found: list[Caption] | Exception
+        try:
+            found = look()
+        except Exception as error:  # noqa: BLE001  # whoever waits for the answer raises it
+            found = error
+        with contextlib.suppress(RuntimeError):  # the loop has ended
+            loop.call_soon_threadsafe(answer.set_result, found)
+
+    threading.Thread(target=work, name="captions", daemon=True).start()
+    return answer

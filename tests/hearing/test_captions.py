@@ -45,6 +45,16 @@ def test_a_pause_ends_a_line_and_what_follows_is_given_alone() -> None:
     assert reader.shows("the patch is out and it is good", 3 * QUIET) == ["and it is good"]
 
 
+def test_a_sentence_that_begins_like_the_one_before_is_a_line_of_its_own() -> None:
+    reader = CaptionReader()
+    assert reader.shows("I think we should go left", 0) == []
+    assert reader.shows("I think we should go left", QUIET) == ["I think we should go left"]
+    assert reader.shows("I think we should go right", 2 * QUIET) == []
+    assert reader.quiet(3 * QUIET) == ["I think we should go right"]
+    assert reader.ends("we won the first round", 4 * QUIET) == ["we won the first round"]
+    assert reader.ends("we won the first game", 4 * QUIET) == ["we won the first game"]
+
+
 def test_somebody_who_speaks_without_a_pause_is_heard_before_the_end() -> None:
     words = [f"word{n}" for n in range(200)]
     lines = heard(*(" ".join(words[max(0, n - 12) : n]) for n in range(1, 201)))

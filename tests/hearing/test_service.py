@@ -110,22 +110,6 @@ async def test_a_wrong_password_and_a_renamed_source_are_named() -> None:
         await obs.text_sources("ws://127.0.0.1:9", "")
 
 
-async def test_obs_that_is_closed_and_started_again_is_heard_again() -> None:
-    here = LoopbackObs({"Captions": ""})
-    async with loopback_obs(here):
-        settings = HearingSettings(obs=here.url, source="Captions")
-        async with listening(settings) as listener:
-            await listener.until(lambda: here.clients)
-            await here.close()
-            await listener.until(lambda: listener.hearing.trouble)
-            await listener.until(lambda: here.clients)
-            await here.write("Captions", "back again")
-            await asyncio.sleep(0.2)
-            await here.write("Captions", "")
-            await listener.until(lambda: listener.lines)
-            assert (listener.lines, listener.hearing.trouble) == (["back again"], "")
-
-
 async def test_a_file_of_captions_is_followed(tmp_path: Path) -> None:
     path = tmp_path / "captions.txt"
     path.write_text("old\n")
