@@ -375,9 +375,7 @@ class Router(Struct):
         if not line or not (moderates or self._rate_limit.allows(event.user_id, event.at)):
             return
         reply_to = None if event.kind is EventKind.REDEMPTION else event.id  # Twitch shows no message for it
-        outcome = await self.outbox.say_line(
-            line, reply_to=reply_to, viewer_id=event.user_id, to=event.login, spare=not moderates, always=moderates
-        )
+        outcome = await self.outbox.say_line(line, reply_to=reply_to, viewer_id=event.user_id, spare=not moderates)
         log.info("command answered", outcome=outcome.kind)
 
 

@@ -7,15 +7,13 @@ import re
 from collections.abc import Callable, Mapping
 
 from msgspec import Struct
-from msgspec.structs import asdict
 
 from forgetmenot.app.bot import Bot
 from forgetmenot.app.doctor import Examined, examine, running_checks
 from forgetmenot.app.stream_input import StreamInput
-from forgetmenot.clock import DAY
 from forgetmenot.domain import OperationResult, Proposal, Surface
 from forgetmenot.errors import InputError
-from forgetmenot.languages import Reason, in_language, reason
+from forgetmenot.languages import in_language, reason
 from forgetmenot.memory import provenance
 from forgetmenot.operations import catalogue
 from forgetmenot.operations.catalogue import find
@@ -29,7 +27,6 @@ from forgetmenot.reply.polish import FilterContext, polish
 from forgetmenot.reply.reply_object import offered, read_reply, reply_request
 from forgetmenot.reply.triggers import Trigger
 from forgetmenot.secret_store import login_folder
-from forgetmenot.settings import prices
 from forgetmenot.settings.live_settings import LiveSettings
 from forgetmenot.settings.schema import Settings
 from forgetmenot.store import channel_state, dock_rows
@@ -87,7 +84,9 @@ class BotControl:
 
     async def why(self, reply_id: int) -> Mapping[str, object]:
         """The explanation of one reply."""
-        return await why(self._bot.db, reply_id, self._settings())
+        settings = self._settings()
+        trail = await explain.explain(self._bot.db, reply_id)
+        return explain.as_json(trail, settings, in_language(settings.bot.language))
 
     async def chain(self, note_id: int) -> Mapping[str, object]:
         """The origin and the uses of one note."""
@@ -120,27 +119,6 @@ def check_settings(settings: Settings) -> None:
 
 
 # Explanations of replies and notes, and reply previews.
-
-
-async def why(db: Database, reply_id: int, settings: Settings) -> dict[str, object]:
-    """One reply: who asked, what was said, the prompt's sections with their rows, tokens, cost, decisions."""
-    explained = await explain.explain(db, reply_id)
-    reply, prompt = explained.reply, explained.reply.prompt
-    kept = "id at text status detail trigger mode model latency_ms usage filters used outcome"
-    used = explain.used(reply)
-    gone = isinstance(explained.asked, Reason)  # the line is no longer kept
-    asked = "" if gone else explained.asked.removeprefix("@").removeprefix(f"{explained.speaker}: ")
-    return {
-        **{name: getattr(reply, name) for name in kept.split()},
-        "actions": explained.actions,
-        "budget": prompt.get("budget"),
-        "kept_until": reply.at + settings.privacy.keep_replies_d * DAY,
-        "who": explained.speaker,
-        "asked": asked,
-        "cost": prices.in_words(settings, used, in_language(settings.bot.language)) if used else "",
-        "sections": [asdict(section) for section in explained.sections],
-        "shed": prompt.get("shed", []),
-    }
 
 
 async def chain(db: Database, note_id: int) -> dict[str, object]:

@@ -7,7 +7,6 @@ from time import perf_counter
 from typing import TYPE_CHECKING, Any
 
 import msgspec
-from msgspec.structs import asdict
 
 from forgetmenot.cli import common
 from forgetmenot.cli.memory import as_json as notes_as_json
@@ -26,12 +25,12 @@ GROUPS = ("purpose", "model", "day", "stream")
 PROMPT_KEYS = """JSON: {"prefix", "tail", "prefix_sha256", "estimated_tokens", "sections": [{"name", "tokens", "rows",
 "dropped"}]}. The prompt is prefix and tail, one after the other. `rows` are the ids, best first, of what stands in a
 section (notes, episodes, lines of chat, replies or actions); `dropped` counts those that the budget left out."""
-WHY_KEYS = """JSON of one reply: {"id", "at", "trigger", "mode", "text", "status", "detail", "twitch_id", "asked",
-"speaker", "model", "latency_ms", "tokens", "cost", "filters", "used", "outcome", "actions", "prompt", "sections":
-[{"name", "tokens", "dropped", "rows": [{"of", "id", "text", "score"}]}]}. `cost` is by the prices of the settings, null
-without any; `filters` changed the words; `used` are the notes that the model says it used; `outcome` is good, bad or
-deleted, empty where nobody rated it; `prompt` is what was kept of it; `of` says what a row is; `text` is the row as it
-reads today. Without an id: {"replies": [the first seven keys of each, newest first]}."""
+WHY_KEYS = """JSON of one reply: {"id", "at", "trigger", "mode", "status", "text", "detail", "twitch_id", "model",
+"latency_ms", "usage", "filters", "used", "outcome", "kept_until", "who", "asked", "actions", "cost", "budget", "shed",
+"sections": [{"name", "tokens", "dropped", "rows": [{"of", "id", "text", "score"}]}]}. Times are milliseconds since
+1970; `cost` is in words, by the prices of the settings; `filters` changed the words; `used` are the notes that the
+model says it used; `outcome` is good, bad or deleted; `of` says what a row is; `text` is the row as it reads today.
+Without an id: {"replies": [the first seven keys of each, newest first]}."""
 RECALL_KEYS = """JSON of one question: {"viewer_id", "ms", "notes": [{"rank", "score", and the keys of a note as in
 `forgetmenot memory show --help`}]}. A score of 0 is padding by confidence and recency.
 --batch takes JSON lines {"id", "viewers": [logins or ids], "text", "limit"?} and prints a line for each, in order:
@@ -118,29 +117,23 @@ async def _why(db: "Database", arguments: argparse.Namespace) -> common.Shown:
     lists the last replies.
     """
     from forgetmenot.clock import iso
-    from forgetmenot.reply.explain import explain, in_words, used
-    from forgetmenot.settings import prices
+    from forgetmenot.reply.explain import as_json, explain
     from forgetmenot.store import bot_messages
 
-    brief = "id at trigger mode text status detail"
     if arguments.reply is None:
         replies = await bot_messages.listing(db, LISTED)
         lines = [
             f"{one.id:6} {iso(one.at)} {one.status:8} {one.trigger:12} {one.text or one.detail}" for one in replies
         ]
-        return {"replies": [common.picked(one, brief) for one in replies]}, lines
-    settings = common.chosen_settings(arguments.config)
-    explained = await explain(db, arguments.reply)
-    reply, tokens = explained.reply, used(explained.reply)
-    cost = prices.cost(settings, tokens) if tokens else None
-    value = {
-        **common.picked(reply, f"{brief} twitch_id model latency_ms filters used outcome prompt"),
-        **common.picked(explained, "asked speaker actions"),
-        "tokens": reply.usage,
-        "cost": cost.amount if cost is not None else None,
-        "sections": [asdict(section) for section in explained.sections],
-    }
-    return value, in_words(explained, prices.amount(settings, cost))
+        return {"replies": [common.picked(one, "id at trigger mode status text detail") for one in replies]}, lines
+    trail = await explain(db, arguments.reply)
+    told = as_json(trail, common.chosen_settings(arguments.config))
+    lines = [f"{name}: {value}" for name, value in told.items() if value and name != "sections"]
+    for section in trail.sections:
+        left_out = f", {section.dropped} left out" if section.dropped else ""
+        lines.append(f"{section.name}: {section.tokens} tokens{left_out}")
+        lines += [f"  [{row.of} {row.id}] {row.text}" for row in section.rows]
+    return told, lines
 
 
 # The notes that a message brings up.

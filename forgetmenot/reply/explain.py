@@ -8,7 +8,7 @@ from collections.abc import Mapping
 
 from msgspec import Struct
 
-from forgetmenot.clock import DAY, Clock, iso
+from forgetmenot.clock import DAY, Clock
 from forgetmenot.domain import ChatEvent, EventKind, ModelAnswer, Prompt
 from forgetmenot.errors import InputError
 from forgetmenot.languages import ENGLISH, Language, reason
@@ -25,7 +25,7 @@ from forgetmenot.reply.triggers import (
     trigger_of,
     without_name,
 )
-from forgetmenot.settings.prices import Used, of_call
+from forgetmenot.settings import prices
 from forgetmenot.settings.schema import Settings
 from forgetmenot.store import (
     action_logs,
@@ -38,7 +38,7 @@ from forgetmenot.store import (
     viewers,
 )
 from forgetmenot.store.action_logs import LoggedAction
-from forgetmenot.store.bot_messages import BotMessage, ReplyStatus
+from forgetmenot.store.bot_messages import BotMessage
 from forgetmenot.store.database import Database
 from forgetmenot.text.mentions import mention, provisional, show
 
@@ -109,9 +109,6 @@ def notes_in(prompt: Prompt) -> frozenset[int]:
     return frozenset(row for section in shown for row in section.rows)
 
 
-_OTHER = {"replies": "reply ", "streams": "stream "}
-
-
 def telemetry(made: Composed, settings: Settings) -> dict[str, object]:
     """What the row keeps of a prompt. The order of `rows` is their rank."""
     prompt, material = made.prompt, made.material
@@ -135,7 +132,6 @@ def telemetry(made: Composed, settings: Settings) -> dict[str, object]:
         "prefix_sha256": made.prefix.sha256,
         "prefix_whole": prompt.prefix == made.prefix.text,
         "prefix_tokens": estimate(prompt.prefix),
-        "depth": material.depth.band,
     }
 
 
@@ -173,44 +169,51 @@ class ExplainedSection(Struct, frozen=True):
 
 
 class ReplyExplanation(Struct, frozen=True):
-    """Everything about one reply. `asked`: the line it answers; empty for a stream's notice, which answers none."""
+    """Everything about one reply. `asked`: the line it answers, by `who`; empty if there is none, or none any more."""
 
     reply: BotMessage
+    who: str
     asked: str
-    speaker: str
     sections: tuple[ExplainedSection, ...]
     actions: tuple[str, ...]
     first_said: Mapping[int, int]  # of the notes it used
 
 
 async def explain(db: Database, reply_id: int) -> ReplyExplanation:
-    """The trail of one reply. Raises InputError if there is no such row (any more)."""
+    """The trail of one reply, from what is still stored. Raises InputError if there is no such row (any more)."""
     reply = await bot_messages.get(db, reply_id)
     if reply is None:
         raise InputError(reason("reply_gone", n=reply_id))
-    sections = await _sections(db, reply)
-    asked = [row.text for section in sections if section.name == "message" for row in section.rows]
+    line = await events.line_by_id(db, reply.event_id) if reply.event_id else None
+    asked = line.text if line is not None else ""
     names, _ = await viewers.shown_and_hidden(db, [reply.viewer_id] if reply.viewer_id else [])
-    speaker = names.get(reply.viewer_id or "", reason("somebody"))
     return ReplyExplanation(
         reply,
-        asked[0] if asked else await _answered_line(db, reply),
-        speaker,
-        sections,
+        names.get(reply.viewer_id or "", reason("somebody")),
+        show(asked, await viewers.named_in(db, [asked])),
+        await _sections(db, reply),
         tuple(_action(done) for done in await action_logs.of_reply(db, reply_id)),
         {note.id: note.first_said_at for one in reply.used if (note := await notes.get(db, one)) is not None},
     )
 
 
-async def _answered_line(db: Database, reply: BotMessage) -> str:
-    """The line that was answered without a prompt: a command, or what was left unanswered."""
-    if reply.trigger == "notice":
-        return ""
-    line = await events.line_by_id(db, reply.event_id) if reply.event_id else None
-    if line is None:
-        return GONE
-    text = f"{mention(line.viewer_id)}: {line.text}"
-    return show(text, await viewers.named_in(db, [text]))
+def as_json(trail: ReplyExplanation, settings: Settings, say: Language = ENGLISH) -> dict[str, object]:
+    """The trail as the dock and the command line show it; times in ms, `cost` in words."""
+    reply, prompt = trail.reply, trail.reply.prompt
+    kept = "id at trigger mode status text detail twitch_id model latency_ms usage filters used outcome"
+    billed, cached, output, thoughts = (reply.usage.get(name) for name in ("billed", "cached", "output", "thoughts"))
+    used = prices.of_call(reply.model, billed, cached, output, thoughts)
+    return {
+        **{name: getattr(reply, name) for name in kept.split()},
+        "kept_until": reply.at + settings.privacy.keep_replies_d * DAY,
+        "who": trail.who,
+        "asked": trail.asked,
+        "actions": trail.actions,
+        "cost": prices.in_words(settings, used, say) if used else "",
+        "budget": prompt.get("budget"),
+        "shed": prompt.get("shed", []),
+        "sections": trail.sections,
+    }
 
 
 async def _sections(db: Database, reply: BotMessage) -> tuple[ExplainedSection, ...]:
@@ -269,17 +272,6 @@ def _action(done: LoggedAction) -> str:
     )
 
 
-_ENDINGS = {
-    ReplyStatus.SENT: "It was sent.",
-    ReplyStatus.SHADOW: "It was only a preview: the bot is in shadow mode.",
-    ReplyStatus.SENDING: "It is being sent.",
-    ReplyStatus.UNKNOWN: "It may not have arrived.",
-    ReplyStatus.DROPPED: "It was not sent",
-    ReplyStatus.REFUSED: "Twitch refused it",
-    ReplyStatus.SILENT: "It said nothing",
-}
-
-
 def one_line(trail: ReplyExplanation, say: Language = ENGLISH) -> str:
     """For chat: why it said that, in one line. Notes by their numbers: what they say is not for everybody."""
     reply = trail.reply
@@ -289,7 +281,7 @@ def one_line(trail: ReplyExplanation, say: Language = ENGLISH) -> str:
     key = f"why.{reply.trigger.replace('-', '_')}"
     detail = say("why.detail", reason=say.reason(reply.detail)) if reply.detail else ""
     parts = [
-        say(key if key in say else "why.mention", who=say.reason(trail.speaker)),
+        say(key if key in say else "why.mention", who=say.reason(trail.who)),
         say(used, list=", ".join(_numbered(trail, note, say) for note in known), n=len(known)),
         *(say.reason(action) for action in trail.actions[:1]),
         say(f"why.{reply.status}", detail=detail),
@@ -304,62 +296,3 @@ def _numbered(trail: ReplyExplanation, note_id: int, say: Language) -> str:
 
 
 _RECALLED = frozenset({"lore", "others"})
-
-
-def used(reply: BotMessage) -> dict[str, Used]:
-    """The tokens of a reply's call, for what it cost; empty where the provider did not say."""
-    billed, cached, output, thoughts = (reply.usage.get(name) for name in ("billed", "cached", "output", "thoughts"))
-    return of_call(reply.model, billed, cached, output, thoughts)
-
-
-def in_words(trail: ReplyExplanation, cost: str = "") -> list[str]:
-    """The whole story, a line each. `cost`: of the call, in words."""
-    reply, ending = trail.reply, _ENDINGS[trail.reply.status]
-    if not ending.endswith("."):
-        ending = f"{ending}: {(reply.detail or 'no reason kept').rstrip('.')}."
-    return [
-        f"Reply {reply.id}, {iso(reply.at)}, in {reply.mode} mode.",
-        "Built from what is still stored: notes and summaries as they are today, not as they were then.",
-        f"Asked by {trail.speaker} ({reply.trigger}): {trail.asked}"
-        if trail.asked
-        else f"Nobody asked ({reply.trigger}).",
-        f"Said: {reply.text or '(nothing)'}",
-        ending + (f" Twitch's message ID is {reply.twitch_id}." if reply.twitch_id else ""),
-        *([f"Changed by filters: {', '.join(reply.filters)}."] if reply.filters else []),
-        *([f"Rated: {reply.outcome}."] if reply.outcome else []),
-        *([f"Notes used: {', '.join(f'#{note}' for note in reply.used)}."] if reply.used else []),
-        *(f"Action: {action}." for action in trail.actions),
-        *_model(reply, cost),
-        *_prompt(reply),
-        *(line for section in trail.sections for line in _rows(section)),
-    ]
-
-
-def _model(reply: BotMessage, cost: str) -> list[str]:
-    if not reply.model:
-        return ["No model answered."]
-    count = {name: "unknown" if tokens is None else str(tokens) for name, tokens in reply.usage.items()}
-    cached = "" if reply.usage.get("cached") is None else f", {count['cached']} of them cached"
-    tokens = f"tokens in: {count.get('estimated')} estimated, {count.get('billed', 'unknown')} billed{cached}"
-    out = f"tokens out: {count.get('output', 'unknown')}"
-    return [f"Model {reply.model}, {reply.latency_ms} ms; {tokens}; {out}{f'; cost: {cost}' if cost else ''}."]
-
-
-def _prompt(reply: BotMessage) -> list[str]:
-    stats = reply.prompt
-    if not stats:
-        return ["No prompt was made."]
-    shed = ", ".join(stats["shed"]) or "nothing"
-    whole = "whole" if stats["prefix_whole"] else "shortened"
-    prefix = f"prefix {stats['prefix_sha256'][:12]} ({stats['prefix_tokens']} tokens, {whole})"
-    size = f"{stats['estimated']} of {stats['budget']} tokens"
-    return [f"Prompt: {size}, chat {stats['depth']}; left out: {shed}; {prefix}."]
-
-
-def _rows(section: ExplainedSection) -> list[str]:
-    dropped = f", {section.dropped} left out" if section.dropped else ""
-    lines = [f"  {section.name}: {section.tokens} tokens{dropped}"]
-    for rank, row in enumerate(section.rows, 1):
-        score = f" ({row.score:.3f})" if row.score else ""
-        lines.append(f"    {rank}. [{_OTHER.get(row.of, '')}{row.id}]{score} {row.text}")
-    return lines

@@ -11,6 +11,7 @@ Guarantees:
 import asyncio
 from collections import OrderedDict, deque
 from collections.abc import Awaitable, Callable
+from itertools import count
 
 from msgspec import Struct, field
 from msgspec.structs import replace
@@ -18,17 +19,18 @@ from msgspec.structs import replace
 from forgetmenot.clock import HOUR, SECOND, Clock
 from forgetmenot.domain import Outcome, OutcomeKind
 from forgetmenot.errors import StoreError, TwitchError, TwitchRateLimited
-from forgetmenot.languages import in_language, reason
+from forgetmenot.languages import reason
 from forgetmenot.logs import log
 from forgetmenot.ports import ChatOut
 from forgetmenot.reply.polish import tidy
 from forgetmenot.settings.schema import Settings
-from forgetmenot.store import bot_messages, personal_data, viewers
+from forgetmenot.store import bot_messages, personal_data
 from forgetmenot.store.bot_messages import ReplyStatus
 from forgetmenot.store.database import Database
 from forgetmenot.text.removal import traces
 
 EVERYBODY = ""
+LONGEST_NUMBERED = 490  # of the 500 characters that Twitch takes
 ReasonToDrop = Callable[[], Awaitable[str]]
 """Asked when a message's turn comes: why what happened since it was written makes it pointless. Raises StoreError."""
 
@@ -41,7 +43,8 @@ async def no_reason() -> str:
 class Outgoing(Struct, frozen=True):
     """One message. `reply_id`: its row in bot_messages; `deadline`: when it is too late.
 
-    `otherwise`: what to say instead where the text itself was said just before, in turn; empty: then it is dropped.
+    `numbered`: where it was said just before it gets a number, because Twitch refuses the same again; else it is
+    dropped.
     `reason_to_drop`: asked when its turn comes; raises StoreError. `kept`: False if its words are to leave nothing
     behind, as the answer to somebody who opted out may repeat what they said.
     """
@@ -51,7 +54,7 @@ class Outgoing(Struct, frozen=True):
     deadline: int
     viewer_id: str = EVERYBODY
     reply_to: str | None = None
-    otherwise: tuple[str, ...] = ()
+    numbered: bool = False
     kept: bool = True
     reason_to_drop: ReasonToDrop = no_reason
 
@@ -123,41 +126,17 @@ class Outbox:
         *,
         reply_to: str | None = None,
         viewer_id: str = EVERYBODY,
-        to: str = "",
         trigger: str = "command",
         spare: bool = False,
-        always: bool = False,
     ) -> Outcome:
         """Send a line that no model wrote, for example a command's answer, in every mode.
 
-        `to`: the addressee's name; if the same was said just before, it begins with @name instead of being lost, and
-        with `always` then in other words.
         `spare`: it may be left out where only the places are free that are kept for replies.
         """
         if spare and self.pace.is_crowded(self._clock.now(), self.waiting + self._coming):
             return Outcome(OutcomeKind.REFUSED, reason("kept_for_replies"))
-        settings = self._settings()
-        line = tidy(text, settings)
-        say = in_language(settings.bot.language)
-        again = [say(f"chat.again_{number}", line=text) for number in range(1, 5)]
-        otherwise: tuple[str, ...] = ()
-        if to and line:
-            # whoever was just erased is named in nothing that is stored
-            stored = viewer_id == EVERYBODY or await viewers.get(self._db, viewer_id) is not None
-            others = [f"@{to} {other}" for other in [text, *(again if always else ())]] if stored else again
-            otherwise = tuple(tidy(other, settings) for other in others)
-        return await self._queue_line(trigger, line, reply_to=reply_to, viewer_id=viewer_id, otherwise=otherwise)
-
-    async def _queue_line(
-        self,
-        trigger: str,
-        text: str,
-        *,
-        reply_to: str | None,
-        viewer_id: str = EVERYBODY,
-        otherwise: tuple[str, ...] = (),
-    ) -> Outcome:
         settings, now = self._settings(), self._clock.now()
+        text = tidy(text, settings)
         # counted from here on: the row is being written, and the message will want a place
         self._coming += 1
         try:
@@ -184,7 +163,9 @@ class Outbox:
             return reason("prompt_cleared") if gone else ""
 
         kept = not hidden and not quoting
-        message = Outgoing(reply_id, text, deadline, viewer_id, reply_to, otherwise, kept, forgotten)
+        message = Outgoing(
+            reply_id, text, deadline, viewer_id, reply_to, numbered=True, kept=kept, reason_to_drop=forgotten
+        )
         sent = await self.send(message)
         kind = {ReplyStatus.SENT: OutcomeKind.DONE, ReplyStatus.UNKNOWN: OutcomeKind.UNKNOWN}.get(sent.status)
         return Outcome(kind or OutcomeKind.REFUSED, sent.detail, sent.twitch_id)
@@ -266,8 +247,10 @@ class Outbox:
         if waiting is None:
             return
         message = waiting.message
-        texts = (text for text in (message.text, *message.otherwise) if not self.pace.is_repeated(text, now))
-        waiting.message = message = replace(message, text=next(texts, message.text), otherwise=())
+        if message.numbered and self.pace.is_repeated(message.text, now):
+            again = (f"{message.text[:LONGEST_NUMBERED]} ({n})" for n in count(2))
+            text = next(text for text in again if not self.pace.is_repeated(text, now))
+            waiting.message = message = replace(message, text=text, numbered=False)
         try:
             why = self._reason_to_drop(message, now)
             await (self._drop(waiting, why) if why else self._deliver(waiting))

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from forgetmenot.app.bot import Bot, open_bot
-from forgetmenot.app.control import BotControl, ConnectionStatus, why
+from forgetmenot.app.control import BotControl, ConnectionStatus
 from forgetmenot.app.live import serve_dock
 from forgetmenot.app.setup import SetupService
 from forgetmenot.clock import DAY, ManualClock
@@ -200,10 +200,12 @@ async def test_the_checks_say_which_action_keeps_failing_and_all_of_them_look_fu
     assert every == running.keys() | {"Versions", "Data folder", "Disk", "Network and clock", "Memory", "Backups"}
 
 
-async def test_why_says_nothing_of_a_line_that_is_no_longer_kept_and_until_when_the_text_was(bot: Bot) -> None:
+async def test_why_says_nothing_of_a_line_that_is_no_longer_kept_and_until_when_the_text_was(
+    bot: Bot, control: BotControl
+) -> None:
     async with bot.db.write() as tx:
         told = {"id": 99, "event_id": "gone", "viewer_id": "11", "trigger": "command", "text": "done"}
         await put(tx, "bot_messages", mode="mentions", status="sent", **told)
-    explained = await why(bot.db, 99, SETTINGS)
+    explained = await control.why(99)
     assert (explained["asked"], explained["used"]) == ("", ())
     assert explained["kept_until"] == 30 * DAY + 1  # said at 1
