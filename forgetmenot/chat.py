@@ -308,7 +308,9 @@ class Router(Struct):
         # asked before the line is taken in, because after that it would be known
         is_command_line = is_command(event.text) and not spoken
         # the next line in chat after the bot's answer to them: "that's wrong"
-        denies_reply = not asks and event.user_id in self.engine.follow_ups.conversations().fresh and denies(event.text)
+        denies_reply = (
+            not asks and event.user_id in self.engine.conversation_tracker.conversations().fresh and denies(event.text)
+        )
         answers = not spoken and self.commands.says_yes(event)
         for_commands = is_command_line or denies_reply or answers
         is_new = not (asks or for_commands) or await self._is_new(event)

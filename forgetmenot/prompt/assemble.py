@@ -7,7 +7,6 @@ Guarantees:
 - Instructions, date, speaker, the speaker's own messages and the current message are never dropped.
 """
 
-from collections.abc import Iterator
 from typing import NamedTuple
 
 from msgspec.structs import replace
@@ -15,7 +14,19 @@ from msgspec.structs import replace
 from forgetmenot.domain import Prompt, Section
 from forgetmenot.prompt import sections as rows
 from forgetmenot.prompt.instructions import PREFIX_SHARE, instructions, posture
-from forgetmenot.prompt.material import CHANNEL_NOTES, Prefix, PrefixMaterial, PromptLine, TailMaterial, bytes_for, clip
+from forgetmenot.prompt.material import (
+    CHANNEL_NOTES,
+    CHAT_LINES,
+    NOTES_PER_OTHER,
+    OTHERS,
+    OWN_LINES,
+    SPEAKER_NOTES,
+    Prefix,
+    PrefixMaterial,
+    TailMaterial,
+    bytes_for,
+    clip,
+)
 from forgetmenot.prompt.sections import Block, Row, plain_section
 from forgetmenot.settings.schema import BotSettings, Settings, speaking
 from forgetmenot.text.clean import clean
@@ -224,31 +235,20 @@ def _without_hidden(material: TailMaterial) -> TailMaterial:
     current = (*material.before, material.message)
     ids = {line.event_id for line in current}
     texts = {(line.viewer_id, clean(line.text).casefold()) for line in current}
-    most = material.depth.own_lines
     # in this order: what stands in the conversation with them is not shown again among the chat
-    own = rows.without_repeats(material.own_lines[-most:] if most else (), ids, texts)
+    own = rows.without_repeats(material.own_lines[-OWN_LINES:], ids, texts)
     thread = rows.without_repeats(material.thread, ids, texts)
-    chat = [line for line in material.chat if line.viewer_id not in hidden]
+    seen = [line for line in material.chat if line.viewer_id not in hidden]
+    chat = rows.without_repeats(seen, ids, texts)
     return replace(
         material,
         names={**names, material.speaker.id: rows.name_of(material.speaker)},
         others=tuple(other for other in material.others if other.viewer.id not in hidden),
         own_lines=tuple(own),
         thread=tuple(thread),
-        chat=_spread(rows.newest_first(chat, ids, texts), material),
+        chat=tuple(chat[-CHAT_LINES:]),
         bot_replies=tuple(rows.without_repeats(material.bot_replies, ids, texts)),
     )
-
-
-def _spread(newest: Iterator[PromptLine], material: TailMaterial) -> tuple[PromptLine, ...]:
-    """The newest lines, of one person no more than the depth allows; oldest first."""
-    kept: list[PromptLine] = []
-    of: dict[str | None, int] = {}
-    while len(kept) < material.depth.chat_lines and (line := next(newest, None)) is not None:
-        of[line.viewer_id] = of.get(line.viewer_id, 0) + 1
-        if of[line.viewer_id] <= material.depth.lines_per_viewer:
-            kept.append(line)
-    return tuple(reversed(kept))
 
 
 def _now(material: TailMaterial) -> Section:
@@ -272,7 +272,7 @@ def _optional_blocks(material: TailMaterial) -> list[Block]:
     brief = _brief(material, cap)
     # a brief is made of the same notes: both together have the tokens that one viewer's memory may take
     left = cap - (brief.section().tokens if brief.rows else 0)
-    lore = [rows.lore_row(found, names, now) for found in material.lore[: material.depth.lore]]
+    lore = [rows.lore_row(found, names, now) for found in material.lore[:SPEAKER_NOTES]]
     chat = tuple(rows.chat_row(line, names) for line in material.chat)
     spoken = tuple(rows.chat_row(line, names) for line in material.spoken)
     looked_up = tuple(rows.lore_row(found, names, now, about) for about, found in material.looked_up)
@@ -300,10 +300,10 @@ def _brief(material: TailMaterial, cap: int) -> Block:
 
 def _others(material: TailMaterial, cap: int) -> Block:
     found: list[Row] = []
-    for other in material.others[: material.depth.others]:
+    for other in material.others[:OTHERS]:
         about = rows.name_of(other.viewer)
         lore = [rows.lore_row(r, material.names, material.now, about) for r in other.lore]
-        found += Block("others", tuple(lore[: material.depth.lore_per_other])).within(cap).rows
+        found += Block("others", tuple(lore[:NOTES_PER_OTHER])).within(cap).rows
     return Block("others", tuple(found), "What you know about people they mention:")
 
 

@@ -13,47 +13,11 @@ from msgspec import Struct, field
 
 from forgetmenot.domain import Note, Recalled, Role, Section, Standing, Viewer
 
-# How much goes into a prompt depends on the messages per minute: a quiet chat leaves space for one more past episode;
-# in a busy one, who is who matters more than older lines. This affects the tail only, never the prefix.
-
-
 SPEAKER_NOTES, CHANNEL_NOTES = 20, 5
 """How many notes about the speaker and about the channel a prompt has, at most."""
-
-
-class Depth(Struct, frozen=True):
-    """How many rows of each kind. `lines_per_viewer` bounds what one person takes of the chat."""
-
-    band: str
-    chat_lines: int
-    lines_per_viewer: int
-    own_lines: int
-    lore: int
-    others: int
-    lore_per_other: int
-    past_episodes: int
-
-    @property
-    def chat_lines_read(self) -> int:
-        """The lines to choose from: some are repeated or shown elsewhere, and in a busy chat many are of one person."""
-        return (2 if self.lines_per_viewer >= self.chat_lines else 3) * self.chat_lines + 1
-
-
-# By messages a minute, at least. In a flood: one line of each person, and one more person of whom something is known.
-_DEPTHS = (
-    (200, Depth("flood", 20, 1, 3, SPEAKER_NOTES, 3, 10, 0)),
-    (60, Depth("busy", 20, 3, 4, SPEAKER_NOTES, 2, 10, 1)),
-    (2, Depth("normal", 20, 20, 5, SPEAKER_NOTES, 2, 10, 1)),
-    (0, Depth("quiet", 20, 20, 5, SPEAKER_NOTES, 2, 10, 2)),
-)
-
-
-def depth_for(per_minute: float) -> Depth:
-    """The working set at that many messages a minute."""
-    return next(depth for least, depth in _DEPTHS if per_minute >= least)
-
-
-NORMAL = depth_for(10)
+OTHERS, NOTES_PER_OTHER = 2, 10
+CHAT_LINES, OWN_LINES = 20, 5
+PAST_EPISODES = 2
 
 
 class Past(Struct, frozen=True):
@@ -156,7 +120,6 @@ class TailMaterial(Struct, frozen=True):
     looked_up_past: tuple[Past, ...] = ()
     live_since: int = 0
     language: str = ""
-    depth: Depth = NORMAL
 
     @property
     def said(self) -> tuple[PromptLine, ...]:

@@ -4,7 +4,7 @@ Names are looked up here, at the last moment. Text from chat is cleaned to one v
 keep it from closing its block.
 """
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from datetime import UTC, datetime
 from functools import lru_cache
 
@@ -183,24 +183,15 @@ def without_repeats(
     lines: Iterable[PromptLine], seen_ids: set[str], seen_texts: set[tuple[str | None, str]]
 ) -> list[PromptLine]:
     """The lines that were not shown yet, by id and by who said what; of a repeated one the last stays."""
-    kept = list(newest_first(lines, seen_ids, seen_texts))
+    kept: list[PromptLine] = []
+    for line in reversed(list(lines)):
+        key = (line.viewer_id, clean(line.text).casefold())
+        if line.event_id not in seen_ids and key not in seen_texts:
+            seen_ids.add(line.event_id)
+            seen_texts.add(key)
+            kept.append(line)
     kept.reverse()
     return kept
-
-
-def newest_first(
-    lines: Iterable[PromptLine], seen_ids: set[str], seen_texts: set[tuple[str | None, str]]
-) -> Iterator[PromptLine]:
-    """The same, the last line first, and no more of them looked at than are taken."""
-    for line in reversed(list(lines)):
-        if line.event_id in seen_ids:
-            continue
-        key = (line.viewer_id, clean(line.text).casefold())
-        if key in seen_texts:
-            continue
-        seen_ids.add(line.event_id)
-        seen_texts.add(key)
-        yield line
 
 
 def date(ms: int) -> str:

@@ -26,14 +26,18 @@ from forgetmenot.memory.suppression import SuppressionFilter, load_filter
 from forgetmenot.operations import facts
 from forgetmenot.prompt.assemble import BOT_REPLIES, assemble, compose_prefix
 from forgetmenot.prompt.material import (
-    Depth,
+    CHAT_LINES,
+    NOTES_PER_OTHER,
+    OTHERS,
+    OWN_LINES,
+    PAST_EPISODES,
+    SPEAKER_NOTES,
     Past,
     PersonMentioned,
     Prefix,
     PrefixMaterial,
     PromptLine,
     TailMaterial,
-    depth_for,
     stranger,
 )
 from forgetmenot.prompt.sections import name_of
@@ -59,7 +63,7 @@ SPOKEN_LINES = 6
 THREAD_REACHES_BACK = 15 * MINUTE
 REPLIES_REACH_BACK = DAY
 RECENT_ACTIONS_WINDOW = 2 * HOUR
-ONE_THOUGHT = MINUTE
+SAME_TOPIC_WITHIN = MINUTE
 THREAD_LINES = 3
 RECENT_ACTIONS = 3
 LOOKED_UP, LOOKED_UP_PAST = 8, 2
@@ -82,7 +86,6 @@ class _Moment(Struct, frozen=True):
     trigger: Trigger
     settings: Settings
     now: int
-    depth: Depth
     channel: Mapping[str, str]
     seen: NotesSnapshot  # of the speaker's notes
 
@@ -114,9 +117,8 @@ class ContextGatherer(Struct, frozen=True):
         What is asked of them, and how the notes of each stand whose are wanted, comes along.
         """
         now = self.clock.now()
-        depth = depth_for(await events.count_since(at, now - MINUTE))
         seen = await self.recall.look(at, [trigger.event.user_id])
-        moment = _Moment(trigger, settings, now, depth, await channel_state.read_all(at), seen)
+        moment = _Moment(trigger, settings, now, await channel_state.read_all(at), seen)
         material = await self._conversation(at, await self._speaker(at, moment), moment)
         if seen.suppression_filter:
             material = self._quiet(material, seen.suppression_filter)
@@ -160,16 +162,14 @@ class ContextGatherer(Struct, frozen=True):
             standing=standing,
             streams=streams,
             live_since=int(began) if moment.channel.get("live") == "1" and began.isdigit() else 0,
-            depth=moment.depth,
         )
 
     async def _conversation(self, at: Source, material: TailMaterial, moment: _Moment) -> TailMaterial:
         event, until = moment.event, moment.event.at
         since = moment.now - CHAT_REACHES_BACK
-        most = moment.depth.own_lines + 2
-        said = await events.lines_of(at, event.user_id, since=since, until=until, limit=most)
+        said = await events.lines_of(at, event.user_id, since=since, until=until, limit=OWN_LINES + 2)
         own = list(starmap(PromptLine, said))
-        chat = await events.lines(at, since=since, until=until, limit=moment.depth.chat_lines_read)
+        chat = await events.lines(at, since=since, until=until, limit=2 * CHAT_LINES + 1)
         heard: list[events.ChatLine] = []
         if moment.settings.hearing.on:
             heard = await events.spoken(at, since=moment.now - SPOKEN_REACHES_BACK, until=until, limit=SPOKEN_LINES)
@@ -178,8 +178,8 @@ class ContextGatherer(Struct, frozen=True):
         thread = await bot_messages.said_lately(at, THREAD_LINES, moment.now - THREAD_REACHES_BACK, event.user_id)
         before: list[PromptLine] = []
         if moment.trigger.kind is TriggerKind.BARE:  # it continues the line before, if that was not to the bot as well
-            lately = [line for line in earlier if line.at >= event.at - ONE_THOUGHT]
-            taken = await bot_messages.thought_about(at, [line.event_id for line in lately])
+            lately = [line for line in earlier if line.at >= event.at - SAME_TOPIC_WITHIN]
+            taken = await bot_messages.triggered_reply(at, [line.event_id for line in lately])
             before = [line for line in lately if line.event_id not in taken][-1:]
         replies = await bot_messages.said_lately(at, BOT_REPLIES + THREAD_LINES, moment.now - REPLIES_REACH_BACK)
         return replace(
@@ -225,7 +225,7 @@ class ContextGatherer(Struct, frozen=True):
 
     def _query(self, material: TailMaterial, moment: _Moment) -> Query:
         thought = [line.text for line in material.before]
-        thought += [line.text for line in material.own_lines if moment.event.at - line.at <= ONE_THOUGHT]
+        thought += [line.text for line in material.own_lines if moment.event.at - line.at <= SAME_TOPIC_WITHIN]
         return self.recall.query(
             moment.trigger.question,
             before=" ".join(dict.fromkeys(thought)),
@@ -242,7 +242,7 @@ class ContextGatherer(Struct, frozen=True):
         def named_in(lines: Iterable[PromptLine]) -> list[str]:
             text = " ".join([*(line.text for line in lines), moment.trigger.question])
             without = {material.speaker.id, bot_id}
-            return self.recall.active_viewers.named_in(text, without=without, limit=moment.depth.others)
+            return self.recall.active_viewers.named_in(text, without=without, limit=OTHERS)
 
         # "and where does she live?" is about the people of the lines before it
         named = named_in(material.before) or named_in([*recent, *material.thread[-1:]])
@@ -252,9 +252,8 @@ class ContextGatherer(Struct, frozen=True):
     async def _past(
         self, at: Source, query: Query, people: Sequence[str], moment: _Moment, shown: Sequence[int]
     ) -> tuple[Past, ...]:
-        most = moment.depth.past_episodes
         quiet = moment.seen.suppression_filter
-        found = await spoken_of(at, self.recall.episodes, query, quiet, most, people=people, without=shown)
+        found = await spoken_of(at, self.recall.episodes, query, quiet, PAST_EPISODES, people=people, without=shown)
         ids = {episode.stream_id for episode in found if episode.stream_id is not None}
         ago = await streams.ago(at, ids) if ids else {}
         return tuple(
@@ -274,8 +273,8 @@ class ContextGatherer(Struct, frozen=True):
                 return ()
             return await self.recall.about([who.id], query, most, seen=seen[who.id])
 
-        theirs = [await about(other.viewer, moment.depth.lore_per_other) for other in material.others]
-        own = await about(material.speaker, moment.depth.lore)
+        theirs = [await about(other.viewer, NOTES_PER_OTHER) for other in material.others]
+        own = await about(material.speaker, SPEAKER_NOTES)
         channel = await self.recall.about([CHANNEL], query, seen=seen[CHANNEL]) if query.telling else ()
         people = [material.speaker.id, *(other.viewer.id for other in material.others)]
         return replace(

@@ -70,7 +70,7 @@ class ReplyEngine:
         self._identity, self._flush = writer.identity, writer.flush
         self._settings = settings
         self._speaks_up = speaks_up
-        self.follow_ups = ConversationTracker()
+        self.conversation_tracker = ConversationTracker()
         self._seen: OrderedDict[str, None] = OrderedDict()
         self._met: OrderedDict[str, int] = OrderedDict()
         self._newest: dict[str, str] = {}
@@ -101,7 +101,7 @@ class ReplyEngine:
 
     def forget(self) -> None:
         """Drop who talks with whom and who was greeted: somebody was erased."""
-        self.follow_ups = ConversationTracker()
+        self.conversation_tracker = ConversationTracker()
         self._met.clear()
 
     async def idle(self) -> None:
@@ -129,10 +129,10 @@ class ReplyEngine:
             and settings.bot.mode is Mode.LIVE
             and await self._writer.gatherer.standing(event, settings) is Standing.RETURNER
         )
-        talks = self.follow_ups.conversations()
+        talks = self.conversation_tracker.conversations()
         trigger = trigger_of(event, identity, talks, settings, now, returning=returning)
         # after the trigger is known: this line must not count as one that came between
-        self.follow_ups.heard(event)
+        self.conversation_tracker.heard(event)
         if trigger is None or self._is_repeated(event.id):
             return None
         # of a reward there is a row that says so: the points can be given back
@@ -186,7 +186,7 @@ class ReplyEngine:
                 del self._newest[viewer], self._turns[viewer]
 
     async def _reason_to_pass(self, job: PendingReply) -> str:
-        settings, answered = job.settings, self.follow_ups.answered_at(job.event.user_id)
+        settings, answered = job.settings, self.conversation_tracker.answered_at(job.event.user_id)
         wait = wait_ms(job.trigger, answered, self._spoke_up, settings, self._clock.now())
         if job.trigger.kind is TriggerKind.REWARD:
             if (await switches.read(self._db)).silent(self._clock.now()):
@@ -250,7 +250,7 @@ class ReplyEngine:
         sent = await self._outbox.send(message)
         # an unknown fate counts as an answer, so that nobody gets two
         if sent.status in {ReplyStatus.SENT, ReplyStatus.UNKNOWN}:
-            self.follow_ups.answered(job.event.user_id, self._clock.now(), direct=job.trigger.direct)
+            self.conversation_tracker.answered(job.event.user_id, self._clock.now(), direct=job.trigger.direct)
             if not job.trigger.direct:
                 self._spoke_up = self._clock.now()
         return Reply(job.reply_id, sent.status, words.text, sent.detail)

@@ -113,8 +113,8 @@ async def is_answered(db: Database, event_id: str) -> bool:
     return await db.row(sql, (event_id,)) is not None
 
 
-async def thought_about(source: Source, event_ids: Collection[str]) -> frozenset[str]:
-    """Those of these lines that the bot thought about, whether or not it answered."""
+async def triggered_reply(source: Source, event_ids: Collection[str]) -> frozenset[str]:
+    """Those of these lines that triggered a reply, sent or not."""
     sql = "SELECT event_id FROM bot_messages WHERE event_id IN (SELECT value FROM json_each(?))"
     return frozenset(await source.column(sql, (event_ids,)))
 

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from forgetmenot.clock import DAY
 from forgetmenot.domain import Role, Scope, Viewer
 from forgetmenot.prompt.assemble import assemble, compose_prefix
-from forgetmenot.prompt.material import Past, PrefixMaterial, PromptLine, TailMaterial, depth_for
+from forgetmenot.prompt.material import Past, PrefixMaterial, PromptLine, TailMaterial
 from forgetmenot.settings.schema import PromptSettings, Settings
 from tests.stage import Stage
 
@@ -32,12 +32,12 @@ messages = st.builds(
 )
 
 
-@given(minutes, speakers, messages, st.floats(0, 600))
+@given(minutes, speakers, messages)
 def test_nothing_that_changes_per_message_viewer_or_minute_changes_it(
-    minute: int, speaker: Viewer, message: PromptLine, rate: float
+    minute: int, speaker: Viewer, message: PromptLine
 ) -> None:
     prefix = compose_prefix(SLOW, SETTINGS)
-    tail = TailMaterial(NOW + minute * 60_000, speaker, message, depth=depth_for(rate))
+    tail = TailMaterial(NOW + minute * 60_000, speaker, message)
     assert assemble(prefix, tail, SETTINGS).prefix == prefix.text
 
 

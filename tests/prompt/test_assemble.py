@@ -13,19 +13,14 @@ from msgspec.structs import replace
 
 from forgetmenot.domain import Recalled, Role, Scope, SourceKind, Standing, Viewer
 from forgetmenot.prompt.assemble import ORDER, VIEWER_MEMORY_TOKENS, assemble, compose_prefix, split
-from forgetmenot.prompt.instructions import PREFIX_SHARE, check_floor, instructions, posture, without_form
+from forgetmenot.prompt.instructions import PREFIX_SHARE, check_floor, instructions, without_form
 from forgetmenot.prompt.material import (
-    NORMAL,
     Past,
     Prefix,
     PrefixMaterial,
     PromptLine,
     TailMaterial,
-    bytes_for,
-    clip,
-    depth_for,
     estimate,
-    stranger,
 )
 from forgetmenot.reply.reply_object import offered
 from forgetmenot.settings.schema import ActionSettings, BotSettings, ClassMode, GuardedMode, PromptSettings, Settings
@@ -49,22 +44,11 @@ def names(sections: tuple[object, ...]) -> list[str]:
     return [section.name for section in sections]  # type: ignore[attr-defined]
 
 
-@pytest.mark.parametrize(
-    ("streams_ago", "said"),
-    [
-        (None, "2 days ago)"),
-        (0, "2 days ago, earlier this stream)"),
-        (1, "the last stream)"),
-        (3, "three streams ago)"),
-    ],
-)
-def test_a_past_episode_is_so_many_streams_ago(
-    prefix_material: PrefixMaterial, tail_material: TailMaterial, streams_ago: int | None, said: str
-) -> None:
+def test_a_past_episode_is_so_many_streams_ago(prefix_material: PrefixMaterial, tail_material: TailMaterial) -> None:
     """In the tail alone: the prefix stays as it is while time goes by."""
-    past = (Past(3, NOW - 2 * 86_400_000, "the great crash", streams_ago=streams_ago),)
+    past = (Past(3, NOW - 2 * 86_400_000, "the great crash", streams_ago=3),)
     prompt = assemble(compose_prefix(prefix_material, SETTINGS), replace(tail_material, past_episodes=past), SETTINGS)
-    assert f"{said} the great crash" in prompt.tail
+    assert "2 days ago, three streams ago) the great crash" in prompt.tail
     before = replace(prefix_material, episodes=past)
     assert "ago" not in compose_prefix(before, SETTINGS).sections[-1].text
 
@@ -111,10 +95,6 @@ def test_role_and_standing_set_the_posture(prefix_material: PrefixMaterial, tail
     assert "defer to them. Also a regular: familiar." in prompt.tail
 
 
-def test_the_streamer_is_no_guest_in_their_own_channel() -> None:
-    assert posture(Role.BROADCASTER, Standing.NEWCOMER) == posture(Role.BROADCASTER, Standing.REGULAR)
-
-
 def test_a_note_about_the_channel_has_its_dates_and_no_age(prefix_material: PrefixMaterial) -> None:
     """It answers when the last subathon was, and the prefix stays as it is while time goes by."""
     said = replace(prefix_material.channel_notes[0], first_said_at=NOW - 90 * 86_400_000)
@@ -154,12 +134,6 @@ def test_memory_about_one_viewer_is_capped(prefix_material: PrefixMaterial, tail
 
 def lore_of(count: int, fact: str) -> tuple[Recalled, ...]:
     return tuple(Recalled(note(number, fact, source_kind=SourceKind.REPORTED), 1.0) for number in range(count))
-
-
-def test_in_a_flood_one_person_does_not_fill_the_chat(prefix_material: PrefixMaterial, tail_of: Tail) -> None:
-    material = replace(tail_of(chat=20), depth=depth_for(400))
-    prompt = assemble(compose_prefix(prefix_material, SETTINGS), material, SETTINGS)
-    assert fenced(prompt.tail)["chat"] == "Bob: chat line number 19"
 
 
 # ── whatever the channel holds ──────────────────────────────────────────────────────────────
@@ -242,42 +216,6 @@ def test_a_floor_of_giants_is_shortened_not_dropped(own: int, text: str, tail_of
     assert blocks["message"].startswith(f"Alice: {text[:20].strip()}")
 
 
-def test_somebody_unknown_can_speak(prefix_material: PrefixMaterial, tail_of: Tail) -> None:
-    material = replace(tail_of(notes=0), speaker=stranger("77", "Newbie", NOW), standing=Standing.NEWCOMER)
-    prompt = assemble(compose_prefix(prefix_material, SETTINGS), material, SETTINGS)
-    assert "Newbie (here since 2026-07-24; 12 streams)" in prompt.tail
-    assert "new here: curious and welcoming, not familiar yet" in prompt.tail
-
-
-def test_three_bytes_are_a_token() -> None:
-    assert estimate("") == 0
-    assert estimate("abc") == 1
-    assert estimate("abcd") == 2
-    assert estimate("日本") == 2
-
-
-def test_a_cut_is_shown() -> None:
-    assert clip("hello world", 11) == "hello world"
-    assert clip("hello world", 9) == "hello…"
-    assert clip("hello", 2) == ""
-
-
-@given(st.text(), st.text(), st.integers(0, 60))
-def test_parts_never_estimate_below_the_whole(a: str, b: str, most: int) -> None:
-    assert estimate(a + b) <= estimate(a) + estimate(b)
-    cut = clip(a + b, most)
-    assert len(cut.encode("utf-8", "replace")) <= most
-    assert estimate("x" * bytes_for(most)) <= most
-
-
-def test_a_dead_chat_gets_more_of_the_past_and_a_flood_more_of_who_is_who() -> None:
-    quiet, flood = depth_for(0.5), depth_for(400)
-    assert quiet.past_episodes > NORMAL.past_episodes
-    assert flood.lines_per_viewer == 1
-    assert flood.own_lines < NORMAL.own_lines
-    assert flood.others > NORMAL.others
-
-
 def test_the_default_voice_is_short_with_every_action_offered() -> None:
     actions = offered(ActionSettings())
     assert estimate(instructions(Settings(), "a_channel_with_a_long_name", actions)) <= 604
@@ -303,10 +241,6 @@ DOCS = (Path(__file__).parents[2] / "docs" / "PROMPT.md").read_text(encoding="ut
 PERSONAS = [tomllib.loads(block) for block in re.findall(r"```toml\n(.*?)```", DOCS, re.DOTALL)]
 
 
-def test_there_are_personas_to_choose_from() -> None:
-    assert len(PERSONAS) >= 4
-
-
 @pytest.mark.parametrize("persona", PERSONAS)
 def test_a_documented_persona_fits(persona: dict[str, object]) -> None:
     bot = msgspec.convert(persona, BotSettings)
@@ -317,9 +251,7 @@ def test_a_documented_persona_fits(persona: dict[str, object]) -> None:
     ("text", "reply_language", "lead"),
     [
         ("@bot wie heißt die Katze von alice?", "", "Alice's message, which you answer in German:"),
-        ("@bot was für ein Auto fährt bob?", "", "Alice's message, which you answer in German:"),
         ("@bot tu viens du nord?", "", "Alice's message, which you answer:"),
-        ("@bot er du der, eller wie was die man?", "", "Alice's message, which you answer:"),
         ("@bot wie heißt die Katze von alice?", "Dutch", "Alice's message, which you answer:"),
         ("@bot was that a mistake, or did he die in his den?", "", "Alice's message, which you answer:"),
     ],

@@ -173,7 +173,7 @@ async def test_it_speaks_up_by_itself_in_live_mode_only(stage: Stage) -> None:
     reply = await stage.reply("hello all")
     assert (await stage.row(reply.id)).trigger == "returner"
     assert "welcome them back" in stage.model.asked[0].prompt
-    stage.engine.follow_ups.forget("1")
+    stage.engine.conversation_tracker.forget("1")
     assert await stage.ask("so what is new") is None  # whoever is greeted is greeted once
 
 

@@ -4,7 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from forgetmenot.reply.polish import FilterContext, Polished, claims_action, polish, tidy
+from forgetmenot.reply.claims import claims_action
+from forgetmenot.reply.polish import FilterContext, Polished, polish, tidy
 from forgetmenot.reply.reply_object import whole_sentences
 from forgetmenot.settings.schema import PrivacySettings, ReplySettings, Settings
 
