@@ -154,7 +154,6 @@ _AT = re.compile(r"@([A-Za-z0-9_]{2,25})")
 _TOKEN = re.compile(r"[\w'’]+")
 _PARTS = re.compile(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])|[^\W\d_]+")
 _SHORTEST_PART = 3
-_SHORTEST_PREFIX = 4
 
 # Ordinary words of chat that are often a piece of a login, or one.
 _ORDINARY = """game games gaming gamer play plays player playing live stream streams streamer streaming twitch channel
@@ -180,7 +179,6 @@ class ViewerNames:
         self._exact: dict[str, str] = {}
         self._at: dict[str, str] = {}
         self._parts: dict[str, str] = {}
-        self._prefixes: dict[str, str] = {}
         # current names first, so that a former name never takes a login from who has it now
         for name in sorted(names, key=lambda name: not name.current):
             self._add(name)
@@ -188,8 +186,7 @@ class ViewerNames:
     def _add(self, name: Name) -> None:
         if name.current or name.login not in self._at:  # a login that somebody else holds now is theirs
             _enter(self._at, name.login.casefold(), name.viewer_id)
-        read = _read(name.login, name.display_name)
-        for level, pieces in zip((self._exact, self._parts, self._prefixes), read, strict=True):
+        for level, pieces in zip((self._exact, self._parts), _read(name.login, name.display_name), strict=True):
             for piece in pieces:
                 _enter(level, piece, name.viewer_id)
 
@@ -212,7 +209,7 @@ class ViewerNames:
             if self.is_name(name):
                 return [self._exact[_whole(name)]]
         known = (word for word in words(token) if word not in ORDINARY)
-        return [self._parts.get(word, self._prefixes.get(word, NOBODY)) for word in known]
+        return [self._parts.get(word, NOBODY) for word in known]
 
 
 def _enter(level: dict[str, str], word: str, person: str) -> None:
@@ -224,16 +221,12 @@ def _whole(name: str) -> str:
     return "".join(words(name))
 
 
-Pieces = tuple[str, ...]
-
-
 @text_cache(8_192)
-def _read(login: str, display_name: str) -> tuple[Pieces, Pieces, Pieces]:
-    """A name by the whole of it, its parts, and the beginnings of the first: the same names come every minute."""
+def _read(login: str, display_name: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """A name by the whole of it and by its parts: the same names come every minute."""
     wholes = tuple({_whole(login), _whole(display_name)} - {""})
     found = [word for piece in _PARTS.findall(display_name) or _PARTS.findall(login) for word in words(piece)]
-    prefixes = [found[0][:end] for end in range(_SHORTEST_PREFIX, len(found[0]))] if found else []
-    return wholes, tuple(part for part in found if len(part) >= _SHORTEST_PART), tuple(prefixes)
+    return wholes, tuple(part for part in found if len(part) >= _SHORTEST_PART)
 
 
 SOMEBODY = "someone"

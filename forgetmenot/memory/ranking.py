@@ -179,19 +179,6 @@ def query_of(text: str, *, low: str = "", without: Iterable[str] = ()) -> Query:
     return Query(weights, time_asked(text))
 
 
-_NUMERALS = {"ii": "2", "iii": "3", "iv": "4", "v": "5", "vi": "6", "vii": "7", "viii": "8", "ix": "9", "x": "10"}
-
-
-def short_names(title: str) -> tuple[str, ...]:
-    """What people call a game for short: "Grand Theft Auto V" is "gta", "gtav" and "gta5". Two words are too few."""
-    named = words(title)
-    number = named.pop() if len(named) > 1 and (named[-1] in _NUMERALS or named[-1].isdecimal()) else ""
-    if len(named) < 3:
-        return ()
-    initials = "".join(word[0] for word in named)
-    return tuple(dict.fromkeys((initials, f"{initials}{number}", f"{initials}{_NUMERALS.get(number, number)}")))
-
-
 class _Weights(NamedTuple):
     """What a word weighs: added by each note's own words, and in each group of notes of the same episodes.
 
@@ -273,10 +260,13 @@ class Postings:
         `padded`: those that share nothing with what is asked fill up to so many; None: to the limit.
         """
         lexical, named = self._lexical(query.words)
-        # one person's notes are all a little alike: what is nearer than usual tells them apart
-        cosines = self._cosines(query)
-        usual = sum(cosines) / len(cosines) if cosines else 0.0
-        scores = fuse(len(self.notes), (1.0, lexical), (MEANING_SHARE, [max(one - usual, 0.0) for one in cosines]))
+        scores = _of_best(lexical)
+        if self._meanings and self._table and query.telling:  # the message itself, without what counts little
+            cosines = self._meanings.cosines(self._table.numbers(dict.fromkeys(map(stem, query.telling))))
+            # one person's notes are all a little alike: what is nearer than usual tells them apart
+            usual = sum(cosines) / max(1, len(cosines))
+            nearer = _of_best([max(one - usual, 0.0) for one in cosines])
+            scores = [score + MEANING_SHARE * near for score, near in zip(scores, nearer, strict=True)]
         if query.time:
             scores = list(map(float.__add__, scores, self._reading(query.time)))
         shown = (i for i in self._ordered(scores, named, query.time, now) if opens(self.notes[i]))
@@ -347,12 +337,6 @@ class Postings:
             most,
         )
 
-    def _cosines(self, query: Query) -> list[float]:
-        """How near each note is in meaning to the message itself, without what counts little."""
-        if self._meanings is None or self._table is None or not self.notes or not query.telling:
-            return []
-        return self._meanings.cosines(self._table.numbers(dict.fromkeys(map(stem, query.telling))))
-
     def _reading(self, time: TimeAsked) -> list[float]:
         """What each note adds by what it says about the time that is asked for."""
         if self._times is None:
@@ -371,14 +355,10 @@ def freshness(note: Note, now: int) -> float:
     return note.confidence / (1 + max(now - note.last_confirmed_at, 0) / DAY_MS / 7)
 
 
-def fuse(count: int, *scored: tuple[float, Sequence[float]]) -> list[float]:
-    """Several scorings of as many notes as one: of each its share, by what part of its best a note has."""
-    fused = [0.0] * count
-    for share, scores in scored:
-        best = max(scores, default=0.0)
-        if best > 0:
-            fused = [so_far + share * score / best for so_far, score in zip(fused, scores, strict=True)]
-    return fused
+def _of_best(scores: Sequence[float]) -> list[float]:
+    """What part of the best score each one is."""
+    best = max(scores, default=0.0)
+    return [score / best for score in scores] if best > 0 else [0.0] * len(scores)
 
 
 def _shares(texts: Sequence[Sequence[str]], weight: float) -> list[float]:

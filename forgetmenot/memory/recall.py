@@ -16,7 +16,7 @@ from forgetmenot.memory import suppression
 from forgetmenot.memory.meaning import word_table
 from forgetmenot.memory.past_episodes import EpisodeIndex
 from forgetmenot.memory.people import ActiveViewers
-from forgetmenot.memory.ranking import Candidate, Postings, Query, query_of, short_names
+from forgetmenot.memory.ranking import Candidate, Postings, Query, query_of
 from forgetmenot.memory.suppression import SuppressionFilter
 from forgetmenot.prompt.material import CHANNEL_NOTES, SPEAKER_NOTES
 from forgetmenot.settings.schema import Settings, speaking
@@ -71,8 +71,7 @@ class Recall:
         bot = self._settings().bot
         said = [word for word in f"{before} {message}".split() if not word.startswith("@")]
         people = [word for word in said if self.active_viewers.is_name(word)]
-        low = " ".join((category, title, *short_names(category)))
-        return query_of(" ".join(said), low=low, without=(bot.name, *bot.aliases, *names, *people))
+        return query_of(" ".join(said), low=f"{category} {title}", without=(bot.name, *bot.aliases, *names, *people))
 
     async def about(
         self,

@@ -57,7 +57,6 @@ CROWD = [
         ("how does willie drive?", ["1"]),
         ("what about @Alice92?", ["2"]),
         ("alice is late", ["2"]),
-        ("carol said so", ["6"]),
         ("carolina and willie and alice", ["6", "1"]),
         ("oldcarol used to come", ["6"]),
         ("nightowl!", ["7"]),
