@@ -11,6 +11,7 @@ import asyncio
 import contextlib
 from collections import Counter, deque
 from collections.abc import Callable, Sequence
+from itertools import islice
 
 from msgspec.structs import replace
 
@@ -56,6 +57,7 @@ class Ingest:
         self.trouble = ""
         self._queue: deque[TakenLine | Redaction] = deque()
         self._counts: Counter[str] = Counter()
+        self._singly = 0  # so many lines are written one by one, to find the one that the database does not accept
         self._wake = asyncio.Event()
         self._batch_full = asyncio.Event()
         self._writing = asyncio.Lock()
@@ -138,31 +140,35 @@ class Ingest:
                 await self._write_batch()
 
     async def _write_batch(self) -> None:
-        batch = [self._queue.popleft() for _ in range(min(LINES_PER_TRANSACTION, len(self._queue)))]
+        batch = list(islice(self._queue, 1 if self._singly else LINES_PER_TRANSACTION))
         counts, self._counts = self._counts, Counter()
-        # a stack: `_halves` puts the first half last, so that lines are written in the order in which they came
-        left = [(batch, counts)]
         try:
-            while left:
-                try:
-                    await self._write(*left[-1])
-                except UNSTORABLE as error:
-                    left += _halves(*left.pop(), error)
-                else:
-                    left.pop()
-        # also when cancelled: what is not written goes back to the front of the queue, in its order
-        except BaseException as error:
-            for lines, counted in left:
-                self._queue.extendleft(reversed(lines))
-                self._counts.update(counted)
+            await self._write(batch, counts)
+        except BaseException as error:  # also when cancelled: what is not written stays in the queue
+            self._counts.update(counts)
             self._wake.set()
-            if isinstance(error, StoreError):
-                if not self.trouble:
-                    waiting = len(self._queue)
-                    log.warning("chat cannot be stored, it waits in memory", reason=str(error), waiting=waiting)
-                self.trouble = str(error)
-            raise
+            if not isinstance(error, UNSTORABLE) or not batch:
+                self._tell(error)
+                raise
+            if len(batch) > 1:  # one of these is at fault
+                self._singly = len(batch)
+                return
+            self._leave_out(batch[0], error)
+        for _ in batch:
+            self._queue.popleft()
+        self._singly = max(0, self._singly - 1)
         self.trouble = ""
+
+    def _leave_out(self, what: TakenLine | Redaction, error: Exception) -> None:
+        log.error("a line cannot be stored and is left out", error=type(error).__name__, kind=type(what).__name__)
+        if isinstance(what, TakenLine):  # a clear was counted when it was taken
+            self._counts.update(("excluded", "excluded_unstorable"))
+
+    def _tell(self, error: BaseException) -> None:
+        if isinstance(error, StoreError):
+            if not self.trouble:
+                log.warning("chat cannot be stored, it waits in memory", reason=str(error), waiting=len(self._queue))
+            self.trouble = str(error)
 
     async def _write(self, batch: Sequence[TakenLine | Redaction], counts: Counter[str]) -> None:
         try:
@@ -172,21 +178,6 @@ class Ingest:
         except BaseException:
             self._stream_tracker.forget()
             raise
-
-
-def _halves(
-    batch: Sequence[TakenLine | Redaction], counts: Counter[str], error: Exception
-) -> list[tuple[list[TakenLine | Redaction], Counter[str]]]:
-    """Bisect a batch to find the line that the database does not accept."""
-    if len(batch) > 1:
-        middle = len(batch) // 2
-        return [(list(batch[middle:]), Counter()), (list(batch[:middle]), counts)]
-    if not batch:
-        raise error
-    log.error("a line cannot be stored and is left out", error=type(error).__name__, kind=type(batch[0]).__name__)
-    if isinstance(batch[0], Redaction):  # counted when it was taken
-        return [([], counts)]
-    return [([], counts + Counter(("excluded", "excluded_unstorable")))]
 
 
 def storable(event: ChatEvent, now: int) -> ChatEvent:

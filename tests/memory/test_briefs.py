@@ -7,12 +7,11 @@ import pytest
 
 from forgetmenot.clock import DAY, HOUR, MINUTE, local_days
 from forgetmenot.domain import Purpose, SourceKind
-from forgetmenot.errors import ModelBlocked, ModelUnavailable
+from forgetmenot.errors import ModelBlocked
 from forgetmenot.memory import suppression
 from forgetmenot.memory.briefs import BriefWriter
 from forgetmenot.memory.erasure import erase_rows
-from forgetmenot.settings.schema import MemorySettings, Settings
-from forgetmenot.store import episodes, personal_data, streams
+from forgetmenot.store import episodes, streams
 from tests.notes_world import Scripted, World
 
 Made = Callable[..., tuple[BriefWriter, Scripted]]
@@ -123,17 +122,6 @@ async def test_one_call_is_for_many_and_every_changed_one_is_rebuilt(world: Worl
     assert len(model.asked) == 3
 
 
-async def test_nobody_gets_what_is_known_of_another(world: World, maker: Made, regular: Regular) -> None:
-    await regular(*FACTS)
-    for _ in range(4):
-        await over(world, "2")
-    await over(world, "1", "2")
-    await known(world, "bakes bread", "keeps bees", "sings tenor", of="2")
-    made, _ = maker(answer("P1 plays drums. P2 sings tenor.", "P2 bakes bread. P1 plays drums."))
-    assert await made.run_pass() == 2
-    assert (await brief(world), await brief(world, "2")) == ("<@1> plays drums.", "<@2> bakes bread.")
-
-
 async def test_who_is_left_out_of_an_answer_comes_next(world: World, maker: Made, regular: Regular) -> None:
     await regular(*FACTS)
     for _ in range(5):
@@ -154,37 +142,6 @@ async def test_the_same_sources_are_not_paid_for_twice(world: World, drummer: Dr
     await over(world, "1")
     assert await made.run_pass() == 1
     assert len(model.asked) == 2
-
-
-async def test_a_stream_that_never_ends_counts_once_a_day(world: World, drummer: Drummer) -> None:
-    made, model = drummer
-    stream = await world.stream()
-    for hour in range(49):
-        await world.clock.advance(HOUR)
-        async with world.db.write() as tx:
-            await streams.attend(tx, [("1", stream, world.clock.now(), world.clock.now(), 1)])
-        await known(world, f"won round number {hour}")
-        await made.run_pass()
-    assert len(model.asked) == 3
-
-
-async def test_switched_off_there_are_none(world: World, drummer: Drummer) -> None:
-    made, model = drummer
-    world.settings = Settings(memory=MemorySettings(briefs=False))
-    await over(world, "1")
-    assert await made.run_pass() == 0
-    assert await brief(world) == ""
-    assert len(model.asked) == 1
-
-
-@pytest.mark.parametrize("column", ["opted_out_at", "banned_at"])
-async def test_nobody_hidden_has_one(world: World, drummer: Drummer, column: str) -> None:
-    async with world.db.write() as tx:
-        await tx.execute(f"UPDATE viewers SET {column} = 1 WHERE id = '1'")  # noqa: S608  # a column of ours
-    assert await brief(world) == ""
-    await known(world, "bought a boat")
-    await over(world, "1")
-    assert await drummer[0].run_pass() == 0
 
 
 @pytest.mark.parametrize(
@@ -216,16 +173,6 @@ async def test_no_hearsay_and_nothing_sensitive_or_suppressed_is_in_it(
     assert "divorce" not in model.asked[0].prompt
 
 
-@pytest.mark.parametrize("odd", [ModelBlocked("no"), ModelUnavailable("down"), "nonsense"])
-async def test_without_a_model_there_is_none_and_nothing_breaks(
-    world: World, maker: Made, regular: Regular, odd: str | Exception
-) -> None:
-    await regular(*FACTS)
-    made, _ = maker(odd)
-    assert await made.run_pass() == 0
-    assert await brief(world) == ""
-
-
 async def test_a_block_leaves_the_others_theirs(world: World, maker: Made, regular: Regular) -> None:
     await regular(*FACTS)
     for _ in range(5):
@@ -249,27 +196,3 @@ async def test_a_brief_that_lost_a_source_while_the_model_was_thinking_is_not_st
     model.meanwhile = erased
     assert await made.run_pass() == 0
     assert not await world.db.column("SELECT text FROM briefs WHERE text <> ''")
-
-
-async def test_nothing_is_stored_of_who_opted_out_while_the_model_was_thinking(
-    world: World, maker: Made, regular: Regular
-) -> None:
-    await regular(*FACTS)
-    made, model = maker(answer("P1 drums."))
-
-    async def opted_out() -> None:
-        async with world.db.write() as tx:
-            await personal_data.opt_out(tx, "1", world.clock.now())
-
-    model.meanwhile = opted_out
-    await made.run_pass()
-    assert not await world.db.column("SELECT text FROM briefs")
-
-
-async def test_what_is_new_while_the_model_was_thinking_costs_no_brief(
-    world: World, maker: Made, regular: Regular
-) -> None:
-    await regular(*FACTS)
-    made, model = maker(answer("P1 drums."))
-    model.meanwhile = lambda: world.note("has a dog", "1")
-    assert await made.run_pass() == 1

@@ -6,12 +6,11 @@ import contextlib
 import pytest
 
 from forgetmenot.clock import HOUR, MINUTE, local_days
-from forgetmenot.domain import ChatEvent, Redaction
+from forgetmenot.domain import Redaction
 from forgetmenot.errors import ModelBlocked, ModelUnavailable
 from forgetmenot.memory.edits import remember
 from forgetmenot.memory.proposals import FactRefused
 from forgetmenot.store import events, personal_data
-from forgetmenot.store.counts import all_counts
 from forgetmenot.store.database import Database
 from forgetmenot.text.mentions import fenced
 from tests.memory.conftest import Channel, answer, open_channel
@@ -29,20 +28,6 @@ async def test_in_a_quiet_chat_fewer_calls_read_more_lines(channel: Channel) -> 
     assert min(sizes[1:]) >= 60
 
 
-async def test_people_go_by_handles_in_the_call_and_come_back_as_ids(channel: Channel) -> None:
-    channel.say("Alice", "my sister bob and I moved to Oslo, @carol", badges=frozenset({"broadcaster"}))
-    channel.say("Bob", "alice is right")
-    channel.model.reply = lambda _: answer("P1 and P2 moved to Oslo.")
-    await channel.summarise()
-    fences = fenced(channel.model.asked[0].prompt)
-    assert fences["people"] == "P1 (streamer), P2"
-    assert fences["chat"].splitlines() == [
-        "P1: my sister P2 and I moved to Oslo, @someone",
-        "P2: P1 is right",
-    ]
-    assert await channel.db.value("SELECT summary FROM episodes") == "<@id-Alice> and <@id-Bob> moved to Oslo."
-
-
 async def test_a_summary_is_of_the_day_of_its_window(channel: Channel) -> None:
     """Not of the day on which the model is asked."""
     day = local_days(channel.clock.now())
@@ -53,14 +38,6 @@ async def test_a_summary_is_of_the_day_of_its_window(channel: Channel) -> None:
     [request] = channel.model.asked
     assert request.prompt.startswith(f"Said on {day}.")
     assert "write dates" in request.system
-
-
-async def test_what_is_cut_is_counted_by_rule(channel: Channel) -> None:
-    channel.say("Alice", "hello")
-    channel.model.reply = lambda _: answer("P1 said hello. P9 danced. See evil.zip now.")
-    await channel.summarise()
-    assert await channel.db.value("SELECT summary FROM episodes") == "<@id-Alice> said hello."
-    assert {"summary_cut:handle": 1, "summary_cut:link": 1}.items() <= (await all_counts(channel.db)).items()
 
 
 async def test_a_window_of_which_nothing_may_be_kept_is_counted_with_one_call(channel: Channel) -> None:
@@ -83,9 +60,7 @@ async def test_a_line_cleared_while_the_model_thinks_is_not_in_the_episode(chann
     channel.model.reply = lambda request: answer("xylophone" if "xylophone" in request.prompt else "P1 said something.")
     await channel.compactor.run_pass(everything=True)
     assert await channel.db.rows("SELECT 1 FROM episodes WHERE summary LIKE '%xylophone%'") == []
-    covered = await channel.db.value(
-        "SELECT count(*) FROM events WHERE episode_id IS NOT NULL AND kind <> 'moderation'"
-    )
+    covered = await channel.db.value("SELECT count(*) FROM events WHERE episode_id IS NOT NULL")
     assert covered == len(said)
 
 
@@ -107,13 +82,6 @@ async def test_a_summary_over_a_cleared_line_loses_at_once_what_it_says_of_its_a
     await channel.compactor.run_pass(everything=True)
     assert (await channel.db.column("SELECT events FROM episodes"))[0] >= 13
     await _each_episode_covers_what_it_says(channel.db)
-
-
-async def test_an_episode_of_cleared_lines_only_goes(channel: Channel) -> None:
-    said = await channel.chat(5, people=1)
-    await channel.compactor.run_pass(everything=True)
-    await channel.clear(user_id=said[0].user_id, duration_s=60)
-    assert await channel.db.value("SELECT count(*) FROM episodes") == 0
 
 
 async def test_what_was_told_in_a_cleared_line_is_retracted(channel: Channel) -> None:
@@ -155,80 +123,6 @@ async def test_a_line_that_is_deleted_at_once_takes_what_it_told_along(channel: 
     await channel.compactor.run_pass()
     assert await channel.db.value("SELECT count(*) FROM semantic_notes WHERE status = 'active'") == 0
     assert await channel.db.value("SELECT count(*) FROM episodes WHERE summary LIKE '%rude%'") == 0
-
-
-async def test_what_others_said_in_that_episode_stays(channel: Channel) -> None:
-    said = await channel.chat(30, people=3)
-    await channel.compactor.run_pass(everything=True)
-    other = next(event.user_id for event in said if event.user_id != said[0].user_id)
-    await _note_on_each_episode(channel.db, other, speaker_id=other)
-    await channel.clear(user_id=said[0].user_id, duration_s=60)
-    assert {row[0] for row in await channel.db.rows("SELECT status FROM semantic_notes")} == {"active"}
-
-
-async def test_an_opt_out_takes_ones_part_out_of_what_was_just_written(channel: Channel) -> None:
-    said = await channel.chat(15, people=3)
-    channel.model.reply = lambda _: answer("P1 likes tea. P2 likes tea. P3 likes tea.")
-    await channel.compactor.run_pass(everything=True)
-    async with channel.db.write() as tx:
-        await personal_data.opt_out(tx, said[0].user_id, channel.clock.now())
-    [summary] = await channel.db.column("SELECT summary FROM episodes")
-    assert said[0].user_id not in summary
-    assert said[1].user_id in summary
-
-
-async def test_a_cleared_claim_does_not_come_back_when_what_replaced_it_is_cleared_later(channel: Channel) -> None:
-    said = await _claims(channel, replaced_by={2: 1, 1: 3})
-    async with channel.db.write() as tx:
-        await tx.execute(
-            "UPDATE note_evidence SET episode_id = (SELECT max(id) FROM episodes WHERE kind = 'chat') WHERE note_id = 3"
-        )
-    await channel.clear(said[0])
-    await channel.clear(said[-1])
-    assert await _standing(channel.db, 1, 2, 3) == [(1, "retracted", None), (2, "active", None), (3, "retracted", None)]
-
-
-@pytest.mark.parametrize(
-    ("replaced_by", "standing"),
-    [({2: 1}, [("retracted", None), ("active", None)]), ({2: 1, 1: 4}, [("retracted", None), ("superseded", 4)])],
-)
-async def test_what_a_cleared_claim_had_replaced_holds_again_unless_something_came_after_that(
-    channel: Channel, replaced_by: dict[int, int], standing: list[tuple[str, int | None]]
-) -> None:
-    said = await _claims(channel, replaced_by=replaced_by)
-    await channel.clear(said[0])
-    assert [row[1:] for row in await _standing(channel.db, 1, 2)] == standing
-
-
-async def _claims(channel: Channel, *, replaced_by: dict[int, int]) -> list[ChatEvent]:
-    """Lines, and four notes of who said the first: 1 and 3 rest on its episode alone, 2 and 4 on another too."""
-    said = await channel.chat(30)
-    await channel.compactor.run_pass(everything=True)
-    await _note_on_each_episode(channel.db, said[0].user_id)
-    await _note_on_each_episode(channel.db, said[0].user_id)
-    async with channel.db.write() as tx:
-        await tx.many(
-            "UPDATE semantic_notes SET status = 'superseded', superseded_by = ? WHERE id = ?",
-            [(new, old) for old, new in replaced_by.items()],
-        )
-    return said
-
-
-async def _standing(db: Database, *ids: int) -> list[tuple[object, ...]]:
-    rows = await db.rows("SELECT id, status, superseded_by FROM semantic_notes ORDER BY id")
-    return [tuple(row) for row in rows if row["id"] in ids]
-
-
-async def _note_on_each_episode(db: Database, viewer_id: str, speaker_id: str | None = None) -> None:
-    first = await db.value("SELECT min(id) FROM episodes")
-    async with db.write() as tx:
-        other = await put(tx, "episodes", kind="import", summary="before")
-        for fact, resting in (("alone", [first]), ("also elsewhere", [first, other])):
-            note = await put(tx, "semantic_notes", subject_id=viewer_id, fact=fact, confidence=0.5)
-            await tx.many(
-                "INSERT INTO note_evidence (note_id, episode_id, stance, speaker_id, at) VALUES (?, ?, 'stated', ?, 1)",
-                [(note, episode, speaker_id) for episode in resting],
-            )
 
 
 NO_SUMMARY = {
@@ -370,14 +264,3 @@ async def test_who_is_named_without_speaking_is_in_the_episode_with_no_lines(cha
     row = await channel.db.row("SELECT lines FROM episode_people WHERE viewer_id = 'id-carol' ORDER BY episode_id DESC")
     assert row is not None
     assert row[0] == 0
-
-
-async def test_an_opted_out_person_is_someone(channel: Channel) -> None:
-    channel.say("carol", "hi")
-    await channel.ingest.flush()
-    async with channel.db.write() as tx:
-        await personal_data.opt_out(tx, "id-carol", channel.clock.now())
-    channel.say("alice", "carol plays drums")
-    channel.say("carol", "I do")
-    await channel.summarise()
-    assert fenced(channel.model.asked[0].prompt)["chat"] == "P1: someone plays drums"

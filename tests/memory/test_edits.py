@@ -36,14 +36,6 @@ async def test_an_edit_supersedes_all_that_contradicts_it_and_is_undone_at_once(
     assert {note.id for note in live} == {first.id, wrong.id}
 
 
-@pytest.mark.parametrize("fact", ["abc", "x" * 241, "lives at evil.zip", "is afraid of zebras"])
-async def test_what_is_never_stored_is_refused_and_leaves_nothing(world: World, fact: str) -> None:
-    with pytest.raises(FactRefused):
-        await remember(world.db, "1", fact, by="1", at=1, privacy=PrivacySettings(never_store=("zebras",)))
-    assert await notes.page(world.db) == []
-    assert await world.db.value("SELECT count(*) FROM episodes") == 0
-
-
 async def test_notes_are_found_by_number_and_by_words(world: World) -> None:
     drums = await remember(world.db, "1", "plays drums in a band", by="1", at=1)
     bass = await remember(world.db, "1", "owns an old bass guitar", by="1", at=1)

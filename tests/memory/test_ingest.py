@@ -19,7 +19,7 @@ from tests.rows import put
 
 
 async def texts(db: Database) -> list[str]:
-    return [row[0] for row in await db.rows("SELECT text FROM events WHERE kind <> 'moderation' ORDER BY seq")]
+    return [row[0] for row in await db.rows("SELECT text FROM events ORDER BY seq")]
 
 
 async def account(channel: Channel) -> LineCounts:
@@ -85,14 +85,6 @@ async def test_a_clear_may_come_before_its_line(channel: Channel) -> None:
     assert await texts(channel.db) == ["", "", "later"]
 
 
-async def test_a_timeout_clears_all_until_then_and_a_slash_clear_everybody(channel: Channel) -> None:
-    await channel.chat(6, people=2)
-    await channel.clear(user_id="id-viewer0", duration_s=600)
-    assert [bool(text) for text in await texts(channel.db)] == [False, True] * 3
-    await channel.clear()
-    assert not any(await texts(channel.db))
-
-
 @pytest.mark.parametrize(("name", "stays"), [("timeout", True), ("long_timeout", False)])
 async def test_a_joke_timeout_of_the_bot_takes_nothing_back(channel: Channel, name: str, stays: bool) -> None:
     channel.say("alice", "time me out")
@@ -143,19 +135,6 @@ async def test_memory_is_bounded(channel: Channel, monkeypatch: pytest.MonkeyPat
     assert channel.ingest.waiting == 10
     await channel.ingest.flush()
     assert (await account(channel)).excluded == 5
-
-
-async def test_the_writer_stores_by_itself_and_at_its_end(channel: Channel) -> None:
-    task = asyncio.create_task(channel.ingest.run())
-    for i in range(600):
-        channel.say("alice", f"{i}")
-    while channel.ingest.waiting:  # noqa: ASYNC110  # the writer tells nobody
-        await asyncio.sleep(0.01)
-    channel.say("alice", "last")
-    task.cancel()
-    with pytest.raises(asyncio.CancelledError):
-        await task
-    assert await channel.db.value("SELECT count(*) FROM events") == 601
 
 
 async def test_killed_in_a_batch_an_event_is_stored_once(tmp_path: Path, channel: Channel) -> None:

@@ -72,20 +72,3 @@ async def test_of_who_is_hidden_nothing_is_told_and_of_the_others_the_rest(world
     assert [one.summary for one in found] == ["<@2> won the pumpkin race."]
     assert await about(world, "who fell off that lighthouse?") == []
     assert await about(world, "the lantern by the lighthouse") == []
-
-
-async def test_what_came_since_is_read_and_what_was_cut_since_is_not_found(world: World) -> None:
-    index = EpisodeIndex()
-    await world.episode("<@1> fell off the lighthouse.", {"1": (9, 0)})
-    assert await about(world, "who fell off that lighthouse?", index=index)
-    pumpkin = await world.episode("<@2> won the pumpkin race.", {"2": (9, 0)})
-    assert [one.id for one in await about(world, "that pumpkin race?", index=index)] == [pumpkin]
-    async with world.db.write() as tx:
-        await tx.execute("UPDATE episodes SET summary = 'Somebody won.' WHERE id = ?", (pumpkin,))
-    assert await about(world, "that pumpkin race?", index=index) == []
-
-
-@pytest.mark.parametrize("text", ['"', "a AND b", "<@", "(((", "'; --", "\x00", "ß" * 300])
-async def test_any_text_may_be_asked(world: World, text: str) -> None:
-    await world.episode("A raid came.", {"1": (9, 0)})
-    assert await about(world, text) == []

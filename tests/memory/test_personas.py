@@ -3,14 +3,10 @@
 import json
 from collections.abc import Awaitable, Callable
 
-import pytest
-
 from forgetmenot.clock import DAY
 from forgetmenot.domain import NoteStatus
-from forgetmenot.errors import SettingsError
 from forgetmenot.memory.edits import remember, undo
 from forgetmenot.memory.recall import Recall
-from forgetmenot.prompt.instructions import check_floor, instructions, rules_of
 from forgetmenot.settings.schema import BotSettings, PersonaSettings, Settings, persona_of, speaking
 from forgetmenot.store import notes
 from tests.notes_world import World
@@ -45,24 +41,6 @@ async def test_switching_changes_what_is_visible_and_loses_nothing(world: "World
         "cook": {"likes tea", "buried a treasure", "owes the cook a pan"},
     }
     assert len(await notes.of_subject(world.db, "1")) == 3
-
-
-def test_switching_changes_the_voice_and_keeps_the_rules() -> None:
-    plain, pirate, parrot = (instructions(speaks(name)) for name in ("", "pirate", "parrot"))
-    assert "You are a pirate." in pirate
-    assert "in pirate." in pirate
-    assert parrot == plain
-    of_pirate, of_plain = (
-        rules_of(one).replace("in pirate", "in the language of the message") for one in (pirate, plain)
-    )
-    assert of_pirate == of_plain
-
-
-def test_a_persona_that_cannot_fit_is_told_at_start_before_anybody_switches_to_it() -> None:
-    settings = Settings(personas={"bard": PersonaSettings(persona="You sing. " * 350)})
-    with pytest.raises(SettingsError, match=r"`persona` in \[personas\.bard\]"):
-        check_floor(settings)
-    check_floor(speaks("pirate"))
 
 
 def test_a_circle_of_heirs_ends_and_an_unknown_name_is_the_plain_voice() -> None:

@@ -6,15 +6,12 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from forgetmenot.domain import NoteStatus
 from forgetmenot.memory.meaning import WordTable, word_table
 from forgetmenot.memory.ranking import (
     DAY_MS,
-    NEAR_WEIGHT,
     Candidate,
     Postings,
     WordIndex,
-    freshness,
     query_of,
 )
 from forgetmenot.text.words import stem, words
@@ -54,14 +51,6 @@ def test_a_date_in_the_question_finds_what_was_said_then() -> None:
     assert ranked(dated, "what trip was that on 3 June 2026?")[0] == 3
 
 
-def test_when_wants_a_time_and_how_long_a_duration() -> None:
-    times = [
-        Candidate(note(i, f"plays chess {when}")) for i, when in enumerate(("well", "on sundays", "for ten years"))
-    ]
-    assert ranked(times, "when do they play chess?")[0] == 1
-    assert ranked(times, "how long do they play chess?")[0] == 2
-
-
 @pytest.mark.parametrize(
     ("candidate", "asked"),
     [
@@ -89,13 +78,6 @@ def test_a_day_of_the_coming_week_is_offered_before_what_only_fills_up(days: int
     assert ranked([*NOTES, due], "how are your cats?")[0] == 2
 
 
-def test_what_is_past_is_found_by_its_month_too() -> None:
-    may = int(datetime(2026, 5, 20, tzinfo=UTC).timestamp() * 1_000)
-    past = Candidate(note(9, "hosts a contest", status=NoteStatus.PAST, last_confirmed_at=may))
-    assert ranked([*NOTES, past], "what was I up to in May?")[0] == 9
-    assert 9 not in ranked([*NOTES, past], "what was I up to in June?")
-
-
 def test_what_no_word_touches_follows_by_confidence_and_recency() -> None:
     candidates = [
         Candidate(note(1, "likes tea", last_confirmed_at=NOW - 90 * DAY_MS)),
@@ -107,22 +89,11 @@ def test_what_no_word_touches_follows_by_confidence_and_recency() -> None:
     assert {one.score for one in found} == {0.0}
 
 
-def test_a_confirmation_from_the_future_counts_as_now() -> None:
-    assert freshness(note(1, "x", last_confirmed_at=NOW + DAY_MS), NOW) == freshness(note(1, "x"), NOW)
-
-
 def test_the_query_is_what_is_asked_without_names_and_filler() -> None:
     query = query_of("hey bot do you know what alice drives?", low="Gran Turismo", without=["bot", "Alice"])
     assert query.words == {"drives": 1.0, "gran": 0.3, "turismo": 0.3}
     assert query_of("drives", low="drives").words == {"drives": 1.0}
     assert query_of("wo wohnt bob?", without=["bob"]).words == {"wo": 0.3, "wohnt": 1.0}
-
-
-def test_a_category_brings_up_what_names_it_and_nothing_spelt_like_it() -> None:
-    games = [Candidate(note(1, "has an automat at home")), Candidate(note(2, "knows every auto in it"))]
-    query = query_of("", low="Grand Theft Auto V")
-    found = Postings(games).ranked(query, now=NOW, limit=2)
-    assert [(one.note.id, one.score > 0) for one in found] == [(2, True), (1, False)]
 
 
 TEXT = st.text(max_size=60)
@@ -176,11 +147,3 @@ def test_words_are_found_by_their_stem_wherever_it_differs_from_them(texts: list
 )  # fmt: skip
 def test_a_word_that_no_table_lists_finds_what_is_spelt_nearly_so(word: str, other: str, *, near: bool) -> None:
     assert (other in index_of([[other]]).like(word)) is near
-
-
-def test_words_near_in_meaning_count_as_a_part() -> None:
-    like = index_of([["two", "dogs"], ["guitar"], ["pet"]], TABLE).like("pet")
-    assert like["pet"] == 1
-    assert 0 < like["dogs"] < NEAR_WEIGHT
-    assert "guitar" not in like
-    assert index_of([["dogs"]]).like("pet") == {}

@@ -1,7 +1,5 @@
 """A subject's own notes for what was just said: in time, never about people who opted out."""
 
-import asyncio
-
 from forgetmenot.clock import DAY
 from forgetmenot.domain import NoteStatus, Scope, SourceKind
 from forgetmenot.memory.past_episodes import spoken_of
@@ -41,23 +39,6 @@ async def test_the_query_leaves_out_the_names_of_people(world: World, recall: Re
     assert recall.query("does Alice play drums?", names=["alice"]).words == {"play": 1.0, "drums": 1.0}
     await recall.active_viewers.look()
     assert recall.query("does alice play drums?").words == {"play": 1.0, "drums": 1.0}
-
-
-async def test_many_notes_are_asked_at_the_same_time_as_one_after_another(world: World, recall: Recall) -> None:
-    things = [f"{kind} {number}" for kind in ("tuba", "drum", "violin", "organ") for number in range(30)]
-    await write(world, "1", *(f"plays the {thing}" for thing in things))
-    first = [one.note.id for one in await recall.about(["1"], things[0])]
-    together = await asyncio.gather(*(recall.about(["1"], thing) for thing in things))
-    again = [await recall.about(["1"], thing) for thing in things]
-    assert [one.note.id for one in together[0]] == first
-    assert together == again
-
-
-async def test_what_is_kept_in_memory_can_be_dropped(world: World, recall: Recall) -> None:
-    await write(world, "1", "plays drums")
-    await recall.about(["1", "2"], "drums")
-    recall.forget()
-    assert not recall._kept
 
 
 async def test_what_is_known_about_those_who_chat_is_made_ready(world: World, recall: Recall) -> None:

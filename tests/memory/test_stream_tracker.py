@@ -6,7 +6,6 @@ import pytest
 
 from forgetmenot.clock import HOUR, MINUTE
 from forgetmenot.domain import ChannelState, ModelRequest, Purpose
-from forgetmenot.errors import ModelUnavailable
 from forgetmenot.store import streams
 from forgetmenot.text.mentions import fenced
 from tests.memory.conftest import Channel, answer
@@ -48,29 +47,12 @@ async def test_a_stream_begins_by_twitchs_clock_where_the_pcs_own_is_behind(chan
     assert await channel.db.value("SELECT ended_at - started_at FROM streams") >= 0
 
 
-async def test_chat_before_the_first_answer_of_helix_belongs_to_the_stream(channel: Channel) -> None:
-    await channel.chat(3)
-    await channel.stream_tracker.live(
-        state(live=True, stream_id="s1", started_at=channel.clock.now()), channel.clock.now()
-    )
-    await channel.chat(3)
-    assert {row[0] for row in await channel.db.rows("SELECT stream_id FROM events")} == {1}
-
-
 async def test_what_is_said_while_offline_is_of_no_stream(channel: Channel) -> None:
     await channel.stream_tracker.live(state(live=False), channel.clock.now())
     await channel.chat(3)
     assert await channel.db.value("SELECT count(*) FROM streams") == 0
     assert await channel.db.value("SELECT count(*) FROM attendance") == 0
     assert (await channel.compactor.run_pass(everything=True)).events == 3
-
-
-async def test_a_stream_outlives_a_restart(channel: Channel) -> None:
-    await channel.chat(3)
-    channel.stream_tracker.forget()
-    await channel.ingest.open()
-    await channel.chat(3)
-    assert await channel.db.value("SELECT count(*) FROM streams") == 1
 
 
 async def _stream_of_two_windows(channel: Channel) -> None:
@@ -89,20 +71,6 @@ async def test_a_closed_stream_gets_one_recap_after_its_remainder(channel: Chann
     assert len(asked) == 1
     assert "P1" in fenced(asked[0].prompt)["episodes"]
     assert "<@id-" in (await streams.recaps(channel.db, [1]))[1]
-
-
-@pytest.mark.parametrize(("hours", "written"), [(1, 0), (25, 1)])
-async def test_without_a_model_a_recap_waits_and_then_is_made_of_first_sentences(
-    channel: Channel, hours: int, written: int
-) -> None:
-    await channel.chat(120)
-    await channel.compactor.run_pass(everything=True)
-    async with channel.db.write() as tx:
-        await streams.end(tx, 1, channel.clock.now())
-    await channel.ingest.open()
-    channel.model.reply = lambda _: ModelUnavailable("away")
-    await channel.clock.advance(hours * HOUR)
-    assert (await channel.compactor.run_pass()).recaps == written
 
 
 async def test_a_line_cleared_while_the_model_thinks_of_a_recap_leaves_it_unwritten(channel: Channel) -> None:

@@ -1,11 +1,8 @@
 """What is never brought up: in no recalled note, no summary and no reply, whichever form its words take."""
 
-import pytest
-
 from forgetmenot.memory import edits, suppression
 from forgetmenot.memory.past_episodes import newest
-from forgetmenot.memory.proposals import FactRefused
-from forgetmenot.memory.recall import CHANNEL, Recall
+from forgetmenot.memory.recall import Recall
 from forgetmenot.memory.suppression import SuppressionFilter, without_hidden_names
 from forgetmenot.store.notes import SuppressionRow
 from tests.notes_world import World
@@ -23,14 +20,6 @@ async def test_a_topic_of_one_viewer_is_left_alone_for_them_and_for_nobody_else(
     await suppression.suppress(world.db, "1", "divorced", by="1", at=0)
     assert await facts(recall, "1", "divorce") == ["likes tea"]
     assert len(await facts(recall, "2", "divorce")) == 3
-
-
-async def test_a_topic_of_the_channel_is_left_alone_for_everybody(world: World, recall: Recall) -> None:
-    await world.note("predicts election results")
-    await world.note("chat bets on elections", None)
-    await suppression.suppress(world.db, None, "election", by="9", at=0)
-    assert await facts(recall, "1", "election") == []
-    assert await recall.about([CHANNEL], "election") == []
 
 
 async def test_the_summary_does_not_give_back_a_note_that_was_removed(world: World) -> None:
@@ -81,12 +70,6 @@ async def test_what_a_note_says_is_left_alone_wherever_it_is_said(world: World, 
     silence = await suppression.load_filter(world.db)
     assert silence.about(["1"]) == ("lost the finals",)
     assert silence.about(["2"]) == ()
-
-
-async def test_nobody_silences_a_note_of_somebody_else(world: World) -> None:
-    note = await world.note("likes tea", "2")
-    with pytest.raises(FactRefused, match="not_found"):
-        await suppression.suppress(world.db, "1", f"#{note}", by="1", at=0)
 
 
 def test_a_sentence_goes_on_about_whoever_the_last_one_named() -> None:

@@ -61,10 +61,6 @@ def test_each_rule_cuts_one_sentence_and_is_counted_by_name() -> None:
     )
 
 
-def test_a_forged_mention_is_no_mention() -> None:
-    assert stay("<@7> danced.") == "(@7> danced."
-
-
 def test_a_fifth_more_than_was_asked_for_stays() -> None:
     six = "P1 sang all day long. "
     assert kept(six + "P2 slept. P1 ate.", words=8) == ("<@1> sang all day long. <@2> slept. <@1> ate.", {})
@@ -122,11 +118,6 @@ def test_a_summary_that_was_cut_off_or_loops_keeps_its_whole_sentences() -> None
     assert stay(told) == '<@1> sang "la". <@2> left.'
 
 
-def test_an_answer_nested_without_end_is_no_summary() -> None:
-    assert read_summary('{"x":' * 50_000) is None
-    assert read_summary('{"summary": "s", "x": ' + "[" * 50_000 + "]" * 50_000 + "}") is None
-
-
 @pytest.mark.parametrize(
     ("sentence", "rule"),
     [
@@ -147,10 +138,6 @@ def test_an_answer_nested_without_end_is_no_summary() -> None:
 )
 def test_only_the_looks_of_a_text_are_judged(sentence: str, rule: str | None) -> None:
     assert text_fault(sentence) == rule
-
-
-def test_who_may_name_an_address_may() -> None:
-    assert text_fault("the discord is at discord.gg/abc", links=True) is None
 
 
 @given(st.text(max_size=200))

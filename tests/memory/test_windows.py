@@ -8,7 +8,7 @@ from forgetmenot.domain import EventKind, Line, Role
 from forgetmenot.llm.offline import summary
 from forgetmenot.memory.people import Handles
 from forgetmenot.memory.summarizer import summary_in_numbers
-from forgetmenot.memory.transcript import Cut, aged, parts, transcript, windows
+from forgetmenot.memory.transcript import Cut, parts, transcript, windows
 
 MINUTE = 60_000
 
@@ -32,13 +32,6 @@ def chats(draw: st.DrawFn) -> list[Line]:
 def cut(now: int, **more: object) -> Cut:
     values: dict[str, object] = {"smallest": 5, "largest": 20, "silence": 30 * MINUTE, "now": now}
     return Cut(**(values | more))  # type: ignore[arg-type]
-
-
-def test_the_end_of_a_conversation_stays_with_its_beginning() -> None:
-    chat = lines([MINUTE] * 28)
-    shut = {"smallest": 25, "largest": 100, "everything": True}
-    assert [len(window) for window in windows(chat, cut(end_of(chat), **shut))] == [28]
-    assert [len(window) for window in windows(chat, cut(end_of(chat), **(shut | {"largest": 26})))] == [26, 2]
 
 
 def end_of(chat: list[Line]) -> int:
@@ -75,24 +68,10 @@ def test_what_is_left_is_less_than_a_window_and_recent(chat: list[Line]) -> None
     assert not [line for line in left if line.stream_id == 2]
 
 
-@given(chats(), st.integers(0, 80 * 40 * MINUTE))
-def test_aged_takes_all_that_is_old_and_nothing_else(chat: list[Line], before: int) -> None:
-    found = aged(chat, 20, before)
-    assert {line.seq for window in found for line in window} == {line.seq for line in chat if line.at < before}
-    assert all(len(window) <= 20 and len({line.stream_id for line in window}) == 1 for window in found)
-
-
 def test_the_cut_is_at_the_longest_lull() -> None:
     chat = lines([1_000] * 8 + [9_000] + [1_000] * 11)
     found = windows(chat, cut(end_of(chat) + 2_000))
     assert [len(window) for window in found] == [8, 12]
-
-
-def test_a_remainder_waits_until_its_stream_is_over_or_chat_is_silent() -> None:
-    chat = lines([1_000] * 3)
-    assert windows(chat, cut(end_of(chat))) == []
-    assert len(windows(chat, cut(end_of(chat), closed={1}))) == 1
-    assert len(windows(chat, cut(end_of(chat) + 30 * MINUTE))) == 1
 
 
 def test_what_goes_on_beyond_the_rows_read_is_not_ended_there() -> None:
