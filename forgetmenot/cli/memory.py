@@ -112,7 +112,7 @@ async def _why(db: "Database", arguments: argparse.Namespace) -> common.Shown:
         "replaced_by": chain["replaced_by"] and chain["replaced_by"]["id"],
         "streams": explained.streams,
     }
-    return value, [in_words(explained)]
+    return value, in_words(explained)
 
 
 async def _never(db: "Database", _arguments: argparse.Namespace) -> common.Shown:

@@ -27,7 +27,6 @@ _CAUSES = {
     edits.UNDONE: "change_undone",
     REDACTED: "cleared",
 }
-REPLIES_NAMED = 5
 
 
 class NoteExplanation(Struct, frozen=True):
@@ -76,55 +75,42 @@ async def names_for(
     return await viewers.names(db, sorted(people))
 
 
-def in_words(explanation: NoteExplanation) -> str:
+def in_words(explanation: NoteExplanation) -> list[str]:
     """The chain for a person to read."""
     note, names = explanation.note, explanation.names
-    undo = [f"`forgetmenot memory undo {note.id}` undoes that."] if explanation.replaced else []
-    successor = [explanation.replaced_by] if explanation.replaced_by is not None else []
-    replies = [f"{reply} ({moment(at)})" for reply, at in sorted(explanation.replies, reverse=True)]
-    more = [f"and {len(replies) - REPLIES_NAMED} before"] if replies[REPLIES_NAMED:] else []
-    parts = (
-        ("Where it comes from", [line for word in explanation.evidence for line in _evidence(word, names)]),
-        ("Replaced notes", [*(f"#{one.id}: {show(one.fact, names)}" for one in explanation.replaced), *undo]),
-        ("Replaced by", [f"#{one.id}: {show(one.fact, names)}" for one in successor]),
-        ("History", [_happened(one, names) for one in explanation.history]),
-        ("Replies whose prompt had it (`forgetmenot why NUMBER` shows more)", [*replies[:REPLIES_NAMED], *more]),
-    )
-    about = {Scope.CHANNEL: "about the channel", Scope.RUNNING_BIT: "a running bit"}.get(note.scope)
-    about = about or f"about {names.get(note.subject_id or '', 'somebody')}"
-    lines = [f"#{note.id} {about}: {show(note.fact, names)}", f"  {'; '.join(_traits(explanation))}"]
-    for head, rows in parts:
-        lines += [head, *(f"  {row}" for row in rows)] if rows else []
-    return "\n".join(lines)
-
-
-def moment(ms: int) -> str:
-    """`2026-11-20 18:30 UTC`."""
-    return f"{iso(ms)[:16].replace('T', ' ')} UTC"
-
-
-def _traits(explanation: NoteExplanation) -> list[str]:
-    note, streams = explanation.note, len(explanation.streams)
-    return [
+    about = names.get(note.subject_id or "", "somebody") if note.scope is Scope.VIEWER else note.scope.replace("_", " ")
+    traits = [
         ENGLISH(f"page.note_status.{'stale' if note.stale else note.status}"),
         ENGLISH(f"page.source.{note.source_kind}"),
         "kept permanently" if note.expires_at is None else f"kept until {moment(note.expires_at)}",
         f"{note.importance} importance",
         f"confidence {note.confidence:.2f}",
         *(["pinned"] if note.pinned else []),
-        *([f"known to the persona {note.persona} and its heirs"] if note.persona else []),
-        *([f"in {streams} stream{'s' if streams > 1 else ''}"] if note.scope is Scope.RUNNING_BIT and streams else []),
     ]
+    lines = [f"#{note.id} {about}: {show(note.fact, names)}", f"  {'; '.join(traits)}"]
+    for word in explanation.evidence:
+        where = f"stream {word.episode.stream_id}" if word.episode.stream_id is not None else "outside a stream"
+        who = names.get(word.speaker_id, "somebody") if word.speaker_id is not None else "chat"
+        how = f"{ENGLISH(f'page.stance.{word.stance}')}{' to the bot' if word.addressed else ''}"
+        lines.append(f"  {moment(word.at)}, {where}: {who} {how} (summary {word.episode.id})")
+        lines.append(f"    {show(word.episode.summary, names)}")
+    for old in explanation.replaced:
+        undo = f"`forgetmenot memory undo {note.id}` undoes that"
+        lines.append(f"  it replaced #{old.id}: {show(old.fact, names)} ({undo})")
+    if explanation.replaced_by is not None:
+        lines.append(f"  replaced by #{explanation.replaced_by.id}: {show(explanation.replaced_by.fact, names)}")
+    for change in explanation.history:
+        moved = f"{change.from_status} → {change.to_status}: " if change.from_status is not None else ""
+        lines.append(f"  {moment(change.at)}: {moved}{because(change.cause, names)}")
+    if explanation.replies:
+        numbers = ", ".join(str(reply) for reply, _ in explanation.replies)
+        lines.append(f"  in the prompts of the replies {numbers} (`forgetmenot why NUMBER` shows more)")
+    return lines
 
 
-def _evidence(word: EvidenceLink, names: dict[str, str]) -> list[str]:
-    episode = word.episode
-    about = f", about {episode.topic}" if episode.topic else ""
-    where = f"stream {episode.stream_id}" if episode.stream_id is not None else "outside a stream"
-    who = names.get(word.speaker_id, "somebody") if word.speaker_id is not None else "chat"
-    how = f"{ENGLISH(f'page.stance.{word.stance}')}{' to the bot' if word.addressed else ''}"
-    head = f"{moment(word.at)}, {where}: {who} {how} (summary {episode.id}{about})"
-    return [head, f"  {show(episode.summary, names)}"]
+def moment(ms: int) -> str:
+    """`2026-11-20 18:30 UTC`."""
+    return f"{iso(ms)[:16].replace('T', ' ')} UTC"
 
 
 def because(cause: str, names: Mapping[str, str]) -> str:
@@ -133,8 +119,3 @@ def because(cause: str, names: Mapping[str, str]) -> str:
     if isinstance(why, Reason):
         return reason(why.code, **{name: show(str(value), names) for name, value in why.values.items()})
     return show(why, names)
-
-
-def _happened(change: Change, names: dict[str, str]) -> str:
-    moved = f"{change.from_status} → {change.to_status}: " if change.from_status is not None else ""
-    return f"{moment(change.at)}: {moved}{because(change.cause, names)}"
