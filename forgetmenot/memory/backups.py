@@ -110,7 +110,6 @@ async def restore(source: Path, database: Path, *, now: int, keep: int) -> Resto
         for file in _files(fresh):  # of a restore that was killed: SQLite would read its log with the new file
             file.unlink(missing_ok=True)
         await asyncio.to_thread(backup.copy, source, fresh)
-        await asyncio.to_thread(backup.check_rows, fresh, source)
         held, done = await _carry_out_again(fresh, PrivacyRequests(database), now)
         saved = await _save(database, now, keep)
         if done[RequestKind.ERASE] or done[RequestKind.FORGET]:  # the older copies know more than they may

@@ -125,6 +125,8 @@ def _fill(part: Path, source: Path) -> "Counts":
         db.execute("BEGIN")  # all of it as of one moment
         _take_over(db)
         db.execute("COMMIT")
+        if db.execute("PRAGMA foreign_key_check").fetchone() is not None:
+            raise errors.StoreForeign(f"{source} lacks rows that others need. Nothing was changed; try another backup.")
         counted = Counts(*db.execute(_COUNTS).fetchone())
         db.execute("DETACH source")
     return counted
@@ -165,13 +167,6 @@ def _is_plain(db: sqlite3.Connection, table: str) -> bool:
     found = db.execute("SELECT type, sql FROM sqlite_master WHERE name = ?", (table,)).fetchone()
     computed = db.execute("SELECT 1 FROM pragma_table_xinfo(?) WHERE hidden > 1", (table,)).fetchone()
     return found is not None and found[0] == "table" and not computed and not found[1].upper().startswith("CREATE V")
-
-
-def check_rows(path: Path, source: Path) -> None:
-    """See that every row of a copy that was made of `source` points to one that is there. Raises StoreForeign."""
-    with reading_beside(path) as db:
-        if db.execute("PRAGMA foreign_key_check").fetchone() is not None:
-            raise errors.StoreForeign(f"{source} lacks rows that others need. Nothing was changed; try another backup.")
 
 
 # A memory that was emptied or damaged since the newest copy is not used until a person decides.
@@ -219,26 +214,16 @@ async def check_start(db: Database) -> None:
         raise _missing(db.path, f"{db.path} held {before} at its last backup, and now holds {now}.", way_out)
 
 
-def fullest_copy(database: Path) -> Path | None:
-    """The copy beside a memory that holds most; of equals the newest. One that cannot be read holds nothing."""
-    readable = [(sum(held[:2]), copy) for copy in copies_of(database) if (held := counts_of(copy))]
-    return max(readable, default=(0, None))[1]
-
-
 def delete_old_copies(database: Path, keep: int) -> None:
-    """Delete the copies above `keep`, but never the fullest one while the newest holds less than half of it."""
-    copies, best = copies_of(database), fullest_copy(database)
-    newest = counts_of(copies[0])
-    spared = best if best and (newest is None or newest.lacks(counts_of(best) or Counts())) else None
-    for old in copies[keep:]:
-        if old != spared:
-            with contextlib.suppress(OSError):  # the next one tries again
-                old.unlink()
+    """Delete the copies above `keep`."""
+    for old in copies_of(database)[keep:]:
+        with contextlib.suppress(OSError):  # the next one tries again
+            old.unlink()
 
 
 def _missing(database: Path, what: str, more: str = "") -> errors.StoreDamaged:
-    best = fullest_copy(database)
-    back = f"Restore the best backup with `forgetmenot memory restore {best}`." if best else "There is no backup."
+    newest = next((copy for copy in copies_of(database) if counts_of(copy)), None)
+    back = f"Restore the backup with `forgetmenot memory restore {newest}`." if newest else "There is no backup."
     return errors.StoreDamaged(f"{what} Nothing was changed. {back} {more}".rstrip())
 
 

@@ -42,8 +42,6 @@ SQLITE_VERSION = sqlite3.sqlite_version
 SCHEMA_VERSION = 6
 """Of `schema.sql`. A file of another version is refused: there are no steps from one to the next."""
 BUSY_TIMEOUT_S = 5.0
-LOOK_S = 0.005  # how often a rebuild looks whether somebody waits for it
-REBUILD_TRIES, REBUILD_PAUSE_S = 3, 0.05  # in a busy chat none succeeds; then the last try holds others up once
 _MANY: tuple[type, ...] = (list, tuple, set, frozenset, type({}.keys()), type({}.values()))
 CARRIED_OUT = "privacy_requests"
 """The name in channel_state of how many privacy requests were carried out, and the mark of their file."""
@@ -201,7 +199,6 @@ class Database(Source):
         self._reader = reader
         self._file = _file_at(path)
         self._write_lock = asyncio.Lock()
-        self._waiting = 0  # who want to write, and have to wait
         self._read_gate = asyncio.Event()
         self._read_gate.set()
 
@@ -225,12 +222,7 @@ class Database(Source):
     @contextlib.asynccontextmanager
     async def write(self) -> AsyncIterator[Transaction]:
         """One transaction: all of it, or nothing. Not to be nested."""
-        self._waiting += 1
-        try:
-            await self._write_lock.acquire()
-        finally:
-            self._waiting -= 1
-        try:
+        async with self._write_lock:
             if _file_at(self.path) != self._file:  # what is written to it would be lost with the last of its handles
                 raise errors.StoreError(
                     f"{self.path} was moved or replaced while the bot ran: nothing is stored. "
@@ -245,8 +237,6 @@ class Database(Source):
                     await to_the_end(self._writer.rollback())
                     raise
                 await to_the_end(self._commit())
-        finally:
-            self._write_lock.release()
 
     async def _commit(self) -> None:
         try:
@@ -268,28 +258,13 @@ class Database(Source):
         """Leave no byte of deleted rows in the file or the write-ahead log; False if another process reads on.
 
         After a sweep of append-only rows truncating the log is enough; `thorough` (an erasure) also rebuilds the
-        file. Whoever wants to write meanwhile goes first.
+        file: who wants to write meanwhile waits for it, a second for each 100 MB or so.
         """
         if thorough:
-            for tries_left in reversed(range(REBUILD_TRIES)):
-                if await self._rebuild(step_aside=tries_left > 0):
-                    break
-                await asyncio.sleep(REBUILD_PAUSE_S)
+            async with self._write_lock:
+                with translating(self.path):
+                    await to_the_end(self._writer.execute_fetchall("VACUUM"))
         return await self._truncate_log()
-
-    async def _rebuild(self, *, step_aside: bool) -> bool:
-        """Write the file anew; False if it was given up because somebody wants to write."""
-        async with self._write_lock:
-            with translating(self.path):
-                rebuilding = asyncio.ensure_future(self._writer.execute_fetchall("VACUUM"))
-                while not rebuilding.done():
-                    await to_the_end(asyncio.wait([rebuilding], timeout=LOOK_S))
-                    if step_aside and self._waiting:
-                        await self._writer.interrupt()
-                if "interrupted" in str(rebuilding.exception()):
-                    return False
-                rebuilding.result()
-                return True
 
     async def _truncate_log(self, tries: int = 20) -> bool:
         """Readers and writers of this process pause for each try only; a reader of another may need several."""

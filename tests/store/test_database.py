@@ -152,25 +152,6 @@ async def test_wiping_leaves_no_byte_of_deleted_text(db: Database, *, thorough: 
         assert b"needle-in-the-file" not in file.read_bytes()
 
 
-async def test_whoever_wants_to_write_does_not_wait_until_all_is_wiped(db: Database) -> None:
-    async with db.write() as tx:
-        await tx.many(INSERT, [(number, "x" * 4_000) for number in range(4_000)])
-    ended = []
-
-    async def wipe() -> None:
-        assert await db.wipe_deleted(thorough=True)
-        ended.append("wiped")
-
-    wiping = asyncio.create_task(wipe())
-    for number in range(3):
-        async with db.write() as tx:
-            await tx.insert(INSERT, (number, "meanwhile"))
-        ended.append("written")
-    await wiping
-    assert ended == ["written", "written", "written", "wiped"]
-    assert await count(db) == 4_003
-
-
 async def test_wiping_says_when_another_reader_keeps_the_bytes_alive(db: Database) -> None:
     async with db.write() as tx:
         await tx.insert(INSERT, (1, "a"))
@@ -225,13 +206,3 @@ async def test_a_memory_of_another_version_is_refused_and_not_touched(tmp_path: 
         async with open_database(path):
             pass
     assert path.read_bytes() == before
-
-
-async def test_a_file_that_was_moved_away_is_not_made_anew(db: Database) -> None:
-    async with db.write() as tx:
-        await tx.insert(INSERT, (1, "a"))
-    away = db.path.rename(db.path.with_name("away"))
-    with pytest.raises(errors.StoreError):
-        await db.wipe_deleted()
-    assert not db.path.exists()
-    away.rename(db.path)
