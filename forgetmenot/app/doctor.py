@@ -321,7 +321,7 @@ def _chat(state: BotState, settings: Settings, gaps: str, say: Language) -> Find
         return found(say, OK, "reading", channel=settings.twitch.channel, gaps=gaps)
     if state.phase == "none":
         return found(say, WARN, "no_channel")
-    trouble = say.reason(state.phase_trouble) or say("page.frame.connecting_chat")
+    trouble = say.reason(state.phase_trouble) or say("page.frame.connecting")
     return trouble_with(say, f"{trouble} {gaps}".rstrip(), "again_fix")
 
 

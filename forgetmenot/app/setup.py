@@ -184,7 +184,7 @@ class SetupService:
         if not login or not is_login(login):
             raise InputError(self._say("setup.no_channel"))
         await self._change({("twitch", "channel"): login})
-        return self._done("connecting", login=login)
+        return self._done()
 
     # ── character ───────────────────────────────────────────────────────────────────────────
 

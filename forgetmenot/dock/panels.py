@@ -228,7 +228,7 @@ async def action_items(context: DockContext, limit: int) -> list[Item]:
 def proposal(row: LoggedAction, known: Mapping[str, str], language: Language) -> Item:
     """One proposal, for the feed and for the approvals."""
     return {
-        "id": row.id, "at": row.at, "name": row.name, "class": row.kind,
+        "id": row.id, "at": row.at, "name": row.name,
         "reason": language.reason(row.reason), "status": row.status, "detail": language.reason(row.detail),
         "asked_by": known.get(row.asked_by or "", ""), "target": known.get(row.target_id or "", ""),
     }  # fmt: skip

@@ -54,7 +54,7 @@ class Assets(Struct, frozen=True):
         shown = {"code": language.code, "texts": texts, "command": as_typed()}
         content = msgspec.json.encode(shown).decode().replace("<", r"\u003c")
         page = self.files["index.html"].decode()
-        for mark in ("skip", "panels", "noscript"):
+        for mark in ("skip", "noscript"):
             page = page.replace(f"%{mark.upper()}%", language(f"page.{mark}"))
         page = page.replace("%CONNECTING%", language("page.frame.connecting")).replace("%LANGUAGE%", language.code)
         page = page.replace("%TEXTS%", content)

@@ -18,7 +18,7 @@ from typing import Any
 
 from forgetmenot.errors import ODD_INPUT
 
-_NAMES = {"action": "action.name", "parameter": "page.parameter", "status": "page.action_status"}
+_NAMES = {"action": "action.name", "parameter": "page.parameter", "status": "page.status"}
 MINUTE, HOUR, DAY = 60_000, 3_600_000, 86_400_000
 
 

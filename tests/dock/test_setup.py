@@ -131,7 +131,7 @@ async def the_channel(page: Page, sim: TwitchSim) -> None:
     await sim.say("alice", "I play the cello")
     await opened(page, "Your channel")  # the next one has opened
     await expect(step.locator(".seen")).to_contain_text("I play the cello")
-    await expect(step).to_contain_text("1 line heard; the first summary comes after 25 lines or 30 quiet minutes.")
+    await expect(step).to_contain_text("1 line heard; a summary comes after 25 lines or 30 quiet minutes.")
     await expect(page.locator("#top .bad")).to_have_count(0)
 
 
@@ -148,7 +148,7 @@ async def the_model(page: Page, model: SimOpenAI) -> None:
     step = await opened(page, "AI model")
     await step.get_by_label("A program on this PC").check()
     await step.get_by_text("Another address").click()
-    await step.get_by_label("Address of the program").fill(model.url)
+    await step.get_by_label("Its address").locator("visible=true").fill(model.url)
     await step.get_by_role("button", name="List its models").click()
     await expect(step.locator("select:visible")).to_have_value("small-model")
     await step.get_by_role("button", name="Test and save").click()

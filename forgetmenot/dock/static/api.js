@@ -24,7 +24,7 @@ export const whenLockedOut = (call) => { onLost = call; };
 async function read(answer) {
   const content = await answer.json().catch(() => ({}));
   if (answer.status === 401) onLost();
-  if (!answer.ok) throw new Problem(content.line || t("not_understood"), answer.status);
+  if (!answer.ok) throw new Problem(content.line || t("frame.lost"), answer.status);
   return content;
 }
 
@@ -32,7 +32,7 @@ async function fetched(path, options) {
   try {
     return await fetch(path, options);
   } catch {
-    throw new Problem(t("unreachable"), 0);
+    throw new Problem(t("frame.lost"), 0);
   }
 }
 

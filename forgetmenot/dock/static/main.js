@@ -64,7 +64,7 @@ function standing(status) {
   if (status.quiet_until > clock.now()) return ["warn", t("frame.quiet", { span: span(status.quiet_until - clock.now()) })];
   if (status.trouble) return ["bad", status.trouble];
   if (status.phase === "none") return ["", t("frame.no_channel")];
-  if (status.phase !== "connected") return ["warn", t("frame.connecting_chat")];
+  if (status.phase !== "connected") return ["warn", t("frame.connecting")];
   return ["good", t(status.live ? "frame.live" : "frame.reading", { channel: status.channel })];
 }
 
@@ -84,21 +84,21 @@ const drawTop = changedOnly(({ kind, line, hint, unset, stopped, name, trouble, 
     h("div", { class: "brand" }, h("img", { src: document.querySelector("link[rel=icon]").href, alt: "", width: 22, height: 22 }),
       h("span", { class: "name" }, name || "ForgetMeNot")),
     h("div", { class: `standing ${kind}`, role: "status" }, h("i", { class: "dot" }),
-      trouble && trouble === line ? h("a", { href: "#settings", title: t("frame.what_to_do"), data: { key: "trouble" } }, sentence(line)) : h("span", { title: line }, line), unset && h("a", { href: "#setup", data: { key: "setup" } }, t("panel.setup"))),
+      trouble && trouble === line ? h("a", { href: "#settings", data: { key: "trouble" } }, sentence(line)) : h("span", { title: line }, line), unset && h("a", { href: "#setup", data: { key: "setup" } }, t("panel.setup"))),
     h("button", { type: "button", class: "ghost small menu", "aria-label": t("frame.menu"), onclick: () => document.body.classList.toggle("with-menu"), data: { key: "menu" } }, "⋯"),
     name && h(
       "div", { class: "switches" },
       hearing && button(t(hearing.on ? "hearing.listening" : "hearing.stopped"), (event) => listenTo(!hearing.on, event.target),
-        { class: hearing.on ? "big on" : "big", data: { key: "hearing" }, "aria-pressed": String(hearing.on), title: hearing.trouble || t(hearing.on ? "hearing.stop" : "hearing.go_on") }),
+        { class: hearing.on ? "big on" : "big", data: { key: "hearing" }, "aria-pressed": String(hearing.on), title: hearing.trouble }),
       button(label(stopped ? "resume" : "pause"), (event) => act(stopped ? "resume" : "pause", {}, event.target),
         { class: stopped ? "big on pause" : "big pause", data: { key: "pause" }, "aria-pressed": String(Boolean(stopped)) }),
       button(label(safe ? "unsafe" : "safe"), (event) => act(safe ? "unsafe" : "safe", {}, event.target), {
         class: safe ? "big on" : "big", data: { key: "safe" }, "aria-pressed": String(safe), disabled: settled,
-        title: settled ? t("frame.safe_in_settings") : does(safe ? "unsafe" : "safe"),
+        title: does(safe ? "unsafe" : "safe"),
       }),
     ),
     hint && h("p", { class: "hint" }, h("span", {}, hint), h("a", { href: "#setup" }, t("panel.setup")),
-      button(t("dismiss"), () => { localStorage.setItem(DISMISSED, hint); top(); }, { class: "ghost small", data: { key: "dismiss" } })),
+      button(t("close"), () => { localStorage.setItem(DISMISSED, hint); top(); }, { class: "ghost small", data: { key: "dismiss" } })),
   );
 });
 
@@ -106,7 +106,6 @@ async function listenTo(on, from) {
   from.disabled = true;
   try {
     await post("listen", { on });
-    say(t(on ? "hearing.on" : "hearing.off"));
   } catch (problem) {
     say(problem.message, false);
   }
@@ -156,7 +155,7 @@ window.addEventListener("hashchange", () => {
   main.focus({ preventScroll: true });
 });
 document.querySelector(".skip").addEventListener("click", (event) => { event.preventDefault(); main.focus(); });
-document.documentElement.style.setProperty("--moment", `"${t("setup.moment")}"`);
+document.documentElement.style.setProperty("--moment", `"${t("moment")}"`);
 top();
 open();
 connect();

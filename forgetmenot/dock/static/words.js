@@ -71,4 +71,4 @@ export const params = (action) => Object.entries(action.params).filter(([name, v
   .map(([name, value]) => (name === "seconds" ? span(value * 1000) : name === "reason" || name === "text" ? t("quoted", { text: value }) : `${named("parameter", name)} ${value}`)).join(", ");
 
 // What stands where a list is still empty because no summary was written yet.
-export const firstSummary = (status) => t(status.summaries ? "next_summary" : "first_summary", { n: status.unread, window: status.window, minutes: status.silence_min });
+export const firstSummary = (status) => t("next_summary", { n: status.unread, window: status.window, minutes: status.silence_min });

@@ -30,7 +30,7 @@ export function open(panel) {
   const waiting = waitingCards(t("approvals.nothing"));
   const log = h("section", { "aria-label": t("approvals.decided") });
   panel.append(h("h2", {}, t("approvals.waiting")), waiting.node, h("h2", {}, t("approvals.decided")), log);
-  const drawLog = changedOnly((rows) => redraw(log, rows.length ? rows.map((action) => done(action, refresh)) : empty(t("approvals.nothing_yet"))));
+  const drawLog = changedOnly((rows) => redraw(log, rows.length ? rows.map((action) => done(action, refresh)) : empty(t("approvals.nothing"))));
   const refresh = reading(waiting.node, () => get("approvals"), (data) => { waiting.draw(data.waiting); drawLog(data.log); });
   return { changed: refresh, tick: waiting.tick };
 }
@@ -41,7 +41,7 @@ function card(action, refresh) {
   const go = async (name, event) => { await act(name, { id: action.id }, event.target); refresh(); };
   return h(
     "div", { class: "item action waiting" },
-    h("div", { class: "row" }, h("h3", {}, title(action)), chip(t(`approvals.class.${action.class}`), "warn"), h("span", { class: "countdown", data: { until: action.expires_at, whole: action.expires_at - action.at } }, left(action.expires_at))),
+    h("div", { class: "row" }, h("h3", {}, title(action)), h("span", { class: "countdown", data: { until: action.expires_at, whole: action.expires_at - action.at } }, left(action.expires_at))),
     h("div", { class: "gauge" }, h("i", {})),
     params(action) && h("p", {}, params(action)),
     h("p", { class: "meta" }, action.asked_by ? t("approvals.asked_by", { name: action.asked_by }) : t("approvals.by_itself"), " ", action.reason),
@@ -53,7 +53,7 @@ function card(action, refresh) {
 function done(action, refresh) {
   return h(
     "div", { class: `item action ${action.status}` },
-    h("p", {}, chip(t(`action_status.${action.status}`), action.status), " ", h("b", {}, title(action)), params(action) && `, ${params(action)}`),
+    h("p", {}, chip(t(`status.${action.status}`), action.status), " ", h("b", {}, title(action)), params(action) && `, ${params(action)}`),
     h("div", { class: "row" },
       h("span", { class: "meta" }, [action.reason, action.decided_by && t("approvals.decided_by", { name: action.decided_by }), action.detail].filter(Boolean).join(" · ")),
       action.undoable && button(label("undo"), async (event) => { await act("undo", { id: action.id }, event.target); refresh(); }, { class: "ghost small", data: { key: `undo${action.id}` } }),

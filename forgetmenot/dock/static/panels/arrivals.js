@@ -11,14 +11,14 @@ const to = (place) => (location.pathname === "/" ? { href: `#${place}` } : { hre
 const keyOf = (one) => `${one.id}:${one.at}`;
 
 export function arrivals(nobody = null) {
-  const node = h("section", { class: "arrivals", "aria-label": t("arrivals.title"), "aria-live": "polite" });
-  const draw = changedOnly((cards) => redraw(node, cards.length > 0 && heading(t("arrivals.title")), cards.map(card), cards.length === 0 && nobody && empty(nobody)));
+  const node = h("section", { class: "arrivals", "aria-label": t("panel.earpiece"), "aria-live": "polite" });
+  const draw = changedOnly((cards) => redraw(node, cards.length > 0 && heading(t("panel.earpiece")), cards.map(card), cards.length === 0 && nobody && empty(nobody)));
   const refresh = () => draw((state.now?.arrivals ?? []).filter((one) => !away.has(keyOf(one))));
 
   function card(one) {
     const key = keyOf(one);
     const putAway = () => { away.add(key); refresh(); };
-    const figures = [t("arrivals.came", { n: one.streams }), one.before_at && t("arrivals.before", { ago: ago(one.before_at) })].filter(Boolean).join(" · ");
+    const figures = [t("count.streams", { n: one.streams }), one.before_at && t("people.seen", { ago: ago(one.before_at) })].filter(Boolean).join(" · ");
     return h("article", { class: "item arrival" },
       h("p", {}, h("a", { ...to(`memory/person/${encodeURIComponent(one.id)}`), data: { key } }, h("b", {}, one.name)), " ", h("span", { class: "meta" }, figures)),
       one.who && h("p", { class: "text" }, one.who),

@@ -3,7 +3,7 @@ import { download, get } from "../api.js";
 import { act, confirmed, does, failed, label, reading, result, say, sheet } from "../ask.js";
 import { windowed } from "../list.js";
 import { state } from "../live.js";
-import { ago, date, firstSummary, hour, span, t } from "../words.js";
+import { ago, clock, date, firstSummary, hour, span, t } from "../words.js";
 import { noteCard, openNote } from "./note.js";
 import { openRecap } from "./recap.js";
 
@@ -15,14 +15,14 @@ export function open(panel, rest) {
   if (what === "note" && id) return openNote(panel, id);
   const tab = Object.hasOwn(TABS, what) ? what : "people";
   const body = h("div", {});
-  put(panel, h("div", { class: "tabs", role: "group", "aria-label": t("memory.parts") }, Object.keys(TABS).map((name) =>
+  put(panel, h("div", { class: "tabs" }, Object.keys(TABS).map((name) =>
     h("a", { href: `#memory/${name}`, "aria-current": name === tab ? "page" : null }, t(`memory.${name}`)))), body);
   return TABS[tab](body);
 }
 
-function search(label, placeholder, call) {
+function search(label, call) {
   let timer = 0;
-  const field = h("input", { type: "search", "aria-label": label, placeholder, maxlength: 80, oninput: () => { clearTimeout(timer); timer = setTimeout(call, 200); } });
+  const field = h("input", { type: "search", "aria-label": label, placeholder: label, maxlength: 80, oninput: () => { clearTimeout(timer); timer = setTimeout(call, 200); } });
   return field;
 }
 
@@ -34,9 +34,9 @@ const tell = (problem) => say(problem.message, false);
 // ── people ──────────────────────────────────────────────────────────────────────────────────
 
 function openPeople(panel) {
-  const find = search(t("people.find"), t("people.find_example"), () => list.reload());
+  const find = search(t("people.find"), () => list.reload());
   const list = windowed({
-    label: t("memory.people"), rowHeight: 58, nothing: () => t(find.value ? "people.not_found" : "people.none"),
+    label: t("memory.people"), rowHeight: 58, nothing: () => t(find.value ? "memory.not_found" : "people.none"),
     fetchPage: (offset, limit) => get("people", { find: find.value, offset, limit }),
     row: (person) => h("a", { class: "item person", href: `#memory/person/${encodeURIComponent(person.id)}` },
       h("p", {}, h("b", {}, person.name), marks(person)), h("span", { class: "meta" }, figures(person))),
@@ -53,9 +53,7 @@ const figures = (person) => `${t("count.notes", { n: person.notes })} · ${t("co
 function openPerson(panel, id) {
   const head = h("header", { class: "who" });
   const alone = h("ul", { class: "plain" }), about = h("div", {});
-  const { list, past } = standingOrPast({ subject: id }, () => refresh(), {
-    live: t("people.no_notes"), past: t("people.no_history"),
-  });
+  const { list, past } = standingOrPast({ subject: id }, () => refresh());
   const drawHead = changedOnly(drawPerson);
 
   async function refresh() {
@@ -63,24 +61,24 @@ function openPerson(panel, id) {
       drawHead(await get(`person/${encodeURIComponent(id)}`));
       await list.refresh();
     } catch (problem) {
-      if (problem.status === 404) put(panel, h("p", {}, h("a", { href: "#memory" }, t("memory.back_people"))), empty(problem.message));
+      if (problem.status === 404) put(panel, h("p", {}, h("a", { href: "#memory" }, `← ${t("memory.people")}`)), empty(problem.message));
       else failed(head, problem, refresh);
     }
   }
 
   function drawPerson(person) {
     redraw(
-      head, h("a", { href: "#memory", class: "back" }, t("memory.back_people")),
+      head, h("a", { href: "#memory", class: "back" }, `← ${t("memory.people")}`),
       h("h2", {}, person.name, marks(person)),
       h("p", { class: "meta" }, `${t("people.first_seen", { date: date(person.first_seen_at) })} · ${figures(person)}`),
       h("div", { class: "row" }, button(t("rights.export"), () => exported(person), { class: "small", data: { key: "export" } }), optOut(person, async (done) => { if (await done) refresh(); }),
         button(label("erase"), async (event) => { if (await erase(person, event.target)) location.hash = "#memory"; }, { class: "small danger", data: { key: "erase" } })),
     );
-    redraw(about, person.brief && [h("h2", {}, t("people.in_short")), h("p", {}, person.brief)]);
+    redraw(about, person.brief && h("p", {}, person.brief));
     redraw(alone, leftAlone(person.left_alone, refresh));
   }
 
-  put(panel, head, about, remember("people.remember", "people.remember_example", { target: id }, refresh), heading(t("memory.notes_title"), past), list.root, h("h2", {}, label("never_mention")), suppression(refresh, { viewer: id }), alone);
+  put(panel, head, about, remember("people.remember", { target: id }, refresh), heading(t("memory.notes_title"), past), list.root, h("h2", {}, label("never_mention")), suppression(refresh, { viewer: id }), alone);
   refresh();
   return { close: list.close, changed: soon(refresh) };
 }
@@ -109,12 +107,17 @@ async function erase(person, from) {
   return answer.ok;
 }
 
-// Notes that stand, or with the button those that did once.
-function standingOrPast(query, refresh, nothing) {
+// Notes that stand, or with the button those that did once. `more`: what else is asked for; `told`: called with a page.
+function standingOrPast(query, refresh, more = () => ({}), named = false, told = () => {}) {
   let status = "live";
   const list = windowed({
-    label: t("memory.notes_title"), rowHeight: 110, nothing: () => (status === "live" ? soFar(nothing.live) : nothing[status]),
-    fetchPage: (offset, limit) => get("notes", { ...query, status, offset, limit }), row: (note) => noteCard(note, refresh),
+    label: t("memory.notes_title"), rowHeight: 110, nothing: () => (status === "live" && !more().find ? soFar(t("memory.no_notes")) : t("memory.not_found")),
+    async fetchPage(offset, limit) {
+      const page = await get("notes", { ...query, ...more(), status, offset, limit });
+      told(page);
+      return page;
+    },
+    row: (note) => noteCard(note, refresh, named),
   });
   const past = button(t("memory.history"), () => {
     status = status === "live" ? "past" : "live";
@@ -125,7 +128,7 @@ function standingOrPast(query, refresh, nothing) {
 }
 
 // One field for one operation: what is typed is its parameter `name`.
-function adder(operation, name, body, refresh, label, placeholder, more = {}) {
+function adder(operation, name, body, refresh, label, placeholder = label, more = {}) {
   const field = h("input", { type: "text", maxlength: 200, placeholder, "aria-label": label, required: true, ...more });
   return h("form", {
     class: "adder",
@@ -135,24 +138,22 @@ function adder(operation, name, body, refresh, label, placeholder, more = {}) {
     },
   }, more.minlength && h("span", { class: "meta" }, label), h("div", { class: "row" }, field, h("button", { type: "submit", class: more.minlength ? "primary" : "" }, t("add"))));
 }
-const remember = (label, example, body, refresh) => adder("remember", "fact", body, refresh, t(label), t(example), { minlength: 5 });
-const suppression = (refresh, viewer = {}) => adder("never_mention", "what", viewer, refresh, t("never.topic"), t("never.example"));
+const remember = (label, body, refresh) => adder("remember", "fact", body, refresh, t(label), t("people.remember_example"), { minlength: 5 });
+const suppression = (refresh, viewer = {}) => adder("never_mention", "what", viewer, refresh, t("never.topic"));
 
 // ── the channel ─────────────────────────────────────────────────────────────────────────────
 
 function openChannel(panel) {
   const alone = h("ul", { class: "plain" });
-  const { list, past } = standingOrPast({ scope: "channel" }, () => refresh(), {
-    live: t("channel.no_notes"), past: t("channel.no_history"),
-  });
+  const { list, past } = standingOrPast({ scope: "channel" }, () => refresh());
   const drawAlone = changedOnly((rows) => redraw(alone, leftAlone(rows, refresh)));
   async function refresh() {
     await list.refresh();
     const rows = await get("left_alone").catch(() => null);
     if (rows) drawAlone(rows);
   }
-  put(panel, remember("channel.remember", "channel.remember_example", {}, refresh), remember("channel.joke", "channel.joke_example", { joke: true }, refresh),
-    heading(t("channel.notes"), past), list.root,
+  put(panel, remember("channel.remember", {}, refresh), remember("channel.joke", { joke: true }, refresh),
+    heading(t("memory.notes_title"), past), list.root,
     h("h2", {}, label("never_mention")), suppression(refresh), alone);
   refresh();
   return { close: list.close, changed: soon(refresh) };
@@ -165,19 +166,12 @@ const leftAlone = (rows, refresh) => (rows.length
 // ── all notes, streams ──────────────────────────────────────────────────────────────────────
 
 function openNotes(panel) {
-  const reload = async () => count(await list.reload());
-  const find = search(t("notes.find"), t("notes.find_example"), reload);
-  const which = h("select", { "aria-label": t("notes.which"), onchange: reload },
-    h("option", { value: "live" }, t("notes.active")), h("option", { value: "past" }, t("notes.history")), h("option", { value: "" }, t("notes.all")));
+  const find = search(t("notes.find"), () => list.reload());
   const total = h("p", { class: "meta" });
-  const count = (page) => page && put(total, t("count.notes", { n: page.total }));
-  const list = windowed({
-    label: t("memory.notes_title"), rowHeight: 110, nothing: () => (find.value || which.value !== "live" ? t("notes.not_found") : soFar(t("notes.none"))),
-    fetchPage: (offset, limit) => get("notes", { find: find.value, status: which.value || "any", offset, limit }), row: (note) => noteCard(note, () => list.refresh(), true),
-  });
-  put(panel, h("div", { class: "row" }, find, which), total, list.root);
-  reload();
-  return { close: list.close, changed: soon(async () => count(await list.refresh()), SELDOM) };
+  const { list, past } = standingOrPast({}, () => list.refresh(), () => ({ find: find.value }), true, (page) => put(total, t("count.notes", { n: page.total })));
+  put(panel, h("div", { class: "row" }, find, past), total, list.root);
+  list.reload();
+  return { close: list.close, changed: soon(list.refresh, SELDOM) };
 }
 
 function openStreams(panel) {
@@ -196,13 +190,13 @@ function stream(row, opened) {
     } },
     h("summary", { data: { key: `stream${row.id}` } }, t("count.episodes", { n: row.episodes })), inner,
   );
-  const lasted = row.ended_at ? span(row.ended_at - row.started_at) : t("streams.on_now");
+  const lasted = span((row.ended_at || clock.now()) - row.started_at);
   return h(
     "li", { class: row.ended_at ? "" : "on" },
     h("p", { class: "meta" }, `${date(row.started_at)}, ${hour(row.started_at)} · ${lasted} · ${t("count.people", { n: row.people })}`),
-    h("h3", {}, row.title || t("streams.untitled")), h("p", {}, row.recap || h("span", { class: "meta" }, t(row.ended_at ? "streams.no_recap" : "streams.recap_later"))),
+    row.title && h("h3", {}, row.title), h("p", {}, row.recap || h("span", { class: "meta" }, t("streams.no_recap"))),
     row.ended_at && row.recap && h("div", { class: "row" }, button(t("recap.show"), () => openRecap(row.id), { class: "small", data: { key: `recap${row.id}` } })),
-    row.episodes ? details : h("p", { class: "meta" }, t(row.ended_at ? "streams.too_little" : "streams.no_summary")),
+    row.episodes > 0 && details,
   );
 }
 

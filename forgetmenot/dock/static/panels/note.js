@@ -47,10 +47,10 @@ export function noteCard(note, refresh, named = false, moved = null) {
 
   function show() {
     const { who, text, said } = wordsOf(note);
-    const lifetime = note.expires_at && (note.expires_at > clock.now() ? t("note.left", { span: span(note.expires_at - clock.now()) }) : t("note_status.expired"));
+    const lifetime = note.expires_at && (note.expires_at > clock.now() ? t("note.left", { span: span(note.expires_at - clock.now()) }) : t("status.expired"));
     put(
       card,
-      h("p", { class: "fact" }, (named || note.scope === "running_bit") && who && h("b", {}, `${who} `), text, " ", note.pinned && chip(t("note.pinned"), "good"), note.left_alone && chip(t("note.never_mentioned"), "warn"), !live && chip(t(`note_status.${note.status}`)), live && note.stale && chip(t("note_status.stale"))),
+      h("p", { class: "fact" }, (named || note.scope === "running_bit") && who && h("b", {}, `${who} `), text, " ", note.pinned && chip(t("note.pinned"), "good"), note.left_alone && chip(t("note.never_mentioned"), "warn"), !live && chip(t(`status.${note.status}`)), live && note.stale && chip(t("status.stale"))),
       h("p", { class: "meta" }, [sure(note.confidence), said, times(note), lifetime].filter(Boolean).join(" · "), " · ", h("a", { href: `#memory/note/${note.id}` }, `#${note.id}`)),
       h("div", { class: "row tools" },
         live && tool("edit", () => put(card, editor(note, () => { show(); card.querySelector("button")?.focus(); }, (changed) => { note = changed; show(); moved?.(note); refresh(); }))),
@@ -72,23 +72,23 @@ export function openNote(panel, id) {
     try {
       if (!panel.querySelector("form")) draw(await get(`note/${path}`, { chain: 1 }));
     } catch (problem) {
-      if (problem.status === 404) put(panel, h("p", {}, h("a", { href: "#memory" }, t("memory.back"))), empty(problem.message));
+      if (problem.status === 404) put(panel, h("p", {}, h("a", { href: "#memory" }, `← ${t("panel.memory")}`)), empty(problem.message));
       else failed(panel, problem, refresh);
     }
   }
   const edited = (note) => { if (`${note.id}` !== id) location.hash = `#memory/note/${note.id}`; };
   const draw = changedOnly(({ chain, ...note }) => redraw(
-    panel, h("a", { href: "#memory", class: "back" }, t("memory.back")),
-    h("h2", {}, `${t("note.title", { id: `${chain.id}` })} `, chip(t(`note_status.${chain.status}`), chain.status)),
+    panel, h("a", { href: "#memory", class: "back" }, `← ${t("panel.memory")}`),
+    h("h2", {}, `${t("note.title", { id: `${chain.id}` })} `, chip(t(`status.${chain.status}`), chain.status)),
     noteCard(note, refresh, true, edited),
-    chain.replaced.length > 0 && note.status === "active" && h("div", { class: "row" }, button(t("note.undo"), async (event) => { if (await act("restore", { id: chain.id }, event.target)) refresh(); }, { class: "small", data: { key: "undo" } })),
+    chain.replaced.length > 0 && note.status === "active" && h("div", { class: "row" }, button(label("restore"), async (event) => { if (await act("restore", { id: chain.id }, event.target)) refresh(); }, { class: "small", data: { key: "undo" } })),
     origin(chain),
   ));
   refresh();
   return { changed: soon(refresh) };
 }
 
-const stance = (word) => (word.speaker ? t("note.by", { stance: t(`stance.${word.stance}`), name: word.speaker }) : t(`stance.${word.stance}`));
+const stance = (word) => (word.speaker ? `${word.speaker} ${t(`stance.${word.stance}`)}` : t(`stance.${word.stance}`));
 const other = (key, note) => h("p", {}, t(key), " ", h("a", { href: `#memory/note/${note.id}` }, `#${note.id}`), ` ${note.fact}`);
 
 function origin(chain) {
@@ -102,7 +102,7 @@ function origin(chain) {
     chain.replaced_by && other("note.replaced_by", chain.replaced_by),
     chain.replaced.map((one) => other("note.replaced", one)),
     h("h2", {}, t("note.history")),
-    h("ul", { class: "plain" }, chain.history.map((one) => h("li", {}, `${date(one.at)}, ${hour(one.at)}: ${one.from ? `${t(`note_status.${one.from}`)} → ` : ""}${t(`note_status.${one.to}`)} (${one.cause})`))),
+    h("ul", { class: "plain" }, chain.history.map((one) => h("li", {}, `${date(one.at)}, ${hour(one.at)}: ${one.from ? `${t(`status.${one.from}`)} → ` : ""}${t(`status.${one.to}`)} (${one.cause})`))),
     chain.replies.length > 0 && [h("h2", {}, t("note.uses")), h("div", { class: "row" }, chain.replies.map((one) => button(`${t("note.reply")}, ${ago(one.at)}`, () => why(one.id), { class: "small" })))],
   );
 }

@@ -21,7 +21,7 @@ export function open(panel) {
   const feed = h("div", { class: "feed", role: "log", "aria-label": t("now.feed"), "aria-live": "off" });
   const held = h("p", { class: "meta held" });
   const first = h("p", { class: "meta first" });
-  const filters = h("div", { class: "row filters", role: "group", "aria-label": t("now.filters") });
+  const filters = h("div", { class: "row filters" });
   const nodes = new Map();
   put(panel, approvals.node, came.node, cards.node, tryOut(), filters, held, first, feed);
   const later = () => setTimeout(refresh, 0);
@@ -70,7 +70,7 @@ export function open(panel) {
       if (one.node === before) before = before.nextSibling;
       else feed.insertBefore(one.node, before);
     }
-    feed.dataset.quiet = wanted.length ? "" : t(off.size ? "now.nothing_chosen" : "now.nothing");
+    feed.dataset.quiet = wanted.length ? "" : t("now.nothing");
     const waits = state.now && !state.now.summaries && state.now.unread ? firstSummary(state.now) : "";
     if (first.textContent !== waits) put(first, waits);
   }
@@ -120,7 +120,7 @@ export function open(panel) {
 function standing() {
   const mode = h("select", { "aria-label": t("now.mode"), class: "value", onchange: async () => { if (!(await setMode(mode.value))) mode.value = state.now.mode; } },
     MODES.map((name) => h("option", { value: name }, t(`mode.${name}.title`))));
-  const [stream, how, chat, spent, model] = [card(t("now.stream")), card(t("now.mode"), mode), card(t("now.chat")), card(t("now.spent")), card(t("now.model"))];
+  const [stream, how, chat, spent, model] = [card(t("now.stream")), card(t("now.mode"), mode), card(t("now.kind.line")), card(t("now.spent")), card(t("setup.model.model"))];
   const node = h("div", { class: "cards" }, [stream, how, chat, spent, model].map((one) => one.node));
 
   function draw(status) {
@@ -149,17 +149,17 @@ function card(title, value = h("div", { class: "value" })) {
 
 function tryOut() {
   const who = h("input", { type: "text", id: "try-who", value: "", placeholder: "alice", maxlength: 50, autocomplete: "off" });
-  const text = h("input", { type: "text", id: "try-text", placeholder: t("now.try_example"), maxlength: 400, autocomplete: "off" });
+  const text = h("input", { type: "text", "aria-label": t("now.try"), placeholder: t("now.try_example"), maxlength: 400, autocomplete: "off" });
   const result = h("div", { class: "result", "aria-live": "polite" });
   const go = h("button", { type: "submit", class: "primary" }, t("now.try_go"));
   const form = h(
     "form", { class: "try", onsubmit: run },
-    h("label", { for: "try-who" }, t("now.try_who")), who, h("label", { for: "try-text", class: "out" }, t("now.try_message")), text, go,
+    h("label", { for: "try-who" }, t("now.try_who")), who, text, go,
   );
   async function run(event) {
     event.preventDefault();
     go.disabled = true;
-    put(result, h("p", { class: "meta" }, t("thinking")));
+    put(result, h("p", { class: "meta" }, t("moment")));
     try {
       put(result, tried(await post("try", { viewer: who.value || "somebody", text: text.value })));
     } catch (problem) {
@@ -175,10 +175,9 @@ function tried(preview) {
   const { proposal } = preview;
   return h(
     "div", { class: "item reply" },
-    h("p", { class: "text" }, preview.text || t("now.would_not_reply")),
-    proposal && h("p", { class: "decision" }, `${t("now.would_propose", { action: named("action", proposal.name), verdict: named("verdict", proposal.verdict) })} ${proposal.reason}`),
+    h("p", { class: "text" }, preview.text || t("silent")),
+    proposal && h("p", { class: "decision" }, `${named("action", proposal.name)}: ${proposal.reason}`),
     preview.recalled.length > 0 && h("ul", { class: "recalled" }, preview.recalled.map((note) => h("li", { class: "remembered" }, h("a", { href: `#memory/note/${note.id}` }, `#${note.id}`), ` ${note.fact}`))),
-    h("p", { class: "meta" }, t("now.tried")),
   );
 }
 
@@ -199,7 +198,7 @@ function line(item) {
 function reply(item) {
   return h(
     "div", { class: `item reply ${item.status}` },
-    h("p", {}, chip(t(`reply_status.${item.status}`), item.status), " ", item.text || h("span", { class: "meta" }, item.detail || t(item.status === "sent" ? "why.text_gone" : "reply_status.silent"))),
+    h("p", {}, chip(t(`status.${item.status}`), item.status), " ", item.text || h("span", { class: "meta" }, item.detail || t(item.status === "sent" ? "why.text_gone" : "status.silent"))),
     item.text && item.detail && h("p", { class: "meta" }, item.detail),
     item.points && h("p", { class: "meta" }, t("now.points")),
     h("div", { class: "row" }, item.who && h("span", { class: "meta" }, t("now.to", { name: item.who })), button(t("now.why"), () => why(item.id), { class: "ghost small", data: { key: `why${item.id}` } }), when(item)),
@@ -208,18 +207,18 @@ function reply(item) {
 
 function action(item) {
   return h("div", { class: `item action ${item.status}` },
-    h("p", {}, chip(t(`action_status.${item.status}`), item.status), ` ${named("action", item.name)}${item.target ? ` → ${item.target}` : ""}`),
+    h("p", {}, chip(t(`status.${item.status}`), item.status), ` ${named("action", item.name)}${item.target ? ` → ${item.target}` : ""}`),
     h("div", { class: "row" }, h("span", { class: "meta" }, item.reason), when(item)));
 }
 
 function episode(item) {
   return h("div", { class: "item episode" },
-    h("p", {}, chip(t("now.summary")), " ", item.text), h("div", { class: "row" }, h("span", { class: "meta" }, t("now.from_lines", { n: item.events })), when(item)));
+    h("p", {}, chip(t("now.summary")), " ", item.text), h("div", { class: "row" }, h("span", { class: "meta" }, t("count.lines", { n: item.events })), when(item)));
 }
 
 function note(item) {
   const about = item.who || t(`scope.${item.scope}`);
   return h("div", { class: `item note ${item.after}` },
-    h("p", {}, chip(item.after !== "active" ? t(`note_status.${item.after}`) : t(item.before ? "change.restored" : "change.active"), item.after), " ", h("b", {}, about), " ", item.text),
+    h("p", {}, chip(t(item.after === "active" ? "now.learned" : `status.${item.after}`), item.after), " ", h("b", {}, about), " ", item.text),
     h("div", { class: "row" }, h("a", { class: "meta", href: `#memory/note/${item.note}` }, `#${item.note}`), h("span", { class: "meta" }, item.cause), when(item)));
 }

@@ -20,10 +20,10 @@ async function draw(body, stream) {
   const copy = button(t("recap.copy"), async () => {
     text.select();
     await navigator.clipboard.writeText(recap.markdown).catch(() => document.execCommand("copy"));
-    put(copy, t("recap.copied"));
+    put(copy, "✓");
   }, { class: "primary" });
   const post = recap.webhook && !recap.posted_at && button(t("recap.post"), (event) => done("post_recap", { stream }, event.target));
-  const address = h("input", { type: "password", autocomplete: "off", maxlength: 300, "aria-label": t("recap.webhook"), placeholder: "https://discord.com/api/webhooks/…" });
+  const address = h("input", { type: "password", autocomplete: "off", maxlength: 300, "aria-label": t("recap.webhook"), placeholder: "discord.com/api/webhooks/…" });
   const save = button(t("save"), (event) => done("webhook", { address: address.value }, event.target), { class: "small" });
 
   async function done(name, given, from) {

@@ -18,10 +18,10 @@ export function open(panel) {
     const basic = settings.rows.filter((row) => row.basic), advanced = settings.rows.filter((row) => !row.basic);
     redraw(
       body,
-      h("div", { class: "row" }, h("a", { class: "button", href: "#setup" }, t("settings.setup")), h("a", { class: "button", href: "/earpiece", target: "_blank", rel: "opener" }, t("panel.earpiece")), obs()),
-      h("p", { class: "meta" }, settings.file ? t("settings.written", { file: settings.file }) : t("settings.not_written")),
+      h("div", { class: "row" }, h("a", { class: "button", href: "#setup" }, t("panel.setup")), h("a", { class: "button", href: "/earpiece", target: "_blank", rel: "opener" }, t("panel.earpiece")), obs()),
+      h("p", { class: "meta" }, settings.file && t("settings.written", { file: settings.file })),
       groups(basic),
-      h("fieldset", {}, h("legend", {}, t("settings.computer")), autostart(settings.autostart), settings.quit && h("div", { class: "row setting" }, button(t("settings.quit"), quit, { class: "danger" }))),
+      h("fieldset", {}, autostart(settings.autostart), settings.quit && h("div", { class: "row setting" }, button(t("settings.quit"), quit, { class: "danger" }))),
       h("details", { class: "box advanced", open: rest, ontoggle: (event) => { rest = event.target.open; } }, h("summary", { data: { key: "rest" } }, t("settings.advanced")), h("div", { class: "stack" }, groups(advanced))),
     );
   });
@@ -41,7 +41,7 @@ function checkList(node) {
       node,
       wrong.map((check) => h("div", { class: `item health ${MOODS[check.state]}` },
         h("p", {}, h("i", { class: `dot ${MOODS[check.state]}` }), h("b", {}, check.name), " ", sentence(check.line)), check.fix && h("p", { class: "meta fix" }, sentence(check.fix)))),
-      h("details", {}, h("summary", { class: "meta", data: { key: "fine" } }, h("i", { class: "dot good" }), ` ${t(wrong.length ? "settings.rest_well" : "settings.all_well")}`),
+      h("details", {}, h("summary", { class: "meta", data: { key: "fine" } }, h("i", { class: "dot good" }), ` ${t("settings.well")}`),
         h("ul", { class: "plain" }, checks.filter((check) => check.state === "ok").map((check) => h("li", {}, h("b", {}, check.name), " ", sentence(check.line))))),
       h("div", { class: "row" },
         button(t("settings.check_all"), (event) => { everything = true; event.target.disabled = true; refresh(); }, { class: "small", data: { key: "all" } }),
@@ -69,7 +69,7 @@ export function obs() {
     const copy = button(t("obs.copy"), async () => {
       field.select();
       await navigator.clipboard.writeText(answer.address).catch(() => document.execCommand("copy"));
-      put(copy, t("obs.copied"));
+      put(copy, "✓");
     }, { class: "primary" });
     return put(place, h("div", { class: "row line-form" }, field, copy), h("p", { class: "meta" }, t("obs.how")));
   }), place);
@@ -91,15 +91,7 @@ function autostart(on) {
     if (answer) say(answer.line, answer.ok);
     if (!answer?.ok) node.checked = !node.checked;
   } });
-  return h("div", { class: "setting switch" }, h("label", { for: "set-autostart" }, t("settings.autostart")), h("div", { class: "control" }, node),
-    h("p", { class: "meta" }, t("settings.autostart_note")));
-}
-
-// What is wrong with a number; a limit of a billion is none.
-function outside(value, { least, most, whole }) {
-  const open = most === null || most >= 1e9;
-  if (whole && !Number.isInteger(value)) return t("settings.whole");
-  return (value < (least ?? value) || value > (most ?? value)) && t(open ? "settings.at_least" : "settings.between", { least, most });
+  return h("div", { class: "setting switch" }, h("label", { for: "set-autostart" }, t("settings.autostart")), h("div", { class: "control" }, node));
 }
 
 const choice = (row, name) => (row.key === "mode" ? t(`mode.${name}.title`) : row.key === "language" ? languages[name] : t(`choice.${name}`));
@@ -108,7 +100,7 @@ function inWords(row, value) {
   if (row.form.kind === "choice") return choice(row, value);
   if (row.form.kind === "switch") return t(value ? "settings.on" : "settings.off");
   if (row.form.kind === "list") return value.join(", ") || t("settings.none");
-  if (value === "") return t("settings.empty");
+  if (value === "") return t("settings.none");
   return `${typeof value === "number" ? value.toLocaleString(language) : value}${row.suffix ? ` ${row.suffix}` : ""}`;
 }
 
@@ -119,13 +111,9 @@ function setting(row) {
   let held = row.value;
   control.node.addEventListener("keydown", (event) => { if (event.key === "Enter" && control.node.tagName === "INPUT" && !save.hidden) send(); });
   async function send(value = control.read()) {
-    if (value === null) return say(t("settings.no_number"), false);
-    const wrong = row.form.kind === "number" && outside(value, row.form);
-    if (wrong) return say(`${row.label}: ${wrong}`, false);
     const answer = await step("set", { table: row.table, key: row.key, value }, save);
     if (answer) say(answer.line, answer.ok);
     if (answer?.ok) { held = value; save.hidden = true; } else if (save.hidden) control.write(held); // what was typed stays
-    return null;
   }
   const usual = row.table === "twitch" || JSON.stringify(row.value) === JSON.stringify(row.default);
   const long = row.form.long && row.default.length > 60;
@@ -142,7 +130,7 @@ function build(row, id, on) {
     choice: () => h("select", props, form.choices.map((name) => h("option", { value: name }, choice(row, name)))),
     switch: () => h("input", { ...props, type: "checkbox", role: "switch" }),
     number: () => h("input", { ...props, type: "number", min: form.least, max: form.most, step: form.whole ? 1 : "any" }),
-    list: () => h("input", { ...props, type: "text", placeholder: t("settings.list") }),
+    list: () => h("input", { ...props, type: "text", placeholder: "a, b" }),
     text: () => (form.long ? h("textarea", { ...props, rows: 4, maxlength: form.most }) : h("input", { ...props, type: "text" })),
   }[form.kind]();
   const read = {

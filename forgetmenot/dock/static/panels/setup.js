@@ -30,7 +30,7 @@ export function open(panel) {
       return;
     }
     if (!panel.querySelector(".step")) {
-      put(panel, h("p", { class: "lead" }, t("setup.lead")), chooseLanguage(settings.languages), all.map((step) => step.node),
+      put(panel, chooseLanguage(settings.languages), all.map((step) => step.node),
         h("div", { class: "row" }, h("a", { class: "button", href: "#now" }, t("setup.to_live")), obs()));
       panel.addEventListener("click", (event) => { if (event.target.closest("summary")) chosen = true; });
     }
@@ -78,8 +78,8 @@ function frame(number, name, ...content) {
     if (mark.textContent !== (is ? "✓" : String(number))) mark.textContent = is ? "✓" : number;
     if (brief.textContent !== words) brief.textContent = words;
   }
-  async function run(name, body, from, working) {
-    tell(working || t("setup.moment"));
+  async function run(name, body, from) {
+    tell(t("moment"));
     const answer = await ask(name, body, from);
     refused = answer?.ok === false;
     if (answer) tell(answer.line || "", answer.ok ? "good" : "bad");
@@ -100,7 +100,7 @@ const input = (props) => h("input", { type: "text", autocomplete: "off", spellch
 // ── channel ─────────────────────────────────────────────────────────────────────────────────
 
 function channelStep() {
-  const name = input({ maxlength: 80, placeholder: t("setup.channel.example"), "aria-label": t("setup.channel.name") });
+  const name = input({ maxlength: 80, "aria-label": t("setup.channel.name") });
   const save = h("button", { type: "submit", class: "primary" }, t("setup.channel.listen"));
   const seen = h("div", { class: "seen" });
   const form = h("form", { class: "row line-form", onsubmit: send }, h("span", { class: "prefix" }, "twitch.tv/"), name, save);
@@ -112,14 +112,14 @@ function channelStep() {
   }
   function draw(data) {
     const connected = data.name && data.phase === "connected";
-    step.done(Boolean(connected), data.name ? (connected ? t("setup.channel.listening", { name: data.name }) : data.name) : "");
+    step.done(Boolean(connected), data.name);
     follow(name, data.name);
     if (data.trouble) step.stands(data.trouble, "bad");
     else if (connected) {
       step.stands(t("setup.channel.listens", { name: data.name }), "good");
       if (asked) step.next();
       asked = "";
-    } else if (data.name && !asked) step.stands(t("setup.channel.connecting", { name: data.name }));
+    } else if (data.name && !asked) step.stands(t("frame.connecting"));
     const lines = [...state.items.values()].filter((item) => item.kind === "line").sort((a, b) => a.at - b.at).slice(-3);
     put(seen,
       connected && !lines.length && h("p", { class: "meta" }, t("setup.channel.waiting")),
@@ -132,7 +132,7 @@ function channelStep() {
 // ── model ───────────────────────────────────────────────────────────────────────────────────
 
 const KINDS = ["gemini", "local", "hosted", "offline"];
-const secret = () => h("input", { type: "password", autocomplete: "off", maxlength: 300, placeholder: t("setup.model.paste") });
+const secret = () => h("input", { type: "password", autocomplete: "off", maxlength: 300 });
 
 function modelStep() {
   const choice = {};
@@ -152,7 +152,7 @@ function modelStep() {
     gemini: h("div", { class: "stack" }, terms, page, field(t("setup.model.key"), key, t("setup.model.key_note"))),
     local: h("div", { class: "stack" }, found, field(t("setup.model.model"), model.local),
       h("details", {}, h("summary", { class: "meta" }, t("setup.model.another")), h("div", { class: "row line-form" }, address.local, lister("local")))),
-    hosted: h("div", { class: "stack" }, field(t("setup.model.service"), address.hosted), field(t("setup.model.key"), hostedKey, t("setup.model.key_note")),
+    hosted: h("div", { class: "stack" }, field(t("setup.model.address"), address.hosted), field(t("setup.model.key"), hostedKey, t("setup.model.key_note")),
       h("div", { class: "row" }, lister("hosted")), field(t("setup.model.model"), model.hosted)),
     offline: h("div"),
   };
@@ -169,12 +169,12 @@ function modelStep() {
     if (kind === "local" && !model.local.childElementCount) look();
   }
   async function look() {
-    put(found, h("p", { class: "meta" }, t("setup.model.looking")));
+    put(found, h("p", { class: "meta" }, t("moment")));
     const answer = await ask("programs");
     const programs = answer?.programs || [];
     put(found, programs.length
       ? programs.map((program) => button(t("setup.model.program", { name: program.name, n: program.models.length }), () => use("local", program.base_url, program.models), { class: "toggle" }))
-      : [h("p", { class: "meta" }, t("setup.model.none_found")), button(t("setup.model.look_again"), look, { class: "small" })]);
+      : [h("p", { class: "meta" }, t("setup.model.none_found")), button(t("try_again"), look, { class: "small" })]);
     if (programs.length) use("local", programs[0].base_url, programs[0].models);
     return programs.length > 0;
   }
@@ -184,7 +184,7 @@ function modelStep() {
   }
   async function list(kind) {
     const answer = await step.run("models", { base_url: address[kind].value, key: kind === "hosted" ? hostedKey.value : "" });
-    if (answer) { use(kind, answer.base_url, answer.models); step.tell(t("setup.model.found", { n: answer.models.length }), "good"); }
+    if (answer) use(kind, answer.base_url, answer.models);
   }
   async function send() {
     const body = {
@@ -193,7 +193,7 @@ function modelStep() {
       hosted: () => ({ provider: "openai_compatible", base_url: address.hosted.value, model: model.hosted.value, key: hostedKey.value }),
       offline: () => ({ provider: "offline" }),
     }[shown]();
-    if (!(await step.run("model", body, save, shown === "offline" ? "" : t("setup.model.asking")))) return;
+    if (!(await step.run("model", body, save))) return;
     key.value = hostedKey.value = "";
     localStorage.setItem("forgetmenot-model", "1");
     step.next();
@@ -213,7 +213,7 @@ function modelStep() {
     if (kind === "local" || kind === "hosted") if (!model[kind].childElementCount) use(kind, data.base_url, [data.model]);
     if (!shown) first(kind);
     const off = kind === "offline";
-    step.done(!off || localStorage.getItem("forgetmenot-model") === "1", off ? t("setup.model.none") : data.model);
+    step.done(!off || localStorage.getItem("forgetmenot-model") === "1", off ? t("choice.offline") : data.model);
     if (data.trouble) step.stands(data.trouble, "bad");
     else if (step.trouble) step.tell("");
     step.trouble = data.trouble;
@@ -240,9 +240,9 @@ function characterStep() {
   const body = () => ({ name: name.value, persona: persona.value });
   async function sample() {
     const mine = ++run;
-    put(sampled, h("span", { class: "meta" }, t("thinking")));
+    put(sampled, h("span", { class: "meta" }, t("moment")));
     const answer = await ask("sample", { ...body(), text: text.value });
-    if (mine === run) put(sampled, answer?.text || h("span", { class: "meta" }, answer?.line || t("setup.character.silent")));
+    if (mine === run) put(sampled, answer?.text || h("span", { class: "meta" }, answer?.line || t("silent")));
   }
   async function send() {
     if (!(await step.run("character", body(), save))) return;
@@ -277,7 +277,7 @@ function loginStep() {
     h("li", {}, parts("setup.login.how_open", { page: consolePage })), h("li", {}, parts("setup.login.how_fill", { address: redirect })), h("li", {}, t("setup.login.how_copy")));
   const title = h("summary", {});
   const own = h("details", {}, title, h("div", { class: "stack" }, how, h("div", { class: "row line-form" }, id, saveId)));
-  const begin = button("", () => start("bot", begin), { class: "primary" });
+  const begin = button(t("setup.login.bot"), () => start("bot", begin), { class: "primary" });
   const streamer = button(t("setup.login.streamer"), () => start("broadcaster", streamer), { class: "small", title: t("setup.login.streamer_about") });
   const waiting = h("div", { class: "code" });
   const step = frame(4, "login", h("div", { class: "row" }, begin, streamer), waiting, own);
@@ -292,7 +292,6 @@ function loginStep() {
     if (!own.dataset.drawn) { own.dataset.drawn = "1"; own.open = !data.client_id; }
     begin.hidden = !data.client_id;
     streamer.hidden = !data.account || !data.streamer;
-    put(begin, t(data.account ? "setup.login.another" : "setup.login.bot"));
     begin.className = data.account ? "small" : "primary";
     step.done(Boolean(data.account), data.account ? t("setup.login.signed_in", { name: data.account }) : t("setup.login.optional"));
     if (account === "" && data.account) step.next();
@@ -333,11 +332,11 @@ function modeStep() {
   });
   put(choices, buttons);
   async function preview() {
-    put(shown, h("p", { class: "meta" }, t("setup.mode.thinking")));
+    put(shown, h("p", { class: "meta" }, t("moment")));
     const answer = await ask("preview", {}, look);
     if (!answer) return put(shown);
     put(shown, answer.lines.length
-      ? answer.lines.map((line) => h("div", { class: "item reply" }, h("p", {}, h("b", {}, line.who), " ", line.line), h("p", {}, line.text ? `→ ${line.text}` : h("span", { class: "meta" }, t("setup.mode.silent")))))
+      ? answer.lines.map((line) => h("div", { class: "item reply" }, h("p", {}, h("b", {}, line.who), " ", line.line), h("p", {}, line.text ? `→ ${line.text}` : h("span", { class: "meta" }, t("silent")))))
       : h("p", { class: "meta" }, t("setup.mode.no_chat")));
     return null;
   }
@@ -362,10 +361,10 @@ function hearingStep() {
   const save = button(t("save"), send, { class: "primary" });
   const last = h("p", { class: "meta", "aria-live": "polite" });
   const step = frame(6, "hearing", h("p", { class: "meta" }, t("setup.hearing.how")),
-    field(t("setup.hearing.obs"), obs), field(t("setup.hearing.password"), password, t("setup.hearing.password_note")),
+    field(t("setup.hearing.obs"), obs), field(t("setup.hearing.password"), password, t("setup.model.key_note")),
     h("div", { class: "row" }, find), field(t("setup.hearing.source"), source), field(t("setup.hearing.captions"), captions),
     h("label", { class: "row" }, programs, h("span", {}, t("setup.hearing.programs"))), h("div", { class: "row" }, save), last);
-  const offer = (names, chosen) => put(source, ["", ...names].map((name) => h("option", { value: name, selected: name === chosen }, name || t("setup.hearing.none"))));
+  const offer = (names, chosen) => put(source, ["", ...names].map((name) => h("option", { value: name, selected: name === chosen }, name || t("settings.none"))));
   async function look() {
     const answer = await step.run("sources", { obs: obs.value || obs.placeholder, password: password.value }, find);
     if (!answer) return;
@@ -384,8 +383,8 @@ function hearingStep() {
     follow(captions, data.captions);
     if (!programs.dataset.typed) programs.checked = data.programs;
     if (!source.dataset.typed && source.value !== data.source || !source.childElementCount) offer(data.source ? [data.source] : [], data.source);
-    const from = [data.source && "obs", data.captions && "file", data.programs && "programs"].filter(Boolean);
-    step.done(from.length > 0, from.length ? from.map((one) => t(`setup.hearing.from.${one}`)).join(", ") : t("setup.login.optional"));
+    const on = data.source || data.captions || data.programs;
+    step.done(Boolean(on), t(on ? "settings.on" : "setup.login.optional"));
     if (data.now?.trouble) step.stands(data.now.trouble, "bad");
     else if (step.trouble) step.tell("");
     step.trouble = data.now?.trouble;

@@ -19,13 +19,13 @@ export async function why(id) {
   const used = notes.filter(Boolean);
   const dialog = sheet(
     t("why.title"),
-    h("blockquote", { class: "said" }, reply.text || (reply.status !== "sent" ? t("why.no_reply") : reply.kept_until < clock.now() ? t("why.gone_since", { date: date(reply.kept_until) }) : t("why.text_gone"))),
-    reply.status !== "sent" && h("p", {}, chip(t(`reply_status.${reply.status}`), reply.status), reply.detail && ` ${reply.detail}`),
+    h("blockquote", { class: "said" }, reply.text || (reply.status !== "sent" ? t("status.silent") : reply.kept_until < clock.now() ? t("why.gone_since", { date: date(reply.kept_until) }) : t("why.text_gone"))),
+    reply.status !== "sent" && h("p", {}, chip(t(`status.${reply.status}`), reply.status), reply.detail && ` ${reply.detail}`),
     reply.text && h("h3", {}, t(used.length ? "why.used" : "why.used_none")),
     used.map(usedNote),
     reply.asked && [h("h3", {}, t("why.answered")), h("blockquote", { class: "asked" }, h("b", {}, reply.who), " ", reply.asked)],
     reply.actions.map((line) => h("p", { class: "decision" }, line)),
-    reply.status === "sent" && h("div", { class: "row" }, reply.outcome && h("span", { class: "meta" }, t("why.outcome", { outcome: named("outcome", reply.outcome) })),
+    reply.status === "sent" && h("div", { class: "row" }, reply.outcome && chip(named("outcome", reply.outcome)),
       ["good", "bad"].map((name) => button(label(name), (event) => act(name, { id: reply.id }, event.target), { class: "small", title: does(name) }))),
     engineers(reply),
   );
@@ -38,7 +38,7 @@ function usedNote(note) {
     const { who, text, said } = wordsOf(note);
     put(node, h("p", {}, h("a", { href: `#memory/note/${note.id}` }, `#${note.id}`), " ", who && h("b", {}, `${who} `), text, h("span", { class: "meta" }, ` (${said}, ${date(note.confirmed_at)})`)),
       h("div", { class: "row" }, button(t("why.correct"), () => put(node, editor(note, show, (changed) => { note = changed; show(); })), { class: "small" }),
-        button(label("retract"), async (event) => { if (await act("retract", { id: note.id }, event.target, { name: "restore", body: { id: note.id } })) put(node, h("p", { class: "meta" }, t("note_status.retracted"))); }, { class: "small" })));
+        button(label("retract"), async (event) => { if (await act("retract", { id: note.id }, event.target, { name: "restore", body: { id: note.id } })) put(node, h("p", { class: "meta" }, t("status.retracted"))); }, { class: "small" })));
   }
   show();
   return node;
@@ -48,12 +48,12 @@ function engineers(reply) {
   const { usage } = reply;
   const facts = [
     `#${reply.id}`, `${date(reply.at)}, ${hour(reply.at)}`, t(`mode.${reply.mode}.title`), named("trigger", reply.trigger),
-    reply.model && t("why.model", { model: reply.model, ms: reply.latency_ms }),
+    reply.model && `${reply.model}, ${reply.latency_ms} ms`,
     reply.model && t("why.tokens", { n: usage.billed || usage.estimated || 0, budget: reply.budget ?? 0, cached: usage.cached ?? 0, out: usage.output ?? 0 }),
-    reply.cost, reply.filters.length > 0 && t("why.filters", { list: reply.filters.join(", ") }), reply.shed.length > 0 && t("why.shed", { list: [...new Set(reply.shed)].join(", ") }),
+    reply.cost, reply.filters.join(", "), reply.shed.length > 0 && t("why.shed", { list: [...new Set(reply.shed)].join(", ") }),
   ];
   return h("details", { class: "part" }, h("summary", {}, t("why.engineers")), h("p", { class: "meta" }, facts.filter(Boolean).join(" · ")),
     reply.sections.map((one) => h("details", { class: "part" },
-      h("summary", {}, section(one.name), h("span", { class: "meta" }, ` ${t("count.tokens", { n: one.tokens })} `), one.dropped > 0 && chip(t("why.left_out", { n: one.dropped }), "warn")),
+      h("summary", {}, section(one.name), h("span", { class: "meta" }, ` ${t("count.tokens", { n: one.tokens })} `), one.dropped > 0 && chip(`−${one.dropped}`, "warn")),
       h("ul", {}, (one.rows || []).map((row) => h("li", {}, row.text, row.score > 0 && h("span", { class: "meta" }, ` ${row.score.toFixed(2)}`)))))));
 }
