@@ -148,7 +148,7 @@ async def the_model(page: Page, model: SimOpenAI) -> None:
     step = await opened(page, "AI model")
     await step.get_by_label("A program on this PC").check()
     await step.get_by_text("Another address").click()
-    await step.get_by_label("Its address").locator("visible=true").fill(model.url)
+    await step.get_by_role("textbox", name="Its address").fill(model.url)
     await step.get_by_role("button", name="List its models").click()
     await expect(step.locator("select:visible")).to_have_value("small-model")
     await step.get_by_role("button", name="Test and save").click()
