@@ -15,7 +15,6 @@ from forgetmenot.errors import SettingsError
 from forgetmenot.languages import languages, reason
 from forgetmenot.settings.schema import (
     CLIENT_ID,
-    BridgeSettings,
     PersonaSettings,
     PriceSettings,
     Provider,
@@ -29,9 +28,7 @@ NAMED: Mapping[str, tuple[str, type[msgspec.Struct]]] = {
     "prices": ("a price", PriceSettings),
 }
 """Tables of tables with names of their own."""
-LONG_NAME = 30  # letters; a key is longer, and a name that is as long holds no digits or no small letters
 _PATH = re.compile(r" - at `\$\.?([^`]*)`$")
-_HERE = re.compile(r"http://(?:127\.0\.0\.1|localhost|\[::1\])(?::\d+)?(?:/|$)")
 _UNKNOWN = re.compile(r"Object contains unknown field `(.*)`", re.DOTALL)
 
 
@@ -149,10 +146,16 @@ def refuse_contradictions(settings: Settings, source: str) -> None:
     if settings.bot.language not in languages():
         why = f"`{settings.bot.language}` is none of {', '.join(languages())}. The language it talks in is "
         raise _wrong(source, "bot", "language", f"{why}`reply_language`.")
-    _refuse_odd_places(settings, source)
-    _refuse_other_machines(settings.bridge, source)
-    _refuse_the_key_itself(settings.model.api_key_env, source)
-    _refuse_unknown_personas(settings, source)
+    for table, key, form, why in _FORMS:
+        value = getattr(getattr(settings, table), key)
+        if not re.fullmatch(form, value):
+            raise _wrong(source, table, key, why or reason("no_address", address=value, known="http://, https://"))
+    for key, login in (("channel", settings.twitch.channel), ("bot_login", settings.twitch.bot_login)):
+        if not is_login(login):
+            raise _wrong(source, "twitch", key, no_login(login))
+    persona = settings.bot.speaks_as
+    if persona and persona not in settings.personas:
+        raise _wrong(source, "bot", "speaks_as", _no_name(persona, settings.personas))
     _refuse_money_without_prices(settings, source)
     if settings.privacy.allow_categories:
         from forgetmenot.text.sensitive import CATEGORIES  # with stems: 30 ms
@@ -162,91 +165,60 @@ def refuse_contradictions(settings: Settings, source: str) -> None:
 
 
 def _refuse_money_without_prices(settings: Settings, source: str) -> None:
-    model, limits = settings.model, settings.limits
-    if model.provider is Provider.OFFLINE or not (limits.money_per_day or limits.money_per_stream):
-        return
-    for name in (model.reply_model, model.memory_model):
-        if name not in settings.prices:
-            key = "money_per_day" if limits.money_per_day else "money_per_stream"
-            why = f'nobody knows what `{name}` costs. Put its prices into the table [prices."{name}"].'
-            raise _wrong(source, "limits", key, why)
+    limits, model = settings.limits, settings.model
+    if model.provider is not Provider.OFFLINE and (limits.money_per_day or limits.money_per_stream):
+        for name in (model.reply_model, model.memory_model):
+            if name not in settings.prices:
+                key = "money_per_day" if limits.money_per_day else "money_per_stream"
+                why = f'nobody knows what `{name}` costs. Put its prices into the table [prices."{name}"].'
+                raise _wrong(source, "limits", key, why)
 
 
 def _wrong(source: str, table: str, key: str, why: str) -> SettingsError:
     return SettingsError(reason("wrong_setting", where=f"{source}: table [{table}], key `{key}`", why=why))
 
 
-def _refuse_odd_places(settings: Settings, source: str) -> None:
-    """Refuse logins and addresses that cannot be valid."""
-    twitch = settings.twitch
-    for key, login in (("channel", twitch.channel), ("bot_login", twitch.bot_login)):
-        if not is_login(login):
-            raise _wrong(source, "twitch", key, no_login(login))
-    if not re.fullmatch(r"[A-Za-z0-9]*", twitch.client_id.strip()):
-        raise _wrong(source, "twitch", "client_id", "a client ID has only letters and digits.")
-    for key, name in (("reply_model", settings.model.reply_model), ("memory_model", settings.model.memory_model)):
-        if name and not re.fullmatch(r"\S+( \S+)*", name):
-            raise _wrong(source, "model", key, "the name of a model is needed here.")
-    for table, key, address, kinds in (
-        ("twitch", "server", twitch.server, ("http",)),
-        ("model", "base_url", settings.model.base_url, ("http", "https")),
-    ):
-        if re.search(r"[@?#]", address):  # it is shown in errors, in the dock, in the log: nothing secret stands in it
-            why = "an address without user, password or ? is needed here. A model's key belongs into the environment "
-            raise _wrong(source, table, key, f"{why}variable that `api_key_env` in [model] names.")
-        if address and not re.match(rf"(?:{'|'.join(kinds)})://[^\s/]", address):
-            known = ", ".join(f"{kind}://" for kind in kinds)
-            raise _wrong(source, table, key, reason("no_address", address=address, known=known))
-    if twitch.server and not _HERE.match(twitch.server):
-        raise _wrong(
-            source, "twitch", "server", "the log-in is sent there, so only an address on this computer will do."
-        )
-
-
-def _refuse_other_machines(bridge: BridgeSettings, source: str) -> None:
-    """What may run an effect without a password must not be anybody else's computer."""
-    for key, address in (("streamerbot_url", bridge.streamerbot_url), ("firebot_url", bridge.firebot_url)):
-        if not re.fullmatch(r"http://(?:127\.0\.0\.1|localhost):[0-9]{1,5}", address):
-            why = (
-                "an address on this computer is needed here, such as http://127.0.0.1:7474, without anything behind it."
-            )
-            raise _wrong(source, "bridge", key, why)
-
-
-def _refuse_the_key_itself(name: str, source: str) -> None:
-    """A key in the place of its variable's name would be shown in errors and in the dock."""
-    long_and_mixed = len(name) >= LONG_NAME and re.search("[a-z]", name) and re.search(r"\d", name)
-    if name and (long_and_mixed or not re.fullmatch(r"[A-Za-z_]\w*", name, re.ASCII)):
-        why = (
-            "the name of an environment variable is needed here, not the key itself. Put the key into GEMINI_API_KEY, "
-        )
-        raise _wrong(source, "model", "api_key_env", f"{why}or another variable, and name that.")
+# An address is shown in errors, in the dock and in the log: nothing secret stands in it.
+_PLAIN = "an address without user, password or ? is needed here. A key belongs into the variable of `api_key_env`."
+_BRIDGE = r"http://(?:127\.0\.0\.1|localhost):[0-9]{1,5}"
+# What may run an effect without a password must not be anybody else's computer.
+_HERE = "an address on this computer is needed here, such as http://127.0.0.1:7474, without anything behind it."
+# A key in the place of its variable's name would be shown. It is longer than a name of small letters and digits.
+_VARIABLE = r"(?!(?=.*[a-z])(?=.*\d).{30})(?:[A-Za-z_][A-Za-z0-9_]*)?"
+_NO_KEY = "the name of an environment variable is needed here, not the key itself. The key is that variable's value."
+_FORMS: tuple[tuple[str, str, str, str], ...] = (
+    ("twitch", "client_id", r"\s*[A-Za-z0-9]*\s*", "a client ID has only letters and digits."),
+    ("twitch", "server", r"[^@?#]*", _PLAIN),
+    ("twitch", "server", r"(?:https?://[^\s/].*)?", ""),
+    (
+        *("twitch", "server", r"(?:http://(?:127\.0\.0\.1|localhost|\[::1\])(?::\d+)?(?:/.*)?)?"),
+        "the log-in is sent there, so only an address on this computer will do.",
+    ),
+    ("model", "base_url", r"[^@?#]*", _PLAIN),
+    ("model", "base_url", r"(?:https?://[^\s/].*)?", ""),
+    ("model", "reply_model", r"(?:\S+(?: \S+)*)?", "the name of a model is needed here."),
+    ("model", "memory_model", r"(?:\S+(?: \S+)*)?", "the name of a model is needed here."),
+    ("model", "api_key_env", _VARIABLE, _NO_KEY),
+    ("bridge", "streamerbot_url", _BRIDGE, _HERE),
+    ("bridge", "firebot_url", _BRIDGE, _HERE),
+)
+"""Table, key, the form of its text, and what to say of another; empty: that it is no address."""
 
 
 def refuse_unknown_words(given: Iterable[str], known: Collection[str], where: str) -> None:
     """Names in a list of which none exists: what they were to switch would stay as it is. Raises SettingsError."""
     for word in given:
         if word not in known:
-            raise SettingsError(
-                reason("wrong_setting", where=where, why=reason("no_name", name=word, known=nearest(word, known)))
-            )
+            raise SettingsError(reason("wrong_setting", where=where, why=_no_name(word, known)))
+
+
+def _no_name(name: str, known: Iterable[str]) -> str:
+    return reason("no_name", name=name, known=nearest(name, known))
 
 
 def no_login(text: str) -> str:
     """What to say of what is none."""
     return reason("no_login", name=text)
-
-
-def _refuse_unknown_personas(settings: Settings, source: str) -> None:
-    named = [("bot", "speaks_as", settings.bot.speaks_as)] if settings.bot.speaks_as else []
-    named += [
-        (f"{PERSONAS}.{name}", "inherits", other)
-        for name, persona in settings.personas.items()
-        for other in persona.inherits
-    ]
-    for table, key, name in named:
-        if name not in settings.personas:
-            raise _wrong(source, table, key, reason("no_name", name=name, known=nearest(name, settings.personas)))
 
 
 # Messages about wrong values, for people who do not program.

@@ -127,7 +127,6 @@ class PersonaSettings(Table, frozen=True, kw_only=True):
     persona: Annotated[str, Meta(max_length=4000)] = ""
     reply_language: str = ""
     own_notes: bool = False
-    inherits: tuple[str, ...] = ()
 
 
 class MemorySettings(Table, frozen=True, kw_only=True):
@@ -316,41 +315,17 @@ class Persona(NamedTuple):
     text: str
     language: str
     writes_as: str
-    knows: frozenset[str]
 
     def sees(self, persona: str) -> bool:
         """Whether a note of that persona ('': of all) is shown while this one speaks."""
-        return persona in self.knows
+        return persona in {"", self.name}
 
 
 def speaking(settings: Settings) -> Persona:
     """The persona that `speaks_as` names; the one of [bot] where it names none."""
-    return persona_of(settings, settings.bot.speaks_as)
-
-
-def persona_of(settings: Settings, name: str) -> Persona:
-    """One persona; the one of [bot] for a name that is not there."""
-    bot = settings.bot
+    bot, name = settings.bot, settings.bot.speaks_as
     chosen = settings.personas.get(name)
     if chosen is None:
-        return Persona("", bot.persona, bot.reply_language, "", frozenset({""}))
-    return Persona(
-        name,
-        chosen.persona or bot.persona,
-        chosen.reply_language or bot.reply_language,
-        name if chosen.own_notes else "",
-        frozenset({"", name}) | _inherited(settings, name),
-    )
-
-
-def _inherited(settings: Settings, name: str) -> frozenset[str]:
-    """The personas whose notes this one knows besides its own, including inherited ones."""
-    inherited: set[str] = set()
-    waiting = [name]
-    while waiting:
-        persona = settings.personas.get(waiting.pop())
-        for other in persona.inherits if persona is not None else ():
-            if other not in inherited:
-                inherited.add(other)
-                waiting.append(other)
-    return frozenset(inherited)
+        return Persona("", bot.persona, bot.reply_language, "")
+    language = chosen.reply_language or bot.reply_language
+    return Persona(name, chosen.persona or bot.persona, language, name if chosen.own_notes else "")

@@ -7,14 +7,14 @@ from forgetmenot.clock import DAY
 from forgetmenot.domain import NoteStatus
 from forgetmenot.memory.edits import remember, undo
 from forgetmenot.memory.recall import Recall
-from forgetmenot.settings.schema import BotSettings, PersonaSettings, Settings, persona_of, speaking
+from forgetmenot.settings.schema import BotSettings, PersonaSettings, Settings, speaking
 from forgetmenot.store import notes
 from tests.notes_world import World
 
 PERSONAS = {
     "pirate": PersonaSettings(persona="You are a pirate.", reply_language="pirate", own_notes=True),
-    "parrot": PersonaSettings(inherits=("pirate",)),
-    "cook": PersonaSettings(own_notes=True, inherits=("parrot",)),
+    "parrot": PersonaSettings(),
+    "cook": PersonaSettings(own_notes=True),
 }
 
 
@@ -37,15 +37,13 @@ async def test_switching_changes_what_is_visible_and_loses_nothing(world: "World
     assert seen == {
         "": {"likes tea"},
         "pirate": {"likes tea", "buried a treasure"},
-        "parrot": {"likes tea", "buried a treasure"},
-        "cook": {"likes tea", "buried a treasure", "owes the cook a pan"},
+        "parrot": {"likes tea"},
+        "cook": {"likes tea", "owes the cook a pan"},
     }
     assert len(await notes.of_subject(world.db, "1")) == 3
 
 
-def test_a_circle_of_heirs_ends_and_an_unknown_name_is_the_plain_voice() -> None:
-    circle = Settings(personas={"a": PersonaSettings(inherits=("b",)), "b": PersonaSettings(inherits=("a",))})
-    assert persona_of(circle, "a").knows == {"", "a", "b"}
+def test_an_unknown_name_is_the_plain_voice() -> None:
     assert speaking(speaks("nobody")).name == ""
 
 

@@ -49,10 +49,9 @@ def test_a_persona_stands_in_the_example_with_its_keys_and_defaults() -> None:
     [
         ('[personas.pirate]\nvoice = "arr"', "[personas.pirate] has no key `voice`"),
         ('[personas]\npirate = "arr"', "a persona is a table, written as [personas.NAME]"),
-        ("[personas.pirate]\ninherits = [3]", "[personas.pirate], key `inherits`: an entry must be text in quotes"),
         ('[prices."gemini-3.8"]\ninput = -1', "[prices.gemini-3.8], key `input` must be at least 0."),
         ('[bot]\nspeaks_as = "pirate"', "There is no `pirate`."),
-        ('[personas.pirate]\ninherits = ["cook"]', "There is no `cook`. Known are: pirate."),
+        ('[bot]\nspeaks_as = "cook"\n[personas.pirate]\nown_notes = true', "There is no `cook`. Known are: pirate."),
         ("[memry]\n", "no table `memry`. Did you mean `memory`?"),
         ("[memory]\nraw_event_h = 3", "[memory] has no key `raw_event_h`. Did you mean `raw_events_h`?"),
         (f"[bot]\npersona = '{'a' * 4_001}'", "[bot], key `persona` must be at most 4000 letters long."),
