@@ -9,12 +9,14 @@ A live channel, the demo and a replay differ only in source, clock and account.
 
 import asyncio
 import contextlib
+import shutil
 from collections.abc import AsyncIterator, Callable, Mapping
 from pathlib import Path
 from typing import Any, Protocol
 
 from msgspec import Struct
 
+from forgetmenot.app.past_chat_upload import incoming_folder
 from forgetmenot.app.periodic_tasks import PeriodicTask, PeriodicTasks, keep_going
 from forgetmenot.chat import ChatCommands, RoomModeTracker, Router, take_notice
 from forgetmenot.clock import DAY, MINUTE, SECOND, Clock
@@ -304,6 +306,7 @@ async def open_bot(
             await check_start(db)
             for file in leftovers(path):
                 file.unlink(missing_ok=True)
+            shutil.rmtree(incoming_folder(path), ignore_errors=True)
             bot = Bot(
                 db=db,
                 settings=settings,

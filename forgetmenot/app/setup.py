@@ -10,7 +10,7 @@ import asyncio
 import contextlib
 import inspect
 import re
-from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
 from itertools import islice
 from pathlib import Path
 from typing import Any, get_type_hints
@@ -23,6 +23,7 @@ from forgetmenot.app import autostart
 from forgetmenot.app.account import DeviceLogin, login_rights
 from forgetmenot.app.bot import Bot
 from forgetmenot.app.control import BotControl, check_settings, try_out
+from forgetmenot.app.past_chat_upload import PastChatUpload
 from forgetmenot.app.recap_sharing import WEBHOOK, RecapSharing
 from forgetmenot.app.stream_input import OBS_PASSWORD
 from forgetmenot.clock import HOUR, MINUTE
@@ -92,16 +93,18 @@ class SetupService:
         self._use_keyring = use_keyring
         self._secrets = SecretStore(folder / LOGIN_FOLDER, use_keyring=use_keyring)
         self._stage: tuple[Bot, BotControl] | None = None
+        self._past_chat: PastChatUpload | None = None
         self.login = DeviceLogin(settings, self._secrets.folder, use_keyring=use_keyring)
 
-    @contextlib.contextmanager
-    def attached(self, bot: Bot, control: BotControl) -> Iterator[None]:
+    @contextlib.asynccontextmanager
+    async def attached(self, bot: Bot, control: BotControl) -> AsyncIterator[None]:
         """For the time of the block this bot is the one that runs."""
-        self._stage = bot, control
+        self._stage, self._past_chat = (bot, control), PastChatUpload(bot, self._settings)
         try:
             yield
         finally:
-            self._stage = None
+            await self._past_chat.aclose()
+            self._stage = self._past_chat = None
 
     async def run(self, step: str, body: bytes) -> Answer:
         """Do one step with its JSON. Raises InputError and every other error of ours."""
@@ -166,6 +169,7 @@ class SetupService:
                 **{name: getattr(settings.hearing, name) for name in ("obs", "source", "captions", "programs")},
                 "now": asdict(now.hearing) if now and now.hearing else None,
             },
+            "past_chat": self._past_chat.state if self._past_chat else None,
             "autostart": autostart.is_on(),
             "quit": self._stop is not None,
         }  # fmt: skip
@@ -316,6 +320,37 @@ class SetupService:
         given = {"obs": obs.strip() if source else "", "source": source, "captions": captions.strip()}
         fresh = await self._change({("hearing", key): value for key, value in {**given, "programs": programs}.items()})
         return self._done("hearing" if fresh.hearing.on else "saved")
+
+    # ── chat of past streams ────────────────────────────────────────────────────────────────
+
+    def _upload(self) -> PastChatUpload:
+        self._bot()
+        assert self._past_chat is not None  # noqa: S101  # it comes and goes with the bot
+        return self._past_chat
+
+    async def take_file(self, name: str, size: int | None, pieces: AsyncIterator[bytes]) -> Answer:
+        """Keep a file to learn from until it was learned from. Raises InputError, StoreError."""
+        await self._upload().take(name, size, pieces)
+        return {"ok": True, "line": ""}
+
+    async def step_past_look(self) -> Answer:
+        """What learning from the files takes, as a sentence; nothing is learned yet."""
+        return await self._upload().look()
+
+    async def step_past_learn(self) -> Answer:
+        """Begin, or go on."""
+        self._upload().learn()
+        return {"ok": True, "line": ""}
+
+    async def step_past_stop(self) -> Answer:
+        """Stop soon; the files stay."""
+        self._upload().stop()
+        return self._done("past_stopping")
+
+    async def step_past_drop(self) -> Answer:
+        """Delete the files."""
+        self._upload().drop()
+        return {"ok": True, "line": ""}
 
     # ── recaps ──────────────────────────────────────────────────────────────────────────────
 

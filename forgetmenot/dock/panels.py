@@ -4,7 +4,7 @@ A panel reads rows and renders them; names of viewers are looked up last, and no
 """
 
 import asyncio
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Iterable, Mapping, Sequence
 from typing import Protocol
 
 import msgspec
@@ -13,6 +13,7 @@ from msgspec import Struct
 from msgspec.structs import asdict
 
 from forgetmenot.clock import DAY, MINUTE, Clock
+from forgetmenot.dock.security import UPLOAD
 from forgetmenot.domain import Note
 from forgetmenot.errors import InputError
 from forgetmenot.languages import ENGLISH, Language, Reason, in_language, languages, reason
@@ -52,6 +53,7 @@ LONGEST_PAGE = 200
 SHOWN = 150  # items of each kind that a page gets when it opens
 LOGGED = 100
 STREAMS = 60
+PIECE = 1 << 18  # bytes of a dropped file
 
 
 class DockContext(Struct, frozen=True):
@@ -320,6 +322,10 @@ class Setup(Protocol):
         """Do one step with its JSON; the result has `ok` and `line`. Raises errors of ours."""
         ...
 
+    async def take_file(self, name: str, size: int | None, pieces: AsyncIterator[bytes]) -> Mapping[str, object]:
+        """Keep a file with chat of past streams. `size`: as it was announced. Raises errors of ours."""
+        ...
+
 
 SETUP = web.AppKey("setup", Setup)
 
@@ -332,6 +338,12 @@ async def _setup_step(request: web.Request) -> web.Response:
     result = await request.app[SETUP].run(request.match_info["step"], await request.read())
     request.app[CONTEXT].touched()
     return answer(result)
+
+
+async def _past_chat(request: web.Request) -> web.Response:
+    pieces = request.content.iter_chunked(PIECE)
+    name = request.query.get("name", "")
+    return answer(await request.app[SETUP].take_file(name, request.content_length, pieces))
 
 
 async def _settings(request: web.Request) -> web.Response:
@@ -464,6 +476,7 @@ ROUTES = (
     web.get("/api/checks", _checks),
     web.get("/api/setup", _setup_state),
     web.post("/api/setup/{step}", _setup_step),
+    web.post(UPLOAD, _past_chat),
     web.get("/api/settings", _settings),
     web.get("/api/people", _people),
     web.get("/api/person/{id}", _person),

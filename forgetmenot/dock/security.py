@@ -3,7 +3,8 @@
 Guarantees, for every request:
 - the `Host` is exactly ours, so no other name that points here works; an `Origin`, where there is one, is exactly ours;
 - every answer with data needs the token in a header, which no other page can send; changing anything also needs POST,
-  our `Origin` and JSON. There is no cookie: cookies of 127.0.0.1 go to the programs on every port;
+  our `Origin` and JSON (for a dropped file: bytes). There is no cookie: cookies of 127.0.0.1 go to the programs on
+  every port;
 - the event stream, for which a browser sends no header, needs a ticket: asked for with the token, valid once and for
   half a minute;
 - the waiting page, which has a file's origin, gets one answer, and only if it has the token (obs_page);
@@ -30,6 +31,7 @@ HOST = "127.0.0.1"
 TOKEN_FILE = "dock-token"  # noqa: S105  # a file's name
 TOKEN_HEADER = "X-Dock-Token"  # noqa: S105  # a header's name
 EVENTS = "/events"
+UPLOAD = "/api/past_chat"
 TICKET_LASTS_S = 30.0
 MOST_TICKETS = 64
 MOST_CONNECTIONS = 64
@@ -119,10 +121,12 @@ class Guard:
 
     def may_act(self, request: web.Request) -> bool:
         """Whether it comes from the page itself, by somebody who has the token."""
+        # neither is what a form of another page could send
+        kind = "application/octet-stream" if request.path == UPLOAD else "application/json"
         return (
             self.may_read(request)
             and request.headers.get("Origin") == self.origin
-            and request.content_type == "application/json"
+            and request.headers.get("Content-Type", "").split(";")[0].strip().lower() == kind
         )
 
     def new_ticket(self) -> str:

@@ -59,6 +59,7 @@ class Estimate(Struct, frozen=True):
     calls: int
     tokens: Used
     bad: int
+    bad_lines: dict[str, list[int]]
 
     @property
     def days(self) -> int:
@@ -112,6 +113,7 @@ class _File(Struct):
     last_at: int = 0
     size: int = 0
     bad: int = 0
+    bad_lines: list[int] = field(default_factory=list)
 
 
 class Learner:
@@ -125,6 +127,11 @@ class Learner:
         self._extractor = Extractor(db=db, model=model, settings=settings, clock=clock)
         self._stopped = False
         self._progress: Callable[[int], None] = lambda _lines: None
+
+    @property
+    def stopped(self) -> bool:
+        """Whether it was ended before it was done."""
+        return self._stopped
 
     def stop(self) -> None:
         """End it; what was read stays."""
@@ -309,6 +316,7 @@ async def estimate(paths: Sequence[Path], settings: Settings, now: int) -> Estim
         calls=calls,
         tokens=Used(read, 0, calls * 2 * words),
         bad=sum(one.bad for one in found),
+        bad_lines={str(one.path): one.bad_lines for one in found if one.bad},
     )
 
 
@@ -325,7 +333,7 @@ def _looked_at(path: Path, gap: int, until: int) -> _File:
                 digest.update(block)
     except OSError as error:
         raise InputError(reason("past_unreadable", path=str(path), why=error.strerror or "")) from None
-    found.key, found.bad = digest.hexdigest(), chat.bad
+    found.key, found.bad, found.bad_lines = digest.hexdigest(), chat.bad, chat.bad_lines
     return found
 
 

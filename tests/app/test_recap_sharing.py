@@ -114,7 +114,7 @@ async def test_the_webhook_is_a_secret_of_discords(shared: Sharing, bot: Bot, tm
     live = LiveSettings(Settings())
     setup = SetupService(live, tmp_path, use_keyring=False)
     stream = await shared.stream()
-    with setup.attached(bot, None):  # type: ignore[arg-type]  # no step of this test asks it
+    async with setup.attached(bot, None):  # type: ignore[arg-type]  # no step of this test asks it
         with pytest.raises(InputError, match=r"discord\.com"):
             await setup.run("webhook", b'{"address": "https://example.com/api/webhooks/123456/' + b"a" * 60 + b'"}')
         address = f"https://discord.com/api/webhooks/123456/{TOKEN}"

@@ -83,6 +83,10 @@ class FakeSetup:
         self.asked.append((step, body))
         return {"ok": True, "line": "Done."}
 
+    async def take_file(self, name: str, size: int | None, pieces: AsyncIterator[bytes]) -> Mapping[str, object]:
+        self.asked.append((f"{name} {size}", b"".join([piece async for piece in pieces])))
+        return {"ok": True, "line": ""}
+
 
 @dataclass
 class Served:

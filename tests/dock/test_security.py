@@ -1,6 +1,7 @@
 """Who may look and who may act."""
 
 import asyncio
+import contextlib
 import stat
 from pathlib import Path
 
@@ -210,3 +211,31 @@ async def test_it_listens_on_this_machine_alone(stranger: Served) -> None:
     with pytest.raises(aiohttp.ClientError):
         async with stranger.client.get(f"http://[::1]:{stranger.port}/"):
             pass
+
+
+async def test_a_dropped_file_is_taken_as_bytes_of_any_size_from_the_page_alone(dock: Served) -> None:
+    asked = []
+
+    async def send(**headers: str) -> int:
+        sent = {"Origin": dock.origin, TOKEN_HEADER: dock.token, "Content-Type": "application/octet-stream"}
+        changed = {name: value for name, value in (sent | headers).items() if value}
+        address = f"{dock.origin}/api/past_chat?name=a%2Fb.log"
+        async with (
+            aiohttp.ClientSession(skip_auto_headers=["Content-Type"]) as client,
+            client.post(address, data=b"x" * 1_000_000, headers=changed) as answer,
+        ):
+            asked.append(await answer.json())
+            return answer.status
+
+    assert await send() == 200
+    refused: list[dict[str, str]] = [
+        {TOKEN_HEADER: ""}, {TOKEN_HEADER: "wrong"}, {"Origin": ""}, {"Origin": "http://127.0.0.1:1"},
+        {"Content-Type": ""}, {"Content-Type": "text/plain"}, {"Content-Type": "application/json"},
+        {"Content-Type": "multipart/form-data; boundary=x"},
+    ]  # fmt: skip
+    for headers in refused:
+        with contextlib.suppress(aiohttp.ClientConnectionError):  # refused before the whole body was sent
+            assert await send(**headers) in {401, 403}
+    assert asked[0] == {"ok": True, "line": ""}
+    status, _ = await dock.post("/api/setup/past_look", {}, Content_Type="application/octet-stream")
+    assert status == 401

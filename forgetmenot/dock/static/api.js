@@ -55,3 +55,17 @@ export function download(name, value) {
   link.click();
   setTimeout(() => URL.revokeObjectURL(address), 10_000);
 }
+
+// A file as it is; `progress` gets the share that was sent.
+export function upload(path, file, progress) {
+  return new Promise((done, failed) => {
+    const request = new XMLHttpRequest();
+    request.open("POST", `/api/${path}?${new URLSearchParams({ name: file.name })}`);
+    for (const [name, value] of Object.entries({ ...token(), "Content-Type": "application/octet-stream" })) request.setRequestHeader(name, value);
+    request.responseType = "json";
+    request.upload.onprogress = (event) => progress(event.loaded / (event.total || 1));
+    request.onload = () => (request.status === 200 ? done(request.response) : failed(new Problem(request.response?.line ?? "", request.status)));
+    request.onerror = () => failed(new Problem("", 0));
+    request.send(file);
+  });
+}

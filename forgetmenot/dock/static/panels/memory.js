@@ -176,7 +176,8 @@ function openNotes(panel) {
 
 function openStreams(panel) {
   const opened = new Set();
-  const draw = changedOnly((rows) => redraw(panel, rows.length ? h("ol", { class: "timeline" }, rows.map((row) => stream(row, opened))) : empty(soFar(t("streams.none")))));
+  const more = h("a", { class: "meta", href: "#setup/past_chat" }, t("setup.past_chat.from_streams"));
+  const draw = changedOnly((rows) => redraw(panel, more, rows.length ? h("ol", { class: "timeline" }, rows.map((row) => stream(row, opened))) : empty(soFar(t("streams.none")))));
   return { changed: soon(reading(panel, () => get("streams"), draw), SELDOM) };
 }
 

@@ -5,13 +5,14 @@ import { get } from "../api.js";
 import { failed, step as ask } from "../ask.js";
 import { state } from "../live.js";
 import { ago, clock, firstSummary, language, left, parts, t } from "../words.js";
+import { pastChatStep } from "./past_chat.js";
 import { obs } from "./settings.js";
 
 const LOOK_EVERY = 2; // seconds
 const MODES = ["shadow", "mentions", "live"];
 
-export function open(panel) {
-  const steps = { channel: channelStep(), model: modelStep(), character: characterStep(), login: loginStep(), mode: modeStep(), hearing: hearingStep() };
+export function open(panel, [wanted] = []) {
+  const steps = { channel: channelStep(), model: modelStep(), character: characterStep(), login: loginStep(), mode: modeStep(), hearing: hearingStep(), past_chat: pastChatStep(frame) };
   const all = Object.values(steps);
   let looks = 0;
   let chosen = false; // the step that is open was not chosen by hand yet
@@ -37,7 +38,7 @@ export function open(panel) {
     for (const [name, step] of Object.entries(steps)) step.draw(answer[name], answer);
     if (!chosen) {
       chosen = true;
-      (all.find((step) => !step.node.classList.contains("done")) || all[0]).node.open = true;
+      (steps[wanted] || all.find((step) => !step.node.classList.contains("done")) || all[0]).node.open = true;
     }
   }
 

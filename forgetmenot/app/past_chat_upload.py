@@ -1,0 +1,182 @@
+"""Chat of past streams that was dropped on the dock: taken in, looked at, and learned from beside the live bot.
+
+- A file is never read into memory. It lies in a private folder beside the memory, and is deleted when it was learned
+  from, when the streamer wants it, when the bot ends, and after a crash at the next start.
+- Nothing is learned before the streamer has seen what it takes. Stopped, it goes on where it was; so does the same file
+  dropped again (memory/learning).
+"""
+
+import asyncio
+import re
+import shutil
+from collections.abc import AsyncIterator, Callable, Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from forgetmenot.errors import ForgetMeNotError, InputError, StoreError
+from forgetmenot.files import make_own
+from forgetmenot.languages import Language, Reason, in_language, reason
+from forgetmenot.logs import log
+from forgetmenot.settings import prices
+from forgetmenot.settings.schema import Settings
+
+if TYPE_CHECKING:
+    from forgetmenot.app.bot import Bot
+    from forgetmenot.memory.learning import Learned, Learner
+
+MOST_BYTES, SPARE_BYTES = 16_000_000_000, 1_000_000_000
+"""The largest file, and what stays free on the disk: the memory has to be written too."""
+MOST_FILES = 100
+LINES_NAMED = 5
+_ODD = re.compile(r"[^\w.-]", re.ASCII)
+
+
+def incoming_folder(database: Path) -> Path:
+    """Where dropped files lie."""
+    return database.with_name(f"{database.name}.incoming")
+
+
+class PastChatUpload:
+    """The files that one bot is to learn from."""
+
+    def __init__(self, bot: "Bot", settings: Callable[[], Settings]) -> None:
+        self._bot, self._settings = bot, settings
+        self._folder = incoming_folder(bot.db.path)
+        self._names: dict[Path, str] = {}  # as they are called on the streamer's disk
+        self._taking = asyncio.Lock()
+        self._learner: Learner | None = None
+        self._task: asyncio.Task[None] | None = None
+        self._share, self._line = 0.0, ""
+
+    @property
+    def state(self) -> Mapping[str, object]:
+        """The files, whether they are learned from, how much of them was, and what there is to say."""
+        running = self._task is not None and not self._task.done()
+        return {"files": list(self._names.values()), "running": running, "share": self._share, "line": self._line}
+
+    async def take(self, name: str, size: int | None, pieces: AsyncIterator[bytes]) -> None:
+        """Keep a file. Raises InputError, StoreError."""
+        if self._taking.locked() or self.state["running"] or len(self._names) >= MOST_FILES:
+            raise InputError(reason("past_busy"))
+        if (size or 0) > min(MOST_BYTES, shutil.disk_usage(self._folder.parent).free - SPARE_BYTES):
+            raise InputError(reason("past_too_large"))
+        async with self._taking:
+            path = self._folder / str(len(self._names)) / f"past-{_ODD.sub('_', name)[-100:]}"
+            try:
+                make_own(path.parent)
+                await self._write(path, pieces)
+            except BaseException as error:  # also where the page was closed meanwhile
+                shutil.rmtree(path.parent, ignore_errors=True)
+                if isinstance(error, OSError) and not isinstance(error, ConnectionError):
+                    raise StoreError(reason("past_not_taken", why=error.strerror or "")) from error
+                raise
+            self._names[path] = name[:100]
+
+    @staticmethod
+    async def _write(path: Path, pieces: AsyncIterator[bytes]) -> None:
+        with path.open("xb") as file:
+            async for piece in pieces:
+                await asyncio.to_thread(file.write, piece)
+                if file.tell() > MOST_BYTES:
+                    raise InputError(reason("past_too_large"))
+
+    async def look(self) -> Mapping[str, object]:
+        """What learning from the files takes, as a question. Raises InputError."""
+        from forgetmenot.memory.learning import estimate
+
+        settings, say = self._settings(), self._say
+        try:
+            found = await estimate(list(self._names), settings, self._bot.clock.now())
+        except InputError as error:
+            named = self._with_name(error)
+            self.drop()
+            raise named from None
+        if not found.lines:
+            self.drop()
+            raise InputError(reason("past_nothing"))
+        used = found.tokens
+        cost = prices.in_words(settings, {settings.model.memory_model: used}, say)
+        numbers = {name: say.number(getattr(found, name)) for name in ("lines", "streams", "days", "calls")}
+        tokens, minutes = say.number(used.input + used.output), say.number(max(1, found.minutes))
+        line = say("setup.past_takes", **numbers, tokens=tokens, cost=cost and f" ({cost})", minutes=minutes)
+        return {"ok": True, "line": " ".join([line, *self._bad(found.bad_lines)])}
+
+    def learn(self) -> None:
+        """Begin, or go on where it was stopped. Raises InputError."""
+        if self.state["running"] or not self._names:
+            raise InputError(reason("past_busy" if self._names else "past_nothing"))
+        from forgetmenot.memory.learning import Learner
+
+        bot = self._bot
+        model = bot.spending.around(bot.models.memory)
+        self._learner = Learner(db=bot.db, model=model, settings=self._settings, clock=bot.clock)
+        self._share, self._line = 0.0, ""
+        self._task = asyncio.create_task(self._learn(self._learner), name="learning from past chat")
+
+    async def _learn(self, learner: "Learner") -> None:
+        try:
+            report = await learner.learn(list(self._names), self._progress)
+        except ForgetMeNotError as error:
+            self._line = self._say.reason(str(self._with_name(error)))
+            return
+        except Exception as error:  # noqa: BLE001  # the supervisor: nobody else waits for this task
+            log.exception("learning from past chat failed")
+            self._line = type(error).__name__
+            return
+        self._line = self._told(report)
+        if not report.trouble and not learner.stopped:
+            self._clear()
+
+    def _progress(self, share: float, what: str) -> None:
+        self._share, self._line = share, self._say.reason(what)
+
+    def stop(self) -> None:
+        """End it after the window that is being read; the files stay, to go on."""
+        if self._learner is not None:
+            self._learner.stop()
+
+    def drop(self) -> None:
+        """Delete the files. Raises InputError while they are read."""
+        if self.state["running"]:
+            raise InputError(reason("past_busy"))
+        self._line = ""
+        self._clear()
+
+    async def aclose(self) -> None:
+        """Stop at once, and delete the files."""
+        if self._task is not None:
+            self._task.cancel()
+            await asyncio.gather(self._task, return_exceptions=True)
+        self._clear()
+
+    def _clear(self) -> None:
+        self._names.clear()
+        shutil.rmtree(self._folder, ignore_errors=True)
+
+    @property
+    def _say(self) -> Language:
+        return in_language(self._settings().bot.language)
+
+    def _told(self, report: "Learned") -> str:
+        say, ended = self._say, "stopped" if self._learner and self._learner.stopped else "learned"
+        names = ("lines", "streams", "episodes", "notes", "known")
+        told = say(f"setup.past_{ended}", **{name: say.number(getattr(report, name)) for name in names})
+        return " ".join(filter(None, [told, *self._bad(report.bad), say.reason(report.trouble)]))
+
+    def _bad(self, bad: Mapping[str, list[int]]) -> list[str]:
+        """Per file, which lines cannot be read."""
+        names = {str(path): name for path, name in self._names.items()}
+        return [
+            self._say("setup.past_bad", file=names.get(file, ""), lines=", ".join(map(str, lines[:LINES_NAMED])))
+            for file, lines in bad.items()
+            if lines
+        ]
+
+    def _with_name(self, error: ForgetMeNotError) -> ForgetMeNotError:
+        """The error with the file's own name in it."""
+        said = str(error)
+        for path, name in self._names.items():
+            if isinstance(said, Reason) and said.values.get("path") == str(path):
+                return InputError(reason(said.code, **{**said.values, "path": name}))
+            said = said if isinstance(said, Reason) else said.replace(str(path), name)
+        return InputError(said)

@@ -1,0 +1,68 @@
+// Chat of past streams: files are dropped, what learning from them takes is asked, and how far it is is shown.
+
+import { h, put, redraw, button, changedOnly } from "../dom.js";
+import { upload } from "../api.js";
+import { confirmed } from "../ask.js";
+import { t } from "../words.js";
+
+export function pastChatStep(frame) {
+  const choose = h("input", { type: "file", multiple: true, class: "out", onchange: () => take([...choose.files]) });
+  const field = h("label", { class: "drop" }, choose, t("setup.past_chat.drop"));
+  const gauge = h("progress", { max: 1, value: 0, hidden: true, "aria-label": t("setup.past_chat.progress") });
+  const buttons = h("div", { class: "row" });
+  const step = frame(7, "past_chat", field, gauge, buttons);
+  let busy = false; // files are on their way, or looked at
+
+  for (const name of ["dragover", "dragleave", "drop"]) {
+    field.addEventListener(name, (event) => {
+      event.preventDefault();
+      field.classList.toggle("over", name === "dragover");
+      if (name === "drop") take([...event.dataTransfer.files]);
+    });
+  }
+
+  async function take(files) {
+    if (busy || !files.length) return;
+    busy = true;
+    gauge.hidden = false;
+    let taken = 0;
+    for (const file of files) {
+      step.tell(t("setup.past_chat.sending", { name: file.name }));
+      try {
+        await upload("past_chat", file, (share) => { gauge.value = (taken + share) / files.length; });
+        taken += 1;
+      } catch (problem) {
+        step.tell(problem.message || t("setup.past_chat.broke", { name: file.name }), "bad");
+        break;
+      }
+    }
+    choose.value = "";
+    if (taken === files.length) await ask();
+    busy = false;
+  }
+
+  // What it takes comes first; a "no" leaves the files where they are.
+  async function ask() {
+    const answer = await step.run("past_look", {}, null, t("setup.past_chat.looking"));
+    if (answer && (await confirmed({ title: t("setup.past_chat.title"), text: answer.line, yes: t("setup.past_chat.learn"), kind: "primary" }))) await step.run("past_learn", {}, null);
+  }
+
+  const drawButtons = changedOnly(({ running, files, begun }) => redraw(buttons,
+    files > 0 && h("span", { class: "meta" }, t("setup.past_chat.waiting", { n: files })),
+    running && button(t("setup.past_chat.stop"), (event) => step.run("past_stop", {}, event.target), { class: "small", data: { key: "stop" } }),
+    !running && files > 0 && button(t(begun ? "setup.past_chat.go_on" : "setup.past_chat.learn"), () => (begun ? step.run("past_learn", {}, null) : ask()), { class: "primary", data: { key: "learn" } }),
+    !running && files > 0 && button(t("setup.past_chat.discard"), (event) => step.run("past_drop", {}, event.target), { class: "small", data: { key: "discard" } })));
+
+  function draw(data) {
+    if (!data) return;
+    const begun = data.share > 0;
+    step.done(false, data.running ? `${Math.round(100 * data.share)} %` : t("setup.login.optional"));
+    drawButtons({ running: data.running, files: data.files.length, begun });
+    field.hidden = data.running;
+    if (busy) return;
+    gauge.hidden = !data.running && !(begun && data.files.length);
+    gauge.value = data.share;
+    if (data.line) step.stands(data.line);
+  }
+  return { node: step.node, draw };
+}

@@ -1,0 +1,147 @@
+"""Dropped files with chat of past streams: learned from beside the live bot, and gone afterwards."""
+
+import asyncio
+from collections.abc import AsyncIterator
+from pathlib import Path
+
+import pytest
+
+from forgetmenot.app.bot import Bot, open_bot
+from forgetmenot.app.past_chat_upload import MOST_BYTES, PastChatUpload, incoming_folder
+from forgetmenot.clock import DAY, ManualClock
+from forgetmenot.errors import InputError, StoreError
+from tests.full_disk import no_room
+from tests.memory.test_learning import BEGAN, SETTINGS, log
+
+
+@pytest.fixture
+async def bot(tmp_path: Path, clock: ManualClock) -> AsyncIterator[Bot]:
+    await clock.move_to(BEGAN + 30 * DAY)
+    async with open_bot(tmp_path / "m.sqlite3", "test", settings=lambda: SETTINGS, clock=clock) as running:
+        yield running
+
+
+@pytest.fixture
+async def files(bot: Bot) -> AsyncIterator[PastChatUpload]:
+    upload = PastChatUpload(bot, lambda: SETTINGS)
+    yield upload
+    await upload.aclose()
+    assert not incoming_folder(bot.db.path).exists()
+
+
+async def in_pieces(data: bytes, size: int = 100) -> AsyncIterator[bytes]:
+    for start in range(0, len(data), size):
+        yield data[start : start + size]
+
+
+async def done(files: PastChatUpload) -> str:
+    async with asyncio.timeout(20):
+        while files.state["running"]:  # noqa: ASYNC110  # a task of its own
+            await asyncio.sleep(0.01)
+    return str(files.state["line"])
+
+
+def chat(tmp_path: Path) -> bytes:
+    return log(tmp_path / "chat.txt").read_bytes()
+
+
+async def test_it_says_what_it_takes_learns_and_deletes_the_file(
+    files: PastChatUpload, bot: Bot, tmp_path: Path
+) -> None:
+    data = chat(tmp_path)
+    await files.take("../evil/..\\chat 2026-05-01.log", len(data), in_pieces(data))
+    [kept] = [one for one in incoming_folder(bot.db.path).rglob("*") if one.is_file()]
+    assert kept.read_bytes() == data
+    assert kept.name == "past-.._evil_.._chat_2026-05-01.log"
+    assert (kept.parent.stat().st_mode & 0o777, kept.parent.parent.stat().st_mode & 0o777) == (0o700, 0o700)
+    asked = str((await files.look())["line"])
+    assert asked.startswith("24 lines of 2 streams over 2 days: about 8 model calls")
+    assert await bot.db.value("SELECT count(*) FROM episodes") == 0
+    files.learn()
+    assert files.state["running"]
+    with pytest.raises(InputError, match="Wait until"):
+        await files.take("b.log", 1, in_pieces(b"x"))
+    assert "Learned from 24 lines of 2 streams" in await done(files)
+    assert files.state["files"] == []
+    assert not kept.exists()
+    assert await bot.db.value("SELECT count(*) FROM events") == 0
+    await files.take("again.log", len(data), in_pieces(data))
+    files.learn()
+    assert "Learned before: 24 lines." in await done(files)
+
+
+async def test_it_stops_and_goes_on_where_it_was(files: PastChatUpload, bot: Bot, tmp_path: Path) -> None:
+    data = chat(tmp_path)
+    await files.take("chat.log", len(data), in_pieces(data))
+    files.learn()
+    while not (await bot.db.value("SELECT count(*) FROM episodes")):  # noqa: ASYNC110
+        await asyncio.sleep(0)
+    files.stop()
+    assert "Stopped after" in await done(files)
+    read = await bot.db.value("SELECT count(*) FROM episodes")
+    assert files.state["files"] == ["chat.log"]
+    files.learn()
+    assert "Learned from" in await done(files)
+    assert await bot.db.value("SELECT count(*) FROM episodes") > read
+
+
+async def test_live_chat_is_heard_while_it_learns(files: PastChatUpload, bot: Bot, tmp_path: Path) -> None:
+    from forgetmenot.domain import ChatEvent, EventKind
+
+    data = chat(tmp_path)
+    await files.take("chat.log", len(data), in_pieces(data))
+    files.learn()
+    await bot.hear(ChatEvent("live", EventKind.MESSAGE, "77", "dora", "Dora", "hello", bot.clock.now()))
+    await bot.settle()
+    assert await bot.db.value("SELECT text FROM events") == "hello"
+    assert "Learned from 24" in await done(files)
+
+
+async def test_a_bad_file_says_so_by_its_own_name_and_by_line(files: PastChatUpload, bot: Bot, tmp_path: Path) -> None:
+    lines = chat(tmp_path).splitlines(keepends=True)
+    data = b"".join([lines[0], b"what is this\n", lines[1], b"\xff\xfe odd\n", *lines[2:]])
+    await files.take("my chat.log", len(data), in_pieces(data))
+    assert str((await files.look())["line"]).endswith("Lines of my chat.log that cannot be read: 2, 4.")
+    files.drop()
+    for name, text, words in (("photo.jpg", b"\xff\xd8\0\1", "photo.jpg is no"), ("empty.txt", b"", "empty.txt is no")):
+        await files.take(name, None, in_pieces(text))
+        with pytest.raises(InputError, match=words) as refused:
+            await files.look()
+        assert str(tmp_path) not in str(refused.value)
+        assert files.state["files"] == []
+    with pytest.raises(InputError, match="no line of chat"):
+        files.learn()
+    assert not incoming_folder(bot.db.path).exists()
+
+
+async def test_what_does_not_fit_or_breaks_off_leaves_nothing(files: PastChatUpload, bot: Bot) -> None:
+    async def breaks_off() -> AsyncIterator[bytes]:
+        yield b"x" * 1000
+        raise ConnectionResetError
+
+    with pytest.raises(InputError, match="not enough room"):
+        await files.take("chat.log", MOST_BYTES + 1, in_pieces(b""))
+    with pytest.raises(ConnectionResetError):
+        await files.take("chat.log", 5000, breaks_off())
+    with no_room(), pytest.raises(StoreError, match="could not be kept"):
+        await files.take("chat.log", 5000, in_pieces(b"x" * 5000))
+    assert files.state["files"] == []
+    assert [one for one in incoming_folder(bot.db.path).rglob("*") if one.is_file()] == []
+
+
+async def test_what_a_crash_left_goes_at_the_next_start(tmp_path: Path, clock: ManualClock) -> None:
+    left = incoming_folder(tmp_path / "m.sqlite3") / "0" / "past-chat.log"
+    left.parent.mkdir(parents=True)
+    left.write_text("[20:15:03] alice: zitherbloom")
+    async with open_bot(tmp_path / "m.sqlite3", "test", settings=lambda: SETTINGS, clock=clock):
+        assert not incoming_folder(tmp_path / "m.sqlite3").exists()
+
+
+async def test_the_end_of_the_bot_ends_it_at_once(bot: Bot, tmp_path: Path) -> None:
+    files, data = PastChatUpload(bot, lambda: SETTINGS), chat(tmp_path)
+    await files.take("chat.log", len(data), in_pieces(data))
+    files.learn()
+    await asyncio.sleep(0)
+    await files.aclose()
+    assert not files.state["running"]
+    assert not incoming_folder(bot.db.path).exists()
