@@ -132,7 +132,7 @@ class EventFeed:
     async def _news(self, context: DockContext, before: FeedCursor) -> list[Item]:
         """What is new, and those of the newest replies and actions that have changed."""
         db = context.db
-        news = panels.line_items(await dock_rows.lines(db, before.line, 10 * NEWEST))
+        news = await dock_rows.lines(db, before.line, 10 * NEWEST)
         news += await panels.episode_items(context, await dock_rows.feed_episodes(db, before.episode, NEWEST))
         news += await panels.note_items(context, await dock_rows.changes(db, before.change, NEWEST))
         moving = await panels.reply_items(context, NEWEST)

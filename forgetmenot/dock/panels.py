@@ -44,8 +44,8 @@ from forgetmenot.store import (
 )
 from forgetmenot.store.action_logs import ActionStatus, LoggedAction
 from forgetmenot.store.bot_messages import ReplyStatus
-from forgetmenot.store.database import Database
-from forgetmenot.store.dock_rows import ChangedNote, HeardLine, NotePage, WrittenEpisode
+from forgetmenot.store.database import Database, Row
+from forgetmenot.store.dock_rows import ChangedNote, NotePage
 from forgetmenot.text.mentions import ids_in, show
 
 Item = dict[str, object]
@@ -181,24 +181,13 @@ async def history(context: DockContext, limit: int = SHOWN) -> list[Item]:
     """The newest of what happened, oldest first."""
     db = context.db
     every = [
-        *line_items(await dock_rows.lines(db, 0, limit)),
+        *await dock_rows.lines(db, 0, limit),
         *await episode_items(context, await dock_rows.feed_episodes(db, 0, limit // 5)),
         *await note_items(context, await dock_rows.changes(db, 0, limit // 5)),
         *await reply_items(context, limit // 3),
         *await action_items(context, limit // 5),
     ]
     return sorted(every, key=lambda item: int(str(item["at"])))
-
-
-def line_items(lines: Iterable[HeardLine]) -> list[Item]:
-    """Lines of chat."""
-    return [
-        {
-            "key": f"line:{one.seq}", "kind": "line", "at": one.at, "who": one.name, "role": one.role,
-            "what": one.kind, "text": one.text, "addressed": bool(one.addressed),
-        }
-        for one in lines
-    ]  # fmt: skip
 
 
 async def reply_items(context: DockContext, limit: int) -> list[Item]:
@@ -236,16 +225,16 @@ def proposal(row: LoggedAction, known: Mapping[str, str], language: Language) ->
     }  # fmt: skip
 
 
-async def episode_items(context: DockContext, rows: Sequence[WrittenEpisode]) -> list[Item]:
+async def episode_items(context: DockContext, rows: Sequence[Row]) -> list[Item]:
     """Episodes that were written."""
-    known = await names(context.db, (row.summary for row in rows))
+    known = await names(context.db, (row["summary"] for row in rows))
     return [
         {
-            "key": f"episode:{row.id}", "kind": "episode", "at": row.at,
-            "text": show(row.summary, known), "events": row.events,
+            "key": f"episode:{row['id']}", "kind": "episode", "at": row["at"],
+            "text": show(row["summary"], known), "events": row["events"],
         }
         for row in rows
-        if row.summary != NOTHING
+        if row["summary"] != NOTHING
     ]  # fmt: skip
 
 
@@ -382,7 +371,7 @@ async def _people(request: web.Request) -> web.Response:
         limit=limit,
     )
     regular = context.settings().people.regular_streams
-    return answer({"total": total, "rows": [{**one._asdict(), "regular": one.lately >= regular} for one in people]})
+    return answer({"total": total, "rows": [{**one, "regular": one["lately"] >= regular} for one in people]})
 
 
 async def _person(request: web.Request) -> web.Response:
@@ -391,10 +380,10 @@ async def _person(request: web.Request) -> web.Response:
     person = await dock_rows.person(context.db, request.match_info["id"], since)
     if person is None:
         raise InputError(reason("no_viewer"))
-    regular = person.lately >= context.settings().people.regular_streams
-    brief = await about_viewer(context.db, person.id)
-    alone = await _never_mentioned(context.db, person.id)
-    return answer({**person._asdict(), "regular": regular, "brief": brief, "left_alone": alone})
+    regular = person["lately"] >= context.settings().people.regular_streams
+    brief = await about_viewer(context.db, person["id"])
+    alone = await _never_mentioned(context.db, person["id"])
+    return answer({**person, "regular": regular, "brief": brief, "left_alone": alone})
 
 
 async def _never_mentioned(db: Database, viewer_id: str | None) -> list[Item]:

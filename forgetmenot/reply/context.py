@@ -167,12 +167,14 @@ class ContextGatherer(Struct, frozen=True):
     async def _conversation(self, at: Source, material: TailMaterial, moment: _Moment) -> TailMaterial:
         event, until = moment.event, moment.event.at
         since = moment.now - CHAT_REACHES_BACK
-        said = await events.lines_of(at, event.user_id, since=since, until=until, limit=OWN_LINES + 2)
+        said = await events.lines(at, of=event.user_id, since=since, until=until, limit=OWN_LINES + 2)
         own = list(starmap(PromptLine, said))
         chat = await events.lines(at, since=since, until=until, limit=2 * CHAT_LINES + 1)
         heard: list[events.ChatLine] = []
         if moment.settings.hearing.on:
-            heard = await events.spoken(at, since=moment.now - SPOKEN_REACHES_BACK, until=until, limit=SPOKEN_LINES)
+            heard = await events.lines(
+                at, spoken=True, since=moment.now - SPOKEN_REACHES_BACK, until=until, limit=SPOKEN_LINES
+            )
         current = next((line for line in own if line.event_id == event.id), material.message)
         earlier = [line for line in own if line.event_id != event.id]
         thread = await bot_messages.said_lately(at, THREAD_LINES, moment.now - THREAD_REACHES_BACK, event.user_id)

@@ -5,7 +5,7 @@ shows the ban alone, until it is lifted. The bot's own lines are in `bot_message
 """
 
 from collections.abc import Awaitable, Callable, Iterable
-from typing import NamedTuple, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
 from forgetmenot.domain import Note
 from forgetmenot.languages import read_reason
@@ -14,28 +14,6 @@ from forgetmenot.store.database import Database, Row
 
 T = TypeVar("T")
 MAY_BE_SHOWN = 10_000  # lines; a page keeps 400 items, and some lines are not shown
-
-
-class HeardLine(NamedTuple):
-    """One line of chat."""
-
-    seq: int
-    at: int
-    viewer_id: str
-    name: str
-    role: str
-    kind: str
-    text: str
-    addressed: int
-
-
-class WrittenEpisode(NamedTuple):
-    """An episode that was written."""
-
-    id: int
-    at: int
-    summary: str
-    events: int
 
 
 class ChangedNote(NamedTuple):
@@ -87,16 +65,16 @@ async def hidden_revision(db: Database) -> str:
     return str(tuple(row or ()))
 
 
-async def lines(db: Database, after: int, limit: int) -> list[HeardLine]:
-    """The newest lines after a mark, oldest first."""
+async def lines(db: Database, after: int, limit: int) -> list[dict[str, object]]:
+    """The newest lines after a mark, oldest first, as the feed has them."""
     rows = await db.rows(
-        "SELECT e.seq, e.at, e.viewer_id, coalesce(v.display_name, v.login, 'somebody'), e.role, e.kind,"
-        " CASE WHEN e.text = '' THEN e.system_text ELSE e.text END, e.addressed"
+        "SELECT 'line:' || e.seq AS key, 'line' AS kind, e.at, coalesce(v.display_name, v.login, 'somebody') AS who,"
+        " e.role, e.kind AS what, iif(e.text = '', e.system_text, e.text) AS text, e.addressed"
         " FROM events e JOIN viewers v ON v.id = e.viewer_id WHERE e.seq > ? AND e.redacted_at IS NULL"
         " AND e.from_bot = 0 AND v.opted_out_at IS NULL AND v.banned_at IS NULL ORDER BY e.seq DESC LIMIT ?",
         (after, limit),
     )
-    return [HeardLine(*row) for row in reversed(rows)]
+    return [dict(row) for row in reversed(rows)]
 
 
 async def taken_away(db: Database, since: int) -> list[int]:
@@ -105,13 +83,10 @@ async def taken_away(db: Database, since: int) -> list[int]:
     return await db.column(f"SELECT seq FROM events WHERE {late}", (MAY_BE_SHOWN, since))  # noqa: S608  # a constant
 
 
-async def feed_episodes(db: Database, after: int, limit: int) -> list[WrittenEpisode]:
-    """The newest episodes after a mark, oldest first."""
-    rows = await db.rows(
-        "SELECT id, created_at, summary, events FROM episodes WHERE id > ? ORDER BY id DESC LIMIT ?",
-        (after, limit),
-    )
-    return [WrittenEpisode(*row) for row in reversed(rows)]
+async def feed_episodes(db: Database, after: int, limit: int) -> list[Row]:
+    """The newest episodes after a mark, oldest first: id, at, summary, events."""
+    sql = "SELECT id, created_at AS at, summary, events FROM episodes WHERE id > ? ORDER BY id DESC LIMIT ?"
+    return (await db.rows(sql, (after, limit)))[::-1]
 
 
 async def changes(db: Database, after: int, limit: int) -> list[ChangedNote]:
@@ -136,23 +111,6 @@ async def rows_since(
 # The memory panel: viewers, pages of notes, streams with their episodes.
 
 
-class PersonRow(NamedTuple):
-    """Somebody in the list. Times in ms; `lately`: streams within the time that makes a regular."""
-
-    id: str
-    login: str | None
-    name: str
-    role: str
-    first_seen_at: int
-    last_seen_at: int
-    opted_out: int
-    banned: int
-    erasing: int
-    streams: int
-    lately: int
-    notes: int
-
-
 _PEOPLE = """
 FROM viewers v WHERE v.id <> :bot AND (:likes = '[]' OR EXISTS (SELECT 1 FROM json_each(:likes) f
     WHERE v.login LIKE f.value ESCAPE '\\' OR v.display_name LIKE f.value ESCAPE '\\'
@@ -169,9 +127,11 @@ SELECT v.id, v.login, coalesce(v.display_name, v.login, 'somebody') AS name, v.r
 """
 
 
-async def people(
-    db: Database, *, find: str, since: int, bot: str, offset: int, limit: int
-) -> tuple[int, list[PersonRow]]:
+Person = dict[str, Any]
+"""Somebody in the list, by the columns of `_PERSON`. `lately`: streams within the time that makes a regular."""
+
+
+async def people(db: Database, *, find: str, since: int, bot: str, offset: int, limit: int) -> tuple[int, list[Person]]:
     """How many fit a search (by any name they ever had), and a page of them: who came most lately first."""
     asked = {"likes": _likes(find), "since": since, "bot": bot, "offset": offset, "limit": limit}
     total = int(await db.value(f"SELECT count(*) {_PEOPLE}", asked))
@@ -179,13 +139,13 @@ async def people(
         f"{_PERSON} {_PEOPLE} ORDER BY lately DESC, notes DESC, v.last_seen_at DESC, v.id LIMIT :limit OFFSET :offset",
         asked,
     )
-    return total, [PersonRow(*row) for row in rows]
+    return total, [dict(row) for row in rows]
 
 
-async def person(db: Database, viewer_id: str, since: int) -> PersonRow | None:
+async def person(db: Database, viewer_id: str, since: int) -> Person | None:
     """One of them by id; None for somebody who is not stored. `since` (ms): from when on `lately` counts streams."""
     row = await db.row(f"{_PERSON} FROM viewers v WHERE v.id = :id", {"id": viewer_id, "since": since})
-    return PersonRow(*row) if row else None
+    return dict(row) if row else None
 
 
 def _likes(find: str) -> list[str]:

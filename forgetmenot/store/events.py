@@ -214,37 +214,29 @@ FROM events e JOIN viewers v ON v.id = e.viewer_id WHERE e.redacted_at IS NULL A
 """
 
 
-async def _chat(source: Source, condition: str, *params: object) -> list[ChatLine]:
+async def _chat(source: Source, condition: str, params: Params) -> list[ChatLine]:
     return list(starmap(ChatLine, await source.rows(f"{_LINES} AND {condition}", params)))
 
 
-async def lines(source: Source, *, since: int, until: int, limit: int) -> list[ChatLine]:
-    """The channel's last lines of chat, oldest first."""
-    wanted = "e.kind != 'spoken' AND e.at BETWEEN ? AND ? ORDER BY e.at DESC, e.seq DESC LIMIT ?"
-    return (await _chat(source, wanted, since, until, limit))[::-1]
-
-
-async def spoken(source: Source, *, since: int, until: int, limit: int) -> list[ChatLine]:
-    """What the streamer said aloud last, oldest first."""
-    wanted = "e.text != '' AND e.kind = 'spoken' AND e.at BETWEEN ? AND ? ORDER BY e.at DESC, e.seq DESC LIMIT ?"
-    return (await _chat(source, wanted, since, until, limit))[::-1]
-
-
-async def lines_of(source: Source, viewer_id: str, *, since: int, until: int, limit: int) -> list[ChatLine]:
-    """What one person typed last, oldest first."""
-    typed = "e.text != '' AND e.kind != 'spoken' AND e.viewer_id = ?"
-    wanted = f"{typed} AND e.at BETWEEN ? AND ? ORDER BY e.at DESC, e.seq DESC LIMIT ?"
-    return (await _chat(source, wanted, viewer_id, since, until, limit))[::-1]
+async def lines(
+    source: Source, *, since: int, until: int, limit: int, of: str | None = None, spoken: bool = False
+) -> list[ChatLine]:
+    """The last lines of chat, oldest first; `of`: what one person typed; `spoken`: what the streamer said aloud."""
+    kind = f"e.kind {'=' if spoken else '<>'} 'spoken'"
+    theirs = "e.text <> '' AND e.viewer_id = :of" if of is not None else "e.text <> ''" if spoken else "TRUE"
+    newest = "e.at BETWEEN :since AND :until ORDER BY e.at DESC, e.seq DESC LIMIT :limit"
+    values = {"of": of, "since": since, "until": until, "limit": limit}
+    return (await _chat(source, f"{kind} AND {theirs} AND {newest}", values))[::-1]
 
 
 async def lines_by_seq(source: Source, seqs: Collection[int]) -> dict[int, ChatLine]:
     """Lines that are still there, by their seq."""
-    return {line.seq: line for line in await _chat(source, "e.seq IN (SELECT value FROM json_each(?))", seqs)}
+    return {line.seq: line for line in await _chat(source, "e.seq IN (SELECT value FROM json_each(?))", (seqs,))}
 
 
 async def line_by_id(source: Source, event_id: str) -> ChatLine | None:
     """One line by Twitch's id, if it is still there."""
-    return next(iter(await _chat(source, "e.id = ?", event_id)), None)
+    return next(iter(await _chat(source, "e.id = ?", (event_id,))), None)
 
 
 async def count_since(source: Source, since: int) -> int:
