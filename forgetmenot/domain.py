@@ -172,6 +172,21 @@ class Part(NamedTuple):
     addressed: int
 
 
+class Participant(Struct, frozen=True):
+    """Somebody in an episode. `lines` 0: mentioned, did not speak. `hidden`: opted out or banned."""
+
+    viewer_id: str
+    role: Role
+    lines: int
+    addressed: int
+    hidden: bool
+
+    @property
+    def official(self) -> bool:
+        """Whether they speak for the channel, by their badges."""
+        return self.role in {Role.BROADCASTER, Role.MODERATOR}
+
+
 class Episode(Struct, frozen=True):
     """Tier 2: what happened in one window of chat. `summary` is text with `<@id>` for people.
 

@@ -28,14 +28,14 @@ from hypothesis import strategies as st
 
 from forgetmenot.chat import CommandParser
 from forgetmenot.clock import SystemClock
-from forgetmenot.domain import ModelAnswer, TokenUsage
+from forgetmenot.domain import ModelAnswer, Participant, Role, TokenUsage
 from forgetmenot.errors import ODD_INPUT, SettingsError, TwitchError
 from forgetmenot.llm.json_text import json_object, unwrapped, without_loop, without_thought
 from forgetmenot.llm.offline import claims
 from forgetmenot.logs import set_up
 from forgetmenot.memory import prompts, text_gate, transfer
 from forgetmenot.memory.people import Handles
-from forgetmenot.memory.proposals import FactRefused, NoteSubject, Screen, proposals, screened
+from forgetmenot.memory.proposals import FactRefused, Screen, proposals, screened
 from forgetmenot.operations import requests
 from forgetmenot.operations.run import Refused, checked
 from forgetmenot.operations.table import OPERATIONS
@@ -51,7 +51,7 @@ from forgetmenot.twitch.errors import dropped, from_status
 TOO_LONG_S = 1.0
 TAGS = "@badges=moderator/1;id=b1;user-id=42;display-name=Bob;tmi-sent-ts=1784894400000;room-id=1;emotes= "
 SETTINGS, SCREEN_NOW = Settings(), 1_784_894_400_000
-PEOPLE = {"P1": NoteSubject("1", spoke=True, addressed=True, hidden=False)}
+PEOPLE = {"P1": Participant("1", Role.VIEWER, lines=1, addressed=1, hidden=False)}
 SCREEN = Screen(PEOPLE, lambda text: text.replace("P1", "<@1>"), privacy=PrivacySettings())
 
 

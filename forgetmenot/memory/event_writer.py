@@ -7,22 +7,14 @@ viewers leave nothing. What waits while the disk takes nothing is memory/ingest'
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 
-from msgspec import Struct, field
+from msgspec import Struct
 
 from forgetmenot.clock import HOUR, MINUTE, Clock
 from forgetmenot.domain import ChatEvent, EventKind, Redaction
 from forgetmenot.memory.people import OPTED_OUT, Exclusion, role_of
 from forgetmenot.memory.stream_tracker import STREAM_GAP, StreamTracker
 from forgetmenot.settings.schema import Settings
-from forgetmenot.store import (
-    action_logs,
-    bot_messages,
-    episodes,
-    events,
-    personal_data,
-    streams,
-    viewers,
-)
+from forgetmenot.store import action_logs, bot_messages, episodes, events, personal_data, streams, viewers
 from forgetmenot.store.counts import add_counts
 from forgetmenot.store.database import Transaction
 from forgetmenot.store.events import Clear, NewEvent
@@ -46,35 +38,15 @@ class TakenLine(Struct, frozen=True):
     from_bot: bool = False
 
 
-class Clears(Struct):
-    """What was cleared, for lines that arrive after their clear."""
-
-    at: dict[str, int] = field(default_factory=dict)
-
-    def add(self, redactions: Iterable[Redaction], now: int) -> None:
-        """Take these in, and let those go that have waited for their lines long enough."""
-        self.at = {key: at for key, at in self.at.items() if at >= now - WAITS_FOR_ITS_LINE}
-        for redaction in redactions:
-            # Twitch names a message, or a person whose lines all go, or nobody: then the whole chat is cleared
-            key = redaction.event_id or (_USER + redaction.user_id if redaction.user_id else _ALL)
-            self.at[key] = max(redaction.at, self.at.get(key, 0))
-
-    def of(self, event: ChatEvent) -> int | None:
-        """When the line was cleared, or None."""
-        if event.id in self.at:
-            return self.at[event.id]
-        later = (self.at.get(_USER + event.user_id, -1), self.at.get(_ALL, -1))
-        return next((at for at in later if event.at <= at), None)
-
-
 class EventWriter:
-    """Writes batches of lines. `clears`: what was cleared, for lines that are still to come."""
+    """Writes batches of lines."""
 
     def __init__(self, *, stream_tracker: StreamTracker, settings: Callable[[], Settings], clock: Clock) -> None:
         self._stream_tracker = stream_tracker
         self._settings = settings
         self._clock = clock
-        self.clears = Clears()
+        self._cleared: dict[str, int] = {}
+        """When a message, a person's lines or (_ALL) the whole chat were cleared, for lines that are still to come."""
 
     async def store(
         self, tx: Transaction, batch: Sequence[TakenLine | Redaction], counted: Counter[str], own_id: str
@@ -84,12 +56,15 @@ class EventWriter:
         taken = [item for item in batch if isinstance(item, TakenLine)]
         redactions = [item for item in batch if isinstance(item, Redaction) and not await _is_own_joke(tx, item)]
         # before the lines are written: a clear in the same batch covers those that stand behind it as well
-        self.clears.add(redactions, self._clock.now())
+        now = self._clock.now()
+        self._cleared = {key: at for key, at in self._cleared.items() if at >= now - WAITS_FOR_ITS_LINE}
+        for one in redactions:
+            key = one.event_id or (_USER + one.user_id if one.user_id else _ALL)
+            self._cleared[key] = max(one.at, self._cleared.get(key, 0))
         welcome = await self._welcome(tx, taken, counts, own_id)
         if welcome:
             await self._store_lines(tx, welcome, counts)
         for one in redactions:
-            now = self._clock.now()
             await episodes.clear(tx, Clear(one.at, one.event_id, one.user_id), now)
             # a ban and a timeout are the same command at Twitch; only a timeout has a duration
             if one.user_id and one.duration_s is None and one.event_id is None:
@@ -112,23 +87,17 @@ class EventWriter:
                     by_name[line.event.login] = line.event.user_id
             else:
                 welcome.append(line)
+        named = frozenset(rules.opted_out)  # as it was before they are joined
         if by_name:
-            await self._know_by_id(tx, by_name, frozenset(rules.opted_out))
-        return welcome
-
-    async def _know_by_id(self, tx: Transaction, people: dict[str, str], named: frozenset[str]) -> None:
-        """Who opted out by name, before they ever spoke here, has opted out as the person they turn out to be.
-
-        Of who was erased since, there is a hash alone: it stays so.
-        """
-        now = self._clock.now()
-        await viewers.join(tx, people)
-        for login, viewer_id in people.items():
+            # who opted out by name, before they ever spoke here, has opted out as the person they turn out to be
+            await viewers.join(tx, by_name)
+        for login, viewer_id in by_name.items():
             if provisional(login) in named:
-                await personal_data.opt_out(tx, viewer_id, now)
-            else:
-                out = tx.requests.of(RequestKind.OPT_OUT, viewer_id, now)
+                await personal_data.opt_out(tx, viewer_id, self._clock.now())
+            else:  # of who was erased since, there is a hash alone: it stays so
+                out = tx.requests.of(RequestKind.OPT_OUT, viewer_id, self._clock.now())
                 await personal_data.write_request(tx, out)
+        return welcome
 
     async def _store_lines(self, tx: Transaction, lines: Sequence[TakenLine], counts: Counter[str]) -> None:
         people = seen(line.event for line in lines if not line.from_bot)
@@ -138,8 +107,13 @@ class EventWriter:
             await viewers.add_bot(tx, line.event.user_id, line.event.login, line.event.display_name)
         if own := {line.event.id: line.event.at for line in lines if line.from_bot}:
             # the bot's own line comes after its reply: what that was made from may have been cleared meanwhile
-            self.clears.at |= {key: own[key] for key in await bot_messages.are_cleared(tx, list(own))}
-        placed = [(line, stream) for part, stream in await self._placed(tx, lines) for line in part]
+            self._cleared |= {key: own[key] for key in await bot_messages.are_cleared(tx, list(own))}
+        times = [line.event.at for line in lines]
+        if max(times) - min(times) < STREAM_GAP:
+            stream = await self._stream_tracker.place(tx, min(times), max(times))
+            placed = [(line, stream) for line in lines]
+        else:  # a stream may end inside the batch
+            placed = [(line, await self._stream_tracker.place(tx, line.event.at, line.event.at)) for line in lines]
         fresh = await events.insert(tx, [self._row(line, stream) for line, stream in placed])
         new = placed
         if fresh is not None:
@@ -149,18 +123,11 @@ class EventWriter:
         said = ((line.event.user_id, stream, line.event.at) for line, stream in new if not line.from_bot)
         await streams.attend(tx, visits(said))
 
-    async def _placed(
-        self, tx: Transaction, lines: Sequence[TakenLine]
-    ) -> list[tuple[Sequence[TakenLine], int | None]]:
-        """The lines with their streams; a batch is one piece unless a stream may end inside it."""
-        times = [line.event.at for line in lines]
-        if max(times) - min(times) < STREAM_GAP:
-            return [(lines, await self._stream_tracker.place(tx, min(times), max(times)))]
-        return [((line,), await self._stream_tracker.place(tx, line.event.at, line.event.at)) for line in lines]
-
     def _row(self, line: TakenLine, stream_id: int | None) -> NewEvent:
-        event = line.event
-        cleared_at = self.clears.of(event) if self.clears.at else None
+        event, cleared_at = line.event, self._cleared.get(line.event.id)
+        if cleared_at is None and self._cleared:
+            later = (self._cleared.get(_USER + event.user_id, -1), self._cleared.get(_ALL, -1))
+            cleared_at = next((at for at in later if event.at <= at), None)
         return NewEvent(
             event.id,
             stream_id,

@@ -10,13 +10,13 @@ import re
 from collections.abc import Callable, Mapping
 from enum import StrEnum
 from itertools import islice
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, TypeVar
 
 import msgspec
 from msgspec import Struct
 from msgspec.structs import replace
 
-from forgetmenot.domain import Importance, Lifetime, Scope, SourceKind
+from forgetmenot.domain import Importance, Lifetime, Participant, Scope, SourceKind
 from forgetmenot.memory.text_gate import text_fault
 from forgetmenot.settings.schema import PrivacySettings
 from forgetmenot.text.clean import clean
@@ -115,23 +115,10 @@ class Proposed(msgspec.Struct, frozen=True):
     asked_with: object = None
 
 
-class NoteSubject(NamedTuple):
-    """Somebody in the episode. `addressed`: they spoke to the bot; `hidden`: opted out or banned.
-
-    `official`: the streamer or a moderator, by their badges, who speaks for the channel.
-    """
-
-    viewer_id: str
-    spoke: bool
-    addressed: bool
-    hidden: bool
-    official: bool = False
-
-
 class Screen(Struct, frozen=True):
     """What a proposal is held against. `to_ids` turns handles in a text into mentions; None: one was not given out."""
 
-    people: Mapping[str, NoteSubject]
+    people: Mapping[str, Participant]
     to_ids: Callable[[str], str | None]
     privacy: PrivacySettings
 
@@ -150,7 +137,7 @@ class ProposedChange(Struct, frozen=True):
     lasts: int | None
     topics: tuple[str, ...]
     asked_with: tuple[str, ...]
-    speaker: NoteSubject | None
+    speaker: Participant | None
 
 
 class FactRefused(Exception):
@@ -196,8 +183,16 @@ def screened(raw: object, screen: Screen) -> ProposedChange:
     confidence = CONFIDENCE if odd else float(sure)  # type: ignore[arg-type]  # a number
     if confidence < LEAST_CONFIDENCE:
         raise FactRefused("confidence")
-    scope, subject = _subject(proposed, screen)
-    speaker = _speaker(proposed, screen, subject)
+    about, said_by = proposed.who.strip(), (proposed.said_by or "").strip()
+    scope, subject = _PLACES.get(about, Scope.VIEWER), _present(about, screen)
+    if subject is None and about not in _PLACES:
+        raise FactRefused("not_there")
+    # who is named, else its subject; of the channel, nobody in particular
+    speaker = _present(said_by, screen) if said_by else subject
+    if speaker is None and subject is not None:
+        raise FactRefused("no_speaker")
+    if speaker is not None and not speaker.lines:
+        raise FactRefused("speaker_silent" if said_by else "no_speaker")
     fact = _fact(proposed, screen, subject)
     source, said = _source(fact, subject, speaker), set(stems(fact))
     confidence = min(confidence, REPORTED_AT_MOST) if source is SourceKind.REPORTED else confidence
@@ -218,38 +213,19 @@ def screened(raw: object, screen: Screen) -> ProposedChange:
     )
 
 
-def _subject(proposed: Proposed, screen: Screen) -> tuple[Scope, NoteSubject | None]:
-    about = proposed.who.strip()
-    if about in _PLACES:
-        return _PLACES[about], None
-    person = screen.people.get(about)
-    if person is None:
-        raise FactRefused("not_there")
-    if person.hidden:
+def _present(handle: str, screen: Screen) -> Participant | None:
+    """Who goes by a handle. Raises FactRefused for somebody who is hidden."""
+    person = screen.people.get(handle)
+    if person is not None and person.hidden:
         raise FactRefused("hidden_person")
-    return Scope.VIEWER, person
+    return person
 
 
-def _speaker(proposed: Proposed, screen: Screen, subject: NoteSubject | None) -> NoteSubject | None:
-    """Who said it: who is named, else its subject; of the channel None, where nobody is named. Raises FactRefused."""
-    said_by = (proposed.said_by or "").strip()
-    speaker = screen.people.get(said_by) if said_by else subject
-    if speaker is None and subject is not None:
-        raise FactRefused("no_speaker")
-    if speaker is not None and speaker.hidden:
-        raise FactRefused("hidden_person")
-    if speaker is not None and not speaker.spoke:
-        raise FactRefused("speaker_silent" if said_by else "no_speaker")
-    return speaker
-
-
-def told_by(change: ProposedChange, speaker: NoteSubject) -> ProposedChange:
+def told_by(change: ProposedChange, speaker: Participant) -> ProposedChange:
     """The change as somebody else's word than the model says; its subject's own word it does not become by that."""
     if speaker == change.speaker or speaker.viewer_id == change.subject_id:
         return change
-    source = SourceKind.REPORTED
-    if change.subject_id is None:
-        source = _source(change.fact, None, speaker)
+    source = _source(change.fact, None, speaker) if change.subject_id is None else SourceKind.REPORTED
     most = REPORTED_AT_MOST if source is SourceKind.REPORTED else 1.0
     return replace(change, speaker=speaker, source_kind=source, confidence=min(change.confidence, most))
 
@@ -259,7 +235,7 @@ def tells_of_another(fact: str, viewer_id: str) -> bool:
     return any((found[1] or found[2]) != viewer_id for found in _TELLS.finditer(fact))
 
 
-def _source(fact: str, subject: NoteSubject | None, speaker: NoteSubject | None) -> SourceKind:
+def _source(fact: str, subject: Participant | None, speaker: Participant | None) -> SourceKind:
     if subject is not None:
         return SourceKind.SELF_CLAIM if speaker == subject else SourceKind.REPORTED
     others = set(ids_in(fact)) - {speaker.viewer_id if speaker is not None else ""}
@@ -268,7 +244,7 @@ def _source(fact: str, subject: NoteSubject | None, speaker: NoteSubject | None)
     return SourceKind.REPORTED if of_others else SourceKind.OBSERVED
 
 
-def _fact(proposed: Proposed, screen: Screen, subject: NoteSubject | None) -> str:
+def _fact(proposed: Proposed, screen: Screen, subject: Participant | None) -> str:
     named = screen.to_ids(clean(proposed.fact).removesuffix("."))
     if named is None:
         raise FactRefused("unknown_handle")

@@ -15,7 +15,7 @@ from typing import NamedTuple
 from msgspec import Struct
 from msgspec.structs import asdict
 
-from forgetmenot.domain import Episode, EpisodeKind, Part, Role
+from forgetmenot.domain import Episode, EpisodeKind, Part, Participant
 from forgetmenot.store import bot_messages, events
 from forgetmenot.store.database import Database, Params, Row, Source, Transaction, row_as
 from forgetmenot.text.removal import without_person
@@ -49,18 +49,6 @@ class OwnEpisode(NamedTuple):
     key: str | None = None
     stream_id: int | None = None
     spoke: str | None = None
-
-
-class Participant(Struct, frozen=True):
-    """Somebody in an episode. `lines` 0: mentioned, did not speak. `hidden`: opted out or banned."""
-
-    viewer_id: str
-    login: str | None
-    display_name: str | None
-    role: Role
-    lines: int
-    addressed: int
-    hidden: bool
 
 
 async def write(db: Database, new: NewEpisode, now: int) -> int | None:
@@ -219,7 +207,7 @@ async def keys_and_summaries(source: Source, episode_ids: Iterable[int]) -> dict
 async def participants(source: Source, episode_id: int) -> list[Participant]:
     """The people of an episode: who spoke most first."""
     rows = await source.rows(
-        "SELECT p.viewer_id, v.login, v.display_name, v.role, p.lines, p.addressed,"
+        "SELECT p.viewer_id, v.role, p.lines, p.addressed,"
         " v.opted_out_at IS NOT NULL OR v.banned_at IS NOT NULL AS hidden"
         " FROM episode_people p JOIN viewers v ON v.id = p.viewer_id WHERE p.episode_id = ?"
         " ORDER BY p.lines DESC, p.viewer_id",
