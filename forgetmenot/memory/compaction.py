@@ -7,7 +7,7 @@
   is halved and tried again, later each time (`events.tries`, `events.retry_at`), so that a line that no model reads
   ends up alone.
 - Only the age limit has chat counted instead of summarised.
-- A summary that rests on a line cleared since has lost the sentences about who said it (store/episodes.clear); where
+- A summary that rests on a line cleared since has lost the sentences about who said it (store/episodes); where
   none was left, its other lines are unread again.
 """
 
