@@ -83,12 +83,27 @@ def _adapter(settings: ModelSettings, model: str, environ: Mapping[str, str]) ->
         return Offline()
     if not model:
         raise SettingsError("Table [model]: set the models in `reply_model` and `memory_model`.")
-    make = _gemini if settings.provider is Provider.GEMINI else _openai_compatible
-    return LazyModel(model, make(settings, model, environ))
+    variable, thinking = key_variable(settings), settings.thinking.strip().lower()
+    key = environ.get(variable, "").strip()
+    if key and not (key.isascii() and key.isprintable()):
+        raise SettingsError(f"The key in {variable} contains invalid characters. Copy it again, without quotes.")
+    (_check_gemini if settings.provider is Provider.GEMINI else _check_server)(settings, key, thinking)
+
+    def make() -> LanguageModel:
+        if settings.provider is Provider.GEMINI:
+            from forgetmenot.llm.gemini import Gemini
+
+            longest = max(settings.reply_timeout_s, settings.memory_timeout_s)
+            more = {"base_url": settings.base_url, "thinking": thinking}
+            return Gemini(model, key=key, key_env=variable, timeout_s=longest, **more)
+        from forgetmenot.llm.openai_compatible import OpenAICompatible
+
+        return OpenAICompatible(model, base_url=settings.base_url, key=key, key_env=variable, thinking=thinking)
+
+    return LazyModel(model, make)
 
 
-def _gemini(settings: ModelSettings, model: str, environ: Mapping[str, str]) -> Callable[[], LanguageModel]:
-    key = _key(settings.api_key_env, environ)
+def _check_gemini(settings: ModelSettings, key: str, thinking: str) -> None:
     if not key:
         raise SettingsError(
             f"There is no Gemini key: paste one from {KEY_PAGE} into the dock's set-up, or put it into the environment "
@@ -96,54 +111,25 @@ def _gemini(settings: ModelSettings, model: str, environ: Mapping[str, str]) -> 
             f"{TERMS} "
             'Or set `provider = "offline"` in [model], or an OpenAI-compatible server on your own machine.'
         )
-    thinking = settings.thinking.strip().lower()
     if thinking and thinking not in LEVELS and not thinking.isdigit():
         raise SettingsError(
             f"Table [model], key `thinking`: {settings.thinking!r} is none of {', '.join(LEVELS)}, "
             "nor a number of tokens."
         )
 
-    def make() -> LanguageModel:
-        from forgetmenot.llm.gemini import Gemini
 
-        return Gemini(
-            model,
-            key=key,
-            key_env=settings.api_key_env,
-            base_url=settings.base_url,
-            thinking=thinking,
-            timeout_s=max(settings.reply_timeout_s, settings.memory_timeout_s),
-        )
-
-    return make
-
-
-def _openai_compatible(settings: ModelSettings, model: str, environ: Mapping[str, str]) -> Callable[[], LanguageModel]:
+def _check_server(settings: ModelSettings, key: str, _thinking: str) -> None:
     address = urlsplit(settings.base_url)
     if address.scheme not in {"http", "https"} or not address.hostname:
         raise SettingsError(
             "Table [model], key `base_url`: an OpenAI-compatible server needs its address, for example "
             "http://127.0.0.1:11434/v1 for Ollama."
         )
-    named, variable = settings.api_key_env not in {"", GEMINI_KEY_ENV}, key_variable(settings)
-    key = _key(variable, environ)
+    named = settings.api_key_env not in {"", GEMINI_KEY_ENV}
     if named and not key and address.hostname not in LOOPBACK:
         raise SettingsError(
             f"The environment variable {settings.api_key_env} is empty: put the key for {address.hostname} there."
         )
-
-    def make() -> LanguageModel:
-        from forgetmenot.llm.openai_compatible import OpenAICompatible
-
-        return OpenAICompatible(
-            model,
-            base_url=settings.base_url,
-            key=key,
-            key_env=variable,
-            thinking=settings.thinking,
-        )
-
-    return make
 
 
 def is_loopback(base_url: str) -> bool:
@@ -186,13 +172,6 @@ def environment_with_key(settings: ModelSettings, folder: Path, *, use_keyring: 
 
 def _host(settings: ModelSettings) -> str:
     return settings.provider.value if settings.provider is Provider.GEMINI else urlsplit(settings.base_url).netloc
-
-
-def _key(name: str, environ: Mapping[str, str]) -> str:
-    key = environ.get(name, "").strip()
-    if key and not (key.isascii() and key.isprintable()):
-        raise SettingsError(f"The key in {name} contains invalid characters. Copy it again, without quotes.")
-    return key
 
 
 async def first_words(settings: ModelSettings, meter: CallMeter, environ: Mapping[str, str]) -> str:

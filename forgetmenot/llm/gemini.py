@@ -3,7 +3,7 @@
 Guarantees:
 - One request per `generate`; the SDK's retries, automatic continuation and function calling are off.
 - Only ModelError is raised, and the text is never empty.
-- An error carries no server text except words from known lists, because a server may echo chat.
+- An error carries no server text except the status and known reasons, because a server may echo chat.
 
 It does not validate JSON.
 """
@@ -46,11 +46,6 @@ SHAPE_ERRORS = (
     RecursionError,
 )
 NETWORK_ERRORS = (aiohttp.ClientError, httpx2.HTTPError, auth_errors.GoogleAuthError, OSError)
-_STATUSES = """INVALID_ARGUMENT FAILED_PRECONDITION OUT_OF_RANGE UNAUTHENTICATED PERMISSION_DENIED NOT_FOUND ABORTED
-    ALREADY_EXISTS RESOURCE_EXHAUSTED CANCELLED DATA_LOSS UNKNOWN INTERNAL UNIMPLEMENTED UNAVAILABLE
-    DEADLINE_EXCEEDED"""
-STATUSES = frozenset(_STATUSES.split())
-"""What Google's servers name in `error.status`; anything else is a stranger's word and is not passed on."""
 # The SDK prints reasons that it does not know, which are whatever the server wrote.
 warnings.filterwarnings("ignore", message=r"(?s).* is not a valid ", module=r"google\.genai")
 _DELAY = re.compile(r"\A(\d+(?:\.\d+)?)s\Z")
@@ -121,25 +116,17 @@ class Gemini:
         finish = response.candidates[0].finish_reason if response.candidates else None
         text = _text(response)
         if not text:
-            raise ModelBlocked(self._why_empty(finish, usage, request))
+            if finish is types.FinishReason.MAX_TOKENS:
+                setting = f"{'reply' if request.purpose is Purpose.REPLY else 'memory'}_output_tokens"
+                raise ModelBlocked(
+                    reason("model_thought", model=self.name, most=request.max_output_tokens, setting=setting)
+                )
+            if finish is None or finish is types.FinishReason.STOP:
+                raise ModelBlocked(reason("model_empty", model=self.name))
         if finish is not None and finish not in FINISHED:
-            raise ModelBlocked(reason("model_broke_off", model=self.name, why=_word(finish)))
+            raise ModelBlocked(reason("model_withheld", model=self.name, why=_word(finish)))
         finished = FINISHED[finish] if finish else "stop"
         return ModelAnswer(unwrapped(text) if request.schema else text, self.name, usage, finished)
-
-    def _why_empty(self, finish: types.FinishReason | None, usage: TokenUsage, request: ModelRequest) -> str:
-        if finish is types.FinishReason.MAX_TOKENS:
-            return reason(
-                "model_thought",
-                model=self.name,
-                spent=reason("model_thought_of", n=usage.thoughts) if usage.thoughts else "",
-                most=request.max_output_tokens,
-                setting=f"{'reply' if request.purpose is Purpose.REPLY else 'memory'}_output_tokens",
-                lower=reason("model_thought_lower"),
-            )
-        if finish is None or finish is types.FinishReason.STOP:
-            return reason("model_empty", model=self.name)
-        return reason("model_stopped", model=self.name, why=_word(finish))
 
     @contextlib.contextmanager
     def _translating(self) -> Iterator[None]:
@@ -152,26 +139,23 @@ class Gemini:
             raise ModelUnavailable(reason("model_silent", model=self.name)) from error
         except NETWORK_ERRORS as error:
             raise ModelUnavailable(reason("gemini_unreachable", error=type(error).__name__)) from error
-        except SHAPE_ERRORS as error:
-            unreadable = reason("model_unreadable_kind", model=self.name, error=type(error).__name__)
-            raise ModelUnavailable(unreadable) from None
+        except SHAPE_ERRORS:
+            raise ModelUnavailable(reason("model_unreadable", model=self.name)) from None
 
     def _translate(self, error: sdk_errors.APIError) -> NoReturn:
         """`from None`: the SDK's exception holds the server's words, which may be the prompt's."""
-        said = f"{error.code} {error.status if error.status in STATUSES else ''}".strip()
-        if error.code == 429:
-            limit = reason("gemini_limit", model=self.name, said=said)
-            raise ModelRateLimited(limit, _retry_delay(error)) from None
-        if error.code == 408 or error.code >= 500:
-            raise ModelUnavailable(reason("gemini_trouble", said=said), _retry_delay(error)) from None
-        if error.code in {401, 403} or any(item.get("reason") == "API_KEY_INVALID" for item in _details(error)):
+        status = error.code
+        if status == 429:
+            raise ModelRateLimited(reason("model_limit", model=self.name), _retry_delay(error)) from None
+        if status == 408 or status >= 500:
+            raise ModelUnavailable(reason("server_trouble", status=status), _retry_delay(error)) from None
+        if status in {401, 403} or any(item.get("reason") == "API_KEY_INVALID" for item in _details(error)):
             where = reason("server_key_in", name=self._key_env)
-            raise ModelRefused(reason("gemini_key", where=where, said=said, page=KEY_PAGE)) from None
-        if error.code == 404:
+            raise ModelRefused(reason("gemini_key", where=where, status=status, page=KEY_PAGE)) from None
+        if status == 404:
             raise ModelRefused(reason("gemini_model", model=repr(self.name))) from None
-        if error.status == "FAILED_PRECONDITION":
-            raise ModelRefused(reason("gemini_place", said=said)) from None
-        raise ModelRefused(reason("gemini_refused", said=said)) from None
+        place = error.status == "FAILED_PRECONDITION"
+        raise ModelRefused(reason("gemini_place" if place else "gemini_refused", status=status)) from None
 
 
 def _thinking(word: str) -> types.ThinkingConfig | None:
@@ -214,8 +198,5 @@ def _details(error: sdk_errors.APIError) -> list[dict[str, object]]:
 
 
 def _retry_delay(error: sdk_errors.APIError) -> float | None:
-    for item in _details(error):
-        delay = _DELAY.match(str(item.get("retryDelay", "")))
-        if delay:
-            return float(delay[1])
-    return None
+    delays = (_DELAY.match(str(item.get("retryDelay", ""))) for item in _details(error))
+    return next((float(delay[1]) for delay in delays if delay), None)

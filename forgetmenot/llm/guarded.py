@@ -11,7 +11,6 @@ import random
 import time
 from collections.abc import Awaitable, Callable, Mapping
 from enum import IntEnum
-from typing import NamedTuple
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -25,63 +24,9 @@ from forgetmenot.ports import CallMeter, LanguageModel
 from forgetmenot.settings import prices
 from forgetmenot.settings.schema import Settings
 
-# The circuit breaker takes the time in seconds as an argument, from any monotonic clock.
-
-
 FAILURES = 5
 FIRST_REST_S = 15.0
 LONGEST_REST_S = 300.0
-
-
-class CircuitBreaker:
-    """Closed (calls pass), open (none does), half-open (one does, and decides)."""
-
-    def __init__(self, failures: int = FAILURES) -> None:
-        self._allowed = failures
-        self._in_a_row = 0
-        self._rest_s = FIRST_REST_S
-        self._open_until: float | None = None
-        self._probing = False
-        self._reason = ""
-
-    def rest_s(self, now: float) -> float:
-        """Seconds until a call may pass; 0.0 where one may pass now."""
-        if self._open_until is None:
-            return 0.0
-        # while the probe is out nobody else gets through, although its time has come
-        return max(self._open_until - now, 1.0 if self._probing else 0.0)
-
-    def begin(self) -> None:
-        """A call passes: if the breaker was open, it is the probe."""
-        self._probing = self._open_until is not None
-
-    def succeeded(self) -> None:
-        """The server answered."""
-        self._in_a_row, self._rest_s, self._open_until, self._probing, self._reason = 0, FIRST_REST_S, None, False, ""
-
-    def failed(self, now: float, reason: str) -> None:
-        """The server gave no answer. Opens after enough of these in a row, and for longer after a failed probe."""
-        self._in_a_row += 1
-        self._reason = reason
-        if self._probing:
-            self._rest_s = min(self._rest_s * 2, LONGEST_REST_S)
-        if self._probing or self._in_a_row >= self._allowed:
-            self._open_until = now + self._rest_s
-        self._probing = False
-
-    def abandoned(self) -> None:
-        """The caller cancelled the call; this says nothing about the server."""
-        self._probing = False
-
-    def trouble(self, model: str, now: float) -> str | None:
-        """A sentence for the checks, or None where all is well."""
-        if not self._in_a_row:
-            return None
-        rest = self.rest_s(now)
-        then = reason("next_try", seconds=f"{rest:.0f}") if rest else ""
-        return reason("model_failed", model=model, n=self._in_a_row, reason=self._reason, then=then)
-
-
 FIRST_WAIT_S = 0.5
 CHARACTERS_A_TOKEN = 20
 """Upper bound of a text per token: a longer answer ignores its token limit and is cut."""
@@ -113,7 +58,11 @@ class RetryClock(Struct, frozen=True):
 
 
 class GuardedModel:
-    """A LanguageModel around another one."""
+    """A LanguageModel around another one.
+
+    Its circuit breaker is closed (calls pass), open after FAILURES in a row (none does), then half-open: one call
+    does, and decides. The rest between grows with each of these that fails.
+    """
 
     def __init__(
         self, inner: LanguageModel, *, meter: CallMeter, limits: Limits, pace: RetryClock | None = None
@@ -124,13 +73,21 @@ class GuardedModel:
         self._meter = meter
         self._limits = limits
         self._pace = pace or RetryClock()
-        self._breaker = CircuitBreaker()
+        self._failures = 0  # in a row
+        self._rest_s = FIRST_REST_S
+        self._open_until: float | None = None
+        self._probing = False
+        self._reason = ""
         self._away = ""
 
     @property
     def trouble(self) -> str | None:
         """What is wrong with the model, as a sentence for the checks; None where it answers."""
-        return self._breaker.trouble(self.name, self._pace.monotonic())
+        if not self._failures:
+            return None
+        rest = self._rest()
+        then = reason("next_try", seconds=f"{rest:.0f}") if rest else ""
+        return reason("model_failed", model=self.name, n=self._failures, reason=self._reason, then=then)
 
     async def aclose(self) -> None:
         """Give back connections."""
@@ -143,86 +100,80 @@ class GuardedModel:
         try:
             async with asyncio.timeout(seconds) as queueing, self._places:
                 queueing.reschedule(None)  # from here on every try is bounded by the deadline itself
-                return await self._persist(request, deadline)
+                tries = 0
+                while True:
+                    try:
+                        return await self._call(request, deadline)
+                    except WORTH_RETRYING as error:
+                        # the server's own word on when it takes calls again, or doubled and spread, so that calls
+                        # that failed together do not come back together
+                        spread = FIRST_WAIT_S * 2**tries * (0.5 + self._pace.random())
+                        wait = spread if error.retry_after_s is None else error.retry_after_s
+                        tries += 1
+                        if tries > self._limits.retries or self._pace.monotonic() + wait >= deadline:
+                            raise
+                        await self._pace.sleep(wait)
         except TimeoutError:
             raise ModelUnavailable(reason("model_no_slot", model=self.name, seconds=f"{seconds:g}")) from None
 
-    async def _persist(self, request: ModelRequest, deadline: float) -> ModelAnswer:
-        tries = 0
-        while True:
-            try:
-                return await self._call(request, deadline)
-            except WORTH_RETRYING as error:
-                wait = self._wait_s(error, tries)
-                tries += 1
-                if tries > self._limits.retries or self._pace.monotonic() + wait >= deadline:
-                    raise
-                log.debug("model asked again", model=self.name, purpose=request.purpose, wait_s=round(wait, 2))
-                await self._pace.sleep(wait)
-
-    def _wait_s(self, error: ModelError, tries: int) -> float:
-        # the server's own word on when it takes calls again
-        if error.retry_after_s is not None:
-            return error.retry_after_s
-        # doubled and spread, so that calls that failed together do not come back together
-        return float(FIRST_WAIT_S * 2**tries * (0.5 + self._pace.random()))
+    def _rest(self) -> float:
+        """Seconds until a call may pass; 0.0 where one may pass now."""
+        if self._open_until is None:
+            return 0.0
+        # while the probe is out nobody else gets through, although its time has come
+        return max(self._open_until - self._pace.monotonic(), 1.0 if self._probing else 0.0)
 
     async def _call(self, request: ModelRequest, deadline: float) -> ModelAnswer:
         """One try: through the breaker, on the meter."""
         started = self._pace.monotonic()
-        rest = self._breaker.rest_s(started)
-        if rest:
+        if rest := self._rest():
             raise ModelUnavailable(reason("model_paused", model=self.name, seconds=f"{rest:.0f}"), rest)
-        self._breaker.begin()
+        self._probing = self._open_until is not None
+        answer = ModelAnswer("", self.name, TokenUsage())
+        error: ModelError | None = None
         try:
             async with asyncio.timeout(deadline - started):
                 answer = _within(await self._inner.generate(request), request)
+            if not _has_shape(answer, request):
+                error = ModelBlocked(reason("model_format", model=self.name, finish=answer.finish))
         except TimeoutError:
             error = ModelUnavailable(reason("model_silent", model=self.name))
-            await self._note_failure(request, started, error)
-            raise error from None
-        except ModelError as error:
-            await self._note_failure(request, started, error)
-            raise
+        except ModelError as raised:
+            error = raised
         except asyncio.CancelledError:
-            self._breaker.abandoned()
+            self._probing = False  # this says nothing about the server
             raise
-        except Exception as error:  # a bug in an adapter must not leave the breaker half open
-            unexpected = ModelUnavailable(f"{self.name} failed unexpectedly ({type(error).__name__}).")
-            await self._note_failure(request, started, unexpected)
-            raise unexpected from error
-        if not _has_shape(answer, request):
-            misshapen = ModelBlocked(reason("model_format", model=self.name, finish=answer.finish))
-            await self._note_failure(request, started, misshapen, answer.usage)
-            raise misshapen
-        self._breaker.succeeded()
-        if self._away:
-            log.info("the model answers again", model=self.name)
-        self._away = ""
-        await self._note(request.purpose, answer.usage, started, None)
-        return replace(answer, latency_ms=self._ms_since(started))
-
-    async def _note_failure(
-        self, request: ModelRequest, started: float, error: ModelError, usage: TokenUsage | None = None
-    ) -> None:
-        kind = type(error).__name__
-        if isinstance(error, ModelBlocked) and request.purpose is Purpose.REPLY:  # it is this prompt that gets none
-            self._breaker.succeeded()
-        else:
-            self._breaker.failed(self._pace.monotonic(), str(error))
-            if self._away != kind:  # once per kind of problem: a night without a model is one line
-                log.warning("the model does not answer", model=self.name, reason=str(error))
-            self._away = kind
-        await self._note(request.purpose, usage or TokenUsage(), started, kind)
-
-    async def _note(self, purpose: Purpose, usage: TokenUsage, started: float, error: str | None) -> None:
+        except Exception as raised:  # noqa: BLE001  # a bug in an adapter must not leave the breaker half open
+            error = ModelUnavailable(f"{self.name} failed unexpectedly ({type(raised).__name__}).")
+            error.__cause__ = raised
+        self._judge(request, error)
+        latency, kind = round((self._pace.monotonic() - started) * 1_000), type(error).__name__ if error else None
         try:
-            await self._meter.record(purpose, self.name, usage, self._ms_since(started), error)
+            await self._meter.record(request.purpose, self.name, answer.usage, latency, kind)
         except ForgetMeNotError as trouble:  # a full disk must not cost the answer
             log.warning("model call not metered", model=self.name, error=type(trouble).__name__)
+        if error is not None:
+            raise error
+        return replace(answer, latency_ms=latency)
 
-    def _ms_since(self, started: float) -> int:
-        return round((self._pace.monotonic() - started) * 1_000)
+    def _judge(self, request: ModelRequest, error: ModelError | None) -> None:
+        """What a call says about the server; a prompt that gets no reply says nothing bad of it."""
+        probing, self._probing = self._probing, False
+        if error is None or (isinstance(error, ModelBlocked) and request.purpose is Purpose.REPLY):
+            if self._away and error is None:
+                log.info("the model answers again", model=self.name)
+                self._away = ""
+            self._failures, self._rest_s, self._open_until = 0, FIRST_REST_S, None
+            return
+        self._failures += 1
+        self._reason = str(error)
+        if probing:
+            self._rest_s = min(self._rest_s * 2, LONGEST_REST_S)
+        if probing or self._failures >= FAILURES:
+            self._open_until = self._pace.monotonic() + self._rest_s
+        if self._away != type(error).__name__:  # once per kind of problem: a night without a model is one line
+            log.warning("the model does not answer", model=self.name, reason=str(error))
+        self._away = type(error).__name__
 
 
 def _within(answer: ModelAnswer, request: ModelRequest) -> ModelAnswer:
@@ -261,29 +212,15 @@ class Saving(IntEnum):
     SUMMARIES = 5
 
 
-class SavingStep(NamedTuple):
-    """From which share of a limit a step is taken, what it skips, and the reason that the dock gives."""
-
-    share: float
-    skips: tuple[Purpose, ...]
-    code: str
-
-
-STEPS = {
-    Saving.SPEAKING_UP: SavingStep(0.7, (), "saving_1"),
-    Saving.BRIEFS: SavingStep(0.8, (Purpose.BRIEF, Purpose.RECAP), "saving_2"),
-    Saving.LEARNING: SavingStep(0.9, (Purpose.EXTRACT,), "saving_3"),
-    Saving.REPLIES: SavingStep(1.0, (Purpose.REPLY,), "saving_4"),
-    Saving.SUMMARIES: SavingStep(1.2, (Purpose.SUMMARY,), "saving_5"),
+_FROM = {"saving_1": 0.7, "saving_2": 0.8, "saving_3": 0.9, "saving_4": 1.0, "saving_5": 1.2}
+"""The reason for each, and from which share of a limit it is taken."""
+_SKIPPED_FROM = {
+    Purpose.BRIEF: Saving.BRIEFS,
+    Purpose.RECAP: Saving.BRIEFS,
+    Purpose.EXTRACT: Saving.LEARNING,
+    Purpose.REPLY: Saving.REPLIES,
+    Purpose.SUMMARY: Saving.SUMMARIES,
 }
-_SKIPPED_FROM = {purpose: saving for saving, step in STEPS.items() for purpose in step.skips}
-
-
-def saving_at(share: float) -> Saving:
-    """What is left out where this share of a limit is used (1.0: all of it)."""
-    return max((saving for saving, step in STEPS.items() if share >= step.share), default=Saving.NOTHING)
-
-
 _Used = Mapping[str, prices.Used]
 
 
@@ -298,7 +235,7 @@ class SpendLimit:
     @property
     def line(self) -> str:
         """What is left out just now, as a sentence; empty where nothing is."""
-        return reason(STEPS[self._saving].code) if self._saving else ""
+        return reason(list(_FROM)[self._saving - 1]) if self._saving else ""
 
     async def saving(self) -> Saving:
         """What is left out now. Raises StoreError."""
@@ -314,7 +251,7 @@ class SpendLimit:
                 shares.append(sum(one.input + one.output for one in used.values()) / tokens)
             if money and (spent := prices.cost(settings, used)) is not None:
                 shares.append(spent.amount / money)
-        saving = saving_at(max(shares))
+        saving = Saving(sum(max(shares) >= share for share in _FROM.values()))
         if saving != self._saving:
             log.warning("spending limit", saving=saving.name.lower())
         self._saving = saving
@@ -336,7 +273,7 @@ class _Limited:
     async def generate(self, request: ModelRequest) -> ModelAnswer:
         saving = await self._limit.saving()
         if saving >= _SKIPPED_FROM[request.purpose]:
-            raise ModelUnavailable(reason(STEPS[saving].code))
+            raise ModelUnavailable(reason(list(_FROM)[saving - 1]))
         return await self._inner.generate(request)
 
     async def aclose(self) -> None:

@@ -35,11 +35,11 @@ HINTS = {
     "exceed_context_size_error": "hint_long",
     "model_not_found": "hint_model",
     "unsupported_parameter": "hint_parameter",
-    "unsupported_value": "hint_value",
+    "unsupported_value": "hint_parameter",
     "content_policy_violation": "hint_filter",
     "content_filter": "hint_filter",
     "billing_hard_limit_reached": "hint_spent",
-    "billing_not_active": "hint_billing",
+    "billing_not_active": "hint_spent",
 }
 """What servers name in `error.code` or `error.type`, and the reason that we give for it."""
 LARGEST_ANSWER = 2 * 1024 * 1024
@@ -185,7 +185,7 @@ class OpenAICompatible:
         if request.schema and not text and json_object(unwrapped(thought)) is not None:
             text = thought  # a server that holds a thinking model to a schema may take its answer for a thought
         if finish == "content_filter":
-            raise ModelBlocked(reason("model_withheld", model=self.name))
+            raise ModelBlocked(reason("model_withheld", model=self.name, why="content filter"))
         if not text or text.startswith("<think>"):
             raise (_ThoughtOnly if thought or usage.thoughts else ModelBlocked)(self._why_empty(finish, request))
         return ModelAnswer(unwrapped(text) if request.schema else text, self.name, usage, finish)
@@ -194,7 +194,7 @@ class OpenAICompatible:
         if finish == "length":
             setting = f"{'reply' if request.purpose == 'reply' else 'memory'}_output_tokens"
             most = request.max_output_tokens
-            return reason("model_thought", model=self.name, spent="", most=most, setting=setting, lower="")
+            return reason("model_thought", model=self.name, most=most, setting=setting)
         return reason("model_empty", model=self.name)
 
     @contextlib.contextmanager

@@ -13,7 +13,6 @@ from forgetmenot.llm.guarded import (
     FAILURES,
     FIRST_REST_S,
     LONGEST_REST_S,
-    CircuitBreaker,
     GuardedModel,
     Limits,
     RetryClock,
@@ -31,7 +30,7 @@ SUMMARY = ModelRequest(Purpose.SUMMARY, "be brief", "chat", 50)
 class ScriptedModel:
     """Answers what it was told to, or raises it; "ok" when the script has ended."""
 
-    script: deque[str | Exception] = field(default_factory=deque)
+    script: deque[str | BaseException] = field(default_factory=deque)
     requests: list[ModelRequest] = field(default_factory=list)
     closed: bool = False
     name: str = "scripted"
@@ -39,7 +38,7 @@ class ScriptedModel:
     async def generate(self, request: ModelRequest) -> ModelAnswer:
         self.requests.append(request)
         step = self.script.popleft() if self.script else "ok"
-        if isinstance(step, Exception):
+        if isinstance(step, BaseException):
             raise step
         return ModelAnswer(step, self.name, TokenUsage(input=100, output=5))
 
@@ -252,32 +251,32 @@ async def test_an_outage_is_told_once(caplog: pytest.LogCaptureFixture) -> None:
     assert len(inner.requests) > 6
 
 
-def _broken(times: int = 3) -> CircuitBreaker:
-    breaker = CircuitBreaker(failures=3)
-    for _ in range(times):
-        breaker.begin()
-        breaker.failed(0.0, "no answer.")
-    return breaker
-
-
-def test_a_failed_probe_makes_the_rest_longer_up_to_a_limit() -> None:
-    breaker, now = _broken(), 0.0
-    rests = []
-    for _ in range(8):
-        now += breaker.rest_s(now)
-        breaker.begin()
-        breaker.failed(now, "no answer.")
-        rests.append(breaker.rest_s(now))
-    assert rests[0] == 2 * FIRST_REST_S
+async def test_a_failed_probe_makes_the_rest_longer_up_to_a_limit(at: Guarded) -> None:
+    at.model.script = deque([ModelRefused("wrong key.")] * 30)
+    guarded, rests = at.guard(), []
+    for number in range(FAILURES + 8):
+        with pytest.raises(ModelRefused):
+            await guarded.generate(REPLY)
+        if number >= FAILURES - 1:
+            with pytest.raises(ModelUnavailable) as caught:
+                await guarded.generate(REPLY)
+            rests.append(caught.value.retry_after_s or 0.0)
+            at.time.now += rests[-1]
+    assert rests[:2] == [FIRST_REST_S, 2 * FIRST_REST_S]
     assert rests == sorted(rests)
     assert rests[-1] == LONGEST_REST_S
 
 
-def test_an_abandoned_probe_lets_the_next_call_probe() -> None:
-    breaker = _broken()
-    breaker.begin()
-    breaker.abandoned()
-    assert breaker.rest_s(FIRST_REST_S) == 0.0
+async def test_an_abandoned_probe_lets_the_next_call_probe(at: Guarded) -> None:
+    at.model.script = deque([ModelRefused("wrong key.")] * FAILURES + [asyncio.CancelledError()])
+    guarded = at.guard()
+    for _ in range(FAILURES):
+        with pytest.raises(ModelRefused):
+            await guarded.generate(REPLY)
+    at.time.now += FIRST_REST_S
+    with pytest.raises(asyncio.CancelledError):
+        await guarded.generate(REPLY)
+    assert (await guarded.generate(REPLY)).text == "ok"
 
 
 async def refused(day: int, stream: int, limits: LimitSettings) -> set[Purpose]:
