@@ -69,7 +69,7 @@ async def markdown_of(source: Source, stream_id: int, settings: Settings) -> str
     quotes = await bot_messages.best(source, *during, QUOTES)
     facts = (local_days(stream.started_at), say.span(during[1] - during[0]), stream.category)
     parts = [
-        f"# {escaped(stream.title or say('page.streams.untitled'))}",
+        f"# {escaped(stream.title or say('recap.untitled'))}",
         f"*{escaped(' · '.join(filter(None, facts)))}*",
         await told(stream.recap),
         _listed(say("recap.people"), [escaped(one) for one in _counted(came, back, shown, say)]),

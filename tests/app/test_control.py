@@ -12,13 +12,13 @@ from forgetmenot.app.live import serve_dock
 from forgetmenot.app.setup import SetupService
 from forgetmenot.clock import DAY, ManualClock
 from forgetmenot.dock.security import TOKEN_FILE
-from forgetmenot.domain import ChatEvent, EventKind, NoteStatus
+from forgetmenot.domain import ChatEvent, EventKind
 from forgetmenot.errors import SettingsError
 from forgetmenot.operations.wording import sentence
 from forgetmenot.settings.live_settings import LiveSettings
 from forgetmenot.settings.load import load_settings
 from forgetmenot.settings.schema import BotSettings, DockSettings, Mode, Settings, TwitchSettings
-from forgetmenot.store import channel_state, notes
+from forgetmenot.store import channel_state
 from tests.dock.demo_bot import free_port
 from tests.rows import put
 
@@ -57,40 +57,10 @@ def do(control: BotControl) -> Do:
     return run
 
 
-async def fact(bot: Bot, note_id: int) -> tuple[str, NoteStatus]:
-    note = await notes.get(bot.db, note_id)
-    assert note is not None
-    return note.fact, note.status
-
-
 def test_its_state_is_told_without_waiting(control: BotControl) -> None:
     state = control.state()
     assert (state.phase, state.reply_model, state.task_troubles) == ("none", "offline", ())
     assert state.model_trouble == ""
-
-
-async def test_a_note_is_written_corrected_and_restored(bot: Bot, do: Do) -> None:
-    assert await do("remember", target=ALICE, fact="plays drums with @bob") == (True, "Remembered as #1.")
-    assert await fact(bot, 1) == ("plays drums with <@12>", NoteStatus.ACTIVE)
-    updated = "Note updated. The old version is in its history."
-    assert await do("edit", id=1, text="plays drums with @Bob!") == (True, updated)  # a letter is enough
-    assert await fact(bot, 1) == ("plays drums with <@12>!", NoteStatus.ACTIVE)  # a note's number is its own for ever
-    assert await fact(bot, 2) == ("plays drums with <@12>", NoteStatus.SUPERSEDED)
-    assert await do("restore", id=1) == (True, "#1 is restored.")
-    assert await fact(bot, 1) == ("plays drums with <@12>", NoteStatus.ACTIVE)
-    assert await fact(bot, 2) == ("plays drums with <@12>!", NoteStatus.RETRACTED)
-    assert await do("pin", id=1) == (True, "#1 is pinned: it is kept permanently.")
-    assert await do("edit", id=1, text="plays the cello now") == (True, updated)  # by hand even a pinned one
-    edited = await notes.get(bot.db, 1)
-    assert edited is not None
-    assert (edited.fact, edited.pinned, len(edited.episode_ids)) == ("plays the cello now", True, 1)
-    assert await do("unpin", id=1) == (True, "#1 is no longer pinned.")
-    assert await do("retract", id=1) == (True, "#1 is removed. Undo restores it.")
-    assert await do("remember", fact="chat always blames the ladder", joke=True) == (True, "Remembered as #4.")
-    assert await do("never_mention", what="#4") == (True, "The bot won't mention that again.")
-    assert await do("may_mention", id=1) == (True, "OK, I may mention that again.")
-    await do("remember", fact="the channel loves <@12> and @nobody_at_all")
-    assert "<@12>" not in (await fact(bot, 5))[0]  # a typed mention is none
 
 
 REFUSED = [

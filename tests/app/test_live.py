@@ -1,7 +1,6 @@
 """`forgetmenot start` as its user starts it, on a loopback Twitch that behaves well, and badly."""
 
 import asyncio
-import gc
 import os
 import signal
 import sqlite3
@@ -13,8 +12,7 @@ from pathlib import Path
 import pytest
 
 from forgetmenot.app.bot import Bot
-from forgetmenot.app.live import SWITCH_S, YOUNG, keep_gap, short_pauses, start_live
-from forgetmenot.clock import SystemClock
+from forgetmenot.app.live import keep_gap, start_live
 from forgetmenot.errors import ForgetMeNotError
 from forgetmenot.operations import switches
 from forgetmenot.settings.live_settings import LiveSettings
@@ -22,7 +20,6 @@ from forgetmenot.settings.load import load_settings
 from forgetmenot.store import channel_state
 from forgetmenot.store.channel_state import claim
 from forgetmenot.store.database import open_database
-from forgetmenot.store.invariants import verify
 from forgetmenot.twitch.connection import Gap
 from tests.loopback_servers.twitch import TwitchSim
 from tests.program import BOT, Running, log_in, running, write_settings
@@ -143,18 +140,19 @@ def posts(sim: TwitchSim) -> int:
     return sum(1 for one in sim.requests if one.path == "chat/messages")
 
 
-async def test_without_a_login_it_listens_and_says_what_to_type(
-    tmp_path: Path, sim: TwitchSim, here: Callable[..., Here]
+@pytest.mark.parametrize("settings", [{}, {"client_id": ""}], ids=["no log-in", "no app"])
+async def test_without_an_account_it_listens_and_sends_nothing(
+    tmp_path: Path, sim: TwitchSim, here: Callable[..., Here], settings: dict[str, str]
 ) -> None:
-    bot = here()
+    bot = here(**settings)
     await sim.joined()
     await sim.say("alice", f"@{BOT} clip that!")
     await sim.settled()
-    await bot.stop()
-    assert "forgetmenot login" in bot.told
-    assert sim.irc.connections == []
-    assert sim.sent == []
+    await bot.stop(signal.SIGINT)
     assert said(tmp_path) == [f"@{BOT} clip that!"]
+    assert sim.sent == []
+    assert ("forgetmenot login" in bot.told) is (settings == {})
+    assert not settings or sim.requests == []
 
 
 async def test_a_login_that_lacks_a_right_is_one_all_the_same(
@@ -169,27 +167,6 @@ async def test_a_login_that_lacks_a_right_is_one_all_the_same(
     assert "could not be checked" not in bot.told
 
 
-async def test_a_channel_that_does_not_exist_is_one_sentence(tmp_path: Path, sim: TwitchSim) -> None:
-    config = write_settings(tmp_path, sim, channel="nowhere")
-    async with running(tmp_path, "start", "--no-browser", "--config", config, "--db", tmp_path / "m.sqlite3") as bot:
-        assert await bot.ended(30) == 4
-    [sentence] = [line for line in bot.told.splitlines() if line.startswith("forgetmenot: ")]
-    assert "There is no channel `nowhere` on Twitch" in sentence
-    assert "Traceback" not in bot.told
-
-
-async def test_listening_needs_no_account_and_sends_nothing(
-    tmp_path: Path, sim: TwitchSim, here: Callable[..., Here]
-) -> None:
-    bot = here(client_id="")
-    await sim.joined()
-    await sim.say("alice", f"@{BOT} clip that!")
-    await sim.settled()
-    await bot.stop(signal.SIGINT)
-    assert said(tmp_path) == [f"@{BOT} clip that!"]
-    assert sim.requests == []
-
-
 async def test_asking_for_the_end_while_twitch_hangs_at_the_start_ends_it(
     tmp_path: Path, sim: TwitchSim, here: Callable[..., Here]
 ) -> None:
@@ -198,15 +175,6 @@ async def test_asking_for_the_end_while_twitch_hangs_at_the_start_ends_it(
     bot = here()
     await sim.until(lambda: fault.used)
     await bot.stop()
-
-
-async def test_asking_for_the_end_while_the_memory_is_opened_ends_it(tmp_path: Path, sim: TwitchSim) -> None:
-    async with start(tmp_path, sim) as bot:
-        await sim.until((tmp_path / "m.sqlite3").exists)
-        assert await bot.stop(signal.SIGINT) == 0
-    assert "Traceback" not in bot.told
-    async with open_database(tmp_path / "m.sqlite3") as db:
-        assert await verify(db, now=SystemClock().now()) == []
 
 
 async def test_twitch_being_away_at_the_start_is_survived_and_told_once(
@@ -245,15 +213,3 @@ async def test_gaps_are_counted_per_run_and_the_last_is_kept(bot: Bot) -> None:
     assert kept["gap_reason"] == "Twitch asked to connect again."
     told = "2 gaps in what was heard since the start, the last of 45 s, 25 s ago"
     assert told in await switches.status_line(bot.db, bot.settings(), now)
-
-
-def test_threads_give_way_soon_and_old_objects_are_not_walked_again_until_it_ends() -> None:
-    before, thresholds = sys.getswitchinterval(), gc.get_threshold()
-    with short_pauses():
-        assert sys.getswitchinterval() < before
-        assert abs(sys.getswitchinterval() - SWITCH_S) < SWITCH_S / 10
-        assert gc.get_freeze_count() > 0
-        assert gc.get_threshold() == (YOUNG, *thresholds[1:])
-    assert sys.getswitchinterval() == before
-    assert gc.get_freeze_count() == 0
-    assert gc.get_threshold() == thresholds

@@ -1,30 +1,21 @@
 """What a ban hides and erases, and what the bot does about modes that a moderator set."""
 
 import gc
-from collections.abc import AsyncIterator
-from dataclasses import dataclass, field
-from pathlib import Path
 
 import pytest
 
-from forgetmenot.app import bot as program
-from forgetmenot.app.bot import Bot, BotIdentity, open_bot
-from forgetmenot.clock import DAY, MINUTE, SECOND, ManualClock
-from forgetmenot.domain import ChannelState, ChatEvent, EpisodeKind, EventKind, Outcome, OutcomeKind, Part, Redaction
-from forgetmenot.llm.build import Models
+from forgetmenot.app.bot import Bot
+from forgetmenot.clock import DAY, MINUTE, ManualClock
+from forgetmenot.domain import ChatEvent, EpisodeKind, EventKind, Part, Redaction
 from forgetmenot.memory.edits import remember
 from forgetmenot.prompt.assemble import assemble
 from forgetmenot.reply.context import ContextGatherer
 from forgetmenot.reply.triggers import Conversations, trigger_of
-from forgetmenot.settings.schema import ActionSettings, BotSettings, ClassMode, Mode, Settings
-from forgetmenot.store import action_logs, bot_messages, channel_state, dock_rows, episodes, streams, viewers
-from forgetmenot.store.action_logs import ActionStatus
+from forgetmenot.store import bot_messages, channel_state, dock_rows, episodes, streams, viewers
 from forgetmenot.store.bot_messages import ReplyStatus
 from forgetmenot.store.dock_rows import NotePage
 from forgetmenot.store.episodes import NewEpisode
 from forgetmenot.text import words
-from forgetmenot.twitch.chat_lines import RoomState
-from tests.stage import RecordingAccount, ScriptedModel, answering
 
 ALICE, BOB, CAROL = "771234501", "771234502", "771234503"
 LOGINS = {ALICE: "alicequux", BOB: "bobquux", CAROL: "carolquux"}
@@ -112,12 +103,6 @@ async def test_no_moderator_makes_the_bot_tell_of_her_in_chat(full: Bot, clock: 
     assert "alicequux" not in str(await say(full, clock, BOB, "!memory"))
 
 
-async def test_what_she_said_is_in_no_feed(full: Bot, clock: ManualClock) -> None:
-    await ban(full, clock)
-    assert await full.db.value("SELECT count(*) FROM events WHERE viewer_id = ? AND text <> ''", (ALICE,)) == 0
-    assert ALICE not in str(await dock_rows.lines(full.db, 0, 50))
-
-
 async def test_a_lifted_ban_shows_it_again_and_erases_nothing(full: Bot, clock: ManualClock) -> None:
     """Somebody who talks is not banned any more; Twitch says nothing else about it."""
     await ban(full, clock)
@@ -127,65 +112,6 @@ async def test_a_lifted_ban_shows_it_again_and_erases_nothing(full: Bot, clock: 
     await clock.advance(8 * DAY)
     await full.tasks.catch_up()
     assert await viewers.get(full.db, ALICE) is not None
-
-
-SLOW = RoomState("1", slow_s=30)
-WISH = "@forgetmenot_bot please put on slow mode"
-SETTINGS = Settings(
-    bot=BotSettings(mode=Mode.MENTIONS),
-    actions=ActionSettings(class_b=ClassMode.LIVE, channel_cooldown_s=0, viewer_cooldown_s=0),
-)
-
-
-@dataclass
-class Account(RecordingAccount):
-    """An account that may also slow the chat down."""
-
-    slowed: list[int | None] = field(default_factory=list)
-
-    async def set_slow_mode(self, seconds: int | None) -> Outcome:
-        self.slowed.append(seconds)
-        return Outcome(OutcomeKind.DONE)
-
-
-@pytest.fixture
-def account() -> Account:
-    return Account()
-
-
-@pytest.fixture
-async def slowing(
-    tmp_path: Path, clock: ManualClock, account: Account, monkeypatch: pytest.MonkeyPatch
-) -> AsyncIterator[Bot]:
-    """A live stream, and a model that always slows the chat down."""
-    model = ScriptedModel([answering("Slower!", "slow_mode", seconds=30, if_refused="No.")] * 3)
-    monkeypatch.setattr(program, "build_models", lambda *_, **_how: Models(model, model))  # type: ignore[arg-type]
-    me = BotIdentity("99", "forgetmenot_bot")
-    path = tmp_path / "memory.sqlite3"
-    async with open_bot(path, "test", settings=lambda: SETTINGS, clock=clock, account=account, me=me) as opened:
-        await opened.channel_is(ChannelState(live=True, title="", category="", started_at=clock.now(), stream_id="1"))
-        yield opened
-
-
-async def wish(bot: Bot, clock: ManualClock) -> list[tuple[ActionStatus, str]]:
-    """A moderator asks for slow mode; what became of every proposal so far, newest first."""
-    at = clock.now()
-    badges = frozenset({"moderator"})
-    await bot.hear(ChatEvent(f"e{at}", EventKind.MESSAGE, "7", "carol", "Carol", WISH, at, badges=badges))
-    await bot.settle()
-    return [(row.status, row.rule) for row in await action_logs.latest(bot.db, 9)]
-
-
-async def test_its_own_is_forgotten_with_the_end_of_it(slowing: Bot, clock: ManualClock, account: Account) -> None:
-    """Also when Twitch's word that it is off gets lost."""
-    await wish(slowing, clock)
-    await slowing.hear(SLOW)
-    await clock.advance(31 * SECOND)
-    await slowing.approvals.work_off()
-    assert account.slowed == [5, None]
-    assert slowing.room.modes == frozenset()
-    await clock.advance(MINUTE)
-    assert [status for status, _ in await wish(slowing, clock)] == [ActionStatus.DONE, ActionStatus.UNDONE]
 
 
 async def test_an_erasure_empties_what_the_process_kept_of_texts(full: Bot) -> None:

@@ -32,15 +32,6 @@ def task(bell: Bell) -> PeriodicTask:
     return PeriodicTask("bell", lambda: 3 * MINUTE, bell.ring)
 
 
-async def test_a_chore_is_done_at_once_and_then_every_period(clock: ManualClock) -> None:
-    bell = Bell()
-    tasks = PeriodicTasks(clock, [task(bell)])
-    for _ in range(7):
-        await tasks.catch_up()
-        await clock.advance(1 * MINUTE)
-    assert bell.rung == 3
-
-
 @pytest.mark.parametrize("error", [ModelUnavailable("The model is away."), ZeroDivisionError()])
 async def test_a_failure_is_told_tried_again_sooner_and_stops_no_other(clock: ManualClock, error: Exception) -> None:
     bell, good = Bell(error), Bell()
@@ -70,25 +61,6 @@ async def test_a_failing_chore_waits_ever_longer_but_never_longer_than_its_perio
     assert capsys.readouterr().err.count("The model is away.") == 1
 
 
-async def test_live_each_chore_runs_in_its_own_task(clock: ManualClock) -> None:
-    slow_may_go_on = asyncio.Event()
-    quick = Bell()
-
-    async def slow() -> None:
-        await slow_may_go_on.wait()
-
-    tasks = PeriodicTasks(
-        clock, [PeriodicTask("slow", lambda: MINUTE, slow), PeriodicTask("quick", lambda: MINUTE, quick.ring)]
-    )
-    async with asyncio.TaskGroup() as group:
-        running = tasks.start(group)
-        while quick.rung < 3:
-            await asyncio.sleep(0)
-            await clock.advance(MINUTE)
-        for task in running:
-            task.cancel()
-
-
 def test_a_clock_that_is_set_back_holds_up_no_chore() -> None:
     task = PeriodicTask("one", lambda: MINUTE, asyncio.Event().wait, due_at=5 * MINUTE)
     assert task.left(5 * MINUTE - 10) == 10
@@ -105,11 +77,6 @@ async def test_a_part_that_fails_is_started_again(error: Exception, capsys: pyte
     with pytest.raises(asyncio.CancelledError):
         await part
     assert "part=bell" in capsys.readouterr().err
-
-
-async def test_what_is_meant_to_end_a_part_does() -> None:
-    with pytest.raises(ModelUnavailable):
-        await keep_going("bell", Bell(ModelUnavailable("away")).ring, but=(ModelUnavailable,))
 
 
 SETTINGS = Settings(bot=BotSettings(mode=Mode.MENTIONS, name="keeper"))

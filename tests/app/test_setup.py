@@ -196,7 +196,6 @@ def test_a_pasted_key_goes_to_its_provider_and_its_host_alone(tmp_path: Path, mo
 @pytest.mark.parametrize(
     ("address", "words"),
     [
-        ("127.0.0.1:9", "Start the program that serves the model"),
         ("localhost:9/v1", "Start the program that serves the model"),
         ("models.invalid/v1", "https://models.invalid/v1 gave no list of models. Check the address, the key and your"),
     ],

@@ -4,7 +4,6 @@ import asyncio
 import contextlib
 import hashlib
 import hmac
-import os
 import stat
 from collections.abc import AsyncIterator, Awaitable, Callable
 from pathlib import Path
@@ -40,15 +39,6 @@ async def test_the_page_that_has_the_token_gets_the_docks_proof(dock: Served, or
         assert answer.status == 200
         assert answer.headers["Access-Control-Allow-Origin"] == origin
         assert await answer.text() == keyed(dock.token, "dock", dock.port)
-
-
-def test_what_a_crash_left_of_the_page_goes_with_the_next_one(tmp_path: Path) -> None:
-    left, begun = tmp_path / ".dock.html-a1b2.new", tmp_path / ".dock.html-c3d4.new"
-    for file in (left, begun):
-        file.write_text("the token")
-    os.utime(left, (0, 0))
-    obs_page.write(tmp_path, 1, "token")
-    assert sorted(file.name for file in tmp_path.iterdir()) == [begun.name, "dock.html"]
 
 
 async def test_nobody_else_gets_an_answer(dock: Served) -> None:

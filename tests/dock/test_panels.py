@@ -162,21 +162,6 @@ async def test_everything_is_checked_when_asked_and_the_last_backup_is_told(dock
     assert told["backed_up_at"] > 0
 
 
-async def test_the_page_and_its_answers_are_in_the_language_of_the_settings(dock: Served) -> None:
-    dock.settings._now = parse_settings('[bot]\nlanguage = "de"', "test")
-    async with dock.client.get(dock.origin) as answer:
-        page = await answer.text()
-    assert '<html lang="de">' in page
-    assert "Zum Inhalt springen" in page
-    assert (await dock.get("/api/person/404"))[1] == {
-        "ok": False, "line": "Jemanden mit dieser ID gibt es nicht (mehr).",
-    }  # fmt: skip
-    assert (await rows(dock, "/api/operations"))["pause"]["does"] == "still bis !bot resume"
-    settings = (await rows(dock, "/api/settings"))["rows"]
-    assert next(row["label"] for row in settings if row["key"] == "max_chars") == "Längste Antwort"
-    assert next(row["form"]["choices"] for row in settings if row["key"] == "language") == ["de", "en"]
-
-
 def test_the_static_files_stay_small_and_ask_nobody_else() -> None:
     files = server.load().files
     assert sum(len(content) for content in files.values()) <= 150_000
