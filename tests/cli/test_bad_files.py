@@ -10,7 +10,6 @@ from typing import Any
 import pytest
 
 from forgetmenot import cli
-from forgetmenot.store.file_safety import instance_lock
 from tests.cli.conftest import CSV
 
 
@@ -98,13 +97,6 @@ def test_an_import_that_brings_nothing_leaves_no_memory_where_none_was(tmp_path:
     for place in (new, tmp_path / "memory.sqlite3"):
         assert cli.main(["memory", "import", str(bad), "--db", str(place)]) == (2 if content else 0)
     assert set(tmp_path.iterdir()) == {bad, copy}
-
-
-def test_an_import_that_brings_nothing_takes_no_memory_from_a_bot_that_began_meanwhile(tmp_path: Path) -> None:
-    (bad := tmp_path / "notes.jsonl").touch()
-    with instance_lock(memory := tmp_path / "memory.sqlite3", "run"):
-        assert cli.main(["memory", "import", str(bad), "--db", str(memory)]) == 0
-        assert memory.exists()
 
 
 def test_a_line_that_is_no_utf_8_is_refused_by_its_number_wherever_it_stands(

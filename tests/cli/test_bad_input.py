@@ -153,23 +153,6 @@ def test_a_folder_without_a_name_of_its_own_is_a_folder_too(
     assert tmp_path.stat().st_mode == mode
 
 
-@pytest.mark.parametrize(
-    "words",
-    [
-        ("memory", "list"), ("memory", "show", "1"), ("memory", "why", "1"), ("memory", "export"),
-        ("recall", "--viewer", "alice", "hello"), ("prompt", "--viewer", "alice", "--message", "hello"), ("why",),
-        ("actions",),
-    ],
-)  # fmt: skip
-def test_looking_into_a_memory_that_is_not_there_makes_none(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str], words: tuple[str, ...]
-) -> None:
-    code, sentence = told(capsys, *words, "--db", tmp_path / "none.sqlite3")
-    assert code == 2
-    assert "There is no memory at" in sentence
-    assert list(tmp_path.iterdir()) == []
-
-
 def test_a_mistyped_command_is_named_with_the_nearest(capsys: pytest.CaptureFixture[str]) -> None:
     code, sentence = told(capsys, "strat")
     assert (code, sentence) == (
@@ -190,13 +173,6 @@ def test_a_file_that_is_no_export_is_refused_in_few_lines(memory: Path, capsys: 
     shown = capsys.readouterr().err.splitlines()
     assert len(shown) == 23
     assert "… and 80 more; --json prints all." in shown
-
-
-def test_listening_to_what_is_no_channel_is_refused(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    code, sentence = told(capsys, "start", "not a login", "--db", tmp_path / "memory.sqlite3")
-    assert code == 2
-    assert "`not a login` is not a login" in sentence
-    assert list(tmp_path.iterdir()) == []
 
 
 @pytest.mark.slow

@@ -1,7 +1,6 @@
 """What the commands print is safe for a terminal, whatever chat was made of."""
 
 import argparse
-import asyncio
 import json
 import os
 from pathlib import Path
@@ -10,11 +9,10 @@ import pytest
 
 from forgetmenot import cli, invocation
 from forgetmenot.cli import common, main, play
-from forgetmenot.cli.common import emit, printable, say, show_line, show_notices
+from forgetmenot.cli.common import printable, say, show_line, show_notices
 from forgetmenot.clock import SystemClock
-from forgetmenot.domain import ModelRequest, Purpose, TokenUsage
-from forgetmenot.llm.build import build_models
-from forgetmenot.settings.schema import ModelSettings, Provider, Settings
+from forgetmenot.domain import Purpose, TokenUsage
+from forgetmenot.settings.schema import Settings
 from forgetmenot.store.counts import Meter
 from forgetmenot.store.database import open_database
 
@@ -51,11 +49,6 @@ def test_nothing_a_terminal_obeys_is_printed(evil: str, capsys: pytest.CaptureFi
     assert printable(out) == out
 
 
-def test_json_stays_as_it_is(capsys: pytest.CaptureFixture[str]) -> None:
-    emit({"fact": "a\x1b[2Jb"})
-    assert capsys.readouterr().out == '{"fact":"a\\u001b[2Jb"}\n'
-
-
 @pytest.fixture
 async def memory(tmp_path: Path) -> Path:
     async with open_database(tmp_path / "m.sqlite3") as db:
@@ -80,24 +73,6 @@ def test_by_purpose_and_in_money_where_there_are_prices(memory: Path, capsys: py
     assert told["cost"] == "at least 2.20 EUR"
 
 
-async def test_without_an_ai_model_nothing_is_spent(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    async with open_database(tmp_path / "m.sqlite3") as db:
-        memory = build_models(ModelSettings(), Meter(db, SystemClock()), environ={}).memory
-        await memory.generate(ModelRequest(Purpose.SUMMARY, "Sum it up.", "alice plays the cello", 99))
-    arguments = ["cost", "--db", str(tmp_path / "m.sqlite3")]
-    assert await asyncio.to_thread(main, arguments) == 0
-    assert capsys.readouterr().out.endswith("Total: no prices are set, see [prices] in the settings.\n")
-    assert await asyncio.to_thread(main, [*arguments, "--json"]) == 0
-    [row] = json.loads(capsys.readouterr().out)["rows"]
-    assert (row["calls"], row["input"], row["cached"], row["output"]) == (1, 0, 0, 0)
-
-
-@pytest.mark.parametrize("by", ["model", "day", "stream"])
-def test_by_other_things(memory: Path, capsys: pytest.CaptureFixture[str], by: str) -> None:
-    assert main(["cost", "--db", str(memory), "--by", by, "--since", "7d"]) == 0
-    assert "2,000" in capsys.readouterr().out
-
-
 def test_a_span_that_is_none_is_one_sentence(memory: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["cost", "--db", str(memory), "--since", "soon"]) == 2
     assert "12h" in capsys.readouterr().err
@@ -115,13 +90,6 @@ def test_the_address_stays_the_same_until_a_new_one_is_asked_for(
     assert told["address"] == address
     assert main(["dock", "--print", "--new-token", *here]) == 0
     assert capsys.readouterr().out.strip() != address
-
-
-def test_a_dock_that_is_off_says_how_to_switch_it_on(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    settings = tmp_path / "config.toml"
-    settings.write_text("[dock]\nport = 0\n")
-    assert main(["dock", "--config", str(settings), "--db", str(tmp_path / "m.sqlite3")]) == 2
-    assert "[dock]" in capsys.readouterr().err
 
 
 def test_without_a_running_bot_it_says_what_to_start(
@@ -169,14 +137,6 @@ def test_a_built_program_is_named_by_its_path(monkeypatch: pytest.MonkeyPatch) -
     monkeypatch.setattr("sys.frozen", True, raising=False)
     monkeypatch.setattr("sys.executable", "/opt/My bots/forgetmenot")
     assert invocation.as_typed() == '"/opt/My bots/forgetmenot"'
-
-
-def test_geminis_terms_are_said_when_gemini_is_chosen(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    show_notices(Settings(), tmp_path / "memory.sqlite3")
-    assert capsys.readouterr().err == ""
-    show_notices(Settings(model=ModelSettings(provider=Provider.GEMINI)), tmp_path / "memory.sqlite3")
-    told = capsys.readouterr().err
-    assert all(words in told for words in ("under 18", "EEA", "free tier"))
 
 
 def test_a_folder_that_is_copied_elsewhere_is_warned_about(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

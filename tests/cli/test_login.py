@@ -6,12 +6,10 @@ from pathlib import Path
 
 import pytest
 
-from forgetmenot.app.account import login_rights
 from forgetmenot.cli import bot as command
 from forgetmenot.errors import TwitchRefused
 from forgetmenot.secret_store import Account, Token, TokenStore
-from forgetmenot.settings.schema import ActionSettings, ClassMode, GuardedMode, Settings
-from tests.loopback_servers.fixtures import log_in, settings_for
+from tests.loopback_servers.fixtures import settings_for
 from tests.loopback_servers.twitch import TwitchSim
 
 
@@ -48,15 +46,6 @@ async def test_one_code_and_the_bot_has_its_account(tmp_path: Path, capsys: pyte
     assert list(tmp_path.iterdir()) == []
 
 
-@pytest.mark.parametrize("status", [500, 429])
-async def test_a_stumbling_twitch_after_the_code_does_not_undo_the_login(tmp_path: Path, status: int) -> None:
-    store = TokenStore(tmp_path, use_keyring=False)
-    async with TwitchSim() as sim:
-        sim.faults.add("oauth", path="oauth2/validate", status=status)
-        await sign_in(sim, store, "keeper")
-    assert store.load(Account.BOT) is not None
-
-
 async def test_whose_account_is_wanted_is_said_and_when_another_one_came(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -68,33 +57,6 @@ async def test_whose_account_is_wanted_is_said_and_when_another_one_came(
         shown, wanted = capsys.readouterr().err, "keeper" if account is Account.BOT else "demo"
         assert f"account ({wanted});" in shown
         assert (f"Note: `{'bot_login' if wanted == 'keeper' else 'channel'}` in" in shown) == (login != wanted)
-
-
-async def test_a_log_out_that_twitch_did_not_hear_of_says_what_to_do(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    store = TokenStore(tmp_path, use_keyring=False)
-    async with TwitchSim() as sim:
-        log_in(sim, store)
-        sim.faults.add("oauth", drop=True, times=None)
-        await command.sign_out(settings_for(sim), Account.BOT, store)
-    told = capsys.readouterr().err
-    assert "deleted here" in told
-    assert "did not confirm that it is revoked" in told
-    assert "https://www.twitch.tv/settings/connections" in told
-
-
-async def test_the_streamer_is_asked_for_events_alone_where_the_settings_need_nothing(tmp_path: Path) -> None:
-    quiet = ActionSettings(class_a=ClassMode.OFF, class_c=GuardedMode.OFF)
-    async with TwitchSim() as sim:
-        store = TokenStore(tmp_path, use_keyring=False)
-        settings = Settings(twitch=settings_for(sim).twitch, actions=quiet)
-        signing_in = asyncio.create_task(command.sign_in(settings, Account.BROADCASTER, store))
-        await sim.until(lambda: sim.oauth.codes)
-        assert {one.partition(":")[2].partition(":")[0] for one in login_rights(Account.BROADCASTER, settings)} == {
-            "read"
-        }
-        signing_in.cancel()
 
 
 async def test_a_code_that_nobody_types_keeps_the_old_login(tmp_path: Path) -> None:

@@ -43,13 +43,6 @@ def test_list_gives_notes_with_present_names(filled: Run) -> None:
     assert "#4 channel: streams on Fridays" in filled("memory", "list", "--status", "all")
 
 
-def test_what_became_of_a_note_is_told(filled: Run) -> None:
-    filled("memory", "edit", "2", "lives in Rome")
-    listed = filled("memory", "list", "--status", "all")
-    assert "#2 alice: lives in Rome\n" in listed
-    assert "#5 alice: lives in Oslo (superseded by #2)\n" in listed
-
-
 def test_show_gives_one_note(filled: Run) -> None:
     note = filled("memory", "show", "1", "--json")
     assert (note["id"], note["fact"], note["status"], note["source_kind"]) == (1, "plays drums", "active", "import")
@@ -120,13 +113,6 @@ def test_what_cannot_be_used_is_one_sentence(filled: Run, words: tuple[str, ...]
     assert str(caught.value).endswith((".", "Z."))
 
 
-@pytest.mark.parametrize("words", [("memory", "list"), ("memory", "why"), ("memory", "import"), ("recall",)])
-def test_help_names_the_keys(run: Run, capsys: pytest.CaptureFixture[str], words: tuple[str, ...]) -> None:
-    with pytest.raises(SystemExit):
-        run(*words, "--help")
-    assert "JSON" in capsys.readouterr().out
-
-
 @pytest.fixture
 def edit(run: Run, take_in: Run) -> Run:
     """Run one action on a memory with a note about alice and one about bob; what it printed."""
@@ -147,14 +133,6 @@ def test_a_note_is_taken_back_and_brought_back(edit: Run) -> None:
         "removed by hand",
         "somebody took the change back",
     ]
-
-
-def test_a_note_is_corrected(edit: Run) -> None:
-    new = edit("edit", "1", "lives", "in", "Bergen", "--json")["data"]
-    assert new["fact"] == "lives in Bergen"
-    assert new["id"] == 1
-    assert edit("show", "1", "--json")["viewer"] == "alice"
-    assert "alice: lives in Oslo (superseded by #1)" in edit("list", "--status", "all")
 
 
 def test_what_is_never_brought_up_is_listed_and_let_go(edit: Run) -> None:

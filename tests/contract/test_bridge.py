@@ -10,10 +10,8 @@ from aiohttp import web
 from forgetmenot.bridge import Bridge
 from forgetmenot.domain import OutcomeKind
 from forgetmenot.errors import SettingsError
-from forgetmenot.operations.catalogue import BY_NAME
-from forgetmenot.reply.reply_object import offered
 from forgetmenot.settings.load import parse_settings
-from forgetmenot.settings.schema import ActionSettings, BridgeSettings, Settings
+from forgetmenot.settings.schema import BridgeSettings, Settings
 
 GUID = "4af4bdef-f396-521f-a1a5-02983ae638cb"
 MORE = {"group": "None", "subaction_count": 1}
@@ -124,9 +122,3 @@ def test_another_computer_is_refused(address: str) -> None:
     for key in ("streamerbot_url", "firebot_url"):
         with pytest.raises(SettingsError, match="on this computer"):
             parse_settings(f'[bridge]\n{key} = "{address}"', "config.toml")
-
-
-def test_the_action_is_offered_with_its_names_only_where_some_are_listed() -> None:
-    assert [form for form in offered(ActionSettings()) if form.startswith("effect")] == []
-    assert "effect effect (Confetti | Fireworks)" in offered(ActionSettings(), ("Confetti", "Fireworks"))
-    assert BY_NAME["effect"].kind == "A"

@@ -4,10 +4,9 @@ import asyncio
 
 import pytest
 
-from forgetmenot.errors import TwitchRefused, TwitchUnavailable
+from forgetmenot.errors import TwitchRefused
 from forgetmenot.settings.schema import Settings
 from forgetmenot.twitch.login import begin_device_login, finish_device_login
-from tests.loopback_servers.fixtures import settings_for
 from tests.loopback_servers.twitch import TwitchSim
 
 SCOPES = ("chat:read", "user:write:chat")
@@ -37,16 +36,3 @@ async def test_a_code_that_runs_out_is_one_sentence(sim: TwitchSim, settings: Se
     sim.oauth.let_expire(code.user_code)
     with pytest.raises(TwitchRefused, match="expired"):
         await finish_device_login(settings, code, SCOPES)
-
-
-async def test_a_code_that_twitch_does_not_give_now_is_not_promised_for_later(
-    sim: TwitchSim, settings: Settings
-) -> None:
-    sim.faults.add("oauth", drop=True, times=None)
-    with pytest.raises(TwitchUnavailable, match=r"the connection broke\.$"):
-        await begin_device_login(settings, SCOPES)
-
-
-async def test_a_wrong_client_id_is_one_sentence(sim: TwitchSim) -> None:
-    with pytest.raises(TwitchRefused, match="invalid client"):
-        await begin_device_login(settings_for(sim, client_id="nonsense"), SCOPES)

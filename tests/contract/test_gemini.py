@@ -4,7 +4,6 @@ import asyncio
 import contextlib
 import inspect
 import json
-import ssl
 import traceback
 from collections.abc import AsyncIterator, Callable
 from typing import Any
@@ -17,10 +16,7 @@ from google.genai import errors as sdk_errors
 
 from forgetmenot.domain import ModelRequest, Purpose, TokenUsage
 from forgetmenot.errors import ModelBlocked, ModelError, ModelRateLimited, ModelRefused, ModelUnavailable
-from forgetmenot.llm.build import build_models
 from forgetmenot.llm.gemini import Gemini
-from forgetmenot.llm.guarded import RetryClock
-from forgetmenot.settings.schema import ModelSettings, Provider
 from tests.loopback_servers.gemini import KEY, SimGemini, answer_body, error, rate_limited, slow
 from tests.loopback_servers.model_server import Fault, body, raw
 
@@ -57,12 +53,6 @@ def gemini(make: Make) -> Gemini:
     return make()
 
 
-@pytest.mark.usefixtures("gemini")
-async def test_a_model_more_reads_no_certificates_again(make: Make, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(ssl, "create_default_context", None)
-    await make().aclose()
-
-
 # ── what is sent ────────────────────────────────────────────────────────────────────────────
 
 
@@ -77,11 +67,6 @@ async def test_a_request_goes_over_the_wire_whole(sim: SimGemini, gemini: Gemini
     assert seen.config["responseMimeType"] == "application/json"
     assert "thinkingConfig" not in seen.config
     assert (answer.text, answer.model, answer.finish) == ('{"notes": []}', MODEL, "stop")
-
-
-async def test_a_plain_request_asks_for_no_schema_and_no_temperature(sim: SimGemini, gemini: Gemini) -> None:
-    await gemini.generate(PLAIN)
-    assert set(sim.seen[0].config) == {"maxOutputTokens"}
 
 
 @pytest.mark.parametrize(
@@ -116,11 +101,6 @@ async def test_usage_is_mapped_and_missing_counts_are_none(sim: SimGemini, gemin
     assert (await gemini.generate(PLAIN)).usage == TokenUsage(input=900, cached=600, output=7, thoughts=40)
     sim.fail(body({"candidates": answer_body("ok")["candidates"]}))
     assert (await gemini.generate(PLAIN)).usage == TokenUsage()
-
-
-async def test_thoughts_are_no_answer(sim: SimGemini, gemini: Gemini) -> None:
-    sim.fail(body(answer_body("Hello.", thought="They greet me.")))
-    assert (await gemini.generate(PLAIN)).text == "Hello."
 
 
 @pytest.mark.parametrize("finish", ["MAX_TOKENS", "CONTINUATION"])
@@ -276,30 +256,3 @@ async def test_no_exception_of_the_sdk_goes_unmapped(gemini: Gemini) -> None:
 
 
 # ── as the app builds it ────────────────────────────────────────────────────────────────────
-
-
-class _Meter:
-    def __init__(self) -> None:
-        self.rows: list[tuple[Purpose, int | None, str | None]] = []
-
-    async def record(
-        self, purpose: Purpose, _model: str, usage: TokenUsage, _latency_ms: int, error: str | None
-    ) -> None:
-        self.rows.append((purpose, usage.input, error))
-
-
-async def test_built_from_settings_it_waits_as_told_and_every_try_is_metered(sim: SimGemini) -> None:
-    meter = _Meter()
-    waited: list[float] = []
-
-    async def sleep(seconds: float) -> None:
-        waited.append(seconds)
-
-    settings = ModelSettings(provider=Provider.GEMINI, base_url=sim.url)
-    models = build_models(settings, meter, environ={"GEMINI_API_KEY": KEY}, pace=RetryClock(sleep=sleep))
-    sim.fail(rate_limited("1.5s"))
-    assert (await models.reply.generate(PLAIN)).text == "Understood."
-    assert waited == [1.5]
-    assert [row[2] for row in meter.rows] == ["ModelRateLimited", None]
-    assert [seen.model for seen in sim.seen] == [settings.reply_model] * 2
-    await models.aclose()  # the memory model was never asked, hence never made

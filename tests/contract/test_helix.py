@@ -2,29 +2,18 @@
 
 import pytest
 
-from forgetmenot.domain import ChannelState, Outcome, OutcomeKind
+from forgetmenot.domain import Outcome, OutcomeKind
 from forgetmenot.errors import TwitchLoginNeeded, TwitchRateLimited, TwitchRefused, TwitchUnavailable
-from forgetmenot.ports import ChatOut, Moderation
 from forgetmenot.secret_store import Account
-from forgetmenot.twitch import errors
 from forgetmenot.twitch.helix import Helix
 from tests.contract.conftest import MakeHelix, MakeLogin
-from tests.loopback_servers.fixtures import settings_for
-from tests.loopback_servers.twitch import DROPS, TwitchSim
+from tests.loopback_servers.twitch import TwitchSim
 
 
 @pytest.fixture
 async def helix(sim: TwitchSim, make_helix: MakeHelix, make_login: MakeLogin) -> Helix:
     sim.world.moderator("keeper")
     return make_helix(make_login("keeper"), broadcaster=make_login("demo", account=Account.BROADCASTER))
-
-
-async def speak_and_act(out: ChatOut, hands: Moderation) -> tuple[Outcome, Outcome]:
-    return await out.say("hello"), await hands.announce("hello")
-
-
-async def test_the_hands_fill_the_ports(helix: Helix) -> None:
-    assert [outcome.kind for outcome in await speak_and_act(helix, helix)] == [OutcomeKind.DONE] * 2
 
 
 async def test_no_call_costs_a_401(sim: TwitchSim, helix: Helix) -> None:
@@ -54,11 +43,6 @@ async def test_each_reason_for_a_drop_has_its_sentence(sim: TwitchSim, helix: He
     assert sim.sent == []
 
 
-def test_every_drop_of_the_loopback_twitch_is_known() -> None:
-    assert set(DROPS) <= set(errors.DROPS)
-    assert "no reason" in errors.dropped(None).detail
-
-
 async def test_writing_too_fast_asks_for_a_pause(sim: TwitchSim, helix: Helix) -> None:
     sim.drop_next("msg_ratelimit")
     with pytest.raises(TwitchRateLimited) as raised:
@@ -77,12 +61,6 @@ async def test_a_429_keeps_the_wait_that_twitch_asked_for(
     with pytest.raises(TwitchRateLimited) as raised:
         await helix.say("hello")
     assert raised.value.retry_after_s == wait
-
-
-async def test_a_message_too_long_never_leaves(sim: TwitchSim, helix: Helix) -> None:
-    outcome = await helix.say("x" * 501)
-    assert "too long" in outcome.detail
-    assert sim.drops.attempts == []
 
 
 async def test_a_message_whose_answer_was_lost_is_unknown_and_not_sent_twice(sim: TwitchSim, helix: Helix) -> None:
@@ -173,15 +151,6 @@ async def test_the_streams_deeds(sim: TwitchSim, helix: Helix) -> None:
     assert (await helix.channel_state()).title == "New title"
 
 
-async def test_how_the_channel_is(sim: TwitchSim, helix: Helix) -> None:
-    sim.world.title, sim.world.game = "Soon", "Chess"
-    assert await helix.channel_state() == ChannelState(live=False, title="Soon", category="Chess")
-    stream = sim.go_live(title="Now", game="Go", at=1_700_000_000_000)
-    assert await helix.channel_state() == ChannelState(
-        live=True, title="Now", category="Go", started_at=1_700_000_000_000, stream_id=stream.id
-    )
-
-
 async def test_who_is_immune(sim: TwitchSim, helix: Helix) -> None:
     sim.world.moderator("mo")
     sim.world.vip("viv")
@@ -209,13 +178,3 @@ async def test_a_missing_right_names_it_and_costs_no_renewal(
     with pytest.raises(TwitchLoginNeeded, match="login --as broadcaster"):
         await helix.create_marker("")
     assert sim.oauth.refreshes == 0
-
-
-async def test_a_name_that_nobody_has_and_a_channel_that_is_not_there(
-    sim: TwitchSim, helix: Helix, make_helix: MakeHelix, make_login: MakeLogin
-) -> None:
-    assert await helix.id_of("demo") == sim.world.room_id
-    assert await helix.id_of("nobody_at_all") == ""
-    lost = make_helix(make_login(), settings=lambda: settings_for(sim, channel="nowhere_at_all"))
-    with pytest.raises(TwitchRefused, match="nowhere_at_all"):
-        await lost.room_id()

@@ -115,15 +115,6 @@ async def test_it_listens_without_an_account_and_hears_everything_in_order(sim: 
         assert listener.gaps == []
 
 
-async def test_signed_in_it_knows_its_own_badges(sim: TwitchSim, hasty: HastyClock) -> None:
-    sim.world.moderator("keeper")
-    async with listening(sim, hasty, keeper(sim)) as listener:
-        await sim.until(lambda: listener.source.own_badges)
-        assert listener.source.own_badges is not None
-        assert "moderator" in listener.source.own_badges
-        await sim.until(lambda: listener.source.state.login == "keeper")
-
-
 async def test_an_account_whose_renewed_token_is_refused_too_listens_anonymously(
     sim: TwitchSim, hasty: HastyClock
 ) -> None:
@@ -176,19 +167,6 @@ async def test_a_token_that_cannot_be_renewed_is_done_without(
         await sim.until(lambda: listener.gaps)
         assert listener.source.state.login == ""
         assert "forgetmenot login" in listener.source.state.error
-
-
-async def test_after_a_long_outage_a_token_that_ran_out_meanwhile_costs_a_second(
-    sim: TwitchSim, hasty: HastyClock, make_login: MakeLogin
-) -> None:
-    login = make_login()
-    sim.expire()
-    sim.faults.add("irc", status=503, times=8)
-    async with listening(sim, hasty, login.irc) as listener:
-        await sim.joined()
-        await sim.until(lambda: listener.source.state.login == "keeper")
-    assert hasty.pauses[7] >= 30_000
-    assert hasty.pauses[8] <= 1_000
 
 
 async def test_a_half_open_connection_is_noticed(
@@ -244,18 +222,6 @@ async def test_pauses_grow_with_jitter_and_stay_under_a_minute(sim: TwitchSim, h
     assert len(set(hasty.pauses[6:])) > 1
 
 
-async def test_the_pause_is_short_again_after_a_connection_that_held(sim: TwitchSim, hasty: HastyClock) -> None:
-    sim.faults.add("irc", status=503, times=6)
-    async with listening(sim, hasty) as listener:
-        await sim.joined()
-        await sim.until(lambda: listener.source.state.phase is Phase.CONNECTED)
-        hasty.skew += room.STEADY
-        await sim.drop()
-        await sim.until(lambda: len(hasty.pauses) == 7)
-    assert hasty.pauses[5] > 10_000
-    assert hasty.pauses[6] <= 1_000
-
-
 async def test_a_chat_that_is_slow_for_once_is_waited_for(
     sim: TwitchSim, hasty: HastyClock, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -288,22 +254,6 @@ async def test_a_channel_that_does_not_exist_or_never_answers_is_one_clear_sente
     async with listening(sim, hasty, channel="nowhere") as listener:
         with pytest.raises(TwitchRefused, match="no channel `nowhere`"):
             await listener.task
-
-
-async def test_a_banned_account_is_one_clear_sentence(sim: TwitchSim, hasty: HastyClock) -> None:
-    await sim.ban("keeper")
-    async with listening(sim, hasty, keeper(sim)) as listener:
-        with pytest.raises(TwitchRefused, match="banned in the channel `demo`"):
-            await listener.task
-
-
-async def test_a_clock_that_is_wrong_by_hours_does_not_date_the_events(sim: TwitchSim, hasty: HastyClock) -> None:
-    hasty.skew = -7 * 3_600_000
-    async with listening(sim, hasty) as listener:
-        await sim.joined()
-        await sim.say("alice", "hello", at=1_700_000_000_000)
-        await sim.until(lambda: listener.texts)
-        assert [item.at for item in listener.heard if isinstance(item, ChatEvent)] == [1_700_000_000_000]
 
 
 @pytest.mark.parametrize(

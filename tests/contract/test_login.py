@@ -3,12 +3,11 @@
 import asyncio
 
 import pytest
-from msgspec.structs import replace
 
 from forgetmenot.clock import HOUR, ManualClock, SystemClock
 from forgetmenot.errors import TwitchLoginNeeded, TwitchUnavailable
 from forgetmenot.secret_store import Account, Token, TokenStore
-from forgetmenot.settings.schema import Settings, TwitchSettings
+from forgetmenot.settings.schema import Settings
 from forgetmenot.twitch.login import Login
 from tests.contract.conftest import MakeHelix, MakeLogin
 from tests.loopback_servers.fixtures import asleep, log_in
@@ -91,19 +90,6 @@ async def test_trouble_while_validating_never_ends_a_login_nor_begins_one(
     assert (await login.validate()).login == "keeper"
 
 
-@pytest.mark.parametrize("fault", [{"status": 500}, {"drop": True}, {"html": True}])
-async def test_trouble_while_renewing_is_tried_again_with_the_same_token(
-    sim: TwitchSim, make_login: MakeLogin, fault: dict[str, object]
-) -> None:
-    login = make_login()
-    stale = await login.token()
-    sim.expire()
-    sim.faults.add("oauth", path="oauth2/token", **fault)
-    with pytest.raises(TwitchUnavailable):
-        await login.renew(stale)
-    assert (await login.renew(stale)).access != stale.access
-
-
 async def test_another_process_that_renews_at_the_same_time_makes_nobody_sign_in_again(
     sim: TwitchSim, make_login: MakeLogin, store: TokenStore
 ) -> None:
@@ -132,25 +118,6 @@ async def test_a_lapsed_login_says_what_to_type_and_comes_back_when_somebody_has
     store.save(Account.BOT, Token(granted.access, granted.refresh))
     named = await login.validate()
     assert (named.login, named.access) == ("keeper", granted.access)
-
-
-@pytest.mark.parametrize("how", ["lapsed", "logged out"])
-async def test_the_trouble_ends_with_the_new_login_and_not_at_the_next_look(
-    sim: TwitchSim, make_helix: MakeHelix, make_login: MakeLogin, store: TokenStore, how: str
-) -> None:
-    """Helix found out; the hourly look is far away."""
-    login = make_login()
-    helix = make_helix(login)
-    await helix.room_id()
-    sim.disconnect("keeper")
-    if how == "logged out":
-        store.delete(Account.BOT)
-    with pytest.raises(TwitchLoginNeeded):
-        await helix.channel_state()
-    assert login.trouble
-    log_in(sim, store)
-    await helix.channel_state()
-    assert login.trouble == ""
 
 
 async def test_a_new_login_with_more_rights_is_taken_up_while_the_old_one_still_works(
@@ -194,14 +161,6 @@ async def test_a_pause_that_twitch_asks_for_does_not_keep_the_bot_deaf(sim: Twit
     assert renewed.access != refused
 
 
-async def test_without_an_app_the_sentence_says_how_to_make_one(store: TokenStore, make_login: MakeLogin) -> None:
-    make_login()
-    bare = Settings(twitch=TwitchSettings(channel="demo"))
-    login = bot_login(store, bare)
-    with pytest.raises(TwitchLoginNeeded, match=r"dev\.twitch\.tv/console.*Client Type: Public"):
-        await login.validate()
-
-
 class Locked(TokenStore):
     """A keyring that asks for its password and gets none."""
 
@@ -222,15 +181,6 @@ async def test_a_log_in_that_cannot_be_read_is_not_taken_for_none(settings: Sett
         await login.log_out()
 
 
-async def test_logging_out_revokes_and_forgets(sim: TwitchSim, make_login: MakeLogin, store: TokenStore) -> None:
-    login = make_login()
-    token = await login.token()
-    assert await login.log_out() is True
-    assert sim.tokens.valid(token.access) is None
-    assert store.load(Account.BOT) is None
-    assert await login.log_out() is None
-
-
 @pytest.mark.parametrize("fault", [{"drop": True}, {"html": True}, {"status": 429}, {"status": 404}])
 async def test_logging_out_without_a_network_forgets_and_does_not_claim_more(
     sim: TwitchSim, make_login: MakeLogin, store: TokenStore, fault: dict[str, object]
@@ -247,21 +197,6 @@ async def test_a_token_that_has_expired_is_renewed_to_be_revoked(sim: TwitchSim,
     sim.expire()
     assert await login.log_out() is True
     assert all(token.expired and token.used for token in sim.tokens.issued)
-
-
-@pytest.mark.parametrize("client_id", ["", "wrong"])
-async def test_without_the_right_app_nothing_is_claimed(settings: Settings, store: TokenStore, client_id: str) -> None:
-    twitch = replace(settings.twitch, client_id=client_id)
-    login = bot_login(store, Settings(twitch=twitch))
-    store.save(Account.BOT, Token("a", "r"))
-    assert await login.log_out() is False
-    assert store.load(Account.BOT) is None
-
-
-async def test_what_lapsed_already_counts_as_revoked(sim: TwitchSim, make_login: MakeLogin) -> None:
-    login = make_login()
-    sim.disconnect("keeper")
-    assert await login.log_out() is True
 
 
 @pytest.mark.parametrize("asking", ["renew", "validate"])
@@ -294,17 +229,6 @@ async def unsaved(sim: TwitchSim, login: Login, store: TokenStore) -> Token:
     _, renewal = await renewing(sim, login)
     nowhere(store)
     return await renewal
-
-
-async def test_a_pair_that_no_place_takes_is_not_logged_out(
-    sim: TwitchSim, make_login: MakeLogin, store: TokenStore
-) -> None:
-    login = make_login()
-    fresh = await unsaved(sim, login, store)
-    assert (await login.validate()).access == fresh.access
-    assert "could not be saved" in login.trouble
-    sim.expire()
-    assert (await login.validate()).login == "keeper"
 
 
 async def test_a_pair_that_no_place_took_is_saved_when_one_does(
@@ -365,13 +289,3 @@ async def test_after_a_full_disk_a_new_login_is_taken_up(
             await login.validate()
     new = log_in(sim, store)
     assert (await login.validate()).access == new.access
-
-
-async def test_after_a_full_disk_a_log_out_still_counts(
-    sim: TwitchSim, settings: Settings, make_login: MakeLogin, store: TokenStore
-) -> None:
-    make_login()
-    login = await keep_nothing(sim, settings, Full(store.folder, use_keyring=False))
-    store.delete(Account.BOT)
-    with pytest.raises(TwitchLoginNeeded, match="Nobody is logged in"):
-        await login.validate()

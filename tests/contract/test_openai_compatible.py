@@ -7,7 +7,6 @@ from collections.abc import AsyncIterator, Callable
 from typing import Any
 
 import pytest
-from msgspec.structs import replace
 
 from forgetmenot.domain import ModelRequest, Purpose, TokenUsage
 from forgetmenot.errors import ModelBlocked, ModelError, ModelRateLimited, ModelRefused, ModelUnavailable
@@ -133,22 +132,6 @@ async def test_a_server_that_points_elsewhere_is_not_followed(
         assert elsewhere.seen == []
 
 
-async def test_a_server_that_never_writes_json_is_told_of(sim: SimOpenAI, model: OpenAICompatible) -> None:
-    sim.answers("Sure!", "Sure!", "Sure!")
-    with pytest.raises(ModelUnavailable, match="does not answer in JSON"):
-        await model.generate(STRUCTURED)
-
-
-async def test_a_server_that_is_down_is_not_taken_for_one_without_schemas(
-    sim: SimOpenAI, model: OpenAICompatible
-) -> None:
-    sim.fail(raw("oops", 500))
-    with pytest.raises(ModelUnavailable, match="500"):
-        await model.generate(STRUCTURED)
-    await model.generate(STRUCTURED)
-    assert sim.seen[-1]["response_format"]["type"] == "json_schema"
-
-
 async def test_usage_is_mapped(sim: SimOpenAI, model: OpenAICompatible) -> None:
     sim.fail(answer("Hello.", reasoning=30, cached=2))
     usage = (await model.generate(PLAIN)).usage
@@ -186,16 +169,6 @@ async def test_thoughts_in_a_field_of_their_own_are_no_answer_unless_they_hold_i
     thinks("", "They play.", times=2)  # it is asked once more, with room for its thoughts
     with pytest.raises(ModelBlocked):
         await model.generate(STRUCTURED)
-
-
-async def test_a_plain_answer_with_braces_stays_whole(make: Make) -> None:
-    async with SimOpenAI(formats=set(), refusal=400) as sim:
-        model = make(sim.url)
-        request = replace(STRUCTURED, purpose=Purpose.REPLY, plain_system="Answer in a sentence.")
-        await model.generate(request)
-        sim.answers("I like {curly} braces.")
-        said = await model.generate(request)
-        assert (said.text, said.plain) == ("I like {curly} braces.", True)
 
 
 @pytest.mark.parametrize(
@@ -273,11 +246,6 @@ async def test_a_known_reason_is_told_in_our_words(
     sim.fail(body({"error": error}, status))
     with pytest.raises(ModelRefused, match=words):
         await model.generate(PLAIN)
-
-
-async def test_a_server_that_is_not_running_is_told_with_its_address(make: Make) -> None:
-    with pytest.raises(ModelUnavailable, match=r"127\.0\.0\.1:9"):
-        await make("http://127.0.0.1:9/v1").generate(PLAIN)
 
 
 async def test_the_key_of_gemini_is_never_sent_to_another_server(sim: SimOpenAI) -> None:

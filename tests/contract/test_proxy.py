@@ -1,7 +1,5 @@
 """The log-in server and Helix behind a proxy."""
 
-import asyncio
-
 import pytest
 from msgspec.structs import replace
 
@@ -35,26 +33,6 @@ async def test_log_in_and_helix_go_through_the_proxy(
     assert (await login.validate()).login == "keeper"
     await make_helix(login, settings=lambda: far).channel_state()
     assert sim.requests[-1].headers["Host"] == "twitch.invalid"
-
-
-async def test_a_proxy_is_given_its_password_and_nothing_else(
-    settings: Settings, environment: pytest.MonkeyPatch
-) -> None:
-    asked: list[str] = []
-
-    async def refuse(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        asked.append((await reader.readuntil(b"\r\n\r\n")).decode())
-        writer.write(b"HTTP/1.1 407 Proxy Authentication Required\r\nContent-Length: 0\r\n\r\n")
-        await writer.drain()
-        writer.close()
-
-    far = Settings(twitch=replace(settings.twitch, server="https://twitch.invalid"))
-    async with await asyncio.start_server(refuse, "127.0.0.1", 0) as proxy:
-        environment.setenv("https_proxy", f"http://me:käse@127.0.0.1:{proxy.sockets[0].getsockname()[1]}")
-        with pytest.raises(TwitchUnavailable, match="the proxy refused"):
-            await begin_device_login(far, SCOPES)
-    assert asked[0].startswith("CONNECT twitch.invalid:443 ")
-    assert "Proxy-Authorization: Basic bWU6a8Okc2U=" in asked[0]
 
 
 @pytest.mark.parametrize("proxy", ["http://me:secret@proxy.lan:99999", "socks5://me:secret@proxy.lan:1080"])

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from forgetmenot.cli import main
-from forgetmenot.demo.script import Cue, load, parse
+from forgetmenot.demo.script import load
 from forgetmenot.demo.show import begin_anew
 from forgetmenot.errors import StoreForeign
 from forgetmenot.store.file_safety import APPLICATION_ID, instance_lock
@@ -117,19 +117,6 @@ def test_a_newcomer_follows_one_story_in_five_steps(seen: Seen) -> None:
     places = [highlight.index(words) for words in told]
     assert places == sorted(places)
     assert len(highlight.splitlines()) < 60
-
-
-@pytest.mark.parametrize(
-    ("line", "cue"),
-    [
-        ("01:05 bob: well: second", Cue(65_000, "say", "bob", "well: second")),
-        ("00:03 !timeout bob 60", Cue(3_000, "timeout", "bob", number=60)),
-        ("00:04 !cheer bob 100: for you", Cue(4_000, "cheer", "bob", "for you", 100)),
-        ("== 1 Heard.\n00:05+ bob: hi", Cue(5_000, "say", "bob", "hi", shown=True, caption="1 Heard.")),
-    ],
-)
-def test_each_kind_of_line_is_read(line: str, cue: Cue) -> None:
-    assert list(parse(f"# a comment\n\n{line}\n")) == [cue]
 
 
 async def test_a_demo_of_another_version_is_played_from_the_beginning(tmp_path: Path) -> None:

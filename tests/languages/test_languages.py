@@ -8,13 +8,11 @@ from pathlib import Path
 
 import pytest
 
-from forgetmenot.domain import OperationResult
 from forgetmenot.errors import ForgetMeNotError
 from forgetmenot.languages import ENGLISH, Language, in_language, joined, languages, read_reason, reason
 from forgetmenot.operations import catalogue
 from forgetmenot.operations.policy import RULES
 from forgetmenot.operations.table import OPERATIONS
-from forgetmenot.operations.wording import chat_line
 from forgetmenot.reply.claims import claims_action
 from forgetmenot.secret_store import Account
 from forgetmenot.settings.live_settings import LABELS
@@ -37,11 +35,6 @@ def test_a_language_has_every_text_with_the_same_values(code: str) -> None:
         assert isinstance(theirs[key], str) == isinstance(text, str), key
         assert filled_in(theirs[key]) <= filled_in(text), key
         assert bool(theirs[key]) == bool(text), key
-
-
-def test_german_is_there_and_an_unknown_language_is_english() -> None:
-    assert languages() == {"de": "Deutsch", "en": "English"}
-    assert in_language("xx") is in_language("../en") is ENGLISH
 
 
 # ── keys in code ────────────────────────────────────────────────────────────────────────────
@@ -81,13 +74,6 @@ def test_no_text_of_the_page_is_left_over() -> None:
         and not any(name.startswith(f"{group}.") for group in groups)
     }
     assert left == set()
-
-
-def test_every_rule_of_the_policy_has_its_words() -> None:
-    written = "".join(path.read_text("utf-8") for path in PACKAGE.rglob("*.py"))
-    outside = re.findall(r"""\brule ?= ?["'](\w+)["']""", written)  # given where something else than the policy denies
-    named = [f"reason.{name}" for name in (*(rule.name for rule in RULES), *outside)]
-    assert [name for name in named if name not in ENGLISH.texts] == []
 
 
 def test_every_operation_action_and_setting_has_its_words() -> None:
@@ -202,16 +188,6 @@ def test_a_reason_is_said_in_each_language_and_kept_in_a_row() -> None:
     assert german.reason(joined("", why, reason("undone"))) == f"{german.reason(why)} rückgängig gemacht"
     for text in ("", "not undone: no answer in time", '["no_such_code", {}]', '["', '["undone"]', '["undone", 3]'):
         assert german.reason(read_reason(text)) == text
-
-
-def test_actions_rules_and_statuses_have_names_in_each_language() -> None:
-    german = in_language("de")
-    undone = OperationResult(ok=True, code="undone", data={"id": 3, "action": "slow_mode"})
-    assert chat_line(undone, german) == "Rückgängig gemacht: #3 (Slow-Mode)."
-    why = reason("decided", action="slow_mode", reason=reason("too_soon"), status="denied", detail="")
-    assert why == "slow mode: denied. Something like that was done a short while ago."
-    assert german.reason(why) == "Slow-Mode: abgelehnt. So etwas war gerade erst."
-    assert german.reason(reason("needs", parameter="seconds")) == "Fehlt oder geht nicht: Dauer."
 
 
 def test_numbers_and_times_are_written_as_people_do() -> None:

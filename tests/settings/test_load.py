@@ -10,7 +10,7 @@ import pytest
 
 from forgetmenot.errors import SettingsError
 from forgetmenot.settings.load import example_toml, load_settings, parse_settings
-from forgetmenot.settings.schema import PersonaSettings, Settings
+from forgetmenot.settings.schema import Settings
 
 
 def explanations() -> dict[tuple[str, str], str]:
@@ -34,14 +34,6 @@ def test_every_setting_is_explained() -> None:
     tables = [table for table in msgspec.structs.fields(Settings) if table.name not in {"personas", "prices"}]
     every = {(table.name, key.name) for table in tables for key in msgspec.structs.fields(table.type)}
     assert [f"[{table}] {key}" for table, key in sorted(every) if not told.get((table, key))] == []
-
-
-def test_a_persona_stands_in_the_example_with_its_keys_and_defaults() -> None:
-    commented = example_toml().split("# [personas.pirate]\n")[1].split("\n\n")[0]
-    lines = [line.removeprefix("# ") for line in commented.splitlines() if line.startswith("# ")]
-    settings = parse_settings("\n".join(["[personas.pirate]", *lines]), "example")
-    assert [line.split(" =")[0] for line in lines] == [key.name for key in msgspec.structs.fields(PersonaSettings)]
-    assert settings.personas["pirate"] == PersonaSettings(persona="You are a pirate captain.")
 
 
 @pytest.mark.parametrize(
@@ -136,12 +128,3 @@ def test_a_pipe_or_a_device_in_the_place_of_the_file_is_not_waited_for(tmp_path:
     for path in (tmp_path / "config.toml", Path("/dev/zero")):
         with pytest.raises(SettingsError, match="it is no file"):
             load_settings(path)
-
-
-def test_a_folder_in_the_place_of_the_file_and_a_file_that_is_not_text_are_refused(tmp_path: Path) -> None:
-    with pytest.raises(SettingsError, match=r"cannot be read: Is a directory\.$|Permission denied"):
-        load_settings(tmp_path)
-    path = tmp_path / "config.toml"
-    path.write_bytes(b"\xff\xfe\x00")
-    with pytest.raises(SettingsError, match="cannot be read"):
-        load_settings(path)

@@ -1,8 +1,5 @@
 """What calls cost: by the prices that were named, and by nothing else."""
 
-import pytest
-
-from forgetmenot.errors import SettingsError
 from forgetmenot.settings.load import parse_settings
 from forgetmenot.settings.prices import Cost, Used, amount, cost
 
@@ -35,18 +32,3 @@ def test_what_was_not_used_or_is_ours_costs_nothing_and_a_very_small_cost_is_not
     for used in ({}, {"offline": Used(900, 0, 80)}, {"another": Used(0, 0, 0)}):
         assert amount(SETTINGS, cost(SETTINGS, used)) == "0.00 EUR"
     assert amount(SETTINGS, cost(SETTINGS, {"flash-3.5": Used(1, 0, 0)})) == "under 0.0001 EUR"
-
-
-@pytest.mark.parametrize(
-    ("text", "said"),
-    [
-        ("[prices]\nflash = 1", "a price is a table, written as [prices.NAME]"),
-        ("[prices.flash]\ninputs = 1", "Did you mean `input`?"),
-        ("[prices.flash]\ninput = -1", "[prices"),
-        ("[prices.flash-3.5]\ninput = 1", "stands in quotes"),
-    ],
-)
-def test_an_odd_price_is_refused_in_a_sentence(text: str, said: str) -> None:
-    with pytest.raises(SettingsError) as error:
-        parse_settings(text, "config.toml")
-    assert said in str(error.value)
