@@ -107,8 +107,6 @@ _FILE_ENDINGS = (
     "js ts jsx json exe dll bat cfg ini txt csv pdf png jpg jpeg gif mp3 mp4 wav ogg html css php cpp lua jar"
 )
 _FILE = re.compile(rf"[^\w-]*[\w-]+\.(?:{'|'.join(_FILE_ENDINGS.split())})(?:'s)?[^\w/:@.]*\.{{0,3}}", re.IGNORECASE)
-_SAID_WITH_A_DOT = frozenset({"d.va", "d.va's"})  # a hero of Overwatch
-_EDGES = "()[]{}<>\"'“”‘’«».,;:!?…*_~"
 
 
 def without_addresses(text: str) -> str:
@@ -119,14 +117,10 @@ def without_addresses(text: str) -> str:
     return " ".join(word for word in kept if word is not None)
 
 
-def has_address(text: str) -> bool:
-    """Whether something would be taken out."""
-    return _may_hold_one(text) and any(_without(word) is None for word in text.split())
-
-
 def has_link(text: str) -> bool:
     """Whether a text names an address, also one that is spelt out ("evil dot com")."""
-    return has_address(text) or _SPELT.search(text) is not None
+    held = _may_hold_one(text) and any(_without(word) is None for word in text.split())
+    return held or _SPELT.search(text) is not None
 
 
 def _may_hold_one(text: str) -> bool:
@@ -136,7 +130,7 @@ def _may_hold_one(text: str) -> bool:
 def _without(word: str) -> str | None:
     """One word (no spaces in it): itself, or parted by a space, or None for an address."""
     plain = unicodedata.normalize("NFKC", word)
-    if not _ADDRESS.search(plain) or _FILE.fullmatch(plain) or plain.strip(_EDGES).casefold() in _SAID_WITH_A_DOT:
+    if not _ADDRESS.search(plain) or _FILE.fullmatch(plain):
         return word
     # "nice.Thanks" looks like an address and only lacks a space
     parted = _FORGOTTEN_SPACE.sub(". ", plain)

@@ -95,82 +95,55 @@ def _looks(char: str) -> str:
     return "".join(letter for letter in unleet(looks) if letter.isalnum()) or " " if looks else ""
 
 
-# What only a program would write or read (JSON, calls, tags, the prompt's own annotations) is cut from a line for chat.
+# What only a program would write or read (JSON, calls, the prompt's tags and annotations) is cut from a line for chat.
 # None of it could do anything: an action comes from the reply object's own field alone. Ordinary brackets stay:
 # "[clip]", "(finally!)", "<3", "x[0] = 3". Cutting twice changes nothing more; time grows with the text's length.
 
 
 LONGEST = 1_200
-_PASSES = 6
 _ACTION_NAMES = (
-    r"announce|ban|bit|category|clip|correct|delete|effect|emote[_\s-]?only|forget|kick|long[_\s-]?timeout|marker|mute"
-    r"|purge|remember|say|shoutout|slow[_\s-]?mode|timeout|title|unban|untimeout|warn"
+    "announce|ban|bit|category|clip|correct|delete|effect|emote_only|forget|long_timeout|marker|remember|shoutout|slow_mode"
+    "|timeout|title"
 )
 _KEYS = "action|if_refused|target|user(?:name)?|seconds|duration|reason|fact|what|text|name|arguments|parameters|args"
-_PARTS = (
-    "instructions|channel|channel_notes|channel_notes_more|digest|episodes|now|speaker|brief|lore|others|past_episode"
-    "|own_messages|chat|bot_replies|actions_done|message"
+_TAGS = (
+    r"instructions|channel\w*|digest|episodes|now|speaker|brief|lore|others|past_episode|own_messages|chat|bot_replies"
+    r"|actions_done|message|action|tool\w*|function\w*|invoke|parameter|command|think\w*"
 )
-_WORD = rf"(?:{_PARTS}|{_ACTION_NAMES}|action|tool\w*|function\w*|invoke|parameter|command|think\w*)"
-_ACTION = r"[\W_]*".join("action")
-_CALLS = rf"{_ACTION}|tool[\s_]?(?:call|code|use)\w*|function[\s_]?call\w*"
-_ANY = r"[^\n]{0,400}?"
-_SOURCES = "said by (?:them|others)|asked to be remembered|imported|seen in chat"
-
-# What stands in brackets of any kind; the end of the line closes what is left open.
-_BRACKETED = re.compile(
-    rf"[\[{{<][\[{{<(\W_]{{0,12}}(?:{_CALLS})(?:\W|_|\Z)(?:[^\[\]{{}}<>\n]{{0,400}}[\]}}>)]+|{_ANY}(?:\n|\Z))"
-    rf"|</?\s?(?:\w{{1,20}}:)?{_WORD}\b[^<>\n]{{0,200}}(?:>|\n|\Z)"
+_SOURCES = "said by (?:them|others)|asked to be remembered|imported|seen in chat|just now"
+_MACHINE_TEXT = re.compile(
+    rf"</?\s?(?:\w{{1,20}}:)?(?:{_TAGS}|{_ACTION_NAMES})\b[^<>\n]{{0,200}}(?:>|\n|\Z)"
     r"|<\|[^<>\n]{1,40}\|>|<!--[^\n]{0,400}?(?:-->|\n|\Z)"
-    r"|\s?(?:\[|\b)(?:id|note|row)\s?[:#]\s?\d{1,12}(?:;[^\[\]\n]{0,200})?\]:?|(?<!\w)\[\d{5,12}\]:?|(?<!\w)\[(?=\w*\d)[0-9a-f]{6}\]:?"
-    rf"|\s?\((?:{_SOURCES})(?:;[^()\n]*)?(?:\)|\n|\Z)|\s?\[(?:just now|{_SOURCES})(?:;[^\[\]\n]*)?\]"
+    r"|\s?(?:\[|\b)(?:id|note|row)\s?[:#]\s?\d{1,12}(?:;[^\[\]\n]{0,200})?\]:?|(?<!\w)\[\d{5,12}\]:?"
+    rf"|\s?[(\[](?:{_SOURCES})(?:;[^()\[\]\n]*)?(?:[)\]]|\n|\Z)"
     r"|\s?\((?:recap of [a-z ]{0,20})?\d{4}-\d\d-\d\d[^()\n]{0,80}(?:ago|today|stream)\)"
+    # in brackets of any kind; the end of the line closes what is left open
     rf"|[\[{{<][^\[\]{{}}<>\n]{{0,80}}?\b(?:{_KEYS})[\"']?\s?(?:=\s?|:\s?(?!\d))[^\s\[\]{{}}<>][^\[\]{{}}<>\n]{{0,400}}(?:[\]}}>]+|\n|\Z)"
+    rf"|[\"'](?:{_KEYS}|say)[\"']\s?:\s?(?:[\"'][^\"'\n]{{0,500}}[\"']?|\{{|null|\w+)[,}}]{{0,3}}"
+    rf"|(?<![\w-])(?:{_KEYS})=[^\s=]\S{{0,200}}"
+    rf"|(?<![\w-])(?:\w{{1,20}}(?:\.|->|::)){{0,3}}(?:\w{{1,12}}_)?(?:{_ACTION_NAMES})\w{{0,8}}\s?"
+    r"\((?:[^()\n]{0,80}[=\"']|\s?@?\w{1,32}\s?,\s?\d)[^()\n]{0,200}(?:\)|\Z)",
+    re.IGNORECASE,
 )
-# An object or a list of a program: cut to the bracket that closes it.
 _JSON = re.compile(
     r"\[?\s?\{\s?(?:[\"'][^\"'\n]{0,60}[\"']\s?:|\w{1,32}\s?:\s?[\w\"'\[{]|\})|\[\s?[\"'{](?=[^\n]{0,80}[\"']\s?[:,\]])"
 )
-_LOOSE = re.compile(
-    rf"[\"'](?:{_KEYS}|say|type|function|tool|cmd)[\"']\s?:\s?(?:[\"'][^\"'\n]{{0,500}}[\"']?|\{{|null|\w+)[,}}]{{0,3}}"
-    rf"|(?<![\w-])(?:{_KEYS})=[^\s=]\S{{0,200}}"
-    rf"|(?<![\w-])(?:{_CALLS})[\w\s]{{0,8}}[:=|]\s?(?:\w+\s){{0,2}}(?:{_ACTION_NAMES})\b[^\n]{{0,200}}"
-    rf"|(?<![\w-])(?:\w{{1,20}}(?:\.|->|::)){{0,3}}(?:\w{{1,12}}_)?(?:{_ACTION_NAMES})\w{{0,8}}\s?"
-    r"[(\[{](?:[^()\[\]{}\n]{0,80}[=\"']|\s?@?\w{1,32}\s?,\s?\d)[^()\n]{0,200}(?:[)\]}]|\Z)"
-)
-_BRACKETS = str.maketrans("［【〔〚⟦〖｛❴＜‹⟨〈＞›⟩〉］】〕〛⟧〗｝❵：＝＂“”", '[[[[[[{{<<<<>>>>]]]]]]}}:="""')
-_EMPTY = re.compile(r"`{1,4}\w{0,8}\s?`{1,4}|\(\s*\)|\[\s*\]|\{\s*\}|<\s*>|(?<=\s)[\]}>]+(?=\s|\Z)|\A[\]}>]+(?=\s|\Z)")
+_LEFT_OVER = re.compile(r"`{1,4}\w{0,8}\s?`{1,4}|\(\s*\)|\[\s*\]|\{\s*\}|<\s*>|(?<!\S)[\]}>]+(?!\S)")
 _SPACES = re.compile(r"[^\S\n]+")
 _BEFORE_MARK = re.compile(r"(?<=\S) ([.,!?;])(?=\s|\Z)")
 
 
 def without_machine_text(text: str) -> str:
     """The text as people may read it; empty where nothing else was in it."""
-    for _ in range(_PASSES):
-        spans = _spans(text)
-        if not spans:
+    while True:
+        # whole objects first; the other pattern would cut pieces out of the middle of one
+        if found := _JSON.search(text):
+            left = f"{text[: found.start()]} {text[_closed(text, *found.span()) :]}"
+        else:
+            left = _MACHINE_TEXT.sub(" ", text)
+        if left == text:
             return text
-        text = _cut(text, spans)
-    return ""  # whatever keeps coming back wants to get through
-
-
-def _spans(text: str) -> list[tuple[int, int]]:
-    folded = "".join(map(_folded, text.translate(_BRACKETS)))
-    spans: list[tuple[int, int]] = []
-    at = 0
-    while one := _JSON.search(folded, at):
-        at = _closed(folded, one.start(), one.end())
-        spans.append((one.start(), at))
-    # whole objects first; the other patterns would cut pieces out of the middle of one
-    return spans or sorted(one.span() for pattern in (_BRACKETED, _LOOSE) for one in pattern.finditer(folded))
-
-
-def _folded(char: str) -> str:
-    """One character as the eye takes it, in small letters; always one, so that places stay the same."""
-    if char.isascii():
-        return char.lower()
-    seen = skeleton(char)
-    return seen if len(seen) == 1 else char
+        text = _BEFORE_MARK.sub(r"\1", _SPACES.sub(" ", _LEFT_OVER.sub(" ", left))).strip()
 
 
 def _closed(text: str, start: int, end: int) -> int:
@@ -181,12 +154,3 @@ def _closed(text: str, start: int, end: int) -> int:
         if depth == 0 and place >= end - 1:
             return place + 1
     return len(text)
-
-
-def _cut(text: str, spans: list[tuple[int, int]]) -> str:
-    parts, at = [], 0
-    for start, end in spans:
-        parts.append(text[at : max(at, start)])
-        at = max(at, end)
-    left = _EMPTY.sub(" ", " ".join([*parts, text[at:]]))
-    return _BEFORE_MARK.sub(r"\1", _SPACES.sub(" ", left)).strip()

@@ -112,14 +112,14 @@ def _goes_on(sentence: str) -> bool:
 
 def _without_in(sentence: str, viewer_id: str) -> str:
     token = mention(viewer_id)
+
+    def enumerated(listed: re.Match[str]) -> str:
+        people = [mention(one) for one in ids_in(listed[0]) if one != viewer_id]
+        return f"{', '.join(people[:-1])} and {people[-1]}" if len(people) > 1 else "".join(people)
+
     # taken out of lists of people: "<@1>, <@2> and <@3>" or "<@1> and <@2>"
-    rest = _LISTED.sub(lambda found: _enumerated(found[0], viewer_id), sentence) if token in sentence else sentence
+    rest = _LISTED.sub(enumerated, sentence) if token in sentence else sentence
     return _without_clauses(rest, lambda clause: token in clause) if token in rest else rest
-
-
-def _enumerated(listed: str, without: str) -> str:
-    people = [mention(viewer_id) for viewer_id in ids_in(listed) if viewer_id != without]
-    return f"{', '.join(people[:-1])} and {people[-1]}" if len(people) > 1 else "".join(people)
 
 
 def _without_clauses(sentence: str, gone: Callable[[str], bool]) -> str:

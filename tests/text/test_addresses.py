@@ -5,13 +5,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from forgetmenot.text.clean import skeleton
-from forgetmenot.text.mentions import has_address, has_link, without_addresses
+from forgetmenot.text.mentions import has_link, without_addresses
 from forgetmenot.text.outgoing import without_command, without_phrases
 from forgetmenot.text.sensitive import has_account, has_card, has_phone
 
 ADDRESSES = """evil.zip/abc evil.cc _https://evil.zip/x 1.2.3.4/x 1.2.3.4 evil。com evil.com:8080 http:/evil.zip t.co
 evil․com evil.ｃom ｗｗｗ.x bob@evil.com 😀evil.com evil_.com (evil.cc) //x evil.js/x evil.com.js xn--e1a.xn--p1ai"""
-WORDS = """... e.g. i.e. 3.5 3.5k 1.5hrs v1.2 1.2.3 v1.2.3-rc1 Node.js (Vue.js). a.k.a. U.S.A. S.T.A.L.K.E.R. D.Va
+WORDS = """... e.g. i.e. 3.5 3.5k 1.5hrs v1.2 1.2.3 v1.2.3-rc1 Node.js (Vue.js). a.k.a. U.S.A. S.T.A.L.K.E.R.
 10:30. well...yes wait..what です。ok and/or 12.5% a.m. :/ .NET config.ini"""
 PARTED = [
     ("drums.You too", "drums. You too"),
@@ -24,13 +24,11 @@ PARTED = [
 @pytest.mark.parametrize("address", ADDRESSES.split())
 def test_an_address_is_taken_out(address: str) -> None:
     assert without_addresses(f"see {address} now") == "see now"
-    assert has_address(f"see {address} now")
 
 
 @pytest.mark.parametrize("word", WORDS.split())
 def test_a_word_with_a_dot_stays(word: str) -> None:
     assert without_addresses(f"see {word} now") == f"see {word} now"
-    assert not has_address(f"see {word} now")
 
 
 LINKS = (
