@@ -80,7 +80,7 @@ def in_words(explanation: NoteExplanation) -> list[str]:
     note, names = explanation.note, explanation.names
     about = names.get(note.subject_id or "", "somebody") if note.scope is Scope.VIEWER else note.scope.replace("_", " ")
     traits = [
-        "not mentioned" if note.stale else note.status.value,
+        ENGLISH(f"page.status.{'stale' if note.stale else note.status}"),
         ENGLISH(f"page.source.{note.source_kind}"),
         "kept permanently" if note.expires_at is None else f"kept until {moment(note.expires_at)}",
         f"{note.importance} importance",
