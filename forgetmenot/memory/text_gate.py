@@ -28,12 +28,10 @@ COPIED_AT_MOST = 0.5
 """The share of a summary's letters that may stand in runs of chat."""
 SHORT = 160
 """Letters of a summary that may all stand in chat: "types with two fingers and wins" can hardly be said otherwise."""
-RUN = 22
+RUN, RUN_UNSPACED = 22, 10
 """So many letters in a row that one message has too are a run of chat, wherever its spaces are: four or five words."""
 SHORT_LINE = 8
 """A message of so many letters or more, all of which a sentence has, is a run as well."""
-UNSPACED_WEIGHT = 2.2
-"""What a letter counts in a script without spaces: ten of them are a run."""
 MARGIN = 1.2
 """A model counts its words roughly: only what is longer than that many times the limit is cut."""
 MOST_READ = 4_000
@@ -148,44 +146,25 @@ def _word_runs(words: Sequence[str]) -> list[tuple[str, ...]]:
 
 def uncopied(sentences: Sequence[str], messages: Iterable[str]) -> list[str]:
     """The sentences without those that copy most, until half of the letters at most stands in runs of chat."""
-    if sum(sum(_weights(_letters(one))) for one in sentences) <= SHORT:
+    letters = {sentence: _letters(sentence) for sentence in sentences}
+    size = sum(map(len, letters.values()))
+    if size * (RUN / RUN_UNSPACED if UNSPACED.search("".join(sentences)) else 1) <= SHORT:
         return list(sentences)
-    chat = {_letters(message) for message in messages}
-    runs = {text[start:end] for text in chat for start, end in _letter_runs(text, RUN)}
-    short = {text for text in chat if not _letter_runs(text, RUN) and _letter_runs(text, SHORT_LINE)}
-    lengths: dict[str, int] = {}
+    runs: set[str] = set()
+    for message in map(_letters, messages):
+        unspaced = UNSPACED.search(message)
+        if len(message) >= (SHORT_LINE // 2 if unspaced else SHORT_LINE):
+            run = min(len(message), RUN_UNSPACED if unspaced else RUN)
+            runs.update(message[at : at + run] for at in range(len(message) - run + 1))
     copied: dict[str, int] = {}
-    for sentence in sentences:
-        letters = _letters(sentence)
-        ends = [place for place in _letter_runs(letters, RUN) if letters[slice(*place)] in runs]
-        ends += [(start, start + len(line)) for line in short if (start := letters.find(line)) >= 0]
-        lengths[sentence] = len(letters)
+    for sentence, text in letters.items():
+        ends = [(at, at + run) for run in set(map(len, runs)) for at in range(len(text)) if text[at : at + run] in runs]
         copied[sentence] = len({at for start, end in ends for at in range(start, end)})
     left = list(sentences)
-    while sum(copied[one] for one in left) > COPIED_AT_MOST * sum(lengths[one] for one in left):
+    while sum(copied[one] for one in left) > COPIED_AT_MOST * sum(len(letters[one]) for one in left):
         left.remove(max(left, key=copied.__getitem__))
     return left
 
 
 def _letters(text: str) -> str:
     return "".join(char for char in skeleton(text) if char.isalnum())
-
-
-def _weights(letters: str) -> list[float]:
-    return [UNSPACED_WEIGHT if UNSPACED.match(char) else 1.0 for char in letters]
-
-
-def _letter_runs(letters: str, size: float) -> list[tuple[int, int]]:
-    """Where every shortest run that weighs `size` begins and ends."""
-    weights = _weights(letters)
-    runs: list[tuple[int, int]] = []
-    end, weight = 0, 0.0
-    for start in range(len(letters)):
-        while weight < size and end < len(letters):
-            weight += weights[end]
-            end += 1
-        if weight < size:
-            break
-        runs.append((start, end))
-        weight -= weights[start]
-    return runs
