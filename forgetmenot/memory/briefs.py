@@ -18,9 +18,8 @@ from forgetmenot.logs import log
 from forgetmenot.memory import prompts
 from forgetmenot.memory.people import REGULAR_WITHIN, Handles
 from forgetmenot.memory.ranking import freshness
-from forgetmenot.memory.summarizer import count_cut, forbidden
+from forgetmenot.memory.summarizer import kept_text
 from forgetmenot.memory.suppression import SuppressionFilter, load_filter
-from forgetmenot.memory.text_gate import storable_summary
 from forgetmenot.ports import LanguageModel
 from forgetmenot.settings.schema import Settings, speaking
 from forgetmenot.store import episodes, notes, viewers
@@ -153,9 +152,8 @@ class BriefWriter:
         texts = {}
         for who in people:
             if (answer := answers.get(handles.handle(who))) is not None:
-                kept = storable_summary(answer, (), handles, most=CHARACTERS, size=len, forbidden=forbidden(settings))
-                await count_cut(self._db, kept.cut)
-                written = sentences_of(suppressed.without(kept.text))
+                kept = await kept_text(self._db, settings, answer, (), handles, most=CHARACTERS, size=len)
+                written = sentences_of(suppressed.without(kept))
                 texts[who] = " ".join(s for s in written if ids_in(s)[:1] in {(), (who,)})
         return texts
 

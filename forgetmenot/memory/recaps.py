@@ -16,8 +16,8 @@ from forgetmenot.errors import ModelBlocked, ModelError
 from forgetmenot.logs import log
 from forgetmenot.memory import prompts, suppression
 from forgetmenot.memory.people import Handles
-from forgetmenot.memory.summarizer import count_cut, forbidden
-from forgetmenot.memory.text_gate import storable_summary, within
+from forgetmenot.memory.summarizer import kept_text
+from forgetmenot.memory.text_gate import within
 from forgetmenot.ports import LanguageModel
 from forgetmenot.settings.schema import Settings
 from forgetmenot.store import channel_state, episodes, streams
@@ -100,9 +100,7 @@ class RecapWriter:
         chosen = [handles.hide(text) for text in texts[:: -(-len(texts) // MOST_EPISODES)]]
         request = prompts.recap_request(day, chosen, words, settings.model)
         answer = prompts.read_summary((await self._model.generate(request)).text)
-        kept = storable_summary(answer or "", (), handles, most=words, forbidden=forbidden(settings))
-        await count_cut(self._db, kept.cut)
-        return kept.text
+        return await kept_text(self._db, settings, answer or "", (), handles, most=words)
 
 
 def _first_sentences(texts: Iterable[str]) -> list[str]:
