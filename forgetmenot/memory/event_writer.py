@@ -76,7 +76,8 @@ class EventWriter:
         self, tx: Transaction, taken: Sequence[TakenLine], counts: Counter[str], own_id: str
     ) -> list[TakenLine]:
         """Those that nothing keeps out."""
-        rules = Exclusion(self._settings().memory, await personal_data.opted_out(tx), own_id)
+        opted_out = await personal_data.opted_out(tx)
+        rules = Exclusion(self._settings().memory, opted_out, own_id)
         welcome: list[TakenLine] = []
         by_name: dict[str, str] = {}
         for line in taken:
@@ -87,12 +88,11 @@ class EventWriter:
                     by_name[line.event.login] = line.event.user_id
             else:
                 welcome.append(line)
-        named = frozenset(rules.opted_out)  # as it was before they are joined
         if by_name:
             # who opted out by name, before they ever spoke here, has opted out as the person they turn out to be
             await viewers.join(tx, by_name)
         for login, viewer_id in by_name.items():
-            if provisional(login) in named:
+            if provisional(login) in opted_out.ids:  # as it was before they were joined
                 await personal_data.opt_out(tx, viewer_id, self._clock.now())
             else:  # of who was erased since, there is a hash alone: it stays so
                 out = tx.requests.of(RequestKind.OPT_OUT, viewer_id, self._clock.now())

@@ -11,7 +11,7 @@
 
 import asyncio
 import re
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Container, Iterable, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from functools import lru_cache
 
@@ -42,7 +42,7 @@ class Exclusion(Struct, frozen=True):
     """The rules of one moment. `opted_out` are ids; `own_id` is the bot's, empty where nobody is signed in."""
 
     memory: MemorySettings = field(default_factory=MemorySettings)
-    opted_out: Collection[str] = field(default_factory=frozenset)
+    opted_out: Container[str] = field(default_factory=frozenset)
     own_id: str = ""
 
     def why(self, event: ChatEvent) -> str | None:

@@ -204,7 +204,7 @@ async def start_new_requests(db: Database, now: int) -> int:
     async with db.write() as tx:
         await asyncio.to_thread(tx.requests.start_anew)
         await personal_data.count_carried_out(tx, 0)
-        out = sorted(await personal_data.opted_out(tx))
+        out = sorted((await personal_data.opted_out(tx)).ids)
         await personal_data.write_request(tx, *(tx.requests.of(RequestKind.OPT_OUT, one, now) for one in out))
     log.warning("a new file of privacy requests was begun", opted_out=len(out))
     return len(out)

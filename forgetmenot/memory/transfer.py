@@ -7,7 +7,7 @@
 
 import asyncio
 import re
-from collections.abc import AsyncIterator, Collection, Iterable, Sequence
+from collections.abc import AsyncIterator, Collection, Container, Iterable, Sequence
 from itertools import count, islice
 from typing import Annotated, NamedTuple
 
@@ -269,7 +269,7 @@ async def _evidence(tx: Transaction, taken: Sequence[tuple[ReadLine, str | None]
 
 
 def _wish_against(
-    tx: Transaction, read: ReadLine, about: str | None, opted_out: Collection[str], *, known: bool
+    tx: Transaction, read: ReadLine, about: str | None, opted_out: Container[str], *, known: bool
 ) -> str | None:
     """Why its subject would not want a line, or None."""
     if about is None:

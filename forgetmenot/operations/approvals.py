@@ -92,10 +92,7 @@ class Approvals:
 
     async def work_off(self) -> None:
         """Every second or so: expire old proposals, revert what is due."""
-        now = self._clock.now()
-        if await action_logs.any_to_expire(self._db, now):
-            async with self._db.write() as tx:
-                await action_logs.expire(tx, now)
+        await action_logs.expire(self._db, self._clock.now())
         await self.take_back()
 
     async def take_back(self) -> None:

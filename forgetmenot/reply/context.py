@@ -339,7 +339,7 @@ class PrefixKeeper(Struct):
     _prefix: Prefix | None = None
     _shown: frozenset[str] = frozenset()
     _notes: tuple[int, ...] = ()
-    revision: notes.Revision = notes.NOTHING_WITHDRAWN
+    revision: notes.Revision = ()
 
     async def current(self) -> Prefix:
         """The prefix; composed at the first call, and when something in it may not be shown any more."""
@@ -405,7 +405,7 @@ class Composed(NamedTuple):
     prompt: Prompt
     prefix: Prefix
     material: TailMaterial
-    revision: notes.Revision = notes.NOTHING_WITHDRAWN
+    revision: notes.Revision = ()
 
 
 async def compose(

@@ -136,16 +136,12 @@ async def ask_for_undo(tx: Transaction, action_id: int, *, by: str, now: int) ->
     return await tx.execute(sql, (now, by, action_id)) == 1
 
 
-async def expire(tx: Transaction, now: int) -> int:
-    """Expire what waited too long; returns how many."""
-    sql = "UPDATE action_logs SET status = 'expired', finished_at = ?1 WHERE status = 'waiting' AND expires_at <= ?1"
-    return await tx.execute(sql, (now,))
-
-
-async def any_to_expire(db: Database, now: int) -> bool:
-    """Whether something waited too long that is not marked as expired yet."""
-    sql = "SELECT EXISTS (SELECT 1 FROM action_logs WHERE status = 'waiting' AND expires_at <= ?)"
-    return bool(await db.value(sql, (now,)))
+async def expire(db: Database, now: int) -> None:
+    """Expire what waited too long; nothing is written where there is none."""
+    due = "status = 'waiting' AND expires_at <= ?1"
+    if await db.row(f"SELECT 1 FROM action_logs WHERE {due}", (now,)):  # noqa: S608
+        async with db.write() as tx:
+            await tx.execute(f"UPDATE action_logs SET status = 'expired', finished_at = ?1 WHERE {due}", (now,))  # noqa: S608
 
 
 async def set_revert(

@@ -260,28 +260,14 @@ REDACTED = "redaction"
 # Evidence from an episode that rests on somebody whose lines in it were cleared, or on nobody in particular; or that
 # is the cleared line itself, in which the bot was told to remember something.
 _THEIR_WORD = """
-SELECT e.note_id, e.episode_id, e.stance FROM note_evidence e JOIN semantic_notes n ON n.id = e.note_id
-WHERE e.episode_id = :episode AND (e.speaker_id IS NULL
-    OR e.speaker_id IN (SELECT viewer_id FROM events WHERE episode_id = :episode AND redacted_at IS NOT NULL)
-    OR n.subject_id IN (SELECT viewer_id FROM events WHERE episode_id = :episode AND redacted_at IS NOT NULL)
+FROM note_evidence e JOIN semantic_notes n ON n.id = e.note_id WHERE e.episode_id = :episode AND (e.speaker_id IS NULL
+    OR EXISTS (SELECT 1 FROM events v WHERE v.episode_id = :episode AND v.redacted_at IS NOT NULL
+        AND v.viewer_id IN (e.speaker_id, n.subject_id))
     OR EXISTS (SELECT 1 FROM episodes WHERE id = :episode AND kind = 'command'))
 """
-_LOSE_IT = f"""
-DELETE FROM note_evidence WHERE (note_id, episode_id, stance) IN (
-    SELECT e.note_id, e.episode_id, e.stance FROM ({_THEIR_WORD}) e
-    WHERE EXISTS (SELECT 1 FROM note_evidence o
-        WHERE o.note_id = e.note_id AND o.episode_id <> :episode AND o.stance <> 'contradicted'))
-"""  # noqa: S608  # a constant
-_REST_ON_IT = f"""
-SELECT DISTINCT n.id, n.status FROM ({_THEIR_WORD}) e JOIN semantic_notes n ON n.id = e.note_id
-WHERE e.stance <> 'contradicted' AND n.fact <> '' AND NOT n.pinned
-"""  # noqa: S608  # a constant
-# What a retracted note had replaced, and what holds in its place: what had replaced that note in turn, or nothing.
-_REPLACED_BY = """
-WITH RECURSIVE gone (id) AS (SELECT value FROM json_each(?)), replaced (id, by) AS (
-    SELECT id, superseded_by FROM semantic_notes WHERE status = 'superseded' AND superseded_by IN gone
-    UNION SELECT r.id, n.superseded_by FROM replaced r JOIN semantic_notes n ON n.id = r.by WHERE r.by IN gone)
-SELECT id, by FROM replaced WHERE id NOT IN gone AND (by IS NULL OR by NOT IN gone)
+_ELSEWHERE = """
+EXISTS (SELECT 1 FROM note_evidence o
+    WHERE o.note_id = n.id AND o.episode_id <> :episode AND o.stance <> 'contradicted')
 """
 
 
@@ -335,28 +321,31 @@ async def _let_notes_go(tx: Transaction, episode_id: int, now: int) -> None:
     it as evidence. What others said stays; so does what a person has pinned. A fact that a retracted note had replaced
     holds again, unless that note was replaced itself.
     """
-    await tx.execute(_LOSE_IT, {"episode": episode_id})
-    gone = await tx.pairs(_REST_ON_IT, {"episode": episode_id})
-    sql = "SELECT min(created_at) FROM semantic_notes WHERE id IN (SELECT value FROM json_each(?))"
-    since = await tx.value(sql, (gone.keys(),))
-    replaced = await tx.rows(_REPLACED_BY, (gone.keys(),))
-    back = [row["id"] for row in replaced if row["by"] is None]
-    await tx.execute(
-        "UPDATE semantic_notes SET status = 'retracted', superseded_by = NULL, fact = '', topics = '[]',"
-        " asked_with = '[]' WHERE id IN (SELECT value FROM json_each(?))",
-        (gone.keys(),),
-    )
-    if since is not None:
-        await bot_messages.clear_since(tx, since, at=now)
-    await tx.many(
-        "UPDATE semantic_notes SET superseded_by = ?2, status = iif(?2 IS NULL, 'active', status) WHERE id = ?1",
-        map(tuple, replaced),
-    )
-    await tx.many(
-        "INSERT INTO note_changes (note_id, at, from_status, to_status, cause) VALUES (?, ?, ?, ?, ?)",
-        [(note_id, now, status, "retracted", REDACTED) for note_id, status in gone.items() if status != "retracted"]
-        + [(note_id, now, "superseded", "active", REDACTED) for note_id in back],
-    )
+    this = {"episode": episode_id}
+    lost = f"SELECT e.note_id, e.episode_id, e.stance {_THEIR_WORD} AND {_ELSEWHERE}"
+    await tx.execute(f"DELETE FROM note_evidence WHERE (note_id, episode_id, stance) IN ({lost})", this)  # noqa: S608
+    rests_on_it = f"{_THEIR_WORD} AND e.stance <> 'contradicted' AND n.fact <> '' AND NOT n.pinned"
+    gone = await tx.rows(f"SELECT DISTINCT n.id, n.status, n.created_at {rests_on_it}", this)
+    for note_id, status, _ in gone:
+        by = "(SELECT superseded_by FROM semantic_notes WHERE id = ?1)"
+        replaced = await tx.rows(
+            f"UPDATE semantic_notes SET superseded_by = {by}, status = iif({by} IS NULL, 'active', status)"  # noqa: S608
+            " WHERE superseded_by = ?1 RETURNING id, status",
+            (note_id,),
+        )
+        await tx.execute(
+            "UPDATE semantic_notes SET status = 'retracted', superseded_by = NULL, fact = '', topics = '[]',"
+            " asked_with = '[]' WHERE id = ?",
+            (note_id,),
+        )
+        changed = [(row[0], "superseded", "active") for row in replaced if row[1] == "active"]
+        changed += [(note_id, status, "retracted")] if status != "retracted" else []
+        await tx.many(
+            "INSERT INTO note_changes (note_id, from_status, to_status, at, cause) VALUES (?, ?, ?, ?, ?)",
+            [(*change, now, REDACTED) for change in changed],
+        )
+    if gone:
+        await bot_messages.clear_since(tx, min(row[2] for row in gone), at=now)
 
 
 class Brief(Struct, frozen=True):

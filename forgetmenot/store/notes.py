@@ -450,27 +450,20 @@ async def remove_suppression(tx: Transaction, row_id: int) -> bool:
 
 
 _WITHDRAWALS = """
-SELECT (SELECT count(*) || ' ' || coalesce(max(id), 0) || ' ' || coalesce(sum(at), 0) FROM never_mention)
-    || (SELECT ' ' || count(*) FROM semantic_notes WHERE status = 'retracted' AND subject_id IS NOT NULL),
+SELECT (SELECT count(*) || ' ' || coalesce(max(id), 0) || ' ' || coalesce(sum(at), 0) FROM never_mention),
+    (SELECT count(*) FROM semantic_notes WHERE status = 'retracted' AND subject_id IS NOT NULL),
     (SELECT coalesce(max(cleared_at), 0) FROM episodes WHERE cleared_at IS NOT NULL),
     (SELECT coalesce(max(value), '0') FROM channel_state WHERE name = 'privacy_requests')
 """
 
 
-class Revision(NamedTuple):
-    """Changes when something may not be mentioned any more: by the list, a cleared line, or a wish to forget."""
-
-    left_alone: str = "0 0 0 0"
-    cleared: int = 0
-    forgotten: str = "0"
-
-
-NOTHING_WITHDRAWN = Revision()
+Revision = tuple[object, ...]
+"""Changes when something may not be mentioned any more: by the list, a cleared line, or a wish to forget."""
 
 
 async def revision_of(source: Source) -> Revision:
     """The revision of the moment."""
-    return Revision(*(await source.rows(_WITHDRAWALS))[0])
+    return tuple((await source.rows(_WITHDRAWALS))[0])
 
 
 async def removed(source: Source, limit: int = 200) -> list[tuple[str, str]]:

@@ -15,7 +15,7 @@ import os
 import secrets
 import stat
 import threading
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Container, Iterator, Sequence
 from enum import StrEnum
 from pathlib import Path
 
@@ -218,10 +218,6 @@ class PrivacyRequests:
         """What somebody chose last: to opt out or in."""
         return self._choice.get(subject)
 
-    def count_out(self) -> int:
-        """How many opted out."""
-        return sum(choice is RequestKind.OPT_OUT for choice in self._choice.values())
-
     def erased_at(self, viewer_id: str) -> int:
         """When somebody last asked to be erased (ms); what was said of them until then is refused. -1: never."""
         self.refresh()
@@ -257,18 +253,12 @@ def _requests(lines: Sequence[bytes]) -> Iterator[PrivacyRequest]:
             yield msgspec.json.decode(line, type=PrivacyRequest)
 
 
-class OptedOut(Collection[str]):
-    """Everybody of whom nothing may be stored. Iterating gives the ids that are known; `in` knows the others too."""
+class OptedOut(Container[str]):
+    """Everybody of whom nothing may be stored. `ids`: those who are known; `in` knows the others too."""
 
     def __init__(self, ids: Collection[str], requests: PrivacyRequests) -> None:
-        self._ids = frozenset(ids)
+        self.ids = frozenset(ids)
         self._requests = requests
 
     def __contains__(self, viewer_id: object) -> bool:
-        return viewer_id in self._ids or self._requests.is_out(str(viewer_id))
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(self._ids)
-
-    def __len__(self) -> int:
-        return len(self._ids) + self._requests.count_out()
+        return viewer_id in self.ids or self._requests.is_out(str(viewer_id))

@@ -49,10 +49,8 @@ async def get_many(source: Source, viewer_ids: Collection[str]) -> dict[str, Vie
 
 async def find(source: Source, login_or_id: str) -> str | None:
     """The id of a person given by id or by their present login, # or @ before it or not; hidden people too."""
-    # an id first: a login may be all digits, too
-    sql = "SELECT id FROM viewers WHERE id = ?1 OR login = ?2 ORDER BY id = ?1 DESC LIMIT 1"
-    found: str | None = await source.value(sql, (login_or_id, login_of(login_or_id)))
-    return found
+    found = await find_many(source, [login_or_id, login_of(login_or_id)])
+    return found.get(login_or_id) or found.get(login_of(login_or_id))
 
 
 async def find_many(source: Source, logins_or_ids: Collection[str]) -> dict[str, str]:

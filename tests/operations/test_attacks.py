@@ -153,4 +153,4 @@ async def _calm_down(room: Room) -> None:
     await room.clock.advance(31 * 60_000)
     async with room.db.write() as tx:
         await tx.execute("UPDATE events SET at = ?", (room.clock.now(),))
-        await action_logs.expire(tx, room.clock.now())
+    await action_logs.expire(room.db, room.clock.now())

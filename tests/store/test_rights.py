@@ -119,7 +119,7 @@ async def test_a_new_file_keeps_the_opt_outs_of_the_people_in_the_memory(path: P
     async with open_database(path, requests_lost=True) as db:
         assert await start_new_requests(db, 9) == 1
     async with open_database(path) as db:
-        assert list(await personal_data.opted_out(db)) == [ALICE]
+        assert (await personal_data.opted_out(db)).ids == {ALICE}
         assert BOB not in await personal_data.opted_out(db)
         assert await personal_data.carried_out(db) == len(db.requests.lines) == 1
 
