@@ -122,6 +122,21 @@ class Stream(Struct, frozen=True):
     recap: str
 
 
+class Video(NamedTuple):
+    """A video of Twitch's. `at`: when it begins; `until`: how long it is probably kept (ms)."""
+
+    id: int
+    at: int
+    until: int
+
+    def link(self, at: int, now: int) -> str:
+        """The address of the second in which something was said; empty where it is probably gone, or began later."""
+        seconds = (at - self.at) // 1_000
+        if seconds < 0 or now >= self.until:
+            return ""
+        return f"https://www.twitch.tv/videos/{self.id}?t={seconds // 3600}h{seconds // 60 % 60}m{seconds % 60}s"
+
+
 class ChannelState(Struct, frozen=True):
     """How the channel is. `started_at` (ms) and `stream_id` are set while it is live."""
 

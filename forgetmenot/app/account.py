@@ -12,7 +12,7 @@ from msgspec import Struct
 
 from forgetmenot.app.bot import Bot, BotIdentity
 from forgetmenot.app.periodic_tasks import PeriodicTask
-from forgetmenot.clock import MINUTE, SECOND, Clock, SystemClock
+from forgetmenot.clock import DAY, MINUTE, SECOND, Clock, SystemClock
 from forgetmenot.domain import Role
 from forgetmenot.errors import TwitchError
 from forgetmenot.languages import in_language, joined
@@ -22,6 +22,7 @@ from forgetmenot.operations.catalogue import lacking, same_account, scopes_for
 from forgetmenot.secret_store import Account, Token, TokenStore
 from forgetmenot.settings.live_settings import LiveSettings
 from forgetmenot.settings.schema import Settings
+from forgetmenot.store import streams
 from forgetmenot.twitch.connection import IrcConnection, Phase
 from forgetmenot.twitch.helix import Helix
 from forgetmenot.twitch.login import DeviceCode, Login, begin_device_login, finish_device_login
@@ -116,6 +117,8 @@ async def open_account(
         await helix.aclose()
 
 
+VIDEOS_EVERY, VIDEO_WITHIN, SAME_BEGIN = 15 * MINUTE, 2 * DAY, 2 * MINUTE
+"""How often videos of streams are looked for, for how long, and how near their begins are."""
 CHANNEL_STATE_EVERY, WHERE_REPORTED = 150 * SECOND, 10 * MINUTE
 """How often title, category and whether it is live are asked for, without and with Twitch's own reports of them."""
 
@@ -147,6 +150,20 @@ def watch_channel(bot: Bot, account: TwitchAccount, *, reported: Callable[[], bo
     # at the beginning: the tasks behind them ask who the bot is and whether the stream is on
     bot.tasks.all.insert(0, PeriodicTask("account", lambda: SIGN_IN_EVERY, recognise))
     bot.tasks.all.insert(1, PeriodicTask("channel", every, look))
+    bot.tasks.all.append(PeriodicTask("videos", lambda: VIDEOS_EVERY, lambda: _find_videos(bot, account)))
+
+
+async def _find_videos(bot: Bot, account: TwitchAccount) -> None:
+    """Find the videos of streams, by the time at which both begin."""
+    missing = await streams.without_video(bot.db, bot.clock.now() - VIDEO_WITHIN)
+    if not missing or not await account.login.exists():
+        return
+    found = await account.helix.videos()
+    async with bot.db.write() as tx:
+        for stream, began in missing.items():
+            near = min(found, key=lambda video: abs(video.at - began), default=None)
+            if near is not None and abs(near.at - began) <= SAME_BEGIN:
+                await streams.set_video(tx, stream, near)
 
 
 def login_rights(account: Account, settings: Settings) -> tuple[str, ...]:

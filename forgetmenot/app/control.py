@@ -90,7 +90,7 @@ class BotControl:
 
     async def chain(self, note_id: int) -> Mapping[str, object]:
         """The origin and the uses of one note."""
-        return await chain(self._bot.db, note_id)
+        return await chain(self._bot.db, note_id, self._bot.clock.now())
 
     async def preview(self, login: str, text: str) -> Mapping[str, object]:
         """The reply to a message, without sending or doing anything."""
@@ -121,7 +121,7 @@ def check_settings(settings: Settings) -> None:
 # Explanations of replies and notes, and reply previews.
 
 
-async def chain(db: Database, note_id: int) -> dict[str, object]:
+async def chain(db: Database, note_id: int, now: int) -> dict[str, object]:
     """One note: streams and episodes it rests on, its history, what it replaced, the replies that used it."""
     explained = await provenance.explain(db, note_id)
     if explained is None:
@@ -145,6 +145,7 @@ async def chain(db: Database, note_id: int) -> dict[str, object]:
                 "speaker": known.get(word.speaker_id or "", ""),
                 "addressed": word.addressed,
                 "at": word.at,
+                "video": provenance.video_of(explained, word, now),
                 "topic": word.episode.topic,
                 "summary": show(word.episode.summary, known),
             }

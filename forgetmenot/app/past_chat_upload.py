@@ -7,6 +7,7 @@
 """
 
 import asyncio
+import os
 import re
 import shutil
 from collections.abc import AsyncIterator, Callable, Mapping
@@ -28,6 +29,7 @@ MOST_BYTES, SPARE_BYTES = 16_000_000_000, 1_000_000_000
 """The largest file, and what stays free on the disk: the memory has to be written too."""
 MOST_FILES = 100
 LINES_NAMED = 5
+_BINARY = getattr(os, "O_BINARY", 0)  # Windows
 _ODD = re.compile(r"[^\w.-]", re.ASCII)
 
 
@@ -74,7 +76,7 @@ class PastChatUpload:
 
     @staticmethod
     async def _write(path: Path, pieces: AsyncIterator[bytes]) -> None:
-        with path.open("xb") as file:
+        with os.fdopen(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | _BINARY, 0o600), "wb") as file:
             async for piece in pieces:
                 await asyncio.to_thread(file.write, piece)
                 if file.tell() > MOST_BYTES:

@@ -99,12 +99,14 @@ def _no_note(note_id: int) -> InputError:
 async def _why(db: "Database", arguments: argparse.Namespace) -> common.Shown:
     """Where a note comes from."""
     from forgetmenot.app import control
+    from forgetmenot.clock import SystemClock
     from forgetmenot.memory.provenance import explain, in_words
 
     explained = await explain(db, arguments.id)
     if explained is None:
         raise _no_note(arguments.id)
-    chain: dict[str, Any] = await control.chain(db, arguments.id)
+    now = SystemClock().now()
+    chain: dict[str, Any] = await control.chain(db, arguments.id, now)
     value = {
         "note": (await as_json(db, [explained.note]))[0],
         **{kind: [common.dated(row) for row in chain[kind]] for kind in ("evidence", "history", "replies")},
@@ -112,7 +114,7 @@ async def _why(db: "Database", arguments: argparse.Namespace) -> common.Shown:
         "replaced_by": chain["replaced_by"] and chain["replaced_by"]["id"],
         "streams": explained.streams,
     }
-    return value, in_words(explained)
+    return value, in_words(explained, now)
 
 
 async def _never(db: "Database", _arguments: argparse.Namespace) -> common.Shown:

@@ -21,7 +21,7 @@ from msgspec import Struct, field
 from msgspec.structs import replace
 
 from forgetmenot.clock import DAY, Clock
-from forgetmenot.domain import ChatEvent, Line
+from forgetmenot.domain import ChatEvent, Line, Video
 from forgetmenot.errors import InputError, ModelBlocked, ModelError
 from forgetmenot.languages import reason
 from forgetmenot.memory.event_writer import seen, visits
@@ -47,6 +47,8 @@ TOKENS_A_CALL = 900
 SECONDS_A_CALL = 4.0
 BYTES_A_TOKEN = 3
 LEARNED = "learned:"
+VIDEOS_KEPT_AT_MOST = 60 * DAY
+"""A file does not say what kind of account its channel is."""
 
 
 class Estimate(Struct, frozen=True):
@@ -220,6 +222,9 @@ class Learner:
                     stream = await streams.begin(tx, min(at, chat.began_at) if chat.began_at else at)
                     if chat.title:
                         await streams.describe(tx, stream, twitch_id=None, title=chat.title, category="")
+                    if chat.video and chat.began_at:
+                        video = Video(chat.video, chat.began_at, chat.began_at + VIDEOS_KEPT_AT_MOST)
+                        await streams.set_video(tx, stream, video)
                 await viewers.record_past(tx, seen(welcome.events))
             state["stream"] = stream
             done = await self._summarised(welcome, state, taken, file, report)

@@ -52,7 +52,7 @@ class PastChat(Struct):
     until: int
     channel: str = ""
     title: str = ""
-    video: str = ""
+    video: int = 0
     began_at: int = 0
     bad: int = 0
     bad_lines: list[int] = field(default_factory=list)
@@ -157,7 +157,8 @@ class PastChat(Struct):
         streamer, video = _object(about, "streamer"), _object(about, "video")
         self.channel = str(streamer.get("login") or streamer.get("name") or "").casefold()
         self.title = clean(str(video.get("title") or "")[:200])
-        self.video = str(video.get("id") or "") if str(video.get("id") or "").isdigit() else ""
+        number = str(video.get("id") or "")
+        self.video = int(number) if re.fullmatch(r"[0-9]{1,15}", number) else 0
         self.began_at = _moment(video.get("created_at"))
 
     def _of_comment(self, comment: object) -> ChatEvent | None:

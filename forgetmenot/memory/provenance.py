@@ -8,10 +8,10 @@ from collections.abc import Mapping, Sequence
 from msgspec import Struct
 
 from forgetmenot.clock import iso
-from forgetmenot.domain import Note, Scope
+from forgetmenot.domain import Note, Scope, Video
 from forgetmenot.languages import ENGLISH, Reason, reason
 from forgetmenot.memory import edits, merge
-from forgetmenot.store import bot_messages, notes, viewers
+from forgetmenot.store import bot_messages, notes, streams, viewers
 from forgetmenot.store.database import Database
 from forgetmenot.store.episodes import REDACTED
 from forgetmenot.store.notes import Change, EvidenceLink
@@ -39,6 +39,7 @@ class NoteExplanation(Struct, frozen=True):
     replaced_by: Note | None
     replies: list[tuple[int, int]]
     streams: tuple[int, ...]
+    videos: dict[int, Video]
     names: dict[str, str]
 
 
@@ -60,8 +61,16 @@ async def explain(db: Database, note_id: int) -> NoteExplanation | None:
         replaced_by=successor,
         replies=await bot_messages.with_note(db, note_id),
         streams=tuple((await notes.streams_of(db, [note_id])).get(note_id, ())),
+        videos=await streams.videos(db, {word.episode.stream_id for word in chain}),
         names=names,
     )
+
+
+def video_of(explanation: NoteExplanation, word: EvidenceLink, now: int) -> tuple[str, int]:
+    """The link to the second of the stream's video in which a word was said, and until when it probably works."""
+    video = explanation.videos.get(word.episode.stream_id or 0)
+    link = video.link(word.at, now) if video is not None else ""
+    return (link, video.until) if video is not None and link else ("", 0)
 
 
 async def names_for(
@@ -75,7 +84,7 @@ async def names_for(
     return await viewers.names(db, sorted(people))
 
 
-def in_words(explanation: NoteExplanation) -> list[str]:
+def in_words(explanation: NoteExplanation, now: int) -> list[str]:
     """The chain for a person to read."""
     note, names = explanation.note, explanation.names
     about = names.get(note.subject_id or "", "somebody") if note.scope is Scope.VIEWER else note.scope.replace("_", " ")
@@ -94,6 +103,8 @@ def in_words(explanation: NoteExplanation) -> list[str]:
         how = f"{ENGLISH(f'page.stance.{word.stance}')}{' to the bot' if word.addressed else ''}"
         lines.append(f"  {moment(word.at)}, {where}: {who} {how} (summary {word.episode.id})")
         lines.append(f"    {show(word.episode.summary, names)}")
+        link, until = video_of(explanation, word, now)
+        lines += [f"    {link} (Twitch probably keeps it until {moment(until)[:10]})"] if link else []
     for old in explanation.replaced:
         undo = f"`forgetmenot memory undo {note.id}` undoes that"
         lines.append(f"  it replaced #{old.id}: {show(old.fact, names)} ({undo})")

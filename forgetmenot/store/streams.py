@@ -2,7 +2,7 @@
 
 from collections.abc import Collection, Iterable
 
-from forgetmenot.domain import Attendance, Stream
+from forgetmenot.domain import Attendance, Stream, Video
 from forgetmenot.store.database import Row, Source, Transaction, row_as
 
 
@@ -133,6 +133,28 @@ async def recapped(source: Source, days: int) -> list[Stream]:
         (days,),
     )
     return [row_as(row, Stream) for row in rows]
+
+
+# Twitch's videos of streams.
+
+
+async def set_video(tx: Transaction, stream_id: int, video: Video) -> None:
+    """Note which video shows a stream."""
+    await tx.execute("UPDATE streams SET video_id = ?, video_at = ?, video_until = ? WHERE id = ?", (*video, stream_id))
+
+
+async def videos(source: Source, stream_ids: Iterable[int | None]) -> dict[int, Video]:
+    """The videos of these streams, where they are known."""
+    sql = "SELECT id, video_id, video_at, video_until FROM streams WHERE video_id IS NOT NULL"
+    sql += " AND id IN (SELECT value FROM json_each(?))"
+    rows = await source.rows(sql, (set(stream_ids),))
+    return {row[0]: Video(*tuple(row)[1:]) for row in rows}
+
+
+async def without_video(source: Source, since: int) -> dict[int, int]:
+    """When streams began that Twitch has shown since then, and whose video is not known; by their ids."""
+    sql = "SELECT id, started_at FROM streams WHERE twitch_id IS NOT NULL AND video_id IS NULL AND started_at > ?"
+    return await source.pairs(sql, (since,))
 
 
 # Where a recap went: a file of the streamer's, and Discord.

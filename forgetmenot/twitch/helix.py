@@ -15,7 +15,8 @@ from typing import TYPE_CHECKING, TypeVar
 
 import aiohttp
 
-from forgetmenot.domain import ChannelState, Outcome, OutcomeKind
+from forgetmenot.clock import DAY
+from forgetmenot.domain import ChannelState, Outcome, OutcomeKind, Video
 from forgetmenot.errors import TwitchLoginNeeded, TwitchRateLimited, TwitchRefused, TwitchUnavailable
 from forgetmenot.languages import reason
 from forgetmenot.late_imports import load_off_the_loop
@@ -30,6 +31,8 @@ if TYPE_CHECKING:
 _ANSWER_WITHIN = aiohttp.ClientTimeout(total=10, sock_connect=5)
 _LONGEST_WAIT_S = 120.0
 _SILENCED_S = 30.0
+VIDEOS_KEPT = {"partner": 60 * DAY, "affiliate": 14 * DAY, "": 7 * DAY}
+"""By kind of account; with Prime or Turbo, which nobody can ask for, 60 days as well."""
 _ABOUT_THE_TOKEN = re.compile(r"invalid[^\"]*token", re.IGNORECASE)
 Result = TypeVar("Result")
 
@@ -190,6 +193,16 @@ class Helix:
             began = int(stream.started_at.timestamp() * 1_000)
             title, category = stream.title or title, stream.game_name or category
             return ChannelState(live=True, title=title, category=category, started_at=began, stream_id=stream.id)
+
+    async def videos(self) -> list[Video]:
+        """The channel's newest broadcasts, with how long its kind of account keeps them. Raises TwitchError."""
+        client, me, room = await self._bot.client(), await self._bot.user_id(), await self.room_id()
+        with translated("look up videos"):
+            users = await client.fetch_users(ids=[room], token_for=me)
+            kept = VIDEOS_KEPT.get(users[0].broadcaster_type if users else "", VIDEOS_KEPT[""])
+            listed = client.fetch_videos(user_id=room, type="archive", first=20, max_results=20, token_for=me)
+            begins = [(int(video.id), int(video.created_at.timestamp() * 1_000)) async for video in listed]
+        return [Video(number, at, at + kept) for number, at in begins]
 
     async def is_immune(self, user_id: str) -> bool:
         """Whether this viewer is the broadcaster, a moderator or a VIP. Needs the broadcaster's log-in."""

@@ -9,10 +9,11 @@ import pytest
 
 from forgetmenot.app.account import TwitchAccount, open_account, watch_channel
 from forgetmenot.app.bot import Bot
-from forgetmenot.clock import MINUTE, ManualClock, SystemClock
-from forgetmenot.domain import OutcomeKind
+from forgetmenot.clock import DAY, HOUR, MINUTE, ManualClock, SystemClock
+from forgetmenot.domain import OutcomeKind, Video
 from forgetmenot.secret_store import Account, TokenStore
 from forgetmenot.settings.schema import ActionSettings, ClassMode, GuardedMode, Settings, TwitchSettings
+from forgetmenot.store import streams
 from forgetmenot.twitch import connection
 from forgetmenot.twitch.connection import IrcConnection, Phase
 from tests.loopback_servers.fixtures import log_in
@@ -132,3 +133,23 @@ async def test_badges_of_an_earlier_connection_do_not_count(sim: TwitchSim, acco
     assert "moderator" not in (account.chat.own_badges or ())
     reading.cancel()
     await asyncio.gather(reading, return_exceptions=True)
+
+
+async def test_a_streams_video_is_found_by_the_time_at_which_both_begin(
+    account: TwitchAccount, bot: Bot, sim: TwitchSim, clock: ManualClock
+) -> None:
+    began = clock.now() - HOUR
+    async with bot.db.write() as tx:
+        stream = await streams.begin(tx, began)
+        other = await streams.begin(tx, began - DAY)
+        unseen = await streams.begin(tx, began)
+        for one in (stream, other):
+            await streams.describe(tx, one, twitch_id="7", title="", category="")
+    account.chat.joined.set()
+    log_in(sim, account.login._store)
+    sim.helix.videos = {2134: began + 30_000, 2133: began - DAY - HOUR}
+    watch_channel(bot, account)
+    await bot.tasks.do("videos")
+    assert await streams.videos(bot.db, [stream, other, unseen]) == {
+        stream: Video(2134, began + 30_000, began + 30_000 + 7 * DAY)
+    }

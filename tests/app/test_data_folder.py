@@ -22,7 +22,7 @@ pytestmark = [pytest.mark.slow, pytest.mark.skipif(sys.platform == "win32", reas
 PAGE = (Path(__file__).parents[2] / "docs" / "PRIVACY.md").read_text(encoding="utf-8")
 SECRET = ("tuxedoglow", "lanternmoss", "quillfrost")
 ONLY_SOMETIMES = {
-    "memory.sqlite3.restoring", "memory.sqlite3.restoring.older",
+    "memory.sqlite3.restoring", "memory.sqlite3.restoring.older", "memory.sqlite3.incoming",
     "login/twitch-broadcaster.json", "logs/forgetmenot.log.1", "logs/forgetmenot.log.2",
 }  # fmt: skip
 

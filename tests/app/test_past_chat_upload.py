@@ -53,7 +53,7 @@ async def test_it_says_what_it_takes_learns_and_deletes_the_file(
     [kept] = [one for one in incoming_folder(bot.db.path).rglob("*") if one.is_file()]
     assert kept.read_bytes() == data
     assert kept.name == "past-.._evil_.._chat_2026-05-01.log"
-    assert (kept.parent.stat().st_mode & 0o777, kept.parent.parent.stat().st_mode & 0o777) == (0o700, 0o700)
+    assert [one.stat().st_mode & 0o777 for one in (kept, kept.parent, kept.parent.parent)] == [0o600, 0o700, 0o700]
     asked = str((await files.look())["line"])
     assert asked.startswith("24 lines of 2 streams over 2 days: about 8 model calls")
     assert await bot.db.value("SELECT count(*) FROM episodes") == 0

@@ -2,7 +2,8 @@
 
 import pytest
 
-from forgetmenot.domain import Outcome, OutcomeKind
+from forgetmenot.clock import DAY
+from forgetmenot.domain import Outcome, OutcomeKind, Video
 from forgetmenot.errors import TwitchLoginNeeded, TwitchRateLimited, TwitchRefused, TwitchUnavailable
 from forgetmenot.secret_store import Account
 from forgetmenot.twitch.helix import Helix
@@ -178,3 +179,14 @@ async def test_a_missing_right_names_it_and_costs_no_renewal(
     with pytest.raises(TwitchLoginNeeded, match="login --as broadcaster"):
         await helix.create_marker("")
     assert sim.oauth.refreshes == 0
+
+
+async def test_videos_say_when_they_begin_and_how_long_they_are_kept(sim: TwitchSim, helix: Helix) -> None:
+    sim.helix.videos = {2134: 1_784_894_400_000, 2133: 1_784_800_000_000}
+    assert await helix.videos() == [
+        Video(2134, 1_784_894_400_000, 1_784_894_400_000 + 7 * DAY),
+        Video(2133, 1_784_800_000_000, 1_784_800_000_000 + 7 * DAY),
+    ]
+    sim.faults.add("helix", path="videos", status=503)
+    with pytest.raises(TwitchUnavailable):
+        await helix.videos()

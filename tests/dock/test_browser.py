@@ -231,7 +231,8 @@ async def test_a_stale_page_reloads_itself(unchanged: DemoBot, running: Browser)
 async def test_names_and_texts_from_chat_are_text(demo: DemoBot, running: Browser) -> None:
     async with demo.bot.db.write() as tx:
         await tx.execute("UPDATE viewers SET display_name = ? WHERE login = 'heidi'", (EVIL,))
-        await tx.execute("UPDATE streams SET title = ?", (EVIL,))
+        kept = demo.clock.now() + 1_000_000
+        await tx.execute("UPDATE streams SET title = ?, video_id = 2134, video_at = 1, video_until = ?", (EVIL, kept))
     async with page_on(running, demo.address) as page:
         await demo.hear("bob", EVIL)
         await expect(page.locator(".item.line", has_text=EVIL).first).to_be_visible()
@@ -243,6 +244,9 @@ async def test_names_and_texts_from_chat_are_text(demo: DemoBot, running: Browse
         await go(page, "memory/note/2")
         await expect(page.locator(".fact")).to_contain_text(EVIL)
         await expect(page.get_by_text("min into the stream").first).to_be_visible()
+        link = page.get_by_role("link", name="in the video").first
+        assert str(await link.get_attribute("href")).startswith("https://www.twitch.tv/videos/2134?t=")
+        assert await link.get_attribute("rel") == "noreferrer"
 
 
 async def test_approve_in_place_in_a_small_dock(demo: DemoBot, running: Browser) -> None:

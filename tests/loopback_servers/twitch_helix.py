@@ -23,11 +23,13 @@ class HelixServer(twitch.HelixServer):
         self.checks: dict[tuple[str, str], Check] = {}
         self.drop_code: Callable[[User, str], tuple[str, str] | None] = lambda _user, _text: None
         self.made = 0  # clips and markers
+        self.videos: dict[int, int] = {}  # when each begins (ms)
         self.routes |= {
             ("PATCH", "channels"): self._change_channel,
             ("POST", "streams/markers"): self._mark,
             ("POST", "clips"): self._clip,
             ("GET", "games"): self._games,
+            ("GET", "videos"): self._videos,
             ("POST", "chat/announcements"): self._announce,
             ("POST", "chat/shoutouts"): self._shout_out,
             ("GET", "chat/settings"): self._settings,
@@ -87,6 +89,22 @@ class HelixServer(twitch.HelixServer):
             if key in ids or name.lower() in names
         ]
         return ok(games, pagination={})
+
+    async def _videos(self, call: Call) -> web.Response:
+        owner = self.world.owner
+        if call.param("user_id") != owner.id or call.param("type") != "archive":
+            return ok([], pagination={})
+        rows = [
+            {
+                "id": str(number), "stream_id": "1", "user_id": owner.id, "user_login": owner.login,
+                "user_name": owner.name, "title": "Boss", "description": "", "created_at": stamp(at),
+                "published_at": stamp(at), "url": f"https://www.twitch.tv/videos/{number}",
+                "thumbnail_url": "https://example.com/%{width}x%{height}.jpg", "viewable": "public", "view_count": 3,
+                "language": "en", "type": "archive", "duration": "3h8m33s", "muted_segments": None,
+            }
+            for number, at in sorted(self.videos.items(), reverse=True)
+        ]  # fmt: skip
+        return ok(rows, pagination={})
 
     async def _announce(self, call: Call) -> web.Response:
         user = self.user(call.token.user_id)

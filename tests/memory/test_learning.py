@@ -10,13 +10,15 @@ from aiohttp import web
 
 from forgetmenot.app.bot import Bot, open_bot
 from forgetmenot.clock import DAY, MINUTE, ManualClock
+from forgetmenot.domain import Video
 from forgetmenot.errors import InputError
 from forgetmenot.memory.erasure import erase_rows
 from forgetmenot.memory.learning import Learner, estimate
 from forgetmenot.settings.schema import MemorySettings, ModelSettings, Provider, Settings
-from forgetmenot.store import personal_data, viewers
+from forgetmenot.store import personal_data, streams, viewers
 from tests.loopback_servers.model_server import raw
 from tests.loopback_servers.openai import SimOpenAI, answer
+from tests.memory.test_past_chat import broadcast, comment
 
 BEGAN = 1_777_665_600_000  # 1 May 2026, 20:00 UTC
 SETTINGS = Settings(memory=MemorySettings(window_min_events=5, window_max_events=10, known_bots=("helper",)))
@@ -224,3 +226,11 @@ async def test_two_who_learn_from_one_file_at_once_do_not_add_it_twice(
     with pytest.raises(InputError, match="another program"):
         await learner(bot).learn([path])
     assert await bot.db.value("SELECT sum(events) FROM episodes") == 12
+
+
+async def test_a_stream_of_a_broadcasts_file_knows_its_video(bot: Bot, server: SimOpenAI, tmp_path: Path) -> None:
+    answers(server, 2)
+    path = broadcast(tmp_path / "b.json", [comment(number, f"I planted tree {number}") for number in range(10)])
+    await learner(bot).learn([path])
+    video = Video(2134, BEGAN, BEGAN + 60 * DAY)
+    assert list((await streams.videos(bot.db, [1])).values()) == [video]

@@ -2,11 +2,14 @@
 
 import json
 
-from forgetmenot.clock import DAY
-from forgetmenot.domain import NoteStatus
+import pytest
+
+from forgetmenot.clock import DAY, HOUR, MINUTE
+from forgetmenot.domain import NoteStatus, Video
 from forgetmenot.memory import edits
-from forgetmenot.memory.provenance import explain, in_words, moment
-from forgetmenot.store import notes
+from forgetmenot.memory.provenance import explain, in_words, moment, video_of
+from forgetmenot.store import notes, streams
+from forgetmenot.store.notes import Stance
 from tests.notes_world import Change, Learn, World
 from tests.rows import put
 
@@ -14,7 +17,7 @@ from tests.rows import put
 async def words(world: World, note_id: int) -> str:
     told = await explain(world.db, note_id)
     assert told is not None
-    return "\n".join(in_words(told))
+    return "\n".join(in_words(told, 0))
 
 
 async def used_in_a_reply(world: World, note_id: int, section: str) -> int:
@@ -84,3 +87,30 @@ async def test_every_section_that_shows_notes_counts_as_a_use(world: World, lear
     assert "chat said (summary 1)" in told
     assert "Bob said again (summary 2)" in told
     assert f"in the prompts of the replies {', '.join(map(str, sorted(used, reverse=True)))} (" in told
+
+
+@pytest.mark.parametrize(
+    ("after", "now", "shown"),
+    [
+        (72 * MINUTE + 5_000, DAY, "https://www.twitch.tv/videos/2134?t=1h12m5s"),
+        (0, DAY, "https://www.twitch.tv/videos/2134?t=0h0m0s"),
+        (-1_000, DAY, ""),
+        (HOUR, 7 * DAY, ""),
+    ],
+)
+async def test_evidence_has_a_link_to_its_second_while_twitch_keeps_the_video(
+    world: "World", after: int, now: int, shown: str
+) -> None:
+    stream, began = await world.stream(), world.clock.now()
+    async with world.db.write() as tx:
+        await streams.set_video(tx, stream, Video(2134, began, began + 7 * DAY))
+    note = await world.note("plays drums")
+    episode = await world.episode("They talked.", {"1": (3, 0)}, stream)
+    async with world.db.write() as tx:
+        await notes.add_evidence(tx, Stance(note, episode, "stated", "1", False, began + after))
+    told = await explain(world.db, note)
+    assert told is not None
+    [word] = told.evidence
+    assert video_of(told, word, began + now) == (shown, began + 7 * DAY if shown else 0)
+    line = f"{shown} (Twitch probably keeps it until 2026-07-31)"
+    assert (line in "\n".join(in_words(told, began + now))) is bool(shown)
