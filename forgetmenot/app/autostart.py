@@ -97,14 +97,7 @@ def _quoted(word: str) -> str:
 
 def how_to_remove(prefix: Path, root: Path) -> str:
     """How the program itself is removed: by what installed it. `root`: the folder that holds the package."""
-    if getattr(sys, "frozen", False):
-        return f"delete the folder {Path(sys.executable).parent}"
-    if any(part.startswith(_TEMPORARY) for part in prefix.parts):
-        return "nothing is installed: this is a temporary copy"
-    if "pipx" in prefix.parts:
-        return "type `pipx uninstall forgetmenot-bot`"
-    if prefix.parent.name == "tools":  # uv's folder of tools
-        return "type `uv tool uninstall forgetmenot-bot`"
-    return (
-        f"delete the folder {root}" if (root / "pyproject.toml").is_file() else "type `pip uninstall forgetmenot-bot`"
-    )
+    frozen = getattr(sys, "frozen", False)
+    if frozen or (root / "pyproject.toml").is_file():
+        return f"delete the folder {Path(sys.executable).parent if frozen else root}"
+    return f"type `{'pipx' if 'pipx' in prefix.parts else 'uv tool'} uninstall forgetmenot-bot`"

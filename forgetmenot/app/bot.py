@@ -18,6 +18,7 @@ from msgspec import Struct
 
 from forgetmenot.app.past_chat_upload import incoming_folder
 from forgetmenot.app.periodic_tasks import PeriodicTask, PeriodicTasks, keep_going
+from forgetmenot.bridge import Bridge
 from forgetmenot.chat import ChatCommands, RoomModeTracker, Router, take_notice
 from forgetmenot.clock import DAY, MINUTE, SECOND, Clock
 from forgetmenot.domain import ChannelState, ChatEvent, Outcome, OutcomeKind, Redaction
@@ -40,7 +41,7 @@ from forgetmenot.operations.executor import Executor
 from forgetmenot.operations.run import run
 from forgetmenot.operations.table import OPERATIONS
 from forgetmenot.operations.types import ActionPorts, OperationContext
-from forgetmenot.ports import CallMeter, ChatOut, Effects, Moderation
+from forgetmenot.ports import CallMeter, ChatOut, Moderation
 from forgetmenot.prompt.instructions import check_floor
 from forgetmenot.reply.context import ContextGatherer, PrefixKeeper
 from forgetmenot.reply.engine import ReplyEngine
@@ -90,7 +91,6 @@ class Bot:
         clock: Clock,
         account: BotAccount,
         me: BotIdentity,
-        effects: Effects | None = None,
         models: ModelBuilder | None = None,
     ) -> None:
         self.db, self.settings, self.clock, self.me = db, settings, clock, me
@@ -103,7 +103,7 @@ class Bot:
         )
         self.memory_trouble = ""
         self._build_memory()
-        self._build_operations(account, effects)
+        self._build_operations(account)
         self._build_replies()
         self.commands = ChatCommands(self.operations, self.identity)
         self.router = Router(
@@ -137,14 +137,14 @@ class Bot:
         )
         self.rights = Rights(db=db, clock=clock, eraser=self.eraser, flush=self.ingest.flush)
 
-    def _build_operations(self, account: BotAccount, effects: Effects | None) -> None:
+    def _build_operations(self, account: BotAccount) -> None:
         """Build the outbox, the executor and the operations."""
         db, settings, clock = self.db, self.settings, self.clock
         self.outbox = Outbox(db=db, out=account, clock=clock, settings=settings, overhear=self._overhear)
         ports = ActionPorts(
             moderation=account,
             run=lambda name, params, asker: run(self.operations, name, params, asker),
-            effects=effects,
+            effects=Bridge(settings),
         )
         self.executor = Executor(db=db, ports=ports, settings=settings, clock=clock, room_modes=lambda: self.room.modes)
         self.approvals = Approvals(self.executor, mode_off=self.room.switched_off)
@@ -293,7 +293,6 @@ async def open_bot(
     clock: Clock,
     account: BotAccount | None = None,
     me: BotIdentity | None = None,
-    effects: Effects | None = None,
     models: ModelBuilder | None = None,
 ) -> AsyncIterator[Bot]:
     """Open the memory, wire the bot, clean up, and run its writer and its outbox."""
@@ -313,7 +312,6 @@ async def open_bot(
                 clock=clock,
                 account=account or NoAccount(),
                 me=me or BotIdentity(),
-                effects=effects,
                 models=models,
             )
             await _start(bot)

@@ -3,17 +3,14 @@
 Guarantees:
 - It changes no setting and sends nothing: no message, no renewed log-in, no model call.
 - Each check has its own time limit, and a failing one does not stop the others.
-- The report holds no chat, no viewer and no secret, so that it can be sent to somebody.
+- Its lines hold no chat, no viewer and no secret.
 """
 
 import asyncio
 import contextlib
-import json
 import os
 import platform
-import re
 import shutil
-import sys
 import time
 from collections.abc import Awaitable, Callable, Mapping
 from email.utils import parsedate_to_datetime
@@ -30,14 +27,13 @@ from forgetmenot.dock.security import HOST
 from forgetmenot.errors import ForgetMeNotError
 from forgetmenot.languages import ENGLISH, Language, read_reason, reason
 from forgetmenot.llm.build import environment_with_key, key_variable
-from forgetmenot.logs import mask
 from forgetmenot.network import proxy_for, trusted
 from forgetmenot.operations.catalogue import lacking
 from forgetmenot.operations.switches import failing_sentence, gaps_sentence
 from forgetmenot.ports import BotState, Check
 from forgetmenot.secret_store import Account, TokenStore, login_folder
 from forgetmenot.settings.schema import Provider, Settings
-from forgetmenot.store import backup, events, invariants, personal_data, streams
+from forgetmenot.store import backup, events, invariants, streams
 from forgetmenot.store.database import SQLITE_VERSION, open_database
 from forgetmenot.store.file_safety import is_locked, synced_by
 from forgetmenot.twitch.errors import network_reason
@@ -47,7 +43,6 @@ WITHIN_S = 8.0
 LITTLE_SPACE = 500_000_000  # bytes
 CLOCK_OFF_S = 120
 BACKUP_OLD_D = 14
-LOG_LINES = 2_000  # of the end of the log, in a report
 MEASURED = ("aiohttp", "twitchio", "google-genai")
 Finding = tuple[str, str, str]
 """State, line and fix of a check."""
@@ -73,11 +68,6 @@ class Examined(Struct, frozen=True):
     def chosen(self) -> Settings:
         """The settings; the defaults where they could not be read."""
         return self.settings or Settings()
-
-    @property
-    def tokens(self) -> TokenStore:
-        """The log-ins beside this memory."""
-        return TokenStore(login_folder(self.database), use_keyring=self.use_keyring)
 
     def found(self, state: str, key: str, **values: object) -> Finding:
         """A finding by its key in the table [check]."""
@@ -115,38 +105,6 @@ async def _guarded(what: Examined, check: "OneCheck") -> Check:
 def report(checks: list[Check]) -> dict[str, object]:
     """The checks as JSON; `ok` is False if one is bad."""
     return {"ok": all(check.state != BAD for check in checks), "checks": [asdict(check) for check in checks]}
-
-
-async def bundle(checks: list[Check], what: Examined) -> dict[str, object]:
-    """A report for support: the checks and the end of the log, without names, secrets and the home folder."""
-    log_file = what.database.parent / "logs" / "forgetmenot.log"
-    lines: list[str] = []
-    with contextlib.suppress(OSError):
-        lines = log_file.read_text(encoding="utf-8", errors="replace").splitlines()[-LOG_LINES:]
-    twitch = what.chosen.twitch
-    tokens = await asyncio.to_thread(lambda: [what.tokens.load(account) for account in Account])
-    names = {twitch.channel, twitch.bot_login, *(token.login for token in tokens if token is not None)}
-    with contextlib.suppress(ForgetMeNotError):
-        if what.database.is_file():
-            async with open_database(what.database) as db:
-                names |= await personal_data.all_names(db)
-    content = {**report(checks), "system": platform.platform(), "python": sys.version, "log": lines}
-    hidden = frozenset(name.lower() for name in names if name)
-    return {key: _without(value, hidden) for key, value in content.items()}
-
-
-def _without(value: object, names: frozenset[str]) -> object:
-    """The value without these names, secrets and the home folder."""
-    if isinstance(value, str):
-        text, home = mask(value), str(Path.home())
-        for written in (json.dumps(home)[1:-1], home, Path.home().as_posix()):  # the log's lines are JSON
-            text = text.replace(written, "~")
-        return re.sub(r"\w+", lambda word: "•••" if word[0].lower() in names else word[0], text)
-    if isinstance(value, list):
-        return [_without(part, names) for part in value]
-    if isinstance(value, dict):
-        return {key: part if key in {"name", "state"} else _without(part, names) for key, part in value.items()}
-    return value
 
 
 # This computer.
@@ -240,7 +198,7 @@ def _login(what: Examined) -> Finding:
     say, settings = what.language, what.chosen
     if not settings.twitch.client_id:
         return trouble_with(say, reason("client_unset", make_app=reason("make_app")), "setup_fix", WARN)
-    token = what.tokens.load(Account.BOT)
+    token = TokenStore(login_folder(what.database), use_keyring=what.use_keyring).load(Account.BOT)
     if token is None:
         return what.found(WARN, "not_signed_in")
     if token.scopes and (missing := lacking(Account.BOT, settings, token.scopes)):

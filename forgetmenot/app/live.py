@@ -25,7 +25,6 @@ from forgetmenot.app.periodic_tasks import PeriodicTask, keep_going, survived
 from forgetmenot.app.recap_sharing import RecapSharing
 from forgetmenot.app.setup import SetupService
 from forgetmenot.app.stream_input import StreamInput
-from forgetmenot.bridge import Bridge
 from forgetmenot.clock import MINUTE, SECOND, SystemClock
 from forgetmenot.dock.server import open_dock, usable_port
 from forgetmenot.domain import ChatEvent
@@ -166,9 +165,7 @@ async def _run(session: _Session, trouble: str = "") -> None:
         elif reads:
             chat = IrcConnection(settings=settings, clock=clock)
         helix = account.helix if account else None
-        opening = open_bot(
-            session.path, "start", settings=built_from, clock=clock, account=helix, me=me, effects=Bridge(settings)
-        )
+        opening = open_bot(session.path, "start", settings=built_from, clock=clock, account=helix, me=me)
         bot = await stack.enter_async_context(opening)
         backups = Backups(db=bot.db, settings=settings, clock=clock)
         # tasks that would delay the start: backups, and the viewers and notes that a reply will need

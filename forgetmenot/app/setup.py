@@ -296,11 +296,6 @@ class SetupService:
         await self.login.begin(account, login_rights(account, self._settings()))
         return {"ok": True, "pending": self.login.pending()}
 
-    async def step_cancel(self) -> Answer:
-        """Wait no longer for the code to be typed."""
-        await self.login.aclose()
-        return {"ok": True, "line": ""}
-
     # ── captions ────────────────────────────────────────────────────────────────────────────
 
     async def step_sources(self, obs: str, password: str = "") -> Answer:

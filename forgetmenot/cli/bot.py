@@ -25,8 +25,7 @@ _NOT_OURS = (
     "as when it was started."
 )
 DOCTOR_KEYS = """JSON: {"ok": false if something is bad, "checks": [{"name", "state": ok, warn or bad, "line", "fix"}]}.
-The exit code is 1 if something is bad. --bundle writes the same with the end of the log into a file that can be sent to
-somebody who helps you: it contains no chat, no names and no secrets."""
+The exit code is 1 if something is bad."""
 SIGNS = {"ok": "✓", "warn": "!", "bad": "✗"}
 
 
@@ -54,7 +53,6 @@ def add(subparsers: common.Commands) -> None:
         "--new-token", action="store_true", help="create a new address; the old one works until the bot stops"
     )
     doctor = common.add_command(subparsers, "doctor", _doctor, keys=DOCTOR_KEYS, config=True)
-    doctor.add_argument("--bundle", type=Path, metavar="FILE", help="write a report for somebody who helps you")
     doctor.add_argument("--verify", action="store_true", help="check every row of the memory against the promises")
     autostart = common.add_command(subparsers, "autostart", _autostart, config=True)
     autostart.add_argument(
@@ -242,7 +240,7 @@ async def _doctor(arguments: argparse.Namespace) -> int:
     Checks versions, settings, folders, disk, clock, memory, log-in, model and dock, and says how to fix what is wrong.
     Changes nothing and sends nothing.
     """
-    from forgetmenot.app.doctor import BAD, Examined, bundle, examine
+    from forgetmenot.app.doctor import BAD, Examined, examine
     from forgetmenot.app.doctor import report as as_json
 
     database = common.database_path(arguments)
@@ -252,13 +250,9 @@ async def _doctor(arguments: argparse.Namespace) -> int:
         settings, trouble = None, str(error)
     what = Examined(database, settings, arguments.config, trouble, verify=arguments.verify)
     checks = await examine(what)
-    if arguments.bundle is not None:
-        report = msgspec.json.format(msgspec.json.encode(await bundle(checks, what)), indent=1)
-        common.write_new(arguments.bundle, report.decode())
-        common.say(f"The report is in {arguments.bundle}. It contains no chat, no names and no secrets.")
     if arguments.json:
         common.emit(as_json(checks))
-    elif arguments.bundle is None:
+    else:
         for check in checks:
             common.show_line(f"{SIGNS[check.state]} {check.name}: {check.line}")
             if check.fix:

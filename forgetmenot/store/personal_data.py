@@ -94,11 +94,6 @@ def names_around(path: Path, viewer_id: str, names: Sequence[str]) -> list[str]:
     return sorted({name for (name,) in others if any(part in name.lower() for part in parts)})
 
 
-async def all_names(source: Source) -> set[str]:
-    """Every name that anybody goes or went by, in lower case."""
-    return set(await source.column(f"SELECT lower(name) FROM {_NAMES} WHERE name <> ''"))  # noqa: S608
-
-
 async def erase_requests(source: Source, viewer_id: str, at: int, login: str = "") -> list[PrivacyRequest]:
     """The request to be erased, by id and by each name: a copy may know them only as somebody who was named.
 

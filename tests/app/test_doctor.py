@@ -1,26 +1,22 @@
 """What `forgetmenot doctor` finds, and what it says about it."""
 
 import asyncio
-import os
-from pathlib import Path, PureWindowsPath
+from pathlib import Path
 
 import msgspec
 import pytest
 from msgspec.structs import replace
 
-from forgetmenot.app.doctor import BAD, OK, WARN, Examined, bundle, examine, report, running_checks
+from forgetmenot.app.doctor import BAD, OK, WARN, Examined, examine, report, running_checks
 from forgetmenot.cli import main
 from forgetmenot.ports import Check
-from forgetmenot.secret_store import Account, Token, TokenStore
+from forgetmenot.secret_store import TokenStore
 from forgetmenot.settings.schema import DockSettings, ModelSettings, Provider, Settings
 from forgetmenot.store.database import open_database
 from tests.dock.conftest import STATE
 from tests.loopback_servers.fixtures import log_in
 from tests.loopback_servers.openai import SimOpenAI
 from tests.loopback_servers.twitch import TwitchSim
-from tests.rows import put
-
-SECRET = "abcdefghijklmnopqrstuvwxyz0123"
 
 
 async def looked(database: Path, settings: Settings | None, trouble: str = "") -> dict[str, Check]:
@@ -113,39 +109,6 @@ async def test_a_model_that_is_not_there_and_a_port_that_is_taken_are_seen(datab
     assert str(port) in found["Bot"].line
 
 
-async def test_a_report_for_somebody_who_helps_holds_no_name_no_home_and_no_secret(
-    database: Path, settings: Settings
-) -> None:
-    async with open_database(database) as db, db.write() as tx:
-        await put(tx, "viewers", id="1", login="bob", display_name="Bobby")
-    TokenStore(database.parent / "login", use_keyring=False).save(Account.BOT, Token(SECRET, SECRET, "2", "keeper"))
-    (database.parent / "logs").mkdir()
-    log = f'{{"event": "started", "folder": "{Path.home()}/x", "reason": "no viewer Bob, @BOBBY", "token": "{SECRET}"}}'
-    (database.parent / "logs" / "forgetmenot.log").write_text(f"{log}\n")
-    what = Examined(database, settings, None, use_keyring=False)
-    checks = [Check("Memory", OK, f"{Path.home()}/memory.sqlite3"), Check("Log-in", OK, "Logged in as keeper to demo.")]
-    shown = str(await bundle(checks, what))
-    assert "started" in shown
-    found = [word for word in (str(Path.home()), SECRET, "bob", "keeper", "demo") if word in shown.lower()]
-    assert found == []
-
-
-async def test_a_report_holds_no_home_of_windows_and_no_password_of_an_address(
-    database: Path, settings: Settings, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """On Windows the home folder is named after somebody, and the log, which is JSON, writes its strokes twice."""
-    home = PureWindowsPath("C:\\Users\\Jo Doe")
-    (database.parent / "logs").mkdir()
-    log = msgspec.json.encode({"exception": f'File "{home}\\bot.py"', "url": "http://me:passw@host/v1"})
-    (database.parent / "logs" / "forgetmenot.log").write_bytes(log)
-    what = Examined(database, settings, None, use_keyring=False)
-    checks = [Check("Model", OK, "http://me:passw@host/v1 answers."), Check("Settings", OK, home.as_posix())]
-    monkeypatch.setattr("forgetmenot.app.doctor.Path.home", lambda: home)
-    shown = str(await bundle(checks, what))
-    assert "host/v1 answers" in shown
-    assert [word for word in ("Doe", "passw") if word in shown] == []
-
-
 def test_the_command_prints_json_and_ends_with_1_where_something_is_bad(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -155,14 +118,6 @@ def test_the_command_prints_json_and_ends_with_1_where_something_is_bad(
     assert msgspec.json.decode(capsys.readouterr().out)["ok"] is False
     assert main(words) == 1
     assert "→" in capsys.readouterr().out
-    assert main([*words, "--bundle", str(tmp_path / "report.json"), "--json"]) == 1
-    assert msgspec.json.decode(capsys.readouterr().out)["checks"]
-    assert b'"checks"' in (tmp_path / "report.json").read_bytes()
-    assert os.name == "nt" or (tmp_path / "report.json").stat().st_mode & 0o777 == 0o600
-    (tmp_path / "memory.sqlite3").write_bytes(b"a memory")
-    assert main([*words, "--bundle", str(tmp_path / "memory.sqlite3")]) == 2
-    assert "already exists" in capsys.readouterr().err
-    assert (tmp_path / "memory.sqlite3").read_bytes() == b"a memory"
     assert report([])["ok"] is True
 
 

@@ -302,7 +302,7 @@ function loginStep() {
     const text = pending && !pending.line ? pending.code : "";
     if (text !== drawn) {
       drawn = text;
-      put(waiting, text && codeCard(pending, () => step.run("cancel", {})));
+      put(waiting, text && codeCard(pending));
     }
   }
   return {
@@ -311,13 +311,12 @@ function loginStep() {
   };
 }
 
-const codeCard = (pending, cancel) => h("div", { class: "row code-card" },
+const codeCard = (pending) => h("div", { class: "row code-card" },
   s("svg", { viewBox: `0 0 ${pending.size} ${pending.size}`, class: "qr", role: "img", "aria-label": t("setup.login.qr") }, s("path", { d: pending.qr })),
   h("div", { class: "stack" },
     h("p", {}, parts(pending.account === "bot" ? "setup.login.open_bot" : "setup.login.open_own", { page: h("a", { href: pending.address, target: "_blank", rel: "noreferrer" }, t("setup.login.page")) })),
     h("p", {}, parts("setup.login.type", { code: h("b", { class: "user-code" }, pending.code) })),
-    h("p", { class: "meta" }, parts("setup.login.valid", { left: h("span", { data: { until: pending.until } }) })),
-    button(t("cancel"), cancel, { class: "small" })));
+    h("p", { class: "meta" }, parts("setup.login.valid", { left: h("span", { data: { until: pending.until } }) }))));
 
 // ── mode ────────────────────────────────────────────────────────────────────────────────────
 
