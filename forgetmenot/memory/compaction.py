@@ -38,8 +38,6 @@ SILENCE = 30 * MINUTE  # after it fewer lines than a window's are summarised, to
 """Fewer lines than the most wait this long for more: fewer, fuller summaries cost fewer model calls."""
 FAILURES_IN_A_ROW = 3
 """After so many windows without a summary, and none with one between, the model is taken to be at fault."""
-REREADS = 3
-"""How often a window is read again in one pass because its lines were cleared meanwhile."""
 
 
 class PassReport(Struct):
@@ -133,31 +131,27 @@ class Compactor:
         report.recaps += await self._recaps.write_due(ask=not report.trouble)
 
     async def _drain(self, report: PassReport, *, everything: bool) -> None:
+        memory = self._settings().memory
         while not report.trouble:
             lines = await events.unread(self._db, READ_AT_ONCE, due_at=self._clock.now())
-            cut = await self._cut(everything=everything, truncated=len(lines) == READ_AT_ONCE)
+            waits = not everything and await any_summary(self._db)  # the first summary comes soon
+            cut = Cut(
+                smallest=memory.window_min_events,
+                largest=memory.window_max_events,
+                silence=SILENCE,
+                now=self._clock.now(),
+                closed=await streams.closed(self._db),
+                everything=everything,
+                truncated=len(lines) == READ_AT_ONCE,
+                wait=WINDOW_WAITS if waits else 0,
+            )
             due = windows([line for line in lines if line.seq not in report.unanswered], cut)
-            before = len(report.episodes), report.failed
             for window in due:
                 await self._cover(window, report)
                 if report.trouble:
                     return
-            if (len(report.episodes), report.failed) == before:
+            if not due:
                 return
-
-    async def _cut(self, *, everything: bool, truncated: bool) -> Cut:
-        memory = self._settings().memory
-        waits = not everything and await any_summary(self._db)  # the first summary comes soon
-        return Cut(
-            smallest=memory.window_min_events,
-            largest=memory.window_max_events,
-            silence=SILENCE,
-            now=self._clock.now(),
-            closed=await streams.closed(self._db),
-            everything=everything,
-            truncated=truncated,
-            wait=WINDOW_WAITS if waits else 0,
-        )
 
     async def _cover(self, window: Window, report: PassReport) -> None:
         try:
@@ -189,16 +183,10 @@ class Compactor:
             report.trouble = why
 
     async def _write(self, window: Window, read: Callable[[Window], Awaitable[NewEpisode]], report: PassReport) -> None:
-        for _ in range(REREADS):
-            new = await read(window)
-            episode_id = await episodes.write(self._db, new, self._clock.now())
-            if episode_id is not None:
-                report.episodes.append(episode_id)
-                report.events += len(window)
-                return
-            window = await events.still_unread(self._db, [line.seq for line in window])
-            if not window:
-                return
+        episode_id = await episodes.write(self._db, await read(window), self._clock.now())
+        if episode_id is not None:  # else a line of it was cleared meanwhile: what is left is read again
+            report.episodes.append(episode_id)
+            report.events += len(window)
 
     async def _cover_aged(self, report: PassReport) -> None:
         """Count lines that would age out unread."""
@@ -206,9 +194,8 @@ class Compactor:
         keep = int(memory.raw_events_h * HOUR)
         before = self._clock.certain() - keep + min(30 * MINUTE, keep // 4)  # half an hour before they may not be kept
         while lines := await events.unread(self._db, READ_AT_ONCE):
-            due = aged(lines, memory.window_max_events, before)
             done = len(report.episodes)
-            for window in due:
+            for window in aged(lines, memory.window_max_events, before):
                 await self._write(window, self._summariser.by_counting, report)
             report.counted += len(report.episodes) - done
             if len(report.episodes) == done:

@@ -178,15 +178,12 @@ async def _refuse_said_before(
     gone = await notes.withdrawn_since(tx, new.subject_id, origin.at)
     gone = [note for note in gone if note.persona == new.persona][-LOOKED_BACK:]
     for relation, note in await _compared(gone, new.fact):
-        if relation is Relation.DUPLICATE and await _withdrawn_at(tx, note) > origin.at:
-            raise FactRefused("said_before")
-
-
-async def _withdrawn_at(tx: Transaction, note: Note) -> int:
-    """When somebody said or did what a note was replaced or retracted for; the summary of it may have come later."""
-    changed = (await notes.changes(tx, note.id))[-1].at
-    successor = await notes.get(tx, note.superseded_by) if note.superseded_by is not None else None
-    return changed if successor is None else min(changed, successor.last_confirmed_at)
+        if relation is Relation.DUPLICATE:
+            changed = (await notes.changes(tx, note.id))[-1].at
+            successor = await notes.get(tx, note.superseded_by) if note.superseded_by is not None else None
+            # the summary of what it was replaced for may have come later than that was said
+            if (min(changed, successor.last_confirmed_at) if successor else changed) > origin.at:
+                raise FactRefused("said_before")
 
 
 async def _refuse_forgotten(tx: Transaction, new: NewNote, origin: ClaimSource) -> None:
@@ -255,11 +252,8 @@ async def _confirm(tx: Transaction, note: Note, new: NewNote, origin: ClaimSourc
 def _says_more(new: str, old: str) -> bool:
     """Whether a repeat has more to say, or a number, a day or a person that the old words lack."""
     said, known = telling_stems(new), telling_stems(old)
-    return len(said - known) > len(known - said) or not _exact(new) <= _exact(old)
-
-
-def _exact(fact: str) -> set[str]:
-    return {found[0] for found in _EXACT.finditer(fact.casefold())}
+    exact_new, exact_old = ({found[0] for found in _EXACT.finditer(fact.casefold())} for fact in (new, old))
+    return len(said - known) > len(known - said) or not exact_new <= exact_old
 
 
 async def _said_again(tx: Transaction, note: Note, new: NewNote, origin: ClaimSource) -> Note:

@@ -7,7 +7,7 @@ here; no model is asked.
 
 import math
 from collections.abc import Collection, Iterable, Sequence
-from itertools import chain
+from itertools import chain, zip_longest
 from typing import NamedTuple
 
 from msgspec.structs import replace
@@ -104,7 +104,7 @@ async def spoken_of(
     people: Sequence[str] = (),
     without: Sequence[int] = (),
 ) -> list[Episode]:
-    """The older episodes that speak of enough of a message, best first; their topic decides between equals.
+    """The older episodes that speak of enough of a message, best first; the newest of equals.
 
     `people`: the ids of those it names, each of whom counts as a word; `without`: the episodes that are shown anyway.
     """
@@ -119,21 +119,18 @@ async def spoken_of(
     best = index.speaking_of(terms, enough, without)[: LOOKED_AT + 1]
     if len(terms) == 1 and len(best) > LOOKED_AT:
         return []  # a word that many speak of tells none of them apart
-    visible = await _visible(at, sorted(await episodes.get_many(at, best), key=lambda one: -one.id), suppression_filter)
-    shared = [(_shared(terms, f"{one.summary} {one.topic}"), _shared(terms, one.topic), one) for one in visible]
-    shared.sort(key=lambda one: one[:2], reverse=True)
+    visible = await _visible(at, await episodes.get_many(at, best), suppression_filter)
+    shared = []
+    for one in visible:
+        said = set(words(f"{one.summary} {one.topic}"))
+        shared.append((sum(not said.isdisjoint(forms) for forms in terms), one.id, one))
+    shared.sort(reverse=True)
     return [one for count, _, one in shared if count >= enough][:limit]
 
 
 async def without_hidden(at: Source, text: str) -> str:
     """A text without what it says of people who opted out or were banned since."""
     return _without(text, await viewers.hidden(at, ids_in(text)))
-
-
-def _shared(terms: Iterable[Collection[str]], text: str) -> int:
-    """Of how many words a text has one of these forms."""
-    said = set(words(text))
-    return sum(not said.isdisjoint(forms) for forms in terms)
 
 
 async def _visible(at: Source, found: Sequence[Episode], suppression_filter: SuppressionFilter) -> list[Episode]:
@@ -171,15 +168,18 @@ async def missed(at: Source, viewer_id: str, now: int, most: int) -> Missed:
     suppressed = await suppression.load_filter(at)
     names, hidden = await viewers.shown_and_hidden(at, {who for text in texts.values() for who in ids_in(text)})
     rows = []
-    for text in texts.values():
+    for source, text in texts.items():
         allowed = set(sentences_of(suppressed.without(text)))
         nameable = (one for one, about in suppression.with_subjects(text) if hidden.isdisjoint(about))
-        rows.append([show(sentence, names) for sentence in nameable if sentence in allowed])
-    chosen = sorted(_chosen(rows, most))
-    evidence = list(texts)
-    return Missed(
-        since, tuple(rows[text][place] for text, place in chosen), tuple(evidence[text] for text, _ in chosen)
-    )
+        rows.append([(show(one, names), source) for one in nameable if one in allowed])
+    # the first sentence of each text, the newest text first, then the second of each, as they fit
+    chosen: dict[str, tuple[str, int]] = {}
+    for sentence, source in (one for row in zip_longest(*reversed(rows)) for one in row if one is not None):
+        if len(chosen) < MOST_SENTENCES and sentence not in chosen and len(sentence) + 1 <= most:
+            chosen[sentence] = source
+            most -= len(sentence) + 1
+    oldest_first = dict(sorted(chosen.items(), key=lambda one: list(texts).index(one[1])))
+    return Missed(since, tuple(oldest_first), tuple(oldest_first.values()))
 
 
 async def _visit(at: Source, viewer_id: str, now: int) -> tuple[int, int | None]:
@@ -206,16 +206,3 @@ async def _texts(at: Source, since: int, came: int) -> dict[tuple[str, int], str
             parts = await episodes.between(at, stream.id, since, came)
             found |= {("episode", episode.id): episode.summary for episode in parts}
     return found
-
-
-def _chosen(rows: Sequence[Sequence[str]], most: int) -> list[tuple[int, int]]:
-    """Which sentences (text, place): the first of each text, the newest text first, then the second …, as they fit."""
-    newest_first = range(len(rows) - 1, -1, -1)
-    longest = max(map(len, rows), default=0)
-    chosen: dict[str, tuple[int, int]] = {}
-    for place, text in ((place, text) for place in range(longest) for text in newest_first if place < len(rows[text])):
-        sentence = rows[text][place]
-        if len(chosen) < MOST_SENTENCES and sentence not in chosen and len(sentence) + 1 <= most:
-            chosen[sentence] = (text, place)
-            most -= len(sentence) + 1
-    return list(chosen.values())
