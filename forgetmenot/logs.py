@@ -1,8 +1,7 @@
 """Logging: plain lines on the console, JSON lines in a rotating file, and in neither chat text or a secret.
 
 Code logs facts about things (ids, counts, kinds), never what was said. The formatter enforces it, for libraries too:
-keys that could hold chat are dropped, and whatever is shaped like a token is masked. A message that repeats itself is
-written at most 30 times a minute; the next one after that says how many were left out.
+keys that could hold chat are dropped, and whatever is shaped like a token is masked.
 """
 
 import json
@@ -11,7 +10,6 @@ import logging.handlers
 import os
 import re
 import sys
-import time
 import traceback
 from collections.abc import Mapping
 from datetime import UTC, datetime
@@ -25,9 +23,6 @@ from forgetmenot.files import make_own
 CHAT_KEYS = frozenset({"text", "message", "summary", "fact", "prompt", "reply", "login", "display_name", "system_text"})
 MOST_DEEP = 4
 FILE = "forgetmenot.log"
-MOST_REPEATS = 30
-REPEAT_WINDOW_S = 60.0
-MESSAGES_REMEMBERED = 500
 # keys of Google, OpenAI, Groq, xAI and Hugging Face, signed tokens, and Twitch's tokens of 30 letters and digits
 _SECRET = re.compile(
     r"(?i)(oauth:|bearer\s+|token[\"'=:\s]+|key[\"'=:\s]+)?"
@@ -152,42 +147,8 @@ def set_up(*, level: str = "info", folder: Path | None = None, console: bool = T
         shown = logging.StreamHandler(sys.stderr)
         shown.setLevel(logging.WARNING if quiet and level == "info" else logging.NOTSET)
         _add(root, shown, _Sieved())
-    if folder is not None:
-        _add_file(root, folder)
-
-
-class RepeatLimit(logging.Filter):
-    """Lets the same message through `MOST_REPEATS` times a minute: a fault in a loop must not fill the disk."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self._seen: dict[tuple[str, int, str], tuple[float, int]] = {}
-
-    def filter(self, record: logging.LogRecord) -> bool:
-        """Whether it is written. One handler's filter: records arrive one at a time."""
-        key = (record.name, record.levelno, record.getMessage()[:200])
-        now = time.monotonic()
-        began, count = self._seen.get(key, (now, 0))
-        if now - began >= REPEAT_WINDOW_S:
-            if count > MOST_REPEATS:
-                record.__dict__["fields"] = {**getattr(record, "fields", {}), "left_out": count - MOST_REPEATS}
-            began, count = now, 0
-        if len(self._seen) >= MESSAGES_REMEMBERED and key not in self._seen:
-            self._seen.clear()
-        self._seen[key] = (began, count + 1)
-        return count < MOST_REPEATS
-
-
-class _OwnFile(logging.handlers.RotatingFileHandler):
-    """A log that only its owner can read."""
-
-    def _open(self) -> TextIOWrapper:
-        handle = os.open(self.baseFilename, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
-        return TextIOWrapper(os.fdopen(handle, "ab"), encoding=self.encoding, errors=self.errors, line_buffering=True)
-
-
-def _add_file(root: logging.Logger, folder: Path) -> None:
-    """A log that cannot be written is said once and ends nothing."""
+    if folder is None:
+        return
     logging.raiseExceptions = False  # else a full disk prints a traceback for each line
     try:
         make_own(folder)
@@ -198,7 +159,14 @@ def _add_file(root: logging.Logger, folder: Path) -> None:
     _add(root, file, _Sieved(as_json=True))
 
 
+class _OwnFile(logging.handlers.RotatingFileHandler):
+    """A log that only its owner can read."""
+
+    def _open(self) -> TextIOWrapper:
+        handle = os.open(self.baseFilename, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
+        return TextIOWrapper(os.fdopen(handle, "ab"), encoding=self.encoding, errors=self.errors, line_buffering=True)
+
+
 def _add(root: logging.Logger, handler: logging.Handler, formatter: logging.Formatter) -> None:
-    handler.addFilter(RepeatLimit())
     handler.setFormatter(formatter)
     root.addHandler(handler)

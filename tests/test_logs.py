@@ -108,17 +108,3 @@ class Thing:
 
     def __repr__(self) -> str:
         return "what alice said"
-
-
-def test_a_message_in_a_loop_is_written_thirty_times_a_minute(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    now = [0.0]
-    monkeypatch.setattr("forgetmenot.logs.time.monotonic", lambda: now[0])
-    logs.set_up(folder=tmp_path, console=False)
-    for number in range(1_000):
-        logs.log.warning("out of file handles", number=number)
-        logging.getLogger("asyncio").error("socket.accept() out of system resource")
-    logs.log.warning("another thing")
-    assert len(read(tmp_path).splitlines()) == 61
-    now[0] = 61.0
-    logs.log.warning("out of file handles")
-    assert '"left_out": 970' in read(tmp_path).splitlines()[-1]

@@ -5,8 +5,6 @@ A correction deletes nothing: each change is in the note's history and can be un
 
 import argparse
 import sys
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -288,10 +286,11 @@ def status_of(arguments: argparse.Namespace) -> str | None:
 async def _import(arguments: argparse.Namespace) -> None:
     """Import notes from JSON lines."""
     from forgetmenot.memory.transfer import import_notes
+    from forgetmenot.store.database import open_database
 
     privacy = None if arguments.unfiltered else common.chosen_settings(arguments.config).privacy
     with common.text_lines(arguments.file) as given:
-        async with _import_into(common.database_path(arguments)) as db:
+        async with open_database(common.database_path(arguments)) as db:
             result = await import_notes(db, given, now=common.time_of("now", None), privacy=privacy)
     counts = common.picked(result, "imported episodes viewers")
     lines = [f"line {refused.line}: {refused.reason}" for refused in result.refused[:REFUSED_SHOWN]]
@@ -302,30 +301,6 @@ async def _import(arguments: argparse.Namespace) -> None:
     common.report(arguments, {**counts, "refused": [refused._asdict() for refused in result.refused]}, lines)
     if result.refused and not result.imported:
         raise InputError(f"None of the {len(result.refused)} lines of {arguments.file} could be used. Nothing changed.")
-
-
-@asynccontextmanager
-async def _import_into(path: Path) -> "AsyncIterator[Database]":
-    """The memory to import into. A new one that stays empty is deleted again, unless a bot began to use it."""
-    from forgetmenot.store.backup import Counts, counts
-    from forgetmenot.store.database import open_database
-    from forgetmenot.store.file_safety import is_locked
-
-    is_new, folder_is_new = not path.exists(), not path.parent.exists()
-    others = set(path.parent.glob("*"))
-    stays = True
-    try:
-        async with open_database(path) as db:
-            try:
-                yield db
-            finally:
-                stays = not is_new or await counts(db) != Counts() or is_locked(path)
-    finally:
-        if not stays:
-            for made in set(path.parent.glob(f"{path.name}*")) - others:
-                made.unlink()
-            if folder_is_new:
-                path.parent.rmdir()
 
 
 async def _export(db: "Database", arguments: argparse.Namespace) -> None:

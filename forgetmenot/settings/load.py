@@ -22,12 +22,9 @@ from forgetmenot.settings.schema import (
 )
 from forgetmenot.text.mentions import is_login, login_of
 
-PERSONAS = "personas"
-NAMED: Mapping[str, tuple[str, type[msgspec.Struct]]] = {
-    PERSONAS: ("a persona", PersonaSettings),
-    "prices": ("a price", PriceSettings),
-}
-"""Tables of tables with names of their own."""
+NAMED: Mapping[str, type[msgspec.Struct]] = {"personas": PersonaSettings, "prices": PriceSettings}
+"""Tables of tables with names of their own, which msgspec's errors leave out."""
+_ANY_NAME = re.compile(rf"^({'|'.join(NAMED)})\[\.\.\.\]")
 _PATH = re.compile(r" - at `\$\.?([^`]*)`$")
 _UNKNOWN = re.compile(r"Object contains unknown field `(.*)`", re.DOTALL)
 
@@ -64,7 +61,6 @@ def parse_settings(text: str, source: str) -> Settings:
         raise SettingsError(f"{source} is nested too deeply. Write each table as [table] and key = value.") from None
     except ValueError as error:  # also a number of thousands of digits, which is no error of tomllib's
         raise SettingsError(f"{source} is not valid TOML: {error}.") from error
-    _refuse_odd_named(table, source)
     settings = convert(table, source)
     refuse_contradictions(settings, source)
     return normalised(settings)
@@ -95,32 +91,16 @@ def convert(table: Mapping[str, Any], source: str) -> Settings:
         raise SettingsError(_sentence(str(error), source)) from error
 
 
-def _refuse_odd_named(tables: Mapping[str, Any], source: str) -> None:
-    """Each of these by itself, so that it can be said in which of them something is wrong."""
-    for table, (kind, of) in NAMED.items():
-        named = tables.get(table, {})
-        for name, content in named.items() if isinstance(named, dict) else ():
-            if not isinstance(content, dict):
-                raise SettingsError(f"{source}: {kind} is a table, written as [{table}.NAME]; `{name}` is none.")
-            if any(isinstance(value, dict) for value in content.values()):
-                raise SettingsError(
-                    f'{source}: [{table}.{name}]: a name with a dot in it stands in quotes: [{table}."NAME"].'
-                )
-            try:
-                msgspec.convert(content, of)
-            except msgspec.ValidationError as error:
-                raise SettingsError(_sentence(str(error), source, f"{table}.{name}")) from error
-
-
-def _sentence(message: str, source: str, within: str = "") -> str:
-    """What msgspec says, for people who do not program; `within`: the table that was converted by itself."""
+def _sentence(message: str, source: str) -> str:
+    """What msgspec says, for people who do not program."""
     path = _PATH.search(message)
-    place = ".".join(filter(None, (within, path[1] if path else "")))
+    place = _ANY_NAME.sub(r"\1.NAME", path[1] if path else "")
     what = _PATH.sub("", message)
     if unknown := _UNKNOWN.fullmatch(what):
         if not place:
             return f"{source}: there is no table `{unknown[1]}`.{nearest(unknown[1], _keys(''))}"
-        return f"{source}: table [{place}] has no key `{unknown[1]}`.{nearest(unknown[1], _keys(place))}"
+        dotted = f' A name with a dot stands in quotes: [{place[:-5]}."NAME"].' if place.endswith(".NAME") else ""
+        return f"{source}: table [{place}] has no key `{unknown[1]}`.{nearest(unknown[1], _keys(place))}{dotted}"
     table, _, key = place.rpartition(".")
     if not table:
         return f"{source}: `{key}` must be a table, written as [{key}]." if key else f"{source}: {message}."
@@ -131,7 +111,7 @@ def _sentence(message: str, source: str, within: str = "") -> str:
 def _keys(place: str) -> list[str]:
     """What may stand in a table; the tables themselves where none is named."""
     table = place.partition(".")[0]
-    of = NAMED[table][1] if table in NAMED else get_type_hints(Settings).get(table, Settings)
+    of = NAMED.get(table) or get_type_hints(Settings).get(table, Settings)
     return [field.name for field in msgspec.structs.fields(of)]
 
 

@@ -89,16 +89,6 @@ def test_a_line_without_end_is_not_taken_into_memory(
     assert "line 2: too long" in capsys.readouterr().err
 
 
-@pytest.mark.parametrize("content", ['{"fact":\n', "", "x" * 4_000_001])
-def test_an_import_that_brings_nothing_leaves_no_memory_where_none_was(tmp_path: Path, content: str) -> None:
-    (bad := tmp_path / "notes.jsonl").write_text(content, encoding="utf-8")
-    (copy := tmp_path / "memory.sqlite3.copy").touch()
-    new = tmp_path / "new" / "memory.sqlite3"
-    for place in (new, tmp_path / "memory.sqlite3"):
-        assert cli.main(["memory", "import", str(bad), "--db", str(place)]) == (2 if content else 0)
-    assert set(tmp_path.iterdir()) == {bad, copy}
-
-
 def test_a_line_that_is_no_utf_8_is_refused_by_its_number_wherever_it_stands(
     memory: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
