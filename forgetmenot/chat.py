@@ -301,7 +301,8 @@ class Router(Struct):
             self._start(self.outbox.seen_in_chat(event.text))
             return
         spoken = event.kind is EventKind.SPOKEN
-        if spoken and not self.settings().hearing.answer_aloud:
+        # what points were spent on is answered by `redeemed`
+        if event.kind is EventKind.REDEMPTION or (spoken and not self.settings().hearing.answer_aloud):
             self.ingest.take(event)
             return
         asks = self.engine.is_asked(event)

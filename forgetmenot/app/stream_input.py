@@ -150,5 +150,6 @@ class StreamInput:
             # what was typed comes as a line of chat as well, and is remembered from there
             await self._bot.hear(replace(what.event, text=""))
             rewards, title = self._settings().rewards, what.reward.casefold()
-            if what.event.text and title and title in {rewards.ask.casefold(), rewards.remember.casefold()}:
-                self._bot.router.redeemed(what.event, remember=title == rewards.remember.casefold())
+            if title and title in {rewards.ask.casefold(), rewards.remember.casefold()}:
+                remember = title == rewards.remember.casefold() and bool(what.event.text)
+                self._bot.router.redeemed(what.event, remember=remember)

@@ -196,6 +196,7 @@ async def reply_items(context: DockContext, limit: int) -> list[Item]:
     `points`: channel points were spent on an answer that did not come, so they can be given back.
     """
     done = {ReplyStatus.SENDING, ReplyStatus.SENT, ReplyStatus.UNKNOWN}
+    no_loss = {bot_messages.NOT_FINISHED, bot_messages.ANSWERED_ELSEWHERE}
     rows = (await bot_messages.listing(context.db, limit))[::-1]
     known = await names(context.db, (), (row.viewer_id for row in rows))
     return [
@@ -203,7 +204,7 @@ async def reply_items(context: DockContext, limit: int) -> list[Item]:
             "key": f"reply:{row.id}", "kind": "reply", "id": row.id, "at": row.at, "text": row.text,
             "status": row.status, "detail": context.language.reason(row.detail),
             "who": known.get(row.viewer_id or "", ""),
-            "points": row.trigger == "reward" and row.status not in done and row.detail != bot_messages.NOT_FINISHED,
+            "points": row.trigger == "reward" and row.status not in done and row.detail not in no_loss,
         }
         for row in rows
     ]  # fmt: skip

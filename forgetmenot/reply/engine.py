@@ -15,13 +15,13 @@ Without a model it stays silent, or answers a direct question from what it remem
 
 import asyncio
 import contextlib
-from collections import OrderedDict
+from collections import OrderedDict, deque
 from collections.abc import Awaitable, Callable, Iterator
 
 from msgspec import Struct
 
-from forgetmenot.clock import HOUR, SECOND
-from forgetmenot.domain import ChatEvent, Role, Standing
+from forgetmenot.clock import HOUR, MINUTE, SECOND
+from forgetmenot.domain import ChatEvent, EventKind, Role, Standing
 from forgetmenot.errors import ForgetMeNotError, StoreError
 from forgetmenot.languages import reason
 from forgetmenot.logs import log
@@ -41,6 +41,7 @@ from forgetmenot.reply.writer import PendingReply, ReplyWriter
 from forgetmenot.settings.schema import Mode, Settings
 from forgetmenot.store import bot_messages, personal_data
 from forgetmenot.store.bot_messages import ReplyStatus
+from forgetmenot.text.clean import clean
 
 EVENTS_REMEMBERED = 2_000
 PEOPLE_REMEMBERED = 5_000
@@ -74,6 +75,7 @@ class ReplyEngine:
         self._seen: OrderedDict[str, None] = OrderedDict()
         self._met: OrderedDict[str, int] = OrderedDict()
         self._newest: dict[str, str] = {}
+        self._answered: deque[PendingReply] = deque(maxlen=20)
         self._turns: dict[str, asyncio.Lock] = {}
         self._spoke_up: int | None = None
         self._tasks: set[asyncio.Task[Reply | None]] = set()
@@ -103,6 +105,7 @@ class ReplyEngine:
         """Drop who talks with whom and who was greeted: somebody was erased."""
         self.conversation_tracker = ConversationTracker()
         self._met.clear()
+        self._answered.clear()
 
     async def idle(self) -> None:
         """Wait until no reply is in the making but those that wait for the clock (a cooldown, the sending limit)."""
@@ -122,7 +125,7 @@ class ReplyEngine:
     async def consider(self, event: ChatEvent) -> Reply | None:
         """Answer one line if it asks for it; None if it does not. Takes as long as the reply does."""
         settings, now, identity = self._settings(), self._clock.now(), self._identity()
-        if is_ignored(event, identity, settings):
+        if is_ignored(event, identity, settings) and event.kind is not EventKind.REDEMPTION:
             return None
         returning = (
             self._is_first_line(event)
@@ -189,9 +192,11 @@ class ReplyEngine:
         settings, answered = job.settings, self.conversation_tracker.answered_at(job.event.user_id)
         wait = wait_ms(job.trigger, answered, self._spoke_up, settings, self._clock.now())
         if job.trigger.kind is TriggerKind.REWARD:
-            if (await switches.read(self._db)).silent(self._clock.now()):
-                return reason("silent_now")
             wait = 0  # points were spent on it
+            if why := await self._reason_to_give_back(job):
+                return why
+        if self._is_answered_elsewhere(job):
+            return bot_messages.ANSWERED_ELSEWHERE
         if wait > 0 and not job.trigger.direct:
             return reason("cooldown", n=f"{wait / SECOND:.0f}")
         if wait > 0 and self._is_newest(job) and self._clock.now() + wait <= job.deadline:
@@ -207,6 +212,25 @@ class ReplyEngine:
             return reason("hour_limit", n=most)
         # asked before the model is: its words could not be sent, and would be paid for
         return self._outbox.refusal_reason(job.deadline, others=self._thinking)
+
+    async def _reason_to_give_back(self, job: PendingReply) -> str:
+        """Why points were spent on nothing; of a line of chat there would be no row."""
+        if is_ignored(job.event, self._identity(), job.settings):
+            return reason("ignored")
+        if not job.trigger.question:
+            return reason("nothing_typed")
+        return reason("silent_now") if (await switches.read(self._db)).silent(self._clock.now()) else ""
+
+    def _is_answered_elsewhere(self, job: PendingReply) -> bool:
+        """Whether the same words were answered as a line of chat, or as a reward's: they come as both."""
+        asked, since = clean(job.event.text), self._clock.now() - MINUTE
+        is_reward = job.trigger.kind is TriggerKind.REWARD
+        return any(
+            (one.event.user_id, clean(one.event.text)) == (job.event.user_id, asked)
+            and (one.trigger.kind is TriggerKind.REWARD) is not is_reward
+            and one.event.at >= since
+            for one in self._answered
+        )
 
     def _is_newest(self, job: PendingReply) -> bool:
         return self._newest.get(job.event.user_id) == job.event.id
@@ -251,6 +275,7 @@ class ReplyEngine:
         # an unknown fate counts as an answer, so that nobody gets two
         if sent.status in {ReplyStatus.SENT, ReplyStatus.UNKNOWN}:
             self.conversation_tracker.answered(job.event.user_id, self._clock.now(), direct=job.trigger.direct)
+            self._answered.append(job)
             if not job.trigger.direct:
                 self._spoke_up = self._clock.now()
         return Reply(job.reply_id, sent.status, words.text, sent.detail)

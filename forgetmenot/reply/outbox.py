@@ -197,7 +197,7 @@ class Outbox:
         What went out just before the start counts towards the limits, and is not said again.
         """
         async with self._db.write() as tx:
-            left = await bot_messages.resolve_left_sending(tx)
+            left = await bot_messages.resolve_unfinished(tx)
         now = self._clock.now()
         for at, text in await bot_messages.sent_since(self._db, now - WINDOW_MS, now):
             self.pace.call_begins(at)

@@ -108,12 +108,12 @@ def trigger_of(
     returning: bool = False,
 ) -> Trigger | None:
     """The trigger in a line, or None. `returning`: the speaker is back after a long time and has just said hello."""
+    question = without_name(event.text, identity)
+    if event.kind is EventKind.REDEMPTION:  # also where it is not answered, so that the points can be given back
+        return Trigger(TriggerKind.REWARD, event, question)
     if is_ignored(event, identity, settings) or is_command(event.text):
         return None
     kind = _address_kind(event, identity)
-    question = without_name(event.text, identity)
-    if event.kind is EventKind.REDEMPTION:
-        return Trigger(TriggerKind.REWARD, event, question) if question else None
     if kind is not None:
         if event.emote_only or _is_no_talk(question):
             return None

@@ -21,6 +21,7 @@ from forgetmenot.store import action_logs
 from forgetmenot.store.database import Database, Row, Source, Transaction, reading_beside, row_as
 
 NOT_FINISHED = "not finished"
+ANSWERED_ELSEWHERE = reason("answered_elsewhere")
 
 
 class ReplyStatus(StrEnum):
@@ -151,8 +152,10 @@ async def settle(
         await _take_words(tx, [reply_id])
 
 
-async def resolve_left_sending(tx: Transaction) -> int:
-    """At start: mark rows that a crash left in `sending` as unknown; returns how many."""
+async def resolve_unfinished(tx: Transaction) -> int:
+    """At start: what was being sent is of unknown fate (how many), and what was begun says why it has no answer."""
+    sql = "UPDATE bot_messages SET detail = ? WHERE status = 'silent' AND detail = ?"
+    await tx.execute(sql, (reason("stopped_thinking"), NOT_FINISHED))
     return await tx.execute(
         "UPDATE bot_messages SET status = 'unknown', detail = ? WHERE status = 'sending'", (reason("stopped_sending"),)
     )

@@ -22,12 +22,14 @@ from forgetmenot.errors import InputError
 from forgetmenot.memory import retention
 from forgetmenot.operations import switches
 from forgetmenot.ports import HearingState
+from forgetmenot.reply.triggers import TriggerKind
 from forgetmenot.settings.live_settings import LiveSettings
 from forgetmenot.settings.schema import (
     ActionSettings,
     BotSettings,
     ClassMode,
     HearingSettings,
+    MemorySettings,
     Mode,
     ModelSettings,
     Provider,
@@ -35,9 +37,10 @@ from forgetmenot.settings.schema import (
     Settings,
     TwitchSettings,
 )
-from forgetmenot.store import channel_state, viewers
+from forgetmenot.store import bot_messages, channel_state, viewers
 from forgetmenot.twitch.eventsub import Redemption
 from tests.loopback_servers.openai import SimOpenAI
+from tests.stage import RecordingAccount
 
 SPOKEN = "movie night moves to Saturday because of the finals"
 
@@ -90,7 +93,9 @@ async def evening(
             actions=ActionSettings(class_a=ClassMode.LIVE, class_b=ClassMode.LIVE),
             **settings,
         )
-        async with open_bot(folder / "m.sqlite3", "test", settings=lambda: chosen, clock=clock) as bot:
+        async with open_bot(
+            folder / "m.sqlite3", "test", settings=lambda: chosen, clock=clock, account=RecordingAccount()
+        ) as bot:
             async with bot.db.write() as tx:
                 await channel_state.put(tx, {"id": "100", "login": "demo"}, clock.now())
             await bot.channel_is(ChannelState(live=True, title="Finals", category="Chess", started_at=clock.now()))
@@ -263,23 +268,69 @@ async def test_a_redemption_may_be_remembered_and_another_is_only_heard(tmp_path
         assert heard == ["Alice redeemed the reward “Hydrate!”.", "Alice redeemed the reward “Remember this about me”."]
 
 
-@pytest.mark.parametrize("why", ["shadow", "paused", "too late"])
+@pytest.mark.parametrize("why", ["shadow", "paused", "too late", "ignored", "no text"])
 async def test_a_redemption_that_is_not_answered_says_that_points_can_be_given_back(
     tmp_path: Path, clock: ManualClock, why: str
 ) -> None:
     async with evening(
-        tmp_path, clock, rewards=REWARDS, mode=Mode.SHADOW if why == "shadow" else Mode.MENTIONS
+        tmp_path,
+        clock,
+        rewards=REWARDS,
+        mode=Mode.SHADOW if why == "shadow" else Mode.MENTIONS,
+        memory=MemorySettings(ignored_viewers=("alice",) if why == "ignored" else ()),
     ) as tonight:
         if why == "paused":
             await switches.pause(tonight.bot.db, clock.now())
         tonight.answers("Chess.")
         at = clock.now() - (HOUR if why == "too late" else 0)
-        await tonight.input.happened(redeemed("Ask the bot", "what are we playing?", at))
+        typed = "" if why == "no text" else "what are we playing?"
+        await tonight.input.happened(redeemed("Ask the bot", typed, at))
         await tonight.bot.settle()
         items = await panels.reply_items(context(tonight), 10)
-        assert [(item["who"], item["points"]) for item in items] == [("Alice", True)]
+        # of who is ignored nothing is stored, the name neither
+        assert [(item["who"], item["points"]) for item in items] == [("" if why == "ignored" else "Alice", True)]
         if why == "paused":
             assert items[0]["detail"] == "The bot is paused or quiet."
+
+
+async def test_points_are_offered_back_after_a_crash_in_the_middle_of_a_reply(
+    tmp_path: Path, clock: ManualClock
+) -> None:
+    async with evening(tmp_path, clock, rewards=REWARDS) as tonight:
+        async with tonight.bot.db.write() as tx:  # as a crash leaves it
+            await bot_messages.begin(
+                tx, at=clock.now(), event_id="r1", viewer_id=None, trigger=TriggerKind.REWARD, mode=Mode.MENTIONS
+            )
+        items = await panels.reply_items(context(tonight), 10)
+        assert [item["points"] for item in items] == [False], "it is being answered"
+    async with evening(tmp_path, clock, rewards=REWARDS) as tonight:
+        items = await panels.reply_items(context(tonight), 10)
+        assert [(item["points"], item["detail"]) for item in items] == [
+            (True, "the program stopped before it was answered")
+        ]
+
+
+@pytest.mark.parametrize("first", ["chat", "reward"])
+async def test_what_is_typed_for_a_reward_comes_as_chat_too_and_is_answered_once(
+    tmp_path: Path, clock: ManualClock, first: str
+) -> None:
+    typed = "@ForgetMeNot what are we playing?"
+    async with evening(tmp_path, clock, rewards=REWARDS) as tonight:
+        for one in ("chat", "reward") if first == "chat" else ("reward", "chat"):
+            tonight.answers(f"Chess, says {one}.")
+            if one == "chat":
+                await tonight.chat("alice", typed)
+            else:
+                await tonight.input.happened(redeemed("Ask the bot", typed, clock.now()))
+                await tonight.bot.settle()
+        items = await panels.reply_items(context(tonight), 10)
+        assert [item["points"] for item in items] == [False, False]
+        assert len(tonight.model.seen) == 1
+        tonight.model.answers()
+        await clock.advance(5 * MINUTE)
+        await tonight.input.happened(redeemed("Ask the bot", typed, clock.now()))
+        await tonight.bot.settle()
+        assert len(tonight.model.seen) == 2, "asked again later it is another question"
 
 
 def context(tonight: Evening) -> panels.DockContext:

@@ -366,6 +366,6 @@ async def watched(folder: Path, twitch: TwitchSim, hearing: str) -> asyncio.subp
     config = program.write_settings(folder, twitch, hearing=hearing)
     program.log_in(folder, twitch)
     return await asyncio.create_subprocess_exec(
-        sys.executable, "-c", WATCHED, "run", "--config", config, "--db", folder / "m.sqlite3",
+        sys.executable, "-c", WATCHED, "start", "--no-browser", "--config", config, "--db", folder / "m.sqlite3",
         cwd=folder, env=program.environment(folder), stdout=asyncio.subprocess.PIPE, stderr=asyncio.subprocess.DEVNULL,
     )  # fmt: skip
