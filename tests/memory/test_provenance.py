@@ -52,7 +52,7 @@ async def test_the_whole_chain_is_told(world: World, learn: Learn, change: Chang
     told = await words(world, old.id)
     assert f"{day}, stream {first}: Alice said to the bot (summary 1)" in told
     assert f"{after}, stream {second}: Alice said otherwise (summary 2)" in told
-    assert "  superseded; said it themselves; " in told
+    assert "  replaced; said it themselves; " in told
     assert f"  replaced by #{new.id}: lives in Bergen\n" in told
     assert "active → superseded: something else was said" in told
     await edits.undo(world.db, new.id, at=world.clock.now())
@@ -65,7 +65,7 @@ async def test_who_took_a_note_back_is_told_by_name(world: World, learn: Learn, 
     await edits.retract(world.db, note.id, at=world.clock.now(), cause="removed by <@2>")
     told = await words(world, note.id)
     assert "active → retracted: removed by Bob" in told
-    assert "  retracted; " in told
+    assert "  removed; " in told
 
 
 async def test_a_note_that_was_told_says_who_asked(world: World) -> None:
