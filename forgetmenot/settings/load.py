@@ -13,6 +13,7 @@ import msgspec
 
 from forgetmenot.errors import SettingsError
 from forgetmenot.languages import languages, reason
+from forgetmenot.settings.prices import known_prices
 from forgetmenot.settings.schema import (
     CLIENT_ID,
     PersonaSettings,
@@ -148,7 +149,7 @@ def _refuse_money_without_prices(settings: Settings, source: str) -> None:
     limits, model = settings.limits, settings.model
     if model.provider is not Provider.OFFLINE and (limits.money_per_day or limits.money_per_stream):
         for name in (model.reply_model, model.memory_model):
-            if name not in settings.prices:
+            if name not in known_prices(settings):
                 key = "money_per_day" if limits.money_per_day else "money_per_stream"
                 why = f'nobody knows what `{name}` costs. Put its prices into the table [prices."{name}"].'
                 raise _wrong(source, "limits", key, why)

@@ -1,7 +1,6 @@
-"""The cost of model calls, by the prices in the settings. Pure.
+"""The cost of model calls, by the prices in the settings, and by list prices of Gemini's models besides. Pure.
 
-No price is assumed: without prices there is no cost, and where only some models have one the cost is a minimum. The
-offline model costs nothing.
+Where only some models have a price the cost is a minimum. The offline model costs nothing.
 """
 
 from collections.abc import Mapping
@@ -11,6 +10,13 @@ from forgetmenot.languages import ENGLISH, Language
 from forgetmenot.settings.schema import PriceSettings, Provider, Settings
 
 MILLION = 1_000_000
+LISTED = "2026-11"
+LIST_PRICES = {
+    "gemini-3.5-flash-lite": PriceSettings(input=0.30, output=2.50),
+    "gemini-3.8-flash": PriceSettings(input=1.50, output=7.50),  # its regular price; half of it until the end of 2026
+}
+"""In US dollars, as read in November 2026. That of cached input was not found: it counts like other input."""
+_DOLLARS = frozenset({"USD", "US$", "$"})
 
 
 class Used(NamedTuple):
@@ -35,11 +41,21 @@ def of_call(
     return {} if billed is None else {model: Used(billed, cached or 0, (output or 0) + (thoughts or 0))}
 
 
+def known_prices(settings: Settings) -> Mapping[str, PriceSettings]:
+    """The prices of the settings; for Gemini the list prices besides, unless the settings count in another currency."""
+    currency = settings.model.currency.strip().upper()
+    dollars = currency in _DOLLARS or not (currency or settings.prices)
+    if settings.model.provider is not Provider.GEMINI or not dollars:
+        return settings.prices
+    return {**LIST_PRICES, **settings.prices}
+
+
 def cost(settings: Settings, used: Mapping[str, Used]) -> Cost | None:
     """What calls cost, by model; None where none of these models has a price."""
+    prices = known_prices(settings)
     paid = {model: tokens for model, tokens in used.items() if model != Provider.OFFLINE and any(tokens)}
-    known = [_of(settings.prices[model], tokens) for model, tokens in paid.items() if model in settings.prices]
-    if not known and (paid or not settings.prices):
+    known = [_of(prices[model], tokens) for model, tokens in paid.items() if model in prices]
+    if not known and (paid or not prices):
         return None
     return Cost(sum(known), len(known) == len(paid))
 
@@ -51,7 +67,9 @@ def _of(price: PriceSettings, used: Used) -> float:
 
 def in_words(settings: Settings, used: Mapping[str, Used], language: Language = ENGLISH) -> str:
     """What calls cost, by model, as "0.0042 EUR"; empty where none of these models has a price."""
-    return amount(settings, cost(settings, used), language)
+    words = amount(settings, cost(settings, used), language)
+    listed = known_prices(settings).keys() - settings.prices.keys()
+    return language("status.list_prices", amount=words, date=LISTED) if words and listed & used.keys() else words
 
 
 def amount(settings: Settings, cost: Cost | None, language: Language = ENGLISH) -> str:
@@ -61,5 +79,6 @@ def amount(settings: Settings, cost: Cost | None, language: Language = ENGLISH) 
     amount = f"{cost.amount:.2f}" if cost.amount >= 1 or not cost.amount else f"{cost.amount:.4f}"
     if cost.amount and float(amount) == 0:
         amount = "under 0.0001"
-    money = f"{amount} {settings.model.currency}".rstrip()
+    currency = settings.model.currency or ("" if settings.prices else "USD")
+    money = f"{amount} {currency}".rstrip()
     return money if cost.whole else language("status.at_least", amount=money)

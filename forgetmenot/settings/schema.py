@@ -192,7 +192,7 @@ class ModelSettings(Table, frozen=True, kw_only=True):
 
 
 class PriceSettings(Table, frozen=True, kw_only=True):
-    """What a model costs per million tokens, `[prices."MODEL"]`. Nothing is assumed of a model that is not listed."""
+    """What a model costs per million tokens, `[prices."MODEL"]`; settings/prices has list prices besides."""
 
     input: Price = 0
     cached: Price = 0

@@ -97,8 +97,8 @@ def test_every_setting_is_explained() -> None:
         ),
         ("a = " + "[" * 5_000 + "]" * 5_000, "nested too deeply"),
         (
-            '[model]\nprovider = "gemini"\n[limits]\nmoney_per_day = 2',
-            "nobody knows what `gemini-3.5-flash-lite` costs. Put its prices into the table",
+            '[model]\nprovider = "gemini"\nreply_model = "gemini-9"\n[limits]\nmoney_per_day = 2',
+            "nobody knows what `gemini-9` costs. Put its prices into the table",
         ),
         ("[memory]\nwindow_min_events = 200", "`window_min_events` (200) is larger than `window_max_events` (100)"),
     ],

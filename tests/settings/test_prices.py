@@ -1,7 +1,12 @@
-"""What calls cost: by the prices that were named, and by nothing else."""
+"""What calls cost: by the prices that were named, and by list prices of Gemini where none was."""
 
+from pathlib import Path
+
+import pytest
+
+from forgetmenot.errors import SettingsError
 from forgetmenot.settings.load import parse_settings
-from forgetmenot.settings.prices import Cost, Used, amount, cost
+from forgetmenot.settings.prices import LIST_PRICES, Cost, Used, amount, cost, in_words
 
 LISTED = """
 [model]
@@ -32,3 +37,38 @@ def test_what_was_not_used_or_is_ours_costs_nothing_and_a_very_small_cost_is_not
     for used in ({}, {"offline": Used(900, 0, 80)}, {"another": Used(0, 0, 0)}):
         assert amount(SETTINGS, cost(SETTINGS, used)) == "0.00 EUR"
     assert amount(SETTINGS, cost(SETTINGS, {"flash-3.5": Used(1, 0, 0)})) == "under 0.0001 EUR"
+
+
+GEMINI = '[model]\nprovider = "gemini"\n'
+MILLION = {"gemini-3.5-flash-lite": Used(1_000_000, 900_000, 1_000_000)}
+
+
+def test_gemini_has_list_prices_in_dollars_until_the_settings_name_one() -> None:
+    assert in_words(parse_settings(GEMINI, "test"), MILLION) == "2.80 USD (list prices of 2026-11)"
+    assert in_words(parse_settings(f'{GEMINI}currency = "usd"', "test"), MILLION) == "2.80 usd (list prices of 2026-11)"
+    own = '[prices."gemini-3.5-flash-lite"]\ninput = 1\noutput = 1'
+    assert in_words(parse_settings(f"{GEMINI}{own}", "test"), MILLION) == "2.00"
+    dollars = parse_settings(f'{GEMINI}currency = "USD"\n{own}', "test")
+    assert (
+        in_words(dollars, MILLION | {"gemini-3.8-flash": Used(1_000_000, 0, 0)}) == "3.50 USD (list prices of 2026-11)"
+    )
+
+
+def test_list_prices_are_mixed_with_no_other_currency_and_no_other_provider() -> None:
+    own = "[prices.other]\ninput = 1"
+    for toml in (f'{GEMINI}currency = "EUR"', f"{GEMINI}{own}", '[model]\nprovider = "offline"'):
+        assert in_words(parse_settings(toml, "test"), MILLION) == ""
+    local = parse_settings('[model]\nprovider = "openai_compatible"\nbase_url = "http://127.0.0.1:1/v1"', "test")
+    assert in_words(local, MILLION) == ""
+
+
+def test_a_cap_in_money_needs_no_price_of_its_own_for_gemini() -> None:
+    assert parse_settings(f"{GEMINI}[limits]\nmoney_per_day = 1", "test").limits.money_per_day == 1
+    with pytest.raises(SettingsError, match="nobody knows what"):
+        parse_settings(f'{GEMINI}currency = "EUR"\n[limits]\nmoney_per_day = 1', "test")
+
+
+def test_the_page_about_models_has_the_same_prices() -> None:
+    page = (Path(__file__).parents[2] / "docs" / "MODELS.md").read_text(encoding="utf-8")
+    for model, price in LIST_PRICES.items():
+        assert f"| `{model}` | {price.input:.2f} | {price.output:.2f} |" in page
