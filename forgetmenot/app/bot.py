@@ -120,7 +120,7 @@ class Bot:
     def _build_memory(self) -> None:
         """Build what turns chat into episodes, notes and prompts, and what deletes them."""
         db, settings, clock, model = self.db, self.settings, self.clock, self.spending.around(self.models.memory)
-        self.stream_tracker = StreamTracker(db, settings)
+        self.stream_tracker = StreamTracker(db)
         self.room = RoomModeTracker()
         self.ingest = Ingest(db=db, stream_tracker=self.stream_tracker, settings=settings, clock=clock)
         self.ingest.own_id = self.me.user_id

@@ -12,7 +12,7 @@ import hashlib
 from collections.abc import Callable, Mapping, Sequence
 
 from forgetmenot.clock import DAY, Clock, local_date, local_days
-from forgetmenot.domain import Importance, Note, SourceKind
+from forgetmenot.domain import Importance, Note, Purpose, SourceKind
 from forgetmenot.errors import ModelBlocked, ModelError
 from forgetmenot.logs import log
 from forgetmenot.memory import prompts
@@ -25,7 +25,7 @@ from forgetmenot.settings.schema import Settings, speaking
 from forgetmenot.store import episodes, notes, viewers
 from forgetmenot.store.database import Database, Source
 from forgetmenot.store.episodes import Brief
-from forgetmenot.text.mentions import ids_in, show
+from forgetmenot.text.mentions import fence, ids_in, show
 from forgetmenot.text.words import sentences_of
 
 CHARACTERS = 500
@@ -147,7 +147,10 @@ class BriefWriter:
             ]
             for who, known in people.items()
         ]
-        request = prompts.briefs_request(rows, local_days(self._clock.now()), CHARACTERS, settings.model)
+        parts = [fence(f"p{number}", "\n".join(known)) for number, known in enumerate(rows, 1)]
+        prompt = "\n\n".join([f"Today is {local_days(self._clock.now())}.", *parts])
+        system, words = prompts.BRIEFS.format(characters=CHARACTERS), len(people) * CHARACTERS // 4
+        request = prompts.memory_request(Purpose.BRIEF, system, prompt, words, settings.model, prompts.BRIEFS_SCHEMA)
         answers = prompts.read_briefs((await self._model.generate(request)).text)
         texts = {}
         for who in people:

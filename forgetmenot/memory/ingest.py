@@ -148,27 +148,21 @@ class Ingest:
             self._counts.update(counts)
             self._wake.set()
             if not isinstance(error, UNSTORABLE) or not batch:
-                self._tell(error)
+                if isinstance(error, StoreError) and not self.trouble:
+                    waiting = len(self._queue)
+                    log.warning("chat cannot be stored, it waits in memory", reason=str(error), waiting=waiting)
+                self.trouble = str(error) if isinstance(error, StoreError) else self.trouble
                 raise
             if len(batch) > 1:  # one of these is at fault
                 self._singly = len(batch)
                 return
-            self._leave_out(batch[0], error)
+            log.error("a line cannot be stored and is left out", error=type(error).__name__)
+            if isinstance(batch[0], TakenLine):  # a clear was counted when it was taken
+                self._counts.update(("excluded", "excluded_unstorable"))
         for _ in batch:
             self._queue.popleft()
         self._singly = max(0, self._singly - 1)
         self.trouble = ""
-
-    def _leave_out(self, what: TakenLine | Redaction, error: Exception) -> None:
-        log.error("a line cannot be stored and is left out", error=type(error).__name__, kind=type(what).__name__)
-        if isinstance(what, TakenLine):  # a clear was counted when it was taken
-            self._counts.update(("excluded", "excluded_unstorable"))
-
-    def _tell(self, error: BaseException) -> None:
-        if isinstance(error, StoreError):
-            if not self.trouble:
-                log.warning("chat cannot be stored, it waits in memory", reason=str(error), waiting=len(self._queue))
-            self.trouble = str(error)
 
     async def _write(self, batch: Sequence[TakenLine | Redaction], counts: Counter[str]) -> None:
         try:

@@ -193,7 +193,12 @@ def screened(raw: object, screen: Screen) -> ProposedChange:
         raise FactRefused("no_speaker")
     if speaker is not None and not speaker.lines:
         raise FactRefused("speaker_silent" if said_by else "no_speaker")
-    fact = _fact(proposed, screen, subject)
+    named = screen.to_ids(clean(proposed.fact).removesuffix("."))
+    if named is None:
+        raise FactRefused("unknown_handle")
+    if subject is not None:
+        named = re.sub(rf"\A{re.escape(mention(subject.viewer_id))}[\s,:]+", "", named)
+    fact = checked_fact(named, screen.privacy)
     source, said = _source(fact, subject, speaker), set(stems(fact))
     confidence = min(confidence, REPORTED_AT_MOST) if source is SourceKind.REPORTED else confidence
     return ProposedChange(
@@ -242,15 +247,6 @@ def _source(fact: str, subject: Participant | None, speaker: Participant | None)
     # else what is said of somebody would be less than hearsay only by calling it a fact about the channel
     of_others = others and not (speaker is not None and speaker.official)
     return SourceKind.REPORTED if of_others else SourceKind.OBSERVED
-
-
-def _fact(proposed: Proposed, screen: Screen, subject: Participant | None) -> str:
-    named = screen.to_ids(clean(proposed.fact).removesuffix("."))
-    if named is None:
-        raise FactRefused("unknown_handle")
-    if subject is not None:
-        named = re.sub(rf"\A{re.escape(mention(subject.viewer_id))}[\s,:]+", "", named)
-    return checked_fact(named, screen.privacy)
 
 
 def checked_fact(fact: str, privacy: PrivacySettings, *, links: bool = False) -> str:

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable, Sequence
 from itertools import zip_longest
 
 from forgetmenot.clock import HOUR, Clock, local_days
-from forgetmenot.domain import Stream
+from forgetmenot.domain import Purpose, Stream
 from forgetmenot.errors import ModelBlocked, ModelError
 from forgetmenot.logs import log
 from forgetmenot.memory import prompts, suppression
@@ -22,7 +22,7 @@ from forgetmenot.ports import LanguageModel
 from forgetmenot.settings.schema import Settings
 from forgetmenot.store import channel_state, episodes, streams
 from forgetmenot.store.database import Database
-from forgetmenot.text.mentions import ids_in
+from forgetmenot.text.mentions import fence, ids_in
 from forgetmenot.text.words import sentences_of
 
 DEADLINE = 12 * HOUR
@@ -66,8 +66,16 @@ class RecapWriter:
         now = self._clock.now()
         if ask and now >= self._ask_again_at.get(stream.id, 0):
             try:
+                settings, words = self._settings(), prompts.SUMMARY_WORDS
+                handles = Handles.of([who for text in summaries for who in ids_in(text)])
+                # divided and rounded up: of 121 summaries every second one
+                chosen = [handles.hide(text) for text in summaries[:: -(-len(summaries) // MOST_EPISODES)]]
                 day = f"The stream of {local_days(stream.started_at, stream.ended_at)}."
-                if recap := await self._written_recap(day, summaries):
+                prompt = f"{day}\n\n{fence('episodes', chr(10).join(chosen))}"
+                system = prompts.RECAP.format(most=words)
+                request = prompts.memory_request(Purpose.RECAP, system, prompt, words, settings.model)
+                written = prompts.read_summary((await self._model.generate(request)).text) or ""
+                if recap := await kept_text(self._db, settings, written, (), handles, most=words):
                     return recap
                 raise ModelBlocked("The model gave no usable recap.")
             except ModelError as error:
@@ -91,16 +99,6 @@ class RecapWriter:
             text = within(_first_sentences(recaps), CHARACTERS, len)
             await channel_state.put(tx, {NAME: text, MADE_OF: made_of}, self._clock.now())
         return True
-
-    async def _written_recap(self, day: str, texts: Sequence[str]) -> str:
-        """What the model makes of these texts; nothing if it is not usable. Raises ModelError."""
-        settings = self._settings()
-        words, handles = prompts.SUMMARY_WORDS, Handles.of([who for text in texts for who in ids_in(text)])
-        # divided and rounded up: of 121 summaries every second one
-        chosen = [handles.hide(text) for text in texts[:: -(-len(texts) // MOST_EPISODES)]]
-        request = prompts.recap_request(day, chosen, words, settings.model)
-        answer = prompts.read_summary((await self._model.generate(request)).text)
-        return await kept_text(self._db, settings, answer or "", (), handles, most=words)
 
 
 def _first_sentences(texts: Iterable[str]) -> list[str]:

@@ -5,21 +5,18 @@ and what is said while the channel is known to be offline belongs to none. Where
 Recaps are memory/recaps.
 """
 
-from collections.abc import Callable
-
 from msgspec import Struct
 
 from forgetmenot.clock import HOUR, MINUTE, SECOND
 from forgetmenot.domain import ChannelState
 from forgetmenot.logs import log
-from forgetmenot.settings.schema import Settings
 from forgetmenot.store import streams
 from forgetmenot.store.database import Database, Transaction
 
 TOUCH_EVERY = 10 * SECOND  # how often a stream's last event is written down
 OFFLINE_AT_LEAST = 10 * MINUTE
-STREAM_GAP = 12 * HOUR  # without chat: then a new stream begins, where Twitch's live state is unknown
 """A stream that is offline for less goes on: Twitch reports short drops as an end."""
+STREAM_GAP = 12 * HOUR  # without chat: then a new stream begins, where Twitch's live state is unknown
 
 
 class _Open(Struct):
@@ -35,9 +32,8 @@ class _Open(Struct):
 class StreamTracker:
     """Which stream is on. One per database; `load` it before the first line."""
 
-    def __init__(self, db: Database, settings: Callable[[], Settings]) -> None:
+    def __init__(self, db: Database) -> None:
         self._db = db
-        self._settings = settings
         self._open: _Open | None = None
         self._offline = False
         self._stale = False
@@ -85,10 +81,22 @@ class StreamTracker:
         async with self._db.write() as tx:
             if self._stale:
                 await self._read(tx)
-            if state.live:
-                await self._on(tx, state, now)
-            else:
-                await self._off(tx, now)
+            stream = self._open
+            if not state.live:
+                last_live = (stream.seen_live_at or stream.last_event_at) if stream else now
+                # it ended when it was last seen live, not when the flap had passed
+                if stream and stream.twitch_id is not None and now - last_live >= OFFLINE_AT_LEAST:
+                    await self._close(tx, last_live)
+                return
+            if stream and self._is_another(stream, state, now):
+                await self._close(tx, stream.last_event_at)
+            if self._open is None:
+                at = state.started_at or now  # ahead of now where the PC's clock is behind
+                self._open = _Open(await streams.begin(tx, at), max(at, now), state.stream_id)
+            # OBS, and an event about the title alone, report no id
+            name = self._open.twitch_id = state.stream_id or self._open.twitch_id or ""
+            self._open.seen_live_at = now
+            await streams.describe(tx, self._open.id, twitch_id=name, title=state.title, category=state.category)
 
     async def tick(self, now: int) -> None:
         """Close a stream that nothing was said in for longer than the gap (where Helix does not say it is on)."""
@@ -100,32 +108,12 @@ class StreamTracker:
             async with self._db.write() as tx:
                 await self._close(tx, stream.last_event_at)
 
-    async def _on(self, tx: Transaction, state: ChannelState, now: int) -> None:
-        if self._open and self._is_another(self._open, state, now):
-            await self._close(tx, self._open.last_event_at)
-        if self._open is None:
-            at = state.started_at or now  # ahead of now where the PC's clock is behind
-            self._open = _Open(await streams.begin(tx, at), max(at, now), state.stream_id)
-        # OBS, and an event about the title alone, report no id
-        name = self._open.twitch_id = state.stream_id or self._open.twitch_id or ""
-        self._open.seen_live_at = now
-        await streams.describe(tx, self._open.id, twitch_id=name, title=state.title, category=state.category)
-
     def _is_another(self, stream: _Open, state: ChannelState, now: int) -> bool:
         if stream.twitch_id is None:
             return now - stream.last_event_at > STREAM_GAP
         last = max(stream.last_event_at, stream.seen_live_at or 0)
         # another id alone is not another stream: one that broke off for a moment comes back with a new one
         return stream.twitch_id != state.stream_id and (state.started_at or now) - last > OFFLINE_AT_LEAST
-
-    async def _off(self, tx: Transaction, now: int) -> None:
-        stream = self._open
-        if stream is None or stream.twitch_id is None:
-            return
-        last_live = stream.seen_live_at or stream.last_event_at
-        if now - last_live >= OFFLINE_AT_LEAST:
-            # it ended when it was last seen live, not when the flap had passed
-            await self._close(tx, last_live)
 
     async def _close(self, tx: Transaction, at: int) -> None:
         if self._open:

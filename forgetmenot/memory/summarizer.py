@@ -10,7 +10,7 @@ from collections import defaultdict
 from collections.abc import Callable, Sequence
 
 from forgetmenot.clock import local_days
-from forgetmenot.domain import EpisodeKind, Part
+from forgetmenot.domain import EpisodeKind, Part, Purpose
 from forgetmenot.errors import ODD_INPUT, ModelBlocked
 from forgetmenot.logs import log
 from forgetmenot.memory import prompts
@@ -24,7 +24,7 @@ from forgetmenot.store.counts import add_counts
 from forgetmenot.store.database import Database
 from forgetmenot.store.episodes import NewEpisode
 from forgetmenot.text.command_phrases import is_command
-from forgetmenot.text.mentions import ids_in, mention
+from forgetmenot.text.mentions import fence, ids_in, mention
 from forgetmenot.text.words import STOPWORDS, words
 
 People = dict[str, Part]
@@ -46,14 +46,18 @@ class Summarizer:
         # commands and the bot's own lines only: there is nothing for a model to read
         if not lines or not any(part.lines for part in people.values()):
             return _episode(window, people, summary_in_numbers(window, handles, settings))
-        introduced, day = introduce(people, window, handles), local_days(window[0].at, window[-1].at)
-        request = prompts.summary_request(introduced, lines, day, prompts.SUMMARY_WORDS, settings.model)
+        most, spoken = prompts.SUMMARY_WORDS, any(prompts.SPOKEN_MARK in line[:20] for line in lines)
+        system = prompts.SUMMARY.format(words=most, spoken=prompts.SPOKEN if spoken else "")
+        said_on = f"Said on {local_days(window[0].at, window[-1].at)}."
+        introduced = fence("people", introduce(people, window, handles))
+        prompt = f"{said_on}\n\n{introduced}\n\n{fence('chat', chr(10).join(lines))}"
+        request = prompts.memory_request(Purpose.SUMMARY, system, prompt, most, settings.model)
         answer = await self._model.generate(request)
         written = prompts.read_summary(answer.text)
         if written is None:
             raise ModelBlocked("The model gave no usable summary.")
         messages = [handles.hide_chat(text) for line in window for text in (line.text, line.system_text)]
-        kept = await kept_text(self._db, settings, written, messages, handles, most=prompts.SUMMARY_WORDS)
+        kept = await kept_text(self._db, settings, written, messages, handles, most=most)
         if not kept:
             return _episode(window, people, summary_in_numbers(window, handles, settings))
         return _episode(window, people, kept, EpisodeKind.CHAT, answer.model)

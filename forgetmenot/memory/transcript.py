@@ -146,12 +146,15 @@ def transcript(window: Window, handles: Handles) -> list[str]:
 
     Of A_FEW people it is one of each.
     """
-    repeats = _repeats(window)
+    repeats: dict[str, list[Line]] = defaultdict(list)
+    for line in window:
+        if not is_command(line.text):
+            repeats[_key(line)].append(line)
     shown: list[str] = []
     said: set[tuple[str, str]] = set()
     for line in window:
         key = _key(line)
-        same = repeats.get(key, [])
+        same = repeats[key] if key and len(repeats[key]) >= OFTEN else []
         few = len({one.viewer_id for one in same}) <= A_FEW
         again = key, line.viewer_id if few else ""
         if not same or (few and again not in said):
@@ -173,14 +176,6 @@ def _once_each(line: Line) -> str:
     """The words of a line, each once where it was written several times in a row."""
     words = clean(line.text).split()
     return " ".join(word for i, word in enumerate(words) if i == 0 or word.casefold() != words[i - 1].casefold())
-
-
-def _repeats(window: Window) -> dict[str, list[Line]]:
-    same: dict[str, list[Line]] = defaultdict(list)
-    for line in window:
-        if (key := _key(line)) and not is_command(line.text):
-            same[key].append(line)
-    return {key: lines for key, lines in same.items() if len(lines) >= OFTEN}
 
 
 def _collapsed(first: Line, lines: Sequence[Line], handles: Handles) -> str:

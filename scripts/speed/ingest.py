@@ -48,7 +48,7 @@ def measure(folder: Path, lines: int) -> list[Figure]:
 async def take_in(db: Database, chat: Iterable[ChatEvent]) -> float:
     """Store this chat in a run of its own; the seconds it took."""
     clock, settings = ManualClock(NOW), Settings()
-    stream_tracker = StreamTracker(db, lambda: settings)
+    stream_tracker = StreamTracker(db)
     ingest = Ingest(db=db, stream_tracker=stream_tracker, settings=lambda: settings, clock=clock)
     await ingest.open()
     started = perf_counter()

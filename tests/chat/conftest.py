@@ -97,7 +97,7 @@ class Chat:
 async def chat(db: Database, clock: ManualClock) -> Chat:
     async with db.write() as tx:
         await channel_state.put(tx, {"bot_id": "99"}, clock.now())
-    stream_tracker = StreamTracker(db, lambda: SETTINGS)
+    stream_tracker = StreamTracker(db)
     ingest = Ingest(db=db, stream_tracker=stream_tracker, settings=lambda: SETTINGS, clock=clock)
     await ingest.open()
     eraser, account = Eraser(db=db, clock=clock, before=(ingest.flush,)), Titles()

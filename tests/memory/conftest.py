@@ -102,7 +102,7 @@ async def channel(db: Database, clock: ManualClock, settings: Settings) -> Chann
 
 async def open_channel(db: Database, clock: ManualClock, settings: Settings, model: LanguageModel) -> Channel:
     """A channel in a run of its own."""
-    stream_tracker = StreamTracker(db, lambda: settings)
+    stream_tracker = StreamTracker(db)
     ingest = Ingest(db=db, stream_tracker=stream_tracker, settings=lambda: settings, clock=clock)
     await ingest.open()
     compactor = Compactor(db=db, model=model, settings=lambda: settings, clock=clock, stream_tracker=stream_tracker)

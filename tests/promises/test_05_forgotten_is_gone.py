@@ -53,7 +53,7 @@ class Channel:
         self.settings = Settings()
 
     async def open(self) -> None:
-        stream_tracker = StreamTracker(self.db, lambda: self.settings)
+        stream_tracker = StreamTracker(self.db)
         self.ingest = Ingest(
             db=self.db, stream_tracker=stream_tracker, settings=lambda: self.settings, clock=self.clock
         )
