@@ -1,35 +1,31 @@
 """Odd inputs for everything that reads what comes from outside: `python scripts/fuzz.py [--inputs 10000]`.
 
-Lines of chat, commands, answers of models, settings, imports, Helix's answers, requests to the dock. Each reader may
+Lines of chat, commands, answers of models, settings, imports, Helix's words, requests to the dock. Each reader may
 refuse an input with its own errors and nothing else, and must not take long. Inputs are mutations of good ones
 (seeded: `--seed 7` does the same again) and objects that hypothesis makes. Prints a table; the exit code is 1 if a
 reader raised anything else or took longer than a second. Nothing leaves this machine.
 """
 
 import argparse
-import asyncio
 import contextlib
 import itertools
 import json
 import logging
 import random
 import sys
-import tempfile
 import time
 import traceback
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
-from functools import cache, partial
+from functools import cache
 from pathlib import Path
 
-from aiohttp import web
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from forgetmenot.chat import CommandParser
-from forgetmenot.clock import SystemClock
 from forgetmenot.domain import ModelAnswer, Participant, Role, TokenUsage
-from forgetmenot.errors import ODD_INPUT, SettingsError, TwitchError
+from forgetmenot.errors import ODD_INPUT, SettingsError
 from forgetmenot.llm.json_text import json_object, unwrapped, without_loop, without_thought
 from forgetmenot.llm.offline import claims
 from forgetmenot.logs import set_up
@@ -293,56 +289,10 @@ def run(name: str, inputs: int, seed: int) -> Tried:
     return tried
 
 
-async def helix_answers(inputs: int, seed: int) -> Tried:
-    """What twitchio and we make of any answer of Helix, over HTTP: an error of ours, or a value."""
-    from soak import logged_in_helix  # needs the loopback servers
-
-    from tests.loopback_servers.twitch import TwitchSim
-
-    dice, tried, body = random.Random(f"{seed} helix"), Tried(), [""]  # noqa: S311  # the same again
-    seeds = (
-        '{"data": [{"id": "42", "login": "bob", "display_name": "Bob", "created_at": "2020-01-01T00:00:00Z"}]}',
-        '{"data": [{"message_id": "a", "is_sent": true, "drop_reason": null}]}',
-        '{"data": [{"broadcaster_id": "1", "title": "t", "game_name": "g", "slow_mode": true}]}',
-        '{"error": "Bad", "status": 400, "message": "no"}',
-        "<html></html>",
-    )
-
-    async def answer(_request: web.Request) -> web.Response:
-        text = body[0].encode("utf-8", "replace")
-        return web.Response(
-            body=text, status=dice.choice((200, 200, 200, 400, 401, 429, 503)), content_type="application/json"
-        )
-
-    app = web.Application()
-    app.router.add_route("*", "/{path:.*}", answer)
-    runner = web.AppRunner(app, access_log=None)
-    await runner.setup()
-    await web.TCPSite(runner, "127.0.0.1", 0).start()
-    url = f"http://127.0.0.1:{runner.addresses[0][1]}/"
-    async with TwitchSim() as sim:
-        for _ in range(inputs):
-            body[0] = mutated(dice, seeds)
-            with tempfile.TemporaryDirectory() as folder:
-                async with logged_in_helix(sim, Path(folder), SystemClock(), url) as helix:
-                    say, immune = partial(helix.say, "x"), partial(helix.is_immune, "7")
-                    for call in (helix.channel_state, helix.channel_state, say, immune):
-                        tried.inputs += 1
-                        try:
-                            await call()
-                        except TwitchError:
-                            tried.refused += 1
-                        except Exception as error:  # noqa: BLE001  # what this looks for
-                            tried.faults.setdefault(f"{type(error).__name__} from {call}", body[0])
-    await runner.cleanup()
-    return tried
-
-
 def rows(inputs: int, seed: int) -> Iterator[tuple[str, Tried]]:
     """Every reader with what came of it."""
     for name in READERS:
         yield name, run(name, inputs, seed)
-    yield "Helix's answers", asyncio.run(helix_answers(max(1, inputs // 2_000), seed))
 
 
 def main() -> int:

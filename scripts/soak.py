@@ -1,11 +1,11 @@
 """A bad Twitch for hours, in less than a minute, or in real time: `python scripts/soak.py [--live] [--json] [--quick]`.
 
-Everything goes through what the bot really uses (its connection to chat, its queue, twitchio) against a Twitch on
-loopback that drops, garbles, refuses and loses answers. With `--live [--minutes 60] [--per-minute 400]` a bot in a
-process of its own hears busy chat; it is stopped, killed and started again meanwhile, people opt out and are erased,
-messages are deleted, and at the end every row and every byte of its folder is looked at. Prints what was done and what
-came of it; the exit code is 1 if anything was lost, doubled, sent twice, left or over a limit, or if the bot's memory
-grew by more than a fifth after it had settled. Nothing leaves this machine, and nothing stays on it.
+Sends more messages than the limits let through, by the bot's own queue and Helix client, to a Twitch on loopback that
+refuses and loses answers. With `--live [--minutes 60] [--per-minute 400]` a bot in a process of its own hears busy
+chat; it is stopped, killed and started again meanwhile, people opt out and are erased, messages are deleted, and at the
+end every row and every byte of its folder is looked at. Prints what was done and what came of it; the exit code is 1 if
+anything was lost, doubled, sent twice, left or over a limit, or if the bot's memory grew by more than a fifth after it
+had settled. Nothing leaves this machine, and nothing stays on it.
 """
 
 import argparse
@@ -21,7 +21,6 @@ import tempfile
 import time
 from collections import Counter
 from collections.abc import AsyncIterator, Callable
-from contextlib import aclosing
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -30,7 +29,7 @@ from chaos_world import Figures, broken_promises, resident, say
 from speed import dock
 
 from forgetmenot.clock import Clock, ManualClock, SystemClock
-from forgetmenot.domain import ChatEvent, Outcome
+from forgetmenot.domain import Outcome
 from forgetmenot.logs import set_up
 from forgetmenot.memory.erasure import Eraser
 from forgetmenot.reply.outbox import Outbox, Outgoing, Sent
@@ -39,8 +38,6 @@ from forgetmenot.settings.schema import Settings, TwitchSettings
 from forgetmenot.store import bot_messages
 from forgetmenot.store.bot_messages import ReplyStatus
 from forgetmenot.store.database import Database, open_database
-from forgetmenot.twitch.chat_lines import ChatItem
-from forgetmenot.twitch.connection import Gap, IrcConnection
 from forgetmenot.twitch.helix import Helix
 from forgetmenot.twitch.login import Login
 from tests.loopback_servers.twitch import TwitchSim
@@ -49,9 +46,6 @@ NOON = 1_784_894_400_000
 RECAP_DEADLINE = 3_600_000
 MUST_BE_ZERO = (
     *chaos_world.MUST_BE_ZERO,
-    "events lost",
-    "events doubled",
-    "renewals wasted",
     "messages doubled",
     "messages lost",
     "fates told wrongly",
@@ -59,30 +53,22 @@ MUST_BE_ZERO = (
 )
 
 
-class Hasty(SystemClock):
-    """The machine's clock without its pauses."""
-
-    async def sleep(self, ms: int) -> None:  # noqa: ARG002  # that is the point
-        """Let others run."""
-        await asyncio.sleep(0)
-
-
-def settings_for(sim: TwitchSim, server: str = "") -> Settings:
+def settings_for(sim: TwitchSim) -> Settings:
     """Settings that point at that Twitch."""
     return Settings(
         twitch=TwitchSettings(
             channel="demo",
             bot_login="keeper",
             client_id=sim.client_id,
-            server=server or sim.url,
+            server=sim.url,
         )
     )
 
 
 @contextlib.asynccontextmanager
-async def logged_in_helix(sim: TwitchSim, folder: Path, clock: Clock, server: str = "") -> AsyncIterator[Helix]:
-    """The bot's Helix client, logged in. `server`: of another Twitch than that one."""
-    settings, granted = settings_for(sim, server), sim.grant("keeper")
+async def logged_in_helix(sim: TwitchSim, folder: Path, clock: Clock) -> AsyncIterator[Helix]:
+    """The bot's Helix client, logged in."""
+    settings, granted = settings_for(sim), sim.grant("keeper")
     store = TokenStore(folder / "login", use_keyring=False)
     token = Token(granted.access, granted.refresh, granted.user_id, "keeper", tuple(granted.scopes))
     store.save(Account.BOT, token)
@@ -92,84 +78,6 @@ async def logged_in_helix(sim: TwitchSim, folder: Path, clock: Clock, server: st
         yield helix
     finally:
         await helix.aclose()
-
-
-# ── reading ─────────────────────────────────────────────────────────────────────────────────
-
-
-async def read_through(drops: int) -> Figures:
-    """One line of chat between any two troubles of the connection; at last so many failures in a row."""
-    async with TwitchSim() as sim:
-        settings = settings_for(sim)
-        heard: list[ChatItem | Gap] = []
-        reading = asyncio.create_task(_listen(IrcConnection(settings=lambda: settings, clock=Hasty()), heard))
-        said = []
-        for number in range(drops):
-            await sim.joined()
-            said.append(await sim.say("alice", f"line {number}"))
-            await sim.until(lambda: said[-1] in _ids(heard))
-            await _cut(sim, number)
-            await sim.until(lambda: len(_gaps(heard)) > number, 10)  # noqa: B023  # awaited in this round
-        in_a_row = sim.faults.add("irc", drop=True, times=drops)
-        await sim.drop()
-        await sim.until(lambda: in_a_row.used >= drops, 60)
-        await sim.joined()
-        said.append(await sim.say("alice", "at last"))
-        await sim.until(lambda: said[-1] in _ids(heard))
-        reading.cancel()
-        await asyncio.gather(reading, return_exceptions=True)
-    counted = Counter(_ids(heard))
-    return {
-        "drops": drops + 1,
-        "failed attempts in a row": drops,
-        "events said": len(said),
-        "events lost": len(set(said) - set(counted)),
-        "events doubled": sum(counted.values()) - len(counted),
-        "gaps told": len(_gaps(heard)),
-    }
-
-
-async def _listen(connection: IrcConnection, heard: list[ChatItem | Gap]) -> None:
-    async with aclosing(connection.events()) as events:
-        async for item in events:
-            heard.append(item)  # noqa: PERF401  # the list is looked at meanwhile
-
-
-async def _cut(sim: TwitchSim, number: int) -> None:
-    """Hang up, ask to come again, send rubbish, be a captive portal, answer nobody."""
-    match number % 5:
-        case 1:
-            await sim.reconnect()
-            return
-        case 2:
-            await sim.garbage()
-        case 3:
-            sim.faults.add("irc", html=True, times=2)
-        case 4:
-            sim.faults.add("irc", status=503)
-    await sim.drop()
-
-
-def _ids(heard: list[ChatItem | Gap]) -> list[str]:
-    return [item.id for item in heard if isinstance(item, ChatEvent)]
-
-
-def _gaps(heard: list[ChatItem | Gap]) -> list[Gap]:
-    return [item for item in heard if isinstance(item, Gap)]
-
-
-# ── renewing ────────────────────────────────────────────────────────────────────────────────
-
-
-async def race(folder: Path, races: int) -> Figures:
-    """Twenty calls at once on a token that has just expired, again and again."""
-    async with TwitchSim() as sim, logged_in_helix(sim, folder, SystemClock()) as helix:
-        answered = 0
-        for _ in range(races):
-            sim.expire()
-            answered += sum(map(bool, await asyncio.gather(*(helix.id_of("demo") for _ in range(20)))))
-        wasted = sim.oauth.refreshes - races + sim.oauth.refused_refreshes + races * 20 - answered
-    return {"refresh races": races, "calls in them": answered, "renewals wasted": wasted}
 
 
 # ── sending ─────────────────────────────────────────────────────────────────────────────────
@@ -430,16 +338,6 @@ async def _account(folder: Path, chat: Chat) -> Figures:
     }
 
 
-# ── all of it ───────────────────────────────────────────────────────────────────────────────
-
-
-async def soak(folder: Path, *, quick: bool = False) -> Figures:
-    """All of it."""
-    figures = await read_through(25 if quick else 1_000)
-    figures |= await race(folder, 5 if quick else 100)
-    return figures | await flood(folder, 60 if quick else 400)
-
-
 def main() -> int:
     """Run it and print the figures."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
@@ -458,7 +356,7 @@ def main() -> int:
         figures = asyncio.run(
             live(folder, wanted.minutes, wanted.per_minute, wanted.seed)
             if wanted.live
-            else soak(folder, quick=wanted.quick)
+            else flood(folder, 60 if wanted.quick else 400)
         )
     lines = (f"{name:26}{figure:>10,g}{'  must be 0' * (name in MUST_BE_ZERO)}" for name, figure in figures.items())
     print(json.dumps(figures) if wanted.json else "\n".join(lines))
