@@ -35,7 +35,7 @@ from forgetmenot.secret_store import Account, TokenStore, login_folder
 from forgetmenot.settings.schema import Provider, Settings
 from forgetmenot.store import backup, events, invariants, streams
 from forgetmenot.store.database import SQLITE_VERSION, open_database
-from forgetmenot.store.file_safety import is_locked, synced_by
+from forgetmenot.store.file_safety import is_locked
 from forgetmenot.twitch.errors import network_reason
 
 OK, WARN, BAD = "ok", "warn", "bad"
@@ -120,8 +120,6 @@ def _folder(what: Examined) -> Finding:
     folder = what.database.parent
     if folder.is_dir() and not os.access(folder, os.W_OK):
         return what.found(BAD, "folder_locked", folder=folder)
-    if service := synced_by(folder):
-        return what.found(WARN, "folder_synced", service=service, folder=folder)
     if os.name != "nt" and folder.is_dir() and folder.stat().st_mode & 0o077:
         return what.found(WARN, "folder_open", folder=folder)
     return OK, str(folder), ""

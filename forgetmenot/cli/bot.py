@@ -97,7 +97,7 @@ def _start(arguments: argparse.Namespace) -> int:
         if not arguments.no_browser:
             common.open_page(address + arguments.page, wait_s=5)
         return 0
-    common.show_notices(settings, path)
+    common.show_notices(settings)
     logs.set_up(level=settings.log.level, folder=logs.beside(path), quiet=True)
     if file is not None:
         common.say(f"Settings: {file}")

@@ -21,7 +21,6 @@ from forgetmenot.invocation import as_typed
 from forgetmenot.languages import ENGLISH
 from forgetmenot.settings.load import load_settings, no_login
 from forgetmenot.settings.schema import Provider, Settings
-from forgetmenot.store.file_safety import synced_by
 from forgetmenot.text.mentions import channel_of, is_login, login_of
 
 if TYPE_CHECKING:
@@ -473,14 +472,8 @@ def chosen_settings(path: Path | None, *, model: str | None = None, channel: str
     return settings
 
 
-# Notices before the bot starts: where the memory lies badly, and the chosen model's terms.
-
-
-def show_notices(settings: Settings, database: Path) -> None:
-    """Print it, on standard error."""
-    if (service := synced_by(database)) is not None:
-        words = " ".join(ENGLISH.pair("check.folder_synced")).format(service=service, folder=database.parent)
-        say(f"Warning: {words}")
+def show_notices(settings: Settings) -> None:
+    """Print the chosen model's terms before the bot starts, on standard error."""
     if settings.model.provider is Provider.GEMINI:
         from forgetmenot.llm.build import TERMS
 

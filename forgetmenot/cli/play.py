@@ -46,7 +46,7 @@ async def _demo(arguments: argparse.Namespace) -> None:
     logs.set_up(level="error")
     path = common.database_path(arguments, folder=common.data_folder() / common.DEMO_FOLDER)
     settings = common.chosen_settings(None, model=arguments.model)
-    common.show_notices(settings, path)
+    common.show_notices(settings)
     watched = sys.stdout.isatty() and not (arguments.fast or arguments.json) and common.has_desktop()
     stay = arguments.stay or watched
     privacy = Path(__file__).parents[2] / "docs" / "PRIVACY.md"

@@ -1,4 +1,4 @@
-"""Protects the memory's files, detects synced folders, and holds the instance lock.
+"""Protects the memory's files, and holds the instance lock.
 
 The database has mode 0600 (SQLite gives its write-ahead log the same); on Windows the user's own folder keeps others
 out. A file system without permissions is no error.
@@ -18,19 +18,6 @@ from forgetmenot.languages import reason
 
 APPLICATION_ID = 0x464D4E31
 """What SQLite's header says of a memory of ours: "FMN1"."""
-_SERVICES = {
-    "onedrive": "OneDrive",
-    "dropbox": "Dropbox",
-    "icloud": "iCloud",
-    "com~apple~clouddocs": "iCloud",
-    "mobile documents": "iCloud",
-    "google drive": "Google Drive",
-    "googledrive": "Google Drive",
-    "my drive": "Google Drive",
-    "nextcloud": "Nextcloud",
-    "pcloud": "pCloud",
-    "megasync": "MEGA",
-}
 
 
 def protect(path: Path) -> None:
@@ -52,15 +39,6 @@ def may_be_ours(path: Path) -> bool:
     with path.open("rb") as file:
         head = file.read(72)
     return not head or (head.startswith(b"SQLite format 3\0") and head[68:72] == APPLICATION_ID.to_bytes(4))
-
-
-def synced_by(path: Path) -> str | None:
-    """The sync service of a folder, by its path and resolved path; None if none is known."""
-    for part in (*path.absolute().parts, *Path(os.path.realpath(path)).parts):
-        for sign, service in _SERVICES.items():
-            if part.casefold().startswith(sign):
-                return service
-    return None
 
 
 def make_folder(database: Path) -> None:

@@ -9,10 +9,9 @@ import pytest
 
 from forgetmenot import cli, invocation
 from forgetmenot.cli import common, main, play
-from forgetmenot.cli.common import printable, say, show_line, show_notices
+from forgetmenot.cli.common import printable, say, show_line
 from forgetmenot.clock import SystemClock
 from forgetmenot.domain import Purpose, TokenUsage
-from forgetmenot.settings.schema import Settings
 from forgetmenot.store.counts import Meter
 from forgetmenot.store.database import open_database
 
@@ -137,11 +136,6 @@ def test_a_built_program_is_named_by_its_path(monkeypatch: pytest.MonkeyPatch) -
     monkeypatch.setattr("sys.frozen", True, raising=False)
     monkeypatch.setattr("sys.executable", "/opt/My bots/forgetmenot")
     assert invocation.as_typed() == '"/opt/My bots/forgetmenot"'
-
-
-def test_a_folder_that_is_copied_elsewhere_is_warned_about(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    show_notices(Settings(), tmp_path / "Dropbox" / "memory.sqlite3")
-    assert "Dropbox syncs" in capsys.readouterr().err
 
 
 @pytest.mark.skipif(os.name == "nt", reason="links need rights there")

@@ -257,11 +257,7 @@ async def test_what_was_there_is_saved_and_what_is_no_memory_is_refused(channel:
 ENDLESS = "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) SELECT i AS id, '' AS words FROM n"
 STRANGE = {
     "endless view": f"DROP TABLE never_mention; CREATE VIEW never_mention AS {ENDLESS}",
-    "virtual table": "DROP TABLE never_mention; CREATE VIRTUAL TABLE never_mention USING fts5 (words)",
-    "column that is computed": "ALTER TABLE never_mention ADD COLUMN big BLOB AS (zeroblob(900000000))",
     "row that points nowhere": "PRAGMA foreign_keys = OFF; INSERT INTO attendance VALUES ('nobody', 7, 1, 1, 1)",
-    "numbers used up": "INSERT INTO sqlite_sequence VALUES ('semantic_notes', 9223372036854775807)",
-    "numbers that are none": "INSERT INTO sqlite_sequence VALUES ('semantic_notes', 'x')",
 }
 
 

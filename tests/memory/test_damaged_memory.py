@@ -29,7 +29,6 @@ EMPTIED = {
     "nothing": lambda path: path.write_bytes(b""),
     "gone": lambda path: path.unlink(),
     "no rows": lambda path: _sql(path, "DELETE FROM note_evidence; DELETE FROM semantic_notes;"),
-    "no table": lambda path: _sql(path, "DROP TABLE semantic_notes;"),
     "rubbish": lambda path: path.write_bytes(path.read_bytes()[:8_192] + b"\x5a" * (path.stat().st_size - 8_192)),
     "one bit of the schema": lambda path: path.write_bytes(
         path.read_bytes().replace(b"CREATE TABLE attendance", b"CREATE \xd4ABLE attendance")

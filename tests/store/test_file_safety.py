@@ -13,7 +13,7 @@ from forgetmenot.errors import StoreLocked, TwitchRefused
 from forgetmenot.settings.schema import Settings, TwitchSettings
 from forgetmenot.store.channel_state import Owner, claim, file_for, owner_of
 from forgetmenot.store.database import open_database
-from forgetmenot.store.file_safety import instance_lock, is_locked, protect, synced_by
+from forgetmenot.store.file_safety import instance_lock, is_locked, protect
 
 
 async def claimed(file: Path, room_id: str, channel: str) -> None:
@@ -84,26 +84,6 @@ def test_what_is_no_memory_is_nobodys(tmp_path: Path) -> None:
 def test_a_folder_that_is_not_there_is_no_error_here(tmp_path: Path) -> None:
     protect(tmp_path / "nowhere" / "memory.sqlite3")
     assert not (tmp_path / "nowhere").exists()
-
-
-@pytest.mark.parametrize(
-    ("path", "service"),
-    [
-        ("/home/alice/Dropbox/bot/memory.sqlite3", "Dropbox"),
-        ("/Users/alice/Library/Mobile Documents/com~apple~CloudDocs/m.sqlite3", "iCloud"),
-        ("/home/alice/OneDrive - Alice/m.sqlite3", "OneDrive"),
-        ("/home/alice/.local/share/forgetmenot/memory.sqlite3", None),
-    ],
-)
-def test_a_synced_folder_is_seen_by_its_name(path: str, service: str | None) -> None:
-    assert synced_by(Path(path)) == service
-
-
-@pytest.mark.skipif(os.name == "nt", reason="links need rights there")
-def test_a_link_into_a_synced_folder_is_seen(tmp_path: Path) -> None:
-    (tmp_path / "Dropbox" / "bot").mkdir(parents=True)
-    (tmp_path / "data").symlink_to(tmp_path / "Dropbox" / "bot")
-    assert synced_by(tmp_path / "data" / "memory.sqlite3") == "Dropbox"
 
 
 @pytest.mark.skipif(os.name == "nt", reason="permissions are not for Windows")
