@@ -250,6 +250,6 @@ async def _actions(db: "Database", arguments: argparse.Namespace) -> common.Show
         asked_by, target = names.get(row.asked_by or ""), names.get(row.target_id or "")
         actions.append({**common.picked(row, fields), "class": row.kind, "asked_by": asked_by, "target": target})
         detail = f" ({row.detail})" if row.detail else ""
-        what = f"{row.name}{f' {target}' if target else ''}: {row.status}{detail}; {row.reason}"
-        lines.append(f"#{row.id}  {iso(row.at)}  {what}{f', asked by {asked_by}' if asked_by else ''}")
+        what = f"{row.name}{f' {target}' if target else ''}{f', asked by {asked_by}' if asked_by else ''}"
+        lines.append(f"#{row.id}  {iso(row.at)}  {what}: {row.status}{detail}; {row.reason}")
     return {"actions": actions}, lines or ["Nothing has been proposed yet."]

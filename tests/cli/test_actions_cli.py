@@ -33,4 +33,4 @@ def test_what_waits_and_what_was_done_is_listed(run: Run, database: Path) -> Non
     asyncio.run(_fill(database, ActionStatus.WAITING))
     [action] = run("actions", "--json")["actions"]
     assert (action["id"], action["name"], action["target"], action["asked_by"]) == (1, "ban", "Bob", "Alice")
-    assert "ban Bob: waiting" in run("actions")
+    assert "ban Bob, asked by Alice: waiting" in run("actions")
