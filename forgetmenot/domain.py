@@ -361,6 +361,10 @@ class Purpose(StrEnum):
     BRIEF = "brief"
 
 
+NOTHING = "Nothing in particular was said."
+"""The summary of a window in which the rules without a model found nothing; pages leave it out."""
+
+
 class ModelRequest(Struct, frozen=True):
     """One call to a language model. `schema` is a JSON schema that the answer's text must satisfy.
 

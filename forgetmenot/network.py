@@ -12,7 +12,7 @@ from typing import NamedTuple
 from urllib.request import getproxies, getproxies_environment, proxy_bypass
 
 import certifi
-from aiohttp import ClientHandlerType, ClientRequest, ClientResponse
+from aiohttp import ClientHandlerType, ClientRequest, ClientResponse, connector
 from yarl import URL
 
 _AS = {"wss": "https", "ws": "http"}
@@ -21,7 +21,8 @@ _AS = {"wss": "https", "ws": "http"}
 @cache
 def trusted() -> ssl.SSLContext:
     """Trusts what the system trusts; Mozilla's list where Python finds none of that, as on some macOS."""
-    context = ssl.create_default_context()
+    # aiohttp has made one when it was imported; each costs 10 ms and 1 MB
+    context: ssl.SSLContext = getattr(connector, "_SSL_CONTEXT_VERIFIED", None) or ssl.create_default_context()
     if not context.cert_store_stats()["x509_ca"]:  # a list beside another costs 1 MB and 20 ms
         context.load_verify_locations(certifi.where())
     return context

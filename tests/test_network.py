@@ -66,6 +66,7 @@ def test_without_certificates_of_the_system_there_are_mozillas(monkeypatch: pyte
     """As with a Python for macOS whose certificates nobody installed; a stranger's are refused all the same."""
     for name in ("SSL_CERT_FILE", "SSL_CERT_DIR"):
         monkeypatch.setenv(name, str(tmp_path))
+    monkeypatch.setattr("aiohttp.connector._SSL_CONTEXT_VERIFIED", ssl.create_default_context())
     context = trusted.__wrapped__()
     assert context.cert_store_stats()["x509_ca"] > 50
     assert context.verify_mode is ssl.CERT_REQUIRED

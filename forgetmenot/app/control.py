@@ -9,11 +9,11 @@ from collections.abc import Callable, Mapping
 from msgspec import Struct
 
 from forgetmenot.app.bot import Bot
-from forgetmenot.app.doctor import Examined, examine, running_checks
 from forgetmenot.app.stream_input import StreamInput
 from forgetmenot.domain import OperationResult, Proposal, Surface
 from forgetmenot.errors import InputError
 from forgetmenot.languages import in_language, reason
+from forgetmenot.late_imports import load_off_the_loop
 from forgetmenot.memory import provenance
 from forgetmenot.operations import catalogue
 from forgetmenot.operations.catalogue import find
@@ -76,6 +76,9 @@ class BotControl:
 
     async def checks(self, *, everything: bool) -> list[Check]:
         """How each part of the bot is; `everything`: also this computer, the files and the network."""
+        await load_off_the_loop("forgetmenot.app.doctor")
+        from forgetmenot.app.doctor import Examined, examine, running_checks
+
         bot, settings = self._bot, self._settings()
         state, say = await channel_state.read_all(bot.db), in_language(settings.bot.language)
         checks = running_checks(self.state(), settings, state, bot.clock.now(), say)

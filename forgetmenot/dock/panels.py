@@ -14,10 +14,9 @@ from msgspec.structs import asdict
 
 from forgetmenot.clock import DAY, MINUTE, Clock
 from forgetmenot.dock.security import UPLOAD
-from forgetmenot.domain import Note
+from forgetmenot.domain import NOTHING, Note
 from forgetmenot.errors import InputError
 from forgetmenot.languages import ENGLISH, Language, Reason, in_language, languages, reason
-from forgetmenot.llm.offline import NOTHING
 from forgetmenot.memory import provenance
 from forgetmenot.memory.arrivals import arrivals
 from forgetmenot.memory.briefs import about_viewer

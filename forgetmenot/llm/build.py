@@ -17,7 +17,6 @@ from forgetmenot.errors import SettingsError
 from forgetmenot.languages import joined, reason
 from forgetmenot.late_imports import make_off_the_loop
 from forgetmenot.llm.guarded import GuardedModel, Limits, RetryClock
-from forgetmenot.llm.offline import Offline
 from forgetmenot.ports import CallMeter, LanguageModel
 from forgetmenot.secret_store import SecretStore
 from forgetmenot.settings.schema import ModelSettings, Provider
@@ -80,7 +79,7 @@ def build_model(
 
 def _adapter(settings: ModelSettings, model: str, environ: Mapping[str, str]) -> LanguageModel:
     if settings.provider is Provider.OFFLINE:
-        return Offline()
+        return LazyModel("offline", _offline)
     if not model:
         raise SettingsError("Table [model]: set the models in `reply_model` and `memory_model`.")
     variable, thinking = key_variable(settings), settings.thinking.strip().lower()
@@ -101,6 +100,12 @@ def _adapter(settings: ModelSettings, model: str, environ: Mapping[str, str]) ->
         return OpenAICompatible(model, base_url=settings.base_url, key=key, key_env=variable, thinking=thinking)
 
     return LazyModel(model, make)
+
+
+def _offline() -> LanguageModel:
+    from forgetmenot.llm.offline import Offline
+
+    return Offline()
 
 
 def _check_gemini(settings: ModelSettings, key: str, thinking: str) -> None:

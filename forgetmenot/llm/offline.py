@@ -11,7 +11,7 @@ import re
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
-from forgetmenot.domain import ModelAnswer, ModelRequest, Purpose, TokenUsage
+from forgetmenot.domain import NOTHING, ModelAnswer, ModelRequest, Purpose, TokenUsage
 from forgetmenot.languages import in_language
 from forgetmenot.text.mentions import fenced
 from forgetmenot.text.statements import about_them, plain_first_person, third
@@ -55,7 +55,6 @@ def _text(request: ModelRequest) -> str:
 
 MOST_WORDS, MOST_CLAIMS, MOST_NOTES = 150, 14, 20
 BIT_TIMES, BIT_PEOPLE = 4, 3
-NOTHING = "Nothing in particular was said."
 
 _SAID = re.compile(r"\A(?P<who>P\d+)(?:\s*\([^)]*\))?:\s*(?P<text>.*)\Z")
 _EVENT = re.compile(r"\* (?:P\d+:\s)?(?P<what>(?:P\d+ (?:subscribed|cheered|gifted|is gifting)|\d+ raiders)\b[^.!:]*)")

@@ -21,7 +21,7 @@ from forgetmenot.clock import MINUTE, SECOND, Clock
 from forgetmenot.domain import ChatEvent, EventKind, ModelAnswer, ModelRequest, OutcomeKind, Prompt, Proposal
 from forgetmenot.errors import ModelError
 from forgetmenot.languages import in_language, reason
-from forgetmenot.llm.offline import Offline, quotation
+from forgetmenot.late_imports import load_off_the_loop
 from forgetmenot.logs import log
 from forgetmenot.memory.suppression import without_hidden_names, without_suppressed
 from forgetmenot.operations import wording
@@ -39,7 +39,7 @@ from forgetmenot.reply.outbox import Outbox, ReasonToDrop, no_reason
 from forgetmenot.reply.polish import FilterContext, Polished, polish
 from forgetmenot.reply.reply_object import ModelReply, read_reply, reply_request
 from forgetmenot.reply.triggers import Identity, Trigger, TriggerKind
-from forgetmenot.settings.schema import Settings
+from forgetmenot.settings.schema import Provider, Settings
 from forgetmenot.store import bot_messages, events, notes, viewers
 from forgetmenot.store.database import Database, Source
 
@@ -155,7 +155,7 @@ class ReplyWriter(Struct):
         async with self.db.write() as tx:
             await bot_messages.record_prompt(tx, job.reply_id, explain.telemetry(made, job.settings))
         question = job.trigger.question
-        looks = not is_small_talk(question) and self.model.name != Offline.name
+        looks = not is_small_talk(question) and self.model.name != Provider.OFFLINE
         role = made.material.speaker.role
         request = reply_request(made.prompt, job.settings, role, question, may_look_up=looks)
         context = FilterContext(
@@ -276,6 +276,9 @@ class ReplyWriter(Struct):
         due = self._quoted_at is None or now - self._quoted_at >= QUOTE_EVERY
         if not (draft.job.trigger.direct and due):
             return "", str(error)
+        await load_off_the_loop("forgetmenot.llm.offline")
+        from forgetmenot.llm.offline import quotation
+
         words = await asyncio.to_thread(quotation, request.system, request.prompt, request.language)
         words = polish(words, draft.context).text
         # the rest of a quotation that is cut would be the bot's own words, and might begin with a command

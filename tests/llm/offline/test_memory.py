@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from forgetmenot.domain import ModelRequest, Purpose, TokenUsage
-from forgetmenot.llm.offline import MOST_CLAIM_WORDS, MOST_WORDS, NOTHING, Offline, claims, extract, recap, summary
+from forgetmenot.domain import NOTHING, ModelRequest, Purpose, TokenUsage
+from forgetmenot.llm.offline import MOST_CLAIM_WORDS, MOST_WORDS, Offline, claims, extract, recap, summary
 from forgetmenot.text.mentions import fence
 
 CHAT = """P1: welcome in everybody, tonight we climb the clock tower
