@@ -72,7 +72,7 @@ class RecapSharing:
         async with self._db.write() as tx:
             text = await markdown_of(tx, stream_id, self._settings())
             if text is None:
-                raise InputError(reason("no_recap"))
+                raise InputError(reason("nothing_here"))
             if not await streams.claim_post(tx, stream_id, self._clock.now()):
                 raise InputError(reason("recap_posted"))
         try:
@@ -87,6 +87,6 @@ class RecapSharing:
         """A stream's recap as the dock shows it. Raises InputError where there is none."""
         text = await markdown_of(self._db, stream_id, self._settings())
         if text is None:
-            raise InputError(reason("no_recap"))
+            raise InputError(reason("nothing_here"))
         place = await streams.shared(self._db, stream_id)
         return {"markdown": text, **place, "webhook": bool(await asyncio.to_thread(webhook_of, self._secrets))}

@@ -83,7 +83,7 @@ class StreamInput:
         if self.hearing is None or not self._settings().hearing.programs:
             raise InputError(reason("hearing_off"))
         if not self.hearing.listening:
-            raise InputError(reason("hearing_stopped"))
+            raise InputError(reason("hearing_off"))
         return self.hearing.sent(text)
 
     async def listen(self, *, on: bool) -> None:

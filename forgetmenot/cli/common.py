@@ -256,8 +256,7 @@ def add_operations(commands: Commands, group: str) -> None:
         example = next((line for line in operation.examples if line.startswith(f"forgetmenot {group} ")), "")
         if not example:
             continue
-        own = f"typed.{operation.name}"
-        verb, about = example.split()[2], ENGLISH(own if own in ENGLISH else f"does.{operation.name}")
+        verb, about = example.split()[2], ENGLISH(f"does.{operation.name}")
         keys = f"Example: {example}\n{CHANGE_KEYS}"
         parser = add_command(commands, verb, on_memory(_change), about, keys=keys)
         for parameter in operation.params:

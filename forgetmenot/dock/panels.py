@@ -103,13 +103,13 @@ def whole(text: str, refused: Reason) -> int:
 
 def id_of(request: web.Request) -> int:
     """The id in the path. Raises InputError."""
-    return whole(request.match_info["id"], reason("no_number"))
+    return whole(request.match_info["id"], reason("request_odd"))
 
 
 def page_of(request: web.Request) -> tuple[int, int]:
     """Offset and limit of the query. Raises InputError."""
     offset, limit = (
-        whole(request.query.get(name, other), reason("query_number", name=name))
+        whole(request.query.get(name, other), reason("request_odd"))
         for name, other in (("offset", "0"), ("limit", "50"))
     )
     return offset, min(limit, LONGEST_PAGE)
@@ -379,7 +379,7 @@ async def _person(request: web.Request) -> web.Response:
     since = context.clock.now() - REGULAR_WITHIN
     person = await dock_rows.person(context.db, request.match_info["id"], since)
     if person is None:
-        raise InputError(reason("no_viewer"))
+        raise InputError(reason("nothing_here"))
     regular = person["lately"] >= context.settings().people.regular_streams
     brief = await about_viewer(context.db, person["id"])
     alone = await _never_mentioned(context.db, person["id"])
@@ -397,7 +397,7 @@ async def _notes(request: web.Request) -> web.Response:
     offset, limit = page_of(request)
     scope, status = query.get("scope", ""), query.get("status", "live")
     if scope not in dock_rows.SCOPES or status not in dock_rows.STATUSES:
-        raise InputError(reason("no_notes"))
+        raise InputError(reason("request_odd"))
     wanted = NotePage(scope, query.get("subject", "")[:60], status, query.get("find", "")[:80], offset, limit)
     total, rows = await dock_rows.page(context.db, wanted)
     return answer({"total": total, "rows": await notes_json(context, rows)})
@@ -424,7 +424,7 @@ async def _note(request: web.Request) -> web.Response:
     context, number = request.app[CONTEXT], id_of(request)
     note = await dock_rows.note(context.db, number)
     if note is None:
-        raise InputError(reason("note_hidden", n=number))
+        raise InputError(reason("note_gone", n=number))
     chain = {"chain": await context.control.chain(number)} if request.query.get("chain") else {}
     return answer({**(await notes_json(context, [note]))[0], **chain}, language=context.language)
 

@@ -265,7 +265,7 @@ async def _preview(request: web.Request) -> web.Response:
     params = await _body(request) or {}
     login, text = (str(params.get(name, "")) for name in ("viewer", "text"))
     if not text.strip() or len(text) > LONGEST_TEXT:
-        return refusal(400, _in_words(request, reason("no_message")))
+        return refusal(400, _in_words(request, reason("text_needed", most=LONGEST_TEXT)))
     try:
         return answer({"ok": True, **await context.control.preview(login, text)}, language=context.language)
     except ModelError as error:
@@ -276,7 +276,7 @@ async def _hear(request: web.Request) -> web.Response:
     """A line that the streamer said, from a program on this computer."""
     text = (await _body(request) or {}).get("text")
     if not isinstance(text, str) or not text.strip() or len(text) > LONGEST_LINE:
-        return refusal(400, _in_words(request, reason("no_line", most=LONGEST_LINE)))
+        return refusal(400, _in_words(request, reason("text_needed", most=LONGEST_LINE)))
     if not request.app[CONTEXT].control.hear(text):
         return refusal(429, _in_words(request, reason("too_many_lines")))
     return answer({"ok": True})

@@ -51,7 +51,7 @@ class CaptionFile:
         first, self._looked = not self._looked, True
         try:
             if not stat.S_ISREG(self._path.stat().st_mode):
-                raise self._unusable("captions_no_file")
+                raise self._unusable("no_captions")
             # without O_NONBLOCK, opening a pipe waits for somebody who writes to it
             handle = os.open(self._path, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0))
             with os.fdopen(handle, "rb") as file:
@@ -68,7 +68,7 @@ class CaptionFile:
             self._before = None
             return []
         except (OSError, ValueError) as error:  # the second: a path that none can be
-            raise self._unusable("captions_unreadable", getattr(error, "strerror", "") or str(error)) from None
+            raise self._unusable("unreadable_file", getattr(error, "strerror", "") or str(error)) from None
         self._before = _State(identity, about.st_mtime_ns, start + len(data), data[-TAIL:])
         if first:
             self._shown(data.decode(encoding, "replace"))
@@ -97,7 +97,7 @@ class CaptionFile:
         text = data.decode(encoding, "replace").lstrip("\ufeff")
         odd = sum(char == "\ufffd" or (char < " " and char not in "\t\r\n\f") for char in text)
         if odd > 2 + len(text) // 20:
-            raise self._unusable("captions_no_text")
+            raise self._unusable("no_captions")
         return text
 
     def _unusable(self, code: str, why: str = "") -> InputError:

@@ -44,14 +44,14 @@ async def _connected(url: str, password: str) -> AsyncIterator["WebSocketClient"
             while not client.is_identified():
                 if not client.ws_open:
                     wrong = client.ws.close_code == WRONG_PASSWORD
-                    raise HearingError(reason("obs_password" if wrong else "obs_closed", url=url))
+                    raise HearingError(reason("obs_password" if wrong else "obs_away", url=url))
                 await asyncio.sleep(0.05)
         yield client
     except (OSError, ValueError, TimeoutError, websockets.exceptions.WebSocketException) as error:
         raise HearingError(reason("obs_away", url=url, why=type(error).__name__)) from None
     except (simpleobsws.MessageTimeout, simpleobsws.NotIdentifiedError, AttributeError, KeyError, TypeError):
         # the last three: answers in another form than the protocol's, which simpleobsws hands on unread
-        raise HearingError(reason("obs_closed", url=url)) from None
+        raise HearingError(reason("obs_away", url=url)) from None
     finally:
         if client.recv_task is not None:
             with contextlib.suppress(Exception):
@@ -109,7 +109,7 @@ async def follow(url: str, password: str, source: str, shown: Shown, live: Calla
                     raise HearingError(reason("obs_no_source", source=source, there=there))
                 shown(_text_of(answer.responseData or {}) or "")
             await asyncio.sleep(ASK_EVERY_S)
-        raise HearingError(reason("obs_closed", url=url))
+        raise HearingError(reason("obs_away", url=url))
 
 
 def _text_of(data: dict[str, Any]) -> str | None:

@@ -163,7 +163,7 @@ class Hearing:
             return
         done, _ = await asyncio.wait({self._looking}, timeout=FILE_ANSWERS_WITHIN_S)
         if not done:
-            self._troubles["captions"] = reason("captions_hang", path=settings.captions)
+            self._troubles["captions"] = reason("unreadable_file", path=settings.captions, why=reason("in_time"))
             await asyncio.wait({self._looking})
 
     def _read(self, reader: CaptionReader, captions: list[Caption]) -> None:

@@ -337,7 +337,7 @@ def _looked_at(path: Path, gap: int, until: int) -> _File:
             while block := file.read(1 << 20):
                 digest.update(block)
     except OSError as error:
-        raise InputError(reason("past_unreadable", path=str(path), why=error.strerror or "")) from None
+        raise InputError(reason("unreadable_file", path=str(path), why=error.strerror or "")) from None
     found.key, found.bad, found.bad_lines = digest.hexdigest(), chat.bad, chat.bad_lines
     return found
 

@@ -60,14 +60,14 @@ class PastChat(Struct):
     def events(self) -> Iterator[ChatEvent]:
         """The lines of chat in the file's order. Raises InputError for a file of no known format."""
         if self.path.exists() and not self.path.is_file():  # a pipe, or a device that never ends
-            raise InputError(reason("past_unreadable", path=str(self.path), why="it is no file"))
+            raise InputError(reason("unreadable_file", path=str(self.path), why="it is no file"))
         try:
             # whoever wrote it may have been killed in the middle of a character
             with open_text(self.path, errors="replace") as file:
                 first = file.read(1)
                 yield from self._json(file, first) if first == "{" else self._log(file, first)
         except OSError as error:
-            raise InputError(reason("past_unreadable", path=str(self.path), why=error.strerror or "")) from None
+            raise InputError(reason("unreadable_file", path=str(self.path), why=error.strerror or "")) from None
 
     def _set_aside(self, number: int) -> None:
         self.bad += 1

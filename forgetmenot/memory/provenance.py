@@ -19,12 +19,12 @@ from forgetmenot.text.mentions import ids_in, show
 
 _CAUSES = {
     "said": "written",
-    merge.REPLACES: "written_instead",
+    merge.REPLACES: "written",
     "import": "imported",
     "conflict": "conflict",
-    merge.BROUGHT_BACK: "said_after_all",
-    merge.REWORDED: "said_with_more",
-    edits.UNDONE: "change_undone",
+    merge.BROUGHT_BACK: "said_again",
+    merge.REWORDED: "said_again",
+    edits.UNDONE: "undone",
     REDACTED: "cleared",
 }
 

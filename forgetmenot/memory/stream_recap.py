@@ -9,6 +9,7 @@ import asyncio
 import re
 from collections.abc import Callable, Iterable
 from datetime import datetime
+from errno import ENOENT
 from pathlib import Path
 
 from forgetmenot.clock import local_days
@@ -117,10 +118,10 @@ async def write_file(db: Database, stream_id: int, settings: Settings) -> None:
         path = folder / f"{datetime.fromtimestamp(began / 1_000).astimezone():%Y-%m-%d} stream {stream_id}.md"
         try:
             if not folder.is_dir():
-                raise StoreError(reason("recap_no_folder", path=str(folder)))
+                raise FileNotFoundError(ENOENT, "the folder for recaps does not exist", str(folder))
             await asyncio.to_thread(replace_file, path, text)
         except OSError as error:
-            raise StoreError(reason("recap_not_written", path=str(path), why=error.strerror or "")) from error
+            raise StoreError(reason("not_written", path=str(path), error=error.strerror or "")) from error
         await streams.set_recap_file(tx, stream_id, str(path.resolve()))
 
 

@@ -114,7 +114,7 @@ class Approvals:
             elif over:
                 await action_logs.set_revert(tx, row.id, None, reason("not_undone", reason=outcome.detail))
             else:
-                later = reason("not_undone_yet", reason=outcome.detail)
+                later = reason("not_undone", reason=outcome.detail)
                 await action_logs.set_revert(tx, row.id, now + TRY_AGAIN, later)
         log.info("action taken back", action=row.id, name=row.name, outcome=outcome.kind)
 

@@ -86,7 +86,7 @@ def _setting(case: Case) -> Ruling | None:
     mode = class_mode(case.action, case.settings.actions)
     if mode in {"off", "shadow"}:
         return _deny("switched_off" if mode == "off" else "silent_preview")
-    return _ask("class_ask") if mode == "ask" else None
+    return _ask("always_asks") if mode == "ask" else None
 
 
 def _immune_on_twitch(case: Case) -> Ruling | None:

@@ -36,7 +36,7 @@ def words_for(
         return "" if as_written else done_line(name, decision.params, target, language)
     if outcome is not None and outcome.kind is OutcomeKind.UNKNOWN:
         return language("action.unsure")
-    return harmless(if_refused, language, name)
+    return harmless(if_refused, language)
 
 
 def waits_for_approval(
@@ -47,10 +47,9 @@ def waits_for_approval(
     return language(key, action=described(name, decision.params, target, language), id=log_id)
 
 
-def harmless(if_refused: str, language: Language = ENGLISH, name: str = "") -> str:
+def harmless(if_refused: str, language: Language = ENGLISH) -> str:
     """The model's words for a refusal; a sentence of ours if there are none."""
-    own = f"action.refused.{name}"
-    return if_refused.strip() or language(own if own in language else "action.neutral")
+    return if_refused.strip() or language("action.neutral")
 
 
 def described(name: str, params: Mapping[str, str], target: str, language: Language = ENGLISH) -> str:
@@ -76,11 +75,12 @@ def sentence(result: OperationResult, language: Language = ENGLISH) -> str:
         return _refused("result", result, language)
     if "status" in result.data:  # of a switch: how things stand now
         return str(result.data["status"])
+    key = f"result.{result.code}"
+    if key not in language:
+        return chat_line(result, language)
     name = result.target.name if result.target is not None else ""
     unfinished = "" if result.data.get("wiped", True) else language("result.unfinished")
-    data = {"name": name, "unfinished": unfinished, **_in_words(result.data, language)}
-    key = f"result.{result.code}"
-    return language(key if key in language else f"chat.{result.code}", **data)
+    return language(key, **{"name": name, "unfinished": unfinished, **_in_words(result.data, language)})
 
 
 def _refused(surface: str, result: OperationResult, language: Language) -> str:
@@ -179,6 +179,9 @@ _SPECIAL: dict[str, Callable[[OperationResult, Language], str]] = {
     "missed": lambda result, say: say(
         "chat.missed", ago=say.span(int(str(result.data["ago"])), "ago"), text=result.data["text"]
     ),
+    **{code: lambda result, _: str(result.data["line"]) for code in ("approved", "why")},
+    "status": lambda result, _: str(result.data["status"]),
+    "input": lambda result, _: str(result.data["sentence"]),
     "which_note": _which_note,
     "remembered_beside": _which_note,
     "which_action": lambda result, say: say("chat.which_action", list=", ".join(_rows(result.data["actions"]))),

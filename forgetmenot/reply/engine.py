@@ -219,7 +219,7 @@ class ReplyEngine:
             return reason("ignored")
         if not job.trigger.question:
             return reason("nothing_typed")
-        return reason("silent_now") if (await switches.read(self._db)).silent(self._clock.now()) else ""
+        return reason("paused") if (await switches.read(self._db)).silent(self._clock.now()) else ""
 
     def _is_answered_elsewhere(self, job: PendingReply) -> bool:
         """Whether the same words were answered as a line of chat, or as a reward's: they come as both."""
@@ -259,7 +259,7 @@ class ReplyEngine:
         finally:
             self._thinking -= 1
         if words.reason or not words.text:
-            return await self._end(job, ReplyStatus.SILENT, words.reason or reason("nothing_left"))
+            return await self._end(job, ReplyStatus.SILENT, words.reason or reason("nothing_to_say"))
         if job.settings.bot.mode is Mode.SHADOW:
             return await self._end(job, ReplyStatus.SHADOW, "", words.text)
         message = Outgoing(

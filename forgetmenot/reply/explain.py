@@ -11,7 +11,7 @@ from msgspec import Struct
 from forgetmenot.clock import DAY, Clock
 from forgetmenot.domain import ChatEvent, EventKind, ModelAnswer, Prompt
 from forgetmenot.errors import InputError
-from forgetmenot.languages import ENGLISH, Language, reason
+from forgetmenot.languages import ENGLISH, Language, joined, reason
 from forgetmenot.memory.recall import Recall
 from forgetmenot.operations import facts
 from forgetmenot.prompt.material import estimate
@@ -176,7 +176,6 @@ class ReplyExplanation(Struct, frozen=True):
     asked: str
     sections: tuple[ExplainedSection, ...]
     actions: tuple[str, ...]
-    first_said: Mapping[int, int]  # of the notes it used
 
 
 async def explain(db: Database, reply_id: int) -> ReplyExplanation:
@@ -193,7 +192,6 @@ async def explain(db: Database, reply_id: int) -> ReplyExplanation:
         show(asked, await viewers.named_in(db, [asked])),
         await _sections(db, reply),
         tuple(_action(done) for done in await action_logs.of_reply(db, reply_id)),
-        {note.id: note.first_said_at for one in reply.used if (note := await notes.get(db, one)) is not None},
     )
 
 
@@ -263,36 +261,18 @@ async def _texts(db: Database, ids: Mapping[str, list[int]]) -> dict[tuple[str, 
 
 
 def _action(done: LoggedAction) -> str:
-    return reason(
-        "decided",
-        action=done.name,
-        reason=done.reason,
-        status=done.status,
-        detail=reason("detail", text=done.detail) if done.detail else "",
-    )
+    return joined(reason("decided", action=done.name, reason=done.reason, status=done.status), done.detail)
 
 
 def one_line(trail: ReplyExplanation, say: Language = ENGLISH) -> str:
     """For chat: why it said that, in one line. Notes by their numbers: what they say is not for everybody."""
     reply = trail.reply
-    offered = [row.id for section in trail.sections if section.name in _RECALLED for row in section.rows]
-    known = (reply.used or offered)[:4]
-    used = "why.used" if reply.used else "why.offered" if offered else "why.used_none"
-    key = f"why.{reply.trigger.replace('-', '_')}"
-    detail = say("why.detail", reason=say.reason(reply.detail)) if reply.detail else ""
+    key, used = f"why.{reply.trigger.replace('-', '_')}", ", ".join(f"#{note}" for note in reply.used[:4])
     parts = [
         say(key if key in say else "why.mention", who=say.reason(trail.who)),
-        say(used, list=", ".join(_numbered(trail, note, say) for note in known), n=len(known)),
+        say("why.used", list=used, n=len(reply.used)) if used else say("why.used_none"),
         *(say.reason(action) for action in trail.actions[:1]),
-        say(f"why.{reply.status}", detail=detail),
+        say(f"page.status.{reply.status}"),
+        say.reason(reply.detail),
     ]
-    return say("why.line", id=reply.id, parts="; ".join(part.rstrip(".") for part in parts))[:450]
-
-
-def _numbered(trail: ReplyExplanation, note_id: int, say: Language) -> str:
-    """A note's number, and how long before the reply it was first said if that was another day."""
-    age = trail.reply.at - trail.first_said.get(note_id, trail.reply.at)
-    return say("why.since", id=note_id, ago=say.span(age, "ago")) if age >= DAY else f"#{note_id}"
-
-
-_RECALLED = frozenset({"lore", "others"})
+    return say("why.line", id=reply.id, parts="; ".join(part.rstrip(".") for part in parts if part))[:450]

@@ -160,7 +160,7 @@ class Outbox:
 
         async def forgotten() -> str:
             gone = words and self._db.requests.is_forgotten(viewer_id, words, since=now)
-            return reason("prompt_cleared") if gone else ""
+            return reason("lines_cleared") if gone else ""
 
         kept = not hidden and not quoting
         message = Outgoing(
@@ -180,7 +180,7 @@ class Outbox:
             return reason("too_late")
         ahead = self.waiting + others
         free = self.pace.free_at(now, ahead)
-        return "" if free == now or free < deadline else reason("queue_late")
+        return "" if free == now or free < deadline else reason("too_late")
 
     async def idle(self) -> None:
         """Wait until everything is sent, or waits for the clock."""
@@ -230,7 +230,7 @@ class Outbox:
                 await self.step()
         finally:
             while (waiting := self._take()) is not None:
-                _finish(waiting, Sent(ReplyStatus.DROPPED, reason("stopping")))
+                _finish(waiting, Sent(ReplyStatus.DROPPED, reason("stopped")))
 
     async def step(self) -> None:
         """Wait for a free place, then send or drop one message."""
@@ -260,7 +260,7 @@ class Outbox:
         finally:
             # neither settled nor put back: cancelled in the middle of the call, so Twitch may have it
             if waiting not in self._queues.get(message.viewer_id, ()):
-                _finish(waiting, Sent(ReplyStatus.UNKNOWN, reason("stopping")))
+                _finish(waiting, Sent(ReplyStatus.UNKNOWN, reason("stopped")))
 
     def _take(self) -> _Waiting | None:
         """The next message: one of each viewer in turn."""
@@ -284,7 +284,7 @@ class Outbox:
 
     def _reason_to_drop(self, message: Outgoing, now: int) -> str:
         if not message.text:
-            return reason("nothing_left")
+            return reason("nothing_to_say")
         if now > message.deadline:
             return reason("too_late")
         return reason("same_text") if self.pace.is_repeated(message.text, now) else ""
@@ -308,7 +308,7 @@ class Outbox:
             return
         # claimed before: by an earlier run, or by another answer to the same line
         if not mine:
-            _finish(waiting, Sent(ReplyStatus.UNKNOWN, reason("sent_before")))
+            _finish(waiting, Sent(ReplyStatus.UNKNOWN, reason("same_text")))
             return
         self.pace.call_begins(now)
         try:

@@ -157,7 +157,7 @@ async def resolve_unfinished(tx: Transaction) -> int:
     sql = "UPDATE bot_messages SET detail = ? WHERE status = 'silent' AND detail = ?"
     await tx.execute(sql, (reason("stopped_thinking"), NOT_FINISHED))
     return await tx.execute(
-        "UPDATE bot_messages SET status = 'unknown', detail = ? WHERE status = 'sending'", (reason("stopped_sending"),)
+        "UPDATE bot_messages SET status = 'unknown', detail = ? WHERE status = 'sending'", (reason("stopped"),)
     )
 
 

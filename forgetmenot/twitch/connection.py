@@ -190,7 +190,7 @@ class IrcConnection:
             case "001":
                 await _send(socket, f"JOIN #{self._channel}")
             case "RECONNECT":
-                raise _Rejoin(reason("chat_again"))
+                raise _Rejoin(reason("chat_closed"))
             case "NOTICE":
                 self._notice(line, account)
             case "USERSTATE":
@@ -216,7 +216,7 @@ class IrcConnection:
             if self._refusals == 0:
                 self._attempts = 0  # chat is there and answers: only the token is to be renewed
             self._refusals += 1
-            raise TwitchLoginNeeded(reason("chat_refused"))
+            raise TwitchLoginNeeded(reason("chat_without"))
         if self._joined_at is None and notice in ("msg_channel_suspended", "tos_ban", "msg_room_not_found"):
             self._cannot_join("chat_no_channel")
         if self._joined_at is None and notice in ("msg_banned", "msg_timedout"):
@@ -265,8 +265,7 @@ async def _lines(socket: Socket) -> list[str]:
     elif message.type is aiohttp.WSMsgType.BINARY:
         text = bytes(message.data).decode("utf-8", "replace")
     else:
-        silent = isinstance(socket.exception(), TimeoutError)
-        raise TwitchUnavailable(reason("chat_silent" if silent else "chat_closed"))
+        raise TwitchUnavailable(reason("chat_closed"))
     # A lone \r ends nothing: in somebody's message it must not begin a line of its own, with badges of its own.
     return [line for line in text.replace("\r\n", "\n").split("\n") if line]
 

@@ -54,28 +54,27 @@ def translation(error: BaseException, doing: str) -> TwitchError | None:
     if isinstance(error, aiohttp.WSServerHandshakeError | aiohttp.ContentTypeError):
         if error.status < 400 or error.status == 511:  # a hotel's page of terms instead of Twitch
             return TwitchUnavailable(reason("portal", doing=doing))
-        why = reason("server_status", status=error.status)
-        return TwitchUnavailable(reason("could_not", doing=doing, reason=why, again=_AGAIN))
+        return TwitchUnavailable(_could_not(doing, reason("server_status", status=error.status)))
     if type(error) is aiohttp.ClientResponseError:  # its kinds are about the connection
         return from_status(error.status, error.message, doing)
     if isinstance(error, aiohttp.ClientError | OSError | TimeoutError):
         kind = TwitchUnavailable if isinstance(error, _NEVER_SENT) else AnswerLost
-        return kind(reason("could_not", doing=doing, reason=network_reason(error), again=_AGAIN))
+        return kind(_could_not(doing, network_reason(error)))
     if isinstance(error, BadProxy):
-        return TwitchUnavailable(reason("could_not", doing=doing, reason=str(error).rstrip("."), again=""))
+        return TwitchUnavailable(_could_not(doing, str(error).rstrip("."), again=""))
     if isinstance(error, json.JSONDecodeError) and _is_page(error.doc):
         return TwitchUnavailable(reason("portal", doing=doing))
     # twitchio reads answers without looking: a field that is missing ends as one of these
-    return AnswerLost(reason("unreadable", doing=doing, again=_AGAIN)) if isinstance(error, _BROKEN) else None
+    return AnswerLost(_could_not(doing, reason("no_answer"))) if isinstance(error, _BROKEN) else None
 
 
 def _from_twitchio(error: BaseException, doing: str) -> TwitchError:
     from twitchio.exceptions import HTTPException, MessageRejectedError
 
     if isinstance(error, MessageRejectedError):
-        return TwitchRefused(reason("not_shown", doing=doing, said=error.code or "no reason given"))
+        return TwitchRefused(_could_not(doing, error.code or reason("no_answer"), again=""))
     if not isinstance(error, HTTPException):
-        return TwitchUnavailable(reason("not_asked", doing=doing, again=_AGAIN))
+        return TwitchUnavailable(_could_not(doing, reason("no_answer")))
     message = str(error.extra.get("message", ""))
     if _is_page(message):
         return TwitchUnavailable(reason("portal", doing=doing))
@@ -89,23 +88,26 @@ def from_status(status: int, message: str, doing: str, retry_after_s: float = 1.
     if status == 401:
         return TwitchLoginNeeded(reason("other_app") if "do not match" in message else reason("expired", doing=doing))
     if status == 429:
-        return TwitchRateLimited(reason("pause_asked", doing=doing), retry_after_s)
+        return TwitchRateLimited(_could_not(doing, reason("asked_to_wait"), again=""), retry_after_s)
     # 407 and 408 come from a proxy on the way
     if 400 <= status < 500 and status not in (407, 408):
-        said = f": {message.rstrip('.')}" if message else f" (status {status})"
-        return TwitchRefused(reason("twitch_refused", doing=doing, said=said))
+        said = message.rstrip(".") or reason("server_status", status=status)
+        return TwitchRefused(_could_not(doing, said, again=""))
     # a 503 says that nobody took the request; behind another 5xx it may have been carried out
     kind = TwitchUnavailable if status == 503 else AnswerLost
-    return kind(reason("twitch_status", doing=doing, status=status, again=_AGAIN))
+    return kind(_could_not(doing, reason("server_status", status=status)))
+
+
+def _could_not(doing: str, why: str, again: str = _AGAIN) -> str:
+    return reason("could_not", doing=doing, reason=why, again=again)
 
 
 def network_reason(error: BaseException) -> str:
     """Why a server could not be reached."""
     codes: tuple[tuple[type[BaseException], str], ...] = (
         (TimeoutError, "in_time"),
-        (aiohttp.ClientConnectorDNSError, "name_not_found"),
         (aiohttp.ClientSSLError, "insecure"),
-        (aiohttp.ClientHttpProxyError, "proxy_refused"),
+        (aiohttp.ClientHttpProxyError, "proxy_away"),
         (aiohttp.ClientProxyConnectionError, "proxy_away"),
         (aiohttp.ClientConnectorError, "no_connection"),
     )

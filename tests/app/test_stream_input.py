@@ -346,7 +346,7 @@ async def test_programs_send_lines_until_the_streamer_stops_the_bot_from_listeni
         assert bot.sent("hello chat")
         await until(lambda: bot.state() == HearingState(True, "", "hello chat", clock.now()))
         await bot.listen(on=False)
-        with pytest.raises(InputError, match="stopped"):
+        with pytest.raises(InputError, match="does not listen"):
             bot.sent("not this")
     async with evening(tmp_path, clock, hearing=HearingSettings(programs=True)) as tonight, listening(tonight) as bot:
         assert bot.state() == HearingState(listening=False), "a bot that is built anew still does not listen"
@@ -355,7 +355,7 @@ async def test_programs_send_lines_until_the_streamer_stops_the_bot_from_listeni
     async with evening(tmp_path, clock) as tonight:
         assert tonight.input.tasks() == []
         assert tonight.input.state() is None
-        with pytest.raises(InputError, match="takes no lines"):
+        with pytest.raises(InputError, match="does not listen"):
             tonight.input.sent("hello")
 
 

@@ -82,8 +82,8 @@ DIALOGUES: dict[str, list[Line]] = {
         ("alice", "!remember my brother sells drums in Oslo",
          "Remembered about you: #2 their brother sells drums in Oslo"),
         ("alice", "!forget drums",
-         ("Which one? #1 plays drums · #2 their brother sells drums in Oslo."
-          " Put its number behind the command: !forget 1")),
+         ("Which one? #2 their brother sells drums in Oslo · #1 plays drums."
+          " Put its number behind the command: !forget 2")),
         ("alice", "!forget #2 forever", "Permanently deleted: #2 their brother sells drums in Oslo"),
     ],
     "a viewer forgets and corrects nothing of others": [

@@ -2,7 +2,7 @@
 
 import pytest
 
-from forgetmenot.clock import DAY, MINUTE
+from forgetmenot.clock import MINUTE
 from forgetmenot.memory import suppression
 from forgetmenot.operations import switches
 from forgetmenot.store import bot_messages, channel_state
@@ -77,7 +77,7 @@ async def test_why_is_one_line_about_what_it_said_by_itself(chat: Chat) -> None:
             lore = {"name": "lore", "of": "notes", "rows": [4, 7], "tokens": 9, "dropped": 0}
             await bot_messages.record_prompt(tx, reply, {"sections": [lore]})
             await bot_messages.record_sending(tx, reply, "hi", at)
-    line = "Reply 1: Alice wrote to me; I used none, but had notes #4, #7 before me; it is being sent."
+    line = "Reply 1: Alice wrote to me; I used no notes; sending."
     assert await chat.say("carol", "!why") == line
     assert (await chat.say("carol", "!why 2") or "").startswith("Reply 2: ")
 
@@ -98,17 +98,3 @@ async def test_a_moderator_who_calls_an_answer_wrong_means_a_note_about_whoever_
         await bot_messages.record_answer(tx, reply, model="m", latency_ms=1, usage={}, filters=(), used=[2])
         await bot_messages.settle(tx, reply, ReplyStatus.SENT, text="You play the drums!")
     assert await chat.say("carol", "!wrong") == "Removed: #2 plays drums. To undo: !restore 2"
-
-
-async def test_why_says_since_when_a_note_is_known(chat: Chat) -> None:
-    await chat.say("alice", "!remember I play drums")
-    await chat.clock.advance(3 * DAY)
-    async with chat.db.write() as tx:
-        reply = await bot_messages.begin(
-            tx, at=chat.clock.now(), event_id=None, viewer_id=IDS["alice"], trigger="mention", mode="mentions"
-        )
-        await bot_messages.record_answer(tx, reply, model="m", latency_ms=1, usage={}, filters=(), used=[1])
-        await bot_messages.settle(tx, reply, ReplyStatus.SENT, text="You play the drums!")
-    assert await chat.say("carol", "!why") == (
-        f"Reply {reply}: Alice wrote to me; I used note #1 (first said 3 days ago); it was sent."
-    )

@@ -131,7 +131,7 @@ def test_a_note_is_taken_back_and_brought_back(edit: Run) -> None:
     edit("undo", "1")
     assert [change["cause"] for change in edit("why", "1", "--json")["history"]][1:] == [
         "removed by hand",
-        "somebody took the change back",
+        "undone",
     ]
 
 

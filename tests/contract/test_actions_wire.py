@@ -31,7 +31,7 @@ from tests.rows import put
 from tests.stage import refused
 
 UNSURE = in_language()("action.unsure")
-REFUSED = in_language()("action.refused.timeout")
+REFUSED = in_language()("action.neutral")
 
 if TYPE_CHECKING:
     from forgetmenot.store.action_logs import LoggedAction

@@ -164,7 +164,7 @@ async def test_who_is_immune(sim: TwitchSim, helix: Helix) -> None:
 async def test_twitchs_no_is_an_outcome_with_its_reason(sim: TwitchSim, helix: Helix) -> None:
     outcome = await helix.timeout(sim.world.room_id, 30, "")
     assert outcome.kind is OutcomeKind.REFUSED
-    assert "Twitch refused to time a viewer out" in outcome.detail
+    assert "Could not time a viewer out: The user" in outcome.detail
     assert (await helix.delete_message("")).kind is OutcomeKind.REFUSED
     assert sim.actions == []
 

@@ -237,9 +237,9 @@ async def test_a_program_may_send_what_was_said_and_is_told_why_not(dock: Served
 
 async def test_listening_is_marked_and_stopped_at_once(dock: Served) -> None:
     assert (await rows(dock, "/api/now"))["now"]["hearing"] is None
-    dock.control.now = replace(dock.control.now, hearing=HearingState(True, reason("obs_closed", url="ws://here")))
+    dock.control.now = replace(dock.control.now, hearing=HearingState(True, reason("obs_away", url="ws://here")))
     assert (await rows(dock, "/api/now"))["now"]["hearing"] == {
-        "on": True, "trouble": "OBS closed the connection at ws://here. The bot tries again.",
+        "on": True, "trouble": str(reason("obs_away", url="ws://here")),
     }  # fmt: skip
     assert await dock.post("/api/listen", {"on": False}) == (200, {"ok": True})
     assert (await rows(dock, "/api/now"))["now"]["hearing"]["on"] is False

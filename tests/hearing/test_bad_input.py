@@ -92,7 +92,14 @@ def away(path: Path) -> None:
 
 @pytest.mark.parametrize(
     ("harm", "named"),
-    [(huge, ""), (folder, "not a file"), (pipe, "not a file"), (binary, "not a text file"), (one_line, ""), (away, "")],
+    [
+        (huge, ""),
+        (folder, "not a text file"),
+        (pipe, "not a text file"),
+        (binary, "not a text file"),
+        (one_line, ""),
+        (away, ""),
+    ],
 )
 async def test_a_file_that_is_no_file_of_captions(tmp_path: Path, harm: Callable[[Path], None], named: str) -> None:
     if harm is pipe and not hasattr(os, "mkfifo"):
@@ -174,7 +181,7 @@ async def test_a_drive_that_hangs_costs_one_thread_however_often_it_is_tried(tmp
         await asyncio.sleep(0.1)
         before = threading.active_count()
         with hanging(path) as answers:
-            await listener.until(lambda: "does not answer" in listener.hearing.trouble)
+            await listener.until(lambda: "no answer in time" in listener.hearing.trouble)
             for _ in range(5):
                 listener.hearing.pause(paused=True)
                 await asyncio.sleep(0.05)

@@ -122,7 +122,7 @@ async def test_a_file_of_captions_is_followed(tmp_path: Path) -> None:
         path.unlink()
         path.mkdir()
         await listener.until(lambda: listener.hearing.trouble)
-        assert "is not a file" in listener.hearing.trouble
+        assert "is not a text file" in listener.hearing.trouble
 
 
 async def test_a_program_may_send_lines_while_it_listens() -> None:

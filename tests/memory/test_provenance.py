@@ -46,7 +46,7 @@ async def test_the_whole_chain_is_told(world: World, learn: Learn, change: Chang
         f"  {after}, stream {second}: Alice said (summary 2)",
         "    Alice moved to Bergen, says Bob.",
         f"  it replaced #{old.id}: lives in Oslo (`forgetmenot memory undo {new.id}` undoes that)",
-        f"  {after}: written, in the place of another note",
+        f"  {after}: written",
         f"  in the prompts of the replies {reply} (`forgetmenot why NUMBER` shows more)",
     ]
     told = await words(world, old.id)
@@ -56,7 +56,7 @@ async def test_the_whole_chain_is_told(world: World, learn: Learn, change: Chang
     assert f"  replaced by #{new.id}: lives in Bergen\n" in told
     assert "active → superseded: something else was said" in told
     await edits.undo(world.db, new.id, at=world.clock.now())
-    assert "superseded → active: somebody took the change back" in await words(world, old.id)
+    assert "superseded → active: undone" in await words(world, old.id)
 
 
 async def test_who_took_a_note_back_is_told_by_name(world: World, learn: Learn, change: Change) -> None:

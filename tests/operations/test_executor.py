@@ -58,7 +58,7 @@ async def test_a_refusal_without_words_has_the_interface_s(room: Room) -> None:
     told = (await room.propose("timeout", {"target": "me"}, who="streamer", text="@bot time me out")).words_hint
     room.current[0] = msgspec.structs.replace(room.current[0], bot=BotSettings(mode=Mode.MENTIONS, language="de"))
     german = (await room.propose("timeout", {"target": "me"}, who="streamer", text="@bot time me out")).words_hint
-    assert (told, german) == ("I may not do that.", "Das darf ich nicht.")
+    assert (told, german) == ("I can't do that right now.", "Das kann ich gerade nicht.")
 
 
 @pytest.mark.parametrize("who", ["vera", "carol", "streamer", "othersbot", "newbie"])

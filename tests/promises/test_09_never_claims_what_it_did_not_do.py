@@ -9,7 +9,7 @@ from forgetmenot.reply.claims import claims_action
 from tests.stage import Stage, answering
 
 NEUTRAL, UNSURE = in_language()("action.neutral"), in_language()("action.unsure")
-REFUSED = in_language()("action.refused.timeout")
+REFUSED = in_language()("action.neutral")
 
 HONEST = [
     "I can't do that, alice.", "Not today!", "Nope, bob is staying.", "I won't ban bob, he is lovely",

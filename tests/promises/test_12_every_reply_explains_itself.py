@@ -102,7 +102,7 @@ async def test_the_notice_of_a_stream_is_said_to_answer_nobody(stage: Stage) -> 
         told = await put(tx, "bot_messages", trigger="notice", mode="mentions", text="I remember what happens here")
     trail = await explain(stage.db, told)
     assert trail.asked == ""
-    assert one_line(trail) == f"Reply {told}: it is said once per stream; I used no notes; it was sent."
+    assert one_line(trail) == f"Reply {told}: it is said once per stream; I used no notes; said."
 
 
 async def test_the_deeds_that_a_prompt_told_of_are_named(stage: Stage) -> None:
@@ -118,7 +118,7 @@ async def test_one_line_for_chat(stage: Stage) -> None:
     await stage.know("plays drums")
     reply = await stage.reply("@forgetmenot_bot hi")
     told = one_line(await explain(stage.db, reply.id))
-    assert told == "Reply 1: Alice wrote to me; I used none, but had note #1 before me; it was sent."
+    assert told == "Reply 1: Alice wrote to me; I used no notes; said."
     await stage.clock.advance(MINUTE)
     stage.model.answers = ['{"action": null, "notes": [1, 77], "say": "You play drums."}']
     other = await stage.reply("@forgetmenot_bot what do I play?")

@@ -146,7 +146,7 @@ async def test_without_a_model_a_note_that_plainly_answers_is_quoted_once_in_a_w
 async def test_a_reply_of_which_nothing_is_left_is_a_reason_not_a_riddle(stage: Stage) -> None:
     stage.model.answers = ["https://bad.example"]
     reply = await stage.reply("@forgetmenot_bot hi")
-    assert (reply.status, reply.detail) == (ReplyStatus.SILENT, "nothing was left to say")
+    assert (reply.status, reply.detail) == (ReplyStatus.SILENT, "there was nothing to say")
 
 
 # ── words fit the outcome ───────────────────────────────────────────────────────────────────
