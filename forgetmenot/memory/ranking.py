@@ -130,7 +130,7 @@ def is_one_slip(one: str, other: str) -> bool:
 
 DAY_MS = 86_400_000
 LOW_WEIGHT = 0.3  # of the category and the title in the query
-FACT, ASKED_WITH, FACTS_AROUND, SUMMARIES = 1.0, 0.6, 0.15, 0.3  # what a word counts, by where it stands
+FACT, FACTS_AROUND, SUMMARIES = 1.0, 0.15, 0.3  # what a word counts, by where it stands
 K1 = 1.6  # how slowly a repeated word stops counting
 B = 0.3  # how much a long text counts less; facts are all about as short
 MEANING_SHARE = 0.3
@@ -202,36 +202,31 @@ class Postings:
         self._days = [(i, day) for i, note in enumerate(self.notes) for day in days_in(note.fact)]
         self._may_be_quiet = [i for i, note in enumerate(self.notes) if note.is_quiet(END_OF_TIME)]
         self._table, self._index = table, WordIndex(table)
-        facts = [_words(candidate.note.fact) for candidate in candidates]
-        asked = [_words(" ".join((*candidate.note.topics, *candidate.note.asked_with))) for candidate in candidates]
+        facts = [_words(" ".join((one.fact, *one.topics, *one.asked_with))) for one in self.notes]
         summaries = dict(episode for candidate in candidates for episode in candidate.episodes)
         episodes = {key: _words(text) for key, text in summaries.items()}
         # notes of the same episodes are a group: what surrounds them is weighed once for all of them
-        groups: dict[tuple[int, ...], int] = {}
-        for candidate in candidates:
-            groups.setdefault(tuple(key for key, _ in candidate.episodes), len(groups))
-        self._group_of = [groups[tuple(key for key, _ in candidate.episodes)] for candidate in candidates]
+        keys = [tuple(key for key, _ in candidate.episodes) for candidate in candidates]
+        groups = {key: group for group, key in enumerate(dict.fromkeys(keys))}
+        self._group_of = [groups[key] for key in keys]
         near: dict[int, list[int]] = defaultdict(list)
         for episode_ids, group in groups.items():
             for key in episode_ids:
                 near[key].append(group)
-        beside = [[group for key, _ in candidate.episodes for group in near[key]] for candidate in candidates]
-        self._counts = [
-            *zip(range(len(facts)), _shares(facts, FACT), self._around(facts, beside, FACTS_AROUND), strict=True),
-            *((note, share, ()) for note, share in enumerate(_shares(asked, ASKED_WITH))),
-            *(
-                (None, 0.0, around)
-                for around in self._around(list(episodes.values()), [near[key] for key in episodes], SUMMARIES)
-            ),
+        beside = [[group for key in of_note for group in near[key]] for of_note in keys]
+        usual = sum(map(len, facts)) / max(1, len(facts))
+        own = [_share(len(fact), usual, FACT) for fact in facts]
+        about = self._around(list(episodes.values()), [near[key] for key in episodes], SUMMARIES)
+        self._counts: list[tuple[int | None, float, tuple[tuple[int, float], ...]]] = [
+            *zip(range(len(facts)), own, self._around(facts, beside, FACTS_AROUND), strict=True),
+            *((None, 0.0, around) for around in about),
         ]
         """For each text: the note whose own words these are and how much one counts for it, and the groups that it
         surrounds with how much one counts for them."""
-        for place, text in enumerate((*facts, *asked)):
-            self._index.add(place, text, spelling=True)
-        for place, text in enumerate(episodes.values(), start=2 * len(facts)):
-            self._index.add(place, text)
+        for place, text in enumerate((*facts, *episodes.values())):
+            self._index.add(place, text, spelling=place < len(facts))
         self._weights: dict[tuple[str, bool], _Weights] = {}
-        self._meanings = Meanings(table, [table.numbers(fact) for fact in facts]) if table else None
+        self._meanings = Meanings(table, [table.numbers(_words(note.fact)) for note in self.notes]) if table else None
         self._times: tuple[list[bool], list[bool]] | None = None
 
     def _around(
@@ -361,13 +356,8 @@ def _of_best(scores: Sequence[float]) -> list[float]:
     return [score / best for score in scores] if best > 0 else [0.0] * len(scores)
 
 
-def _shares(texts: Sequence[Sequence[str]], weight: float) -> list[float]:
-    """How much a word counts in each of these texts: in a long one less."""
-    usual = sum(map(len, texts)) / max(1, len(texts))
-    return [_share(len(text), usual, weight) for text in texts]
-
-
 def _share(length: int, usual: float, weight: float) -> float:
+    """How much a word counts in a text of some length: in a long one less."""
     return weight / (1 - B + B * length / (usual or 1.0))
 
 

@@ -56,7 +56,6 @@ class Recall:
         self.active_viewers = ActiveViewers(db=db, settings=settings, clock=clock)
         self.episodes = EpisodeIndex()
         self._kept: dict[tuple[str, ...], tuple[tuple[Print, ...], Postings]] = {}
-        self._next_episodes: EpisodeIndex | None = self.episodes
         self._heard: dict[str, None] = {}
         self._forgotten = 0
 
@@ -116,11 +115,8 @@ class Recall:
             self._heard |= dict.fromkeys(
                 await viewers.chatting(self._db, since=self._clock.now() - CHATTING, limit=PREPARED)
             )
-        if self._next_episodes is not None:  # until they are read, slice by slice, the old index is still asked
-            index, self._next_episodes = self._next_episodes, None
-            while await self._db.together(index.read_on):
-                pass
-            self.episodes = index
+        while await self._db.together(self.episodes.read_on):  # slice by slice
+            pass
         if not self._heard:
             return
         due, self._heard = [CHANNEL, *self._heard], {}
@@ -133,7 +129,7 @@ class Recall:
         """Drop what is kept in this process of notes, episodes and who chats: after an erasure, or changes by hand."""
         self._kept.clear()
         self._heard.clear()
-        self._next_episodes = EpisodeIndex()  # nothing that was removed is shown from the old one: it is read again
+        self.episodes = EpisodeIndex()  # nothing that was removed is shown from the old one: it is read again
         self._forgotten += 1
         self.active_viewers.forget()
 
