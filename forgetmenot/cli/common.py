@@ -239,7 +239,7 @@ async def run_operation(db: "Database", name: str, params: "Mapping[str, object]
         clock=clock,
         table=OPERATIONS,
         eraser=eraser,
-        rights=Rights(db=db, clock=clock, eraser=eraser),
+        rights=Rights(db=db, clock=clock, eraser=eraser, patient=False),
     )
     asker = Asker(Surface.CLI, role=Role.BROADCASTER)
     return await run(context, name, params, asker)

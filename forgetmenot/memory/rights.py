@@ -9,7 +9,7 @@
 import asyncio
 import contextlib
 from collections import Counter
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping
 
 from forgetmenot.clock import Clock
 from forgetmenot.domain import Note
@@ -30,13 +30,20 @@ async def _nothing() -> None:
 class Rights:
     """The requests of one memory. `open` it at the start; call `work_off` every second.
 
-    `flush` makes lines readable that were just heard (Ingest.flush).
+    `flush` makes lines readable that were just heard (Ingest.flush). `patient`: a request waits as long as the memory
+    cannot be written; else that is raised as a StoreError, for whoever stands by and can try again.
     """
 
     def __init__(
-        self, *, db: Database, clock: Clock, eraser: Eraser, flush: Callable[[], Awaitable[object]] = _nothing
+        self,
+        *,
+        db: Database,
+        clock: Clock,
+        eraser: Eraser,
+        flush: Callable[[], Awaitable[object]] = _nothing,
+        patient: bool = True,
     ) -> None:
-        self._db, self._clock, self._eraser, self._flush = db, clock, eraser, flush
+        self._db, self._clock, self._eraser, self._flush, self._patient = db, clock, eraser, flush, patient
         self._working = asyncio.Lock()
         self._tried = asyncio.Condition()
         self._ids: dict[str, str] = {}  # of who asked in this run, by hash
@@ -47,76 +54,66 @@ class Rights:
             await asyncio.to_thread(self._db.requests.mark)
             await self.work_off()
 
-    async def opt_out(self, viewer_id: str, *, patient: bool = True) -> None:
-        """Store nothing of somebody from now on. `patient`: it waits as long as the memory cannot be written.
+    async def opt_out(self, viewer_id: str) -> None:
+        """Store nothing of somebody from now on."""
+        await self._ask(viewer_id, self._db.requests.of(RequestKind.OPT_OUT, viewer_id, self._clock.now()))
 
-        Raises StoreError where it is not patient.
-        """
-        await self._ask(RequestKind.OPT_OUT, viewer_id, patient=patient)
-
-    async def opt_in(self, viewer_id: str, *, patient: bool = True) -> bool:
+    async def opt_in(self, viewer_id: str) -> bool:
         """Store what somebody says again; False if they had not opted out."""
         if viewer_id not in await personal_data.opted_out(self._db):
             return False
-        await self._ask(RequestKind.OPT_IN, viewer_id, patient=patient)
+        await self._ask(viewer_id, self._db.requests.of(RequestKind.OPT_IN, viewer_id, self._clock.now()))
         return True
 
     async def erase(self, viewer_id: str, login: str = "") -> bool:
-        """Hide somebody and begin to erase them; False if nobody has that id. It waits where it has to.
+        """Hide somebody and begin to erase them; False if nobody has that id.
 
         The request is written before the line in which it was typed: after a kill that line would be known, and the
         command not run again.
         """
-        await self._ask(RequestKind.ERASE, viewer_id, login, patient=True)
+        await self._ask(viewer_id, *await personal_data.erase_requests(self._db, viewer_id, self._clock.now(), login))
         return self._eraser.is_begun(viewer_id) or await personal_data.is_known(self._db, viewer_id)
 
-    async def forget(self, note_id: int, *, patient: bool = True) -> Note:
+    async def forget(self, note_id: int) -> Note:
         """Delete a note about a viewer permanently; the note as it was. Raises FactRefused("not_found")."""
-        note, several = await _fact_requests(self._db, note_id, self._clock.now())
-        await self._write(several, several[0].subject, note.subject_id or "", patient=patient)
+        note, requests, several = await notes.get(self._db, note_id), self._db.requests, []
+        if note is None or note.subject_id is None:
+            raise FactRefused("not_found")
+        subject, now = note.subject_id, self._clock.now()
+        for one in [note, *await replaced_by(self._db, note)]:
+            words = requests.hashed(subject, traces(one.fact))
+            several.append(requests.of(RequestKind.FORGET, subject, now, words=words, notes=(one.id,)))
+        await self._ask(subject, *several)
         return note
 
-    async def _ask(self, kind: RequestKind, viewer_id: str, login: str = "", *, patient: bool) -> None:
-        requests, now = self._db.requests, self._clock.now()
-        request = requests.of(kind, viewer_id, now)
-        several = [request]
-        if kind is RequestKind.ERASE:
-            several = await personal_data.erase_requests(self._db, viewer_id, now, login)
-        await self._write(several, request.subject, viewer_id, patient=patient)
-
-    async def _write(self, several: Sequence[PrivacyRequest], subject: str, viewer_id: str, *, patient: bool) -> None:
-        """Write requests down and wait until they are carried out."""
-        requests, kind = self._db.requests, several[0].kind
+    async def _ask(self, viewer_id: str, *several: PrivacyRequest) -> None:
+        """Write requests of one person down and wait until they are carried out."""
+        requests, kind, subject = self._db.requests, several[0].kind, several[0].subject
         self._ids[subject] = viewer_id
         try:
             number = await asyncio.to_thread(requests.add, *several)
         except StoreError as error:
-            if not patient:
+            if not self._patient:
                 raise
             for one in several:
                 requests.keep_waiting(one)
             log.error("a privacy request cannot be written, and a stop would lose it", kind=kind, reason=str(error))
             number = len(requests.lines) + len(requests.waiting)
-        await self._done(kind, number, patient=patient)
-        self._ids.pop(subject, None)
-
-    async def _done(self, kind: RequestKind, number: int, *, patient: bool) -> None:
-        """Wait until so many requests were carried out."""
-        said = False
-        while True:
-            try:
-                await self._flush()  # the line in which it was asked for may quote what is to be forgotten
-                await self.work_off()
-            except StoreError:
-                if not patient:
-                    raise
-            if not self._db.requests.waiting and await personal_data.carried_out(self._db) >= number:
-                return
-            if not said:
-                log.warning("a privacy request waits until the memory can be written", kind=kind)
-                said = True
+        while not await self._is_done(number):
+            log.warning("a privacy request waits until the memory can be written", kind=kind)
             async with self._tried:
                 await self._tried.wait()
+        self._ids.pop(subject, None)
+
+    async def _is_done(self, number: int) -> bool:
+        """Whether so many requests are carried out, once what waits was tried."""
+        try:
+            await self._flush()  # the line in which it was asked for may quote what is to be forgotten
+            await self.work_off()
+        except StoreError:
+            if not self._patient:
+                raise
+        return not self._db.requests.waiting and await personal_data.carried_out(self._db) >= number
 
     async def work_off(self) -> None:
         """Write down and carry out what waits, in the order in which it was asked for. Raises StoreError."""
@@ -127,18 +124,6 @@ class Rights:
             finally:
                 async with self._tried:
                     self._tried.notify_all()
-
-
-async def _fact_requests(db: Database, note_id: int, at: int) -> tuple[Note, list[PrivacyRequest]]:
-    """A note and the requests to forget what it says and what the notes said that it had replaced."""
-    note = await notes.get(db, note_id)
-    if note is None or note.subject_id is None:
-        raise FactRefused("not_found")
-    subject, several = note.subject_id, []
-    for one in [note, *await replaced_by(db, note)]:
-        words = db.requests.hashed(subject, traces(one.fact))
-        several.append(db.requests.of(RequestKind.FORGET, subject, at, words=words, notes=(one.id,)))
-    return note, several
 
 
 async def carry_out(

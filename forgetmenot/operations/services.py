@@ -198,15 +198,10 @@ def _person(request: Request, code: str) -> str:
     return request.target.id
 
 
-def waits(request: Request) -> bool:
-    """Whether it waits until the memory can be written: in chat; elsewhere a person sees the error, and retries."""
-    return request.asker.surface is Surface.CHAT
-
-
 async def opt_out(context: OperationContext, request: Request) -> OperationResult:
     """Store nothing of a viewer from now on; what is known of them is neither shown nor used."""
     viewer_id = _person(request, "opt_a_person")
-    await context.rights.opt_out(viewer_id, patient=waits(request))
+    await context.rights.opt_out(viewer_id)
     await context.refresh()
     return OperationResult(ok=True, code="opted_out", data={"viewer": viewer_id}, target=request.target)
 
@@ -214,7 +209,7 @@ async def opt_out(context: OperationContext, request: Request) -> OperationResul
 async def opt_in(context: OperationContext, request: Request) -> OperationResult:
     """Remember a viewer again."""
     who, viewer_id = request.target, _person(request, "opt_a_person")
-    was_out = await context.rights.opt_in(viewer_id, patient=waits(request))
+    was_out = await context.rights.opt_in(viewer_id)
     if was_out:
         await context.refresh()
     elif not who.own and await viewers.get(context.db, viewer_id) is None:

@@ -267,7 +267,7 @@ async def forget(context: OperationContext, request: Request) -> OperationResult
     if not own or not permanently:
         return await _retract(context, request, note.id, own=own)
     data = await _quoted(context, request, note)
-    await context.rights.forget(note.id, patient=asker.surface is Surface.CHAT)
+    await context.rights.forget(note.id)
     return OperationResult(ok=True, code="forgotten", data=data)
 
 

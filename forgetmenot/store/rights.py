@@ -73,7 +73,7 @@ class PrivacyRequests:
         if not self._key:
             self.refresh()
         if not self._key:
-            self._begin()
+            self.add()
         return hmac.digest(self._key, "\0".join(parts).encode("utf-8", "surrogatepass"), "sha256").hex()[:32]
 
     def of(
@@ -85,19 +85,20 @@ class PrivacyRequests:
     def add(self, *new: PrivacyRequest) -> int:
         """Write requests, on disk when this returns; how many lines there are then. Raises StoreError."""
         with self._one_at_a_time:
-            self.digest("")  # the key comes first
             try:
+                # two processes may begin at once: both then read what came first
                 with FileLock(f"{self.path}.lock", timeout=_LOCK_S, mode=0o600):
                     self.refresh()
-                    lines = _written(new)
-                    if self._harmed:
-                        whole = msgspec.json.encode(_Key(self._key.hex())) + b"\n" + _written(self.lines) + lines
-                        replace_file(self.path, whole.decode())
-                        self._harmed = False
+                    if not self._key and self.lines:
+                        raise StoreRequestsLost(f"{self.path} is damaged: its first line is its key. Put back a copy.")
+                    if self._harmed or not self._key:
+                        key = _Key(self._key.hex() or secrets.token_hex(32))
+                        replace_file(self.path, _written([key, *self.lines, *new]).decode())
                     else:
                         # a line that a crash or a full disk cut through stays a line of its own, and counts for nothing
                         start = b"" if self.path.read_bytes().endswith(b"\n") else b"\n"
-                        write_own(self.path, start + lines, os.O_APPEND)
+                        write_own(self.path, start + _written(new), os.O_APPEND)
+                    self._harmed = False
             except (OSError, TimeoutError) as error:
                 raise self._unusable(error) from error
             self.refresh()
@@ -170,21 +171,7 @@ class PrivacyRequests:
                 self.path.unlink(missing_ok=True)
             except OSError as error:
                 raise self._unusable(error) from error
-            self._begin()
-
-    def _begin(self) -> None:
-        with self._one_at_a_time:
-            try:
-                # two processes may begin at once: both then read what came first
-                with FileLock(f"{self.path}.lock", timeout=_LOCK_S, mode=0o600):
-                    self.refresh()
-                    if not self._key and self.lines:
-                        raise StoreRequestsLost(f"{self.path} is damaged: its first line is its key. Put back a copy.")
-                    if not self._key:
-                        write_own(self.path, msgspec.json.encode(_Key(secrets.token_hex(32))) + b"\n", os.O_TRUNC)
-                        self.refresh()
-            except (OSError, TimeoutError) as error:
-                raise self._unusable(error) from error
+            self.add()
 
     def _unusable(self, error: OSError) -> StoreError:
         return StoreError(
@@ -243,7 +230,7 @@ def _covers(said: Collection[str], forgotten: Collection[str]) -> bool:
     return bool(forgotten) and sum(word in said for word in forgotten) >= KNOWN_AGAIN * len(forgotten)
 
 
-def _written(requests: Sequence[PrivacyRequest]) -> bytes:
+def _written(requests: Sequence[PrivacyRequest | _Key]) -> bytes:
     return b"".join(msgspec.json.encode(one) + b"\n" for one in requests)
 
 
