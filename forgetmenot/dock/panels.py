@@ -39,6 +39,7 @@ from forgetmenot.store import (
     dock_rows,
     events,
     notes,
+    streams,
     viewers,
 )
 from forgetmenot.store.action_logs import ActionStatus, LoggedAction
@@ -162,6 +163,7 @@ async def standing(context: DockContext) -> Item:
             "saving": context.language.reason(state.saving),
         },
         "waiting": len(await action_logs.waiting(context.db, now)),
+        "recap": await streams.newest_recap(context.db, now - DAY),
         "arrivals": [one._asdict() for one in await arrivals(context.db, settings, now)],
         "hearing": state.hearing
         and {"on": state.hearing.listening, "trouble": context.language.reason(state.hearing.trouble)},

@@ -62,7 +62,8 @@ _CHUNK, _AROUND = 1 << 20, 64
 class ErasureReport(Struct):
     """What was deleted and rewritten. `wiped`: False if another process keeps deleted bytes alive for now.
 
-    `files` and `bytes` were searched afterwards, in which the person was `found` so often, in these `places`.
+    `files` and `bytes` were searched afterwards, in which the person was `found` so often, in these `places`; files of
+    recaps that could not be read or changed (`unreachable`) count among them.
     """
 
     events: int = 0
@@ -74,6 +75,7 @@ class ErasureReport(Struct):
     files: int = 0
     bytes: int = 0
     places: dict[str, int] = field(default_factory=dict)
+    unreachable: list[str] = field(default_factory=list)
     found: int = 0
     ms: int = 0
 
@@ -218,6 +220,7 @@ async def erase_rows(db: Database, viewer_id: str, now: int) -> tuple[ErasureRep
     await _clean(db, who, now, report)
     while await _delete_some(db, viewer_id, report):  # whatever came in meanwhile goes as well
         pass
+    await _clean_recaps(db, who, report)  # while their names are known: a crash after them would leave the files
     async with db.write() as tx:
         report.opted_out = await personal_data.delete_person(tx, viewer_id, now)
         # in the same transaction: after it nobody knows that something is left to wipe
@@ -237,7 +240,8 @@ async def finish(db: Database, erased: Sequence[tuple[ErasureReport, Names]], no
     for report, who in erased:
         report.wiped = wiped
         await asyncio.to_thread(_search, db.path, who, report)
-        await _clean_recaps(db, who, report)
+        report.places |= dict.fromkeys(report.unreachable, 1)
+        report.found += len(report.unreachable)
         report.ms += int((time.monotonic() - began) * 1_000)
         done = {name: getattr(report, name) for name in ("events", "notes", "wiped", "files", "bytes", "found")}
         log.info("a viewer was erased", **done, rewritten=report.rewritten)
@@ -249,10 +253,8 @@ async def _clean_recaps(db: Database, who: Names, report: ErasureReport) -> None
     def cleaned(text: str) -> str:
         return _clean_text(text, who, cut=True) if who.hidden(text) != text else text
 
-    lines, failed = await clean_files(db, cleaned)
+    lines, report.unreachable = await clean_files(db, cleaned)
     report.rewritten |= {"recap_files": lines} if lines else {}
-    report.places |= dict.fromkeys(failed, 1)
-    report.found += len(failed)
 
 
 async def _names(db: Database, viewer_id: str) -> Names:

@@ -12,14 +12,14 @@ from datetime import datetime
 from errno import ENOENT
 from pathlib import Path
 
-from forgetmenot.clock import local_days
+from forgetmenot.clock import HOUR, MINUTE, local_days
 from forgetmenot.domain import Attendance, Note, Scope, SourceKind, Standing
 from forgetmenot.errors import StoreError
 from forgetmenot.files import replace_file
 from forgetmenot.languages import Language, in_language, reason
 from forgetmenot.memory.arrivals import plan_end
 from forgetmenot.memory.people import REGULAR_WITHIN, names_typed, standing_of, without_names
-from forgetmenot.memory.suppression import load_filter
+from forgetmenot.memory.suppression import load_filter, without_hidden_names
 from forgetmenot.settings.schema import PeopleSettings, Settings
 from forgetmenot.store import action_logs, bot_messages, channel_state, notes, streams, viewers
 from forgetmenot.store.database import Database, Source, Transaction
@@ -28,6 +28,7 @@ from forgetmenot.text.mentions import show
 
 MOST_LISTED, MOST_MOMENTS, QUOTES = 5, 10, 3
 _CLIP = re.compile(r"https://clips\.twitch\.tv/[\w-]{1,120}", re.ASCII)
+_BEGINS = re.compile(r"(?:\A|(?<=[.!?] ))s(?=ome(?:body|one)\b)")
 _LINE = re.compile(r"((?:- |> |# |\*)?)(.*?)(\*?)")
 
 
@@ -46,9 +47,10 @@ async def markdown_of(source: Source, stream_id: int, settings: Settings) -> str
 
     async def told(text: str) -> str:
         """A text with the names of those who may be named."""
-        text = show(suppressed.without(text), shown)
+        text = await without_hidden_names(source, show(suppressed.without(text), shown), "")
         known = await viewers.called(source, names_typed([text]))
-        return escaped(without_names(text, {one.name for one in known if one.id not in shown}))
+        text = without_names(text, {one.name for one in known if one.id not in shown})
+        return escaped(_BEGINS.sub("S", text))
 
     def about(note: Note) -> str:
         return f"{shown[note.subject_id]}: {note.fact}" if note.subject_id in shown else note.fact
@@ -63,7 +65,7 @@ async def markdown_of(source: Source, stream_id: int, settings: Settings) -> str
     ]
     during = (stream.started_at, stream.ended_at)
     moments = [
-        f"{say.span(at - stream.started_at)}: {say(f'action.name.{name}')} "
+        f"{_into(at - stream.started_at)} {say(f'action.name.{name}')} "
         + (text if _CLIP.fullmatch(text) else await told(text))
         for at, name, text in await action_logs.moments(source, *during, MOST_MOMENTS)
     ]
@@ -81,6 +83,10 @@ async def markdown_of(source: Source, stream_id: int, settings: Settings) -> str
         f"*{say('recap.footer')}*",
     ]
     return "\n\n".join(filter(None, parts)) + "\n"
+
+
+def _into(ms: int) -> str:
+    return f"{ms // HOUR}:{ms // MINUTE % 60:02}"
 
 
 def _is_regular(visits: Attendance, *, back: bool, people: PeopleSettings) -> bool:

@@ -166,6 +166,14 @@ async def to_share(source: Source, since: int) -> list[Row]:
     return await source.rows(f"SELECT id, recap_file, posted_at FROM streams WHERE {wanted}", (since,))  # noqa: S608
 
 
+async def newest_recap(source: Source, since: int) -> int | None:
+    """The newest stream that ended since then (ms) and has a recap, while none is on."""
+    ended = "recap <> '' AND ended_at > ? AND NOT EXISTS (SELECT 1 FROM streams o WHERE o.ended_at IS NULL)"
+    sql = f"SELECT id FROM streams WHERE {ended} ORDER BY ended_at DESC LIMIT 1"  # noqa: S608  # a constant
+    found: int | None = await source.value(sql, (since,))
+    return found
+
+
 async def shared(source: Source, stream_id: int) -> dict[str, object]:
     """Where its recap went: recap_file, posted_at."""
     return dict(await source.row("SELECT recap_file, posted_at FROM streams WHERE id = ?", (stream_id,)) or ())

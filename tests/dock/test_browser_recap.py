@@ -1,5 +1,7 @@
 """The recap of a stream in a real Chromium: read, copied, and never posted without a webhook and a press."""
 
+import re
+
 import pytest
 from playwright.async_api import Browser, expect
 
@@ -35,7 +37,7 @@ async def test_a_recap_is_read_copied_and_waits_for_a_webhook(
         assert title == "# \\<img src=x onerror=document.title='broken'\\> \\*\\*@\u200beveryone\\*\\*"
         assert await page.evaluate("document.documentElement.scrollWidth") <= 300
         await page.get_by_role("button", name="Copy as Markdown").click()
-        await expect(page.get_by_role("button", name="Copied")).to_be_visible()
+        await expect(page.get_by_role("button", name="✓")).to_be_visible()
         await expect(page.get_by_role("button", name="Post to Discord")).to_have_count(0)
         await page.locator("dialog summary").click()
         await page.get_by_label("Discord webhook").fill("https://example.com/api/webhooks/1/x")
@@ -45,6 +47,15 @@ async def test_a_recap_is_read_copied_and_waits_for_a_webhook(
         await page.get_by_role("button", name="Save").click()
         await expect(page.get_by_role("button", name="Post to Discord")).to_be_visible()
         assert ADDRESS not in await page.content()
+        await page.keyboard.press("Escape")
+        await go(page, "now")
+        ready = page.get_by_role("button", name="The recap of the last stream")
+        await expect(ready).to_be_hidden()  # a stream is on
+        async with db.write() as tx:
+            at = demo.clock.now() - 1
+            await tx.execute("UPDATE streams SET recap = 'Over.', ended_at = ? WHERE ended_at IS NULL", (at,))
+        await ready.click()
+        await expect(page.locator("dialog textarea")).to_have_value(re.compile("Over"))
         assert await page.title() != "broken"
     secrets = SecretStore(login_folder(db.path))
     assert secrets.load(WEBHOOK) == ADDRESS

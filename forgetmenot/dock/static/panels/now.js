@@ -5,6 +5,7 @@ import { say, setMode } from "../ask.js";
 import { ago, clock, firstSummary, hour, named, short, span, t } from "../words.js";
 import { waitingCards } from "./approvals.js";
 import { arrivals } from "./arrivals.js";
+import { openRecap } from "./recap.js";
 import { why } from "./why.js";
 
 const SHOWN = 120;
@@ -16,6 +17,7 @@ const off = new Set();
 
 export function open(panel) {
   const cards = standing();
+  const recap = button(t("recap.ready"), () => openRecap(state.now.recap), { class: "recap-ready", hidden: true });
   const approvals = waitingCards();
   const came = arrivals();
   const feed = h("div", { class: "feed", role: "log", "aria-label": t("now.feed"), "aria-live": "off" });
@@ -23,7 +25,7 @@ export function open(panel) {
   const first = h("p", { class: "meta first" });
   const filters = h("div", { class: "row filters" });
   const nodes = new Map();
-  put(panel, approvals.node, came.node, cards.node, tryOut(), filters, held, first, feed);
+  put(panel, approvals.node, came.node, recap, cards.node, tryOut(), filters, held, first, feed);
   const later = () => setTimeout(refresh, 0);
   let moved = 0;
   let clicked = false; // what came to the focus by the pointer does not hold the list when the pointer leaves
@@ -35,7 +37,7 @@ export function open(panel) {
     later();
   });
   feed.addEventListener("focusout", later);
-  const draw = changedOnly(cards.draw);
+  const draw = changedOnly((status) => { cards.draw(status); recap.hidden = !status.recap; });
 
   function newestInView() {
     const box = feed.firstElementChild?.getBoundingClientRect();
