@@ -1,32 +1,28 @@
 """Server-sent events for the dock: one periodic query for all open pages together.
 
 - No work while no page is open.
-- A page that was away, or too slow and was disconnected, comes back by itself and begins anew with the newest.
+- A page shows what `panels.history` has at the moment: it is sent what is new or changed there, and what has left it,
+  whether that is old, was cleared, or is of somebody who was hidden or erased.
+- A page that was away, or too slow and was disconnected, comes back by itself and begins anew.
 
-Events: `hello` (its `hidden` changes when somebody was hidden or erased, and pages reload), `now` (status), `items`
-(new or changed), `gone` (keys of cleared lines), `changed` (reload).
+Events: `hello`, `now` (status), `items` (new or changed), `gone` (keys), `changed` (panels read their rows again).
 """
 
 import asyncio
 import contextlib
-from collections.abc import Sequence
 
 import msgspec
 from aiohttp import web
 
-from forgetmenot.clock import MINUTE
 from forgetmenot.dock import panels
 from forgetmenot.dock.panels import CONTEXT, DockContext, Item
 from forgetmenot.errors import ForgetMeNotError
 from forgetmenot.logs import log
-from forgetmenot.store import dock_rows
-from forgetmenot.store.dock_rows import FeedCursor
 
 LOOK_EVERY_S = 0.05  # only asks SQLite whether anything was written; chat is, four times a second at most
 LOOK_ANYWAY = 110  # looks: times pass even when nothing is written
 STILL_HERE_S = 15.0
 BEHIND_AT_MOST = 60
-NEWEST = 30
 
 Messages = asyncio.Queue[bytes | None]
 
@@ -38,11 +34,8 @@ class EventFeed:
         self._listeners: set[Messages] = set()
         self._looking: asyncio.Task[None] | None = None
         self._beginning = asyncio.Lock()
-        self._cursor = FeedCursor()
-        self._shown: dict[str, Item] | None = None  # None: not looked yet, so nothing is new
+        self._shown: dict[str, Item] = {}
         self._standing: Item = {}
-        self._cleared_at = 0
-        self._hidden = ""
         self._version = ""
         self._touched = False
 
@@ -59,15 +52,14 @@ class EventFeed:
         messages: Messages = asyncio.Queue(BEHIND_AT_MOST)
         async with self._beginning:  # all docks come back at the same time when the bot was started again
             if self._looking is None:
-                self._cursor = await dock_rows.feed_cursor(context.db)
-                self._cleared_at = context.clock.now()
-                self._hidden, self._version = await dock_rows.hidden_revision(context.db), context.version
+                self._version, self._shown = context.version, await _window(context)
                 self._looking = asyncio.create_task(self._look_on(context), name="dock's look")
             self._listeners.add(messages)
         try:
-            messages.put_nowait(_hello(context, await dock_rows.hidden_revision(context.db), fresh=True))
-            messages.put_nowait(event("now", await panels.standing(context)))
-            messages.put_nowait(event("items", await panels.history(context)))
+            standing = await panels.standing(context)
+            messages.put_nowait(_hello(context, fresh=True))
+            messages.put_nowait(event("now", standing))
+            messages.put_nowait(event("items", list(self._shown.values())))
         except BaseException:
             self.leave(messages)
             raise
@@ -78,8 +70,7 @@ class EventFeed:
         self._listeners.discard(messages)
         if not self._listeners and self._looking is not None:
             self._looking.cancel()
-            self._looking = None
-            self._shown = None
+            self._looking, self._shown = None, {}
 
     async def aclose(self) -> None:
         """Close every page's stream."""
@@ -104,47 +95,26 @@ class EventFeed:
             await asyncio.sleep(LOOK_EVERY_S)
 
     async def _look(self, context: DockContext) -> None:
-        await self._begin_anew(context)
         if self._version != context.version:  # another language: pages load themselves again
             self._version = context.version
-            self._send_to_pages(_hello(context, self._hidden, fresh=False))
-        before, self._cursor = self._cursor, await dock_rows.feed_cursor(context.db)
-        items = await self._news(context, before)
+            self._send_to_pages(_hello(context, fresh=False))
+        before, self._shown = self._shown, await _window(context)
+        items = [item for key, item in self._shown.items() if before.get(key) != item]
+        gone = [key for key in before if key not in self._shown]
         standing = await panels.standing(context)
         if standing != self._standing:
             self._standing = standing
             self._send_to_pages(event("now", {**standing, "at": context.clock.now()}))
         if items:
             self._send_to_pages(event("items", items))
-        await self._cleared(context)
-        if self._touched or any(item["kind"] != "line" for item in items):
+        if gone:
+            self._send_to_pages(event("gone", gone))
+        # a line that only made room for a newer one changes nothing else that a page shows
+        oldest = next(iter(self._shown.values()), {"at": 0})
+        taken = [before[key] for key in gone if int(str(before[key]["at"])) >= int(str(oldest["at"]))]
+        if self._touched or any(item["kind"] != "line" for item in items) or taken:
             self._touched = False
             self._send_to_pages(event("changed", {}))
-
-    async def _begin_anew(self, context: DockContext) -> None:
-        """If somebody was hidden, let in again or erased: open pages show what a new one would."""
-        before, self._hidden = self._hidden, await dock_rows.hidden_revision(context.db)
-        if self._hidden != before:
-            self._send_to_pages(_hello(context, self._hidden, fresh=True))
-            self._send_to_pages(event("items", await panels.history(context)))
-            self._touched = True
-
-    async def _news(self, context: DockContext, before: FeedCursor) -> list[Item]:
-        """What is new, and those of the newest replies and actions that have changed."""
-        db = context.db
-        news = await dock_rows.lines(db, before.line, 10 * NEWEST)
-        news += await panels.episode_items(context, await dock_rows.feed_episodes(db, before.episode, NEWEST))
-        news += await panels.note_items(context, await dock_rows.changes(db, before.change, NEWEST))
-        moving = await panels.reply_items(context, NEWEST)
-        moving += await panels.action_items(context, NEWEST)
-        shown, self._shown = self._shown, {str(item["key"]): item for item in moving}
-        return news if shown is None else news + [item for item in moving if shown.get(str(item["key"])) != item]
-
-    async def _cleared(self, context: DockContext) -> None:
-        since, self._cleared_at = self._cleared_at, context.clock.now()
-        gone = await dock_rows.taken_away(context.db, since - MINUTE)
-        if gone:
-            self._send_to_pages(_gone(gone))
 
     def _send_to_pages(self, message: bytes) -> None:
         for messages in list(self._listeners):
@@ -168,12 +138,12 @@ def event(name: str, data: object) -> bytes:
     return f"event: {name}\ndata: ".encode() + msgspec.json.encode(data) + b"\n\n"
 
 
-def _hello(context: DockContext, hidden: str, *, fresh: bool) -> bytes:
-    return event("hello", {"build": context.version, "at": context.clock.now(), "fresh": fresh, "hidden": hidden})
+async def _window(context: DockContext) -> dict[str, Item]:
+    return {str(item["key"]): item for item in await panels.history(context)}
 
 
-def _gone(lines: Sequence[int]) -> bytes:
-    return event("gone", [f"line:{seq}" for seq in lines])
+def _hello(context: DockContext, *, fresh: bool) -> bytes:
+    return event("hello", {"build": context.version, "at": context.clock.now(), "fresh": fresh})
 
 
 async def events(request: web.Request) -> web.StreamResponse:

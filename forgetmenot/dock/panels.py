@@ -182,8 +182,8 @@ async def history(context: DockContext, limit: int = SHOWN) -> list[Item]:
     """The newest of what happened, oldest first."""
     db = context.db
     every = [
-        *await dock_rows.lines(db, 0, limit),
-        *await episode_items(context, await dock_rows.feed_episodes(db, 0, limit // 5)),
+        *await dock_rows.lines(db, limit),
+        *await episode_items(context, await dock_rows.feed_episodes(db, limit // 5)),
         *await note_items(context, await dock_rows.changes(db, 0, limit // 5)),
         *await reply_items(context, limit // 3),
         *await action_items(context, limit // 5),

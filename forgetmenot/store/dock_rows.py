@@ -13,7 +13,6 @@ from forgetmenot.store import notes
 from forgetmenot.store.database import Database, Row
 
 T = TypeVar("T")
-MAY_BE_SHOWN = 10_000  # lines; a page keeps 400 items, and some lines are not shown
 
 
 class ChangedNote(NamedTuple):
@@ -55,38 +54,22 @@ async def any_summary(db: Database) -> bool:
     return await db.row("SELECT 1 FROM episodes LIMIT 1") is not None
 
 
-async def hidden_revision(db: Database) -> str:
-    """A text that changes whenever somebody was hidden, let in again or erased, or had a fact forgotten."""
-    row = await db.row(
-        "SELECT (SELECT total(banned_at) FROM viewers WHERE banned_at IS NOT NULL),"
-        " (SELECT count(*) FROM viewers WHERE opted_out_at IS NOT NULL),"
-        " (SELECT max(value) FROM channel_state WHERE name = 'privacy_requests')"
-    )
-    return str(tuple(row or ()))
-
-
-async def lines(db: Database, after: int, limit: int) -> list[dict[str, object]]:
-    """The newest lines after a mark, oldest first, as the feed has them."""
+async def lines(db: Database, limit: int) -> list[dict[str, object]]:
+    """The newest lines, oldest first, as the feed has them."""
     rows = await db.rows(
         "SELECT 'line:' || e.seq AS key, 'line' AS kind, e.at, coalesce(v.display_name, v.login, 'somebody') AS who,"
         " e.role, e.kind AS what, iif(e.text = '', e.system_text, e.text) AS text, e.addressed"
-        " FROM events e JOIN viewers v ON v.id = e.viewer_id WHERE e.seq > ? AND e.redacted_at IS NULL"
+        " FROM events e JOIN viewers v ON v.id = e.viewer_id WHERE e.redacted_at IS NULL"
         " AND e.from_bot = 0 AND v.opted_out_at IS NULL AND v.banned_at IS NULL ORDER BY e.seq DESC LIMIT ?",
-        (after, limit),
+        (limit,),
     )
     return [dict(row) for row in reversed(rows)]
 
 
-async def taken_away(db: Database, since: int) -> list[int]:
-    """Lines that were cleared since then, of those that a page may still show."""
-    late = "seq > (SELECT max(seq) FROM events) - ? AND redacted_at >= ? ORDER BY seq DESC LIMIT 500"
-    return await db.column(f"SELECT seq FROM events WHERE {late}", (MAY_BE_SHOWN, since))  # noqa: S608  # a constant
-
-
-async def feed_episodes(db: Database, after: int, limit: int) -> list[Row]:
-    """The newest episodes after a mark, oldest first: id, at, summary, events."""
-    sql = "SELECT id, created_at AS at, summary, events FROM episodes WHERE id > ? ORDER BY id DESC LIMIT ?"
-    return (await db.rows(sql, (after, limit)))[::-1]
+async def feed_episodes(db: Database, limit: int) -> list[Row]:
+    """The newest episodes, oldest first: id, at, summary, events."""
+    sql = "SELECT id, created_at AS at, summary, events FROM episodes ORDER BY id DESC LIMIT ?"
+    return (await db.rows(sql, (limit,)))[::-1]
 
 
 async def changes(db: Database, after: int, limit: int) -> list[ChangedNote]:

@@ -3,12 +3,10 @@
 import { build, post } from "./api.js";
 import { clock } from "./words.js";
 
-const KEPT = 400;
 export const state = { now: null, items: new Map(), connection: "connecting", restarting: 0 };
 const listeners = new Set();
 let source = null;
 let pause = 1000;
-let hidden = null;
 
 export function listen(call) {
   listeners.add(call);
@@ -26,25 +24,10 @@ function connected(how) {
   tell("connection", before);
 }
 
-function take(items) {
-  for (const item of items) {
-    state.items.delete(item.key);
-    state.items.set(item.key, item);
-  }
-  const spare = state.items.size - KEPT;
-  if (spare > 0) {
-    const oldest = [...state.items.values()].sort((a, b) => a.at - b.at).slice(0, spare);
-    for (const item of oldest) state.items.delete(item.key);
-  }
-}
-
 const handlers = {
   hello(data) {
     clock.set(data.at);
     if (data.build !== build) return location.reload();
-    const before = hidden;
-    hidden = data.hidden;
-    if (!data.fresh && before !== hidden) return connect(); // what is shown of people who are hidden or erased now must go
     if (data.fresh) forget();
     pause = 1000;
     connected("live");
@@ -57,7 +40,7 @@ const handlers = {
   items(data) {
     const newest = Math.max(0, ...data.map((item) => item.at));
     if (newest > clock.now()) clock.set(newest); // a replay's time goes in leaps
-    take(data);
+    for (const item of data) state.items.set(item.key, item);
     tell("items", data);
   },
   gone(keys) {
