@@ -134,16 +134,6 @@ async def test_who_is_left_out_of_an_answer_comes_next(world: World, maker: Made
     assert len(model.asked) == 2
 
 
-async def test_the_same_sources_are_not_paid_for_twice(world: World, drummer: Drummer) -> None:
-    made, model = drummer
-    await over(world, "1")
-    assert await made.run_pass() == 0
-    await known(world, "bought a boat")
-    await over(world, "1")
-    assert await made.run_pass() == 1
-    assert len(model.asked) == 2
-
-
 @pytest.mark.parametrize(
     "change",
     ["UPDATE semantic_notes SET status = 'retracted' WHERE id = 1", "UPDATE semantic_notes SET fact = 'x'"],

@@ -254,13 +254,3 @@ async def test_commands_bots_and_own_lines(channel: Channel) -> None:
     people = {row[0] for row in await channel.db.rows("SELECT viewer_id FROM episode_people")}
     assert people == {"id-alice", "id-bob"}
     assert await events.count_unread(channel.db) == 0
-
-
-async def test_who_is_named_without_speaking_is_in_the_episode_with_no_lines(channel: Channel) -> None:
-    channel.say("carol", "hi")
-    await channel.summarise()
-    channel.say("alice", "carol plays drums")
-    await channel.summarise()
-    row = await channel.db.row("SELECT lines FROM episode_people WHERE viewer_id = 'id-carol' ORDER BY episode_id DESC")
-    assert row is not None
-    assert row[0] == 0

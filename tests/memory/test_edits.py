@@ -3,27 +3,13 @@
 import pytest
 
 from forgetmenot.clock import DAY
-from forgetmenot.domain import EpisodeKind, NoteStatus, SourceKind
+from forgetmenot.domain import NoteStatus
 from forgetmenot.memory.edits import VIEWER_TRUST, edit, find, remember, undo, with_mentions
 from forgetmenot.memory.proposals import FactRefused
 from forgetmenot.settings.schema import PrivacySettings
-from forgetmenot.store import episodes, notes
+from forgetmenot.store import notes
 from forgetmenot.store.invariants import verify
 from tests.notes_world import World
-
-
-async def test_a_command_makes_its_episode_first_and_a_note_that_rests_on_it(world: World) -> None:
-    stream = await world.stream()
-    note = await remember(world.db, "1", "plays drums with <@2>", by="1", at=world.clock.now())
-    assert (note.source_kind, note.fact) == (SourceKind.COMMAND, "plays drums with <@2>")
-    [word] = await notes.evidence_of(world.db, note.id)
-    assert (word.speaker_id, word.addressed, word.stance) == ("1", True, "stated")
-    assert (word.episode.kind, word.episode.stream_id) == (EpisodeKind.COMMAND, stream)
-    assert word.episode.summary == "<@1> asked to remember about <@1>: plays drums with <@2>"
-    episode = await episodes.get(world.db, word.episode.id)
-    assert episode is not None
-    assert set(episode.people) == {"1", "2"}
-    assert await episodes.unread(world.db) == []
 
 
 async def test_an_edit_supersedes_all_that_contradicts_it_and_is_undone_at_once(world: World) -> None:
@@ -77,16 +63,6 @@ async def test_one_viewer_is_kept_ten_notes_in_one_stream(world: World) -> None:
 async def test_names_become_ids_once_and_for_all(world: World, typed: str, stored: str) -> None:
     assert await with_mentions(world.db, typed) == stored
     assert await with_mentions(world.db, stored) == stored
-
-
-@pytest.mark.parametrize("by_the_old_one", [True, False])
-async def test_a_supersede_is_undone_in_one_step_by_either_number(world: World, by_the_old_one: bool) -> None:
-    old = await remember(world.db, "1", "lives in Oslo", by="1", at=1)
-    new = await remember(world.db, "1", "lives in Rome", by="1", at=2)
-    back = await undo(world.db, old.id if by_the_old_one else new.id, at=3)
-    assert back.id == old.id
-    assert [note.id for note in await notes.of_subject(world.db, "1")] == [old.id]
-    assert [note.id for note in await notes.of_subject(world.db, "1", (NoteStatus.RETRACTED,))] == [new.id]
 
 
 async def test_undoing_a_note_that_was_brought_back_turns_the_two_round(world: World) -> None:

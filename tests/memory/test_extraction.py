@@ -5,39 +5,11 @@ import json
 import pytest
 
 from forgetmenot.clock import DAY, HOUR
-from forgetmenot.domain import NoteStatus, Scope, SourceKind
-from forgetmenot.errors import ModelBlocked, ModelRefused, ModelUnavailable
+from forgetmenot.domain import NoteStatus, SourceKind
+from forgetmenot.errors import ModelBlocked
 from forgetmenot.store import episodes, notes
 from forgetmenot.store.counts import all_counts
 from tests.notes_world import Change, Learn, World, live
-
-
-async def test_a_claim_becomes_a_note_with_its_episode_as_evidence(world: World, learn: Learn, change: Change) -> None:
-    report = await learn(change())
-    [note] = await notes.of_subject(world.db, "1")
-    assert (note.fact, note.source_kind, note.scope) == ("plays drums in a band", SourceKind.SELF_CLAIM, Scope.VIEWER)
-    assert (note.topics, note.asked_with, note.expires_at) == (("music",), ("instrument",), None)
-    [word] = await notes.evidence_of(world.db, note.id)
-    assert (word.stance, word.speaker_id, word.addressed) == ("stated", "1", True)
-    assert (report.episodes, report.added) == (1, 1)
-
-
-async def test_the_model_sees_handles_and_what_is_known_and_no_names(
-    world: World, learn: Learn, change: Change
-) -> None:
-    await learn(change())
-    await world.episode("<@2> asked <@1> about the drums.", {"1": (2, 0), "2": (4, 0), "9": (0, 0)})
-    extractor, model = world.extractor('{"notes": []}')
-    await extractor.run_pass()
-    [request] = model.asked
-    [note] = await notes.of_subject(world.db, "1")
-    assert "P1 asked P2 about the drums." in request.prompt
-    assert f"[{note.id}] P2: plays drums in a band" in request.prompt
-    assert "alice" not in request.prompt.casefold()
-    assert "<@" not in request.prompt
-    assert request.temperature == 0.0
-    assert request.schema is not None
-
 
 MALFORMED = [
     "", " ", "null", "[]", "42", '"notes"', "{}", '{"notes": null}', '{"notes": {}}', '{"notes": "add"}',
@@ -73,26 +45,6 @@ async def test_an_episode_without_a_usable_answer_waits_and_is_at_last_set_aside
         await extractor.run_pass()
     assert await episodes.unread(world.db) == []
     assert (await all_counts(world.db))["set_aside"] == 1
-
-
-async def test_an_episode_is_asked_about_once_a_time_and_later_with_another_temperature(
-    world: World, change: Change
-) -> None:
-    await world.episode("<@1> plays drums.", {"1": (5, 0)})
-    extractor, model = world.extractor("oops", json.dumps({"notes": [change()]}))
-    assert (await extractor.run_pass()).added == 0
-    await world.clock.advance(HOUR)
-    assert (await extractor.run_pass()).added == 1
-    assert [request.temperature for request in model.asked] == [0.0, 0.4]
-
-
-@pytest.mark.parametrize("error", [ModelUnavailable("down"), ModelRefused("no key")])
-async def test_while_the_model_is_out_of_reach_episodes_wait(world: World, error: Exception) -> None:
-    await world.episode("<@1> plays drums.", {"1": (5, 0)})
-    extractor, _ = world.extractor(error)
-    report = await extractor.run_pass()
-    assert report.waiting
-    assert len(await episodes.unread(world.db)) == 1
 
 
 @pytest.mark.parametrize(
@@ -226,20 +178,6 @@ async def test_an_episode_that_is_read_again_confirms_nothing_that_it_said(
     assert [tuple(row) for row in rows] == [(1, "stated"), (2, "confirmed")]
 
 
-async def test_the_model_may_confirm_in_other_words_by_number(world: World, learn: Learn, change: Change) -> None:
-    await learn(change(fact="plays drums every day", lifetime="7d"))
-    [note] = await live(world)
-    await world.clock.advance(DAY)
-    report = await learn(change(repeats=note.id, fact="is a drummer", lifetime="7d"))
-    [confirmed] = await live(world)
-    assert report.confirmed == 1
-    assert confirmed.fact == "plays drums every day"
-    assert confirmed.confidence > note.confidence
-    assert confirmed.expires_at is not None
-    assert note.expires_at is not None
-    assert confirmed.expires_at == note.expires_at + DAY
-
-
 @pytest.mark.parametrize("by_number", [True, False])
 async def test_a_repeat_that_says_more_takes_the_new_words(
     world: World, learn: Learn, change: Change, *, by_number: bool
@@ -256,15 +194,6 @@ async def test_a_repeat_that_says_more_takes_the_new_words(
     assert [word.stance for word in await notes.evidence_of(world.db, note.id)] == ["stated", "confirmed"]
     [before] = await notes.predecessors(world.db, note.id)
     assert before.fact == "plays drums in a band"
-
-
-async def test_a_pinned_note_is_superseded_by_nobody(world: World, learn: Learn, change: Change) -> None:
-    await learn(change(fact="lives in Oslo"))
-    [note] = await notes.of_subject(world.db, "1")
-    async with world.db.write() as tx:
-        await notes.set_pinned(tx, note.id, pinned=True)
-    report = await learn(change(fact="lives in Rome"))
-    assert report.refused == {"pinned": 1}
 
 
 async def test_somebody_with_many_notes_is_read_about_as_well(world: World, learn: Learn, change: Change) -> None:

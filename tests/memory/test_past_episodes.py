@@ -42,16 +42,6 @@ async def test_the_newest_episodes_and_the_last_streams_recap(world: World) -> N
     assert (found.last_stream.summary if found.last_stream else "", found.recap) == ("Last stream.", "A good one.")
 
 
-async def test_what_was_played_counts(world: World) -> None:
-    for summary in ("<@1> fell into a pit while <@2> sang.", "Chat planned a pumpkin contest.", "<@1> cooked pumpkin."):
-        await world.episode(summary, {"1": (9, 0)})
-    topics = ("Ladders of Ash", "pumpkin contest", "cooking")
-    async with world.db.write() as tx:
-        await tx.many("UPDATE episodes SET topic = ? WHERE id = ?", [(t, n) for n, t in enumerate(topics, 1)])
-    found = await about(world, "who sang in ladders of ash?")
-    assert [one.id for one in found] == [1]
-
-
 async def test_one_word_is_enough_where_few_speak_of_it(world: World) -> None:
     raids = [await world.episode(f"<@2> raided with {number} people.", {"2": (1, 0)}) for number in range(LOOKED_AT)]
     assert [one.id for one in await about(world, "who raided us?")] == raids[-1:]

@@ -47,16 +47,6 @@ async def test_all_words_of_an_entry_must_occur(world: World, recall: Recall) ->
     assert await facts(recall, "1") == ["goes skiing every year"]
 
 
-async def test_one_note_by_its_number_until_it_is_allowed_again(world: World, recall: Recall) -> None:
-    note = await world.note("lost the finals")
-    left = await suppression.suppress(world.db, None, f"#{note}", by="9", at=0)
-    assert left.viewer_id == "1"
-    assert await facts(recall, "1", "finals") == []
-    assert await suppression.unsuppress(world.db, left.id)
-    assert not await suppression.unsuppress(world.db, left.id)
-    assert await facts(recall, "1", "finals") == ["lost the finals"]
-
-
 async def test_what_a_note_says_is_left_alone_wherever_it_is_said(world: World, recall: Recall) -> None:
     """A note by its number: also the summary that it came from; other notes that share its words stay."""
     stream = await world.stream()

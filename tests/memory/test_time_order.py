@@ -56,14 +56,6 @@ def channel(world: World) -> Channel:
     return Channel(world)
 
 
-async def test_chat_from_before_a_command_does_not_undo_it(channel: Channel) -> None:
-    await channel.say("my favourite game is Celeste")
-    await channel.remember(NEW)
-    await channel.say("good night all")  # the window ends after the command: its end is not when it was said
-    assert (await channel.read(OLD)).keys() == {"said_before"}
-    assert await channel.known() == [NEW]
-
-
 @pytest.mark.parametrize("facts", [(OLD, NEW), (NEW, OLD)])
 async def test_within_a_window_the_later_line_counts_whatever_order_a_model_gives(
     channel: Channel, facts: tuple[str, str]
@@ -72,17 +64,6 @@ async def test_within_a_window_the_later_line_counts_whatever_order_a_model_give
     await channel.say("wait no, my favourite game is Hades")
     await channel.read(*facts)
     assert await channel.known() == [NEW]
-
-
-async def test_chat_from_before_a_correction_in_the_dock_does_not_bring_the_old_wording_back(channel: Channel) -> None:
-    note_id = await channel.remember("plays drums")
-    await channel.say("I play drums since school")
-    await channel.correct(note_id, "plays the harp")
-    assert (await channel.read("plays drums")).keys() == {"said_before"}
-    assert await channel.known() == ["plays the harp"]
-    await channel.say("I play drums again, since today")
-    assert await channel.read("plays drums") == {}
-    assert any("plays drums" in fact for fact in await channel.known())
 
 
 @pytest.mark.parametrize("before", [True, False])

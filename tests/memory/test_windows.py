@@ -7,9 +7,7 @@ from msgspec.structs import replace
 from forgetmenot.domain import EventKind, Line, Role
 from forgetmenot.llm.offline import summary
 from forgetmenot.memory.people import Handles
-from forgetmenot.memory.summarizer import summary_in_numbers
 from forgetmenot.memory.transcript import Cut, parts, transcript, windows
-from forgetmenot.settings.schema import Settings
 
 MINUTE = 60_000
 
@@ -94,12 +92,6 @@ def test_what_was_told_by_command_was_said() -> None:
     ]
     assert list(parts(window)) == ["1"]
     assert transcript(window, Handles.of(["1", "2"])) == ["P1 (to the bot): I moved to Oslo"]
-
-
-def test_counting_names_people_numbers_and_shared_words_only() -> None:
-    window = [line(1, "1", "pizza secretword"), line(2, "2", "pizza time"), line(3, "2", "!so pizza")]
-    summary = summary_in_numbers(window, Handles.of(["1", "2"]), Settings())
-    assert summary == "Chat in numbers: 3 lines by <@2> (2), <@1> (1). Words that came up: pizza."
 
 
 def test_a_line_is_cut_before_a_name_not_inside_it() -> None:
