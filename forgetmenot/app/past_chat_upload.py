@@ -105,7 +105,7 @@ class PastChatUpload:
 
     def learn(self) -> None:
         """Begin, or go on where it was stopped. Raises InputError."""
-        if self.state["running"] or not self._names:
+        if self.state["running"] or self._taking.locked() or not self._names:
             raise InputError(reason("past_busy" if self._names else "past_nothing"))
         from forgetmenot.memory.learning import Learner
 
@@ -138,8 +138,8 @@ class PastChatUpload:
             self._learner.stop()
 
     def drop(self) -> None:
-        """Delete the files. Raises InputError while they are read."""
-        if self.state["running"]:
+        """Delete the files. Raises InputError while they are read or another one comes."""
+        if self.state["running"] or self._taking.locked():
             raise InputError(reason("past_busy"))
         self._line = ""
         self._clear()

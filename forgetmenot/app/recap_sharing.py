@@ -63,8 +63,11 @@ class RecapSharing:
         if failed is not None:
             raise failed
 
-    async def post(self, stream_id: int) -> None:
-        """Post a stream's recap. Raises WebhookError, and InputError where there is nothing to post or no webhook."""
+    async def post(self, stream_id: int, *, again: bool = False) -> None:
+        """Post a stream's recap; one that was posted, or may have been, only with `again`.
+
+        Raises WebhookError, and InputError where there is nothing to post or no webhook.
+        """
         address = await asyncio.to_thread(webhook_of, self._secrets)
         if not address:
             raise InputError(reason("webhook_unset"))
@@ -73,12 +76,12 @@ class RecapSharing:
             text = await markdown_of(tx, stream_id, self._settings())
             if text is None:
                 raise InputError(reason("nothing_here"))
-            if not await streams.claim_post(tx, stream_id, self._clock.now()):
+            if not await streams.claim_post(tx, stream_id, self._clock.now(), again=again):
                 raise InputError(reason("recap_posted"))
         try:
             await discord.post(address, text)
         except WebhookError as error:
-            if not error.lost:
+            if not (error.lost or again):
                 async with self._db.write() as tx:
                     await streams.unclaim_post(tx, stream_id)
             raise

@@ -357,9 +357,9 @@ class SetupService:
         """The recap of a stream that is over, and where it went."""
         return {"ok": True, "line": "", **await self._recaps().show(stream)}
 
-    async def step_post_recap(self, stream: int) -> Answer:
-        """Post it to Discord. Raises WebhookError."""
-        await self._recaps().post(stream)
+    async def step_post_recap(self, stream: int, *, again: bool = False) -> Answer:
+        """Post it to Discord, or once more. Raises WebhookError."""
+        await self._recaps().post(stream, again=again)
         return self._done("recap_posted")
 
     async def step_webhook(self, address: str) -> Answer:

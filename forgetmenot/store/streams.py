@@ -189,10 +189,10 @@ async def recap_files(source: Source) -> list[str]:
     return await source.column("SELECT recap_file FROM streams WHERE recap_file <> ''")
 
 
-async def claim_post(tx: Transaction, stream_id: int, at: int) -> bool:
-    """Note that a recap is posted now; False if it was before."""
-    sql = "UPDATE streams SET posted_at = ? WHERE id = ? AND posted_at IS NULL"
-    return await tx.execute(sql, (at, stream_id)) == 1
+async def claim_post(tx: Transaction, stream_id: int, at: int, *, again: bool) -> bool:
+    """Note that a recap is posted now; False if it was before, unless it is to be posted again."""
+    sql = "UPDATE streams SET posted_at = ? WHERE id = ? AND (posted_at IS NULL OR ?)"
+    return await tx.execute(sql, (at, stream_id, again)) == 1
 
 
 async def unclaim_post(tx: Transaction, stream_id: int) -> None:

@@ -7,9 +7,15 @@ from pathlib import Path
 import pytest
 
 from forgetmenot.app.bot import Bot, open_bot
+from forgetmenot.app.control import BotControl, ConnectionStatus
 from forgetmenot.app.past_chat_upload import MOST_BYTES, PastChatUpload, incoming_folder
+from forgetmenot.app.setup import SetupService
 from forgetmenot.clock import DAY, ManualClock
+from forgetmenot.dock.security import TOKEN_HEADER, UPLOAD, token_in
+from forgetmenot.dock.server import open_dock
 from forgetmenot.errors import InputError, StoreError
+from forgetmenot.settings.live_settings import LiveSettings
+from tests.dock.demo_bot import free_port
 from tests.full_disk import no_room
 from tests.memory.test_learning import BEGAN, SETTINGS, log
 
@@ -129,6 +135,25 @@ async def test_what_does_not_fit_or_breaks_off_leaves_nothing(files: PastChatUpl
     assert [one for one in incoming_folder(bot.db.path).rglob("*") if one.is_file()] == []
 
 
+async def test_nothing_is_begun_or_dropped_while_another_file_comes(files: PastChatUpload, tmp_path: Path) -> None:
+    data, coming = chat(tmp_path), asyncio.Event()
+
+    async def slowly() -> AsyncIterator[bytes]:
+        yield data
+        await coming.wait()
+
+    await files.take("first.log", len(data), in_pieces(data))
+    taking = asyncio.create_task(files.take("second.log", None, slowly()))
+    await asyncio.sleep(0.05)
+    for doing in (files.learn, files.drop):
+        with pytest.raises(InputError, match="Wait until"):
+            doing()
+    coming.set()
+    await taking
+    files.learn()
+    assert "Learned from 24 lines" in await done(files)
+
+
 async def test_what_a_crash_left_goes_at_the_next_start(tmp_path: Path, clock: ManualClock) -> None:
     left = incoming_folder(tmp_path / "m.sqlite3") / "0" / "past-chat.log"
     left.parent.mkdir(parents=True)
@@ -145,3 +170,33 @@ async def test_the_end_of_the_bot_ends_it_at_once(bot: Bot, tmp_path: Path) -> N
     await files.aclose()
     assert not files.state["running"]
     assert not incoming_folder(bot.db.path).exists()
+
+
+async def until_there(folder: Path, files: int) -> None:
+    async with asyncio.timeout(5):
+        while sum(one.is_file() for one in folder.rglob("*")) != files:  # noqa: ASYNC110  # a handler of the dock's
+            await asyncio.sleep(0.01)
+
+
+async def test_a_page_that_goes_away_in_the_middle_leaves_nothing_and_blocks_nobody(bot: Bot, tmp_path: Path) -> None:
+    settings, port = LiveSettings(SETTINGS), free_port()
+    service = SetupService(settings, tmp_path, use_keyring=False)
+    control = BotControl(bot, settings, ConnectionStatus())
+    dock = open_dock(
+        control=control, setup=service, db=bot.db, settings=settings, clock=bot.clock, folder=tmp_path, port=port
+    )
+    async with service.attached(bot, control), dock:
+        here, kind = f"127.0.0.1:{port}", "application/octet-stream"
+        sent = {"Host": here, "Origin": f"http://{here}", TOKEN_HEADER: token_in(tmp_path), "Content-Type": kind}
+        headers = "".join(f"{name}: {value}\r\n" for name, value in (sent | {"Content-Length": "100000"}).items())
+        head = f"POST {UPLOAD}?name=chat.log HTTP/1.1\r\n{headers}\r\n"
+        _reader, writer = await asyncio.open_connection("127.0.0.1", port)
+        writer.write(head.encode() + b"x" * 5_000)
+        await writer.drain()
+        folder = incoming_folder(bot.db.path)
+        await until_there(folder, files=1)
+        writer.close()
+        await until_there(folder, files=0)
+        data = chat(tmp_path)
+        await service.take_file("chat.log", len(data), in_pieces(data))
+        assert (await service.state())["past_chat"]["files"] == ["chat.log"]  # type: ignore[index]

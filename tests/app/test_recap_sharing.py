@@ -67,6 +67,8 @@ async def test_nothing_is_posted_before_somebody_says_so_and_then_once(shared: S
     await shared.anew().run_pass()
     [body] = shared.there.got
     assert "The boss fell." in body["content"]
+    await shared.sharing.post(stream, again=True)
+    assert len(shared.there.got) == 2
 
 
 async def test_at_once_posts_only_what_just_ended(shared: Sharing) -> None:

@@ -22,7 +22,7 @@ async function draw(body, stream) {
     await navigator.clipboard.writeText(recap.markdown).catch(() => document.execCommand("copy"));
     put(copy, "✓");
   }, { class: "primary" });
-  const post = recap.webhook && !recap.posted_at && button(t("recap.post"), (event) => done("post_recap", { stream }, event.target));
+  const post = recap.webhook && button(t(recap.posted_at ? "recap.again" : "recap.post"), (event) => done("post_recap", { stream, again: Boolean(recap.posted_at) }, event.target));
   const address = h("input", { type: "password", autocomplete: "off", maxlength: 300, "aria-label": t("recap.webhook"), placeholder: "discord.com/api/webhooks/…" });
   const save = button(t("save"), (event) => done("webhook", { address: address.value }, event.target), { class: "small" });
 
