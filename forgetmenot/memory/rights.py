@@ -99,10 +99,12 @@ class Rights:
                 requests.keep_waiting(one)
             log.error("a privacy request cannot be written, and a stop would lose it", kind=kind, reason=str(error))
             number = len(requests.lines) + len(requests.waiting)
-        while not await self._is_done(number):
+        if not (done := await self._is_done(number)):
             log.warning("a privacy request waits until the memory can be written", kind=kind)
+        while not done:
             async with self._tried:
                 await self._tried.wait()
+            done = await self._is_done(number)
         self._ids.pop(subject, None)
 
     async def _is_done(self, number: int) -> bool:

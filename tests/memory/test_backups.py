@@ -12,7 +12,7 @@ import pytest
 from forgetmenot.clock import DAY, HOUR
 from forgetmenot.domain import Redaction
 from forgetmenot.errors import InputError, StoreForeign, StoreRequestsLost
-from forgetmenot.memory.backups import Backups, Restored, copy_to, make, restore
+from forgetmenot.memory.backups import Backups, Restored, copy_to, restore
 from forgetmenot.memory.edits import remember
 from forgetmenot.memory.erasure import Eraser
 from forgetmenot.memory.rights import Rights
@@ -198,23 +198,6 @@ async def test_a_forgotten_fact_does_not_come_back(channel: Channel, tmp_path: P
     assert not any(b"glockenfern" in file.read_bytes() for file in path.parent.rglob("*") if file.is_file())
 
 
-async def test_what_was_there_before_stays_when_a_fact_is_forgotten_again(channel: Channel, tmp_path: Path) -> None:
-    await fill(channel)
-    made = await copy_to(channel.db, tmp_path / "copy.sqlite3")
-    _, path = await go_back(channel, made.path, tmp_path / "data")
-    async with open_database(path) as db:
-        [note] = await notes.of_subject(db, ALICE)
-        older = await make(db, at=channel.clock.now() - HOUR, keep=3)
-        await forget_fact(db, note.id, at=channel.clock.now())
-    done = await restore(made.path, path, now=channel.clock.now(), keep=3)
-    assert done.forgotten == 1
-    assert done.saved is not None
-    async with open_database(path) as db:
-        await Eraser(db=db, clock=channel.clock).erase_due()
-    assert done.saved.exists()
-    assert not older.path.exists()  # the forgotten fact stands in it
-
-
 async def opted_out(path: Path, viewer_id: str) -> bool:
     async with open_database(path) as db:
         return viewer_id in await personal_data.opted_out(db)
@@ -325,16 +308,6 @@ async def test_a_plain_copy_of_the_file_is_restored_without_its_chat(channel: Ch
     assert {file.name for file in (tmp_path / "data").iterdir()} == {"m.sqlite3", "backups"}
 
 
-async def test_the_list_of_wishes_names_nobody_and_says_nothing(channel: Channel) -> None:
-    await fill(channel)
-    await Eraser(db=channel.db, clock=channel.clock).erase(ALICE)
-    held = channel.db.requests.path.read_bytes()
-    assert held
-    assert not any(trace in held for trace in (b"viewer0", b"glockenfern"))
-    if sys.platform != "win32":
-        assert stat.S_IMODE(channel.db.requests.path.stat().st_mode) == 0o600
-
-
 async def test_a_copy_made_while_somebody_is_erased_is_made_again(
     channel: Channel, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -382,15 +355,3 @@ async def test_a_restore_after_one_that_was_killed_carries_everything_out(channe
     assert path.with_name(f"{path.name}.restoring-wal").stat().st_size > 0
     assert (await restore(made.path, path, now=channel.clock.now(), keep=3)).erased == 1
     assert await facts(path) == {"plays the marimbaglow"}
-
-
-async def test_another_machine_has_what_the_copy_has(channel: Channel, tmp_path: Path) -> None:
-    await fill(channel)
-    async with channel.db.write() as tx:
-        await personal_data.opt_out(tx, CAROL, channel.clock.now())
-    await Eraser(db=channel.db, clock=channel.clock).erase(ALICE)
-    made = await copy_to(channel.db, tmp_path / "copy.sqlite3")
-    path = tmp_path / "elsewhere" / "memory.sqlite3"
-    await restore(made.path, path, now=channel.clock.now(), keep=3)
-    assert await facts(path) == {"plays the marimbaglow"}
-    assert await opted_out(path, CAROL)

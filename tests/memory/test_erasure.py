@@ -3,14 +3,12 @@
 import asyncio
 import io
 import itertools
-import json
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
 from forgetmenot.clock import MINUTE
 from forgetmenot.domain import Role
-from forgetmenot.errors import InputError
 from forgetmenot.memory.edits import remember
 from forgetmenot.memory.erasure import (
     _CHUNK,
@@ -120,21 +118,6 @@ async def test_who_talks_again_is_not_cleaned_away(channel: Channel) -> None:
     assert await channel.db.value("SELECT count(*) FROM events WHERE text = 'hello viewer0'") == 1
 
 
-async def test_it_says_what_it_did_and_drops_what_is_kept_in_memory(channel: Channel) -> None:
-    await channel.chat(10)
-    called: list[str] = []
-
-    async def drop_caches() -> None:
-        called.append("after")
-
-    eraser = Eraser(db=channel.db, clock=channel.clock, after=(drop_caches,))
-    report = await eraser.erase(ALICE)
-    assert report.events == 2
-    assert called == ["after"]
-    with pytest.raises(InputError, match="Nobody"):
-        await eraser.erase(ALICE)
-
-
 async def test_a_stop_between_two_parts_of_an_erasure_is_made_good(channel: Channel) -> None:
     for number in range(personal_data.LINES_AT_ONCE + 1):
         channel.say("viewer0", f"zitherbloom {number}")
@@ -177,19 +160,6 @@ async def test_somebody_elses_name_is_left_alone(channel: Channel) -> None:
     new = await viewers.get(channel.db, "new")
     assert new is not None
     assert new.login == "viewer0"
-
-
-async def test_a_note_about_somebody_who_was_just_erased_is_not_written(world: "World") -> None:
-    await world.episode("<@1> plays drums.", {"1": (3, 0)})
-    change = {
-        "who": "P1", "fact": "plays drums", "confidence": 0.9, "lifetime": "permanent",
-        "importance": "high", "said_by": "P1",
-    }  # fmt: skip
-    extractor, model = world.extractor(json.dumps({"notes": [change]}))
-    await Eraser(db=world.db, clock=world.clock).erase("1")
-    await extractor.run_pass()
-    assert await world.db.value("SELECT count(*) FROM semantic_notes") == 0
-    assert not any("drums" in request.prompt for request in model.asked)
 
 
 async def test_a_name_that_is_a_word_is_not_cut_out_of_everybodys_notes(world: "World") -> None:

@@ -165,15 +165,3 @@ async def test_what_is_kept_for_looking_back_goes_after_its_days(channel: Channe
             await put(tx, "bot_messages", at=at, text="hi")
             await put(tx, "model_calls", at=at)
     assert (await channel.sweep()).expired == 2
-
-
-async def test_old_actions_are_deleted(channel: Channel) -> None:
-    now = channel.clock.now()
-    async with channel.db.write() as tx:
-        await tx.many(
-            "INSERT INTO action_logs (at, key, name, class, params_json, verdict, rule, reason, status)"
-            " VALUES (?, ?, 'clip', 'A', '{}', 'deny', 'x', 'y', 'denied')",
-            [(now - 31 * DAY, "old"), (now - DAY, "new")],
-        )
-    await channel.sweep()
-    assert [row[0] for row in await channel.db.rows("SELECT key FROM action_logs")] == ["new"]

@@ -4,8 +4,8 @@ import itertools
 
 from msgspec.structs import replace
 
-from forgetmenot.clock import DAY, ManualClock
-from forgetmenot.store import action_logs, bot_messages, channel_state, viewers
+from forgetmenot.clock import DAY
+from forgetmenot.store import action_logs, bot_messages, viewers
 from forgetmenot.store.action_logs import ActionStatus, NewAction
 from forgetmenot.store.bot_messages import ReplyStatus
 from forgetmenot.store.database import Database
@@ -30,16 +30,6 @@ async def test_only_what_went_out_counts_as_said(db: Database) -> None:
         assert [line.text for line in await bot_messages.said_lately(db, limit, 0, to)] == found
 
 
-async def test_the_last_lines_come_oldest_first(db: Database) -> None:
-    for i in range(5):
-        await said(db, f"line {i}", ReplyStatus.SENT, at=i)
-    assert [line.text for line in await bot_messages.said_lately(db, 2, 0)] == ["line 3", "line 4"]
-    latest = await bot_messages.latest(db)
-    assert latest is not None
-    assert latest.text == "line 4"
-    assert [kept.id for kept in await bot_messages.listing(db, 2)] == [5, 4]
-
-
 async def test_old_rows_go_but_not_those_in_the_middle_of_sending(db: Database) -> None:
     await said(db, "old", ReplyStatus.SENT, at=1)
     await said(db, "open", ReplyStatus.SENDING, at=1)
@@ -47,19 +37,6 @@ async def test_old_rows_go_but_not_those_in_the_middle_of_sending(db: Database) 
     async with db.write() as tx:
         assert await bot_messages.prune(tx, 50, 9) == 1
     assert [kept.text for kept in await bot_messages.listing(db, 5)] == ["new", "open"]
-
-
-async def test_the_channel_s_state_is_one_text_per_name(db: Database, clock: ManualClock) -> None:
-    async with db.write() as tx:
-        await channel_state.put(tx, {"title": "Racing", "live": "1"}, 1)
-        await channel_state.put(tx, {"title": "Racing", "live": "0"}, 2)
-    assert await channel_state.read_all(db) == {"title": "Racing", "live": "0"}
-    assert await channel_state.read(db, "paused") == ""
-    changed = {row["name"]: row["updated_at"] for row in await db.rows("SELECT name, updated_at FROM channel_state")}
-    assert changed == {"title": 1, "live": 2}
-    async with db.write() as tx:
-        await channel_state.clear(tx, "title")
-    assert await channel_state.read(db, "title") == ""
 
 
 async def test_a_line_of_chat_is_answered_at_most_once(db: Database) -> None:

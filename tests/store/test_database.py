@@ -12,7 +12,7 @@ import aiosqlite
 import pytest
 
 from forgetmenot import errors
-from forgetmenot.store.database import SCHEMA_VERSION, Database, Source, open_database, opened, schema_sql, to_the_end
+from forgetmenot.store.database import SCHEMA_VERSION, Database, Source, open_database, opened, schema_sql
 
 INSERT = "INSERT INTO streams (started_at, last_event_at, title) VALUES (?1, ?1, ?2)"
 
@@ -30,24 +30,6 @@ async def test_reads_together_are_of_one_moment(db: Database) -> None:
 
     assert await db.together(twice) == (0, 0)
     assert await count(db) == 1
-
-
-async def test_an_error_among_reads_is_ours_and_leaves_the_reader_as_it_was(db: Database) -> None:
-    async def broken(at: Source) -> None:
-        await at.rows("SELECT * FROM nothing")
-
-    with pytest.raises(errors.StoreError):
-        await db.together(broken)
-    assert await count(db) == 0
-
-
-async def test_reads_together_wait_for_nothing_else(db: Database) -> None:
-    async def waits(_: Source) -> None:
-        await db.rows("SELECT 1")
-
-    with pytest.raises(RuntimeError):
-        await db.together(waits)
-    assert await count(db) == 0
 
 
 async def test_an_error_takes_the_whole_transaction_back(db: Database) -> None:
@@ -84,22 +66,6 @@ async def test_a_cancelled_opening_leaves_no_thread_that_speaks_later(tmp_path: 
     assert not any(thread.is_alive() for thread in left)
 
 
-async def test_a_cancelled_transaction_leaves_nothing_for_the_next_one_to_commit(db: Database) -> None:
-    async def half() -> None:
-        async with db.write() as tx:
-            await tx.insert(INSERT, (1, "half"))
-            await asyncio.sleep(60)
-
-    task = asyncio.create_task(half())
-    await asyncio.sleep(0.05)
-    task.cancel()
-    with pytest.raises(asyncio.CancelledError):
-        await task
-    async with db.write() as tx:
-        await tx.insert(INSERT, (2, "whole"))
-    assert [row["title"] for row in await db.rows("SELECT title FROM streams")] == ["whole"]
-
-
 @pytest.mark.parametrize("turns", range(12))
 async def test_cancelled_at_any_moment_it_is_all_or_nothing(db: Database, turns: int) -> None:
     async def both() -> None:
@@ -117,30 +83,6 @@ async def test_cancelled_at_any_moment_it_is_all_or_nothing(db: Database, turns:
         await tx.insert(INSERT, (3, "next"))
 
 
-async def test_to_the_end_finishes_the_work_and_then_raises_the_cancellation() -> None:
-    done: list[bool] = []
-
-    async def work() -> None:
-        await asyncio.sleep(0.02)
-        done.append(True)
-
-    task = asyncio.create_task(to_the_end(work()))
-    for _ in range(3):
-        await asyncio.sleep(0.001)
-        task.cancel()
-    with pytest.raises(asyncio.CancelledError):
-        await task
-    assert done == [True]
-
-
-async def test_the_version_changes_when_another_process_has_written(db: Database) -> None:
-    before = await db.data_version()
-    with sqlite3.connect(db.path) as other:
-        other.execute(INSERT, (1, "other"))
-    other.close()
-    assert await db.data_version() != before
-
-
 @pytest.mark.parametrize("thorough", [False, True])
 async def test_wiping_leaves_no_byte_of_deleted_text(db: Database, *, thorough: bool) -> None:
     async with db.write() as tx:
@@ -150,21 +92,6 @@ async def test_wiping_leaves_no_byte_of_deleted_text(db: Database, *, thorough: 
     assert await db.wipe_deleted(thorough=thorough)
     for file in db.path.parent.iterdir():
         assert b"needle-in-the-file" not in file.read_bytes()
-
-
-async def test_wiping_says_when_another_reader_keeps_the_bytes_alive(db: Database) -> None:
-    async with db.write() as tx:
-        await tx.insert(INSERT, (1, "a"))
-    other = sqlite3.connect(db.path, isolation_level=None)
-    other.execute("BEGIN")
-    other.execute("SELECT count(*) FROM streams").fetchone()
-    async with db.write() as tx:
-        await tx.insert(INSERT, (2, "b"))
-    try:
-        assert not await db._truncate_log(tries=2)
-    finally:
-        other.close()
-    assert await db.wipe_deleted()
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="Windows moves no file that is open")

@@ -6,11 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from forgetmenot.app.bot import open_bot
 from forgetmenot.cli import common
-from forgetmenot.clock import ManualClock
 from forgetmenot.errors import StoreLocked, TwitchRefused
-from forgetmenot.settings.schema import Settings, TwitchSettings
 from forgetmenot.store.channel_state import Owner, claim, file_for, owner_of
 from forgetmenot.store.database import open_database
 from forgetmenot.store.file_safety import instance_lock, is_locked, protect
@@ -31,16 +28,6 @@ async def test_the_first_channel_owns_the_file_and_another_gets_its_own(tmp_path
     assert other == tmp_path / "memory-coffee.sqlite3"
     await claimed(other, "2", "coffee")
     assert (file_for(default, "coffee"), file_for(default, "tea")) == (other, default)
-
-
-async def test_a_channel_that_twitch_never_confirmed_owns_no_file(tmp_path: Path, clock: ManualClock) -> None:
-    default = tmp_path / "memory.sqlite3"
-    mistyped = Settings(twitch=TwitchSettings(channel="nobody_here"))
-    async with open_bot(default, "start", settings=lambda: mistyped, clock=clock):
-        pass
-    assert file_for(default, "tea") == default
-    await claimed(default, "1", "tea")
-    assert owner_of(default) == Owner("1", "tea")
 
 
 async def test_every_command_opens_the_memory_of_the_configured_channel(
@@ -73,17 +60,6 @@ async def test_a_channel_that_changed_its_name_keeps_its_file(tmp_path: Path) ->
         await claimed(fresh, "1", "green_tea")
     assert file_for(default, "green_tea") == default
     await claimed(default, "1", "green_tea")
-
-
-def test_what_is_no_memory_is_nobodys(tmp_path: Path) -> None:
-    (tmp_path / "memory.sqlite3").write_bytes(b"not a database")
-    assert owner_of(tmp_path / "memory.sqlite3") == Owner()
-    assert owner_of(tmp_path / "none.sqlite3") == Owner()
-
-
-def test_a_folder_that_is_not_there_is_no_error_here(tmp_path: Path) -> None:
-    protect(tmp_path / "nowhere" / "memory.sqlite3")
-    assert not (tmp_path / "nowhere").exists()
 
 
 @pytest.mark.skipif(os.name == "nt", reason="permissions are not for Windows")

@@ -81,12 +81,6 @@ async def test_who_was_seen_at_the_same_time_is_found_in_the_same_order_in_every
     assert [one.name for one in await viewers.called(db, set(logins))] == logins
 
 
-async def test_the_bot_has_a_row_and_is_no_active_viewer(db: Database) -> None:
-    async with db.write() as tx:
-        await viewers.add_bot(tx, "99", "fmn", "FMN")
-    assert await viewers.active_names(db, seen_since=1, regular_since=1, regular_streams=1) == []
-
-
 async def test_attendance_counts_streams_and_when_the_one_before_was_left(db: Database) -> None:
     await take_in(db, seen("1", "alice"), seen("2", "bob"))
     async with db.write() as tx:
