@@ -28,6 +28,7 @@ from forgetmenot.memory import backups, transfer
 from forgetmenot.memory.erasure import Eraser
 from forgetmenot.memory.rights import carry_out
 from forgetmenot.settings.schema import BotSettings, Mode, Settings
+from forgetmenot.store import personal_data
 from forgetmenot.store.backup import copies_of
 from forgetmenot.store.database import Database, open_database
 from forgetmenot.store.invariants import verify
@@ -303,7 +304,9 @@ async def _erase(folder: Path) -> None:
         await carry_out(db)  # as each start does
         eraser = Eraser(db=db, clock=ManualClock(NOON + DAY))
         if await db.value("SELECT count(*) FROM viewers WHERE id = ? AND erase_at IS NULL", (WHO,)):
-            await eraser.begin(WHO)
+            async with db.write() as tx:
+                await personal_data.begin(tx, WHO, NOON + DAY)
+            eraser.start(WHO)
             await eraser.idle()
         await eraser.erase_due()
 

@@ -104,17 +104,6 @@ class Eraser:
         self._begun: dict[str, int] = {}
         self._running: dict[str, asyncio.Task[ErasureReport | None]] = {}
 
-    async def flush(self) -> None:
-        """Make lines that were just heard readable. Raises StoreError."""
-        for make_readable in self._before:
-            await make_readable()
-
-    async def begin(self, viewer_id: str) -> None:
-        """Hide a person now, and erase them beside whatever else happens. Raises StoreError."""
-        async with self._db.write() as tx:
-            await personal_data.begin(tx, viewer_id, self._clock.now())
-        self.start(viewer_id)
-
     def start(self, viewer_id: str) -> None:
         """Erase somebody who is hidden, beside whatever else happens.
 
@@ -152,20 +141,17 @@ class Eraser:
         """Erase one person. Raises InputError if nobody has that id, StoreError."""
         async with self._one_at_a_time:
             report, who = await self._erase(viewer_id)
-            await self._finish([(report, who)])
+            await finish(self._db, [(report, who)], self._clock.now())
             await self._forget()
         return report
 
     async def _erase(self, viewer_id: str) -> tuple[ErasureReport, Names]:
-        await self.flush()
+        for make_readable in self._before:
+            await make_readable()
         report, who = await erase_rows(self._db, viewer_id, self._clock.now())
         # the names are kept in memory for two minutes alone, to find what a call that was under way still writes
         self._lately.append((self._clock.now(), who))
         return report, who
-
-    async def _finish(self, erased: Sequence[tuple[ErasureReport, Names]]) -> None:
-        """Rebuild the file once for all of them, and search it."""
-        await finish(self._db, erased, self._clock.now())
 
     async def _forget(self) -> None:
         for drop in self._after:
@@ -184,7 +170,7 @@ class Eraser:
             looked = len(self._lately)
             stray = await self._look_again()
             if erased or stray or await channel_state.read(self._db, WIPE_DUE):
-                await self._finish(erased)
+                await finish(self._db, erased, self._clock.now())
             if erased or len(self._lately) < looked:  # what was under way has filled the caches anew
                 await self._forget()
         return [report for report, _ in erased]

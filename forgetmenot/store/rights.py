@@ -13,7 +13,6 @@ import contextlib
 import hmac
 import os
 import secrets
-import stat
 import threading
 from collections.abc import Collection, Container, Iterator, Sequence
 from enum import StrEnum
@@ -123,8 +122,6 @@ class PrivacyRequests:
             found = self.path.stat()
             if self._read_at == (found.st_size, found.st_mtime_ns):
                 return
-            if not stat.S_ISREG(found.st_mode):  # reading a pipe would wait for ever
-                raise OSError("it is no file")  # noqa: TRY301  # one sentence for whatever is wrong with it
             held = self.path.read_bytes()
         except FileNotFoundError:
             self._harmed = bool(self._key)

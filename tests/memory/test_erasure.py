@@ -226,7 +226,9 @@ async def test_who_was_begun_is_told_what_was_erased_though_the_periodic_task_co
     channel.say("viewer0", "I play the zitherbloom")
     await channel.ingest.flush()
     eraser = Eraser(db=channel.db, clock=channel.clock)
-    await eraser.begin(ALICE)
+    async with channel.db.write() as tx:
+        await personal_data.begin(tx, ALICE, channel.clock.now())
+    eraser.start(ALICE)
     await eraser.erase_due()
     report = await eraser.report_of(ALICE, 10)
     assert report is not None
