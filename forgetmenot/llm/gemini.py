@@ -84,19 +84,7 @@ class Gemini:
 
     async def generate(self, request: ModelRequest) -> ModelAnswer:
         """One call. Raises ModelError."""
-        with self._translating():
-            response = await self._client.aio.models.generate_content(
-                model=self.name, contents=request.prompt, config=self._config(request)
-            )
-        return self._answer(response, request)
-
-    async def aclose(self) -> None:
-        """Close both of the SDK's clients."""
-        await self._client.aio.aclose()
-        self._client.close()
-
-    def _config(self, request: ModelRequest) -> types.GenerateContentConfig:
-        return types.GenerateContentConfig(
+        config = types.GenerateContentConfig(
             system_instruction=request.system or None,
             temperature=request.temperature,
             max_output_tokens=request.max_output_tokens,
@@ -107,6 +95,16 @@ class Gemini:
             automatic_continuation=False,
             automatic_function_calling=types.AutomaticFunctionCallingConfig(disable=True),
         )
+        with self._translating():
+            response = await self._client.aio.models.generate_content(
+                model=self.name, contents=request.prompt, config=config
+            )
+        return self._answer(response, request)
+
+    async def aclose(self) -> None:
+        """Close both of the SDK's clients."""
+        await self._client.aio.aclose()
+        self._client.close()
 
     def _answer(self, response: types.GenerateContentResponse, request: ModelRequest) -> ModelAnswer:
         usage = _usage(response.usage_metadata)

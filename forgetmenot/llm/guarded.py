@@ -44,10 +44,6 @@ class Limits(Struct, frozen=True):
     retries: int = 2
     at_once: int = 4
 
-    def deadline_s(self, purpose: Purpose) -> float:
-        """Seconds that a call for this purpose may take."""
-        return self.reply_s if purpose is Purpose.REPLY else self.memory_s
-
 
 class RetryClock(Struct, frozen=True):
     """Real time and randomness, replaceable in tests. Real in a replay too: servers do not follow its clock."""
@@ -95,7 +91,8 @@ class GuardedModel:
 
     async def generate(self, request: ModelRequest) -> ModelAnswer:
         """Answer, within the purpose's deadline. Raises ModelError and nothing else."""
-        seconds = self._limits.deadline_s(request.purpose)
+        limits = self._limits
+        seconds = limits.reply_s if request.purpose is Purpose.REPLY else limits.memory_s
         deadline = self._pace.monotonic() + seconds
         try:
             async with asyncio.timeout(seconds) as queueing, self._places:
@@ -110,7 +107,7 @@ class GuardedModel:
                         spread = FIRST_WAIT_S * 2**tries * (0.5 + self._pace.random())
                         wait = spread if error.retry_after_s is None else error.retry_after_s
                         tries += 1
-                        if tries > self._limits.retries or self._pace.monotonic() + wait >= deadline:
+                        if tries > limits.retries or self._pace.monotonic() + wait >= deadline:
                             raise
                         await self._pace.sleep(wait)
         except TimeoutError:

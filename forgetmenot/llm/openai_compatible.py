@@ -93,14 +93,17 @@ class OpenAICompatible:
             self._format = 0
         first, refused = self._format, False
         for index in range(first, len(FORMATS)):
+            plainly = FORMATS[index] == "plain" and request.plain_system is not None
             try:
-                answer = await self._try_format(request, index)
+                body = await self._post(request, FORMATS[index])
             except _NotThisFormat as error:
                 if index == len(FORMATS) - 1:
                     raise error.meaning from error
                 refused = True
                 continue
-            if answer is not None:
+            answer = self._answer(body, replace(request, schema=None) if plainly else request)
+            answer = replace(answer, plain=plainly)
+            if plainly or answer.finish == "length" or json_object(answer.text) is not None:
                 self._ignored = 0 if index == 0 else self._ignored + (not refused)
                 if index > first and (refused or self._ignored > 1):
                     self._format, self._plainer_until = index, self._now() + PLAINER_FOR_S
@@ -112,15 +115,6 @@ class OpenAICompatible:
         if self._session is not None:
             await self._session.close()
             self._session = None
-
-    async def _try_format(self, request: ModelRequest, index: int) -> ModelAnswer | None:
-        """The answer in one format; None if the server ignored it. Raises _NotThisFormat if it does not know it."""
-        plainly = FORMATS[index] == "plain" and request.plain_system is not None
-        body = await self._post(request, FORMATS[index])
-        answer = self._answer(body, replace(request, schema=None) if plainly else request)
-        if plainly:
-            return replace(answer, plain=True)
-        return answer if answer.finish == "length" or json_object(answer.text) is not None else None
 
     async def _post(self, request: ModelRequest, form: str | None) -> Mapping[str, Any]:
         """Send it; the answer's JSON. Raises ModelError, and _NotThisFormat where a simpler format may help."""
@@ -160,20 +154,24 @@ class OpenAICompatible:
         if self._thinking:
             body["reasoning_effort"] = self._thinking
         if form == "json_schema":
-            strict = _is_strict(request.schema or {})
-            content = {"name": request.purpose.value, "strict": strict, "schema": request.schema}
+            schema = request.schema or {}
+            # a strict server wants every field required, and none besides them allowed
+            strict = set(schema.get("properties", ())) == set(schema.get("required", ()))
+            strict = strict or "additionalProperties" not in schema
+            content = {"name": request.purpose.value, "strict": strict, "schema": schema}
             body["response_format"] = {"type": "json_schema", "json_schema": content}
         elif form == "json_object":
             body["response_format"] = {"type": "json_object"}
         if form in {"json_object", "plain"} and request.plain_system is None:  # else the instructions describe it
-            schema = json.dumps(request.schema, separators=(",", ":"))
+            described = json.dumps(request.schema, separators=(",", ":"))
             # in these formats no schema is sent, so the words have to describe it
-            system += f"\n\nAnswer with one JSON object that satisfies this schema, and with nothing else:\n{schema}"
+            system += f"\n\nAnswer with one JSON object that satisfies this schema, and with nothing else:\n{described}"
         messages = [{"role": "system", "content": system.strip()}, {"role": "user", "content": request.prompt}]
         return body | {"messages": messages if system.strip() else messages[1:]}
 
     def _answer(self, body: Mapping[str, Any], request: ModelRequest) -> ModelAnswer:
-        choice = _first(body.get("choices"))
+        choices = body.get("choices")
+        choice = choices[0] if isinstance(choices, list) and choices and isinstance(choices[0], dict) else {}
         message = choice.get("message")
         message = message if isinstance(message, dict) else {}
         content, thought = message.get("content"), message.get("reasoning_content")
@@ -187,15 +185,12 @@ class OpenAICompatible:
         if finish == "content_filter":
             raise ModelBlocked(reason("model_withheld", model=self.name, why="content filter"))
         if not text or text.startswith("<think>"):
-            raise (_ThoughtOnly if thought or usage.thoughts else ModelBlocked)(self._why_empty(finish, request))
+            why = reason("model_empty", model=self.name)
+            if finish == "length":
+                setting = f"{'reply' if request.purpose == 'reply' else 'memory'}_output_tokens"
+                why = reason("model_thought", model=self.name, most=request.max_output_tokens, setting=setting)
+            raise (_ThoughtOnly if thought or usage.thoughts else ModelBlocked)(why)
         return ModelAnswer(unwrapped(text) if request.schema else text, self.name, usage, finish)
-
-    def _why_empty(self, finish: str, request: ModelRequest) -> str:
-        if finish == "length":
-            setting = f"{'reply' if request.purpose == 'reply' else 'memory'}_output_tokens"
-            most = request.max_output_tokens
-            return reason("model_thought", model=self.name, most=most, setting=setting)
-        return reason("model_empty", model=self.name)
 
     @contextlib.contextmanager
     def _translating(self) -> Iterator[None]:
@@ -237,17 +232,6 @@ class _NotThisFormat(Exception):
     def __init__(self, meaning: ModelError) -> None:
         super().__init__(str(meaning))
         self.meaning = meaning
-
-
-def _is_strict(schema: Mapping[str, Any]) -> bool:
-    """Whether a strict server takes it: every field must be required there, and none besides them allowed."""
-    needed = set(schema.get("properties", ())) == set(schema.get("required", ()))
-    return needed or "additionalProperties" not in schema
-
-
-def _first(choices: object) -> Mapping[str, Any]:
-    first = choices[0] if isinstance(choices, list) and choices else None
-    return first if isinstance(first, dict) else {}
 
 
 def _usage(usage: object) -> TokenUsage:

@@ -66,6 +66,7 @@ LONGEST_NAME = 100
 """Characters of a name; Twitch's have 25."""
 
 _ME = "\x01ACTION "
+_READ = frozenset(("PRIVMSG", "USERNOTICE", "CLEARCHAT", "CLEARMSG", "ROOMSTATE"))
 _NOTICE_KINDS = {
     "announcement": EventKind.ANNOUNCEMENT,
     "raid": EventKind.RAID,
@@ -115,16 +116,36 @@ def understand(line: IrcLine, room: str | None, now: int = 0) -> ChatItem:
     command = line.command
     if not (command.isascii() and (command.isalpha() or (command.isdigit() and len(command) == 3))):
         return Unparsed() if line.command or line.tags else OtherLine("")
-    reader = _READERS.get(line.command)
-    if reader is None:
-        return OtherLine(line.command)
+    if command not in _READ:
+        return OtherLine(command)
     if not line.params or not line.params[0].startswith("#"):
         return Unparsed()
     source, here = line.tags.get("source-room-id", ""), line.tags.get("room-id", "")
     # in a shared chat Twitch sends each line to all channels that share it, with the one it was said in
     if (source and source != here) or (room is not None and line.params[0][1:].lower() != room.lower()):
         return OtherRoom()
-    return reader(line, now)
+    return _meaning(line, now)
+
+
+def _meaning(line: IrcLine, now: int) -> ChatItem:
+    tags, params = line.tags, line.params
+    at = number(tags.get("tmi-sent-ts", "")) or now
+    match line.command:
+        case "PRIVMSG":
+            return _said(line, now)
+        case "USERNOTICE":
+            kind = _NOTICE_KINDS.get(tags.get("msg-id", ""), EventKind.NOTICE)
+            return _event(line, kind, tags.get("login", "").lower(), params[1] if len(params) > 1 else "", now)
+        case "CLEARCHAT":
+            login = params[1].lower() if len(params) > 1 else ""
+            user_id = tags.get("target-user-id") or _provisional(login) or None
+            duration = tags.get("ban-duration")
+            return Redaction(at, user_id=user_id, duration_s=number(duration) if duration and user_id else None)
+        case "CLEARMSG":
+            target = tags.get("target-msg-id")
+            return Redaction(at, event_id=target) if target else Unparsed()
+    emote_only = tags["emote-only"] == "1" if "emote-only" in tags else None
+    return RoomState(tags.get("room-id", ""), emote_only, number(tags["slow"]) if "slow" in tags else None)
 
 
 def _said(line: IrcLine, now: int) -> ChatItem:
@@ -138,12 +159,6 @@ def _said(line: IrcLine, now: int) -> ChatItem:
     if number(line.tags.get("bits", "")):
         kind = EventKind.CHEER
     return _event(line, kind, line.nick, text, now)
-
-
-def _noticed(line: IrcLine, now: int) -> ChatItem:
-    kind = _NOTICE_KINDS.get(line.tags.get("msg-id", ""), EventKind.NOTICE)
-    text = line.params[1] if len(line.params) > 1 else ""
-    return _event(line, kind, line.tags.get("login", "").lower(), text, now)
 
 
 def _event(line: IrcLine, kind: EventKind, login: str, text: str, now: int) -> ChatItem:
@@ -203,36 +218,3 @@ def _reply_to(tags: Mapping[str, str]) -> ReplyTo | None:
     user_id = tags.get("reply-parent-user-id") or _provisional(login)
     text = safe_text(tags.get("reply-parent-msg-body", ""))
     return ReplyTo(parent, user_id if is_id(user_id) else "", login, text)
-
-
-def _chat_cleared(line: IrcLine, now: int) -> ChatItem:
-    at = number(line.tags.get("tmi-sent-ts", "")) or now
-    login = line.params[1].lower() if len(line.params) > 1 else ""
-    user_id = line.tags.get("target-user-id") or _provisional(login) or None
-    duration = line.tags.get("ban-duration")
-    return Redaction(at, user_id=user_id, duration_s=number(duration) if duration and user_id else None)
-
-
-def _message_cleared(line: IrcLine, now: int) -> ChatItem:
-    target = line.tags.get("target-msg-id")
-    if not target:
-        return Unparsed()
-    return Redaction(number(line.tags.get("tmi-sent-ts", "")) or now, event_id=target)
-
-
-def _room_state(line: IrcLine, _now: int) -> RoomState:
-    tags = line.tags
-    return RoomState(
-        room_id=tags.get("room-id", ""),
-        emote_only=tags["emote-only"] == "1" if "emote-only" in tags else None,
-        slow_s=number(tags["slow"]) if "slow" in tags else None,
-    )
-
-
-_READERS = {
-    "PRIVMSG": _said,
-    "USERNOTICE": _noticed,
-    "CLEARCHAT": _chat_cleared,
-    "CLEARMSG": _message_cleared,
-    "ROOMSTATE": _room_state,
-}

@@ -154,7 +154,9 @@ class IrcConnection:
                     if self._in_channel():
                         self._heard_at = self._clock.now()
                 if not self._in_channel() and _monotonic() > deadline:
-                    self._not_joined()
+                    if self._attempts < 2:  # chat may be slow for once
+                        raise TwitchUnavailable(reason("chat_not_in"))
+                    self._cannot_join("chat_no_channel")
                 if self._sign_in:
                     self._attempts = 0
                     raise _Rejoin(reason("chat_sign_in"))
@@ -221,11 +223,6 @@ class IrcConnection:
             self._cannot_join("chat_no_channel")
         if self._joined_at is None and notice in ("msg_banned", "msg_timedout"):
             self._cannot_join("chat_banned")
-
-    def _not_joined(self) -> None:
-        if self._attempts < 2:  # chat may be slow for once
-            raise TwitchUnavailable(reason("chat_not_in"))
-        self._cannot_join("chat_no_channel")
 
     def _cannot_join(self, code: str) -> None:
         # a channel that was joined before exists, so its notice is taken for a trouble that passes

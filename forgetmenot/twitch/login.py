@@ -351,23 +351,19 @@ class Login:
             if await asyncio.to_thread(self._store.is_empty, self.account):
                 return None
             raise await self._missing()
-        revoked = True
+        revoked, settings, access = True, self._settings(), token.access
         try:
             with translated("revoke the log-in"):
-                await self._revoke(token)
+                try:
+                    about = await self._about(token)
+                except TwitchLoginNeeded:  # Twitch takes back only a living one, so an expired one is renewed for it
+                    got = await _ask(settings, "token", grant_type="refresh_token", refresh_token=token.refresh)
+                    access, about = got["access_token"], {}
+                # the settings may name another app by now than the one that the token was made for, or none
+                app = about.get("client_id") or settings.twitch.client_id
+                await _ask(settings, "revoke", client_id=app, token=access)
         except TwitchError as error:
             revoked = "refresh token" in str(error).lower()  # that one is dead as well: nothing is left to revoke
         await asyncio.to_thread(self._store.delete, self.account)
         self._token = None
         return revoked
-
-    async def _revoke(self, token: Token) -> None:
-        """Twitch takes back only a living one, so an expired one is renewed for it. Raises TwitchError."""
-        settings, access = self._settings(), token.access
-        try:
-            about = await self._about(token)
-        except TwitchLoginNeeded:
-            got = await _ask(settings, "token", grant_type="refresh_token", refresh_token=token.refresh)
-            access, about = got["access_token"], {}
-        # the settings may name another app by now than the one that the token was made for, or none
-        await _ask(settings, "revoke", client_id=about.get("client_id") or settings.twitch.client_id, token=access)
