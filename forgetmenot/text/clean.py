@@ -16,6 +16,7 @@ _JOINER = "\u200d"
 _EMOJI_STYLE = "\ufe0f"
 _MOST_MARKS = 2  # accents on one letter; the writing systems that need more are not met in chat
 _PICTURES = frozenset({"So", "Sk"})
+_HIDDEN = re.compile("[\ufe00-\ufe0f\U000e0000-\U000e0fff]")
 _DROPPED = frozenset({"Cf", "Cc", "Co", "Cs"})
 
 
@@ -35,34 +36,22 @@ def _visible(text: str) -> str:
     kept: list[str] = []
     marks = 0
     for char in text:
-        if _belongs_to_emoji(char, kept):
+        before, kind = kept[-1] if kept else "", unicodedata.category(char)
+        # a joiner or a style mark right behind a picture is part of the picture
+        if (char in {_JOINER, _EMOJI_STYLE} and before and unicodedata.category(before) in _PICTURES) or (
+            char == _JOINER and before == _EMOJI_STYLE
+        ):
             kept.append(char)
             continue
-        if _is_hidden(char):
+        # shows nothing, moves its neighbours, or is a private letter that fonts disagree about
+        if kind in _DROPPED or char in _BLANKS or _HIDDEN.match(char):
             continue
-        if kept and kept[-1] == _JOINER and unicodedata.category(char) not in _PICTURES:
+        if before == _JOINER and kind not in _PICTURES:
             kept.pop()  # a joiner that joins nothing
-        marks = marks + 1 if unicodedata.category(char) in {"Mn", "Me"} else 0
+        marks = marks + 1 if kind in {"Mn", "Me"} else 0
         if marks <= _MOST_MARKS:
             kept.append(char)
-    while kept and kept[-1] == _JOINER:
-        kept.pop()
-    return "".join(kept)
-
-
-def _belongs_to_emoji(char: str, kept: list[str]) -> bool:
-    """Whether a joiner or a style mark stands right behind a picture, where it is part of the picture."""
-    if char not in {_JOINER, _EMOJI_STYLE} or not kept:
-        return False
-    before = kept[-1]
-    return unicodedata.category(before) in _PICTURES or (char == _JOINER and before == _EMOJI_STYLE)
-
-
-def _is_hidden(char: str) -> bool:
-    """Whether a character shows nothing, moves its neighbours, or is a private letter that fonts disagree about."""
-    if unicodedata.category(char) in _DROPPED or char in _BLANKS:
-        return True
-    return "\ufe00" <= char <= "\ufe0f" or "\U000e0000" <= char <= "\U000e0fff"
+    return "".join(kept).rstrip(_JOINER)
 
 
 # Cutting stops before a word that would be halved: half of "@user12" would name another viewer.

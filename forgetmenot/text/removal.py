@@ -40,7 +40,15 @@ class Names:
         wanted = sorted(self.names, key=len, reverse=True)
         plain = [name for name in wanted if name.casefold() not in ordinary]
         around = tuple(others)
-        patterns = [_inside(name, around) for name in plain if _is_no_word(name, around)]
+        but = rf"(?!(?:{'|'.join(map(re.escape, around))})(?!\w))" if around else ""
+        patterns = []
+        for name in plain:
+            # where no spaces part words, the name alone; else the whole word around it, unless it is somebody else's
+            if _WITHOUT_SPACES.search(name):
+                if len(name) >= INSIDE_FROM and not any(name in other for other in around):
+                    patterns.append(re.escape(name))
+            elif len(name) > INSIDE_FROM and _LETTERS_AND_MORE.fullmatch(name):
+                patterns.append(rf"@?(?<!\w){but}\w*{re.escape(name)}\w*")
         patterns += [_word(f"@{name}") for name in wanted] + [_word(name) for name in plain]
         # a shorter number stands in too many texts as something else
         if len(viewer_id) >= 6:
@@ -64,21 +72,6 @@ class Names:
         return self._written.sub(SOMEBODY, text)
 
 
-def _is_no_word(name: str, others: Collection[str]) -> bool:
-    """Whether a name inside a longer word is that name all the same."""
-    if _WITHOUT_SPACES.search(name):
-        return len(name) >= INSIDE_FROM and not any(name in other for other in others)
-    return len(name) > INSIDE_FROM and _LETTERS_AND_MORE.fullmatch(name) is not None
-
-
-def _inside(name: str, others: Collection[str]) -> str:
-    """The whole word around such a name, unless it is somebody else's; where no spaces part words, the name alone."""
-    if _WITHOUT_SPACES.search(name):
-        return re.escape(name)
-    but = rf"(?!(?:{'|'.join(map(re.escape, others))})(?!\w))" if others else ""
-    return rf"@?(?<!\w){but}\w*{re.escape(name)}\w*"
-
-
 def _word(name: str) -> str:
     """A name with no letter or digit on either side of it."""
     last = r"(?!\w)" if _ENDS_WITH_LETTER.search(name) else ""
@@ -91,23 +84,15 @@ def without_person(text: str, viewer_id: str) -> str:
     kept: list[str] = []
     about_them = False
     for sentence in sentences_of(text):
+        pronoun, named = _PRONOUN.search(sentence), MENTION.search(sentence)
         # the sentence that named them is gone, and its "they" would now mean somebody else
-        if about_them and _goes_on(sentence):
+        if about_them and pronoun and (named is None or pronoun.start() < named.start()):
             continue
         rest = _without_in(sentence, viewer_id)
         about_them = rest != sentence and mention(viewer_id) in sentence
         if rest:
             kept.append(rest)
     return joined(kept)
-
-
-def _goes_on(sentence: str) -> bool:
-    """Whether a sentence speaks on of whoever the one before was about."""
-    found = _PRONOUN.search(sentence)
-    if found is None:
-        return False
-    named = MENTION.search(sentence)
-    return named is None or found.start() < named.start()
 
 
 def _without_in(sentence: str, viewer_id: str) -> str:
