@@ -34,6 +34,11 @@ class IrcLine(Struct, frozen=True):
     nick: str = ""
 
 
+def _meant(pair: re.Match[str]) -> str:
+    """What a backslash and a letter stand for in a tag; a lone backslash at the end is dropped."""
+    return _ESCAPES.get(pair[1], pair[1])
+
+
 def parse(line: str) -> IrcLine:
     """The parts of one line, with or without its line end. A line without a command has an empty one."""
     whole = line if line.isascii() else line.encode("utf-8", "replace").decode()  # half a character is no text
@@ -44,7 +49,8 @@ def parse(line: str) -> IrcLine:
         raw, _, rest = rest[1:].partition(" ")
         # at the first "=" only: a value may have more of them
         pairs = (part.partition("=") for part in raw.split(";"))
-        tags, rest = {key: unescape(value) for key, _, value in pairs if key}, rest.lstrip(" ")
+        tags = {key: _ESCAPED.sub(_meant, value) if "\\" in value else value for key, _, value in pairs if key}
+        rest = rest.lstrip(" ")
     if rest.startswith(":"):
         prefix, _, rest = rest[1:].partition(" ")
         before, bang, after = prefix.partition("!")
@@ -53,11 +59,6 @@ def parse(line: str) -> IrcLine:
     head = words.split()
     params = (*head[1:], trailing) if colon else tuple(head[1:])
     return IrcLine(head[0].upper() if head else "", params, tags, nick)
-
-
-def unescape(value: str) -> str:
-    r"""A tag's value as it was meant: `\s` is a space, `\:` a semicolon; a lone backslash at the end is dropped."""
-    return _ESCAPED.sub(lambda pair: _ESCAPES.get(pair[1], pair[1]), value)
 
 
 MOST_CHARACTERS = 500

@@ -29,14 +29,6 @@ GEMINI = ModelSettings(provider=Provider.GEMINI)
 LOCAL = ModelSettings(provider=Provider.OPENAI_COMPATIBLE, base_url="http://127.0.0.1:9/v1", reply_model="m")
 
 
-async def test_offline_needs_nothing(meter: NoMeter) -> None:
-    models = build_models(ModelSettings(), meter, environ={})
-    assert (models.reply.name, models.memory.name, models.trouble) == ("offline", "offline", None)
-    answer = await models.reply.generate(ModelRequest(Purpose.REPLY, "", "hello", 50))
-    assert answer.text
-    await models.aclose()
-
-
 async def _at_once(_seconds: float) -> None:
     await asyncio.sleep(0)
 
@@ -145,10 +137,6 @@ def test_a_leading_thought_is_taken_off_and_an_open_one_stays() -> None:
     assert without_thought("<think>hm\nhm</think>\nhello") == "hello"
     assert without_thought("hm\nhm\n</think>\n\nhello") == "hello"
     assert without_thought("<think>hm") == "<think>hm"
-
-
-def test_only_an_object_counts() -> None:
-    assert [json_object(text) for text in ('{"a": []}', "[]", "{", "", "[" * 100_000)] == [{"a": []}, *[None] * 4]
 
 
 @given(st.text())

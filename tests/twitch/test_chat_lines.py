@@ -14,7 +14,6 @@ from forgetmenot.twitch.chat_lines import (
     Unparsed,
     parse,
     understand,
-    unescape,
 )
 
 KINDS = (ChatEvent, Redaction, RoomState, OtherRoom, Unparsed, OtherLine)
@@ -49,21 +48,6 @@ def test_any_line_is_exactly_one_thing(line: str, room: str | None) -> None:
     assert understand(parse(line), room, 5) == found
 
 
-@given(line=nearly_lines())
-def test_an_event_always_has_an_id_a_person_and_a_time(line: str) -> None:
-    found = understand(parse(line), None, 5)
-    if isinstance(found, ChatEvent):
-        assert found.id
-        assert found.user_id
-        assert found.at > 0
-
-
-@given(value=st.text(max_size=60))
-def test_unescaping_undoes_escaping(value: str) -> None:
-    escaped = value.replace("\\", "\\\\").replace(";", "\\:").replace(" ", "\\s").replace("\r", "\\r")
-    assert unescape(escaped.replace("\n", "\\n")) == value
-
-
 def test_a_monstrous_line_takes_no_time() -> None:
     """Reading is linear: a quadratic reader would need minutes for these."""
     for piece in (";", "\\", " ", ":", "@", "=", " :", "a=b;"):
@@ -75,14 +59,6 @@ def test_a_monstrous_line_takes_no_time() -> None:
 def test_an_id_that_nobody_can_have_is_not_understood(bad: str) -> None:
     said = understand(parse(f"@user-id={bad};id=e1 :bob!bob@x PRIVMSG #carol :hello"), "carol", 1)
     assert isinstance(said, Unparsed)
-
-
-def test_an_endless_text_is_cut_at_a_word() -> None:
-    said = understand(
-        parse(f"@user-id=1;id=e1 :bob!bob@x PRIVMSG #carol :{'y ' * 247}@user12 {'z' * 5_000}"), "carol", 1
-    )
-    assert isinstance(said, ChatEvent)
-    assert said.text == "y " * 247
 
 
 def test_endless_names_and_sentences_are_cut_too() -> None:
