@@ -31,7 +31,6 @@ from forgetmenot.store.database import open_database
 from forgetmenot.store.file_safety import instance_lock
 from forgetmenot.twitch.connection import Gap, IrcConnection
 
-SPOKEN = frozenset({"say", "cheer"})
 BOT = "forgetmenot"
 EVENING = 20 * HOUR
 STREAMS = (("first_stream", "the clock tower", -2 * DAY), ("second_stream", "the lighthouse", 0))
@@ -89,15 +88,12 @@ async def _evening(
     last: dict[str, str] = {}  # the id of the last line of everybody
     for cue in cues:
         await clock.move_to(began + cue.at)
-        if cue.verb in SPOKEN:
-            words = f"Cheer{cue.number} {cue.text}" if cue.verb == "cheer" else cue.text
-            last[cue.name] = await sim.say(cue.name, words, bits=cue.number)
+        if cue.verb == "say":
+            last[cue.name] = await sim.say(cue.name, cue.text)
         elif cue.verb == "delete":
             await sim.clear_message(last[cue.name])
-        elif cue.verb == "timeout":
-            await sim.timeout(cue.name, cue.number)
         else:
-            await sim.notice(cue.verb, cue.name, cue.number)
+            await sim.timeout(cue.name, cue.number)
         # until the bot has read what was sent, has answered it, and has done what is due
         await sim.settled()
         await bot.settle()

@@ -49,15 +49,11 @@ def _person_tags(world: World, said: SimMessage) -> dict[str, object]:
 def privmsg(world: World, said: SimMessage) -> str:
     """PRIVMSG with all the tags of a viewer's client."""
     tags = _person_tags(world, said) | {"first-msg": 0, "returning-chatter": 0}
-    if said.bits:
-        tags["bits"] = said.bits
     text = said.text
     if said.reply_to is not None:
         tags |= _reply_tags(said.reply_to)
         # Twitch puts the name of the one who is answered in front of the text
         text = f"@{said.reply_to.user.name} {text}"
-    if said.source_room:
-        tags |= {"source-room-id": said.source_room, "source-id": f"{said.id}-source", "source-badges": ""}
     return tagged(tags, f"{prefix(said.user.login)} PRIVMSG #{world.owner.login} :{text}")
 
 
@@ -72,14 +68,6 @@ def _reply_tags(parent: SimMessage) -> dict[str, object]:
         "reply-thread-parent-msg-id": root.id,
         "reply-thread-parent-user-login": root.user.login,
     }
-
-
-def user_notice(world: World, said: SimMessage, kind: str, system: str, parameters: Mapping[str, object]) -> str:
-    """USERNOTICE: a sub, a gift, a raid, an announcement. `said.text` is what the person added, if anything."""
-    tags = _person_tags(world, said) | {"login": said.user.login, "msg-id": kind, "system-msg": system}
-    tags |= {f"msg-param-{key}": value for key, value in parameters.items()}
-    text = f" :{said.text}" if said.text else ""
-    return tagged(tags, f":{HOST} USERNOTICE #{world.owner.login}{text}")
 
 
 @dataclass(slots=True, eq=False)
@@ -230,9 +218,3 @@ class IrcServer:
         tags: dict[str, object] = {"room-id": world.room_id, "tmi-sent-ts": world.now(), "target-user-id": user.id}
         tags |= {"ban-duration": seconds} if seconds is not None else {}
         await self.broadcast(tagged(tags, f":{HOST} CLEARCHAT #{world.owner.login} :{user.login}"))
-
-    async def notice(self, login: str, text: str, kind: str, system: str, parameters: Mapping[str, object]) -> None:
-        """Send a USERNOTICE about somebody to everybody."""
-        said = self.world.message(self.world.user(login), text)
-        self.world.messages[said.id] = said
-        await self.broadcast(user_notice(self.world, said, kind, system, parameters))

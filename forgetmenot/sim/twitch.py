@@ -39,17 +39,6 @@ _NAMES = {400: "Bad Request", 401: "Unauthorized", 403: "Forbidden", 404: "Not F
 _NAMES |= {409: "Conflict", 429: "Too Many Requests", 500: "Internal Server Error", 503: "Service Unavailable"}
 
 
-NOTICES: Mapping[str, tuple[str, str, Mapping[str, str]]] = {
-    "sub": (
-        "resub",
-        "{name} subscribed at Tier 1. They've subscribed for {n} months!",
-        {"cumulative-months": "{n}", "months": "0", "sub-plan": "1000", "sub-plan-name": "Channel Sub"},
-    ),
-    "raid": ("raid", "{n} raiders from {name} have joined!", {"displayName": "{name}", "viewerCount": "{n}"}),
-}
-"""What happens in chat besides messages: Twitch's kind, its sentence, its parameters."""
-
-
 class Refused(Exception):
     """Helix refuses a call: a status and Twitch's sentence."""
 
@@ -253,10 +242,10 @@ class TwitchSim:
         await self.irc.broadcast(f"PING :{HOST}")
         await self.until(lambda: all(c.pongs > count or c not in self.irc.connections for c, count in before))
 
-    async def say(self, login: str, text: str, *, bits: int = 0, at: int | None = None, source_room: str = "") -> str:
-        """Somebody says something; the message's ID. `at`: ms; `source_room`: shared chat."""
+    async def say(self, login: str, text: str, *, at: int | None = None) -> str:
+        """Somebody says something; the message's ID. `at`: ms."""
         when = self.now() if at is None else at
-        said = self.world.message(self.world.user(login), text, at=when, bits=bits, source_room=source_room)
+        said = self.world.message(self.world.user(login), text, at=when)
         await self.irc.deliver(said)
         return said.id
 
@@ -267,13 +256,6 @@ class TwitchSim:
     async def timeout(self, login: str, seconds: int) -> None:
         """The streamer times somebody out."""
         await self.irc.clear_person(self.world.user(login), seconds)
-
-    async def notice(self, verb: str, login: str, number: int = 0) -> None:
-        """Somebody subscribes or raids: a verb of NOTICES."""
-        kind, system, parameters = NOTICES[verb]
-        name = self.world.user(login).name
-        given = {key: str(value).format(n=number, name=name) for key, value in parameters.items()}
-        await self.irc.notice(login, "", kind, system.format(n=number, name=name), given)
 
     def go_live(self, *, title: str = "", game: str = "", at: int | None = None) -> SimStream:
         """The stream begins. `at`: ms."""

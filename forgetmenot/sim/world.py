@@ -34,8 +34,6 @@ class SimMessage:
     via: str = "chat"
     badges: tuple[str, ...] = ()
     reply_to: "SimMessage | None" = None
-    bits: int = 0
-    source_room: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -102,7 +102,7 @@ async def test_it_listens_without_an_account_and_hears_everything_in_order(sim: 
     async with listening(sim, hasty) as listener:
         await sim.joined()
         first = await sim.say("alice", "hello")
-        await sim.say("bob", "from next door", source_room="987654321")
+        await sim.raw("@id=n1;user-id=5;room-id=1;source-room-id=987654321 :bob!bob@x PRIVMSG #demo :from next door")
         await sim.clear_message(first)
         await sim.until(lambda: any(isinstance(item, Redaction) for item in listener.heard))
         connection = sim.irc.connections[0]

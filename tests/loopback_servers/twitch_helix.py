@@ -2,10 +2,12 @@
 
 from collections.abc import Callable
 from dataclasses import asdict, replace
+from uuid import uuid4
 
 from aiohttp import web
 
 from forgetmenot.sim import twitch
+from forgetmenot.sim.irc import HOST, tagged
 from forgetmenot.sim.twitch import PICTURE, Call, Refused, ban_data, ok, person, stamp
 from forgetmenot.sim.world import CLIENT_ID, SimToken, Tokens, User
 from tests.loopback_servers.twitch_irc import FOREVER, IrcServer, World
@@ -109,7 +111,9 @@ class HelixServer(twitch.HelixServer):
     async def _announce(self, call: Call) -> web.Response:
         user = self.user(call.token.user_id)
         color = str(call.body.get("color", "primary")).upper()
-        await self.irc.notice(user.login, call.text("message")[:500], "announcement", "", {"color": color})
+        tags = {"login": user.login, "user-id": user.id, "msg-id": "announcement", "msg-param-color": color}
+        notice = f":{HOST} USERNOTICE #{self.world.owner.login} :{call.text('message')[:500]}"
+        await self.irc.broadcast(tagged({"id": str(uuid4()), "room-id": self.world.room_id, **tags}, notice))
         return web.Response(status=204)
 
     async def _shout_out(self, call: Call) -> web.Response:
