@@ -166,7 +166,7 @@ class SetupService:
             },
             "mode": {"mode": settings.bot.mode},
             "hearing": {
-                **{name: getattr(settings.hearing, name) for name in ("obs", "source", "captions", "programs")},
+                **asdict(settings.hearing),
                 "now": asdict(now.hearing) if now and now.hearing else None,
             },
             "past_chat": self._past_chat.state if self._past_chat else None,

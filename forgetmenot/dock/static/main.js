@@ -88,8 +88,7 @@ const drawTop = changedOnly(({ kind, line, hint, unset, stopped, name, trouble, 
     h("button", { type: "button", class: "ghost small menu", "aria-label": t("frame.menu"), onclick: () => document.body.classList.toggle("with-menu"), data: { key: "menu" } }, "⋯"),
     name && h(
       "div", { class: "switches" },
-      hearing && button(t(hearing.on ? "hearing.listening" : "hearing.stopped"), (event) => listenTo(!hearing.on, event.target),
-        { class: hearing.on ? "big on" : "big", data: { key: "hearing" }, "aria-pressed": String(hearing.on), title: hearing.trouble }),
+      hearing && hearingSwitch(hearing),
       button(label(stopped ? "resume" : "pause"), (event) => act(stopped ? "resume" : "pause", {}, event.target),
         { class: stopped ? "big on pause" : "big pause", data: { key: "pause" }, "aria-pressed": String(Boolean(stopped)) }),
       button(label(safe ? "unsafe" : "safe"), (event) => act(safe ? "unsafe" : "safe", {}, event.target), {
@@ -101,6 +100,15 @@ const drawTop = changedOnly(({ kind, line, hint, unset, stopped, name, trouble, 
       button(t("close"), () => { localStorage.setItem(DISMISSED, hint); top(); }, { class: "ghost small", data: { key: "dismiss" } })),
   );
 });
+
+// In a narrow dock only its picture is there, so that one sees that the bot listens.
+function hearingSwitch({ on, trouble }) {
+  const name = t(!on ? "hearing.stopped" : trouble ? "hearing.deaf" : "hearing.listening");
+  const node = button([icon("hearing"), h("span", { class: "label" }, name)], () => listenTo(!on, node), {
+    class: `big hearing ${!on ? "" : trouble ? "deaf" : "on"}`, data: { key: "hearing" }, "aria-pressed": String(on), "aria-label": name, title: on && trouble || name,
+  });
+  return node;
+}
 
 async function listenTo(on, from) {
   from.disabled = true;

@@ -388,7 +388,8 @@ function hearingStep() {
     if (data.now?.trouble) step.stands(data.now.trouble, "bad");
     else if (step.trouble) step.tell("");
     step.trouble = data.now?.trouble;
-    put(last, data.now && (data.now.last ? t("setup.hearing.last", { ago: ago(data.now.last_at), text: data.now.last }) : t("setup.hearing.waiting")));
+    put(last, data.now && (data.now.last ? t("setup.hearing.last", { ago: ago(data.now.last_at), text: data.now.last }) : t("setup.hearing.waiting")),
+      data.now && !data.offline && state.now?.live === false && [h("br"), t("setup.hearing.off_air")]);
   }
   return { node: step.node, draw };
 }
