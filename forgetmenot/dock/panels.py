@@ -149,7 +149,6 @@ async def standing(context: DockContext) -> Item:
         "phase": state.phase,
         "trouble": context.language.reason(trouble) or switches.failing_sentence(channel, context.language),
         "hint": context.language.reason(state.login_hint),
-        "model_failing": state.reply_model if state.model_trouble else "",
         "per_minute": await events.count_since(context.db, now - MINUTE),
         "raw_h": settings.memory.raw_events_h,
         "unread": await events.count_unread(context.db),

@@ -121,7 +121,7 @@ async def test_a_wrong_reply_is_corrected_from_its_why(demo: DemoBot, page: Page
     await expect(sheet).to_contain_text("what is my cat called?")
     used = sheet.locator(".notecard", has_text="Miso")
     await expect(used).to_contain_text("said it themselves")
-    await used.get_by_role("button", name="Correct").click()
+    await used.get_by_role("button", name="Edit").click()
     await expect(sheet.locator(".whole .fixed")).to_have_text("Heidi")
     await sheet.get_by_label("The fact").fill("Heidi has a cat called Udon")
     await sheet.get_by_role("button", name="Save").click()

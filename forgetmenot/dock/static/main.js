@@ -49,7 +49,7 @@ const drawNav = changedOnly(({ current, waiting }) => {
       h(
         "a", { href: `#${name}`, title, data: { key: name }, "aria-label": title, "aria-current": name === current ? "page" : null },
         icon(name), h("span", { class: "label" }, title),
-        name === "approvals" && waiting > 0 && h("b", { class: "badge", "aria-label": t("frame.waiting", { n: waiting }) }, waiting),
+        name === "approvals" && waiting > 0 && h("b", { class: "badge" }, waiting),
       ),
     ),
   );

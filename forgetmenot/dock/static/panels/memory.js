@@ -103,7 +103,7 @@ async function erase(person, from) {
   const dialog = sheet(t("rights.erasing", { name: person.name }), h("p", { class: "meta", role: "status" }, t("rights.seconds")));
   const answer = await result("erase", { viewer: person.id, confirm: true }, from);
   dialog.close();
-  if (answer.ok) sheet(t("rights.erased", { name: person.name }), h("p", {}, answer.line));
+  if (answer.ok) sheet(person.name, h("p", {}, answer.line));
   return answer.ok;
 }
 
@@ -196,7 +196,7 @@ function stream(row, opened) {
     "li", { class: row.ended_at ? "" : "on" },
     h("p", { class: "meta" }, `${date(row.started_at)}, ${hour(row.started_at)} · ${lasted} · ${t("count.people", { n: row.people })}`),
     row.title && h("h3", {}, row.title), h("p", {}, row.recap || h("span", { class: "meta" }, t("streams.no_recap"))),
-    row.ended_at && row.recap && h("div", { class: "row" }, button(t("recap.show"), () => openRecap(row.id), { class: "small", data: { key: `recap${row.id}` } })),
+    row.ended_at && row.recap && h("div", { class: "row" }, button(t("recap.title"), () => openRecap(row.id), { class: "small", data: { key: `recap${row.id}` } })),
     row.episodes > 0 && details,
   );
 }

@@ -79,7 +79,7 @@ export function openNote(panel, id) {
   const edited = (note) => { if (`${note.id}` !== id) location.hash = `#memory/note/${note.id}`; };
   const draw = changedOnly(({ chain, ...note }) => redraw(
     panel, h("a", { href: "#memory", class: "back" }, `← ${t("panel.memory")}`),
-    h("h2", {}, `${t("note.title", { id: `${chain.id}` })} `, chip(t(`status.${chain.status}`), chain.status)),
+    h("h2", {}, `#${chain.id} `, chip(t(`status.${chain.status}`), chain.status)),
     noteCard(note, refresh, true, edited),
     chain.replaced.length > 0 && note.status === "active" && h("div", { class: "row" }, button(label("restore"), async (event) => { if (await act("restore", { id: chain.id }, event.target)) refresh(); }, { class: "small", data: { key: "undo" } })),
     origin(chain),
@@ -104,6 +104,6 @@ function origin(chain) {
     chain.replaced.map((one) => other("note.replaced", one)),
     h("h2", {}, t("note.history")),
     h("ul", { class: "plain" }, chain.history.map((one) => h("li", {}, `${date(one.at)}, ${hour(one.at)}: ${one.from ? `${t(`status.${one.from}`)} → ` : ""}${t(`status.${one.to}`)} (${one.cause})`))),
-    chain.replies.length > 0 && [h("h2", {}, t("note.uses")), h("div", { class: "row" }, chain.replies.map((one) => button(`${t("note.reply")}, ${ago(one.at)}`, () => why(one.id), { class: "small" })))],
+    chain.replies.length > 0 && [h("h2", {}, t("note.uses")), h("div", { class: "row" }, chain.replies.map((one) => button(ago(one.at), () => why(one.id), { class: "small" })))],
   );
 }

@@ -122,8 +122,8 @@ export function open(panel) {
 function standing() {
   const mode = h("select", { "aria-label": t("now.mode"), class: "value", onchange: async () => { if (!(await setMode(mode.value))) mode.value = state.now.mode; } },
     MODES.map((name) => h("option", { value: name }, t(`mode.${name}.title`))));
-  const [stream, how, chat, spent, model] = [card(t("now.stream")), card(t("now.mode"), mode), card(t("now.kind.line")), card(t("now.spent")), card(t("setup.model.model"))];
-  const node = h("div", { class: "cards" }, [stream, how, chat, spent, model].map((one) => one.node));
+  const [stream, how, chat, spent] = [card(t("now.stream")), card(t("now.mode"), mode), card(t("now.kind.line")), card(t("now.spent"))];
+  const node = h("div", { class: "cards" }, [stream, how, chat, spent].map((one) => one.node));
 
   function draw(status) {
     stream.tell(status.live ? t("now.live", { span: span(clock.now() - status.live_since) }) : t("now.off_air"), status.title, status.live ? "good" : "");
@@ -132,8 +132,6 @@ function standing() {
     chat.tell(t("now.per_minute", { n: status.per_minute }), "");
     const { tokens, cost, limit, saving } = status.spent;
     spent.tell(cost || (tokens ? t("count.tokens", { n: short(tokens) }) : t("now.nothing_spent")), saving || (limit && t("now.of_limit", { limit })), saving ? "bad" : "");
-    model.node.hidden = !status.model_failing;
-    model.tell(status.model_failing, t("now.no_answer"), "bad");
   }
   return { node, draw };
 }

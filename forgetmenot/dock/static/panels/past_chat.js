@@ -43,7 +43,7 @@ export function pastChatStep(frame) {
 
   // What it takes comes first; a "no" leaves the files where they are.
   async function ask() {
-    const answer = await step.run("past_look", {}, null, t("setup.past_chat.looking"));
+    const answer = await step.run("past_look", {}, null);
     if (answer && (await confirmed({ title: t("setup.past_chat.title"), text: answer.line, yes: t("setup.past_chat.learn"), kind: "primary" }))) await step.run("past_learn", {}, null);
   }
 

@@ -36,7 +36,7 @@ async function draw(body, stream) {
   put(body, text, h("div", { class: "row" }, copy, post),
     recap.recap_file && h("p", { class: "meta" }, t("recap.file", { file: recap.recap_file })),
     (recap.webhook || recap.posted_at) && h("p", { class: "meta" }, recap.posted_at ? t("recap.posted", { ago: ago(recap.posted_at) }) : t("recap.not_posted")),
-    h("details", {}, h("summary", { class: "meta" }, recap.webhook ? t("recap.webhook_set") : t("recap.webhook")),
+    h("details", {}, h("summary", { class: "meta" }, t("recap.webhook"), recap.webhook && " ✓"),
       h("div", { class: "stack" }, h("div", { class: "row line-form" }, address, save), h("p", { class: "meta" }, t("recap.webhook_note")))));
   return true;
 }

@@ -10,6 +10,7 @@ import { obs } from "./settings.js";
 
 const LOOK_EVERY = 2; // seconds
 const MODES = ["shadow", "mentions", "live"];
+const EXPLAINED = new Set(["channel", "login", "hearing", "past_chat"]); // the others explain themselves by their choices
 
 export function open(panel, [wanted] = []) {
   const steps = { channel: channelStep(), model: modelStep(), character: characterStep(), login: loginStep(), mode: modeStep(), hearing: hearingStep(), past_chat: pastChatStep(frame) };
@@ -32,7 +33,7 @@ export function open(panel, [wanted] = []) {
     }
     if (!panel.querySelector(".step")) {
       put(panel, chooseLanguage(settings.languages), all.map((step) => step.node),
-        h("div", { class: "row" }, h("a", { class: "button", href: "#now" }, t("setup.to_live")), obs()));
+        h("div", { class: "row" }, h("a", { class: "button", href: "#now" }, t("panel.now")), obs()));
       panel.addEventListener("click", (event) => { if (event.target.closest("summary")) chosen = true; });
     }
     for (const [name, step] of Object.entries(steps)) step.draw(answer[name], answer);
@@ -66,7 +67,7 @@ function frame(number, name, ...content) {
   const mark = h("span", { class: "mark", "aria-hidden": "true" }, number);
   const brief = h("span", { class: "meta brief" });
   const result = h("p", { class: "outcome", role: "status" });
-  const node = h("details", { class: "box step", name: "setup" }, h("summary", {}, mark, h("b", {}, t(`setup.${name}.title`)), brief), h("div", { class: "stack" }, h("p", { class: "meta" }, t(`setup.${name}.about`)), content, result));
+  const node = h("details", { class: "box step", name: "setup" }, h("summary", {}, mark, h("b", {}, t(`setup.${name}.title`)), brief), h("div", { class: "stack" }, EXPLAINED.has(name) && h("p", { class: "meta" }, t(`setup.${name}.about`)), content, result));
   let refused = false; // why an answer was refused stays to be read until something else is typed
   node.addEventListener("input", () => { refused = false; });
   const stands = (line, kind) => { if (!refused) tell(line, kind); };
@@ -117,7 +118,7 @@ function channelStep() {
     follow(name, data.name);
     if (data.trouble) step.stands(data.trouble, "bad");
     else if (connected) {
-      step.stands(t("setup.channel.listens", { name: data.name }), "good");
+      step.stands(t("frame.reading", { channel: data.name }), "good");
       if (asked) step.next();
       asked = "";
     } else if (data.name && !asked) step.stands(t("frame.connecting"));
@@ -152,7 +153,7 @@ function modelStep() {
   const forms = {
     gemini: h("div", { class: "stack" }, terms, page, field(t("setup.model.key"), key, t("setup.model.key_note"))),
     local: h("div", { class: "stack" }, found, field(t("setup.model.model"), model.local),
-      h("details", {}, h("summary", { class: "meta" }, t("setup.model.another")), h("div", { class: "row line-form" }, address.local, lister("local")))),
+      h("details", {}, h("summary", { class: "meta" }, t("setup.model.address")), h("div", { class: "row line-form" }, address.local, lister("local")))),
     hosted: h("div", { class: "stack" }, field(t("setup.model.address"), address.hosted), field(t("setup.model.key"), hostedKey, t("setup.model.key_note")),
       h("div", { class: "row" }, lister("hosted")), field(t("setup.model.model"), model.hosted)),
     offline: h("div"),
@@ -209,7 +210,7 @@ function modelStep() {
     put(terms, data.terms);
     page.href = data.key_page;
     address.local.placeholder = data.example;
-    if (data.key_kept) for (const one of [key, hostedKey]) one.placeholder = t("setup.model.kept");
+    if (data.key_kept) for (const one of [key, hostedKey]) one.placeholder = "•••";
     const kind = data.provider === "openai_compatible" ? (data.local ? "local" : "hosted") : data.provider;
     if (kind === "local" || kind === "hosted") if (!model[kind].childElementCount) use(kind, data.base_url, [data.model]);
     if (!shown) first(kind);
@@ -235,7 +236,7 @@ function characterStep() {
   const save = button(t("save"), send, { class: "primary" });
   const step = frame(3, "character",
     field(t("setup.character.name"), name), presets, field(t("setup.character.persona"), persona), field(t("setup.character.viewer_says"), text), field(t("setup.character.answer"), sampled),
-    h("div", { class: "row" }, save, button(t("setup.character.another"), sample)));
+    h("div", { class: "row" }, save, button(t("try_again"), sample)));
   let model = "";
   let run = 0;
   const body = () => ({ name: name.value, persona: persona.value });
@@ -279,7 +280,7 @@ function loginStep() {
   const title = h("summary", {});
   const own = h("details", {}, title, h("div", { class: "stack" }, how, h("div", { class: "row line-form" }, id, saveId)));
   const begin = button(t("setup.login.bot"), () => start("bot", begin), { class: "primary" });
-  const streamer = button(t("setup.login.streamer"), () => start("broadcaster", streamer), { class: "small", title: t("setup.login.streamer_about") });
+  const streamer = button(t("setup.login.streamer"), () => start("broadcaster", streamer), { class: "small" });
   const waiting = h("div", { class: "code" });
   const step = frame(4, "login", h("div", { class: "row" }, begin, streamer), waiting, own);
   let drawn = "";
@@ -294,7 +295,7 @@ function loginStep() {
     begin.hidden = !data.client_id;
     streamer.hidden = !data.account || !data.streamer;
     begin.className = data.account ? "small" : "primary";
-    step.done(Boolean(data.account), data.account ? t("setup.login.signed_in", { name: data.account }) : t("setup.login.optional"));
+    step.done(Boolean(data.account), data.account || t("setup.login.optional"));
     if (account === "" && data.account) step.next();
     account = data.account;
     const pending = data.pending;
@@ -312,10 +313,10 @@ function loginStep() {
 }
 
 const codeCard = (pending) => h("div", { class: "row code-card" },
-  s("svg", { viewBox: `0 0 ${pending.size} ${pending.size}`, class: "qr", role: "img", "aria-label": t("setup.login.qr") }, s("path", { d: pending.qr })),
+  s("svg", { viewBox: `0 0 ${pending.size} ${pending.size}`, class: "qr", role: "img", "aria-label": pending.address }, s("path", { d: pending.qr })),
   h("div", { class: "stack" },
-    h("p", {}, parts(pending.account === "bot" ? "setup.login.open_bot" : "setup.login.open_own", { page: h("a", { href: pending.address, target: "_blank", rel: "noreferrer" }, t("setup.login.page")) })),
-    h("p", {}, parts("setup.login.type", { code: h("b", { class: "user-code" }, pending.code) })),
+    h("p", {}, parts("setup.login.open", { page: h("a", { href: pending.address, target: "_blank", rel: "noreferrer" }, "twitch.tv/activate") })),
+    h("p", {}, h("b", { class: "user-code" }, pending.code)),
     h("p", { class: "meta" }, parts("setup.login.valid", { left: h("span", { data: { until: pending.until } }) }))));
 
 // ── mode ────────────────────────────────────────────────────────────────────────────────────

@@ -37,7 +37,7 @@ function usedNote(note) {
   function show() {
     const { who, text, said } = wordsOf(note);
     put(node, h("p", {}, h("a", { href: `#memory/note/${note.id}` }, `#${note.id}`), " ", who && h("b", {}, `${who} `), text, h("span", { class: "meta" }, ` (${said}, ${date(note.confirmed_at)})`)),
-      h("div", { class: "row" }, button(t("why.correct"), () => put(node, editor(note, show, (changed) => { note = changed; show(); })), { class: "small" }),
+      h("div", { class: "row" }, button(label("edit"), () => put(node, editor(note, show, (changed) => { note = changed; show(); })), { class: "small" }),
         button(label("retract"), async (event) => { if (await act("retract", { id: note.id }, event.target, { name: "restore", body: { id: note.id } })) put(node, h("p", { class: "meta" }, t("status.retracted"))); }, { class: "small" })));
   }
   show();
