@@ -25,13 +25,6 @@ def without_command(text: str) -> str:
     return text[at:].lstrip()
 
 
-def without_phrases(text: str, blocklist: Iterable[str]) -> str:
-    """Each word or phrase that must not leave the bot becomes an ellipsis, however it is spelt."""
-    for entry in blocklist:
-        text = without_phrase(text, entry)
-    return text
-
-
 # Blocked phrases are found behind look-alike letters ("b4d", "b@d"), signs or spaces between letters ("b-a-d") and
 # repeated letters ("baaad"). A phrase of four letters or more is also found inside longer words; a shorter one, or one
 # spelt out over several words, only at word boundaries, so that "ad" leaves "bread" alone.
@@ -44,14 +37,15 @@ _READINGS = (re.compile(r"[@$!](?!\w)"), re.compile(r"(?!)"), _SIGNS)
 """Which of @ $ ! are no letters: those at a word's end ("b@d!"), none ("a$$"), or all ("@bad!")."""
 
 
-def without_phrase(text: str, phrase: str) -> str:
-    """The text with an ellipsis for each word that holds the phrase; twice changes nothing more."""
-    wanted = "".join(_looks(char) for char in phrase).replace(" ", "")
-    bare = not any(char.isalpha() for char in phrase)
-    # again, because what was cut may bring together what another reading finds
-    while wanted and (found := _find(text, _pattern(wanted), bare=bare)):
-        for start, end in reversed(found):
-            text = text[:start] + GONE + text[end:]
+def without_phrases(text: str, blocklist: Iterable[str]) -> str:
+    """The text with an ellipsis for each word that holds one of the phrases; twice changes nothing more."""
+    for phrase in blocklist:
+        wanted = "".join(_looks(char) for char in phrase).replace(" ", "")
+        bare = not any(char.isalpha() for char in phrase)
+        # again, because what was cut may bring together what another reading finds
+        while wanted and (found := _find(text, _pattern(wanted), bare=bare)):
+            for start, end in reversed(found):
+                text = text[:start] + GONE + text[end:]
     return text
 
 

@@ -102,7 +102,11 @@ class _Phrase(NamedTuple):
     def is_stated(self, tokens: Sequence[str], at: int) -> bool:
         """Whether it stands at a place of a clause and is said of a person there: not denied, wished or asked."""
         end, language = at + len(self.words), self.language
-        if end > len(tokens) or not all(map(_fits, self.words, tokens[at:end])):
+        for listed, token in zip(self.words, tokens[at:end], strict=False):
+            age = listed.startswith("#") and token.removesuffix(listed[1:]) in _AGES
+            if not (age or token == listed or (listed.endswith("*") and token.startswith(listed[:-1]))):
+                return False
+        if end > len(tokens):
             return False
         start = at if self.predicate == "says" else self._predicate_before(tokens, at)
         if start is None and _has_any(tokens[end : end + 3], language.after.get(self.predicate, ())):
@@ -114,30 +118,21 @@ class _Phrase(NamedTuple):
 
     def _predicate_before(self, tokens: Sequence[str], at: int) -> int | None:
         predicates, between = self.language.before[self.predicate], at
-        while (start := _phrase_before(tokens, between, predicates)) is None:
+        while True:
+            starts = range(between - 1, max(between - 4, -1), -1)
+            begun = next((start for start in starts if " ".join(tokens[start:between]) in predicates), None)
+            if begun is not None:
+                return begun
             if between == 0:
                 return 0 if "^" in predicates and at <= 1 else None
             between -= 1
             word = tokens[between]
             if between < at - MOST_BETWEEN or word in self.language.stops or word in self.language.things:
                 return None
-        return start
 
 
 def _has_any(tokens: Iterable[str], words: Container[str]) -> bool:
     return any(token in words for token in tokens)
-
-
-def _phrase_before(tokens: Sequence[str], end: int, words: Container[str]) -> int | None:
-    """Where one of the phrases begins that ends right before a place."""
-    starts = (start for start in range(end - 1, max(end - 4, -1), -1) if " ".join(tokens[start:end]) in words)
-    return next(starts, None)
-
-
-def _fits(listed: str, token: str) -> bool:
-    if listed.startswith("#"):
-        return token.removesuffix(listed[1:]) in _AGES
-    return token.startswith(listed[:-1]) if listed.endswith("*") else token == listed
 
 
 @cache
@@ -178,8 +173,23 @@ def _stated(text: str) -> Iterator[str]:
 
 
 def _shaped(text: str) -> Iterator[str]:
-    """The categories of which a text holds a number, an address or an account."""
-    if has_card(text) or has_account(text) or _shape("payment").search(text):
+    """The categories of which a text holds a number, an address or an account.
+
+    A payment card has 13 to 19 digits (12 of Maestro) with a right check digit; an international bank account number
+    its length, its characters and its check sum.
+    """
+    cards = [re.sub(r"\D", "", run) for run in _shape("card").findall(text)]
+    accounts = [run.replace(" ", "") for run in _shape("iban").findall(text) if len(re.findall(r"\d", run)) > 7]
+    payment = _shape("payment").search(text) is not None
+    if not payment and (cards or accounts):
+        from stdnum import iban, luhn
+
+        payment = any(luhn.is_valid(run) and len(set(run)) > 1 for run in cards) or any(
+            iban.is_valid(run[:length], check_country=False)
+            for run in accounts
+            for length in range(15, min(len(run), 34) + 1)
+        )
+    if payment:
         yield "payment"
     if has_phone(text) or _shape("contact").search(text):
         yield "contact"
@@ -212,28 +222,6 @@ _NEAR = 30
 """Characters between a word such as "call" and the number."""
 _TRIES = 6
 """Runs of digits looked at per region, right and wrong ones: a text of nothing but digits would cost seconds."""
-
-
-def has_card(text: str) -> bool:
-    """Whether a text carries a payment card's number (13 to 19 digits, 12 of Maestro, with a right check digit)."""
-    digits = [re.sub(r"\D", "", run) for run in _shape("card").findall(text)]
-    if not digits:
-        return False
-    from stdnum import luhn
-
-    return any(luhn.is_valid(run) and len(set(run)) > 1 for run in digits)
-
-
-def has_account(text: str) -> bool:
-    """Whether a text carries an international bank account number: its length, its characters and its check sum."""
-    found = [run.replace(" ", "") for run in _shape("iban").findall(text) if len(re.findall(r"\d", run)) > 7]
-    if not found:
-        return False
-    from stdnum import iban
-
-    return any(
-        iban.is_valid(run[:length], check_country=False) for run in found for length in range(15, min(len(run), 34) + 1)
-    )
 
 
 def has_phone(text: str) -> bool:

@@ -37,17 +37,6 @@ _ABOUT_THE_TOKEN = re.compile(r"invalid[^\"]*token", re.IGNORECASE)
 Result = TypeVar("Result")
 
 
-def point_twitchio_at(settings: Settings) -> None:
-    """Let twitchio talk to the addresses in the settings. It knows only one place for all its clients."""
-    from twitchio.eventsub import websockets
-    from twitchio.http import Route
-
-    twitch = settings.twitch
-    if twitch.server:
-        websockets.WSS = twitch.irc_url.removesuffix("irc") + "eventsub"
-    Route.BASE, Route.ID_BASE = twitch.helix_url, twitch.id_url
-
-
 class Api:
     """A twitchio client for one account, built when it is first needed. Close it with `aclose`.
 
@@ -73,9 +62,14 @@ class Api:
                 raise TwitchLoginNeeded("`client_id` in the table [twitch] is not set.")
             await load_off_the_loop("twitchio")
             import twitchio
+            from twitchio.eventsub import websockets
+            from twitchio.http import Route
 
             logging.getLogger("twitchio.client").setLevel(logging.ERROR)  # it advertises an extra that is not needed
-            point_twitchio_at(settings)
+            # it knows only one place for all its clients
+            Route.BASE, Route.ID_BASE = settings.twitch.helix_url, settings.twitch.id_url
+            if settings.twitch.server:
+                websockets.WSS = settings.twitch.irc_url.removesuffix("irc") + "eventsub"
             self._session = aiohttp.ClientSession(
                 connector=aiohttp.TCPConnector(ssl=trusted()),
                 timeout=_ANSWER_WITHIN,

@@ -21,7 +21,7 @@ from forgetmenot.reply.triggers import Conversations, Identity, trigger_of, with
 from forgetmenot.settings.schema import Settings
 from forgetmenot.text.command_phrases import command_in_words
 from forgetmenot.text.mentions import has_link, without_addresses
-from forgetmenot.text.outgoing import without_machine_text, without_phrase
+from forgetmenot.text.outgoing import without_machine_text, without_phrases
 from forgetmenot.text.sensitive import sensitive_category
 
 pytestmark = pytest.mark.slow
@@ -49,7 +49,7 @@ def _forbidden(text: str) -> bool:
 READERS: list[Callable[[str], object]] = [
     _trigger, lambda text: without_name(text, BOT), command_in_words, CommandParser(OPERATIONS).parse,
     lambda text: polish(text, CONTEXT), lambda text: read_reply(ModelAnswer(f'{{"say": "{text}', "m", TokenUsage())),
-    without_addresses, lambda text: without_phrase(text, "badword"), lambda text: sensitive_category(text * 5),
+    without_addresses, lambda text: without_phrases(text, ["badword"]), lambda text: sensitive_category(text * 5),
     lambda text: storable_summary(text * 8, ["one two three"], HANDLES, most=150, forbidden=_forbidden),
     claims_action, asked_for, without_machine_text, has_link,
 ]  # fmt: skip
