@@ -6,8 +6,7 @@ Times are the recording's own; the clock never goes backwards. Nothing is sent: 
 import csv
 import hashlib
 import re
-from collections import Counter
-from collections.abc import Awaitable, Callable, Iterable, Iterator
+from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import TextIO
 
@@ -33,15 +32,11 @@ class RunSummary(Struct, frozen=True):
     """A run's line counts and what it added to the memory, by the names of `store/counts`."""
 
     account: LineCounts
-    added: Counter[str]
+    added: Mapping[str, int]
 
     def as_json(self) -> dict[str, object]:
         """The documented keys."""
-        added = self.added
-        actions = {name: added[name] for name in ("proposed", "allowed", "denied", "executed")}
-        tokens = {name: added[name] for name in ("estimated", "billed", "cached", "prefix")}
-        gained = {name: added[name] for name in ("episodes", "notes", "superseded", "replies", "llm_calls")}
-        return {**asdict(self.account), **gained, "actions": actions, "tokens": tokens}
+        return {**asdict(self.account), **self.added}
 
 
 async def begin_summary(db: Database) -> Callable[[], Awaitable[RunSummary]]:

@@ -42,8 +42,7 @@ LONGEST_LINE = 4_000_000
 _UNPRINTABLE = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u200e\u200f\u2028-\u202e\u2066-\u2069\ud800-\udfff]")
 SUMMARY_KEYS = """\
 The JSON object counts the run: lines = events + duplicates + excluded + other_room + unparsed + other, and
-events = covered (read by an episode) + uncovered + redacted. pruned_unread is what was lost unread: 0. An action may
-also be executed by a person's approval. tokens: of replies' inputs; prefix is a part of the estimated ones."""
+events = covered (read by an episode) + uncovered + redacted. pruned_unread is what was lost unread: 0."""
 
 
 def number_from(least: int) -> Callable[[str], int]:

@@ -80,40 +80,28 @@ async def line_counts(source: Source) -> LineCounts:
 # deleted meanwhile, so a difference of two totals could fall below zero.
 
 
-_ALLOWED = "verdict IN ('allow', 'allow_changed')"
-_PREFIX = "iif(token_usage_json ->> 'estimated' > 0, prompt_json ->> 'prefix_tokens', 0)"
 _GAINED = {
-    "episodes": ("episodes", "count(*)", "TRUE"),
-    "notes": ("semantic_notes", "count(*)", "TRUE"),
-    "superseded": ("note_changes", "count(*)", "to_status = 'superseded'"),
-    "replies": ("bot_messages", "count(*)", "status IN ('sent', 'shadow')"),
-    "estimated": ("bot_messages", "sum(token_usage_json ->> 'estimated')", "TRUE"),
-    "prefix": ("bot_messages", f"sum({_PREFIX})", "TRUE"),
-    "proposed": ("action_logs", "count(*)", "TRUE"),
-    "allowed": ("action_logs", "count(*)", _ALLOWED),
-    "denied": ("action_logs", "count(*)", "verdict = 'deny'"),
-    "executed": ("action_logs", "count(*)", "status IN ('done', 'undone')"),
-    "llm_calls": ("model_calls", "count(*)", "TRUE"),
-    "billed": ("model_calls", "sum(input)", "purpose = 'reply'"),
-    "cached": ("model_calls", "sum(cached)", "purpose = 'reply'"),
-    "billed_in_all": ("model_calls", "sum(input)", "TRUE"),
+    "episodes": ("episodes", "TRUE"),
+    "notes": ("semantic_notes", "TRUE"),
+    "superseded": ("note_changes", "to_status = 'superseded'"),
+    "replies": ("bot_messages", "status IN ('sent', 'shadow')"),
+    "proposed": ("action_logs", "TRUE"),
+    "executed": ("action_logs", "status IN ('done', 'undone')"),
+    "llm_calls": ("model_calls", "TRUE"),
 }
 
 
 async def highest_ids(db: Database) -> dict[str, int]:
     """The highest number that each counted table has given to a row so far, also to one that is gone."""
-    return {table: await db.highest_id(table) for table, _, _ in _GAINED.values()}
+    return {table: await db.highest_id(table) for table, _ in _GAINED.values()}
 
 
-async def gained(db: Database, above: Mapping[str, int]) -> Counter[str]:
-    """What came above those numbers: rows by kind, and tokens of replies' inputs (`billed_in_all`: of all calls').
-
-    `prefix`: those of `estimated` that stood in the unchanged prefix, which a provider may bill at a cached rate.
-    """
-    found: Counter[str] = Counter()
-    for name, (table, what, which) in _GAINED.items():
-        sql = f"SELECT {what} FROM {table} WHERE {which} AND id > ?"  # noqa: S608  # of the table above
-        found[name] = int(await db.value(sql, (above[table],)) or 0)
+async def gained(db: Database, above: Mapping[str, int]) -> dict[str, int]:
+    """How many rows of each kind came above those numbers."""
+    found = {}
+    for name, (table, which) in _GAINED.items():
+        sql = f"SELECT count(*) FROM {table} WHERE {which} AND id > ?"  # noqa: S608  # of the table above
+        found[name] = int(await db.value(sql, (above[table],)))
     return found
 
 

@@ -39,11 +39,8 @@ def test_it_answers_from_memory(seen: Seen) -> None:
 
 
 @pytest.mark.slow
-def test_one_action_is_done_and_one_denied(seen: Seen) -> None:
-    actions = seen.told["actions"]
-    assert actions["executed"] >= 1
-    assert actions["denied"] >= 1
-    assert actions["proposed"] >= actions["denied"] + actions["allowed"]
+def test_an_action_is_done_and_more_are_proposed(seen: Seen) -> None:
+    assert seen.told["proposed"] > seen.told["executed"] >= 1
 
 
 @pytest.mark.slow
