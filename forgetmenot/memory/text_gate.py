@@ -43,6 +43,8 @@ _MARKUP = re.compile(
     r"</?[a-z][^<>]{0,60}>|\[/?[A-Z]{3,}|\{\s*[\"']|```|&lt;"
     r"|(?:^|:\s)\s*(?:[\[/!]\s*\w|(?:SYSTEM|ASSISTANT|USER)\s*:|@\w)"
 )
+_HEARSAY = re.compile(r"P\d+ \w+ (?:that )?P\d+\b")
+"""What one says of another can hardly be said otherwise than it was: it is no copy."""
 _LINK = re.compile(r"\b\w+ ?\. ?(?:ly|com|net|gg|tv|me|link|example)(?: ?/|\b)|discord ?\. ?gg", re.IGNORECASE)
 _LETTERS = re.compile(r"[^\W\d_]{2}|[^\W\d_a-zA-Z]")
 _WORD = re.compile(r"\w+(?:['’]\w+)*")
@@ -159,7 +161,7 @@ def uncopied(sentences: Sequence[str], messages: Iterable[str]) -> list[str]:
     copied: dict[str, int] = {}
     for sentence, text in letters.items():
         ends = [(at, at + run) for run in set(map(len, runs)) for at in range(len(text)) if text[at : at + run] in runs]
-        copied[sentence] = len({at for start, end in ends for at in range(start, end)})
+        copied[sentence] = 0 if _HEARSAY.match(sentence) else len({at for one in ends for at in range(*one)})
     left = list(sentences)
     while sum(copied[one] for one in left) > COPIED_AT_MOST * sum(len(letters[one]) for one in left):
         left.remove(max(left, key=copied.__getitem__))

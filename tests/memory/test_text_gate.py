@@ -105,6 +105,12 @@ def test_half_of_a_summary_may_stand_in_runs_of_chat() -> None:
     assert uncopied([f"{partly}, {partly}, {partly}"], CHAT) == []
 
 
+def test_what_one_says_of_another_is_no_copy() -> None:
+    said = [f"P{number} works as a welder in the old shipyard" for number in range(5, 12)]
+    told = [f"P{number - 3} says that {line}." for number, line in enumerate(said, 5)]
+    assert uncopied(told, said) == told
+
+
 def test_a_short_text_is_kept_as_it_was_said() -> None:
     copies = ["P1's dog can count.", "P2 finally beat the water temple after three evenings of trying."]
     assert uncopied(copies, CHAT) == copies
