@@ -151,6 +151,7 @@ async def test_the_feed_runs_on_under_a_resting_mouse(demo: DemoBot, page: Page)
 async def test_a_person_is_exported_and_erased_from_their_page(demo: DemoBot, page: Page) -> None:
     heidi = await demo.id_of("heidi")
     await go(page, f"memory/person/{heidi}")
+    await expect(page.locator(".who h2")).to_have_text("Heidi")
     async with page.expect_download() as file:
         await page.get_by_role("button", name="Export").click()
     assert "Miso" in json.dumps(json.loads((await (await file.value).path()).read_text()))

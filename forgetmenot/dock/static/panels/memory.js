@@ -47,7 +47,7 @@ function openPeople(panel) {
 }
 
 // What somebody is called here, besides their name.
-const marks = (person) => [person.regular && chip(t("people.regular"), "good"), person.role !== "viewer" && chip(t(`role.${person.role}`)), person.opted_out && chip(t("people.opted_out"), "warn"), person.banned && chip(t("people.hidden"), "warn"), person.erasing && chip(t("people.erasing"), "warn")];
+const marks = (person) => [person.regular && chip(t("people.regular"), "good"), person.role !== "viewer" && chip(t(`role.${person.role}`)), person.opted_out > 0 && chip(t("people.opted_out"), "warn"), person.banned > 0 && chip(t("people.hidden"), "warn"), person.erasing > 0 && chip(t("people.erasing"), "warn")];
 const figures = (person) => `${t("count.notes", { n: person.notes })} · ${t("count.streams", { n: person.streams })} · ${t("people.seen", { ago: ago(person.last_seen_at) })}`;
 
 function openPerson(panel, id) {
