@@ -3,6 +3,7 @@
 import json
 from pathlib import Path
 
+import msgspec
 import pytest
 
 from forgetmenot import logs
@@ -12,6 +13,7 @@ from forgetmenot.memory.edits import remember
 from forgetmenot.memory.erasure import Eraser
 from forgetmenot.memory.ingest import Ingest
 from forgetmenot.memory.proposals import FactRefused
+from forgetmenot.memory.stream_recap import write_file
 from forgetmenot.memory.stream_tracker import StreamTracker
 from forgetmenot.settings.schema import Settings
 from forgetmenot.store import (
@@ -106,6 +108,11 @@ class Channel:
             await action_logs.insert(tx, self._wish("b", BOB, {"text": "title for alicequux"}))
             await tx.execute("UPDATE note_changes SET cause = 'asked for by ' || ?", (ALICE,))
             await channel_state.put(tx, {"title": "Racing with AliceQuux! A quiet week."}, now)
+        recaps = self.db.path.parent / "recaps"
+        recaps.mkdir()
+        settings = {"recap": {"folder": str(recaps)}, "people": {"regular_streams": 1}}
+        await write_file(self.db, stream, msgspec.convert(settings, Settings))
+        assert "vuvuzelafrost" in next(recaps.iterdir()).read_text(encoding="utf-8")
         logs.log.info("a viewer with a name", viewer=ALICE, who="alicequux", names=["ÜmitQuux"])
 
     def _wish(self, key: str, who: str, params: dict[str, str]) -> NewAction:
