@@ -1,7 +1,7 @@
 """The `forgetmenot` command. Nothing heavy is imported before a command runs.
 
-A module has `add(subparsers)`, which declares its commands and sets `run`, a function from parsed arguments to an exit
-code. Expected errors are one sentence on standard error, with the exit codes of errors.py.
+Each module declares its commands beside the functions that do them (`common.command`). Expected errors are one sentence
+on standard error, with the exit codes of errors.py.
 """
 
 import argparse
@@ -93,6 +93,8 @@ def _unknown(word: str, known: Collection[str]) -> str:
 
 def build_parser(command: str = "") -> argparse.ArgumentParser:
     """The whole command line, or as much of it as one command needs."""
+    from forgetmenot.cli.common import add_commands
+
     parser = argparse.ArgumentParser(
         prog="forgetmenot",
         description="A local-first Twitch chat bot that remembers your regulars and deletes raw chat after 24 hours.",
@@ -101,7 +103,7 @@ def build_parser(command: str = "") -> argparse.ArgumentParser:
     parser.add_argument("--version", action="version", version=f"forgetmenot {__version__}")
     subparsers = parser.add_subparsers(dest="command", metavar="COMMAND", required=True)
     for module in [COMMANDS[command]] if command in COMMANDS else dict.fromkeys(COMMANDS.values()):
-        importlib.import_module(f"forgetmenot.cli.{module}").add(subparsers)
+        add_commands(subparsers, importlib.import_module(f"forgetmenot.cli.{module}").__name__)
     shown = subparsers._choices_actions  # noqa: SLF001  # argparse has no other way to leave one out of its help
     shown[:] = [one for one in shown if one.dest not in FOR_DEVELOPERS]
     return parser

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from forgetmenot.cli import common
+from forgetmenot.cli.common import command, option
 from forgetmenot.errors import InputError, SettingsError
 from forgetmenot.settings.schema import Provider, Settings
 
@@ -29,40 +30,16 @@ The exit code is 1 if something is bad."""
 SIGNS = {"ok": "✓", "warn": "!", "bad": "✗"}
 
 
-def add(subparsers: common.Commands) -> None:
-    """Name the commands and their options."""
-    start = common.add_command(subparsers, "start", _start, config=True, json=False)
-    start.add_argument("channel", nargs="?", metavar="CHANNEL", help="read this channel, without an account")
-    start.add_argument("--no-browser", action="store_true", help="do not open the browser")
-    start.set_defaults(page="")
-    setup = common.add_command(subparsers, "setup", _start, "open the set-up in the dock", config=True, json=False)
-    setup.set_defaults(channel=None, no_browser=False, page="#setup")
-    login = common.add_command(subparsers, "login", _login, config=True, json=False)
-    logout = common.add_command(subparsers, "logout", _logout, config=True, json=False)
-    for parser in (login, logout):
-        parser.add_argument(
-            "--as",
-            dest="account",
-            choices=("bot", "broadcaster"),
-            default="bot",
-            help="which account; if one account is both, use bot (default: bot)",
-        )
-    dock = common.add_command(subparsers, "dock", _dock, config=True)
-    dock.add_argument("--print", dest="only_print", action="store_true", help="print the address, open nothing")
-    dock.add_argument(
-        "--new-token", action="store_true", help="create a new address; the old one works until the bot stops"
-    )
-    doctor = common.add_command(subparsers, "doctor", _doctor, keys=DOCTOR_KEYS, config=True)
-    doctor.add_argument("--verify", action="store_true", help="check every row of the memory against the promises")
-    autostart = common.add_command(subparsers, "autostart", _autostart, config=True)
-    autostart.add_argument(
-        "what", choices=("on", "off", "status"), metavar="on|off|status", help="switch it on or off, or show the status"
-    )
-    uninstall = common.add_command(subparsers, "uninstall", _uninstall, config=True, json=False)
-    uninstall.add_argument("--data", action="store_true", help="also permanently delete the data folder")
-    uninstall.add_argument("--yes", action="store_true", help="do not ask for confirmation")
-
-
+@command(
+    "setup", about="open the set-up in the dock", shared="config db", page="#setup", channel=None, no_browser=False
+)
+@command(
+    "start",
+    option("channel", nargs="?", metavar="CHANNEL", help="read this channel, without an account"),
+    option("--no-browser", action="store_true", help="do not open the browser"),
+    shared="config db",
+    page="",
+)
 def _start(arguments: argparse.Namespace) -> int:
     """Start what is set up and open the dock.
 
@@ -122,6 +99,12 @@ def _start(arguments: argparse.Namespace) -> int:
     )
 
 
+@command(
+    "dock",
+    option("--print", dest="only_print", action="store_true", help="print the address, open nothing"),
+    option("--new-token", action="store_true", help="create a new address; the old one works until the bot stops"),
+    shared="config db json",
+)
 def _dock(arguments: argparse.Namespace) -> int:
     """Open the dock.
 
@@ -166,6 +149,16 @@ def token_store(arguments: argparse.Namespace) -> "TokenStore":
     return TokenStore(login_folder(common.database_path(arguments)))
 
 
+ACCOUNT = option(
+    "--as",
+    dest="account",
+    choices=("bot", "broadcaster"),
+    default="bot",
+    help="which account; if one account is both, use bot (default: bot)",
+)
+
+
+@command("login", ACCOUNT, shared="config db")
 async def _login(arguments: argparse.Namespace) -> None:
     """Sign in at Twitch by typing a code.
 
@@ -205,6 +198,7 @@ async def sign_in(settings: "Settings", account: "Account", store: "TokenStore")
         common.say(missing)
 
 
+@command("logout", ACCOUNT, shared="config db")
 async def _logout(arguments: argparse.Namespace) -> None:
     """Revoke the log-in at Twitch.
 
@@ -234,6 +228,12 @@ async def sign_out(settings: "Settings", account: "Account", store: "TokenStore"
 # Doctor, autostart and uninstall.
 
 
+@command(
+    "doctor",
+    option("--verify", action="store_true", help="check every row of the memory against the promises"),
+    keys=DOCTOR_KEYS,
+    shared="config db json",
+)
 async def _doctor(arguments: argparse.Namespace) -> int:
     """Check everything and show how to fix it.
 
@@ -260,6 +260,11 @@ async def _doctor(arguments: argparse.Namespace) -> int:
     return int(any(check.state == BAD for check in checks))
 
 
+@command(
+    "autostart",
+    option("what", choices=("on", "off", "status"), metavar="on|off|status", help="switch it, or show the status"),
+    shared="config db json",
+)
 def _autostart(arguments: argparse.Namespace) -> None:
     """Start the bot when you log in to this computer.
 
@@ -278,6 +283,12 @@ def _autostart(arguments: argparse.Namespace) -> None:
     common.report(arguments, {"on": on, "entry": entry}, [line], to=common.show_line)
 
 
+@command(
+    "uninstall",
+    option("--data", action="store_true", help="also permanently delete the data folder"),
+    option("--yes", action="store_true", help="do not ask for confirmation"),
+    shared="config db",
+)
 async def _uninstall(arguments: argparse.Namespace) -> None:
     """Revoke the log-ins and undo what the bot set up on this computer.
 

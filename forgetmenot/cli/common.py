@@ -7,11 +7,12 @@ import os
 import re
 import sys
 import textwrap
-from collections.abc import Awaitable, Callable, Coroutine, Iterable, Iterator, Mapping
+from collections.abc import Callable, Coroutine, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
-from functools import wraps
+from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TextIO, TypeAlias
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any, NamedTuple, TextIO, TypeAlias, TypeVar
 
 import msgspec
 
@@ -25,13 +26,14 @@ from forgetmenot.text.mentions import channel_of, is_login, login_of
 
 if TYPE_CHECKING:
     from forgetmenot.domain import OperationResult
-    from forgetmenot.operations.types import Operation, Parameter
+    from forgetmenot.operations.types import Operation
     from forgetmenot.store.database import Database, Source
 
 Commands: TypeAlias = "argparse._SubParsersAction[argparse.ArgumentParser]"  # noqa: SLF001  # has no public name
 """What a command adds itself to."""
-Run = Callable[[argparse.Namespace], int | Coroutine[Any, Any, int | None] | None]
-"""What a command does; the exit code, None for 0."""
+Option = tuple[Sequence[str], Mapping[str, Any]]
+"""What `argparse` is to be told about an option."""
+Work = TypeVar("Work", bound=Callable[..., Any])
 Shown = tuple[object, Iterable[str]]
 """What a reading command found: the value that --json prints, and the lines for people."""
 DATABASE = "memory.sqlite3"
@@ -43,6 +45,11 @@ _UNPRINTABLE = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u200e\u200f\u2028-\u202
 SUMMARY_KEYS = """\
 The JSON object counts the run: lines = events + duplicates + excluded + other_room + unparsed + other, and
 events = covered (read by an episode) + uncovered + redacted. pruned_unread is what was lost unread: 0."""
+
+
+def option(*names: str, **how: Any) -> Option:  # noqa: ANN401  # as add_argument takes them
+    """An option of a command."""
+    return names, how
 
 
 def number_from(least: int) -> Callable[[str], int]:
@@ -63,60 +70,122 @@ def data_folder() -> Path:
     return Path(platformdirs.user_data_dir("forgetmenot", appauthor=False))
 
 
-def add_command(
-    commands: Commands,
-    name: str,
-    run: Run,
-    help_text: str = "",
-    *,
-    keys: str = "",
-    config: bool = False,
-    db: bool = True,
-    json: bool = True,
-) -> argparse.ArgumentParser:
-    """Add a command, or an action of one. `keys`: its JSON; the rest: options it has.
+class Command(NamedTuple):
+    """A command as `command` declares it. `path`: "cost", or "memory list"."""
 
-    Its help is the first line of what `run` says of itself, or `help_text`; its description is what follows there.
+    path: str
+    run: Callable[..., Any]
+    options: Sequence[Option]
+    about: str
+    keys: str
+    shared: str = "db json"
+    on_memory: bool = True
+    defaults: Mapping[str, object] = MappingProxyType({})
+
+
+_COMMANDS: list[Command] = []
+GROUPS = {
+    "memory": "list, explain, correct, import and export notes",
+    "viewer": "show, export or erase what is stored about one viewer",
+}
+"""Commands that only have actions, with their help."""
+SHARED: Mapping[str, Option] = {
+    "config": option(
+        "--config", type=Path, metavar="PATH", help="the settings file (default: config.toml beside the memory)"
+    ),
+    "db": option("--db", type=Path, metavar="PATH", help="the memory file (default: in your data folder)"),
+    "json": option("--json", action="store_true", help="print JSON, and nothing else, on standard output"),
+}
+"""Options that many commands have."""
+
+
+def command(
+    path: str,
+    *options: Option,
+    about: str = "",
+    keys: str = "",
+    shared: str = "db json",
+    on_memory: bool = False,
+    **defaults: object,
+) -> Callable[[Work], Work]:
+    """Declare a function as a command. `keys`: its JSON; `shared`: which of the shared options it has.
+
+    It takes the parsed arguments; `on_memory`: the open memory first, which must exist. It gives an exit code (None
+    for 0), or what it found: the value that --json prints, and the lines for people. Its help is the first line of what
+    it says of itself, or `about`; its description is what follows there. `defaults`: arguments that nobody types.
     """
-    first, _, about = inspect.cleandoc(run.__doc__ or "").partition("\n\n")
-    help_text = help_text or first[:1].lower() + first[1:].rstrip(".")
+
+    def declared(run: Work) -> Work:
+        _COMMANDS.append(Command(path, run, options, about, keys, shared, on_memory, defaults))
+        return run
+
+    return declared
+
+
+def add_commands(commands: Commands, module: str) -> None:
+    """Add the commands that a module declares, and what the table of operations offers beside them."""
+    groups: dict[str, Commands] = {}
+    for one in _COMMANDS:
+        group, _, name = one.path.rpartition(" ")
+        if one.run.__module__ != module:
+            continue
+        if group and group not in groups:
+            parser = commands.add_parser(group, help=GROUPS[group], description=GROUPS[group])
+            parser.set_defaults(run=partial(_list_actions, parser))
+            groups[group] = parser.add_subparsers(dest="verb", metavar="ACTION")
+        _add(groups.get(group, commands), name, one)
+    if groups:
+        from forgetmenot.operations.table import OPERATIONS
+
+        for operation in OPERATIONS.values():
+            example = next((line for line in operation.examples if line.startswith("forgetmenot ")), "")
+            if example and (words := example.split())[1] in groups:
+                change = Command(
+                    path=" ".join(words[1:3]),
+                    run=_change,
+                    options=_options_of(operation),
+                    about=ENGLISH(f"does.{operation.name}"),
+                    keys=f"Example: {example}\n{CHANGE_KEYS}",
+                    defaults={"operation": operation},
+                )
+                _add(groups[words[1]], words[2], change)
+
+
+def _list_actions(parser: argparse.ArgumentParser, _: argparse.Namespace) -> int:
+    parser.print_help(sys.stderr)
+    return 2
+
+
+def _add(commands: Commands, name: str, one: Command) -> None:
+    first, _, more = inspect.cleandoc(one.run.__doc__ or "").partition("\n\n")
+    about = one.about or first[:1].lower() + first[1:].rstrip(".")
     parser = commands.add_parser(
         name,
-        help=help_text,
-        description=textwrap.fill(" ".join((about or help_text).split()), 100),
-        epilog=keys,
+        help=about,
+        description=textwrap.fill(" ".join((more or about).split()), 100),
+        epilog=one.keys,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
-    if config:
-        parser.add_argument(
-            "--config",
-            type=Path,
-            metavar="PATH",
-            help="the settings file (default: config.toml beside the memory)",
-        )
-    if db:
-        parser.add_argument("--db", type=Path, metavar="PATH", help="the memory file (default: in your data folder)")
-    if json:
-        parser.add_argument("--json", action="store_true", help="print JSON, and nothing else, on standard output")
-
-    def finished(arguments: argparse.Namespace) -> int:
-        result = run(arguments)
-        return run_async(result) if isinstance(result, Coroutine) else result or 0
-
-    parser.set_defaults(run=finished)
-    return parser
+    for names, how in (*(SHARED[name] for name in one.shared.split()), *one.options):
+        parser.add_argument(*names, **how)
+    parser.set_defaults(run=partial(_run, one), **one.defaults)
 
 
-def add_actions(commands: Commands, name: str, help_text: str) -> Commands:
-    """Add a command that only has actions, such as `memory`; what they are added to. Without one it lists them."""
-    parser = commands.add_parser(name, help=help_text, description=help_text)
+def _run(one: Command, arguments: argparse.Namespace) -> int:
+    work = _on_memory(one, arguments) if one.on_memory else one.run(arguments)
+    return run_async(work) if isinstance(work, Coroutine) else work or 0
 
-    def missing(_: argparse.Namespace) -> int:
-        parser.print_help(sys.stderr)
-        return 2
 
-    parser.set_defaults(run=missing)
-    return parser.add_subparsers(dest="verb", metavar="ACTION")
+async def _on_memory(one: Command, arguments: argparse.Namespace) -> int | None:
+    from forgetmenot.store.database import open_database
+
+    async with open_database(existing_database(arguments)) as db:
+        found = await one.run(db, arguments)
+    if isinstance(found, tuple):
+        value, lines = found
+        report(arguments, value, lines, to=show_line)
+        return 0
+    return int(found or 0)
 
 
 def run_async(work: Coroutine[Any, Any, int | None]) -> int:
@@ -172,28 +241,6 @@ def existing_database(arguments: argparse.Namespace) -> Path:
     return path
 
 
-def on_memory(
-    work: "Callable[[Database, argparse.Namespace], Awaitable[Shown | int | None]]",
-) -> Callable[[argparse.Namespace], Coroutine[Any, Any, int | None]]:
-    """A command's work on the memory that `--db` names, which must exist.
-
-    A command that only reads gives what it found: the value that --json prints, and the lines for people.
-    """
-
-    @wraps(work)
-    async def run(arguments: argparse.Namespace) -> int | None:
-        from forgetmenot.store.database import open_database
-
-        async with open_database(existing_database(arguments)) as db:
-            found = await work(db, arguments)
-        if isinstance(found, tuple):
-            report(arguments, *found, to=show_line)
-            return 0
-        return found
-
-    return run
-
-
 def time_of(name: str, given: str | None) -> int:
     """The time (ms) that an option names; the present one without it. Raises InputError."""
     from forgetmenot.clock import SystemClock, parse_iso
@@ -247,38 +294,24 @@ async def run_operation(db: "Database", name: str, params: "Mapping[str, object]
 CHANGE_KEYS = 'JSON: {"ok", "code" (what came of it), "line" (the same in words), "data" (depends on the code)}.'
 
 
-def add_operations(commands: Commands, group: str) -> None:
-    """Add what the table of operations offers on the command line under a name: `memory edit`."""
-    from forgetmenot.operations.table import OPERATIONS
-
-    for operation in OPERATIONS.values():
-        example = next((line for line in operation.examples if line.startswith(f"forgetmenot {group} ")), "")
-        if not example:
-            continue
-        verb, about = example.split()[2], ENGLISH(f"does.{operation.name}")
-        keys = f"Example: {example}\n{CHANGE_KEYS}"
-        parser = add_command(commands, verb, on_memory(_change), about, keys=keys)
-        for parameter in operation.params:
-            _add_parameter(parser, operation, parameter)
-        parser.set_defaults(operation=operation)
-
-
-def _add_parameter(parser: argparse.ArgumentParser, operation: "Operation", parameter: "Parameter") -> None:
+def _options_of(operation: "Operation") -> list[Option]:
     """A number, a text and, where nothing else is typed, a viewer are words; a flag is the answer to a question."""
     from forgetmenot.operations.types import ParameterKind
 
-    kinds = [one.kind for one in operation.params]
-    if parameter.kind is ParameterKind.NUMBER:
-        parser.add_argument(parameter.name, type=number_from(1), metavar="ID", help="its number")
-    elif parameter.kind is ParameterKind.FLAG:
-        parser.add_argument("--yes", dest=parameter.name, action="store_true", help="do not ask for confirmation")
-    elif parameter.kind is ParameterKind.VIEWER and ParameterKind.TEXT in kinds:
-        parser.add_argument("--viewer", metavar="LOGIN", help="only about this viewer (default: about anybody)")
-    elif parameter.kind is ParameterKind.VIEWER:
-        parser.add_argument(parameter.name, metavar="LOGIN", help="their current login or Twitch ID")
-    elif not (parameter.optional and ParameterKind.NUMBER in kinds):  # in chat, words may stand for the number
-        nargs = "*" if parameter.optional else "+"
-        parser.add_argument(parameter.name, nargs=nargs, metavar=parameter.name.upper(), help="in your own words")
+    kinds, found = [one.kind for one in operation.params], list[Option]()
+    for one in operation.params:
+        if one.kind is ParameterKind.NUMBER:
+            found.append(option(one.name, type=number_from(1), metavar="ID", help="its number"))
+        elif one.kind is ParameterKind.FLAG:
+            found.append(option("--yes", dest=one.name, action="store_true", help="do not ask for confirmation"))
+        elif one.kind is ParameterKind.VIEWER and ParameterKind.TEXT in kinds:
+            found.append(option("--viewer", metavar="LOGIN", help="only about this viewer (default: about anybody)"))
+        elif one.kind is ParameterKind.VIEWER:
+            found.append(option(one.name, metavar="LOGIN", help="their current login or Twitch ID"))
+        elif not (one.optional and ParameterKind.NUMBER in kinds):  # in chat, words may stand for the number
+            nargs = "*" if one.optional else "+"
+            found.append(option(one.name, nargs=nargs, metavar=one.name.upper(), help="in your own words"))
+    return found
 
 
 async def _change(db: "Database", arguments: argparse.Namespace) -> int:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 
 from forgetmenot.cli import common
+from forgetmenot.cli.common import command, number_from, option
 from forgetmenot.cli.memory import as_json as notes_as_json
 from forgetmenot.errors import InputError
 from forgetmenot.settings.schema import Settings
@@ -43,32 +44,17 @@ ask, deny), "rule", "reason", "detail", "asked_by" and "target" (names or null),
 "revert_at"}]}. Times are ISO 8601, UTC."""
 
 
-def add(subparsers: common.Commands) -> None:
-    """Name the commands and their options."""
-    prompt = common.add_command(subparsers, "prompt", _prompt, keys=PROMPT_KEYS, config=True)
-    prompt.add_argument("--viewer", required=True, metavar="LOGIN", help="who writes it: a login or a Twitch ID")
-    prompt.add_argument("--message", required=True, metavar="TEXT", help="what they write")
-    prompt.add_argument("--now", metavar="ISO", help="use this time instead of now (without a zone: UTC)")
-    why = common.add_command(subparsers, "why", common.on_memory(_why), keys=WHY_KEYS, config=True)
-    reply = "the reply's ID (default: list the last ones)"
-    why.add_argument("reply", nargs="?", type=common.number_from(1), metavar="REPLY_ID", help=reply)
-    recall = common.add_command(subparsers, "recall", _recall, keys=RECALL_KEYS)
-    recall.add_argument("text", nargs="?", metavar="TEXT", help="the message")
-    recall.add_argument("--viewer", metavar="LOGIN", help="the viewer (login or id)")
-    recall.add_argument("--batch", metavar="FILE", help="questions as JSON lines (- reads standard input)")
-    recall.add_argument("--limit", type=common.number_from(1), default=10, help="at most this many notes (default: 10)")
-    recall.add_argument("--now", metavar="ISO", help="the time to recall at (default: now)")
-    cost = common.add_command(subparsers, "cost", common.on_memory(_cost), keys=COST_KEYS, config=True)
-    cost.add_argument("--since", default="30d", metavar="SPAN", help="how far back, such as 12h or 7d (default: 30d)")
-    cost.add_argument("--by", choices=GROUPS, default="purpose", help="group the calls by (default: purpose)")
-
-    actions = common.add_command(subparsers, "actions", common.on_memory(_actions), keys=ACTIONS_KEYS)
-    actions.add_argument("--limit", type=common.number_from(1), default=20, metavar="N", help="how many (default: 20)")
-
-
 # The prompt for a message.
 
 
+@command(
+    "prompt",
+    option("--viewer", required=True, metavar="LOGIN", help="who writes it: a login or a Twitch ID"),
+    option("--message", required=True, metavar="TEXT", help="what they write"),
+    option("--now", metavar="ISO", help="use this time instead of now (without a zone: UTC)"),
+    keys=PROMPT_KEYS,
+    shared="config db json",
+)
 async def _prompt(arguments: argparse.Namespace) -> None:
     """Show the exact prompt for a message, without sending anything.
 
@@ -110,6 +96,13 @@ async def build_prompt(path: "Path", settings: Settings, viewer: str, message: s
 # Why a reply was given.
 
 
+@command(
+    "why",
+    option("reply", nargs="?", type=number_from(1), metavar="REPLY_ID", help="the reply's ID (default: the last ones)"),
+    keys=WHY_KEYS,
+    shared="config db json",
+    on_memory=True,
+)
 async def _why(db: "Database", arguments: argparse.Namespace) -> common.Shown:
     """Show why the bot said something.
 
@@ -139,6 +132,15 @@ async def _why(db: "Database", arguments: argparse.Namespace) -> common.Shown:
 # The notes that a message brings up.
 
 
+@command(
+    "recall",
+    option("text", nargs="?", metavar="TEXT", help="the message"),
+    option("--viewer", metavar="LOGIN", help="the viewer (login or id)"),
+    option("--batch", metavar="FILE", help="questions as JSON lines (- reads standard input)"),
+    option("--limit", type=number_from(1), default=10, help="at most this many notes (default: 10)"),
+    option("--now", metavar="ISO", help="the time to recall at (default: now)"),
+    keys=RECALL_KEYS,
+)
 async def _recall(arguments: argparse.Namespace) -> None:
     """Show the notes that a message would bring up.
 
@@ -206,6 +208,14 @@ async def _answer(db: "Database", recall: "Recall", number: int, line: str) -> d
 # What models cost.
 
 
+@command(
+    "cost",
+    option("--since", default="30d", metavar="SPAN", help="how far back, such as 12h or 7d (default: 30d)"),
+    option("--by", choices=GROUPS, default="purpose", help="group the calls by (default: purpose)"),
+    keys=COST_KEYS,
+    shared="config db json",
+    on_memory=True,
+)
 async def _cost(db: "Database", arguments: argparse.Namespace) -> common.Shown:
     """Show what calls to AI models cost.
 
@@ -237,6 +247,12 @@ async def _cost(db: "Database", arguments: argparse.Namespace) -> common.Shown:
 # What was done.
 
 
+@command(
+    "actions",
+    option("--limit", type=number_from(1), default=20, metavar="N", help="how many (default: 20)"),
+    keys=ACTIONS_KEYS,
+    on_memory=True,
+)
 async def _actions(db: "Database", arguments: argparse.Namespace) -> common.Shown:
     """Show what the bot proposed to do, what waits for approval, and what happened."""
     from forgetmenot.clock import iso

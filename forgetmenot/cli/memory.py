@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 from msgspec.structs import asdict
 
 from forgetmenot.cli import common
+from forgetmenot.cli.common import command, number_from, option
 from forgetmenot.errors import InputError
 from forgetmenot.settings.schema import Settings
 
@@ -42,29 +43,23 @@ VIEWER_EXPORT_KEYS = """One JSON object with everything that is held: the person
 8601, UTC. --out names a file to write it to; JSON then: {"path"}."""
 
 
-def add(subparsers: common.Commands) -> None:
-    """Name the actions and their options."""
-    actions = common.add_actions(subparsers, "memory", "list, explain, correct, import and export notes")
-    listing = common.add_command(actions, "list", common.on_memory(_list), keys=LIST_KEYS)
-    add_filters(listing)
-    listing.add_argument("--limit", type=common.number_from(1), default=1_000, help="at most this many (default: 1000)")
-    listing.add_argument("--after", type=common.number_from(0), default=0, metavar="ID", help="only ids above this one")
-    show = common.add_command(actions, "show", common.on_memory(_show), keys=NOTE_KEYS)
-    why = common.add_command(actions, "why", common.on_memory(_why), keys=WHY_KEYS)
-    for parser in (show, why):
-        parser.add_argument("id", type=common.number_from(1), metavar="ID", help="the note's number")
-    common.add_command(actions, "never", common.on_memory(_never), keys=NEVER_KEYS)
-    common.add_operations(actions, "memory")
-    add_files(actions)
-    people = common.add_actions(subparsers, "viewer", "show, export or erase what is stored about one viewer")
-    person = common.add_command(people, "show", common.on_memory(_show_viewer), keys=VIEWER_KEYS)
-    export = common.add_command(people, "export", common.on_memory(_export_viewer), keys=VIEWER_EXPORT_KEYS)
-    export.add_argument("--out", type=Path, metavar="FILE", help="write to this file instead of printing")
-    for parser in (person, export):
-        parser.add_argument("login", metavar="LOGIN", help="their current login or Twitch ID")
-    common.add_operations(people, "viewer")
+FILTERS = (
+    option("--viewer", metavar="LOGIN", help="only about this viewer (login or id)"),
+    option("--status", default="active", help="active (default), past, expired, … or all"),
+)
+"""Options that choose notes."""
+NOTE = option("id", type=number_from(1), metavar="ID", help="the note's number")
+LOGIN = option("login", metavar="LOGIN", help="their current login or Twitch ID")
 
 
+@command(
+    "memory list",
+    *FILTERS,
+    option("--limit", type=number_from(1), default=1_000, help="at most this many (default: 1000)"),
+    option("--after", type=number_from(0), default=0, metavar="ID", help="only ids above this one"),
+    keys=LIST_KEYS,
+    on_memory=True,
+)
 async def _list(db: "Database", arguments: argparse.Namespace) -> common.Shown:
     """Notes in the order of their ids."""
     from forgetmenot.store import notes
@@ -79,6 +74,7 @@ async def _list(db: "Database", arguments: argparse.Namespace) -> common.Shown:
     return {"notes": await as_json(db, page)}, await as_lines(db, page)
 
 
+@command("memory show", NOTE, keys=NOTE_KEYS, on_memory=True)
 async def _show(db: "Database", arguments: argparse.Namespace) -> common.Shown:
     """One note."""
     from forgetmenot.store import notes
@@ -94,6 +90,7 @@ def _no_note(note_id: int) -> InputError:
     return InputError(f"There is no note {note_id}. `forgetmenot memory list` lists the numbers.")
 
 
+@command("memory why", NOTE, keys=WHY_KEYS, on_memory=True)
 async def _why(db: "Database", arguments: argparse.Namespace) -> common.Shown:
     """Where a note comes from."""
     from forgetmenot.app import control
@@ -115,6 +112,7 @@ async def _why(db: "Database", arguments: argparse.Namespace) -> common.Shown:
     return value, in_words(explained, now)
 
 
+@command("memory never", keys=NEVER_KEYS, on_memory=True)
 async def _never(db: "Database", _arguments: argparse.Namespace) -> common.Shown:
     """What the bot must not mention."""
     from forgetmenot.store import notes, viewers
@@ -173,6 +171,7 @@ async def as_json(db: "Database", notes: "Sequence[Note]") -> list[dict[str, obj
 # One viewer.
 
 
+@command("viewer show", LOGIN, keys=VIEWER_KEYS, on_memory=True)
 async def _show_viewer(db: "Database", arguments: argparse.Namespace) -> common.Shown:
     """Show what is stored about a viewer."""
     from forgetmenot.memory.briefs import about_viewer
@@ -203,6 +202,13 @@ async def _show_viewer(db: "Database", arguments: argparse.Namespace) -> common.
     return value, lines
 
 
+@command(
+    "viewer export",
+    LOGIN,
+    option("--out", type=Path, metavar="FILE", help="write to this file instead of printing"),
+    keys=VIEWER_EXPORT_KEYS,
+    on_memory=True,
+)
 async def _export_viewer(db: "Database", arguments: argparse.Namespace) -> None:
     """Everything stored about a viewer, as one JSON file."""
     import msgspec
@@ -253,26 +259,6 @@ NEW_REQUESTS_KEYS = """For a memory whose file of privacy requests is lost: begi
 opted out stay opted out; who was erased has to ask again. JSON: {"opted_out"}."""
 
 
-def add_files(actions: common.Commands) -> None:
-    """Name the actions that read or write files, and their options."""
-    importing = common.add_command(actions, "import", _import, keys=IMPORT_KEYS, config=True)
-    importing.add_argument("file", metavar="FILE", nargs="?", default="-", help="the notes (default: standard input)")
-    importing.add_argument("--unfiltered", action="store_true", help="skip the filter for sensitive facts")
-    add_filters(common.add_command(actions, "export", common.on_memory(_export), keys=EXPORT_KEYS))
-    backup = common.add_command(actions, "backup", _backup, keys=BACKUP_KEYS)
-    backup.add_argument("path", type=Path, metavar="PATH", nargs="?", help="where to (default: beside the memory)")
-    restore = common.add_command(actions, "restore", _restore, keys=RESTORE_KEYS)
-    restore.add_argument("path", type=Path, metavar="PATH", help="the backup")
-    restore.add_argument("--yes", action="store_true", help="do not ask for confirmation")
-    common.add_command(actions, "new-requests", _new_requests, keys=NEW_REQUESTS_KEYS)
-
-
-def add_filters(parser: argparse.ArgumentParser) -> None:
-    """Add the options that choose notes."""
-    parser.add_argument("--viewer", metavar="LOGIN", help="only about this viewer (login or id)")
-    parser.add_argument("--status", default="active", help="active (default), past, expired, … or all")
-
-
 def status_of(arguments: argparse.Namespace) -> str | None:
     """The status that `--status` names; None for all. Raises InputError."""
     from forgetmenot.domain import NoteStatus
@@ -283,6 +269,13 @@ def status_of(arguments: argparse.Namespace) -> str | None:
     return None if status == "all" else status
 
 
+@command(
+    "memory import",
+    option("file", metavar="FILE", nargs="?", default="-", help="the notes (default: standard input)"),
+    option("--unfiltered", action="store_true", help="skip the filter for sensitive facts"),
+    keys=IMPORT_KEYS,
+    shared="config db json",
+)
 async def _import(arguments: argparse.Namespace) -> None:
     """Import notes from JSON lines."""
     from forgetmenot.memory.transfer import import_notes
@@ -303,6 +296,7 @@ async def _import(arguments: argparse.Namespace) -> None:
         raise InputError(f"None of the {len(result.refused)} lines of {arguments.file} could be used. Nothing changed.")
 
 
+@command("memory export", *FILTERS, keys=EXPORT_KEYS, on_memory=True)
 async def _export(db: "Database", arguments: argparse.Namespace) -> None:
     """Print notes as JSON lines."""
     from forgetmenot.memory.transfer import export_notes
@@ -312,6 +306,7 @@ async def _export(db: "Database", arguments: argparse.Namespace) -> None:
         common.emit(line)
 
 
+@command("memory new-requests", keys=NEW_REQUESTS_KEYS)
 async def _new_requests(arguments: argparse.Namespace) -> None:
     """Go on without the file of privacy requests, if it is lost."""
     from forgetmenot.memory.rights import start_new_requests
@@ -325,6 +320,11 @@ async def _new_requests(arguments: argparse.Namespace) -> None:
     common.report(arguments, {"opted_out": out}, [f"A new file was begun. {out} people stay opted out."])
 
 
+@command(
+    "memory backup",
+    option("path", type=Path, metavar="PATH", nargs="?", help="where to (default: beside the memory)"),
+    keys=BACKUP_KEYS,
+)
 async def _backup(arguments: argparse.Namespace) -> None:
     """Copy the memory, without chat."""
     from forgetmenot.memory import backups
@@ -348,6 +348,12 @@ async def _backup(arguments: argparse.Namespace) -> None:
     common.report(arguments, value, [f"{line} {kept}"])
 
 
+@command(
+    "memory restore",
+    option("path", type=Path, metavar="PATH", help="the backup"),
+    option("--yes", action="store_true", help="do not ask for confirmation"),
+    keys=RESTORE_KEYS,
+)
 async def _restore(arguments: argparse.Namespace) -> int:
     """Restore a backup."""
     from forgetmenot.memory import backups

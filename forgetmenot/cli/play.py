@@ -8,6 +8,7 @@ import textwrap
 from pathlib import Path
 
 from forgetmenot.cli import common
+from forgetmenot.cli.common import command, option
 from forgetmenot.errors import InputError
 
 FORMATS = ("irc", "csv")
@@ -16,23 +17,13 @@ JSON: {"lines", "streams", "episodes", "notes", "known" (lines that were learned
 "bad": {file: [numbers of the first lines that could not be read]}, "trouble" (why it stopped before the end)}."""
 
 
-def add(subparsers: common.Commands) -> None:
-    """Name the commands and their options."""
-    demo = common.add_command(subparsers, "demo", _demo, keys=common.SUMMARY_KEYS)
-    demo.add_argument("--fast", action="store_true", help="without waiting")
-    demo.add_argument("--stay", action="store_true", help="keep the dock open afterwards, until Ctrl-C")
-    demo.add_argument("--model", choices=common.MODELS, default="offline", help="which model to use (default: offline)")
-    replay = common.add_command(subparsers, "replay", _replay, keys=common.SUMMARY_KEYS, config=True, db=False)
-    replay.add_argument("file", type=Path, metavar="FILE", help="the recording")
-    replay.add_argument("--format", choices=FORMATS, required=True, help="the recording's format")
-    replay.add_argument("--db", type=Path, required=True, metavar="PATH", help="the memory to fill")
-    replay.add_argument("--model", choices=common.MODELS, help="which model to use (default: from the settings)")
-    replay.add_argument("--until-compacted", action="store_true", help="summarise the remainder too")
-    learn = common.add_command(subparsers, "learn", _learn, keys=LEARN_KEYS, config=True)
-    learn.add_argument("files", type=Path, nargs="+", metavar="FILE", help="chat of past streams")
-    learn.add_argument("--yes", action="store_true", help="do not ask before it begins")
-
-
+@command(
+    "demo",
+    option("--fast", action="store_true", help="without waiting"),
+    option("--stay", action="store_true", help="keep the dock open afterwards, until Ctrl-C"),
+    option("--model", choices=common.MODELS, default="offline", help="which model to use (default: offline)"),
+    keys=common.SUMMARY_KEYS,
+)
 async def _demo(arguments: argparse.Namespace) -> None:
     """Play a scripted stream on this machine.
 
@@ -90,6 +81,16 @@ def _show_styled(style: str, text: str) -> None:
 # Recordings.
 
 
+@command(
+    "replay",
+    option("file", type=Path, metavar="FILE", help="the recording"),
+    option("--format", choices=FORMATS, required=True, help="the recording's format"),
+    option("--db", type=Path, required=True, metavar="PATH", help="the memory to fill"),
+    option("--model", choices=common.MODELS, help="which model to use (default: from the settings)"),
+    option("--until-compacted", action="store_true", help="summarise the remainder too"),
+    keys=common.SUMMARY_KEYS,
+    shared="config json",
+)
 async def _replay(arguments: argparse.Namespace) -> None:
     """Feed recorded chat through the bot.
 
@@ -116,6 +117,13 @@ async def _replay(arguments: argparse.Namespace) -> None:
 # Chat of past streams.
 
 
+@command(
+    "learn",
+    option("files", type=Path, nargs="+", metavar="FILE", help="chat of past streams"),
+    option("--yes", action="store_true", help="do not ask before it begins"),
+    keys=LEARN_KEYS,
+    shared="config db json",
+)
 async def _learn(arguments: argparse.Namespace) -> None:
     """Learn from the chat of past streams.
 

@@ -179,7 +179,7 @@ class Operation(Struct, frozen=True):
 
     In a form, `<x>` is a required parameter, `[x]` an optional one, and other words are literal. `examples`: lines as
     they are typed in chat and in a terminal. They are shown by `!help` and --help and in the README, and tests run
-    them; a terminal's line makes the command (common.add_operations).
+    them; a terminal's line makes the command (common.add_commands).
     """
 
     name: str

@@ -225,7 +225,7 @@ def test_a_refused_model_is_one_sentence_and_nothing_is_lost(
     words += ("--db", tmp_path / "m.sqlite3", "--config", tmp_path / "c.toml", "--model")
     code, sentence = told(capsys, *words, "openai_compatible")
     assert code == 5
-    assert sentence.startswith("The model broke at line ")
+    assert sentence.startswith("The model stopped answering at line ")
     with closing(sqlite3.connect(tmp_path / "m.sqlite3")) as db:
         assert 0 < db.execute("SELECT count(*) FROM events WHERE episode_id IS NULL").fetchone()[0] < 120
 
