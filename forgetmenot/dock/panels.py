@@ -45,7 +45,7 @@ from forgetmenot.store import (
 from forgetmenot.store.action_logs import ActionStatus, LoggedAction
 from forgetmenot.store.bot_messages import ReplyStatus
 from forgetmenot.store.database import Database, Row
-from forgetmenot.store.dock_rows import ChangedNote, NotePage
+from forgetmenot.store.dock_rows import ChangedNote
 from forgetmenot.text.mentions import ids_in, show
 
 Item = dict[str, object]
@@ -399,8 +399,10 @@ async def _notes(request: web.Request) -> web.Response:
     scope, status = query.get("scope", ""), query.get("status", "live")
     if scope not in dock_rows.SCOPES or status not in dock_rows.STATUSES:
         raise InputError(reason("request_odd"))
-    wanted = NotePage(scope, query.get("subject", "")[:60], status, query.get("find", "")[:80], offset, limit)
-    total, rows = await dock_rows.page(context.db, wanted)
+    subject, find = query.get("subject", "")[:60], query.get("find", "")[:80]
+    total, rows = await dock_rows.page(
+        context.db, scope=scope, subject=subject, status=status, find=find, offset=offset, limit=limit
+    )
     return answer({"total": total, "rows": await notes_json(context, rows)})
 
 

@@ -318,6 +318,8 @@ async def open_database(
             for connection in (writer, reader):
                 connection.row_factory = sqlite3.Row
             await reader.execute_fetchall("PRAGMA temp_store = MEMORY")
+            # SQLite's own functions know no capitals but those of ASCII
+            await reader.create_function("casefold", 1, lambda text: (text or "").casefold(), deterministic=True)
             yield Database(path, writer, reader, requests)
 
 

@@ -4,7 +4,7 @@ Of people who opted out or were banned, and of redacted lines, the feed has noth
 shows the ban alone, until it is lifted. The bot's own lines are in `bot_messages`, with their reasons.
 """
 
-from collections.abc import Awaitable, Callable, Iterable
+from collections.abc import Awaitable, Callable
 from typing import Any, NamedTuple, TypeVar
 
 from forgetmenot.domain import Note
@@ -95,9 +95,8 @@ async def rows_since(
 
 
 _PEOPLE = """
-FROM viewers v WHERE v.id <> :bot AND (:likes = '[]' OR EXISTS (SELECT 1 FROM json_each(:likes) f
-    WHERE v.login LIKE f.value ESCAPE '\\' OR v.display_name LIKE f.value ESCAPE '\\'
-        OR EXISTS (SELECT 1 FROM viewer_names m WHERE m.viewer_id = v.id AND m.login LIKE f.value ESCAPE '\\')))
+FROM viewers v WHERE v.id <> :bot AND (:find = '' OR instr(casefold(v.login || ' ' || v.display_name), :find)
+    OR EXISTS (SELECT 1 FROM viewer_names m WHERE m.viewer_id = v.id AND instr(m.login, :find)))
 """
 _PERSON = """
 SELECT v.id, v.login, coalesce(v.display_name, v.login, 'somebody') AS name, v.role, v.first_seen_at, v.last_seen_at,
@@ -116,7 +115,7 @@ Person = dict[str, Any]
 
 async def people(db: Database, *, find: str, since: int, bot: str, offset: int, limit: int) -> tuple[int, list[Person]]:
     """How many fit a search (by any name they ever had), and a page of them: who came most lately first."""
-    asked = {"likes": _likes(find), "since": since, "bot": bot, "offset": offset, "limit": limit}
+    asked = {"find": _searched(find), "since": since, "bot": bot, "offset": offset, "limit": limit}
     total = int(await db.value(f"SELECT count(*) {_PEOPLE}", asked))
     rows = await db.rows(
         f"{_PERSON} {_PEOPLE} ORDER BY lately DESC, notes DESC, v.last_seen_at DESC, v.id LIMIT :limit OFFSET :offset",
@@ -131,12 +130,8 @@ async def person(db: Database, viewer_id: str, since: int) -> Person | None:
     return dict(row) if row else None
 
 
-def _likes(find: str) -> list[str]:
-    """Patterns, none for nothing; several for what is not ASCII, of which SQLite's LIKE knows no capitals."""
-    text = find.strip().removeprefix("@")
-    written = {text} if text.isascii() else {text, text.lower(), text.upper(), text.title()}
-    escaped = (one.replace("\\", "\\\\").replace("%", "\\%").replace("_", "\\_") for one in sorted(written))
-    return [f"%{one}%" for one in escaped] if text else []
+def _searched(find: str) -> str:
+    return find.strip().removeprefix("@").casefold()
 
 
 _NOT_BANNED = "n.fact <> '' AND coalesce(n.subject_id, '') NOT IN (SELECT id FROM viewers WHERE banned_at IS NOT NULL)"
@@ -149,37 +144,31 @@ STATUSES = {
 _ORDER = "ORDER BY n.pinned DESC, n.last_confirmed_at DESC, n.id DESC"
 
 
-class NotePage(NamedTuple):
-    """Which notes. `scope`: viewer, channel, or "" for both; `status`: live, past or any."""
-
-    scope: str = ""
-    subject: str = ""
-    status: str = "live"
-    find: str = ""
-    offset: int = 0
-    limit: int = 100
-
-
-async def page(db: Database, wanted: NotePage) -> tuple[int, list[Note]]:
-    """How many notes fit, and a page of them: pinned first, then the newest."""
-    likes = {f"like{number}": like for number, like in enumerate(_likes(wanted.find))}
-    asked = {**wanted._asdict(), **likes}
-    found = f"FROM semantic_notes n WHERE {_conditions(wanted, likes)}"
-    total = int(await db.value(f"SELECT count(*) {found}", asked))  # constants, here and below
-    picked = f"SELECT n.id {found} {_ORDER} LIMIT :limit OFFSET :offset"  # first: evidence only of what is shown
-    return total, await notes.found(db, f"n.id IN ({picked}) {_ORDER}", asked)
-
-
-def _conditions(wanted: NotePage, likes: Iterable[str]) -> str:
-    """Only those that ask for something: the database then finds its index."""
+async def page(
+    db: Database,
+    *,
+    scope: str = "",
+    subject: str = "",
+    status: str = "live",
+    find: str = "",
+    offset: int = 0,
+    limit: int = 100,
+) -> tuple[int, list[Note]]:
+    """How many notes fit, and a page of them: pinned first, then the newest. `scope`, `status`: of the two above."""
+    words = _searched(find)
+    asked = {"subject": subject, "find": words, "offset": offset, "limit": limit}
+    # only those that ask for something: the database then finds its index
     conditions = [
         _NOT_BANNED,
-        SCOPES[wanted.scope],
-        STATUSES[wanted.status],
-        "n.subject_id = :subject" if wanted.subject else "",
-        " OR ".join(f"n.fact LIKE :{like} ESCAPE '\\'" for like in likes),
+        SCOPES[scope],
+        STATUSES[status],
+        "n.subject_id = :subject" if subject else "",
+        "instr(casefold(n.fact), :find)" if words else "",
     ]
-    return " AND ".join(f"({condition})" for condition in conditions if condition)
+    wanted = f"FROM semantic_notes n WHERE {' AND '.join(filter(None, conditions))}"
+    total = int(await db.value(f"SELECT count(*) {wanted}", asked))  # constants, here and below
+    picked = f"SELECT n.id {wanted} {_ORDER} LIMIT :limit OFFSET :offset"  # first: evidence only of what is shown
+    return total, await notes.found(db, f"n.id IN ({picked}) {_ORDER}", asked)
 
 
 async def note(db: Database, note_id: int) -> Note | None:

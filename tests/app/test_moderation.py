@@ -13,7 +13,6 @@ from forgetmenot.reply.context import ContextGatherer
 from forgetmenot.reply.triggers import Conversations, trigger_of
 from forgetmenot.store import bot_messages, channel_state, dock_rows, episodes, streams, viewers
 from forgetmenot.store.bot_messages import ReplyStatus
-from forgetmenot.store.dock_rows import NotePage
 from forgetmenot.store.episodes import NewEpisode
 from forgetmenot.text import words
 
@@ -76,7 +75,7 @@ async def shown(bot: Bot, clock: ManualClock) -> str:
     seen += [str(await say(bot, clock, BOB, "!memory"))]
     seen += [str(await bot.recall.about([ALICE], "zitherbloom marimbaglow", 10))]
     seen += [str(bot.recall.active_viewers.named_in("what does @alicequux play?"))]
-    _, notes = await dock_rows.page(bot.db, NotePage(status="any"))
+    _, notes = await dock_rows.page(bot.db, status="any")
     seen += [str([note.fact for note in notes if note.subject_id != BOB])]
     return " ".join(seen).casefold()
 
