@@ -9,21 +9,20 @@
 
 import contextlib
 import hashlib
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 
-from forgetmenot.clock import DAY, Clock, local_date, local_days
+from forgetmenot.clock import DAY, local_date, local_days
 from forgetmenot.domain import Importance, Note, Purpose, SourceKind
 from forgetmenot.errors import ModelBlocked, ModelError
 from forgetmenot.logs import log
 from forgetmenot.memory import prompts
 from forgetmenot.memory.people import REGULAR_WITHIN, Handles
 from forgetmenot.memory.ranking import freshness
-from forgetmenot.memory.summarizer import kept_text
+from forgetmenot.memory.summarizer import MemoryWriter
 from forgetmenot.memory.suppression import SuppressionFilter, load_filter
-from forgetmenot.ports import LanguageModel
 from forgetmenot.settings.schema import Settings, speaking
 from forgetmenot.store import episodes, notes, viewers
-from forgetmenot.store.database import Database, Source
+from forgetmenot.store.database import Source
 from forgetmenot.store.episodes import Brief
 from forgetmenot.text.mentions import fence, ids_in, show
 from forgetmenot.text.words import sentences_of
@@ -53,14 +52,8 @@ def _hash(known: Sequence[Note]) -> str:
     return hashlib.sha256("\n".join(facts).encode()).hexdigest()[:32]
 
 
-class BriefWriter:
-    """Makes briefs. `settings` is asked once per pass."""
-
-    def __init__(self, *, db: Database, model: LanguageModel, settings: Callable[[], Settings], clock: Clock) -> None:
-        self._db = db
-        self._model = model
-        self._settings = settings
-        self._clock = clock
+class BriefWriter(MemoryWriter):
+    """Makes briefs."""
 
     async def run_pass(self) -> int:
         """Make the briefs of regulars whose stream is over and whose notes changed; how many. Raises StoreError."""
@@ -155,7 +148,7 @@ class BriefWriter:
         texts = {}
         for who in people:
             if (answer := answers.get(handles.handle(who))) is not None:
-                kept = await kept_text(self._db, settings, answer, (), handles, most=CHARACTERS, size=len)
+                kept = await self._kept(answer, (), handles, most=CHARACTERS, size=len)
                 written = sentences_of(suppressed.without(kept))
                 texts[who] = " ".join(s for s in written if ids_in(s)[:1] in {(), (who,)})
         return texts

@@ -85,7 +85,7 @@ class Compactor:
         self._settings = settings
         self._clock = clock
         self._stream_tracker = stream_tracker
-        self._summariser = Summarizer(db=db, model=model, settings=settings)
+        self._summariser = Summarizer(db=db, model=model, settings=settings, clock=clock)
         self._recaps = RecapWriter(db=db, model=model, settings=settings, clock=clock)
         self._one_at_a_time = asyncio.Lock()
         self._suspicious = False  # in the last pass every window failed: one is tried, the others stay whole

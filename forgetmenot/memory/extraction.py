@@ -11,13 +11,13 @@
 
 import asyncio
 from collections import Counter
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Collection, Sequence
 from typing import NamedTuple
 
 from msgspec import Struct, field
 from msgspec.structs import replace
 
-from forgetmenot.clock import Clock, local_days
+from forgetmenot.clock import local_days
 from forgetmenot.domain import Episode, EpisodeKind, Line, Note, Participant, Purpose, Scope
 from forgetmenot.errors import ODD_INPUT, ModelBlocked, ModelError, StoreRefused
 from forgetmenot.logs import log
@@ -35,12 +35,12 @@ from forgetmenot.memory.proposals import (
     told_by,
 )
 from forgetmenot.memory.ranking import Candidate, Postings, query_of
+from forgetmenot.memory.summarizer import MemoryWriter
 from forgetmenot.memory.transcript import waiting_time
-from forgetmenot.ports import LanguageModel
 from forgetmenot.settings.schema import Settings, speaking
 from forgetmenot.store import episodes, events, notes
 from forgetmenot.store.counts import add_counts
-from forgetmenot.store.database import Database, Transaction
+from forgetmenot.store.database import Transaction
 from forgetmenot.store.notes import NewNote
 from forgetmenot.text.mentions import fence
 from forgetmenot.text.words import stems, telling_stems
@@ -104,14 +104,8 @@ class _Case(NamedTuple):
     screen: Screen
 
 
-class Extractor:
-    """Reads episodes for notes. `settings` is asked once per pass."""
-
-    def __init__(self, *, db: Database, model: LanguageModel, settings: Callable[[], Settings], clock: Clock) -> None:
-        self._db = db
-        self._model = model
-        self._settings = settings
-        self._clock = clock
+class Extractor(MemoryWriter):
+    """Reads episodes for notes."""
 
     async def run_pass(self) -> ExtractReport:
         """Read every episode that was not read yet, oldest first, until none is left or the model is out of reach."""

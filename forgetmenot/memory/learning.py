@@ -125,7 +125,7 @@ class Learner:
         self._db = db
         self._settings = settings
         self._clock = clock
-        self._summarizer = Summarizer(db=db, model=model, settings=settings)
+        self._summarizer = Summarizer(db=db, model=model, settings=settings, clock=clock)
         self._extractor = Extractor(db=db, model=model, settings=settings, clock=clock)
         self._stopped = False
         self._progress: Callable[[int], None] = lambda _lines: None

@@ -7,21 +7,18 @@ prompt's prefix keeps its bytes.
 """
 
 import hashlib
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from itertools import zip_longest
 
-from forgetmenot.clock import HOUR, Clock, local_days
+from forgetmenot.clock import HOUR, local_days
 from forgetmenot.domain import Purpose, Stream
 from forgetmenot.errors import ModelBlocked, ModelError
 from forgetmenot.logs import log
 from forgetmenot.memory import prompts, suppression
 from forgetmenot.memory.people import Handles
-from forgetmenot.memory.summarizer import kept_text
+from forgetmenot.memory.summarizer import MemoryWriter
 from forgetmenot.memory.text_gate import within
-from forgetmenot.ports import LanguageModel
-from forgetmenot.settings.schema import Settings
 from forgetmenot.store import channel_state, episodes, streams
-from forgetmenot.store.database import Database
 from forgetmenot.text.mentions import fence, ids_in
 from forgetmenot.text.words import sentences_of
 
@@ -33,15 +30,10 @@ CHARACTERS = 500
 NAME, MADE_OF = "digest", "digest_of"
 
 
-class RecapWriter:
-    """Writes recaps and the digest. `settings` is asked once per text."""
+class RecapWriter(MemoryWriter):
+    """Writes recaps and the digest."""
 
-    def __init__(self, *, db: Database, model: LanguageModel, settings: Callable[[], Settings], clock: Clock) -> None:
-        self._db = db
-        self._model = model
-        self._settings = settings
-        self._clock = clock
-        self._ask_again_at: dict[int, int] = {}
+    _ask_again_at: Mapping[int, int] = {}
 
     async def write_due(self, *, ask: bool = True) -> int:
         """Write the recaps that are due; how many. `ask`: the model may be asked. Raises StoreError."""
@@ -75,13 +67,13 @@ class RecapWriter:
                 system = prompts.RECAP.format(most=words)
                 request = prompts.memory_request(Purpose.RECAP, system, prompt, words, settings.model)
                 written = prompts.read_summary((await self._model.generate(request)).text) or ""
-                if recap := await kept_text(self._db, settings, written, (), handles, most=words):
+                if recap := await self._kept(written, (), handles, most=words):
                     return recap
                 raise ModelBlocked("The model gave no usable recap.")
             except ModelError as error:
                 log.debug("a recap waits for the model", stream=stream.id, error=type(error).__name__)
                 if isinstance(error, ModelBlocked):  # it may well be the same for this stream next time
-                    self._ask_again_at[stream.id] = now + HOUR
+                    self._ask_again_at = {**self._ask_again_at, stream.id: now + HOUR}
         if now - (stream.ended_at or 0) <= DEADLINE:
             return None
         return within(_first_sentences(summaries), prompts.SUMMARY_WORDS)

@@ -9,7 +9,7 @@ import asyncio
 from collections import defaultdict
 from collections.abc import Callable, Sequence
 
-from forgetmenot.clock import local_days
+from forgetmenot.clock import Clock, local_days
 from forgetmenot.domain import EpisodeKind, Part, Purpose
 from forgetmenot.errors import ODD_INPUT, ModelBlocked
 from forgetmenot.logs import log
@@ -30,13 +30,38 @@ from forgetmenot.text.words import STOPWORDS, words
 People = dict[str, Part]
 
 
-class Summarizer:
-    """Reads windows. `settings` is asked once per window."""
+class MemoryWriter:
+    """What asks a model to write memory. `settings` is asked once per text or pass."""
 
-    def __init__(self, *, db: Database, model: LanguageModel, settings: Callable[[], Settings]) -> None:
+    def __init__(self, *, db: Database, model: LanguageModel, settings: Callable[[], Settings], clock: Clock) -> None:
         self._db = db
         self._model = model
         self._settings = settings
+        self._clock = clock
+
+    async def _kept(
+        self,
+        written: str,
+        messages: Sequence[str],
+        handles: Handles,
+        *,
+        most: int,
+        size: Callable[[str], int] = number_of_words,
+    ) -> str:
+        """What of a model's text may be stored; what was cut is counted, for the dock. Raises StoreError."""
+        forbidden = _forbidden(self._settings())
+        kept = await asyncio.to_thread(
+            storable_summary, written, messages, handles, most=most, size=size, forbidden=forbidden
+        )
+        if kept.cut:
+            log.info("sentences of summaries cut", rules=dict(kept.cut))
+            async with self._db.write() as tx:
+                await add_counts(tx, {f"summary_cut:{rule}": number for rule, number in kept.cut.items()})
+        return kept.text
+
+
+class Summarizer(MemoryWriter):
+    """Reads windows."""
 
     async def with_model(self, window: Window) -> NewEpisode:
         """Ask the model. Raises ModelError. A window without a line worth showing is counted instead."""
@@ -57,7 +82,7 @@ class Summarizer:
         if written is None:
             raise ModelBlocked("The model gave no usable summary.")
         messages = [handles.hide_chat(text) for line in window for text in (line.text, line.system_text)]
-        kept = await kept_text(self._db, settings, written, messages, handles, most=most)
+        kept = await self._kept(written, messages, handles, most=most)
         if not kept:
             return _episode(window, people, summary_in_numbers(window, handles, settings))
         return _episode(window, people, kept, EpisodeKind.CHAT, answer.model)
@@ -94,27 +119,6 @@ def _episode(
     times = [line.at for line in window]
     seqs = [line.seq for line in window]
     return NewEpisode(kind, window[0].stream_id, min(times), max(times), summary, people, seqs, model)
-
-
-async def kept_text(
-    db: Database,
-    settings: Settings,
-    written: str,
-    messages: Sequence[str],
-    handles: Handles,
-    *,
-    most: int,
-    size: Callable[[str], int] = number_of_words,
-) -> str:
-    """What of a model's text may be stored; what was cut is counted, for the dock. Raises StoreError."""
-    kept = await asyncio.to_thread(
-        storable_summary, written, messages, handles, most=most, size=size, forbidden=_forbidden(settings)
-    )
-    if kept.cut:
-        log.info("sentences of summaries cut", rules=dict(kept.cut))
-        async with db.write() as tx:
-            await add_counts(tx, {f"summary_cut:{rule}": number for rule, number in kept.cut.items()})
-    return kept.text
 
 
 def _forbidden(settings: Settings) -> Callable[[str], bool]:
