@@ -15,7 +15,6 @@ from forgetmenot.app.bot import Bot, open_bot
 from forgetmenot.app.control import BotControl, ConnectionStatus
 from forgetmenot.app.setup import SetupService
 from forgetmenot.clock import ManualClock
-from forgetmenot.dock.obs_page import FILE
 from forgetmenot.errors import ForgetMeNotError, HearingError, InputError, ModelError, SettingsError
 from forgetmenot.languages import in_language
 from forgetmenot.llm.build import SERVICE_KEY_ENV, environment_with_key, keep_key, key_variable
@@ -24,7 +23,6 @@ from forgetmenot.secret_store import Account, SecretStore
 from forgetmenot.settings.live_settings import LiveSettings
 from forgetmenot.settings.load import load_settings
 from forgetmenot.settings.schema import HearingSettings, Mode, ModelSettings, Provider, Settings, TwitchSettings
-from forgetmenot.store.backup import copies_of
 from tests.hearing.obs_server import LoopbackObs, loopback_obs
 from tests.loopback_servers.gemini import SimGemini
 from tests.loopback_servers.openai import SimOpenAI
@@ -126,10 +124,7 @@ async def test_what_a_german_streamer_types_wrong_is_said_in_german(steps: Steps
         await steps.do("model", provider="gemini")
     for table, key, value, wrong in (
         ("bot", "persona", "word " * 790, "Der Charakter (`persona` in [bot]) ist zu lang. Kürz ihn um etwa"),
-        ("bot", "speaks_as", "pirate", "Aktive Persona: `pirate` gibt es nicht."),
         ("actions", "disabled", ["clips"], "Ausgeschaltet: `clips` gibt es nicht. Meinst du `clip`?"),
-        ("twitch", "bot_login", "my bot", "Konto des Bots: `my bot` ist kein Name auf Twitch."),
-        ("model", "base_url", "localhost", "Adresse des Programms: `localhost` ist keine Adresse."),
     ):
         with pytest.raises(SettingsError) as error:
             await steps.do("set", table=table, key=key, value=value)
@@ -209,17 +204,6 @@ async def test_a_key_is_not_sent_in_the_open(steps: Steps) -> None:
     with pytest.raises(InputError, match="https://"):
         await steps.do("model", provider="openai_compatible", base_url="http://10.0.0.7/v1", model="m", key=KEY)
     assert not (steps.file.parent / "login").exists()
-
-
-async def test_a_backup_and_the_page_for_obs_are_made_and_only_a_started_program_is_ended(
-    steps: Steps, tmp_path: Path
-) -> None:
-    assert "Backed up" in str((await steps.do("backup"))["line"])
-    assert len(copies_of(steps.bot.db.path)) == 1
-    told = await steps.do("obs")
-    assert (tmp_path / FILE).as_uri() == told["address"]
-    with pytest.raises(InputError):
-        await steps.do("quit")
 
 
 async def test_a_key_with_odd_characters_is_refused_before_it_is_sent(steps: Steps) -> None:

@@ -89,18 +89,6 @@ async def test_what_one_writes_stays_while_one_looks_elsewhere_in_a_long_list(de
         await expect(page.get_by_label("The fact")).to_have_value("half a senten")
 
 
-async def test_a_pointer_that_leaves_the_list_takes_nothing_from_the_keyboard(
-    unchanged: DemoBot, running: Browser
-) -> None:
-    async with page_on(running, unchanged.address) as page:
-        await page.locator(".feed .item").first.hover()
-        await tab_to(page, "Why")
-        await page.locator("#top").hover()
-        await expect(page.locator(".feed button:focus-visible")).to_have_count(1)
-        await page.keyboard.press("Enter")
-        await expect(page.locator("dialog")).to_be_visible()
-
-
 async def test_a_busy_chat_leaves_the_page_usable_and_small(demo: DemoBot, page: Page) -> None:
     for burst in range(10):
         for number in range(40):
