@@ -2,7 +2,6 @@
 
 import asyncio
 from collections import deque
-from dataclasses import dataclass, field
 
 import pytest
 from msgspec.structs import replace
@@ -18,7 +17,7 @@ from forgetmenot.llm.guarded import (
     RetryClock,
     SpendLimit,
 )
-from forgetmenot.ports import CallMeter, LanguageModel
+from forgetmenot.ports import LanguageModel
 from forgetmenot.settings.prices import Used
 from forgetmenot.settings.schema import LimitSettings, PriceSettings, Settings
 
@@ -26,14 +25,17 @@ REPLY = ModelRequest(Purpose.REPLY, "be brief", "hello", 50)
 SUMMARY = ModelRequest(Purpose.SUMMARY, "be brief", "chat", 50)
 
 
-@dataclass
-class ScriptedModel:
-    """Answers what it was told to, or raises it; "ok" when the script has ended."""
+class Scripted:
+    """A model that answers as told ("ok" when the script has ended), a meter to read, and time that sleep moves."""
 
-    script: deque[str | BaseException] = field(default_factory=deque)
-    requests: list[ModelRequest] = field(default_factory=list)
-    closed: bool = False
-    name: str = "scripted"
+    name = "scripted"
+
+    def __init__(self) -> None:
+        self.script: deque[str | BaseException] = deque()
+        self.requests: list[ModelRequest] = []
+        self.metered: list[str | None] = []
+        self.slept: list[float] = []
+        self.now = 0.0
 
     async def generate(self, request: ModelRequest) -> ModelAnswer:
         self.requests.append(request)
@@ -43,240 +45,170 @@ class ScriptedModel:
         return ModelAnswer(step, self.name, TokenUsage(input=100, output=5))
 
     async def aclose(self) -> None:
-        self.closed = True
+        """Nothing to close."""
 
-
-@dataclass
-class ListMeter:
-    """Keeps what was metered."""
-
-    rows: list[tuple[Purpose, str, int | None, str | None]] = field(default_factory=list)
-
-    async def record(
-        self, purpose: Purpose, model: str, usage: TokenUsage, _latency_ms: int, error: str | None
-    ) -> None:
-        self.rows.append((purpose, model, usage.input, error))
-
-
-@dataclass
-class HandTime:
-    """A monotonic clock that only moves when somebody sleeps."""
-
-    now: float = 0.0
-    slept: list[float] = field(default_factory=list)
+    async def record(self, _purpose: Purpose, _model: str, _usage: TokenUsage, _ms: int, error: str | None) -> None:
+        self.metered.append(error)
 
     async def sleep(self, seconds: float) -> None:
         self.slept.append(seconds)
         self.now += seconds
 
-    @property
-    def pace(self) -> RetryClock:
-        return RetryClock(monotonic=lambda: self.now, sleep=self.sleep, random=lambda: 0.5)
-
-
-@dataclass
-class Guarded:
-    """A model that answers "ok" until it is told otherwise, a meter that can be read, and time that stands still."""
-
-    model: ScriptedModel = field(default_factory=ScriptedModel)
-    meter: ListMeter = field(default_factory=ListMeter)
-    time: HandTime = field(default_factory=HandTime)
-
-    def guard(self, limits: Limits | None = None) -> GuardedModel:
-        return _guard(self.model, self.meter, self.time, limits)
+    def guard(self, limits: Limits | None = None, model: LanguageModel | None = None) -> GuardedModel:
+        pace = RetryClock(monotonic=lambda: self.now, sleep=self.sleep, random=lambda: 0.5)
+        return GuardedModel(model or self, meter=self, limits=limits or Limits(), pace=pace)
 
 
 @pytest.fixture
-def at() -> Guarded:
-    return Guarded()
+def at() -> Scripted:
+    return Scripted()
 
 
-def _guard(model: LanguageModel, meter: CallMeter, time: HandTime, limits: Limits | None = None) -> GuardedModel:
-    return GuardedModel(model, meter=meter, limits=limits or Limits(), pace=time.pace)
+async def fails(guarded: GuardedModel, kind: type[ModelError], request: ModelRequest = REPLY) -> ModelError:
+    with pytest.raises(kind) as caught:
+        await guarded.generate(request)
+    return caught.value
 
 
-async def test_an_answer_without_end_is_cut(at: Guarded) -> None:
-    at.model.script += ["".join(map(str, range(300_000))), "w" * 20 * 50]
+async def test_an_answer_without_end_is_cut(at: Scripted) -> None:
+    at.script += ["".join(map(str, range(300_000))), "w" * 20 * 50]
     guarded = at.guard()
     long, fitting = await guarded.generate(REPLY), await guarded.generate(REPLY)
     assert (len(long.text), long.finish) == (20 * REPLY.max_output_tokens, "length")
     assert (len(fitting.text), fitting.finish) == (1_000, "stop")
 
 
-async def test_a_summary_that_loops_to_its_limit_is_taken_up_to_the_loop(at: Guarded) -> None:
-    at.model.script += ['{"summary": "P1 plays drums. ' + "P2 laughed again. " * 500]
+async def test_a_summary_that_loops_to_its_limit_is_taken_up_to_the_loop(at: Scripted) -> None:
+    at.script += ['{"summary": "P1 plays drums. ' + "P2 laughed again. " * 500]
     schema = {"type": "object", "required": ["summary"]}
     request = ModelRequest(Purpose.SUMMARY, "s", "p", 50, schema=schema)
     answer = await at.guard().generate(request)
     assert (answer.text, answer.finish) == ('{"summary": "P1 plays drums. P2 laughed again. P2 laughed again', "length")
 
 
-async def test_a_passing_failure_is_tried_again_with_growing_waits(at: Guarded) -> None:
-    at.model.script = deque([ModelUnavailable("down."), ModelUnavailable("down.")])
+async def test_a_passing_failure_is_tried_again_with_growing_waits(at: Scripted) -> None:
+    at.script += [ModelUnavailable("down."), ModelUnavailable("down.")]
     assert (await at.guard().generate(REPLY)).text == "ok"
-    assert at.time.slept == [0.5, 1.0]
-    assert [row[3] for row in at.meter.rows] == ["ModelUnavailable", "ModelUnavailable", None]
+    assert at.slept == [0.5, 1.0]
+    assert at.metered == ["ModelUnavailable", "ModelUnavailable", None]
 
 
-async def test_a_wait_beyond_the_deadline_is_not_waited_for(at: Guarded) -> None:
-    at.model.script = deque([ModelRateLimited("slow down.", 12.0)])
-    with pytest.raises(ModelRateLimited) as caught:
-        await at.guard(Limits(reply_s=12.0)).generate(REPLY)
-    assert caught.value.retry_after_s == 12.0
-    assert at.time.slept == []
-
-
-async def test_retries_are_bounded(at: Guarded) -> None:
-    at.model.script = deque([ModelUnavailable("down.")] * 9)
-    with pytest.raises(ModelUnavailable):
-        await at.guard(Limits(retries=2)).generate(SUMMARY)
-    assert len(at.model.requests) == 3
+async def test_tries_are_bounded_by_number_and_deadline(at: Scripted) -> None:
+    at.script += [ModelUnavailable("down.")] * 3 + [ModelRateLimited("slow down.", 12.0)]
+    await fails(at.guard(Limits(retries=2)), ModelUnavailable, SUMMARY)
+    assert (len(at.requests), len(at.slept)) == (3, 2)
+    limited = await fails(at.guard(Limits(reply_s=12.0)), ModelRateLimited)
+    assert (limited.retry_after_s, len(at.slept)) == (12.0, 2)
 
 
 @pytest.mark.parametrize("error", [ModelRefused("wrong key."), ModelBlocked("blocked.")])
-async def test_what_cannot_get_better_is_not_tried_again(at: Guarded, error: ModelError) -> None:
-    at.model.script = deque([error])
-    with pytest.raises(type(error)):
-        await at.guard().generate(REPLY)
-    assert len(at.model.requests) == 1
-    assert [row[3] for row in at.meter.rows] == [type(error).__name__]
+async def test_what_cannot_get_better_is_not_tried_again(at: Scripted, error: ModelError) -> None:
+    at.script += [error]
+    await fails(at.guard(), type(error))
+    assert at.metered == [type(error).__name__]
 
 
-async def test_after_failures_in_a_row_the_model_is_left_alone_and_then_probed(at: Guarded) -> None:
-    at.model.script = deque([ModelRefused("wrong key.")] * FAILURES)
+async def test_after_failures_in_a_row_the_model_is_left_alone_and_then_probed(at: Scripted) -> None:
+    at.script += [ModelRefused("wrong key.")] * FAILURES
     guarded = at.guard()
     for _ in range(FAILURES):
-        with pytest.raises(ModelRefused):
-            await guarded.generate(REPLY)
-    with pytest.raises(ModelUnavailable) as caught:
-        await guarded.generate(REPLY)
-    assert caught.value.retry_after_s == FIRST_REST_S
-    assert len(at.model.requests) == FAILURES
+        await fails(guarded, ModelRefused)
+    assert (await fails(guarded, ModelUnavailable)).retry_after_s == FIRST_REST_S
+    assert len(at.requests) == FAILURES
     assert guarded.trouble == "The model scripted failed 5 times in a row: wrong key. Next try in 15 s."
-    at.time.now += FIRST_REST_S
+    at.now += FIRST_REST_S
     assert (await guarded.generate(REPLY)).text == "ok"
     assert guarded.trouble is None
 
 
-async def test_a_blocked_prompt_is_no_failure_of_the_server(at: Guarded) -> None:
-    at.model.script = deque([ModelBlocked("blocked.")] * (FAILURES + 1))
+@pytest.mark.parametrize("odd", [ValueError("a bug"), asyncio.CancelledError()])
+async def test_a_probe_that_ends_oddly_lets_the_next_call_probe(at: Scripted, odd: BaseException) -> None:
+    at.script += [ModelRefused("wrong key.")] * FAILURES + [odd]
+    guarded = at.guard(Limits(retries=0))
+    for _ in range(FAILURES):
+        await fails(guarded, ModelRefused)
+    at.now += FIRST_REST_S
+    with pytest.raises((ModelError, asyncio.CancelledError)):
+        await guarded.generate(REPLY)
+    at.now += 2 * FIRST_REST_S
+    assert (await guarded.generate(REPLY)).text == "ok"
+
+
+async def test_a_failed_probe_makes_the_rest_longer_up_to_a_limit(at: Scripted) -> None:
+    at.script += [ModelRefused("wrong key.")] * 30
+    guarded, rests = at.guard(), []
+    for number in range(FAILURES + 8):
+        await fails(guarded, ModelRefused)
+        if number >= FAILURES - 1:
+            rests.append((await fails(guarded, ModelUnavailable)).retry_after_s or 0.0)
+            at.now += rests[-1]
+    assert rests[:2] == [FIRST_REST_S, 2 * FIRST_REST_S]
+    assert rests == sorted(rests)
+    assert rests[-1] == LONGEST_REST_S
+
+
+async def test_a_blocked_prompt_is_no_failure_of_the_server(at: Scripted) -> None:
+    at.script += [ModelBlocked("blocked.")] * (FAILURES + 1)
     guarded = at.guard()
     for _ in range(FAILURES + 1):
-        with pytest.raises(ModelBlocked):
-            await guarded.generate(REPLY)
+        await fails(guarded, ModelBlocked)
     assert guarded.trouble is None
 
 
 @pytest.mark.parametrize(
     "answer", [ModelBlocked("blocked."), "", "no object", "[]", '{"text": "said"}', '{"summary": "']
 )
-async def test_for_the_memory_no_usable_answer_is_a_failure_like_any(at: Guarded, answer: str | ModelError) -> None:
+async def test_for_the_memory_no_usable_answer_is_a_failure_like_any(at: Scripted, answer: str | ModelError) -> None:
     request = replace(SUMMARY, schema={"type": "object", "required": ["summary"]})
-    at.model.script = deque([answer] * FAILURES)
+    at.script += [answer] * FAILURES
     guarded = at.guard(Limits(retries=0))
     for _ in range(FAILURES):
-        with pytest.raises(ModelBlocked):
-            await guarded.generate(request)
-    with pytest.raises(ModelUnavailable):
-        await guarded.generate(request)
-    assert "failed 5 times in a row" in (guarded.trouble or "")
-    assert {row[3] for row in at.meter.rows} == {"ModelBlocked"}
+        await fails(guarded, ModelBlocked, request)
+    await fails(guarded, ModelUnavailable, request)
+    assert set(at.metered) == {"ModelBlocked"}
 
 
-async def test_a_bug_in_an_adapter_is_a_failure_like_any(at: Guarded) -> None:
-    """Also of the call that tries whether the server is back: else nobody would ever be asked again."""
-    at.model.script = deque([ModelRefused("wrong key.")] * FAILURES + [ValueError("a bug"), "ok"])
-    guarded = at.guard(Limits(retries=0))
-    for _ in range(FAILURES + 1):
-        with pytest.raises(ModelError):
-            await guarded.generate(REPLY)
-        at.time.now += FIRST_REST_S
-    at.time.now += FIRST_REST_S
-    assert (await guarded.generate(REPLY)).text == "ok"
-
-
-class _Silent:
+class Silent(Scripted):
     """A model that never answers."""
-
-    name = "silent"
 
     async def generate(self, _request: ModelRequest) -> ModelAnswer:
         await asyncio.Event().wait()
         raise AssertionError
 
-    async def aclose(self) -> None:
-        """Nothing."""
+
+async def test_a_model_that_never_answers_is_given_up_at_the_deadline(at: Scripted) -> None:
+    guarded = at.guard(Limits(reply_s=0.01), Silent())
+    assert "in time" in str(await fails(guarded, ModelUnavailable))
+    assert at.metered == ["ModelUnavailable"]
 
 
-async def test_a_model_that_never_answers_is_given_up_at_the_deadline(at: Guarded) -> None:
-    guarded = _guard(_Silent(), at.meter, at.time, Limits(reply_s=0.01))
-    with pytest.raises(ModelUnavailable, match="in time"):
-        await guarded.generate(REPLY)
-    assert [row[3] for row in at.meter.rows] == ["ModelUnavailable"]
-
-
-async def test_waiting_for_a_place_counts_against_the_deadline_but_not_against_the_server(at: Guarded) -> None:
-    guarded = GuardedModel(
-        _Silent(), meter=at.meter, limits=Limits(reply_s=0.01, memory_s=60, at_once=1), pace=at.time.pace
-    )
+async def test_waiting_for_a_place_counts_against_the_deadline_but_not_against_the_server(at: Scripted) -> None:
+    guarded = at.guard(Limits(reply_s=0.01, memory_s=60, at_once=1), Silent())
     hog = asyncio.create_task(guarded.generate(SUMMARY))
     await asyncio.sleep(0)
-    with pytest.raises(ModelUnavailable, match="no free slot"):
-        await guarded.generate(REPLY)
+    assert "no free slot" in str(await fails(guarded, ModelUnavailable))
     hog.cancel()
     await asyncio.gather(hog, return_exceptions=True)
-    assert at.meter.rows == []
-    assert guarded.trouble is None
+    assert (at.metered, guarded.trouble) == ([], None)
 
 
-class _FullDisk:
-    async def record(self, *_args: object) -> None:
+async def test_a_meter_that_cannot_write_does_not_cost_the_answer(
+    at: Scripted, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def full(*_args: object) -> None:
         raise StoreFull("The disk is full.")
 
+    monkeypatch.setattr(at, "record", full)
+    assert (await at.guard().generate(REPLY)).text == "ok"
 
-async def test_a_meter_that_cannot_write_does_not_cost_the_answer(at: Guarded) -> None:
-    assert (await _guard(at.model, _FullDisk(), at.time).generate(REPLY)).text == "ok"
 
-
-async def test_an_outage_is_told_once(caplog: pytest.LogCaptureFixture) -> None:
-    time = HandTime()
-    inner = ScriptedModel(deque([ModelUnavailable("The server is away.") for _ in range(300)]))
-    model = GuardedModel(inner, meter=ListMeter(), limits=Limits(12, 60, 0), pace=time.pace)
+async def test_an_outage_is_told_once(at: Scripted, caplog: pytest.LogCaptureFixture) -> None:
+    at.script += [ModelUnavailable("The server is away.")] * 300
+    model = at.guard(Limits(12, 60, 0))
     for _ in range(300):
-        try:
-            await model.generate(REPLY)
-        except ModelUnavailable:
-            time.now += 60
+        await fails(model, ModelUnavailable)
+        at.now += 60
     assert caplog.messages == ["the model does not answer"]
-    assert len(inner.requests) > 6
-
-
-async def test_a_failed_probe_makes_the_rest_longer_up_to_a_limit(at: Guarded) -> None:
-    at.model.script = deque([ModelRefused("wrong key.")] * 30)
-    guarded, rests = at.guard(), []
-    for number in range(FAILURES + 8):
-        with pytest.raises(ModelRefused):
-            await guarded.generate(REPLY)
-        if number >= FAILURES - 1:
-            with pytest.raises(ModelUnavailable) as caught:
-                await guarded.generate(REPLY)
-            rests.append(caught.value.retry_after_s or 0.0)
-            at.time.now += rests[-1]
-    assert rests[:2] == [FIRST_REST_S, 2 * FIRST_REST_S]
-    assert rests == sorted(rests)
-    assert rests[-1] == LONGEST_REST_S
-
-
-async def test_an_abandoned_probe_lets_the_next_call_probe(at: Guarded) -> None:
-    at.model.script = deque([ModelRefused("wrong key.")] * FAILURES + [asyncio.CancelledError()])
-    guarded = at.guard()
-    for _ in range(FAILURES):
-        with pytest.raises(ModelRefused):
-            await guarded.generate(REPLY)
-    at.time.now += FIRST_REST_S
-    with pytest.raises(asyncio.CancelledError):
-        await guarded.generate(REPLY)
-    assert (await guarded.generate(REPLY)).text == "ok"
 
 
 async def refused(day: int, stream: int, limits: LimitSettings) -> set[Purpose]:
@@ -285,7 +217,7 @@ async def refused(day: int, stream: int, limits: LimitSettings) -> set[Purpose]:
 
     settings = Settings(limits=limits, prices={"big": PriceSettings(input=2)})
     limit = SpendLimit(settings=lambda: settings, used=used)
-    model, found, said = limit.around(ScriptedModel()), set(), set()
+    model, found, said = limit.around(Scripted()), set(), set()
     for purpose in Purpose:
         try:
             await model.generate(ModelRequest(purpose, "", "", 1))
