@@ -40,7 +40,7 @@ SIGNS = {"ok": "✓", "warn": "!", "bad": "✗"}
     shared="config db",
     page="",
 )
-def _start(arguments: argparse.Namespace) -> int:
+async def _start(arguments: argparse.Namespace) -> int:
     """Start what is set up and open the dock.
 
     Opens the dock in your browser and starts what is set up: without a channel only the dock, with a channel it
@@ -94,9 +94,8 @@ def _start(arguments: argparse.Namespace) -> int:
         shown.append(address)
 
     options = common.options_given(arguments, file)
-    return common.run_async(
-        start_live(live, lambda channel: common.channel_database(arguments, channel), say, show, options)
-    )
+    await start_live(live, lambda channel: common.channel_database(arguments, channel), say, show, options)
+    return 0
 
 
 @command(

@@ -171,11 +171,6 @@ def _add(commands: Commands, name: str, one: Command) -> None:
     parser.set_defaults(run=partial(_run, one), **one.defaults)
 
 
-def _run(one: Command, arguments: argparse.Namespace) -> int:
-    work = _on_memory(one, arguments) if one.on_memory else one.run(arguments)
-    return run_async(work) if isinstance(work, Coroutine) else work or 0
-
-
 async def _on_memory(one: Command, arguments: argparse.Namespace) -> int | None:
     from forgetmenot.store.database import open_database
 
@@ -188,19 +183,19 @@ async def _on_memory(one: Command, arguments: argparse.Namespace) -> int | None:
     return int(found or 0)
 
 
-def run_async(work: Coroutine[Any, Any, int | None]) -> int:
-    """Run a coroutine to its end; its exit code (None: 0)."""
+def _run(one: Command, arguments: argparse.Namespace) -> int:
     from forgetmenot.logs import log
 
     def report_bug(_loop: asyncio.AbstractEventLoop, context: dict[str, Any]) -> None:
         # asyncio's own report prints values, which could be chat
         log.error("a task failed unexpectedly", exc_info=context.get("exception"), kind=context.get("message"))
 
-    async def watched() -> int | None:
+    async def watched(work: Coroutine[Any, Any, int | None]) -> int | None:
         asyncio.get_running_loop().set_exception_handler(report_bug)
         return await work
 
-    return asyncio.run(watched()) or 0
+    work = _on_memory(one, arguments) if one.on_memory else one.run(arguments)
+    return (asyncio.run(watched(work)) if isinstance(work, Coroutine) else work) or 0
 
 
 def database_path(arguments: argparse.Namespace, *, folder: Path | None = None) -> Path:
@@ -380,18 +375,6 @@ def _lines(file: TextIO, name: str) -> Iterator[str]:
                 f"{name}, line {number}: too long (over {LONGEST_LINE:,} characters). Shorten or remove it."
             )
         yield line
-
-
-def write_new(path: Path, text: str) -> None:
-    """Write a file that only its owner may read. Raises InputError, also where there is something already."""
-    from forgetmenot.files import write_own
-
-    try:
-        write_own(path, text.encode("utf-8"), os.O_EXCL)
-    except FileExistsError:
-        raise InputError(f"{path} already exists. Choose another name.") from None
-    except OSError as error:
-        raise InputError(f"{path} cannot be written: {error.strerror}. Choose another file.") from error
 
 
 def printable(text: str) -> str:

@@ -40,7 +40,7 @@ VIEWER_KEYS = """JSON: {"id", "login", "display_name", "role", "first_seen_at", 
 "banned_at", "names" (former ones too), "notes": [{"id", "fact", "source_kind"}], "brief",
 "held": how many rows of each kind}. Times are ISO 8601, UTC."""
 VIEWER_EXPORT_KEYS = """One JSON object with everything that is held: the person, and each kind of row. Times are ISO
-8601, UTC. --out names a file to write it to; JSON then: {"path"}."""
+8601, UTC."""
 
 
 FILTERS = (
@@ -202,13 +202,7 @@ async def _show_viewer(db: "Database", arguments: argparse.Namespace) -> common.
     return value, lines
 
 
-@command(
-    "viewer export",
-    LOGIN,
-    option("--out", type=Path, metavar="FILE", help="write to this file instead of printing"),
-    keys=VIEWER_EXPORT_KEYS,
-    on_memory=True,
-)
+@command("viewer export", LOGIN, keys=VIEWER_EXPORT_KEYS, shared="db", on_memory=True)
 async def _export_viewer(db: "Database", arguments: argparse.Namespace) -> None:
     """Everything stored about a viewer, as one JSON file."""
     import msgspec
@@ -227,12 +221,7 @@ async def _export_viewer(db: "Database", arguments: argparse.Namespace) -> None:
     parts: Mapping[str, Any] = result.data
     kinds = {name: [readable(row) for row in rows] for name, rows in parts.items() if isinstance(rows, list)}
     whole = {"person": common.dated(parts["person"]), **kinds}
-    text = msgspec.json.format(common.encoded(whole), indent=2).decode()
-    if arguments.out is None:
-        sys.stdout.write(text + "\n")
-        return
-    common.write_new(arguments.out, text + "\n")
-    common.report(arguments, {"path": str(arguments.out)}, [f"Written to {arguments.out}."])
+    sys.stdout.write(msgspec.json.format(common.encoded(whole), indent=2).decode() + "\n")
 
 
 # The memory's ways in and out as files.

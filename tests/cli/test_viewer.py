@@ -2,7 +2,6 @@
 
 import asyncio
 import json
-import os
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -43,18 +42,11 @@ def test_show_tells_what_is_held(run: Run) -> None:
     assert "#1 plays drums (import)" in run("viewer", "show", "alicequux")
 
 
-def test_export_is_one_readable_file(run: Run, tmp_path: Path) -> None:
+def test_export_is_one_readable_object(run: Run) -> None:
     whole = json.loads(run("viewer", "export", "alicequux"))
     assert whole["person"]["login"] == "alicequux"
     assert [(note["fact"], note["topics"], note["asked_with"]) for note in whole["notes"]] == [("plays drums", [], [])]
     assert [row["summary"] for row in whole["summaries"]] == ["They spoke of a band."]
-    out = tmp_path / "hers.json"
-    assert run("viewer", "export", "alicequux", "--out", out, "--json") == {"path": str(out)}
-    assert json.loads(out.read_text(encoding="utf-8")) == whole
-    assert os.name == "nt" or out.stat().st_mode & 0o777 == 0o600
-    for path, why in ((tmp_path / "no" / "folder.json", "cannot be written"), (out, "already exists")):
-        with pytest.raises(InputError, match=why):
-            run("viewer", "export", "alicequux", "--out", path)
 
 
 def said(chat: Path, login: str, at: int, user_id: str = "771234599") -> Path:

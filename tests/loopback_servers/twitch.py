@@ -24,19 +24,6 @@ from tests.loopback_servers.twitch_rules import Rules, is_privileged
 DEVICE_GRANT = "urn:ietf:params:oauth:grant-type:device_code"
 WINDOW = 30_000  # ms
 PER_WINDOW, PER_WINDOW_MODERATOR = 20, 100
-DROPS = {
-    "msg_rejected": "Your message is being checked by mods and has not been sent.",
-    "msg_rejected_mandatory": "Your message wasn't posted due to conflicts with the channel's moderation settings.",
-    "msg_duplicate": "Your message was not sent because it is identical to the previous one you sent.",
-    "msg_slowmode": "This room is in slow mode and you are sending messages too quickly.",
-    "msg_followersonly": "This room is in followers-only mode.",
-    "msg_subsonly": "This room is in subscribers only mode.",
-    "msg_emoteonly": "This room is in emote-only mode.",
-    "msg_banned": "You are permanently banned from talking in this channel.",
-    "msg_timedout": "You are timed out.",
-    "msg_ratelimit": "Your message was not sent because you are sending messages too quickly.",
-    "msg_too_long": "Your message is too long.",
-}
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,7 +65,7 @@ class Drops:
         """Why Helix drops this message, or None."""
         code = self.forced.popleft() if self.forced else self._reason(user, text)
         self.attempts.append(Attempt(user, text, code))
-        return (code, DROPS.get(code, "Your message was not sent.")) if code else None
+        return (code, "Your message was not sent.") if code else None
 
     def _reason(self, user: User, text: str) -> str:
         left = self.world.ban_left(user.id)
@@ -317,7 +304,7 @@ class TwitchSim(twitch.TwitchSim):
                 token.expired = token.used = True
 
     def drop_next(self, *codes: str) -> None:
-        """Let the next messages through Helix be dropped for these reasons (DROPS, or any)."""
+        """Let the next messages through Helix be dropped for these reasons."""
         self.drops.forced.extend(codes)
 
 
