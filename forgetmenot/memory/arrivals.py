@@ -7,7 +7,7 @@ said in chat.
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from forgetmenot.clock import DAY, HOUR, MINUTE
+from forgetmenot.clock import DAY, MINUTE
 from forgetmenot.domain import Importance, Note, NoteStatus, SourceKind, Standing
 from forgetmenot.memory.people import REGULAR_WITHIN, standing_of
 from forgetmenot.memory.suppression import load_filter
@@ -15,7 +15,7 @@ from forgetmenot.settings.schema import Earpiece, Settings
 from forgetmenot.store import notes, streams, viewers
 from forgetmenot.store.database import Source
 from forgetmenot.store.episodes import usable_brief
-from forgetmenot.text.dates import plan_over
+from forgetmenot.text.dates import just_over, plan_over
 from forgetmenot.text.mentions import ids_in, login_of, show
 
 SHOWN_FOR = 10 * MINUTE
@@ -26,8 +26,6 @@ BEST_NOTES = 2
 _FAMILIAR = frozenset((Standing.REGULAR, Standing.RETURNER))
 PASSING = 8 * DAY
 """What ends, or is planned, within this time holds these days: "has a driving test on Friday"."""
-LATE = 6 * HOUR
-"""A stream that began on the day of a plan may go on after midnight: how it went is asked in the next one."""
 
 
 class Card(NamedTuple):
@@ -115,8 +113,8 @@ def plan_end(note: Note) -> int | None:
 
 def _done_since(held: Sequence[Note], before_at: int, now: int) -> Note | None:
     """The last plan that was over when they came, and was not yet when they left the stream before (ms)."""
-    ends = {end: one for one in held if (end := plan_end(one)) is not None and before_at - LATE < end <= now}
-    return ends[max(ends)] if ends else None
+    over = [one for one in held if just_over(plan_end(one), before_at, now)]
+    return max(over, key=lambda one: plan_end(one) or 0, default=None)
 
 
 def _these_days(held: Sequence[Note], now: int) -> Note | None:

@@ -272,7 +272,7 @@ def _optional_blocks(material: TailMaterial) -> list[Block]:
     brief = _brief(material, cap)
     # a brief is made of the same notes: both together have the tokens that one viewer's memory may take
     left = cap - (brief.section().tokens if brief.rows else 0)
-    lore = [rows.lore_row(found, names, now) for found in material.lore[:SPEAKER_NOTES]]
+    lore = [rows.lore_row(found, names, now, left_at=material.left_at) for found in material.lore[:SPEAKER_NOTES]]
     chat = tuple(rows.chat_row(line, names) for line in material.chat)
     spoken = tuple(rows.chat_row(line, names) for line in material.spoken)
     looked_up = tuple(rows.lore_row(found, names, now, about) for about, found in material.looked_up)

@@ -87,9 +87,9 @@ class Prefix(Struct, frozen=True):
 class TailMaterial(Struct, frozen=True):
     """The input for one message.
 
-    `before`: lines of the speaker that the message continues (a bare mention). `thread`: the bot's lines to this
-    speaker. `hidden`: people of whom nothing may stand in the prompt, whatever was read. `left_alone`: what the reply
-    must not bring up. `live_since`: 0 where the stream is off.
+    `left_at`: when the speaker left the stream before (ms). `before`: lines of the speaker that the message continues
+    (a bare mention). `thread`: the bot's lines to this speaker. `hidden`: people of whom nothing may stand in the
+    prompt, whatever was read. `left_alone`: what the reply must not bring up. `live_since`: 0 where the stream is off.
     `language`: the one to answer in, where it has to be said.
     """
 
@@ -98,6 +98,7 @@ class TailMaterial(Struct, frozen=True):
     message: PromptLine
     standing: Standing = Standing.KNOWN
     streams: int = 0
+    left_at: int = 0
     before: tuple[PromptLine, ...] = ()
     brief: str = ""
     brief_notes: tuple[int, ...] = ()

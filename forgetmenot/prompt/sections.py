@@ -14,6 +14,7 @@ from msgspec.structs import replace
 from forgetmenot.domain import Note, NoteStatus, Recalled, Role, Scope, Section, SourceKind, Viewer
 from forgetmenot.prompt.material import Past, PromptLine, clip, estimate
 from forgetmenot.text.clean import clean
+from forgetmenot.text.dates import just_over, plan_over
 from forgetmenot.text.mentions import SOMEBODY, called, fence, show
 from forgetmenot.text.words import text_cache
 
@@ -121,10 +122,11 @@ def chat_row(line: PromptLine, names: Names, max_bytes: int = LINE_BYTES) -> Row
     return Row(text, line.id or None)
 
 
-def lore_row(recalled: Recalled, names: Names, now: int, about: str = "") -> Row:
+def lore_row(recalled: Recalled, names: Names, now: int, about: str = "", left_at: int | None = None) -> Row:
     """`[id:12; said by them; tags: drinks; 2026-11-18, 2 days ago] likes tea`, with whom it is about, if given.
 
-    A note that was said on several days has the first and the last. What is over is told with its month.
+    A note that was said on several days has the first and the last. What is over is told with its month. `left_at`: of
+    a plan that ended since then it is to ask.
     """
     note = recalled.note
     facts = [_WHOSE_WORD[note.source_kind]] if note.source_kind in _WHOSE_WORD else []
@@ -132,6 +134,8 @@ def lore_row(recalled: Recalled, names: Names, now: int, about: str = "") -> Row
         facts.append("tags: " + ", ".join(clip(clean(topic), 40) for topic in note.topics[:3]))
     again = "again " if _is_repeated(note) else ""
     facts.append(f"{date(note.first_said_at)}, {again}{ago(now - note.last_confirmed_at)}")
+    if left_at is not None and just_over(plan_over(note.fact, note.first_said_at, note.expires_at), left_at, now):
+        facts.append("its day has passed: ask how it went")
     subject = f"{about}: " if about else ""
     over = note.status is NoteStatus.PAST or note.is_over(now)
     when = f"in {moment(note.last_confirmed_at):%B %Y}: " if over else ""

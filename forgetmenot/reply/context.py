@@ -16,7 +16,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from forgetmenot.clock import DAY, HOUR, MINUTE, Clock
-from forgetmenot.domain import ChatEvent, Prompt, Recalled, Scope, Standing, Viewer
+from forgetmenot.domain import Attendance, ChatEvent, Prompt, Recalled, Scope, Standing, Viewer
 from forgetmenot.logs import log
 from forgetmenot.memory.past_episodes import newest, spoken_of, without_hidden
 from forgetmenot.memory.people import REGULAR_WITHIN, role_of, standing_of
@@ -137,12 +137,11 @@ class ContextGatherer(Struct, frozen=True):
 
     async def standing(self, event: ChatEvent, settings: Settings) -> Standing:
         """How well the speaker of a line is known."""
-        return (await self._known(self.db, event.user_id, settings))[0]
+        return standing_of(await self._came(self.db, event.user_id), settings.people, self.clock.now())
 
-    async def _known(self, at: Source, viewer_id: str, settings: Settings) -> tuple[Standing, int]:
-        people, now = settings.people, self.clock.now()
-        came = (await streams.attendance_of(at, [viewer_id], lately=now - REGULAR_WITHIN))[viewer_id]
-        return standing_of(came, people, now), came.streams
+    async def _came(self, at: Source, viewer_id: str) -> Attendance:
+        lately = self.clock.now() - REGULAR_WITHIN
+        return (await streams.attendance_of(at, [viewer_id], lately=lately))[viewer_id]
 
     async def _speaker(self, at: Source, moment: _Moment) -> TailMaterial:
         event = moment.event
@@ -150,7 +149,7 @@ class ContextGatherer(Struct, frozen=True):
         speaker = found or stranger(event.user_id, event.display_name or event.login, event.at)
         # the badges of this line: a role may have changed since the last one was stored
         speaker = replace(speaker, role=role_of(event.badges))
-        standing, streams = await self._known(at, event.user_id, moment.settings)
+        came = await self._came(at, event.user_id)
         brief, made_of = await episodes.usable_brief(at, speaker.id, speaking(moment.settings).name)
         began = moment.channel.get("started_at", "")
         return TailMaterial(
@@ -159,8 +158,9 @@ class ContextGatherer(Struct, frozen=True):
             brief="" if speaker.opted_out else moment.seen.suppression_filter.without(brief),
             brief_notes=() if speaker.opted_out else made_of,
             message=PromptLine(0, event.id, event.user_id, event.text or event.system_text, event.at),
-            standing=standing,
-            streams=streams,
+            standing=standing_of(came, moment.settings.people, moment.now),
+            streams=came.streams,
+            left_at=came.before_at or 0,
             live_since=int(began) if moment.channel.get("live") == "1" and began.isdigit() else 0,
         )
 

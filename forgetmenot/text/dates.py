@@ -50,7 +50,7 @@ LAST_SECOND = 253_402_300_799  # of the year 9999
 NEAR_DAYS = 8  # people often mention an event within the week after it
 SOON_DAYS = 7
 NEXT_DAYS = 60  # "on 3 May", said two days later, is not the third of May of next year
-DAY_MS = 86_400_000
+DAY_MS, LATE_MS = 86_400_000, 21_600_000
 
 
 class Period(Struct, frozen=True):
@@ -155,6 +155,11 @@ def plan_over(text: str, said_at: int, ends_at: int | None) -> int | None:
     if ahead:
         return int(datetime.combine(min(ahead), datetime.min.time(), UTC).timestamp() * 1_000) + DAY_MS
     return ends_at if planned else None
+
+
+def just_over(end: int | None, left_at: int, now: int) -> bool:
+    """Whether a plan ended since somebody left the stream before (ms), which may have gone on after midnight."""
+    return end is not None and left_at - LATE_MS < end <= now
 
 
 def tells_time(text: str) -> bool:

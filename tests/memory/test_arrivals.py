@@ -11,6 +11,7 @@ from forgetmenot.memory import retention
 from forgetmenot.memory.arrivals import MOST, SHOWN_FOR, Card, arrivals, card
 from forgetmenot.settings.schema import DockSettings, Earpiece, Settings
 from forgetmenot.store import notes, streams
+from tests.notes_world import prompt_for, section
 
 if TYPE_CHECKING:
     from tests.notes_world import World
@@ -146,10 +147,17 @@ async def test_after_its_day_a_plan_is_asked_about_in_one_stream(world: "World",
     async with world.db.write() as tx:  # the stream in which they come after it
         await tx.execute("UPDATE streams SET ended_at = NULL WHERE id = (SELECT max(id) FROM streams)")
     asked = await card_of(world)
+    if lifetime is None:
+        assert "its day has passed: ask how it went] has a driving test" in await lore(world)
     assert (asked.who, asked.lately, asked.over, plan in asked.notes) == ("plays drums", fact, True, True)
     await stream_with(world, "1")
     again = await card_of(world)
     assert again.over is False
+    assert "ask how it went" not in await lore(world)
+
+
+async def lore(world: "World") -> str:
+    return section(await prompt_for(world, "1", "alice", "what about my driving test?"), "lore")
 
 
 async def card_of(world: "World") -> Card:
