@@ -12,7 +12,6 @@ from enum import StrEnum
 from itertools import islice
 from typing import Any, TypeVar
 
-import msgspec
 from msgspec import Struct
 from msgspec.structs import replace
 
@@ -99,22 +98,6 @@ SCHEMA: Mapping[str, Any] = {
 }
 
 
-class Proposed(msgspec.Struct, frozen=True):
-    """One note as a model writes it. `repeats` and `replaces`: numbers of known notes."""
-
-    who: str
-    fact: str
-    said_by: str | None = None
-    # any value is taken and then read: one odd field must not cost the whole note
-    repeats: object = None
-    replaces: object = None
-    confidence: object = None
-    lifetime: object = None
-    importance: object = None
-    topics: object = None
-    asked_with: object = None
-
-
 class Screen(Struct, frozen=True):
     """What a proposal is held against. `to_ids` turns handles in a text into mentions; None: one was not given out."""
 
@@ -174,16 +157,17 @@ def proposals(text: str) -> list[object] | None:
 
 def screened(raw: object, screen: Screen) -> ProposedChange:
     """One proposal, checked. Raises FactRefused."""
-    try:
-        proposed = msgspec.convert(raw, Proposed)
-    except msgspec.ValidationError as error:
-        raise FactRefused("malformed") from error
-    sure = proposed.confidence
+    given: Mapping[str, Any] = raw if isinstance(raw, dict) else {}
+    who, said, said_by = given.get("who"), given.get("fact"), given.get("said_by") or ""
+    if not (isinstance(who, str) and isinstance(said, str) and isinstance(said_by, str)):
+        raise FactRefused("malformed")
+    # of the others any value is taken and then read: one odd field must not cost the whole note
+    sure = given.get("confidence")
     odd = isinstance(sure, bool) or not isinstance(sure, int | float) or not 0 <= sure <= 1
     confidence = CONFIDENCE if odd else float(sure)  # type: ignore[arg-type]  # a number
     if confidence < LEAST_CONFIDENCE:
         raise FactRefused("confidence")
-    about, said_by = proposed.who.strip(), (proposed.said_by or "").strip()
+    about, said_by = who.strip(), said_by.strip()
     scope, subject = _PLACES.get(about, Scope.VIEWER), _present(about, screen)
     if subject is None and about not in _PLACES:
         raise FactRefused("not_there")
@@ -193,27 +177,27 @@ def screened(raw: object, screen: Screen) -> ProposedChange:
         raise FactRefused("no_speaker")
     if speaker is not None and not speaker.lines:
         raise FactRefused("speaker_silent" if said_by else "no_speaker")
-    named = screen.to_ids(clean(proposed.fact).removesuffix("."))
+    named = screen.to_ids(clean(said).removesuffix("."))
     if named is None:
         raise FactRefused("unknown_handle")
     if subject is not None:
         named = re.sub(rf"\A{re.escape(mention(subject.viewer_id))}[\s,:]+", "", named)
     fact = checked_fact(named, screen.privacy)
-    source, said = _source(fact, subject, speaker), set(stems(fact))
+    source, has = _source(fact, subject, speaker), set(stems(fact))
     confidence = min(confidence, REPORTED_AT_MOST) if source is SourceKind.REPORTED else confidence
     return ProposedChange(
-        repeats=_number(proposed.repeats),
-        replaces=_number(proposed.replaces),
+        repeats=_number(given.get("repeats")),
+        replaces=_number(given.get("replaces")),
         scope=scope,
         subject_id=subject.viewer_id if subject else None,
         fact=fact,
         confidence=confidence,
         source_kind=source,
-        importance=_named(Importance, proposed.importance, Importance.MEDIUM),
-        lasts=LASTS[_named(Lifetime, proposed.lifetime, Lifetime.WEEK)],
-        topics=_words(proposed.topics, screen),
+        importance=_named(Importance, given.get("importance"), Importance.MEDIUM),
+        lasts=LASTS[_named(Lifetime, given.get("lifetime"), Lifetime.WEEK)],
+        topics=_words(given.get("topics"), screen),
         # those that the fact does not say itself: said twice they would push the note before its betters
-        asked_with=tuple(word for word in _words(proposed.asked_with, screen) if not said.issuperset(stems(word))),
+        asked_with=tuple(word for word in _words(given.get("asked_with"), screen) if not has.issuperset(stems(word))),
         speaker=speaker,
     )
 
