@@ -16,7 +16,7 @@ from typing import NamedTuple
 
 from msgspec.structs import replace
 
-from forgetmenot.domain import EpisodeKind, Importance, Note, NoteStatus, Scope, SourceKind
+from forgetmenot.domain import EpisodeKind, Importance, Note, NoteStatus, Part, Scope, SourceKind
 from forgetmenot.languages import reason
 from forgetmenot.memory import merge
 from forgetmenot.memory.merge import BROUGHT_BACK, LIVE, REPLACES, ClaimSource
@@ -26,7 +26,7 @@ from forgetmenot.memory.ranking import freshness
 from forgetmenot.settings.schema import PrivacySettings
 from forgetmenot.store import episodes, events, notes, personal_data, streams, viewers
 from forgetmenot.store.database import Database, Source, Transaction
-from forgetmenot.store.episodes import OwnEpisode
+from forgetmenot.store.episodes import NewEpisode
 from forgetmenot.store.notes import NewNote, Stance
 from forgetmenot.text.clean import clean
 from forgetmenot.text.mentions import MENTION, defang, ids_in, mention
@@ -115,8 +115,9 @@ async def _own_episode(tx: Transaction, summary: str, subject_id: str | None, by
     people = tuple(dict.fromkeys((by, *subjects, *ids_in(summary))))
     # by this key the episode goes when the line is cleared, and its note with it
     key, stream = episodes.key_of_line(line) if line else None, await streams.open_id(tx)
-    told = OwnEpisode(EpisodeKind.COMMAND, f"{mention(by)} {summary}", at, people, key, stream, by)
-    return await episodes.insert_own(tx, told, at)
+    parts = {who: Part(int(who == by), int(who == by)) for who in people}
+    told = NewEpisode(EpisodeKind.COMMAND, stream, at, at, f"{mention(by)} {summary}", parts, key=key)
+    return await episodes.insert(tx, told, at)
 
 
 async def _live(tx: Transaction, note_id: int) -> Note:

@@ -15,14 +15,13 @@ import msgspec
 from msgspec import Meta, Struct, field
 
 from forgetmenot.clock import iso, parse_iso
-from forgetmenot.domain import EpisodeKind, Importance, NoteStatus, Scope, SourceKind
+from forgetmenot.domain import Importance, NoteStatus, Scope, SourceKind
 from forgetmenot.errors import ODD_INPUT
 from forgetmenot.memory.people import ORDINARY
 from forgetmenot.memory.proposals import FactRefused, checked_fact, never_stored
 from forgetmenot.settings.schema import PrivacySettings
 from forgetmenot.store import episodes, notes, personal_data, viewers
 from forgetmenot.store.database import Database, Transaction
-from forgetmenot.store.episodes import OwnEpisode
 from forgetmenot.store.notes import NewNote, Stance
 from forgetmenot.text.clean import clean
 from forgetmenot.text.mentions import MENTION, PROVISIONAL, SOMEBODY, ids_in, is_login, mention, provisional
@@ -257,8 +256,7 @@ async def _evidence(tx: Transaction, taken: Sequence[tuple[ReadLine, str | None]
         number = known.get(read.key) if read.key is not None else None
         if number is None:
             number = next(free)
-            summary = read.summary or "Imported."
-            new.append((number, OwnEpisode(EpisodeKind.IMPORT, summary, read.at, (), read.key)))
+            new.append((number, read.key, read.at, read.summary or "Imported."))
         if read.key is not None:
             known[read.key] = number
         found.append(number)

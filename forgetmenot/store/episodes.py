@@ -10,7 +10,6 @@ opted out nor banned.
 
 import json
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from typing import NamedTuple
 
 from msgspec import Struct
 from msgspec.structs import asdict
@@ -27,7 +26,10 @@ FROM episodes e
 
 
 class NewEpisode(Struct, frozen=True):
-    """An episode to be written over these events."""
+    """An episode to be written over these events; that of a command covers none, and comes with its notes.
+
+    `key`: of a command, the line that it was typed in.
+    """
 
     kind: EpisodeKind
     stream_id: int | None
@@ -35,20 +37,9 @@ class NewEpisode(Struct, frozen=True):
     ended_at: int
     summary: str
     people: Mapping[str, Part]
-    seqs: Sequence[int]
+    seqs: Sequence[int] = ()
     model: str = ""
-
-
-class OwnEpisode(NamedTuple):
-    """The episode of a command or an import: it comes with its notes and is never read for more."""
-
-    kind: EpisodeKind
-    summary: str
-    at: int
-    people: tuple[str, ...]
     key: str | None = None
-    stream_id: int | None = None
-    spoke: str | None = None
 
 
 async def write(db: Database, new: NewEpisode, now: int) -> int | None:
@@ -63,11 +54,15 @@ async def write(db: Database, new: NewEpisode, now: int) -> int | None:
 
 async def insert(tx: Transaction, new: NewEpisode, now: int) -> int:
     """Write an episode and who is in it; its id."""
+    lines = len(new.seqs) or sum(part.lines for part in new.people.values())
+    read_at = now if new.kind is EpisodeKind.COMMAND else None  # never read for more notes
     episode_id = await tx.insert(
-        "INSERT INTO episodes (kind, stream_id, started_at, ended_at, summary, events, model, topic, created_at)"
-        " VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7,"
-        " coalesce((SELECT substr(category, 1, 60) FROM streams WHERE id = ?2), ''), ?8)",
-        (new.kind, new.stream_id, new.started_at, new.ended_at, new.summary, len(new.seqs), new.model, now),
+        "INSERT INTO episodes (kind, stream_id, started_at, ended_at, summary, events, model, topic, created_at,"
+        " extracted_at, key) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7,"
+        " coalesce((SELECT substr(category, 1, 60) FROM streams WHERE id = ?2), ''), ?8, ?9,"
+        # a key stands in one episode: of a line that made two, the second has none
+        " iif(EXISTS (SELECT 1 FROM episodes WHERE key = ?10), NULL, ?10))",
+        (new.kind, new.stream_id, new.started_at, new.ended_at, new.summary, lines, new.model, now, read_at, new.key),
     )
     await tx.many(  # whoever is not stored is left out
         "INSERT INTO episode_people (episode_id, viewer_id, lines, addressed)"
@@ -91,27 +86,12 @@ async def forget_lines(tx: Transaction, before: int) -> None:
     )
 
 
-async def insert_own(tx: Transaction, new: OwnEpisode, now: int) -> int:
-    """Write an episode that somebody's word makes; its id."""
-    episode_id = await tx.insert(
-        # a key stands in one episode: of a line that made two, the second has none
-        "INSERT INTO episodes (kind, key, stream_id, started_at, ended_at, summary, events, created_at, extracted_at)"
-        " VALUES (?1, iif(EXISTS (SELECT 1 FROM episodes WHERE key = ?2), NULL, ?2), ?3, ?4, ?5, ?6, ?7, ?8, ?9)",
-        (new.kind, new.key, new.stream_id, new.at, new.at, new.summary, int(new.spoke is not None), now, now),
-    )
+async def insert_imported(tx: Transaction, new: Sequence[tuple[int, str | None, int, str]], now: int) -> None:
+    """Write many imported episodes: id, key, time and summary. They are never read for more notes."""
     await tx.many(
-        "INSERT OR IGNORE INTO episode_people (episode_id, viewer_id, lines, addressed) VALUES (?, ?, ?, ?)",
-        [(episode_id, who, int(who == new.spoke), int(who == new.spoke)) for who in new.people],
-    )
-    return episode_id
-
-
-async def insert_imported(tx: Transaction, new: Sequence[tuple[int, OwnEpisode]], now: int) -> None:
-    """Write many imported episodes whose ids are given."""
-    await tx.many(
-        "INSERT INTO episodes (id, kind, key, stream_id, started_at, ended_at, summary, events, created_at,"
-        " extracted_at) VALUES (?, ?, ?, ?, ?, ?, ?, 0, ?, ?)",
-        [(i, one.kind, one.key, one.stream_id, one.at, one.at, one.summary, now, now) for i, one in new],
+        "INSERT INTO episodes (id, kind, key, started_at, ended_at, summary, events, created_at, extracted_at)"
+        " VALUES (?1, 'import', ?2, ?3, ?3, ?4, 0, ?5, ?5)",
+        [(*one, now) for one in new],
     )
 
 
