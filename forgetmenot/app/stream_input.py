@@ -4,6 +4,7 @@ Nothing is imported or opened for what is off.
 """
 
 import asyncio
+from collections import deque
 from collections.abc import Awaitable, Callable
 from itertools import count
 from pathlib import Path
@@ -12,6 +13,7 @@ from typing import TYPE_CHECKING
 from msgspec.structs import replace
 
 from forgetmenot.app.bot import Bot
+from forgetmenot.clock import MINUTE
 from forgetmenot.domain import ChannelState, ChatEvent, EventKind
 from forgetmenot.errors import InputError
 from forgetmenot.languages import reason
@@ -19,6 +21,7 @@ from forgetmenot.ports import HearingState
 from forgetmenot.secret_store import Account, SecretStore
 from forgetmenot.settings.schema import Settings
 from forgetmenot.store import channel_state
+from forgetmenot.text.clean import clean
 
 if TYPE_CHECKING:
     from forgetmenot.app.account import TwitchAccount
@@ -27,6 +30,7 @@ if TYPE_CHECKING:
 
 OBS_PASSWORD = "obs-password"  # noqa: S105  # the name that it is kept under
 STOPPED = "hearing_stopped"  # in the channel's state: a bot that is built anew does not listen again by itself
+MOST_FOLLOWS = 10  # in a minute: bought followers come by the thousand
 Task = tuple[str, Callable[[], Awaitable[None]]]
 
 
@@ -39,6 +43,8 @@ class StreamInput:
         self._folder = folder
         self._numbers = count()
         self._changing = asyncio.Lock()
+        self._follows: deque[int] = deque(maxlen=MOST_FOLLOWS)
+        self._asks_twitch = False
         self.hearing: Hearing | None = None
         self._events: StreamEvents | None = None
 
@@ -57,6 +63,7 @@ class StreamInput:
             )
             hearing.pause(paused=True)  # until it is known whether it was stopped
             found.append(("hearing", lambda: self._listen(hearing)))
+        self._asks_twitch = account is not None
         if account is not None and self._settings().twitch.client_id:
             found.append(("events", lambda: self._follow_events(account)))
         return found
@@ -103,8 +110,14 @@ class StreamInput:
         key, badges = f"spoken:{now}:{next(self._numbers)}", frozenset({"broadcaster"})
         await self._bot.hear(ChatEvent(key, EventKind.SPOKEN, state["id"], login, login, text, now, badges=badges))
 
-    async def obs_streams(self, *, live: bool) -> None:
-        """OBS began or ended the stream: known at once, where Twitch says so a minute later."""
+    async def obs_streams(self, *, live: bool | None) -> None:
+        """OBS began or ended the stream: known at once, where Twitch says so a minute later.
+
+        None: it does not stream now. Where Twitch is asked too, the stream may come from another computer.
+        """
+        if live is None and self._asks_twitch:
+            return
+        live = bool(live)
         if (await channel_state.read(self._bot.db, "live") == "1") != live:
             await self._channel_changed({"live": live, "started_at": self._bot.clock.now() if live else None})
 
@@ -145,11 +158,20 @@ class StreamInput:
         if isinstance(what, dict):
             await self._channel_changed(what)
         elif isinstance(what, ChatEvent):
-            await self._bot.hear(what)
+            if what.kind is not EventKind.FOLLOW or self._is_one_of_few():
+                await self._bot.hear(what)
         else:
             # what was typed comes as a line of chat as well, and is remembered from there
             await self._bot.hear(replace(what.event, text=""))
-            rewards, title = self._settings().rewards, what.reward.casefold()
-            if title and title in {rewards.ask.casefold(), rewards.remember.casefold()}:
-                remember = title == rewards.remember.casefold() and bool(what.event.text)
-                self._bot.router.redeemed(what.event, remember=remember)
+            rewards = self._settings().rewards
+            ask, remember, title = (clean(one).casefold() for one in (rewards.ask, rewards.remember, what.reward))
+            if title and title in {ask, remember}:
+                self._bot.router.redeemed(what.event, remember=title == remember and bool(what.event.text))
+
+    def _is_one_of_few(self) -> bool:
+        """Whether fewer than MOST_FOLLOWS came within the minute before this one, which is counted then."""
+        now = self._bot.clock.now()
+        crowded = len(self._follows) == MOST_FOLLOWS and now - self._follows[0] < MINUTE
+        if not crowded:
+            self._follows.append(now)
+        return not crowded

@@ -42,6 +42,11 @@ class CaptionReader:
         self._last = ""
         self._last_at = -REPEATED_WITHIN
 
+    def stands(self, text: str) -> None:
+        """What stood there before anybody listened: only what is added to it is heard."""
+        self._words, self._window, self._finished = clean(text[-MOST_CHARS:]).split(), 0, True
+        self._given = len(self._words)
+
     def shows(self, text: str, now: int) -> list[str]:
         """A caption as it stands there now; the lines that are finished by it."""
         words = clean(text[-MOST_CHARS:]).split()

@@ -72,9 +72,12 @@ async def _text_sources(client: "WebSocketClient") -> list[str]:
     return [str(one.get("inputName")) for one in inputs if "text" in str(one.get("inputKind", "")).casefold()]
 
 
-async def follow(url: str, password: str, source: str, shown: Shown, live: Callable[[bool], Awaitable[None]]) -> None:
+async def follow(
+    url: str, password: str, source: str, shown: Shown, live: Callable[[bool | None], Awaitable[None]]
+) -> None:
     """Report what a text source shows, and when the stream begins or ends. Ends only by raising HearingError.
 
+    `live` is told at once whether OBS streams: True, or None, because the stream may come from another computer.
     `shown` gets the whole text each time it is seen, changed or not.
     """
     async with _connected(url, password) as client:
@@ -96,10 +99,8 @@ async def follow(url: str, password: str, source: str, shown: Shown, live: Calla
 
         client.register_event_callback(changed, "InputSettingsChanged")
         client.register_event_callback(state, "StreamStateChanged")
-        # what began before; that OBS does not stream says nothing: the stream may come from another computer
         streams = await client.call(simpleobsws.Request("GetStreamStatus"), timeout=ANSWER_WITHIN_S)
-        if (streams.responseData or {}).get("outputActive") is True:
-            await live(True)  # noqa: FBT003  # as the event reports it
+        await live((streams.responseData or {}).get("outputActive") is True or None)
         asking = simpleobsws.Request("GetInputSettings", {"inputName": source})
         while client.ws_open:
             if loop.time() - heard_at >= EVENTS_LAST_S:

@@ -29,7 +29,7 @@ LONGEST_PAUSE_S = 30.0
 
 
 class Hearing:
-    """The streamer's voice as lines. `hear` gets each; `live` is told when OBS starts or stops streaming.
+    """The streamer's voice as lines. `hear` gets each; `live` is told whether OBS streams, as obs.follow reports it.
 
     `password`: OBS's, from the place where secrets are kept.
     """
@@ -40,7 +40,7 @@ class Hearing:
         settings: Callable[[], HearingSettings],
         clock: Clock,
         hear: Callable[[str], Awaitable[None]],
-        live: Callable[[bool], Awaitable[None]],
+        live: Callable[[bool | None], Awaitable[None]],
         password: Callable[[], str],
     ) -> None:
         self._settings = settings
@@ -85,6 +85,8 @@ class Hearing:
     async def _hand_on(self) -> None:
         while True:
             line = await self._lines.get()
+            if not self.listening:
+                continue
             self.last, self.last_at = line, self._clock.now()
             await self._hear(line)
 
@@ -133,10 +135,14 @@ class Hearing:
     async def _follow_obs(self, settings: HearingSettings) -> None:
         from forgetmenot.hearing import obs
 
-        reader = CaptionReader()
+        reader: CaptionReader | None = None
 
         def shown(text: str) -> None:
+            nonlocal reader
             self._troubles["obs"] = ""
+            if reader is None:
+                reader = CaptionReader()
+                reader.stands(text)
             for line in reader.shows(text, self._clock.now()):
                 self._take(line)
 

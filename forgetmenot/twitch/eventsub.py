@@ -15,7 +15,7 @@ from msgspec import Struct
 
 from forgetmenot.clock import Clock
 from forgetmenot.domain import ChatEvent, EventKind
-from forgetmenot.errors import TwitchError
+from forgetmenot.errors import TwitchError, TwitchRefused
 from forgetmenot.logs import log
 from forgetmenot.settings.schema import Settings
 from forgetmenot.text.clean import clean
@@ -188,7 +188,9 @@ class StreamEvents:
         try:
             with translated("subscribe to events"):
                 wanted = await self._subscribe(client, await api.user_id(), room)
-            while len(client.websocket_subscriptions()) >= wanted > 0:  # noqa: ASYNC110  # twitchio has no event for it
+            if not wanted:
+                raise TwitchRefused("Twitch grants none of its events.")
+            while len(client.websocket_subscriptions()) >= wanted:  # noqa: ASYNC110  # twitchio has no event for it
                 await asyncio.sleep(CHECK_EVERY_S)
         finally:
             with contextlib.suppress(Exception):  # a connection that is gone cannot be closed politely

@@ -10,12 +10,14 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import msgspec
 import pytest
 
+from forgetmenot.app.account import open_account
 from forgetmenot.app.bot import Bot, open_bot
 from forgetmenot.app.control import BotControl, ConnectionStatus
-from forgetmenot.app.stream_input import StreamInput
-from forgetmenot.clock import DAY, HOUR, MINUTE, SECOND, ManualClock
+from forgetmenot.app.stream_input import MOST_FOLLOWS, StreamInput
+from forgetmenot.clock import DAY, HOUR, MINUTE, SECOND, ManualClock, SystemClock
 from forgetmenot.dock import panels
 from forgetmenot.domain import ChannelState, ChatEvent, EventKind
 from forgetmenot.errors import InputError
@@ -204,6 +206,36 @@ async def test_a_stream_that_is_reported_to_end_was_on_until_then(tonight: Eveni
     assert await tonight.bot.db.value("SELECT ended_at FROM streams ORDER BY id DESC") == ended
 
 
+async def test_without_a_log_in_obs_alone_knows_that_the_stream_is_over(tonight: Evening) -> None:
+    """It was closed while it streamed: the next time it is open, the streamer is not on the air."""
+    await tonight.input.obs_streams(live=True)
+    tonight.input.tasks()
+    await tonight.input.obs_streams(live=None)
+    assert await channel_state.read(tonight.bot.db, "live") == "0"
+
+
+async def test_with_a_log_in_the_stream_may_come_from_another_computer(tonight: Evening, tmp_path: Path) -> None:
+    settings = tonight.bot.settings()
+    live = LiveSettings(msgspec.structs.replace(settings, twitch=TwitchSettings(channel="demo", client_id="app")))
+    async with open_account(live, tmp_path, SystemClock(), use_keyring=False) as account:
+        tonight.input.tasks(account)
+        await tonight.input.obs_streams(live=None)
+        assert await channel_state.read(tonight.bot.db, "live") == "1"
+
+
+async def test_a_thousand_followers_at_once_are_no_thousand_lines(tonight: Evening) -> None:
+    """Bought followers come by the thousand: each would be a line to summarise and a person to remember."""
+    for number in range(1_000):
+        who, now = f"id-{number}", tonight.clock.now()
+        await tonight.input.happened(ChatEvent(f"follow:{who}", EventKind.FOLLOW, who, who, who, "", now))
+    await tonight.bot.settle()
+    assert await tonight.bot.db.value("SELECT count(*) FROM events") == MOST_FOLLOWS
+    await tonight.clock.advance(MINUTE)
+    await tonight.input.happened(ChatEvent("follow:x", EventKind.FOLLOW, "x", "x", "x", "", tonight.clock.now()))
+    await tonight.bot.settle()
+    assert await tonight.bot.db.value("SELECT count(*) FROM events") == MOST_FOLLOWS + 1
+
+
 async def test_after_a_day_no_byte_of_it_is_left(tonight: Evening, tmp_path: Path) -> None:
     await tonight.say("the zitherbloom opens on Friday")
     await tonight.clock.advance(DAY + MINUTE)
@@ -252,6 +284,15 @@ async def test_what_twitch_tells_without_badges_takes_no_role_away(tonight: Even
     vera = await viewers.chatter(bot.db, "id-vera")
     assert vera is not None
     assert vera.message_id == "m-vera"  # what "delete" would delete
+
+
+async def test_a_reward_is_known_however_its_title_is_written(tmp_path: Path, clock: ManualClock) -> None:
+    titles = RewardSettings(ask=" Ask  the\u200b BOT ")
+    async with evening(tmp_path, clock, rewards=titles) as tonight:
+        tonight.answers("Chess, as ever.")
+        await tonight.input.happened(redeemed("Ask the bot", "what are we playing?", clock.now()))
+        await tonight.bot.settle()
+        assert [one["text"] for one in await tonight.replies()] == ["Chess, as ever."]
 
 
 async def test_a_redemption_may_be_remembered_and_another_is_only_heard(tmp_path: Path, clock: ManualClock) -> None:

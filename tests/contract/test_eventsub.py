@@ -185,6 +185,16 @@ async def test_a_refused_and_a_revoked_event_cost_nothing_else(tmp_path: Path) -
         assert await listener.sentence() == "Chat finished a level-4 hype train."
 
 
+async def test_where_everything_is_refused_it_asks_ever_more_seldom(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(eventsub, "FIRST_PAUSE_S", 0.1)
+    async with listening(tmp_path) as listener:
+        listener.server.refused = {"stream.online", "stream.offline", "channel.update"}
+        await asyncio.sleep(1.5)
+        assert 1 < listener.server.connections <= 4
+
+
 async def test_an_odd_event_is_left_out(tmp_path: Path) -> None:
     async with listening(tmp_path, *EVERY_RIGHT) as listener:
         await listener.subscribed("channel.hype_train.end")

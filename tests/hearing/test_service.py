@@ -23,7 +23,7 @@ class Listener:
     def __init__(self, settings: HearingSettings, password: str = "") -> None:
         self.settings = settings
         self.lines: list[str] = []
-        self.live: list[bool] = []
+        self.live: list[bool | None] = []
         self.hearing = Hearing(
             settings=lambda: self.settings,
             clock=SystemClock(),
@@ -35,7 +35,7 @@ class Listener:
     async def _hear(self, line: str) -> None:
         self.lines.append(line)
 
-    async def _live(self, live: bool) -> None:  # as the port has it
+    async def _live(self, live: bool | None) -> None:  # as the port has it
         self.live.append(live)
 
     async def until(self, there: Callable[[], object]) -> None:
@@ -77,6 +77,35 @@ async def test_a_text_source_of_obs_is_heard_with_events_and_without(events: boo
         assert listener.hearing.last == "movie night moves to Saturday"
 
 
+async def test_what_stood_there_before_is_not_heard() -> None:
+    """A source keeps its last caption: from yesterday, or from while nobody was to listen."""
+    async with (
+        loopback_obs(LoopbackObs({"Captions": "said yesterday"}, events=True)) as there,
+        listening(HearingSettings(obs=there.url, source="Captions")) as listener,
+    ):
+        await listener.until(lambda: "GetInputSettings" in there.asked)
+        await there.write("Captions", "hello chat")
+        await there.write("Captions", "a private word")
+        await listener.until(lambda: listener.lines)
+        listener.hearing.pause(paused=True)
+        await asyncio.sleep(0.2)
+        asked = len(there.asked)
+        listener.hearing.pause(paused=False)
+        await listener.until(lambda: len(there.asked) > asked + 2)
+        await there.write("Captions", "back again")
+        await there.write("Captions", "")
+        await listener.until(lambda: len(listener.lines) > 1)
+        assert listener.lines == ["hello chat", "back again"]
+
+
+async def test_a_pause_holds_for_what_is_on_its_way() -> None:
+    async with listening(HearingSettings(programs=True)) as listener:
+        assert listener.hearing.sent("one")
+        listener.hearing.pause(paused=True)
+        await asyncio.sleep(0.1)
+        assert listener.lines == []
+
+
 async def test_obs_says_at_once_that_the_stream_began_and_ended() -> None:
     async with (
         loopback_obs(LoopbackObs({"Captions": ""})) as there,
@@ -85,8 +114,8 @@ async def test_obs_says_at_once_that_the_stream_began_and_ended() -> None:
         await listener.until(lambda: "GetInputSettings" in there.asked)
         await there.stream(on=True)
         await there.stream(on=False)
-        await listener.until(lambda: len(listener.live) == 2)
-        assert listener.live == [True, False]
+        await listener.until(lambda: len(listener.live) == 3)
+        assert listener.live == [None, True, False]
 
 
 async def test_a_stream_that_obs_began_before_is_known() -> None:
@@ -128,12 +157,13 @@ async def test_a_file_of_captions_is_followed(tmp_path: Path) -> None:
 async def test_a_program_may_send_lines_while_it_listens() -> None:
     async with listening(HearingSettings(programs=True)) as listener:
         assert listener.hearing.sent("  hello\nchat ")
+        await listener.until(lambda: listener.lines)
         listener.hearing.pause(paused=True)
         assert not listener.hearing.sent("not this")
         listener.hearing.pause(paused=False)
         listener.settings = msgspec.structs.replace(listener.settings, programs=False)
         assert not listener.hearing.sent("nor this")
-        await listener.until(lambda: listener.lines)
+        await asyncio.sleep(0.05)
         assert listener.lines == ["hello chat"]
 
 

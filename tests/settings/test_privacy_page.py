@@ -14,7 +14,11 @@ def retention_table(settings: Settings) -> str:
     """How long what is kept, as the page tells it between its marks."""
     replies = f"{settings.privacy.keep_replies_d} days"
     rows = [
-        ("Chat messages", "`events`", f"{settings.memory.raw_events_h:g} hours, or less: until Twitch clears them"),
+        (
+            "Chat messages, what the streamer says (if it may be heard), Twitch's events",
+            "`events`",
+            f"{settings.memory.raw_events_h:g} hours, or less: until Twitch clears them",
+        ),
         (
             "Summaries of chat, recaps of streams",
             "`episodes`, `streams`",
