@@ -144,7 +144,8 @@ class Recall:
         forgotten = self._forgotten
 
         async def build(at: Source) -> Postings:
-            return Postings(await candidates_of(at, visible), word_table())
+            found = await candidates_of(at, visible)
+            return Postings(found, word_table() if found else None)  # 3 MB, not read while there is nothing to find
 
         postings = await self._db.together(build)
         if forgotten == self._forgotten:  # else somebody was erased meanwhile
