@@ -441,7 +441,7 @@ class SetupService:
         return self._done("quitting")
 
     async def _change(self, values: Mapping[tuple[str, str], object]) -> Settings:
-        fresh = await asyncio.to_thread(self._settings.change_all, values, check_settings)
+        fresh = await asyncio.to_thread(self._settings.change, values, check_settings)
         if self._stage is not None:
             await self._stage[0].keeper.refresh()
         return fresh

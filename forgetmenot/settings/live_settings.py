@@ -45,11 +45,7 @@ class LiveSettings:
         """One snapshot."""
         return self._now
 
-    def change(self, table: str, key: str, value: object, check: Callable[[Settings], None]) -> Settings:
-        """Change one setting permanently. `check` may refuse what the schema allows. Raises SettingsError."""
-        return self.change_all({(table, key): value}, check)
-
-    def change_all(self, values: Mapping[tuple[str, str], object], check: Callable[[Settings], None]) -> Settings:
+    def change(self, values: Mapping[tuple[str, str], object], check: Callable[[Settings], None]) -> Settings:
         """Change several at once, permanently: all or none. Raises SettingsError."""
         for table, key in values:
             if (table, key) not in LABELS:
@@ -177,16 +173,14 @@ _SHOWN = (
     ("who", "bot", "mode name aliases persona language notice", "reply_language speaks_as"),
     ("model", "model", "", "provider reply_model memory_model base_url"),
     ("talk", "reply", "max_chars viewer_gap_s follow_up_s blocklist", "allow_links"),
-    ("talk", "reply", "", "stale_after_s"),
     ("act", "actions", "safe_mode class_a class_b class_c", "disabled allowed_targets denied_targets max_timeout_s"),
-    ("act", "actions", "", "newcomer_protection per_stream viewer_cooldown_s channel_cooldown_s approval_expires_s"),
+    ("act", "actions", "", "newcomer_protection viewer_cooldown_s channel_cooldown_s"),
     ("memory", "memory", "ignored_viewers known_bots", "briefs"),
     ("memory", "privacy", "never_store", "privacy_url"),
     ("hearing", "hearing", "obs source captions", "programs offline answer_aloud"),
     ("rewards", "rewards", "ask remember", ""),
     ("people", "dock", "earpiece", "earpiece_without"),
     ("recap", "recap", "folder post_at_once", ""),
-    ("people", "people", "", "regular_streams newcomer_streams returner_away_d"),
 )
 _UNITS = {"chars": "characters", "s": "seconds", "d": "days"}  # by the last word of a key
 LABELS = {

@@ -37,11 +37,11 @@ def test_two_changes_at_the_same_time_both_stay(tmp_path: Path) -> None:
     path.write_text(FILE)
     live = LiveSettings(Settings(), path)
     changes = [
-        ("reply", "max_chars", 321), ("reply", "viewer_gap_s", 7), ("reply", "stale_after_s", 20),
-        ("actions", "per_stream", 9), ("people", "regular_streams", 8), ("people", "newcomer_streams", 2),
+        ("reply", "max_chars", 321), ("reply", "viewer_gap_s", 7), ("reply", "follow_up_s", 20),
+        ("actions", "max_timeout_s", 9), ("actions", "viewer_cooldown_s", 8), ("actions", "channel_cooldown_s", 2),
     ]  # fmt: skip
     with ThreadPoolExecutor(len(changes)) as pool:
-        list(pool.map(lambda one: live.change(one[0], one[1], one[2], no_check), changes))
+        list(pool.map(lambda one: live.change({one[:2]: one[2]}, no_check), changes))
     for table, key, value in changes:
         assert getattr(getattr(live(), table), key) == value
         assert getattr(getattr(load_settings(path), table), key) == value
@@ -61,7 +61,7 @@ def test_a_change_is_seen_at_once_and_kept(tmp_path: Path) -> None:
     path.write_text(FILE)
     settings = LiveSettings(load_settings(path), path)
     before = settings()
-    settings.change("actions", "class_b", "live", no_check)
+    settings.change({("actions", "class_b"): "live"}, no_check)
     assert before.actions.class_b is ClassMode.ASK  # an event goes on under its snapshot
     assert settings().actions.class_b is ClassMode.LIVE
     assert load_settings(path).actions.class_b is ClassMode.LIVE
@@ -71,7 +71,7 @@ def test_a_change_is_seen_at_once_and_kept(tmp_path: Path) -> None:
 @pytest.mark.parametrize(("table", "key"), [("dock", "port"), ("model", "api_key_env"), ("x", "y")])
 def test_what_cannot_change_while_it_runs_is_refused(table: str, key: str) -> None:
     with pytest.raises(SettingsError, match="while the bot runs"):
-        LiveSettings(Settings()).change(table, key, "x", no_check)
+        LiveSettings(Settings()).change({(table, key): "x"}, no_check)
 
 
 @pytest.mark.parametrize(("table", "key"), sorted(LABELS))
@@ -84,9 +84,9 @@ def test_several_change_together_or_not_at_all_and_a_wrong_value_is_named_by_its
     path.write_text(FILE)
     settings = LiveSettings(load_settings(path), path)
     with pytest.raises(SettingsError, match="Longest reply: Must be at most 500"):
-        settings.change_all({("twitch", "channel"): "alice", ("reply", "max_chars"): 9_000}, no_check)
+        settings.change({("twitch", "channel"): "alice", ("reply", "max_chars"): 9_000}, no_check)
     assert path.read_text() == FILE
     assert settings.generation == 0
-    settings.change_all({("twitch", "channel"): "#Alice", ("reply", "max_chars"): 90}, no_check)
+    settings.change({("twitch", "channel"): "#Alice", ("reply", "max_chars"): 90}, no_check)
     assert (settings().twitch.channel, settings().reply.max_chars, settings.generation) == ("alice", 90, 1)
     assert load_settings(path) == settings()
