@@ -99,7 +99,7 @@ async def remember(  # noqa: PLR0913  # what, of whom, by whom, under which rule
         done = await merge.merge_claim(
             tx,
             new,
-            ClaimSource(episode, by, addressed=True, at=at, stream_id=stream, amends=instead_of is not None),
+            ClaimSource(episode, by, addressed=True, amends=instead_of is not None),
             now=at,
             instead_of=instead_of,
         )
@@ -202,7 +202,7 @@ async def edit(
         new_id = await notes.insert(tx, new, cause=REPLACES, now=at)
         await notes.add_evidence(tx, Stance(new_id, episode_id, "stated", by, addressed=True, at=at))
         await notes.set_status(tx, old, NoteStatus.SUPERSEDED, at=at, cause=reason("by_hand"), superseded_by=new_id)
-        origin = ClaimSource(episode_id, by, addressed=True, at=at, stream_id=stream)
+        origin = ClaimSource(episode_id, by, addressed=True)
         await merge.correct_others(tx, held, new, origin, new_id, at)
         await notes.swap_numbers(tx, old.id, new_id)  # a note's number is its own: the old version gets a new one
         return await _live(tx, old.id)

@@ -285,8 +285,6 @@ class _ProposalMerger(Struct):
             episode_id=self.episode.id,
             speaker_id=speaker,
             addressed=bool(change.speaker and change.speaker.addressed),
-            at=at,
-            stream_id=self.episode.stream_id,
             official=change.subject_id is None and bool(change.speaker and change.speaker.official),
         )
         new = NewNote(

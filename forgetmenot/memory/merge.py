@@ -44,7 +44,7 @@ _STRENGTH = {kind: rank for rank, kind in enumerate(reversed(SourceKind))}
 
 
 class ClaimSource(NamedTuple):
-    """Where a claim comes from. `stream_id` None: outside a stream.
+    """Where a claim comes from.
 
     `amends`: its subject corrects the note that it stands instead of, however much the two are alike. `official`: who
     speaks for the channel says it of the channel.
@@ -53,8 +53,6 @@ class ClaimSource(NamedTuple):
     episode_id: int
     speaker_id: str | None
     addressed: bool
-    at: int
-    stream_id: int | None
     amends: bool = False
     official: bool = False
 
@@ -94,7 +92,7 @@ async def correct_others(
         if relation is Relation.CONFLICT and note.id != new_id and may_replace(new.source_kind, note):
             current = await notes.get(tx, note.id)
             if current is not None and current.status in LIVE:
-                await _replace(tx, note, new_id, origin, now)
+                await _replace(tx, note, new_id, new, origin, now)
 
 
 def known_to(persona: str, held: Sequence[Note]) -> list[Note]:
@@ -121,7 +119,7 @@ async def _believe(
     rivals = (note for note in (old, related.get(Relation.CONFLICT)) if note is not None)
     rival = next((note for note in rivals if note.persona == new.persona), None)
     if new.source_kind is not SourceKind.COMMAND:
-        await _refuse_said_before(tx, new, origin, rival, same)
+        await _refuse_said_before(tx, new, rival, same)
     if same is not None and not (origin.amends and same is old):
         standing = await _confirm(tx, same, new, origin, now)
         if rival is None or rival is same or not may_replace(new.source_kind, rival, official=origin.official):
@@ -137,7 +135,7 @@ async def _believe(
             if Relation.DUPLICATE in dict(await _compared(gone, new.fact)):
                 raise FactRefused("retracted")
         return MergeResult("added", await _write(tx, new, origin, cause="said", now=now))
-    await _replace(tx, rival, standing, origin, now)
+    await _replace(tx, rival, standing, new, origin, now)
     return MergeResult("superseded", standing)
 
 
@@ -161,9 +159,7 @@ async def _compared(known: Sequence[Note], fact: str) -> list[tuple[Relation, No
     return await asyncio.to_thread(lambda: [(relate(note.fact, fact), note) for note in known])
 
 
-async def _refuse_said_before(
-    tx: Transaction, new: NewNote, origin: ClaimSource, rival: Note | None, same: Note | None
-) -> None:
+async def _refuse_said_before(tx: Transaction, new: NewNote, rival: Note | None, same: Note | None) -> None:
     """Only what was said later changes what is known: chat is read long after it was said, corrections count at once.
 
     A claim is refused if what contradicts it was said or confirmed later, or if a note that said the same was replaced,
@@ -171,18 +167,18 @@ async def _refuse_said_before(
     """
     # a command also stands against what its subject said in the same millisecond
     outranks = rival is not None and (rival.source_kind, new.source_kind) == (SourceKind.COMMAND, SourceKind.SELF_CLAIM)
-    if rival is not None and origin.at < rival.last_confirmed_at + outranks:
+    if rival is not None and new.at < rival.last_confirmed_at + outranks:
         raise FactRefused("said_before")
     if same is not None:
         return
-    gone = await notes.withdrawn_since(tx, new.subject_id, origin.at)
+    gone = await notes.withdrawn_since(tx, new.subject_id, new.at)
     gone = [note for note in gone if note.persona == new.persona][-LOOKED_BACK:]
     for relation, note in await _compared(gone, new.fact):
         if relation is Relation.DUPLICATE:
             changed = (await notes.changes(tx, note.id))[-1].at
             successor = await notes.get(tx, note.superseded_by) if note.superseded_by is not None else None
             # the summary of what it was replaced for may have come later than that was said
-            if (min(changed, successor.last_confirmed_at) if successor else changed) > origin.at:
+            if (min(changed, successor.last_confirmed_at) if successor else changed) > new.at:
                 raise FactRefused("said_before")
 
 
@@ -193,27 +189,26 @@ async def _refuse_forgotten(tx: Transaction, new: NewNote, origin: ClaimSource) 
     own = origin.speaker_id == new.subject_id
     if own and new.source_kind is SourceKind.COMMAND:
         await personal_data.allow_again(tx, new.subject_id, traces(new.fact))
-    elif origin.at <= tx.requests.erased_at(new.subject_id) or tx.requests.is_forgotten(
-        new.subject_id, traces(new.fact)
-    ):
+    elif new.at <= tx.requests.erased_at(new.subject_id) or tx.requests.is_forgotten(new.subject_id, traces(new.fact)):
         raise FactRefused("forgotten")
 
 
 async def _write(tx: Transaction, new: NewNote, origin: ClaimSource, *, cause: str, now: int) -> int:
     await _refuse_forgotten(tx, new, origin)
     note_id = await notes.insert(tx, new, cause=cause, now=now)
-    await notes.add_evidence(tx, _stance(note_id, origin, "stated"))
+    await _rests_on(tx, note_id, new, origin, "stated")
     return note_id
 
 
-async def _replace(tx: Transaction, old: Note, note_id: int, origin: ClaimSource, now: int) -> None:
+async def _replace(tx: Transaction, old: Note, note_id: int, new: NewNote, origin: ClaimSource, now: int) -> None:
     """Let a note take the place of one that it contradicts."""
     await notes.set_status(tx, old, NoteStatus.SUPERSEDED, at=now, cause="conflict", superseded_by=note_id)
-    await notes.add_evidence(tx, _stance(old.id, origin, "contradicted"))
+    await _rests_on(tx, old.id, new, origin, "contradicted")
 
 
-def _stance(note_id: int, origin: ClaimSource, stance: str) -> Stance:
-    return Stance(note_id, origin.episode_id, stance, origin.speaker_id, origin.addressed, origin.at)
+async def _rests_on(tx: Transaction, note_id: int, new: NewNote, origin: ClaimSource, stance: str) -> None:
+    said = Stance(note_id, origin.episode_id, stance, origin.speaker_id, origin.addressed, new.at)
+    await notes.add_evidence(tx, said)
 
 
 async def _confirm(tx: Transaction, note: Note, new: NewNote, origin: ClaimSource, now: int) -> int:
@@ -240,11 +235,11 @@ async def _confirm(tx: Transaction, note: Note, new: NewNote, origin: ClaimSourc
         asked_with=new.asked_with or note.asked_with,
         persona=note.persona,
     )
-    await _refuse_forgotten(tx, in_new_words, origin)
+    await _refuse_forgotten(tx, replace(in_new_words, at=new.at), origin)
     note_id = await notes.insert(tx, in_new_words, cause=REPLACES, now=now)
     # when the line behind the old words is cleared, the new ones go too
     await notes.copy_evidence(tx, note.id, note_id)
-    await notes.add_evidence(tx, _stance(note_id, origin, "confirmed"))
+    await _rests_on(tx, note_id, new, origin, "confirmed")
     await notes.set_status(tx, note, NoteStatus.SUPERSEDED, at=now, cause=REWORDED, superseded_by=note_id)
     return note_id
 
@@ -257,22 +252,22 @@ def _says_more(new: str, old: str) -> bool:
 
 
 async def _said_again(tx: Transaction, note: Note, new: NewNote, origin: ClaimSource) -> Note:
-    if origin.stream_id is None:
-        again = origin.at - note.last_confirmed_at >= HALF_A_DAY_MS
+    if new.stream_id is None:
+        again = new.at - note.last_confirmed_at >= HALF_A_DAY_MS
     else:
-        again = await notes.confirmed_stream(tx, note.id) != origin.stream_id
+        again = await notes.confirmed_stream(tx, note.id) != new.stream_id
     source = max(note.source_kind, new.source_kind, key=_STRENGTH.__getitem__)
     grown = note.confidence + 0.1 * (1 - note.confidence) if again else note.confidence
-    await notes.add_evidence(tx, _stance(note.id, origin, "confirmed"))
+    await _rests_on(tx, note.id, new, origin, "confirmed")
     ends = None
     if note.expires_at is not None and new.expires_at is not None:  # its own span again, or what is proposed now
-        ends = max(note.expires_at, origin.at + note.expires_at - note.last_confirmed_at, new.expires_at)
+        ends = max(note.expires_at, new.at + note.expires_at - note.last_confirmed_at, new.expires_at)
     confirmed = replace(
         note,
         confidence=min(grown, REPORTED_AT_MOST) if source is SourceKind.REPORTED else max(grown, note.confidence),
         source_kind=source,
-        last_confirmed_at=max(note.last_confirmed_at, origin.at),
+        last_confirmed_at=max(note.last_confirmed_at, new.at),
         expires_at=ends,
     )
-    await notes.set_confirmed(tx, confirmed, stream_id=origin.stream_id)
+    await notes.set_confirmed(tx, confirmed, stream_id=new.stream_id)
     return confirmed

@@ -240,4 +240,4 @@ async def _hear_again(channel: Channel, source: SourceKind) -> None:
     now = channel.clock.now()
     new = NewNote(Scope.VIEWER, ALICE, "is good at playing glockenfern, plays every day", 0.9, source, now)
     async with channel.db.write() as tx:
-        await merge.merge_claim(tx, new, merge.ClaimSource(channel.episode or 0, ALICE, True, now, None), now=now)
+        await merge.merge_claim(tx, new, merge.ClaimSource(channel.episode or 0, ALICE, addressed=True), now=now)
