@@ -6,6 +6,7 @@
 """
 
 import asyncio
+import contextlib
 import re
 from collections.abc import Callable, Iterable
 from datetime import datetime
@@ -115,20 +116,27 @@ def _listed(title: str, lines: Iterable[str], mark: str = "- ") -> str:
 
 
 async def write_file(db: Database, stream_id: int, settings: Settings) -> None:
-    """Write a stream's recap into the folder of the settings, once. Raises StoreError."""
-    folder = Path(settings.recap.folder).expanduser()
-    async with db.write() as tx:  # of an erasure either the row knows of the file, or the file knows nothing of them
-        text, began = await markdown_of(tx, stream_id, settings), await streams.start_of(tx, stream_id)
-        if text is None:
-            return
-        path = folder / f"{datetime.fromtimestamp(began / 1_000).astimezone():%Y-%m-%d} stream {stream_id}.md"
+    """Write a stream's recap into the folder of the settings. Raises StoreError.
+
+    Not while others wait for the memory: the folder may be on a slow drive. What was forgotten meanwhile is seen after.
+    """
+    folder, text = Path(settings.recap.folder).expanduser(), None
+    began = datetime.fromtimestamp(await streams.start_of(db, stream_id) / 1_000).astimezone()
+    path = folder.absolute() / f"{began:%Y-%m-%d} stream {stream_id}.md"
+    while (found := await markdown_of(db, stream_id, settings)) not in {None, text}:
+        text = found or ""
+        async with db.write() as tx:
+            await streams.set_recap_file(tx, stream_id, str(path))
         try:
             if not folder.is_dir():
                 raise FileNotFoundError(ENOENT, "the folder for recaps does not exist", str(folder))
             await asyncio.to_thread(replace_file, path, text)
         except OSError as error:
+            with contextlib.suppress(OSError):
+                path.unlink(missing_ok=True)  # of an earlier turn: it may know who was erased meanwhile
+            async with db.write() as tx:
+                await streams.set_recap_file(tx, stream_id, "")
             raise StoreError(reason("not_written", path=str(path), error=error.strerror or "")) from error
-        await streams.set_recap_file(tx, stream_id, str(path.resolve()))
 
 
 async def clean_files(source: Source | Transaction, change: Callable[[str], str]) -> tuple[int, list[str]]:

@@ -1,5 +1,6 @@
 """A stream's recap for the streamer: what and who stands in it, and that what is forgotten leaves its file."""
 
+import asyncio
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -8,10 +9,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from forgetmenot import files
 from forgetmenot.clock import DAY, HOUR, MINUTE
 from forgetmenot.domain import Scope, SourceKind
 from forgetmenot.errors import StoreError
-from forgetmenot.memory import erasure
+from forgetmenot.memory import erasure, stream_recap
 from forgetmenot.memory.erasure import Eraser
 from forgetmenot.memory.rights import Rights
 from forgetmenot.memory.stream_recap import markdown_of, write_file
@@ -208,6 +210,29 @@ async def test_a_fact_that_is_forgotten_leaves_the_file(world: "World", tmp_path
     assert "Dora\\_1 fell off a ladder" in after
 
 
+async def test_who_is_erased_while_the_file_is_written_is_not_in_it(
+    world: "World", tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "recaps").mkdir()
+    await regular(world, "1", "2")
+    stream = await over(world, "<@1> beat the boss. <@2> cheered.", "1", "2")
+    loop, slow = asyncio.get_running_loop(), files.replace_file
+
+    def slowly(path: Path, text: str) -> None:
+        """A drive on which a write takes as long as an erasure."""
+        if "Bob" in text:
+            erasing = Eraser(db=world.db, clock=world.clock).erase("2")
+            asyncio.run_coroutine_threadsafe(erasing, loop).result()
+        slow(path, text)
+
+    monkeypatch.setattr(stream_recap, "replace_file", slowly)
+    await write_file(world.db, stream, into(tmp_path / "recaps"))
+    [file] = (tmp_path / "recaps").iterdir()
+    text = file.read_text(encoding="utf-8")
+    assert "Alice beat the boss." in text
+    assert "Bob" not in text
+
+
 async def test_a_file_that_cannot_be_reached_is_named_and_one_that_is_gone_is_not(
     world: "World", tmp_path: Path
 ) -> None:
@@ -229,10 +254,18 @@ async def test_a_folder_that_is_missing_or_full_says_so_and_is_tried_again(world
         await write_file(world.db, stream, settings)
     (tmp_path / "recaps").unlink()
     (tmp_path / "recaps").mkdir()
-    with no_room(), pytest.raises(StoreError, match="cannot be written"):
+    with no_room(), pytest.raises(StoreError, match="Check the disk"):
         await write_file(world.db, stream, settings)
     assert await streams.recap_files(world.db) == []
     assert list((tmp_path / "recaps").iterdir()) == []
+    await write_file(world.db, stream, settings)
+    [file] = (tmp_path / "recaps").iterdir()
+    file.unlink()
+    file.mkdir()  # in its place
+    with pytest.raises(StoreError, match="cannot be written"):
+        await write_file(world.db, stream, settings)
+    assert await streams.recap_files(world.db) == []
+    file.rmdir()
     await write_file(world.db, stream, settings)
     assert len(await streams.recap_files(world.db)) == 1
     await world.clock.advance(MINUTE)
