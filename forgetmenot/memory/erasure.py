@@ -240,6 +240,8 @@ async def _clean_recaps(db: Database, who: Names, report: ErasureReport) -> None
         return _clean_text(text, who, cut=True) if who.hidden(text) != text else text
 
     lines, report.unreachable = await clean_files(db, cleaned)
+    if report.unreachable:
+        log.warning("somebody may still stand in files of recaps", files=report.unreachable)
     report.rewritten |= {"recap_files": lines} if lines else {}
 
 
