@@ -35,12 +35,13 @@ from forgetmenot.text.words import FOREIGN_STOPWORDS, STOPWORDS, stem, stems, wo
 
 _NUMBER = re.compile(r"#(\d{1,15})")
 MOST_FOUND = 3
-TOLD_CONFIDENCE, CLAIMED_CONFIDENCE = 0.95, 0.75
+TOLD_CONFIDENCE = 0.95
+_CONFIDENCE = {SourceKind.COMMAND: TOLD_CONFIDENCE, SourceKind.SELF_CLAIM: 0.75, SourceKind.OBSERVED: 0.5}
 _KEPT_IN_AN_EDIT = ("scope", "subject_id", "importance", "topics", "asked_with", "expires_at", "pinned", "persona")
 
 
 class TellerTrust(NamedTuple):
-    """What somebody's word weighs; `most`: so many in a stream."""
+    """What somebody's word weighs. `source` OBSERVED: only heard; `most`: so many in a stream."""
 
     source: SourceKind = SourceKind.COMMAND
     most: int | None = None
@@ -90,7 +91,7 @@ async def remember(  # noqa: PLR0913  # what, of whom, by whom, under which rule
             scope=scope or (Scope.VIEWER if subject_id is not None else Scope.CHANNEL),
             subject_id=subject_id,
             fact=stored,
-            confidence=TOLD_CONFIDENCE if word.source is SourceKind.COMMAND else CLAIMED_CONFIDENCE,
+            confidence=_CONFIDENCE[word.source],
             source_kind=word.source,
             at=at,
             importance=Importance.HIGH if word.source is SourceKind.COMMAND else Importance.MEDIUM,

@@ -161,7 +161,14 @@ class Missed(NamedTuple):
 
 async def missed(at: Source, viewer_id: str, now: int, most: int) -> Missed:
     """What a viewer missed, in `most` characters. Raises StoreError."""
-    came, since = await _visit(at, viewer_id, now)
+    # the present visit began where there was no line of theirs for half an hour before
+    came, since = now, None
+    for line in reversed(await events.latest_of(at, viewer_id, LINES_LOOKED_AT)):
+        if came - line.at > A_VISIT:
+            since = line.at
+            break
+        came = min(came, line.at)
+    since = since if since is not None else await streams.last_visit(at, viewer_id, came)
     if since is None:
         return Missed(None)
     texts = await _texts(at, since, came)
@@ -180,16 +187,6 @@ async def missed(at: Source, viewer_id: str, now: int, most: int) -> Missed:
             most -= len(sentence) + 1
     oldest_first = dict(sorted(chosen.items(), key=lambda one: list(texts).index(one[1])))
     return Missed(since, tuple(oldest_first), tuple(oldest_first.values()))
-
-
-async def _visit(at: Source, viewer_id: str, now: int) -> tuple[int, int | None]:
-    """When the present visit began (before it there was no line of theirs for half an hour), and the last one ended."""
-    came = now
-    for line in reversed(await events.latest_of(at, viewer_id, LINES_LOOKED_AT)):
-        if came - line.at > A_VISIT:
-            return came, line.at
-        came = min(came, line.at)
-    return came, await streams.last_visit(at, viewer_id, came)
 
 
 async def _texts(at: Source, since: int, came: int) -> dict[tuple[str, int], str]:

@@ -45,13 +45,14 @@ def windows(lines: Sequence[Line], cut: Cut) -> list[Window]:
 
     Lines that no summary came of stay in the windows that they were put in for the next try.
     """
-    fresh = [line for line in lines if line.retry_from is None]
-    due = [window for stream in _by_stream(fresh).values() for window in _of_stream(stream, cut)]
-    again: dict[int, list[Line]] = {}
+    again: dict[int, list[Line]] = defaultdict(list)
     for line in lines:
         if line.retry_from is not None:
-            again.setdefault(line.retry_from, []).append(line)
-    return sorted([*due, *again.values()], key=lambda window: (window[0].at, window[0].seq))
+            again[line.retry_from].append(line)
+    due: list[Window] = list(again.values())
+    for stream in _by_stream([line for line in lines if line.retry_from is None]).values():
+        due += _of_stream(stream, cut)
+    return sorted(due, key=lambda window: (window[0].at, window[0].seq))
 
 
 def aged(lines: Sequence[Line], largest: int, before: int) -> list[Window]:
@@ -75,9 +76,9 @@ def waiting_time(tries: int) -> int:
 
 
 def _by_stream(lines: Sequence[Line]) -> Mapping[int | None, list[Line]]:
-    streams: dict[int | None, list[Line]] = {}
+    streams: dict[int | None, list[Line]] = defaultdict(list)
     for line in lines:
-        streams.setdefault(line.stream_id, []).append(line)
+        streams[line.stream_id].append(line)
     return streams
 
 
@@ -91,11 +92,7 @@ def _of_stream(lines: Sequence[Line], cut: Cut) -> list[Window]:
         found.append(rest[:end])
         rest = rest[end:]
     over = cut.everything or (rest and (rest[0].stream_id in cut.closed or cut.now - rest[-1].at >= cut.silence))
-    if not (rest and over) or cut.truncated:
-        return found
-    if found and len(rest) < cut.smallest // 3 and len(found[-1]) + len(rest) <= cut.largest:
-        return [*found[:-1], [*found[-1], *rest]]  # the end of a conversation says little without its beginning
-    return [*found, rest]
+    return [*found, rest] if rest and over and not cut.truncated else found
 
 
 def _end(lines: Sequence[Line], cut: Cut) -> int | None:
