@@ -111,16 +111,6 @@ async def test_no_message_and_no_deed_is_promised_to_be_tried_again(
         assert "again" not in told
 
 
-async def test_a_503_is_told_at_once_and_nothing_is_sent(sim: TwitchSim, helix: Helix) -> None:
-    await helix.room_id()
-    sim.faults.add("helix", path="chat/messages", status=503)
-    with pytest.raises(TwitchUnavailable):
-        await helix.say("hello")
-    assert sim.drops.attempts == []
-    tried = [call.status for call in sim.requests if call.path == "chat/messages"]
-    assert tried == [503], "twitchio alone would try again"
-
-
 async def test_the_moderators_deeds_arrive_with_both_ids(sim: TwitchSim, helix: Helix) -> None:
     alice, bob = sim.world.user("alice").id, sim.world.user("bob").id
     message = await sim.say("carol", "oops")

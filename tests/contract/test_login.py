@@ -275,17 +275,3 @@ async def test_after_a_full_disk_the_old_pair_is_not_taken_for_a_newer_one(
     full.full = False
     await login.validate()
     assert store.load(Account.BOT) == fresh
-
-
-@pytest.mark.parametrize("lapsed", [False, True])
-async def test_after_a_full_disk_a_new_login_is_taken_up(
-    sim: TwitchSim, settings: Settings, make_login: MakeLogin, store: TokenStore, *, lapsed: bool
-) -> None:
-    make_login()
-    login = await keep_nothing(sim, settings, Full(store.folder, use_keyring=False))
-    if lapsed:
-        sim.disconnect("keeper")
-        with pytest.raises(TwitchLoginNeeded, match="expired"):
-            await login.validate()
-    new = log_in(sim, store)
-    assert (await login.validate()).access == new.access

@@ -34,6 +34,12 @@ async def test_a_wish_is_decided_done_and_logged(room: Room) -> None:
     assert await lately(room.db, since=0) == (ActionDone(1, "timeout of <@1> for 30 s: done", "timeout"),)
 
 
+async def test_of_the_lines_of_whoever_asks_the_last_one_is_deleted(room: Room) -> None:
+    carried = await room.propose("delete", {"target": "me"}, text="@bot delete my message")
+    assert carried.decision.verdict is Verdict.ALLOW
+    assert room.ports.calls == [("delete_message", "said-1")]
+
+
 async def test_an_effect_is_run_where_the_settings_list_it_and_no_other(room: Room) -> None:
     room.current[0] = msgspec.structs.replace(room.current[0], bridge=BridgeSettings(firebot_lists=("Confetti",)))
     assert (await room.propose("effect", {"effect": "end the stream"})).decision.verdict is Verdict.DENY

@@ -72,13 +72,6 @@ def pip(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[[str, int],
 
 
 @pytest.mark.skipif(os.name == "nt", reason="the stand-in is a shell script")
-def test_installing_tells_how_far_it_is(pip: Callable[[str, int], None], capsys: pytest.CaptureFixture[str]) -> None:
-    pip("Installing collected packages: aiohttp", 0)
-    environment._install(".")
-    assert capsys.readouterr().err.split("\n")[:2] == ["  aiohttp", "  … all of them are here and are being unpacked"]
-
-
-@pytest.mark.skipif(os.name == "nt", reason="the stand-in is a shell script")
 @pytest.mark.parametrize(
     ("last", "sentence"),
     [

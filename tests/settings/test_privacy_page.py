@@ -1,9 +1,7 @@
 """docs/PRIVACY.md says what the settings do: its table and its numbers are made from the defaults."""
 
-import ast
 from pathlib import Path
 
-import forgetmenot
 from forgetmenot.settings.schema import Settings
 
 BEGIN, END = "<!-- retention: begin -->", "<!-- retention: end -->"
@@ -64,23 +62,3 @@ def test_the_text_for_viewers_has_the_same_numbers() -> None:
     words = " ".join(PAGE.replace("> ", "").split())
     assert f"deleted after {Settings().memory.raw_events_h:g} hours" in words
     assert f"replies after {Settings().privacy.keep_replies_d} days" in words
-
-
-def endings() -> set[str]:
-    """What the program puts behind a file's name to make another file: every text in a `with_name(…)`."""
-    found = set()
-    texts = (file.read_text(encoding="utf-8") for file in Path(forgetmenot.__file__).parent.rglob("*.py"))
-    for text in texts:
-        for node in ast.walk(ast.parse(text)) if "with_name(" in text else ():
-            if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr == "with_name":
-                named = [one.value for one in ast.walk(node) if isinstance(one, ast.Constant)]
-                found |= {name for name in named if isinstance(name, str) and name[:1] == "." and len(name) > 1}
-    return found
-
-
-def test_every_file_that_is_made_beside_another_is_named() -> None:
-    made = endings()
-    assert {".requests", ".lock", ".holder", ".part", ".restoring"} <= made
-    files = PAGE.split("### The files in the data folder")[1].split("\n## ")[0]
-    assert [ending for ending in sorted(made) if f"{ending}`" not in files] == []
-    assert "`memory.sqlite3.restoring" in files
