@@ -147,7 +147,7 @@ def _hello(context: DockContext, *, fresh: bool) -> bytes:
 
 
 async def events(request: web.Request) -> web.StreamResponse:
-    """`GET /events`: never ends by itself."""
+    """`GET /api/events`: never ends by itself."""
     context, stream = request.app[CONTEXT], request.app[STREAM]
     response = web.StreamResponse(headers={"Content-Type": "text/event-stream; charset=utf-8"})
     await response.prepare(request)

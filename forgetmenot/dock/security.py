@@ -5,8 +5,6 @@ Guarantees, for every request:
 - every answer with data needs the token in a header, which no other page can send; changing anything also needs POST,
   our `Origin` and JSON (for a dropped file: bytes). There is no cookie: cookies of 127.0.0.1 go to the programs on
   every port;
-- the event stream, for which a browser sends no header, needs a ticket: asked for with the token, valid once and for
-  half a minute;
 - the waiting page, which has a file's origin, gets one answer, and only if it has the token (obs_page);
 - connections are limited in number (Connections), so that no local program can take the file handles that chat and
   the memory need. A connection carries one request.
@@ -17,7 +15,6 @@ import contextlib
 import hmac
 import os
 import secrets
-import time
 from collections.abc import Awaitable, Callable
 from pathlib import Path
 
@@ -30,10 +27,7 @@ from forgetmenot.files import make_own
 HOST = "127.0.0.1"
 TOKEN_FILE = "dock-token"  # noqa: S105  # a file's name
 TOKEN_HEADER = "X-Dock-Token"  # noqa: S105  # a header's name
-EVENTS = "/events"
 UPLOAD = "/api/past_chat"
-TICKET_LASTS_S = 30.0
-MOST_TICKETS = 64
 MOST_CONNECTIONS = 64
 ADDRESS_AGAIN = "This link is not valid or has expired. Open the dock again: `forgetmenot dock` prints the address."
 
@@ -79,15 +73,13 @@ def address(port: int, token: str) -> str:
 
 
 class Guard:
-    """The checks of one server. `monotonic`: seconds; replaceable in tests."""
+    """The checks of one server."""
 
-    def __init__(self, port: int, token: str, monotonic: Callable[[], float] = time.monotonic) -> None:
+    def __init__(self, port: int, token: str) -> None:
         self.port = port
         self.host = f"{HOST}:{port}"
         self.origin = f"http://{self.host}"
         self._token = token
-        self._monotonic = monotonic
-        self._tickets: dict[str, float] = {}
 
     def refusal(self, request: web.Request) -> str:
         """Why a request is not even looked at, or an empty text."""
@@ -96,7 +88,9 @@ class Guard:
         if any(origin != self.origin for origin in request.headers.getall("Origin", [])):
             return "Other web pages may not use the dock."
         # a GET need not bring an Origin; browsers send this one with every request, and no page can change it
-        if request.headers.get("Sec-Fetch-Site", "none") not in {"none", "same-origin"} and _is_data(request):
+        if request.headers.get("Sec-Fetch-Site", "none") not in {"none", "same-origin"} and request.path.startswith(
+            "/api/"
+        ):
             return "Other web pages may not use the dock."
         return ""
 
@@ -114,10 +108,9 @@ class Guard:
         return web.Response(text=greeting, headers={"Access-Control-Allow-Origin": origins[0]} if origins else {})
 
     def may_read(self, request: web.Request) -> bool:
-        """Whether the token is in its header. The event stream brings a ticket instead, which is then used up."""
-        if request.path == EVENTS:
-            return self._use_ticket(request.query.get("ticket", ""))
-        return _same(request.headers.get(TOKEN_HEADER, ""), self._token)
+        """Whether the token is in its header. Bytes that are no text come as half characters, which nothing encodes."""
+        given = request.headers.get(TOKEN_HEADER, "").encode("utf-8", "replace")
+        return hmac.compare_digest(given, self._token.encode())
 
     def may_act(self, request: web.Request) -> bool:
         """Whether it comes from the page itself, by somebody who has the token."""
@@ -128,26 +121,6 @@ class Guard:
             and request.headers.get("Origin") == self.origin
             and request.headers.get("Content-Type", "").split(";")[0].strip().lower() == kind
         )
-
-    def new_ticket(self) -> str:
-        """A ticket for one event stream. The oldest goes where there are too many."""
-        while len(self._tickets) >= MOST_TICKETS:
-            del self._tickets[next(iter(self._tickets))]
-        ticket = secrets.token_urlsafe(24)
-        self._tickets[ticket] = self._monotonic() + TICKET_LASTS_S
-        return ticket
-
-    def _use_ticket(self, given: str) -> bool:
-        return self._monotonic() < self._tickets.pop(given, 0.0)
-
-
-def _same(given: str, wanted: str) -> bool:
-    """Compare in constant time. Bytes of a header that are no text come as half characters, which nothing encodes."""
-    return hmac.compare_digest(given.encode("utf-8", "replace"), wanted.encode())
-
-
-def _is_data(request: web.Request) -> bool:
-    return request.path.startswith("/api/") or request.path == EVENTS
 
 
 def guarding(guard: Guard, answer: Callable[[int, str], web.Response]) -> Handler:
@@ -163,7 +136,7 @@ def guarding(guard: Guard, answer: Callable[[int, str], web.Response]) -> Handle
             return answer(405, "The dock does not accept this request.")
         if request.method == "POST" and not guard.may_act(request):
             return answer(401, ADDRESS_AGAIN)
-        if request.method != "POST" and _is_data(request) and not guard.may_read(request):
+        if request.method != "POST" and request.path.startswith("/api/") and not guard.may_read(request):
             return answer(401, ADDRESS_AGAIN)
         return await handler(request)
 

@@ -185,18 +185,14 @@ def build_app(context: DockContext, stream: feed.EventFeed, files: Assets, guard
     async def static(request: web.Request) -> web.StreamResponse:
         return files.file(request.match_info["path"], request.match_info["build"])
 
-    async def ticket(_request: web.Request) -> web.StreamResponse:
-        return answer({"ticket": guard.new_ticket()})
-
     app.add_routes(
         [
             web.get("/", page),
             web.get("/earpiece", page),
             web.get("/static/{build}/{path:.+}", static),
-            web.post("/api/ticket", ticket),
         ]
     )
-    app.add_routes([web.get(security.EVENTS, feed.events), *panels.ROUTES, *ROUTES])
+    app.add_routes([web.get("/api/events", feed.events), *panels.ROUTES, *ROUTES])
     return app
 
 

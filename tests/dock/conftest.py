@@ -102,13 +102,6 @@ class Served:
     def origin(self) -> str:
         return f"http://127.0.0.1:{self.port}"
 
-    async def events(self) -> str:
-        """The address of an event stream, with a fresh ticket."""
-        status, told = await self.post("/api/ticket", {})
-        assert status == 200
-        assert isinstance(told, dict)
-        return f"{self.origin}/events?ticket={told['ticket']}"
-
     async def get(self, path: str, **headers: str) -> tuple[int, object]:
         async with self.client.get(self.origin + path, headers=headers) as answer:
             return answer.status, await answer.json(content_type=None)

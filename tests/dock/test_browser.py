@@ -75,8 +75,7 @@ async def test_no_trouble_makes_the_page_wider_than_the_dock(
                 if sentence:
                     await expect(page.locator("#top .standing.bad")).to_contain_text(live_words(live, sentence)[:40])
                 await all_fit(page, trouble)
-            await page.route("**/api/ticket", lambda route: route.abort())
-            await page.route("**/events*", lambda route: route.abort())
+            await page.route("**/api/events", lambda route: route.abort())
             await page.reload()
             await expect(page.locator("#top .standing.bad")).to_be_visible()
             await all_fit(page, "lost")
@@ -216,14 +215,14 @@ async def test_a_stale_page_reloads_itself(unchanged: DemoBot, running: Browser)
     async with page_on(running, unchanged.address) as page:
         build = await page.locator("meta[name=build]").get_attribute("content")
         hello = 'event: hello\ndata: {"build": "another", "at": 1}\n\n'
-        await page.route("**/events*", lambda route: route.fulfill(content_type="text/event-stream", body=hello))
+        await page.route("**/api/events", lambda route: route.fulfill(content_type="text/event-stream", body=hello))
         loads: list[str] = []
         page.on("load", lambda _page: loads.append("load"))
-        await page.evaluate(f"import('/static/{build}/live.js').then(m => m.connect())")
+        await page.evaluate(f"import('/static/{build}/live.js').then(m => {{ m.connect(); }})")
         async with asyncio.timeout(5):
             while not loads:  # noqa: ASYNC110  # another process's event
                 await asyncio.sleep(0.05)
-        await page.unroute("**/events*")
+        await page.unroute("**/api/events")
         await page.wait_for_load_state()
         await page.wait_for_selector("#top .switches")
         assert await page.locator("meta[name=build]").get_attribute("content") == build
@@ -279,7 +278,7 @@ async def test_who_is_erased_leaves_the_docks_that_are_open_or_were_away(demo: D
         await away.evaluate(f"{live}.then(m => m.disconnect())")
         await demo.bot.eraser.erase(heidi)
         await expect(page.locator("main")).not_to_contain_text("Heidi")
-        await away.evaluate(f"{live}.then(m => m.connect())")
+        await away.evaluate(f"{live}.then(m => {{ m.connect(); }})")
         await expect(away.locator("main")).not_to_contain_text("Heidi")
         await demo.hear("bob", "how quiet it is")
         for one in (page, away):

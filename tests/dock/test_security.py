@@ -10,10 +10,8 @@ import pytest
 
 from forgetmenot.dock.security import (
     MOST_CONNECTIONS,
-    TICKET_LASTS_S,
     TOKEN_FILE,
     TOKEN_HEADER,
-    Guard,
     token_in,
 )
 from tests.dock.conftest import Served
@@ -27,23 +25,12 @@ async def test_nothing_is_read_without_the_token_in_its_header(stranger: Served)
         assert "Set-Cookie" not in answer.headers, "programs on other ports would get it"
         assert stranger.token not in await answer.text()
     for path in (
-        "/api/now", "/api/checks", f"/api/now?token={stranger.token}", "/events", "/events?ticket=",
-        "/events?ticket=x",
+        "/api/now", "/api/checks", f"/api/now?token={stranger.token}", "/api/events",
     ):  # fmt: skip
         assert (await stranger.get(path))[0] == 401
     for wrong in ("", "wrong", stranger.token[:-1]):
         assert (await stranger.get("/api/now", **{TOKEN_HEADER: wrong}))[0] == 401
     assert (await stranger.get("/api/now", **{TOKEN_HEADER: stranger.token}))[0] == 200
-
-
-async def test_a_ticket_opens_one_event_stream_and_no_second(dock: Served) -> None:
-    address = await dock.events()
-    async with dock.client.get(address) as answer:
-        assert answer.status == 200
-        async with dock.client.get(address) as again:
-            assert again.status == 401
-    late = Guard(1, "t", monotonic=iter([0.0, TICKET_LASTS_S + 1]).__next__)
-    assert not late._use_ticket(late.new_ticket())
 
 
 async def test_half_open_connections_neither_stop_the_page_nor_take_the_file_handles(dock: Served) -> None:
@@ -98,7 +85,7 @@ async def test_what_is_no_request_logs_no_traceback(
     "host", ["localhost:{port}", "evil.example", "127.0.0.1", "127.0.0.1:80", "127.0.0.1.nip.io:{port}", ""]
 )
 async def test_another_host_is_refused(dock: Served, host: str) -> None:
-    for path in ("/", f"/?token={dock.token}", "/api/now", "/events"):
+    for path in ("/", f"/?token={dock.token}", "/api/now", "/api/events"):
         async with dock.client.get(dock.origin + path, headers={"Host": host.format(port=dock.port)}) as answer:
             assert answer.status in {400, 403}
 

@@ -61,12 +61,12 @@ async def test_a_page_that_comes_back_begins_anew_with_the_newest(
     dock: Served, db: Database, clock: ManualClock
 ) -> None:
     await say(db, clock, "before")
-    async with dock.client.get(await dock.events()) as answer:
+    async with dock.client.get(f"{dock.origin}/api/events") as answer:
         await until(told(answer), "items", "before")
     await say(db, clock, "meanwhile")
     async with db.write() as tx:
         await tx.execute("UPDATE events SET text = '', redacted_at = ? WHERE text = 'before'", (clock.now(),))
-    async with dock.client.get(await dock.events()) as answer:
+    async with dock.client.get(f"{dock.origin}/api/events") as answer:
         events = told(answer)
         assert '"fresh": true' in json.dumps((await until(events, "hello"))[2])  # what it showed goes
         items = (await until(events, "items"))[2]
@@ -75,7 +75,7 @@ async def test_a_page_that_comes_back_begins_anew_with_the_newest(
 
 async def test_a_cleared_line_is_taken_from_the_page(dock: Served, db: Database, clock: ManualClock) -> None:
     await say(db, clock, "something rude")
-    async with dock.client.get(await dock.events()) as answer:
+    async with dock.client.get(f"{dock.origin}/api/events") as answer:
         events = told(answer)
         await until(events, "items", "rude")
         async with db.write() as tx:
@@ -87,7 +87,7 @@ async def test_lines_of_people_who_opted_out_are_not_shown(dock: Served, db: Dat
     await say(db, clock, "secret", viewer="2", name="Bob")
     async with db.write() as tx:
         await tx.execute("UPDATE viewers SET opted_out_at = 1 WHERE id = '2'")
-    async with dock.client.get(await dock.events()) as answer:
+    async with dock.client.get(f"{dock.origin}/api/events") as answer:
         assert (await until(told(answer), "items"))[2] == []
 
 
@@ -98,7 +98,7 @@ def looking() -> list[asyncio.Task[object]]:
 async def test_pages_that_come_at_the_same_time_share_one_look(dock: Served) -> None:
     """As all open docks do when the bot was started again."""
     async with contextlib.AsyncExitStack() as stack:
-        ask = [stack.enter_async_context(dock.client.get(await dock.events())) for _ in range(5)]
+        ask = [stack.enter_async_context(dock.client.get(f"{dock.origin}/api/events")) for _ in range(5)]
         for answer in await asyncio.gather(*ask):
             await until(told(answer), "items")
         assert len(looking()) == 1
@@ -106,7 +106,7 @@ async def test_pages_that_come_at_the_same_time_share_one_look(dock: Served) -> 
 
 async def test_nothing_is_looked_up_while_nobody_looks(dock: Served, db: Database) -> None:
     assert not looking()
-    async with dock.client.get(await dock.events()) as answer:
+    async with dock.client.get(f"{dock.origin}/api/events") as answer:
         await until(told(answer), "items")
         assert len(looking()) == 1
     async with asyncio.timeout(20):

@@ -118,14 +118,13 @@ class Running:
         headers, texts = {TOKEN_HEADER: token, "Origin": origin}, list[str]()
         async with aiohttp.ClientSession(headers=headers) as client:
             paths = [f"/api/{name}" for name in lists]
-            paths += [f"/api/{kind}/{n}" for kind in ("note", "chain", "why", "stream") for n in range(1, 12)]
+            paths += [f"/api/{kind}/{n}" for kind in ("note", "why", "stream") for n in range(1, 12)]
+            paths += [f"/api/note/{n}?chain=1" for n in range(1, 12)]
             paths += [f"/api/{kind}?q=quux" for kind in ("people", "notes")]
             for path in paths:
                 async with client.get(origin + path) as answer:
                     texts.append(await answer.text())
-            async with client.post(f"{origin}/api/ticket", json={}) as answer:
-                ticket = (await answer.json())["ticket"]
-            async with client.get(f"{origin}/events?ticket={ticket}") as stream:
+            async with client.get(f"{origin}/api/events") as stream:
                 with contextlib.suppress(TimeoutError):
                     async with asyncio.timeout(0.3):
                         async for line in stream.content:

@@ -42,6 +42,21 @@ export async function get(path, query = {}) {
   return read(await fetched(`/api/${path}${text ? `?${text}` : ""}`, { headers: token() }));
 }
 
+// Events as they come. Read by hand, because a browser's own reader of them sends no header of ours.
+export async function* events(signal) {
+  const answer = await fetched("/api/events", { headers: token(), signal });
+  if (!answer.ok) await read(answer);
+  const reader = answer.body.pipeThrough(new TextDecoderStream()).getReader();
+  for (let rest = "", part = await reader.read(); !part.done; part = await reader.read()) {
+    const whole = (rest + part.value).split("\n\n");
+    rest = whole.pop();
+    for (const one of whole) {
+      const found = /^event: (\w+)\ndata: (.*)$/.exec(one);
+      if (found) yield [found[1], JSON.parse(found[2])];
+    }
+  }
+}
+
 export async function post(path, body = {}) {
   const headers = { "Content-Type": "application/json", ...token() };
   return read(await fetched(`/api/${path}`, { method: "POST", headers, body: JSON.stringify(body) }));

@@ -1,6 +1,6 @@
 // What happens, as it happens. After a lost connection it begins anew; an update reloads the page.
 
-import { build, post } from "./api.js";
+import { build, events } from "./api.js";
 import { clock } from "./words.js";
 
 export const state = { now: null, items: new Map(), connection: "connecting", restarting: 0 };
@@ -65,31 +65,22 @@ function forget() {
 }
 
 export function disconnect() {
-  source?.close();
+  source?.abort();
   source = null;
 }
 
-// A stream is opened with a ticket that is good once: a browser sends no header of ours for it.
 export async function connect() {
   disconnect();
-  let ticket;
+  const mine = source = new AbortController();
+  let refused = false;
   try {
-    ({ ticket } = await post("ticket"));
+    for await (const [name, data] of events(mine.signal)) handlers[name]?.(data);
   } catch (problem) {
-    connected("lost");
-    if (problem.status !== 401) again();
-    return;
+    refused = problem.status === 401;
   }
-  disconnect(); // two calls may have asked for a ticket meanwhile
-  source = new EventSource(`/events?ticket=${ticket}`);
-  for (const [name, handle] of Object.entries(handlers)) {
-    source.addEventListener(name, (event) => handle(JSON.parse(event.data)));
-  }
-  source.onerror = () => {
-    disconnect();
-    connected("lost");
-    again();
-  };
+  if (source !== mine) return; // another one has begun
+  connected("lost");
+  if (!refused) again();
 }
 
 let trying = 0;
