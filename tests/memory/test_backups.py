@@ -124,20 +124,6 @@ async def test_a_running_bot_makes_one_every_day(channel: Channel) -> None:
     assert copies_of(channel.db.path) == made[:1:-1]
 
 
-async def test_a_cleared_line_takes_the_copies_along_that_rest_on_it(channel: Channel) -> None:
-    events = await channel.chat(30)
-    await channel.compactor.run_pass(everything=True)
-    keeper = Backups(db=channel.db, settings=lambda: NO_SETTINGS, clock=channel.clock)
-    await keeper.run_pass()
-    [first] = copies_of(channel.db.path)
-    await channel.clock.advance(HOUR)
-    channel.ingest.take(Redaction(channel.clock.now(), event_id=events[3].id))
-    await channel.ingest.flush()
-    await keeper.run_pass()
-    [second] = copies_of(channel.db.path)
-    assert second != first
-
-
 @pytest.mark.parametrize("stopped", [False, True])
 async def test_a_cleared_request_takes_the_copies_along_that_know_its_note(channel: Channel, stopped: bool) -> None:
     """Also where the bot stops before the copies are looked at, and starts again days later."""

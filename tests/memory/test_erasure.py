@@ -25,8 +25,7 @@ from forgetmenot.store.database import Transaction, open_database
 from forgetmenot.store.invariants import verify
 from forgetmenot.store.personal_data import PLACES, Place
 from forgetmenot.text.removal import Names
-from tests.memory.conftest import Channel, answer
-from tests.rows import put
+from tests.memory.conftest import Channel
 
 if TYPE_CHECKING:
     from tests.notes_world import World
@@ -42,33 +41,6 @@ async def mentions(channel: Channel) -> int:
     return sum(ALICE in row["text"] or "viewer0" in row["text"] for row in rows)
 
 
-async def test_a_window_that_is_being_summarised_is_read_again_without_them(channel: Channel) -> None:
-    await channel.chat(40)
-    channel.model.reply = lambda _: answer("P1 spoke. P2 spoke as well.")
-
-    async def erase() -> None:
-        await Eraser(db=channel.db, clock=channel.clock, before=(channel.ingest.flush,)).erase(ALICE)
-
-    channel.model.meanwhile = erase
-    await channel.compactor.run_pass(everything=True)
-    assert len(channel.model.asked) >= 2
-    assert await mentions(channel) == 0
-    assert await channel.db.value("SELECT count(*) FROM episode_people WHERE viewer_id = ?", (ALICE,)) == 0
-
-
-async def test_what_an_extraction_under_way_writes_is_cleaned_at_the_second_look(world: "World") -> None:
-    await world.episode("<@1> sings with <@2>.", {"1": (3, 0), "2": (3, 0)})
-    eraser = Eraser(db=world.db, clock=world.clock)
-    await eraser.erase("2")
-    async with world.db.write() as tx:
-        await put(tx, "semantic_notes", subject_id="1", fact="sings with <@2>")
-    await eraser.erase_due()
-    assert [note.fact for note in await notes.of_subject(world.db, "1")] == ["sings with <@2>"]
-    await world.clock.advance(UNDER_WAY)
-    await eraser.erase_due()
-    assert [note.fact for note in await notes.of_subject(world.db, "1")] == ["sings with somebody"]
-
-
 async def test_a_summary_of_them_alone_is_empty_and_names_nobody_either(channel: Channel) -> None:
     await channel.chat(40)
     await channel.compactor.run_pass(everything=True)
@@ -77,24 +49,6 @@ async def test_a_summary_of_them_alone_is_empty_and_names_nobody_either(channel:
     await Eraser(db=channel.db, clock=channel.clock).erase(ALICE)
     assert "" in [row[0] for row in await channel.db.rows("SELECT summary FROM episodes")]
     assert await verify(channel.db, now=channel.clock.now()) == []
-
-
-async def test_what_the_bot_said_about_them_to_others_goes_whole(channel: Channel) -> None:
-    """A moderator asked what is known of them: the line in chat, and the answer, quote their notes."""
-    await channel.chat(5)
-    channel.say("viewer1", "!remember viewer0 drives a Blitzkutsche")
-    channel.say("viewer1", "viewer0 is nice")
-    await channel.ingest.flush()
-    told = "What I know about viewer0: #1 thinks Mr. Bean rules · #2 drives a Blitzkutsche"
-    async with channel.db.write() as tx:
-        await put(tx, "bot_messages", at=0, event_id=None, viewer_id=None, trigger="command", text=told)
-        await tx.execute("UPDATE events SET text = ?, from_bot = 1 WHERE text LIKE 'line number 3 %'", (told,))
-    assert await channel.db.value("SELECT count(*) FROM events WHERE text = ?", (told,)) == 1
-    await Eraser(db=channel.db, clock=channel.clock).erase(ALICE)
-    texts = [row[0] for row in await channel.db.rows("SELECT text FROM events UNION ALL SELECT text FROM bot_messages")]
-    assert "somebody is nice" in texts
-    assert [text for text in texts if "Bean" in text or "Blitzkutsche" in text] == []
-    assert await channel.db.value("SELECT count(*) FROM events WHERE text = '' AND redacted_at IS NULL") == 0
 
 
 async def test_what_they_told_of_the_channel_stays_without_the_id_of_their_line(channel: Channel) -> None:

@@ -85,20 +85,6 @@ async def test_of_a_cleared_person_goes_what_answered_them_named_them_or_read_th
     assert await texts(channel) == set()
 
 
-async def test_a_note_from_a_cleared_request_goes_with_the_line(channel: Channel) -> None:
-    """Not with the next pass, some minutes later: until then the bot would go on saying it."""
-    asked = channel.say("viewer0", "!remember I own a zitherbloom")
-    await channel.ingest.flush()
-    now = channel.clock.now()
-    await remember(channel.db, asked.user_id, "owns a zitherbloom", by=asked.user_id, at=now, line=asked.id)
-    await channel.clock.advance(MINUTE)
-    await reply(channel, "What I know about you: #1 owns a zitherbloom", trigger="command")
-    await channel.ingest.flush()
-    channel.ingest.take(Redaction(channel.clock.now(), event_id=asked.id))
-    assert await texts(channel) == set()
-    assert [note.fact for note in await notes.of_subject(channel.db, asked.user_id, tuple(NoteStatus))] == []
-
-
 async def test_a_note_from_a_cleared_edit_goes_with_the_line(channel: Channel) -> None:
     asked = channel.say("viewer0", "!edit 1 owns a zitherbloom")
     await channel.ingest.flush()
