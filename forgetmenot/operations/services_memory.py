@@ -301,7 +301,7 @@ async def _just_used(context: OperationContext, request: Request) -> list[Note]:
     return [note for note in used if note is not None and note.status in LIVE and _may_change(request.asker, note)]
 
 
-async def _last_reply(context: OperationContext, request: Request) -> list[bot_messages.SentReply]:
+async def _last_reply(context: OperationContext, request: Request) -> list[bot_messages.BotMessage]:
     asker, since = request.asker, context.clock.now() - LATELY
     whose = None if asker.moderates else asker.viewer_id
     return await bot_messages.said_lately(context.db, 1, since, whose, commands=False)

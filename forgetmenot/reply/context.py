@@ -53,7 +53,7 @@ from forgetmenot.store import (
     streams,
     viewers,
 )
-from forgetmenot.store.bot_messages import SentReply
+from forgetmenot.store.bot_messages import BotMessage
 from forgetmenot.store.database import Database, Source
 from forgetmenot.text.mentions import ids_in
 
@@ -326,7 +326,7 @@ class ContextGatherer(Struct, frozen=True):
         return replace(material, names={**material.names, **names}, hidden=material.hidden | hidden)
 
 
-def _own_line(said: SentReply) -> PromptLine:
+def _own_line(said: BotMessage) -> PromptLine:
     return PromptLine(said.id, f"bot:{said.id}", None, said.text, said.at)
 
 

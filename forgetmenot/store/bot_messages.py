@@ -11,7 +11,7 @@ import json
 from collections.abc import Collection, Sequence
 from enum import StrEnum
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import msgspec
 from msgspec import Struct
@@ -56,16 +56,6 @@ class BotMessage(Struct, frozen=True):
     filters: tuple[str, ...]
     used: tuple[int, ...]
     outcome: str
-
-
-class SentReply(NamedTuple):
-    """A message that was sent. `used`: the ids of the notes it used."""
-
-    id: int
-    at: int
-    viewer_id: str | None
-    text: str
-    used: tuple[int, ...] = ()
 
 
 async def begin(
@@ -205,22 +195,16 @@ async def listing(db: Database, limit: int) -> list[BotMessage]:
 
 async def said_lately(
     source: Source, limit: int, since: int, to: str | None = None, *, commands: bool = True
-) -> list[SentReply]:
+) -> list[BotMessage]:
     """The last lines that were sent (`to`: to one viewer), oldest first; none from the silent preview.
 
     `commands`: answers to commands among them.
     """
-    whom = "viewer_id = :to AND" if to is not None else ""
-    whom += "" if commands else " \"trigger\" NOT IN ('command', 'notice') AND"
-    rows = await source.rows(
-        f"SELECT id, at, viewer_id, text, notes_json FROM bot_messages WHERE {whom} status = 'sent' AND at >= :since"  # noqa: S608
-        " AND text <> '' ORDER BY at DESC, id DESC LIMIT :limit",
-        {"to": to, "since": since, "limit": limit},
-    )
-    return [
-        SentReply(row["id"], row["at"], row["viewer_id"], row["text"], tuple(json.loads(row["notes_json"])))
-        for row in reversed(rows)
-    ]
+    wanted = "status = 'sent' AND text <> '' AND at >= ?"
+    wanted += "" if to is None else " AND viewer_id = ?"
+    wanted += "" if commands else " AND \"trigger\" NOT IN ('command', 'notice')"
+    values = [since, *([to] if to is not None else []), limit]
+    return (await _found(source, f"{wanted} ORDER BY at DESC, id DESC LIMIT ?", *values))[::-1]
 
 
 async def best(source: Source, since: int, until: int, limit: int) -> list[str]:
@@ -338,9 +322,9 @@ def _json(value: object) -> str:
     return msgspec.json.encode(value).decode()
 
 
-async def _found(db: Database, condition: str, *params: object) -> list[BotMessage]:
+async def _found(source: Source, condition: str, *params: object) -> list[BotMessage]:
     """The rows that a condition of ours picks, in its order."""
-    return [_message(row) for row in await db.rows(f"SELECT * FROM bot_messages WHERE {condition}", params)]  # noqa: S608
+    return [_message(row) for row in await source.rows(f"SELECT * FROM bot_messages WHERE {condition}", params)]  # noqa: S608
 
 
 def _message(row: Row) -> BotMessage:
