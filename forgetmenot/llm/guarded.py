@@ -28,8 +28,8 @@ FAILURES = 5
 FIRST_REST_S = 15.0
 LONGEST_REST_S = 300.0
 FIRST_WAIT_S = 0.5
+# Upper bound of a text per token: a longer answer ignores its token limit and is cut.
 CHARACTERS_A_TOKEN = 20
-"""Upper bound of a text per token: a longer answer ignores its token limit and is cut."""
 WORTH_RETRYING = (ModelUnavailable, ModelRateLimited)
 
 
@@ -209,8 +209,8 @@ class Saving(IntEnum):
     SUMMARIES = 5
 
 
+# The reason for each, and from which share of a limit it is taken.
 _FROM = {"saving_1": 0.7, "saving_2": 0.8, "saving_3": 0.9, "saving_4": 1.0, "saving_5": 1.2}
-"""The reason for each, and from which share of a limit it is taken."""
 _SKIPPED_FROM = {
     Purpose.BRIEF: Saving.BRIEFS,
     Purpose.RECAP: Saving.BRIEFS,

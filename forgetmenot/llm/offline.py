@@ -115,12 +115,12 @@ _LASTING_WORDS = """
     keep volunteer repair raise breed ride sail surf skate fish hunt design compose perform rent manage coach translate
     smoke drink eat read dislike"""
 LASTING = frozenset(_LASTING_WORDS.split())
+# What stands in a line that quotes, supposes, wishes or jokes.
 _NOT_MEANT = re.compile(
     r"[\"“”«»♪🎵]|\b(?:imagine|suppose|pretend|what if|if (?:i|my|we)|maybe|might|someday|wish|would|i['’]d|joking"
     r"|kidding|kappa|jk|basically|practically|(?:said|says|told me|goes|be like))\b",
     re.IGNORECASE,
 )
-"""What stands in a line that quotes, supposes, wishes or jokes."""
 _NO_OBJECT = ("it", "that", "this", "how", "when", "him", "her", "them", "sure")
 _CLAUSE = re.compile(r"(?P<text>[^.!?;:,()]+)(?P<mark>[.!?;:,()]+|\Z)")
 _FILLERS = re.compile(

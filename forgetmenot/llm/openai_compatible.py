@@ -27,9 +27,10 @@ from forgetmenot.network import BadProxy, body_of, proxy_for, trusted
 
 FORMATS = ("json_schema", "json_object", "plain")
 NOT_THIS_FORMAT = {400, 404, 415, 422, 501}  # what servers answer to a response_format that they do not know
+# Plain words propose no action, and a server may only have had a bad moment.
 PLAINER_FOR_S = 600.0
-"""Plain words propose no action, and a server may only have had a bad moment."""
 FINISHES = {"stop", "length", "content_filter"}
+# What servers name in `error.code` or `error.type`, and the reason that we give for it.
 HINTS = {
     "context_length_exceeded": "hint_long",
     "exceed_context_size_error": "hint_long",
@@ -41,7 +42,6 @@ HINTS = {
     "billing_hard_limit_reached": "hint_spent",
     "billing_not_active": "hint_spent",
 }
-"""What servers name in `error.code` or `error.type`, and the reason that we give for it."""
 LARGEST_ANSWER = 2 * 1024 * 1024
 ROOM_FOR_THOUGHTS = 2_000  # tokens
 TOTAL_TIMEOUT_S = 600.0  # llm/guarded.py keeps the real deadline

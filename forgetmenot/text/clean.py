@@ -117,8 +117,8 @@ def unleet(text: str) -> str:
     return text.translate(_LEET)
 
 
+# A word with such digits or signs in it: "d1abetes", "m0d".
 LEET_WORD = re.compile(r"(?<!\w)(?=\S{0,30}[a-z])(?=\S{0,30}[0134579@$!])[\w@$!]+")
-"""A word with such digits or signs in it: "d1abetes", "m0d"."""
 
 
 def fold_word(word: str) -> str:

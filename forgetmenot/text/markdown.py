@@ -6,8 +6,8 @@ from forgetmenot.text.clean import clean
 
 _MARKUP = re.compile(r"[\\`*_~|<>\[\]#]|:(?=//)|\A[-+]|(?<=\A\d)[.)]|(?<=\bwww)\.")
 _ESCAPED = re.compile(r"\\([!-/:-@\[-`{-~])")
+# Behind an @, so that "@everyone" calls nobody, wherever it is pasted.
 _PARTED = "\u200b"
-"""Behind an @, so that "@everyone" calls nobody, wherever it is pasted."""
 
 
 def escaped(text: str) -> str:

@@ -14,22 +14,22 @@ from collections.abc import Mapping
 
 from forgetmenot.text.clean import skeleton
 
+# What is shown for an id that has no name (any more).
 SOMEBODY = "somebody"
-"""What is shown for an id that has no name (any more)."""
 
+# A mention; group 1 is the viewer's id (Twitch's digits, or a provisional `login:alice`).
 MENTION = re.compile(r"<@([A-Za-z0-9_:.-]{1,64})>")
-"""A mention; group 1 is the viewer's id (Twitch's digits, or a provisional `login:alice`)."""
 
 _STAND_FOR = """you your yourself me i we he she they them bot system assistant streamer mod moderator nobody
 anybody everybody everyone someone somebody"""
+# Words that stand for somebody, or for nobody, in what a model or a person reads.
 _NOBODYS = frozenset(_STAND_FOR.split())
-"""Words that stand for somebody, or for nobody, in what a model or a person reads."""
 
 _FORGED = re.compile("[<\uff1c\ufe64]\\s*(?=[@\uff20\ufe6b])")
 
 
+# How an id begins that stands for somebody who never spoke here: all that is known of them is a login.
 PROVISIONAL = "login:"
-"""How an id begins that stands for somebody who never spoke here: all that is known of them is a login."""
 
 
 def provisional(login: str) -> str:

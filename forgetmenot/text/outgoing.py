@@ -33,8 +33,8 @@ def without_command(text: str) -> str:
 INSIDE_WORDS_FROM = 4
 GONE = "…"
 _SIGNS = re.compile(r"[@$!]")
+# Which of @ $ ! are no letters: those at a word's end ("b@d!"), none ("a$$"), or all ("@bad!").
 _READINGS = (re.compile(r"[@$!](?!\w)"), re.compile(r"(?!)"), _SIGNS)
-"""Which of @ $ ! are no letters: those at a word's end ("b@d!"), none ("a$$"), or all ("@bad!")."""
 
 
 def without_phrases(text: str, blocklist: Iterable[str]) -> str:

@@ -16,12 +16,12 @@ _LISTED = re.compile(r"<@[^>]+>(?!['’]s)(?:(?:,| and|, and) <@[^>]+>(?!['’]s
 _PRONOUN = re.compile(r"\b(?:they|their|theirs|them|themselves|she|hers?|herself|he|his|him|himself)\b", re.IGNORECASE)
 _CAPITAL = re.compile("[A-Z]+")
 _ENDS_WITH_LETTER = re.compile(r"\w\Z")
+# Thai, Lao, Burmese, Khmer, Chinese and Japanese: words stand side by side.
 _WITHOUT_SPACES = re.compile("[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u2e80-\u9fff\uf900-\ufaff]")
-"""Thai, Lao, Burmese, Khmer, Chinese and Japanese: words stand side by side."""
 _LETTERS_AND_MORE = re.compile(r"(?=.*[a-z])(?=.*[\d_])[a-z\d_]+", re.IGNORECASE | re.ASCII)
 INSIDE_FROM = 3
+# The share of a fact's words that a clause about its subject has in common with it, to be that fact.
 ENOUGH = 0.5
-"""The share of a fact's words that a clause about its subject has in common with it, to be that fact."""
 
 
 class Names:

@@ -27,10 +27,10 @@ from forgetmenot.text.words import UNSPACED, stems
 if TYPE_CHECKING:
     from phonenumbers import PhoneNumberMatch
 
+# The names for the settings; words of one's own are "custom".
 CATEGORIES = ("payment", "contact", "address", "real_name", "health", "faith", "politics", "sexuality", "minor_age")
-"""The names for the settings; words of one's own are "custom"."""
+# Letters that are looked at: more than any text that is stored has.
 LONGEST = 6_000
-"""Letters that are looked at: more than any text that is stored has."""
 
 
 def sensitive_category(text: str, *, allow: AbstractSet[str] = frozenset(), extra: Iterable[str] = ()) -> str | None:
@@ -61,8 +61,8 @@ def _as_read(text: str) -> str:
 
 # ── statements ────────────────────────────────────────────────────────────────────────────────
 
+# Words between a predicate and what it says ("is a very devout old Catholic").
 MOST_BETWEEN = 4
-"""Words between a predicate and what it says ("is a very devout old Catholic")."""
 _AGES = frozenset([*map(str, range(5, 18)), "twelve", "thirteen", "fourteen", "fifteen", "sixteen", "seventeen"])
 _CLAUSE_END = re.compile(r"(?:[,;!?()\[\]\"“”—–|/\n]|[.:](?!\d))+")
 _TOKEN = re.compile(r"[^\W_]+")
@@ -214,14 +214,14 @@ def _one_of(words: str) -> str:
 
 
 _ORNAMENTS = re.compile(r" ?[•·*_~|] ?")
+# A country code, or an area code and a whole number behind it.
 _DIALLED = re.compile(r"\+|00?[1-9](?:\W*\d){8}")
-"""A country code, or an area code and a whole number behind it."""
 _FEWEST_DIGITS = 7
 _MANY_DIGITS = re.compile(rf"(?:\d\D{{0,12}}){{{_FEWEST_DIGITS}}}")
+# Characters between a word such as "call" and the number.
 _NEAR = 30
-"""Characters between a word such as "call" and the number."""
+# Runs of digits looked at per region, right and wrong ones: a text of nothing but digits would cost seconds.
 _TRIES = 6
-"""Runs of digits looked at per region, right and wrong ones: a text of nothing but digits would cost seconds."""
 
 
 def has_phone(text: str) -> bool:

@@ -39,8 +39,8 @@ def clear_text_caches() -> None:
 
 
 _UNSPACED = "\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u31f0-\u31ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af"
+# A letter of a script that writes no spaces between words.
 UNSPACED = re.compile(f"[{_UNSPACED}]")
-"""A letter of a script that writes no spaces between words."""
 _TOKEN = re.compile(
     rf"(?P<mention>{MENTION.pattern})|(?P<run>[{_UNSPACED}\U00020000-\U0002ffff]+)"
     rf"|(?P<word>(?:(?![{_UNSPACED}])[^\W_])+(?:['’ʼ`´](?:(?![{_UNSPACED}])[^\W_])+)*)"
@@ -48,8 +48,8 @@ _TOKEN = re.compile(
 _ASCII_TOKEN = re.compile(r"<@[A-Za-z0-9_:.-]{1,64}>|[a-z0-9]+(?:['`][a-z0-9]+)*")  # the same, as far as it goes
 _APOSTROPHES = re.compile("['’ʼ`´]")
 _POSSESSIVE = re.compile("['’ʼ`´]s$")
+# What French and Italian write before a vowel: "j'habite" is "habite".
 _ELIDED = re.compile("^(?:[cdjlmnst]|qu|(?:a|da|de|ne|su)ll|un)['’ʼ`´](?=..)")
-"""What French and Italian write before a vowel: "j'habite" is "habite"."""
 LONG_DRAWN = re.compile(r"([^\W\d_ixw])\1{2,}|([ixw])\2{3,}")  # not "III", "XXX" or "www"
 
 _STOP = """a about after again all also am an and any are as at be because been being but by can cant could did didnt do
@@ -60,8 +60,8 @@ over own pls please really same say says she shes should so some soo such than t
 then there theres these they theyre this those though through to too u under until up ur us very was wasnt we well
     went were what whats when where which while who whos whom why will with wont would yeah yes yet you youre your
 yours yourself"""
+# English words that say nothing about a topic, as `words` gives them.
 STOPWORDS = frozenset(_STOP.split())
-"""English words that say nothing about a topic, as `words` gives them."""
 _FOREIGN = """
 ich du er sie es wir ihr mir dir mich dich sich mein dein sein ihre deine meine der die das den dem des ein eine
 einen einem einer und oder aber ist bist bin sind war hat hast habe haben wird werden heißt heißen in im an am
@@ -117,8 +117,8 @@ def _folded(found: str) -> str:
     return LONG_DRAWN.sub(lambda drawn: drawn[0][:2], word)
 
 
+# The like of German, Spanish, French, Portuguese, Italian, Dutch and Polish. Some are words of English.
 FOREIGN_STOPWORDS = frozenset(word for listed in _FOREIGN.split() for word in words(listed))
-"""The like of German, Spanish, French, Portuguese, Italian, Dutch and Polish. Some are words of English."""
 
 
 def small_words(said: Collection[str]) -> frozenset[str]:
@@ -167,8 +167,8 @@ def trigrams(word: str) -> frozenset[str]:
 # ── sentences: they end at a mark before a space, or at a Chinese or Japanese mark, which no space follows ───────
 
 
+# The marks that end one, also for patterns that need their places in a text.
 ENDS = ".!?…。！？"
-"""The marks that end one, also for patterns that need their places in a text."""
 _BETWEEN_SENTENCES = re.compile(r"(?<=[.!?…])\s+|(?<=[。！？])(?![。！？])\s*")
 _SENTENCE_ENDS_UNSPACED = ("。", "！", "？")
 

@@ -61,10 +61,10 @@ def parse(line: str) -> IrcLine:
     return IrcLine(head[0].upper() if head else "", params, tags, nick)
 
 
+# Twitch lets nobody say more; what claims to be longer is cut, so that nothing after this reads without end.
 MOST_CHARACTERS = 500
-"""Twitch lets nobody say more; what claims to be longer is cut, so that nothing after this reads without end."""
+# Characters of a name; Twitch's have 25.
 LONGEST_NAME = 100
-"""Characters of a name; Twitch's have 25."""
 
 _ME = "\x01ACTION "
 _READ = frozenset(("PRIVMSG", "USERNOTICE", "CLEARCHAT", "CLEARMSG", "ROOMSTATE"))

@@ -28,8 +28,8 @@ from forgetmenot.twitch.errors import translated
 
 Socket = aiohttp.ClientWebSocketResponse[bool]
 
+# A connection can die without a sign (a pulled cable, a sleeping PC): a silent one is pinged, and has half of this.
 HEARTBEAT_S = 30.0
-"""A connection can die without a sign (a pulled cable, a sleeping PC): a silent one is pinged, and has half of this."""
 _OPEN_WITHIN_S = 20.0
 TICK_S = 5.0  # how often a silent connection is looked at
 FIRST_PAUSE = 1 * SECOND

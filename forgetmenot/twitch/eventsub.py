@@ -37,8 +37,8 @@ class Redemption(Struct, frozen=True):
     reward: str
 
 
+# Fields of a ChannelState, as they are from now on.
 Changes = dict[str, Any]
-"""Fields of a ChannelState, as they are from now on."""
 Happened = ChatEvent | Redemption | Changes
 
 
@@ -139,8 +139,8 @@ _KINDS = (
 
 
 STATE = frozenset({"stream_online", "stream_offline", "channel_update"})
+# What to ask the channel's own account for, so that every event may be subscribed.
 RIGHTS = tuple(kind.rights[0] for kind in _KINDS if kind.rights)
-"""What to ask the channel's own account for, so that every event may be subscribed."""
 
 
 class StreamEvents:

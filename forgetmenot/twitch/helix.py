@@ -31,8 +31,8 @@ if TYPE_CHECKING:
 _ANSWER_WITHIN = aiohttp.ClientTimeout(total=10, sock_connect=5)
 _LONGEST_WAIT_S = 120.0
 _SILENCED_S = 30.0
+# By kind of account; with Prime or Turbo, which nobody can ask for, 60 days as well.
 VIDEOS_KEPT = {"partner": 60 * DAY, "affiliate": 14 * DAY, "": 7 * DAY}
-"""By kind of account; with Prime or Turbo, which nobody can ask for, 60 days as well."""
 _ABOUT_THE_TOKEN = re.compile(r"invalid[^\"]*token", re.IGNORECASE)
 Result = TypeVar("Result")
 
@@ -235,14 +235,14 @@ class Helix:
         """Post an announcement."""
         return await self._act(
             "announce that",
-            lambda me, channel: channel.send_announcement(moderator=me, message=text, color="primary", token_for=me),
+            lambda me, here: here.send_announcement(moderator=me, message=text, color="primary", token_for=me),
         )
 
     async def timeout(self, user_id: str, seconds: int, reason: str) -> Outcome:
         """Time a viewer out."""
         return await self._act(
             "time a viewer out",
-            lambda me, channel: channel.timeout_user(
+            lambda me, here: here.timeout_user(
                 moderator=me, user=user_id, duration=seconds, reason=reason or None, token_for=me
             ),
         )
@@ -250,14 +250,14 @@ class Helix:
     async def untimeout(self, user_id: str) -> Outcome:
         """Lift a timeout or a ban."""
         return await self._act(
-            "lift a timeout", lambda me, channel: channel.unban_user(moderator=me, user_id=user_id, token_for=me)
+            "lift a timeout", lambda me, here: here.unban_user(moderator=me, user_id=user_id, token_for=me)
         )
 
     async def ban(self, user_id: str, reason: str) -> Outcome:
         """Ban a viewer until somebody lifts it."""
         return await self._act(
             "ban a viewer",
-            lambda me, channel: channel.ban_user(moderator=me, user=user_id, reason=reason or None, token_for=me),
+            lambda me, here: here.ban_user(moderator=me, user=user_id, reason=reason or None, token_for=me),
         )
 
     async def delete_message(self, event_id: str) -> Outcome:
@@ -266,14 +266,14 @@ class Helix:
             return Outcome(OutcomeKind.REFUSED, "No message was named.")
         return await self._act(
             "delete a message",
-            lambda me, channel: channel.delete_chat_messages(moderator=me, message_id=event_id, token_for=me),
+            lambda me, here: here.delete_chat_messages(moderator=me, message_id=event_id, token_for=me),
         )
 
     async def set_slow_mode(self, seconds: int | None) -> Outcome:
         """Switch slow mode on (3–120 s between messages), or off with None."""
         return await self._act(
             "change slow mode",
-            lambda me, channel: channel.update_chat_settings(
+            lambda me, here: here.update_chat_settings(
                 me, slow_mode=seconds is not None, slow_mode_wait_time=seconds, token_for=me
             ),
         )
@@ -281,14 +281,13 @@ class Helix:
     async def set_emote_only(self, *, on: bool) -> Outcome:
         """Switch emote-only mode."""
         return await self._act(
-            "change emote-only mode", lambda me, channel: channel.update_chat_settings(me, emote_mode=on, token_for=me)
+            "change emote-only mode", lambda me, here: here.update_chat_settings(me, emote_mode=on, token_for=me)
         )
 
     async def shoutout(self, user_id: str) -> Outcome:
         """Give a shoutout to another broadcaster."""
         return await self._act(
-            "give a shoutout",
-            lambda me, channel: channel.send_shoutout(to_broadcaster=user_id, moderator=me, token_for=me),
+            "give a shoutout", lambda me, here: here.send_shoutout(to_broadcaster=user_id, moderator=me, token_for=me)
         )
 
     async def create_marker(self, description: str) -> Outcome:
@@ -296,15 +295,13 @@ class Helix:
         api = await self._streamer()
         return await self._act(
             "set a marker",
-            lambda me, channel: channel.create_stream_marker(token_for=me, description=description[:140] or None),
+            lambda me, here: here.create_stream_marker(token_for=me, description=description[:140] or None),
             api=api,
         )
 
     async def create_clip(self) -> Outcome:
         """Clip the last moments of the stream; the outcome's `twitch_id` is the clip's."""
-        return await self._act(
-            "make a clip", lambda me, channel: channel.create_clip(token_for=me), lambda clip: clip.id
-        )
+        return await self._act("make a clip", lambda me, here: here.create_clip(token_for=me), lambda clip: clip.id)
 
     async def set_channel(self, *, title: str | None = None, category: str | None = None) -> Outcome:
         """Change the title or the category. Needs the broadcaster's log-in."""
@@ -317,7 +314,7 @@ class Helix:
                     return Outcome(OutcomeKind.REFUSED, "Twitch has no category with that name.")
                 game_id = game.id
         return await self._act(
-            "change the channel", lambda _, channel: channel.modify_channel(game_id=game_id, title=title), api=api
+            "change the channel", lambda _, here: here.modify_channel(game_id=game_id, title=title), api=api
         )
 
     async def _streamer(self) -> Api:
