@@ -158,7 +158,7 @@ async def standing(context: DockContext) -> Item:
         "spent": {
             "tokens": sum(one.input + one.output for one in used.values()),
             "cost": prices.in_words(settings, used, context.language),
-            "limit": _day_limit(settings, context.language),
+            "limit": _day_limit(settings, used, context.language),
             "saving": context.language.reason(state.saving),
         },
         "waiting": len(await action_logs.waiting(context.db, now)),
@@ -169,12 +169,15 @@ async def standing(context: DockContext) -> Item:
     }
 
 
-def _day_limit(settings: Settings, language: Language) -> str:
-    """What may be spent in 24 hours, in words; empty where no limit is set."""
-    limits = settings.limits
+def _day_limit(settings: Settings, used: Mapping[str, prices.Used], language: Language) -> Item | None:
+    """What may be spent in 24 hours, in words, and which share of it is; None where no limit is set."""
+    limits, spent = settings.limits, prices.cost(settings, used)
     if limits.money_per_day:
-        return prices.amount(settings, prices.Cost(limits.money_per_day, whole=True), language)
-    return language("page.count.tokens", n=limits.tokens_per_day) if limits.tokens_per_day else ""
+        most = prices.amount(settings, prices.Cost(limits.money_per_day, whole=True), language)
+        return {"text": most, "share": spent.amount / limits.money_per_day if spent else 0.0}
+    tokens = sum(one.input + one.output for one in used.values())
+    most = language("page.count.tokens", n=limits.tokens_per_day)
+    return {"text": most, "share": tokens / limits.tokens_per_day} if limits.tokens_per_day else None
 
 
 async def history(context: DockContext, limit: int = SHOWN) -> list[Item]:

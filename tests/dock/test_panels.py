@@ -109,7 +109,7 @@ async def test_spend_is_money_where_prices_are_named(dock: Served, db: Database,
         "test",
     )
     spent = (await rows(dock, "/api/now"))["now"]["spent"]
-    assert (spent["cost"], spent["limit"]) == ("at least 1.75 EUR", "7.00 EUR")
+    assert (spent["cost"], spent["limit"]) == ("at least 1.75 EUR", {"text": "7.00 EUR", "share": 0.25})
 
 
 async def test_an_undo_is_offered_while_there_is_something_to_take_back(

@@ -123,6 +123,8 @@ function standing() {
   const mode = h("select", { "aria-label": t("now.mode"), class: "value", onchange: async () => { if (!(await setMode(mode.value))) mode.value = state.now.mode; } },
     MODES.map((name) => h("option", { value: name }, t(`mode.${name}.title`))));
   const [stream, how, chat, spent] = [card(t("now.stream")), card(t("now.mode"), mode), card(t("now.kind.line")), card(t("now.spent"))];
+  const bar = h("meter", { class: "spent", min: 0, max: 1, high: 0.8, hidden: true, "aria-label": t("now.spent") });
+  spent.node.append(bar);
   const node = h("div", { class: "cards" }, [stream, how, chat, spent].map((one) => one.node));
 
   function draw(status) {
@@ -131,7 +133,9 @@ function standing() {
     how.tell(null, t(`mode.${status.mode}.about`));
     chat.tell(t("now.per_minute", { n: status.per_minute }), "");
     const { tokens, cost, limit, saving } = status.spent;
-    spent.tell(cost || (tokens ? t("count.tokens", { n: short(tokens) }) : t("now.nothing_spent")), saving || (limit && t("now.of_limit", { limit })), saving ? "bad" : "");
+    spent.tell(cost || (tokens ? t("count.tokens", { n: short(tokens) }) : t("now.nothing_spent")), saving || (limit ? t("now.of_limit", { limit: limit.text }) : ""), saving ? "bad" : "");
+    bar.hidden = !limit;
+    bar.value = limit?.share ?? 0;
   }
   return { node, draw };
 }
