@@ -135,8 +135,8 @@ async def test_a_bug_in_sending_costs_one_message(tmp_path: Path, clock: ManualC
         return open_bot(path, "test", settings=lambda: SETTINGS, clock=clock, account=account, me=me)
 
     async with opened() as bot:
-        for number, asked in enumerate(("clip that!", "clip that!", "hello!")):
-            await bot.hear(line(number, f"@keeper {asked}", clock))
+        for number, asked in enumerate(("@keeper clip that!", "@keeper clip that!", "!privacy")):
+            await bot.hear(line(number, asked, clock))
             await bot.settle()
     said = list(account.said)
     async with opened() as again:
