@@ -33,17 +33,10 @@ def open_text(path: Path, *, errors: str = "strict", newline: str | None = None)
 def _encoding_of(path: Path, head: bytes) -> str:
     if head.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
         return "utf-16"
-    if b"\0" in head and not _is_utf_8(head):
+    # the last character may be cut through; a zero is text only where all is
+    if b"\0" in head and "\ufffd" in codecs.getincrementaldecoder("utf-8")("replace").decode(head):
         raise InputError(f"{path} is no text file.")
     return "utf-8-sig"
-
-
-def _is_utf_8(head: bytes) -> bool:
-    try:
-        head.decode("utf-8")
-    except UnicodeDecodeError as error:
-        return error.end == len(head)  # only the last character is cut through
-    return True
 
 
 def make_own(folder: Path) -> None:

@@ -6,6 +6,7 @@ loopback, too; here HTTPS_PROXY counts for both, and loopback never goes through
 
 import ssl
 from base64 import b64encode
+from contextlib import suppress
 from functools import cache
 from ipaddress import ip_address
 from typing import NamedTuple
@@ -45,11 +46,17 @@ def proxy_for(url: str) -> Proxy:
     host = target.host or ""
     proxies = getproxies()
     address = proxies.get(target.scheme) or proxies.get(_AS.get(target.scheme, target.scheme))
-    if not address or _is_loopback(host) or proxy_bypass(host):
+    here = host.rstrip(".") == "localhost"
+    with suppress(ValueError):  # a name
+        here = here or ip_address(host).is_loopback
+    if not address or here or proxy_bypass(host):
         return Proxy()
     variable = f"{_AS.get(target.scheme, target.scheme).upper()}_PROXY"
     proxy = _parsed(address, variable if getproxies_environment() else "The system's proxy setting")
-    return Proxy(proxy.with_user(None), _credentials(proxy))
+    if not proxy.user:
+        return Proxy(proxy)
+    pair = b64encode(f"{proxy.user}:{proxy.password or ''}".encode()).decode()
+    return Proxy(proxy.with_user(None), {"Proxy-Authorization": f"Basic {pair}"})
 
 
 async def by_proxy(request: ClientRequest, handler: ClientHandlerType) -> ClientResponse:
@@ -80,17 +87,3 @@ def _parsed(address: str, source: str) -> URL:
     if proxy.scheme not in ("http", "https"):
         raise BadProxy(f"{source} uses the proxy type {proxy.scheme}, which cannot be used here. {example}")
     return proxy
-
-
-def _credentials(proxy: URL) -> dict[str, str] | None:
-    if not proxy.user:
-        return None
-    pair = f"{proxy.user}:{proxy.password or ''}".encode()
-    return {"Proxy-Authorization": f"Basic {b64encode(pair).decode()}"}
-
-
-def _is_loopback(host: str) -> bool:
-    try:
-        return host.rstrip(".") == "localhost" or ip_address(host).is_loopback
-    except ValueError:
-        return False

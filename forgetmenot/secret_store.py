@@ -42,11 +42,20 @@ class SecretStore:
 
     def save(self, name: str, text: str) -> None:
         """Keep a text in place of the old one. Raises OSError if neither place takes it."""
-        if self._into_keyring(name, text):
-            self.path(name).unlink(missing_ok=True)
-        else:
-            make_own(self.folder)
-            replace_file(self.path(name), text)
+        if self._use_keyring:
+            load("keyring")
+            import keyring
+            from keyring.errors import KeyringError
+
+            try:
+                keyring.set_password(SERVICE, self._entry(name), text)
+                # one that is switched off takes, and loses
+                if keyring.get_password(SERVICE, self._entry(name)) == text:
+                    return self.path(name).unlink(missing_ok=True)
+            except KeyringError as error:
+                log.debug("no keyring", error=type(error).__name__)
+        make_own(self.folder)
+        return replace_file(self.path(name), text)
 
     def delete(self, name: str) -> None:
         """Forget it in both places. Raises OSError where the file cannot be deleted."""
@@ -92,21 +101,6 @@ class SecretStore:
     def _entry(self, name: str) -> str:
         """Its name in the keyring, which the bots of other channels on this machine use, too."""
         return f"{name} {self.folder.resolve()}"
-
-    def _into_keyring(self, name: str, text: str) -> bool:
-        if not self._use_keyring:
-            return False
-        load("keyring")
-        import keyring
-        from keyring.errors import KeyringError
-
-        try:
-            keyring.set_password(SERVICE, self._entry(name), text)
-            kept = keyring.get_password(SERVICE, self._entry(name))
-        except KeyringError as error:
-            log.debug("no keyring", error=type(error).__name__)
-            return False
-        return kept == text  # one that is switched off takes, and loses
 
 
 class Account(StrEnum):

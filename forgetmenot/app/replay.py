@@ -139,7 +139,11 @@ def read_recording(path: Path, kind: str) -> Iterator[chat_lines.ChatItem]:
     """What the file holds, in its order. Raises InputError if there is no such file or it is not text."""
     try:
         with open_text(path, errors="replace", newline="") as file:  # an odd byte costs no line
-            yield from {"irc": _irc, "csv": _csv}[kind](_lines(file))
+            lines = _lines(file)
+            if kind == "csv":
+                yield from _csv(lines)
+            else:
+                yield from (chat_lines.understand(chat_lines.parse(line), None) for line in lines if line.strip())
     except OSError as error:
         raise InputError(f"{path} cannot be read: {error.strerror}.") from error
 
@@ -162,10 +166,6 @@ def _lines(file: TextIO) -> Iterator[str]:
         while len(rest) == LONGEST_LINE and not rest.endswith("\n"):
             rest = file.readline(LONGEST_LINE)
         yield line
-
-
-def _irc(lines: Iterator[str]) -> Iterator[chat_lines.ChatItem]:
-    return (chat_lines.understand(chat_lines.parse(line), None) for line in lines if line.strip())
 
 
 def _csv(lines: Iterator[str]) -> Iterator[chat_lines.ChatItem]:

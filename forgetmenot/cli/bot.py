@@ -50,6 +50,8 @@ async def _start(arguments: argparse.Namespace) -> int:
     """
     from forgetmenot import logs
     from forgetmenot.app.live import check_channel, start_live
+    from forgetmenot.dock.obs_page import dock_answers
+    from forgetmenot.dock.security import HOST, address, token_in
     from forgetmenot.dock.server import usable_port
     from forgetmenot.files import make_own
     from forgetmenot.settings.live_settings import LiveSettings
@@ -69,10 +71,10 @@ async def _start(arguments: argparse.Namespace) -> int:
         settings = msgspec.structs.replace(settings, twitch=twitch)
     elif not settings.dock.port:
         check_channel(settings)  # without a dock nobody could set one
-    elif address := running_address(path.parent, settings.dock.port):
+    elif dock_answers(HOST, settings.dock.port, token := token_in(path.parent)):
         common.say("The bot is already running.")
         if not arguments.no_browser:
-            common.open_page(address + arguments.page, wait_s=5)
+            common.open_page(address(settings.dock.port, token) + arguments.page, wait_s=5)
         return 0
     common.show_notices(settings)
     logs.set_up(level=settings.log.level, folder=logs.beside(path), quiet=True)
@@ -127,15 +129,6 @@ def _dock(arguments: argparse.Namespace) -> int:
     if running and not arguments.only_print:
         common.open_page(url, wait_s=5)
     return int(not (arguments.only_print or running))
-
-
-def running_address(folder: Path, port: int) -> str:
-    """The address of a running dock for the memory in `folder`; empty if none runs."""
-    from forgetmenot.dock.obs_page import dock_answers
-    from forgetmenot.dock.security import HOST, address, token_in
-
-    token = token_in(folder)
-    return address(port, token) if dock_answers(HOST, port, token) else ""
 
 
 # Log-in.

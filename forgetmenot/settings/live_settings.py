@@ -15,7 +15,6 @@ from pathlib import Path
 from typing import NamedTuple
 
 import msgspec
-from msgspec import Meta
 
 from forgetmenot.errors import SettingsError
 from forgetmenot.files import replace_file
@@ -54,7 +53,13 @@ class LiveSettings:
                 )
         with self._changing:  # each change is one of the whole file, and comes in a thread of its own
             try:
-                fresh = self._replaced(values)
+                fresh = self._now  # as they stand: also what an option of the command line changed stays
+                for (table, key), value in values.items():
+                    content = getattr(convert({table: {key: value}}, "The new value"), table)
+                    replaced = msgspec.structs.replace(getattr(fresh, table), **{key: getattr(content, key)})
+                    fresh = msgspec.structs.replace(fresh, **{table: replaced})
+                refuse_contradictions(fresh, "The new value")
+                fresh = normalised(fresh)
                 check(fresh)
             except SettingsError as error:
                 raise SettingsError(_with_label(str(error), in_language(self._now.bot.language))) from error
@@ -68,16 +73,6 @@ class LiveSettings:
     def restart(self) -> None:
         """Have the connection and the model built anew: a secret that they use has changed."""
         self.generation += 1
-
-    def _replaced(self, values: Mapping[tuple[str, str], object]) -> Settings:
-        """As they stand, with those changed: also what an option of the command line changed stays."""
-        fresh = self._now
-        for (table, key), value in values.items():
-            content = getattr(convert({table: {key: value}}, "The new value"), table)
-            replaced = msgspec.structs.replace(getattr(fresh, table), **{key: getattr(content, key)})
-            fresh = msgspec.structs.replace(fresh, **{table: replaced})
-        refuse_contradictions(fresh, "The new value")
-        return normalised(fresh)
 
 
 def _with_label(error: str, language: Language) -> str:
@@ -99,10 +94,6 @@ def form_of(table: str, key: str) -> Form:
     meta = None
     if typing.get_origin(kind) is typing.Annotated:
         kind, meta = typing.get_args(kind)[:2]
-    return _form(kind, meta)
-
-
-def _form(kind: object, meta: Meta | None) -> Form:
     if isinstance(kind, type) and issubclass(kind, enum.StrEnum):
         return {"kind": "choice", "choices": [choice.value for choice in kind]}
     if kind is bool:
@@ -119,13 +110,15 @@ def _form(kind: object, meta: Meta | None) -> Form:
 # A changed setting is validated first; comments and line ends stay, and a crash leaves the old file or the new one.
 
 
-def changed_text(text: str, values: Mapping[tuple[str, str], object], source: str) -> tuple[str, Settings]:
-    """The file's text with those settings, and the settings it then holds. Raises SettingsError; pure."""
+def change_file(path: Path, values: Mapping[tuple[str, str], object]) -> Settings:
+    """Change the file; the settings it then holds. Raises SettingsError, and leaves it alone then."""
     import tomlkit
     from tomlkit.exceptions import TOMLKitError
 
     try:
-        document = tomlkit.parse(text)
+        text = path.read_bytes().decode("utf-8-sig")
+        line_end = "\r\n" if "\r\n" in text else "\n"
+        document = tomlkit.parse(text.replace("\r\n", "\n"))
         for (table, key), value in values.items():
             content = document.setdefault(table, tomlkit.table())
             before, content[key] = content.get(key), value
@@ -133,19 +126,9 @@ def changed_text(text: str, values: Mapping[tuple[str, str], object], source: st
                 trivia = before.trivia
                 content[key].trivia.comment_ws, content[key].trivia.comment = trivia.comment_ws, trivia.comment
         fresh = tomlkit.dumps(document)
-    except (TOMLKitError, TypeError, ValueError, AttributeError) as error:
-        raise SettingsError(f"{source} cannot be changed: {error}.") from error
-    return fresh, parse_settings(fresh, source)
-
-
-def change_file(path: Path, values: Mapping[tuple[str, str], object]) -> Settings:
-    """Change the file. Raises SettingsError, and leaves it alone then."""
-    try:
-        text = path.read_bytes().decode("utf-8-sig")
-    except (OSError, UnicodeDecodeError) as error:
-        raise SettingsError(f"{path} cannot be read: {error}.") from error
-    line_end = "\r\n" if "\r\n" in text else "\n"
-    fresh, settings = changed_text(text.replace("\r\n", "\n"), values, str(path))
+    except (OSError, TOMLKitError, TypeError, ValueError, AttributeError) as error:
+        raise SettingsError(f"{path} cannot be changed: {error}.") from error
+    settings = parse_settings(fresh, str(path))
     real = path.resolve()  # a link stays one
     try:
         replace_file(real, fresh.replace("\n", line_end), mode=real.stat().st_mode & 0o777)

@@ -36,38 +36,29 @@ def prefix(login: str) -> str:
     return f":{login}!{login}@{login}.{HOST}"
 
 
-def _person_tags(world: World, said: SimMessage) -> dict[str, object]:
-    mod = "moderator/1" in said.badges
-    tags: dict[str, object] = {
-        "badge-info": "", "badges": ",".join(said.badges), "color": "", "display-name": said.user.name, "emotes": "",
-        "flags": "", "id": said.id, "mod": int(mod), "room-id": world.room_id, "subscriber": 0, "tmi-sent-ts": said.at,
-        "turbo": 0, "user-id": said.user.id, "user-type": "mod" if mod else "",
-    }  # fmt: skip
-    return tags | ({"vip": 1} if "vip/1" in said.badges else {})
-
-
 def privmsg(world: World, said: SimMessage) -> str:
     """PRIVMSG with all the tags of a viewer's client."""
-    tags = _person_tags(world, said) | {"first-msg": 0, "returning-chatter": 0}
-    text = said.text
-    if said.reply_to is not None:
-        tags |= _reply_tags(said.reply_to)
+    mod, text = "moderator/1" in said.badges, said.text
+    tags: dict[str, object] = {
+        "badge-info": "", "badges": ",".join(said.badges), "color": "", "display-name": said.user.name, "emotes": "",
+        "first-msg": 0, "flags": "", "id": said.id, "mod": int(mod), "returning-chatter": 0, "room-id": world.room_id,
+        "subscriber": 0, "tmi-sent-ts": said.at, "turbo": 0, "user-id": said.user.id, "user-type": "mod" if mod else "",
+    }  # fmt: skip
+    tags |= {"vip": 1} if "vip/1" in said.badges else {}
+    if (parent := said.reply_to) is not None:
+        root = parent.reply_to or parent
+        tags |= {
+            "reply-parent-display-name": parent.user.name,
+            "reply-parent-msg-body": parent.text,
+            "reply-parent-msg-id": parent.id,
+            "reply-parent-user-id": parent.user.id,
+            "reply-parent-user-login": parent.user.login,
+            "reply-thread-parent-msg-id": root.id,
+            "reply-thread-parent-user-login": root.user.login,
+        }
         # Twitch puts the name of the one who is answered in front of the text
-        text = f"@{said.reply_to.user.name} {text}"
+        text = f"@{parent.user.name} {text}"
     return tagged(tags, f"{prefix(said.user.login)} PRIVMSG #{world.owner.login} :{text}")
-
-
-def _reply_tags(parent: SimMessage) -> dict[str, object]:
-    root = parent.reply_to or parent
-    return {
-        "reply-parent-display-name": parent.user.name,
-        "reply-parent-msg-body": parent.text,
-        "reply-parent-msg-id": parent.id,
-        "reply-parent-user-id": parent.user.id,
-        "reply-parent-user-login": parent.user.login,
-        "reply-thread-parent-msg-id": root.id,
-        "reply-thread-parent-user-login": root.user.login,
-    }
 
 
 @dataclass(slots=True, eq=False)
