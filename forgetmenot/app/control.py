@@ -198,7 +198,7 @@ async def try_out(bot: Bot, login: str, text: str, changed: Settings | None = No
     return {
         "text": polished.text,
         "model": answer.model,
-        "recalled": [{"id": one.note.id, "fact": show(one.note.fact, material.names)} for one in material.lore],
+        "recalled": [{"id": one.note.id, "fact": show(one.note.fact, material.names)} for one in material.notes],
         "proposal": await _decision(bot, reply.proposal, trigger) if reply.proposal else None,
     }
 

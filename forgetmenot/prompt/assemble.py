@@ -261,7 +261,7 @@ def _now(material: TailMaterial) -> Section:
 def _speaker(material: TailMaterial) -> Section:
     line = Block("speaker", (Row(rows.speaker_line(material.speaker, material.streams)),)).text().rstrip("\n")
     text = f"{line}\n{posture(material.speaker.role, material.standing)}"
-    if not (material.lore or material.brief.strip()):
+    if not (material.notes or material.brief.strip()):
         text += "\nYou remember nothing about them: do not pretend otherwise."
     return plain_section("speaker", f"{text}\n\n")
 
@@ -272,15 +272,15 @@ def _optional_blocks(material: TailMaterial) -> list[Block]:
     brief = _brief(material, cap)
     # a brief is made of the same notes: both together have the tokens that one viewer's memory may take
     left = cap - (brief.section().tokens if brief.rows else 0)
-    lore = [rows.lore_row(found, names, now, left_at=material.left_at) for found in material.lore[:SPEAKER_NOTES]]
+    known = [rows.note_row(found, names, now, left_at=material.left_at) for found in material.notes[:SPEAKER_NOTES]]
     chat = tuple(rows.chat_row(line, names) for line in material.chat)
     spoken = tuple(rows.chat_row(line, names) for line in material.spoken)
-    looked_up = tuple(rows.lore_row(found, names, now, about) for about, found in material.looked_up)
+    looked_up = tuple(rows.note_row(found, names, now, about) for about, found in material.looked_up)
     past = tuple(rows.past_row(one, names, now) for one in material.looked_up_past)
     done = tuple(Row(rows.one_line(done.text, names, 200), done.id) for done in material.actions_done)
     return [
         brief,
-        Block("lore", tuple(lore), "What you know about them:").within(left),
+        Block("lore", tuple(known), "What you know about them:").within(left),
         _others(material, cap),
         Block("channel_notes_asked", tuple(rows.channel_note_row(found.note, names) for found in material.channel)),
         Block("past_episode", tuple(rows.past_row(p, names, now) for p in material.past_episodes)),
@@ -302,8 +302,8 @@ def _others(material: TailMaterial, cap: int) -> Block:
     found: list[Row] = []
     for other in material.others[:OTHERS]:
         about = rows.name_of(other.viewer)
-        lore = [rows.lore_row(r, material.names, material.now, about) for r in other.lore]
-        found += Block("others", tuple(lore[:NOTES_PER_OTHER])).within(cap).rows
+        known = [rows.note_row(r, material.names, material.now, about) for r in other.notes]
+        found += Block("others", tuple(known[:NOTES_PER_OTHER])).within(cap).rows
     return Block("others", tuple(found), "What you know about people they mention:")
 
 

@@ -47,7 +47,7 @@ class PersonMentioned(Struct, frozen=True):
     """A viewer who is talked about, and what is known about them."""
 
     viewer: Viewer
-    lore: tuple[Recalled, ...]
+    notes: tuple[Recalled, ...]
 
 
 class ActionDone(Struct, frozen=True):
@@ -102,7 +102,7 @@ class TailMaterial(Struct, frozen=True):
     before: tuple[PromptLine, ...] = ()
     brief: str = ""
     brief_notes: tuple[int, ...] = ()
-    lore: tuple[Recalled, ...] = ()
+    notes: tuple[Recalled, ...] = ()
     others: tuple[PersonMentioned, ...] = ()
     channel: tuple[Recalled, ...] = ()  # notes about the channel that fit the message and stand in no prefix
     past_episodes: tuple[Past, ...] = ()

@@ -122,7 +122,7 @@ def chat_row(line: PromptLine, names: Names, max_bytes: int = LINE_BYTES) -> Row
     return Row(text, line.id or None)
 
 
-def lore_row(recalled: Recalled, names: Names, now: int, about: str = "", left_at: int | None = None) -> Row:
+def note_row(recalled: Recalled, names: Names, now: int, about: str = "", left_at: int | None = None) -> Row:
     """`[id:12; said by them; tags: drinks; 2026-11-18, 2 days ago] likes tea`, with whom it is about, if given.
 
     A note that was said on several days has the first and the last. What is over is told with its month. `left_at`: of

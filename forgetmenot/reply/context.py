@@ -281,9 +281,11 @@ class ContextGatherer(Struct, frozen=True):
         people = [material.speaker.id, *(other.viewer.id for other in material.others)]
         return replace(
             material,
-            lore=tuple(own),
+            notes=tuple(own),
             channel=fitting(channel, without=shown.notes),
-            others=tuple(replace(other, lore=tuple(lore)) for other, lore in zip(material.others, theirs, strict=True)),
+            others=tuple(
+                replace(other, notes=tuple(found)) for other, found in zip(material.others, theirs, strict=True)
+            ),
             left_alone=moment.seen.suppression_filter.about(people),
         )
 
@@ -316,8 +318,8 @@ class ContextGatherer(Struct, frozen=True):
 
     async def _named(self, material: TailMaterial) -> TailMaterial:
         """With the names of the people in the notes too, whoever of them is in nothing else."""
-        lore = (*material.lore, *material.channel, *(recalled for other in material.others for recalled in other.lore))
-        texts = [recalled.note.fact for recalled in (*lore, *(found for _, found in material.looked_up))]
+        recalled = (*material.notes, *material.channel, *(one for other in material.others for one in other.notes))
+        texts = [one.note.fact for one in (*recalled, *(found for _, found in material.looked_up))]
         texts += [past.text for past in material.looked_up_past]
         ids = {who for text in texts for who in ids_in(text)} - material.names.keys() - material.hidden
         if not ids:

@@ -112,7 +112,7 @@ def notes_in(prompt: Prompt) -> frozenset[int]:
 def telemetry(made: Composed, settings: Settings) -> dict[str, object]:
     """What the row keeps of a prompt. The order of `rows` is their rank."""
     prompt, material = made.prompt, made.material
-    recalled = (*material.lore, *material.channel, *(found for other in material.others for found in other.lore))
+    recalled = (*material.notes, *material.channel, *(found for other in material.others for found in other.notes))
     return {
         "sections": [
             {

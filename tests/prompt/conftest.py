@@ -58,7 +58,7 @@ def make_tail(chat: int = 20, notes: int = 10, text: str = "@bot what do I play?
         speaker=ALICE,
         message=line(900, text, "1"),
         streams=12,
-        lore=lore(notes),
+        notes=lore(notes),
         own_lines=tuple(line(800 + i, f"my line {i}", "1") for i in range(5)),
         chat=tuple(line(1 + i, f"chat line number {i}") for i in range(chat)),
         bot_replies=tuple(line(50 + i, f"my reply {i}", None) for i in range(5)),

@@ -126,7 +126,7 @@ def test_the_ladder_sheds_in_its_order(
 
 
 def test_memory_about_one_viewer_is_capped(prefix_material: PrefixMaterial, tail_of: Tail) -> None:
-    material = replace(tail_of(notes=0), lore=lore_of(10, "x" * 200), brief="b" * 600)
+    material = replace(tail_of(notes=0), notes=lore_of(10, "x" * 200), brief="b" * 600)
     prompt = assemble(compose_prefix(prefix_material, SETTINGS), material, SETTINGS)
     size = sum(section.tokens for section in prompt.sections if section.name in {"brief", "lore"})
     assert 0 < size <= VIEWER_MEMORY_TOKENS
@@ -157,7 +157,7 @@ def channels(draw: st.DrawFn) -> tuple[PrefixMaterial, TailMaterial]:
         now=NOW,
         speaker=Viewer("1", "alice", "Alice", Role.VIEWER, NOW, NOW),
         message=PromptLine(999, "current", "1", draw(texts), NOW),
-        lore=facts,
+        notes=facts,
         brief=draw(texts),
         own_lines=tuple(draw(st.lists(own, max_size=7, unique_by=lambda found: found.id))),
         chat=tuple(draw(st.lists(lines, max_size=25))),

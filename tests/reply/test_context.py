@@ -66,8 +66,8 @@ async def test_once_notes_are_known_a_reply_reads_once(world: World, ask: Ask, r
     reads.clear()
     found = await ask("does bob know of the tuba and the drums?")
     assert reads == ["together"]
-    assert [one.note.fact for one in found.lore] == ["plays drums with <@2>"]
-    assert [one.note.fact for other in found.others for one in other.lore] == ["plays the tuba"]
+    assert [one.note.fact for one in found.notes] == ["plays drums with <@2>"]
+    assert [one.note.fact for other in found.others for one in other.notes] == ["plays the tuba"]
     assert [past.text for past in found.past_episodes] == ["<@2> told of the tuba and the drums."]
     assert found.names["2"] == "Bob"
 
@@ -84,13 +84,13 @@ async def test_people_whom_only_a_note_names_have_their_names(world: World, ask:
 
 async def test_what_another_program_writes_counts_from_the_next_reply_on(world: World, ask: Ask) -> None:
     await know(world.db, "1", "plays drums", 1)
-    assert len((await ask("hello")).lore) == 1
+    assert len((await ask("hello")).notes) == 1
     async with open_database(world.db.path) as other:
         await know(other, "1", "lives in Oslo", 2)
-        assert {one.note.fact for one in (await ask("hello")).lore} == {"plays drums", "lives in Oslo"}
+        assert {one.note.fact for one in (await ask("hello")).notes} == {"plays drums", "lives in Oslo"}
         async with other.write() as tx:
             await tx.execute("UPDATE viewers SET opted_out_at = 1 WHERE id = '1'")
-        assert (await ask("hello")).lore == ()
+        assert (await ask("hello")).notes == ()
 
 
 async def test_a_raid_without_a_word_is_in_the_chat_and_in_nobodys_own_lines(world: World, ask: Ask) -> None:

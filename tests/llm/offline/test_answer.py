@@ -45,7 +45,7 @@ def ask(text: str, lore: tuple[Recalled, ...] = LORE, language: str = "en") -> d
     """The reply object for one message, through the real prompt."""
     tail = TailMaterial(
         now=NOW, speaker=stranger("1", "heidi", NOW), message=PromptLine(7, "e7", "1", text, NOW),
-        lore=lore, others=OTHERS, names=NAMES,
+        notes=lore, others=OTHERS, names=NAMES,
     )  # fmt: skip
     return dict(answer(*split(assemble(PREFIX, tail, SETTINGS)), language))
 
