@@ -167,8 +167,18 @@ def _event(line: IrcLine, kind: EventKind, login: str, text: str, now: int) -> C
     user_id = tags.get("user-id") or _provisional(login)
     if not is_id(user_id):
         return Unparsed()
+    event_id, reply_to = tags.get("id"), None
+    if not event_id:  # the same line at the same time gets the same one
+        sent, person = tags.get("tmi-sent-ts") or str(now), tags.get("user-id", "")
+        content = "\0".join((sent, line.command, line.nick, person, tags.get("msg-id", ""), *line.params))
+        event_id = f"made-{blake2b(content.encode('utf-8', 'surrogatepass'), digest_size=12).hexdigest()}"
+    if parent := tags.get("reply-parent-msg-id"):
+        author = tags.get("reply-parent-user-login", "").strip().lower()
+        author_id = tags.get("reply-parent-user-id") or _provisional(author)
+        before = safe_text(tags.get("reply-parent-msg-body", ""))
+        reply_to = ReplyTo(parent, author_id if is_id(author_id) else "", author, before)
     return ChatEvent(
-        id=tags.get("id") or _made_id(line, now),
+        id=event_id,
         kind=kind,
         user_id=user_id,
         login=login[:LONGEST_NAME],
@@ -177,7 +187,7 @@ def _event(line: IrcLine, kind: EventKind, login: str, text: str, now: int) -> C
         at=number(tags.get("tmi-sent-ts", "")) or now,
         room_id=tags.get("room-id", ""),
         badges=badges(tags.get("badges", "")),
-        reply_to=_reply_to(tags),
+        reply_to=reply_to,
         system_text=safe_text(tags.get("system-msg", "").strip()),
         emote_only=tags.get("emote-only") == "1",
     )
@@ -192,14 +202,6 @@ def _provisional(login: str) -> str:
     return provisional(login) if login else ""
 
 
-def _made_id(line: IrcLine, now: int) -> str:
-    """The id of a line that has none: the same line at the same time gets the same one."""
-    sent = line.tags.get("tmi-sent-ts") or str(now)
-    parts = (sent, line.command, line.nick, line.tags.get("user-id", ""), line.tags.get("msg-id", ""), *line.params)
-    content = "\0".join(parts).encode("utf-8", "surrogatepass")
-    return f"made-{blake2b(content, digest_size=12).hexdigest()}"
-
-
 def badges(value: str) -> frozenset[str]:
     """The names of `moderator/1,subscriber/12`, without their versions."""
     return frozenset(name for part in value.split(",") if (name := part.partition("/")[0].strip()))
@@ -209,13 +211,3 @@ def number(value: str) -> int:
     """A whole number that Twitch wrote, or 0 for anything else."""
     # 15 digits: `int` takes long over thousands of them, and `isdigit` alone takes "²"
     return int(value) if value.isascii() and value.isdigit() and len(value) <= 15 else 0
-
-
-def _reply_to(tags: Mapping[str, str]) -> ReplyTo | None:
-    parent = tags.get("reply-parent-msg-id")
-    if not parent:
-        return None
-    login = tags.get("reply-parent-user-login", "").strip().lower()
-    user_id = tags.get("reply-parent-user-id") or _provisional(login)
-    text = safe_text(tags.get("reply-parent-msg-body", ""))
-    return ReplyTo(parent, user_id if is_id(user_id) else "", login, text)
