@@ -249,7 +249,9 @@ class Bot:
     def _tasks(self) -> list[PeriodicTask]:
         return [
             PeriodicTask(SWEEP, lambda: SWEEP_EVERY, self._sweep),
-            PeriodicTask("notes", lambda: DAY, self._sweep_notes),
+            PeriodicTask(
+                "notes", lambda: DAY, lambda: sweep_notes(self.db, self.settings().memory, self.clock.certain())
+            ),
             PeriodicTask("memory", lambda: MEMORY_PASS_EVERY, self.memory_pass),
             PeriodicTask("privacy requests", lambda: SECOND, self.rights.work_off),
             PeriodicTask("erasures", lambda: MINUTE, self.eraser.erase_due),
@@ -279,9 +281,6 @@ class Bot:
         line = await take_notice(self.db, self.settings(), self.clock.now())
         if line is not None:
             self.router.say(line)
-
-    async def _sweep_notes(self) -> None:
-        await sweep_notes(self.db, self.settings().memory, self.clock.certain())
 
 
 @contextlib.asynccontextmanager

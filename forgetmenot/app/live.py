@@ -26,7 +26,7 @@ from forgetmenot.app.recap_sharing import RecapSharing
 from forgetmenot.app.setup import SetupService
 from forgetmenot.app.stream_input import StreamInput
 from forgetmenot.clock import MINUTE, SECOND, SystemClock
-from forgetmenot.dock.server import open_dock, usable_port
+from forgetmenot.dock.server import open_dock
 from forgetmenot.domain import ChatEvent
 from forgetmenot.errors import ForgetMeNotError, SettingsError, StoreError, TwitchRefused
 from forgetmenot.logs import log
@@ -168,9 +168,11 @@ async def _run(session: _Session, trouble: str = "") -> None:
         opening = open_bot(session.path, "start", settings=built_from, clock=clock, account=helix, me=me)
         bot = await stack.enter_async_context(opening)
         backups = Backups(db=bot.db, settings=settings, clock=clock)
+        recaps = RecapSharing(db=bot.db, settings=settings, clock=clock, secrets=SecretStore(folder))
         # tasks that would delay the start: backups, and the viewers and notes that a reply will need
         bot.tasks.all += [
             PeriodicTask("backups", lambda: MINUTE, backups.run_pass),
+            PeriodicTask("recaps", lambda: MINUTE, recaps.run_pass),
             PeriodicTask("people", lambda: LOOK_EVERY, bot.recall.active_viewers.look_again),
             PeriodicTask("recall", lambda: SECOND, bot.recall.prepare),
         ]
@@ -205,21 +207,19 @@ async def serve_dock(
     status: ConnectionStatus,
     report: Callable[[str], None],
     *,
-    any_port: bool = False,
     opened: Callable[[str], None] = lambda _address: None,
     setup: SetupService | None = None,
     stream: StreamInput | None = None,
 ) -> AsyncIterator[str]:
-    """Serve the dock while the block runs; yields its address or "". `any_port`: another port will do if it is taken.
+    """Serve the dock while the block runs; yields its address or "".
 
     `opened` gets the address as soon as the dock answers there. `setup`: the one that outlives this bot, if any.
     `stream`: what the bot hears of the stream besides chat.
     """
-    wanted = settings().dock
-    if not wanted.port:
+    port = settings().dock.port
+    if not port:
         yield ""
         return
-    port = usable_port(wanted.port) if any_port else wanted.port
     async with contextlib.AsyncExitStack() as stack:
         control = BotControl(bot, settings, status, stream)
         if setup is None:
@@ -246,22 +246,14 @@ async def serve_dock(
         yield address
 
 
-def _recaps(bot: Bot, settings: Callable[[], Settings]) -> PeriodicTask:
-    """The task that shares recaps."""
-    secrets = SecretStore(login_folder(bot.db.path))
-    sharing = RecapSharing(db=bot.db, settings=settings, clock=bot.clock, secrets=secrets)
-    return PeriodicTask("recaps", lambda: MINUTE, sharing.run_pass)
-
-
 async def _live(
     session: _Session, bot: Bot, stream: StreamInput, chat: IrcConnection | None, account: TwitchAccount | None
 ) -> None:
     """Run until a stop is requested, or the channel cannot be read at all."""
     async with bot.db.write() as tx:
         await channel_state.put(tx, {"gaps": "0"}, bot.clock.now())  # counted per run; the last one is kept
-    bot.tasks.all.append(_recaps(bot, session.settings))
     try:
-        with _as_one_error(), short_pauses():
+        with short_pauses():
             async with asyncio.TaskGroup() as group:
                 tasks = bot.tasks.start(group)
                 if account is not None:
@@ -276,6 +268,8 @@ async def _live(
                 await session.until_changed()
                 for task in tasks:
                     task.cancel()
+    except BaseExceptionGroup as group_of_one:
+        raise group_of_one.exceptions[0] from None
     finally:
         try:
             async with asyncio.timeout(STOP_WITHIN_S):
@@ -298,15 +292,6 @@ async def _read(bot: Bot, clock: SystemClock, chat: IrcConnection) -> None:
             # only the room state has the channel's Twitch id; a memory of another channel is refused here
             await channel_state.claim(bot.db, item.room_id, bot.settings().twitch.channel, bot.clock.now())
         await survived("a line of chat", bot.hear(item))
-
-
-@contextlib.contextmanager
-def _as_one_error() -> Iterator[None]:
-    """The error that ended the tasks, without its exception group."""
-    try:
-        yield
-    except BaseExceptionGroup as group:
-        raise group.exceptions[0] from None
 
 
 def check_channel(settings: Settings) -> None:

@@ -36,7 +36,9 @@ class PeriodicTask(Struct):
                 log.exception("a task failed unexpectedly", task=self.name)
             self._failed(sentence)
         else:
-            self._succeeded()
+            if self.failures:
+                log.info("a task works again", task=self.name, failures=self.failures)
+            self.trouble, self.failures = "", 0
         self.due_at = now + self._pause()
 
     def left(self, now: int) -> int:
@@ -48,11 +50,6 @@ class PeriodicTask(Struct):
         if sentence != self.trouble:
             log.warning("a task failed", task=self.name, reason=sentence)
         self.trouble, self.failures = sentence, self.failures + 1
-
-    def _succeeded(self) -> None:
-        if self.failures:
-            log.info("a task works again", task=self.name, failures=self.failures)
-        self.trouble, self.failures = "", 0
 
     def _pause(self) -> int:
         """The wait: its period, or after failures a backoff of up to 15 minutes."""

@@ -21,6 +21,7 @@ from forgetmenot.app.replay import RunSummary, begin_summary
 from forgetmenot.clock import DAY, HOUR, MINUTE, SECOND, ManualClock, SystemClock
 from forgetmenot.demo import script
 from forgetmenot.demo.narration import Highlight, Out
+from forgetmenot.dock.server import usable_port
 from forgetmenot.errors import InputError
 from forgetmenot.secret_store import Account, Token, TokenStore
 from forgetmenot.settings.live_settings import LiveSettings
@@ -137,7 +138,8 @@ async def bot_on(
     app = replace(settings.twitch, channel=script.STREAMER, client_id=sim.client_id, bot_login=BOT, server=sim.url)
     actions = ActionSettings(class_b=ClassMode.ASK, newcomer_protection=False)
     bot_settings = replace(settings.bot, mode=Mode.MENTIONS)
-    here = LiveSettings(replace(settings, twitch=app, bot=bot_settings, actions=actions))
+    dock = replace(settings.dock, port=usable_port(settings.dock.port))
+    here = LiveSettings(replace(settings, twitch=app, bot=bot_settings, actions=actions, dock=dock))
     with tempfile.TemporaryDirectory(prefix="forgetmenot-demo-") as folder:
         store = TokenStore(Path(folder), use_keyring=False)
         for account, login in ((Account.BOT, BOT), (Account.BROADCASTER, script.STREAMER)):
@@ -153,7 +155,7 @@ async def bot_on(
                 try:
                     await sim.joined()
                     status = ConnectionStatus(lambda: twitch.chat.state, lambda: twitch.broken)
-                    async with serve_dock(bot, here, status, report, any_port=True, opened=opened):
+                    async with serve_dock(bot, here, status, report, opened=opened):
                         yield bot
                 finally:
                     reading.cancel()

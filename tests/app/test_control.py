@@ -140,8 +140,6 @@ async def test_a_taken_port_does_not_keep_the_bot_from_running(bot: Bot) -> None
         assert first.startswith(f"http://127.0.0.1:{port}/?token=")
         async with serve_dock(bot, settings(port), ConnectionStatus(), told.append) as second:
             assert second == ""
-        async with serve_dock(bot, settings(port), ConnectionStatus(), told.append, any_port=True) as third:
-            assert third not in {"", first}
         async with serve_dock(bot, settings(0), ConnectionStatus(), told.append) as none:
             assert none == ""
     assert "used by another program" in told[1]

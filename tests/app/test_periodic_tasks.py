@@ -138,6 +138,7 @@ async def test_a_bug_in_sending_costs_one_message(tmp_path: Path, clock: ManualC
         for number, asked in enumerate(("@keeper clip that!", "@keeper clip that!", "!privacy")):
             await bot.hear(line(number, asked, clock))
             await bot.settle()
+            await clock.advance(MINUTE)  # the same words again sooner are not sent
     said = list(account.said)
     async with opened() as again:
         rows = await again.db.rows("SELECT status FROM bot_messages WHERE event_id NOT NULL ORDER BY id")

@@ -41,6 +41,7 @@ from forgetmenot.twitch import eventsub
 from forgetmenot.twitch.chat_lines import RoomState
 from forgetmenot.twitch.connection import Gap
 from tests import program
+from tests.dock.demo_bot import free_port
 from tests.hearing.obs_server import LoopbackObs, loopback_obs
 from tests.loopback_servers.eventsub import LoopbackEventSub
 from tests.loopback_servers.fixtures import log_in, settings_for
@@ -177,7 +178,7 @@ async def evening(folder: Path, clock: ManualClock) -> AsyncIterator[Evening]:
                 model=ModelSettings(provider=Provider.OPENAI_COMPATIBLE, base_url=model.url),
                 hearing=HearingSettings(obs=there.url, source="Captions", captions=str(captions), programs=True),
                 rewards=RewardSettings(ask="Ask the bot"),
-                dock=DockSettings(port=8737),
+                dock=DockSettings(port=free_port()),
             )
         )
         async with (
@@ -190,7 +191,7 @@ async def evening(folder: Path, clock: ManualClock) -> AsyncIterator[Evening]:
             watch_channel(bot, account, reported=lambda: stream.reports_state)
             status = ConnectionStatus(lambda: account.chat.state, lambda: account.broken, lambda: account.hint)
             told = lambda _line: None  # noqa: E731
-            async with serve_dock(bot, settings, status, told, any_port=True, stream=stream) as address:
+            async with serve_dock(bot, settings, status, told, stream=stream) as address:
 
                 async def read() -> None:
                     async for item in account.chat.events():
