@@ -13,7 +13,7 @@ import msgspec
 
 from forgetmenot.domain import Outcome, OutcomeKind
 from forgetmenot.network import body_of
-from forgetmenot.settings.schema import BridgeSettings, Settings
+from forgetmenot.settings.schema import Settings
 
 _ID = re.compile(r"[\w-]{1,64}", re.ASCII)  # it becomes a part of an address
 ANSWER_MOST = 4_000_000  # bytes: a list of thousands of actions is far below it
@@ -31,43 +31,30 @@ class Bridge:
         try:
             async with aiohttp.ClientSession() as session:
                 if name in bridge.streamerbot_actions:
-                    return await _run_streamerbot(session, bridge, name)
-                if name in bridge.firebot_lists:
-                    return await _run_firebot(session, bridge, name)
+                    # it answers 204 also for an action that it does not have, so its list is asked first
+                    known = await _json(session, f"{bridge.streamerbot_url}/GetActions")
+                    found = _called(name, known.get("actions") if isinstance(known, Mapping) else None)
+                    if found is None or found.get("enabled") is False:
+                        return Outcome(OutcomeKind.REFUSED, f"Streamer.bot has no action `{name}` that is switched on")
+                    url = f"{bridge.streamerbot_url}/DoAction"
+                    body: object = {"action": {"id": found["id"], "name": found["name"]}}
+                elif name in bridge.firebot_lists:
+                    lists = f"{bridge.firebot_url}/api/v1/effects/preset"
+                    found = _called(name, await _json(session, lists))
+                    if found is None:
+                        return Outcome(OutcomeKind.REFUSED, f"Firebot has no preset effect list `{name}`")
+                    url, body = f"{lists}/{found['id']}/run", {}
+                else:
+                    return Outcome(OutcomeKind.REFUSED, f"`{name}` is not listed in [bridge]")
+                async with session.post(url, json=body, allow_redirects=False) as answer:
+                    done = answer.status in {200, 204}
+                    return Outcome(
+                        OutcomeKind.DONE if done else OutcomeKind.REFUSED, "" if done else str(answer.status)
+                    )
         except aiohttp.ClientConnectorError as error:
             return Outcome(OutcomeKind.FAILED, f"nothing answers at {error.host}:{error.port}; start its HTTP server")
         except (aiohttp.ClientError, ValueError, msgspec.DecodeError) as error:
             return Outcome(OutcomeKind.UNKNOWN, f"{type(error).__name__}: the answer was not understood")
-        return Outcome(OutcomeKind.REFUSED, f"`{name}` is not listed in [bridge]")
-
-
-async def _run_streamerbot(session: aiohttp.ClientSession, bridge: BridgeSettings, name: str) -> Outcome:
-    """Streamer.bot answers 204 also for an action that it does not have, so its list is asked first."""
-    answer = await _json(session, f"{bridge.streamerbot_url}/GetActions")
-    known = answer.get("actions") if isinstance(answer, Mapping) else None
-    action = _called(name, known)
-    if action is None:
-        return Outcome(OutcomeKind.REFUSED, f"Streamer.bot has no action called `{name}`")
-    if action.get("enabled") is False:
-        return Outcome(OutcomeKind.REFUSED, f"the action `{name}` is switched off in Streamer.bot")
-    body = {"action": {"id": action["id"], "name": action["name"]}}
-    return await _post(session, f"{bridge.streamerbot_url}/DoAction", body, "Streamer.bot")
-
-
-async def _run_firebot(session: aiohttp.ClientSession, bridge: BridgeSettings, name: str) -> Outcome:
-    """Firebot knows its lists by their ids."""
-    lists = f"{bridge.firebot_url}/api/v1/effects/preset"
-    effect_list = _called(name, await _json(session, lists))
-    if effect_list is None:
-        return Outcome(OutcomeKind.REFUSED, f"Firebot has no preset effect list called `{name}`")
-    return await _post(session, f"{lists}/{effect_list['id']}/run", {}, "Firebot")
-
-
-async def _post(session: aiohttp.ClientSession, url: str, body: object, bot: str) -> Outcome:
-    async with session.post(url, json=body, allow_redirects=False) as answer:
-        if answer.status in {200, 204}:
-            return Outcome(OutcomeKind.DONE)
-        return Outcome(OutcomeKind.REFUSED, f"{bot} answered {answer.status}")
 
 
 async def _json(session: aiohttp.ClientSession, url: str) -> Any:  # noqa: ANN401  # JSON

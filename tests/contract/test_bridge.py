@@ -78,8 +78,8 @@ async def served(bot: OtherBot) -> AsyncIterator[Callable[[], Settings]]:
     ("name", "kind", "did", "detail"),
     [
         ("Confetti", OutcomeKind.DONE, [{"id": GUID, "name": "Confetti"}], ""),
-        ("Old", OutcomeKind.REFUSED, [], "switched off in Streamer.bot"),
-        ("Gone", OutcomeKind.REFUSED, [], "no action called `Gone`"),
+        ("Old", OutcomeKind.REFUSED, [], "no action `Old` that is switched on"),
+        ("Gone", OutcomeKind.REFUSED, [], "no action `Gone`"),
         ("Fireworks", OutcomeKind.DONE, ["9b1d"], ""),
         ("Odd", OutcomeKind.REFUSED, [], "no preset effect list"),
         ("Missing", OutcomeKind.REFUSED, [], "no preset effect list"),
