@@ -129,15 +129,10 @@ async def chain(db: Database, note_id: int, now: int) -> dict[str, object]:
     explained = await provenance.explain(db, note_id)
     if explained is None:
         raise InputError(reason("note_gone", n=note_id))
-    note, known = explained.note, explained.names
+    known = explained.names
     streams = sorted({word.episode.stream_id for word in explained.evidence if word.episode.stream_id is not None})
     titles = await dock_rows.titles(db, streams)
     return {
-        "id": note.id,
-        "fact": show(note.fact, known),
-        "who": known.get(note.subject_id or "", ""),
-        "scope": note.scope,
-        "status": note.status,
         "streams": [{"id": one, "title": titles[one][0], "at": titles[one][1]} for one in streams if one in titles],
         "evidence": [
             {

@@ -26,7 +26,7 @@ from forgetmenot.app.control import BotControl, check_settings, try_out
 from forgetmenot.app.past_chat_upload import PastChatUpload
 from forgetmenot.app.recap_sharing import WEBHOOK, RecapSharing
 from forgetmenot.app.stream_input import OBS_PASSWORD
-from forgetmenot.clock import HOUR, MINUTE
+from forgetmenot.clock import HOUR
 from forgetmenot.discord import webhook_address
 from forgetmenot.dock import obs_page, security
 from forgetmenot.errors import InputError, ModelRefused, TwitchRefused
@@ -41,7 +41,6 @@ from forgetmenot.llm.build import (
     key_variable,
 )
 from forgetmenot.memory import backups
-from forgetmenot.memory.compaction import SILENCE
 from forgetmenot.network import body_of, trusted
 from forgetmenot.operations.catalogue import CHAT
 from forgetmenot.secret_store import LOGIN_FOLDER, Account, SecretStore
@@ -134,17 +133,12 @@ class SetupService:
     async def state(self) -> Answer:
         """What is set up and what is not. No secret stands in it."""
         settings, now = self._settings(), self._stage[1].state() if self._stage else None
-        model, memory = settings.model, settings.memory
-        key_kept = await asyncio.to_thread(self._has_key, model)
+        model, key_kept = settings.model, await asyncio.to_thread(self._has_key, settings.model)
+        trouble = (now.phase == "none" and now.login_trouble) or now.phase_trouble if now else ""
         return {
-            "file": str(self._settings.path or ""),
             "channel": {
-                "name": settings.twitch.channel,
-                "phase": now.phase if now else "starting",
-                "trouble": (self._say.reason(now.login_trouble) if now and now.phase == "none" else "")
-                or (self._say.reason(now.phase_trouble) if now else ""),
-                "waiting": await events.count_unread(self._stage[0].db) if self._stage else 0,
-                "window": memory.window_min_events, "silence_min": SILENCE // MINUTE,
+                "name": settings.twitch.channel, "phase": now.phase if now else "starting",
+                "trouble": self._say.reason(trouble),
             },
             "character": {
                 "name": settings.bot.name, "persona": settings.bot.persona, "presets": presets(self._say),
@@ -164,7 +158,6 @@ class SetupService:
                 "account": now.login if now else "", "pending": self.login.pending(),
                 "streamer": now is not None and now.login != settings.twitch.channel,
             },
-            "mode": {"mode": settings.bot.mode},
             "hearing": {
                 **asdict(settings.hearing),
                 "now": asdict(now.hearing) if now and now.hearing else None,

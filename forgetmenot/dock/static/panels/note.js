@@ -79,9 +79,9 @@ export function openNote(panel, id) {
   const edited = (note) => { if (`${note.id}` !== id) location.hash = `#memory/note/${note.id}`; };
   const draw = changedOnly(({ chain, ...note }) => redraw(
     panel, h("a", { href: "#memory", class: "back" }, `← ${t("panel.memory")}`),
-    h("h2", {}, `#${chain.id} `, chip(t(`status.${chain.status}`), chain.status)),
+    h("h2", {}, `#${note.id} `, chip(t(`status.${note.status}`), note.status)),
     noteCard(note, refresh, true, edited),
-    chain.replaced.length > 0 && note.status === "active" && h("div", { class: "row" }, button(label("restore"), async (event) => { if (await act("restore", { id: chain.id }, event.target)) refresh(); }, { class: "small", data: { key: "undo" } })),
+    chain.replaced.length > 0 && note.status === "active" && h("div", { class: "row" }, button(label("restore"), async (event) => { if (await act("restore", { id: note.id }, event.target)) refresh(); }, { class: "small", data: { key: "undo" } })),
     origin(chain),
   ));
   refresh();

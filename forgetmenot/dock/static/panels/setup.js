@@ -126,7 +126,7 @@ function channelStep() {
     put(seen,
       connected && !lines.length && h("p", { class: "meta" }, t("setup.channel.waiting")),
       lines.map((item) => h("p", {}, h("b", {}, item.who), " ", item.text)),
-      connected && data.waiting > 0 && h("p", { class: "meta" }, firstSummary({ unread: data.waiting, window: data.window, silence_min: data.silence_min })));
+      connected && state.now?.unread > 0 && h("p", { class: "meta" }, firstSummary(state.now)));
   }
   return { node: step.node, draw };
 }
@@ -341,9 +341,10 @@ function modeStep() {
       : h("p", { class: "meta" }, t("setup.mode.no_chat")));
     return null;
   }
-  function draw(data) {
-    for (const node of buttons) node.setAttribute("aria-pressed", String(node.dataset.mode === data.mode));
-    step.done(data.mode !== "shadow", t(`mode.${data.mode}.title`));
+  function draw() {
+    const mode = state.now?.mode ?? "shadow";
+    for (const node of buttons) node.setAttribute("aria-pressed", String(node.dataset.mode === mode));
+    step.done(mode !== "shadow", t(`mode.${mode}.title`));
     const replies = [...state.items.values()].filter((item) => item.kind === "reply" && item.status === "shadow" && item.text).sort((a, b) => b.at - a.at).slice(0, 3);
     put(thought, replies.length > 0 && h("p", { class: "meta" }, t("setup.mode.lately")), replies.map((item) => h("div", { class: "item reply shadow" }, h("p", {}, item.who && h("span", { class: "meta" }, `${t("now.to", { name: item.who })}: `), item.text), h("span", { class: "meta" }, ago(item.at)))));
   }
