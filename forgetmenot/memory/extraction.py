@@ -209,7 +209,7 @@ class Extractor(MemoryWriter):
         now = self._clock.now()
         current = await episodes.get(tx, episode.id)
         if current is None or current.summary != episode.summary:
-            return  # erased or summarised again while the model was thinking: it is read anew, if it is still there
+            return  # erased or cut while the model was thinking: it is read anew, if it is still there
         if not await episodes.mark_read(tx, episode.id, now):
             return
         report.episodes += 1

@@ -137,7 +137,6 @@ async def unread(source: Source, limit: int = 50, *, due_at: int = events.END_OF
 
     With `due_at` without those that wait for another try then.
     """
-    # by id and not by time: an episode that is summarised again keeps its place
     wanted = f"e.extracted_at IS NULL AND NOT ({events.WAITS}) ORDER BY e.id LIMIT :limit"
     return await _found(source, wanted, {"limit": limit, "now": due_at, "latest": due_at + events.LONGEST_WAIT})
 
