@@ -17,6 +17,8 @@ CREATE TABLE viewers (
 CREATE UNIQUE INDEX viewers_by_login ON viewers (login) WHERE login IS NOT NULL;
 CREATE INDEX viewers_opted_out ON viewers (id) WHERE opted_out_at IS NOT NULL;
 CREATE INDEX viewers_banned    ON viewers (banned_at) WHERE banned_at IS NOT NULL;
+-- Who is not hidden: neither opted out nor banned.
+CREATE VIEW shown AS SELECT * FROM viewers WHERE opted_out_at IS NULL AND banned_at IS NULL;
 
 CREATE TABLE viewer_names (
     viewer_id     TEXT NOT NULL REFERENCES viewers (id) ON DELETE CASCADE ON UPDATE CASCADE,

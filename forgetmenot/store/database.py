@@ -39,7 +39,7 @@ from forgetmenot.store.file_safety import APPLICATION_ID
 from forgetmenot.store.rights import PrivacyRequests
 
 SQLITE_VERSION = sqlite3.sqlite_version
-SCHEMA_VERSION = 6
+SCHEMA_VERSION = 7
 """Of `schema.sql`. A file of another version is refused: there are no steps from one to the next."""
 BUSY_TIMEOUT_S = 5.0
 _MANY: tuple[type, ...] = (list, tuple, set, frozenset, type({}.keys()), type({}.values()))

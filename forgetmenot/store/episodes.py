@@ -342,8 +342,7 @@ async def put_brief(tx: Transaction, brief: Brief) -> None:
     """Insert or replace one; nothing is written for a viewer who is hidden or gone."""
     await tx.execute(
         "INSERT INTO briefs (viewer_id, persona, text, made_of, notes, made_at)"
-        " SELECT :viewer_id, :persona, :text, :made_of, :notes, :made_at FROM viewers WHERE id = :viewer_id"
-        " AND opted_out_at IS NULL AND banned_at IS NULL"
+        " SELECT :viewer_id, :persona, :text, :made_of, :notes, :made_at FROM shown WHERE id = :viewer_id"
         " ON CONFLICT (viewer_id, persona) DO UPDATE SET text = excluded.text, made_of = excluded.made_of,"
         " notes = excluded.notes, made_at = excluded.made_at",
         asdict(brief),
@@ -364,9 +363,8 @@ async def drop_briefs(tx: Transaction) -> None:
 async def usable_brief(source: Source, viewer_id: str, persona: str | None = "") -> tuple[str, tuple[int, ...]]:
     """A viewer's brief and the ids of its notes if all sources are valid; else an empty text. None: of any persona."""
     row = await source.row(
-        "SELECT b.text, b.notes FROM briefs b JOIN viewers v ON v.id = b.viewer_id"
+        "SELECT b.text, b.notes FROM briefs b JOIN shown v ON v.id = b.viewer_id"
         " WHERE b.viewer_id = ?1 AND b.persona = coalesce(?2, b.persona)"
-        " AND v.opted_out_at IS NULL AND v.banned_at IS NULL"
         " AND NOT EXISTS (SELECT 1 FROM json_each(b.notes) j LEFT JOIN semantic_notes n ON n.id = j.value"
         "  WHERE n.id IS NULL OR n.status <> 'active') ORDER BY b.made_at DESC",
         (viewer_id, persona),
@@ -382,8 +380,8 @@ async def briefs_due(
     A stream that has been on for a day counts too, once a day; who was not seen for a week does not.
     """
     return await source.column(
-        "SELECT v.id FROM viewers v LEFT JOIN briefs b ON b.viewer_id = v.id AND b.persona = :persona"
-        " WHERE v.last_seen_at > :day - 518400000 AND v.opted_out_at IS NULL AND v.banned_at IS NULL"
+        "SELECT v.id FROM shown v LEFT JOIN briefs b ON b.viewer_id = v.id AND b.persona = :persona"
+        " WHERE v.last_seen_at > :day - 518400000"
         " AND (SELECT count(*) FROM attendance a JOIN streams s ON s.id = a.stream_id"
         "  WHERE a.viewer_id = v.id AND s.started_at >= :since) >= :streams"
         " AND EXISTS (SELECT 1 FROM attendance a JOIN streams s ON s.id = a.stream_id"

@@ -209,8 +209,8 @@ class ChatLine(NamedTuple):
 # A raid or a sub without words of the viewer's is given in Twitch's words, in brackets.
 _LINES = """
 SELECT e.seq, e.id, e.viewer_id, CASE WHEN e.text = '' THEN '(' || e.system_text || ')' ELSE e.text END, e.at
-FROM events e JOIN viewers v ON v.id = e.viewer_id WHERE e.redacted_at IS NULL AND e.from_bot = 0
-    AND (e.text != '' OR e.system_text != '') AND v.opted_out_at IS NULL AND v.banned_at IS NULL
+FROM events e JOIN shown v ON v.id = e.viewer_id WHERE e.redacted_at IS NULL AND e.from_bot = 0
+    AND (e.text != '' OR e.system_text != '')
 """
 
 

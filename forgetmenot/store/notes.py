@@ -122,8 +122,7 @@ async def fingerprint(source: Source, subject_id: str | None) -> tuple[object, .
     """
     # sums instead of the rows: any note that comes, goes, is confirmed or pinned moves one of them
     columns = "count(*), total(n.id), max(n.last_confirmed_at), total(n.confidence), total(n.pinned), total(n.stale)"
-    shown = "SELECT 1 FROM viewers v WHERE v.id = :subject AND v.opted_out_at IS NULL AND v.banned_at IS NULL"
-    allowed = f":subject IS NULL OR EXISTS ({shown})"
+    allowed = ":subject IS NULL OR EXISTS (SELECT 1 FROM shown WHERE id = :subject)"
     sql = f"SELECT {columns}, {allowed} FROM semantic_notes n WHERE {_about(subject_id)} AND {_RECALLED}"  # noqa: S608
     return tuple(await source.row(sql, {"subject": subject_id}) or ())
 

@@ -219,8 +219,8 @@ async def arrived_since(source: Source, at: int, without: Collection[str], limit
     Neither the streamer, nor who opted out or was banned, nor the logins in `without`.
     """
     rows = await source.rows(
-        "SELECT v.id, a.first_at FROM attendance a JOIN viewers v ON v.id = a.viewer_id WHERE a.first_at >= ?"
-        " AND v.opted_out_at IS NULL AND v.banned_at IS NULL AND v.erase_at IS NULL AND v.role <> 'broadcaster'"
+        "SELECT v.id, a.first_at FROM attendance a JOIN shown v ON v.id = a.viewer_id WHERE a.first_at >= ?"
+        " AND v.erase_at IS NULL AND v.role <> 'broadcaster'"
         " AND coalesce(v.login, '') NOT IN (SELECT value FROM json_each(?))"
         " AND EXISTS (SELECT 1 FROM semantic_notes n WHERE n.subject_id = v.id AND n.status = 'active')"
         " ORDER BY a.first_at DESC, v.id LIMIT ?",
@@ -245,10 +245,10 @@ async def came_to(source: Source, stream_id: int, *, lately: int) -> dict[str, A
     """Who came to one stream, and how often until then; neither the streamer nor who opted out or was banned."""
     rows = await source.rows(
         "SELECT a.viewer_id, count(*), sum(s.started_at >= :lately), max(iif(s.id <> here.id, b.last_at, NULL))"
-        " FROM attendance a JOIN streams here ON here.id = a.stream_id JOIN viewers v ON v.id = a.viewer_id"
+        " FROM attendance a JOIN streams here ON here.id = a.stream_id JOIN shown v ON v.id = a.viewer_id"
         " JOIN attendance b ON b.viewer_id = a.viewer_id JOIN streams s ON s.id = b.stream_id"
         " AND (s.started_at, s.id) <= (here.started_at, here.id)"
-        " WHERE a.stream_id = :stream AND v.opted_out_at IS NULL AND v.banned_at IS NULL AND v.role <> 'broadcaster'"
+        " WHERE a.stream_id = :stream AND v.role <> 'broadcaster'"
         " GROUP BY a.viewer_id",
         {"stream": stream_id, "lately": lately},
     )

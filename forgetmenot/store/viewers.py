@@ -95,7 +95,9 @@ async def hidden(source: Source, viewer_ids: Collection[str]) -> frozenset[str]:
 
 async def hidden_or_gone(source: Source, viewer_ids: Collection[str]) -> frozenset[str]:
     """Those among them who are hidden, or not stored any more."""
-    return frozenset(viewer_ids) - set(await source.column(f"SELECT id {_AMONG} AND NOT {_IS_HIDDEN}", (viewer_ids,)))
+    return frozenset(viewer_ids) - set(
+        await source.column("SELECT id FROM shown WHERE id IN (SELECT value FROM json_each(?))", (viewer_ids,))
+    )
 
 
 async def called(source: Source, words: Iterable[str]) -> list[Known]:
@@ -130,9 +132,8 @@ async def active_names(source: Source, *, seen_since: int, regular_since: int, r
     rows = await source.rows(
         "WITH regulars AS (SELECT a.viewer_id FROM attendance a JOIN streams s ON s.id = a.stream_id"
         "  WHERE s.started_at >= :regular_since GROUP BY a.viewer_id HAVING count(*) >= :regular_streams),"
-        " active AS (SELECT id, login, display_name FROM viewers"
-        "  WHERE (last_seen_at >= :seen_since OR id IN (SELECT viewer_id FROM regulars))"
-        "  AND opted_out_at IS NULL AND banned_at IS NULL ORDER BY last_seen_at DESC LIMIT :limit)"
+        " active AS (SELECT id, login, display_name FROM shown WHERE last_seen_at >= :seen_since"
+        "  OR id IN (SELECT viewer_id FROM regulars) ORDER BY last_seen_at DESC LIMIT :limit)"
         " SELECT id, login, display_name, 1 AS current FROM active WHERE login IS NOT NULL"
         " UNION ALL SELECT n.viewer_id, n.login, n.display_name, 0 FROM viewer_names n"
         "  JOIN active a ON a.id = n.viewer_id WHERE n.login IS NOT a.login",
@@ -144,7 +145,7 @@ async def active_names(source: Source, *, seen_since: int, regular_since: int, r
 async def chatting(source: Source, *, since: int, limit: int) -> list[str]:
     """The ids of those seen since then of whom something is known, the latest first; nobody hidden."""
     sql = (
-        "SELECT id FROM viewers v WHERE last_seen_at >= ? AND opted_out_at IS NULL AND banned_at IS NULL"
+        "SELECT id FROM shown v WHERE last_seen_at >= ?"
         " AND EXISTS (SELECT 1 FROM semantic_notes n WHERE n.subject_id = v.id AND n.status = 'active')"
         " ORDER BY last_seen_at DESC LIMIT ?"
     )
