@@ -33,7 +33,7 @@ NAME, MADE_OF = "digest", "digest_of"
 class RecapWriter(MemoryWriter):
     """Writes recaps and the digest."""
 
-    _ask_again_at: Mapping[int, int] = {}
+    _ask_again_at: Mapping[int, int] = {}  # by stream, after a refusal; replaced as a whole, never changed
 
     async def write_due(self, *, ask: bool = True) -> int:
         """Write the recaps that are due; how many. `ask`: the model may be asked. Raises StoreError."""

@@ -1,11 +1,10 @@
 """Personas: whose notes are shown, who writes for whom; switching loses nothing."""
 
 import json
-from collections.abc import Awaitable, Callable
+from collections.abc import Callable
 
-from forgetmenot.clock import DAY
 from forgetmenot.domain import NoteStatus
-from forgetmenot.memory.edits import remember, undo
+from forgetmenot.memory.edits import remember
 from forgetmenot.memory.recall import Recall
 from forgetmenot.settings.schema import BotSettings, PersonaSettings, Settings, speaking
 from forgetmenot.store import notes
@@ -62,19 +61,6 @@ async def test_what_is_learned_under_a_persona_with_its_own_notes_is_its_own(
     assert [note.persona for note in await notes.of_subject(world.db, "1")] == ["pirate", ""]
 
 
-async def test_a_persona_s_own_older_note_is_replaced_whatever_is_known_to_all(
-    world: "World", learn: Callable[..., Awaitable[object]], change: Callable[..., dict[str, object]]
-) -> None:
-    world.settings = speaks("pirate")
-    await learn(change(fact="lives in Tortuga"))
-    world.settings = speaks("")
-    await learn(change(fact="lives in Oslo"))
-    world.settings = speaks("pirate")
-    await learn(change(fact="lives in Nassau"))
-    live = {(note.fact, note.persona) for note in await notes.of_subject(world.db, "1")}
-    assert live == {("lives in Oslo", ""), ("lives in Nassau", "pirate")}
-
-
 async def test_what_somebody_tells_the_bot_is_for_every_persona_and_corrects_each(
     world: "World", recall: Recall
 ) -> None:
@@ -88,14 +74,3 @@ async def test_what_somebody_tells_the_bot_is_for_every_persona_and_corrects_eac
         assert await shown(recall) == {"lives in Oslo"}
     [old] = await notes.of_subject(world.db, "1", (NoteStatus.SUPERSEDED,))
     assert (old.fact, old.superseded_by) == ("lives in Tortuga", told.id)
-
-
-async def test_one_undo_takes_back_all_that_one_word_replaced(world: "World", recall: Recall) -> None:
-    await world.note("lives in Bergen")
-    await world.note("lives in Tortuga", persona="pirate")
-    await world.clock.advance(DAY)
-    told = await remember(world.db, "1", "lives in Oslo", by="1", at=world.clock.now())
-    assert len(await notes.of_subject(world.db, "1")) == 1
-    await undo(world.db, told.id, at=world.clock.now())
-    live = {(note.fact, note.persona) for note in await notes.of_subject(world.db, "1")}
-    assert live == {("lives in Bergen", ""), ("lives in Tortuga", "pirate")}

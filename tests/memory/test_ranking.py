@@ -89,13 +89,6 @@ def test_what_no_word_touches_follows_by_confidence_and_recency() -> None:
     assert {one.score for one in found} == {0.0}
 
 
-def test_the_query_is_what_is_asked_without_names_and_filler() -> None:
-    query = query_of("hey bot do you know what alice drives?", low="Gran Turismo", without=["bot", "Alice"])
-    assert query.words == {"drives": 1.0, "gran": 0.3, "turismo": 0.3}
-    assert query_of("drives", low="drives").words == {"drives": 1.0}
-    assert query_of("wo wohnt bob?", without=["bob"]).words == {"wo": 0.3, "wohnt": 1.0}
-
-
 TEXT = st.text(max_size=60)
 
 
