@@ -47,7 +47,7 @@ _HEARSAY = re.compile(r"P\d+ \w+ (?:that )?P\d+\b")
 """What one says of another can hardly be said otherwise than it was: it is no copy."""
 _LINK = re.compile(r"\b\w+ ?\. ?(?:ly|com|net|gg|tv|me|link|example)(?: ?/|\b)|discord ?\. ?gg", re.IGNORECASE)
 _LETTERS = re.compile(r"[^\W\d_]{2}|[^\W\d_a-zA-Z]")
-_WORD = re.compile(r"\w+(?:['’]\w+)*")
+_WORD = re.compile(r"\w+(?:'\w+)*")
 
 
 class KeptText(NamedTuple):
@@ -126,24 +126,22 @@ def within(sentences: Iterable[str], most: int, size: Callable[[str], int] = num
 
 def _quotes(sentences: Iterable[str], messages: Iterable[str]) -> set[str]:
     """The sentences in which a quotation of one message ends."""
-    quoted = {run for message in messages for run in _word_runs(_words(message))}
+    quoted = {run for message in messages for run in _runs(message)}
     found: set[str] = set()
-    before: list[str] = []
+    before = ""
     for sentence in sentences:
-        so_far = [*before, *_words(sentence)]
-        if quoted.isdisjoint(_word_runs(so_far)):
-            before = so_far[1 - QUOTE :]  # a quotation may go on over the end of a sentence
+        so_far = f"{before} {sentence}"
+        if quoted.isdisjoint(_runs(so_far)):
+            before = so_far[-LONGEST:]  # a quotation may go on over the end of a sentence
         else:
             found.add(sentence)
     return found
 
 
-def _words(text: str) -> list[str]:
-    return [unicodedata.normalize("NFKC", word).casefold().replace("’", "'") for word in _WORD.findall(text)]
-
-
-def _word_runs(words: Sequence[str]) -> list[tuple[str, ...]]:
-    return [tuple(words[i : i + QUOTE]) for i in range(len(words) - QUOTE + 1)]
+def _runs(text: str) -> set[str]:
+    """All that would be a quotation of a text."""
+    said = _WORD.findall(unicodedata.normalize("NFKC", text).casefold().replace("’", "'"))
+    return {" ".join(said[i : i + QUOTE]) for i in range(len(said) - QUOTE + 1)}
 
 
 def uncopied(sentences: Sequence[str], messages: Iterable[str]) -> list[str]:
