@@ -1,6 +1,7 @@
 """Speed, size, cost and recall: `python scripts/bench.py [--json] [--quick]`.
 
     bench.py --only replies                                     one group of figures
+    bench.py --only channels                                    twenty bots at once, which takes six minutes
     bench.py --only cost --price 0.30 2.50                      an hour of chat, by prices of a million tokens
     bench.py --recall FILE [--errors FILE] [--tuned-on NAME …]  recall alone, on conversations in LoCoMo's format
 
@@ -18,7 +19,7 @@ import tempfile
 from collections.abc import Callable
 from pathlib import Path
 
-from speed import cost, dock, erasure, ingest, played_channel, process, recall, replies
+from speed import channels, cost, dock, erasure, ingest, played_channel, process, recall, replies
 from speed.figures import Figure, table
 
 Measure = Callable[[Path], list[Figure]]
@@ -31,6 +32,8 @@ def measures(wanted: argparse.Namespace) -> dict[str, Measure]:
     if wanted.recall:
         return {"recall": lambda _: recall.measure(wanted.recall, wanted.errors, wanted.tuned_on)}
     quick = wanted.quick
+    if wanted.only == "channels":  # minutes with a full machine: only where it is asked for
+        return {"channels": lambda folder: channels.measure(folder, 60 if quick else 240)}
     return {
         "ingest": lambda folder: ingest.measure(folder, 20_000 if quick else 60_000),
         "replies": lambda folder: replies.measure(folder, 20_000 if quick else 200_000),
