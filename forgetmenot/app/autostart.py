@@ -77,6 +77,7 @@ def content_of(system: str, command: Sequence[str]) -> bytes:
     """What the entry holds on a system (as `sys.platform` calls it)."""
     if system == "win32":
         words = subprocess.list2cmdline(command).replace("%", "%%")
+        # `start` returns at once, so that no empty window stays; the code page is for names with letters beyond ASCII
         return f'@echo off\r\nchcp 65001 >nul\r\nstart "" {words}\r\n'.encode()
     if system == "darwin":
         import plistlib

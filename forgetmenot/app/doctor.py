@@ -120,6 +120,7 @@ def _folder(what: Examined) -> Finding:
     folder = what.database.parent
     if folder.is_dir() and not os.access(folder, os.W_OK):
         return what.found(BAD, "folder_locked", folder=folder)
+    # on Windows the rights of a profile's folder are lists, and closed to other users as they come
     if os.name != "nt" and folder.is_dir() and folder.stat().st_mode & 0o077:
         return what.found(WARN, "folder_open", folder=folder)
     return OK, str(folder), ""
@@ -196,6 +197,7 @@ def _login(what: Examined) -> Finding:
     say, settings = what.language, what.chosen
     if not settings.twitch.client_id:
         return trouble_with(say, reason("client_unset", make_app=reason("make_app")), "setup_fix", WARN)
+    # what is kept here is looked at; Twitch is not asked, because asking would renew the log-in
     token = TokenStore(login_folder(what.database), use_keyring=what.use_keyring).load(Account.BOT)
     if token is None:
         return what.found(WARN, "not_signed_in")

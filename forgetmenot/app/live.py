@@ -91,7 +91,7 @@ def on_signals() -> Iterator[StopSignal]:
 # closing a console window on Windows leaves a program about 5 s
 STOP_WITHIN_S = 3.6
 LOOK_EVERY = 45 * SECOND  # less than the minute that it counts
-LOOK_AT_SETTINGS_S = 0.5
+LOOK_AT_SETTINGS_S = 0.5  # a change in the dock is seen while its user still looks at the button
 
 
 class _Session(Struct, frozen=True):

@@ -54,7 +54,7 @@ from forgetmenot.twitch.login import begin_device_login
 
 LOCAL_PROGRAMS = {"Ollama": 11434, "LM Studio": 1234, "llama.cpp": 8080}
 """Programs that serve a model on this computer, and their usual ports."""
-LOOK_FOR_S = 1.5
+LOOK_FOR_S = 1.5  # a program on this computer answers at once, or is not there
 ASK_WITHIN_S = 8.0  # a hosted service is further away
 MOST_MODELS = 200
 LARGEST_LIST = 2 * 1024 * 1024
@@ -63,7 +63,7 @@ REDIRECT = "http://localhost"
 CONSOLE = "https://dev.twitch.tv/console/apps/create"
 STEP = "step_"
 MOST_LINES = 3
-ANSWER_FIRST_S = 0.3
+ANSWER_FIRST_S = 0.3  # the page gets its answer before the server that gives it is gone
 Answer = Mapping[str, object]
 
 
@@ -278,6 +278,7 @@ class SetupService:
             raise InputError(self._say("setup.odd_client"))
         twitch = msgspec.structs.replace(self._settings().twitch, client_id=client_id)
         try:
+            # Twitch has no other way to ask whether an app exists and may use the device flow
             await begin_device_login(msgspec.structs.replace(self._settings(), twitch=twitch), CHAT)
         except TwitchRefused:
             raise InputError(self._say("setup.client_refused")) from None

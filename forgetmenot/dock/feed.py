@@ -22,7 +22,7 @@ from forgetmenot.logs import log
 LOOK_EVERY_S = 0.05  # only asks SQLite whether anything was written; chat is, four times a second at most
 LOOK_ANYWAY = 110  # looks: times pass even when nothing is written
 STILL_HERE_S = 15.0
-BEHIND_AT_MOST = 60
+BEHIND_AT_MOST = 60  # messages; a page that is further behind than this hangs, and would hold them all
 
 Messages = asyncio.Queue[bytes | None]
 

@@ -31,6 +31,7 @@ UPLOAD = "/api/past_chat"
 MOST_CONNECTIONS = 64
 ADDRESS_AGAIN = "This link is not valid or has expired. Open the dock again: `forgetmenot dock` prints the address."
 
+# frame-ancestors: a dock of OBS is a window of its own and no frame, so nothing has a reason to frame the page
 HEADERS = {
     "Content-Security-Policy": "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src "
     "'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'; require-trusted-types-for 'script'; "
