@@ -148,9 +148,8 @@ async def outage(folder: Path, dice: random.Random, *, hours: float, per_minute:
         counted = await bot.db.value("SELECT coalesce(sum(events), 0) FROM episodes WHERE kind = 'counted'")
         unread = await bot.db.value("SELECT count(*) FROM events WHERE episode_id IS NULL")
         stored = await bot.db.value("SELECT count(*) FROM events")
-        aside = await bot.db.value("SELECT coalesce(sum(count), 0) FROM tally WHERE name = 'set_aside'")
         broken = await broken_promises(bot.db, clock.now())
-    figures = {"modes": len(MODES), "lines": said, "counted": counted, "unread": unread, "set aside": aside}
+    figures = {"modes": len(MODES), "lines": said, "counted": counted, "unread": unread}
     return figures | {"lost": said - stored + unread, "promises broken": broken}
 
 

@@ -3,7 +3,7 @@
 - A model's answer only proposes: every change is checked (memory/proposals) and merged
   (memory/merge); refusals are counted by rule, and an unexpected error undoes that change alone.
 - All writes of an episode, and the mark that it was read, are one transaction.
-- An episode without a usable answer is retried later each time; after ten tries it is set aside and counted.
+- An episode without a usable answer is retried later each time; after ten tries it is set aside.
 - While the model is unreachable episodes wait, in order.
 - The model reads summaries, never chat. While an episode's lines exist, they tell when a fact was said, and by whom:
   what stands in another's lines alone is that other's word, whatever a model that was talked into something answers.
@@ -49,8 +49,6 @@ EPISODES_PER_RUN = 50
 MOST_TRIES = 10
 """Over some 34 hours, after which a summary without a usable answer is set aside."""
 FAILURES_IN_A_ROW = 3
-SET_ASIDE = "set_aside"
-"""The name of the count of summaries that no model could read."""
 PEOPLE_SHOWN = 40
 ASKED_FOR, MOST_TAKEN, WORDS_PER_CHANGE = 8, 20, 40
 RETRY_TEMPERATURE = 0.4
@@ -165,8 +163,8 @@ class Extractor(MemoryWriter):
         tries, now = episode.tries + 1, self._clock.now()
         async with self._db.write() as tx:
             await episodes.postpone(tx, episode.id, tries=tries, retry_at=now + waiting_time(tries))
-            if tries >= MOST_TRIES and await episodes.mark_read(tx, episode.id, now):
-                await add_counts(tx, {SET_ASIDE: 1})
+            if tries >= MOST_TRIES:
+                await episodes.mark_read(tx, episode.id, now)
                 log.warning("a summary is set aside: no model could read it for notes", episode=episode.id)
 
     async def _case(self, episode: Episode, settings: Settings) -> _Case | None:

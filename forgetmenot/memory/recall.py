@@ -65,7 +65,7 @@ class Recall:
         """What is asked for: the message and the speaker's thought before it, less names, filler and the bot's name.
 
         Left out are `names`, whoever stands behind an @, and the people around (as far as they were looked up
-        before). Category and title count little: a GTA stream brings up GTA notes where nothing else decides.
+        before). Category and title count little: a chess stream brings up chess notes where nothing else decides.
         """
         bot = self._settings().bot
         said = [word for word in f"{before} {message}".split() if not word.startswith("@")]
