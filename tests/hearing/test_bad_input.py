@@ -8,7 +8,7 @@ import threading
 import time
 import tracemalloc
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
-from contextlib import asynccontextmanager, contextmanager
+from contextlib import AsyncExitStack, asynccontextmanager, contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -289,6 +289,19 @@ async def test_an_obs_in_any_state(harm: Callable[[LoopbackObs, Listener], Await
         await harm(there, listener)
         await again(listener, there)
         assert not any(listener.live)
+
+
+async def test_an_obs_that_is_ended_and_started_again_is_heard_again() -> None:
+    async with AsyncExitStack() as running:
+        first = await running.enter_async_context(loopback_obs(LoopbackObs({"Captions": ""})))
+        async with listening(HearingSettings(obs=first.url, source="Captions")) as listener:
+            await listener.until(lambda: "GetInputSettings" in first.asked)
+            await running.aclose()
+            await listener.until(lambda: "does not answer" in listener.hearing.trouble)
+            port = int(first.url.rpartition(":")[2])
+            async with loopback_obs(LoopbackObs({"Captions": "said before"}), port) as second:
+                await again(listener, second)
+                assert listener.lines == [GOOD]
 
 
 async def test_thousands_of_captions_at_once() -> None:
