@@ -179,10 +179,10 @@ async def _show_viewer(db: "Database", arguments: argparse.Namespace) -> common.
     from forgetmenot.store import notes, personal_data
 
     viewer_id = await common.known_viewer(db, arguments.login)
-    person = common.dated(await personal_data.export_person(db, viewer_id))
+    rows = await personal_data.export(db, viewer_id)
+    person = common.dated(rows["person"][0])
     live = await as_json(db, await notes.of_subject(db, viewer_id, LIVE))
     brief = await about_viewer(db, viewer_id)
-    rows = await personal_data.export_rows(db, viewer_id)
     held = {name: len(rows[name]) for name in ("lines", "notes", "summaries", "replies", "actions", "streams")}
     value = {
         **person,

@@ -229,10 +229,8 @@ async def privacy(context: OperationContext, _request: Request) -> OperationResu
 async def export(context: OperationContext, request: Request) -> OperationResult:
     """Everything that is kept about a viewer, as JSON."""
     who = request.target
-    person = await personal_data.export_person(context.db, who.id) if who.id is not None else {}
-    if who.id is None or not person:
+    rows = await personal_data.export(context.db, who.id) if who.id is not None else {}
+    if not rows or not rows["person"]:
         return OperationResult(ok=False, code="nothing_held", target=who)
-    rows = await personal_data.export_rows(context.db, who.id)
-    return OperationResult(
-        ok=True, code="exported", data={"person": person, "exported_at": iso(context.clock.now()), **rows}, target=who
-    )
+    held = {"exported_at": iso(context.clock.now()), **rows, "person": rows["person"][0]}
+    return OperationResult(ok=True, code="exported", data=held, target=who)

@@ -19,7 +19,7 @@ from forgetmenot.clock import DAY
 from forgetmenot.languages import read_reason
 from forgetmenot.store import bot_messages, channel_state, episodes, notes, viewers
 from forgetmenot.store.counts import add_counts
-from forgetmenot.store.database import CARRIED_OUT, Database, Source, Transaction, reading_beside
+from forgetmenot.store.database import CARRIED_OUT, Database, Row, Source, Transaction, reading_beside
 from forgetmenot.store.events import Clear
 from forgetmenot.store.rights import OptedOut, PrivacyRequest, RequestKind
 from forgetmenot.text.mentions import provisional
@@ -272,52 +272,42 @@ async def count_carried_out(tx: Transaction, number: int) -> None:
 # Everything that is held about one person, row by row, as it lies in the database.
 
 
-PARTS: dict[str, str] = {
-    "names": "SELECT login, display_name, first_seen_at, last_seen_at FROM viewer_names"
-    " WHERE viewer_id = ?1 ORDER BY 3",
-    "streams": "SELECT a.stream_id, a.first_at, a.last_at, a.lines FROM attendance a WHERE viewer_id = ?1 ORDER BY 2",
-    "lines": "SELECT at, kind, text, system_text FROM events WHERE viewer_id = ?1 AND redacted_at IS NULL ORDER BY seq",
-    "notes": "SELECT id, fact, status, source_kind, confidence, importance, topics, asked_with, created_at,"
-    " last_confirmed_at, expires_at, superseded_by, pinned FROM semantic_notes WHERE subject_id = ?1 ORDER BY id",
-    "notes_history": "SELECT c.note_id, c.at, c.from_status, c.to_status, c.cause FROM note_changes c"
-    " JOIN semantic_notes n ON n.id = c.note_id WHERE n.subject_id = ?1 ORDER BY c.id",
-    "evidence": "SELECT v.note_id, v.episode_id, v.stance, v.at FROM note_evidence v"
-    " JOIN semantic_notes n ON n.id = v.note_id WHERE n.subject_id = ?1 ORDER BY v.note_id, v.at",
-    "said_about_others": "SELECT n.id, n.fact, n.status, v.at FROM note_evidence v JOIN semantic_notes n"
-    " ON n.id = v.note_id WHERE v.speaker_id = ?1 AND n.subject_id IS NOT ?1 ORDER BY n.id",
-    "mentioned_in_notes": "SELECT id, fact, status FROM semantic_notes"
-    " WHERE subject_id IS NOT ?1 AND instr(fact, '<@' || ?1 || '>') ORDER BY id",
-    "summaries": "SELECT e.id, e.started_at, e.ended_at, e.kind, e.summary FROM episodes e"
-    " JOIN episode_people p ON p.episode_id = e.id WHERE p.viewer_id = ?1 ORDER BY e.id",
-    "recaps": "SELECT id AS stream_id, recap FROM streams WHERE instr(recap, '<@' || ?1 || '>') ORDER BY id",
-    "briefs": "SELECT text, made_at FROM briefs WHERE viewer_id = ?1 ORDER BY id",
-    "replies": "SELECT at, trigger, text, status FROM bot_messages WHERE viewer_id = ?1 ORDER BY id",
-    "actions": "SELECT at, name, params_json, verdict, reason, status, asked_by = ?1 AS asked_by_them FROM action_logs"
-    " WHERE asked_by = ?1 OR target_id = ?1 ORDER BY id",
-    "never_mention": "SELECT words, note_id, at, by_id = ?1 AS asked_by_them FROM never_mention"
-    " WHERE viewer_id = ?1 OR by_id = ?1 ORDER BY id",
-    "channel_texts": "SELECT name, value FROM channel_state WHERE instr(value, '<@' || ?1 || '>') ORDER BY name",
+_NAMED = "'<@' || ?1 || '>'"
+_THEIR_NOTES = "(SELECT id FROM semantic_notes WHERE subject_id = ?1)"
+PARTS = {
+    "person": "viewers WHERE id = ?1",
+    "names": "viewer_names WHERE viewer_id = ?1",
+    "streams": "attendance WHERE viewer_id = ?1",
+    "lines": "events WHERE viewer_id = ?1 AND redacted_at IS NULL",
+    "notes": "semantic_notes WHERE subject_id = ?1",
+    "notes_history": f"note_changes WHERE note_id IN {_THEIR_NOTES}",
+    "evidence": f"note_evidence WHERE note_id IN {_THEIR_NOTES}",
+    "said_about_others": "semantic_notes WHERE subject_id IS NOT ?1"
+    " AND id IN (SELECT note_id FROM note_evidence WHERE speaker_id = ?1)",
+    "mentioned_in_notes": f"semantic_notes WHERE subject_id IS NOT ?1 AND instr(fact, {_NAMED})",
+    "summaries": "episodes WHERE id IN (SELECT episode_id FROM episode_people WHERE viewer_id = ?1)",
+    "recaps": f"streams WHERE instr(recap, {_NAMED})",
+    "briefs": "briefs WHERE viewer_id = ?1",
+    "replies": "bot_messages WHERE viewer_id = ?1",
+    "actions": "action_logs WHERE asked_by = ?1 OR target_id = ?1",
+    "never_mention": "never_mention WHERE viewer_id = ?1 OR by_id = ?1",
+    "channel_texts": f"channel_state WHERE instr(value, {_NAMED})",
 }
-_PERSON = "SELECT id, login, display_name, role, first_seen_at, last_seen_at, opted_out_at, banned_at FROM viewers"
+_ONLY_THEIRS = {"subject_id", "viewer_id", "speaker_id", "asked_by", "target_id", "decided_by", "by_id", "recap_file"}
+"""Columns with somebody's id, which are told only where it is their own, and with a path of the streamer's."""
 
 Rows = list[dict[str, object]]
 
 
-async def export_person(db: Database, viewer_id: str) -> dict[str, object]:
-    """Somebody's own row; empty if there is none."""
-    return next(iter(await _rows(db, f"{_PERSON} WHERE id = ?1", viewer_id)), {})
+async def export(db: Database, viewer_id: str) -> dict[str, Rows]:
+    """What is held about somebody, by kind, `person` first. Times in ms; people in texts as `<@id>`."""
 
+    def told(row: Row) -> dict[str, object]:
+        kept = {key: value for key, value in dict(row).items() if key not in _ONLY_THEIRS or value == viewer_id}
+        return {key: read_reason(str(kept[key])) if key in {"cause", "reason"} else kept[key] for key in kept}
 
-async def export_rows(db: Database, viewer_id: str) -> dict[str, Rows]:
-    """What is held besides that row, by kind. Times in ms; people in texts as `<@id>`."""
-    return {name: await _rows(db, sql, viewer_id) for name, sql in PARTS.items()}
-
-
-async def _rows(db: Database, sql: str, viewer_id: str) -> Rows:
-    return [
-        {key: read_reason(row[key]) if key in {"cause", "reason"} else row[key] for key in row.keys()}  # noqa: SIM118  # a Row is no mapping
-        for row in await db.rows(sql, (viewer_id,))
-    ]
+    found = {name: await db.rows(f"SELECT * FROM {where} ORDER BY 1", (viewer_id,)) for name, where in PARTS.items()}  # noqa: S608
+    return {name: [told(row) for row in rows] for name, rows in found.items()}
 
 
 class TracedText(NamedTuple):

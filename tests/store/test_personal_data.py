@@ -26,10 +26,11 @@ async def test_what_they_asked_for_and_where_the_channel_tells_of_them_is_there(
         await viewers.record_seen(tx, people)
         await notes.add_suppression(tx, "2", "harps", note_id=None, by_id="1", at=5)
         await channel_state.put(tx, {"digest": "<@1> won, <@2> lost.", "title": "a race"}, 5)
-    hers = await personal_data.export_rows(db, "1")
+    hers = await personal_data.export(db, "1")
     assert [row["words"] for row in hers["never_mention"]] == ["harps"]
-    assert hers["channel_texts"] == [{"name": "digest", "value": "<@1> won, <@2> lost."}]
-    assert [row["words"] for row in (await personal_data.export_rows(db, "2"))["never_mention"]] == ["harps"]
+    assert [row["value"] for row in hers["channel_texts"]] == ["<@1> won, <@2> lost."]
+    assert ("by_id" in hers["never_mention"][0], "viewer_id" in hers["never_mention"][0]) == (True, False)
+    assert [row["words"] for row in (await personal_data.export(db, "2"))["never_mention"]] == ["harps"]
 
 
 _WORDS_OF_OURS = """
