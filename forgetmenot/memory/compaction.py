@@ -2,13 +2,9 @@
 
 - An episode, its people and the mark on its events are one transaction, refused if one of the events was cleared
   while the model was thinking; then the window is read again.
-- Whatever a model does wrong (no answer, an empty one, a block, another shape) leaves the events unread, and the pass
-  goes on with the next window. A window that got no answer comes first in the next pass; one without a usable summary
-  is halved and tried again, later each time (`events.tries`, `events.retry_at`), so that a line that no model reads
-  ends up alone.
-- Only the age limit has chat counted instead of summarised.
-- A summary that rests on a line cleared since has lost the sentences about who said it (store/episodes); where
-  none was left, its other lines are unread again.
+- Whatever a model does wrong leaves the events unread, and the pass goes on. A window that got no answer comes first in
+  the next pass; one without a usable summary is halved and tried again, later each time, so that a line that no model
+  reads ends up alone. Only the age limit has chat counted instead of summarised.
 """
 
 import asyncio

@@ -1,13 +1,9 @@
-"""What people change about notes: remember, find, pin, edit, retract, undo.
+"""What people change about notes: remember, find, pin, edit, retract, undo. The caller decides who may ask.
 
-A remembered note has evidence too: a one-line episode, written in the same transaction. The caller decides who may ask;
-what is never stored is refused here too.
-
-- An edit supersedes the old row, which stays; the note's number stays with the new one. Unlike what is said in chat,
-  it may differ from the old fact by one letter, and may replace a pinned note.
-- Undo deletes nothing: a retracted note keeps its text. Erasure is separate (memory/erasure).
-- Typed names become ids before a text is stored, so that it survives a rename: "bob's band" keeps `<@2>`. Doing it
-  twice changes nothing. A viewer who is hidden or unknown becomes "someone".
+- A remembered note has evidence too: a one-line episode. What is never stored is refused here as well.
+- An edit supersedes the old row, which stays; the note's number stays with the new one. Undo deletes nothing.
+- Typed names become ids before a text is stored, so that it survives a rename: "bob's band" keeps `<@2>`. A viewer who
+  is hidden or unknown becomes "someone".
 """
 
 import re

@@ -1,12 +1,11 @@
-"""Merges a claim into the notes: it confirms one, replaces one, or is new. Writes the rows.
+"""Merges a claim into the notes: it confirms one, replaces one, or is new. In the caller's transaction.
 
 - A fact is superseded, never overwritten, and every change can be undone in one step.
-- What a model says of the notes that it was shown (this repeats one, this replaces one) decides; comparing words only
-  finds exact and near repeats, and values of which there is one at a time.
-- A repeat that says more takes the place of the old words.
+- What a model says of the notes that it was shown (repeats, replaces) decides; comparing words finds exact and near
+  repeats, and values of which there is one at a time. A repeat that says more takes the place of the old words.
 - Hearsay never replaces what a person said about themselves.
 
-Runs inside the caller's transaction. Raises FactRefused with the rule's name.
+Raises FactRefused with the rule's name.
 """
 
 import asyncio

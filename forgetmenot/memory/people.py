@@ -1,10 +1,8 @@
 """People: who is excluded, roles and standing; the names by which a message mentions somebody; handles for model calls.
 
-- Excluded are known bots (a list of those met in most channels, the settings, Twitch's own badge), viewers whom the
-  streamer ignores, viewers who opted out, and the bot itself. Their lines never enter tier 1; bots and the ignored get
-  no answer. A role is read from the badges of one message, a standing from the streams that a viewer came to.
-- Active are viewers seen within a day and all regulars, except those who opted out or were banned; their names are read
-  once a minute.
+- Excluded are known bots, viewers whom the streamer ignores or who opted out, and the bot itself: their lines never
+  enter tier 1. A role is read from the badges of one message, a standing from the streams that a viewer came to.
+- Active are viewers seen within a day and all regulars, except those who opted out or were banned.
 - Handles (P1, P2, …) stand for people in a call that writes memory, and are valid for one call. `hide_chat` leaves no
   name of a known viewer in a text; typing a handle gives nobody one; an answer with an unknown handle is not mapped.
 """

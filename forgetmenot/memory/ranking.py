@@ -2,16 +2,14 @@
 
 A note's score is the sum of
 
-- its BM25F score on words (`WordIndex`), over the fact, the words it is asked with, the subject's other notes of the
-  same episode and the summary of that episode, divided by the best note's;
+- its BM25F score on words (`WordIndex`), over its fact and tags, the subject's other notes of the same episode and the
+  summary of that episode, divided by the best note's;
 - .3 of how near its meaning is to the message's (`meaning`), where a word table is given, divided by the best;
 - up to .5 for what it says about the time that is asked for (`text.dates`).
 
-How rare a word is counts over what the notes themselves say: their surroundings are shared. Pinned notes come first;
-what no word touches follows by confidence and recency. A stale or past note is offered only where
-the message has a word of its own, or a near one. docs/EVALUATION.md has what was measured.
-
-It promises an order for any text. It does not know what may be shown: the caller leaves out what must not be.
+How rare a word is counts over what the notes themselves say. Pinned notes come first; what no word touches follows by
+confidence and recency. A stale or past note is offered only where the message has a word of its own, or a near one.
+It does not know what may be shown: the caller leaves out what must not be. docs/EVALUATION.md has what was measured.
 """
 
 import math
