@@ -135,6 +135,7 @@ def set_up(*, level: str = "info", folder: Path | None = None, console: bool = T
 
     `quiet`: of what is logged at "info" the console shows only warnings.
     """
+    # a second call replaces the first: two handlers would write each line twice
     root = logging.getLogger()
     for handler in list(root.handlers):
         root.removeHandler(handler)

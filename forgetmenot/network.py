@@ -42,6 +42,7 @@ class BadProxy(ValueError):
 
 def proxy_for(url: str) -> Proxy:
     """The proxy to use for an address; none for loopback and for what NO_PROXY names. Raises BadProxy."""
+    # wss:// goes through HTTPS_PROXY, as in browsers: a proxy for websockets alone is not a thing people have
     target = URL(url)
     host = target.host or ""
     proxies = getproxies()

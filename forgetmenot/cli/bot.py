@@ -80,6 +80,7 @@ async def _start(arguments: argparse.Namespace) -> int:
     logs.set_up(level=settings.log.level, folder=logs.beside(path), quiet=True)
     if file is not None:
         common.say(f"Settings: {file}")
+    # another program may hold the port: the dock takes the next one, for this run only
     dock = msgspec.structs.replace(settings.dock, port=usable_port(settings.dock.port))
     live = LiveSettings(msgspec.structs.replace(settings, dock=dock), file)
     shown: list[str] = []

@@ -40,7 +40,8 @@ DATABASE = "memory.sqlite3"
 SETTINGS_FILE = "config.toml"
 DEMO_FOLDER = "demo"  # in the data folder
 MODELS = tuple(one.value for one in Provider)
-LONGEST_LINE = 4_000_000
+LONGEST_LINE = 4_000_000  # characters of an import or of a question: a longer line is another kind of file
+# what a terminal obeys: control characters, and marks that turn the direction of text around
 _UNPRINTABLE = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u200e\u200f\u2028-\u202e\u2066-\u2069\ud800-\udfff]")
 SUMMARY_KEYS = """\
 The JSON object counts the run: lines = events + duplicates + excluded + other_room + unparsed + other, and
@@ -56,6 +57,7 @@ def number_from(least: int) -> Callable[[str], int]:
     """A parser for integer options: at least this, and at most SQLite's largest integer."""
 
     def read(text: str) -> int:
+        # 18 digits: SQLite would make a float of a larger number, and find nothing by it
         if not re.fullmatch(r"[0-9]{1,18}", text) or int(text) < least:
             raise argparse.ArgumentTypeError(f"{text!r} is not a whole number of at least {least}")
         return int(text)
@@ -250,7 +252,7 @@ def time_of(name: str, given: str | None) -> int:
 
 def confirmed(warning: str, expected: str = "yes", what: str = "yes") -> bool:
     """Whether somebody types `expected` after the warning. Raises InputError where nobody can type."""
-    if not sys.stdin.isatty():
+    if not sys.stdin.isatty():  # a question in a script would wait without end
         raise InputError(f"{warning} Add --yes to skip this question.")
     say(f"{warning} Type {what} to continue:")
     return sys.stdin.readline().strip().casefold() == expected.casefold()
@@ -394,6 +396,7 @@ def show_line(text: str = "") -> None:
 
 def has_desktop() -> bool:
     """Whether a browser opens in a window; a text browser would take over the terminal."""
+    # over SSH or in a container there is none, whatever browser is installed
     windows = sys.platform in ("win32", "darwin")
     return windows or any(os.environ.get(name) for name in ("DISPLAY", "WAYLAND_DISPLAY"))
 

@@ -107,6 +107,7 @@ async def _evening(
     for _ in range(6):
         await clock.advance(5 * MINUTE)
         await bot.tasks.catch_up()
+    # what is left is read by the model now: the next evening must not wait for a timer
     await bot.remember_all()
 
 

@@ -150,9 +150,9 @@ class PromptSettings(Table, frozen=True, kw_only=True):
 class ReplySettings(Table, frozen=True, kw_only=True):
     """When the bot answers, and what may be in it."""
 
-    max_chars: Annotated[int, Meta(ge=20, le=500)] = 500
-    viewer_gap_s: Seconds = 10
-    stale_after_s: Positive = 30
+    max_chars: Annotated[int, Meta(ge=20, le=500)] = 500  # Twitch refuses a longer message
+    viewer_gap_s: Seconds = 10  # one viewer cannot keep the bot busy, nor spend the whole cap
+    stale_after_s: Positive = 30  # chat has moved on: an answer that late reads as noise
     follow_up_s: Count = 180
     allow_links: bool = False
     blocklist: tuple[str, ...] = ()
@@ -184,10 +184,11 @@ class ModelSettings(Table, frozen=True, kw_only=True):
     memory_model: str = "gemini-3.8-flash"
     base_url: str = ""
     api_key_env: str = "GEMINI_API_KEY"
+    # shorter than `stale_after_s`, so that one more try is not in vain
     reply_timeout_s: Annotated[float, Meta(gt=0, le=MOST)] = 12
     memory_timeout_s: Annotated[float, Meta(gt=0, le=MOST)] = 60
     reply_output_tokens: Positive = 400
-    thinking: str = ""
+    thinking: str = ""  # a thinking model can spend the whole output on thoughts, and answer nothing
     currency: Annotated[str, Meta(max_length=12)] = ""
 
 
@@ -223,6 +224,7 @@ class PrivacySettings(Table, frozen=True, kw_only=True):
     allow_categories: tuple[str, ...] = ()
     never_store: tuple[str, ...] = ()
     keep_replies_d: Annotated[int, Meta(ge=1, le=90)] = 30
+    # an erasure replaces all of them with a new one
     keep_backups: Annotated[int, Meta(ge=0, le=100)] = 3
     privacy_url: str = ""
 
@@ -230,7 +232,7 @@ class PrivacySettings(Table, frozen=True, kw_only=True):
 class DockSettings(Table, frozen=True, kw_only=True):
     """The local page. It is served to this machine alone, since it shows chat and takes orders."""
 
-    port: Annotated[int, Meta(ge=0, le=65535)] = 8737
+    port: Annotated[int, Meta(ge=0, le=65535)] = 8737  # OBS's own server is at 4455
     earpiece: Earpiece = Earpiece.REGULARS
     earpiece_without: tuple[str, ...] = ()
 

@@ -167,7 +167,7 @@ class HelixServer:
         return ok([{**people, "created_at": stamp(now), "end_time": end}])
 
     async def _unban(self, _call: Call) -> web.Response:
-        return web.Response(status=204)
+        return web.Response(status=204)  # as Twitch does: without a body, which twitchio must not parse
 
     async def _people(self, ids: set[str], call: Call) -> web.Response:
         wanted = call.query.get("user_id", [])
