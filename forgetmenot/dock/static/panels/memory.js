@@ -1,7 +1,7 @@
 import { h, put, redraw, button, changedOnly, chip, empty, heading, soon } from "../dom.js";
 import { download, get } from "../api.js";
 import { act, confirmed, does, failed, label, reading, result, say, sheet } from "../ask.js";
-import { windowed } from "../list.js";
+import { longList } from "../list.js";
 import { state } from "../live.js";
 import { ago, clock, date, firstSummary, hour, span, t } from "../words.js";
 import { noteCard, openNote } from "./note.js";
@@ -35,8 +35,8 @@ const tell = (problem) => say(problem.message, false);
 
 function openPeople(panel) {
   const find = search(t("people.find"), () => list.reload());
-  const list = windowed({
-    label: t("memory.people"), rowHeight: 58, nothing: () => t(find.value ? "memory.not_found" : "people.none"),
+  const list = longList({
+    label: t("memory.people"), nothing: () => t(find.value ? "memory.not_found" : "people.none"),
     fetchPage: (offset, limit) => get("people", { find: find.value, offset, limit }),
     row: (person) => h("a", { class: "item person", href: `#memory/person/${encodeURIComponent(person.id)}` },
       h("p", {}, h("b", {}, person.name), marks(person)), h("span", { class: "meta" }, figures(person))),
@@ -110,8 +110,8 @@ async function erase(person, from) {
 // Notes that stand, or with the button those that did once. `more`: what else is asked for; `told`: called with a page.
 function standingOrPast(query, refresh, more = () => ({}), named = false, told = () => {}) {
   let status = "live";
-  const list = windowed({
-    label: t("memory.notes_title"), rowHeight: 110, nothing: () => (status === "live" && !more().find ? soFar(t("memory.no_notes")) : t("memory.not_found")),
+  const list = longList({
+    label: t("memory.notes_title"), nothing: () => (status === "live" && !more().find ? soFar(t("memory.no_notes")) : t("memory.not_found")),
     async fetchPage(offset, limit) {
       const page = await get("notes", { ...query, ...more(), status, offset, limit });
       told(page);
