@@ -43,22 +43,22 @@ _PUNCTUATED = re.compile(r"\A(!\w+)[?.!,:]+(?=\s|\Z)")  # "!memory?"
 _TALK = frozenset({"not_yours", "unknown_viewer", "about_yourself", "which_none"})  # a sentence that asks in vain
 _FLAGS = "confirm|yes|ja"
 _YES = re.compile(r"(?:confirm|yes|ja)[.! ]*", re.IGNORECASE)
+# How soon a viewer's next line has to be the "yes" to a question that the bot asked them.
 ANSWERED_WITHIN = MINUTE
-"""How soon a viewer's next line has to be the "yes" to a question that the bot asked them."""
 _PATTERNS = {
     ParameterKind.TEXT: "(.+)",
     ParameterKind.NUMBER: r"#?([0-9]{1,12})(?:\s?(?:m|min))?",
     ParameterKind.VIEWER: r"@?(\w{2,50})",
 }
+# Answers to one viewer at once; then one in each MS_PER_ANSWER.
 BURST = 8
-"""Answers to one viewer at once; then one in each MS_PER_ANSWER."""
 MS_PER_ANSWER = 10_000
+# Viewers whose rate limit is remembered.
 MOST_BUCKETS = 2_000
-"""Viewers whose rate limit is remembered."""
+# Ids of this run's last commands and questions: their lines may not be stored yet.
 MOST_HEARD = 10_000
-"""Ids of this run's last commands and questions: their lines may not be stored yet."""
+# How long a command waits for a memory that cannot be written, besides what each write waits by itself.
 TRIED_AGAIN_AFTER_S = (1, 2, 4, 8)
-"""How long a command waits for a memory that cannot be written, besides what each write waits by itself."""
 NOTICED = "noticed_stream"
 
 

@@ -18,8 +18,8 @@ _ADDRESS = re.compile(
     r"https://(?:(?:ptb|canary)\.)?discord(?:app)?\.com/api/(?:v\d{1,2}/)?webhooks/\d{5,25}/[\w-]{20,120}", re.ASCII
 )
 _ANSWER_WITHIN = aiohttp.ClientTimeout(total=15, sock_connect=5)
+# Discord's limits: of a message, and (4,096) of an embed, which takes what is longer.
 LONGEST, LONGEST_EMBED = 2_000, 4_000
-"""Discord's limits: of a message, and (4,096) of an embed, which takes what is longer."""
 LONGEST_WAIT_S = 3_600.0
 LARGEST_ANSWER = 10_000  # bytes
 

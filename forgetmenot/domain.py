@@ -361,8 +361,8 @@ class Purpose(StrEnum):
     BRIEF = "brief"
 
 
+# The summary of a window in which the rules without a model found nothing; pages leave it out.
 NOTHING = "Nothing in particular was said."
-"""The summary of a window in which the rules without a model found nothing; pages leave it out."""
 
 
 class ModelRequest(Struct, frozen=True):

@@ -11,8 +11,8 @@ from pathlib import Path
 
 from forgetmenot.errors import InputError
 
+# No file is written for longer; another process may be at it until then.
 UNFINISHED_AFTER_S = 60
-"""No file is written for longer; another process may be at it until then."""
 _NEEDED = getattr(os, "O_BINARY", 0) | getattr(os, "O_NOFOLLOW", 0)  # Windows has the first; never through a link
 
 

@@ -117,10 +117,10 @@ async def open_account(
         await helix.aclose()
 
 
+# How often videos of streams are looked for, for how long, and how near their begins are.
 VIDEOS_EVERY, VIDEO_WITHIN, SAME_BEGIN = 15 * MINUTE, 2 * DAY, 2 * MINUTE
-"""How often videos of streams are looked for, for how long, and how near their begins are."""
+# How often title, category and whether it is live are asked for, without and with Twitch's own reports of them.
 CHANNEL_STATE_EVERY, WHERE_REPORTED = 150 * SECOND, 10 * MINUTE
-"""How often title, category and whether it is live are asked for, without and with Twitch's own reports of them."""
 
 
 def watch_channel(bot: Bot, account: TwitchAccount, *, reported: Callable[[], bool] = lambda: False) -> None:

@@ -14,8 +14,8 @@ from forgetmenot.errors import ForgetMeNotError
 
 NAME = "forgetmenot"
 WAIT_S = 30  # before a bot that crashed is started again
+# Folders in which `uvx` and `pipx run` keep a program for a while.
 _TEMPORARY = ("archive-v", ".cache", "Caches")
-"""Folders in which `uvx` and `pipx run` keep a program for a while."""
 
 
 def enable(options: Sequence[str] = ()) -> None:

@@ -65,8 +65,8 @@ SWEEP = "sweep"
 SWEEP_EVERY = 10 * MINUTE
 MEMORY_PASS_EVERY = 3 * MINUTE
 FLAGS = {True: "1", False: "0"}
+# Makes the two models of a run; scenarios put words of their own into the mouth of the one that replies.
 ModelBuilder = Callable[[ModelSettings, CallMeter], Models]
-"""Makes the two models of a run; scenarios put words of their own into the mouth of the one that replies."""
 
 
 class BotAccount(ChatOut, Moderation, Protocol):

@@ -44,8 +44,8 @@ LITTLE_SPACE = 500_000_000  # bytes
 CLOCK_OFF_S = 120
 BACKUP_OLD_D = 14
 MEASURED = ("aiohttp", "twitchio", "google-genai")
+# State, line and fix of a check.
 Finding = tuple[str, str, str]
-"""State, line and fix of a check."""
 
 
 class Examined(Struct, frozen=True):
@@ -234,8 +234,8 @@ async def _get(url: str) -> tuple[int, str]:
         return answer.status, answer.headers.get("Date", "")
 
 
+# One check, named after its text in the table [check.name]; a coroutine, or run in a thread.
 OneCheck = Callable[[Examined], Finding | Awaitable[Finding]]
-"""One check, named after its text in the table [check.name]; a coroutine, or run in a thread."""
 COMPUTER: tuple[OneCheck, ...] = (_versions, _folder, _disk, _clock, _memory, _backups)
 PARTS: tuple[OneCheck, ...] = (_settings, _bot, _login, _model)
 

@@ -25,8 +25,8 @@ if TYPE_CHECKING:
     from forgetmenot.app.bot import Bot
     from forgetmenot.memory.learning import Learned, Learner
 
+# The largest file, and what stays free on the disk: the memory has to be written too.
 MOST_BYTES, SPARE_BYTES = 16_000_000_000, 1_000_000_000
-"""The largest file, and what stays free on the disk: the memory has to be written too."""
 MOST_FILES = 100
 LINES_NAMED = 5
 _BINARY = getattr(os, "O_BINARY", 0)  # Windows

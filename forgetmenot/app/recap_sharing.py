@@ -19,8 +19,8 @@ from forgetmenot.store import streams
 from forgetmenot.store.database import Database
 
 WEBHOOK, WEBHOOK_ENV = "recap-webhook", "FORGETMENOT_RECAP_WEBHOOK"
+# Streams that ended before are not shared by themselves: somebody may have learned from old chat.
 RECENT = 2 * DAY
-"""Streams that ended before are not shared by themselves: somebody may have learned from old chat."""
 TRY_AGAIN = 15 * MINUTE
 
 

@@ -123,11 +123,11 @@ async def _play(
     return len(items)
 
 
+# A line of each; times in ms.
 FORMATS = {
     "irc": "@id=1;user-id=2;tmi-sent-ts=1700000000000 :alice!alice@alice.tmi.twitch.tv PRIVMSG #channel :hello",
     "csv": "alice,1700000000000,hello",
 }
-"""A line of each; times in ms."""
 _CSV_COLUMNS = 3
 LONGEST_LINE = 1 << 20
 csv.field_size_limit(LONGEST_LINE)  # a line of any length is a line

@@ -52,8 +52,8 @@ from forgetmenot.store.counts import Meter
 from forgetmenot.text.mentions import channel_of, is_login, login_of
 from forgetmenot.twitch.login import begin_device_login
 
+# Programs that serve a model on this computer, and their usual ports.
 LOCAL_PROGRAMS = {"Ollama": 11434, "LM Studio": 1234, "llama.cpp": 8080}
-"""Programs that serve a model on this computer, and their usual ports."""
 LOOK_FOR_S = 1.5  # a program on this computer answers at once, or is not there
 ASK_WITHIN_S = 8.0  # a hosted service is further away
 MOST_MODELS = 200

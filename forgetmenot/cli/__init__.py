@@ -15,6 +15,7 @@ from collections.abc import Collection, Sequence
 
 from forgetmenot import __version__
 
+# The module of each command.
 COMMANDS = {
     **dict.fromkeys(("start", "setup"), "bot"),
     "demo": "play",
@@ -24,9 +25,8 @@ COMMANDS = {
     **dict.fromkeys(("why", "cost", "actions", "recall", "prompt"), "inspect"),
     "replay": "play",
 }
-"""The module of each command."""
+# What stands behind `forgetmenot dev` and not in the help.
 FOR_DEVELOPERS = ("recall", "prompt", "replay")
-"""What stands behind `forgetmenot dev` and not in the help."""
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

@@ -29,13 +29,13 @@ if TYPE_CHECKING:
     from forgetmenot.operations.types import Operation
     from forgetmenot.store.database import Database, Source
 
+# What a command adds itself to.
 Commands: TypeAlias = "argparse._SubParsersAction[argparse.ArgumentParser]"  # noqa: SLF001  # has no public name
-"""What a command adds itself to."""
+# What `argparse` is to be told about an option.
 Option = tuple[Sequence[str], Mapping[str, Any]]
-"""What `argparse` is to be told about an option."""
 Work = TypeVar("Work", bound=Callable[..., Any])
+# What a reading command found: the value that --json prints, and the lines for people.
 Shown = tuple[object, Iterable[str]]
-"""What a reading command found: the value that --json prints, and the lines for people."""
 DATABASE = "memory.sqlite3"
 SETTINGS_FILE = "config.toml"
 DEMO_FOLDER = "demo"  # in the data folder
@@ -86,11 +86,12 @@ class Command(NamedTuple):
 
 
 _COMMANDS: list[Command] = []
+# Commands that only have actions, with their help.
 GROUPS = {
     "memory": "list, explain, correct, import and export notes",
     "viewer": "show, export or erase what is stored about one viewer",
 }
-"""Commands that only have actions, with their help."""
+# Options that many commands have.
 SHARED: Mapping[str, Option] = {
     "config": option(
         "--config", type=Path, metavar="PATH", help="the settings file (default: config.toml beside the memory)"
@@ -98,7 +99,6 @@ SHARED: Mapping[str, Option] = {
     "db": option("--db", type=Path, metavar="PATH", help="the memory file (default: in your data folder)"),
     "json": option("--json", action="store_true", help="print JSON, and nothing else, on standard output"),
 }
-"""Options that many commands have."""
 
 
 def command(

@@ -43,11 +43,11 @@ VIEWER_EXPORT_KEYS = """One JSON object with everything that is held: the person
 8601, UTC."""
 
 
+# Options that choose notes.
 FILTERS = (
     option("--viewer", metavar="LOGIN", help="only about this viewer (login or id)"),
     option("--status", default="active", help="active (default), past, expired, … or all"),
 )
-"""Options that choose notes."""
 NOTE = option("id", type=number_from(1), metavar="ID", help="the note's number")
 LOGIN = option("login", metavar="LOGIN", help="their current login or Twitch ID")
 

@@ -15,8 +15,8 @@ from forgetmenot.store.database import Database
 from forgetmenot.store.dock_rows import FeedCursor
 from forgetmenot.text.mentions import ids_in, show
 
+# Takes a style (plain, caption, chat, bot, memory, refused, faint) and a line.
 Out = Callable[[str, str], None]
-"""Takes a style (plain, caption, chat, bot, memory, refused, faint) and a line."""
 
 MOST = 1_000  # changes of notes that are read at a time
 

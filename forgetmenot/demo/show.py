@@ -35,8 +35,8 @@ from forgetmenot.twitch.connection import Gap, IrcConnection
 BOT = "forgetmenot"
 EVENING = 20 * HOUR
 STREAMS = (("first_stream", "the clock tower", -2 * DAY), ("second_stream", "the lighthouse", 0))
+# Says of a memory that it is a demo's.
 MARK = "demo_started"
-"""Says of a memory that it is a demo's."""
 
 
 class Show(Struct, frozen=True):

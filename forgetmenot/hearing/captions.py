@@ -10,13 +10,13 @@ from collections.abc import Sequence
 
 from forgetmenot.text.clean import clean, plain
 
+# Milliseconds without a change after which a caption is taken for finished.
 QUIET = 2_000
-"""Milliseconds without a change after which a caption is taken for finished."""
+# Milliseconds in which the same line again is the caption that was shown again, not said again.
 REPEATED_WITHIN = 30_000
-"""Milliseconds in which the same line again is the caption that was shown again, not said again."""
 LONGEST_WORDS = 60
+# Of what stands in a source: more is no caption, and only its end is read.
 MOST_CHARS = 2_000
-"""Of what stands in a source: more is no caption, and only its end is read."""
 LONGEST_LINE = 500
 _KEPT_WORDS = 120
 _OVERLAP = 2

@@ -155,5 +155,5 @@ def in_language(language: str = "en") -> Language:
     return Language(tomllib.loads(file.read_text(encoding="utf-8")), language)
 
 
+# What stands where no language is chosen: on the command line.
 ENGLISH = in_language("en")
-"""What stands where no language is chosen: on the command line."""

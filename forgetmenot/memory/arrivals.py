@@ -19,13 +19,13 @@ from forgetmenot.text.dates import just_over, plan_over
 from forgetmenot.text.mentions import ids_in, login_of, show
 
 SHOWN_FOR = 10 * MINUTE
+# Cards at once.
 MOST = 3
-"""Cards at once."""
 CANDIDATES = 200
 BEST_NOTES = 2
 _FAMILIAR = frozenset((Standing.REGULAR, Standing.RETURNER))
+# What ends, or is planned, within this time holds these days: "has a driving test on Friday".
 PASSING = 8 * DAY
-"""What ends, or is planned, within this time holds these days: "has a driving test on Friday"."""
 
 
 class Card(NamedTuple):

@@ -28,15 +28,15 @@ from forgetmenot.text.mentions import fence, ids_in, show
 from forgetmenot.text.words import sentences_of
 
 CHARACTERS = 500
+# Regulars in one call of the model.
 VIEWERS_PER_CALL = 10
-"""Regulars in one call of the model."""
+# Regulars in one pass; the others come with the next.
 MOST = 60
-"""Regulars in one pass; the others come with the next."""
+# Of one regular: those that last and matter first, then the freshest.
 NOTES = 60
-"""Of one regular: those that last and matter first, then the freshest."""
 RANKS = {importance: rank for rank, importance in enumerate(Importance)}
+# With fewer notes than that there is nothing to sum up.
 FEWEST = 3
-"""With fewer notes than that there is nothing to sum up."""
 
 
 async def about_viewer(source: Source, viewer_id: str) -> str:

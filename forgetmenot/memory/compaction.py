@@ -30,10 +30,10 @@ from forgetmenot.store.episodes import NewEpisode
 READ_AT_ONCE = 2_000
 CLOSING_S = 3.0
 WINDOW_WAITS = 10 * MINUTE
+# Fewer lines than the most wait this long for more: fewer, fuller summaries cost fewer model calls.
 SILENCE = 30 * MINUTE  # after it fewer lines than a window's are summarised, too
-"""Fewer lines than the most wait this long for more: fewer, fuller summaries cost fewer model calls."""
+# After so many windows without a summary, and none with one between, the model is taken to be at fault.
 FAILURES_IN_A_ROW = 3
-"""After so many windows without a summary, and none with one between, the model is taken to be at fault."""
 
 
 class PassReport(Struct):

@@ -45,8 +45,8 @@ def _words(text: str) -> frozenset[str]:
     return frozenset(text.split())
 
 
+# Marks that phrases are rewritten to; no word looks like them.
 _ENDED, _LIKE, _DISLIKE = "¬ended", "+like", "-like"
-"""Marks that phrases are rewritten to; no word looks like them."""
 _PHRASES = {
     _LIKE: "a fan of, fan of, big fan of, a big fan of, into, really into, fond of, obsessed with",
     _DISLIKE: "cant stand, cannot stand, not a fan of, isnt a fan of, isnt into, not into, sick of",
@@ -76,17 +76,17 @@ _FILLER = _words(
     biggest massive once new newly finally days while if because how himself herself themselves self u im one's
     mostly mainly basically also again regularly constantly quickly well"""
 )
+# Stems that say little alone: half the weight of a noun.
 _LIGHT_VERBS = _words(
     """+like play watch work make go want try take use find see think say know plan start come keep need call name hope
     look become stream attend live do feel talk give tell seem own date time"""
 )
-"""Stems that say little alone: half the weight of a noun."""
+# Those of them that make another fact of it all the same: to want a dog, to like dogs, to have a dog.
 _TELLING = _words("+like want hope plan live date wait save sav look")
-"""Those of them that make another fact of it all the same: to want a dog, to like dogs, to have a dog."""
+# Stems of what happens more than once: another number is another time, not a correction.
 _EVENTS = _words(
     "gift donat cheer raid tip gave give bought buy sent visit saw watch went beat clip host post met win play reach"
 )
-"""Stems of what happens more than once: another number is another time, not a correction."""
 _COUNTED = "zero one two three four five six seven eight nine ten eleven twelve twenty thirty forty fifty"
 _NUMBERS = {word: str(n if n <= 12 else 10 * (n - 11)) for n, word in enumerate(_COUNTED.split())}
 _SAME_WORDS = """
@@ -100,22 +100,22 @@ _SAME_WORDS = """
     moderator mods; study: studies studying studied student; live: lives living lived resides residing based;
     favourite: favorite fav fave; job: profession occupation; boyfriend: bf; girlfriend: gf; go: went goes going
     gone travels travelling; call: called named; switch: switched swapped; year: years; wife: spouse"""
+# Words that say the same in a short fact, inflections that the stemmer does not know included.
 _SAME = {
     word: canonical.strip()
     for canonical, others in (group.split(":") for group in _SAME_WORDS.split(";"))
     for word in (*others.split(), canonical.strip())
 }
-"""Words that say the same in a short fact, inflections that the stemmer does not know included."""
+# Whose fact it is, where it is not the subject's own: "brother lives in Berlin".
 _OWNER = re.compile(
     r"^(?:(?:their|his|her|the|an?|older|younger|little|big|best|ex) )*(brother|sister|mom|mum|mother|dad|father"
     r"|parents|wife|husband|partner|boyfriend|girlfriend|friends?|son|daughter|kids?|roommate|boss|team|cat|dog)\b"
 )
-"""Whose fact it is, where it is not the subject's own: "brother lives in Berlin"."""
 _NAMES = """australia austria belgium brazil britain canada china denmark england finland france germany greece india
 ireland italy japan korea mexico netherlands norway poland portugal russia scotland spain sweden
 switzerland turkey ukraine usa us uk wales europe texas california florida"""
+# Who lives in one also lives in a city.
 _COUNTRIES = _words(_NAMES)
-"""Who lives in one also lives in a city."""
 
 # Reading one fact.
 

@@ -43,16 +43,16 @@ from forgetmenot.store.personal_data import PLACES, Place
 from forgetmenot.text.removal import Names, says, traces, without_fact, without_person
 from forgetmenot.text.words import joined, sentences_of
 
+# No model call and no reply that knew of a person takes longer.
 UNDER_WAY = 2 * MINUTE
-"""No model call and no reply that knew of a person takes longer."""
+# Who is erased twice within this is left to the periodic task.
 BEGIN_AGAIN_AFTER = 10 * MINUTE
-"""Who is erased twice within this is left to the periodic task."""
+# A name of letters alone that stands in more texts than this, without an @ or an id, is taken for a word.
 WORD_IN_TEXTS = 100
-"""A name of letters alone that stands in more texts than this, without an @ or an id, is taken for a word."""
+# So often a place is looked through: where chat goes on naming somebody, there is always something new.
 MOST_LOOKS = 8
-"""So often a place is looked through: where chat goes on naming somebody, there is always something new."""
+# Texts that one transaction rewrites: replies and commands write in between.
 TEXTS_AT_ONCE = 50
-"""Texts that one transaction rewrites: replies and commands write in between."""
 _KEPT_TEXTS = (Place("episodes", ("summary",)), Place("semantic_notes", ("fact",)))
 _KEPT_STATES = frozenset({"id", "login", "bot_id", "bot_login", CARRIED_OUT})
 _SUBFOLDERS = (backup.FOLDER, "logs", "login")

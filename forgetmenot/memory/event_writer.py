@@ -23,10 +23,10 @@ from forgetmenot.store.viewers import SeenViewer
 from forgetmenot.text.mentions import provisional
 
 JOKE_TIMEOUT = "timeout"  # as operations/catalogue names it
+# What Twitch tells besides chat: who did it, and not whether they are a moderator.
 WITHOUT_BADGES = frozenset({EventKind.FOLLOW, EventKind.REDEMPTION, EventKind.STREAM})
-"""What Twitch tells besides chat: who did it, and not whether they are a moderator."""
+# A clear that overtook its line is kept for so long: seconds are usual, a reconnection takes minutes.
 WAITS_FOR_ITS_LINE = HOUR
-"""A clear that overtook its line is kept for so long: seconds are usual, a reconnection takes minutes."""
 _USER, _ALL = "user:", "all"
 
 

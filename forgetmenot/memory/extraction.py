@@ -46,15 +46,15 @@ from forgetmenot.text.mentions import fence
 from forgetmenot.text.words import stems, telling_stems
 
 EPISODES_PER_RUN = 50
+# Over some 34 hours, after which a summary without a usable answer is set aside.
 MOST_TRIES = 10
-"""Over some 34 hours, after which a summary without a usable answer is set aside."""
 FAILURES_IN_A_ROW = 3
 PEOPLE_SHOWN = 40
 ASKED_FOR, MOST_TAKEN, WORDS_PER_CHANGE = 8, 20, 40
 RETRY_TEMPERATURE = 0.4
 KNOWN_PER_SUBJECT, KNOWN_IN_ALL = 30, 150
+# So many times as many words of a fact stand in another's line as in any of the speaker's: it is that other's.
 ELSEWHERE = 3
-"""So many times as many words of a fact stand in another's line as in any of the speaker's: it is that other's."""
 _AS_PROPOSED = ("scope", "subject_id", "fact", "confidence", "source_kind", "importance", "topics", "asked_with")
 
 SYSTEM = """You keep the long-term memory of a Twitch channel's chat bot. From the summary of one stretch of chat, \

@@ -24,16 +24,16 @@ from forgetmenot.memory.stream_tracker import StreamTracker
 from forgetmenot.settings.schema import Settings
 from forgetmenot.store.database import Database
 
+# Lines that are written without waiting for more.
 BATCH = 500
-"""Lines that are written without waiting for more."""
+# The most of them in one transaction, where more have come meanwhile.
 LINES_PER_TRANSACTION = 1_000
-"""The most of them in one transaction, where more have come meanwhile."""
 BATCH_WAIT_S = 0.25
 RETRY_S = 1.0
+# Lines in memory: of more that come while the disk takes none, each is counted and not kept.
 MOST_WAITING = 100_000
-"""Lines in memory: of more that come while the disk takes none, each is counted and not kept."""
+# Errors whose cause is one line and not the disk.
 UNSTORABLE = (StoreRefused, OverflowError, UnicodeError)
-"""Errors whose cause is one line and not the disk."""
 _TEXTS = ("text", "system_text", "display_name", "login", "id", "user_id")
 NOT_STORED = frozenset({"other_room", "unparsed", "other"})
 

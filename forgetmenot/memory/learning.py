@@ -40,15 +40,15 @@ from forgetmenot.store.database import Database, Source
 from forgetmenot.text.mentions import provisional
 
 READ_AT_ONCE = 500
+# How long unread live chat is waited for before each window of past chat.
 LIVE_FIRST_S = 60.0
-"""How long unread live chat is waited for before each window of past chat."""
+# Instructions and what is known, besides the lines themselves; measured with a hosted model's prompts.
 TOKENS_A_CALL = 900
-"""Instructions and what is known, besides the lines themselves; measured with a hosted model's prompts."""
 SECONDS_A_CALL = 4.0
 BYTES_A_TOKEN = 3
 LEARNED = "learned:"
+# A file does not say what kind of account its channel is.
 VIDEOS_KEPT_AT_MOST = 60 * DAY
-"""A file does not say what kind of account its channel is."""
 
 
 class Estimate(Struct, frozen=True):

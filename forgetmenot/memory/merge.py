@@ -27,8 +27,8 @@ from forgetmenot.text.removal import traces
 from forgetmenot.text.words import telling_stems
 
 LIVE = (NoteStatus.ACTIVE,)
+# So many replaced notes of somebody are compared with a claim: it is done inside a transaction.
 LOOKED_BACK = 500
-"""So many replaced notes of somebody are compared with a claim: it is done inside a transaction."""
 HALF_A_DAY_MS = 43_200_000
 _EXACT = re.compile(rf"\d+|{MENTION.pattern}|\b(?:{'|'.join(MONTHS)})\b")
 REPLACES, REWORDED, BROUGHT_BACK = "supersedes", "reworded", "reactivated"

@@ -28,12 +28,12 @@ from forgetmenot.text.mentions import defang, is_id, is_login, provisional
 from forgetmenot.twitch import chat_lines
 
 CHUNK = 256 * 1024
+# Characters of one comment of a JSON file, or of what stands before the first: more is no such file.
 LONGEST_RECORD = 2 * 1024 * 1024
-"""Characters of one comment of a JSON file, or of what stands before the first: more is no such file."""
 LONGEST_LINE = 20_000
 MOST_CHARACTERS = 500
+# Lines that could not be read and are named by their number.
 BAD_NAMED = 20
-"""Lines that could not be read and are named by their number."""
 _JUSTLOG = re.compile(r"\[(\d{4}-\d\d-\d\d \d\d:\d\d:\d\d)\] #(\w+) (\w{1,25}): (.+)")
 _CHATTERINO = re.compile(r"\[(\d\d:\d\d:\d\d)\]\s+(?:#\w+ )?(\w{1,25}): (.+)")
 _CHATTERINO_DAY = re.compile(r"# Start logging at (\d{4}-\d\d-\d\d)")

@@ -83,8 +83,8 @@ def role_of(badges: AbstractSet[str]) -> Role:
 
 
 _DAY = 86_400_000
+# Streams within this time count for being a regular, in ms.
 REGULAR_WITHIN = 60 * _DAY
-"""Streams within this time count for being a regular, in ms."""
 
 
 def standing_of(came: Attendance, people: PeopleSettings, now: int) -> Standing:

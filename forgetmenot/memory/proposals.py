@@ -24,12 +24,12 @@ from forgetmenot.text.sensitive import sensitive_category
 from forgetmenot.text.words import stems
 
 Choice = TypeVar("Choice", bound=StrEnum)
+# Characters of a fact. A model is asked for 200; an answer's limits have a margin of a fifth.
 SHORTEST, LONGEST = 5, 240
-"""Characters of a fact. A model is asked for 200; an answer's limits have a margin of a fifth."""
 LEAST_CONFIDENCE = 0.4
 REPORTED_AT_MOST = 0.5
+# Of a note whose model does not say how sure it is.
 CONFIDENCE = 0.75
-"""Of a note whose model does not say how sure it is."""
 WORDS_KEPT = 6
 WORDS_READ = 24
 LONGEST_WORD = 32
@@ -45,11 +45,11 @@ LASTS: Mapping[Lifetime, int | None] = {
 }
 _NOTE_ID = re.compile(r"\s*[\[#]?\s*(\d{1,15})\s*\]?\s*", re.ASCII)
 _PERSON = re.compile(r"<@|(?<!\w)P\d+(?!\w)")
+# How a prompt says where a note comes from: no fact says it of itself.
 _LABEL = re.compile(
     r"\[\s*(?:id|note|row)\s*[:#]|\(\s*(?:said by (?:them|others)|asked to be remembered|imported|seen in chat)\b",
     re.IGNORECASE,
 )
-"""How a prompt says where a note comes from: no fact says it of itself."""
 _IS = (
     r"(?:(?:is|are|was|were|has|had|does|did|will|can|could|would|should|must)(?:n['’]?t)?"
     r"|told|said|stole|hit|took)"
@@ -58,13 +58,13 @@ _NO_VERB = (
     r"(?:this|us|as|his|its|yes|plus|always|sometimes|perhaps|across|besides"
     r"|\w+(?:days|nights|times|weeks|ends|mornings|evenings|hours|years))"
 )
+# Somebody does or is something: "<@2> steals", "<@2>, who is ill", "<@2>'s dog was hit"; not "with <@2> at noon".
 _TELLS = re.compile(
     rf"{MENTION.pattern}(?:,? (?:who|that(?: he| she| they)?))? (?:also |really |secretly |only )*"
     rf"(?:{_IS}|(?!{_NO_VERB}\b)\w+(?:s|ed))\b"
     rf"|{MENTION.pattern}['’]s (?:\w+ ){{1,2}}{_IS}\b",
     re.IGNORECASE,
 )
-"""Somebody does or is something: "<@2> steals", "<@2>, who is ill", "<@2>'s dog was hit"; not "with <@2> at noon"."""
 _LIST = re.compile(r'"notes"\s*:\s*\[\s*')
 _NEXT = re.compile(r"\s*,\s*")
 _PLACES = {"channel": Scope.CHANNEL, "bit": Scope.RUNNING_BIT}

@@ -24,10 +24,10 @@ from forgetmenot.store import episodes, notes, viewers
 from forgetmenot.store.database import Database, Source
 
 SUBJECTS_KEPT = 200
+# Notes that are asked on the loop; more, which only an import brings, are asked in a thread.
 FEW = 400
-"""Notes that are asked on the loop; more, which only an import brings, are asked in a thread."""
+# So many notes are offered though they share nothing with the message.
 PADDED_TO = 10
-"""So many notes are offered though they share nothing with the message."""
 NEARLY_AS_GOOD = 0.5  # of the best one's score
 CHATTING = 15 * MINUTE
 PREPARED = 40  # people at most whose postings are built beforehand

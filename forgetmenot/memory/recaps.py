@@ -23,8 +23,8 @@ from forgetmenot.text.mentions import fence, ids_in
 from forgetmenot.text.words import sentences_of
 
 DEADLINE = 12 * HOUR
+# A stream longer than that is recapped from evenly chosen ones: a call stays bounded.
 MOST_EPISODES = 120
-"""A stream longer than that is recapped from evenly chosen ones: a call stays bounded."""
 DAYS = 7
 CHARACTERS = 500
 NAME, MADE_OF = "digest", "digest_of"

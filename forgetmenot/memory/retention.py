@@ -24,8 +24,8 @@ from forgetmenot.store import action_logs, bot_messages, counts, episodes, event
 from forgetmenot.store.counts import add_counts
 from forgetmenot.store.database import Database
 
+# Rows that one transaction deletes: no write lasts longer than 50 ms.
 LINES_AT_ONCE, LOGS_AT_ONCE = 1_000, 250
-"""Rows that one transaction deletes: no write lasts longer than 50 ms."""
 
 
 class SweepReport(Struct, frozen=True):
@@ -82,11 +82,11 @@ async def _expire(db: Database, before: int) -> int:
 
 
 NOTES_PER_TRANSACTION = 200
+# After its end a note stays that long as a past one.
 PAST_KEPT = 365 * DAY
-"""After its end a note stays that long as a past one."""
 CHANNEL_NOTES_KEPT = 100
+# Streams that its subject came to (for a channel note: all) without confirming it, besides the settings' days.
 STALE_AFTER, STALE_AFTER_STREAMS = 90 * DAY, 20
-"""Streams that its subject came to (for a channel note: all) without confirming it, besides the settings' days."""
 
 
 class LifeReport(Struct, frozen=True):

@@ -14,8 +14,8 @@ from forgetmenot.store import streams
 from forgetmenot.store.database import Database, Transaction
 
 TOUCH_EVERY = 10 * SECOND  # how often a stream's last event is written down
+# A stream that is offline for less goes on: Twitch reports short drops as an end.
 OFFLINE_AT_LEAST = 10 * MINUTE
-"""A stream that is offline for less goes on: Twitch reports short drops as an end."""
 STREAM_GAP = 12 * HOUR  # without chat: then a new stream begins, where Twitch's live state is unknown
 
 

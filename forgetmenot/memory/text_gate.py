@@ -22,29 +22,29 @@ from forgetmenot.text.clean import clean, cut, skeleton
 from forgetmenot.text.mentions import MENTION, defang, has_link
 from forgetmenot.text.words import UNSPACED, sentences_of
 
+# So many words of one message in a row are a quotation; names and titles are shorter.
 QUOTE = 13
-"""So many words of one message in a row are a quotation; names and titles are shorter."""
+# The share of a summary's letters that may stand in runs of chat.
 COPIED_AT_MOST = 0.5
-"""The share of a summary's letters that may stand in runs of chat."""
+# Letters of a summary that may all stand in chat: "types with two fingers and wins" can hardly be said otherwise.
 SHORT = 160
-"""Letters of a summary that may all stand in chat: "types with two fingers and wins" can hardly be said otherwise."""
+# So many letters in a row that one message has too are a run of chat, wherever its spaces are: four or five words.
 RUN, RUN_UNSPACED = 22, 10
-"""So many letters in a row that one message has too are a run of chat, wherever its spaces are: four or five words."""
+# A message of so many letters or more, all of which a sentence has, is a run as well.
 SHORT_LINE = 8
-"""A message of so many letters or more, all of which a sentence has, is a run as well."""
+# A model counts its words roughly: only what is longer than that many times the limit is cut.
 MARGIN = 1.2
-"""A model counts its words roughly: only what is longer than that many times the limit is cut."""
+# Characters of a model's text that are looked at: more than it may have words for.
 MOST_READ = 4_000
-"""Characters of a model's text that are looked at: more than it may have words for."""
+# Characters of one sentence or fact: no pattern works long.
 LONGEST = 500
-"""Characters of one sentence or fact: no pattern works long."""
 
 _MARKUP = re.compile(
     r"</?[a-z][^<>]{0,60}>|\[/?[A-Z]{3,}|\{\s*[\"']|```|&lt;"
     r"|(?:^|:\s)\s*(?:[\[/!]\s*\w|(?:SYSTEM|ASSISTANT|USER)\s*:|@\w)"
 )
+# What one says of another can hardly be said otherwise than it was: it is no copy.
 _HEARSAY = re.compile(r"P\d+ \w+ (?:that )?P\d+\b")
-"""What one says of another can hardly be said otherwise than it was: it is no copy."""
 _LINK = re.compile(r"\b\w+ ?\. ?(?:ly|com|net|gg|tv|me|link|example)(?: ?/|\b)|discord ?\. ?gg", re.IGNORECASE)
 _LETTERS = re.compile(r"[^\W\d_]{2}|[^\W\d_a-zA-Z]")
 _WORD = re.compile(r"\w+(?:'\w+)*")

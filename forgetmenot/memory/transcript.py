@@ -110,14 +110,14 @@ def _end(lines: Sequence[Line], cut: Cut) -> int | None:
     return max(ends, key=lambda end: (lull(end), end))
 
 
+# So many lines with the same words become one.
 OFTEN = 3
-"""So many lines with the same words become one."""
+# People whose same words stay a line of each: "Germany", to "where are you from?", tells of everybody who says it.
 A_FEW = 5
-"""People whose same words stay a line of each: "Germany", to "where are you from?", tells of everybody who says it."""
 MOST_CHARACTERS = 500
 MOST_OF_A_REPEAT = 200
+# Words that began a line like one of somebody's: a name and a colon, said by many, is no line of the one named.
 _LIKE_A_LINE = re.compile(rf"\*|(?:P\d+|{BOT})\b")
-"""Words that began a line like one of somebody's: a name and a colon, said by many, is no line of the one named."""
 _ROLES = {Role.BROADCASTER: "streamer"}
 _RANKS = {Role.BROADCASTER: 0, Role.MODERATOR: 1, Role.VIP: 2}
 

@@ -28,10 +28,10 @@ from forgetmenot.text.mentions import MENTION, PROVISIONAL, SOMEBODY, ids_in, is
 from forgetmenot.text.removal import traces, without_person
 from forgetmenot.text.words import joined, sentences_of
 
+# Lines that one transaction writes: whoever waits to write waits for some 25 ms and not for the file.
 LINES_AT_ONCE = 100
-"""Lines that one transaction writes: whoever waits to write waits for some 25 ms and not for the file."""
+# Numbers are given once: an id near the end of what SQLite can count would leave none for later notes.
 HIGHEST_ID = 2**40
-"""Numbers are given once: an id near the end of what SQLite can count would leave none for later notes."""
 OPTED_OUT = "this person opted out: nothing about them is stored"
 ERASED = "this person was erased"
 FORGOTTEN = "this was to be forgotten"

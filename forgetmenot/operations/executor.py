@@ -34,8 +34,8 @@ from forgetmenot.store.database import Database
 ALLOWED = frozenset({Verdict.ALLOW, Verdict.ALLOW_CHANGED})
 _STATUS = {Verdict.ASK: ActionStatus.WAITING, Verdict.DENY: ActionStatus.DENIED}
 IN_A_ROW = 3
+# After that an action's outcome is unknown, of which nothing is claimed.
 TWITCH_ANSWERS_WITHIN_S = 3.0
-"""After that an action's outcome is unknown, of which nothing is claimed."""
 _KINDS: tuple[tuple[type[ForgetMeNotError], OutcomeKind], ...] = (
     (TwitchUnavailable, OutcomeKind.UNKNOWN),  # the answer was lost: it may have been done
     (TwitchRefused, OutcomeKind.REFUSED),

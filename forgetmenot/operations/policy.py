@@ -53,8 +53,8 @@ class Case(Struct, frozen=True):
         return self.action.kind is not ActionClass.FREE
 
 
+# A rule's objection: deny, or require a person; and why.
 Ruling = tuple[Verdict, str]
-"""A rule's objection: deny, or require a person; and why."""
 
 
 class Rule(Struct, frozen=True):

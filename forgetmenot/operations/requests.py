@@ -46,8 +46,8 @@ _REQUEST_WORDS = frozenset(
 _GUARDED = "|".join(
     part for one in ACTIONS if one.kind is not ActionClass.FREE for part in one.name.split("_") if part != "only"
 )
+# The name of an action that needs more than a wish, as it is or with an ending: "timeouts", "banned", "bannt".
 _NAMES_ACTION = re.compile(rf"\b(?:{_GUARDED})(?:s|n?t|n?e[nd]?|n?ed|n?ing)?\b")
-"""The name of an action that needs more than a wish, as it is or with an ending: "timeouts", "banned", "bannt"."""
 _SECOND_CLAUSE = re.compile(r"[,;:.!?…–—]\s*\S")
 _CALLED = re.compile(r"\A\s*[@＠]\w+[\s,:!]*")
 _QUOTED = re.compile(r"\"[^\"]*\"|“[^“”]*”|„[^„“”]*[“”]|«[^«»]*»")

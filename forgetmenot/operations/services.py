@@ -107,8 +107,8 @@ def name_of(asker: Asker) -> str:
 
 # ── replies ─────────────────────────────────────────────────────────────────────────────────
 
+# `!good` and `!bad` are about a reply that chat still sees.
 RATED_WITHIN = 5 * MINUTE
-"""`!good` and `!bad` are about a reply that chat still sees."""
 
 
 async def rate(context: OperationContext, request: Request, *, good: bool) -> OperationResult:
@@ -161,8 +161,8 @@ async def _status(context: OperationContext, code: str, **data: object) -> Opera
 # ── rights ──────────────────────────────────────────────────────────────────────────────────
 
 
+# After that chat is answered that it is under way.
 LONGEST_ERASURE_S = 10.0
-"""After that chat is answered that it is under way."""
 
 
 async def erase(context: OperationContext, request: Request) -> OperationResult:

@@ -30,12 +30,12 @@ MISSED_CHARS, MISSED_LEAD = 450, 50
 JUST_BEFORE = 10 * MINUTE
 LINES_BEFORE = 3
 _PERMANENTLY = re.compile(r"\s*\b(?:permanently|forever|for good|endgültig|für immer)\s*[.!]*\Z", re.IGNORECASE)
+# What means the note that the bot just used.
 _THAT = re.compile(r"(?:that|it|this|das|es|dies)(?: (?:one|note))?|die notiz", re.IGNORECASE)
-"""What means the note that the bot just used."""
 _NUMBER = re.compile(r"(?:(?:note|number|no|nr|notiz|nummer)\.? ?)?#?(\d{1,15})", re.IGNORECASE)
 MOST_NEAR = 2
+# How old the reply may be that a correction without a number is about.
 LATELY = 5 * MINUTE
-"""How old the reply may be that a correction without a number is about."""
 OWN_WORD = edits.TellerTrust(SourceKind.SELF_CLAIM, most=10)
 
 

@@ -10,11 +10,11 @@ from typing import Any
 from forgetmenot.domain import Decision, OperationResult, Outcome, OutcomeKind, Verdict
 from forgetmenot.languages import DAY, ENGLISH, Language
 
+# Characters kept free behind the facts, for the count of those that did not fit.
 _KEPT_FREE = 60
-"""Characters kept free behind the facts, for the count of those that did not fit."""
 MOST_QUOTED = 120
+# From when on `!memory` says how long ago something was first said.
 OLD = 30 * DAY
-"""From when on `!memory` says how long ago something was first said."""
 
 
 # Actions.

@@ -116,8 +116,8 @@ VIEWER_MEMORY_TOKENS = 700
 LOOKED_UP_LEAD = "What you found when you looked it up:"
 SPOKEN_TOKENS = 150
 SPOKEN_LEAD = "The streamer said aloud just now (speech recognition: names and words may be misheard):"
+# The bot's own last replies in a prompt, so that it does not repeat itself.
 BOT_REPLIES = 5
-"""The bot's own last replies in a prompt, so that it does not repeat itself."""
 SHORTEST_OWN_BYTES = (rows.OWN_BYTES, 120, 60, 30)
 SHORTEST_MESSAGE_BYTES = 90
 

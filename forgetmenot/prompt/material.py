@@ -13,8 +13,8 @@ from msgspec import Struct, field
 
 from forgetmenot.domain import Note, Recalled, Role, Section, Standing, Viewer
 
+# How many notes about the speaker and about the channel a prompt has, at most.
 SPEAKER_NOTES, CHANNEL_NOTES = 20, 5
-"""How many notes about the speaker and about the channel a prompt has, at most."""
 OTHERS, NOTES_PER_OTHER = 2, 10
 CHAT_LINES, OWN_LINES = 20, 5
 PAST_EPISODES = 2
@@ -136,8 +136,8 @@ def stranger(user_id: str, name: str, now: int, role: Role = Role.VIEWER) -> Vie
 # Token estimates and cutting a text to a size.
 
 
+# A careful estimate: English takes about four bytes a token, German and most other languages three.
 BYTES_PER_TOKEN = 3
-"""A careful estimate: English takes about four bytes a token, German and most other languages three."""
 
 
 def estimate(text: str) -> int:

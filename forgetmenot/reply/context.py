@@ -66,8 +66,8 @@ RECENT_ACTIONS_WINDOW = 2 * HOUR
 SAME_TOPIC_WITHIN = MINUTE
 THREAD_LINES = 3
 RECENT_ACTIONS = 3
+# Notes of each subject, and episodes, that a second look adds.
 LOOKED_UP, LOOKED_UP_PAST = 8, 2
-"""Notes of each subject, and episodes, that a second look adds."""
 
 
 class Shown(NamedTuple):

@@ -31,8 +31,8 @@ from forgetmenot.text.removal import traces
 
 EVERYBODY = ""
 LONGEST_NUMBERED = 490  # of the 500 characters that Twitch takes
+# Asked when a message's turn comes: why what happened since it was written makes it pointless. Raises StoreError.
 ReasonToDrop = Callable[[], Awaitable[str]]
-"""Asked when a message's turn comes: why what happened since it was written makes it pointless. Raises StoreError."""
 
 
 async def no_reason() -> str:
@@ -349,8 +349,8 @@ def _finish(waiting: _Waiting, sent: Sent) -> None:
 
 
 WINDOW_MS = 30 * SECOND
+# Twitch silences a bot that sends more than this in 30 s for half an hour.
 PER_WINDOW, PER_WINDOW_AS_MODERATOR = 20, 100
-"""Twitch silences a bot that sends more than this in 30 s for half an hour."""
 
 
 class SendRateLimiter:

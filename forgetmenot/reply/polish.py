@@ -18,11 +18,11 @@ from forgetmenot.text.mentions import show, without_addresses
 from forgetmenot.text.outgoing import without_command, without_machine_text, without_phrases
 from forgetmenot.text.words import joined, sentences_of, text_cache, words
 
+# Characters of a model's answer that are looked at: eight times what a message holds.
 MOST_READ = 4_000
-"""Characters of a model's answer that are looked at: eight times what a message holds."""
 MOST_ROUNDS = 20
+# Words of the instructions in a row, from which on a sentence is cut.
 SHORTEST_QUOTE = 6
-"""Words of the instructions in a row, from which on a sentence is cut."""
 
 
 class Polished(Struct, frozen=True):

@@ -41,8 +41,8 @@ MOST_NOTES = 20
 LONGEST_LOOK_UP = 120
 UNREADABLE = reason("no_usable_answer")
 NOTHING_TO_SAY = reason("nothing_to_say")
+# What a line that asks for nothing, and is no question, may still lead to.
 CORRECTING = frozenset({"correct"})
-"""What a line that asks for nothing, and is no question, may still lead to."""
 
 _NOTE_ID = re.compile(r"\[?(?:id:)?([0-9]{1,12})\]?")
 _NAME = re.compile(r"[a-z][a-z_]{0,31}")

@@ -53,8 +53,8 @@ class TriggerKind(StrEnum):
     RETURNER = "returner"
 
 
+# Milliseconds after its last message before it speaks by itself again.
 SPONTANEOUS_GAP = 2_000
-"""Milliseconds after its last message before it speaks by itself again."""
 DIRECT = frozenset(
     {TriggerKind.MENTION, TriggerKind.REPLY, TriggerKind.NAME, TriggerKind.ALIAS, TriggerKind.BARE, TriggerKind.REWARD}
 )

@@ -43,10 +43,10 @@ from forgetmenot.settings.schema import Provider, Settings
 from forgetmenot.store import bot_messages, events, notes, viewers
 from forgetmenot.store.database import Database, Source
 
+# How often a note is quoted while the model is away.
 QUOTE_EVERY = 10 * MINUTE
-"""How often a note is quoted while the model is away."""
+# How often a reply is written, where rows of its prompt are taken back meanwhile.
 MOST_DRAFTS = 2
-"""How often a reply is written, where rows of its prompt are taken back meanwhile."""
 
 
 class PendingReply(Struct, frozen=True):

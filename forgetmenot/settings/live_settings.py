@@ -173,8 +173,8 @@ LABELS = {
     for key in names.split()
 }
 
+# Tables whose changes count when the connection or the model is built anew.
 RESTARTING = frozenset({"twitch", "model", "hearing"})
-"""Tables whose changes count when the connection or the model is built anew."""
 
 
 def presets(language: Language) -> dict[str, str]:

@@ -23,8 +23,8 @@ from forgetmenot.settings.schema import (
 )
 from forgetmenot.text.mentions import is_login, login_of
 
+# Tables of tables with names of their own, which msgspec's errors leave out.
 NAMED: Mapping[str, type[msgspec.Struct]] = {"personas": PersonaSettings, "prices": PriceSettings}
-"""Tables of tables with names of their own, which msgspec's errors leave out."""
 _ANY_NAME = re.compile(rf"^({'|'.join(NAMED)})\[\.\.\.\]")
 _PATH = re.compile(r" - at `\$\.?([^`]*)`$")
 _UNKNOWN = re.compile(r"Object contains unknown field `(.*)`", re.DOTALL)
@@ -167,6 +167,7 @@ _HERE = "an address on this computer is needed here, such as http://127.0.0.1:74
 # A key in the place of its variable's name would be shown. It is longer than a name of small letters and digits.
 _VARIABLE = r"(?!(?=.*[a-z])(?=.*\d).{30})(?:[A-Za-z_][A-Za-z0-9_]*)?"
 _NO_KEY = "the name of an environment variable is needed here, not the key itself. The key is that variable's value."
+# Table, key, the form of its text, and what to say of another; empty: that it is no address.
 _FORMS: tuple[tuple[str, str, str, str], ...] = (
     ("twitch", "client_id", r"\s*[A-Za-z0-9]*\s*", "a client ID has only letters and digits."),
     ("twitch", "server", r"[^@?#]*", _PLAIN),
@@ -183,7 +184,6 @@ _FORMS: tuple[tuple[str, str, str, str], ...] = (
     ("bridge", "streamerbot_url", _BRIDGE, _HERE),
     ("bridge", "firebot_url", _BRIDGE, _HERE),
 )
-"""Table, key, the form of its text, and what to say of another; empty: that it is no address."""
 
 
 def refuse_unknown_words(given: Iterable[str], known: Collection[str], where: str) -> None:

@@ -11,11 +11,11 @@ from forgetmenot.settings.schema import PriceSettings, Provider, Settings
 
 MILLION = 1_000_000
 LISTED = "2026-11"
+# In US dollars, as read in November 2026. That of cached input was not found: it counts like other input.
 LIST_PRICES = {
     "gemini-3.5-flash-lite": PriceSettings(input=0.30, output=2.50),
     "gemini-3.8-flash": PriceSettings(input=1.50, output=7.50),  # its regular price; half of it until the end of 2026
 }
-"""In US dollars, as read in November 2026. That of cached input was not found: it counts like other input."""
 _DOLLARS = frozenset({"USD", "US$", "$"})
 
 

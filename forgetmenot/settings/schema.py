@@ -10,14 +10,12 @@ from typing import Annotated, NamedTuple
 
 from msgspec import Meta, Struct, field
 
+# The client ID of the Twitch app that the program comes with, empty until one is registered; it is no secret.
+# docs/RELEASING.md says how to register it, and how a build brings its own.
 CLIENT_ID = ""
-"""The client ID of the Twitch app that the program comes with, empty until one is registered; it is no secret.
-
-docs/RELEASING.md says how to register it, and how a build brings its own.
-"""
 IRC_URL = "wss://irc-ws.chat.twitch.tv:443"
+# No number is larger: in milliseconds as a time in days it still fits where SQLite and the loop keep it.
 MOST = 1_000_000_000
-"""No number is larger: in milliseconds as a time in days it still fits where SQLite and the loop keep it."""
 Share = Annotated[float, Meta(ge=0, le=1)]
 Positive = Annotated[int, Meta(ge=1, le=MOST)]
 Count = Annotated[int, Meta(ge=0, le=MOST)]

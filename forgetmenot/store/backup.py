@@ -163,8 +163,8 @@ def check(path: Path) -> None:
 # A memory that was emptied or damaged since the newest copy is not used until a person decides.
 
 
+# Below this number of notes, summaries and people a loss cannot be detected.
 FEWEST = 10
-"""Below this number of notes, summaries and people a loss cannot be detected."""
 _COUNTS = (
     "SELECT (SELECT count(*) FROM semantic_notes), (SELECT count(*) FROM episodes), (SELECT count(*) FROM viewers)"
 )

@@ -238,8 +238,8 @@ _ROWS_OF = (
     "(SELECT r.value FROM json_each(m.prompt_json, '$.sections') s, json_each(s.value, '$.rows') r"
     " WHERE s.value ->> 'of' ="
 )
+# Its prompt was not made before that: no reply takes longer.
 _PROMPT_AT = "coalesce((SELECT t.at FROM events t WHERE t.id = m.event_id), m.at - 120000)"
-"""Its prompt was not made before that: no reply takes longer."""
 _RESTS_ON_IT = f"""
     (EXISTS (SELECT 1 FROM events e WHERE e.id = m.event_id AND e.redacted_at > 0)
     OR EXISTS (SELECT 1 FROM events e WHERE e.redacted_at > 0 AND e.seq IN {_ROWS_OF} 'events'))

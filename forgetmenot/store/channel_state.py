@@ -16,8 +16,8 @@ from forgetmenot.errors import StoreError, TwitchRefused
 from forgetmenot.store.database import Database, Source, Transaction, connect, reading_beside
 from forgetmenot.store.file_safety import may_be_ours
 
+# Set while bytes of what was deleted may be left: memory/erasure rebuilds the file.
 WIPE_DUE = "wipe_due"
-"""Set while bytes of what was deleted may be left: memory/erasure rebuilds the file."""
 
 
 async def read(source: Source, name: str) -> str:

@@ -39,12 +39,12 @@ from forgetmenot.store.file_safety import APPLICATION_ID
 from forgetmenot.store.rights import PrivacyRequests
 
 SQLITE_VERSION = sqlite3.sqlite_version
+# Of `schema.sql`. A file of another version is refused: there are no steps from one to the next.
 SCHEMA_VERSION = 7
-"""Of `schema.sql`. A file of another version is refused: there are no steps from one to the next."""
 BUSY_TIMEOUT_S = 5.0
 _MANY: tuple[type, ...] = (list, tuple, set, frozenset, type({}.keys()), type({}.values()))
+# The name in channel_state of how many privacy requests were carried out, and the mark of their file.
 CARRIED_OUT = "privacy_requests"
-"""The name in channel_state of how many privacy requests were carried out, and the mark of their file."""
 
 sqlite3.register_adapter(Reason, lambda reason: reason.row)
 for _many in _MANY:  # for json_each (?) in a query

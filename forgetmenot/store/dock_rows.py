@@ -109,8 +109,8 @@ SELECT v.id, v.login, coalesce(v.display_name, v.login, 'somebody') AS name, v.r
 """
 
 
+# Somebody in the list, by the columns of `_PERSON`. `lately`: streams within the time that makes a regular.
 Person = dict[str, Any]
-"""Somebody in the list, by the columns of `_PERSON`. `lately`: streams within the time that makes a regular."""
 
 
 async def people(db: Database, *, find: str, since: int, bot: str, offset: int, limit: int) -> tuple[int, list[Person]]:

@@ -234,8 +234,8 @@ async def get_many(source: Source, episode_ids: Collection[int]) -> list[Episode
     return [episode_of(row) for row in await source.rows(sql, (episode_ids,))]
 
 
+# The cause in a note's history when what it rested on was cleared.
 REDACTED = "redaction"
-"""The cause in a note's history when what it rested on was cleared."""
 # Evidence from an episode that rests on somebody whose lines in it were cleared, or on nobody in particular; or that
 # is the cleared line itself, in which the bot was told to remember something.
 _THEIR_WORD = """

@@ -52,13 +52,13 @@ _REMEMBERED_BY_COMMAND = (
     " AND v.stance <> 'contradicted' AND n.source_kind <> 'self_claim'"
 )
 _UNREAD = "episode_id IS NULL AND redacted_at IS NULL"
+# Nothing is postponed for longer: what seems to be was written by a clock that ran ahead, and is due.
 LONGEST_WAIT = 20 * HOUR
-"""Nothing is postponed for longer: what seems to be was written by a clock that ran ahead, and is due."""
 WAITS = "coalesce(retry_at, 0) > :now AND retry_at <= :latest"
+# The name in channel_state of whether the backups know a summary or note that rests on a line which was cleared.
 COPIES_STALE = "copies_stale"
-"""The name in channel_state of whether the backups know a summary or note that rests on a line which was cleared."""
+# A time (ms) at which nothing waits for another try any more.
 END_OF_TIME = 2**60
-"""A time (ms) at which nothing waits for another try any more."""
 
 
 async def insert(tx: Transaction, rows: Sequence[NewEvent]) -> set[str] | None:

@@ -16,8 +16,8 @@ from forgetmenot.errors import StoreError, StoreFull, StoreLocked
 from forgetmenot.files import make_own
 from forgetmenot.languages import reason
 
+# What SQLite's header says of a memory of ours: "FMN1".
 APPLICATION_ID = 0x464D4E31
-"""What SQLite's header says of a memory of ours: "FMN1"."""
 
 
 def protect(path: Path) -> None:

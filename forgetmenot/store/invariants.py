@@ -15,8 +15,8 @@ from forgetmenot.store.counts import all_counts, line_counts
 from forgetmenot.store.database import Database
 from forgetmenot.text.mentions import ids_in
 
+# How long after its time something may still be there: two sweeps.
 SLACK = 20 * MINUTE
-"""How long after its time something may still be there: two sweeps."""
 
 
 class Violation(Struct, frozen=True):
@@ -68,12 +68,12 @@ _ROWS = {
     "a reply that cannot be explained": "SELECT id FROM bot_messages WHERE model <> '' AND prompt_json = '{}'",
     "a row that points nowhere": "SELECT \"table\" || ' ' || rowid FROM pragma_foreign_key_check",
 }
+# Which of them are checked each time that the memory is looked at.
 _CHECKED = {
     "no_evidence": "a note without evidence",
     "hidden_lines": "a line of somebody who opted out",
     "lost_successor": "a replaced note without its successor",
 }
-"""Which of them are checked each time that the memory is looked at."""
 _TEXTS = {
     "a summary": "SELECT id, summary FROM episodes WHERE summary LIKE '%<@%'",
     "a note": "SELECT id, fact FROM semantic_notes WHERE fact LIKE '%<@%'",

@@ -456,8 +456,8 @@ SELECT (SELECT count(*) || ' ' || coalesce(max(id), 0) || ' ' || coalesce(sum(at
 """
 
 
+# Changes when something may not be mentioned any more: by the list, a cleared line, or a wish to forget.
 Revision = tuple[object, ...]
-"""Changes when something may not be mentioned any more: by the list, a cleared line, or a wish to forget."""
 
 
 async def revision_of(source: Source) -> Revision:

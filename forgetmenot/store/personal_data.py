@@ -24,8 +24,8 @@ from forgetmenot.store.events import Clear
 from forgetmenot.store.rights import OptedOut, PrivacyRequest, RequestKind
 from forgetmenot.text.mentions import provisional
 
+# Rows that one transaction of an erasure deletes.
 NOTES_AT_ONCE, LINES_AT_ONCE = 40, 200
-"""Rows that one transaction of an erasure deletes."""
 BANNED_FOR = 7 * DAY
 
 
@@ -293,8 +293,8 @@ PARTS = {
     "never_mention": "never_mention WHERE viewer_id = ?1 OR by_id = ?1",
     "channel_texts": f"channel_state WHERE instr(value, {_NAMED})",
 }
+# Columns with somebody's id, which are told only where it is their own, and with a path of the streamer's.
 _ONLY_THEIRS = {"subject_id", "viewer_id", "speaker_id", "asked_by", "target_id", "decided_by", "by_id", "recap_file"}
-"""Columns with somebody's id, which are told only where it is their own, and with a path of the streamer's."""
 
 Rows = list[dict[str, object]]
 

@@ -25,8 +25,8 @@ from forgetmenot.errors import StoreError, StoreRequestsLost
 from forgetmenot.files import replace_file, write_own
 from forgetmenot.logs import log
 
+# The share of a forgotten fact's words that a claim has, to be that fact, whichever way it points.
 KNOWN_AGAIN = 0.6
-"""The share of a forgotten fact's words that a claim has, to be that fact, whichever way it points."""
 _LOCK_S = 5.0
 
 
