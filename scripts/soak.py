@@ -33,13 +33,14 @@ from forgetmenot.domain import Outcome
 from forgetmenot.logs import set_up
 from forgetmenot.memory.erasure import Eraser
 from forgetmenot.reply.outbox import Outbox, Outgoing, Sent
-from forgetmenot.secret_store import Account, Token, TokenStore
-from forgetmenot.settings.schema import Settings, TwitchSettings
+from forgetmenot.secret_store import Account, TokenStore
+from forgetmenot.settings.schema import Settings
 from forgetmenot.store import bot_messages
 from forgetmenot.store.bot_messages import ReplyStatus
 from forgetmenot.store.database import Database, open_database
 from forgetmenot.twitch.helix import Helix
 from forgetmenot.twitch.login import Login
+from tests.loopback_servers.fixtures import log_in, settings_for
 from tests.loopback_servers.twitch import TwitchSim
 
 NOON = 1_784_894_400_000
@@ -53,27 +54,15 @@ MUST_BE_ZERO = (
 )
 
 
-def settings_for(sim: TwitchSim) -> Settings:
-    """Settings that point at that Twitch."""
-    return Settings(
-        twitch=TwitchSettings(
-            channel="demo",
-            bot_login="keeper",
-            client_id=sim.client_id,
-            server=sim.url,
-        )
-    )
-
-
 @contextlib.asynccontextmanager
 async def logged_in_helix(sim: TwitchSim, folder: Path, clock: Clock) -> AsyncIterator[Helix]:
     """The bot's Helix client, logged in."""
-    settings, granted = settings_for(sim), sim.grant("keeper")
-    store = TokenStore(folder / "login", use_keyring=False)
-    token = Token(granted.access, granted.refresh, granted.user_id, "keeper", tuple(granted.scopes))
-    store.save(Account.BOT, token)
-    login = Login(account=Account.BOT, store=store, settings=lambda: settings, clock=clock)
-    helix = Helix(settings=lambda: settings, bot=login)
+    settings, store = settings_for(sim), TokenStore(folder / "login", use_keyring=False)
+    log_in(sim, store)
+    helix = Helix(
+        settings=lambda: settings,
+        bot=Login(account=Account.BOT, store=store, settings=lambda: settings, clock=clock),
+    )
     try:
         yield helix
     finally:

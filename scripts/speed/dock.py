@@ -17,8 +17,9 @@ from typing import TYPE_CHECKING
 import browser
 
 from forgetmenot.dock.security import address, token_in
-from forgetmenot.secret_store import Account, Token, TokenStore, login_folder
+from forgetmenot.secret_store import TokenStore, login_folder
 from speed.figures import Figure
+from tests.loopback_servers.fixtures import log_in
 from tests.loopback_servers.twitch import TwitchSim
 
 if TYPE_CHECKING:
@@ -126,9 +127,7 @@ async def started(sim: TwitchSim, folder: Path, port: int | None = None, more: s
     folder.mkdir(parents=True, exist_ok=True)
     port = _free_port() if port is None else port
     memory, joined = folder / "m.sqlite3", sum(bool(one.channels) for one in sim.irc.connections)
-    granted = sim.grant("keeper")
-    token = Token(granted.access, granted.refresh, granted.user_id, "keeper", tuple(granted.scopes))
-    TokenStore(login_folder(memory), use_keyring=False).save(Account.BOT, token)
+    log_in(sim, TokenStore(login_folder(memory), use_keyring=False))
     words = ("start", "--no-browser", "--config", str(_settings(folder, sim, port, more)), "--db", str(memory))
     alone = {"PYTHON_KEYRING_BACKEND": "keyring.backends.fail.Keyring", "HOME": str(folder)}
     process = await asyncio.create_subprocess_exec(

@@ -20,13 +20,13 @@ def measure(folder: Path) -> list[Figure]:
     joined = min(asyncio.run(_start(folder / f"start_{number}")) for number in range(STARTS))
     figures = [
         Figure("forgetmenot --version", min(_version() for _ in range(STARTS)), "s", 0.25),
-        Figure("forgetmenot start, in the channel", joined, "s", 1.0),
+        Figure("forgetmenot start, in the channel", joined, "s", 0.6),
     ]
     resident = asyncio.run(_idle(folder))
     if resident is None:
         print("the memory of a process is not measured on this system", file=sys.stderr)
         return figures
-    return [*figures, Figure("idle process, resident", resident, "MB", 80)]
+    return [*figures, Figure("idle process, resident", resident, "MB", 70)]
 
 
 def _version() -> float:
