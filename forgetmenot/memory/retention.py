@@ -20,7 +20,7 @@ from forgetmenot.domain import NoteStatus
 from forgetmenot.logs import log
 from forgetmenot.memory.compaction import Compactor
 from forgetmenot.settings.schema import MemorySettings, Settings
-from forgetmenot.store import action_logs, bot_messages, counts, episodes, events, notes
+from forgetmenot.store import bot_messages, episodes, events, notes
 from forgetmenot.store.counts import add_counts
 from forgetmenot.store.database import Database
 
@@ -72,11 +72,11 @@ async def _prune(db: Database, before: int) -> tuple[int, int]:
 async def _expire(db: Database, before: int) -> int:
     """Delete logs past their days."""
     gone = 0
-    for prune in (bot_messages.prune, action_logs.prune, counts.prune_calls):
+    for table in bot_messages.OLD:
         some = LOGS_AT_ONCE
         while some == LOGS_AT_ONCE:
             async with db.write() as tx:
-                some = await prune(tx, before, LOGS_AT_ONCE)
+                some = await bot_messages.prune(tx, table, before, LOGS_AT_ONCE)
             gone += some
     return gone
 

@@ -229,15 +229,6 @@ async def did(source: Source, name: str, target_id: str, since: int, until: int)
     return bool(await source.value(sql, (since, until, name, target_id)))
 
 
-async def prune(tx: Transaction, before: int, limit: int) -> int:
-    """Delete settled rows from before that time (ms), up to a number; returns how many."""
-    return await tx.execute(
-        "DELETE FROM action_logs WHERE id IN (SELECT id FROM action_logs WHERE at < ?"
-        " AND status NOT IN ('waiting', 'running') AND revert_at IS NULL LIMIT ?)",
-        (before, limit),
-    )
-
-
 async def _found(source: Source, condition: str, *params: object) -> list[LoggedAction]:
     """The rows that a condition of ours picks, in its order."""
     rows = await source.rows(f"SELECT * FROM action_logs WHERE {condition}", params)  # noqa: S608

@@ -312,10 +312,18 @@ async def are_cleared(tx: Transaction, twitch_ids: Sequence[str]) -> set[str]:
     return set(await tx.column(sql, (twitch_ids,)))
 
 
-async def prune(tx: Transaction, before: int, limit: int) -> int:
-    """Delete rows past their retention, up to a number; returns how many."""
-    old = "SELECT id FROM bot_messages WHERE at < ? AND status != 'sending' LIMIT ?"
-    return await tx.execute(f"DELETE FROM bot_messages WHERE id IN ({old})", (before, limit))  # noqa: S608  # a constant
+OLD = {
+    "bot_messages": "status <> 'sending'",
+    "action_logs": "status NOT IN ('waiting', 'running') AND revert_at IS NULL",
+    "model_calls": "TRUE",
+}
+"""What is kept for some days only, and which rows of it are over."""
+
+
+async def prune(tx: Transaction, table: str, before: int, limit: int) -> int:
+    """Delete rows of one of these tables past their days, up to a number; returns how many."""
+    old = f"SELECT id FROM {table} WHERE at < ? AND {OLD[table]} LIMIT ?"  # noqa: S608  # of the table above
+    return await tx.execute(f"DELETE FROM {table} WHERE id IN ({old})", (before, limit))  # noqa: S608
 
 
 def _json(value: object) -> str:

@@ -162,9 +162,3 @@ async def bills(source: Source, by: str, since: int) -> list[Bill]:
     return [
         Bill(str(row[0]), row[1], row[2], Used(*(int(one) for one in tuple(row)[3:6])), int(row[6])) for row in rows
     ]
-
-
-async def prune_calls(tx: Transaction, before: int, limit: int) -> int:
-    """Delete the rows of calls made before a time, up to a number; how many they were."""
-    old = "SELECT id FROM model_calls WHERE at < ? LIMIT ?"
-    return await tx.execute(f"DELETE FROM model_calls WHERE id IN ({old})", (before, limit))  # noqa: S608  # a constant

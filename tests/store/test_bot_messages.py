@@ -35,7 +35,7 @@ async def test_old_rows_go_but_not_those_in_the_middle_of_sending(db: Database) 
     await said(db, "open", ReplyStatus.SENDING, at=1)
     await said(db, "new", ReplyStatus.SENT, at=100)
     async with db.write() as tx:
-        assert await bot_messages.prune(tx, 50, 9) == 1
+        assert await bot_messages.prune(tx, "bot_messages", 50, 9) == 1
     assert [kept.text for kept in await bot_messages.listing(db, 5)] == ["new", "open"]
 
 
@@ -82,5 +82,5 @@ async def test_old_rows_go_but_not_what_is_still_to_do(db: Database) -> None:
         )
         await action_logs.insert(tx, replace(NEW, key="no", status=ActionStatus.DENIED, verdict="deny"))
     async with db.write() as tx:
-        assert await action_logs.prune(tx, DAY, 9) == 2
+        assert await bot_messages.prune(tx, "action_logs", DAY, 9) == 2
     assert {row.key for row in await action_logs.latest(db, 9)} == {"due", "waits"}

@@ -49,7 +49,7 @@ async def test_what_came_since_is_counted_though_older_rows_are_deleted_meanwhil
         await notes.set_status(tx, note, NoteStatus.SUPERSEDED, at=2, cause="test", superseded_by=new)
         for number, (verdict, status_) in enumerate((("allow", "done"), ("deny", "denied"))):
             await put(tx, "action_logs", key=str(number), verdict=verdict, rule="test", reason="test", status=status_)
-        await bot_messages.prune(tx, before=2, limit=1)
+        await bot_messages.prune(tx, "bot_messages", before=2, limit=1)
     told = await gained(db, before)
     assert told == {
         "episodes": 0, "notes": 2, "superseded": 1, "replies": 2, "proposed": 2, "executed": 1, "llm_calls": 2,
