@@ -34,26 +34,6 @@ def told(capsys: pytest.CaptureFixture[str], *words: object) -> tuple[int, str]:
     return code, sentence.removeprefix("forgetmenot: ")
 
 
-@pytest.mark.parametrize(
-    ("text", "words"),
-    [
-        ('[twitch]\nchanel = "x"\n', "table [twitch] has no key `chanel`. Did you mean `channel`?"),
-        ("[twitch\n", "is not valid TOML"),
-        ("[prompt]\nbudget_tokens = 500\n", "budget"),
-        ("", "No channel is set"),
-    ],
-)
-def test_a_broken_setting_is_named(tmp_path: Path, capsys: pytest.CaptureFixture[str], text: str, words: str) -> None:
-    path = tmp_path / "config.toml"
-    named = '[twitch]\nchannel = "demo"\n' if "prompt" in text else ""
-    path.write_text(f"{text}{named}[dock]\nport = 0\n", encoding="utf-8")
-    code, sentence = told(capsys, "start", "--config", path, "--db", tmp_path / "memory.sqlite3")
-    assert code == 2
-    assert words in sentence
-    assert not (tmp_path / "memory.sqlite3").exists()
-    assert "prompt" in text or not (tmp_path / "logs").exists()
-
-
 def garbage(path: Path) -> None:
     path.write_bytes(b"This is a letter and no database at all. " * 50)
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from forgetmenot import cli, invocation
+from forgetmenot import cli
 from forgetmenot.cli import common, main, play
 from forgetmenot.cli.common import printable, say, show_line
 from forgetmenot.clock import SystemClock
@@ -91,17 +91,6 @@ def test_the_address_stays_the_same_until_a_new_one_is_asked_for(
     assert capsys.readouterr().out.strip() != address
 
 
-def test_without_a_running_bot_it_says_what_to_start(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str], unused_tcp_port: int
-) -> None:
-    settings = tmp_path / "config.toml"
-    settings.write_text(f"[dock]\nport = {unused_tcp_port}\n")
-    assert main(["dock", "--config", str(settings), "--db", str(tmp_path / "m.sqlite3")]) == 1
-    told = capsys.readouterr()
-    assert "forgetmenot start" in told.err
-    assert str(unused_tcp_port) in told.out
-
-
 @pytest.mark.parametrize(
     ("terminal", "no_colour", "coloured"), [(True, "", True), (True, "1", False), (False, "", False)]
 )
@@ -128,14 +117,6 @@ def test_a_message_names_commands_as_they_are_typed_here(
     monkeypatch.setenv("FORGETMENOT_COMMAND", typed)
     say("Type `forgetmenot login` again. forgetmenot is a bot; /home/forgetmenot start")
     assert capsys.readouterr().err == f"Type `{typed} login` again. forgetmenot is a bot; /home/forgetmenot start\n"
-
-
-def test_a_built_program_is_named_by_its_path(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.delenv("FORGETMENOT_COMMAND", raising=False)
-    assert invocation.as_typed() == "forgetmenot", "as installed"
-    monkeypatch.setattr("sys.frozen", True, raising=False)
-    monkeypatch.setattr("sys.executable", "/opt/My bots/forgetmenot")
-    assert invocation.as_typed() == '"/opt/My bots/forgetmenot"'
 
 
 @pytest.mark.skipif(os.name == "nt", reason="links need rights there")

@@ -1,6 +1,5 @@
 """`forgetmenot viewer`: one person's rights on the command line, also beside a running bot."""
 
-import asyncio
 import json
 from collections.abc import Callable
 from pathlib import Path
@@ -9,9 +8,6 @@ from typing import Any
 import pytest
 
 from forgetmenot.errors import InputError
-from forgetmenot.store import episodes
-from forgetmenot.store.database import open_database
-from forgetmenot.store.episodes import Brief
 
 LINES = [
     {
@@ -73,12 +69,6 @@ def test_who_never_spoke_here_may_opt_out_by_name(run: Run, tmp_path: Path) -> N
             run("viewer", *words)
 
 
-@pytest.mark.parametrize("written", ["#carolquux", "#@CarolQuux"])
-def test_who_is_known_is_opted_out_however_their_name_is_written(run: Run, tmp_path: Path, written: str) -> None:
-    run("replay", said(tmp_path / "chat.txt", "carolquux", 1_700_000_000_000), "--format", "irc", "--json")
-    assert run("viewer", "optout", written, "--json")["data"] == {"viewer": "771234599"}
-
-
 def test_erase_asks_first_and_leaves_no_byte(run: Run, tmp_path: Path) -> None:
     with pytest.raises(InputError, match="--yes"):
         run("viewer", "erase", "alicequux")
@@ -90,13 +80,3 @@ def test_erase_asks_first_and_leaves_no_byte(run: Run, tmp_path: Path) -> None:
     with pytest.raises(InputError, match="No viewer named"):
         run("viewer", "show", "alicequux")
     assert (report["found"], report["places"], report["files"] > 1) == (0, {}, True)
-
-
-async def test_show_has_the_brief(run: Run, tmp_path: Path) -> None:
-    async with open_database(tmp_path / "memory.sqlite3") as db, db.write() as tx:
-        await episodes.put_brief(
-            tx, Brief("login:alicequux", "<@login:alicequux> plays drums with <@login:bob>.", "", 1)
-        )
-    shown = await asyncio.to_thread(run, "viewer", "show", "alicequux", "--json")
-    assert shown["brief"] == "alicequux plays drums with bob."
-    assert "in short: alicequux plays" in await asyncio.to_thread(run, "viewer", "show", "alicequux")

@@ -13,7 +13,6 @@ from forgetmenot.clock import SystemClock
 from forgetmenot.domain import ChatEvent, Redaction
 from forgetmenot.errors import TwitchRefused
 from forgetmenot.secret_store import Token
-from forgetmenot.settings.schema import Settings, TwitchSettings
 from forgetmenot.twitch import connection as room
 from forgetmenot.twitch.chat_lines import ChatItem
 from forgetmenot.twitch.connection import Gap, IrcConnection, Phase
@@ -254,27 +253,6 @@ async def test_a_channel_that_does_not_exist_or_never_answers_is_one_clear_sente
     async with listening(sim, hasty, channel="nowhere") as listener:
         with pytest.raises(TwitchRefused, match="no channel `nowhere`"):
             await listener.task
-
-
-@pytest.mark.parametrize(
-    ("proxy", "told"),
-    [
-        ("http://127.0.0.1:9", "the proxy refused or could not be reached"),
-        ("http://127.0.0.1:port", "HTTPS_PROXY is not a proxy address"),
-    ],
-)
-async def test_the_proxy_is_used_from_the_environment(
-    sim: TwitchSim, hasty: HastyClock, monkeypatch: pytest.MonkeyPatch, proxy: str, told: str
-) -> None:
-    """The proxy named in the environment is asked, for wss: too, and its silence is told as the proxy's."""
-    settings = Settings(twitch=TwitchSettings(channel="demo"))
-    monkeypatch.setenv("HTTPS_PROXY", proxy)
-    monkeypatch.setenv("https_proxy", proxy)
-    listener = Listener(IrcConnection(settings=lambda: settings, clock=hasty, random=Random(1)))
-    await sim.until(lambda: hasty.pauses)
-    listener.task.cancel()
-    await asyncio.gather(listener.task, return_exceptions=True)
-    assert told in listener.source.state.error
 
 
 @pytest.mark.slow

@@ -150,17 +150,6 @@ async def test_the_login_is_validated_at_start_and_every_hour(
     await asyncio.gather(task, return_exceptions=True)
 
 
-async def test_a_pause_that_twitch_asks_for_does_not_keep_the_bot_deaf(sim: TwitchSim, make_login: MakeLogin) -> None:
-    """Chat refused the token, and Twitch renews nothing just now: listen without it until it does."""
-    login = make_login()
-    refused = (await login.token()).access
-    sim.faults.add("oauth", path="oauth2/token", status=429)
-    assert await login.irc(refused) == await login.token()
-    renewed = await login.irc(refused)
-    assert renewed is not None
-    assert renewed.access != refused
-
-
 class Locked(TokenStore):
     """A keyring that asks for its password and gets none."""
 

@@ -13,7 +13,7 @@ from forgetmenot.errors import ModelBlocked, ModelError, ModelRateLimited, Model
 from forgetmenot.llm.build import build_model
 from forgetmenot.llm.openai_compatible import LARGEST_ANSWER, OpenAICompatible
 from forgetmenot.settings.schema import ModelSettings, Provider
-from tests.loopback_servers.model_server import body, raw
+from tests.loopback_servers.model_server import raw
 from tests.loopback_servers.openai import SimOpenAI, answer
 from tests.stage import NoMeter
 
@@ -234,18 +234,6 @@ async def test_bodies_of_any_shape_become_our_errors(sim: SimOpenAI, model: Open
         sim.fail(raw(text, status))
         with pytest.raises(ModelError):
             await model.generate(PLAIN)
-
-
-@pytest.mark.parametrize(
-    ("status", "error", "words"),
-    [(404, {"message": "pull it first"}, "no model 'local'"), (400, {"code": "context_length_exceeded"}, "budget_tok")],
-)
-async def test_a_known_reason_is_told_in_our_words(
-    sim: SimOpenAI, model: OpenAICompatible, status: int, error: dict[str, str], words: str
-) -> None:
-    sim.fail(body({"error": error}, status))
-    with pytest.raises(ModelRefused, match=words):
-        await model.generate(PLAIN)
 
 
 async def test_the_key_of_gemini_is_never_sent_to_another_server(sim: SimOpenAI) -> None:

@@ -27,13 +27,6 @@ def test_every_line_is_accounted_for(seen: Seen) -> None:
 
 
 @pytest.mark.slow
-def test_there_is_a_memory_and_it_changes_its_mind(seen: Seen) -> None:
-    assert seen.told["episodes"] >= 8
-    assert seen.told["notes"] >= 12
-    assert seen.told["superseded"] >= 1
-
-
-@pytest.mark.slow
 def test_it_answers_from_memory(seen: Seen) -> None:
     assert [word for word in ("Miso", "drum", "Hades") if not any(word in line for line in seen.said())] == []
 
@@ -58,20 +51,6 @@ def test_what_was_cleared_is_in_no_reply_and_no_summary(seen: Seen) -> None:
 
 def _words(text: str) -> set[str]:
     return {word for word in "".join(c if c.isalnum() else " " for c in text.lower()).split() if len(word) > 6}
-
-
-@pytest.mark.slow
-def test_at_least_half_of_the_input_is_the_prefix_that_stays(seen: Seen) -> None:
-    share = seen.rows(
-        "SELECT total(json_extract(prompt_json, '$.prefix_tokens')) / total(json_extract(prompt_json, '$.estimated'))"
-        " FROM bot_messages WHERE prompt_json != '{}'"
-    )[0][0]
-    assert share >= 0.5
-
-
-@pytest.mark.slow
-def test_what_somebody_wants_forgotten_is_forgotten(seen: Seen) -> None:
-    assert seen.rows("SELECT count(*) FROM semantic_notes WHERE fact LIKE '%pottery%' AND status = 'active'") == [(0,)]
 
 
 @pytest.mark.slow

@@ -9,7 +9,6 @@
 Imports nothing of the bot. What it answers was checked against the published form of the API, not against the service.
 """
 
-import asyncio
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -90,16 +89,6 @@ def rate_limited(delay: str | None = "1.5s") -> Fault:
     info = {"@type": "type.googleapis.com/google.rpc.RetryInfo"} | ({"retryDelay": delay} if delay else {})
     quota = {"@type": "type.googleapis.com/google.rpc.QuotaFailure", "violations": []}
     return error(429, "RESOURCE_EXHAUSTED", "You exceeded your current quota.", quota, info)
-
-
-def slow(seconds: float) -> Fault:
-    """An answer that takes its time."""
-
-    async def answer(_seen: Seen) -> web.StreamResponse:
-        await asyncio.sleep(seconds)
-        return web.json_response(answer_body("late"))
-
-    return answer
 
 
 def _info(reason: str) -> dict[str, Any]:
