@@ -32,6 +32,7 @@ from forgetmenot.operations.wording import sentence
 from forgetmenot.ports import Control
 from forgetmenot.settings.schema import Settings
 from forgetmenot.store.database import Database
+from forgetmenot.text.clean import clean
 
 # The page's files, read once. `build` changes with any of them, so that an open page of an older build reloads itself.
 
@@ -271,7 +272,7 @@ async def _preview(request: web.Request) -> web.Response:
 async def _hear(request: web.Request) -> web.Response:
     """A line that the streamer said, from a program on this computer."""
     text = (await _body(request) or {}).get("text")
-    if not isinstance(text, str) or not text.strip() or len(text) > LONGEST_LINE:
+    if not isinstance(text, str) or not clean(text) or len(text) > LONGEST_LINE:
         return refusal(400, _in_words(request, reason("text_needed", most=LONGEST_LINE)))
     if not request.app[CONTEXT].control.hear(text):
         return refusal(429, _in_words(request, reason("too_many_lines")))

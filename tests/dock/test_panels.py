@@ -225,11 +225,15 @@ async def test_a_program_may_send_what_was_said_and_is_told_why_not(dock: Served
     dock.control.now = replace(dock.control.now, hearing=HearingState(listening=True))
     assert await dock.post("/api/hear", {"text": "hello chat"}) == (200, {"ok": True})
     assert (await dock.post("/api/hear", {"text": "too many"}))[0] == 429
-    odd_bodies: tuple[object, ...] = ({}, {"text": ""}, {"text": 5}, {"text": "x" * 501}, [])
+    odd_bodies: tuple[object, ...] = ({}, {"text": ""}, {"text": 5}, {"text": "x" * 501}, {"text": " \u200b"}, [])
     for odd in odd_bodies:
         assert (await dock.post("/api/hear", odd))[0] == 400
     assert dock.control.asked[1] == ("hear", {"text": "hello chat"})
     assert (await dock.post("/api/hear", {"text": "hi"}, X_Dock_Token="wrong"))[0] == 401
+    for page in ("null", "http://evil.example", f"http://localhost:{dock.port}"):
+        assert (await dock.post("/api/hear", {"text": "hi"}, Origin=page))[0] == 403
+        assert (await dock.post("/api/listen", {"on": True}, Origin=page))[0] == 403
+    assert len(dock.control.asked) == 3
 
 
 async def test_listening_is_marked_and_stopped_at_once(dock: Served) -> None:
