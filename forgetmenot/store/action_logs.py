@@ -86,7 +86,7 @@ async def moments(source: Source, since: int, until: int, limit: int) -> list[tu
     """Clips and markers that were made in that time: when, which of the two, and its address or text."""
     made = "status = 'done' AND name IN ('clip', 'marker') AND at BETWEEN ? AND ?"
     text = "iif(name = 'clip', detail, coalesce(params_json ->> 'text', ''))"
-    sql = f"SELECT at, name, {text} FROM action_logs WHERE {made} ORDER BY at, id LIMIT ?"  # noqa: S608  # constants
+    sql = f"SELECT at, name, {text} FROM action_logs WHERE {made} ORDER BY at, id LIMIT ?"
     return [tuple(row) for row in await source.rows(sql, (since, until, limit))]
 
 
@@ -139,9 +139,9 @@ async def ask_for_undo(tx: Transaction, action_id: int, *, by: str, now: int) ->
 async def expire(db: Database, now: int) -> None:
     """Expire what waited too long; nothing is written where there is none."""
     due = "status = 'waiting' AND expires_at <= ?1"
-    if await db.row(f"SELECT 1 FROM action_logs WHERE {due}", (now,)):  # noqa: S608
+    if await db.row(f"SELECT 1 FROM action_logs WHERE {due}", (now,)):
         async with db.write() as tx:
-            await tx.execute(f"UPDATE action_logs SET status = 'expired', finished_at = ?1 WHERE {due}", (now,))  # noqa: S608
+            await tx.execute(f"UPDATE action_logs SET status = 'expired', finished_at = ?1 WHERE {due}", (now,))
 
 
 async def set_revert(
@@ -231,7 +231,7 @@ async def did(source: Source, name: str, target_id: str, since: int, until: int)
 
 async def _found(source: Source, condition: str, *params: object) -> list[LoggedAction]:
     """The rows that a condition of ours picks, in its order."""
-    rows = await source.rows(f"SELECT * FROM action_logs WHERE {condition}", params)  # noqa: S608
+    rows = await source.rows(f"SELECT * FROM action_logs WHERE {condition}", params)
     return [_logged(row) for row in rows]
 
 

@@ -138,7 +138,7 @@ async def settle(
     )
     # a line of its prompt may have been cleared while it was on its way, or who said it erased
     rests = f"({_RESTS_ON_IT} OR {_RESTS_ON_NOTHING})"
-    if await tx.row(f"SELECT 1 FROM bot_messages m WHERE m.id = ? AND m.text <> '' AND {rests}", (reply_id,)):  # noqa: S608
+    if await tx.row(f"SELECT 1 FROM bot_messages m WHERE m.id = ? AND m.text <> '' AND {rests}", (reply_id,)):
         await _take_words(tx, [reply_id])
 
 
@@ -211,7 +211,7 @@ async def best(source: Source, since: int, until: int, limit: int) -> list[str]:
     """The best of what it said in that time: called good, then with a note, then the longest; nothing called bad."""
     said = "status = 'sent' AND text <> '' AND outcome NOT IN ('bad', 'deleted') AND at BETWEEN ? AND ?"
     return await source.column(
-        f"SELECT text FROM bot_messages WHERE {said} AND \"trigger\" NOT IN ('command', 'notice')"  # noqa: S608
+        f"SELECT text FROM bot_messages WHERE {said} AND \"trigger\" NOT IN ('command', 'notice')"
         " ORDER BY outcome = 'good' DESC, notes_json <> '[]' DESC, length(text) DESC, id LIMIT ?",
         (since, until, limit),
     )
@@ -246,19 +246,19 @@ _RESTS_ON_IT = f"""
     OR EXISTS (SELECT 1 FROM bot_messages b WHERE b.text = '' AND b.status = 'sent' AND b.id IN {_ROWS_OF} 'replies'))
     OR EXISTS (SELECT 1 FROM semantic_notes n WHERE n.fact = '' AND n.id IN {_ROWS_OF} 'notes'))
     OR EXISTS (SELECT 1 FROM episodes e WHERE e.cleared_at >= {_PROMPT_AT} AND e.id IN {_ROWS_OF} 'episodes')))
-"""  # noqa: S608  # constants
+"""
 _IN_PROMPT = "EXISTS (SELECT 1 FROM json_each(m.prompt_json, '$.sections') s, json_each(s.value, '$.rows') r WHERE"
 _RESTS_ON_NOTHING = f"""
     {_IN_PROMPT} s.value ->> 'of' = 'events' AND r.value NOT IN (SELECT seq FROM events)
     OR s.value ->> 'of' = 'notes' AND r.value NOT IN (SELECT id FROM semantic_notes))
-"""  # noqa: S608  # constants, here and below
+"""
 _RESTS_ON_THEM = f"""
     {_IN_PROMPT} s.value ->> 'of' = 'events' AND r.value IN (SELECT seq FROM events WHERE viewer_id = :viewer)
     OR s.value ->> 'of' = 'notes' AND r.value IN (SELECT id FROM semantic_notes WHERE subject_id = :viewer)
     OR s.value ->> 'of' = 'episodes'
     AND r.value IN (SELECT episode_id FROM episode_people WHERE viewer_id = :viewer)
     OR s.value ->> 'of' = 'replies' AND r.value IN (SELECT value FROM json_each(:found)))
-"""  # noqa: S608
+"""
 _NAMES_THEM = (
     "EXISTS (SELECT 1 FROM viewers v WHERE v.id = :viewer"
     " AND (instr(lower(m.text), v.login) OR instr(lower(m.text), lower(v.display_name))))"
@@ -269,7 +269,7 @@ async def clear_since(tx: Transaction, since: int, *, at: int, viewer_id: str = 
     """Take the words of replies since then away, and of their lines in chat: of all, or of those described above."""
     which = f"(:everything OR m.\"trigger\" = 'command' OR m.viewer_id = :viewer OR {_NAMES_THEM} OR {_RESTS_ON_IT})"
     params = {"since": since, "everything": everything, "viewer": viewer_id}
-    found = f"SELECT m.id, m.twitch_id FROM bot_messages m WHERE m.at >= :since AND m.text <> '' AND {which}"  # noqa: S608
+    found = f"SELECT m.id, m.twitch_id FROM bot_messages m WHERE m.at >= :since AND m.text <> '' AND {which}"
     while rows := await tx.rows(found, params):  # again: others may have had one of these in their prompt
         await clear(tx, [(row[0], row[1]) for row in rows], at)
 
@@ -279,7 +279,7 @@ def resting_on(path: Path, viewer_id: str) -> list[tuple[int, str]]:
 
     Reply and Twitch's id of its line; read beside whatever is written, since a month of them takes a while.
     """
-    sql = f"SELECT m.id, coalesce(m.twitch_id, '') FROM bot_messages m WHERE m.text <> '' AND {_RESTS_ON_THEM}"  # noqa: S608
+    sql = f"SELECT m.id, coalesce(m.twitch_id, '') FROM bot_messages m WHERE m.text <> '' AND {_RESTS_ON_THEM}"
     found, more = dict[int, str](), True
     with reading_beside(path) as own:
         while more:  # again: others had one of these in their prompt
@@ -308,7 +308,7 @@ async def _take_words(tx: Transaction, reply_ids: Sequence[int]) -> None:
 async def are_cleared(tx: Transaction, twitch_ids: Sequence[str]) -> set[str]:
     """Those of the bot's lines, by Twitch's ids, whose words were taken away, or whose row an erasure deleted."""
     kept = "SELECT 1 FROM bot_messages WHERE twitch_id = line.value AND text <> ''"
-    sql = f"SELECT value FROM json_each(?) AS line WHERE NOT EXISTS ({kept})"  # noqa: S608  # a constant
+    sql = f"SELECT value FROM json_each(?) AS line WHERE NOT EXISTS ({kept})"
     return set(await tx.column(sql, (twitch_ids,)))
 
 
@@ -322,8 +322,8 @@ OLD = {
 
 async def prune(tx: Transaction, table: str, before: int, limit: int) -> int:
     """Delete rows of one of these tables past their days, up to a number; returns how many."""
-    old = f"SELECT id FROM {table} WHERE at < ? AND {OLD[table]} LIMIT ?"  # noqa: S608  # of the table above
-    return await tx.execute(f"DELETE FROM {table} WHERE id IN ({old})", (before, limit))  # noqa: S608
+    old = f"SELECT id FROM {table} WHERE at < ? AND {OLD[table]} LIMIT ?"
+    return await tx.execute(f"DELETE FROM {table} WHERE id IN ({old})", (before, limit))
 
 
 def _json(value: object) -> str:
@@ -332,7 +332,7 @@ def _json(value: object) -> str:
 
 async def _found(source: Source, condition: str, *params: object) -> list[BotMessage]:
     """The rows that a condition of ours picks, in its order."""
-    return [_message(row) for row in await source.rows(f"SELECT * FROM bot_messages WHERE {condition}", params)]  # noqa: S608
+    return [_message(row) for row in await source.rows(f"SELECT * FROM bot_messages WHERE {condition}", params)]
 
 
 def _message(row: Row) -> BotMessage:
@@ -358,5 +358,5 @@ async def sent_as(source: Source, twitch_id: str) -> int | None:
 async def last_sent(source: Source, since: int) -> int | None:
     """The newest reply of the model that went out since then."""
     wanted = "status = 'sent' AND model <> '' AND at >= ? ORDER BY at DESC, id DESC LIMIT 1"
-    found: int | None = await source.value(f"SELECT id FROM bot_messages WHERE {wanted}", (since,))  # noqa: S608
+    found: int | None = await source.value(f"SELECT id FROM bot_messages WHERE {wanted}", (since,))
     return found

@@ -64,7 +64,7 @@ async def line_counts(source: Source) -> LineCounts:
     """The counts as of now."""
     counted = await all_counts(source)
     state = "iif(redacted_at IS NOT NULL, 'redacted', iif(episode_id IS NOT NULL, 'covered', 'unread'))"
-    held = Counter(await source.pairs(f"SELECT {state}, count(*) FROM events GROUP BY 1"))  # noqa: S608  # a constant
+    held = Counter(await source.pairs(f"SELECT {state}, count(*) FROM events GROUP BY 1"))
     lost = counted.get("pruned_unread", 0)
     plain = ("lines", "events", "duplicates", "excluded", "other_room", "unparsed", "other")
     return LineCounts(
@@ -100,7 +100,7 @@ async def gained(db: Database, above: Mapping[str, int]) -> dict[str, int]:
     """How many rows of each kind came above those numbers."""
     found = {}
     for name, (table, which) in _GAINED.items():
-        sql = f"SELECT count(*) FROM {table} WHERE {which} AND id > ?"  # noqa: S608  # of the table above
+        sql = f"SELECT count(*) FROM {table} WHERE {which} AND id > ?"
         found[name] = int(await db.value(sql, (above[table],)))
     return found
 
@@ -155,7 +155,7 @@ _GROUPS = {
 async def bills(source: Source, by: str, since: int) -> list[Bill]:
     """The calls since a time (ms), by purpose, model, day or stream, and by model within each."""
     rows = await source.rows(
-        f"SELECT {_GROUPS[by]} AS kind, model, count(*), total(input), total(cached), total(output) + total(thoughts),"  # noqa: S608  # one of four texts above
+        f"SELECT {_GROUPS[by]} AS kind, model, count(*), total(input), total(cached), total(output) + total(thoughts),"
         " total(error IS NOT NULL) FROM model_calls WHERE at >= ? GROUP BY kind, model ORDER BY kind, model",
         (since,),
     )

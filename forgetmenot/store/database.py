@@ -107,8 +107,8 @@ class Source(Protocol):
 
     async def highest_id(self, table: str) -> int:
         """The highest id that was ever given out in a table; none is given twice."""
-        given = f"SELECT seq FROM sqlite_sequence WHERE name = '{table}' UNION ALL SELECT max(id) FROM {table}"  # noqa: S608
-        return int(await self.value(f"SELECT coalesce(max(seq), 0) FROM ({given})"))  # noqa: S608
+        given = f"SELECT seq FROM sqlite_sequence WHERE name = '{table}' UNION ALL SELECT max(id) FROM {table}"
+        return int(await self.value(f"SELECT coalesce(max(seq), 0) FROM ({given})"))
 
 
 class Transaction(Source):
@@ -309,7 +309,7 @@ async def open_database(
             )
             await _prepare(writer, path)
             requests = requests or PrivacyRequests(path)
-            state = list(await writer.execute_fetchall(f"SELECT value FROM channel_state WHERE name = '{CARRIED_OUT}'"))  # noqa: S608
+            state = list(await writer.execute_fetchall(f"SELECT value FROM channel_state WHERE name = '{CARRIED_OUT}'"))
             if state and not requests_lost:
                 count, mark = str(state[0][0]).split()
                 requests.check(int(count), mark, f"forgetmenot memory new-requests --db {path}")

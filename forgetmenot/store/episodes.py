@@ -106,18 +106,18 @@ async def drop_empty(tx: Transaction, episode_ids: Sequence[int], now: int) -> N
     """Of episodes with nothing left to say: delete those that nothing rests on, and have the others never read."""
     listed = "IN (SELECT value FROM json_each(?))"
     await tx.execute(
-        f"DELETE FROM episode_people WHERE episode_id {listed}"  # noqa: S608  # constants, here and below
+        f"DELETE FROM episode_people WHERE episode_id {listed}"
         " AND NOT EXISTS (SELECT 1 FROM episodes e WHERE e.id = episode_id AND e.summary <> '')",
         (episode_ids,),
     )
     await tx.execute(
-        f"DELETE FROM episodes WHERE (summary = '' OR kind = 'command') AND id {listed}"  # noqa: S608
+        f"DELETE FROM episodes WHERE (summary = '' OR kind = 'command') AND id {listed}"
         " AND NOT EXISTS (SELECT 1 FROM events e WHERE e.episode_id = episodes.id)"
         " AND NOT EXISTS (SELECT 1 FROM note_evidence v WHERE v.episode_id = episodes.id)",
         (episode_ids,),
     )
     read = "extracted_at = coalesce(extracted_at, ?)"
-    await tx.execute(f"UPDATE episodes SET {read} WHERE summary = '' AND id {listed}", (now, episode_ids))  # noqa: S608
+    await tx.execute(f"UPDATE episodes SET {read} WHERE summary = '' AND id {listed}", (now, episode_ids))
 
 
 async def mark_read(tx: Transaction, episode_id: int, at: int) -> bool:
@@ -270,7 +270,7 @@ async def _cut(tx: Transaction, episode_id: int, now: int) -> None:
     of_it = "FROM events WHERE episode_id = :id AND redacted_at"
     authors = f"SELECT viewer_id {of_it} IS NOT NULL AND from_bot = 0"
     row = await tx.row(
-        f"SELECT summary, kind = 'chat' AND EXISTS (SELECT 1 {of_it} IS NULL) FROM episodes WHERE id = :id",  # noqa: S608
+        f"SELECT summary, kind = 'chat' AND EXISTS (SELECT 1 {of_it} IS NULL) FROM episodes WHERE id = :id",
         {"id": episode_id},
     )
     summary = row[0] if row is not None and row[1] else ""
@@ -279,13 +279,13 @@ async def _cut(tx: Transaction, episode_id: int, now: int) -> None:
     if not summary:
         await tx.execute("UPDATE events SET episode_id = NULL WHERE episode_id = ?", (episode_id,))
     await tx.execute(
-        "DELETE FROM episode_people WHERE episode_id = :id AND viewer_id IN"  # noqa: S608
+        "DELETE FROM episode_people WHERE episode_id = :id AND viewer_id IN"
         f" ({authors} EXCEPT SELECT viewer_id {of_it} IS NULL)",
         {"id": episode_id},
     )
     left = f"(SELECT count(*) {of_it} IS NULL)"
     await tx.execute(
-        f"UPDATE episodes SET summary = :summary, topic = '', events = {left} WHERE id = :id",  # noqa: S608
+        f"UPDATE episodes SET summary = :summary, topic = '', events = {left} WHERE id = :id",
         {"id": episode_id, "summary": summary},
     )
     if not summary:
@@ -302,13 +302,13 @@ async def _let_notes_go(tx: Transaction, episode_id: int, now: int) -> None:
     """
     this = {"episode": episode_id}
     lost = f"SELECT e.note_id, e.episode_id, e.stance {_THEIR_WORD} AND {_ELSEWHERE}"
-    await tx.execute(f"DELETE FROM note_evidence WHERE (note_id, episode_id, stance) IN ({lost})", this)  # noqa: S608
+    await tx.execute(f"DELETE FROM note_evidence WHERE (note_id, episode_id, stance) IN ({lost})", this)
     rests_on_it = f"{_THEIR_WORD} AND e.stance <> 'contradicted' AND n.fact <> '' AND NOT n.pinned"
     gone = await tx.rows(f"SELECT DISTINCT n.id, n.status, n.created_at {rests_on_it}", this)
     for note_id, status, _ in gone:
         by = "(SELECT superseded_by FROM semantic_notes WHERE id = ?1)"
         replaced = await tx.rows(
-            f"UPDATE semantic_notes SET superseded_by = {by}, status = iif({by} IS NULL, 'active', status)"  # noqa: S608
+            f"UPDATE semantic_notes SET superseded_by = {by}, status = iif({by} IS NULL, 'active', status)"
             " WHERE superseded_by = ?1 RETURNING id, status",
             (note_id,),
         )

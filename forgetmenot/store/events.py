@@ -44,7 +44,7 @@ class Clear(NamedTuple):
 
 
 _INSERT = (
-    f"INSERT INTO events ({', '.join(NewEvent._fields)}) VALUES ({', '.join('?' * len(NewEvent._fields))})"  # noqa: S608
+    f"INSERT INTO events ({', '.join(NewEvent._fields)}) VALUES ({', '.join('?' * len(NewEvent._fields))})"
     " ON CONFLICT (id) DO NOTHING"
 )
 _REMEMBERED_BY_COMMAND = (
@@ -83,19 +83,19 @@ async def clear(tx: Transaction, what: Clear, now: int) -> set[int]:
         where = "at <= :at"
     whole_chat = what.event_id is None and what.viewer_id is None
     params = {"at": what.at, "id": what.event_id or what.viewer_id}
-    rows = await tx.rows(f"SELECT episode_id, at FROM events WHERE redacted_at IS NULL AND {where}", params)  # noqa: S608
+    rows = await tx.rows(f"SELECT episode_id, at FROM events WHERE redacted_at IS NULL AND {where}", params)
     await tx.execute(
-        f"UPDATE events SET text = '', system_text = '', redacted_at = :at WHERE redacted_at IS NULL AND {where}",  # noqa: S608
+        f"UPDATE events SET text = '', system_text = '', redacted_at = :at WHERE redacted_at IS NULL AND {where}",
         params,
     )
     affected = {row["episode_id"] for row in rows} - {None}
     if what.remembered:
         # by the time of the clear: a line that came with it was stored without its text
-        lines = f"SELECT 'line:' || id FROM events WHERE redacted_at = :at AND {where}"  # noqa: S608  # constants
+        lines = f"SELECT 'line:' || id FROM events WHERE redacted_at = :at AND {where}"
         requested = f"kind = 'command' AND key IN ({lines})"
         if whole_chat:  # what somebody asked for by command stays
             requested += f" AND NOT EXISTS ({_REMEMBERED_BY_COMMAND})"
-        affected |= set(await tx.column(f"SELECT id FROM episodes WHERE {requested}", params))  # noqa: S608
+        affected |= set(await tx.column(f"SELECT id FROM episodes WHERE {requested}", params))
     await tx.execute(
         "UPDATE episodes SET cleared_at = ? WHERE kind IN ('chat', 'counted', 'command')"
         " AND id IN (SELECT value FROM json_each(?))",
@@ -103,8 +103,8 @@ async def clear(tx: Transaction, what: Clear, now: int) -> set[int]:
     )
     if affected:
         made_of = "kind IN ('chat', 'counted') AND id IN (SELECT value FROM json_each(?))"
-        of_streams = f"id IN (SELECT stream_id FROM episodes WHERE {made_of})"  # noqa: S608  # constants, here and below
-        await tx.execute(f"UPDATE streams SET recap = '', recapped_at = NULL WHERE {of_streams}", (affected,))  # noqa: S608
+        of_streams = f"id IN (SELECT stream_id FROM episodes WHERE {made_of})"
+        await tx.execute(f"UPDATE streams SET recap = '', recapped_at = NULL WHERE {of_streams}", (affected,))
         await channel_state.put(tx, {COPIES_STALE: "1"}, now)
     if rows:
         since = min(row["at"] for row in rows)
@@ -129,7 +129,7 @@ async def postpone(tx: Transaction, windows: Sequence[Sequence[Line]], *, tries:
 
 async def still_unread(source: Source, seqs: Sequence[int]) -> list[Line]:
     """Those of these events that no episode covers yet and nobody cleared."""
-    wanted = f"seq IN (SELECT value FROM json_each(?)) AND {_UNREAD} ORDER BY at, seq"  # noqa: S608
+    wanted = f"seq IN (SELECT value FROM json_each(?)) AND {_UNREAD} ORDER BY at, seq"
     return await _lines_where(source, wanted, (seqs,))
 
 
@@ -150,7 +150,7 @@ async def by_id(source: Source, event_id: str) -> Line | None:
 
 
 async def _lines_where(source: Source, condition: str, params: Params) -> list[Line]:
-    return [row_as(row, Line) for row in await source.rows(f"SELECT * FROM events WHERE {condition}", params)]  # noqa: S608
+    return [row_as(row, Line) for row in await source.rows(f"SELECT * FROM events WHERE {condition}", params)]
 
 
 async def cleared(source: Source, event_ids: Collection[str]) -> frozenset[str]:
@@ -176,7 +176,7 @@ async def cover(tx: Transaction, seqs: Sequence[int], episode_id: int) -> None:
 
 async def count_unread(source: Source) -> int:
     """How many events no episode covers yet."""
-    return int(await source.value(f"SELECT count(*) FROM events WHERE {_UNREAD}"))  # noqa: S608
+    return int(await source.value(f"SELECT count(*) FROM events WHERE {_UNREAD}"))
 
 
 async def prune(tx: Transaction, before: int, limit: int) -> dict[str, int]:

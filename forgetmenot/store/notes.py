@@ -123,7 +123,7 @@ async def fingerprint(source: Source, subject_id: str | None) -> tuple[object, .
     # sums instead of the rows: any note that comes, goes, is confirmed or pinned moves one of them
     columns = "count(*), total(n.id), max(n.last_confirmed_at), total(n.confidence), total(n.pinned), total(n.stale)"
     allowed = ":subject IS NULL OR EXISTS (SELECT 1 FROM shown WHERE id = :subject)"
-    sql = f"SELECT {columns}, {allowed} FROM semantic_notes n WHERE {_about(subject_id)} AND {_RECALLED}"  # noqa: S608
+    sql = f"SELECT {columns}, {allowed} FROM semantic_notes n WHERE {_about(subject_id)} AND {_RECALLED}"
     return tuple(await source.row(sql, {"subject": subject_id}) or ())
 
 
@@ -139,8 +139,8 @@ async def made_in(source: Source, stream_id: int) -> list[Note]:
 
 async def not_active(source: Source, note_ids: Collection[int]) -> frozenset[int]:
     """Those of these notes that may no longer be recalled."""
-    active = f"SELECT 1 FROM semantic_notes n WHERE n.id = j.value AND {_RECALLED}"  # noqa: S608
-    sql = f"SELECT value FROM json_each(?) j WHERE NOT EXISTS ({active})"  # noqa: S608  # a constant
+    active = f"SELECT 1 FROM semantic_notes n WHERE n.id = j.value AND {_RECALLED}"
+    sql = f"SELECT value FROM json_each(?) j WHERE NOT EXISTS ({active})"
     return frozenset(await source.column(sql, (note_ids,)))
 
 
@@ -189,7 +189,7 @@ async def set_confirmed(tx: Transaction, note: Note, *, stream_id: int | None) -
 async def set_used(tx: Transaction, note_ids: Collection[int], at: int) -> None:
     """A reply used these notes: whichever was stale is not any more."""
     used = "id IN (SELECT value FROM json_each(?))"
-    await tx.execute(f"UPDATE semantic_notes SET used_at = ?, stale = 0 WHERE {used}", (at, note_ids))  # noqa: S608
+    await tx.execute(f"UPDATE semantic_notes SET used_at = ?, stale = 0 WHERE {used}", (at, note_ids))
 
 
 async def swap_numbers(tx: Transaction, one: int, other: int) -> None:
@@ -200,7 +200,7 @@ async def swap_numbers(tx: Transaction, one: int, other: int) -> None:
     await tx.execute("PRAGMA defer_foreign_keys = ON")  # until the exchange is whole
     for table, column in (("semantic_notes", "id"), ("note_evidence", "note_id"), ("note_changes", "note_id")):
         for before, after in ((one, -1), (other, one), (-1, other)):
-            await tx.execute(f"UPDATE {table} SET {column} = ? WHERE {column} = ?", (after, before))  # noqa: S608
+            await tx.execute(f"UPDATE {table} SET {column} = ? WHERE {column} = ?", (after, before))
     await tx.execute(
         "UPDATE semantic_notes SET superseded_by = CASE superseded_by WHEN ? THEN ? ELSE ? END"
         " WHERE superseded_by IN (?, ?)",
@@ -258,9 +258,9 @@ async def delete_of_subject(tx: Transaction, subject_id: str, note_ids: Sequence
     """Delete these notes about a viewer with history and evidence; only for an erasure."""
     listed = "IN (SELECT value FROM json_each(?))"
     # the pointer is a foreign key, and a note that replaced another goes in the same statement or an earlier one
-    await tx.execute(f"UPDATE semantic_notes SET superseded_by = NULL WHERE superseded_by {listed}", (note_ids,))  # noqa: S608
+    await tx.execute(f"UPDATE semantic_notes SET superseded_by = NULL WHERE superseded_by {listed}", (note_ids,))
     return await tx.execute(
-        f"DELETE FROM semantic_notes WHERE id {listed} AND subject_id = ?",  # noqa: S608
+        f"DELETE FROM semantic_notes WHERE id {listed} AND subject_id = ?",
         (note_ids, subject_id),
     )
 
@@ -324,7 +324,7 @@ async def copy_evidence(tx: Transaction, old_id: int, new_id: int) -> None:
 async def is_evidence(source: Source, note_id: int, episode_id: int, speaker_id: str | None) -> bool:
     """Whether this person's word in this episode is evidence for a note already."""
     word = "note_id = ? AND episode_id = ? AND speaker_id IS ? AND stance <> 'contradicted'"
-    sql = f"SELECT 1 FROM note_evidence WHERE {word}"  # noqa: S608
+    sql = f"SELECT 1 FROM note_evidence WHERE {word}"
     return await source.row(sql, (note_id, episode_id, speaker_id)) is not None
 
 
@@ -368,14 +368,14 @@ _KEPT_FIRST = (
 )
 _SAID_OR_USED = "max(n.last_confirmed_at, coalesce(n.used_at, 0))"
 _CAME_SINCE = {
-    "viewer": f"n.subject_id = :viewer AND (SELECT count(*) FROM attendance a WHERE a.viewer_id = :viewer"  # noqa: S608
+    "viewer": f"n.subject_id = :viewer AND (SELECT count(*) FROM attendance a WHERE a.viewer_id = :viewer"
     f" AND a.first_at > {_SAID_OR_USED})",
-    "channel": f"n.subject_id IS NULL AND (SELECT count(*) FROM streams s WHERE s.started_at > {_SAID_OR_USED})",  # noqa: S608
+    "channel": f"n.subject_id IS NULL AND (SELECT count(*) FROM streams s WHERE s.started_at > {_SAID_OR_USED})",
 }
 _DUE = {
     "over": f"{_NOTE} WHERE {_MAY_END} AND n.expires_at <= :now LIMIT :limit",
     "long over": f"{_NOTE} WHERE n.status = 'past' AND n.expires_at <= :before LIMIT :limit",
-    "too many": "WITH counted AS (SELECT n.id, n.expires_at IS NULL AS lasting, row_number() OVER ("  # noqa: S608
+    "too many": "WITH counted AS (SELECT n.id, n.expires_at IS NULL AS lasting, row_number() OVER ("
     f"PARTITION BY n.expires_at IS NULL ORDER BY {_KEPT_FIRST}) AS place FROM semantic_notes n"
     f" WHERE n.subject_id = :viewer AND {_MAY_END}) {_NOTE} JOIN counted c ON c.id = n.id"
     " WHERE c.place > CASE WHEN c.lasting THEN :permanent ELSE :timed END ORDER BY c.place DESC",
@@ -396,7 +396,7 @@ async def set_stale(tx: Transaction, viewer: str | None, *, before: int, streams
     """
     came = _CAME_SINCE["viewer" if viewer is not None else "channel"]
     return await tx.execute(
-        f"UPDATE semantic_notes AS n SET stale = 1 WHERE {_MAY_END} AND n.stale = 0"  # noqa: S608
+        f"UPDATE semantic_notes AS n SET stale = 1 WHERE {_MAY_END} AND n.stale = 0"
         f" AND {_SAID_OR_USED} <= :before AND {came} >= :streams",
         {"viewer": viewer, "before": before, "streams": streams},
     )
@@ -410,7 +410,7 @@ async def attending_viewers(source: Source, streams: int) -> list[str]:
 async def viewers_over_limit(source: Source, more_than: int) -> list[str]:
     """Viewers about whom there are more active notes than that."""
     about = "subject_id IS NOT NULL AND status = 'active' GROUP BY subject_id HAVING count(*) > ?"
-    return await source.column(f"SELECT subject_id FROM semantic_notes WHERE {about}", (more_than,))  # noqa: S608
+    return await source.column(f"SELECT subject_id FROM semantic_notes WHERE {about}", (more_than,))
 
 
 # The entries of the list that must never be mentioned.

@@ -89,7 +89,7 @@ async def names_of(source: Source, viewer_id: str) -> list[str]:
 def names_around(path: Path, viewer_id: str, names: Sequence[str]) -> list[str]:
     """Longer names of other people that one of these is a part of: "bob_7" is one of "bob_77"."""
     with reading_beside(path) as own:
-        others = own.execute(f"SELECT name FROM {_NAMES} WHERE viewer_id <> ? AND name <> ''", (viewer_id,)).fetchall()  # noqa: S608
+        others = own.execute(f"SELECT name FROM {_NAMES} WHERE viewer_id <> ? AND name <> ''", (viewer_id,)).fetchall()
     parts = [name.lower() for name in names]
     return sorted({name for (name,) in others if any(part in name.lower() for part in parts)})
 
@@ -139,17 +139,17 @@ async def delete_chat(tx: Transaction, viewer_id: str) -> tuple[int, bool]:
     """
     values = {"viewer": viewer_id, "limit": LINES_AT_ONCE}
     lines = "SELECT id FROM events WHERE viewer_id = :viewer ORDER BY seq LIMIT :limit"
-    answers = f"SELECT id FROM bot_messages WHERE viewer_id = :viewer OR event_id IN ({lines}) LIMIT :limit"  # noqa: S608
+    answers = f"SELECT id FROM bot_messages WHERE viewer_id = :viewer OR event_id IN ({lines}) LIMIT :limit"
     cleared = "text = '', system_text = '', redacted_at = coalesce(redacted_at, at)"
-    said = f"SELECT text FROM bot_messages WHERE text <> '' AND id IN ({answers})"  # noqa: S608
-    await tx.execute(f"UPDATE events SET {cleared} WHERE from_bot = 1 AND text IN ({said})", values)  # noqa: S608
-    gone = await tx.execute(f"DELETE FROM bot_messages WHERE id IN ({answers})", values)  # noqa: S608
+    said = f"SELECT text FROM bot_messages WHERE text <> '' AND id IN ({answers})"
+    await tx.execute(f"UPDATE events SET {cleared} WHERE from_bot = 1 AND text IN ({said})", values)
+    gone = await tx.execute(f"DELETE FROM bot_messages WHERE id IN ({answers})", values)
     if gone == LINES_AT_ONCE:  # there may be more of them for the same lines
         return 0, True
-    keys = f"SELECT 'line:' || id FROM ({lines})"  # noqa: S608
-    await tx.execute(f"UPDATE episodes SET key = NULL WHERE key IN ({keys})", values)  # noqa: S608
+    keys = f"SELECT 'line:' || id FROM ({lines})"
+    await tx.execute(f"UPDATE episodes SET key = NULL WHERE key IN ({keys})", values)
     # counted as redacted, so that the account of lines still adds up to zero unread
-    gone = await tx.execute(f"DELETE FROM events WHERE id IN ({lines})", values)  # noqa: S608
+    gone = await tx.execute(f"DELETE FROM events WHERE id IN ({lines})", values)
     await add_counts(tx, {"pruned_redacted": gone})
     return gone, gone == LINES_AT_ONCE
 
@@ -174,7 +174,7 @@ def written_in(path: Path, place: Place, needles: Sequence[str]) -> Iterator[tup
     columns = ", ".join(place.columns)
     with reading_beside(path) as own:
         yield from own.execute(
-            f"SELECT rowid, {columns} FROM (SELECT rowid, {columns}, lower({together}) AS hay FROM {place.table}"  # noqa: S608
+            f"SELECT rowid, {columns} FROM (SELECT rowid, {columns}, lower({together}) AS hay FROM {place.table}"
             f" WHERE {place.only}) WHERE {found}",
             needles,
         )
@@ -187,7 +187,7 @@ async def rewrite(tx: Transaction, place: Place, rows: Iterable[Sequence[object]
     """
     columns = ", ".join([*(f"{column} = ?" for column in place.columns), *([place.also] if place.also else [])])
     as_read = " AND ".join(f"{column} IS ?" for column in place.columns)
-    return await tx.many(f"UPDATE {place.table} SET {columns} WHERE rowid = ? AND {as_read}", rows)  # noqa: S608
+    return await tx.many(f"UPDATE {place.table} SET {columns} WHERE rowid = ? AND {as_read}", rows)
 
 
 async def everybody(source: Source) -> dict[str, int]:
@@ -306,7 +306,7 @@ async def export(db: Database, viewer_id: str) -> dict[str, Rows]:
         kept = {key: value for key, value in dict(row).items() if key not in _ONLY_THEIRS or value == viewer_id}
         return {key: read_reason(str(kept[key])) if key in {"cause", "reason"} else kept[key] for key in kept}
 
-    found = {name: await db.rows(f"SELECT * FROM {where} ORDER BY 1", (viewer_id,)) for name, where in PARTS.items()}  # noqa: S608
+    found = {name: await db.rows(f"SELECT * FROM {where} ORDER BY 1", (viewer_id,)) for name, where in PARTS.items()}
     return {name: [told(row) for row in rows] for name, rows in found.items()}
 
 
@@ -321,7 +321,7 @@ class TracedText(NamedTuple):
 
 
 _EVIDENCE = "FROM note_evidence WHERE note_id = :note"
-_THEIRS = f"SELECT episode_id {_EVIDENCE} UNION SELECT episode_id FROM episode_people WHERE viewer_id = :subject"  # noqa: S608
+_THEIRS = f"SELECT episode_id {_EVIDENCE} UNION SELECT episode_id FROM episode_people WHERE viewer_id = :subject"
 # what the bot said to others counts where it named the note by its number, or had it in its prompt
 _QUOTED = "instr(text, '#' || :note || ' ') OR id IN (SELECT value FROM json_each(:replies))"
 _MAY_SAY = (
@@ -345,8 +345,8 @@ async def may_say(tx: Transaction, note_id: int, subject_id: str, words: Collect
     replies = [reply_id for reply_id, _at in await bot_messages.with_note(tx, note_id, limit=-1)]
     values = {"note": note_id, "subject": subject_id, "replies": replies, "parts": parts}
     for table, column, own, where in _MAY_SAY:
-        near = f"EXISTS (SELECT 1 FROM json_each(:parts) WHERE instr(lower({column}), value))"  # noqa: S608
-        rows = await tx.rows(f"SELECT rowid, {column} FROM {table} WHERE {where} AND {near}", values)  # noqa: S608
+        near = f"EXISTS (SELECT 1 FROM json_each(:parts) WHERE instr(lower({column}), value))"
+        rows = await tx.rows(f"SELECT rowid, {column} FROM {table} WHERE {where} AND {near}", values)
         found += [TracedText(table, column, own, *row) for row in rows]
     return found
 
@@ -354,7 +354,7 @@ async def may_say(tx: Transaction, note_id: int, subject_id: str, words: Collect
 async def rewrite_traced(tx: Transaction, text: TracedText, rest: str) -> None:
     """Write what is left of a text. A line of chat was deleted by nobody (redacted at 0): it still gets its answer."""
     also = ", redacted_at = coalesce(redacted_at, 0)" if text.table == "events" else ""
-    await tx.execute(f"UPDATE {text.table} SET {text.column} = ?{also} WHERE rowid = ?", (rest, text.id))  # noqa: S608
+    await tx.execute(f"UPDATE {text.table} SET {text.column} = ?{also} WHERE rowid = ?", (rest, text.id))
 
 
 async def delete_traced_note(tx: Transaction, note_id: int, subject_id: str, at: int) -> None:

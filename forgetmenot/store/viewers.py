@@ -124,7 +124,7 @@ async def called(source: Source, words: Iterable[str]) -> list[Known]:
 async def hidden_in(source: Source, text: str) -> dict[str, str]:
     """Display names of hidden people, as they stand in a text, and whose they are; none that is only their login."""
     other = "lower(display_name) IS NOT login AND instr(?, display_name)"
-    return await source.pairs(f"SELECT display_name, id FROM viewers WHERE {_IS_HIDDEN} AND {other}", (text,))  # noqa: S608
+    return await source.pairs(f"SELECT display_name, id FROM viewers WHERE {_IS_HIDDEN} AND {other}", (text,))
 
 
 async def active_names(source: Source, *, seen_since: int, regular_since: int, regular_streams: int) -> list[Name]:
@@ -191,7 +191,7 @@ FROM viewers v WHERE v.opted_out_at IS NULL
 async def chatters_present(db: Database, since: int, without_event: str) -> list[Chatter]:
     """Everybody who spoke since then. `without_event` (what triggered us) is nobody's last message."""
     rows = await db.rows(
-        f"{_CHATTER} AND v.banned_at IS NULL AND v.id IN (SELECT viewer_id FROM events WHERE at >= :since"  # noqa: S608  # a constant
+        f"{_CHATTER} AND v.banned_at IS NULL AND v.id IN (SELECT viewer_id FROM events WHERE at >= :since"
         " AND redacted_at IS NULL AND from_bot = 0 AND kind <> 'moderation')",
         {"without": without_event, "since": since},
     )
@@ -278,7 +278,7 @@ async def join(tx: Transaction, holders: dict[str, str]) -> None:
             await tx.execute("UPDATE viewers SET id = ? WHERE id = ?", (real, old))
         for table, column in (("episodes", "summary"), ("semantic_notes", "fact"), ("streams", "recap")):
             await tx.execute(
-                f"UPDATE {table} SET {column} = replace({column}, ?1, ?2) WHERE instr({column}, ?1) > 0",  # noqa: S608  # constants
+                f"UPDATE {table} SET {column} = replace({column}, ?1, ?2) WHERE instr({column}, ?1) > 0",
                 (f"<@{old}>", f"<@{real}>"),
             )
 
@@ -291,7 +291,7 @@ async def _merge(tx: Transaction, old: str, new: str) -> None:
     )
     for table, field in references:
         # IGNORE: where both have a row (of one stream, of one episode), the old one stays behind and is deleted below
-        await tx.execute(f'UPDATE OR IGNORE "{table}" SET "{field}" = ?2 WHERE "{field}" = ?1', (old, new))  # noqa: S608  # names out of our own schema
+        await tx.execute(f'UPDATE OR IGNORE "{table}" SET "{field}" = ?2 WHERE "{field}" = ?1', (old, new))
     await tx.execute(
         "UPDATE viewers SET opted_out_at = coalesce(opted_out_at, (SELECT opted_out_at FROM viewers WHERE id = ?1))"
         " WHERE id = ?2",
