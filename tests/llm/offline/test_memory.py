@@ -47,11 +47,6 @@ def test_twitchs_own_sentences_are_told_without_their_small_print_and_nothing_sa
     assert {window: summary(window) for window in told} == told
 
 
-_TEXT = "I my live in Oslo play the drums cat is called Miso and but so since very long ago we KEKW ladder"
-WORDS = st.sampled_from(_TEXT.split())
-SPEECH = st.lists(WORDS, min_size=1, max_size=25).map(" ".join)
-
-
 def test_a_recap_takes_from_each_episode_in_turn_and_repeats_nothing() -> None:
     told = recap("- P3 moved to Oslo. P5 plays chess.\n- P3 moved to Oslo. P4 raided with 42 people.\n- " + NOTHING)
     assert told == "P3 moved to Oslo. P5 plays chess. P4 raided with 42 people."
