@@ -43,10 +43,6 @@ class EventFeed:
         """Something was changed from a page: all pages look again."""
         self._touched = True
 
-    def send(self, name: str, data: object) -> None:
-        """Send an event to all pages now."""
-        self._send_to_pages(event(name, data))
-
     async def listen(self, context: DockContext) -> Messages:
         """Subscribe, beginning with how things stand and the newest of what happened."""
         messages: Messages = asyncio.Queue(BEHIND_AT_MOST)

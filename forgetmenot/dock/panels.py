@@ -57,10 +57,7 @@ PIECE = 1 << 18  # bytes of a dropped file
 
 
 class DockContext(Struct, frozen=True):
-    """The running bot as the dock sees it.
-
-    `touched` tells every open page that something was changed from here; `tell` sends them an event of that name now.
-    """
+    """The running bot as the dock sees it. `touched` has every open page told that something was changed from here."""
 
     control: Control
     db: Database
@@ -68,7 +65,6 @@ class DockContext(Struct, frozen=True):
     clock: Clock
     build: str
     touched: Callable[[], None]
-    send: Callable[[str, object], None]
 
     @property
     def version(self) -> str:

@@ -12,8 +12,6 @@ import logging
 import socket
 import sys
 from collections.abc import AsyncIterator, Callable
-from importlib import resources
-from importlib.resources.abc import Traversable
 from pathlib import Path
 
 import msgspec
@@ -72,27 +70,15 @@ class Assets(Struct, frozen=True):
 
 def load() -> Assets:
     """Read them all."""
-    files = dict(_below(resources.files("forgetmenot.dock") / "static", ""))
-    digest = hashlib.sha256()
-    for path in sorted(files):
-        digest.update(path.encode() + b"\0" + files[path])
-    build = digest.hexdigest()[:12]
+    folder = Path(__file__).with_name("static")
+    paths = sorted(path for path in folder.rglob("*") if path.suffix in TYPES)
+    files = {path.relative_to(folder).as_posix(): path.read_bytes() for path in paths}
+    build = hashlib.sha256(msgspec.json.encode(files)).hexdigest()[:12]
     modules = "\n".join(
-        f'<link rel="modulepreload" href="/static/{MARK}/{path}">' for path in sorted(files) if path.endswith(".js")
+        f'<link rel="modulepreload" href="/static/{MARK}/{path}">' for path in files if path.endswith(".js")
     )  # all are asked for at once, instead of each when another names it
     page = files["index.html"].decode().replace(PRELOAD, modules).replace(MARK, build)
-    files["index.html"] = page.encode()
-    return Assets(files, build)
-
-
-def _below(folder: Traversable, prefix: str) -> list[tuple[str, bytes]]:
-    files: list[tuple[str, bytes]] = []
-    for entry in folder.iterdir():
-        if entry.is_dir():
-            files += _below(entry, f"{prefix}{entry.name}/")
-        elif entry.name.endswith(tuple(TYPES)):
-            files.append((prefix + entry.name, entry.read_bytes()))
-    return files
+    return Assets({**files, "index.html": page.encode()}, build)
 
 
 LARGEST_BODY = 64 * 1024
@@ -122,7 +108,7 @@ async def open_dock(
     """Serve the dock; its address. `folder` holds the token. Raises SettingsError (the port is taken), StoreError."""
     token = security.token_in(folder)
     files, stream = load(), feed.EventFeed()
-    context = DockContext(control, db, settings, clock, files.build, stream.touched, stream.send)
+    context = DockContext(control, db, settings, clock, files.build, stream.touched)
     app = build_app(context, stream, files, security.Guard(port, token))
     app[SETUP] = setup
     runner = web.AppRunner(

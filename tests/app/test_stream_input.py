@@ -395,7 +395,7 @@ async def test_what_is_typed_for_a_reward_comes_as_chat_too_and_is_answered_once
 def context(tonight: Evening) -> panels.DockContext:
     live = LiveSettings(Settings())
     control = BotControl(tonight.bot, live, ConnectionStatus(), tonight.input)
-    return panels.DockContext(control, tonight.bot.db, live, tonight.clock, "", lambda: None, lambda *_: None)
+    return panels.DockContext(control, tonight.bot.db, live, tonight.clock, "", lambda: None)
 
 
 async def test_programs_send_lines_until_the_streamer_stops_the_bot_from_listening(
