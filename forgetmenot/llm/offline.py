@@ -152,15 +152,15 @@ _SPECIAL = {
     "come": re.compile("from "),
     "used": re.compile("to "),
 }
-_MINE = (  # what is said of "my …", as a note says it
-    (
-        re.compile(rf"my (?P<what>(?:\w+ )?(?:{_PETS}|wife|husband|partner|brother|sister|band)) is (?:called|named) "),
-        "has a {}",
-    ),
-    (re.compile(r"my fav(?:ou?rite)? (?P<what>[\w' -]{2,25}?) is ", re.IGNORECASE), "favourite {} is"),
-    (re.compile(r"my main is ", re.IGNORECASE), "mains"),
-    (re.compile(r"my (?:car|van|bike) is (?=an? )", re.IGNORECASE), "drives"),
-    (re.compile(r"my job is (?=an? )", re.IGNORECASE), "works as"),
+_MINE = tuple(  # what is said of "my …", as a note says it
+    (re.compile(rf"my {said}", re.IGNORECASE), fact)
+    for said, fact in (
+        (rf"((?:\w+ )?(?:{_PETS}|wife|husband|partner|brother|sister|band)) is (?:called|named) ", "has a {} called"),
+        (r"fav(?:ou?rite)? ([\w' -]{2,25}?) is ", "favourite {} is"),
+        (r"(main) is ", "mains"),
+        (r"(car|van|bike) is (?=an? )", "drives"),
+        (r"(job) is (?=an? )", "works as"),
+    )
 )
 
 
@@ -179,9 +179,7 @@ def claims(text: str) -> list[str]:
 def _claim(clause: str) -> str | None:
     for form, fact in _MINE:
         if found := form.match(clause):
-            what = about_them(found["what"]) if found.groupdict() else ""
-            called = " called" if fact == "has a {}" else ""
-            return _short(fact.format(what) + called, clause[found.end() :])
+            return _short(fact.format(about_them(found[1])), clause[found.end() :])
     if not clause.startswith("I "):
         return None
     rest = _ADVERB.sub("", clause[2:].strip())
