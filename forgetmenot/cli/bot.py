@@ -54,6 +54,7 @@ async def _start(arguments: argparse.Namespace) -> int:
     from forgetmenot.dock.security import HOST, address, token_in
     from forgetmenot.dock.server import usable_port
     from forgetmenot.files import make_own
+    from forgetmenot.llm.build import TERMS
     from forgetmenot.settings.live_settings import LiveSettings
     from forgetmenot.settings.load import example_toml
 
@@ -64,11 +65,10 @@ async def _start(arguments: argparse.Namespace) -> int:
         make_own(path.parent)
         file.write_text(example_toml(), encoding="utf-8")
         file.chmod(0o600)
-    settings = common.chosen_settings(file, channel=arguments.channel)
+    settings = common.chosen_settings(file)
     if only_reads:
+        settings = _that_reads(settings, arguments.channel)
         path = common.channel_database(arguments, settings.twitch.channel)
-        twitch = msgspec.structs.replace(settings.twitch, client_id="")  # without an app nobody logs in
-        settings = msgspec.structs.replace(settings, twitch=twitch)
     elif not settings.dock.port:
         check_channel(settings)  # without a dock nobody could set one
     elif dock_answers(HOST, settings.dock.port, token := token_in(path.parent)):
@@ -76,10 +76,10 @@ async def _start(arguments: argparse.Namespace) -> int:
         if not arguments.no_browser:
             common.open_page(address(settings.dock.port, token) + arguments.page, wait_s=5)
         return 0
-    common.show_notices(settings)
+    if settings.model.provider is Provider.GEMINI:
+        common.say(TERMS)
     logs.set_up(level=settings.log.level, folder=logs.beside(path), quiet=True)
-    if file is not None:
-        common.say(f"Settings: {file}")
+    common.say(f"Settings: {file or 'the defaults'}")
     # another program may hold the port: the dock takes the next one, for this run only
     dock = msgspec.structs.replace(settings.dock, port=usable_port(settings.dock.port))
     live = LiveSettings(msgspec.structs.replace(settings, dock=dock), file)
@@ -99,6 +99,18 @@ async def _start(arguments: argparse.Namespace) -> int:
     options = common.options_given(arguments, file)
     await start_live(live, lambda channel: common.channel_database(arguments, channel), say, show, options)
     return 0
+
+
+def _that_reads(settings: Settings, channel: str) -> Settings:
+    """The settings of a bot that only listens to that channel. Raises InputError for no login."""
+    from forgetmenot.settings.load import no_login
+    from forgetmenot.text.mentions import channel_of, is_login, login_of
+
+    named = channel_of(channel)
+    if not is_login(named):
+        raise InputError(no_login(named))
+    twitch = msgspec.structs.replace(settings.twitch, channel=login_of(named), client_id="")  # nobody logs in
+    return msgspec.structs.replace(settings, twitch=twitch)
 
 
 @command(

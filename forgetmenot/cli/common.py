@@ -20,9 +20,8 @@ from forgetmenot.cli import COMMANDS
 from forgetmenot.errors import InputError, SettingsError
 from forgetmenot.invocation import as_typed
 from forgetmenot.languages import ENGLISH
-from forgetmenot.settings.load import load_settings, no_login
-from forgetmenot.settings.schema import Provider, Settings
-from forgetmenot.text.mentions import channel_of, is_login, login_of
+from forgetmenot.settings.load import load_settings
+from forgetmenot.settings.schema import Settings
 
 if TYPE_CHECKING:
     from forgetmenot.domain import OperationResult
@@ -39,7 +38,6 @@ Shown = tuple[object, Iterable[str]]
 DATABASE = "memory.sqlite3"
 SETTINGS_FILE = "config.toml"
 DEMO_FOLDER = "demo"  # in the data folder
-MODELS = tuple(one.value for one in Provider)
 LONGEST_LINE = 4_000_000  # characters of an import or of a question: a longer line is another kind of file
 # what a terminal obeys: control characters, and marks that turn the direction of text around
 _UNPRINTABLE = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u200e\u200f\u2028-\u202e\u2066-\u2069\ud800-\udfff]")
@@ -470,28 +468,12 @@ def use_found_file(arguments: argparse.Namespace) -> None:
         arguments.config = beside
 
 
-def chosen_settings(path: Path | None, *, model: str | None = None, channel: str | None = None) -> Settings:
-    """Read the settings. Raises SettingsError."""
-    settings = load_settings(path) if path is not None else Settings()
-    if path is not None:
-        from forgetmenot.operations import catalogue
+def chosen_settings(path: Path | None) -> Settings:
+    """Read the settings; without a file the defaults. Raises SettingsError."""
+    if path is None:
+        return Settings()
+    from forgetmenot.operations import catalogue
 
-        catalogue.refuse_unknown(settings.actions, str(path))
-    if model is not None:
-        changed = msgspec.structs.replace(settings.model, provider=Provider(model))
-        settings = msgspec.structs.replace(settings, model=changed)
-    if channel is not None:
-        named = channel_of(channel)
-        if not is_login(named):
-            raise InputError(no_login(named))
-        changed_twitch = msgspec.structs.replace(settings.twitch, channel=login_of(named))
-        settings = msgspec.structs.replace(settings, twitch=changed_twitch)
+    settings = load_settings(path)
+    catalogue.refuse_unknown(settings.actions, str(path))
     return settings
-
-
-def show_notices(settings: Settings) -> None:
-    """Print the chosen model's terms before the bot starts, on standard error."""
-    if settings.model.provider is Provider.GEMINI:
-        from forgetmenot.llm.build import TERMS
-
-        say(TERMS)

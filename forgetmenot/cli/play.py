@@ -10,6 +10,7 @@ from pathlib import Path
 from forgetmenot.cli import common
 from forgetmenot.cli.common import command, option
 from forgetmenot.errors import InputError
+from forgetmenot.settings.schema import Settings
 
 FORMATS = ("irc", "csv")
 LEARN_KEYS = """FILE: a broadcast's chat as JSON by TwitchDownloader, a log of Chatterino or justlog, or raw IRC lines.
@@ -21,14 +22,13 @@ JSON: {"lines", "streams", "episodes", "notes", "known" (lines that were learned
     "demo",
     option("--fast", action="store_true", help="without waiting"),
     option("--stay", action="store_true", help="keep the dock open afterwards, until Ctrl-C"),
-    option("--model", choices=common.MODELS, default="offline", help="which model to use (default: offline)"),
     keys=common.SUMMARY_KEYS,
 )
 async def _demo(arguments: argparse.Namespace) -> None:
     """Play a scripted stream on this machine.
 
     Plays two evenings of a small channel through the whole bot, on a simulated Twitch, and shows a short highlight; the
-    dock shows the rest. With the offline model nothing leaves your machine.
+    dock shows the rest. Nothing leaves your machine.
     """
     from forgetmenot import logs
     from forgetmenot.demo.show import Show, play
@@ -36,8 +36,6 @@ async def _demo(arguments: argparse.Namespace) -> None:
     common.say("ForgetMeNot's demo: a simulated Twitch, two evenings of chat, and what the bot makes of them.")
     logs.set_up(level="error")
     path = common.database_path(arguments, folder=common.data_folder() / common.DEMO_FOLDER)
-    settings = common.chosen_settings(None, model=arguments.model)
-    common.show_notices(settings)
     watched = sys.stdout.isatty() and not (arguments.fast or arguments.json) and common.has_desktop()
     stay = arguments.stay or watched
     privacy = Path(__file__).parents[2] / "docs" / "PRIVACY.md"
@@ -51,7 +49,7 @@ async def _demo(arguments: argparse.Namespace) -> None:
         *(["The dock stays open. Ctrl-C ends the demo."] if stay else []),
     ]
     show = Show(
-        settings,
+        Settings(),
         # with --json standard output holds JSON only
         lambda style, text: None if arguments.json else _show_styled(style, text),
         common.say,
@@ -86,7 +84,6 @@ def _show_styled(style: str, text: str) -> None:
     option("file", type=Path, metavar="FILE", help="the recording"),
     option("--format", choices=FORMATS, required=True, help="the recording's format"),
     option("--db", type=Path, required=True, metavar="PATH", help="the memory to fill"),
-    option("--model", choices=common.MODELS, help="which model to use (default: from the settings)"),
     option("--until-compacted", action="store_true", help="summarise the remainder too"),
     keys=common.SUMMARY_KEYS,
     shared="config json",
@@ -101,7 +98,7 @@ async def _replay(arguments: argparse.Namespace) -> None:
     from forgetmenot.app.replay import read_chat, replay
 
     logs.set_up(level="warning")
-    settings = common.chosen_settings(arguments.config, model=arguments.model)
+    settings = common.chosen_settings(arguments.config)
     items = read_chat(arguments.file, arguments.format)
     summary = await replay(
         items,

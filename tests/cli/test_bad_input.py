@@ -200,10 +200,11 @@ def test_a_refused_model_is_one_sentence_and_nothing_is_lost(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     (tmp_path / "chat.csv").write_text(CSV, encoding="utf-8")
-    (tmp_path / "c.toml").write_text('[model]\nbase_url = "http://127.0.0.1:9/v1"\n', encoding="utf-8")
+    model = '[model]\nprovider = "openai_compatible"\nbase_url = "http://127.0.0.1:9/v1"\n'
+    (tmp_path / "c.toml").write_text(model, encoding="utf-8")
     words: tuple[object, ...] = ("replay", tmp_path / "chat.csv", "--format", "csv", "--until-compacted", "--json")
-    words += ("--db", tmp_path / "m.sqlite3", "--config", tmp_path / "c.toml", "--model")
-    code, sentence = told(capsys, *words, "openai_compatible")
+    words += ("--db", tmp_path / "m.sqlite3", "--config", tmp_path / "c.toml")
+    code, sentence = told(capsys, *words)
     assert code == 5
     assert sentence.startswith("The model stopped answering at line ")
     with closing(sqlite3.connect(tmp_path / "m.sqlite3")) as db:
