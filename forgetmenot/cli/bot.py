@@ -25,8 +25,7 @@ _NOT_OURS = (
     "Another program or an older bot uses that port. Restart the bot, or use the same --db and --config here "
     "as when it was started."
 )
-DOCTOR_KEYS = """JSON: {"ok": false if something is bad, "checks": [{"name", "state": ok, warn or bad, "line", "fix"}]}.
-The exit code is 1 if something is bad."""
+DOCTOR_KEYS = """The exit code is 1 if something is bad; in JSON a check is ok, warn or bad."""
 SIGNS = {"ok": "✓", "warn": "!", "bad": "✗"}
 
 

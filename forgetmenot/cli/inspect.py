@@ -36,12 +36,7 @@ RECALL_KEYS = """JSON of one question: {"viewer_id", "ms", "notes": [{"rank", "s
 `forgetmenot memory show --help`}]}. A score of 0 is padding by confidence and recency.
 --batch takes JSON lines {"id", "viewers": [logins or ids], "text", "limit"?} and prints a line for each, in order:
 {"id", "note_ids": [best first], "ms"}; a line that cannot be used gets {"id", "error"}."""
-COST_KEYS = """JSON: {"since": ms, "by", "rows": [{"group", "model", "calls", "failed", "input", "cached", "output",
-"cost"}], "cost": in words or empty}.
-Tokens are as billed; costs need [prices] in the settings. Old calls are deleted (`keep_replies_d`)."""
-ACTIONS_KEYS = """JSON: {"actions": [{"id", "at", "name", "class" (A, B, C), "status", "verdict" (allow, allow_changed,
-ask, deny), "rule", "reason", "detail", "asked_by" and "target" (names or null), "params", "decided_by", "expires_at",
-"revert_at"}]}. Times are ISO 8601, UTC."""
+COST_KEYS = """Tokens are as billed; costs need [prices] in the settings. Old calls are deleted (`keep_replies_d`)."""
 
 
 # The prompt for a message.
@@ -250,7 +245,6 @@ async def _cost(db: "Database", arguments: argparse.Namespace) -> common.Shown:
 @command(
     "actions",
     option("--limit", type=number_from(1), default=20, metavar="N", help="how many (default: 20)"),
-    keys=ACTIONS_KEYS,
     on_memory=True,
 )
 async def _actions(db: "Database", arguments: argparse.Namespace) -> common.Shown:

@@ -27,20 +27,9 @@ self_claim, observed, reported), importance, topics, asked_with, created_at, fir
 used_at (by a reply), stale, expires_at (null: permanent), superseded_by, pinned, persona (empty: of all), episode_ids.
 Times are ISO 8601, UTC."""
 LIST_KEYS = 'JSON: {"notes": [note …]}. ' + NOTE_KEYS
-WHY_KEYS = (
-    """JSON: {"note", "evidence": [{"episode", "kind", "stream", "stance" (stated, confirmed, contradicted), "speaker",
-"addressed", "at", "topic", "summary"}], "history": [{"at", "from", "to", "cause"}], "replaced": [ids], "replaced_by":
-id or null, "replies": [{"id", "at"}], "streams": [ids in which it came up]}.
-"""
-    + NOTE_KEYS
-)
-NEVER_KEYS = """JSON: {"never": [{"id", "viewer" (a login; null: the channel), "viewer_id", "words", "note", "at"}]}.
-All words of an entry must occur, in any form, for something to be withheld."""
-VIEWER_KEYS = """JSON: {"id", "login", "display_name", "role", "first_seen_at", "last_seen_at", "opted_out_at",
-"banned_at", "names" (former ones too), "notes": [{"id", "fact", "source_kind"}], "brief",
-"held": how many rows of each kind}. Times are ISO 8601, UTC."""
-VIEWER_EXPORT_KEYS = """One JSON object with everything that is held: the person, and each kind of row. Times are ISO
-8601, UTC."""
+WHY_KEYS = f"""JSON: {{"note", "evidence", "history", "replaced", "replaced_by", "replies", "streams"}}; streams are
+those in which it came up, a stance is stated, confirmed or contradicted.
+{NOTE_KEYS}"""
 
 
 # Options that choose notes.
@@ -112,7 +101,7 @@ async def _why(db: "Database", arguments: argparse.Namespace) -> common.Shown:
     return value, in_words(explained, now)
 
 
-@command("memory never", keys=NEVER_KEYS, on_memory=True)
+@command("memory never", on_memory=True)
 async def _never(db: "Database", _arguments: argparse.Namespace) -> common.Shown:
     """What the bot must not mention."""
     from forgetmenot.store import notes, viewers
@@ -171,7 +160,7 @@ async def as_json(db: "Database", notes: "Sequence[Note]") -> list[dict[str, obj
 # One viewer.
 
 
-@command("viewer show", LOGIN, keys=VIEWER_KEYS, on_memory=True)
+@command("viewer show", LOGIN, on_memory=True)
 async def _show_viewer(db: "Database", arguments: argparse.Namespace) -> common.Shown:
     """Show what is stored about a viewer."""
     from forgetmenot.memory.briefs import about_viewer
@@ -202,7 +191,7 @@ async def _show_viewer(db: "Database", arguments: argparse.Namespace) -> common.
     return value, lines
 
 
-@command("viewer export", LOGIN, keys=VIEWER_EXPORT_KEYS, shared="db", on_memory=True)
+@command("viewer export", LOGIN, shared="db", on_memory=True)
 async def _export_viewer(db: "Database", arguments: argparse.Namespace) -> None:
     """Everything stored about a viewer, as one JSON file."""
     import msgspec
@@ -239,13 +228,11 @@ came. People in texts stand as <@id>. Only active notes unless --status says oth
 --viewer names them, nobody who opted out or was banned."""
 REFUSED_SHOWN = 20
 BACKUP_KEYS = """Holds notes, summaries, people and the channel: no chat, no replies, no log-in, and no privacy
-requests. PATH may be a folder or a new file. JSON: {"path", "bytes", "notes", "episodes"}."""
+requests. PATH may be a folder or a new file."""
 RESTORE_KEYS = """Replaces the memory with a backup; the bot must not be running. What people asked for since is carried
-out again, as far as this machine recorded it. The previous memory is saved among the backups.
-JSON: {"restored": true, "notes", "episodes", "erased" (people), "forgotten" (facts), "opted_out" (people),
-"saved": path or null}."""
+out again, as far as this machine recorded it. The previous memory is saved among the backups."""
 NEW_REQUESTS_KEYS = """For a memory whose file of privacy requests is lost: begins a new one. People in the memory who
-opted out stay opted out; who was erased has to ask again. JSON: {"opted_out"}."""
+opted out stay opted out; who was erased has to ask again."""
 
 
 def status_of(arguments: argparse.Namespace) -> str | None:
