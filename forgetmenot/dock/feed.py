@@ -33,7 +33,7 @@ class EventFeed:
     def __init__(self) -> None:
         self._listeners: set[Messages] = set()
         self._looking: asyncio.Task[None] | None = None
-        self._beginning = asyncio.Lock()
+        self._one_look = asyncio.Lock()
         self._shown: dict[str, Item] = {}
         self._standing: Item = {}
         self._version = ""
@@ -46,19 +46,17 @@ class EventFeed:
     async def listen(self, context: DockContext) -> Messages:
         """Subscribe, beginning with how things stand and the newest of what happened."""
         messages: Messages = asyncio.Queue(BEHIND_AT_MOST)
-        async with self._beginning:  # all docks come back at the same time when the bot was started again
+        async with self._one_look:  # all docks come back at the same time when the bot was started again
+            standing = await panels.standing(context)
             if self._looking is None:
                 self._version, self._shown = context.version, await _window(context)
                 self._looking = asyncio.create_task(self._look_on(context), name="dock's look")
-            self._listeners.add(messages)
-        try:
-            standing = await panels.standing(context)
+            else:
+                await self._look(context)
             messages.put_nowait(_hello(context, fresh=True))
             messages.put_nowait(event("now", standing))
             messages.put_nowait(event("items", list(self._shown.values())))
-        except BaseException:
-            self.leave(messages)
-            raise
+            self._listeners.add(messages)
         return messages
 
     def leave(self, messages: Messages) -> None:
@@ -85,7 +83,8 @@ class EventFeed:
                 version, looks = await context.db.data_version(), looks + 1
                 if version != seen or self._touched or looks % LOOK_ANYWAY == 0:
                     seen = version
-                    await self._look(context)
+                    async with self._one_look:
+                        await self._look(context)
             except ForgetMeNotError as error:
                 log.warning("the dock could not look", reason=str(error))
             await asyncio.sleep(LOOK_EVERY_S)
