@@ -116,5 +116,5 @@ def gaps_sentence(state: Mapping[str, str], now: int, language: Language) -> str
     if not count:
         return ""
     began, ended = int(state.get("gap_from") or 0), int(state.get("gap_to") or 0)
-    key = "status.gap" if count == 1 else "status.gaps"
-    return language(key, n=count, length=language.span(ended - began), ago=language.span(now - ended, "ago"))
+    length, ago = language.span(ended - began), language.span(now - ended, "ago")
+    return language("status.gaps", n=count, length=length, ago=ago)
