@@ -20,7 +20,6 @@ longer say it. What deleted rows leave in the file goes with the next thorough w
 import asyncio
 import io
 import os
-import time
 from collections import Counter
 from collections.abc import Awaitable, Callable, Sequence
 from itertools import islice
@@ -68,16 +67,13 @@ class ErasureReport(Struct):
 
     events: int = 0
     notes: int = 0
-    actions: int = 0
     rewritten: dict[str, int] = field(default_factory=dict)
-    opted_out: bool = False
     wiped: bool = False
     files: int = 0
     bytes: int = 0
     places: dict[str, int] = field(default_factory=dict)
     unreachable: list[str] = field(default_factory=list)
     found: int = 0
-    ms: int = 0
 
 
 class Eraser:
@@ -189,7 +185,6 @@ class Eraser:
 
 async def erase_rows(db: Database, viewer_id: str, now: int) -> tuple[ErasureReport, Names]:
     """Take them out of every row and log file; what is deleted is wiped by `finish`."""
-    began = time.monotonic()
     report = ErasureReport()
     who = await _names(db, viewer_id)
     async with db.write() as tx:
@@ -208,17 +203,15 @@ async def erase_rows(db: Database, viewer_id: str, now: int) -> tuple[ErasureRep
         pass
     await _clean_recaps(db, who, report)  # while their names are known: a crash after them would leave the files
     async with db.write() as tx:
-        report.opted_out = await personal_data.delete_person(tx, viewer_id, now)
+        await personal_data.delete_person(tx, viewer_id, now)
         # in the same transaction: after it nobody knows that something is left to wipe
         await channel_state.put(tx, {WIPE_DUE: "1"}, now)
     await asyncio.to_thread(_clean_logs, db.path, who)
-    report.ms = int((time.monotonic() - began) * 1_000)
     return report, who
 
 
 async def finish(db: Database, erased: Sequence[tuple[ErasureReport, Names]], now: int) -> None:
     """Wipe what was deleted, and search every file for those who were erased. Raises StoreError."""
-    began = time.monotonic()
     wiped = await db.wipe_deleted(thorough=True)
     await asyncio.to_thread(backup.drop, db.path)  # they know more than they may; a running bot makes a new one
     async with db.write() as tx:
@@ -228,7 +221,6 @@ async def finish(db: Database, erased: Sequence[tuple[ErasureReport, Names]], no
         await asyncio.to_thread(_search, db.path, who, report)
         report.places |= dict.fromkeys(report.unreachable, 1)
         report.found += len(report.unreachable)
-        report.ms += int((time.monotonic() - began) * 1_000)
         done = {name: getattr(report, name) for name in ("events", "notes", "wiped", "files", "bytes", "found")}
         log.info("a viewer was erased", **done, rewritten=report.rewritten)
 
@@ -278,7 +270,7 @@ async def _delete_some(db: Database, viewer_id: str, report: ErasureReport) -> b
         report.notes += await notes.delete_of_subject(tx, viewer_id, list(facts))
     async with db.write() as tx:
         lines, more = await personal_data.delete_chat(tx, viewer_id)
-        report.actions += await personal_data.delete_actions(tx, viewer_id)
+        await personal_data.delete_actions(tx, viewer_id)
     report.events += lines
     return more or len(facts) == personal_data.NOTES_AT_ONCE
 

@@ -154,9 +154,9 @@ async def delete_chat(tx: Transaction, viewer_id: str) -> tuple[int, bool]:
     return gone, gone == LINES_AT_ONCE
 
 
-async def delete_actions(tx: Transaction, viewer_id: str) -> int:
+async def delete_actions(tx: Transaction, viewer_id: str) -> None:
     """Delete what was asked for by them or aimed at them; what must still be taken back is left, without them."""
-    return await tx.execute(
+    await tx.execute(
         "DELETE FROM action_logs WHERE (asked_by = ?1 OR target_id = ?1) AND revert_at IS NULL AND status != 'running'",
         (viewer_id,),
     )
@@ -195,13 +195,12 @@ async def everybody(source: Source) -> dict[str, int]:
     return await source.pairs("SELECT id, first_seen_at FROM viewers")
 
 
-async def delete_person(tx: Transaction, viewer_id: str, now: int) -> bool:
-    """Delete the person's own row and what goes with it. Somebody who opted out is still not stored; True if so."""
+async def delete_person(tx: Transaction, viewer_id: str, now: int) -> None:
+    """Delete the person's own row and what goes with it. Somebody who opted out is still not stored."""
     opted_out = await tx.value("SELECT opted_out_at FROM viewers WHERE id = ?", (viewer_id,)) is not None
     if opted_out and not tx.requests.is_out(viewer_id):
         await write_request(tx, tx.requests.of(RequestKind.OPT_OUT, viewer_id, now))
     await tx.execute("DELETE FROM viewers WHERE id = ?", (viewer_id,))
-    return opted_out
 
 
 # ── opting out, and the count of requests ─────────────────────────────────────────────────────
