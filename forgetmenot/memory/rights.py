@@ -22,6 +22,8 @@ from forgetmenot.store.database import Database, Transaction
 from forgetmenot.store.rights import PrivacyRequest, RequestKind
 from forgetmenot.text.removal import traces
 
+TRY_AGAIN_S = 0.5
+
 
 async def _nothing() -> None:
     return None
@@ -45,7 +47,6 @@ class Rights:
     ) -> None:
         self._db, self._clock, self._eraser, self._flush, self._patient = db, clock, eraser, flush, patient
         self._working = asyncio.Lock()
-        self._tried = asyncio.Condition()
         self._ids: dict[str, str] = {}  # of who asked in this run, by hash
 
     async def open(self) -> None:
@@ -102,8 +103,7 @@ class Rights:
         if not (done := await self._is_done(number)):
             log.warning("a privacy request waits until the memory can be written", kind=kind)
         while not done:
-            async with self._tried:
-                await self._tried.wait()
+            await asyncio.sleep(TRY_AGAIN_S)
             done = await self._is_done(number)
         self._ids.pop(subject, None)
 
@@ -120,12 +120,8 @@ class Rights:
     async def work_off(self) -> None:
         """Write down and carry out what waits, in the order in which it was asked for. Raises StoreError."""
         async with self._working:
-            try:
-                await asyncio.to_thread(self._db.requests.write_waiting)
-                await carry_out(self._db, ids=self._ids, erase=self._eraser.start)
-            finally:
-                async with self._tried:
-                    self._tried.notify_all()
+            await asyncio.to_thread(self._db.requests.write_waiting)
+            await carry_out(self._db, ids=self._ids, erase=self._eraser.start)
 
 
 async def carry_out(
