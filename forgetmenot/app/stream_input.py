@@ -44,7 +44,7 @@ class StreamInput:
         self._numbers = count()
         self._changing = asyncio.Lock()
         self._follows: deque[int] = deque(maxlen=MOST_FOLLOWS)
-        self._asks_twitch = False
+        self._account: TwitchAccount | None = None
         self.hearing: Hearing | None = None
         self._events: StreamEvents | None = None
 
@@ -63,7 +63,7 @@ class StreamInput:
             )
             hearing.pause(paused=True)  # until it is known whether it was stopped
             found.append(("hearing", lambda: self._listen(hearing)))
-        self._asks_twitch = account is not None
+        self._account = account
         if account is not None and self._settings().twitch.client_id:
             found.append(("events", lambda: self._follow_events(account)))
         return found
@@ -115,7 +115,7 @@ class StreamInput:
 
         None: it does not stream now. Where Twitch is asked too, the stream may come from another computer.
         """
-        if live is None and self._asks_twitch:
+        if live is None and self._account is not None and await self._account.login.exists():
             return
         live = bool(live)
         if (await channel_state.read(self._bot.db, "live") == "1") != live:

@@ -25,6 +25,7 @@ from forgetmenot.memory import retention
 from forgetmenot.operations import switches
 from forgetmenot.ports import HearingState
 from forgetmenot.reply.triggers import TriggerKind
+from forgetmenot.secret_store import Account, Token, TokenStore
 from forgetmenot.settings.live_settings import LiveSettings
 from forgetmenot.settings.schema import (
     ActionSettings,
@@ -237,8 +238,12 @@ async def test_with_a_log_in_the_stream_may_come_from_another_computer(tonight: 
     live = LiveSettings(msgspec.structs.replace(settings, twitch=TwitchSettings(channel="demo", client_id="app")))
     async with open_account(live, tmp_path, SystemClock(), use_keyring=False) as account:
         tonight.input.tasks(account)
+        TokenStore(tmp_path, use_keyring=False).save(Account.BOT, Token("access", "refresh", "9", "keeper"))
         await tonight.input.obs_streams(live=None)
         assert await channel_state.read(tonight.bot.db, "live") == "1"
+        TokenStore(tmp_path, use_keyring=False).delete(Account.BOT)
+        await tonight.input.obs_streams(live=None)
+        assert await channel_state.read(tonight.bot.db, "live") == "0"
 
 
 async def test_a_thousand_followers_at_once_are_no_thousand_lines(tonight: Evening) -> None:
