@@ -72,7 +72,7 @@ class Backups:
         if await channel_state.read(self._db, events.COPIES_STALE):
             drop(self._db.path)
             async with self._db.write() as tx:
-                await channel_state.clear(tx, events.COPIES_STALE)
+                await channel_state.put(tx, {events.COPIES_STALE: ""}, now)
         recent = self._made_at is not None and now - self._made_at < DAY and copies_of(self._db.path)
         if keep == 0 or recent:
             return
@@ -137,7 +137,7 @@ async def _carry_out_again(
             await erase_rows(db, viewer_id, now)
         if await channel_state.read(db, WIPE_DUE) and await db.wipe_deleted(thorough=True):
             async with db.write() as tx:
-                await channel_state.clear(tx, WIPE_DUE)
+                await channel_state.put(tx, {WIPE_DUE: ""}, now)
         return await backup.counts(db), done
 
 

@@ -40,11 +40,6 @@ async def put(tx: Transaction, values: Mapping[str, str], now: int) -> None:
     )
 
 
-async def clear(tx: Transaction, name: str) -> None:
-    """Unset one name; no effect where it is not set."""
-    await tx.execute("DELETE FROM channel_state WHERE name = ?", (name,))
-
-
 # Which memory file belongs to which channel, by Twitch id, so that two channels never mix. The first channel whose chat
 # is read owns the file permanently; another gets its own file in the same folder; a renamed channel keeps its file.
 
@@ -88,7 +83,7 @@ async def claim(db: Database, room_id: str, channel: str, now: int) -> None:
             renamed = "UPDATE channel_state SET value = ?, updated_at = ? WHERE name = 'login'"
             writing.execute(renamed, (channel, now))
         async with db.write() as tx:
-            await clear(tx, "login")
+            await put(tx, {"login": ""}, now)
         raise TwitchRefused(
             f"This channel was called {was} before, and {former} is its memory. Restart the bot to use it."
         )
