@@ -81,6 +81,7 @@ class HelixServer:
 
     def __init__(self, world: World, tokens: Tokens, irc: IrcServer) -> None:
         self.world, self.tokens, self.irc = world, tokens, irc
+        self.made = 0  # clips and markers
         self.routes: dict[tuple[str, str], Handler] = {
             ("GET", "users"): self._users,
             ("GET", "channels"): self._channels,
@@ -88,6 +89,8 @@ class HelixServer:
             ("POST", "chat/messages"): self.send,
             ("POST", "moderation/bans"): self._ban,
             ("DELETE", "moderation/bans"): self._unban,
+            ("POST", "streams/markers"): self._mark,
+            ("POST", "clips"): self._clip,
             ("GET", "moderation/moderators"): partial(self._people, world.moderators),
             ("GET", "channels/vips"): partial(self._people, world.vips),
         }
@@ -168,6 +171,18 @@ class HelixServer:
 
     async def _unban(self, _call: Call) -> web.Response:
         return web.Response(status=204)  # as Twitch does: without a body, which twitchio must not parse
+
+    async def _mark(self, call: Call) -> web.Response:
+        now = self.world.now()
+        since = self.world.stream.started_at if self.world.stream is not None else now
+        self.made += 1
+        marker = {"id": str(self.made), "created_at": stamp(now), "description": str(call.body.get("description", ""))}
+        return ok([marker | {"position_seconds": max(0, now - since) // 1_000}])
+
+    async def _clip(self, _call: Call) -> web.Response:
+        self.made += 1
+        clip_id = f"SimClip{self.made}"
+        return ok([{"id": clip_id, "edit_url": f"https://clips.twitch.tv/{clip_id}/edit"}], 202)
 
     async def _people(self, ids: set[str], call: Call) -> web.Response:
         wanted = call.query.get("user_id", [])

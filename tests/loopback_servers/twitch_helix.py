@@ -24,12 +24,9 @@ class HelixServer(twitch.HelixServer):
         self.irc: IrcServer = irc
         self.checks: dict[tuple[str, str], Check] = {}
         self.drop_code: Callable[[User, str], tuple[str, str] | None] = lambda _user, _text: None
-        self.made = 0  # clips and markers
         self.videos: dict[int, int] = {}  # when each begins (ms)
         self.routes |= {
             ("PATCH", "channels"): self._change_channel,
-            ("POST", "streams/markers"): self._mark,
-            ("POST", "clips"): self._clip,
             ("GET", "games"): self._games,
             ("GET", "videos"): self._videos,
             ("POST", "chat/announcements"): self._announce,
@@ -70,18 +67,6 @@ class HelixServer(twitch.HelixServer):
         here.game_id = str(call.body.get("game_id", here.game_id))
         here.game = here.games.get(here.game_id, "") if "game_id" in call.body else here.game
         return web.Response(status=204)
-
-    async def _mark(self, call: Call) -> web.Response:
-        now = self.world.now()
-        since = self.world.stream.started_at if self.world.stream is not None else now
-        self.made += 1
-        marker = {"id": str(self.made), "created_at": stamp(now), "description": str(call.body.get("description", ""))}
-        return ok([marker | {"position_seconds": max(0, now - since) // 1_000}])
-
-    async def _clip(self, _call: Call) -> web.Response:
-        self.made += 1
-        clip_id = f"SimClip{self.made}"
-        return ok([{"id": clip_id, "edit_url": f"https://clips.twitch.tv/{clip_id}/edit"}], 202)
 
     async def _games(self, call: Call) -> web.Response:
         ids, names = call.query.get("id", []), [name.lower() for name in call.query.get("name", [])]
