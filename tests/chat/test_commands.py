@@ -12,10 +12,8 @@ import pytest
 
 from forgetmenot.chat import ChatCommands
 from forgetmenot.clock import DAY, HOUR, MINUTE
-from forgetmenot.domain import NoteStatus, OperationResult, Permission, Scope, SourceKind, Surface
-from forgetmenot.languages import Language, languages
-from forgetmenot.operations.table import OPERATIONS, buttons, commands
-from forgetmenot.operations.types import Operation, OperationContext, Request
+from forgetmenot.domain import NoteStatus, Permission, Scope, SourceKind, Surface
+from forgetmenot.operations.table import OPERATIONS, commands
 from forgetmenot.settings.schema import BotSettings, Settings
 from forgetmenot.store import episodes, notes
 from forgetmenot.store.notes import NewNote
@@ -230,24 +228,6 @@ async def test_help_lists_what_one_may_type(chat: Chat) -> None:
         assert re.findall(r"!\w+", short) == ["!memory", "!edit", "!forgetme", "!optout", "!commands"]
 
 
-async def test_a_new_command_is_one_entry(chat: Chat) -> None:
-    async def lurk(_context: OperationContext, request: Request) -> OperationResult:
-        return OperationResult(ok=True, code="why", data={"line": f"{request.asker.display_name} lurks."})
-
-    who = {Surface.CHAT: Permission.ANYONE, Surface.DOCK: Permission.OWNER}
-    entry = Operation("lurk", who, lurk, chat=("!lurk",), examples=("!lurk",))
-    table = {**OPERATIONS, "lurk": entry}
-    mine = dataclasses.replace(
-        chat, commands=ChatCommands(msgspec.structs.replace(chat.context, table=table), lambda: BOT)
-    )
-    assert await mine.say("alice", "!lurk please") == "Alice lurks."
-    assert await mine.say("alice", "!help lurk") == "Help: !lurk"
-    words = Language({"does": {"lurk": "says that you lurk"}, "label": {"lurk": "Lurk"}})
-    assert commands(table, words) == [("!lurk", "says that you lurk", "!lurk", Permission.ANYONE)]
-    assert buttons(table, words) == {"lurk": {"label": "Lurk", "does": "says that you lurk"}}
-    assert await chat.say("alice", "!lurk") is None
-
-
 async def test_a_moderator_asks_who_somebody_is(chat: Chat) -> None:
     assert await chat.say("alice", "!remember I play drums")
     assert await chat.say("carol", "!who alice") == "Alice: here 1 time. plays drums"
@@ -287,15 +267,6 @@ async def test_answers_are_in_the_language_of_the_settings(chat: Chat) -> None:
     )
     assert await german.say("carol", "!memory zed") == "zed kenne ich hier nicht."
     assert await german.say("carol", "!bot status") == "ForgetMeNot: an (stille Vorschau)."
-
-
-@pytest.mark.parametrize("code", languages())
-async def test_the_longest_answers_are_short(chat: Chat, code: str) -> None:
-    context = msgspec.structs.replace(chat.context, settings=lambda: Settings(bot=BotSettings(language=code)))
-    there = dataclasses.replace(chat, commands=ChatCommands(context, lambda: BOT))
-    for line in ("!help", "!bot", "!privacy", "!forgetme", "!remember", "!optout"):
-        answer = await there.say("carol", line) or ""
-        assert 0 < len(answer) <= 200, answer
 
 
 async def test_a_moderators_command_always_gets_an_answer(chat: Chat) -> None:

@@ -2,7 +2,7 @@
 
 import pytest
 
-from forgetmenot.chat import BURST, MOST_BUCKETS, MS_PER_ANSWER, CommandRateLimiter, RoomModeTracker, take_notice
+from forgetmenot.chat import BURST, MS_PER_ANSWER, CommandRateLimiter, RoomModeTracker, take_notice
 from forgetmenot.clock import ManualClock
 from forgetmenot.operations import switches
 from forgetmenot.operations.catalogue import ACTIONS
@@ -23,13 +23,6 @@ def test_a_few_at_once_then_one_at_a_time() -> None:
     assert not limiter.allows("1", MS_PER_ANSWER)
     assert [limiter.allows("1", 9 * MS_PER_ANSWER) for _ in range(BURST + 1)] == [True] * BURST + [False]
     assert not limiter.allows("1", 0)  # a clock that steps back refills nothing
-
-
-def test_the_number_of_viewers_it_keeps_is_bounded() -> None:
-    limiter = CommandRateLimiter()
-    for number in range(3 * MOST_BUCKETS):
-        limiter.allows(str(number), 0)
-    assert len(limiter._buckets) == MOST_BUCKETS  # the bound is the promise
 
 
 def test_a_mode_holds_until_twitch_reports_it_off() -> None:

@@ -14,7 +14,7 @@ from forgetmenot.languages import in_language
 from forgetmenot.operations.facts import ActionContext, lately
 from forgetmenot.operations.switches import resume
 from forgetmenot.prompt.material import ActionDone
-from forgetmenot.settings.schema import BotSettings, BridgeSettings, Mode
+from forgetmenot.settings.schema import BridgeSettings
 from forgetmenot.store import action_logs
 from forgetmenot.store.action_logs import ActionStatus
 from tests.operations.conftest import Room
@@ -51,22 +51,6 @@ async def test_an_effect_is_run_where_the_settings_list_it_and_no_other(room: Ro
     assert carried.words_hint == "Effect: Confetti."
 
 
-async def test_an_effect_that_is_refused_says_what_the_model_says_for_that(room: Room) -> None:
-    room.current[0] = msgspec.structs.replace(room.current[0], bridge=BridgeSettings(firebot_lists=("Confetti",)))
-    told = {"words": "Here it comes!", "if_refused": "No party today."}
-    denied = await room.propose("effect", {"effect": "confetti"}, text="@bot make it festive please", **told)
-    assert denied.words_hint == "No party today."
-    greeted = await room.propose("effect", {"effect": "confetti"}, text="@bot good evening", **told)
-    assert greeted.words_hint == ""  # nobody asked for anything
-
-
-async def test_a_refusal_without_words_has_the_interface_s(room: Room) -> None:
-    told = (await room.propose("timeout", {"target": "me"}, who="streamer", text="@bot time me out")).words_hint
-    room.current[0] = msgspec.structs.replace(room.current[0], bot=BotSettings(mode=Mode.MENTIONS, language="de"))
-    german = (await room.propose("timeout", {"target": "me"}, who="streamer", text="@bot time me out")).words_hint
-    assert (told, german) == ("I can't do that right now.", "Das kann ich gerade nicht.")
-
-
 @pytest.mark.parametrize("who", ["vera", "carol", "streamer", "othersbot", "newbie"])
 async def test_who_is_immune_is_left_alone(room: Room, who: str) -> None:
     carried = await room.propose("timeout", {"target": who})
@@ -81,11 +65,6 @@ async def test_twitch_has_the_last_word_on_immunity(room: Room) -> None:
         room.ports.immunity_error = error
         assert (await room.timeout_alice()).decision.rule == "immune"
     assert room.ports.calls == []
-
-
-async def test_who_left_is_not_in_chat_now(room: Room) -> None:
-    await room.clock.advance(20 * MINUTE)
-    assert (await room.propose("timeout", {"target": "bob"})).decision.rule == "target_known"
 
 
 async def test_at_once_and_together_it_is_still_once(room: Room) -> None:

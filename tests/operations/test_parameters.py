@@ -21,13 +21,6 @@ def test_a_text_is_one_harmless_line(given: str, text: str) -> None:
     assert check(ANNOUNCE, {"text": given}, 60) == Checked({"text": text})
 
 
-def test_a_long_text_is_cut_at_a_word_and_says_so() -> None:
-    checked = check(ANNOUNCE, {"text": "word " * 100}, 60)
-    assert len(checked.params["text"]) <= 300
-    assert checked.params["text"].endswith("word")
-    assert checked.changed
-
-
 @pytest.mark.parametrize("seconds", ["", "soon", "-5", "0", "1e3", "６０", "60;ban", "99999999"])
 def test_what_is_no_number_of_seconds_is_refused(seconds: str) -> None:
     assert check(TIMEOUT, {"target": "bob", "seconds": seconds}, 60).problem
@@ -58,11 +51,6 @@ def test_what_is_posted_passes_the_filters_of_a_reply() -> None:
     assert check(BY_NAME["remember"], {"target": "me", "fact": "badword"}, 60, strict).params["fact"] == "badword"
 
 
-def test_no_filter_uncovers_a_tag() -> None:
-    checked = check(BY_NAME["announce"], {"text": "hi timeout https://evil.zip (bob, 60)"}, 60)
-    assert checked.params["text"] == "hi"
-
-
 @pytest.mark.parametrize(("written", "name"), [("Confetti", "Confetti"), (" confetti ", "Confetti"), ("Stop", None)])
 def test_an_effect_is_one_of_those_that_the_settings_list(written: str, name: str | None) -> None:
     checked = check(BY_NAME["effect"], {"effect": written}, 60, effects=("Confetti",))
@@ -76,9 +64,6 @@ OTHER_BOB = PersonFacts("3", "robert", display_name="BOB")
 JAPANESE = PersonFacts("4", "yuki", display_name="雪")
 
 
-IMPOSTOR = PersonFacts("5", "mallory", display_name="alice")
-
-
 @pytest.mark.parametrize(
     ("name", "who"),
     [
@@ -89,8 +74,3 @@ IMPOSTOR = PersonFacts("5", "mallory", display_name="alice")
 )  # fmt: skip
 def test_a_name_is_one_person_or_nobody(name: str, who: list[PersonFacts]) -> None:
     assert resolve(name, [ALICE, BOB, OTHER_BOB, JAPANESE], ALICE) == who
-
-
-def test_the_asker_counts_as_present_beside_whoever_took_their_name() -> None:
-    assert resolve("alice", [], ALICE) == [ALICE]
-    assert resolve("alice", [IMPOSTOR], ALICE) == [IMPOSTOR, ALICE]

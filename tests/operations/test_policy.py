@@ -157,11 +157,6 @@ def test_class_c_runs_once_a_person_has_approved_it_and_never_on_the_immune() ->
     assert decide(BAN, replace(approved, target=MOD), LIVE, CALM, NOW).verdict is Verdict.DENY
 
 
-def test_a_moderator_who_asks_in_so_many_words_gets_it() -> None:
-    assert decide(SHOUTOUT, BY_MOD, LIVE, RecentDecisions(waiting=9, waiting_of_asker=9), NOW).verdict is Verdict.ALLOW
-    assert decide(ANNOUNCE, BY_MOD, LIVE, CALM, NOW).verdict is Verdict.ALLOW
-
-
 def test_class_c_needs_a_person_by_two_rules() -> None:
     """Whatever the rule of the classes says: the last one asks by itself."""
     never_alone = RULES[-1]
@@ -304,11 +299,6 @@ def test_rights_are_asked_for_what_is_switched_on(
     settings = Settings(actions=ActionSettings(**actions), twitch=twitch)
     assert bot is None or scopes_for(Account.BOT, settings) == (*CHAT, *bot)
     assert scopes_for(Account.BROADCASTER, settings) == broadcaster
-
-
-def test_one_account_for_both_gives_both_sets() -> None:
-    settings = Settings(twitch=TwitchSettings(channel="#Demo", bot_login="demo"))
-    assert {*CHAT, "channel:manage:broadcast"} <= set(scopes_for(Account.BOT, settings))
 
 
 def test_what_is_lacking_is_named_with_its_use_and_the_way_out() -> None:

@@ -13,7 +13,7 @@ from msgspec.structs import replace
 
 from forgetmenot.domain import Recalled, Role, Scope, SourceKind, Standing, Viewer
 from forgetmenot.prompt.assemble import ORDER, VIEWER_MEMORY_TOKENS, assemble, compose_prefix, split
-from forgetmenot.prompt.instructions import PREFIX_SHARE, check_floor, instructions, without_form
+from forgetmenot.prompt.instructions import PREFIX_SHARE, check_floor, instructions
 from forgetmenot.prompt.material import (
     Past,
     Prefix,
@@ -23,7 +23,7 @@ from forgetmenot.prompt.material import (
     estimate,
 )
 from forgetmenot.reply.reply_object import offered
-from forgetmenot.settings.schema import ActionSettings, BotSettings, ClassMode, GuardedMode, PromptSettings, Settings
+from forgetmenot.settings.schema import ActionSettings, BotSettings, PromptSettings, Settings
 from forgetmenot.text.mentions import fenced
 from tests.notes_world import note
 
@@ -220,17 +220,6 @@ def test_the_default_voice_is_short_with_every_action_offered() -> None:
     actions = offered(ActionSettings())
     assert estimate(instructions(Settings(), "a_channel_with_a_long_name", actions)) <= 604
     check_floor(Settings(), "a_channel_with_a_long_name", actions)
-
-
-def test_what_is_switched_off_is_not_offered() -> None:
-    assert offered(ActionSettings(safe_mode=True)) == ()
-    some = offered(ActionSettings(class_b=ClassMode.OFF, class_c=GuardedMode.OFF, disabled=("clip",)))
-    assert any(action.startswith("marker") for action in some)
-    assert not any(action.split()[0] in {"timeout", "ban", "clip"} for action in some)
-    without = instructions(Settings())
-    assert '"say"' in without
-    assert '"action"' not in without
-    assert instructions(Settings(), "", some).startswith(without_form(without))
 
 
 def test_a_persona_in_braces_is_a_persona() -> None:

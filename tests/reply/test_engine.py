@@ -21,12 +21,6 @@ Move = Callable[[int], Awaitable[None]]
 ASKED: dict[str, Any] = {"name": "timeout", "target": "alice", "seconds": 30, "if_refused": "Maybe later."}
 
 
-async def test_chatter_is_not_answered(stage: Stage) -> None:
-    assert await stage.ask("hello everybody") is None
-    assert await stage.ask("@forgetmenot_bot hi", "2", badges=("bot-badge",)) is None
-    assert stage.model.asked == []
-
-
 async def test_the_same_event_is_answered_once(stage: Stage) -> None:
     event = await stage.hear("@forgetmenot_bot hi")
     assert await stage.engine.consider(event) is not None
@@ -77,25 +71,6 @@ async def test_the_cooldown_is_waited_out_and_the_newest_line_wins(stage: Stage,
     two, three = await stage.row(2), await stage.row(3)
     assert {two.detail, three.detail} == {"", "a newer line of theirs took its place"}
     assert len(stage.said) == 2
-
-
-async def test_taken_lines_run_by_themselves_and_idle_tells_when_they_are_done(stage: Stage, settle: Move) -> None:
-    stage.engine.take(await stage.hear("@forgetmenot_bot one"))
-    stage.engine.take(await stage.hear("@forgetmenot_bot hi", "2"))
-    await stage.engine.idle()
-    assert len(stage.said) == 2
-    stage.engine.take(await stage.hear("@forgetmenot_bot again"))
-    await stage.engine.idle()  # it waits for the clock now: whoever moves the clock is not held up
-    assert len(stage.said) == 2
-    await settle(12_000)
-    await stage.engine.idle()
-    assert len(stage.said) == 3
-
-
-async def test_a_reply_that_was_awaited_leaves_the_engine_idle(stage: Stage) -> None:
-    await stage.ask("@forgetmenot_bot hi")
-    async with asyncio.timeout(5):
-        await stage.engine.idle()
 
 
 async def test_in_shadow_mode_nothing_is_sent_and_nothing_of_it_is_fed_back(stage: Stage, settle: Move) -> None:
@@ -159,24 +134,6 @@ async def test_a_deed_without_words_is_told_by_name_once(stage: Stage, say: str)
     assert stage.said == ["Alice is timed out for 30 s."]
 
 
-async def test_it_speaks_up_by_itself_in_live_mode_only(stage: Stage) -> None:
-    stage.use(Settings(bot=BotSettings(mode=Mode.LIVE)))
-    async with stage.db.write() as tx:
-        await tx.many(
-            "INSERT INTO streams (id, started_at, last_event_at, ended_at) VALUES (?, ?, ?, ?)",
-            [(i, stage.clock.now() - i * 86_400_000 * 10, 0, 1) for i in range(3, 8)],
-        )
-        await tx.many(
-            "INSERT INTO attendance (viewer_id, stream_id, first_at, last_at, lines) VALUES ('1', ?, ?, ?, 3)",
-            [(i, 0, stage.clock.now() - i * 86_400_000 * 10) for i in range(3, 8)],
-        )
-    reply = await stage.reply("hello all")
-    assert (await stage.row(reply.id)).trigger == "returner"
-    assert "welcome them back" in stage.model.asked[0].prompt
-    stage.engine.conversation_tracker.forget("1")
-    assert await stage.ask("so what is new") is None  # whoever is greeted is greeted once
-
-
 async def test_a_raid_is_welcomed_to_everybody_in_live_mode(stage: Stage, settle: Move) -> None:
     stage.use(Settings(bot=BotSettings(mode=Mode.LIVE)))
     words = "25 raiders from bob have joined!"
@@ -197,25 +154,6 @@ async def test_a_full_disk_while_thinking_is_a_reason(stage: Stage, monkeypatch:
     monkeypatch.setattr(bot_messages, "record_prompt", full)
     reply = await stage.reply("@forgetmenot_bot hi")
     assert reply.detail == "StoreFull: The disk is full."
-
-
-async def test_a_full_disk_before_thinking_is_silence(stage: Stage, monkeypatch: pytest.MonkeyPatch) -> None:
-    async def full(*_: object, **__: object) -> None:
-        raise StoreFull("The disk is full.")
-
-    monkeypatch.setattr(bot_messages, "begin", full)
-    assert await stage.ask("@forgetmenot_bot hi") is None
-    assert stage.model.asked == []
-
-
-async def test_closing_gives_up_what_is_in_the_making(stage: Stage) -> None:
-    stage.model.held = asyncio.Event()
-    stage.engine.take(await stage.hear("@forgetmenot_bot hi"))
-    while not stage.model.asked:  # noqa: ASYNC110  # the model tells nobody
-        await asyncio.sleep(0.001)
-    await stage.engine.aclose()
-    assert stage.said == []
-    assert (await stage.row(1)).detail == "not finished"
 
 
 async def test_a_mode_that_somebody_else_switched_on_is_left_as_it_is(stage: Stage) -> None:

@@ -7,7 +7,7 @@ from forgetmenot.errors import ModelUnavailable
 from forgetmenot.memory import suppression
 from forgetmenot.prompt.sections import date
 from forgetmenot.settings.schema import Mode
-from forgetmenot.store import bot_messages, channel_state, episodes, notes, viewers
+from forgetmenot.store import bot_messages, episodes, notes, viewers
 from forgetmenot.store.bot_messages import ReplyStatus
 from forgetmenot.store.episodes import Brief
 from forgetmenot.store.notes import Stance
@@ -43,13 +43,6 @@ async def test_of_whom_a_brief_speaks_who_is_hidden_is_somebody(stage: Stage) ->
     async with stage.db.write() as tx:
         await viewers.set_banned(tx, "2", stage.clock.now())
     assert "Alice drums with somebody." in await asked(stage, "@forgetmenot_bot hello there")
-
-
-async def test_the_digest_stands_in_the_prefix_with_names(stage: Stage) -> None:
-    async with stage.db.write() as tx:
-        await channel_state.put(tx, {"digest": "<@2> beat the boss. Elections came up."}, stage.clock.now())
-    await suppression.suppress(stage.db, None, "election", by=None, at=0)
-    assert "<digest>\nBob beat the boss.\n</digest>" in await asked(stage, "@forgetmenot_bot what is new?")
 
 
 async def test_a_running_bit_says_in_how_many_streams_it_came_up(stage: Stage) -> None:

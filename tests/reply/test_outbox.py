@@ -10,15 +10,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
-from forgetmenot.clock import SECOND, ManualClock
+from forgetmenot.clock import ManualClock
 from forgetmenot.domain import Outcome, OutcomeKind
 from forgetmenot.errors import ForgetMeNotError, StoreFull, TwitchLoginNeeded, TwitchRateLimited, TwitchUnavailable
-from forgetmenot.reply.outbox import WINDOW_MS, Outbox, Outgoing, SendRateLimiter, Sent
+from forgetmenot.reply.outbox import Outbox, Outgoing, SendRateLimiter, Sent
 from forgetmenot.settings.schema import Settings
 from forgetmenot.store import bot_messages
 from forgetmenot.store.bot_messages import ReplyStatus
 from forgetmenot.store.database import Database
-from tests.rows import put
 from tests.stage import FakeChat
 
 Move = Callable[..., Awaitable[None]]
@@ -33,13 +32,6 @@ async def row(db: Database, now: int = 0) -> int:
 
 async def message(db: Database, clock: ManualClock, text: str, viewer: str = "1", patience: int = 30_000) -> Outgoing:
     return Outgoing(await row(db), text, clock.now() + patience, viewer, "e1")
-
-
-async def stored(db: Database, *viewer_ids: str) -> None:
-    """These people are known."""
-    async with db.write() as tx:
-        for viewer_id in viewer_ids:
-            await put(tx, "viewers", id=viewer_id, login=f"viewer{viewer_id}")
 
 
 @pytest.mark.parametrize(("moderator", "limit"), [(False, 20), (True, 100)])
@@ -123,15 +115,6 @@ async def test_what_twitch_put_off_is_first_again(
     await settle(5_000, *sending)
     await asyncio.gather(*sending)
     assert [text for _, text, _ in chat.said] == ["one", "one", "two", "three"]
-
-
-async def test_what_is_too_late_is_dropped_with_its_reason(db: Database, clock: ManualClock, outbox: Outbox) -> None:
-    late = await message(db, clock, "hello", patience=-1)
-    assert await outbox.send(late) == Sent(ReplyStatus.DROPPED, "too late")
-    kept = await bot_messages.get(db, late.reply_id)
-    assert kept is not None
-    assert (kept.status, kept.detail, kept.text) == (ReplyStatus.DROPPED, "too late", "hello")
-    assert outbox.refusal_reason(clock.now() - 1) == "too late"
 
 
 async def test_what_grows_stale_in_the_queue_is_dropped_while_it_waits(
@@ -233,22 +216,6 @@ async def test_a_line_seen_in_chat_proves_its_delivery(
     assert (kept.status, kept.detail) == (ReplyStatus.SENT, "seen in chat")
 
 
-async def test_a_line_of_ours_is_made_harmless(db: Database, outbox: Outbox, chat: FakeChat) -> None:
-    assert (await outbox.say_line("/", viewer_id="1")).kind is OutcomeKind.REFUSED
-    assert [kept.trigger for kept in await bot_messages.listing(db, 5)] == ["command"]
-    assert chat.said == []
-
-
-async def test_whoever_gives_up_waiting_is_not_sent(db: Database, clock: ManualClock, chat: FakeChat) -> None:
-    box = Outbox(db=db, out=chat, clock=clock, settings=Settings)
-    sending = asyncio.create_task(box.send(await message(db, clock, "hello")))
-    await asyncio.sleep(0)
-    sending.cancel()
-    await asyncio.sleep(0)
-    await box.step()
-    assert chat.said == []
-
-
 async def test_without_a_disk_nothing_is_sent(
     db: Database, clock: ManualClock, chat: FakeChat, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -304,24 +271,8 @@ async def test_an_answer_to_somebody_who_is_not_stored_leaves_nothing_of_them(
     assert [tuple(row) for row in rows] == [(None, None, "", "sent")]
 
 
-PAUSES = st.lists(st.integers(0, 20 * SECOND), min_size=1, max_size=80)
-
-
 def pace_of(per_30s: int = 3) -> SendRateLimiter:
     return SendRateLimiter(per_30s)
-
-
-@given(st.integers(1, 20), PAUSES, st.integers(0, 3 * SECOND))
-def test_no_window_holds_more_than_the_limit(limit: int, pauses: list[int], takes: int) -> None:
-    pace, now, calls = pace_of(limit), 0, list[int]()
-    for pause in pauses:
-        now = pace.free_at(now + pause, 0)
-        pace.call_begins(now)
-        now += takes
-        pace.call_ended(now)
-        calls.append(now)
-    for last in calls:
-        assert sum(last - WINDOW_MS < at <= last for at in calls) <= limit
 
 
 @given(st.integers(1, 20), st.integers(0, 60))

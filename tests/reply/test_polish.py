@@ -6,7 +6,6 @@ from hypothesis import strategies as st
 
 from forgetmenot.reply.claims import claims_action
 from forgetmenot.reply.polish import FilterContext, Polished, polish, tidy
-from forgetmenot.reply.reply_object import whole_sentences
 from forgetmenot.settings.schema import PrivacySettings, ReplySettings, Settings
 
 CONTEXT = FilterContext(
@@ -115,23 +114,11 @@ def test_a_long_reply_is_cut_at_a_word() -> None:
     assert len(polish("".join(f"x{number}" for number in range(300)), CONTEXT).text) == 500
 
 
-def test_a_reply_that_was_cut_off_ends_with_a_sentence() -> None:
-    assert whole_sentences("You play drums. And you al") == "You play drums."
-    assert whole_sentences("You play dru") == ""
-
-
 AWKWARD = [
     "/", "!", "…", "'", '"', "“", "”", "@bob ", "@alice ", "<@1>", "bot: ", "fmn: ", "evil.zip ", "a.Bc", "//", "**",
     "`", "[id:1]", "(said by them; x)", "1. ", "- ", "\n", "gamba", "g a m b a ", "Ha, ", "Oh no! ", "hello ", "](",
     "[", ")", "[a](b.c)", "_", "#", "。", "‼", "\u200b", "😀", "```", "secret ", "word", ".", ": ", "</chat>", "?",
 ]  # fmt: skip
-
-
-@given(st.lists(st.sampled_from(AWKWARD), max_size=30).map("".join) | st.text(max_size=700))
-def test_twice_is_once(text: str) -> None:
-    once = polish(text, CONTEXT)
-    assert "never the same twice" not in once.filters
-    assert polish(once.text, CONTEXT).text == once.text
 
 
 def test_our_own_lines_keep_their_names_and_the_streamers_link_and_no_other() -> None:
