@@ -117,7 +117,7 @@ async def moody_bot(path: Path, clock: ManualClock) -> AsyncIterator[tuple[Bot, 
     async def sleep(seconds: float) -> None:
         slept[0] += seconds
 
-    async with open_bot(path, "chaos", settings=lambda: SETTINGS, clock=clock) as bot:
+    async with open_bot(path, settings=lambda: SETTINGS, clock=clock) as bot:
         guard = bot.models.memory
         guard._inner = model  # noqa: SLF001  # the model alone is another, not its guard
         guard._pace = RetryClock(lambda: clock.now() / 1_000 + slept[0], sleep)  # noqa: SLF001
@@ -214,7 +214,7 @@ async def disks(folder: Path) -> Figures:
     figures: Figures = {"disks": 0, "lost": 0, "doubled": 0, "promises broken": 0}
     for name, mended in ((name, mended) for name in DISKS for mended in (True, False)):
         path, clock = folder / f"{name} {mended}" / "memory.sqlite3", ManualClock(NOON)
-        async with open_bot(path, "chaos", settings=lambda: SETTINGS, clock=clock) as bot:
+        async with open_bot(path, settings=lambda: SETTINGS, clock=clock) as bot:
             disk = Disk(bot.db)
             for number in range(100):
                 if number == 50:
@@ -228,7 +228,7 @@ async def disks(folder: Path) -> Figures:
                 await bot.settle()
         if not mended:
             disk.mend_file()
-        async with open_bot(path, "chaos", settings=lambda: SETTINGS, clock=clock) as bot:
+        async with open_bot(path, settings=lambda: SETTINGS, clock=clock) as bot:
             await bot.settle()
             ids = [row[0] for row in await bot.db.rows("SELECT id FROM events")]
             figures["lost"] += (100 if mended else 50) - min(len(set(ids)), 100 if mended else 50)
@@ -241,7 +241,7 @@ async def disks(folder: Path) -> Figures:
 async def flips(folder: Path, dice: random.Random, wanted: int) -> Figures:
     """One bit of the file is wrong: the start refuses with a sentence, or the bot works on; no copy goes."""
     path, clock = folder / "memory.sqlite3", ManualClock(NOON)
-    async with open_bot(path, "chaos", settings=lambda: SETTINGS, clock=clock) as bot:
+    async with open_bot(path, settings=lambda: SETTINGS, clock=clock) as bot:
         for number in range(400):
             await clock.advance(SECOND)
             await bot.hear(line(number, clock.now()))
@@ -258,7 +258,7 @@ async def flips(folder: Path, dice: random.Random, wanted: int) -> Figures:
             path.with_name(path.name + end).unlink(missing_ok=True)
         path.write_bytes(held)
         try:
-            async with open_bot(path, "chaos", settings=lambda: SETTINGS, clock=clock) as bot:
+            async with open_bot(path, settings=lambda: SETTINGS, clock=clock) as bot:
                 await bot.tasks.catch_up()
                 await backups.Backups(db=bot.db, settings=bot.settings, clock=clock).run_pass()
         except ForgetMeNotError:
@@ -278,14 +278,14 @@ async def clocks(folder: Path, dice: random.Random, wanted: int) -> Figures:
     figures: Figures = {"clocks": wanted, "lost": 0, "promises broken": 0}
     for number in range(wanted):
         path, real = folder / f"{number}.sqlite3", time.time_ns()
-        async with open_bot(path, "chaos", settings=lambda: SETTINGS, clock=ManualClock(real // 1_000_000)) as bot:
+        async with open_bot(path, settings=lambda: SETTINGS, clock=ManualClock(real // 1_000_000)) as bot:
             for one in range(60):
                 bot.ingest.take(line(one, real // 1_000_000 - one * MINUTE))
             await bot.settle()
         skew = dice.randint(-10 * DAY, 10 * DAY)
         with mock.patch.object(time, "time_ns", lambda: real + skew * 1_000_000):  # noqa: B023, PT008  # it moves
             clock = SystemClock()
-            async with open_bot(path, "chaos", settings=lambda: SETTINGS, clock=clock) as bot:
+            async with open_bot(path, settings=lambda: SETTINGS, clock=clock) as bot:
                 await bot.tasks.catch_up()
                 for _ in range(3):
                     clock.observe(real // 1_000_000 + 2 * HOUR)

@@ -140,7 +140,7 @@ async def play(folder: Path, bomb: Bomb) -> None:
     clock = ManualClock(NOON + done * EVERY)
     bomb.set()
     me = BotIdentity("99999999", "forgetmenot_bot")
-    async with open_bot(path, "chaos", settings=lambda: SETTINGS, clock=clock, account=Witness(folder), me=me) as bot:
+    async with open_bot(path, settings=lambda: SETTINGS, clock=clock, account=Witness(folder), me=me) as bot:
         async with bot.db.write() as tx:
             await tx.execute(WITNESS_TABLE)
             await tx.execute(WITNESS_TRIGGER)
@@ -269,7 +269,7 @@ MEMORY, COPY = Path("data") / "memory.sqlite3", Path("elsewhere") / "copy.sqlite
 async def prepare(folder: Path) -> None:
     """A memory with chat, notes and somebody to erase, and a copy of it elsewhere."""
     clock = ManualClock(NOON)
-    async with open_bot(folder / MEMORY, "chaos", settings=lambda: SETTINGS, clock=clock) as bot:
+    async with open_bot(folder / MEMORY, settings=lambda: SETTINGS, clock=clock) as bot:
         for number in range(60):
             await clock.advance(1_000)
             await bot.hear(line(number, clock.now()))
@@ -290,7 +290,7 @@ async def _import(folder: Path) -> None:
 
 async def _sweep(folder: Path) -> None:
     clock = ManualClock(NOON + 2 * DAY)
-    async with open_bot(folder / MEMORY, "chaos", settings=lambda: SETTINGS, clock=clock) as bot:
+    async with open_bot(folder / MEMORY, settings=lambda: SETTINGS, clock=clock) as bot:
         await bot.tasks.do(SWEEP)
 
 

@@ -118,7 +118,7 @@ class Player:
     async def start(self) -> None:
         me = BotIdentity("99", "forgetmenot_bot")
         opened = open_bot(
-            self.path, "test", settings=lambda: self.settings, clock=self.clock, account=self.account, me=me,
+            self.path, settings=lambda: self.settings, clock=self.clock, account=self.account, me=me,
             models=self._models,
         )  # fmt: skip
         self.bot = await self._stack.enter_async_context(opened)

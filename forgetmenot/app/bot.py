@@ -1,6 +1,6 @@
 """The bot, wired: all parts that handle a chat line, over one database.
 
-    async with open_bot(path, "run", settings=…, clock=…, account=…) as bot:
+    async with open_bot(path, settings=…, clock=…, account=…) as bot:
         await bot.hear(item)      # whatever a source yields
         await bot.tasks.catch_up()
 
@@ -286,7 +286,6 @@ class Bot:
 @contextlib.asynccontextmanager
 async def open_bot(
     path: Path,
-    command: str,
     *,
     settings: Callable[[], Settings],
     clock: Clock,
@@ -299,7 +298,7 @@ async def open_bot(
     # a persona too long for the budget is an error now, and not at the first reply
     check_floor(chosen, chosen.twitch.channel, offered(chosen.actions, chosen.bridge.effects))
     # before the file is opened: two bots on one memory would answer everything twice
-    with instance_lock(path, command):
+    with instance_lock(path):
         async with open_database(path) as db:
             await check_start(db)
             for file in leftovers(path):

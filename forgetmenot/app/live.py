@@ -165,7 +165,7 @@ async def _run(session: _Session, trouble: str = "") -> None:
         elif reads:
             chat = IrcConnection(settings=settings, clock=clock)
         helix = account.helix if account else None
-        opening = open_bot(session.path, "start", settings=built_from, clock=clock, account=helix, me=me)
+        opening = open_bot(session.path, settings=built_from, clock=clock, account=helix, me=me)
         bot = await stack.enter_async_context(opening)
         backups = Backups(db=bot.db, settings=settings, clock=clock)
         recaps = RecapSharing(db=bot.db, settings=settings, clock=clock, secrets=SecretStore(folder))

@@ -70,7 +70,7 @@ async def replay(
     rest = list(items)
     first = next((at for at in map(_time, rest) if at), 0)
     await clock.move_to(first)
-    async with open_bot(path, "replay", settings=lambda: settings, clock=clock) as bot:
+    async with open_bot(path, settings=lambda: settings, clock=clock) as bot:
         await bot.tasks.catch_up()
         summary = await begin_summary(bot.db)
         # of the very last moment each line is known by its id

@@ -290,7 +290,7 @@ async def _new_requests(arguments: argparse.Namespace) -> None:
     from forgetmenot.store.file_safety import instance_lock
 
     path = common.existing_database(arguments)
-    with instance_lock(path, "memory new-requests"):
+    with instance_lock(path):
         async with open_database(path, requests_lost=True) as db:
             out = await start_new_requests(db, common.time_of("now", None))
     common.report(arguments, {"opted_out": out}, [f"A new file was begun. {out} people stay opted out."])
@@ -339,7 +339,7 @@ async def _restore(arguments: argparse.Namespace) -> int:
     if path.exists() and not arguments.yes and not common.confirmed(f"This replaces the memory in {path}."):
         common.say("Nothing was changed.")
         return 1
-    with instance_lock(path, "memory restore"):
+    with instance_lock(path):
         keep = Settings().privacy.keep_backups
         done = await backups.restore(arguments.path, path, now=common.time_of("now", None), keep=keep)
     counts = common.picked(done, "notes episodes erased forgotten opted_out")

@@ -149,7 +149,7 @@ async def bot_on(
         real = SystemClock()
         async with open_account(here, Path(folder), real, use_keyring=False) as twitch:
             me = await twitch.myself()
-            async with open_bot(path, "demo", settings=here, clock=clock, account=twitch.helix, me=me) as bot:
+            async with open_bot(path, settings=here, clock=clock, account=twitch.helix, me=me) as bot:
                 await bot.tasks.catch_up()
                 watch_channel(bot, twitch)
                 reading = asyncio.create_task(_read(bot, twitch.chat))
@@ -173,7 +173,7 @@ async def begin_anew(path: Path, *, ours: bool) -> None:
     """Delete the memory of an earlier demo, also of another version's. Raises InputError for one that is none."""
     if not path.exists():
         return
-    with instance_lock(path, "demo"):
+    with instance_lock(path):
         if not ours:
             async with open_database(path) as db:
                 mark, heard = await channel_state.read(db, MARK), await streams.last_heard(db)

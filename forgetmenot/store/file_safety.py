@@ -61,24 +61,21 @@ def cannot_open(path: Path, error: OSError) -> StoreError:
 
 
 @contextlib.contextmanager
-def instance_lock(database: Path, command: str) -> Iterator[None]:
-    """Hold the database for this process. Raises StoreLocked, which names the other one, or StoreError."""
-    holder = database.with_name(database.name + ".holder")
-    lock = FileLock(database.with_name(database.name + ".lock"), mode=0o600)
-    with contextlib.ExitStack() as stack:
-        try:
-            make_folder(database)
-            lock.acquire(timeout=0)
-            stack.callback(lock.release)
-            # before the file is made, so that it goes in any case, and while the lock is still held
-            stack.callback(holder.unlink, missing_ok=True)
-            holder.touch(mode=0o600)
-            holder.write_text(f"forgetmenot {command} (process {os.getpid()})", encoding="utf-8")
-        except Timeout:
-            raise StoreLocked(_sentence(database, holder)) from None
-        except OSError as error:
-            raise cannot_open(database, error) from error
+def instance_lock(database: Path) -> Iterator[None]:
+    """Hold the database for this process. Raises StoreLocked where another one does, or StoreError."""
+    try:
+        make_folder(database)
+        lock = FileLock(database.with_name(database.name + ".lock"), mode=0o600)
+        lock.acquire(timeout=0)
+    except Timeout:
+        other = "is in use by another ForgetMeNot. Stop that one first, or choose another file with --db."
+        raise StoreLocked(f"{database} {other}") from None
+    except OSError as error:
+        raise cannot_open(database, error) from error
+    try:
         yield
+    finally:
+        lock.release()
 
 
 def is_locked(database: Path) -> bool:
@@ -93,12 +90,3 @@ def is_locked(database: Path) -> bool:
         return True
     lock.release()
     return False
-
-
-def _sentence(database: Path, holder: Path) -> str:
-    try:
-        name = holder.read_text(encoding="utf-8", errors="replace") if holder.is_file() else ""
-    except OSError:
-        name = ""
-    name = name.partition("\n")[0][:80] or "another ForgetMeNot"  # in a shared folder somebody else may have written it
-    return f"{database} is in use by {name}. Stop that one first, or choose another file with --db."

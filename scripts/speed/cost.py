@@ -94,7 +94,7 @@ async def _hour(path: Path, base_url: str, rate: int) -> dict[str, tuple[int, in
     settings, clock = _settings(base_url), ManualClock(BEGAN)
     me = BotIdentity("99", "forgetmenot_bot")
     account = _Account()
-    async with open_bot(path, "bench", settings=lambda: settings, clock=clock, account=account, me=me) as bot:
+    async with open_bot(path, settings=lambda: settings, clock=clock, account=account, me=me) as bot:
         number, began = 0, clock.now()
         for stream in range(6):
             last = stream == 5

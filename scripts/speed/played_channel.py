@@ -254,9 +254,7 @@ async def play(path: Path) -> list[Figure]:
         return Models(reply, memory)
 
     me = BotIdentity("99", "forgetmenot_bot")
-    async with open_bot(
-        path, "bench", settings=lambda: settings, clock=clock, account=ears, me=me, models=models
-    ) as bot:
+    async with open_bot(path, settings=lambda: settings, clock=clock, account=ears, me=me, models=models) as bot:
         channel = Channel(bot, clock, ears)
         for number, evening in enumerate(script.evenings):
             await _evening(channel, evening, number)

@@ -33,7 +33,7 @@ SETTINGS = Settings(
 @pytest.fixture
 async def bot(tmp_path: Path, clock: ManualClock) -> AsyncIterator[Bot]:
     settings = LiveSettings(SETTINGS)
-    async with open_bot(tmp_path / "memory.sqlite3", "test", settings=settings, clock=clock) as running:
+    async with open_bot(tmp_path / "memory.sqlite3", settings=settings, clock=clock) as running:
         for number, (login, text) in enumerate([("alice", "hello"), ("bob", "hi alice")], 11):
             event = ChatEvent(f"e{number}", EventKind.MESSAGE, str(number), login, login.title(), text, clock.now())
             await running.hear(event)

@@ -25,7 +25,7 @@ async def test_a_flood_of_commands_silences_nobody_and_every_right_still_works(
 ) -> None:
     account, me = RecordingAccount(), BotIdentity("99", "forgetmenot")
     path = tmp_path / "m.sqlite3"
-    async with open_bot(path, "test", settings=lambda: SETTINGS, clock=clock, account=account, me=me) as bot:
+    async with open_bot(path, settings=lambda: SETTINGS, clock=clock, account=account, me=me) as bot:
         await bot.hear(line(0, clock, "alice", "hello"))
         await bot.settle()
         for number in range(1, 31):

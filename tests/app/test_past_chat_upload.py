@@ -23,7 +23,7 @@ from tests.memory.test_learning import BEGAN, SETTINGS, log
 @pytest.fixture
 async def bot(tmp_path: Path, clock: ManualClock) -> AsyncIterator[Bot]:
     await clock.move_to(BEGAN + 30 * DAY)
-    async with open_bot(tmp_path / "m.sqlite3", "test", settings=lambda: SETTINGS, clock=clock) as running:
+    async with open_bot(tmp_path / "m.sqlite3", settings=lambda: SETTINGS, clock=clock) as running:
         yield running
 
 
@@ -158,7 +158,7 @@ async def test_what_a_crash_left_goes_at_the_next_start(tmp_path: Path, clock: M
     left = incoming_folder(tmp_path / "m.sqlite3") / "0" / "past-chat.log"
     left.parent.mkdir(parents=True)
     left.write_text("[20:15:03] alice: zitherbloom")
-    async with open_bot(tmp_path / "m.sqlite3", "test", settings=lambda: SETTINGS, clock=clock):
+    async with open_bot(tmp_path / "m.sqlite3", settings=lambda: SETTINGS, clock=clock):
         assert not incoming_folder(tmp_path / "m.sqlite3").exists()
 
 

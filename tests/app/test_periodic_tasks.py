@@ -132,7 +132,7 @@ async def test_a_bug_in_sending_costs_one_message(tmp_path: Path, clock: ManualC
 
     def opened() -> AbstractAsyncContextManager[Bot]:
         path, me = tmp_path / "m.sqlite3", BotIdentity("99", "keeper")
-        return open_bot(path, "test", settings=lambda: SETTINGS, clock=clock, account=account, me=me)
+        return open_bot(path, settings=lambda: SETTINGS, clock=clock, account=account, me=me)
 
     async with opened() as bot:
         for number, asked in enumerate(("@keeper clip that!", "@keeper clip that!", "!privacy")):
@@ -150,7 +150,7 @@ async def test_a_bug_in_sending_costs_one_message(tmp_path: Path, clock: ManualC
 
 async def test_a_bug_in_writing_loses_no_line(tmp_path: Path, clock: ManualClock, no_pause: None) -> None:
     settings = Mending()
-    async with open_bot(tmp_path / "m.sqlite3", "test", settings=settings, clock=clock) as bot:
+    async with open_bot(tmp_path / "m.sqlite3", settings=settings, clock=clock) as bot:
         settings.broken = True
         for number in range(5):
             bot.ingest.take(line(number, f"line {number}", clock))

@@ -54,7 +54,7 @@ def locked(path: Path) -> Iterator[None]:
 @contextlib.asynccontextmanager
 async def opened(path: Path, clock: ManualClock, account: TalkingAccount) -> AsyncIterator[Bot]:
     me = BotIdentity("99", "forgetmenot_bot")
-    async with open_bot(path, "test", settings=Settings, clock=clock, account=account, me=me) as bot:
+    async with open_bot(path, settings=Settings, clock=clock, account=account, me=me) as bot:
         yield bot
 
 

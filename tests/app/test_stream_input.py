@@ -97,7 +97,7 @@ async def evening(
             **settings,
         )
         async with open_bot(
-            folder / "m.sqlite3", "test", settings=lambda: chosen, clock=clock, account=RecordingAccount()
+            folder / "m.sqlite3", settings=lambda: chosen, clock=clock, account=RecordingAccount()
         ) as bot:
             async with bot.db.write() as tx:
                 await channel_state.put(tx, {"id": "100", "login": "demo"}, clock.now())

@@ -52,5 +52,5 @@ def test_nothing_is_written_over_or_replaced_unasked(run: Run, tmp_path: Path) -
         run("memory", "backup", made["path"])
     with pytest.raises(InputError, match="--yes"):
         run("memory", "restore", made["path"])
-    with instance_lock(tmp_path / "data" / "memory.sqlite3", "run"), pytest.raises(StoreLocked):
+    with instance_lock(tmp_path / "data" / "memory.sqlite3"), pytest.raises(StoreLocked):
         run("memory", "restore", made["path"], "--yes")

@@ -100,7 +100,7 @@ async def test_nothing_goes_while_a_bot_runs_on_any_memory_of_the_folder(
     tmp_path: Path, sim: TwitchSim, uninstall: Uninstall
 ) -> None:
     folder, _ = prepared(tmp_path, sim)
-    with instance_lock(folder / "memory-other.sqlite3", "start"):
+    with instance_lock(folder / "memory-other.sqlite3"):
         code, shown = await uninstall("--data", "--yes")
         assert (code, folder.is_dir()) == (2, True)
         assert "The bot is running" in shown

@@ -65,9 +65,9 @@ def test_no_word_of_the_injections_is_obeyed(seen: Seen) -> None:
 @pytest.mark.slow
 def test_a_second_demo_leaves_the_first_one_s_memory_alone(seen: Seen, capsys: pytest.CaptureFixture[str]) -> None:
     path = seen.folder / "memory.sqlite3"
-    with instance_lock(path, "demo"):
+    with instance_lock(path):
         assert main(["demo", "--fast", "--db", str(path)]) == 3
-    assert "is in use by forgetmenot demo" in capsys.readouterr().err
+    assert "is in use by another ForgetMeNot" in capsys.readouterr().err
     assert seen.rows("SELECT count(*) FROM episodes") != [(0,)]
 
 

@@ -183,9 +183,7 @@ async def evening(folder: Path, clock: ManualClock) -> AsyncIterator[Evening]:
         )
         async with (
             open_account(settings, login_folder(path), SystemClock(), use_keyring=False) as account,
-            open_bot(
-                path, "run", settings=settings, clock=clock, account=account.helix, me=await account.myself()
-            ) as bot,
+            open_bot(path, settings=settings, clock=clock, account=account.helix, me=await account.myself()) as bot,
         ):
             stream = StreamInput(bot, settings, login_folder(path))
             watch_channel(bot, account, reported=lambda: stream.reports_state)

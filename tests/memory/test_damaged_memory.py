@@ -49,11 +49,11 @@ async def test_a_damaged_or_emptied_memory_is_refused_and_pushes_no_copy_out(
     path = tmp_path / "memory.sqlite3"
 
     async def start() -> int:
-        async with open_bot(path, "test", settings=lambda: NO_SETTINGS, clock=clock) as bot:
+        async with open_bot(path, settings=lambda: NO_SETTINGS, clock=clock) as bot:
             await Backups(db=bot.db, settings=bot.settings, clock=clock).run_pass()
             return int(await bot.db.value("SELECT count(*) FROM semantic_notes"))
 
-    async with open_bot(path, "test", settings=lambda: NO_SETTINGS, clock=clock) as bot:
+    async with open_bot(path, settings=lambda: NO_SETTINGS, clock=clock) as bot:
         await _notes(bot.db, "plays level", 40)
     await start()
     copies = [(copy, copy.read_bytes()) for copy in copies_of(path)]

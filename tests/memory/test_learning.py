@@ -48,7 +48,7 @@ async def bot(tmp_path: Path, clock: ManualClock, server: SimOpenAI) -> AsyncIte
         memory=SETTINGS.memory, model=ModelSettings(provider=Provider.OPENAI_COMPATIBLE, base_url=server.url)
     )
     await clock.move_to(BEGAN + 30 * DAY)
-    async with open_bot(tmp_path / "m.sqlite3", "test", settings=lambda: settings, clock=clock) as running:
+    async with open_bot(tmp_path / "m.sqlite3", settings=lambda: settings, clock=clock) as running:
         yield running
 
 

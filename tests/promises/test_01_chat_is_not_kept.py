@@ -94,7 +94,7 @@ async def a_day_later(path: Path) -> None:
     async with open_database(path) as db:
         last = int(await db.value("SELECT max(last_event_at) FROM streams"))
     clock = ManualClock(last + 25 * HOUR)
-    async with open_bot(path, "test", settings=Settings, clock=clock) as bot:
+    async with open_bot(path, settings=Settings, clock=clock) as bot:
         await clock.advance(15 * MINUTE)
         await bot.tasks.catch_up()
         assert await bot.db.value("SELECT count(*) FROM events") == 0
@@ -123,7 +123,7 @@ async def test_a_server_that_echoes_the_prompt_leaves_no_word_of_it_in_any_file(
         )
         path = tmp_path / "memory.sqlite3"
         account, me = RecordingAccount(), BotIdentity("99", "forgetmenot_bot")
-        async with open_bot(path, "run", settings=lambda: settings, clock=clock, account=account, me=me) as bot:
+        async with open_bot(path, settings=lambda: settings, clock=clock, account=account, me=me) as bot:
             async with bot.db.write() as tx:
                 await channel_state.put(tx, {"live": "1"}, clock.now())
             for number in range(30):

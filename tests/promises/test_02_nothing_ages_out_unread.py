@@ -73,7 +73,7 @@ async def test_a_clock_that_is_ahead_at_start_costs_no_chat_and_no_note(
     path = tmp_path / "m.sqlite3"
     real = time.time_ns() // 1_000_000
     await clock.move_to(real)
-    async with open_bot(path, "test", settings=Settings, clock=clock) as bot:
+    async with open_bot(path, settings=Settings, clock=clock) as bot:
         bot.ingest.take(ChatEvent("m1", EventKind.MESSAGE, "1", "alice", "Alice", "what a level", clock.now()))
         await bot.ingest.flush()
         async with bot.db.write() as tx:
@@ -82,7 +82,7 @@ async def test_a_clock_that_is_ahead_at_start_costs_no_chat_and_no_note(
             await tx.execute("UPDATE viewers SET banned_at = ?", (real - 6 * DAY,))
     monkeypatch.setattr(time, "time_ns", lambda: (real + 3 * DAY) * 1_000_000)
     ahead = SystemClock()
-    async with open_bot(path, "test", settings=Settings, clock=ahead) as bot:
+    async with open_bot(path, settings=Settings, clock=ahead) as bot:
         for task in bot.tasks.all:
             await bot.tasks.do(task.name)
         assert [row[0] for row in await bot.db.rows("SELECT text FROM events")] == ["what a level"]

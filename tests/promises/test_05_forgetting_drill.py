@@ -157,7 +157,7 @@ async def opened(path: Path, clock: ManualClock) -> AsyncIterator[Running]:
 
     logs.set_up(level="debug", folder=logs.beside(path), console=False)
     me = BotIdentity("99", "forgetmenot_bot")
-    running = open_bot(path, "test", settings=settings, clock=clock, account=account, me=me, models=models)
+    running = open_bot(path, settings=settings, clock=clock, account=account, me=me, models=models)
     async with running as bot, serve_dock(bot, settings, ConnectionStatus(), lambda _line: None) as address:
         yield Running(bot, clock, model, account, address)
 

@@ -107,7 +107,7 @@ async def test_whatever_is_stored_no_action_no_role_no_setting_and_no_others_dat
         )
         account, me = RecordingAccount(), BotIdentity("99", "forgetmenot_bot")
         path = tmp_path / "m.sqlite3"
-        async with open_bot(path, "run", settings=lambda: settings, clock=clock, account=account, me=me) as bot:
+        async with open_bot(path, settings=lambda: settings, clock=clock, account=account, me=me) as bot:
             async with bot.db.write() as tx:
                 await channel_state.put(tx, {"live": "1"}, clock.now())
                 await put(tx, "viewers", id=ALICE, login="alice")

@@ -58,7 +58,7 @@ async def test_without_a_model_it_goes_quiet_with_a_reason_and_remembers_everyth
     tmp_path: Path, clock: ManualClock, server: SimOpenAI
 ) -> None:
     settings = asking(server)
-    async with open_bot(tmp_path / "m.sqlite3", "test", settings=lambda: settings, clock=clock) as bot:
+    async with open_bot(tmp_path / "m.sqlite3", settings=lambda: settings, clock=clock) as bot:
         server.fail(DOWN, times=6)  # each call is tried three times
         await chat(bot, clock)
         await bot.hear(line(99, "@ForgetMeNot how many tries was that?", clock.now()))
@@ -82,12 +82,12 @@ async def test_what_a_stopped_bot_had_not_summarised_is_summarised_by_the_next(
     tmp_path: Path, clock: ManualClock, server: SimOpenAI
 ) -> None:
     path, settings = tmp_path / "m.sqlite3", asking(server)
-    async with open_bot(path, "test", settings=lambda: settings, clock=clock) as bot:
+    async with open_bot(path, settings=lambda: settings, clock=clock) as bot:
         server.fail(DOWN, times=10)
         await chat(bot, clock)
         await bot.wind_down()
         assert await unread(bot) == LINES
-    async with open_bot(path, "test", settings=Settings, clock=clock) as bot:
+    async with open_bot(path, settings=Settings, clock=clock) as bot:
         await bot.remember_all()
         assert await unread(bot) == 0
         assert await bot.db.value("SELECT sum(events) FROM episodes") == LINES
@@ -103,10 +103,10 @@ async def test_a_backlog_and_a_model_that_hangs_keep_no_bot_from_the_chat(
         raise AssertionError
 
     path, settings = tmp_path / "m.sqlite3", asking(server)
-    async with open_bot(path, "test", settings=lambda: settings, clock=clock) as bot:
+    async with open_bot(path, settings=lambda: settings, clock=clock) as bot:
         await chat(bot, clock)
     server.fail(hang, times=1_000)
-    async with asyncio.timeout(60), open_bot(path, "test", settings=lambda: settings, clock=clock) as bot:
+    async with asyncio.timeout(60), open_bot(path, settings=lambda: settings, clock=clock) as bot:
         await bot.hear(line(99, "is anybody there?", clock.now()))
         await bot.settle()
         assert await unread(bot) == LINES + 1
@@ -116,7 +116,7 @@ async def test_a_backlog_and_a_model_that_hangs_keep_no_bot_from_the_chat(
 async def test_without_a_disk_it_says_so_and_writes_later_what_it_heard_meanwhile(
     tmp_path: Path, clock: ManualClock, words: str
 ) -> None:
-    async with open_bot(tmp_path / "m.sqlite3", "test", settings=Settings, clock=clock) as bot:
+    async with open_bot(tmp_path / "m.sqlite3", settings=Settings, clock=clock) as bot:
         await chat(bot, clock, 3)
         async with no_disk(bot, full=words == "is full"):
             for number in range(3, 400):
@@ -152,7 +152,7 @@ async def test_without_twitch_it_reconnects_and_goes_on_listening(tmp_path: Path
     clock = SystemClock()
     async with TwitchSim() as sim:
         settings = Settings(twitch=TwitchSettings(channel="demo", server=sim.url))
-        async with open_bot(tmp_path / "m.sqlite3", "test", settings=lambda: settings, clock=clock) as bot:
+        async with open_bot(tmp_path / "m.sqlite3", settings=lambda: settings, clock=clock) as bot:
             chat = IrcConnection(settings=lambda: settings, clock=clock)
             gaps: list[Gap] = []
             listening = asyncio.create_task(listen(bot, chat, gaps))

@@ -38,7 +38,7 @@ from forgetmenot.clock import SystemClock
 from forgetmenot.settings.schema import Settings
 path = pathlib.Path({str(tmp_path / "m.sqlite3")!r})
 async def main():
-    async with open_bot(path, "test", settings=Settings, clock=SystemClock()) as bot:
+    async with open_bot(path, settings=Settings, clock=SystemClock()) as bot:
         await bot.memory_pass()
 asyncio.run(main())
 """
@@ -49,7 +49,7 @@ async def test_starting_asks_nobody_anything(tmp_path: Path, clock: ManualClock)
     """Not the model either, where there is nothing to be read."""
     async with SimOpenAI() as server:
         settings = Settings(model=ModelSettings(provider=Provider.OPENAI_COMPATIBLE, base_url=server.url))
-        async with open_bot(tmp_path / "m.sqlite3", "test", settings=lambda: settings, clock=clock) as bot:
+        async with open_bot(tmp_path / "m.sqlite3", settings=lambda: settings, clock=clock) as bot:
             await bot.tasks.catch_up()
             assert await bot.db.value("SELECT count(*) FROM model_calls") == 0
         assert server.seen == []
