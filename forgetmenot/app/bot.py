@@ -16,7 +16,6 @@ from typing import Any, Protocol
 
 from msgspec import Struct
 
-from forgetmenot.app.past_chat_upload import incoming_folder
 from forgetmenot.app.periodic_tasks import PeriodicTask, PeriodicTasks, keep_going
 from forgetmenot.bridge import Bridge
 from forgetmenot.chat import ChatCommands, RoomModeTracker, Router, take_notice
@@ -57,7 +56,7 @@ from forgetmenot.store import channel_state, counts, streams
 from forgetmenot.store.backup import check_start, leftovers
 from forgetmenot.store.counts import Meter
 from forgetmenot.store.database import Database, open_database
-from forgetmenot.store.file_safety import instance_lock
+from forgetmenot.store.file_safety import incoming_folder, instance_lock
 from forgetmenot.text.words import clear_text_caches
 from forgetmenot.twitch.chat_lines import ChatItem
 

@@ -20,6 +20,7 @@ from forgetmenot.languages import Language, Reason, in_language, reason
 from forgetmenot.logs import log
 from forgetmenot.settings import prices
 from forgetmenot.settings.schema import Settings
+from forgetmenot.store.file_safety import incoming_folder
 
 if TYPE_CHECKING:
     from forgetmenot.app.bot import Bot
@@ -31,11 +32,6 @@ MOST_FILES = 100
 LINES_NAMED = 5
 _BINARY = getattr(os, "O_BINARY", 0)  # Windows
 _ODD = re.compile(r"[^\w.-]", re.ASCII)
-
-
-def incoming_folder(database: Path) -> Path:
-    """Where dropped files lie."""
-    return database.with_name(f"{database.name}.incoming")
 
 
 class PastChatUpload:

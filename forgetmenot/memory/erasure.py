@@ -33,13 +33,14 @@ from forgetmenot.clock import MINUTE, Clock
 from forgetmenot.domain import Note
 from forgetmenot.errors import ForgetMeNotError, InputError, StoreError
 from forgetmenot.logs import log
-from forgetmenot.memory.people import ORDINARY
-from forgetmenot.memory.stream_recap import clean_files
+from forgetmenot.memory.people import ORDINARY, SOMEBODY
+from forgetmenot.memory.stream_recap import QUOTED, clean_files
 from forgetmenot.store import backup, bot_messages, channel_state, episodes, notes, personal_data
 from forgetmenot.store.channel_state import WIPE_DUE
 from forgetmenot.store.database import CARRIED_OUT, Database, Source, Transaction, reading_beside
+from forgetmenot.store.file_safety import incoming_folder
 from forgetmenot.store.personal_data import PLACES, Place
-from forgetmenot.text.removal import Names, says, traces, without_fact, without_person
+from forgetmenot.text.removal import ENOUGH, Names, says, traces, without_fact, without_person
 from forgetmenot.text.words import joined, sentences_of
 
 # No model call and no reply that knew of a person takes longer.
@@ -56,6 +57,7 @@ _KEPT_TEXTS = (Place("episodes", ("summary",)), Place("semantic_notes", ("fact",
 _KEPT_STATES = frozenset({"id", "login", "bot_id", "bot_login", CARRIED_OUT})
 _SUBFOLDERS = (backup.FOLDER, "logs", "login")
 _CHUNK, _AROUND = 1 << 20, 64
+_NOBODY = traces(SOMEBODY)
 
 
 class ErasureReport(Struct):
@@ -193,6 +195,7 @@ async def erase_rows(db: Database, viewer_id: str, now: int) -> tuple[ErasureRep
         await episodes.drop_briefs(tx)
     # before the rows go that tell which replies were made of them: a reply to somebody else need not have the name
     made_of_them = await asyncio.to_thread(bot_messages.resting_on, db.path, viewer_id)
+    await _clean_quotes(db, viewer_id, [row for row, _line in made_of_them])
     for some in range(0, len(made_of_them), TEXTS_AT_ONCE):
         async with db.write() as tx:
             await bot_messages.clear(tx, made_of_them[some : some + TEXTS_AT_ONCE], now)
@@ -223,6 +226,17 @@ async def finish(db: Database, erased: Sequence[tuple[ErasureReport, Names]], no
         report.found += len(report.unreachable)
         done = {name: getattr(report, name) for name in ("events", "notes", "wiped", "files", "bytes", "found")}
         log.info("a viewer was erased", **done, rewritten=report.rewritten)
+
+
+async def _clean_quotes(db: Database, viewer_id: str, reply_ids: Sequence[int]) -> None:
+    """Take what the bot said to them, or said because of them, out of the files of recaps: it need not name them."""
+    said = [traces(text) for text in await bot_messages.words_of(db, viewer_id, reply_ids)]
+
+    def cleaned(text: str) -> str:
+        words = traces(text) - _NOBODY  # a name may stand in the reply, where a recap has "someone"
+        return "" if words and any(words <= one and len(words) >= ENOUGH * len(one) for one in said) else text
+
+    await clean_files(db, cleaned, QUOTED)
 
 
 async def _clean_recaps(db: Database, who: Names, report: ErasureReport) -> None:
@@ -350,9 +364,11 @@ def _search(database: Path, who: Names, report: ErasureReport) -> None:
 
 
 def files_of(database: Path) -> list[Path]:
-    """Every file of the data folder: what lies beside the memory, its copies, its log, the log-ins."""
+    """Every file of the data folder: beside the memory, its copies, its log, the log-ins, chat that was dropped."""
     folders = {database.parent, logs.beside(database), *(database.parent / name for name in _SUBFOLDERS)}
-    found = [file for folder in folders if folder.is_dir() for file in folder.iterdir() if file.is_file()]
+    found = [file for folder in folders if folder.is_dir() for file in folder.iterdir()]
+    found += incoming_folder(database).rglob("*")
+    found = [file for file in found if file.is_file()]
     return sorted(file for file in found if file.name != f"{database.name}-shm")  # it holds numbers of pages alone
 
 

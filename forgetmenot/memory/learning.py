@@ -15,7 +15,7 @@ from collections.abc import Callable, Sequence
 from hashlib import blake2b
 from itertools import islice
 from pathlib import Path
-from typing import NamedTuple, TypedDict
+from typing import NamedTuple, TypedDict, TypeVar
 
 from msgspec import Struct, field
 from msgspec.structs import replace
@@ -39,6 +39,7 @@ from forgetmenot.store import channel_state, episodes, events, personal_data, st
 from forgetmenot.store.database import Database, Source
 from forgetmenot.text.mentions import provisional
 
+T = TypeVar("T")
 READ_AT_ONCE = 500
 # How long unread live chat is waited for before each window of past chat.
 LIVE_FIRST_S = 60.0
@@ -145,7 +146,7 @@ class Learner:
         """Read the files, in the order of what was said in them. Raises InputError, StoreError."""
         report = Learned()
         gap, now = STREAM_GAP, self._clock.now()
-        found = [await asyncio.to_thread(_looked_at, path, gap, now) for path in paths]
+        found = [await _look(path, gap, now) for path in paths]
         files = sorted(found, key=lambda file: file.first_at)
         total, before = sum(file.lines for file in files) or 1, 0
         for file in files:
@@ -168,10 +169,10 @@ class Learner:
             return
         chat, gap = PastChat(file.path, file.until), STREAM_GAP
         told = chat.events()
-        await asyncio.to_thread(lambda: next(islice(told, state["lines"], state["lines"]), None))
+        await _beside(chat, lambda: next(islice(told, state["lines"], state["lines"]), None))
         waiting: list[ChatEvent] = []
         while not self._ends(report):
-            more = await asyncio.to_thread(lambda: list(islice(told, READ_AT_ONCE)))
+            more = await _beside(chat, lambda: list(islice(told, READ_AT_ONCE)))
             waiting += more
             while waiting and not self._ends(report):
                 part = _one_stream(waiting, state["last_at"], gap)
@@ -309,7 +310,7 @@ class Learner:
 async def estimate(paths: Sequence[Path], settings: Settings, now: int) -> Estimate:
     """Read the files once without storing anything. Raises InputError."""
     gap, words = STREAM_GAP, SUMMARY_WORDS
-    found = [await asyncio.to_thread(_looked_at, path, gap, now) for path in paths]
+    found = [await _look(path, gap, now) for path in paths]
     per_window = max(1, (settings.memory.window_min_events + settings.memory.window_max_events) // 2)
     calls = 2 * sum(-(-one.lines // per_window) for one in found)
     read = sum(one.size for one in found) // BYTES_A_TOKEN + calls * (TOKENS_A_CALL + words)
@@ -325,16 +326,30 @@ async def estimate(paths: Sequence[Path], settings: Settings, now: int) -> Estim
     )
 
 
-def _looked_at(path: Path, gap: int, until: int) -> _File:
-    chat, digest = PastChat(path, until), blake2b(digest_size=12)
-    found = _File(path, "", until)
+async def _beside(chat: PastChat, read: Callable[[], T]) -> T:
+    """Read in a thread."""
+    try:
+        return await asyncio.to_thread(read)
+    except asyncio.CancelledError:
+        chat.ended = True  # a large file takes minutes, and the program's end waits for its threads
+        raise
+
+
+async def _look(path: Path, gap: int, until: int) -> _File:
+    chat = PastChat(path, until)
+    return await _beside(chat, lambda: _looked_at(chat, gap))
+
+
+def _looked_at(chat: PastChat, gap: int) -> _File:
+    path, digest = chat.path, blake2b(digest_size=12)
+    found = _File(path, "", chat.until)
     for event in chat.events():
         found.lines, found.size = found.lines + 1, found.size + len(event.text.encode()) + 8
         found.streams += event.at - found.last_at >= gap
         found.first_at, found.last_at = found.first_at or event.at, event.at
     try:
         with path.open("rb") as file:
-            while block := file.read(1 << 20):
+            while not chat.ended and (block := file.read(1 << 20)):
                 digest.update(block)
     except OSError as error:
         raise InputError(reason("unreadable_file", path=str(path), why=error.strerror or "")) from None

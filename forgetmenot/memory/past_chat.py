@@ -45,7 +45,7 @@ class PastChat(Struct):
     """One file: its lines as events, read once, and what is known when they are read.
 
     `until`: nothing was said later (ms). `bad`: how many lines could not be read; `bad_lines`: the numbers of the first
-    of them.
+    of them. `ended`: once it is set, reading ends at the next line.
     """
 
     path: Path
@@ -56,6 +56,7 @@ class PastChat(Struct):
     began_at: int = 0
     bad: int = 0
     bad_lines: list[int] = field(default_factory=list)
+    ended: bool = False
 
     def events(self) -> Iterator[ChatEvent]:
         """The lines of chat in the file's order. Raises InputError for a file of no known format."""
@@ -79,7 +80,7 @@ class PastChat(Struct):
     def _log(self, file: TextIO, first: str) -> Iterator[ChatEvent]:
         day = (_DAY_IN_NAME.search(self.path.stem) or [""])[0]
         found, number, start = 0, 0, first
-        while line := file.readline(LONGEST_LINE):
+        while not self.ended and (line := file.readline(LONGEST_LINE)):
             line, start, number = (start + line).rstrip("\r\n"), "", number + 1
             if marked := _CHATTERINO_DAY.match(line):
                 day = marked[1]
@@ -93,7 +94,7 @@ class PastChat(Struct):
             else:
                 found += 1
                 yield event
-        if not found:
+        if not found and not self.ended:
             raise InputError(reason("past_format", path=str(self.path)))
 
     def _of_line(self, line: str, day: str, number: int) -> ChatEvent | None:
@@ -125,7 +126,7 @@ class PastChat(Struct):
                 raise InputError(reason("past_format", path=str(self.path)))
         self._head(text[: start.start()])
         rest, number, decoder = text[start.end() :], 0, json.JSONDecoder()
-        while True:
+        while not self.ended:
             rest = rest.lstrip(" \t\r\n,")
             if rest.startswith("]"):
                 return

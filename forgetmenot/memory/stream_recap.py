@@ -19,15 +19,16 @@ from forgetmenot.errors import StoreError
 from forgetmenot.files import replace_file
 from forgetmenot.languages import Language, in_language, reason
 from forgetmenot.memory.arrivals import plan_end
-from forgetmenot.memory.people import REGULAR_WITHIN, names_typed, standing_of, without_names
-from forgetmenot.memory.suppression import load_filter, without_hidden_names
+from forgetmenot.memory.people import REGULAR_WITHIN, names_typed, standing_of
+from forgetmenot.memory.suppression import load_filter, only_naming
 from forgetmenot.settings.schema import PeopleSettings, Settings
 from forgetmenot.store import action_logs, bot_messages, channel_state, notes, streams, viewers
 from forgetmenot.store.database import Database, Source, Transaction
 from forgetmenot.text.markdown import escaped, unescaped
-from forgetmenot.text.mentions import show
+from forgetmenot.text.mentions import ids_in, show
 
 MOST_LISTED, MOST_MOMENTS, QUOTES = 5, 10, 3
+QUOTED = "> "
 _CLIP = re.compile(r"https://clips\.twitch\.tv/[\w-]{1,120}", re.ASCII)
 _BEGINS = re.compile(r"(?:\A|(?<=[.!?] ))s(?=ome(?:body|one)\b)")
 _LINE = re.compile(r"((?:- |> |# |\*)?)(.*?)(\*?)")
@@ -46,11 +47,12 @@ async def markdown_of(source: Source, stream_id: int, settings: Settings) -> str
     shown, _hidden = await viewers.shown_and_hidden(source, [*regulars, streamer])
     suppressed = await load_filter(source)
 
-    async def told(text: str) -> str:
+    async def told(text: str, to: str | None = None) -> str:
         """A text with the names of those who may be named."""
-        text = await without_hidden_names(source, show(suppressed.without(text), shown), "")
-        known = await viewers.called(source, names_typed([text]))
-        text = without_names(text, {one.name for one in known if one.id not in shown})
+        named = await viewers.called(source, names_typed([text]))
+        if suppressed.has(text, [to, *(one.id for one in named)]):
+            text = suppressed.without(text) if ids_in(text) else ""
+        text = await only_naming(source, show(suppressed.without(text), shown), shown)
         return escaped(_BEGINS.sub("S", text))
 
     def about(note: Note) -> str:
@@ -80,7 +82,7 @@ async def markdown_of(source: Source, stream_id: int, settings: Settings) -> str
         _listed(say("recap.jokes"), [await told(one) for one in jokes[:MOST_LISTED]]),
         _listed(say("recap.plans"), [await told(one) for one in plans[:MOST_LISTED]]),
         _listed(say("recap.moments"), moments),
-        _listed(say("recap.quotes", name=escaped(settings.bot.name)), [await told(one) for one in quotes], "> "),
+        _listed(say("recap.quotes", name=escaped(settings.bot.name)), [await told(*one) for one in quotes], QUOTED),
         f"*{say('recap.footer')}*",
     ]
     return "\n\n".join(filter(None, parts)) + "\n"
@@ -108,7 +110,7 @@ def _counted(came: dict[str, Attendance], back: Iterable[str], shown: dict[str, 
 
 def _listed(title: str, lines: Iterable[str], mark: str = "- ") -> str:
     rows = [f"{mark}{line}" for line in lines if line]
-    between = "\n\n" if mark == "> " else "\n"
+    between = "\n\n" if mark == QUOTED else "\n"
     return f"## {title}\n\n{between.join(rows)}" if rows else ""
 
 
@@ -139,22 +141,27 @@ async def write_file(db: Database, stream_id: int, settings: Settings) -> None:
             raise StoreError(reason("not_written", path=str(path), error=error.strerror or "")) from error
 
 
-async def clean_files(source: Source | Transaction, change: Callable[[str], str]) -> tuple[int, list[str]]:
-    """Change the texts of all files of recaps; how many lines did, and the files that could not be changed."""
+async def clean_files(
+    source: Source | Transaction, change: Callable[[str], str], mark: str = ""
+) -> tuple[int, list[str]]:
+    """Change the texts of all files of recaps; how many lines did, and the files that could not be changed.
+
+    `mark`: only of lines that begin with it.
+    """
     changed, failed = 0, []
     for name in await streams.recap_files(source):
         try:
-            changed += await asyncio.to_thread(_clean_file, Path(name), change)
+            changed += await asyncio.to_thread(_clean_file, Path(name), change, mark)
         except (OSError, UnicodeDecodeError):
             failed.append(name)
     return changed, failed
 
 
-def _clean_file(path: Path, change: Callable[[str], str]) -> int:
+def _clean_file(path: Path, change: Callable[[str], str], mark: str) -> int:
     if path.parent.is_dir() and not path.exists():
         return 0  # the streamer deleted it; a folder that is missing may be a drive that is not plugged in
     before = path.read_text(encoding="utf-8").splitlines()
-    after = [_cleaned(line, change) for line in before]
+    after = [_cleaned(line, change) if line.startswith(mark) else line for line in before]
     if after != before:
         replace_file(path, "\n".join(line for line in after if line is not None) + "\n")
     return sum(one != other for one, other in zip(before, after, strict=True))

@@ -6,7 +6,7 @@ stored and are shown again when the entry is removed.
 """
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 
 from forgetmenot.domain import Note
 from forgetmenot.memory.people import SOMEBODY, names_typed, without_names
@@ -100,12 +100,22 @@ async def without_hidden_names(source: Source, text: str, reader: str) -> str:
     """Free text without the names of people who opted out or were banned, but for `reader`, who is spoken to."""
     known = await viewers.called(source, names_typed([text]))
     shown = without_names(text, {one.name for one in known if one.hidden and one.id != reader})
-    if shown.isascii():
-        return shown
-    for name, viewer_id in (await viewers.hidden_in(source, shown)).items():
-        if viewer_id != reader and len(name) >= INSIDE_FROM and UNSPACED.search(name):
-            shown = shown.replace(name, SOMEBODY)  # where no space parts words, a name stands inside of one
-    return shown
+    return shown if shown.isascii() else _not_inside(shown, await viewers.hidden_in(source, shown), {reader})
+
+
+async def only_naming(source: Source, text: str, may_be: Container[str]) -> str:
+    """Free text without the names of all but these people."""
+    known = await viewers.called(source, names_typed([text]))
+    shown = without_names(text, {one.name for one in known if one.id not in may_be})
+    return shown if shown.isascii() else _not_inside(shown, await viewers.displayed_in(source, shown), may_be)
+
+
+def _not_inside(text: str, names: Mapping[str, str], may_be: Container[str]) -> str:
+    """Where no space parts words, a name stands inside of one."""
+    for name, viewer_id in names.items():
+        if viewer_id not in may_be and len(name) >= INSIDE_FROM and UNSPACED.search(name):
+            text = text.replace(name, SOMEBODY)
+    return text
 
 
 async def suppress(db: Database, viewer_id: str | None, what: str, *, by: str | None, at: int) -> SuppressionRow:

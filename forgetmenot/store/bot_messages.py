@@ -207,14 +207,15 @@ async def said_lately(
     return (await _found(source, f"{wanted} ORDER BY at DESC, id DESC LIMIT ?", *values))[::-1]
 
 
-async def best(source: Source, since: int, until: int, limit: int) -> list[str]:
-    """The best of what it said in that time: called good, then with a note, then the longest; nothing called bad."""
+async def best(source: Source, since: int, until: int, limit: int) -> list[tuple[str, str | None]]:
+    """The best of what it said in that time, and to whom: called good, then with a note, then the longest; none bad."""
     said = "status = 'sent' AND text <> '' AND outcome NOT IN ('bad', 'deleted') AND at BETWEEN ? AND ?"
-    return await source.column(
-        f"SELECT text FROM bot_messages WHERE {said} AND \"trigger\" NOT IN ('command', 'notice')"
+    rows = await source.rows(
+        f"SELECT text, viewer_id FROM bot_messages WHERE {said} AND \"trigger\" NOT IN ('command', 'notice')"
         " ORDER BY outcome = 'good' DESC, notes_json <> '[]' DESC, length(text) DESC, id LIMIT ?",
         (since, until, limit),
     )
+    return [(row[0], row[1]) for row in rows]
 
 
 async def with_note(source: Source, note_id: int, limit: int = 20) -> list[tuple[int, int]]:
@@ -287,6 +288,12 @@ def resting_on(path: Path, viewer_id: str) -> list[tuple[int, str]]:
             more = len(rows) > len(found)
             found = {row[0]: row[1] for row in rows}
     return [*found.items()]
+
+
+async def words_of(source: Source, viewer_id: str, reply_ids: Collection[int]) -> list[str]:
+    """What was said to somebody, and in these replies."""
+    wanted = "text <> '' AND (viewer_id = ? OR id IN (SELECT value FROM json_each(?)))"
+    return await source.column(f"SELECT text FROM bot_messages WHERE {wanted}", (viewer_id, reply_ids))
 
 
 async def clear(tx: Transaction, replies: Sequence[tuple[int, str]], at: int) -> None:

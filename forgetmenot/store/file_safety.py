@@ -41,6 +41,11 @@ def may_be_ours(path: Path) -> bool:
     return not head or (head.startswith(b"SQLite format 3\0") and head[68:72] == APPLICATION_ID.to_bytes(4))
 
 
+def incoming_folder(database: Path) -> Path:
+    """Where chat of past streams lies that was dropped on the dock."""
+    return database.with_name(f"{database.name}.incoming")
+
+
 def make_folder(database: Path) -> None:
     """Make a private folder for a memory. Raises StoreError if the memory cannot be a file; OSError."""
     make_own(database.parent)

@@ -121,10 +121,17 @@ async def called(source: Source, words: Iterable[str]) -> list[Known]:
     return list(first.values())
 
 
+_DISPLAYED = "lower(display_name) IS NOT login AND instr(?, display_name)"
+
+
 async def hidden_in(source: Source, text: str) -> dict[str, str]:
     """Display names of hidden people, as they stand in a text, and whose they are; none that is only their login."""
-    other = "lower(display_name) IS NOT login AND instr(?, display_name)"
-    return await source.pairs(f"SELECT display_name, id FROM viewers WHERE {_IS_HIDDEN} AND {other}", (text,))
+    return await source.pairs(f"SELECT display_name, id FROM viewers WHERE {_IS_HIDDEN} AND {_DISPLAYED}", (text,))
+
+
+async def displayed_in(source: Source, text: str) -> dict[str, str]:
+    """The like of everybody."""
+    return await source.pairs(f"SELECT display_name, id FROM viewers WHERE {_DISPLAYED}", (text,))
 
 
 async def active_names(source: Source, *, seen_since: int, regular_since: int, regular_streams: int) -> list[Name]:

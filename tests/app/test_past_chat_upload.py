@@ -8,13 +8,16 @@ import pytest
 
 from forgetmenot.app.bot import Bot, open_bot
 from forgetmenot.app.control import BotControl, ConnectionStatus
-from forgetmenot.app.past_chat_upload import MOST_BYTES, PastChatUpload, incoming_folder
+from forgetmenot.app.past_chat_upload import MOST_BYTES, PastChatUpload
 from forgetmenot.app.setup import SetupService
 from forgetmenot.clock import DAY, ManualClock
 from forgetmenot.dock.security import TOKEN_HEADER, UPLOAD, token_in
 from forgetmenot.dock.server import open_dock
+from forgetmenot.domain import ChatEvent, EventKind
 from forgetmenot.errors import InputError, StoreError
+from forgetmenot.memory.erasure import Eraser
 from forgetmenot.settings.live_settings import LiveSettings
+from forgetmenot.store.file_safety import incoming_folder
 from tests.dock.demo_bot import free_port
 from tests.full_disk import no_room
 from tests.memory.test_learning import BEGAN, SETTINGS, log
@@ -92,8 +95,6 @@ async def test_it_stops_and_goes_on_where_it_was(files: PastChatUpload, bot: Bot
 
 
 async def test_live_chat_is_heard_while_it_learns(files: PastChatUpload, bot: Bot, tmp_path: Path) -> None:
-    from forgetmenot.domain import ChatEvent, EventKind
-
     data = chat(tmp_path)
     await files.take("chat.log", len(data), in_pieces(data))
     files.learn()
@@ -170,6 +171,24 @@ async def test_the_end_of_the_bot_ends_it_at_once(bot: Bot, tmp_path: Path) -> N
     await files.aclose()
     assert not files.state["running"]
     assert not incoming_folder(bot.db.path).exists()
+
+
+async def test_an_erasure_tells_of_a_dropped_file(files: PastChatUpload, bot: Bot, tmp_path: Path) -> None:
+    await bot.hear(ChatEvent("live", EventKind.MESSAGE, "77", "dora_77", "Dora_77", "hello", bot.clock.now()))
+    await bot.settle()
+    await files.take("chat.log", None, in_pieces(b"[20:15:03] dora_77: hi"))
+    report = await Eraser(db=bot.db, clock=bot.clock).erase("77")
+    assert report.places == {"m.sqlite3.incoming/0/past-chat.log": 1}
+
+
+async def test_the_end_waits_for_no_file_that_is_read(files: PastChatUpload) -> None:
+    line = b"[2026-05-01 20:15:03] #streamer alice: hi\n"
+    await files.take("chat.log", None, in_pieces(line * 400_000, 1 << 20))
+    looking = asyncio.create_task(files.look())
+    await asyncio.sleep(0.2)
+    looking.cancel()
+    async with asyncio.timeout(1):
+        await asyncio.get_running_loop().shutdown_default_executor()  # as the end of the program does
 
 
 async def until_there(folder: Path, files: int) -> None:

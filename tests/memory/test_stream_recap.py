@@ -17,6 +17,7 @@ from forgetmenot.memory import erasure, stream_recap
 from forgetmenot.memory.erasure import Eraser
 from forgetmenot.memory.rights import Rights
 from forgetmenot.memory.stream_recap import markdown_of, write_file
+from forgetmenot.memory.suppression import suppress
 from forgetmenot.settings.schema import RecapSettings, Settings
 from forgetmenot.store import channel_state, notes, streams
 from forgetmenot.store.notes import Stance
@@ -106,8 +107,11 @@ async def test_only_regulars_who_did_not_opt_out_are_named(world: "World") -> No
     async with world.db.write() as tx:
         await put(tx, "bot_messages", at=world.clock.now() - 1, text="hey @Dora, @bob, 東京の田中さん!")
         await tx.execute("UPDATE viewers SET opted_out_at = 1, display_name = '田中さん' WHERE id = '3'")
+        await put(tx, "viewers", id="4", login="eve", display_name="山田太郎")
+        await put(tx, "bot_messages", at=world.clock.now() - 1, text="大阪の山田太郎さん")
     text = await markdown_of(world.db, stream, Settings()) or ""
     assert "Back after a while: Alice, Bob" in text
+    assert "山田" not in text
     assert "dora" not in text.lower()
     assert "田中" not in text
     strict = msgspec.convert({"people": {"regular_streams": 9}}, Settings)
@@ -188,6 +192,40 @@ async def test_who_is_erased_leaves_the_file_and_the_rest_stays(world: "World", 
     assert "My own line about Alice and tea." in after
     assert report.rewritten["recap_files"] == 4
     assert report.found == 0
+
+
+async def test_what_was_said_to_or_because_of_who_is_erased_leaves_the_file(world: "World", tmp_path: Path) -> None:
+    (tmp_path / "recaps").mkdir()
+    await world.viewer("3", "dora_1")
+    await regular(world, "1", "2")
+    stream = await over(world, "<@1> beat the boss.", "1", "2", "3")
+    note = await said(world, stream, "has a dog called Bertha", "3")
+    rests = f'{{"sections": [{{"name": "others", "of": "notes", "rows": [{note}]}}]}}'
+    async with world.db.write() as tx:
+        at = world.clock.now() - 1
+        await put(tx, "bot_messages", at=at, text="Break a leg on stage!", viewer_id="3")
+        text = "Bob, the dog of @dora_1 is called Bertha."
+        await put(tx, "bot_messages", at=at, text=text, viewer_id="2", prompt_json=rests)
+        await put(tx, "bot_messages", at=at, text="Ladders are no stage.", viewer_id="2")
+    await write_file(world.db, stream, into(tmp_path / "recaps"))
+    [file] = (tmp_path / "recaps").iterdir()
+    assert "the dog of someone is called Bertha" in file.read_text(encoding="utf-8")
+    await Eraser(db=world.db, clock=world.clock).erase("3")
+    quotes = [line for line in file.read_text(encoding="utf-8").splitlines() if line.startswith(">")]
+    assert quotes == ["> Ladders are no stage."]
+
+
+async def test_what_is_never_mentioned_is_quoted_of_nobody_by_any_name(world: "World") -> None:
+    await regular(world, "1")
+    stream = await over(world, "<@1> beat the boss.", "1")
+    async with world.db.write() as tx:
+        at = world.clock.now() - 1
+        await put(tx, "bot_messages", at=at, text="Alice aced her chemistry exams!", viewer_id="2")
+        await put(tx, "bot_messages", at=at, text="You aced your chemistry exams.", viewer_id="1")
+        await put(tx, "bot_messages", at=at, text="Bob, your chemistry exams are due.", viewer_id="2")
+    await suppress(world.db, "1", "chemistry exams", by="1", at=world.clock.now())
+    text = await markdown_of(world.db, stream, Settings()) or ""
+    assert [line for line in text.splitlines() if "chemistry" in line] == ["> Someone, your chemistry exams are due."]
 
 
 async def test_a_crash_in_an_erasure_leaves_nothing_in_the_file(world: "World", tmp_path: Path) -> None:
