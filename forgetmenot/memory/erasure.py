@@ -41,7 +41,7 @@ from forgetmenot.store.database import CARRIED_OUT, Database, Source, Transactio
 from forgetmenot.store.file_safety import incoming_folder
 from forgetmenot.store.personal_data import PLACES, Place
 from forgetmenot.text.removal import ENOUGH, Names, says, traces, without_fact, without_person
-from forgetmenot.text.words import joined, sentences_of
+from forgetmenot.text.words import clear_text_caches, joined, sentences_of
 
 # No model call and no reply that knew of a person takes longer.
 UNDER_WAY = 2 * MINUTE
@@ -210,6 +210,7 @@ async def erase_rows(db: Database, viewer_id: str, now: int) -> tuple[ErasureRep
         # in the same transaction: after it nobody knows that something is left to wipe
         await channel_state.put(tx, {WIPE_DUE: "1"}, now)
     await asyncio.to_thread(_clean_logs, db.path, who)
+    clear_text_caches()  # the words of what was compared
     return report, who
 
 

@@ -19,6 +19,7 @@ from msgspec import Struct
 from forgetmenot.languages import read_reason, reason
 from forgetmenot.store import action_logs
 from forgetmenot.store.database import Database, Row, Source, Transaction, reading_beside, row_as
+from forgetmenot.text.words import telling_stems
 
 NOT_FINISHED = "not finished"
 ANSWERED_ELSEWHERE = reason("answered_elsewhere")
@@ -260,6 +261,10 @@ _RESTS_ON_THEM = f"""
     AND r.value IN (SELECT episode_id FROM episode_people WHERE viewer_id = :viewer)
     OR s.value ->> 'of' = 'replies' AND r.value IN (SELECT value FROM json_each(:found)))
 """
+_USED_THEIRS = (
+    "EXISTS (SELECT 1 FROM json_each(m.notes_json) u JOIN semantic_notes n ON n.id = u.value"
+    " WHERE n.subject_id = :viewer)"
+)
 _NAMES_THEM = (
     "EXISTS (SELECT 1 FROM viewers v WHERE v.id = :viewer"
     " AND (instr(lower(m.text), v.login) OR instr(lower(m.text), lower(v.display_name))))"
@@ -276,17 +281,27 @@ async def clear_since(tx: Transaction, since: int, *, at: int, viewer_id: str = 
 
 
 def resting_on(path: Path, viewer_id: str) -> list[tuple[int, str]]:
-    """The replies whose prompt had a line of somebody, a note about them, an episode with them, or another such reply.
+    """The replies that say something of somebody, with their name or without: row, and Twitch's id of its line.
 
-    Reply and Twitch's id of its line; read beside whatever is written, since a month of them takes a while.
+    Those that used a note about them; and those whose prompt had one, or a line of theirs, an episode with them or such
+    a reply, and that share a word with what they said and what was noted. Read beside whatever is written.
     """
-    sql = f"SELECT m.id, coalesce(m.twitch_id, '') FROM bot_messages m WHERE m.text <> '' AND {_RESTS_ON_THEM}"
+    told = (
+        "SELECT fact FROM semantic_notes WHERE subject_id = :viewer UNION ALL SELECT text FROM events WHERE"
+        " viewer_id = :viewer UNION ALL SELECT summary FROM episodes e JOIN episode_people p ON p.episode_id = e.id"
+        " WHERE p.viewer_id = :viewer"
+    )
+    sql = f"SELECT m.id, coalesce(m.twitch_id, ''), m.text, {_USED_THEIRS} FROM bot_messages m WHERE"
+    sql += f" m.text <> '' AND {_RESTS_ON_THEM}"
     found, more = dict[int, str](), True
     with reading_beside(path) as own:
+        texts = [row[0] for row in own.execute(told, {"viewer": viewer_id})]
+        theirs = set[str]().union(*map(telling_stems, texts))
         while more:  # again: others had one of these in their prompt
             rows = own.execute(sql, {"viewer": viewer_id, "found": json.dumps([*found])}).fetchall()
-            more = len(rows) > len(found)
-            found = {row[0]: row[1] for row in rows}
+            fresh = {row[0]: row[1] for row in rows if row[3] or not theirs.isdisjoint(telling_stems(row[2]))}
+            more = len(fresh) > len(found)
+            found = fresh
     return [*found.items()]
 
 

@@ -3,6 +3,7 @@
 import asyncio
 import io
 import itertools
+import json
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -26,6 +27,7 @@ from forgetmenot.store.invariants import verify
 from forgetmenot.store.personal_data import PLACES, Place
 from forgetmenot.text.removal import Names
 from tests.memory.conftest import Channel
+from tests.rows import put
 
 if TYPE_CHECKING:
     from tests.notes_world import World
@@ -187,3 +189,15 @@ async def test_who_was_begun_is_told_what_was_erased_though_the_periodic_task_co
     report = await eraser.report_of(ALICE, 10)
     assert report is not None
     assert report.events == 1
+
+
+async def test_a_reply_that_says_nothing_of_them_stays_though_they_were_in_its_prompt(channel: Channel) -> None:
+    hers, his = channel.say("viewer0", "I play the zitherbloom"), channel.say("viewer1", "a fine evening")
+    await channel.ingest.flush()
+    seqs = await channel.db.column("SELECT seq FROM events ORDER BY seq")
+    prompt = json.dumps({"sections": [{"name": "chat", "of": "events", "rows": seqs}]})
+    async with channel.db.write() as tx:
+        for text in ("Somebody here has a zitherbloom!", "Good evening to you."):
+            await put(tx, "bot_messages", viewer_id=his.user_id, text=text, prompt_json=prompt, at=hers.at)
+    await Eraser(db=channel.db, clock=channel.clock).erase(ALICE)
+    assert await channel.db.column("SELECT text FROM bot_messages ORDER BY id") == ["", "Good evening to you."]
