@@ -84,11 +84,21 @@ export async function step(name, body = {}, from = null) {
   }
 }
 
-// The mode, from wherever it is chosen.
-export async function setMode(mode, from = null) {
-  const answer = await step("mode", { mode }, from);
-  if (answer) say(answer.line, answer.ok);
-  return Boolean(answer?.ok);
+// The same, and what came of it is said: its answer, or null if it was refused or failed.
+export async function change(name, body = {}, from = null) {
+  const answer = await step(name, body, from);
+  if (answer?.line) say(answer.line, answer.ok);
+  return answer?.ok ? answer : null;
+}
+
+// Something to take elsewhere: a field that cannot be changed, and the button that copies it.
+export function copying(field, title) {
+  const node = button(title, async () => {
+    field.select();
+    await navigator.clipboard.writeText(field.value).catch(() => document.execCommand("copy"));
+    put(node, "✓");
+  }, { class: "primary" });
+  return node;
 }
 
 export function sheet(title, ...content) {

@@ -32,6 +32,8 @@ export const clock = {
   now() { return Date.now() + this.ahead; },
 };
 
+export const MODES = ["shadow", "mentions", "live"]; // as the settings name them
+
 const MINUTE = 60_000, HOUR = 60 * MINUTE, DAY = 24 * HOUR;
 
 function length(ms) {

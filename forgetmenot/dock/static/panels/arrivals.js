@@ -2,7 +2,7 @@
 
 import { h, put, redraw, button, changedOnly, empty, heading } from "../dom.js";
 import { get } from "../api.js";
-import { say, step } from "../ask.js";
+import { change, say } from "../ask.js";
 import { state } from "../live.js";
 import { ago, t } from "../words.js";
 
@@ -33,9 +33,9 @@ export function arrivals(nobody = null) {
 async function never(one, from) {
   const { rows } = await get("settings");
   const row = rows.find(({ table, key }) => table === "dock" && key === "earpiece_without");
-  const answer = await step("set", { table: row.table, key: row.key, value: [...row.value, one.login] }, from);
-  if (answer) say(answer.ok ? t("arrivals.never_done", { name: one.name }) : answer.line, answer.ok);
-  return Boolean(answer?.ok);
+  const done = await change("set", { table: row.table, key: row.key, value: [...row.value, one.login] }, from);
+  if (done) say(t("arrivals.never_done", { name: one.name }));
+  return Boolean(done);
 }
 
 // A page of its own, for a second screen: /earpiece

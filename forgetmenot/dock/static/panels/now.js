@@ -1,8 +1,8 @@
 import { h, put, redraw, button, chip, changedOnly, keeping } from "../dom.js";
 import { post } from "../api.js";
 import { state } from "../live.js";
-import { say, setMode } from "../ask.js";
-import { ago, clock, firstSummary, hour, named, short, span, t } from "../words.js";
+import { change, say } from "../ask.js";
+import { MODES, ago, clock, firstSummary, hour, named, short, span, t } from "../words.js";
 import { waitingCards } from "./approvals.js";
 import { arrivals } from "./arrivals.js";
 import { openRecap } from "./recap.js";
@@ -11,7 +11,6 @@ import { why } from "./why.js";
 const SHOWN = 120;
 const RESTS_AFTER = 1500; // ms: a mouse that moved a moment ago is about to press something
 const KINDS = ["line", "reply", "memory", "action"];
-const MODES = ["shadow", "mentions", "live"];
 const group = (item) => (item.kind === "episode" || item.kind === "note" ? "memory" : item.kind);
 const off = new Set();
 
@@ -120,7 +119,7 @@ export function open(panel) {
 
 // The cards stay the same elements, and only their words change: a list that is open stays open.
 function standing() {
-  const mode = h("select", { "aria-label": t("now.mode"), class: "value", onchange: async () => { if (!(await setMode(mode.value))) mode.value = state.now.mode; } },
+  const mode = h("select", { "aria-label": t("now.mode"), class: "value", onchange: async () => { if (!(await change("mode", { mode: mode.value }))) mode.value = state.now.mode; } },
     MODES.map((name) => h("option", { value: name }, t(`mode.${name}.title`))));
   const [stream, how, chat, spent] = [card(t("now.stream")), card(t("now.mode"), mode), card(t("now.kind.line")), card(t("now.spent"))];
   const bar = h("meter", { class: "spent", min: 0, max: 1, high: 0.8, hidden: true, "aria-label": t("now.spent") });

@@ -1,6 +1,6 @@
 import { h, put, redraw, button, changedOnly, sentence, soon } from "../dom.js";
 import { get } from "../api.js";
-import { reading, say, step } from "../ask.js";
+import { change, copying, reading } from "../ask.js";
 import { ago, language, t } from "../words.js";
 
 const MOODS = { ok: "good", warn: "", bad: "bad" };
@@ -21,7 +21,7 @@ export function open(panel) {
       h("div", { class: "row" }, h("a", { class: "button", href: "#setup" }, t("panel.setup")), h("a", { class: "button", href: "/earpiece", target: "_blank", rel: "opener" }, t("panel.earpiece")), obs()),
       h("p", { class: "meta" }, settings.file && t("settings.written", { file: settings.file })),
       groups(basic),
-      h("fieldset", {}, autostart(settings.autostart), settings.quit && h("div", { class: "row setting" }, button(t("settings.quit"), quit, { class: "danger" }))),
+      h("fieldset", {}, autostart(settings.autostart), settings.quit && h("div", { class: "row setting" }, button(t("settings.quit"), (event) => change("quit", {}, event.target), { class: "danger" }))),
       h("details", { class: "box advanced", open: rest, ontoggle: (event) => { rest = event.target.open; } }, h("summary", { data: { key: "rest" } }, t("settings.advanced")), h("div", { class: "stack" }, groups(advanced))),
     );
   });
@@ -51,8 +51,7 @@ function checkList(node) {
   const refresh = reading(node, async () => ({ asked: everything, ...await get("checks", { all: everything ? 1 : "" }) }), draw);
   const again = () => { if (!everything) refresh(); };
   async function backUp(event) {
-    const answer = await step("backup", {}, event.target);
-    if (answer) say(answer.line, answer.ok);
+    await change("backup", {}, event.target);
     again();
   }
   let seconds = 0;
@@ -63,21 +62,11 @@ function checkList(node) {
 export function obs() {
   const place = h("div", { class: "stack" });
   return h("div", { class: "stack obs" }, button(t("obs.add"), async (event) => {
-    const answer = await step("obs", {}, event.target);
-    if (!answer?.ok) return answer && say(answer.line, false);
+    const answer = await change("obs", {}, event.target);
+    if (!answer) return;
     const field = h("input", { type: "text", readonly: true, value: answer.address, "aria-label": t("obs.address"), onfocus: () => field.select() });
-    const copy = button(t("obs.copy"), async () => {
-      field.select();
-      await navigator.clipboard.writeText(answer.address).catch(() => document.execCommand("copy"));
-      put(copy, "✓");
-    }, { class: "primary" });
-    return put(place, h("div", { class: "row line-form" }, field, copy), h("p", { class: "meta" }, t("obs.how")));
+    put(place, h("div", { class: "row line-form" }, field, copying(field, t("obs.copy"))), h("p", { class: "meta" }, t("obs.how")));
   }), place);
-}
-
-async function quit(event) {
-  const answer = await step("quit", {}, event.target);
-  if (answer) say(answer.line, answer.ok);
 }
 
 function groups(rows) {
@@ -87,9 +76,7 @@ function groups(rows) {
 
 function autostart(on) {
   const node = h("input", { id: "set-autostart", type: "checkbox", role: "switch", checked: on, onchange: async () => {
-    const answer = await step("autostart", { on: node.checked }, node);
-    if (answer) say(answer.line, answer.ok);
-    if (!answer?.ok) node.checked = !node.checked;
+    if (!(await change("autostart", { on: node.checked }, node))) node.checked = !node.checked;
   } });
   return h("div", { class: "setting switch" }, h("label", { for: "set-autostart" }, t("settings.autostart")), h("div", { class: "control" }, node));
 }
@@ -111,9 +98,7 @@ function setting(row) {
   let held = row.value;
   control.node.addEventListener("keydown", (event) => { if (event.key === "Enter" && control.node.tagName === "INPUT" && !save.hidden) send(); });
   async function send(value = control.read()) {
-    const answer = await step("set", { table: row.table, key: row.key, value }, save);
-    if (answer) say(answer.line, answer.ok);
-    if (answer?.ok) { held = value; save.hidden = true; } else if (save.hidden) control.write(held); // what was typed stays
+    if (await change("set", { table: row.table, key: row.key, value }, save)) { held = value; save.hidden = true; } else if (save.hidden) control.write(held); // what was typed stays
   }
   const usual = row.table === "twitch" || JSON.stringify(row.value) === JSON.stringify(row.default);
   const long = row.form.long && row.default.length > 60;

@@ -4,12 +4,11 @@ import { h, s, put, button, sentence } from "../dom.js";
 import { get } from "../api.js";
 import { failed, step as ask } from "../ask.js";
 import { state } from "../live.js";
-import { ago, clock, firstSummary, language, left, parts, t } from "../words.js";
+import { MODES, ago, clock, firstSummary, language, left, parts, t } from "../words.js";
 import { pastChatStep } from "./past_chat.js";
 import { obs } from "./settings.js";
 
 const LOOK_EVERY = 2; // seconds
-const MODES = ["shadow", "mentions", "live"];
 const EXPLAINED = new Set(["channel", "login", "hearing", "past_chat"]); // the others explain themselves by their choices
 
 export function open(panel, [wanted] = []) {
