@@ -22,7 +22,12 @@ def enable(options: Sequence[str] = ()) -> None:
     """Start the bot at each log-in, with these options of `forgetmenot start`. Raises ForgetMeNotError."""
     if any(part.startswith(_TEMPORARY) for part in Path(sys.prefix).parts):
         raise ForgetMeNotError("This copy of ForgetMeNot is a temporary one. Install it first: `uv tool install`.")
-    content = content_of(sys.platform, [*program(), "start", "--no-browser", *options])
+    # the built program, or this Python; on Windows the one without a window
+    here = Path(sys.executable)
+    silent = here.with_name(f"{here.stem}w.exe")
+    python = str(silent if sys.platform == "win32" and silent.is_file() else here)
+    program = [python] if getattr(sys, "frozen", False) else [python, "-m", "forgetmenot"]
+    content = content_of(sys.platform, [*program, "start", "--no-browser", *options])
     try:
         for path in _files():
             path.parent.mkdir(parents=True, exist_ok=True)
@@ -63,14 +68,6 @@ def entry() -> Path:
 def _files() -> list[Path]:
     unit = entry()
     return [unit] if unit.suffix != ".service" else [unit, unit.parent / "default.target.wants" / unit.name]
-
-
-def program() -> list[str]:
-    """The command that starts this program: the built one, or this Python; on Windows the one without a window."""
-    here = Path(sys.executable)
-    silent = here.with_name(f"{here.stem}w.exe")
-    start = str(silent if sys.platform == "win32" and silent.is_file() else here)
-    return [start] if getattr(sys, "frozen", False) else [start, "-m", "forgetmenot"]
 
 
 def content_of(system: str, command: Sequence[str]) -> bytes:

@@ -87,19 +87,18 @@ def trouble_with(say: Language, trouble: str, fix: str, state: str = BAD) -> Fin
 
 async def examine(what: Examined) -> list[Check]:
     """All checks, in the order in which a streamer would fix things."""
-    return [await _guarded(what, check) for check in (COMPUTER if what.running else COMPUTER + PARTS)]
-
-
-async def _guarded(what: Examined, check: "OneCheck") -> Check:
-    try:
-        async with asyncio.timeout(None if what.verify else WITHIN_S):
-            answer = await asyncio.to_thread(check, what)  # of a coroutine this only makes it
-            finding = answer if isinstance(answer, tuple) else await answer
-    except TimeoutError:
-        finding = what.found(WARN, "too_slow")
-    except ForgetMeNotError as error:
-        finding = trouble_with(what.language, str(error), "restore_fix")
-    return Check(what.language(f"check.name.{check.__name__[1:]}"), *finding)
+    checks: list[Check] = []
+    for check in COMPUTER if what.running else COMPUTER + PARTS:
+        try:
+            async with asyncio.timeout(None if what.verify else WITHIN_S):
+                answer = await asyncio.to_thread(check, what)  # of a coroutine this only makes it
+                finding = answer if isinstance(answer, tuple) else await answer
+        except TimeoutError:
+            finding = what.found(WARN, "too_slow")
+        except ForgetMeNotError as error:
+            finding = trouble_with(what.language, str(error), "restore_fix")
+        checks.append(Check(what.language(f"check.name.{check.__name__[1:]}"), *finding))
+    return checks
 
 
 def report(checks: list[Check]) -> dict[str, object]:
@@ -255,11 +254,13 @@ def running_checks(
     def unless(trouble: str, fix: str, fine: Finding | None = None) -> Finding:
         return trouble_with(say, trouble, fix) if trouble else fine or found(say, OK, "fine")
 
+    gaps, why = gaps_sentence(channel, now, say), say.reason(read_reason(channel.get("gap_reason", ""))).rstrip(".")
+    gaps = f"{gaps} ({why})." if gaps and why else f"{gaps}." if gaps else ""
     models = " + ".join(dict.fromkeys((state.reply_model, state.memory_model)))
     offline = settings.model.provider is Provider.OFFLINE
     tasks = " ".join(f"{say.reason(trouble).rstrip('.')}." for trouble in state.task_troubles)
     parts = {
-        "chat": _chat(state, settings, gaps_line(channel, now, say), say),
+        "chat": _chat(state, settings, gaps, say),
         "login": _signed_in(state, say),
         "model": unless(state.model_trouble, "setup_fix", found(say, OK, "offline") if offline else (OK, models, "")),
         "summaries": unless(state.memory_trouble, "later_fix"),
@@ -294,9 +295,3 @@ def _signed_in(state: BotState, say: Language) -> Finding:
     if not state.login:
         return found(say, WARN, "not_signed_in")
     return found(say, OK, "signed_in", login=state.login)
-
-
-def gaps_line(state: Mapping[str, str], now: int, say: Language = ENGLISH) -> str:
-    """What of chat was not heard, and why; empty if nothing."""
-    line, why = gaps_sentence(state, now, say), say.reason(read_reason(state.get("gap_reason", ""))).rstrip(".")
-    return f"{line} ({why})." if line and why else f"{line}." if line else ""
