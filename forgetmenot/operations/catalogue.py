@@ -82,65 +82,65 @@ def _asks_to_make(thing: str, verb: str) -> str:
 
 ACTIONS: tuple[Action, ...] = (
     Action(
-        "marker", A, "mark this moment of the stream",
+        "marker", A,
         lambda ports, call: ports.moderation.create_marker(call.params["text"]), (_text("text", 140, ""),),
         scope="channel:manage:broadcast", cooldown_s=60, needs_live=True,
         asks=_asks_to_make("markers?|markierung", "mark(?:ier)?"),
     ),
     Action(
-        "clip", A, "clip the last moments",
+        "clip", A,
         lambda ports, _call: ports.moderation.create_clip(), scope="clips:edit", cooldown_s=60, needs_live=True,
         asks=_asks_to_make("clips?", "clipp?"),
     ),
     Action(
-        "shoutout", A, "give somebody a shoutout",
+        "shoutout", A,
         lambda ports, call: ports.moderation.shoutout(call.target), (TARGET,),
         scope="moderator:manage:shoutouts", cooldown_s=120, channel_wide=True, needs_live=True,
         asks=r"shout ?outs? (?:to|for)?|shout \w+ out|shout ?out",
     ),
     Action(
-        "effect", A, "run an effect of the streamer's other bot", _effect,
+        "effect", A, _effect,
         (Parameter("effect", ParameterKind.EFFECT, most=80),), cooldown_s=30, needs_live=True, typed="effect",
     ),
     Action(
-        "bit", A, "note that a running joke came up",
+        "bit", A,
         _operation("bit", "text"), (_text("text", 200),), cooldown_s=60,
         channel_wide=True, typed="text",
     ),
     Action(
-        "remember", A, "remember a fact about somebody",
+        "remember", A,
         _operation("remember", "target", "fact"), (TARGET, _text("fact", 200)),
         cooldown_s=5, self_only=True, typed="fact",
     ),
     Action(
-        "correct", A, "correct a note about the speaker that they say is wrong",
+        "correct", A,
         _operation("correct", "note", "fact"), (_text("note", 12), _text("fact", 200)), cooldown_s=5, typed="fact",
     ),
     Action(
-        "forget", A, "forget something about somebody",
+        "forget", A,
         _operation("forget", "target", "what"), (TARGET, _text("what", 200)),
         cooldown_s=5, self_only=True, typed="what",
     ),
     Action(
-        "timeout", B, "time out somebody who asked for it", _timeout,
+        "timeout", B, _timeout,
         (TARGET, _seconds(1, 60, "30"), _text("reason", 200, DEFAULT_REASON)),
         scope=BANS, undo=_lift, harms=True, consent=True, needs_live=True,
         asks="time ?out me|time me out|mute me|(?:give|get) me (?:a|the) time ?out|put me in time ?out",
     ),
     Action(
-        "delete", B, "delete somebody's last message, if they ask for it",
+        "delete", B,
         lambda ports, call: ports.moderation.delete_message(call.message_id), (TARGET,),
         scope="moderator:manage:chat_messages", harms=True, consent=True,
         asks="(?:delete|remove) my (?:last |previous )?message",
     ),
     Action(
-        "announce", B, "post an announcement",
+        "announce", B,
         lambda ports, call: ports.moderation.announce(call.params["text"]), (_text("text", 300),),
         scope="moderator:manage:announcements", channel_wide=True, needs_live=True,
         asks="announce|(?:make|post|send) (?:an?|the) announcement",
     ),
     Action(
-        "slow_mode", B, "slow the chat down for up to a minute",
+        "slow_mode", B,
         lambda ports, call: ports.moderation.set_slow_mode(int(call.params["gap"])),
         (_seconds(10, 60, "60"), Parameter("gap", ParameterKind.SECONDS, least=3, most=30, default="5")),
         scope=CHAT_MODES, undo=lambda ports, _call: ports.moderation.set_slow_mode(None),
@@ -150,7 +150,7 @@ ACTIONS: tuple[Action, ...] = (
         "|slow (?:the |this |our )?(?:chat|it|things|everyone|everybody) down|slow (?:the |this |our )?chat",
     ),
     Action(
-        "emote_only", B, "allow nothing but emotes for up to a minute",
+        "emote_only", B,
         lambda ports, _call: ports.moderation.set_emote_only(on=True),
         (_seconds(10, 60, "30"),),
         scope=CHAT_MODES, undo=lambda ports, _call: ports.moderation.set_emote_only(on=False),
@@ -160,22 +160,22 @@ ACTIONS: tuple[Action, ...] = (
         "|emotes? ?only$",
     ),
     Action(
-        "ban", C, "ban somebody",
+        "ban", C,
         lambda ports, call: ports.moderation.ban(call.target, call.params["reason"]),
         (TARGET, _text("reason", 200, "")), scope=BANS, undo=_lift, harms=True,
     ),
     Action(
-        "long_timeout", C, "time somebody out for longer", _timeout,
+        "long_timeout", C, _timeout,
         (TARGET, _seconds(61, LONGEST_TIMEOUT_S, "600"), _text("reason", 200, "")),
         scope=BANS, undo=_lift, harms=True,
     ),
     Action(
-        "title", C, "change the stream's title",
+        "title", C,
         lambda ports, call: ports.moderation.set_channel(title=call.params["text"]), (_text("text", 140),),
         scope="channel:manage:broadcast",
     ),
     Action(
-        "category", C, "change the stream's category",
+        "category", C,
         lambda ports, call: ports.moderation.set_channel(category=call.params["text"]), (_text("text", 100),),
         scope="channel:manage:broadcast",
     ),

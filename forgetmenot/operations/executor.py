@@ -104,26 +104,16 @@ class Executor:
         previewed = decision.rule == "silent_preview"
         if previewed or _nobody_asked(proposal, decision, facts):
             return ExecutedProposal(decision, None, "", row_id)
-        language = in_language(settings.bot.language)
-        if decision.verdict is Verdict.ASK:
-            line = wording.waits_for_approval(
-                decision,
-                proposal.name,
-                log_id=row_id,
-                target=target,
-                moderates=facts.asker.privileged,
-                language=language,
-            )
-        else:
-            line = wording.words_for(
-                decision,
-                outcome,
-                proposal.name,
-                proposal.if_refused,
-                target=target,
-                say=context.words,
-                language=language,
-            )
+        line = wording.line_for(
+            decision,
+            outcome,
+            proposal,
+            target=target,
+            say=context.words,
+            log_id=row_id,
+            moderates=facts.asker.privileged,
+            language=in_language(settings.bot.language),
+        )
         return ExecutedProposal(decision, outcome, line, row_id)
 
     async def decide_with_twitch(

@@ -89,11 +89,10 @@ Runner = Callable[[ActionPorts, ActionCall], Awaitable[Outcome]]
 
 
 class Action(Struct, frozen=True):
-    """An action the model may propose. `does` is what the model reads about it."""
+    """An action the model may propose."""
 
     name: str
     kind: ActionClass
-    does: str
     run: Runner
     params: tuple[Parameter, ...] = ()
     scope: str = ""  # the right that Twitch asks for

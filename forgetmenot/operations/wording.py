@@ -7,7 +7,7 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from forgetmenot.domain import Decision, OperationResult, Outcome, OutcomeKind, Verdict
+from forgetmenot.domain import Decision, OperationResult, Outcome, OutcomeKind, Proposal, Verdict
 from forgetmenot.languages import DAY, ENGLISH, Language
 
 # Characters kept free behind the facts, for the count of those that did not fit.
@@ -20,31 +20,30 @@ OLD = 30 * DAY
 # Actions.
 
 
-def words_for(
+def line_for(
     decision: Decision,
     outcome: Outcome | None,
-    name: str,
-    if_refused: str,
+    proposal: Proposal,
     *,
     target: str,
     say: str = "",
+    log_id: int = 0,
+    moderates: bool = False,
     language: Language = ENGLISH,
 ) -> str:
-    """The line that replaces what the model wrote to `say`; empty where that may be sent as it is."""
+    """The line that replaces what the model wrote to `say`; empty where that may be sent as it is.
+
+    `moderates`: whether the asker may approve it themselves.
+    """
+    if decision.verdict is Verdict.ASK:
+        action = described(proposal.name, decision.params, target, language)
+        return language("action.confirm" if moderates else "action.asked", action=action, id=log_id)
     if outcome is not None and outcome.kind is OutcomeKind.DONE:
         as_written = say and decision.verdict is Verdict.ALLOW
-        return "" if as_written else done_line(name, decision.params, target, language)
+        return "" if as_written else done_line(proposal.name, decision.params, target, language)
     if outcome is not None and outcome.kind is OutcomeKind.UNKNOWN:
         return language("action.unsure")
-    return harmless(if_refused, language)
-
-
-def waits_for_approval(
-    decision: Decision, name: str, *, log_id: int, target: str, moderates: bool = False, language: Language = ENGLISH
-) -> str:
-    """The line that says so. `moderates`: whether the asker may approve it themselves."""
-    key = "action.confirm" if moderates else "action.asked"
-    return language(key, action=described(name, decision.params, target, language), id=log_id)
+    return harmless(proposal.if_refused, language)
 
 
 def harmless(if_refused: str, language: Language = ENGLISH) -> str:

@@ -2,14 +2,13 @@
 
 import pytest
 
-from forgetmenot.domain import Decision, Outcome, OutcomeKind, Verdict
+from forgetmenot.domain import Decision, Outcome, OutcomeKind, Proposal, Verdict
 from forgetmenot.languages import in_language
-from forgetmenot.operations.wording import waits_for_approval, words_for
+from forgetmenot.operations.wording import line_for
 from forgetmenot.reply.claims import claims_action
 from tests.stage import Stage, answering
 
 NEUTRAL, UNSURE = in_language()("action.neutral"), in_language()("action.unsure")
-REFUSED = in_language()("action.neutral")
 
 HONEST = [
     "I can't do that, alice.", "Not today!", "Nope, bob is staying.", "I won't ban bob, he is lovely",
@@ -20,7 +19,7 @@ HONEST = [
 def _words(verdict: Verdict, kind: OutcomeKind | None, if_refused: str, words: str = "") -> str:
     decision = Decision(verdict, "rule", "reason", {"target": "2", "seconds": "30", "reason": ""})
     outcome = Outcome(kind) if kind else None
-    return words_for(decision, outcome, "timeout", if_refused, target="bob", say=words)
+    return line_for(decision, outcome, Proposal("timeout", {}, if_refused), target="bob", say=words)
 
 
 @pytest.mark.parametrize("words", HONEST)
@@ -37,13 +36,13 @@ def test_an_honest_refusal_is_said_as_it_was_written(words: str) -> None:
 )
 def test_what_waits_is_told_as_it_is(*, moderates: bool, said: str) -> None:
     decision = Decision(Verdict.ASK, "rule", "reason", {"target": "2", "seconds": "30", "reason": ""})
-    assert waits_for_approval(decision, "timeout", log_id=3, target="bob", moderates=moderates) == said
+    assert line_for(decision, None, Proposal("timeout"), log_id=3, target="bob", moderates=moderates) == said
 
 
 def test_what_is_unknown_or_was_shortened_is_told_as_it_is() -> None:
     assert _words(Verdict.ALLOW, OutcomeKind.UNKNOWN, "Sure, done") == UNSURE
     assert _words(Verdict.ALLOW_CHANGED, OutcomeKind.DONE, "") == "bob is timed out for 30 s."
-    assert _words(Verdict.ALLOW_CHANGED, OutcomeKind.REFUSED, "") == REFUSED
+    assert _words(Verdict.ALLOW_CHANGED, OutcomeKind.REFUSED, "") == NEUTRAL
 
 
 def test_only_what_was_done_lets_the_models_own_words_out() -> None:
@@ -87,7 +86,7 @@ LIES = [
 async def test_a_refusal_that_claims_an_action_is_replaced(stage: Stage, lie: str) -> None:
     stage.moderation.answer = Outcome(OutcomeKind.REFUSED)
     stage.model.answers = [answering(lie, "timeout", target="alice", seconds=30, if_refused=lie)]
-    assert (await stage.reply("@forgetmenot_bot time me out please")).text == REFUSED
+    assert (await stage.reply("@forgetmenot_bot time me out please")).text == NEUTRAL
 
 
 async def test_words_about_another_action_do_not_go_out_with_a_true_one(stage: Stage) -> None:
