@@ -44,7 +44,7 @@ _MARKUP = re.compile(
     r"|(?:^|:\s)\s*(?:[\[/!]\s*\w|(?:SYSTEM|ASSISTANT|USER)\s*:|@\w)"
 )
 # What one says of another can hardly be said otherwise than it was: it is no copy.
-_HEARSAY = re.compile(r"P\d+ \w+ (?:that )?P\d+\b")
+_HEARSAY = re.compile(r"P\d+ \w+ (?:that )?(?=P\d+\b)")
 _LINK = re.compile(r"\b\w+ ?\. ?(?:ly|com|net|gg|tv|me|link|example)(?: ?/|\b)|discord ?\. ?gg", re.IGNORECASE)
 _LETTERS = re.compile(r"[^\W\d_]{2}|[^\W\d_a-zA-Z]")
 _WORD = re.compile(r"\w+(?:'\w+)*")
@@ -151,7 +151,8 @@ def uncopied(sentences: Sequence[str], messages: Iterable[str]) -> list[str]:
     if size * (RUN / RUN_UNSPACED if UNSPACED.search("".join(sentences)) else 1) <= SHORT:
         return list(sentences)
     runs: set[str] = set()
-    for message in map(_letters, messages):
+    chat = [_letters(message) for message in messages]
+    for message in chat:
         unspaced = UNSPACED.search(message)
         if len(message) >= (SHORT_LINE // 2 if unspaced else SHORT_LINE):
             run = min(len(message), RUN_UNSPACED if unspaced else RUN)
@@ -159,7 +160,11 @@ def uncopied(sentences: Sequence[str], messages: Iterable[str]) -> list[str]:
     copied: dict[str, int] = {}
     for sentence, text in letters.items():
         ends = [(at, at + run) for run in set(map(len, runs)) for at in range(len(text)) if text[at : at + run] in runs]
-        copied[sentence] = 0 if _HEARSAY.match(sentence) else len({at for one in ends for at in range(*one)})
+        hearsay = _HEARSAY.match(sentence)
+        # only where chat names that other in the same words: any line could be put behind "P1 says that P2"
+        told = _letters(sentence[hearsay.end() :])[:RUN] if hearsay else ""
+        said_so = hearsay and any(told in message for message in chat)
+        copied[sentence] = 0 if said_so else len({at for one in ends for at in range(*one)})
     left = list(sentences)
     while sum(copied[one] for one in left) > COPIED_AT_MOST * sum(len(letters[one]) for one in left):
         left.remove(max(left, key=copied.__getitem__))

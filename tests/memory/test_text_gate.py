@@ -109,6 +109,8 @@ def test_what_one_says_of_another_is_no_copy() -> None:
     said = [f"P{number} works as a welder in the old shipyard" for number in range(5, 12)]
     told = [f"P{number - 3} says that {line}." for number, line in enumerate(said, 5)]
     assert uncopied(told, said) == told
+    chat = [f"number {line[1:]} and likes it" for line in said]
+    assert uncopied([f"P1 says that P2 {line}." for line in chat], chat) == []
 
 
 def test_a_short_text_is_kept_as_it_was_said() -> None:
