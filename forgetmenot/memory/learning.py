@@ -24,8 +24,8 @@ from forgetmenot.clock import DAY, Clock
 from forgetmenot.domain import ChatEvent, Line, Video
 from forgetmenot.errors import InputError, ModelBlocked, ModelError
 from forgetmenot.languages import reason
-from forgetmenot.memory.event_writer import seen, visits
 from forgetmenot.memory.extraction import Extractor
+from forgetmenot.memory.ingest import seen, visits
 from forgetmenot.memory.past_chat import PastChat
 from forgetmenot.memory.people import Exclusion, role_of
 from forgetmenot.memory.prompts import SUMMARY_WORDS

@@ -1,7 +1,7 @@
 """Tier 1: what was said, kept at most 24 h.
 
 Each of Twitch's ids is stored once; a cleared line keeps its row and loses its text; an event is covered by one episode
-or none. Does not decide what is stored (memory/event_writer) or when it goes (memory/retention).
+or none. Does not decide what is stored (memory/ingest) or when it goes (memory/retention).
 """
 
 from collections import Counter
