@@ -110,7 +110,7 @@ class Gemini:
         usage = _usage(response.usage_metadata)
         feedback = response.prompt_feedback
         if feedback and feedback.block_reason:
-            raise ModelBlocked(reason("model_prompt", model=self.name, why=_word(feedback.block_reason)))
+            raise ModelBlocked(reason("model_withheld", model=self.name, why=_word(feedback.block_reason)))
         finish = response.candidates[0].finish_reason if response.candidates else None
         text = _text(response)
         if not text:
@@ -136,7 +136,7 @@ class Gemini:
         except TimeoutError as error:
             raise ModelUnavailable(reason("model_silent", model=self.name)) from error
         except NETWORK_ERRORS as error:
-            raise ModelUnavailable(reason("gemini_unreachable", error=type(error).__name__)) from error
+            raise ModelUnavailable(reason("server_away", url="Gemini", error=type(error).__name__)) from error
         except SHAPE_ERRORS:
             raise ModelUnavailable(reason("model_unreadable", model=self.name)) from None
 

@@ -111,7 +111,7 @@ class GuardedModel:
                             raise
                         await self._pace.sleep(wait)
         except TimeoutError:
-            raise ModelUnavailable(reason("model_no_slot", model=self.name, seconds=f"{seconds:g}")) from None
+            raise ModelUnavailable(reason("model_silent", model=self.name)) from None
 
     def _rest(self) -> float:
         """Seconds until a call may pass; 0.0 where one may pass now."""

@@ -80,7 +80,7 @@ class Approvals:
         if after is not None and after.status is ActionStatus.UNDONE:
             return _result("undone", row.id, ok=True, action=row.name)
         again = after is not None and after.revert_at is not None
-        return _result("undo_later" if again else "undo_refused", row.id, action=row.name)
+        return _result("undo_later" if again else "cannot_undo", row.id, action=row.name)
 
     async def start(self) -> None:
         """At start: settle what a crash interrupted, without repeating it, and revert what is due."""

@@ -116,7 +116,7 @@ async def rate(context: OperationContext, request: Request, *, good: bool) -> Op
     since = context.clock.now() - RATED_WITHIN
     reply_id = request.number("id") or await bot_messages.last_sent(context.db, since)
     if reply_id is None or await bot_messages.get(context.db, reply_id) is None:
-        return OperationResult(ok=False, code="no_reply_rated")
+        return OperationResult(ok=False, code="no_reply")
     async with context.db.write() as tx:
         await bot_messages.set_outcome(tx, reply_id, "good" if good else "bad")
     return OperationResult(ok=True, code="rated" if good else "rated_bad")
@@ -127,7 +127,7 @@ async def why(context: OperationContext, request: Request) -> OperationResult:
     number = request.number("id")
     one = await (bot_messages.get(context.db, number) if number else bot_messages.latest(context.db))
     if one is None:
-        return OperationResult(ok=False, code="no_reply" if number else "no_reply_yet", data={"id": number})
+        return OperationResult(ok=False, code="no_reply")
     return OperationResult(ok=True, code="why", data={"line": await context.explain_reply(one.id)})
 
 
@@ -167,10 +167,10 @@ LONGEST_ERASURE_S = 10.0
 
 async def erase(context: OperationContext, request: Request) -> OperationResult:
     """Erase everything about a viewer. One that takes long runs on beside the answer in chat."""
-    who, viewer_id = request.target, _person(request, "erase_a_person")
+    who, viewer_id = request.target, _person(request)
     if request.asker.surface is Surface.CHAT and request.flag("confirm"):
         if not await context.rights.erase(viewer_id, request.asker.login if who.own else ""):
-            return OperationResult(ok=False, code="nothing_held", target=who)
+            return OperationResult(ok=False, code="memory_empty", target=who)
         if not context.eraser.is_begun(viewer_id):
             return OperationResult(ok=True, code="erase_again", target=who)
         found = await context.eraser.report_of(viewer_id, LONGEST_ERASURE_S)
@@ -179,7 +179,7 @@ async def erase(context: OperationContext, request: Request) -> OperationResult:
         return OperationResult(ok=True, code="erased", data=_figures(found), target=who)
     await context.flush()
     if not await personal_data.is_known(context.db, viewer_id):
-        return OperationResult(ok=False, code="nothing_held", target=who)
+        return OperationResult(ok=False, code="memory_empty", target=who)
     if not request.flag("confirm"):
         typed = "" if who.own else f"{who.name} "
         return OperationResult(ok=False, code="erase_unconfirmed", data={"typed": typed}, target=who)
@@ -191,16 +191,16 @@ def _figures(report: ErasureReport) -> dict[str, object]:
     return {**asdict(report), "mb": round(report.bytes / 1e6, 1)}
 
 
-def _person(request: Request, code: str) -> str:
+def _person(request: Request) -> str:
     """The id of the viewer that it is about. Raises Refused: it is about the channel."""
     if request.target.id is None:
-        raise Refused(code, request.target)
+        raise Refused("name_a_person", request.target)
     return request.target.id
 
 
 async def opt_out(context: OperationContext, request: Request) -> OperationResult:
     """Store nothing of a viewer from now on; what is known of them is neither shown nor used."""
-    viewer_id = _person(request, "opt_a_person")
+    viewer_id = _person(request)
     await context.rights.opt_out(viewer_id)
     await context.refresh()
     return OperationResult(ok=True, code="opted_out", data={"viewer": viewer_id}, target=request.target)
@@ -208,7 +208,7 @@ async def opt_out(context: OperationContext, request: Request) -> OperationResul
 
 async def opt_in(context: OperationContext, request: Request) -> OperationResult:
     """Remember a viewer again."""
-    who, viewer_id = request.target, _person(request, "opt_a_person")
+    who, viewer_id = request.target, _person(request)
     was_out = await context.rights.opt_in(viewer_id)
     if was_out:
         await context.refresh()
@@ -231,6 +231,6 @@ async def export(context: OperationContext, request: Request) -> OperationResult
     who = request.target
     rows = await personal_data.export(context.db, who.id) if who.id is not None else {}
     if not rows or not rows["person"]:
-        return OperationResult(ok=False, code="nothing_held", target=who)
+        return OperationResult(ok=False, code="memory_empty", target=who)
     held = {"exported_at": iso(context.clock.now()), **rows, "person": rows["person"][0]}
     return OperationResult(ok=True, code="exported", data=held, target=who)

@@ -117,12 +117,6 @@ def _quoted(note_id: object, fact: object) -> str:
     return f"#{note_id} {fact or ''}".rstrip()
 
 
-def _erasing(result: OperationResult, language: Language) -> str:
-    """Without a name, because this line is stored after the erasure."""
-    who = "own" if result.target is None or result.target.own else "other"
-    return language(f"chat.{result.code}_{who}", **result.data)
-
-
 def _memory(result: OperationResult, language: Language) -> str:
     """As many facts as fit, and the number of the others."""
     data = result.data
@@ -172,8 +166,6 @@ def _rows(value: object) -> Sequence[Any]:
 
 
 _SPECIAL: dict[str, Callable[[OperationResult, Language], str]] = {
-    "erasing": _erasing,
-    "erased": _erasing,
     "memory": _memory,
     "missed": lambda result, say: say(
         "chat.missed", ago=say.span(int(str(result.data["ago"])), "ago"), text=result.data["text"]

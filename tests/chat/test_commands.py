@@ -21,6 +21,7 @@ from forgetmenot.text.outgoing import without_command
 from tests.chat.conftest import BOT, IDS, Chat
 
 Line = tuple[str, str, str | None]
+NAME_A_PERSON = "That is about one viewer, not about the channel. Put their name behind the command."
 NOT_YOURS = "You can only do that for yourself. Ask a moderator."
 WHICH_NOTE = "Which note? !memory shows their numbers. !wrong 12 removes one, !edit 12 lives in Oslo corrects one."
 NOTHING_LIKE_IT = "I can't find anything like that about you. !memory shows what I know."
@@ -65,7 +66,7 @@ DIALOGUES: dict[str, list[Line]] = {
         ("alice", "@forgetmenot_bot tell me about the duck", None),
         ("bob", "!remember this about alice", NOT_YOURS),
         ("carol", "!remember this about alice", "Remembered about Alice: #1 moved to Oslo"),
-        ("carol", "!remember this about channel", "Name a viewer: !remember this about NAME"),
+        ("carol", "!remember this about channel", NAME_A_PERSON),
     ],
     "what was replaced can be forgotten by its subject too": [
         ("alice", "!remember I live in Oslo", "Remembered about you: #1 lives in Oslo"),
@@ -144,7 +145,7 @@ DIALOGUES: dict[str, list[Line]] = {
          "today's messages, mentions in summaries. "
          "It cannot be undone. To confirm, type !forgetme Alice yes")),
         ("bob", "!forgetme alice confirm", NOT_YOURS),
-        ("carol", "!forgetme channel confirm", "I can only erase a viewer, not the channel. Type !forgetme NAME."),
+        ("carol", "!forgetme channel confirm", NAME_A_PERSON),
         ("alice", "!memory", "What I know about you: #1 plays drums"),
     ],
     "of who opted out nothing is kept and nothing is said": [
@@ -191,8 +192,8 @@ DIALOGUES: dict[str, list[Line]] = {
         ("carol", "!approve", "Nothing is waiting for approval."),
         ("carol", "!deny 3", "#3 is not waiting for approval."),
         ("carol", "!undo", "Nothing from the last hour can be undone. !undo 3 undoes #3."),
-        ("carol", "!why", "I haven't said anything yet."),
-        ("carol", "!why 77", "I have no reply #77."),
+        ("carol", "!why", "There is no such reply of mine."),
+        ("carol", "!why 77", "There is no such reply of mine."),
     ],
     "help": [
         ("alice", "!help forget",

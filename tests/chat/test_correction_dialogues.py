@@ -145,7 +145,7 @@ DIALOGUES = {
         alice: !forgetme
         > !forgetme yes
         alice: yes
-        > everything about you is deleted
+        > everything is deleted
         = alice:
     """,
     "forgetme yes": f"""
@@ -154,7 +154,7 @@ DIALOGUES = {
         bob: yes
         > -
         alice: !forgetme yes
-        > everything about you is deleted
+        > everything is deleted
         = alice:
     """,
     "forgetme, and something else": f"""

@@ -13,7 +13,7 @@ from tests.chat.conftest import IDS, Chat
 async def test_a_confirmed_erasure_is_carried_out(chat: Chat, who: str, line: str) -> None:
     await chat.say("alice", "!remember I play drums")
     answer = await chat.say(who, line) or ""
-    assert re.match(r"Done: everything about (you|them) is deleted. I searched \d+ files .* 0 times", answer)
+    assert re.match(r"Done: everything is deleted. I searched \d+ files .* 0 traces", answer)
     assert await viewers.get(chat.db, IDS["alice"]) is None
     assert await chat.facts("alice") == []
 

@@ -113,7 +113,7 @@ async def test_an_answer_cut_at_the_limit_says_so_and_is_not_continued(
 
 
 BLOCKS = [
-    (body({"promptFeedback": {"blockReason": "PROHIBITED_CONTENT"}}), "refused this prompt (prohibited content)"),
+    (body({"promptFeedback": {"blockReason": "PROHIBITED_CONTENT"}}), "withheld its answer (prohibited content)"),
     (body(answer_body(None, finish="SAFETY")), "withheld its answer (safety)"),
     (body(answer_body("half an ans", finish="RECITATION")), "withheld its answer (recitation)"),
     (body({"usageMetadata": {"promptTokenCount": 12}}), "empty answer"),

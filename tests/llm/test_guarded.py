@@ -186,7 +186,7 @@ async def test_waiting_for_a_place_counts_against_the_deadline_but_not_against_t
     guarded = at.guard(Limits(reply_s=0.01, memory_s=60, at_once=1), Silent())
     hog = asyncio.create_task(guarded.generate(SUMMARY))
     await asyncio.sleep(0)
-    assert "no free slot" in str(await fails(guarded, ModelUnavailable))
+    assert "did not answer in time" in str(await fails(guarded, ModelUnavailable))
     hog.cancel()
     await asyncio.gather(hog, return_exceptions=True)
     assert (at.metered, guarded.trouble) == ([], None)
