@@ -113,7 +113,10 @@ class SetupService:
         except (KeyError, msgspec.DecodeError, UnicodeDecodeError, RecursionError):
             raise InputError(self._say("reason.request_odd")) from None
         generation = self._settings.generation
-        done = await do(self, **msgspec.structs.asdict(given))
+        try:
+            done = await do(self, **msgspec.structs.asdict(given))
+        except OverflowError:  # a number that SQLite has no room for
+            raise InputError(self._say("reason.request_odd")) from None
         return {**done, "restarting": self._restarts and self._settings.generation != generation}
 
     @property

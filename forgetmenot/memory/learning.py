@@ -50,6 +50,7 @@ BYTES_A_TOKEN = 3
 LEARNED = "learned:"
 # A file does not say what kind of account its channel is.
 VIDEOS_KEPT_AT_MOST = 60 * DAY
+LONGEST_STREAM = 2 * DAY  # of Twitch's
 
 
 class Estimate(Struct, frozen=True):
@@ -220,10 +221,11 @@ class Learner:
                 welcome = await self._welcome(tx, taken)
                 stream, at = state["stream"], taken[0].at
                 if stream is None:
-                    stream = await streams.begin(tx, min(at, chat.began_at) if chat.began_at else at)
+                    dated = abs(at - chat.began_at) <= LONGEST_STREAM  # else what the file says of it is wrong
+                    stream = await streams.begin(tx, min(at, chat.began_at) if dated else at)
                     if chat.title:
                         await streams.describe(tx, stream, twitch_id=None, title=chat.title, category="")
-                    if chat.video and chat.began_at:
+                    if chat.video and dated:
                         video = Video(chat.video, chat.began_at, chat.began_at + VIDEOS_KEPT_AT_MOST)
                         await streams.set_video(tx, stream, video)
                 await viewers.record_past(tx, seen(welcome.events))

@@ -133,4 +133,6 @@ async def test_the_webhook_is_a_secret_of_discords(shared: Sharing, bot: Bot, tm
             await setup.run("post_recap", b'{"stream": %d}' % stream)
         with pytest.raises(InputError, match="nothing here"):
             await setup.run("recap", b'{"stream": 99}')
+        with pytest.raises(InputError, match="did not understand"):
+            await setup.run("recap", b'{"stream": 99999999999999999999}')
     assert shared.there.got == []

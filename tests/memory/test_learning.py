@@ -234,3 +234,15 @@ async def test_a_stream_of_a_broadcasts_file_knows_its_video(bot: Bot, server: S
     await learner(bot).learn([path])
     video = Video(2134, BEGAN, BEGAN + 60 * DAY)
     assert list((await streams.videos(bot.db, [1])).values()) == [video]
+
+
+@pytest.mark.parametrize("began", ["0001-01-01T00:00:00Z", "1970-01-02T00:00:00Z", "2026-04-28T19:00:00Z"])
+async def test_a_file_that_lies_about_its_beginning_is_dated_by_its_lines(
+    bot: Bot, server: SimOpenAI, tmp_path: Path, began: str
+) -> None:
+    answers(server, 2)
+    path = broadcast(tmp_path / "b.json", [comment(number, f"I planted tree {number}") for number in range(10)])
+    path.write_text(path.read_text().replace("2026-05-01T20:00:00Z", began, 1))
+    await learner(bot).learn([path])
+    assert BEGAN <= await streams.start_of(bot.db, 1) < BEGAN + DAY
+    assert await streams.videos(bot.db, [1]) == {}
