@@ -29,7 +29,7 @@ from forgetmenot.languages import ENGLISH, Language, read_reason, reason
 from forgetmenot.llm.build import environment_with_key, key_variable
 from forgetmenot.network import proxy_for, trusted
 from forgetmenot.operations.catalogue import lacking
-from forgetmenot.operations.switches import failing_sentence, gaps_sentence
+from forgetmenot.operations.switches import gaps_sentence
 from forgetmenot.ports import BotState, Check
 from forgetmenot.secret_store import Account, TokenStore, login_folder
 from forgetmenot.settings.schema import Provider, Settings
@@ -249,7 +249,7 @@ def running_checks(
     now: int = 0,
     say: Language = ENGLISH,
 ) -> list[Check]:
-    """Every part in a sentence. `channel`: the channel's state, which knows what was not heard and what fails. Pure."""
+    """Every part in a sentence. `channel`: the channel's state, which knows what was not heard. Pure."""
 
     def unless(trouble: str, fix: str, fine: Finding | None = None) -> Finding:
         return trouble_with(say, trouble, fix) if trouble else fine or found(say, OK, "fine")
@@ -265,7 +265,6 @@ def running_checks(
         "model": unless(state.model_trouble, "setup_fix", found(say, OK, "offline") if offline else (OK, models, "")),
         "summaries": unless(state.memory_trouble, "later_fix"),
         "tasks": unless(tasks, "again_fix"),
-        "actions": unless(failing_sentence(channel, say), "actions_fix"),
         "spending": unless(state.saving, "later_fix"),
         "settings": (OK, state.settings_file or say("check.defaults"), ""),
     }

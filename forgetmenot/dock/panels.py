@@ -143,7 +143,7 @@ async def standing(context: DockContext) -> Item:
         "safe_mode": switched.safe_mode or settings.actions.safe_mode,
         "safe_in_settings": settings.actions.safe_mode,
         "phase": state.phase,
-        "trouble": context.language.reason(trouble) or switches.failing_sentence(channel, context.language),
+        "trouble": context.language.reason(trouble),
         "hint": context.language.reason(state.login_hint),
         "per_minute": await events.count_since(context.db, now - MINUTE),
         "raw_h": settings.memory.raw_events_h,

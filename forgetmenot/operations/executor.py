@@ -24,16 +24,14 @@ from forgetmenot.operations import wording
 from forgetmenot.operations.catalogue import find
 from forgetmenot.operations.facts import ActionContext, FactGatherer
 from forgetmenot.operations.policy import decide
-from forgetmenot.operations.switches import FAILING, SWITCHED_ON
 from forgetmenot.operations.types import Action, ActionCall, ActionPorts, PersonFacts, PolicyFacts, Runner
 from forgetmenot.settings.schema import Settings
-from forgetmenot.store import action_logs, channel_state
+from forgetmenot.store import action_logs
 from forgetmenot.store.action_logs import ActionStatus, LoggedAction, NewAction
 from forgetmenot.store.database import Database
 
 ALLOWED = frozenset({Verdict.ALLOW, Verdict.ALLOW_CHANGED})
 _STATUS = {Verdict.ASK: ActionStatus.WAITING, Verdict.DENY: ActionStatus.DENIED}
-IN_A_ROW = 3
 # After that an action's outcome is unknown, of which nothing is claimed.
 TWITCH_ANSWERS_WITHIN_S = 3.0
 _KINDS: tuple[tuple[type[ForgetMeNotError], OutcomeKind], ...] = (
@@ -41,7 +39,6 @@ _KINDS: tuple[tuple[type[ForgetMeNotError], OutcomeKind], ...] = (
     (TwitchRefused, OutcomeKind.REFUSED),
     (ForgetMeNotError, OutcomeKind.FAILED),
 )
-_BAD = frozenset({ActionStatus.REFUSED, ActionStatus.FAILED, ActionStatus.UNKNOWN})
 
 
 class ExecutedProposal(Struct, frozen=True):
@@ -135,10 +132,6 @@ class Executor:
         async with self.db.write() as tx:
             await action_logs.settle(tx, row_id, ActionStatus(outcome.kind), detail, self.clock.now())
         log.info("action", action=row_id, name=action.name, outcome=outcome.kind)
-        # what we refuse ourselves (a fact that is never stored, a text of which nothing is left) is the asker's doing
-        ours = outcome.kind is OutcomeKind.REFUSED and not action.scope
-        if outcome.kind is not OutcomeKind.DONE and not ours:
-            await self._switch_off_if_failing(action.name)
         return outcome
 
     async def call(self, runner: Runner, call: ActionCall) -> Outcome:
@@ -158,16 +151,6 @@ class Executor:
                 return await asking
         except (TimeoutError, ForgetMeNotError):
             return None
-
-    async def _switch_off_if_failing(self, name: str) -> None:
-        since = int(await channel_state.read(self.db, SWITCHED_ON + name) or 0)
-        last = [row for row in await action_logs.last_results(self.db, name, IN_A_ROW) if row.at > since]
-        if len(last) < IN_A_ROW or not all(row.status in _BAD for row in last):
-            return
-        now = self.clock.now()
-        async with self.db.write() as tx:
-            await channel_state.put(tx, {FAILING + name: last[0].detail or str(last[0].status)}, now)
-        log.warning("an action is switched off after three failures of a kind", name=name, outcome=last[0].status)
 
 
 def _nobody_asked(proposal: Proposal, decision: Decision, facts: PolicyFacts) -> bool:

@@ -41,7 +41,7 @@ CORRECT = "correct"
 _NOTE_ID = re.compile(r"[0-9]{1,12}", re.ASCII)
 # Refusals by these rules say nothing about the asker, so they do not count against them.
 _IMPERSONAL = (
-    *("safe_mode", "paused", "silent_preview", "switched_off", "failing", "stream_live", "refused_often"),
+    *("safe_mode", "paused", "silent_preview", "switched_off", "stream_live", "refused_often"),
     *("too_soon", "stream_limit", "queue_full", "asked_in_words"),
 )
 
@@ -93,7 +93,6 @@ class _People(NamedTuple):
             live=self.state.get("live") == "1",
             paused=switched.silent(now),
             safe_mode=switched.safe_mode,
-            failing=frozenset(switched.failing),
         )
 
 

@@ -168,7 +168,6 @@ RULES: tuple[Rule, ...] = (
     _denies("safe_mode", lambda case: case.settings.actions.safe_mode or case.facts.safe_mode),
     _denies("paused", lambda case: case.facts.paused),
     Rule("switched_off", _setting),
-    _denies("failing", lambda case: case.action.name in case.facts.failing),
     _denies("stream_live", lambda case: case.action.needs_live and not case.facts.live),
     _denies("target_known", lambda case: case.action.needs_target and case.target is None),
     _denies("not_a_bot", lambda case: case.target is not None and (case.target.is_bot or case.target.is_self)),

@@ -1,27 +1,24 @@
-"""The switches: pause, quiet, safe mode, and actions switched off after failures. They survive a restart."""
+"""The switches: pause, quiet and safe mode. They survive a restart."""
 
 from collections.abc import Mapping
 
 from msgspec import Struct
 
 from forgetmenot.clock import MINUTE
-from forgetmenot.languages import Language, in_language, read_reason
+from forgetmenot.languages import Language, in_language
 from forgetmenot.settings.schema import Settings
 from forgetmenot.store import action_logs, channel_state
 from forgetmenot.store.database import Database
 
 LONGEST_QUIET_MIN = 240
-FAILING = "action_off:"  # before an action's name: why it was switched off
-SWITCHED_ON = "action_on:"  # before an action's name: when it got another chance (ms)
 
 
 class Switches(Struct, frozen=True):
-    """State of the switches. `quiet_until` is a time in ms, 0 for none; `failing` gives the reason by action."""
+    """State of the switches. `quiet_until` is a time in ms, 0 for none."""
 
     paused: bool
     quiet_until: int
     safe_mode: bool
-    failing: dict[str, str]
 
     def silent(self, now: int) -> bool:
         """Whether the bot must not speak or act by itself."""
@@ -34,7 +31,6 @@ def of(state: Mapping[str, str]) -> Switches:
         paused=state.get("paused") == "1",
         quiet_until=int(state.get("quiet_until") or 0),
         safe_mode=state.get("safe_mode") == "1",
-        failing={name.removeprefix(FAILING): why for name, why in state.items() if name.startswith(FAILING) and why},
     )
 
 
@@ -49,21 +45,8 @@ async def pause(db: Database, now: int) -> None:
 
 
 async def resume(db: Database, now: int) -> None:
-    """Speak and act again, and give failed actions another chance."""
-    failing = (await read(db)).failing
-    again = {FAILING + one: "" for one in failing} | {SWITCHED_ON + one: str(now) for one in failing}
-    await _put(db, {"paused": "", "quiet_until": "", "safe_mode": "", **again}, now)
-
-
-def failing_sentence(state: Mapping[str, str], language: Language) -> str:
-    """Sentences about actions that were switched off after failures; empty if none was."""
-    failing = sorted(of(state).failing.items())
-    return " ".join(
-        language(
-            "status.failing_why", name=language.value("action", name), why=language.reason(read_reason(why)).rstrip(".")
-        )
-        for name, why in failing
-    )
+    """Speak and act again."""
+    await _put(db, {"paused": "", "quiet_until": "", "safe_mode": ""}, now)
 
 
 async def quiet(db: Database, minutes: int, now: int) -> None:
@@ -86,7 +69,6 @@ async def status_line(db: Database, settings: Settings, now: int) -> str:
         parts.append(language("status.safe"))
     if waiting:
         parts.append(language("status.waiting", n=waiting))
-    parts += [language("status.failing", name=language.value("action", name)) for name in sorted(switches.failing)]
     parts += [gaps] if gaps else []
     return language("status.line", name=settings.bot.name, parts=", ".join(parts))
 

@@ -240,7 +240,6 @@ class PolicyFacts(Struct, frozen=True):
     paused: bool = False
     safe_mode: bool = False
     room_modes: frozenset[str] = frozenset()
-    failing: frozenset[str] = frozenset()  # actions switched off after failures
     approved_by: str = ""  # the person who approved exactly this
 
 

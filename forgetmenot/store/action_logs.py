@@ -187,12 +187,6 @@ async def of_reply(source: Source, reply_id: int) -> list[LoggedAction]:
     return await _found(source, "bot_message_id = ? ORDER BY id", reply_id)
 
 
-async def last_results(db: Database, name: str, limit: int) -> list[LoggedAction]:
-    """The newest finished rows of one action, newest first."""
-    over = "status IN ('done', 'refused', 'failed', 'unknown', 'undone')"
-    return await _found(db, f"name = ? AND {over} ORDER BY id DESC LIMIT ?", name, limit)
-
-
 async def refusals_of(db: Database, viewer_id: str, since: int, ignored_rules: Iterable[str]) -> int:
     """How many of a viewer's requests were refused, without refusals by rules that say nothing about the viewer."""
     sql = (

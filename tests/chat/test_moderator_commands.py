@@ -5,7 +5,7 @@ import pytest
 from forgetmenot.clock import MINUTE
 from forgetmenot.memory import suppression
 from forgetmenot.operations import switches
-from forgetmenot.store import bot_messages, channel_state
+from forgetmenot.store import bot_messages
 from forgetmenot.store.bot_messages import ReplyStatus
 from tests.chat.conftest import IDS, Chat
 
@@ -50,13 +50,9 @@ async def test_nobody_approves_what_was_not_shown(chat: Chat) -> None:
     assert chat.account.titles == []
 
 
-async def test_status_names_what_waits_and_what_was_switched_off(chat: Chat) -> None:
+async def test_status_names_what_waits(chat: Chat) -> None:
     await chat.propose("a")
-    async with chat.db.write() as tx:
-        await channel_state.put(tx, {"action_off:clip": "TwitchRefused: no"}, chat.clock.now())
-    off = "clip is paused after three failures (!bot resume tries it again)"
-    assert await chat.say("carol", "!bot status") == f"ForgetMeNot: on (mentions), 1 waiting for approval, {off}."
-    assert await chat.say("carol", "!bot resume") == "ForgetMeNot: on (mentions), 1 waiting for approval."
+    assert await chat.say("carol", "!bot status") == "ForgetMeNot: on (mentions), 1 waiting for approval."
 
 
 async def test_quiet_ends_by_itself(chat: Chat) -> None:

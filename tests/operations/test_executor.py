@@ -12,7 +12,6 @@ from forgetmenot.clock import MINUTE
 from forgetmenot.domain import Outcome, OutcomeKind, Proposal, Verdict
 from forgetmenot.languages import in_language
 from forgetmenot.operations.facts import ActionContext, lately
-from forgetmenot.operations.switches import resume
 from forgetmenot.prompt.material import ActionDone
 from forgetmenot.settings.schema import BridgeSettings
 from forgetmenot.store import action_logs
@@ -71,37 +70,6 @@ async def test_at_once_and_together_it_is_still_once(room: Room) -> None:
     context = ActionContext(event=room.event("alice", "clip it"), key="same")
     await asyncio.gather(*(room.executor.carry_out(Proposal("clip"), context) for _ in range(5)))
     assert room.ports.calls == [("clip",)]
-
-
-async def test_three_failures_of_a_kind_switch_the_action_off_until_somebody_switches_it_on(room: Room) -> None:
-    room.ports.answer = Outcome(OutcomeKind.REFUSED, "missing scope")
-    for _ in range(3):
-        await room.clock.advance(2 * MINUTE)
-        assert (await room.propose("clip")).decision.verdict is Verdict.ALLOW
-    await room.clock.advance(2 * MINUTE)
-    assert (await room.propose("clip")).decision.rule == "failing"
-    await resume(room.db, room.clock.now())
-    await room.clock.advance(2 * MINUTE)
-    assert (await room.propose("clip")).decision.verdict is Verdict.ALLOW
-    await room.clock.advance(2 * MINUTE)
-    assert (await room.propose("clip")).decision.verdict is Verdict.ALLOW
-
-
-async def test_what_we_refuse_ourselves_switches_nothing_off(room: Room) -> None:
-    """Else one viewer who asks thrice for what is never stored takes the action away from everybody."""
-    room.ports.answer = Outcome(OutcomeKind.REFUSED, "sensitive")
-    for _ in range(4):
-        await room.clock.advance(2 * MINUTE)
-        fact = {"target": "me", "fact": "x"}
-        asked = await room.propose("remember", fact, text="@bot remember I play drums")
-        assert asked.decision.verdict is Verdict.ALLOW
-
-
-async def test_a_success_in_between_keeps_it_on(room: Room) -> None:
-    for answer in ("x", "x", "", "x", "x"):
-        room.ports.answer = Outcome(OutcomeKind.FAILED if answer else OutcomeKind.DONE, answer)
-        await room.clock.advance(2 * MINUTE)
-        assert (await room.propose("clip")).decision.verdict is Verdict.ALLOW
 
 
 async def test_class_b_rests_for_everybody_and_for_its_target(room: Room) -> None:

@@ -71,7 +71,6 @@ CASES: list[tuple[str, Proposal, PolicyFacts, Settings, RecentDecisions, Verdict
     ("paused", CLIP, replace(WILLING, paused=True), LIVE, CALM, Verdict.DENY),
     ("silent_preview", CLIP, WILLING, msgspec.structs.replace(LIVE, bot=BotSettings()), CALM, Verdict.DENY),
     ("switched_off", CLIP, WILLING, _with(disabled=("clip",)), CALM, Verdict.DENY),
-    ("failing", CLIP, replace(WILLING, failing=frozenset({"clip"})), LIVE, CALM, Verdict.DENY),
     ("switched_off", CLIP, WILLING, _with(class_a=ClassMode.OFF), CALM, Verdict.DENY),
     ("switched_off", CLIP, WILLING, _with(class_a=ClassMode.ASK), CALM, Verdict.ASK),
     ("switched_off", TIMEOUT, WILLING, _with(class_b=ClassMode.SHADOW), CALM, Verdict.DENY),
@@ -206,7 +205,6 @@ FACTS = st.builds(
     asked_for=st.frozensets(NAMES, max_size=5),
     typed=st.dictionaries(NAMES, TEXTS, max_size=2),
     named=st.booleans(),
-    failing=st.frozensets(NAMES, max_size=2),
     room_modes=st.frozensets(st.sampled_from(["slow", "emote_only"])),
     live=st.booleans(),
     paused=st.booleans(),
@@ -268,7 +266,7 @@ def test_settings_bind_the_person_who_approves_too(
     assert mode in {"ask", "live"}
     assert settings.bot.mode is not Mode.SHADOW
     assert not any((actions.safe_mode, facts.safe_mode, facts.paused))
-    assert action.name not in {*actions.disabled, *facts.failing}
+    assert action.name not in actions.disabled
     assert facts.live or not action.needs_live
     if action.harms and facts.target is not None:
         assert facts.target.role not in {Role.BROADCASTER, Role.MODERATOR, Role.VIP}
