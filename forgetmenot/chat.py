@@ -349,37 +349,32 @@ class Router(Struct):
         task.add_done_callback(self._working.discard)
 
     async def _command_or_reply(self, event: ChatEvent, *, denies_reply: bool = False) -> None:
+        """Answer a command (moderators always, others within their rate limit), or hand the line to the engine."""
         line = await self._handled(event, denies_reply=denies_reply)
         if line is None:
             self.engine.take(event)
-        else:
-            await self._answer(line, event)
+            return
+        moderates = asker_of(event).moderates
+        if line and (moderates or self._rate_limit.allows(event.user_id, event.at)):
+            reply_to = None if event.kind is EventKind.REDEMPTION else event.id  # Twitch shows no message for it
+            outcome = await self.outbox.say_line(line, reply_to=reply_to, viewer_id=event.user_id, spare=not moderates)
+            log.info("command answered", outcome=outcome.kind)
 
     async def _handled(self, event: ChatEvent, *, denies_reply: bool) -> str | None:
         """What a command is answered; tried again while another program holds the memory or the disk is full."""
-        for wait in TRIED_AGAIN_AFTER_S:
+        for wait in (*TRIED_AGAIN_AFTER_S, None):
             try:
                 return await self.commands.handle(event, denies_reply=denies_reply)
-            except (StoreLocked, StoreFull):
-                await asyncio.sleep(wait)
-        try:
-            return await self.commands.handle(event, denies_reply=denies_reply)
-        except (StoreLocked, StoreFull) as error:
-            log.warning("a command failed", reason=str(error))
-            return in_language(self.settings().bot.language)("chat.not_now") if is_command(event.text) else None
+            except (StoreLocked, StoreFull) as error:
+                if wait is None:
+                    log.warning("a command failed", reason=str(error))
+                else:
+                    await asyncio.sleep(wait)
+        return in_language(self.settings().bot.language)("chat.not_now") if is_command(event.text) else None
 
     async def _announce(self, line: str, reply_to: str | None, viewer_id: str) -> None:
         outcome = await self.outbox.say_line(line, reply_to=reply_to, viewer_id=viewer_id, trigger="notice")
         log.info("notice given", outcome=outcome.kind)
-
-    async def _answer(self, line: str, event: ChatEvent) -> None:
-        """Answer a command: moderators always, others within their rate limit, and without using up replies."""
-        moderates = asker_of(event).moderates
-        if not line or not (moderates or self._rate_limit.allows(event.user_id, event.at)):
-            return
-        reply_to = None if event.kind is EventKind.REDEMPTION else event.id  # Twitch shows no message for it
-        outcome = await self.outbox.say_line(line, reply_to=reply_to, viewer_id=event.user_id, spare=not moderates)
-        log.info("command answered", outcome=outcome.kind)
 
 
 def counter_of(item: ChatItem) -> str:
