@@ -42,6 +42,7 @@ CREATE TABLE streams (
     recap         TEXT NOT NULL DEFAULT '',
     recapped_at   INTEGER,
     recap_file    TEXT NOT NULL DEFAULT '',          -- where it was written for the streamer
+    recap_file_of INTEGER,                           -- `recapped_at` of what stands in that file
     posted_at     INTEGER,                           -- when it was posted to Discord, or may have been
     video_id      INTEGER,                           -- Twitch's video of it …
     video_at      INTEGER,                           -- … when that begins …

@@ -45,14 +45,14 @@ class RecapSharing:
         self._again_at = 0
 
     async def run_pass(self) -> None:
-        """A periodic task: write the files that are missing, and post what is to be posted at once."""
+        """A periodic task: write the files that are missing or outdated, and post what is to be posted at once."""
         chosen, now = self._settings().recap, self._clock.now()
         failed: ForgetMeNotError | None = None
         if not (chosen.folder or chosen.post_at_once):
             return
         for stream in await streams.to_share(self._db, now - RECENT):
             try:
-                if chosen.folder and not stream["recap_file"]:
+                if chosen.folder and not stream["in_file"]:
                     await write_file(self._db, stream["id"], self._settings())
                 if chosen.post_at_once and stream["posted_at"] is None and now >= self._again_at:
                     await self.post(stream["id"])

@@ -40,7 +40,7 @@ from forgetmenot.store.rights import PrivacyRequests
 
 SQLITE_VERSION = sqlite3.sqlite_version
 # Of `schema.sql`. A file of another version is refused: there are no steps from one to the next.
-SCHEMA_VERSION = 7
+SCHEMA_VERSION = 8
 BUSY_TIMEOUT_S = 5.0
 _MANY: tuple[type, ...] = (list, tuple, set, frozenset, type({}.keys()), type({}.values()))
 # The name in channel_state of how many privacy requests were carried out, and the mark of their file.

@@ -161,9 +161,10 @@ async def without_video(source: Source, since: int) -> dict[int, int]:
 
 
 async def to_share(source: Source, since: int) -> list[Row]:
-    """Streams that ended since then (ms) and have a recap, oldest first: id, recap_file, posted_at."""
+    """Streams that ended since then (ms) and have a recap, oldest first: id, in_file, posted_at."""
     wanted = "recap <> '' AND ended_at > ? ORDER BY ended_at, id"
-    return await source.rows(f"SELECT id, recap_file, posted_at FROM streams WHERE {wanted}", (since,))
+    in_file = "recap_file <> '' AND recap_file_of IS recapped_at AS in_file"
+    return await source.rows(f"SELECT id, {in_file}, posted_at FROM streams WHERE {wanted}", (since,))
 
 
 async def newest_recap(source: Source, since: int) -> int | None:
@@ -181,7 +182,7 @@ async def shared(source: Source, stream_id: int) -> dict[str, object]:
 
 async def set_recap_file(tx: Transaction, stream_id: int, path: str) -> None:
     """Note where a recap was written."""
-    await tx.execute("UPDATE streams SET recap_file = ? WHERE id = ?", (path, stream_id))
+    await tx.execute("UPDATE streams SET recap_file = ?, recap_file_of = recapped_at WHERE id = ?", (path, stream_id))
 
 
 async def recap_files(source: Source) -> list[str]:

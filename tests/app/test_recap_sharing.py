@@ -112,6 +112,25 @@ async def test_the_file_is_written_even_where_discord_is_away(shared: Sharing, t
     assert len(list((tmp_path / "recaps").iterdir())) == 1
 
 
+async def test_a_recap_that_is_made_again_goes_into_its_file(shared: Sharing, tmp_path: Path) -> None:
+    """Of which a line was deleted in chat, when the stream was over."""
+    (tmp_path / "recaps").mkdir()
+    stream = await shared.stream("Somebody sang.")
+    shared.settings = parse_settings(f"[recap]\nfolder = '{tmp_path / 'recaps'}'", "test")
+    await shared.sharing.run_pass()
+    [file] = (tmp_path / "recaps").iterdir()
+    file.write_text("Somebody sang. My own words.")
+    await shared.sharing.run_pass()
+    assert "My own words" in file.read_text()
+    await shared.bot.clock.advance(MINUTE)  # type: ignore[attr-defined]
+    async with shared.bot.db.write() as tx:
+        await tx.execute("UPDATE streams SET recap = '', recapped_at = NULL")
+        await streams.set_recap(tx, stream, "The boss fell.", shared.bot.clock.now())
+    await shared.sharing.run_pass()
+    assert "The boss fell." in file.read_text()
+    assert "sang" not in file.read_text()
+
+
 async def test_the_webhook_is_a_secret_of_discords(shared: Sharing, bot: Bot, tmp_path: Path) -> None:
     live = LiveSettings(Settings())
     setup = SetupService(live, tmp_path, use_keyring=False)
