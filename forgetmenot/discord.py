@@ -18,8 +18,8 @@ _ADDRESS = re.compile(
     r"https://(?:(?:ptb|canary)\.)?discord(?:app)?\.com/api/(?:v\d{1,2}/)?webhooks/\d{5,25}/[\w-]{20,120}", re.ASCII
 )
 _ANSWER_WITHIN = aiohttp.ClientTimeout(total=15, sock_connect=5)
-# Discord's limits: of a message, and (4,096) of an embed, which takes what is longer.
-LONGEST, LONGEST_EMBED = 2_000, 4_000
+# Discord takes 4,096 characters of an embed, and half of that of a message.
+LONGEST = 4_000
 LONGEST_WAIT_S = 3_600.0
 LARGEST_ANSWER = 10_000  # bytes
 
@@ -38,11 +38,7 @@ def webhook_address(text: str) -> str:
 
 async def post(address: str, text: str) -> None:
     """Post one message. Raises WebhookError."""
-    body: dict[str, object] = {"allowed_mentions": {"parse": []}}
-    if _units(text) <= LONGEST:
-        body["content"] = text
-    else:
-        body["embeds"] = [{"description": _within(text, LONGEST_EMBED)}]
+    body = {"allowed_mentions": {"parse": []}, "embeds": [{"description": _within(text)}]}
     connector = aiohttp.TCPConnector(ssl=trusted())
     try:
         async with (
@@ -68,14 +64,10 @@ async def _refused(answer: aiohttp.ClientResponse) -> WebhookError:
     return WebhookError(reason(code, status=answer.status), lost=answer.status >= 500)
 
 
-def _units(text: str) -> int:
-    """As Discord counts: an emoji may be two."""
-    return len(text.encode("utf-16-le", "surrogatepass")) // 2
-
-
-def _within(text: str, most: int) -> str:
+def _within(text: str) -> str:
     """Its whole lines that fit, with a mark where some are left out."""
-    if _units(text) <= most:
+    units = text.encode("utf-16-le", "surrogatepass")  # as Discord counts: an emoji may be two
+    if len(units) <= 2 * LONGEST:
         return text
-    cut = text.encode("utf-16-le", "surrogatepass")[: 2 * (most - 2)].decode("utf-16-le", "ignore")
+    cut = units[: 2 * (LONGEST - 2)].decode("utf-16-le", "ignore")
     return f"{cut.rpartition(chr(10))[0] or cut}\n…"

@@ -22,7 +22,7 @@ from pathlib import Path
 from forgetmenot.chat import CommandParser
 from forgetmenot.domain import ModelAnswer, Participant, Role, TokenUsage
 from forgetmenot.errors import ODD_INPUT, SettingsError
-from forgetmenot.llm.json_text import json_object, unwrapped, without_loop, without_thought
+from forgetmenot.llm.json_text import json_object, unwrapped, without_thought
 from forgetmenot.llm.offline import claims
 from forgetmenot.logs import set_up
 from forgetmenot.memory import prompts, text_gate, transfer
@@ -91,7 +91,7 @@ def _summary(text: str) -> None:
     text_gate.storable_summary(
         written, ["P1 went to the shop", text[:200]], handles, most=150, forbidden=lambda _: False
     )
-    json_object(unwrapped(without_thought(without_loop(text))))
+    json_object(unwrapped(without_thought(text)))
 
 
 def _notes(text: str) -> None:

@@ -87,9 +87,7 @@ class StreamInput:
 
     def sent(self, text: str) -> bool:
         """Take a line from a program on this computer; False if too many come. Raises InputError while it is off."""
-        if self.hearing is None or not self._settings().hearing.programs:
-            raise InputError(reason("hearing_off"))
-        if not self.hearing.listening:
+        if self.hearing is None or not (self._settings().hearing.programs and self.hearing.listening):
             raise InputError(reason("hearing_off"))
         return self.hearing.sent(text)
 

@@ -159,10 +159,7 @@ async def _learn(arguments: argparse.Namespace) -> None:
             report = await learner.learn(arguments.files, lambda share, what: common.say(f"{share:4.0%}  {what}"))
         finally:
             await models.aclose()
-    value = {
-        **common.picked(report, "lines streams episodes notes known bad trouble"),
-        "excluded": dict(report.excluded),
-    }
+    value = common.picked(report, "lines streams episodes notes known bad trouble excluded")
     lines = [f"{report.lines} lines of {report.streams} streams: {report.episodes} summaries, {report.notes} notes."]
     lines += [f"{report.known} lines were learned before."] if report.known else []
     lines += [f"{file}: {len(bad)} lines could not be read, the first is {bad[0]}." for file, bad in report.bad.items()]

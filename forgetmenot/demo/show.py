@@ -27,16 +27,12 @@ from forgetmenot.secret_store import Account, Token, TokenStore
 from forgetmenot.settings.live_settings import LiveSettings
 from forgetmenot.settings.schema import ActionSettings, ClassMode, Mode, Settings
 from forgetmenot.sim.twitch import TwitchSim
-from forgetmenot.store import channel_state, streams
-from forgetmenot.store.database import open_database
 from forgetmenot.store.file_safety import instance_lock
 from forgetmenot.twitch.connection import Gap, IrcConnection
 
 BOT = "forgetmenot"
 EVENING = 20 * HOUR
 STREAMS = (("first_stream", "the clock tower", -2 * DAY), ("second_stream", "the lighthouse", 0))
-# Says of a memory that it is a demo's.
-MARK = "demo_started"
 
 
 class Show(Struct, frozen=True):
@@ -57,8 +53,8 @@ class Show(Struct, frozen=True):
 
 
 async def play(path: Path, show: Show) -> None:
-    """Play both evenings into the memory at `path`. Raises InputError for one that is not a demo's."""
-    await begin_anew(path, ours=show.ours)
+    """Play both evenings into the memory at `path`. Raises InputError for a file of somebody's."""
+    begin_anew(path, ours=show.ours)
     now = SystemClock().now()
     tonight = now - now % DAY + EVENING
     started = tonight if tonight <= now else tonight - DAY
@@ -66,8 +62,6 @@ async def play(path: Path, show: Show) -> None:
     sim = TwitchSim(channel=script.STREAMER, now=clock.now)
     async with sim, bot_on(sim, path, clock, show.settings, show.report, show.opened) as bot:
         summary = await begin_summary(bot.db)
-        async with bot.db.write() as tx:
-            await channel_state.put(tx, {MARK: "1"}, clock.now())
         highlight = Highlight(bot.db, sim.irc.said, show.out, 0 if show.fast else 1)
         await highlight.begin()
         for name, category, offset in STREAMS:
@@ -169,17 +163,12 @@ async def _read(bot: Bot, chat: IrcConnection) -> None:
             await bot.hear(item)
 
 
-async def begin_anew(path: Path, *, ours: bool) -> None:
-    """Delete the memory of an earlier demo, also of another version's. Raises InputError for one that is none."""
+def begin_anew(path: Path, *, ours: bool) -> None:
+    """Delete the memory of an earlier demo. Raises InputError for a file that may be somebody's memory."""
     if not path.exists():
         return
+    if not ours:
+        raise InputError(f"{path} exists already. Use another file for the demo with --db.")
     with instance_lock(path):
-        if not ours:
-            async with open_database(path) as db:
-                mark, heard = await channel_state.read(db, MARK), await streams.last_heard(db)
-            if not mark and heard:
-                raise InputError(f"{path} holds the memory of a real channel. Use another file for the demo with --db.")
-            if not mark:
-                return
         for end in ("", "-wal", "-shm", ".requests"):
             path.with_name(path.name + end).unlink(missing_ok=True)

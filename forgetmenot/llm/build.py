@@ -16,7 +16,7 @@ from forgetmenot.domain import ModelAnswer, ModelRequest, Purpose
 from forgetmenot.errors import SettingsError
 from forgetmenot.languages import joined, reason
 from forgetmenot.late_imports import make_off_the_loop
-from forgetmenot.llm.guarded import GuardedModel, Limits, RetryClock
+from forgetmenot.llm.guarded import GuardedModel, Limits
 from forgetmenot.ports import CallMeter, LanguageModel
 from forgetmenot.secret_store import SecretStore
 from forgetmenot.settings.schema import ModelSettings, Provider
@@ -48,33 +48,21 @@ class Models(Struct, frozen=True):
         await self.memory.aclose()
 
 
-def build_models(
-    settings: ModelSettings,
-    meter: CallMeter,
-    *,
-    environ: Mapping[str, str] | None = None,
-    pace: RetryClock | None = None,
-) -> Models:
+def build_models(settings: ModelSettings, meter: CallMeter, *, environ: Mapping[str, str] | None = None) -> Models:
     """Both models. Raises SettingsError: a missing key, no address, an unknown level of thinking."""
     reply, memory = (
-        build_model(settings, name, meter, environ=environ, pace=pace)
-        for name in (settings.reply_model, settings.memory_model)
+        build_model(settings, name, meter, environ=environ) for name in (settings.reply_model, settings.memory_model)
     )
     return Models(reply, memory)
 
 
 def build_model(
-    settings: ModelSettings,
-    model: str,
-    meter: CallMeter,
-    *,
-    environ: Mapping[str, str] | None = None,
-    pace: RetryClock | None = None,
+    settings: ModelSettings, model: str, meter: CallMeter, *, environ: Mapping[str, str] | None = None
 ) -> GuardedModel:
     """One model by its name, guarded. Raises SettingsError as `build_models` does."""
     inner = _adapter(settings, model, os.environ if environ is None else environ)
     limits = Limits(settings.reply_timeout_s, settings.memory_timeout_s)
-    return GuardedModel(inner, meter=meter, limits=limits, pace=pace)
+    return GuardedModel(inner, meter=meter, limits=limits)
 
 
 def _adapter(settings: ModelSettings, model: str, environ: Mapping[str, str]) -> LanguageModel:

@@ -18,7 +18,7 @@ from msgspec.structs import replace
 from forgetmenot.domain import ModelAnswer, ModelRequest, Purpose, TokenUsage
 from forgetmenot.errors import ForgetMeNotError, ModelBlocked, ModelError, ModelRateLimited, ModelUnavailable
 from forgetmenot.languages import reason
-from forgetmenot.llm.json_text import json_object, without_loop
+from forgetmenot.llm.json_text import json_object
 from forgetmenot.logs import log
 from forgetmenot.ports import CallMeter, LanguageModel
 from forgetmenot.settings import prices
@@ -74,7 +74,6 @@ class GuardedModel:
         self._open_until: float | None = None
         self._probing = False
         self._reason = ""
-        self._away = ""
 
     @property
     def trouble(self) -> str | None:
@@ -157,9 +156,8 @@ class GuardedModel:
         """What a call says about the server; a prompt that gets no reply says nothing bad of it."""
         probing, self._probing = self._probing, False
         if error is None or (isinstance(error, ModelBlocked) and request.purpose is Purpose.REPLY):
-            if self._away and error is None:
+            if self._failures and error is None:
                 log.info("the model answers again", model=self.name)
-                self._away = ""
             self._failures, self._rest_s, self._open_until = 0, FIRST_REST_S, None
             return
         self._failures += 1
@@ -168,16 +166,13 @@ class GuardedModel:
             self._rest_s = min(self._rest_s * 2, LONGEST_REST_S)
         if probing or self._failures >= FAILURES:
             self._open_until = self._pace.monotonic() + self._rest_s
-        if self._away != type(error).__name__:  # once per kind of problem: a night without a model is one line
+        if self._failures == 1:  # a night without a model is one line
             log.warning("the model does not answer", model=self.name, reason=str(error))
-        self._away = type(error).__name__
 
 
 def _within(answer: ModelAnswer, request: ModelRequest) -> ModelAnswer:
     most = CHARACTERS_A_TOKEN * request.max_output_tokens
-    if len(answer.text) > most:
-        answer = replace(answer, text=answer.text[:most], finish="length")
-    return replace(answer, text=without_loop(answer.text)) if answer.finish == "length" else answer
+    return replace(answer, text=answer.text[:most], finish="length") if len(answer.text) > most else answer
 
 
 def _has_shape(answer: ModelAnswer, request: ModelRequest) -> bool:

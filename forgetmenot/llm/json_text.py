@@ -5,7 +5,6 @@ import re
 from typing import Any
 
 _THOUGHT = re.compile(r"\A(?:\s*<think>)?.*?</think>\s*", re.DOTALL)
-_LOOP = re.compile(r"(.{8,200}?)\1{2,}", re.DOTALL)
 
 
 def without_thought(text: str) -> str:
@@ -28,12 +27,6 @@ def unwrapped(text: str) -> str:
             return text[start:end]
         start = text.find("{", end)
     return text[text.find("{") :].strip() if start >= 0 else text.strip()
-
-
-def without_loop(text: str) -> str:
-    """The text up to where it says the same for the third time in a row."""
-    loop = _LOOP.search(text)
-    return text[: loop.end(1) + len(loop[1])] if loop else text
 
 
 def json_object(text: str) -> dict[str, Any] | None:

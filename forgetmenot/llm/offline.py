@@ -17,8 +17,6 @@ from forgetmenot.text.mentions import fenced
 from forgetmenot.text.statements import about_them, plain_first_person, third
 from forgetmenot.text.words import STOPWORDS, stem, stems, words
 
-_EMPTY: Mapping[str, object] = {"array": [], "object": {}, "integer": 0, "number": 0.0, "boolean": False, "string": ""}
-
 
 class Offline:
     """A LanguageModel of rules. `name` is what the meter and the telemetry call it."""
@@ -39,15 +37,11 @@ def _text(request: ModelRequest) -> str:
         return json.dumps(answer(request.system, request.prompt, request.language), ensure_ascii=False)
     if request.purpose is Purpose.EXTRACT:
         return extract(request.prompt)
+    if request.purpose is Purpose.BRIEF:
+        return json.dumps({"briefs": []})
     data = "\n".join(fenced(request.prompt).values()) or request.prompt
     text = summary(data) if request.purpose is Purpose.SUMMARY else recap(data)
-    if not request.schema:
-        return text
-    # in the schema's first text field, with nothing in whatever else is required
-    kinds = {name: str(field.get("type")) for name, field in (request.schema.get("properties") or {}).items()}
-    name = next((name for name, kind in kinds.items() if kind == "string"), "text")
-    rest = {key: _EMPTY.get(kinds.get(key, "")) for key in request.schema.get("required", ()) if key != name}
-    return json.dumps({name: text, **rest}, ensure_ascii=False)
+    return json.dumps({"summary": text}, ensure_ascii=False)
 
 
 # Memory: what people say about themselves becomes a summary's sentences, and these become notes.
@@ -57,7 +51,6 @@ MOST_WORDS, MOST_CLAIMS, MOST_NOTES = 150, 14, 20
 BIT_TIMES, BIT_PEOPLE = 4, 3
 
 _SAID = re.compile(r"\A(?P<who>P\d+)(?:\s*\([^)]*\))?:\s*(?P<text>.*)\Z")
-_EVENT = re.compile(r"\* (?:P\d+:\s)?(?P<what>(?:P\d+ (?:subscribed|cheered|gifted|is gifting)|\d+ raiders)\b[^.!:]*)")
 _OFTEN = re.compile(r"\"?(?P<what>[\w']+(?: [\w'-]+){1,5})[ .!?~\"]*×(?P<times>\d+), (?P<people>\d+) people")
 _COMMON = re.compile(
     r"(?:let'?s go+|good|gg|hello|hi|hey|welcome|thanks?|gz|congrat\w*|oh|no+|so|well|nice|rip|raid|hype)\b|.*\bp\d+",
@@ -68,21 +61,18 @@ SENTENCE_END = re.compile(r"(?<=[.!?])\s+(?=[A-Z\d\"“])")
 
 
 def summary(transcript: str) -> str:
-    """What people said about themselves, what happened, and what many repeated. Never empty."""
+    """What people said about themselves, and what many repeated. Never empty."""
     about: list[str] = []
-    happened: list[str] = []
     bits: list[str] = []
     for line in transcript.splitlines():
         if spoken := _SAID.match(line.strip()):
             who = spoken["who"]
             about += (f"{who}{_OWN if fact.startswith('favo') else ''} {fact}." for fact in claims(spoken["text"]))
-        elif event := _EVENT.match(line.strip()):
-            happened.append(f"{event['what'].replace(' is gifting ', ' gifted ')}.")
         elif (often := _OFTEN.match(line.strip())) and not _COMMON.match(often["what"]):
             many = int(often["times"]) >= BIT_TIMES and int(often["people"]) >= BIT_PEOPLE
             if many and set(words(often["what"])) - STOPWORDS:
                 bits.append(f'Running bit: chat kept saying "{often["what"].lower()}".')
-    return sentences_that_fit([*about[:MOST_CLAIMS], *happened, *bits[:2]], MOST_WORDS) or NOTHING
+    return sentences_that_fit([*about[:MOST_CLAIMS], *bits[:2]], MOST_WORDS) or NOTHING
 
 
 def recap(text: str) -> str:
@@ -102,7 +92,7 @@ def sentences_that_fit(sentences: Iterable[str], most: int) -> str:
 
 
 # What a line claims of its speaker. Deliberately narrow: what is not clearly so gives nothing. Never more than seven
-# words of a line in a row: a summary does not quote.
+# words of a line: a summary does not quote.
 
 
 MOST_CLAIM_WORDS = 7
@@ -132,7 +122,6 @@ _STOP = re.compile(
     r"|\s(?:you|your|ur|u)\b|(?<! do)(?<! am)(?<! did)(?<! have)(?<! is)(?<! are)\snot\b",
     re.IGNORECASE,
 )
-_LEADS = re.compile(r"(?:do not|no longer|still|always|never|only)\s+")
 _ADVERB = re.compile(r"\A(?:just|really|actually|also|mostly|currently|recently|finally)\s+", re.IGNORECASE)
 _EMOTES = re.compile(r"(?:\s+(?:[a-z]{2,}[A-Z]\w*|[A-Z]{4,}\w*|LUL\w*|Pog\w*|Kappa\w*|Sadge|:\w*|<3|[^\w\s]+))+\Z")
 _LINKS = "and|or|of|to|in|on|at|with|for|from|by|near|about|since|that|as"
@@ -146,10 +135,7 @@ _SPECIAL = {
         r"(?:an?|one|two|three|four|\d+)\s(?!bit|few|lot|question|idea|plan)"
         rf"|(?:\w+ )?(?:kids|children|twins|daughters|sons|brothers|sisters|{_PETS.replace('|', 's|')}s)\b"
     ),
-    "cannot": re.compile("stand "),
     "moved": re.compile(r"(?!on\b|past\b)"),
-    "was": re.compile("born "),
-    "come": re.compile("from "),
     "used": re.compile("to "),
 }
 _MINE = tuple(  # what is said of "my …", as a note says it
@@ -183,25 +169,20 @@ def _claim(clause: str) -> str | None:
     if not clause.startswith("I "):
         return None
     rest = _ADVERB.sub("", clause[2:].strip())
-    denied = _LEADS.match(rest)
-    lead = denied[0].replace("do not", "does not") if denied else ""
-    verb, _, rest = (rest[denied.end() :] if denied else rest).partition(" ")
+    verb, _, rest = rest.partition(" ")
     verb, rest = verb.lower(), rest.strip()
     lasting = verb in LASTING and rest and not rest.lower().startswith(_NO_OBJECT)
     if _SPECIAL[verb].match(rest + " ") if verb in _SPECIAL else lasting:
-        return _short(lead + (verb if lead == "does not " else third(verb)), rest)
+        return _short(third(verb), rest)
     return None
 
 
 def _short(verb: str, rest: str) -> str | None:
-    """The claim cut to a few words, at a phrase where there is one."""
-    room = MOST_CLAIM_WORDS - len(verb.split())
+    """The claim, if it takes no more than a few words."""
     # an emote at the end is no part of what is claimed, and neither is a word that waits for the next one
-    said, links = _EMOTES.sub("", f" {about_them(rest)}").split(), _LINKS.split("|")
-    if len(said) > room and said[room].lower() not in links:  # in the middle of a phrase: none of it
-        room = max((at for at in range(1, room) if said[at].lower() in links), default=room)
-    kept = _TRAILING.sub("", f" {' '.join(said[:room])}").strip(" ,'-*~")
-    return f"{verb} {kept}" if kept else None
+    kept = _TRAILING.sub("", _EMOTES.sub("", f" {about_them(rest)}")).strip(" ,'-*~")
+    fits = kept and len(f"{verb} {kept}".split()) <= MOST_CLAIM_WORDS
+    return f"{verb} {kept}" if fits else None
 
 
 # Notes from the sentences of a summary.
@@ -209,16 +190,7 @@ def _short(verb: str, rest: str) -> str | None:
 
 _ABOUT = re.compile(rf"\A(?P<who>P\d+)(?:{_OWN})?\s+(?P<fact>.{{3,180}}?)\.?\Z")
 _UNOWNED = re.compile(r"\A(?P<what>Channel|Running bit): (?P<fact>.{3,160}?)\.?\Z")
-_VERBS = {third(verb) for verb in (*LASTING, *_SPECIAL)} | {
-    "favourite",
-    "works",
-    "no",
-    "never",
-    "always",
-    "still",
-    "only",
-    "does",
-}
+_VERBS = {third(verb) for verb in (*LASTING, *_SPECIAL)} | {"favourite", "works"}
 _LIFETIMES = (
     ("1d", r"\b(?:today|tonight|right now)\b"),
     ("3d", r"\b(?:tomorrow|yesterday|this weekend)\b"),
@@ -307,11 +279,6 @@ def answer(system: str, prompt: str, language: str) -> Mapping[str, Any]:
     say = in_language(language)
     fact = note["fact"].strip().rstrip(".")
     return {"action": None, "notes": [int(note["id"])], "say": say(f"quote.{key}", name=about, fact=fact)}
-
-
-def quotation(system: str, prompt: str, language: str) -> str:
-    """The note that shares most of the question's words, quoted; nothing where something is to be done."""
-    return str(answer(system, prompt, language)["say"])
 
 
 def _answering(who: str, text: str, blocks: Mapping[str, str]) -> tuple[str | None, re.Match[str] | None]:

@@ -10,12 +10,11 @@
 
 import asyncio
 import json
-from collections import Counter
 from collections.abc import Callable, Sequence
 from hashlib import blake2b
 from itertools import islice
 from pathlib import Path
-from typing import NamedTuple, TypedDict, TypeVar
+from typing import TypedDict, TypeVar
 
 from msgspec import Struct, field
 from msgspec.structs import replace
@@ -86,7 +85,7 @@ class _Done(TypedDict):
 
 
 class Learned(Struct):
-    """What came of it. `excluded`: lines left out, by rule. `trouble`: why it stopped before the end."""
+    """What came of it. `excluded`: lines of people who are left out. `trouble`: why it stopped before the end."""
 
     lines: int = 0
     streams: int = 0
@@ -95,14 +94,7 @@ class Learned(Struct):
     known: int = 0
     trouble: str = ""
     bad: dict[str, list[int]] = field(default_factory=dict)
-    excluded: Counter[str] = field(default_factory=Counter)
-
-
-class _Welcome(NamedTuple):
-    """Of some lines, those whom nothing keeps out, and how many of the others each rule does."""
-
-    events: list[ChatEvent]
-    excluded: Counter[str]
+    excluded: int = 0
 
 
 class _File(Struct):
@@ -146,8 +138,8 @@ class Learner:
     ) -> Learned:
         """Read the files, in the order of what was said in them. Raises InputError, StoreError."""
         report = Learned()
-        gap, now = STREAM_GAP, self._clock.now()
-        found = [await _look(path, gap, now) for path in paths]
+        now = self._clock.now()
+        found = [await _look(path, now) for path in paths]
         files = sorted(found, key=lambda file: file.first_at)
         total, before = sum(file.lines for file in files) or 1, 0
         for file in files:
@@ -168,7 +160,7 @@ class Learner:
         if state["whole"]:
             report.known += file.lines
             return
-        chat, gap = PastChat(file.path, file.until), STREAM_GAP
+        chat = PastChat(file.path, file.until)
         told = chat.events()
         await _beside(chat, lambda: next(islice(told, state["lines"], state["lines"]), None))
         waiting: list[ChatEvent] = []
@@ -176,7 +168,7 @@ class Learner:
             more = await _beside(chat, lambda: list(islice(told, READ_AT_ONCE)))
             waiting += more
             while waiting and not self._ends(report):
-                part = _one_stream(waiting, state["last_at"], gap)
+                part = _one_stream(waiting, state["last_at"])
                 ended = len(part) < len(waiting) or not more
                 if not part:  # a new stream begins
                     state = await self._closed(state, file)
@@ -228,7 +220,7 @@ class Learner:
                     if chat.video and dated:
                         video = Video(chat.video, chat.began_at, chat.began_at + VIDEOS_KEPT_AT_MOST)
                         await streams.set_video(tx, stream, video)
-                await viewers.record_past(tx, seen(welcome.events))
+                await viewers.record_past(tx, seen(welcome))
             state["stream"] = stream
             done = await self._summarised(welcome, state, taken, file, report)
         if not done:
@@ -238,13 +230,13 @@ class Learner:
         return len(taken)
 
     async def _summarised(
-        self, welcome: _Welcome, state: _Done, taken: Sequence[ChatEvent], file: _File, report: Learned
+        self, welcome: Sequence[ChatEvent], state: _Done, taken: Sequence[ChatEvent], file: _File, report: Learned
     ) -> bool:
         """Write the summary with the mark that its lines were read, then its notes.
 
         False, and nothing written, where the model is away or somebody of the window left while it was thinking.
         """
-        window: Window = [_line(number, event, state["stream"]) for number, event in enumerate(welcome.events)]
+        window: Window = [_line(number, event, state["stream"]) for number, event in enumerate(welcome)]
         try:
             new = await self._summarizer.with_model(window) if window else None
         except ModelBlocked:
@@ -269,7 +261,7 @@ class Learner:
                 await streams.touch(tx, state["stream"], state["last_at"])
                 await streams.attend(tx, visits((line.viewer_id, state["stream"], line.at) for line in window))
             await channel_state.put(tx, {LEARNED + file.key: json.dumps(state)}, now)
-        report.excluded.update(welcome.excluded)
+        report.excluded += len(taken) - len(welcome)
         report.episodes += new is not None
         report.notes += (await self._extractor.run_pass()).added
         return True
@@ -283,22 +275,18 @@ class Learner:
             await channel_state.put(tx, {LEARNED + file.key: json.dumps(fresh)}, self._clock.now())
         return fresh
 
-    async def _welcome(self, at: Source, taken: Sequence[ChatEvent]) -> _Welcome:
+    async def _welcome(self, at: Source, taken: Sequence[ChatEvent]) -> list[ChatEvent]:
         """The lines of those whom nothing keeps out, by the ids that their logins have here."""
         rules = Exclusion(self._settings().memory, await personal_data.opted_out(at))
         known = await viewers.find_many(at, sorted({event.login for event in taken}))
         hidden = await viewers.hidden(at, {*known.values(), *(event.user_id for event in taken)})
-        found = _Welcome([], Counter())
+        found: list[ChatEvent] = []
         for line in taken:
             event = line if line.user_id.isdigit() else replace(line, user_id=known.get(line.login, line.user_id))
             # somebody may have been erased when nothing but their name was known
             erased_at = max(map(at.requests.erased_at, (event.user_id, provisional(event.login))))
-            why = rules.why(event) or ("erased" if event.at <= erased_at else None)
-            why = why or ("banned" if event.user_id in hidden else None)
-            if why is not None:
-                found.excluded[why] += 1
-            else:
-                found.events.append(event)
+            if not (rules.why(event) or event.at <= erased_at or event.user_id in hidden):
+                found.append(event)
         return found
 
     async def _after_live_chat(self) -> None:
@@ -311,18 +299,17 @@ class Learner:
 
 async def estimate(paths: Sequence[Path], settings: Settings, now: int) -> Estimate:
     """Read the files once without storing anything. Raises InputError."""
-    gap, words = STREAM_GAP, SUMMARY_WORDS
-    found = [await _look(path, gap, now) for path in paths]
+    found = [await _look(path, now) for path in paths]
     per_window = max(1, (settings.memory.window_min_events + settings.memory.window_max_events) // 2)
     calls = 2 * sum(-(-one.lines // per_window) for one in found)
-    read = sum(one.size for one in found) // BYTES_A_TOKEN + calls * (TOKENS_A_CALL + words)
+    read = sum(one.size for one in found) // BYTES_A_TOKEN + calls * (TOKENS_A_CALL + SUMMARY_WORDS)
     return Estimate(
         lines=sum(one.lines for one in found),
         streams=sum(one.streams for one in found),
         first_at=min((one.first_at for one in found if one.lines), default=0),
         last_at=max((one.last_at for one in found), default=0),
         calls=calls,
-        tokens=Used(read, 0, calls * 2 * words),
+        tokens=Used(read, 0, calls * 2 * SUMMARY_WORDS),
         bad=sum(one.bad for one in found),
         bad_lines={str(one.path): one.bad_lines for one in found if one.bad},
     )
@@ -337,17 +324,17 @@ async def _beside(chat: PastChat, read: Callable[[], T]) -> T:
         raise
 
 
-async def _look(path: Path, gap: int, until: int) -> _File:
+async def _look(path: Path, until: int) -> _File:
     chat = PastChat(path, until)
-    return await _beside(chat, lambda: _looked_at(chat, gap))
+    return await _beside(chat, lambda: _looked_at(chat))
 
 
-def _looked_at(chat: PastChat, gap: int) -> _File:
+def _looked_at(chat: PastChat) -> _File:
     path, digest = chat.path, blake2b(digest_size=12)
     found = _File(path, "", chat.until)
     for event in chat.events():
         found.lines, found.size = found.lines + 1, found.size + len(event.text.encode()) + 8
-        found.streams += event.at - found.last_at >= gap
+        found.streams += event.at - found.last_at >= STREAM_GAP
         found.first_at, found.last_at = found.first_at or event.at, event.at
     try:
         with path.open("rb") as file:
@@ -359,11 +346,11 @@ def _looked_at(chat: PastChat, gap: int) -> _File:
     return found
 
 
-def _one_stream(waiting: Sequence[ChatEvent], last_at: int, gap: int) -> Sequence[ChatEvent]:
+def _one_stream(waiting: Sequence[ChatEvent], last_at: int) -> Sequence[ChatEvent]:
     """The lines up to the first that begins another stream; none if the very first does."""
     before = last_at or waiting[0].at
     for number, event in enumerate(waiting):
-        if event.at - before >= gap:
+        if event.at - before >= STREAM_GAP:
             return waiting[:number]
         before = max(before, event.at)
     return list(waiting)

@@ -277,10 +277,10 @@ class ReplyWriter(Struct):
         if not (draft.job.trigger.direct and due):
             return "", str(error)
         await load_off_the_loop("forgetmenot.llm.offline")
-        from forgetmenot.llm.offline import quotation
+        from forgetmenot.llm.offline import answer
 
-        words = await asyncio.to_thread(quotation, request.system, request.prompt, request.language)
-        words = polish(words, draft.context).text
+        quoted = await asyncio.to_thread(answer, request.system, request.prompt, request.language)
+        words = polish(str(quoted["say"]), draft.context).text
         # the rest of a quotation that is cut would be the bot's own words, and might begin with a command
         if not words or without_suppressed(words, draft.material.left_alone) != words:
             return "", str(error)

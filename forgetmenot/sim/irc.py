@@ -14,15 +14,6 @@ from forgetmenot.sim.world import SimMessage, Tokens, User, World
 HOST = "tmi.twitch.tv"
 _ESCAPES = str.maketrans({";": r"\:", " ": r"\s", "\\": "\\\\", "\r": r"\r", "\n": r"\n"})
 _GONE = (ConnectionError, RuntimeError)
-_WELCOME = {
-    "001": "Welcome, GLHF!",
-    "002": f"Your host is {HOST}",
-    "003": "This server is rather new",
-    "004": "-",
-    "375": "-",
-    "372": "You are in a maze of twisty passages, all alike.",
-    "376": ">",
-}
 
 
 def tagged(tags: Mapping[str, object], rest: str) -> str:
@@ -155,27 +146,16 @@ class IrcServer:
 
     async def let_in(self, connection: Connection) -> None:
         """Welcome a connection."""
-        lines = [f":{HOST} {number} {connection.nick} :{text}" for number, text in _WELCOME.items()]
-        if connection.user is not None:
-            lines.append(self._own_state(connection.user, "GLOBALUSERSTATE", ""))
-        await connection.send(*lines)
-
-    def _own_state(self, user: User, command: str, badges: str) -> str:
-        tags = {"badge-info": "", "badges": badges, "color": "", "display-name": user.name, "emote-sets": "0"}
-        return tagged(tags | {"user-id": user.id, "user-type": ""}, f":{HOST} {command}")
+        await connection.send(f":{HOST} 001 {connection.nick} :Welcome, GLHF!")
 
     async def join(self, connection: Connection, channel: str) -> None:
         """JOIN of the channel."""
         connection.channels.add(channel)
-        login, user = connection.nick, connection.user
-        lines = [
-            f"{prefix(login)} JOIN #{channel}",
-            f":{login}.{HOST} 353 {login} = #{channel} :{login}",
-            f":{login}.{HOST} 366 {login} #{channel} :End of /NAMES list",
-        ]
-        if user is not None:
-            lines.append(self._own_state(user, f"USERSTATE #{channel}", ",".join(self.world.badges_of(user))))
-        await connection.send(*lines, self.room_state())
+        await connection.send(f"{prefix(connection.nick)} JOIN #{channel}")
+        if (user := connection.user) is not None:
+            tags = {"badges": ",".join(self.world.badges_of(user)), "display-name": user.name, "user-id": user.id}
+            await connection.send(tagged(tags, f":{HOST} USERSTATE #{channel}"))
+        await connection.send(self.room_state())
 
     def room_state(self) -> str:
         """ROOMSTATE in full, of a chat without a mode."""

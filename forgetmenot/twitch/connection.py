@@ -257,14 +257,10 @@ async def _lines(socket: Socket) -> list[str]:
         message = await socket.receive(timeout=TICK_S)
     except TimeoutError:
         return []
-    if message.type is aiohttp.WSMsgType.TEXT:
-        text = str(message.data)
-    elif message.type is aiohttp.WSMsgType.BINARY:
-        text = bytes(message.data).decode("utf-8", "replace")
-    else:
+    if message.type is not aiohttp.WSMsgType.TEXT:
         raise TwitchUnavailable(reason("chat_closed"))
     # A lone \r ends nothing: in somebody's message it must not begin a line of its own, with badges of its own.
-    return [line for line in text.replace("\r\n", "\n").split("\n") if line]
+    return [line for line in str(message.data).replace("\r\n", "\n").split("\n") if line]
 
 
 def _monotonic() -> float:

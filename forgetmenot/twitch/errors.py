@@ -12,10 +12,9 @@ import aiohttp
 
 from forgetmenot.domain import Outcome, OutcomeKind
 from forgetmenot.errors import TwitchError, TwitchLoginNeeded, TwitchRateLimited, TwitchRefused, TwitchUnavailable
-from forgetmenot.languages import Reason, reason
+from forgetmenot.languages import reason
 from forgetmenot.network import BadProxy
 
-_AGAIN = reason("tries_again")
 _NEVER_SENT = (
     aiohttp.ClientConnectorError,
     aiohttp.ConnectionTimeoutError,
@@ -29,18 +28,12 @@ class AnswerLost(TwitchUnavailable):
 
 
 @contextmanager
-def translated(doing: str, *, again: bool = True) -> Iterator[None]:
-    """Raises nothing but TwitchError for what goes wrong with Twitch inside of the block; `doing`: "send a message".
-
-    `again`: whether the caller retries by itself; messages and actions are never retried.
-    """
+def translated(doing: str) -> Iterator[None]:
+    """Raises nothing but TwitchError for what goes wrong with Twitch inside of the block; `doing`: "send a message"."""
     try:
         yield
     except Exception as error:
         ours = error if isinstance(error, TwitchError) else translation(error, doing)
-        said = str(ours)
-        if ours is not None and not again and isinstance(said, Reason) and said.values.get("again"):
-            ours = type(ours)(reason(said.code, **{**said.values, "again": ""}))
         if ours is None or ours is error:
             raise
         # from None: the original may have a token in its words
@@ -61,7 +54,7 @@ def translation(error: BaseException, doing: str) -> TwitchError | None:
         kind = TwitchUnavailable if isinstance(error, _NEVER_SENT) else AnswerLost
         return kind(_could_not(doing, network_reason(error)))
     if isinstance(error, BadProxy):
-        return TwitchUnavailable(_could_not(doing, str(error).rstrip("."), again=""))
+        return TwitchUnavailable(_could_not(doing, str(error).rstrip(".")))
     if isinstance(error, json.JSONDecodeError) and _is_page(error.doc):
         return TwitchUnavailable(reason("portal", doing=doing))
     # twitchio reads answers without looking: a field that is missing ends as one of these
@@ -72,7 +65,7 @@ def _from_twitchio(error: BaseException, doing: str) -> TwitchError:
     from twitchio.exceptions import HTTPException, MessageRejectedError
 
     if isinstance(error, MessageRejectedError):
-        return TwitchRefused(_could_not(doing, error.code or reason("no_answer"), again=""))
+        return TwitchRefused(_could_not(doing, error.code or reason("no_answer")))
     if not isinstance(error, HTTPException):
         return TwitchUnavailable(_could_not(doing, reason("no_answer")))
     message = str(error.extra.get("message", ""))
@@ -88,18 +81,18 @@ def from_status(status: int, message: str, doing: str, retry_after_s: float = 1.
     if status == 401:
         return TwitchLoginNeeded(reason("other_app") if "do not match" in message else reason("expired", doing=doing))
     if status == 429:
-        return TwitchRateLimited(_could_not(doing, reason("asked_to_wait"), again=""), retry_after_s)
+        return TwitchRateLimited(_could_not(doing, reason("asked_to_wait")), retry_after_s)
     # 407 and 408 come from a proxy on the way
     if 400 <= status < 500 and status not in (407, 408):
         said = message.rstrip(".") or reason("server_status", status=status)
-        return TwitchRefused(_could_not(doing, said, again=""))
+        return TwitchRefused(_could_not(doing, said))
     # a 503 says that nobody took the request; behind another 5xx it may have been carried out
     kind = TwitchUnavailable if status == 503 else AnswerLost
     return kind(_could_not(doing, reason("server_status", status=status)))
 
 
-def _could_not(doing: str, why: str, again: str = _AGAIN) -> str:
-    return reason("could_not", doing=doing, reason=why, again=again)
+def _could_not(doing: str, why: str) -> str:
+    return reason("could_not", doing=doing, reason=why)
 
 
 def network_reason(error: BaseException) -> str:
@@ -119,21 +112,15 @@ def _is_page(text: str) -> bool:
 
 
 # ── messages that Twitch took and did not show ────────────────────────────────────────────────
-# Twitch does not publish the list of its codes; for an unknown one its own sentence is kept.
+# Those of which there is more to say than Twitch's own sentence does. It does not publish the list of its codes.
 
 _FOLLOWERS = "The chat is for followers only. Let the bot follow, or make it a moderator."
-_BLOCKED = "The channel's moderation settings block the message."
-_BANNED = "The bot's account is banned in this channel."
-_TIMED_OUT = "The bot's account is timed out in this channel."
 _VERIFY = "The chat requires the bot's account to have a verified e-mail address or phone number."
 HELD = "AutoMod holds the message until a moderator releases it."
 TOO_FAST = "Twitch says that the bot writes too fast."
 DROPS = {
     "msg_rejected": HELD,
     "automod_held": HELD,
-    "msg_rejected_mandatory": _BLOCKED,
-    "channel_settings": _BLOCKED,
-    "msg_duplicate": "Twitch rejects it as a repeat of the last message.",
     "msg_too_long": "The message is too long for Twitch.",
     "msg_ratelimit": TOO_FAST,
     "msg_slowmode": "The chat is in slow mode. Moderators are exempt.",
@@ -141,12 +128,6 @@ DROPS = {
     "msg_followersonly_zero": _FOLLOWERS,
     "msg_followersonly_followed": _FOLLOWERS,
     "msg_subsonly": "The chat is for subscribers only. Make the bot a moderator or a VIP.",
-    "msg_emoteonly": "The chat is in emote-only mode.",
-    "msg_r9k": "The chat is in unique-chat mode and rejects repeated messages.",
-    "msg_banned": _BANNED,
-    "user_banned": _BANNED,
-    "msg_timedout": _TIMED_OUT,
-    "user_timed_out": _TIMED_OUT,
     "msg_verified_email": _VERIFY,
     "msg_requires_verified_phone_number": _VERIFY,
     "": "Twitch did not show the message and gave no reason.",

@@ -217,7 +217,7 @@ class Helix:
         from twitchio.exceptions import MessageRejectedError
 
         try:
-            with translated("send a message", again=False):
+            with translated("send a message"):
                 try:
                     sent = await channel.send_message(text, me, token_for=me, reply_to_message_id=reply_to)
                 except MessageRejectedError as error:
@@ -337,7 +337,7 @@ class Helix:
         me, channel = await self._here(api or self._bot)
         try:
             # never repeated: a second timeout or clip would be a second action
-            with translated(doing, again=False):
+            with translated(doing):
                 return Outcome(OutcomeKind.DONE, "", made(await call(me, channel)))
         except TwitchRefused as error:
             return Outcome(OutcomeKind.REFUSED, str(error))

@@ -78,7 +78,7 @@ class DeviceCode(Struct, frozen=True):
 
 async def begin_device_login(settings: Settings, scopes: tuple[str, ...]) -> DeviceCode:
     """Ask Twitch for a code. Raises TwitchError."""
-    with translated("ask for a code", again=False):
+    with translated("ask for a code"):
         got = await _ask(settings, "device", scopes=" ".join(scopes))
         times = int(got["interval"]), int(got["expires_in"])
         return DeviceCode(got["device_code"], got["user_code"], got["verification_uri"], *times)

@@ -66,7 +66,7 @@ async def test_nothing_is_posted_before_somebody_says_so_and_then_once(shared: S
     shared.at_once()
     await shared.anew().run_pass()
     [body] = shared.there.got
-    assert "The boss fell." in body["content"]
+    assert "The boss fell." in body["embeds"][0]["description"]
     await shared.sharing.post(stream, again=True)
     assert len(shared.there.got) == 2
 

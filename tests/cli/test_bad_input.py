@@ -77,11 +77,13 @@ def test_a_database_that_is_not_ours_stays_as_it_is(
         ("recall", "--viewer", "alice", "hello"),
         ("replay", tmp_path / "chat.csv", "--format", "csv"),
         ("start", "demo"),
-        ("demo", "--fast"),
     ):
         code, sentence = told(capsys, *words_typed, "--db", path)
         assert code == 3
         assert words in sentence
+    code, sentence = told(capsys, "demo", "--fast", "--db", path)
+    assert code == 2
+    assert "Use another file for the demo" in sentence
     assert (fingerprint(path), path.stat().st_mode) == (before, mode)
     assert make is newer or {file.name for file in tmp_path.glob("other*")} <= {path.name, f"{path.name}.lock"}
 

@@ -39,22 +39,21 @@ async def test_it_is_posted_once_and_mentions_nobody() -> None:
     there = Discord()
     async with there.at() as address:
         await discord.post(address, "hello @everyone")
-    assert there.got == [{"content": "hello @everyone", "allowed_mentions": {"parse": []}}]
+    assert there.got == [{"embeds": [{"description": "hello @everyone"}], "allowed_mentions": {"parse": []}}]
     assert there.asked == [f"/api/webhooks/1/{TOKEN}?wait=true"]
 
 
 @pytest.mark.parametrize("line", ["a line of text", "🦊" * 30])
-async def test_what_is_too_long_for_a_message_goes_as_an_embed_of_whole_lines(line: str) -> None:
+async def test_of_what_is_too_long_whole_lines_are_posted(line: str) -> None:
     there = Discord()
     text = "\n".join(f"{number} {line}" for number in range(400))
     async with there.at() as address:
         await discord.post(address, text)
     [body] = there.got
     shown = body["embeds"][0]["description"]
-    assert len(shown.encode("utf-16-le")) // 2 <= discord.LONGEST_EMBED
+    assert len(shown.encode("utf-16-le")) // 2 <= discord.LONGEST
     assert shown.endswith(f"{line}\n…")
     assert text.startswith(shown.removesuffix("\n…"))
-    assert "content" not in body
     assert body["allowed_mentions"] == {"parse": []}
 
 

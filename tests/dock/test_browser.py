@@ -52,7 +52,7 @@ TROUBLES = (
     {"login_trouble": reason("nobody_in", account=reason("bot"), command="forgetmenot login")},
     {"login_trouble": reason("client_unset", make_app=reason("make_app"))},
     {"phase": "waiting", "phase_trouble": reason("chat_banned", channel="a_channel_with_a_long_name")},
-    {"phase": "waiting", "phase_trouble": reason("could_not", doing="read", reason="x" * 60, again="")},
+    {"phase": "waiting", "phase_trouble": reason("could_not", doing="read", reason="x" * 60)},
     {"model_trouble": "http://127.0.0.1:11434/v1/chat/completions/without/a/space/to/break/it: connection refused"},
     {"memory_trouble": reason("no_usable_answer"), "login_hint": reason("bot_not_in")},
     {"phase": "none", "login_hint": reason("bot_not_in")},

@@ -14,7 +14,7 @@ from forgetmenot.errors import ModelUnavailable, SettingsError
 from forgetmenot.languages import in_language
 from forgetmenot.llm.build import build_model, build_models
 from forgetmenot.llm.guarded import RetryClock
-from forgetmenot.llm.json_text import json_object, unwrapped, without_loop, without_thought
+from forgetmenot.llm.json_text import json_object, unwrapped, without_thought
 from forgetmenot.settings.schema import ModelSettings, Provider
 from tests.stage import NoMeter
 
@@ -35,7 +35,8 @@ async def _at_once(_seconds: float) -> None:
 
 async def test_what_is_wrong_with_a_model_is_said_in_each_language(meter: NoMeter) -> None:
     local = msgspec.structs.replace(LOCAL, memory_model="m")
-    models = build_models(local, meter, environ={}, pace=RetryClock(sleep=_at_once))
+    models = build_models(local, meter, environ={})
+    models.reply._pace = RetryClock(sleep=_at_once)
     with pytest.raises(ModelUnavailable):
         await models.reply.generate(ModelRequest(Purpose.REPLY, "", "hello", 50))
     german = in_language("de").reason(models.trouble or "")
@@ -110,18 +111,6 @@ def test_nothing_heavy_is_imported_before_the_first_call() -> None:
 )
 def test_what_stands_around_an_object_is_taken_off(text: str, left: str) -> None:
     assert unwrapped(text) == left
-
-
-@pytest.mark.parametrize(
-    ("text", "kept"),
-    [
-        ("one and two. one and two. one and two. one", "one and two. one and two. "),
-        ("again again and again", "again again and again"),
-        ("KEKW KEKW KEKW KEKW KEKW KEKW KEKW", "KEKW KEKW KEKW KEKW "),
-    ],
-)
-def test_a_loop_is_cut(text: str, kept: str) -> None:
-    assert without_loop(text) == kept
 
 
 def test_a_leading_thought_is_taken_off_and_an_open_one_stays() -> None:

@@ -78,14 +78,6 @@ async def test_an_answer_without_end_is_cut(at: Scripted) -> None:
     assert (len(fitting.text), fitting.finish) == (1_000, "stop")
 
 
-async def test_a_summary_that_loops_to_its_limit_is_taken_up_to_the_loop(at: Scripted) -> None:
-    at.script += ['{"summary": "P1 plays drums. ' + "P2 laughed again. " * 500]
-    schema = {"type": "object", "required": ["summary"]}
-    request = ModelRequest(Purpose.SUMMARY, "s", "p", 50, schema=schema)
-    answer = await at.guard().generate(request)
-    assert (answer.text, answer.finish) == ('{"summary": "P1 plays drums. P2 laughed again. P2 laughed again', "length")
-
-
 async def test_a_passing_failure_is_tried_again_with_growing_waits(at: Scripted) -> None:
     at.script += [ModelUnavailable("down."), ModelUnavailable("down.")]
     assert (await at.guard().generate(REPLY)).text == "ok"
