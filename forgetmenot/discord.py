@@ -60,8 +60,7 @@ async def _refused(answer: aiohttp.ClientResponse) -> WebhookError:
             wait = msgspec.json.decode(await body_of(answer, LARGEST_ANSWER), type=_Busy).retry_after
         wait = min(max(wait, 1.0), LONGEST_WAIT_S)
         return WebhookError(reason("webhook_busy", s=round(wait)), retry_after_s=wait)
-    code = "webhook_gone" if answer.status in {401, 403, 404} else "webhook_refused"
-    return WebhookError(reason(code, status=answer.status), lost=answer.status >= 500)
+    return WebhookError(reason("webhook_refused", status=answer.status), lost=answer.status >= 500)
 
 
 def _within(text: str) -> str:

@@ -238,7 +238,7 @@ class DeviceLogin:
         except OSError as error:
             pending.line = say("setup.not_saved", error=error.strerror)
         else:
-            pending.ok, pending.line = True, say("setup.signed_in", login=token.login)
+            pending.ok, pending.line = True, say("check.signed_in", login=token.login)
 
     def pending(self) -> dict[str, object] | None:
         """The log-in that waits or is done: its code, and a QR code as a path to draw. None: there is none."""

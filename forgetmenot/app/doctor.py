@@ -178,7 +178,7 @@ def _settings(what: Examined) -> Finding:
         return trouble_with(what.language, what.trouble, "settings_fix")
     if not what.chosen.twitch.channel:
         return what.found(WARN, "no_channel")
-    return OK, str(what.settings_file or what.language("check.defaults")), ""
+    return OK, str(what.settings_file or what.language("check.fine")), ""
 
 
 async def _bot(what: Examined) -> Finding:
@@ -199,7 +199,7 @@ def _login(what: Examined) -> Finding:
     # what is kept here is looked at; Twitch is not asked, because asking would renew the log-in
     token = TokenStore(login_folder(what.database), use_keyring=what.use_keyring).load(Account.BOT)
     if token is None:
-        return what.found(WARN, "not_signed_in")
+        return trouble_with(say, reason("bot_not_in"), "setup_fix", WARN)
     if token.scopes and (missing := lacking(Account.BOT, settings, token.scopes)):
         return trouble_with(say, missing, "setup_fix", WARN)
     return what.found(OK, "signed_in", login=token.login)
@@ -266,7 +266,7 @@ def running_checks(
         "summaries": unless(state.memory_trouble, "later_fix"),
         "tasks": unless(tasks, "again_fix"),
         "spending": unless(state.saving, "later_fix"),
-        "settings": (OK, state.settings_file or say("check.defaults"), ""),
+        "settings": (OK, state.settings_file or say("check.fine"), ""),
     }
     if state.hearing:
         fine = say("page.hearing.listening" if state.hearing.listening else "page.hearing.stopped")
@@ -292,5 +292,5 @@ def _signed_in(state: BotState, say: Language) -> Finding:
     if state.login_hint:
         return trouble_with(say, state.login_hint, "setup_fix", WARN)
     if not state.login:
-        return found(say, WARN, "not_signed_in")
+        return trouble_with(say, reason("bot_not_in"), "setup_fix", WARN)
     return found(say, OK, "signed_in", login=state.login)

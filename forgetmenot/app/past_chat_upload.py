@@ -66,7 +66,7 @@ class PastChatUpload:
             except BaseException as error:  # also where the page was closed meanwhile
                 shutil.rmtree(path.parent, ignore_errors=True)
                 if isinstance(error, OSError) and not isinstance(error, ConnectionError):
-                    raise StoreError(reason("past_not_taken", why=error.strerror or "")) from error
+                    raise StoreError(reason("not_written", path=name[:100], error=error.strerror or "")) from error
                 raise
             self._names[path] = name[:100]
 

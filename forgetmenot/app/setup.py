@@ -182,7 +182,7 @@ class SetupService:
         """Listen there. `channel`: its name, or its whole address."""
         login = login_of(channel_of(channel))
         if not login or not is_login(login):
-            raise InputError(self._say("setup.no_channel"))
+            raise InputError(reason("no_login", name=login))
         await self._change({("twitch", "channel"): login})
         return self._done()
 
@@ -278,7 +278,7 @@ class SetupService:
         """Name the Twitch app. Twitch is asked for a code with it, which shows whether it is one."""
         client_id = client_id.strip()
         if not re.fullmatch(r"[A-Za-z0-9]{8,64}", client_id):
-            raise InputError(self._say("setup.odd_client"))
+            raise InputError(self._say("setup.client_refused"))
         twitch = msgspec.structs.replace(self._settings().twitch, client_id=client_id)
         try:
             # Twitch has no other way to ask whether an app exists and may use the device flow

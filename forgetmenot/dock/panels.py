@@ -351,8 +351,7 @@ def _setting(settings: Settings, table: str, key: str, language: Language) -> It
         value, default = said if value == default else value, said
     return {
         "table": table, "key": key, "group": language(f"group.{label.group}"), "label": title, "sentence": explanation,
-        "basic": label.basic, "suffix": language(f"unit.{label.unit}") if label.unit else "",
-        "value": value, "default": default, "form": form_of(table, key),
+        "basic": label.basic, "value": value, "default": default, "form": form_of(table, key),
     }  # fmt: skip
 
 

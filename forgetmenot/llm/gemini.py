@@ -138,7 +138,7 @@ class Gemini:
         except NETWORK_ERRORS as error:
             raise ModelUnavailable(reason("server_away", url="Gemini", error=type(error).__name__)) from error
         except SHAPE_ERRORS:
-            raise ModelUnavailable(reason("model_unreadable", model=self.name)) from None
+            raise ModelUnavailable(reason("model_empty", model=self.name)) from None
 
     def _translate(self, error: sdk_errors.APIError) -> NoReturn:
         """`from None`: the SDK's exception holds the server's words, which may be the prompt's."""
@@ -151,7 +151,7 @@ class Gemini:
             where = reason("server_key_in", name=self._key_env)
             raise ModelRefused(reason("gemini_key", where=where, status=status, page=KEY_PAGE)) from None
         if status == 404:
-            raise ModelRefused(reason("gemini_model", model=repr(self.name))) from None
+            raise ModelRefused(reason("server_model", model=repr(self.name), address="Gemini")) from None
         place = error.status == "FAILED_PRECONDITION"
         raise ModelRefused(reason("gemini_place" if place else "gemini_refused", status=status)) from None
 

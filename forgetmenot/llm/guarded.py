@@ -131,7 +131,7 @@ class GuardedModel:
             async with asyncio.timeout(deadline - started):
                 answer = _within(await self._inner.generate(request), request)
             if not _has_shape(answer, request):
-                error = ModelBlocked(reason("model_format", model=self.name, finish=answer.finish))
+                error = ModelBlocked(reason("model_empty", model=self.name))
         except TimeoutError:
             error = ModelUnavailable(reason("model_silent", model=self.name))
         except ModelError as raised:

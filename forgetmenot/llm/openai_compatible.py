@@ -34,7 +34,6 @@ FINISHES = {"stop", "length", "content_filter"}
 HINTS = {
     "context_length_exceeded": "hint_long",
     "exceed_context_size_error": "hint_long",
-    "model_not_found": "hint_model",
     "unsupported_parameter": "hint_parameter",
     "unsupported_value": "hint_parameter",
     "content_policy_violation": "hint_filter",
@@ -140,7 +139,7 @@ class OpenAICompatible:
                     raise _NotThisFormat(error) if form and response.status in NOT_THIS_FORMAT else error
                 body = json.loads(raw)
         if not isinstance(body, dict):
-            raise ModelUnavailable(reason("model_unreadable", model=self.name))
+            raise ModelUnavailable(reason("model_empty", model=self.name))
         return body
 
     def _body(self, request: ModelRequest, form: str | None) -> dict[str, Any]:
@@ -206,13 +205,13 @@ class OpenAICompatible:
         except BadProxy as error:
             raise ModelUnavailable(reason("model_unreachable", model=self.name, error=str(error))) from None
         except (ValueError, RecursionError):  # what it choked on stands in the exception
-            raise ModelUnavailable(reason("model_unreadable", model=self.name)) from None
+            raise ModelUnavailable(reason("model_empty", model=self.name)) from None
 
     def _error(self, status: int, said: str, wait: float | None) -> ModelError:
         if status in {401, 403}:
             where = reason("server_key_in", name=self._key_env) if self._key else reason("server_key_unnamed")
             return ModelRefused(reason("server_key", where=where, status=status))
-        if status == 404:
+        if status == 404 or said == "model_not_found":
             return ModelRefused(reason("server_model", model=repr(self.name), address=self._url))
         if status == 429:
             return ModelRateLimited(reason("model_limit", model=self.name), wait)

@@ -248,7 +248,7 @@ class Learner:
         async with self._db.write() as tx:
             held = json.loads(await channel_state.read(tx, LEARNED + file.key) or "{}")
             if held.get("lines", 0) != state["lines"]:
-                raise InputError(reason("past_at_once", path=str(file.path)))
+                raise InputError(reason("past_busy"))
             named = list(new.people) if new is not None else []
             if await self._welcome(tx, taken) != welcome or await viewers.hidden_or_gone(tx, named):
                 return False

@@ -318,7 +318,7 @@ async def _just_removed(context: OperationContext, request: Request) -> list[Not
 
 def _by(asker: Asker) -> str:
     """The cause of a removal by the asker, as a note's history has it."""
-    return reason("removed_by", name=mention(asker.viewer_id)) if asker.viewer_id else reason("removed")
+    return reason("removed_by", name=mention(asker.viewer_id)) if asker.viewer_id else reason("by_hand")
 
 
 def _may_change(asker: Asker, note: Note | None) -> bool:

@@ -160,7 +160,7 @@ class Outbox:
 
         async def forgotten() -> str:
             gone = words and self._db.requests.is_forgotten(viewer_id, words, since=now)
-            return reason("lines_cleared") if gone else ""
+            return reason("cleared") if gone else ""
 
         kept = not hidden and not quoting
         message = Outgoing(

@@ -126,7 +126,7 @@ class ReplyWriter(Struct):
         for _ in range(MOST_DRAFTS):
             await self.flush()
             if await events.was_deleted(self.db, job.event.id):
-                return Words("", reason("lines_cleared"))
+                return Words("", reason("cleared"))
             draft = await self._draft(job)
             if job.trigger.kind is TriggerKind.BARE and not draft.material.before:
                 return Words(in_language(job.settings.bot.language)("chat.called"))
@@ -147,7 +147,7 @@ class ReplyWriter(Struct):
             # what its own action did to notes; lines and people that are gone by now are others' work
             before = frozenset(row for row in gone if row[0] in {"note", "revision"})
             return Words(text, why, partial(self._reason_to_drop, job, draft.made, before))
-        return Words("", reason("lines_cleared"))
+        return Words("", reason("cleared"))
 
     async def _draft(self, job: PendingReply) -> _Draft:
         identity = self.identity()
@@ -194,9 +194,9 @@ class ReplyWriter(Struct):
     async def _reason_to_drop(self, job: PendingReply, made: Composed, before: frozenset[_Row]) -> str:
         """Why words may not go out any more, now that their turn has come; empty if they may. Raises StoreError."""
         if await events.was_deleted(self.db, job.event.id):
-            return reason("lines_cleared")
+            return reason("cleared")
         gone = await self.db.together(partial(_taken_back, made=made)) - before - {("line", job.event.id)}
-        return reason("lines_cleared") if gone else ""
+        return reason("cleared") if gone else ""
 
     async def _written(self, draft: _Draft, answer: ModelAnswer) -> tuple[str, str]:
         reply = read_reply(answer)

@@ -147,7 +147,6 @@ class Label(NamedTuple):
 
     group: str
     basic: bool
-    unit: str
 
 
 _SHOWN = (
@@ -155,9 +154,8 @@ _SHOWN = (
     ("channel", "twitch", "channel", "bot_login client_id"),
     ("who", "bot", "mode name aliases persona language notice", "reply_language speaks_as"),
     ("model", "model", "", "provider reply_model memory_model base_url"),
-    ("talk", "reply", "max_chars viewer_gap_s follow_up_s blocklist", "allow_links"),
-    ("act", "actions", "safe_mode class_a class_b class_c", "disabled allowed_targets denied_targets max_timeout_s"),
-    ("act", "actions", "", "newcomer_protection viewer_cooldown_s channel_cooldown_s"),
+    ("talk", "reply", "max_chars viewer_gap_s blocklist", "allow_links"),
+    ("act", "actions", "safe_mode class_a class_b class_c", "disabled denied_targets newcomer_protection"),
     ("memory", "memory", "ignored_viewers known_bots", "briefs"),
     ("memory", "privacy", "never_store", "privacy_url"),
     ("hearing", "hearing", "obs source captions", "programs offline answer_aloud"),
@@ -165,9 +163,8 @@ _SHOWN = (
     ("people", "dock", "earpiece", "earpiece_without"),
     ("recap", "recap", "folder post_at_once", ""),
 )
-_UNITS = {"chars": "characters", "s": "seconds", "d": "days"}  # by the last word of a key
 LABELS = {
-    (table, key): Label(group, basic, _UNITS.get(key.rpartition("_")[2], ""))
+    (table, key): Label(group, basic)
     for group, table, *keys in _SHOWN
     for basic, names in zip((True, False), keys, strict=True)
     for key in names.split()

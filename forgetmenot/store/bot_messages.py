@@ -146,7 +146,7 @@ async def settle(
 async def resolve_unfinished(tx: Transaction) -> int:
     """At start: what was being sent is of unknown fate (how many), and what was begun says why it has no answer."""
     sql = "UPDATE bot_messages SET detail = ? WHERE status = 'silent' AND detail = ?"
-    await tx.execute(sql, (reason("stopped_thinking"), NOT_FINISHED))
+    await tx.execute(sql, (reason("stopped"), NOT_FINISHED))
     return await tx.execute(
         "UPDATE bot_messages SET status = 'unknown', detail = ? WHERE status = 'sending'", (reason("stopped"),)
     )

@@ -76,10 +76,8 @@ def _from_twitchio(error: BaseException, doing: str) -> TwitchError:
 
 def from_status(status: int, message: str, doing: str, retry_after_s: float = 1.0) -> TwitchError:
     """What an HTTP status of 400 or more means; `message` is Twitch's own word on it."""
-    if status == 401 and "scope" in message.lower():
-        return TwitchLoginNeeded(reason("lacks_right", doing=doing, message=message.rstrip(".")))
     if status == 401:
-        return TwitchLoginNeeded(reason("other_app") if "do not match" in message else reason("expired", doing=doing))
+        return TwitchLoginNeeded(reason("expired", doing=doing, message=message.rstrip(".") or status))
     if status == 429:
         return TwitchRateLimited(_could_not(doing, reason("asked_to_wait")), retry_after_s)
     # 407 and 408 come from a proxy on the way
@@ -104,7 +102,7 @@ def network_reason(error: BaseException) -> str:
         (aiohttp.ClientProxyConnectionError, "proxy_away"),
         (aiohttp.ClientConnectorError, "no_connection"),
     )
-    return reason(next((code for kind, code in codes if isinstance(error, kind)), "broke"))
+    return reason(next((code for kind, code in codes if isinstance(error, kind)), "no_answer"))
 
 
 def _is_page(text: str) -> bool:

@@ -130,7 +130,7 @@ async def test_what_does_not_fit_or_breaks_off_leaves_nothing(files: PastChatUpl
         await files.take("chat.log", MOST_BYTES + 1, in_pieces(b""))
     with pytest.raises(ConnectionResetError):
         await files.take("chat.log", 5000, breaks_off())
-    with no_room(), pytest.raises(StoreError, match="could not be kept"):
+    with no_room(), pytest.raises(StoreError, match="cannot be written"):
         await files.take("chat.log", 5000, in_pieces(b"x" * 5000))
     assert files.state["files"] == []
     assert [one for one in incoming_folder(bot.db.path).rglob("*") if one.is_file()] == []

@@ -71,7 +71,7 @@ async def test_a_channel_may_be_its_whole_address(steps: Steps, typed: str, chan
 
 @pytest.mark.parametrize("typed", ["", "my channel", "https://example.org/alice"])
 async def test_what_is_no_channel_is_refused_in_words(steps: Steps, typed: str) -> None:
-    with pytest.raises(InputError, match="no channel name"):
+    with pytest.raises(InputError, match="is not a login"):
         await steps.do("channel", channel=typed)
 
 

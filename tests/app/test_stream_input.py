@@ -369,9 +369,7 @@ async def test_points_are_offered_back_after_a_crash_in_the_middle_of_a_reply(
         assert [item["points"] for item in items] == [False], "it is being answered"
     async with evening(tmp_path, clock, rewards=REWARDS) as tonight:
         items = await panels.reply_items(context(tonight), 10)
-        assert [(item["points"], item["detail"]) for item in items] == [
-            (True, "the program stopped before it was answered")
-        ]
+        assert [(item["points"], item["detail"]) for item in items] == [(True, "the bot stopped meanwhile")]
 
 
 @pytest.mark.parametrize("first", ["chat", "reward"])

@@ -130,7 +130,7 @@ def test_a_note_is_taken_back_and_brought_back(edit: Run) -> None:
     assert [note["id"] for note in edit("list", "--json")["notes"]] == [2]
     edit("undo", "1")
     assert [change["cause"] for change in edit("why", "1", "--json")["history"]][1:] == [
-        "removed by hand",
+        "by hand",
         "undone",
     ]
 

@@ -60,8 +60,8 @@ async def test_of_what_is_too_long_whole_lines_are_posted(line: str) -> None:
 @pytest.mark.parametrize(
     ("status", "body", "words", "lost", "wait"),
     [
-        (404, None, "does not know this webhook", False, 0),
-        (401, None, "does not know this webhook", False, 0),
+        (404, None, "make a new one", False, 0),
+        (401, None, "make a new one", False, 0),
         (400, None, "did not take the recap (400)", False, 0),
         (302, None, "did not take the recap (302)", False, 0),
         (502, None, "did not take the recap (502)", True, 0),

@@ -113,12 +113,12 @@ async def test_an_answer_cut_at_the_limit_says_so_and_is_not_continued(
 
 
 BLOCKS = [
-    (body({"promptFeedback": {"blockReason": "PROHIBITED_CONTENT"}}), "withheld its answer (prohibited content)"),
-    (body(answer_body(None, finish="SAFETY")), "withheld its answer (safety)"),
-    (body(answer_body("half an ans", finish="RECITATION")), "withheld its answer (recitation)"),
-    (body({"usageMetadata": {"promptTokenCount": 12}}), "empty answer"),
-    (body(answer_body("  \n")), "empty answer"),
-    (body({"candidates": []}), "empty answer"),
+    (body({"promptFeedback": {"blockReason": "PROHIBITED_CONTENT"}}), "held its answer back (prohibited content)"),
+    (body(answer_body(None, finish="SAFETY")), "held its answer back (safety)"),
+    (body(answer_body("half an ans", finish="RECITATION")), "held its answer back (recitation)"),
+    (body({"usageMetadata": {"promptTokenCount": 12}}), "no usable answer"),
+    (body(answer_body("  \n")), "no usable answer"),
+    (body({"candidates": []}), "no usable answer"),
 ]
 
 

@@ -117,7 +117,7 @@ async def test_an_answer_without_end_is_not_taken_into_memory(sim: SimOpenAI, mo
     sim.fail(raw(endless))
     sim.fail(raw(endless, 500))
     for _ in range(2):
-        with pytest.raises(ModelUnavailable, match="unreadable"):
+        with pytest.raises(ModelUnavailable, match="no usable answer"):
             await model.generate(PLAIN)
 
 
@@ -174,8 +174,8 @@ async def test_thoughts_in_a_field_of_their_own_are_no_answer_unless_they_hold_i
 @pytest.mark.parametrize(
     ("text", "finish", "words"),
     [
-        ("", "stop", "empty answer"),
-        (None, "stop", "empty answer"),
+        ("", "stop", "no usable answer"),
+        (None, "stop", "no usable answer"),
         ("<think>hm, hm", "length", "reply_output_tokens"),
         (None, "length", "reply_output_tokens"),
         ("Hel", "content_filter", "content filter"),

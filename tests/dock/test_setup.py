@@ -121,10 +121,10 @@ async def the_channel(page: Page, sim: TwitchSim) -> None:
     await expect(step.locator(".outcome")).to_contain_text("There is no channel nobody_here on Twitch", timeout=20_000)
     await step.get_by_label("Your channel's name").fill("my channel")
     await step.get_by_role("button", name="Listen").click()
-    await expect(step.locator(".outcome")).to_contain_text("That is no channel name.")
+    await expect(step.locator(".outcome")).to_contain_text("is not a login")
     for _ in range(2):  # what the bot says of the channel before does not take its place
         await page.wait_for_event("response", lambda answer: answer.url.endswith("/api/setup"))
-    await expect(step.locator(".outcome")).to_contain_text("That is no channel name.")
+    await expect(step.locator(".outcome")).to_contain_text("is not a login")
     await step.get_by_label("Your channel's name").fill("https://www.twitch.tv/Demo")
     await step.get_by_role("button", name="Listen").click()
     await expect(step.locator(".outcome")).to_have_text("Reading demo", timeout=20_000)
@@ -164,7 +164,7 @@ async def the_account(page: Page, sim: TwitchSim) -> None:
     await step.get_by_role("button", name="Sign in", exact=True).click()
     await expect(step.locator("svg.qr path")).to_be_visible()
     sim.approve(await step.locator(".user-code").inner_text(), "keeper")
-    await expect(step.locator(".outcome")).to_contain_text("Signed in as keeper.", timeout=20_000)
+    await expect(step.locator(".outcome")).to_contain_text("Logged in as keeper.", timeout=20_000)
     await expect(step.locator(".brief")).to_have_text("keeper", timeout=20_000)
     assert [set(token.scopes) for token in sim.tokens.issued] == [set(login_rights(Account.BOT, Settings()))]
 

@@ -223,7 +223,7 @@ async def test_two_who_learn_from_one_file_at_once_do_not_add_it_twice(
 
     server.fail(meanwhile)
     answers(server, 2)
-    with pytest.raises(InputError, match="another program"):
+    with pytest.raises(InputError, match="Other files are being read"):
         await learner(bot).learn([path])
     assert await bot.db.value("SELECT sum(events) FROM episodes") == 12
 

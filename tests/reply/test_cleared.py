@@ -74,7 +74,7 @@ async def test_a_line_that_is_cleared_while_the_model_thinks_is_not_answered(
     assert (reply.status, reply.text, reply.detail) == (
         ReplyStatus.SILENT,
         "",
-        "a line that it answers or builds on was cleared",
+        "a line that it rests on was cleared in chat",
     )
     assert stage.said == stage.moderation.done == []
     assert (await stage.row(reply.id)).text == ""
@@ -89,7 +89,7 @@ async def test_a_line_that_is_cleared_while_it_waits_its_turn_reaches_no_model(s
     await stage.clock.advance(20 * SECOND)
     reply = await task
     assert reply is not None
-    assert (reply.status, reply.detail) == (ReplyStatus.SILENT, "a line that it answers or builds on was cleared")
+    assert (reply.status, reply.detail) == (ReplyStatus.SILENT, "a line that it rests on was cleared in chat")
     assert len(stage.model.asked) == 1
 
 
@@ -98,7 +98,7 @@ async def test_a_reply_that_waits_for_a_place_is_dropped_when_its_line_is_cleare
         await clear(stage, viewer_id="1")
     reply = await task
     assert reply is not None
-    assert (reply.status, reply.detail) == (ReplyStatus.DROPPED, "a line that it answers or builds on was cleared")
+    assert (reply.status, reply.detail) == (ReplyStatus.DROPPED, "a line that it rests on was cleared in chat")
     assert (await stage.row(reply.id)).text == ""  # it may say again what was cleared
     assert len(stage.said) == 2
 
@@ -124,7 +124,7 @@ async def test_while_lines_are_cleared_all_the_time_it_stays_silent(stage: Stage
 
     stage.model.held = Purge()
     reply = await stage.reply("@forgetmenot_bot what did bob say?")
-    assert (reply.status, reply.detail) == (ReplyStatus.SILENT, "a line that it answers or builds on was cleared")
+    assert (reply.status, reply.detail) == (ReplyStatus.SILENT, "a line that it rests on was cleared in chat")
     assert len(stage.model.asked) == 2
 
 
@@ -178,7 +178,7 @@ async def test_what_is_taken_back_while_a_reply_waits_for_a_place_is_not_said(st
         await take_back(stage, note)
     reply = await task
     assert reply is not None
-    assert (reply.status, reply.detail) == (ReplyStatus.DROPPED, "a line that it answers or builds on was cleared")
+    assert (reply.status, reply.detail) == (ReplyStatus.DROPPED, "a line that it rests on was cleared in chat")
     assert "marimba" not in " ".join([(await stage.row(reply.id)).text, *stage.said])
 
 

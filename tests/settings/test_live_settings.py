@@ -37,8 +37,8 @@ def test_two_changes_at_the_same_time_both_stay(tmp_path: Path) -> None:
     path.write_text(FILE)
     live = LiveSettings(Settings(), path)
     changes = [
-        ("reply", "max_chars", 321), ("reply", "viewer_gap_s", 7), ("reply", "follow_up_s", 20),
-        ("actions", "max_timeout_s", 9), ("actions", "viewer_cooldown_s", 8), ("actions", "channel_cooldown_s", 2),
+        ("reply", "max_chars", 321), ("reply", "viewer_gap_s", 7), ("bot", "name", "Keeper"),
+        ("actions", "safe_mode", True), ("memory", "briefs", False), ("hearing", "offline", True),
     ]  # fmt: skip
     with ThreadPoolExecutor(len(changes)) as pool:
         list(pool.map(lambda one: live.change({one[:2]: one[2]}, no_check), changes))

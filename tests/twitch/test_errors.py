@@ -80,7 +80,7 @@ def test_what_a_status_means(status: int, message: str, kind: type[TwitchError])
 
 def test_a_missing_right_is_named_and_a_login_of_another_app_told() -> None:
     assert "clips:edit" in str(from_status(401, "Missing scope: clips:edit", "make a clip"))
-    assert "different app" in str(from_status(401, "Client ID and OAuth token do not match", "make a clip"))
+    assert "Sign in again" in str(from_status(401, "Client ID and OAuth token do not match", "make a clip"))
 
 
 def test_a_web_page_in_the_way_is_told_as_one() -> None:

@@ -88,7 +88,7 @@ function inWords(row, value) {
   if (row.form.kind === "switch") return t(value ? "settings.on" : "settings.off");
   if (row.form.kind === "list") return value.join(", ") || t("settings.none");
   if (value === "") return t("settings.none");
-  return `${typeof value === "number" ? value.toLocaleString(language) : value}${row.suffix ? ` ${row.suffix}` : ""}`;
+  return typeof value === "number" ? value.toLocaleString(language) : value;
 }
 
 function setting(row) {
@@ -104,7 +104,7 @@ function setting(row) {
   const long = row.form.long && row.default.length > 60;
   return h("div", { class: `setting ${row.form.kind}` },
     h("label", { for: id }, row.label),
-    h("div", { class: "control" }, control.node, row.suffix && h("span", { class: "meta" }, row.suffix), save),
+    h("div", { class: "control" }, control.node, save),
     h("p", { class: "meta" }, row.sentence, !long && ` ${t("settings.default", { value: inWords(row, row.default) })}`, !usual && button(t("settings.use_default"), () => { control.write(row.default); send(row.default); }, { class: "ghost small", data: { key: `default-${id}` } })));
 }
 
