@@ -261,9 +261,9 @@ _RESTS_ON_THEM = f"""
     AND r.value IN (SELECT episode_id FROM episode_people WHERE viewer_id = :viewer)
     OR s.value ->> 'of' = 'replies' AND r.value IN (SELECT value FROM json_each(:found)))
 """
-_USED_THEIRS = (
-    "EXISTS (SELECT 1 FROM json_each(m.notes_json) u JOIN semantic_notes n ON n.id = u.value"
-    " WHERE n.subject_id = :viewer)"
+_KNEW_THEIRS = (
+    f"{_IN_PROMPT} s.value ->> 'of' = 'notes'"
+    " AND r.value IN (SELECT id FROM semantic_notes WHERE subject_id = :viewer))"
 )
 _NAMES_THEM = (
     "EXISTS (SELECT 1 FROM viewers v WHERE v.id = :viewer"
@@ -283,15 +283,16 @@ async def clear_since(tx: Transaction, since: int, *, at: int, viewer_id: str = 
 def resting_on(path: Path, viewer_id: str) -> list[tuple[int, str]]:
     """The replies that say something of somebody, with their name or without: row, and Twitch's id of its line.
 
-    Those that used a note about them; and those whose prompt had one, or a line of theirs, an episode with them or such
-    a reply, and that share a word with what they said and what was noted. Read beside whatever is written.
+    Those whose prompt had a note about them: it was about them then, in whatever words or language. And those whose
+    prompt had a line of theirs, an episode with them or such a reply, as each prompt of a busy evening has, and that
+    share a word with what they said and what was noted. Read beside whatever is written.
     """
     told = (
         "SELECT fact FROM semantic_notes WHERE subject_id = :viewer UNION ALL SELECT text FROM events WHERE"
         " viewer_id = :viewer UNION ALL SELECT summary FROM episodes e JOIN episode_people p ON p.episode_id = e.id"
         " WHERE p.viewer_id = :viewer"
     )
-    sql = f"SELECT m.id, coalesce(m.twitch_id, ''), m.text, {_USED_THEIRS} FROM bot_messages m WHERE"
+    sql = f"SELECT m.id, coalesce(m.twitch_id, ''), m.text, {_KNEW_THEIRS} FROM bot_messages m WHERE"
     sql += f" m.text <> '' AND {_RESTS_ON_THEM}"
     found, more = dict[int, str](), True
     with reading_beside(path) as own:

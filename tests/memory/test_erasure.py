@@ -195,9 +195,16 @@ async def test_a_reply_that_says_nothing_of_them_stays_though_they_were_in_its_p
     hers, his = channel.say("viewer0", "I play the zitherbloom"), channel.say("viewer1", "a fine evening")
     await channel.ingest.flush()
     seqs = await channel.db.column("SELECT seq FROM events ORDER BY seq")
-    prompt = json.dumps({"sections": [{"name": "chat", "of": "events", "rows": seqs}]})
+    around = {"name": "chat", "of": "events", "rows": seqs}
     async with channel.db.write() as tx:
-        for text in ("Somebody here has a zitherbloom!", "Good evening to you."):
+        note = await put(tx, "semantic_notes", subject_id=ALICE, fact="has an exam on Friday")
+        of_her = {"name": "others", "of": "notes", "rows": [note]}
+        for text, section in (
+            ("Somebody here has a zitherbloom!", around),
+            ("Good evening to you.", around),
+            ("Sie wird morgen geprüft.", of_her),
+        ):
+            prompt = json.dumps({"sections": [section]})
             await put(tx, "bot_messages", viewer_id=his.user_id, text=text, prompt_json=prompt, at=hers.at)
     await Eraser(db=channel.db, clock=channel.clock).erase(ALICE)
-    assert await channel.db.column("SELECT text FROM bot_messages ORDER BY id") == ["", "Good evening to you."]
+    assert await channel.db.column("SELECT text FROM bot_messages ORDER BY id") == ["", "Good evening to you.", ""]
