@@ -92,23 +92,6 @@ async def test_nothing_is_done_in_another_channel_than_the_one_that_is_read(
     assert (await helix.say("hello")).kind is OutcomeKind.DONE
 
 
-@pytest.mark.parametrize("how", [{"status": 503}, {"status": 500}, {"drop": True}, {"lose": True}, {"html": True}])
-async def test_no_message_and_no_deed_is_promised_to_be_tried_again(
-    sim: TwitchSim, helix: Helix, how: dict[str, int]
-) -> None:
-    """Because none is."""
-    await helix.room_id()
-    for path, deed in (("chat/messages", helix.say), ("chat/announcements", helix.announce)):
-        sim.faults.clear()
-        sim.faults.add("helix", path=path, times=None, **how)
-        try:
-            told = (await deed("hello")).detail
-        except TwitchUnavailable as error:
-            told = str(error)
-        assert told
-        assert "again" not in told
-
-
 async def test_the_moderators_deeds_arrive_with_both_ids(sim: TwitchSim, helix: Helix) -> None:
     alice, bob = sim.world.user("alice").id, sim.world.user("bob").id
     message = await sim.say("carol", "oops")

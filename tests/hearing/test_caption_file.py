@@ -1,12 +1,10 @@
 """A file of captions is followed, whichever way it is written."""
 
-import os
 from pathlib import Path
 
 import pytest
 
-from forgetmenot.errors import InputError
-from forgetmenot.hearing.caption_file import LARGEST, CaptionFile
+from forgetmenot.hearing.caption_file import CaptionFile
 
 
 @pytest.fixture
@@ -64,33 +62,3 @@ def test_a_file_that_is_missing_now_and_there_later(path: Path) -> None:
     assert look(file) == [("here I am", False)]
     path.unlink()
     assert look(file) == []
-
-
-def test_of_a_huge_file_only_the_end_is_read(path: Path) -> None:
-    with path.open("wb") as big:
-        big.truncate(1 << 30)
-    file = CaptionFile(path)
-    assert look(file) == []
-    path.write_text("small\n")
-    assert look(file) == [("small", False)]
-    with path.open("a") as end:
-        end.writelines(f"line {n}\n" for n in range(50_000))
-    found = look(file)
-    assert found[-1] == ("line 49999", True)
-    assert sum(len(text) for text, _ in found) <= LARGEST
-
-
-@pytest.mark.parametrize("kind", ["folder", "pipe", "binary"])
-def test_what_is_no_file_of_captions_is_named(path: Path, kind: str) -> None:
-    file = CaptionFile(path)
-    look(file)
-    if kind == "folder":
-        path.mkdir()
-    elif kind == "pipe":
-        if not hasattr(os, "mkfifo"):
-            pytest.skip("no pipes here")
-        os.mkfifo(path)
-    else:
-        path.write_bytes(bytes(range(256)) * 40)
-    with pytest.raises(InputError, match=r"captions\.txt"):
-        file.look()

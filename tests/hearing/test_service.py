@@ -1,18 +1,15 @@
 """The streamer's voice becomes lines, whatever its source does meanwhile."""
 
 import asyncio
-import sys
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
-from pathlib import Path
 
-import msgspec
 import pytest
 
 from forgetmenot.clock import SystemClock
 from forgetmenot.errors import HearingError
 from forgetmenot.hearing import obs, service
-from forgetmenot.hearing.service import MOST_PER_MINUTE, Hearing
+from forgetmenot.hearing.service import Hearing
 from forgetmenot.settings.schema import HearingSettings
 from tests.hearing.obs_server import LoopbackObs, loopback_obs
 
@@ -137,50 +134,6 @@ async def test_a_wrong_password_and_a_renamed_source_are_named() -> None:
             assert listener.hearing.trouble == "OBS has no source named Captions. Its text sources are: Untertitel."
     with pytest.raises(HearingError, match="does not answer"):
         await obs.text_sources("ws://127.0.0.1:9", "")
-
-
-async def test_a_file_of_captions_is_followed(tmp_path: Path) -> None:
-    path = tmp_path / "captions.txt"
-    path.write_text("old\n")
-    async with listening(HearingSettings(captions=str(path))) as listener:
-        await asyncio.sleep(0.3)
-        with path.open("a") as end:
-            end.write("hello chat\n")
-        await listener.until(lambda: listener.lines)
-        assert listener.lines == ["hello chat"]
-        path.unlink()
-        path.mkdir()
-        await listener.until(lambda: listener.hearing.trouble)
-        assert "is not a text file" in listener.hearing.trouble
-
-
-async def test_a_program_may_send_lines_while_it_listens() -> None:
-    async with listening(HearingSettings(programs=True)) as listener:
-        assert listener.hearing.sent("  hello\nchat ")
-        await listener.until(lambda: listener.lines)
-        listener.hearing.pause(paused=True)
-        assert not listener.hearing.sent("not this")
-        listener.hearing.pause(paused=False)
-        listener.settings = msgspec.structs.replace(listener.settings, programs=False)
-        assert not listener.hearing.sent("nor this")
-        await asyncio.sleep(0.05)
-        assert listener.lines == ["hello chat"]
-
-
-async def test_ten_thousand_lines_at_once_cost_a_minutes_worth() -> None:
-    async with listening(HearingSettings(programs=True)) as listener:
-        taken = sum(listener.hearing.sent(f"line {n}") for n in range(10_000))
-        await listener.until(lambda: len(listener.lines) == taken)
-        assert taken == MOST_PER_MINUTE
-        assert listener.hearing.dropped == 10_000 - MOST_PER_MINUTE
-
-
-async def test_nothing_is_imported_while_it_is_off() -> None:
-    before = "simpleobsws" in sys.modules
-    async with listening(HearingSettings()) as listener:
-        await asyncio.sleep(0.2)
-        assert not listener.hearing.listening
-    assert ("simpleobsws" in sys.modules) is before
 
 
 @pytest.mark.parametrize("captions", ["~nobody_has_this_name/captions.txt", "a\0b"])

@@ -100,15 +100,6 @@ async def test_by_itself_a_card_is_about_regulars_and_there_are_three_at_most(wo
     assert [card.id for card in await came(world)] == people[:1:-1]
 
 
-async def test_what_is_over_is_on_no_card(world: "World") -> None:
-    await world.note("plays drums in a band")
-    await world.note("has her driving test on Friday", expires_at=world.clock.now() + DAY)
-    await world.clock.advance(3 * DAY)
-    await world.attends("1", await world.stream())
-    [card] = await came(world, DockSettings(earpiece=Earpiece.EVERYONE_KNOWN))
-    assert (card.who, card.lately) == ("plays drums in a band", "")
-
-
 async def test_a_raid_of_known_newcomers_hides_no_regular(world: "World") -> None:
     await world.note("plays drums")
     for _ in range(5):

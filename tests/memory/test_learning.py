@@ -119,15 +119,6 @@ async def test_a_model_that_is_away_stops_it_and_nothing_is_lost(bot: Bot, serve
     assert report.lines == 0
 
 
-async def test_whoever_opted_out_or_is_a_bot_is_left_out(bot: Bot, server: SimOpenAI, tmp_path: Path) -> None:
-    path = log(tmp_path / "demo.log", days=1)
-    path.write_text(path.read_text().replace("bob", "helper"))
-    answers(server, 4)
-    report = await learner(bot).learn([path])
-    assert report.excluded == 6
-    assert "helper" not in str(server.seen)
-
-
 async def test_an_estimate_says_what_it_would_take(tmp_path: Path) -> None:
     found = await estimate([log(tmp_path / "demo.log", days=3)], SETTINGS, BEGAN + 30 * DAY)
     assert (found.lines, found.streams, found.days) == (36, 3, 3)
