@@ -25,7 +25,7 @@ from forgetmenot.settings.schema import PeopleSettings, Settings
 from forgetmenot.store import action_logs, bot_messages, channel_state, notes, streams, viewers
 from forgetmenot.store.database import Database, Source, Transaction
 from forgetmenot.text.markdown import escaped, unescaped
-from forgetmenot.text.mentions import ids_in, show
+from forgetmenot.text.mentions import show
 
 MOST_LISTED, MOST_MOMENTS, QUOTES = 5, 10, 3
 QUOTED = "> "
@@ -50,9 +50,8 @@ async def markdown_of(source: Source, stream_id: int, settings: Settings) -> str
     async def told(text: str, to: str | None = None) -> str:
         """A text with the names of those who may be named."""
         named = await viewers.called(source, names_typed([text]))
-        if suppressed.has(text, [to, *(one.id for one in named)]):
-            text = suppressed.without(text) if ids_in(text) else ""
-        text = await only_naming(source, show(suppressed.without(text), shown), shown)
+        text = suppressed.without(text, [to, *(one.id for one in named)])
+        text = await only_naming(source, show(text, shown), shown)
         return escaped(_BEGINS.sub("S", text))
 
     def about(note: Note) -> str:

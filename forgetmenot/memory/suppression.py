@@ -59,15 +59,18 @@ class SuppressionFilter:
         entries = (entry for entry in self.entries if entry.viewer_id in wanted)
         return tuple(said for entry in entries if (said := entry.words or entry.fact))
 
-    def without(self, text: str) -> str:
+    def without(self, text: str, also: Iterable[str | None] = ()) -> str:
         """A summary without the sentences that speak of it; who a sentence is about stands in it, or in the last.
 
-        Nor those that say what a note said that was taken back: a summary would give it back.
+        Nor those that say what a note said that was taken back: a summary would give it back. `also`: whom each may be
+        about besides.
         """
         meanings = self._stems + self._removed
         if not meanings:
             return text
-        return joined(sentence for sentence, about in with_subjects(text) if not _any_said(meanings, sentence, about))
+        people = tuple(also)
+        told = with_subjects(text)
+        return joined(one for one, about in told if not _any_said(meanings, one, (*about, *people)))
 
 
 def with_subjects(text: str) -> Iterator[tuple[str, Sequence[str]]]:

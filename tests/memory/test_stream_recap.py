@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from forgetmenot import files
 from forgetmenot.clock import DAY, HOUR, MINUTE
-from forgetmenot.domain import Scope, SourceKind
+from forgetmenot.domain import NoteStatus, Scope, SourceKind
 from forgetmenot.errors import StoreError
 from forgetmenot.memory import erasure, stream_recap
 from forgetmenot.memory.erasure import Eraser
@@ -221,11 +221,21 @@ async def test_what_is_never_mentioned_is_quoted_of_nobody_by_any_name(world: "W
     async with world.db.write() as tx:
         at = world.clock.now() - 1
         await put(tx, "bot_messages", at=at, text="Alice aced her chemistry exams!", viewer_id="2")
-        await put(tx, "bot_messages", at=at, text="You aced your chemistry exams.", viewer_id="1")
+        await put(tx, "bot_messages", at=at, text="You aced your chemistry exams. Well done!", viewer_id="1")
         await put(tx, "bot_messages", at=at, text="Bob, your chemistry exams are due.", viewer_id="2")
     await suppress(world.db, "1", "chemistry exams", by="1", at=world.clock.now())
     text = await markdown_of(world.db, stream, Settings()) or ""
-    assert [line for line in text.splitlines() if "chemistry" in line] == ["> Someone, your chemistry exams are due."]
+    quotes = [line for line in text.splitlines() if line.startswith(">")]
+    assert quotes == ["> Well done!", "> Someone, your chemistry exams are due."]
+
+
+async def test_what_was_taken_back_is_quoted_of_nobody(world: "World") -> None:
+    await regular(world, "1")
+    stream = await over(world, "<@1> beat the boss.", "1")
+    await world.note("plays the zither", "1", status=NoteStatus.RETRACTED)
+    async with world.db.write() as tx:
+        await put(tx, "bot_messages", at=world.clock.now() - 1, text="Alice plays the zither!", viewer_id="2")
+    assert "zither" not in (await markdown_of(world.db, stream, Settings()) or "")
 
 
 async def test_a_crash_in_an_erasure_leaves_nothing_in_the_file(world: "World", tmp_path: Path) -> None:
