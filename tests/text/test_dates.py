@@ -6,8 +6,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from forgetmenot.languages import in_language
-from forgetmenot.operations.switches import gaps_sentence
 from forgetmenot.text.dates import Period, plan_over, tells_duration, tells_time, time_asked
 
 
@@ -90,27 +88,6 @@ def test_texts_that_tell_a_time_or_a_duration(text: str, time: bool, duration: b
 @given(st.text(alphabet="0123456789 -/.,mayjunedctlsgo\u0660", max_size=40), st.integers(-(10**15), 10**18))
 def test_any_text_and_any_moment_can_be_read(text: str, told: int) -> None:
     assert 0 <= time_asked(text).fits(told) <= 1
-
-
-GAP_END = 1_784_894_400_000
-
-
-@pytest.mark.parametrize("state", [{}, {"gaps": ""}, {"gaps": "0", "gap_from": "1", "gap_to": "2"}])
-def test_without_a_gap_there_is_nothing_to_tell(state: dict[str, str]) -> None:
-    assert gaps_sentence(state, GAP_END, in_language()) == ""
-
-
-@pytest.mark.parametrize(
-    ("count", "long", "ago", "told"),
-    [
-        (1, 45_000, 180_000, "1 gap in what was heard since the start, of 45 s, 3 min ago"),
-        (3, 200, 0, "3 gaps in what was heard since the start, the last of 1 s, 1 s ago"),
-        (2, 9_000_000, 172_800_000, "2 gaps in what was heard since the start, the last of 2 h, 2 days ago"),
-    ],
-)
-def test_the_last_one_is_told_with_its_length_and_age(count: int, long: int, ago: int, told: str) -> None:
-    state = {"gaps": str(count), "gap_from": str(GAP_END - ago - long), "gap_to": str(GAP_END - ago)}
-    assert gaps_sentence(state, GAP_END, in_language()) == told
 
 
 @pytest.mark.parametrize(
