@@ -14,6 +14,7 @@ import traceback
 from collections.abc import Mapping
 from datetime import UTC, datetime
 from enum import Enum
+from functools import partialmethod
 from io import TextIOWrapper
 from pathlib import Path, PurePath
 from typing import Any
@@ -93,30 +94,16 @@ class Log:
 
     _logger = logging.getLogger("forgetmenot")
 
-    def debug(self, event: str, **fields: object) -> None:
-        """For whoever looks for a bug."""
-        self._write(logging.DEBUG, event, fields)
-
-    def info(self, event: str, **fields: object) -> None:
-        """What happens on an ordinary evening."""
-        self._write(logging.INFO, event, fields)
-
-    def warning(self, event: str, **fields: object) -> None:
-        """What goes on by itself, worse than it should."""
-        self._write(logging.WARNING, event, fields)
-
-    def error(self, event: str, **fields: object) -> None:
-        """What did not work."""
-        self._write(logging.ERROR, event, fields)
-
-    def exception(self, event: str, **fields: object) -> None:
-        """A bug: with the place of the exception that is handled now."""
-        self._write(logging.ERROR, event, {**fields, "exc_info": True})
-
-    def _write(self, level: int, event: str, fields: dict[str, object]) -> None:
+    def _write(self, level: int, event: str, **fields: object) -> None:
         if self._logger.isEnabledFor(level):
             error: Any = fields.pop("exc_info", None)
             self._logger.log(level, "%s", event, exc_info=error, extra={"fields": fields})
+
+    debug = partialmethod(_write, logging.DEBUG)  # for whoever looks for a bug
+    info = partialmethod(_write, logging.INFO)  # what happens on an ordinary evening
+    warning = partialmethod(_write, logging.WARNING)  # what goes on by itself, worse than it should
+    error = partialmethod(_write, logging.ERROR)  # what did not work
+    exception = partialmethod(_write, logging.ERROR, exc_info=True)  # a bug that is handled now: with its place
 
 
 log = Log()

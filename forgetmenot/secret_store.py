@@ -5,8 +5,10 @@ be used, so where there is one it is the newer. Blocking: call it in a thread. N
 """
 
 import contextlib
+import sys
 from enum import StrEnum
 from pathlib import Path
+from typing import Any
 
 import msgspec
 
@@ -22,6 +24,11 @@ LOGIN_FOLDER = "login"
 def login_folder(database: Path) -> Path:
     """Where the secrets of a memory's bot lie, unless the system's keyring has them."""
     return database.parent / LOGIN_FOLDER
+
+
+def _keyring() -> Any:  # noqa: ANN401  # a module
+    load("keyring.errors")
+    return sys.modules["keyring"]
 
 
 class SecretStore:
@@ -43,16 +50,13 @@ class SecretStore:
     def save(self, name: str, text: str) -> None:
         """Keep a text in place of the old one. Raises OSError if neither place takes it."""
         if self._use_keyring:
-            load("keyring")
-            import keyring
-            from keyring.errors import KeyringError
-
+            keyring = _keyring()
             try:
                 keyring.set_password(SERVICE, self._entry(name), text)
                 # one that is switched off takes, and loses
                 if keyring.get_password(SERVICE, self._entry(name)) == text:
                     return self.path(name).unlink(missing_ok=True)
-            except KeyringError as error:
+            except keyring.errors.KeyringError as error:
                 log.debug("no keyring", error=type(error).__name__)
         make_own(self.folder)
         return replace_file(self.path(name), text)
@@ -61,18 +65,14 @@ class SecretStore:
         """Forget it in both places. Raises OSError where the file cannot be deleted."""
         self.path(name).unlink(missing_ok=True)
         if self._use_keyring:
-            load("keyring")
-            import keyring
-            from keyring.errors import KeyringError
-
-            with contextlib.suppress(KeyringError):
+            keyring = _keyring()
+            with contextlib.suppress(keyring.errors.KeyringError):
                 keyring.delete_password(SERVICE, self._entry(name))
 
     def place(self, name: str) -> str:
         """Where it is, in words for its owner."""
-        if self.path(name).exists():
-            return reason("place_file", path=str(self.path(name)))
-        return reason("place_keyring")
+        path = self.path(name)
+        return reason("place_file", path=str(path)) if path.exists() else reason("place_keyring")
 
     def path(self, name: str) -> Path:
         """The file that holds it where the keyring does not."""
@@ -88,15 +88,12 @@ class SecretStore:
         """What the keyring holds; an empty text for nothing, None where it cannot be read just now."""
         if not self._use_keyring:
             return ""
-        load("keyring")
-        import keyring
-        from keyring.errors import KeyringError, NoKeyringError
-
+        keyring = _keyring()
         try:
             return keyring.get_password(SERVICE, self._entry(name)) or ""
-        except KeyringError as error:
+        except keyring.errors.KeyringError as error:
             log.debug("no keyring", error=type(error).__name__)
-            return "" if isinstance(error, NoKeyringError) else None
+            return "" if isinstance(error, keyring.errors.NoKeyringError) else None
 
     def _entry(self, name: str) -> str:
         """Its name in the keyring, which the bots of other channels on this machine use, too."""

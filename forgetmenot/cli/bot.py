@@ -192,7 +192,6 @@ async def sign_in(settings: "Settings", account: "Account", store: "TokenStore")
     )
     token = await finish_login(lambda: settings, store, account, code, scopes)
     common.say(f"Logged in as {token.login or 'an account that Twitch has not named yet'} ({account.value}).")
-    common.say(f"Rights: {', '.join(sorted(token.scopes)) or 'unknown yet'}.")
     common.say(f"The log-in is kept in {store.place(account)}.")
     if token.login and wanted and token.login != wanted:
         key = "channel" if streamer else "bot_login"
@@ -327,15 +326,11 @@ async def _uninstall(arguments: argparse.Namespace) -> None:
     for account in Account:
         await sign_out(settings, account, token_store(arguments))
     secrets = SecretStore(login_folder(database))
-    model_keys = "The AI model's key is deleted here. Revoke it where you got it, if you use it nowhere else."
-    kept = {
-        **{kept_key_name(one): model_keys for one in Provider},
-        OBS_PASSWORD: "The password of OBS is deleted here.",
-        WEBHOOK: "The address of the Discord webhook is deleted here. Delete the webhook in Discord, too.",
-    }
-    for name in filter(secrets.load, kept):
+    for name in (*map(kept_key_name, Provider), OBS_PASSWORD, WEBHOOK):
         secrets.delete(name)
-        common.say(kept[name])
+    common.say(
+        "Keys and passwords kept for it are deleted here. Revoke a model's key and a webhook where you made them."
+    )
     if autostart.is_on():
         autostart.disable()
         common.say("The bot no longer starts with this computer.")

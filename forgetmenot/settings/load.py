@@ -215,8 +215,7 @@ _KINDS = {
 }
 _GIVEN = {"str": "text", "float": "a number with a point", "array": "a list"}
 _LIMIT = {"<=": "at most", ">=": "at least", "<": "less than", ">": "more than"}
-_LIMITED = re.compile(r"Expected `\w+` (<=|>=|<|>) (-?[\d.]+)")
-_LONG = re.compile(r"Expected `str` of length (<=|>=) (\d+)")
+_LIMITED = re.compile(r"Expected `\w+`( of length)? (<=|>=|<|>) (-?[\d.]+)")
 _OTHER_KIND = re.compile(r"Expected `(\w+)`, got `(\w+)`")
 _NOT_KNOWN = re.compile(r"Invalid enum value '?(.*?)'?", re.DOTALL)
 
@@ -224,9 +223,7 @@ _NOT_KNOWN = re.compile(r"Invalid enum value '?(.*?)'?", re.DOTALL)
 def wrong_value(message: str, table: str, key: str) -> str:
     """The end of a sentence that begins with table and key; `message` is what msgspec says. Pure."""
     if found := _LIMITED.fullmatch(message):
-        return f" must be {_LIMIT[found[1]]} {float(found[2]):g}."
-    if found := _LONG.fullmatch(message):
-        return f" must be {_LIMIT[found[1]]} {found[2]} letters long."
+        return f" must be {_LIMIT[found[2]]} {float(found[3]):g}{' letters long' if found[1] else ''}."
     if found := _OTHER_KIND.fullmatch(message):
         wanted, given = (_KINDS.get(kind, kind) for kind in found.groups())
         return f"{': an entry' if '[' in key else ''} must be {wanted}, not {_GIVEN.get(found[2], given)}."

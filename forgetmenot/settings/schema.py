@@ -16,11 +16,9 @@ CLIENT_ID = ""
 IRC_URL = "wss://irc-ws.chat.twitch.tv:443"
 # No number is larger: in milliseconds as a time in days it still fits where SQLite and the loop keep it.
 MOST = 1_000_000_000
-Share = Annotated[float, Meta(ge=0, le=1)]
 Positive = Annotated[int, Meta(ge=1, le=MOST)]
 Count = Annotated[int, Meta(ge=0, le=MOST)]
-Seconds = Annotated[float, Meta(ge=0, le=MOST)]
-Price = Annotated[float, Meta(ge=0, le=MOST)]
+Amount = Annotated[float, Meta(ge=0, le=MOST)]
 
 
 class Mode(StrEnum):
@@ -149,7 +147,7 @@ class ReplySettings(Table, frozen=True, kw_only=True):
     """When the bot answers, and what may be in it."""
 
     max_chars: Annotated[int, Meta(ge=20, le=500)] = 500  # Twitch refuses a longer message
-    viewer_gap_s: Seconds = 10  # one viewer cannot keep the bot busy, nor spend the whole cap
+    viewer_gap_s: Amount = 10  # one viewer cannot keep the bot busy, nor spend the whole cap
     stale_after_s: Positive = 30  # chat has moved on: an answer that late reads as noise
     follow_up_s: Count = 180
     allow_links: bool = False
@@ -193,9 +191,9 @@ class ModelSettings(Table, frozen=True, kw_only=True):
 class PriceSettings(Table, frozen=True, kw_only=True):
     """What a model costs per million tokens, `[prices."MODEL"]`; settings/prices has list prices besides."""
 
-    input: Price = 0
-    cached: Price = 0
-    output: Price = 0
+    input: Amount = 0
+    cached: Amount = 0
+    output: Amount = 0
 
 
 class LimitSettings(Table, frozen=True, kw_only=True):
@@ -203,8 +201,8 @@ class LimitSettings(Table, frozen=True, kw_only=True):
 
     tokens_per_day: Annotated[int, Meta(ge=0)] = 0
     tokens_per_stream: Annotated[int, Meta(ge=0)] = 0
-    money_per_day: Price = 0
-    money_per_stream: Price = 0
+    money_per_day: Amount = 0
+    money_per_stream: Amount = 0
     replies_per_viewer_hour: Annotated[int, Meta(ge=0)] = 0
 
 

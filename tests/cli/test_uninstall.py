@@ -61,8 +61,7 @@ async def test_it_revokes_both_log_ins_without_a_settings_file_that_names_the_ap
     for words in (
         "The bot's log-in is revoked and deleted here.",
         "The broadcaster's log-in is revoked and deleted here.",
-        "The AI model's key is deleted here.",
-        "The password of OBS is deleted here.",
+        "Keys and passwords kept for it are deleted here.",
         "no longer starts with this computer",
         f"stay in {folder}",
         "To remove the program: ",
