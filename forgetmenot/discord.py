@@ -4,15 +4,13 @@ The address is one of Discord's or is refused, no redirect is followed, nobody i
 names it. Nothing is sent twice by itself.
 """
 
-import contextlib
 import re
 
 import aiohttp
-import msgspec
 
 from forgetmenot.errors import InputError, WebhookError
 from forgetmenot.languages import reason
-from forgetmenot.network import BadProxy, body_of, by_proxy, trusted
+from forgetmenot.network import BadProxy, by_proxy, trusted
 
 _ADDRESS = re.compile(
     r"https://(?:(?:ptb|canary)\.)?discord(?:app)?\.com/api/(?:v\d{1,2}/)?webhooks/\d{5,25}/[\w-]{20,120}", re.ASCII
@@ -20,12 +18,6 @@ _ADDRESS = re.compile(
 _ANSWER_WITHIN = aiohttp.ClientTimeout(total=15, sock_connect=5)
 # Discord takes 4,096 characters of an embed, and half of that of a message.
 LONGEST = 4_000
-LONGEST_WAIT_S = 3_600.0
-LARGEST_ANSWER = 10_000  # bytes
-
-
-class _Busy(msgspec.Struct):
-    retry_after: float
 
 
 def webhook_address(text: str) -> str:
@@ -46,21 +38,12 @@ async def post(address: str, text: str) -> None:
             session.post(address, params={"wait": "true"}, json=body, allow_redirects=False) as answer,
         ):
             if not 200 <= answer.status < 300:
-                raise await _refused(answer)
+                code = "webhook_busy" if answer.status == 429 else "webhook_refused"
+                raise WebhookError(reason(code, status=answer.status), lost=answer.status >= 500)
     except (aiohttp.ClientConnectorError, BadProxy):
         raise WebhookError(reason("webhook_away")) from None  # the error itself names the address
     except (aiohttp.ClientError, TimeoutError, OSError):
         raise WebhookError(reason("webhook_unknown"), lost=True) from None
-
-
-async def _refused(answer: aiohttp.ClientResponse) -> WebhookError:
-    if answer.status == 429:
-        wait = 60.0
-        with contextlib.suppress(ValueError, msgspec.DecodeError):
-            wait = msgspec.json.decode(await body_of(answer, LARGEST_ANSWER), type=_Busy).retry_after
-        wait = min(max(wait, 1.0), LONGEST_WAIT_S)
-        return WebhookError(reason("webhook_busy", s=round(wait)), retry_after_s=wait)
-    return WebhookError(reason("webhook_refused", status=answer.status), lost=answer.status >= 500)
 
 
 def _within(text: str) -> str:

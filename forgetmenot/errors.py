@@ -102,12 +102,11 @@ class ModelBlocked(ModelError):
 
 
 class WebhookError(ForgetMeNotError):
-    """A text was not posted. `lost`: it may have been; `retry_after_s`: the wait that was asked for."""
+    """A text was not posted. `lost`: it may have been."""
 
-    def __init__(self, message: str, *, lost: bool = False, retry_after_s: float = 0.0) -> None:
+    def __init__(self, message: str, *, lost: bool = False) -> None:
         super().__init__(message)
         self.lost = lost
-        self.retry_after_s = retry_after_s
 
 
 class HearingError(ForgetMeNotError):

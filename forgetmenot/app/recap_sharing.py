@@ -9,7 +9,7 @@ import os
 from collections.abc import Callable, Mapping
 
 from forgetmenot import discord
-from forgetmenot.clock import DAY, MINUTE, SECOND, Clock
+from forgetmenot.clock import DAY, MINUTE, Clock
 from forgetmenot.errors import ForgetMeNotError, InputError, WebhookError
 from forgetmenot.languages import reason
 from forgetmenot.memory.stream_recap import markdown_of, write_file
@@ -21,7 +21,7 @@ from forgetmenot.store.database import Database
 WEBHOOK, WEBHOOK_ENV = "recap-webhook", "FORGETMENOT_RECAP_WEBHOOK"
 # Streams that ended before are not shared by themselves: somebody may have learned from old chat.
 RECENT = 2 * DAY
-TRY_AGAIN = 15 * MINUTE
+TRY_AGAIN = 15 * MINUTE  # longer than Discord asks a webhook to wait
 
 
 def webhook_of(secrets: SecretStore) -> str:
@@ -57,7 +57,7 @@ class RecapSharing:
                 if chosen.post_at_once and stream["posted_at"] is None and now >= self._again_at:
                     await self.post(stream["id"])
             except WebhookError as error:
-                failed, self._again_at = error, now + max(TRY_AGAIN, round(error.retry_after_s * SECOND))
+                failed, self._again_at = error, now + TRY_AGAIN
             except ForgetMeNotError as error:
                 failed = error
         if failed is not None:

@@ -98,18 +98,18 @@ class Learned(Struct):
 
 
 class _File(Struct):
-    """A file by its content (`key`): a copy with another name is the same file. `size`: of its texts, in bytes."""
+    """A file by its content (`key`): a copy with another name is the same file. `size`: of its texts, in bytes.
 
-    path: Path
-    key: str
-    until: int
+    `chat`: as it was read to its end, without being kept.
+    """
+
+    chat: PastChat
+    key: str = ""
     lines: int = 0
     streams: int = 0
     first_at: int = 0
     last_at: int = 0
     size: int = 0
-    bad: int = 0
-    bad_lines: list[int] = field(default_factory=list)
 
 
 class Learner:
@@ -160,7 +160,7 @@ class Learner:
         if state["whole"]:
             report.known += file.lines
             return
-        chat = PastChat(file.path, file.until)
+        chat = PastChat(file.chat.path, file.chat.until)
         told = chat.events()
         await _beside(chat, lambda: next(islice(told, state["lines"], state["lines"]), None))
         waiting: list[ChatEvent] = []
@@ -183,7 +183,7 @@ class Learner:
         if not waiting and not self._ends(report):
             state = await self._closed(state, file, whole=True)
         if chat.bad:
-            report.bad[str(file.path)] = chat.bad_lines
+            report.bad[str(chat.path)] = chat.bad_lines
 
     def _ends(self, report: Learned) -> bool:
         return self._stopped or bool(report.trouble)
@@ -310,8 +310,8 @@ async def estimate(paths: Sequence[Path], settings: Settings, now: int) -> Estim
         last_at=max((one.last_at for one in found), default=0),
         calls=calls,
         tokens=Used(read, 0, calls * 2 * SUMMARY_WORDS),
-        bad=sum(one.bad for one in found),
-        bad_lines={str(one.path): one.bad_lines for one in found if one.bad},
+        bad=sum(one.chat.bad for one in found),
+        bad_lines={str(one.chat.path): one.chat.bad_lines for one in found if one.chat.bad},
     )
 
 
@@ -330,8 +330,7 @@ async def _look(path: Path, until: int) -> _File:
 
 
 def _looked_at(chat: PastChat) -> _File:
-    path, digest = chat.path, blake2b(digest_size=12)
-    found = _File(path, "", chat.until)
+    path, digest, found = chat.path, blake2b(digest_size=12), _File(chat)
     for event in chat.events():
         found.lines, found.size = found.lines + 1, found.size + len(event.text.encode()) + 8
         found.streams += event.at - found.last_at >= STREAM_GAP
@@ -342,7 +341,7 @@ def _looked_at(chat: PastChat) -> _File:
                 digest.update(block)
     except OSError as error:
         raise InputError(reason("unreadable_file", path=str(path), why=error.strerror or "")) from None
-    found.key, found.bad, found.bad_lines = digest.hexdigest(), chat.bad, chat.bad_lines
+    found.key = digest.hexdigest()
     return found
 
 

@@ -34,7 +34,7 @@ LONGEST_LINE = 20_000
 MOST_CHARACTERS = 500
 # Lines that could not be read and are named by their number.
 BAD_NAMED = 20
-_JUSTLOG = re.compile(r"\[(\d{4}-\d\d-\d\d \d\d:\d\d:\d\d)\] #(\w+) (\w{1,25}): (.+)")
+_JUSTLOG = re.compile(r"\[(\d{4}-\d\d-\d\d \d\d:\d\d:\d\d)\] #\w+ (\w{1,25}): (.+)")
 _CHATTERINO = re.compile(r"\[(\d\d:\d\d:\d\d)\]\s+(?:#\w+ )?(\w{1,25}): (.+)")
 _CHATTERINO_DAY = re.compile(r"# Start logging at (\d{4}-\d\d-\d\d)")
 _DAY_IN_NAME = re.compile(r"(\d{4}-\d\d-\d\d)")
@@ -50,7 +50,6 @@ class PastChat(Struct):
 
     path: Path
     until: int
-    channel: str = ""
     title: str = ""
     video: int = 0
     began_at: int = 0
@@ -102,8 +101,7 @@ class PastChat(Struct):
             found = chat_lines.understand(chat_lines.parse(line), None)
             return found if isinstance(found, ChatEvent) else None
         if match := _JUSTLOG.fullmatch(line):
-            self.channel = self.channel or match[2].casefold()
-            return self._typed(match[1], match[3], match[4], number)
+            return self._typed(match[1], match[2], match[3], number)
         if day and (match := _CHATTERINO.fullmatch(line)):
             return self._typed(f"{day} {match[1]}", match[2], match[3], number)
         return None
@@ -150,13 +148,12 @@ class PastChat(Struct):
         return 0 < event.at <= self.until and bool(event.login) and is_login(event.login)
 
     def _head(self, text: str) -> None:
-        """The streamer and the video, which stand before the comments. Older files lack parts of it."""
+        """The video, which stands before the comments. Older files lack parts of it."""
         try:
             about = json.loads(f"{text.rstrip().rstrip(',')}}}")
         except (ValueError, RecursionError):
             return
-        streamer, video = _object(about, "streamer"), _object(about, "video")
-        self.channel = str(streamer.get("login") or streamer.get("name") or "").casefold()
+        video = _object(about, "video")
         self.title = clean(str(video.get("title") or "")[:200])
         number = str(video.get("id") or "")
         self.video = int(number) if re.fullmatch(r"[0-9]{1,15}", number) else 0

@@ -37,15 +37,12 @@ def privmsg(world: World, said: SimMessage) -> str:
     }  # fmt: skip
     tags |= {"vip": 1} if "vip/1" in said.badges else {}
     if (parent := said.reply_to) is not None:
-        root = parent.reply_to or parent
         tags |= {
             "reply-parent-display-name": parent.user.name,
             "reply-parent-msg-body": parent.text,
             "reply-parent-msg-id": parent.id,
             "reply-parent-user-id": parent.user.id,
             "reply-parent-user-login": parent.user.login,
-            "reply-thread-parent-msg-id": root.id,
-            "reply-thread-parent-user-login": root.user.login,
         }
         # Twitch puts the name of the one who is answered in front of the text
         text = f"@{parent.user.name} {text}"

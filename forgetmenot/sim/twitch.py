@@ -18,6 +18,7 @@ from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from functools import partial
+from http import HTTPStatus
 from types import TracebackType
 from typing import Any, Self
 
@@ -35,8 +36,6 @@ ALL_SCOPES = (
 )
 PICTURE = "https://static-cdn.jtvnw.net/jtv_user_pictures/none.png"
 _JOINED = "2016-12-14T20:32:28Z"
-_NAMES = {400: "Bad Request", 401: "Unauthorized", 403: "Forbidden", 404: "Not Found", 422: "Unprocessable Entity"}
-_NAMES |= {409: "Conflict", 429: "Too Many Requests", 500: "Internal Server Error", 503: "Service Unavailable"}
 
 
 class Refused(Exception):
@@ -257,10 +256,9 @@ class TwitchSim:
         await self.irc.broadcast(f"PING :{HOST}")
         await self.until(lambda: all(c.pongs > count or c not in self.irc.connections for c, count in before))
 
-    async def say(self, login: str, text: str, *, at: int | None = None) -> str:
-        """Somebody says something; the message's ID. `at`: ms."""
-        when = self.now() if at is None else at
-        said = self.world.message(self.world.user(login), text, at=when)
+    async def say(self, login: str, text: str) -> str:
+        """Somebody says something; the message's ID."""
+        said = self.world.message(self.world.user(login), text)
         await self.irc.deliver(said)
         return said.id
 
@@ -299,7 +297,7 @@ def ok(data: object, status: int = 200, **more: object) -> web.Response:
 
 def error_body(status: int, message: str) -> dict[str, object]:
     """Twitch's form of an error: {"error", "status", "message"}."""
-    return {"error": _NAMES.get(status, "Error"), "status": status, "message": message}
+    return {"error": HTTPStatus(status).phrase, "status": status, "message": message}
 
 
 def stamp(ms: int) -> str:

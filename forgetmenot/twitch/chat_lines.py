@@ -72,18 +72,7 @@ _NOTICE_KINDS = {
     "announcement": EventKind.ANNOUNCEMENT,
     "raid": EventKind.RAID,
     **dict.fromkeys(("sub", "resub", "primepaidupgrade", "giftpaidupgrade", "anongiftpaidupgrade"), EventKind.SUB),
-    **dict.fromkeys(
-        (
-            "subgift",
-            "anonsubgift",
-            "submysterygift",
-            "anonsubmysterygift",
-            "communitypayforward",
-            "standardpayforward",
-            "rewardgift",
-        ),
-        EventKind.GIFT,
-    ),
+    **dict.fromkeys(("subgift", "anonsubgift", "submysterygift", "anonsubmysterygift"), EventKind.GIFT),
 }
 
 

@@ -58,28 +58,21 @@ async def test_of_what_is_too_long_whole_lines_are_posted(line: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("status", "body", "words", "lost", "wait"),
+    ("status", "words", "lost"),
     [
-        (404, None, "make a new one", False, 0),
-        (401, None, "make a new one", False, 0),
-        (400, None, "did not take the recap (400)", False, 0),
-        (302, None, "did not take the recap (302)", False, 0),
-        (502, None, "did not take the recap (502)", True, 0),
-        (429, {"retry_after": 1.4}, "in 1 seconds", False, 1.4),
-        (429, {"retry_after": 1e300}, "in 3600 seconds", False, 3600),
-        (429, {"retry_after": -5}, "in 1 seconds", False, 1),
-        (429, {"retry_after": "nan"}, "in 60 seconds", False, 60),
-        (429, ["odd"], "in 60 seconds", False, 60),
-        (429, {"retry_after": 1, "more": "x" * 20_000}, "in 60 seconds", False, 60),
+        (404, "make a new one", False),
+        (302, "did not take the recap (302)", False),
+        (502, "did not take the recap (502)", True),
+        (429, "in a few minutes", False),
     ],
 )
-async def test_a_refusal_says_what_to_do(status: int, body: object, words: str, lost: bool, wait: float) -> None:
-    there = Discord(status, body, {"Location": "http://127.0.0.1:1/elsewhere"})
+async def test_a_refusal_says_what_to_do(status: int, words: str, lost: bool) -> None:
+    there = Discord(status, headers={"Location": "http://127.0.0.1:1/elsewhere"})
     async with there.at() as address:
         with pytest.raises(WebhookError) as refused:
             await discord.post(address, "hello")
     assert words in str(refused.value)
-    assert (refused.value.lost, refused.value.retry_after_s) == (lost, wait)
+    assert refused.value.lost is lost
     assert len(there.got) == 1  # no redirect is followed, and nothing is sent again
     assert TOKEN not in repr(refused.value)
 

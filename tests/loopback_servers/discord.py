@@ -17,7 +17,6 @@ class Discord:
     """Answers as Discord's documentation says. `got`: the bodies of what was posted."""
 
     status: int = 200
-    body: Any = None
     headers: dict[str, str] = field(default_factory=dict)
     got: list[dict[str, Any]] = field(default_factory=list)
     asked: list[str] = field(default_factory=list)
@@ -28,7 +27,7 @@ class Discord:
         self.got.append(await request.json())
         if self.hangs:
             await asyncio.sleep(60)
-        return web.json_response(self.body or {"id": "1"}, status=self.status, headers=self.headers)
+        return web.json_response({"id": "1"}, status=self.status, headers=self.headers)
 
     @asynccontextmanager
     async def at(self) -> AsyncIterator[str]:

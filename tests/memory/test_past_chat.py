@@ -48,7 +48,7 @@ def test_a_broadcast_of_twitchdownloader(tmp_path: Path) -> None:
     assert (first.user_id, first.login, first.display_name, first.text) == ("7", "alice", "Alice", "hello (@42>")
     assert (first.badges, first.at) == (frozenset({"subscriber"}), 1_777_665_660_000)
     assert len(events[1].text) == 500
-    assert (chat.channel, chat.title, chat.video, chat.began_at) == ("demo", "Boss rush", 2134, 1_777_665_600_000)
+    assert (chat.title, chat.video, chat.began_at) == ("Boss rush", 2134, 1_777_665_600_000)
 
 
 @pytest.mark.parametrize(
