@@ -70,7 +70,7 @@ class RecapSharing:
         """
         address = await asyncio.to_thread(webhook_of, self._secrets)
         if not address:
-            raise InputError(reason("webhook_unset"))
+            raise InputError(reason("webhook_odd"))
         address = self._address(address)
         async with self._db.write() as tx:
             text = await markdown_of(tx, stream_id, self._settings())

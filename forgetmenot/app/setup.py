@@ -46,7 +46,7 @@ from forgetmenot.operations.catalogue import CHAT
 from forgetmenot.secret_store import LOGIN_FOLDER, Account, SecretStore
 from forgetmenot.settings.live_settings import LiveSettings, presets
 from forgetmenot.settings.load import supplied_client_id
-from forgetmenot.settings.schema import Mode, ModelSettings, Provider, Settings
+from forgetmenot.settings.schema import Mode, ModelSettings, Provider
 from forgetmenot.store import events, viewers
 from forgetmenot.store.counts import Meter
 from forgetmenot.text.mentions import channel_of, is_login, login_of
@@ -286,7 +286,7 @@ class SetupService:
         except TwitchRefused:
             raise InputError(self._say("setup.client_refused")) from None
         await self._change({("twitch", "client_id"): client_id})
-        return self._done("client_saved")
+        return self._done()
 
     async def step_login(self, account: Account = Account.BOT) -> Answer:
         """Ask Twitch for a code with every right that the settings need, and wait for it to be typed."""
@@ -310,8 +310,8 @@ class SetupService:
         """Keep where the streamer's captions come from; all empty: nothing is heard."""
         source = source.strip()
         given = {"obs": obs.strip() if source else "", "source": source, "captions": captions.strip()}
-        fresh = await self._change({("hearing", key): value for key, value in {**given, "programs": programs}.items()})
-        return self._done("hearing" if fresh.hearing.on else "saved")
+        await self._change({("hearing", key): value for key, value in {**given, "programs": programs}.items()})
+        return self._done()
 
     # ── chat of past streams ────────────────────────────────────────────────────────────────
 
@@ -363,9 +363,9 @@ class SetupService:
         """Keep the address of a Discord webhook as a secret; an empty one deletes it."""
         if not address.strip():
             await asyncio.to_thread(self._secrets.delete, WEBHOOK)
-            return self._done("webhook_deleted")
-        await asyncio.to_thread(self._secrets.save, WEBHOOK, webhook_address(address))
-        return self._done("webhook_kept", place=self._say.reason(self._secrets.place(WEBHOOK)))
+        else:
+            await asyncio.to_thread(self._secrets.save, WEBHOOK, webhook_address(address))
+        return self._done()
 
     # ── mode ────────────────────────────────────────────────────────────────────────────────
 
@@ -437,11 +437,10 @@ class SetupService:
         asyncio.get_running_loop().call_later(ANSWER_FIRST_S, self._stop)
         return self._done("quitting")
 
-    async def _change(self, values: Mapping[tuple[str, str], object]) -> Settings:
-        fresh = await asyncio.to_thread(self._settings.change, values, check_settings)
+    async def _change(self, values: Mapping[tuple[str, str], object]) -> None:
+        await asyncio.to_thread(self._settings.change, values, check_settings)
         if self._stage is not None:
             await self._stage[0].keeper.refresh()
-        return fresh
 
 
 _Do = Callable[..., Awaitable[Answer]]

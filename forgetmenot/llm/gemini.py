@@ -152,8 +152,9 @@ class Gemini:
             raise ModelRefused(reason("gemini_key", where=where, status=status, page=KEY_PAGE)) from None
         if status == 404:
             raise ModelRefused(reason("server_model", model=repr(self.name), address="Gemini")) from None
-        place = error.status == "FAILED_PRECONDITION"
-        raise ModelRefused(reason("gemini_place" if place else "gemini_refused", status=status)) from None
+        if error.status == "FAILED_PRECONDITION":
+            raise ModelRefused(reason("gemini_place", status=status)) from None
+        raise ModelRefused(reason("server_refused", status=status, hint=reason("hint_parameter"))) from None
 
 
 def _thinking(word: str) -> types.ThinkingConfig | None:

@@ -156,7 +156,7 @@ _SHOWN = (
     ("model", "model", "", "provider reply_model memory_model base_url"),
     ("talk", "reply", "max_chars viewer_gap_s blocklist", "allow_links"),
     ("act", "actions", "safe_mode class_a class_b class_c", "disabled denied_targets newcomer_protection"),
-    ("memory", "memory", "ignored_viewers known_bots", "briefs"),
+    ("memory", "memory", "ignored_viewers", ""),
     ("memory", "privacy", "never_store", "privacy_url"),
     ("hearing", "hearing", "obs source captions", "programs offline answer_aloud"),
     ("rewards", "rewards", "ask remember", ""),

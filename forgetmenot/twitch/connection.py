@@ -159,7 +159,7 @@ class IrcConnection:
                     self._cannot_join("chat_no_channel")
                 if self._sign_in:
                     self._attempts = 0
-                    raise _Rejoin(reason("chat_sign_in"))
+                    raise _Rejoin(reason("chat_closed"))
         finally:
             await socket.close()
 

@@ -148,7 +148,7 @@ async def test_the_webhook_is_a_secret_of_discords(shared: Sharing, bot: Bot, tm
         assert TOKEN not in str(kept)
         await setup.run("webhook", b'{"address": ""}')
         assert not (await setup.run("recap", b'{"stream": %d}' % stream))["webhook"]
-        with pytest.raises(InputError, match="no Discord webhook"):
+        with pytest.raises(InputError, match="address of a Discord webhook"):
             await setup.run("post_recap", b'{"stream": %d}' % stream)
         with pytest.raises(InputError, match="nothing here"):
             await setup.run("recap", b'{"stream": 99}')

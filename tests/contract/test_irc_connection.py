@@ -176,7 +176,7 @@ async def test_a_half_open_connection_is_noticed(
         await sim.joined()
         sim.stall()
         await sim.until(lambda: listener.gaps)
-        assert "broke" in listener.gaps[0].reason
+        assert "was closed" in listener.gaps[0].reason
 
 
 async def test_nothing_in_a_message_begins_a_line_of_its_own(sim: TwitchSim, hasty: HastyClock) -> None:

@@ -38,7 +38,7 @@ def test_two_changes_at_the_same_time_both_stay(tmp_path: Path) -> None:
     live = LiveSettings(Settings(), path)
     changes = [
         ("reply", "max_chars", 321), ("reply", "viewer_gap_s", 7), ("bot", "name", "Keeper"),
-        ("actions", "safe_mode", True), ("memory", "briefs", False), ("hearing", "offline", True),
+        ("actions", "safe_mode", True), ("bot", "mode", "live"), ("hearing", "offline", True),
     ]  # fmt: skip
     with ThreadPoolExecutor(len(changes)) as pool:
         list(pool.map(lambda one: live.change({one[:2]: one[2]}, no_check), changes))
