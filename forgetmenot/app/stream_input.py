@@ -61,7 +61,7 @@ class StreamInput:
                 live=lambda live: self.obs_streams(live=live),
                 password=lambda: SecretStore(self._folder).load(OBS_PASSWORD) or "",
             )
-            hearing.pause(paused=True)  # until it is known whether it was stopped
+            hearing.paused = True  # until it is known whether it was stopped
             found.append(("hearing", lambda: self._listen(hearing)))
         self._account = account
         if account is not None and self._settings().twitch.client_id:
@@ -74,8 +74,7 @@ class StreamInput:
         return self._events is not None and self._events.reports_state
 
     async def _listen(self, hearing: "Hearing") -> None:
-        stopped = await channel_state.read(self._bot.db, STOPPED) == "1"
-        hearing.pause(paused=stopped)
+        hearing.paused = await channel_state.read(self._bot.db, STOPPED) == "1"
         await hearing.run()
 
     def state(self) -> HearingState | None:
@@ -94,7 +93,7 @@ class StreamInput:
     async def listen(self, *, on: bool) -> None:
         """Stop listening at once, or go on; it stays so at the next start. Raises StoreError."""
         if self.hearing is not None:
-            self.hearing.pause(paused=not on)
+            self.hearing.paused = not on
         async with self._bot.db.write() as tx:
             await channel_state.put(tx, {STOPPED: "" if on else "1"}, self._bot.clock.now())
 

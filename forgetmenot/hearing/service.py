@@ -1,8 +1,8 @@
 """Listens to the streamer's captions while the settings say so, and hands on what was said, line by line.
 
 - A source that fails (OBS closed, a wrong password, no such file) is a sentence in `trouble`, and is tried again.
-- Switched off, nothing is opened; `pause` stops at once, until `resume` or the next start.
-- However much comes, at most MOST_PER_MINUTE lines are handed on; the rest is dropped and counted.
+- Switched off, nothing is opened; while it is `paused` nothing is heard.
+- However much comes, at most MOST_PER_MINUTE lines are handed on; the rest is dropped.
 """
 
 import asyncio
@@ -50,7 +50,6 @@ class Hearing:
         self._password = password
         self._lines: asyncio.Queue[str] = asyncio.Queue(MOST_PER_MINUTE)
         self._given: deque[int] = deque(maxlen=MOST_PER_MINUTE)
-        self.dropped = 0
         self.paused = False
         self._troubles: dict[str, str] = {}  # by source
         self._looking: asyncio.Future[list[Caption] | Exception] | None = None
@@ -66,10 +65,6 @@ class Hearing:
     def trouble(self) -> str:
         """Why a source cannot be heard; empty if there is no such."""
         return next(filter(None, self._troubles.values()), "")
-
-    def pause(self, *, paused: bool) -> None:
-        """Stop listening at once, or go on."""
-        self.paused = paused
 
     def sent(self, text: str) -> bool:
         """Take a line that a program sent; False if it is not to be heard, or too much comes."""
@@ -94,7 +89,6 @@ class Hearing:
         now = self._clock.now()
         crowded = len(self._given) == MOST_PER_MINUTE and now - self._given[0] < MINUTE
         if not line or not self.listening or crowded or self._lines.full():
-            self.dropped += bool(line)
             return False
         self._given.append(now)
         self._lines.put_nowait(line)
@@ -178,7 +172,6 @@ class Hearing:
             lines += reader.ends(caption.text, now) if caption.ended else reader.shows(caption.text, now)
         if not captions:
             lines += reader.quiet(now)
-        self.dropped += len(captions[:-MOST_PER_MINUTE])
         for line in lines:
             self._take(line)
 

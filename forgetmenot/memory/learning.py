@@ -121,17 +121,12 @@ class Learner:
         self._clock = clock
         self._summarizer = Summarizer(db=db, model=model, settings=settings, clock=clock)
         self._extractor = Extractor(db=db, model=model, settings=settings, clock=clock)
-        self._stopped = False
+        self.stopped = False
         self._progress: Callable[[int], None] = lambda _lines: None
-
-    @property
-    def stopped(self) -> bool:
-        """Whether it was ended before it was done."""
-        return self._stopped
 
     def stop(self) -> None:
         """End it; what was read stays."""
-        self._stopped = True
+        self.stopped = True
 
     async def learn(
         self, paths: Sequence[Path], progress: Callable[[float, str], None] = lambda _share, _what: None
@@ -186,7 +181,7 @@ class Learner:
             report.bad[str(chat.path)] = chat.bad_lines
 
     def _ends(self, report: Learned) -> bool:
-        return self._stopped or bool(report.trouble)
+        return self.stopped or bool(report.trouble)
 
     async def _window(
         self, part: Sequence[ChatEvent], state: _Done, chat: PastChat, file: _File, report: Learned, *, ended: bool

@@ -21,7 +21,7 @@ from forgetmenot.languages import Language, in_language, reason
 from forgetmenot.memory.arrivals import plan_end
 from forgetmenot.memory.people import REGULAR_WITHIN, names_typed, standing_of
 from forgetmenot.memory.suppression import load_filter, only_naming
-from forgetmenot.settings.schema import PeopleSettings, Settings
+from forgetmenot.settings.schema import Settings
 from forgetmenot.store import action_logs, bot_messages, channel_state, notes, streams, viewers
 from forgetmenot.store.database import Database, Source, Transaction
 from forgetmenot.text.markdown import escaped, unescaped
@@ -43,7 +43,11 @@ async def markdown_of(source: Source, stream_id: int, settings: Settings) -> str
     came = await streams.came_to(source, stream_id, lately=stream.started_at - REGULAR_WITHIN)
     back = [one for one in came if standing_of(came[one], people, stream.started_at) is Standing.RETURNER]
     streamer = await channel_state.read(source, "id")
-    regulars = [one for one, visits in came.items() if _is_regular(visits, back=one in back, people=people)]
+    regulars = [
+        one
+        for one, visits in came.items()
+        if (visits.streams if one in back else visits.lately) >= people.regular_streams
+    ]
     shown, _hidden = await viewers.shown_and_hidden(source, [*regulars, streamer])
     suppressed = await load_filter(source)
 
@@ -89,10 +93,6 @@ async def markdown_of(source: Source, stream_id: int, settings: Settings) -> str
 
 def _into(ms: int) -> str:
     return f"{ms // HOUR}:{ms // MINUTE % 60:02}"
-
-
-def _is_regular(visits: Attendance, *, back: bool, people: PeopleSettings) -> bool:
-    return (visits.streams if back else visits.lately) >= people.regular_streams
 
 
 def _counted(came: dict[str, Attendance], back: Iterable[str], shown: dict[str, str], say: Language) -> Iterable[str]:

@@ -153,7 +153,6 @@ async def test_ten_thousand_lines_a_second_cost_a_minutes_worth(tmp_path: Path) 
                 await asyncio.sleep(0.05)
         await listener.until(lambda: len(listener.lines) == MOST_PER_MINUTE)
         assert len(listener.lines) == MOST_PER_MINUTE
-        assert listener.hearing.dropped
 
 
 @contextmanager
@@ -183,9 +182,9 @@ async def test_a_drive_that_hangs_costs_one_thread_however_often_it_is_tried(tmp
         with hanging(path) as answers:
             await listener.until(lambda: "no answer in time" in listener.hearing.trouble)
             for _ in range(5):
-                listener.hearing.pause(paused=True)
+                listener.hearing.paused = True
                 await asyncio.sleep(0.05)
-                listener.hearing.pause(paused=False)
+                listener.hearing.paused = False
                 await asyncio.sleep(0.05)
             assert threading.active_count() <= before + 1
             assert listener.hearing.sent("meanwhile a program is heard")

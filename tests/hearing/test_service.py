@@ -84,10 +84,10 @@ async def test_what_stood_there_before_is_not_heard() -> None:
         await there.write("Captions", "hello chat")
         await there.write("Captions", "a private word")
         await listener.until(lambda: listener.lines)
-        listener.hearing.pause(paused=True)
+        listener.hearing.paused = True
         await asyncio.sleep(0.2)
         asked = len(there.asked)
-        listener.hearing.pause(paused=False)
+        listener.hearing.paused = False
         await listener.until(lambda: len(there.asked) > asked + 2)
         await there.write("Captions", "back again")
         await there.write("Captions", "")
@@ -98,7 +98,7 @@ async def test_what_stood_there_before_is_not_heard() -> None:
 async def test_a_pause_holds_for_what_is_on_its_way() -> None:
     async with listening(HearingSettings(programs=True)) as listener:
         assert listener.hearing.sent("one")
-        listener.hearing.pause(paused=True)
+        listener.hearing.paused = True
         await asyncio.sleep(0.1)
         assert listener.lines == []
 
