@@ -1,6 +1,5 @@
 """What is written down about the bot's work holds neither chat nor secrets."""
 
-import io
 import logging
 import re
 import subprocess
@@ -49,15 +48,6 @@ def test_libraries_go_through_the_same_sieve(tmp_path: Path) -> None:
     logs.set_up(level="debug", folder=tmp_path, console=False)
     logging.getLogger("somebody.else").warning("token=%s", "abcdefghij0123456789klmnopqrst")
     assert "abcdefghij" not in read(tmp_path)
-
-
-def test_the_console_gets_plain_lines(monkeypatch: pytest.MonkeyPatch) -> None:
-    stream = io.StringIO()
-    monkeypatch.setattr("sys.stderr", stream)
-    logs.set_up()
-    logs.log.info("connected", room="demo")
-    assert "connected" in stream.getvalue()
-    assert "\x1b" not in stream.getvalue()
 
 
 def fail(words: str) -> None:

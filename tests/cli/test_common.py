@@ -72,11 +72,6 @@ def test_by_purpose_and_in_money_where_there_are_prices(memory: Path, capsys: py
     assert told["cost"] == "at least 2.20 EUR"
 
 
-def test_a_span_that_is_none_is_one_sentence(memory: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["cost", "--db", str(memory), "--since", "soon"]) == 2
-    assert "12h" in capsys.readouterr().err
-
-
 def test_the_address_stays_the_same_until_a_new_one_is_asked_for(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

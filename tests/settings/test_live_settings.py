@@ -8,7 +8,7 @@ import pytest
 from forgetmenot.errors import SettingsError
 from forgetmenot.settings.live_settings import LABELS, LiveSettings, change_file, form_of
 from forgetmenot.settings.load import load_settings
-from forgetmenot.settings.schema import ClassMode, Settings
+from forgetmenot.settings.schema import Settings
 
 FILE = '# mine\n[bot]\nmode = "shadow"  # for now\naliases = ["fmn"]\n\n# last words\n[actions]\nclass_b = "ask"\n'
 
@@ -54,18 +54,6 @@ def test_the_ends_of_its_lines_stay(tmp_path: Path) -> None:
     change_file(path, {("reply", "max_chars"): 200})
     assert path.read_bytes().startswith(FILE.replace('"shadow"', '"live"').replace("\n", "\r\n").encode())
     assert path.read_bytes().count(b"\n") == path.read_bytes().count(b"\r\n")
-
-
-def test_a_change_is_seen_at_once_and_kept(tmp_path: Path) -> None:
-    path = tmp_path / "config.toml"
-    path.write_text(FILE)
-    settings = LiveSettings(load_settings(path), path)
-    before = settings()
-    settings.change({("actions", "class_b"): "live"}, no_check)
-    assert before.actions.class_b is ClassMode.ASK  # an event goes on under its snapshot
-    assert settings().actions.class_b is ClassMode.LIVE
-    assert load_settings(path).actions.class_b is ClassMode.LIVE
-    assert settings().bot.aliases == ("fmn",)
 
 
 @pytest.mark.parametrize(("table", "key"), [("dock", "port"), ("model", "api_key_env"), ("x", "y")])

@@ -43,23 +43,24 @@ GEMINI = '[model]\nprovider = "gemini"\n'
 MILLION = {"gemini-3.5-flash-lite": Used(1_000_000, 900_000, 1_000_000)}
 
 
-def test_gemini_has_list_prices_in_dollars_until_the_settings_name_one() -> None:
-    assert in_words(parse_settings(GEMINI, "test"), MILLION) == "2.80 USD (list prices of 2026-11)"
-    assert in_words(parse_settings(f'{GEMINI}currency = "usd"', "test"), MILLION) == "2.80 usd (list prices of 2026-11)"
-    own = '[prices."gemini-3.5-flash-lite"]\ninput = 1\noutput = 1'
-    assert in_words(parse_settings(f"{GEMINI}{own}", "test"), MILLION) == "2.00"
-    dollars = parse_settings(f'{GEMINI}currency = "USD"\n{own}', "test")
-    assert (
-        in_words(dollars, MILLION | {"gemini-3.8-flash": Used(1_000_000, 0, 0)}) == "3.50 USD (list prices of 2026-11)"
-    )
+OWN = '[prices."gemini-3.5-flash-lite"]\ninput = 1\noutput = 1'
+LOCAL = '[model]\nprovider = "openai_compatible"\nbase_url = "http://127.0.0.1:1/v1"'
 
 
-def test_list_prices_are_mixed_with_no_other_currency_and_no_other_provider() -> None:
-    own = "[prices.other]\ninput = 1"
-    for toml in (f'{GEMINI}currency = "EUR"', f"{GEMINI}{own}", '[model]\nprovider = "offline"'):
-        assert in_words(parse_settings(toml, "test"), MILLION) == ""
-    local = parse_settings('[model]\nprovider = "openai_compatible"\nbase_url = "http://127.0.0.1:1/v1"', "test")
-    assert in_words(local, MILLION) == ""
+@pytest.mark.parametrize(
+    ("toml", "told"),
+    [
+        (GEMINI, "2.80 USD (list prices of 2026-11)"),
+        (f'{GEMINI}currency = "usd"', "2.80 usd (list prices of 2026-11)"),
+        (f"{GEMINI}{OWN}", "2.00"),
+        (f'{GEMINI}currency = "USD"\n{OWN}', "2.00 USD"),
+        (f'{GEMINI}currency = "EUR"', ""),
+        (f"{GEMINI}[prices.other]\ninput = 1", ""),
+        (LOCAL, ""),
+    ],
+)
+def test_gemini_has_list_prices_in_dollars_until_the_settings_name_one(toml: str, told: str) -> None:
+    assert in_words(parse_settings(toml, "test"), MILLION) == told
 
 
 def test_a_cap_in_money_needs_no_price_of_its_own_for_gemini() -> None:

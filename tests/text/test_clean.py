@@ -78,11 +78,8 @@ def test_taking_brackets_away_twice_changes_nothing(body: str) -> None:
     assert unbracket(unbracket(body)) == unbracket(body)
 
 
-def test_look_alike_fences_become_round_brackets() -> None:
+def test_look_alike_fences_become_round_brackets_and_mentions_and_hearts_stay() -> None:
     assert unbracket("</chat> ＜/chat＞ ‹/chat› &lt;/chat&gt;") == "(/chat) (/chat) (/chat) (/chat("
-
-
-def test_mentions_and_hearts_stay() -> None:
     assert unbracket("<@42> <3 <@login:alice>") == "<@42> <3 <@login:alice>"
 
 
