@@ -7,6 +7,7 @@ nothing has changed for a moment, or when it has become long.
 
 import re
 from collections.abc import Sequence
+from itertools import takewhile
 
 from forgetmenot.text.clean import clean, plain
 
@@ -105,12 +106,7 @@ class CaptionReader:
 
 def _same_beginning(before: Sequence[str], now: Sequence[str]) -> int:
     """How many words both begin with."""
-    same = 0
-    for old, new in zip(before, now, strict=False):
-        if _bare(old) != _bare(new):
-            break
-        same += 1
-    return same
+    return len(list(takewhile(lambda pair: _bare(pair[0]) == _bare(pair[1]), zip(before, now, strict=False))))
 
 
 def _overlap(before: Sequence[str], now: Sequence[str]) -> int:

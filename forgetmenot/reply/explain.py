@@ -200,7 +200,8 @@ def as_json(trail: ReplyExplanation, settings: Settings, say: Language = ENGLISH
     reply, prompt = trail.reply, trail.reply.prompt
     kept = "id at trigger mode status text detail twitch_id model latency_ms usage filters used outcome"
     billed, cached, output, thoughts = (reply.usage.get(name) for name in ("billed", "cached", "output", "thoughts"))
-    used = prices.of_call(reply.model, billed, cached, output, thoughts)
+    # where the provider did not say how many there were, nothing is known of what it cost
+    used = {} if billed is None else {reply.model: prices.Used(billed, cached or 0, (output or 0) + (thoughts or 0))}
     return {
         **{name: getattr(reply, name) for name in kept.split()},
         "kept_until": reply.at + settings.privacy.keep_replies_d * DAY,

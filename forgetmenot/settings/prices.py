@@ -34,13 +34,6 @@ class Cost(NamedTuple):
     whole: bool
 
 
-def of_call(
-    model: str, billed: int | None, cached: int | None, output: int | None, thoughts: int | None
-) -> dict[str, Used]:
-    """The tokens of one call, for what it cost; empty where the provider did not say."""
-    return {} if billed is None else {model: Used(billed, cached or 0, (output or 0) + (thoughts or 0))}
-
-
 def known_prices(settings: Settings) -> Mapping[str, PriceSettings]:
     """The prices of the settings; for Gemini the list prices besides, unless the settings count in another currency."""
     currency = settings.model.currency.strip().upper()
