@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from forgetmenot.text.clean import clean, cut, fold_word, skeleton
 from forgetmenot.text.mentions import fence, fenced, is_login, unbracket
 from forgetmenot.text.outgoing import without_phrases
-from forgetmenot.text.words import STOPWORDS, stem, stems, words
+from forgetmenot.text.words import STOPWORDS, words
 
 
 @pytest.mark.parametrize(
@@ -115,11 +115,6 @@ def test_what_somebody_can_be_called(text: str) -> None:
 )
 def test_texts_that_look_the_same_have_the_same_words(text: str, expected: list[str]) -> None:
     assert words(text) == expected
-
-
-def test_stems_join_inflections() -> None:
-    assert stems("plays playing played") == ["play", "play", "play"]
-    assert stem("speedrunning") == "speedrun"
 
 
 def test_stop_words_are_words_as_words_gives_them() -> None:
