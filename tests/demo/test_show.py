@@ -29,11 +29,6 @@ def test_it_answers_from_memory(seen: Seen) -> None:
 
 
 @pytest.mark.slow
-def test_an_action_is_done_and_more_are_proposed(seen: Seen) -> None:
-    assert seen.told["proposed"] > seen.told["executed"] >= 1
-
-
-@pytest.mark.slow
 def test_what_was_cleared_is_in_no_reply_and_no_summary(seen: Seen) -> None:
     """Deleted and timed-out lines: not one of their longer words that nobody else said."""
     cues = [cue for stream in ("first_stream", "second_stream") for cue in load(stream)]

@@ -41,24 +41,3 @@ def test_a_file_that_is_appended_to_shows_what_was_added(path: Path, encoding: s
         end.write(" alice\n".encode(bare))
         end.flush()
         assert look(file) == [("and alice", True)]
-
-
-def test_subtitles_are_read_without_their_times(path: Path) -> None:
-    path.write_text("")
-    file = CaptionFile(path)
-    look(file)
-    with path.open("a") as end:
-        end.write("1\n00:00:00,000 --> 00:00:02,000\nmovie night moves\n\n2\n00:00:02,000 --> 00:00:04,000\n")
-    assert look(file) == [("movie night moves", True)] or look(file) == []
-    with path.open("a") as end:
-        end.write("to Saturday\n\n")
-    assert ("to Saturday", True) in look(file)
-
-
-def test_a_file_that_is_missing_now_and_there_later(path: Path) -> None:
-    file = CaptionFile(path)
-    assert look(file) == []
-    path.write_text("here I am")
-    assert look(file) == [("here I am", False)]
-    path.unlink()
-    assert look(file) == []
