@@ -257,6 +257,8 @@ async def _lines(socket: Socket) -> list[str]:
         message = await socket.receive(timeout=TICK_S)
     except TimeoutError:
         return []
+    if message.type is aiohttp.WSMsgType.BINARY:
+        return []  # no chat, and no reason to hang up
     if message.type is not aiohttp.WSMsgType.TEXT:
         raise TwitchUnavailable(reason("chat_closed"))
     # A lone \r ends nothing: in somebody's message it must not begin a line of its own, with badges of its own.
