@@ -159,7 +159,7 @@ async def the_account(page: Page, sim: TwitchSim) -> None:
     step = await opened(page, "The bot's account")
     await step.get_by_placeholder("the Client ID you copied").fill(sim.client_id)
     await step.get_by_role("button", name="Save").click()
-    await expect(step.locator(".outcome")).to_contain_text("Twitch accepts it")
+    await expect(step.locator(".outcome")).to_have_text("Saved.")
     await expect(page.locator("#top .standing")).to_contain_text("demo", timeout=20_000)
     await step.get_by_role("button", name="Sign in", exact=True).click()
     await expect(step.locator("svg.qr path")).to_be_visible()
