@@ -202,16 +202,26 @@ async def check_start(db: Database) -> None:
         raise _missing(db.path, f"{db.path} held {before} at its last backup, and now holds {now}.", way_out)
 
 
+def fullest_copy(database: Path) -> Path | None:
+    """The copy beside a memory that holds most; of equals the newest. One that cannot be read holds nothing."""
+    readable = [(sum(held[:2]), copy) for copy in copies_of(database) if (held := counts_of(copy))]
+    return max(readable, default=(0, None))[1]
+
+
 def delete_old_copies(database: Path, keep: int) -> None:
-    """Delete the copies above `keep`."""
-    for old in copies_of(database)[keep:]:
-        with contextlib.suppress(OSError):  # the next one tries again
-            old.unlink()
+    """Delete the copies above `keep`, but never the fullest one while the newest holds less than half of it."""
+    copies, best = copies_of(database), fullest_copy(database)
+    newest = counts_of(copies[0])
+    spared = best if best and (newest is None or newest.lacks(counts_of(best) or Counts())) else None
+    for old in copies[keep:]:
+        if old != spared:
+            with contextlib.suppress(OSError):  # the next one tries again
+                old.unlink()
 
 
 def _missing(database: Path, what: str, more: str = "") -> errors.StoreDamaged:
-    newest = next((copy for copy in copies_of(database) if counts_of(copy)), None)
-    back = f"Restore the backup with `forgetmenot memory restore {newest}`." if newest else "There is no backup."
+    best = fullest_copy(database)
+    back = f"Restore the best backup with `forgetmenot memory restore {best}`." if best else "There is no backup."
     return errors.StoreDamaged(f"{what} Nothing was changed. {back} {more}".rstrip())
 
 
