@@ -206,31 +206,6 @@ async def test_a_log_out_in_another_process_ends_the_running_one(
 # ── nowhere to keep it ───────────────────────────────────────────────────────────────────────
 
 
-def nowhere(store: TokenStore) -> None:
-    """The place is gone, and nothing can be put where it was: as with a drive that was pulled."""
-    store.delete(Account.BOT)
-    store.folder.rmdir()
-    store.folder.write_text("")
-
-
-async def unsaved(sim: TwitchSim, login: Login, store: TokenStore) -> Token:
-    """Renewed while the place was lost; the new pair."""
-    _, renewal = await renewing(sim, login)
-    nowhere(store)
-    return await renewal
-
-
-async def test_a_pair_that_no_place_took_is_saved_when_one_does(
-    sim: TwitchSim, make_login: MakeLogin, store: TokenStore
-) -> None:
-    login = make_login()
-    fresh = await unsaved(sim, login, store)
-    store.folder.unlink()
-    assert (await login.validate()).access == fresh.access
-    assert store.load(Account.BOT) == fresh
-    assert login.trouble == ""
-
-
 class Full(TokenStore):
     """A place that holds what it holds."""
 

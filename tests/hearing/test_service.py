@@ -103,18 +103,6 @@ async def test_a_pause_holds_for_what_is_on_its_way() -> None:
         assert listener.lines == []
 
 
-async def test_obs_says_at_once_that_the_stream_began_and_ended() -> None:
-    async with (
-        loopback_obs(LoopbackObs({"Captions": ""})) as there,
-        listening(HearingSettings(obs=there.url, source="Captions")) as listener,
-    ):
-        await listener.until(lambda: "GetInputSettings" in there.asked)
-        await there.stream(on=True)
-        await there.stream(on=False)
-        await listener.until(lambda: len(listener.live) == 3)
-        assert listener.live == [None, True, False]
-
-
 async def test_a_stream_that_obs_began_before_is_known() -> None:
     async with (
         loopback_obs(LoopbackObs({"Captions": ""}, streaming=True)) as there,

@@ -23,7 +23,7 @@ FAR_AWAY = 3_600.0  # seconds: longer than anybody waits
 
 @dataclass(slots=True)
 class Fault:
-    """One thing that goes wrong, for calls to `where` (irc, helix, oauth), `path`, `method`; `times` None: always.
+    """One thing that goes wrong, for calls to `where` (irc, helix, oauth), `path`; `times` None: always.
 
     What happens, in this order: wait `delay` seconds · `stall` (never answer) · `drop` (hang up) · `html` (a captive
     portal's page) · `status` with `body` and `headers` · `lose` (carry it out, then hang up). With `delay` alone the
@@ -32,7 +32,6 @@ class Fault:
 
     where: str
     path: str = ""
-    method: str = ""
     times: int | None = 1
     delay: float = 0.0
     stall: bool = False
@@ -44,9 +43,9 @@ class Fault:
     headers: Mapping[str, str] = field(default_factory=dict)
     used: int = 0
 
-    def fits(self, where: str, method: str, path: str) -> bool:
+    def fits(self, where: str, path: str) -> bool:
         """Whether this call is meant."""
-        return self.where == where and self.path in ("", path) and self.method in ("", method)
+        return self.where == where and self.path in ("", path)
 
 
 class Faults:
@@ -61,13 +60,13 @@ class Faults:
         self.waiting.append(fault)
         return fault
 
-    def clear(self, where: str = "") -> None:
-        """Let everything, or everything in one place, go right again."""
-        self.waiting = [fault for fault in self.waiting if where not in ("", fault.where)]
+    def clear(self) -> None:
+        """Let everything go right again."""
+        self.waiting.clear()
 
-    def take(self, where: str, method: str, path: str) -> Fault | None:
+    def take(self, where: str, path: str) -> Fault | None:
         """The fault of this call, counted; None if it goes right."""
-        fault = next((fault for fault in self.waiting if fault.fits(where, method, path)), None)
+        fault = next((fault for fault in self.waiting if fault.fits(where, path)), None)
         if fault is None:
             return None
         fault.used += 1

@@ -43,28 +43,17 @@ class Recorded:
         return (self.query.get(name) or [""])[0]
 
 
-@dataclass(frozen=True, slots=True)
-class Attempt:
-    """A message that the bot tried to send through Helix; `dropped` is the code, or ""."""
-
-    user: User
-    text: str
-    dropped: str = ""
-
-
 class Drops:
-    """Which messages Twitch drops. `attempts`: all that were tried; `breaches`: those over the rate limit."""
+    """Which messages Twitch drops. `breaches`: those over the rate limit."""
 
     def __init__(self, sim: "TwitchSim") -> None:
         self.world, self.said = sim.world, sim.irc.said
-        self.attempts: list[Attempt] = []
         self.breaches = 0
         self.forced: deque[str] = deque()
 
     def code(self, user: User, text: str) -> tuple[str, str] | None:
         """Why Helix drops this message, or None."""
         code = self.forced.popleft() if self.forced else self._reason(user, text)
-        self.attempts.append(Attempt(user, text, code))
         return (code, "Your message was not sent.") if code else None
 
     def _reason(self, user: User, text: str) -> str:
@@ -222,7 +211,7 @@ class TwitchSim(twitch.TwitchSim):
         place, _, path = request.path.strip("/").partition("/")
         helix = place == "helix"
         where = {"helix": "helix", "oauth2": "oauth", "irc": "irc"}.get(place, "")
-        fault = self.faults.take(where, request.method, path if helix else request.path.strip("/") if path else "")
+        fault = self.faults.take(where, path if helix else request.path.strip("/") if path else "")
         if fault is not None and fault.stall and where == "irc":
             request["stalled"] = True
         elif fault is not None and (struck := await strike(fault, request)) is not None:

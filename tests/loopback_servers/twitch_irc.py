@@ -73,10 +73,9 @@ def notice(text: str, *, channel: str = "*", msg_id: str = "") -> str:
 
 @dataclass(slots=True, eq=False)
 class Connection(irc.Connection):
-    """`received` is every line that it sent but its password."""
+    """One that may be stalled: half-open."""
 
     caps: set[str] = field(default_factory=set)
-    received: list[str] = field(default_factory=list)
     stalled: bool = False
 
     async def send(self, *texts: str) -> None:
@@ -107,7 +106,6 @@ class IrcServer(irc.IrcServer):
     async def take(self, connection: irc.Connection, line: str) -> None:
         assert isinstance(connection, Connection)
         if not connection.stalled:
-            connection.received.append("PASS ***" if line.startswith("PASS ") else line)
             await super().take(connection, line)
 
     async def acknowledge(self, connection: irc.Connection, rest: str) -> None:
