@@ -311,7 +311,7 @@ class SetupService:
         source = source.strip()
         given = {"obs": obs.strip() if source else "", "source": source, "captions": captions.strip()}
         await self._change({("hearing", key): value for key, value in {**given, "programs": programs}.items()})
-        return self._done()
+        return self._done("hearing" if self._settings().hearing.on else "saved")
 
     # ── chat of past streams ────────────────────────────────────────────────────────────────
 
