@@ -249,6 +249,7 @@ async def test_a_channel_that_does_not_exist_or_never_answers_is_one_clear_sente
     sim: TwitchSim, hasty: HastyClock, monkeypatch: pytest.MonkeyPatch, *, silent: bool
 ) -> None:
     monkeypatch.setattr(room, "JOIN_WITHIN_S", 0.05 if silent else room.JOIN_WITHIN_S)
+    monkeypatch.setattr(room, "TICK_S", 0.05)
     sim.irc.silent_unknown = silent
     async with listening(sim, hasty, channel="nowhere") as listener:
         with pytest.raises(TwitchRefused, match="no channel `nowhere`"):

@@ -205,7 +205,7 @@ async def test_a_crowd_costs_no_more_calls_than_there_is_room_for_answers(stage:
     for _ in range(2_000):
         await asyncio.sleep(0.005)
         rows = await bot_messages.listing(stage.db, CROWD)
-        if sum(row.detail.startswith("no room in the queue") for row in rows) + len(stage.model.asked) == CROWD:
+        if sum(row.detail.startswith("too late") for row in rows) + len(stage.model.asked) == CROWD:
             break
     assert len(stage.model.asked) == 20
     stage.model.held.set()
