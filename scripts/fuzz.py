@@ -22,7 +22,7 @@ from pathlib import Path
 from forgetmenot.chat import CommandParser
 from forgetmenot.domain import ModelAnswer, Participant, Role, TokenUsage
 from forgetmenot.errors import ODD_INPUT, SettingsError
-from forgetmenot.llm.json_text import json_object, unwrapped, without_thought
+from forgetmenot.llm.guarded import json_object, unwrapped, without_thought
 from forgetmenot.llm.offline import claims
 from forgetmenot.logs import set_up
 from forgetmenot.memory import prompts, text_gate, transfer

@@ -24,7 +24,7 @@ from google.genai import types
 from forgetmenot.domain import ModelAnswer, ModelRequest, Purpose, TokenUsage
 from forgetmenot.errors import ModelBlocked, ModelRateLimited, ModelRefused, ModelUnavailable
 from forgetmenot.languages import reason
-from forgetmenot.llm.json_text import unwrapped
+from forgetmenot.llm.guarded import unwrapped
 from forgetmenot.network import trusted
 
 DEFAULT_BASE_URL = "https://generativelanguage.googleapis.com/"

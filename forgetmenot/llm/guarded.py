@@ -7,10 +7,13 @@ Guarantees:
 """
 
 import asyncio
+import json
 import random
+import re
 import time
 from collections.abc import Awaitable, Callable, Mapping
 from enum import IntEnum
+from typing import Any
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -18,7 +21,6 @@ from msgspec.structs import replace
 from forgetmenot.domain import ModelAnswer, ModelRequest, Purpose, TokenUsage
 from forgetmenot.errors import ForgetMeNotError, ModelBlocked, ModelError, ModelRateLimited, ModelUnavailable
 from forgetmenot.languages import reason
-from forgetmenot.llm.json_text import json_object
 from forgetmenot.logs import log
 from forgetmenot.ports import CallMeter, LanguageModel
 from forgetmenot.settings import prices
@@ -270,3 +272,39 @@ class _Limited:
 
     async def aclose(self) -> None:
         await self._inner.aclose()
+
+
+# What models write around the JSON they were asked for.
+
+_THOUGHT = re.compile(r"\A(?:\s*<think>)?.*?</think>\s*", re.DOTALL)
+
+
+def without_thought(text: str) -> str:
+    """The text without a leading `<think>…</think>`, as small local models write it, with or without its first tag."""
+    return _THOUGHT.sub("", text, count=1)
+
+
+def unwrapped(text: str) -> str:
+    """The JSON object in a text: without a code fence, a greeting or a remark around it; the text where there is none.
+
+    Of an object that was cut off, what there is of it.
+    """
+    start = text.find("{")
+    while start >= 0:
+        try:
+            value, end = json.JSONDecoder().raw_decode(text, start)
+        except (ValueError, RecursionError):
+            break
+        if isinstance(value, dict):
+            return text[start:end]
+        start = text.find("{", end)
+    return text[text.find("{") :].strip() if start >= 0 else text.strip()
+
+
+def json_object(text: str) -> dict[str, Any] | None:
+    """The JSON object that the text is; None if it is none."""
+    try:
+        value = json.loads(text)
+    except (ValueError, RecursionError):
+        return None
+    return value if isinstance(value, dict) else None

@@ -21,7 +21,7 @@ from msgspec.structs import replace
 from forgetmenot.domain import ModelAnswer, ModelRequest, TokenUsage
 from forgetmenot.errors import ModelBlocked, ModelError, ModelRateLimited, ModelRefused, ModelUnavailable
 from forgetmenot.languages import reason
-from forgetmenot.llm.json_text import json_object, unwrapped, without_thought
+from forgetmenot.llm.guarded import json_object, unwrapped, without_thought
 from forgetmenot.logs import log
 from forgetmenot.network import BadProxy, body_of, proxy_for, trusted
 

@@ -33,10 +33,9 @@ from forgetmenot.prompt.assemble import assemble
 from forgetmenot.prompt.instructions import rules_of
 from forgetmenot.prompt.material import TailMaterial
 from forgetmenot.reply import explain
-from forgetmenot.reply.claims import claims_action
 from forgetmenot.reply.context import Composed, ContextGatherer, PrefixKeeper, compose
 from forgetmenot.reply.outbox import Outbox, ReasonToDrop, no_reason
-from forgetmenot.reply.polish import FilterContext, Polished, polish
+from forgetmenot.reply.polish import FilterContext, Polished, claims_action, polish
 from forgetmenot.reply.reply_object import ModelReply, read_reply, reply_request
 from forgetmenot.reply.triggers import Identity, Trigger, TriggerKind
 from forgetmenot.settings.schema import Provider, Settings

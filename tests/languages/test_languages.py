@@ -13,7 +13,7 @@ from forgetmenot.languages import ENGLISH, Language, in_language, joined, langua
 from forgetmenot.operations import catalogue
 from forgetmenot.operations.policy import RULES
 from forgetmenot.operations.table import OPERATIONS
-from forgetmenot.reply.claims import claims_action
+from forgetmenot.reply.polish import claims_action
 from forgetmenot.secret_store import Account
 from forgetmenot.settings.live_settings import LABELS
 

@@ -13,8 +13,7 @@ from forgetmenot.domain import ModelRequest, Purpose
 from forgetmenot.errors import ModelUnavailable, SettingsError
 from forgetmenot.languages import in_language
 from forgetmenot.llm.build import build_model, build_models
-from forgetmenot.llm.guarded import RetryClock
-from forgetmenot.llm.json_text import json_object, unwrapped, without_thought
+from forgetmenot.llm.guarded import RetryClock, json_object, unwrapped, without_thought
 from forgetmenot.settings.schema import ModelSettings, Provider
 from tests.stage import NoMeter
 

@@ -14,8 +14,7 @@ from forgetmenot.memory.people import Handles
 from forgetmenot.memory.text_gate import storable_summary
 from forgetmenot.operations.requests import asked_for
 from forgetmenot.operations.table import OPERATIONS
-from forgetmenot.reply.claims import claims_action
-from forgetmenot.reply.polish import FilterContext, polish
+from forgetmenot.reply.polish import FilterContext, claims_action, polish
 from forgetmenot.reply.reply_object import read_reply
 from forgetmenot.reply.triggers import Conversations, Identity, trigger_of, without_name
 from forgetmenot.settings.schema import Settings

@@ -4,8 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from forgetmenot.reply.claims import claims_action
-from forgetmenot.reply.polish import FilterContext, Polished, polish, tidy
+from forgetmenot.reply.polish import FilterContext, Polished, claims_action, polish, tidy
 from forgetmenot.settings.schema import PrivacySettings, ReplySettings, Settings
 
 CONTEXT = FilterContext(
