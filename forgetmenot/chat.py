@@ -25,8 +25,8 @@ from forgetmenot.languages import in_language
 from forgetmenot.logs import log
 from forgetmenot.memory.ingest import Ingest
 from forgetmenot.memory.people import is_bot, role_of
-from forgetmenot.operations import switches
 from forgetmenot.operations.run import run
+from forgetmenot.operations.services import read_switches
 from forgetmenot.operations.types import Operation, OperationContext, ParameterKind
 from forgetmenot.operations.wording import chat_line
 from forgetmenot.reply.engine import ReplyEngine
@@ -401,7 +401,7 @@ async def take_notice(db: Database, settings: Settings, now: int) -> str | None:
     # the default is a text of the interface, and so in its language
     if line == BotSettings().notice:
         line = in_language(settings.bot.language)("chat.notice")
-    if not line or settings.bot.mode is Mode.SHADOW or (await switches.read(db)).silent(now):
+    if not line or settings.bot.mode is Mode.SHADOW or (await read_switches(db)).silent(now):
         return None
     stream = await streams.open_id(db)
     if stream is None or await channel_state.read(db, NOTICED) == str(stream):

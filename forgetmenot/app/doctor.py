@@ -29,7 +29,7 @@ from forgetmenot.languages import ENGLISH, Language, read_reason, reason
 from forgetmenot.llm.build import environment_with_key, key_variable
 from forgetmenot.network import proxy_for, trusted
 from forgetmenot.operations.catalogue import lacking
-from forgetmenot.operations.switches import gaps_sentence
+from forgetmenot.operations.services import gaps_sentence
 from forgetmenot.ports import BotState, Check
 from forgetmenot.secret_store import Account, TokenStore, login_folder
 from forgetmenot.settings.schema import Provider, Settings

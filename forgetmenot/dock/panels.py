@@ -22,9 +22,9 @@ from forgetmenot.memory.arrivals import arrivals
 from forgetmenot.memory.briefs import about_viewer
 from forgetmenot.memory.compaction import SILENCE
 from forgetmenot.memory.people import REGULAR_WITHIN
-from forgetmenot.operations import switches
 from forgetmenot.operations.catalogue import DEFAULT_REASON
 from forgetmenot.operations.executor import undoable
+from forgetmenot.operations.services import switches_of
 from forgetmenot.operations.wording import sentence
 from forgetmenot.ports import Control
 from forgetmenot.settings import prices
@@ -128,7 +128,7 @@ async def standing(context: DockContext) -> Item:
     """
     now, settings, state = context.clock.now(), context.settings(), context.control.state()
     channel = await channel_state.read_all(context.db)
-    switched = switches.of(channel)
+    switched = switches_of(channel)
     used = {one.model: one.used for one in await counts.bills(context.db, "model", now - DAY)}
     trouble = state.login_trouble or state.phase_trouble or state.model_trouble or state.memory_trouble
     return {

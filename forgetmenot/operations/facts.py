@@ -15,8 +15,9 @@ from forgetmenot.clock import DAY, MINUTE, SECOND
 from forgetmenot.domain import ChatEvent, Proposal, Role, Standing
 from forgetmenot.memory.merge import LIVE
 from forgetmenot.memory.people import is_bot, role_of
-from forgetmenot.operations import requests, switches
+from forgetmenot.operations import requests
 from forgetmenot.operations.catalogue import find
+from forgetmenot.operations.services import switches_of
 from forgetmenot.operations.types import (
     Action,
     ActionClass,
@@ -87,7 +88,7 @@ class _People(NamedTuple):
         )
 
     def standing_facts(self, asker: PersonFacts, now: int) -> PolicyFacts:
-        switched = switches.of(self.state)
+        switched = switches_of(self.state)
         return PolicyFacts(
             asker=asker,
             live=self.state.get("live") == "1",

@@ -5,19 +5,20 @@ unless it was confirmed, and an erasure that was promised in chat is finished ev
 (memory/erasure.Eraser.erase_due).
 """
 
-from collections.abc import Awaitable, Callable
+from collections.abc import Mapping
 
+from msgspec import Struct
 from msgspec.structs import asdict
 
 from forgetmenot.clock import MINUTE, iso
 from forgetmenot.domain import Asker, OperationResult, Permission, Surface
-from forgetmenot.languages import in_language
+from forgetmenot.languages import Language, in_language
 from forgetmenot.memory.erasure import ErasureReport
-from forgetmenot.operations import switches
 from forgetmenot.operations.run import Refused, UnknownViewer, may_ask
 from forgetmenot.operations.types import ApprovalQueue, Operation, OperationContext, Request, Service
 from forgetmenot.operations.wording import described
-from forgetmenot.store import action_logs, bot_messages, personal_data, viewers
+from forgetmenot.settings.schema import Settings
+from forgetmenot.store import action_logs, bot_messages, channel_state, personal_data, viewers
 from forgetmenot.store.database import Database
 
 MOST_NAMED = 5
@@ -131,31 +132,92 @@ async def why(context: OperationContext, request: Request) -> OperationResult:
     return OperationResult(ok=True, code="why", data={"line": await context.explain_reply(one.id)})
 
 
-def switched(code: str, switch: Callable[[Database, int], Awaitable[None]]) -> Service:
-    """The service of a switch; the answer is how things stand then."""
+# ── switches: pause, quiet and safe mode; they survive a restart ────────────────────────────
+
+LONGEST_QUIET_MIN = 240
+
+
+class Switches(Struct, frozen=True):
+    """State of the switches. `quiet_until` is a time in ms, 0 for none."""
+
+    paused: bool
+    quiet_until: int
+    safe_mode: bool
+
+    def silent(self, now: int) -> bool:
+        """Whether the bot must not speak or act by itself."""
+        return self.paused or self.quiet_until > now
+
+
+def switches_of(state: Mapping[str, str]) -> Switches:
+    """The switches in the channel's state."""
+    return Switches(state.get("paused") == "1", int(state.get("quiet_until") or 0), state.get("safe_mode") == "1")
+
+
+async def read_switches(db: Database) -> Switches:
+    """Read the switches."""
+    return switches_of(await channel_state.read_all(db))
+
+
+def switched(code: str, **values: str) -> Service:
+    """The service that sets switches to these values; the answer is how things stand then."""
 
     async def turn(context: OperationContext, _request: Request) -> OperationResult:
-        await switch(context.db, context.clock.now())
-        return await _status(context, code)
+        return await _switch(context, code, values)
 
     return turn
 
 
 async def quiet(context: OperationContext, request: Request) -> OperationResult:
     """Stay silent for some minutes."""
-    minutes = max(1, min(request.number("minutes") or 10, switches.LONGEST_QUIET_MIN))
-    await switches.quiet(context.db, minutes, context.clock.now())
-    return await _status(context, "quiet", n=minutes)
+    minutes = max(1, min(request.number("minutes") or 10, LONGEST_QUIET_MIN))
+    until = context.clock.now() + minutes * MINUTE
+    return await _switch(context, "quiet", {"quiet_until": str(until)}, n=minutes)
 
 
 async def status(context: OperationContext, _request: Request) -> OperationResult:
     """The bot's status in one line."""
-    return await _status(context, "status")
+    return await _switch(context, "status", {})
 
 
-async def _status(context: OperationContext, code: str, **data: object) -> OperationResult:
-    line = await switches.status_line(context.db, context.settings(), context.clock.now())
+async def _switch(context: OperationContext, code: str, values: dict[str, str], **data: object) -> OperationResult:
+    now = context.clock.now()
+    if values:
+        async with context.db.write() as tx:
+            await channel_state.put(tx, values, now)
+    line = await status_line(context.db, context.settings(), now)
     return OperationResult(ok=True, code=code, data={"status": line, **data})
+
+
+async def status_line(db: Database, settings: Settings, now: int) -> str:
+    """The status in one line."""
+    state, language = await channel_state.read_all(db), in_language(settings.bot.language)
+    switches, gaps = switches_of(state), gaps_sentence(state, now, language)
+    if switches.paused:
+        parts = [language("status.paused")]
+    elif switches.quiet_until > now:
+        parts = [language("status.quiet", n=-(-(switches.quiet_until - now) // MINUTE))]
+    else:
+        parts = [language(f"status.{settings.bot.mode}")]
+    if switches.safe_mode or settings.actions.safe_mode:
+        parts.append(language("status.safe"))
+    if waiting := len(await action_logs.waiting(db, now)):
+        parts.append(language("status.waiting", n=waiting))
+    parts += [gaps] if gaps else []
+    return language("status.line", name=settings.bot.name, parts=", ".join(parts))
+
+
+def gaps_sentence(state: Mapping[str, str], now: int, language: Language) -> str:
+    """How often chat was not heard since the start, and the last time, without a full stop; empty if it always was.
+
+    `state`: the channel's state (`gaps`, `gap_from`, `gap_to`; times in ms).
+    """
+    count = int(state.get("gaps") or 0)
+    if not count:
+        return ""
+    began, ended = int(state.get("gap_from") or 0), int(state.get("gap_to") or 0)
+    length, ago = language.span(ended - began), language.span(now - ended, "ago")
+    return language("status.gaps", n=count, length=length, ago=ago)
 
 
 # ── rights ──────────────────────────────────────────────────────────────────────────────────

@@ -12,7 +12,7 @@ from msgspec.structs import replace
 
 from forgetmenot.domain import Permission, Surface
 from forgetmenot.languages import ENGLISH, Language
-from forgetmenot.operations import catalogue, services, services_memory, switches
+from forgetmenot.operations import catalogue, services, services_memory
 from forgetmenot.operations.services import shown
 from forgetmenot.operations.types import Operation, Parameter, ParameterKind
 
@@ -91,15 +91,15 @@ _PEOPLE: tuple[Operation, ...] = (
     Operation("good", _ANYBODY | _DOCK, partial(services.rate, good=True), (_ID_OR_LAST,), ("!good",), ("!good",)),
     Operation("bad", _ANYBODY | _DOCK, partial(services.rate, good=False), (_ID_OR_LAST,), ("!bad",), ("!bad",)),
     Operation("why", _MODERATORS, services.why, (_ID_OR_LAST,), ("!why [id]",), ("!why",)),
-    Operation("pause", _MODERATORS | _DOCK, services.switched("paused", switches.pause), (), ("!bot pause",),
+    Operation("pause", _MODERATORS | _DOCK, services.switched("paused", paused="1"), (), ("!bot pause",),
         ("!bot pause",)),
-    Operation("resume", _MODERATORS | _DOCK, services.switched("status", switches.resume), (), ("!bot resume",),
-        ("!bot resume",)),
+    Operation("resume", _MODERATORS | _DOCK, services.switched("status", paused="", quiet_until="", safe_mode=""), (),
+        ("!bot resume",), ("!bot resume",)),
     Operation("quiet", _MODERATORS | _DOCK, services.quiet, (_number("minutes", optional=True),),
         ("!bot quiet [minutes]",), ("!bot quiet 20",)),
-    Operation("safe", _MODERATORS | _DOCK, services.switched("safe", partial(switches.safe, on=True)), (),
-        ("!bot safe",), ("!bot safe",)),
-    Operation("unsafe", _DOCK, services.switched("status", partial(switches.safe, on=False))),
+    Operation("safe", _MODERATORS | _DOCK, services.switched("safe", safe_mode="1"), (), ("!bot safe",),
+        ("!bot safe",)),
+    Operation("unsafe", _DOCK, services.switched("status", safe_mode="")),
     Operation("status", _MODERATORS, services.status, (), ("!bot status",), ("!bot status",)),
 )  # fmt: skip
 

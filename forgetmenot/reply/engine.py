@@ -26,7 +26,7 @@ from forgetmenot.errors import ForgetMeNotError, StoreError
 from forgetmenot.languages import reason
 from forgetmenot.logs import log
 from forgetmenot.memory.people import role_of
-from forgetmenot.operations import switches
+from forgetmenot.operations.services import read_switches
 from forgetmenot.reply.outbox import Outgoing
 from forgetmenot.reply.triggers import (
     Conversations,
@@ -139,7 +139,7 @@ class ReplyEngine:
         if trigger is None or self._is_repeated(event.id):
             return None
         # of a reward there is a row that says so: the points can be given back
-        if trigger.kind is not TriggerKind.REWARD and (await switches.read(self._db)).silent(now):
+        if trigger.kind is not TriggerKind.REWARD and (await read_switches(self._db)).silent(now):
             return None
         if not trigger.direct and self._speaks_up is not None and not await self._speaks_up():
             return None
@@ -219,7 +219,7 @@ class ReplyEngine:
             return reason("ignored")
         if not job.trigger.question:
             return reason("nothing_typed")
-        return reason("paused") if (await switches.read(self._db)).silent(self._clock.now()) else ""
+        return reason("paused") if (await read_switches(self._db)).silent(self._clock.now()) else ""
 
     def _is_answered_elsewhere(self, job: PendingReply) -> bool:
         """Whether the same words were answered as a line of chat, or as a reward's: they come as both."""

@@ -14,7 +14,7 @@ import pytest
 from forgetmenot.app.bot import Bot
 from forgetmenot.app.live import keep_gap, start_live
 from forgetmenot.errors import ForgetMeNotError
-from forgetmenot.operations import switches
+from forgetmenot.operations.services import status_line
 from forgetmenot.settings.live_settings import LiveSettings
 from forgetmenot.settings.load import load_settings
 from forgetmenot.store import channel_state
@@ -212,4 +212,4 @@ async def test_gaps_are_counted_per_run_and_the_last_is_kept(bot: Bot) -> None:
     assert (kept["gaps"], kept["gap_from"], kept["gap_to"]) == ("2", str(now - 70_000), str(now - 25_000))
     assert kept["gap_reason"] == "Twitch asked to connect again."
     told = "2 gaps in what was heard since the start, the last of 45 s, 25 s ago"
-    assert told in await switches.status_line(bot.db, bot.settings(), now)
+    assert told in await status_line(bot.db, bot.settings(), now)

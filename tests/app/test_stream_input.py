@@ -21,7 +21,6 @@ from forgetmenot.clock import HOUR, MINUTE, SECOND, ManualClock, SystemClock
 from forgetmenot.dock import panels
 from forgetmenot.domain import ChannelState, ChatEvent, EventKind
 from forgetmenot.errors import InputError
-from forgetmenot.operations import switches
 from forgetmenot.ports import HearingState
 from forgetmenot.reply.triggers import TriggerKind
 from forgetmenot.secret_store import Account, Token, TokenStore
@@ -313,7 +312,8 @@ async def test_a_redemption_that_is_not_answered_says_that_points_can_be_given_b
         memory=MemorySettings(ignored_viewers=("alice",) if why == "ignored" else ()),
     ) as tonight:
         if why == "paused":
-            await switches.pause(tonight.bot.db, clock.now())
+            async with tonight.bot.db.write() as tx:
+                await channel_state.put(tx, {"paused": "1"}, clock.now())
         tonight.answers("Chess.")
         at = clock.now() - (HOUR if why == "too late" else 0)
         typed = "" if why == "no text" else "what are we playing?"

@@ -4,7 +4,7 @@ import pytest
 
 from forgetmenot.clock import MINUTE
 from forgetmenot.memory import suppression
-from forgetmenot.operations import switches
+from forgetmenot.operations.services import read_switches
 from forgetmenot.store import bot_messages
 from forgetmenot.store.bot_messages import ReplyStatus
 from tests.chat.conftest import IDS, Chat
@@ -26,7 +26,7 @@ async def test_only_people_who_moderate_are_heard(chat: Chat, who: str, badges: 
     assert await chat.say(who, f"!approve {waiting}") is None
     assert await chat.say(who, "!bot pause") is None
     assert chat.account.titles == []
-    assert not (await switches.read(chat.db)).paused
+    assert not (await read_switches(chat.db)).paused
 
 
 async def test_approve_deny_and_undo(chat: Chat) -> None:
@@ -57,9 +57,9 @@ async def test_status_names_what_waits(chat: Chat) -> None:
 
 async def test_quiet_ends_by_itself(chat: Chat) -> None:
     await chat.say("carol", "!bot quiet 10")
-    assert (await switches.read(chat.db)).silent(chat.clock.now())
+    assert (await read_switches(chat.db)).silent(chat.clock.now())
     await chat.clock.advance(10 * MINUTE)
-    assert not (await switches.read(chat.db)).silent(chat.clock.now())
+    assert not (await read_switches(chat.db)).silent(chat.clock.now())
 
 
 async def test_why_is_one_line_about_what_it_said_by_itself(chat: Chat) -> None:

@@ -4,10 +4,9 @@ import pytest
 
 from forgetmenot.chat import BURST, MS_PER_ANSWER, CommandRateLimiter, RoomModeTracker, take_notice
 from forgetmenot.clock import ManualClock
-from forgetmenot.operations import switches
 from forgetmenot.operations.catalogue import ACTIONS
 from forgetmenot.settings.schema import BotSettings, Mode, Settings
-from forgetmenot.store import streams
+from forgetmenot.store import channel_state, streams
 from forgetmenot.store.database import Database
 from forgetmenot.twitch.chat_lines import RoomState
 
@@ -62,7 +61,7 @@ async def test_no_notice_in_shadow_mode_or_where_it_is_empty(
 
 async def test_a_paused_bot_gives_it_when_it_speaks_again(db: Database, clock: ManualClock) -> None:
     await begin(db, clock.now())
-    await switches.pause(db, clock.now())
-    assert await take_notice(db, SPEAKING, clock.now()) is None
-    await switches.resume(db, clock.now())
-    assert await take_notice(db, SPEAKING, clock.now()) is not None
+    for paused, given in (("1", False), ("", True)):
+        async with db.write() as tx:
+            await channel_state.put(tx, {"paused": paused}, clock.now())
+        assert (await take_notice(db, SPEAKING, clock.now()) is not None) == given
