@@ -31,9 +31,9 @@ from forgetmenot.memory.erasure import Eraser
 from forgetmenot.memory.extraction import Extractor
 from forgetmenot.memory.ingest import Ingest
 from forgetmenot.memory.recall import Recall
-from forgetmenot.memory.recaps import RecapWriter
 from forgetmenot.memory.retention import sweep_notes
 from forgetmenot.memory.rights import Rights
+from forgetmenot.memory.stream_recap import RecapWriter
 from forgetmenot.memory.stream_tracker import StreamTracker
 from forgetmenot.operations.approvals import Approvals
 from forgetmenot.operations.executor import Executor

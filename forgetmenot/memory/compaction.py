@@ -16,7 +16,7 @@ from forgetmenot.clock import HOUR, MINUTE, Clock
 from forgetmenot.errors import ODD_INPUT, ModelBlocked, ModelError
 from forgetmenot.languages import joined, reason
 from forgetmenot.logs import log
-from forgetmenot.memory.recaps import RecapWriter
+from forgetmenot.memory.stream_recap import RecapWriter
 from forgetmenot.memory.stream_tracker import StreamTracker
 from forgetmenot.memory.summarizer import Summarizer
 from forgetmenot.memory.transcript import Cut, Window, aged, halves, waiting_time, windows

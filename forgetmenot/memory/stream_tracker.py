@@ -2,7 +2,6 @@
 
 Where Helix says whether the channel is live, that decides: an interruption shorter than the flap is the same stream,
 and what is said while the channel is known to be offline belongs to none. Where it does not, a gap in chat does.
-Recaps are memory/recaps.
 """
 
 from msgspec import Struct

@@ -4,7 +4,7 @@ import pytest
 
 from forgetmenot.clock import DAY, HOUR
 from forgetmenot.memory import suppression
-from forgetmenot.memory.recaps import CHARACTERS, RecapWriter
+from forgetmenot.memory.stream_recap import CHARACTERS, RecapWriter
 from forgetmenot.store import channel_state, streams
 from tests.notes_world import Scripted, World
 
