@@ -18,8 +18,8 @@ from forgetmenot.logs import log
 from forgetmenot.memory import prompts
 from forgetmenot.memory.people import REGULAR_WITHIN, Handles
 from forgetmenot.memory.ranking import freshness
+from forgetmenot.memory.rights import SuppressionFilter, load_filter
 from forgetmenot.memory.summarizer import MemoryWriter
-from forgetmenot.memory.suppression import SuppressionFilter, load_filter
 from forgetmenot.settings.schema import Settings, speaking
 from forgetmenot.store import episodes, notes, viewers
 from forgetmenot.store.database import Source

@@ -12,14 +12,12 @@ Copies that somebody made of the file elsewhere are out of reach until they are 
 
 Log files hold counts and numbers of rows, no viewer's id and no name. One in which a person stands all the same is
 emptied in place, so that a program that is writing to it can go on.
-
-Forgetting one fact, because its subject wants it, deletes the note and those it had replaced; summaries and recaps no
-longer say it. What deleted rows leave in the file goes with the next thorough wipe (`Eraser.erase_due`).
 """
 
 import asyncio
 import io
 import os
+import re
 from collections import Counter
 from collections.abc import Awaitable, Callable, Sequence
 from itertools import islice
@@ -30,18 +28,18 @@ from msgspec import Struct, field
 
 from forgetmenot import logs
 from forgetmenot.clock import MINUTE, Clock
-from forgetmenot.domain import Note
 from forgetmenot.errors import ForgetMeNotError, InputError, StoreError
+from forgetmenot.files import replace_file
 from forgetmenot.logs import log
 from forgetmenot.memory.people import ORDINARY, SOMEBODY
-from forgetmenot.memory.stream_recap import QUOTED, clean_files
-from forgetmenot.store import backup, bot_messages, channel_state, episodes, notes, personal_data
+from forgetmenot.store import backup, bot_messages, channel_state, episodes, notes, personal_data, streams
 from forgetmenot.store.channel_state import WIPE_DUE
 from forgetmenot.store.database import CARRIED_OUT, Database, Source, Transaction, reading_beside
 from forgetmenot.store.file_safety import incoming_folder
 from forgetmenot.store.personal_data import PLACES, Place
-from forgetmenot.text.removal import ENOUGH, Names, says, traces, without_fact, without_person
-from forgetmenot.text.words import clear_text_caches, joined, sentences_of
+from forgetmenot.text.markdown import escaped, unescaped
+from forgetmenot.text.removal import ENOUGH, Names, traces, without_person
+from forgetmenot.text.words import clear_text_caches
 
 # No model call and no reply that knew of a person takes longer.
 UNDER_WAY = 2 * MINUTE
@@ -58,6 +56,8 @@ _KEPT_STATES = frozenset({"id", "login", "bot_id", "bot_login", CARRIED_OUT})
 _SUBFOLDERS = (backup.FOLDER, "logs", "login")
 _CHUNK, _AROUND = 1 << 20, 64
 _NOBODY = traces(SOMEBODY)
+_QUOTED = "> "
+_LINE = re.compile(r"((?:- |> |# |\*)?)(.*?)(\*?)")
 
 
 class ErasureReport(Struct):
@@ -237,7 +237,7 @@ async def _clean_quotes(db: Database, viewer_id: str, reply_ids: Sequence[int]) 
         words = traces(text) - _NOBODY  # a name may stand in the reply, where a recap has "someone"
         return "" if words and any(words <= one and len(words) >= ENOUGH * len(one) for one in said) else text
 
-    await clean_files(db, cleaned, QUOTED)
+    await clean_files(db, cleaned, _QUOTED)
 
 
 async def _clean_recaps(db: Database, who: Names, report: ErasureReport) -> None:
@@ -250,6 +250,42 @@ async def _clean_recaps(db: Database, who: Names, report: ErasureReport) -> None
     if report.unreachable:
         log.warning("somebody may still stand in files of recaps", files=report.unreachable)
     report.rewritten |= {"recap_files": lines} if lines else {}
+
+
+async def clean_files(
+    source: Source | Transaction, change: Callable[[str], str], mark: str = ""
+) -> tuple[int, list[str]]:
+    """Change the texts of all files of recaps; how many lines did, and the files that could not be changed.
+
+    `mark`: only of lines that begin with it.
+    """
+    changed, failed = 0, []
+    for name in await streams.recap_files(source):
+        try:
+            changed += await asyncio.to_thread(_clean_file, Path(name), change, mark)
+        except (OSError, UnicodeDecodeError):
+            failed.append(name)
+    return changed, failed
+
+
+def _clean_file(path: Path, change: Callable[[str], str], mark: str) -> int:
+    if path.parent.is_dir() and not path.exists():
+        return 0  # the streamer deleted it; a folder that is missing may be a drive that is not plugged in
+    before = path.read_text(encoding="utf-8").splitlines()
+    after = [_cleaned_line(line, change) if line.startswith(mark) else line for line in before]
+    if after != before:
+        replace_file(path, "\n".join(line for line in after if line is not None) + "\n")
+    return sum(one != other for one, other in zip(before, after, strict=True))
+
+
+def _cleaned_line(line: str, change: Callable[[str], str]) -> str | None:
+    """A line after a change of its text; None where nothing is left of it."""
+    found = _LINE.fullmatch(line)
+    text = unescaped(found[2]) if found else ""
+    rest = change(text)
+    if found is None or rest == text:
+        return line
+    return f"{found[1]}{escaped(rest)}{found[3]}" if rest else None
 
 
 async def _names(db: Database, viewer_id: str) -> Names:
@@ -403,41 +439,3 @@ def _count_in(held: BinaryIO, who: Names) -> tuple[int, int]:
                 at = low.find(needle, at + len(needle))
         rest = part[-_AROUND:]  # a name may stand across two chunks
     return found, size
-
-
-# ── one fact ──────────────────────────────────────────────────────────────────────────────────
-
-
-async def replaced_by(source: Source, note: Note) -> list[Note]:
-    """The notes that this one replaced, and those that they had replaced."""
-    found: dict[int, Note] = {}
-    waiting = [note]
-    while waiting:
-        for old in await notes.predecessors(source, waiting.pop().id):
-            if old.id not in found and old.id != note.id:
-                found[old.id] = old
-                waiting.append(old)
-    return list(found.values())
-
-
-async def delete_fact(tx: Transaction, note: Note, at: int) -> None:
-    """Delete a note about a viewer with its history, and what says the same in other texts."""
-    subject_id, words = note.subject_id or "", traces(note.fact)
-    for one in await personal_data.may_say(tx, note.id, subject_id, words):
-        if one.column != "text":
-            rest = without_fact(one.text, subject_id, note.fact)
-        elif one.own:
-            rest = "" if says(one.text, words) or one.text.startswith("!") else one.text  # "!forget drums" names it
-        else:  # of what others said lately only what has all of it
-            rest = "" if words <= traces(one.text) else one.text
-        if rest != one.text:
-            await personal_data.rewrite_traced(tx, one, rest)
-    if words:
-        await clean_files(tx, lambda text: _without_saying(text, words))
-    await personal_data.delete_traced_note(tx, note.id, subject_id, at)
-    await channel_state.put(tx, {WIPE_DUE: "1"}, at)
-
-
-def _without_saying(text: str, words: frozenset[str]) -> str:
-    left = [one for one in sentences_of(text) if not says(one, words)]
-    return text if len(left) == len(sentences_of(text)) else joined(left)

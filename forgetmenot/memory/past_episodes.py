@@ -14,10 +14,10 @@ from msgspec.structs import replace
 
 from forgetmenot.clock import MINUTE
 from forgetmenot.domain import Episode
-from forgetmenot.memory import suppression
+from forgetmenot.memory import rights
 from forgetmenot.memory.meaning import word_table
 from forgetmenot.memory.ranking import Query, WordIndex
-from forgetmenot.memory.suppression import SuppressionFilter
+from forgetmenot.memory.rights import SuppressionFilter
 from forgetmenot.store import episodes, events, streams, viewers
 from forgetmenot.store.database import Database, Source
 from forgetmenot.text.mentions import ids_in, mention, show
@@ -172,12 +172,12 @@ async def missed(at: Source, viewer_id: str, now: int, most: int) -> Missed:
     if since is None:
         return Missed(None)
     texts = await _texts(at, since, came)
-    suppressed = await suppression.load_filter(at)
+    suppressed = await rights.load_filter(at)
     names, hidden = await viewers.shown_and_hidden(at, {who for text in texts.values() for who in ids_in(text)})
     rows = []
     for source, text in texts.items():
         allowed = set(sentences_of(suppressed.without(text)))
-        nameable = (one for one, about in suppression.with_subjects(text) if hidden.isdisjoint(about))
+        nameable = (one for one, about in rights.with_subjects(text) if hidden.isdisjoint(about))
         rows.append([(show(one, names), source) for one in nameable if one in allowed])
     # the first sentence of each text, the newest text first, then the second of each, as they fit
     chosen: dict[str, tuple[str, int]] = {}

@@ -12,12 +12,12 @@ from typing import NamedTuple
 
 from forgetmenot.clock import MINUTE, Clock
 from forgetmenot.domain import Note, Recalled
-from forgetmenot.memory import suppression
+from forgetmenot.memory import rights
 from forgetmenot.memory.meaning import word_table
 from forgetmenot.memory.past_episodes import EpisodeIndex
 from forgetmenot.memory.people import ActiveViewers
 from forgetmenot.memory.ranking import Candidate, Postings, Query, query_of
-from forgetmenot.memory.suppression import SuppressionFilter
+from forgetmenot.memory.rights import SuppressionFilter
 from forgetmenot.prompt.material import CHANNEL_NOTES, SPEAKER_NOTES
 from forgetmenot.settings.schema import Settings, speaking
 from forgetmenot.store import episodes, notes, viewers
@@ -136,7 +136,7 @@ class Recall:
     async def look(self, at: Source, subjects: Sequence[str]) -> NotesSnapshot:
         """What has to be read before anything is recalled of these subjects, for a caller who reads more at once."""
         prints = [await notes.fingerprint(at, subject or None) for subject in subjects]
-        return NotesSnapshot(await suppression.load_filter(at), tuple(prints))
+        return NotesSnapshot(await rights.load_filter(at), tuple(prints))
 
     async def _built(self, subjects: tuple[str, ...], revision: tuple[Print, ...]) -> Postings:
         """Build and keep the postings of these subjects; of whoever is hidden there are none."""

@@ -1,28 +1,43 @@
-"""Carries out what viewers ask for about their data: opt out, opt in, be erased, have a fact forgotten.
+"""What viewers ask for about their data: opt out, opt in, be erased, have a fact forgotten or never mentioned.
 
 - A request is written down first (store/rights), then carried out: at once, every second while something keeps it from
   being done, at the start, and again in a copy that is restored.
 - Where it cannot even be written down (a full disk), it waits in memory and counts all the same: the log says so, and
   that a stop would lose it. Whoever asked in chat is answered when it is done.
+- Forgetting one fact deletes the note and those it had replaced; summaries and recaps no longer say it. What deleted
+  rows leave in the file goes with the next thorough wipe (`Eraser.erase_due`).
+- What is never mentioned stays stored, and is shown again when the entry is removed. The caller decides who may change
+  the list. A text with all words of an entry, in any form and order, is suppressed; for an entry about one viewer only
+  where it is about them.
 """
 
 import asyncio
 import contextlib
+import re
 from collections import Counter
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Container, Iterable, Iterator, Mapping, Sequence
 
 from forgetmenot.clock import Clock
 from forgetmenot.domain import Note
 from forgetmenot.errors import ODD_INPUT, StoreError
 from forgetmenot.logs import log
-from forgetmenot.memory.erasure import Eraser, delete_fact, replaced_by
+from forgetmenot.memory.erasure import Eraser, clean_files
+from forgetmenot.memory.people import SOMEBODY, names_typed, without_names
 from forgetmenot.memory.proposals import FactRefused
-from forgetmenot.store import notes, personal_data
-from forgetmenot.store.database import Database, Transaction
+from forgetmenot.store import channel_state, notes, personal_data, viewers
+from forgetmenot.store.channel_state import WIPE_DUE
+from forgetmenot.store.database import Database, Source, Transaction
+from forgetmenot.store.notes import SuppressionRow
 from forgetmenot.store.rights import PrivacyRequest, RequestKind
-from forgetmenot.text.removal import traces
+from forgetmenot.text.clean import clean
+from forgetmenot.text.mentions import ids_in
+from forgetmenot.text.removal import INSIDE_FROM, says, traces, without_fact
+from forgetmenot.text.words import UNSPACED, joined, sentences_of, telling_stems
 
 TRY_AGAIN_S = 0.5
+LONGEST = 200
+MOST = 200
+_NOTE = re.compile(r"#(\d{1,15})\s*\Z")
 
 
 async def _nothing() -> None:
@@ -191,3 +206,187 @@ async def start_new_requests(db: Database, now: int) -> int:
         await personal_data.write_request(tx, *(tx.requests.of(RequestKind.OPT_OUT, one, now) for one in out))
     log.warning("a new file of privacy requests was begun", opted_out=len(out))
     return len(out)
+
+
+# ── one fact ──────────────────────────────────────────────────────────────────────────────────
+
+
+async def replaced_by(source: Source, note: Note) -> list[Note]:
+    """The notes that this one replaced, and those that they had replaced."""
+    found: dict[int, Note] = {}
+    waiting = [note]
+    while waiting:
+        for old in await notes.predecessors(source, waiting.pop().id):
+            if old.id not in found and old.id != note.id:
+                found[old.id] = old
+                waiting.append(old)
+    return list(found.values())
+
+
+async def delete_fact(tx: Transaction, note: Note, at: int) -> None:
+    """Delete a note about a viewer with its history, and what says the same in other texts."""
+    subject_id, words = note.subject_id or "", traces(note.fact)
+    for one in await personal_data.may_say(tx, note.id, subject_id, words):
+        if one.column != "text":
+            rest = without_fact(one.text, subject_id, note.fact)
+        elif one.own:
+            rest = "" if says(one.text, words) or one.text.startswith("!") else one.text  # "!forget drums" names it
+        else:  # of what others said lately only what has all of it
+            rest = "" if words <= traces(one.text) else one.text
+        if rest != one.text:
+            await personal_data.rewrite_traced(tx, one, rest)
+    if words:
+        await clean_files(tx, lambda text: _without_saying(text, words))
+    await personal_data.delete_traced_note(tx, note.id, subject_id, at)
+    await channel_state.put(tx, {WIPE_DUE: "1"}, at)
+
+
+def _without_saying(text: str, words: frozenset[str]) -> str:
+    left = [one for one in sentences_of(text) if not says(one, words)]
+    return text if len(left) == len(sentences_of(text)) else joined(left)
+
+
+# ── what is never mentioned ───────────────────────────────────────────────────────────────────
+
+
+class SuppressionFilter:
+    """Entries, ready to be asked. `removed`: (whom it was about, what it said) of notes that were taken back."""
+
+    def __init__(self, entries: Iterable[SuppressionRow] = (), removed: Iterable[tuple[str, str]] = ()) -> None:
+        self.entries = tuple(entries)
+        self._removed = _meanings(removed)
+        self._topics = _meanings((entry.viewer_id, entry.words) for entry in self.entries)
+        self._stems = self._topics + _meanings((entry.viewer_id, entry.fact) for entry in self.entries)
+        self._notes = frozenset(entry.note_id for entry in self.entries if entry.note_id is not None)
+
+    def __bool__(self) -> bool:
+        return bool(self.entries)
+
+    @property
+    def people(self) -> frozenset[str]:
+        """Everybody of whom something is left alone."""
+        return frozenset(who for who, _ in self._stems if who is not None)
+
+    def allows(self, note: Note) -> bool:
+        """Whether a note may be shown."""
+        if note.id in self._notes:
+            return False
+        about = (note.subject_id, *ids_in(note.fact))
+        return not _any_said(self._topics, " ".join((note.fact, *note.topics, *note.asked_with)), about)
+
+    def has(self, text: str, about: Iterable[str | None] = ()) -> bool:
+        """Whether a text about these people speaks of what is left alone."""
+        return _any_said(self._stems, text, about)
+
+    def about(self, people: Iterable[str | None]) -> tuple[str, ...]:
+        """The words that are left alone of the channel and of these people."""
+        wanted = {None, *people}
+        entries = (entry for entry in self.entries if entry.viewer_id in wanted)
+        return tuple(said for entry in entries if (said := entry.words or entry.fact))
+
+    def without(self, text: str, also: Iterable[str | None] = ()) -> str:
+        """A summary without the sentences that speak of it; who a sentence is about stands in it, or in the last.
+
+        Nor those that say what a note said that was taken back: a summary would give it back. `also`: whom each may be
+        about besides.
+        """
+        meanings = self._stems + self._removed
+        if not meanings:
+            return text
+        people = tuple(also)
+        told = with_subjects(text)
+        return joined(one for one, about in told if not _any_said(meanings, one, (*about, *people)))
+
+
+def with_subjects(text: str) -> Iterator[tuple[str, Sequence[str]]]:
+    """The sentences, each with whom it is about: one that names nobody goes on about whom the last one named."""
+    about: Sequence[str] = ()
+    for sentence in sentences_of(text):
+        about = ids_in(sentence) or about
+        yield sentence, about
+
+
+_Meanings = tuple[tuple[str | None, frozenset[str]], ...]
+
+
+def _meanings(entries: Iterable[tuple[str | None, str]]) -> _Meanings:
+    return tuple((who, stems) for who, text in entries if (stems := telling_stems(text)))
+
+
+def _any_said(meanings: _Meanings, text: str, about: Iterable[str | None]) -> bool:
+    people = {who for who in about if who is not None}
+    mentioned = telling_stems(text)
+    return any(stems <= mentioned and (who is None or who in people) for who, stems in meanings)
+
+
+def without_suppressed(text: str, left_alone: Iterable[str]) -> str:
+    """A reply without the sentences that speak of what is left alone."""
+    return SuppressionFilter(SuppressionRow(0, None, words_) for words_ in left_alone).without(text)
+
+
+async def without_hidden_names(source: Source, text: str, reader: str) -> str:
+    """Free text without the names of people who opted out or were banned, but for `reader`, who is spoken to."""
+    known = await viewers.called(source, names_typed([text]))
+    shown = without_names(text, {one.name for one in known if one.hidden and one.id != reader})
+    return shown if shown.isascii() else _not_inside(shown, await viewers.hidden_in(source, shown), {reader})
+
+
+async def only_naming(source: Source, text: str, may_be: Container[str]) -> str:
+    """Free text without the names of all but these people."""
+    known = await viewers.called(source, names_typed([text]))
+    shown = without_names(text, {one.name for one in known if one.id not in may_be})
+    return shown if shown.isascii() else _not_inside(shown, await viewers.displayed_in(source, shown), may_be)
+
+
+def _not_inside(text: str, names: Mapping[str, str], may_be: Container[str]) -> str:
+    """Where no space parts words, a name stands inside of one."""
+    for name, viewer_id in names.items():
+        if viewer_id not in may_be and len(name) >= INSIDE_FROM and UNSPACED.search(name):
+            text = text.replace(name, SOMEBODY)
+    return text
+
+
+async def suppress(db: Database, viewer_id: str | None, what: str, *, by: str | None, at: int) -> SuppressionRow:
+    """Never bring something up again, of one viewer or (None) at all.
+
+    `#12` names a note, which must be about that viewer. Raises FactRefused (topic, not_found, unknown, enough).
+    """
+    text = clean(what)
+    named = _NOTE.match(text)
+    if len(text) > LONGEST or not (named or telling_stems(text)):
+        raise FactRefused("topic")
+    async with db.write() as tx:
+        if len(await notes.suppressions(tx)) >= MOST:
+            raise FactRefused("enough")
+        if viewer_id is not None and await viewers.get(tx, viewer_id) is None:
+            raise FactRefused("unknown")
+        note = await notes.get(tx, int(named[1])) if named else None
+        if named and (note is None or viewer_id not in {None, note.subject_id}):
+            raise FactRefused("not_found")
+        about, words = (note.subject_id, "") if note is not None else (viewer_id, text)
+        note_id = note.id if note is not None else None
+        added_by = by if by is not None and await viewers.get(tx, by) is not None else None
+        row_id = await notes.add_suppression(tx, about, words, note_id=note_id, by_id=added_by, at=at)
+    return SuppressionRow(row_id, about, words, note_id, by, at)
+
+
+def same_entry(entries: Iterable[SuppressionRow], viewer_id: str | None, what: str) -> SuppressionRow | None:
+    """The entry that already has a topic, in any form of its words, or a note; None if there is none."""
+    named, stems = _NOTE.match(clean(what)), telling_stems(what)
+    for one in entries:
+        if named and one.note_id == int(named[1]) and viewer_id in {None, one.viewer_id}:
+            return one
+        if not named and one.viewer_id == viewer_id and one.words and telling_stems(one.words) == stems:
+            return one
+    return None
+
+
+async def unsuppress(db: Database, row_id: int) -> bool:
+    """Take one entry off the list; False if there is none."""
+    async with db.write() as tx:
+        return await notes.remove_suppression(tx, row_id)
+
+
+async def load_filter(source: Source) -> SuppressionFilter:
+    """The filter of what is suppressed now."""
+    return SuppressionFilter(await notes.suppressions(source), await notes.removed(source))

@@ -14,7 +14,7 @@ import asyncio
 import contextlib
 import hashlib
 import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
 from errno import ENOENT
 from itertools import zip_longest
@@ -29,13 +29,13 @@ from forgetmenot.logs import log
 from forgetmenot.memory import prompts
 from forgetmenot.memory.arrivals import plan_end
 from forgetmenot.memory.people import REGULAR_WITHIN, Handles, names_typed, standing_of
+from forgetmenot.memory.rights import load_filter, only_naming
 from forgetmenot.memory.summarizer import MemoryWriter
-from forgetmenot.memory.suppression import load_filter, only_naming
 from forgetmenot.memory.text_gate import within
 from forgetmenot.settings.schema import Settings
 from forgetmenot.store import action_logs, bot_messages, channel_state, episodes, notes, streams, viewers
-from forgetmenot.store.database import Database, Source, Transaction
-from forgetmenot.text.markdown import escaped, unescaped
+from forgetmenot.store.database import Database, Source
+from forgetmenot.text.markdown import escaped
 from forgetmenot.text.mentions import fence, ids_in, show
 from forgetmenot.text.words import sentences_of
 
@@ -49,7 +49,6 @@ MOST_LISTED, MOST_MOMENTS, QUOTES = 5, 10, 3
 QUOTED = "> "
 _CLIP = re.compile(r"https://clips\.twitch\.tv/[\w-]{1,120}", re.ASCII)
 _BEGINS = re.compile(r"(?:\A|(?<=[.!?] ))s(?=ome(?:body|one)\b)")
-_LINE = re.compile(r"((?:- |> |# |\*)?)(.*?)(\*?)")
 
 
 class RecapWriter(MemoryWriter):
@@ -228,39 +227,3 @@ async def write_file(db: Database, stream_id: int, settings: Settings) -> None:
             async with db.write() as tx:
                 await streams.set_recap_file(tx, stream_id, "")
             raise StoreError(reason("not_written", path=str(path), error=error.strerror or "")) from error
-
-
-async def clean_files(
-    source: Source | Transaction, change: Callable[[str], str], mark: str = ""
-) -> tuple[int, list[str]]:
-    """Change the texts of all files of recaps; how many lines did, and the files that could not be changed.
-
-    `mark`: only of lines that begin with it.
-    """
-    changed, failed = 0, []
-    for name in await streams.recap_files(source):
-        try:
-            changed += await asyncio.to_thread(_clean_file, Path(name), change, mark)
-        except (OSError, UnicodeDecodeError):
-            failed.append(name)
-    return changed, failed
-
-
-def _clean_file(path: Path, change: Callable[[str], str], mark: str) -> int:
-    if path.parent.is_dir() and not path.exists():
-        return 0  # the streamer deleted it; a folder that is missing may be a drive that is not plugged in
-    before = path.read_text(encoding="utf-8").splitlines()
-    after = [_cleaned(line, change) if line.startswith(mark) else line for line in before]
-    if after != before:
-        replace_file(path, "\n".join(line for line in after if line is not None) + "\n")
-    return sum(one != other for one, other in zip(before, after, strict=True))
-
-
-def _cleaned(line: str, change: Callable[[str], str]) -> str | None:
-    """A line after a change of its text; None where nothing is left of it."""
-    found = _LINE.fullmatch(line)
-    text = unescaped(found[2]) if found else ""
-    rest = change(text)
-    if found is None or rest == text:
-        return line
-    return f"{found[1]}{escaped(rest)}{found[3]}" if rest else None

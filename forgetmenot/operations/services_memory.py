@@ -11,7 +11,7 @@ from msgspec.structs import replace
 from forgetmenot.clock import MINUTE
 from forgetmenot.domain import Asker, Note, NoteStatus, OperationResult, Scope, SourceKind, Surface, Target
 from forgetmenot.languages import reason
-from forgetmenot.memory import edits, suppression
+from forgetmenot.memory import edits, rights
 from forgetmenot.memory.arrivals import by_weight, card
 from forgetmenot.memory.compare_facts import Relation, relate
 from forgetmenot.memory.merge import LIVE
@@ -51,7 +51,7 @@ async def memory(context: OperationContext, request: Request) -> OperationResult
     public = request.asker.surface is Surface.CHAT
     if public and who.id is not None and await viewers.hidden(context.db, [who.id]):
         return OperationResult(ok=True, code="memory_empty", target=who)  # banned
-    hidden = await suppression.load_filter(context.db)
+    hidden = await rights.load_filter(context.db)
     shown = [note for note in held if hidden.allows(note)]
     rest = [note for note in held if not hidden.allows(note)]
     facts, now = await _with_names(context, [note.fact for note in shown]), context.clock.now()
@@ -111,7 +111,7 @@ async def _with_names(context: OperationContext, texts: list[str]) -> list[str]:
 async def _quoted(context: OperationContext, request: Request, note: Note) -> dict[str, object]:
     """A note as number and fact; in chat only the number if it is suppressed."""
     public = request.asker.surface is Surface.CHAT
-    if public and not (await suppression.load_filter(context.db)).allows(note):
+    if public and not (await rights.load_filter(context.db)).allows(note):
         return {"id": note.id, "fact": ""}
     [fact] = await _with_names(context, [note.fact])
     return {"id": note.id, "fact": fact}
@@ -477,12 +477,12 @@ async def never_mention(context: OperationContext, request: Request) -> Operatio
     if in_chat:
         about, what = await _suppressed_of(context, request, what)
     text = await edits.with_mentions(context.db, defang(what))
-    listed = suppression.same_entry(await notes.suppressions(context.db), about.id, text) if in_chat else None
+    listed = rights.same_entry(await notes.suppressions(context.db), about.id, text) if in_chat else None
     if listed is not None:
-        await suppression.unsuppress(context.db, listed.id)
+        await rights.unsuppress(context.db, listed.id)
         return OperationResult(ok=True, code="may_mention", data={"id": listed.id})
     by = asker.viewer_id or None
-    row = await suppression.suppress(context.db, about.id, text, by=by, at=context.clock.now())
+    row = await rights.suppress(context.db, about.id, text, by=by, at=context.clock.now())
     return OperationResult(ok=True, code="suppressed", data={"id": row.id}, target=about)
 
 
@@ -500,5 +500,5 @@ async def may_mention(context: OperationContext, request: Request) -> OperationR
     row_id = request.number("id")
     if all(row.id != row_id for row in await notes.suppressions(context.db)):
         return OperationResult(ok=False, code="not_suppressed", data={"id": row_id})
-    await suppression.unsuppress(context.db, row_id)
+    await rights.unsuppress(context.db, row_id)
     return OperationResult(ok=True, code="may_mention", data={"id": row_id})

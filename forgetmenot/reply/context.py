@@ -22,7 +22,7 @@ from forgetmenot.memory.past_episodes import newest, spoken_of, without_hidden
 from forgetmenot.memory.people import REGULAR_WITHIN, role_of, standing_of
 from forgetmenot.memory.ranking import Query
 from forgetmenot.memory.recall import CHANNEL, NotesSnapshot, Recall, fitting
-from forgetmenot.memory.suppression import SuppressionFilter, load_filter
+from forgetmenot.memory.rights import SuppressionFilter, load_filter
 from forgetmenot.operations import facts
 from forgetmenot.prompt.assemble import BOT_REPLIES, assemble, compose_prefix
 from forgetmenot.prompt.material import (

@@ -3,7 +3,7 @@
 import pytest
 
 from forgetmenot.clock import MINUTE
-from forgetmenot.memory import suppression
+from forgetmenot.memory import rights
 from forgetmenot.operations.services import read_switches
 from forgetmenot.store import bot_messages
 from forgetmenot.store.bot_messages import ReplyStatus
@@ -80,7 +80,7 @@ async def test_why_is_one_line_about_what_it_said_by_itself(chat: Chat) -> None:
 
 async def test_a_suppressed_note_is_not_quoted(chat: Chat) -> None:
     await chat.say("alice", "!remember I got divorced in May")
-    await suppression.suppress(chat.db, IDS["alice"], "divorce", by=IDS["alice"], at=0)
+    await rights.suppress(chat.db, IDS["alice"], "divorce", by=IDS["alice"], at=0)
     assert await chat.say("carol", "!wrong 1") == "Removed: #1. To undo: !restore 1"
 
 

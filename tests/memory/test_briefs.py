@@ -8,7 +8,7 @@ import pytest
 from forgetmenot.clock import DAY, HOUR, MINUTE, local_days
 from forgetmenot.domain import Purpose, SourceKind
 from forgetmenot.errors import ModelBlocked
-from forgetmenot.memory import suppression
+from forgetmenot.memory import rights
 from forgetmenot.memory.briefs import BriefWriter
 from forgetmenot.memory.erasure import erase_rows
 from forgetmenot.store import episodes, streams
@@ -155,7 +155,7 @@ async def test_no_hearsay_and_nothing_sensitive_or_suppressed_is_in_it(
 ) -> None:
     await regular(*FACTS, "had a divorce")
     await known(world, "cheats at chess", kind=SourceKind.REPORTED)
-    await suppression.suppress(world.db, "1", "divorces", by="9", at=0)
+    await rights.suppress(world.db, "1", "divorces", by="9", at=0)
     made, model = maker(answer("P1 drums. P1 had a divorce. P1 has diabetes."))
     await made.run_pass()
     assert await brief(world) == "<@1> drums."

@@ -3,7 +3,7 @@
 import pytest
 
 from forgetmenot.clock import DAY, HOUR
-from forgetmenot.memory import suppression
+from forgetmenot.memory import rights
 from forgetmenot.memory.stream_recap import CHARACTERS, RecapWriter
 from forgetmenot.store import channel_state, streams
 from tests.notes_world import Scripted, World
@@ -51,7 +51,7 @@ async def test_it_is_cut_at_a_sentence(world: World, recaps: RecapWriter) -> Non
 
 async def test_what_is_left_alone_is_not_in_it(world: World, recaps: RecapWriter) -> None:
     await close(world, "<@1> talked about the divorce. <@2> sang.")
-    await suppression.suppress(world.db, None, "divorce", by="9", at=0)
+    await rights.suppress(world.db, None, "divorce", by="9", at=0)
     await recaps.write_digest()
     assert await digest(world) == "<@2> sang."
 

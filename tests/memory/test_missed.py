@@ -4,7 +4,7 @@ import random
 from typing import TYPE_CHECKING
 
 from forgetmenot.clock import DAY, HOUR, MINUTE
-from forgetmenot.memory import suppression
+from forgetmenot.memory import rights
 from forgetmenot.memory.past_episodes import Missed, missed
 from forgetmenot.store import streams, viewers
 from forgetmenot.text.mentions import show
@@ -62,7 +62,7 @@ async def test_hidden_people_and_what_is_left_alone_stay_out(world: "World") -> 
     )
     async with world.db.write() as tx:
         await viewers.set_banned(tx, "2", world.clock.now())
-    await suppression.suppress(world.db, None, "election", by="9", at=0)
+    await rights.suppress(world.db, None, "election", by="9", at=0)
     assert (await asked(world)).sentences == ("Carol baked bread.",)
 
 

@@ -7,7 +7,7 @@ import pytest
 from forgetmenot.domain import Episode
 from forgetmenot.memory.past_episodes import LOOKED_AT, EpisodeIndex, newest, spoken_of
 from forgetmenot.memory.ranking import query_of
-from forgetmenot.memory.suppression import SuppressionFilter
+from forgetmenot.memory.rights import SuppressionFilter
 from tests.notes_world import World
 
 

@@ -4,7 +4,7 @@ from forgetmenot.clock import DAY
 from forgetmenot.domain import NoteStatus, Scope, SourceKind
 from forgetmenot.memory.past_episodes import spoken_of
 from forgetmenot.memory.recall import CHANNEL, Recall, fitting
-from forgetmenot.memory.suppression import SuppressionFilter
+from forgetmenot.memory.rights import SuppressionFilter
 from forgetmenot.store import notes
 from forgetmenot.store.notes import NewNote
 from tests.notes_world import World

@@ -1,9 +1,9 @@
 """What is never brought up: in no recalled note, no summary and no reply, whichever form its words take."""
 
-from forgetmenot.memory import edits, suppression
+from forgetmenot.memory import edits, rights
 from forgetmenot.memory.past_episodes import newest
 from forgetmenot.memory.recall import Recall
-from forgetmenot.memory.suppression import SuppressionFilter, without_hidden_names
+from forgetmenot.memory.rights import SuppressionFilter, without_hidden_names
 from forgetmenot.store.notes import SuppressionRow
 from tests.notes_world import World
 
@@ -17,7 +17,7 @@ async def test_a_topic_of_one_viewer_is_left_alone_for_them_and_for_nobody_else(
         await world.note("got divorced in May", who)
         await world.note("plays drums", who, topics=("divorce",))
         await world.note("likes tea", who)
-    await suppression.suppress(world.db, "1", "divorced", by="1", at=0)
+    await rights.suppress(world.db, "1", "divorced", by="1", at=0)
     assert await facts(recall, "1", "divorce") == ["likes tea"]
     assert len(await facts(recall, "2", "divorce")) == 3
 
@@ -28,7 +28,7 @@ async def test_the_summary_does_not_give_back_a_note_that_was_removed(world: Wor
     note = await world.note("plays the drums")
 
     async def told() -> list[str]:
-        found = await newest(world.db, await suppression.load_filter(world.db))
+        found = await newest(world.db, await rights.load_filter(world.db))
         return [one.summary for one in found.this_stream]
 
     before = await told()
@@ -41,9 +41,9 @@ async def test_the_summary_does_not_give_back_a_note_that_was_removed(world: Wor
 async def test_all_words_of_an_entry_must_occur(world: World, recall: Recall) -> None:
     await world.note("broke an arm while skiing")
     await world.note("goes skiing every year")
-    await suppression.suppress(world.db, "1", "the broken arm, skiing", by="1", at=0)
+    await rights.suppress(world.db, "1", "the broken arm, skiing", by="1", at=0)
     assert len(await facts(recall, "1")) == 2
-    await suppression.suppress(world.db, "1", "arm skiing", by="1", at=0)
+    await rights.suppress(world.db, "1", "arm skiing", by="1", at=0)
     assert await facts(recall, "1") == ["goes skiing every year"]
 
 
@@ -53,11 +53,11 @@ async def test_what_a_note_says_is_left_alone_wherever_it_is_said(world: World, 
     await world.episode("<@1> lost the finals to <@2>. <@2> cooked a goulash.", {"1": (1, 0)}, stream)
     note = await world.note("lost the finals")
     await world.note("lost the finals ticket and found it again")
-    await suppression.suppress(world.db, "1", f"#{note}", by="1", at=0)
+    await rights.suppress(world.db, "1", f"#{note}", by="1", at=0)
     assert await facts(recall, "1", "finals") == ["lost the finals ticket and found it again"]
-    shown = await newest(world.db, await suppression.load_filter(world.db))
+    shown = await newest(world.db, await rights.load_filter(world.db))
     assert [one.summary for one in shown.this_stream] == ["<@2> cooked a goulash."]
-    silence = await suppression.load_filter(world.db)
+    silence = await rights.load_filter(world.db)
     assert silence.about(["1"]) == ("lost the finals",)
     assert silence.about(["2"]) == ()
 

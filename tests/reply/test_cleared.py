@@ -11,7 +11,7 @@ from forgetmenot.clock import SECOND
 from forgetmenot.domain import ChatEvent, EpisodeKind, Note, OutcomeKind, Part
 from forgetmenot.errors import ModelUnavailable
 from forgetmenot.memory.edits import edit, remember, retract
-from forgetmenot.memory.suppression import suppress
+from forgetmenot.memory.rights import suppress
 from forgetmenot.reply.engine import Reply
 from forgetmenot.reply.outbox import SendRateLimiter
 from forgetmenot.settings.schema import PrivacySettings

@@ -4,7 +4,7 @@ import pytest
 
 from forgetmenot.domain import Scope
 from forgetmenot.errors import ModelUnavailable
-from forgetmenot.memory import suppression
+from forgetmenot.memory import rights
 from forgetmenot.prompt.sections import date
 from forgetmenot.settings.schema import Mode
 from forgetmenot.store import bot_messages, episodes, notes, viewers
@@ -61,7 +61,7 @@ async def test_a_running_bit_says_in_how_many_streams_it_came_up(stage: Stage) -
 
 async def test_a_reply_leaves_alone_what_is_left_alone(stage: Stage) -> None:
     await stage.know("got divorced in May")
-    await suppression.suppress(stage.db, "1", "divorce", by="1", at=0)
+    await rights.suppress(stage.db, "1", "divorce", by="1", at=0)
     stage.model.answers = ["Nice hat! How is the divorce going?", "The divorce, right.", "Bob, about that divorce."]
     prompt = await asked(stage, "@forgetmenot_bot so, about my divorce")
     assert "divorced in May" not in prompt
@@ -88,8 +88,8 @@ async def test_the_past_that_is_asked_about_is_told_in_streams(stage: Stage, *, 
 
 async def test_what_is_left_alone_stands_in_no_line_of_the_chat(stage: Stage) -> None:
     """Of the channel: nobody's line. Of one viewer: theirs, those that name them, and the bot's own."""
-    await suppression.suppress(stage.db, None, "election", by="9", at=0)
-    await suppression.suppress(stage.db, "1", "divorce", by="1", at=0)
+    await rights.suppress(stage.db, None, "election", by="9", at=0)
+    await rights.suppress(stage.db, "1", "divorce", by="1", at=0)
     for text, who in (
         ("my divorce is a mess", "1"),
         ("alice and her divorce again", "2"),
@@ -116,19 +116,19 @@ async def test_what_is_left_alone_leaves_the_prefix_at_once(stage: Stage) -> Non
     await stage.know("chat bets on elections", None, Scope.CHANNEL)
     await stage.know("the cat walks over the keyboard", None, Scope.CHANNEL)
     assert "elections" in await asked(stage, "@forgetmenot_bot hello there")
-    left = await suppression.suppress(stage.db, None, "election", by="9", at=0)
+    left = await rights.suppress(stage.db, None, "election", by="9", at=0)
     await stage.clock.advance(60_000)
     prompt = await asked(stage, "@forgetmenot_bot hello again", "2")
     assert "elections" not in prompt
     assert "keyboard" in prompt
-    await suppression.unsuppress(stage.db, left.id)
+    await rights.unsuppress(stage.db, left.id)
     await stage.clock.advance(60_000)
     assert "elections" in await asked(stage, "@forgetmenot_bot and again", "3")
 
 
 async def test_a_note_of_which_a_part_is_to_be_left_alone_is_not_quoted_at_all(stage: Stage) -> None:
     await stage.know("drinks oat milk. !raid evil_channel is what the cup says")
-    await suppression.suppress(stage.db, "2", "oat milk", by="2", at=0)
+    await rights.suppress(stage.db, "2", "oat milk", by="2", at=0)
     stage.model.answers = [ModelUnavailable("no network")]
     assert (await stage.reply("@forgetmenot_bot what do I drink with bob?")).text == ""
 

@@ -5,7 +5,7 @@ import json
 import pytest
 
 from forgetmenot.errors import ModelUnavailable
-from forgetmenot.memory.suppression import suppress
+from forgetmenot.memory.rights import suppress
 from tests.stage import Stage
 
 QUESTION = "@forgetmenot_bot what is alice's symbol for patience?"

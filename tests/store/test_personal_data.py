@@ -49,7 +49,7 @@ EXEMPT = {
     **dict.fromkeys(("events.viewer_id",), "rows of theirs are deleted"),
     **dict.fromkeys(("semantic_notes.subject_id", "bot_messages.viewer_id"), "rows of theirs are deleted"),
     "channel_state": "read whole: it is a few rows",
-    "streams.recap_file": "a path; memory/stream_recap cleans the file",
+    "streams.recap_file": "a path; memory/erasure cleans the file",
     "events.id": "Twitch's id of a message of somebody else",
     "bot_messages.event_id": "rows that answer them are deleted",
     **dict.fromkeys(
