@@ -35,8 +35,7 @@ from forgetmenot.reply.triggers import Conversations, Identity, is_ignored, trig
 from forgetmenot.settings.schema import BotSettings, Mode, Settings
 from forgetmenot.store import channel_state, events, streams
 from forgetmenot.store.database import Database
-from forgetmenot.text.command_phrases import command_in_words, is_command, typed_command, without_please
-from forgetmenot.text.denials import denies
+from forgetmenot.text.chat_commands import command_in_words, denies, is_command, typed_command, without_please
 from forgetmenot.twitch.chat_lines import ChatItem, OtherRoom, RoomState, Unparsed
 
 _PUNCTUATED = re.compile(r"\A(!\w+)[?.!,:]+(?=\s|\Z)")  # "!memory?"

@@ -14,8 +14,8 @@ import msgspec
 
 from forgetmenot.files import make_own, replace_file
 from forgetmenot.languages import reason
-from forgetmenot.late_imports import load
 from forgetmenot.logs import log
+from forgetmenot.startup import load
 
 SERVICE = "forgetmenot"
 LOGIN_FOLDER = "login"

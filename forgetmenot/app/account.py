@@ -16,12 +16,12 @@ from forgetmenot.clock import DAY, MINUTE, SECOND, Clock, SystemClock
 from forgetmenot.domain import Role
 from forgetmenot.errors import TwitchError
 from forgetmenot.languages import in_language, joined
-from forgetmenot.late_imports import load_off_the_loop
 from forgetmenot.memory.people import role_of
 from forgetmenot.operations.catalogue import lacking, same_account, scopes_for
 from forgetmenot.secret_store import Account, Token, TokenStore
 from forgetmenot.settings.live_settings import LiveSettings
 from forgetmenot.settings.schema import Settings
+from forgetmenot.startup import load_off_the_loop
 from forgetmenot.store import streams
 from forgetmenot.twitch.connection import IrcConnection, Phase
 from forgetmenot.twitch.helix import Helix

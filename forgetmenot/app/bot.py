@@ -21,6 +21,7 @@ from forgetmenot.bridge import Bridge
 from forgetmenot.chat import ChatCommands, RoomModeTracker, Router, take_notice
 from forgetmenot.clock import DAY, MINUTE, SECOND, Clock
 from forgetmenot.domain import ChannelState, ChatEvent, Outcome, OutcomeKind, Redaction
+from forgetmenot.files import incoming_folder, instance_lock
 from forgetmenot.languages import in_language, reason
 from forgetmenot.llm.build import Models, build_models, environment_with_key
 from forgetmenot.llm.guarded import Saving, SpendLimit
@@ -56,7 +57,6 @@ from forgetmenot.store import channel_state, counts, streams
 from forgetmenot.store.backup import check_start, leftovers
 from forgetmenot.store.counts import Meter
 from forgetmenot.store.database import Database, open_database
-from forgetmenot.store.file_safety import incoming_folder, instance_lock
 from forgetmenot.text.words import clear_text_caches
 from forgetmenot.twitch.chat_lines import ChatItem
 

@@ -13,7 +13,6 @@ from forgetmenot.app.stream_input import StreamInput
 from forgetmenot.domain import OperationResult, Proposal, Surface
 from forgetmenot.errors import InputError
 from forgetmenot.languages import in_language, reason
-from forgetmenot.late_imports import load_off_the_loop
 from forgetmenot.memory import provenance
 from forgetmenot.operations import catalogue
 from forgetmenot.operations.catalogue import find
@@ -29,6 +28,7 @@ from forgetmenot.reply.triggers import Trigger
 from forgetmenot.secret_store import login_folder
 from forgetmenot.settings.live_settings import LiveSettings
 from forgetmenot.settings.schema import Settings
+from forgetmenot.startup import load_off_the_loop
 from forgetmenot.store import channel_state, dock_rows
 from forgetmenot.store.database import Database
 from forgetmenot.text.clean import clean

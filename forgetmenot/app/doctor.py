@@ -25,6 +25,7 @@ from msgspec.structs import asdict
 from forgetmenot import __version__
 from forgetmenot.dock.security import HOST
 from forgetmenot.errors import ForgetMeNotError
+from forgetmenot.files import is_locked
 from forgetmenot.languages import ENGLISH, Language, read_reason, reason
 from forgetmenot.llm.build import environment_with_key, key_variable
 from forgetmenot.network import proxy_for, trusted
@@ -35,7 +36,6 @@ from forgetmenot.secret_store import Account, TokenStore, login_folder
 from forgetmenot.settings.schema import Provider, Settings
 from forgetmenot.store import backup, events, invariants, streams
 from forgetmenot.store.database import SQLITE_VERSION, open_database
-from forgetmenot.store.file_safety import is_locked
 from forgetmenot.twitch.errors import network_reason
 
 OK, WARN, BAD = "ok", "warn", "bad"

@@ -15,12 +15,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from forgetmenot.errors import ForgetMeNotError, InputError, StoreError
-from forgetmenot.files import make_own
+from forgetmenot.files import incoming_folder, make_own
 from forgetmenot.languages import Language, Reason, in_language, reason
 from forgetmenot.logs import log
 from forgetmenot.settings import prices
 from forgetmenot.settings.schema import Settings
-from forgetmenot.store.file_safety import incoming_folder
 
 if TYPE_CHECKING:
     from forgetmenot.app.bot import Bot

@@ -302,9 +302,9 @@ async def _uninstall(arguments: argparse.Namespace) -> None:
     from forgetmenot.app import autostart
     from forgetmenot.app.recap_sharing import WEBHOOK
     from forgetmenot.app.stream_input import OBS_PASSWORD
+    from forgetmenot.files import is_locked
     from forgetmenot.llm.build import kept_key_name
     from forgetmenot.secret_store import Account, SecretStore, login_folder
-    from forgetmenot.store.file_safety import is_locked
 
     database = common.database_path(arguments)
     folder = common.data_folder()

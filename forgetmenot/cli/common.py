@@ -18,10 +18,10 @@ import msgspec
 
 from forgetmenot.cli import COMMANDS
 from forgetmenot.errors import InputError, SettingsError
-from forgetmenot.invocation import as_typed
 from forgetmenot.languages import ENGLISH
 from forgetmenot.settings.load import load_settings
 from forgetmenot.settings.schema import Settings
+from forgetmenot.startup import as_typed
 
 if TYPE_CHECKING:
     from forgetmenot.domain import OperationResult

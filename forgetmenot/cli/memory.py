@@ -285,9 +285,9 @@ async def _export(db: "Database", arguments: argparse.Namespace) -> None:
 @command("memory new-requests", keys=NEW_REQUESTS_KEYS)
 async def _new_requests(arguments: argparse.Namespace) -> None:
     """Go on without the file of privacy requests, if it is lost."""
+    from forgetmenot.files import instance_lock
     from forgetmenot.memory.rights import start_new_requests
     from forgetmenot.store.database import open_database
-    from forgetmenot.store.file_safety import instance_lock
 
     path = common.existing_database(arguments)
     with instance_lock(path):
@@ -332,8 +332,8 @@ async def _backup(arguments: argparse.Namespace) -> None:
 )
 async def _restore(arguments: argparse.Namespace) -> int:
     """Restore a backup."""
+    from forgetmenot.files import instance_lock
     from forgetmenot.memory import backups
-    from forgetmenot.store.file_safety import instance_lock
 
     path = common.database_path(arguments)
     if path.exists() and not arguments.yes and not common.confirmed(f"This replaces the memory in {path}."):

@@ -23,11 +23,11 @@ from forgetmenot.demo import script
 from forgetmenot.demo.narration import Highlight, Out
 from forgetmenot.dock.server import usable_port
 from forgetmenot.errors import InputError
+from forgetmenot.files import instance_lock
 from forgetmenot.secret_store import Account, Token, TokenStore
 from forgetmenot.settings.live_settings import LiveSettings
 from forgetmenot.settings.schema import ActionSettings, ClassMode, Mode, Settings
 from forgetmenot.sim.twitch import TwitchSim
-from forgetmenot.store.file_safety import instance_lock
 from forgetmenot.twitch.connection import Gap, IrcConnection
 
 BOT = "forgetmenot"

@@ -22,13 +22,13 @@ from forgetmenot.clock import Clock
 from forgetmenot.dock import feed, obs_page, panels, security
 from forgetmenot.dock.panels import CONTEXT, SETUP, DockContext, Setup, answer, refusal
 from forgetmenot.errors import ForgetMeNotError, InputError, ModelError, SettingsError
-from forgetmenot.invocation import as_typed
 from forgetmenot.languages import Language, reason
 from forgetmenot.logs import log
 from forgetmenot.operations.table import buttons
 from forgetmenot.operations.wording import sentence
 from forgetmenot.ports import Control
 from forgetmenot.settings.schema import Settings
+from forgetmenot.startup import as_typed
 from forgetmenot.store.database import Database
 from forgetmenot.text.clean import clean
 

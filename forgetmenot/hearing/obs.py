@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from forgetmenot.errors import HearingError
 from forgetmenot.languages import reason
-from forgetmenot.late_imports import load_off_the_loop
+from forgetmenot.startup import load_off_the_loop
 
 if TYPE_CHECKING:
     from simpleobsws import WebSocketClient

@@ -15,11 +15,11 @@ from msgspec import Struct
 from forgetmenot.domain import ModelAnswer, ModelRequest, Purpose
 from forgetmenot.errors import SettingsError
 from forgetmenot.languages import joined, reason
-from forgetmenot.late_imports import make_off_the_loop
 from forgetmenot.llm.guarded import GuardedModel, Limits
 from forgetmenot.ports import CallMeter, LanguageModel
 from forgetmenot.secret_store import SecretStore
 from forgetmenot.settings.schema import ModelSettings, Provider
+from forgetmenot.startup import make_off_the_loop
 
 GEMINI_KEY_ENV = "GEMINI_API_KEY"
 LONGEST_SENTENCE = 200

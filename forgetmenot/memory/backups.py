@@ -92,7 +92,7 @@ class Restored(Struct, frozen=True):
 
 
 async def restore(source: Path, database: Path, *, now: int, keep: int) -> Restored:
-    """Put a copy in the memory's place. The memory must not be in use (store/file_safety).
+    """Put a copy in the memory's place. The memory must not be in use (files.instance_lock).
 
     Raises InputError, StoreError.
     """

@@ -29,15 +29,14 @@ from msgspec import Struct, field
 from forgetmenot import logs
 from forgetmenot.clock import MINUTE, Clock
 from forgetmenot.errors import ForgetMeNotError, InputError, StoreError
-from forgetmenot.files import replace_file
+from forgetmenot.files import incoming_folder, replace_file
 from forgetmenot.logs import log
 from forgetmenot.memory.people import ORDINARY, SOMEBODY
 from forgetmenot.store import backup, bot_messages, channel_state, episodes, notes, personal_data, streams
 from forgetmenot.store.channel_state import WIPE_DUE
 from forgetmenot.store.database import CARRIED_OUT, Database, Source, Transaction, reading_beside
-from forgetmenot.store.file_safety import incoming_folder
 from forgetmenot.store.personal_data import PLACES, Place
-from forgetmenot.text.markdown import escaped, unescaped
+from forgetmenot.text.outgoing import escaped, unescaped
 from forgetmenot.text.removal import ENOUGH, Names, traces, without_person
 from forgetmenot.text.words import clear_text_caches
 

@@ -35,8 +35,8 @@ from forgetmenot.memory.text_gate import within
 from forgetmenot.settings.schema import Settings
 from forgetmenot.store import action_logs, bot_messages, channel_state, episodes, notes, streams, viewers
 from forgetmenot.store.database import Database, Source
-from forgetmenot.text.markdown import escaped
 from forgetmenot.text.mentions import fence, ids_in, show
+from forgetmenot.text.outgoing import escaped
 from forgetmenot.text.words import sentences_of
 
 DEADLINE = 12 * HOUR

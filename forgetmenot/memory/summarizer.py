@@ -23,7 +23,7 @@ from forgetmenot.store import channel_state, viewers
 from forgetmenot.store.counts import add_counts
 from forgetmenot.store.database import Database
 from forgetmenot.store.episodes import NewEpisode
-from forgetmenot.text.command_phrases import is_command
+from forgetmenot.text.chat_commands import is_command
 from forgetmenot.text.mentions import fence, ids_in, mention
 from forgetmenot.text.words import STOPWORDS, words
 

@@ -18,8 +18,8 @@ from msgspec import Struct, field
 
 from forgetmenot.domain import EventKind, Line, Part, Role
 from forgetmenot.memory.people import BOT, Handles
+from forgetmenot.text.chat_commands import is_command, said_text
 from forgetmenot.text.clean import clean, cut
-from forgetmenot.text.command_phrases import is_command, said_text
 
 Window = Sequence[Line]
 

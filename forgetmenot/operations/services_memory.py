@@ -21,7 +21,7 @@ from forgetmenot.memory.proposals import FactRefused
 from forgetmenot.operations.run import CHANNEL_WORDS, Refused, UnknownViewer, own_target, owner, resolve_target
 from forgetmenot.operations.types import OperationContext, Request
 from forgetmenot.store import bot_messages, channel_state, events, notes, personal_data, viewers
-from forgetmenot.text.amendments import Amendment, amendment
+from forgetmenot.text.chat_commands import Amendment, amendment
 from forgetmenot.text.mentions import defang, mention, show
 from forgetmenot.text.statements import first_word, others_fact, own_fact, said_of_oneself
 from forgetmenot.text.words import telling_stems, words

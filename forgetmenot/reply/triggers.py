@@ -14,8 +14,8 @@ from msgspec import Struct
 from forgetmenot.domain import ChatEvent, EventKind
 from forgetmenot.memory.people import Exclusion
 from forgetmenot.settings.schema import Mode, Settings
+from forgetmenot.text.chat_commands import is_command
 from forgetmenot.text.clean import clean
-from forgetmenot.text.command_phrases import is_command
 from forgetmenot.text.mentions import without_addresses
 from forgetmenot.text.words import words
 

@@ -21,7 +21,6 @@ from forgetmenot.clock import MINUTE, SECOND, Clock
 from forgetmenot.domain import ChatEvent, EventKind, ModelAnswer, ModelRequest, OutcomeKind, Prompt, Proposal
 from forgetmenot.errors import ModelError
 from forgetmenot.languages import in_language, reason
-from forgetmenot.late_imports import load_off_the_loop
 from forgetmenot.logs import log
 from forgetmenot.memory.rights import without_hidden_names, without_suppressed
 from forgetmenot.operations import wording
@@ -39,6 +38,7 @@ from forgetmenot.reply.polish import FilterContext, Polished, claims_action, pol
 from forgetmenot.reply.reply_object import ModelReply, read_reply, reply_request
 from forgetmenot.reply.triggers import Identity, Trigger, TriggerKind
 from forgetmenot.settings.schema import Provider, Settings
+from forgetmenot.startup import load_off_the_loop
 from forgetmenot.store import bot_messages, events, notes, viewers
 from forgetmenot.store.database import Database, Source
 

@@ -19,9 +19,8 @@ from typing import NamedTuple
 
 from msgspec import Struct
 
-from forgetmenot import errors
+from forgetmenot import errors, files
 from forgetmenot.files import make_own
-from forgetmenot.store import file_safety
 from forgetmenot.store.database import (
     CARRIED_OUT,
     Database,
@@ -101,7 +100,7 @@ def copy(source: Path, target: Path) -> Copied:
     try:
         make_own(target.parent)
         part.unlink(missing_ok=True)
-        file_safety.protect(part)
+        files.protect(part)
         counted = _fill(part, source)
         with part.open("r+b") as written:
             os.fsync(written.fileno())
@@ -150,7 +149,7 @@ def check(path: Path) -> None:
     if not path.is_file():
         raise errors.InputError(f"There is no file {path}.")
     with reading_beside(path) as db:
-        if not file_safety.may_be_ours(path):
+        if not files.may_be_ours(path):
             raise errors.StoreForeign(f"{path} is not a ForgetMeNot memory. Nothing was changed.")
         refuse_foreign(path, _number(db, "PRAGMA application_id"), _number(db, "PRAGMA user_version"))
         tables = {row[0] for row in db.execute("SELECT name FROM sqlite_master WHERE type = 'table'")}

@@ -13,8 +13,8 @@ from pathlib import Path
 from typing import NamedTuple
 
 from forgetmenot.errors import StoreError, TwitchRefused
+from forgetmenot.files import may_be_ours
 from forgetmenot.store.database import Database, Source, Transaction, connect, reading_beside
-from forgetmenot.store.file_safety import may_be_ours
 
 # Set while bytes of what was deleted may be left: memory/erasure rebuilds the file.
 WIPE_DUE = "wipe_due"

@@ -32,10 +32,9 @@ from typing import Any, Protocol, TypeVar
 import aiosqlite
 import msgspec
 
-from forgetmenot import errors
+from forgetmenot import errors, files
+from forgetmenot.files import APPLICATION_ID
 from forgetmenot.languages import Reason, reason
-from forgetmenot.store import file_safety
-from forgetmenot.store.file_safety import APPLICATION_ID
 from forgetmenot.store.rights import PrivacyRequests
 
 SQLITE_VERSION = sqlite3.sqlite_version
@@ -298,10 +297,10 @@ async def open_database(
     `requests`: those of another memory, for a copy. `requests_lost`: that their file is lost is no error.
     """
     try:
-        file_safety.make_folder(path)
+        files.make_folder(path)
     except OSError as error:
-        raise file_safety.cannot_open(path, error) from error
-    file_safety.protect(path)
+        raise files.cannot_open(path, error) from error
+    files.protect(path)
     with translating(path):
         async with contextlib.AsyncExitStack() as stack:
             writer = await stack.enter_async_context(

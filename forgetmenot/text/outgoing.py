@@ -8,7 +8,7 @@ import re
 from collections.abc import Iterable
 from itertools import groupby
 
-from forgetmenot.text.clean import skeleton, unleet
+from forgetmenot.text.clean import clean, skeleton, unleet
 from forgetmenot.text.words import text_cache
 
 _MARKS = r"/!.\\／！．。⁄∕⧸＼﹗ǃꜝ‼⁉❗❕~"
@@ -148,3 +148,22 @@ def _closed(text: str, start: int, end: int) -> int:
         if depth == 0 and place >= end - 1:
             return place + 1
     return len(text)
+
+
+# Foreign text in Markdown, for Discord too: none of it is markup, a link or a mention.
+
+
+_MARKUP = re.compile(r"[\\`*_~|<>\[\]#]|:(?=//)|\A[-+]|(?<=\A\d)[.)]|(?<=\bwww)\.")
+_ESCAPED = re.compile(r"\\([!-/:-@\[-`{-~])")
+# Behind an @, so that "@everyone" calls nobody, wherever it is pasted.
+_PARTED = "\u200b"
+
+
+def escaped(text: str) -> str:
+    """Text on one line that Markdown shows as it stands."""
+    return _MARKUP.sub(lambda found: f"\\{found[0]}", clean(text)).replace("@", f"@{_PARTED}")
+
+
+def unescaped(text: str) -> str:
+    """The text again."""
+    return _ESCAPED.sub(r"\1", text).replace(_PARTED, "")

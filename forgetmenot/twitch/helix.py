@@ -19,9 +19,9 @@ from forgetmenot.clock import DAY
 from forgetmenot.domain import ChannelState, Outcome, OutcomeKind, Video
 from forgetmenot.errors import TwitchLoginNeeded, TwitchRateLimited, TwitchRefused, TwitchUnavailable
 from forgetmenot.languages import reason
-from forgetmenot.late_imports import load_off_the_loop
 from forgetmenot.network import by_proxy, trusted
 from forgetmenot.settings.schema import Settings
+from forgetmenot.startup import load_off_the_loop
 from forgetmenot.twitch.errors import DROPS, TOO_FAST, AnswerLost, dropped, from_status, translated
 from forgetmenot.twitch.login import Login
 

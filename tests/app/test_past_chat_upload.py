@@ -15,9 +15,9 @@ from forgetmenot.dock.security import TOKEN_HEADER, UPLOAD, token_in
 from forgetmenot.dock.server import open_dock
 from forgetmenot.domain import ChatEvent, EventKind
 from forgetmenot.errors import InputError, StoreError
+from forgetmenot.files import incoming_folder
 from forgetmenot.memory.erasure import Eraser
 from forgetmenot.settings.live_settings import LiveSettings
-from forgetmenot.store.file_safety import incoming_folder
 from tests.dock.demo_bot import free_port
 from tests.full_disk import no_room
 from tests.memory.test_learning import BEGAN, SETTINGS, log

@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from forgetmenot.chat import CommandParser
 from forgetmenot.operations.table import OPERATIONS
-from forgetmenot.text.command_phrases import is_command
+from forgetmenot.text.chat_commands import is_command
 
 PARSER = CommandParser(OPERATIONS)
 Command = tuple[str, dict[str, str]]

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from forgetmenot.errors import InputError, StoreLocked
-from forgetmenot.store.file_safety import instance_lock
+from forgetmenot.files import instance_lock
 
 LINES = [
     {"id": 1, "viewer": "alicequux", "fact": "plays drums"},

@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from forgetmenot.cli import main
+from forgetmenot.files import instance_lock
 from forgetmenot.secret_store import Account, SecretStore, TokenStore
-from forgetmenot.store.file_safety import instance_lock
 from tests.loopback_servers.fixtures import log_in, sim
 from tests.loopback_servers.twitch import TwitchSim
 from tests.program import environment

@@ -8,7 +8,7 @@ import pytest
 from forgetmenot.demo.script import load
 from forgetmenot.demo.show import begin_anew
 from forgetmenot.errors import StoreError
-from forgetmenot.store.file_safety import instance_lock
+from forgetmenot.files import instance_lock
 from tests.played_demo import Seen
 
 

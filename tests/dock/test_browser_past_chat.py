@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 from playwright.async_api import Browser, expect
 
-from forgetmenot.store.file_safety import incoming_folder
+from forgetmenot.files import incoming_folder
 from tests.dock.demo_bot import BROWSER, DemoBot, go, page_on
 from tests.memory.test_learning import log
 

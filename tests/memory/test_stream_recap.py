@@ -20,7 +20,7 @@ from forgetmenot.memory.stream_recap import markdown_of, write_file
 from forgetmenot.settings.schema import RecapSettings, Settings
 from forgetmenot.store import channel_state, notes, streams
 from forgetmenot.store.notes import Stance
-from forgetmenot.text.markdown import escaped, unescaped
+from forgetmenot.text.outgoing import escaped, unescaped
 from tests.full_disk import no_room
 from tests.rows import put
 

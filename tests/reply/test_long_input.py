@@ -18,7 +18,7 @@ from forgetmenot.reply.polish import FilterContext, claims_action, polish
 from forgetmenot.reply.reply_object import read_reply
 from forgetmenot.reply.triggers import Conversations, Identity, trigger_of, without_name
 from forgetmenot.settings.schema import Settings
-from forgetmenot.text.command_phrases import command_in_words
+from forgetmenot.text.chat_commands import command_in_words
 from forgetmenot.text.mentions import has_link, without_addresses
 from forgetmenot.text.outgoing import without_machine_text, without_phrases
 from forgetmenot.text.sensitive import sensitive_category

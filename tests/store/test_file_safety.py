@@ -8,9 +8,9 @@ import pytest
 
 from forgetmenot.cli import common
 from forgetmenot.errors import StoreLocked, TwitchRefused
+from forgetmenot.files import instance_lock, is_locked, protect
 from forgetmenot.store.channel_state import Owner, claim, file_for, owner_of
 from forgetmenot.store.database import open_database
-from forgetmenot.store.file_safety import instance_lock, is_locked, protect
 
 
 async def claimed(file: Path, room_id: str, channel: str) -> None:

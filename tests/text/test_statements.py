@@ -4,7 +4,7 @@ import re
 
 import pytest
 
-from forgetmenot.text.denials import denies
+from forgetmenot.text.chat_commands import denies
 from forgetmenot.text.statements import others_fact, own_fact, said_of_oneself
 
 

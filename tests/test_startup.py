@@ -10,7 +10,7 @@ from types import ModuleType
 
 import pytest
 
-from forgetmenot.late_imports import load_off_the_loop, make_off_the_loop
+from forgetmenot.startup import load_off_the_loop, make_off_the_loop
 
 
 class Slow(SourceFileLoader):

@@ -1,13 +1,14 @@
-"""What is a command, and which command the same said in words means: "@bot forget that I play drums". Pure.
+"""What a line means for the bot: a command, the same said in words, a denial, a correction. Pure.
 
 A request is recognised by its form alone, before any model is called; everything else is talk, such as "remember that
 boss?". What the commands are, and who may give them, is operations/table.
 """
 
 import re
+from typing import NamedTuple
 
 from forgetmenot.text.clean import clean
-from forgetmenot.text.denials import denies
+from forgetmenot.text.words import STOPWORDS, words
 
 _PLEASE = re.compile(
     r"\A(?:\W*(?:hey|hi|ok|okay|please|pls|plz|bitte|can you|could you|would you|kannst du|könntest du)[,\s]+)+"
@@ -130,3 +131,87 @@ def _correction(sentence: str) -> str:
         return " ".join(filter(None, ("!edit", note, found["text"])))
     found = _STOP_SAYING.fullmatch(sentence)
     return f"!nevermention {found[1]}" if found else ""
+
+
+# Denials. A closed list of small words: any other word makes it another line, for example one with a new value.
+# English, and the plainest forms of five more languages.
+
+
+_DENIED = re.compile(
+    r"(?<!not )(?<!isnt )(?<!never )(?<!i was )(?<!im )(?<!i am )(?<!my )\b(?:wrong|false|incorrect|untrue|inaccurate"
+    r"|outdated|nonsense|mistake|mistaken|out of date|falsch|falso|faux|errado|mentira)\b(?! with)"
+    r"|\b(?:not|never|isnt|wasnt) (?:\w+ )?(?:true|right(?! now)|correct|me|mine|any more)\b"
+    r"|\b(?:never|didnt|did not) (?:\w+ )?(?:said|say|told|had|did|was|were|have|been)\b|\bno longer\b"
+    r"|\b(?:used to|stopped|quit)\Z"
+    r"|\b(?:not|dont|doesnt|isnt|arent|aint) (?:\w+ ){0,2}anymore\b"
+    r"|\b(?:mixed|mixing) (?:\w+ )?up\b|\bconfus(?:ed|ing)\b|\bstimmt nicht\b|\bnicht (?:wahr|mehr)\b"
+    r"|\b(?:no es|nao e|pas|ce nest pas) (?:cierto|verdad|verdade|vrai)\b|\b(?:ya no|ja nao)\b"
+)
+_WORDS_BESIDE = """aint anymore bad bot bro c cierto confused confusing correct das date dude e errado es eso est
+    ever fact falsch false falso faux haha inaccurate incorrect info information ist ja lmao longer
+    man mehr mentira mine mistake mistaken mixed mixing nah nao never nicht no nonsense nope note
+    notes old outdated pas person quit right said sorry still stimmt stopped told totally true u um
+    untrue used verdad verdade vrai wahr wrong ya yo"""
+_BESIDE_DENIALS = STOPWORDS | frozenset(_WORDS_BESIDE.split())
+_NOT_ABOUT_IT = frozenset(["what", "whats", "why", "how"])
+_SOMEBODY_MEANT = re.compile(r"\b(with|not me (?:thats|its|(?:that|it) (?:is|was)|but)) (?!me\b)\w+\Z")
+
+
+def denies(text: str) -> bool:
+    """Whether a line only says that what was just said does not hold: "that's wrong", "not anymore".
+
+    A "no" alone is none, because it may be an answer.
+    """
+    said = _SOMEBODY_MEANT.sub(r"\1", " ".join(words(text))).split()
+    if not _NOT_ABOUT_IT.isdisjoint(said) or not _BESIDE_DENIALS.issuperset(said):
+        return False
+    return _DENIED.search(" ".join(said)) is not None
+
+
+# What somebody types to correct a note: "it's Bonn, not Cologne", "dog is called Max". English and German.
+
+
+_IT = re.compile(
+    # "das" and "this" alone may belong to a noun: "das Auto ist rot"
+    r"(?:(?:that|it|this)['’]s|(?:that|it|this|das|es)(?:\s+(?P<verb>is|ist|to|zu|in|auf)\b|\s*[:,])|(?:that|it)\b)[:,]?\s+",
+    re.IGNORECASE,
+)
+_NOT = re.compile(
+    # without a comma only before a name: "does not like tea" is one sentence
+    r"(?P<right>.+?)(?:,\s*(?:not|nicht)|\s+(?:instead of|statt)|\s+(?:not|nicht)(?=\s+(?-i:[A-ZÄÖÜ])))"
+    r"\s+(?P<wrong>[\w'’-]+(?: [\w'’-]+)?)",
+    re.IGNORECASE,
+)
+_NAME = r"[A-ZÄÖÜ][\w'’-]*(?: [A-ZÄÖÜ][\w'’-]*)?"
+_A_NAME = re.compile(_NAME)
+_NAMES_WITHIN = re.compile(rf"(?<=\s){_NAME}")
+
+
+class Amendment(NamedTuple):
+    """`right`: how it is; `wrong`: what it replaces, if that was said; `it`: "it" or "that" stands for the note."""
+
+    right: str
+    wrong: str = ""
+    it: bool = False
+
+    def applied(self, fact: str) -> str:
+        """The fact as it should read: with a value put in its place, else what was typed instead of it."""
+        a_value = len(self.right.split()) <= 2 and set(words(self.right)).isdisjoint(words(fact))
+        if a_value:
+            values = re.findall(rf"(?<!\w){re.escape(self.wrong)}(?!\w)", fact, re.IGNORECASE) if self.wrong else ()
+            if not self.wrong and _A_NAME.fullmatch(self.right):
+                values = _NAMES_WITHIN.findall(fact)
+            if len(values) == 1:
+                return re.sub(rf"(?<!\w){re.escape(values[0])}(?!\w)", lambda _: self.right, fact, count=1)
+        return self.right
+
+
+def amendment(typed: str) -> Amendment:
+    """Read what was typed after `!edit`, or after "change it to"."""
+    found = _IT.match(typed)
+    text = typed[found.end() :].strip() if found else typed
+    parts = _NOT.fullmatch(text.rstrip(" .!"))
+    right, wrong = (parts["right"], parts["wrong"]) if parts else (text, "")
+    if found and found["verb"] in {"is", "ist"} and len(right.split()) > 2:
+        right = f"{found['verb']} {right}"
+    return Amendment(right, wrong, found is not None) if right else Amendment(typed)

@@ -1,4 +1,4 @@
-"""Heavy packages are imported when they are first needed, by one thread at a time.
+"""How the program was started, and heavy packages imported when they are first needed, by one thread at a time.
 
 Two threads of which one imports a package and the other a module of it can wait for each other; CPython then ends one
 of the imports with an error. So whatever is imported off the event loop is imported through here.
@@ -6,8 +6,11 @@ of the imports with an error. So whatever is imported off the event loop is impo
 
 import asyncio
 import importlib
+import os
+import sys
 import threading
 from collections.abc import Callable
+from pathlib import Path
 from typing import TypeVar
 
 Made = TypeVar("Made")
@@ -35,3 +38,14 @@ async def make_off_the_loop(make: Callable[[], Made]) -> Made:
             return make()
 
     return await asyncio.to_thread(alone)
+
+
+def as_typed() -> str:
+    """How this program is started from where its user is: `forgetmenot`, unless it is not on the path."""
+    if named := os.environ.get("FORGETMENOT_COMMAND"):  # set by scripts/run.py
+        return named
+    if getattr(sys, "frozen", False):
+        return f'"{sys.executable}"' if " " in sys.executable else sys.executable
+    module = getattr(sys.modules.get("__main__"), "__spec__", None)
+    as_module = module is not None and module.name == "forgetmenot.__main__"
+    return f"{Path(sys.executable).name} -m forgetmenot" if as_module else "forgetmenot"
