@@ -15,11 +15,11 @@ from forgetmenot.clock import DAY, local_date, local_days
 from forgetmenot.domain import Importance, Note, Purpose, SourceKind
 from forgetmenot.errors import ModelBlocked, ModelError
 from forgetmenot.logs import log
-from forgetmenot.memory import prompts
 from forgetmenot.memory.people import REGULAR_WITHIN, Handles
 from forgetmenot.memory.ranking import freshness
 from forgetmenot.memory.rights import SuppressionFilter, load_filter
 from forgetmenot.memory.summarizer import MemoryWriter
+from forgetmenot.memory.transcript import BRIEFS, BRIEFS_SCHEMA, memory_request, read_briefs
 from forgetmenot.settings.schema import Settings, speaking
 from forgetmenot.store import episodes, notes, viewers
 from forgetmenot.store.database import Source
@@ -142,9 +142,9 @@ class BriefWriter(MemoryWriter):
         ]
         parts = [fence(f"p{number}", "\n".join(known)) for number, known in enumerate(rows, 1)]
         prompt = "\n\n".join([f"Today is {local_days(self._clock.now())}.", *parts])
-        system, words = prompts.BRIEFS.format(characters=CHARACTERS), len(people) * CHARACTERS // 4
-        request = prompts.memory_request(Purpose.BRIEF, system, prompt, words, settings.model, prompts.BRIEFS_SCHEMA)
-        answers = prompts.read_briefs((await self._model.generate(request)).text)
+        system, words = BRIEFS.format(characters=CHARACTERS), len(people) * CHARACTERS // 4
+        request = memory_request(Purpose.BRIEF, system, prompt, words, settings.model, BRIEFS_SCHEMA)
+        answers = read_briefs((await self._model.generate(request)).text)
         texts = {}
         for who in people:
             if (answer := answers.get(handles.handle(who))) is not None:

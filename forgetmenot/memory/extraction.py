@@ -24,7 +24,6 @@ from forgetmenot.logs import log
 from forgetmenot.memory import merge
 from forgetmenot.memory.merge import ClaimSource, MergeResult
 from forgetmenot.memory.people import Handles
-from forgetmenot.memory.prompts import memory_request
 from forgetmenot.memory.proposals import (
     SCHEMA,
     FactRefused,
@@ -36,7 +35,7 @@ from forgetmenot.memory.proposals import (
 )
 from forgetmenot.memory.ranking import Candidate, Postings, query_of
 from forgetmenot.memory.summarizer import MemoryWriter
-from forgetmenot.memory.transcript import waiting_time
+from forgetmenot.memory.transcript import memory_request, waiting_time
 from forgetmenot.settings.schema import Settings, speaking
 from forgetmenot.store import episodes, events, notes
 from forgetmenot.store.counts import add_counts

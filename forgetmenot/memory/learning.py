@@ -27,10 +27,9 @@ from forgetmenot.memory.extraction import Extractor
 from forgetmenot.memory.ingest import seen, visits
 from forgetmenot.memory.past_chat import PastChat
 from forgetmenot.memory.people import Exclusion, role_of
-from forgetmenot.memory.prompts import SUMMARY_WORDS
 from forgetmenot.memory.stream_tracker import STREAM_GAP
 from forgetmenot.memory.summarizer import Summarizer
-from forgetmenot.memory.transcript import Cut, Window, windows
+from forgetmenot.memory.transcript import SUMMARY_WORDS, Cut, Window, windows
 from forgetmenot.ports import LanguageModel
 from forgetmenot.settings.prices import Used
 from forgetmenot.settings.schema import Settings

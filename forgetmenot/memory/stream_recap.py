@@ -26,12 +26,12 @@ from forgetmenot.errors import ModelBlocked, ModelError, StoreError
 from forgetmenot.files import replace_file
 from forgetmenot.languages import Language, in_language, reason
 from forgetmenot.logs import log
-from forgetmenot.memory import prompts
 from forgetmenot.memory.arrivals import plan_end
 from forgetmenot.memory.people import REGULAR_WITHIN, Handles, names_typed, standing_of
 from forgetmenot.memory.rights import load_filter, only_naming
 from forgetmenot.memory.summarizer import MemoryWriter
 from forgetmenot.memory.text_gate import within
+from forgetmenot.memory.transcript import RECAP, SUMMARY_WORDS, memory_request, read_summary
 from forgetmenot.settings.schema import Settings
 from forgetmenot.store import action_logs, bot_messages, channel_state, episodes, notes, streams, viewers
 from forgetmenot.store.database import Database, Source
@@ -79,15 +79,15 @@ class RecapWriter(MemoryWriter):
         now = self._clock.now()
         if ask and now >= self._ask_again_at.get(stream.id, 0):
             try:
-                settings, words = self._settings(), prompts.SUMMARY_WORDS
+                settings, words = self._settings(), SUMMARY_WORDS
                 handles = Handles.of([who for text in summaries for who in ids_in(text)])
                 # divided and rounded up: of 121 summaries every second one
                 chosen = [handles.hide(text) for text in summaries[:: -(-len(summaries) // MOST_EPISODES)]]
                 day = f"The stream of {local_days(stream.started_at, stream.ended_at)}."
                 prompt = f"{day}\n\n{fence('episodes', chr(10).join(chosen))}"
-                system = prompts.RECAP.format(most=words)
-                request = prompts.memory_request(Purpose.RECAP, system, prompt, words, settings.model)
-                written = prompts.read_summary((await self._model.generate(request)).text) or ""
+                system = RECAP.format(most=words)
+                request = memory_request(Purpose.RECAP, system, prompt, words, settings.model)
+                written = read_summary((await self._model.generate(request)).text) or ""
                 if recap := await self._kept(written, (), handles, most=words):
                     return recap
                 raise ModelBlocked("The model gave no usable recap.")
@@ -97,7 +97,7 @@ class RecapWriter(MemoryWriter):
                     self._ask_again_at = {**self._ask_again_at, stream.id: now + HOUR}
         if now - (stream.ended_at or 0) <= DEADLINE:
             return None
-        return within(_first_sentences(summaries), prompts.SUMMARY_WORDS)
+        return within(_first_sentences(summaries), SUMMARY_WORDS)
 
     async def write_digest(self) -> bool:
         """Write the digest if a stream has closed since the last one; whether it was written. Raises StoreError."""

@@ -13,10 +13,20 @@ from forgetmenot.clock import Clock, local_days
 from forgetmenot.domain import EpisodeKind, Part, Purpose
 from forgetmenot.errors import ODD_INPUT, ModelBlocked
 from forgetmenot.logs import log
-from forgetmenot.memory import prompts
 from forgetmenot.memory.people import Handles, names_typed
 from forgetmenot.memory.text_gate import number_of_words, storable_summary
-from forgetmenot.memory.transcript import Window, introduce, parts, transcript
+from forgetmenot.memory.transcript import (
+    SPOKEN,
+    SPOKEN_MARK,
+    SUMMARY,
+    SUMMARY_WORDS,
+    Window,
+    introduce,
+    memory_request,
+    parts,
+    read_summary,
+    transcript,
+)
 from forgetmenot.ports import LanguageModel
 from forgetmenot.settings.schema import Settings
 from forgetmenot.store import channel_state, viewers
@@ -71,14 +81,14 @@ class Summarizer(MemoryWriter):
         # commands and the bot's own lines only: there is nothing for a model to read
         if not lines or not any(part.lines for part in people.values()):
             return _episode(window, people, summary_in_numbers(window, handles, settings))
-        most, spoken = prompts.SUMMARY_WORDS, any(prompts.SPOKEN_MARK in line[:20] for line in lines)
-        system = prompts.SUMMARY.format(words=most, spoken=prompts.SPOKEN if spoken else "")
+        most, spoken = SUMMARY_WORDS, any(SPOKEN_MARK in line[:20] for line in lines)
+        system = SUMMARY.format(words=most, spoken=SPOKEN if spoken else "")
         said_on = f"Said on {local_days(window[0].at, window[-1].at)}."
         introduced = fence("people", introduce(people, window, handles))
         prompt = f"{said_on}\n\n{introduced}\n\n{fence('chat', chr(10).join(lines))}"
-        request = prompts.memory_request(Purpose.SUMMARY, system, prompt, most, settings.model)
+        request = memory_request(Purpose.SUMMARY, system, prompt, most, settings.model)
         answer = await self._model.generate(request)
-        written = prompts.read_summary(answer.text)
+        written = read_summary(answer.text)
         if written is None:
             raise ModelBlocked("The model gave no usable summary.")
         messages = [handles.hide_chat(text) for line in window for text in (line.text, line.system_text)]

@@ -5,8 +5,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from forgetmenot.memory.people import Handles
-from forgetmenot.memory.prompts import read_summary
 from forgetmenot.memory.text_gate import QUOTE, KeptText, storable_summary, text_fault, uncopied, within
+from forgetmenot.memory.transcript import read_summary
 
 HANDLES = Handles.of(["1", "2"])
 MESSAGE = "one and two and three and four and five and six and seven and eight"
