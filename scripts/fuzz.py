@@ -25,7 +25,7 @@ from forgetmenot.errors import ODD_INPUT, SettingsError
 from forgetmenot.llm.guarded import json_object, unwrapped, without_thought
 from forgetmenot.llm.offline import claims
 from forgetmenot.logs import set_up
-from forgetmenot.memory import text_gate, transcript, transfer
+from forgetmenot.memory import summarizer, transcript, transfer
 from forgetmenot.memory.people import Handles
 from forgetmenot.memory.proposals import FactRefused, Screen, proposals, screened
 from forgetmenot.operations import requests
@@ -88,7 +88,7 @@ def _reply(text: str) -> None:
 def _summary(text: str) -> None:
     written = transcript.read_summary(text) or text
     handles = Handles.of(["1", "2"])
-    text_gate.storable_summary(
+    summarizer.storable_summary(
         written, ["P1 went to the shop", text[:200]], handles, most=150, forbidden=lambda _: False
     )
     json_object(unwrapped(without_thought(text)))

@@ -16,10 +16,9 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from forgetmenot.domain import Importance, Lifetime, Participant, Scope, SourceKind
-from forgetmenot.memory.text_gate import text_fault
 from forgetmenot.settings.schema import PrivacySettings
 from forgetmenot.text.clean import clean
-from forgetmenot.text.mentions import MENTION, ids_in, mention
+from forgetmenot.text.mentions import MENTION, has_link, ids_in, mention
 from forgetmenot.text.sensitive import sensitive_category
 from forgetmenot.text.words import stems
 
@@ -30,6 +29,8 @@ LEAST_CONFIDENCE = 0.4
 REPORTED_AT_MOST = 0.5
 # Of a note whose model does not say how sure it is.
 CONFIDENCE = 0.75
+# Characters of one sentence or fact: no pattern works long.
+LONGEST_SENTENCE = 500
 WORDS_KEPT = 6
 WORDS_READ = 24
 LONGEST_WORD = 32
@@ -67,6 +68,12 @@ _TELLS = re.compile(
 )
 _LIST = re.compile(r'"notes"\s*:\s*\[\s*')
 _NEXT = re.compile(r"\s*,\s*")
+_MARKUP = re.compile(
+    r"</?[a-z][^<>]{0,60}>|\[/?[A-Z]{3,}|\{\s*[\"']|```|&lt;"
+    r"|(?:^|:\s)\s*(?:[\[/!]\s*\w|(?:SYSTEM|ASSISTANT|USER)\s*:|@\w)"
+)
+_LINK = re.compile(r"\b\w+ ?\. ?(?:ly|com|net|gg|tv|me|link|example)(?: ?/|\b)|discord ?\. ?gg", re.IGNORECASE)
+_LETTERS = re.compile(r"[^\W\d_]{2}|[^\W\d_a-zA-Z]")
 _PLACES = {"channel": Scope.CHANNEL, "bit": Scope.RUNNING_BIT}
 
 
@@ -247,6 +254,16 @@ def checked_fact(fact: str, privacy: PrivacySettings, *, links: bool = False) ->
     if fault is not None:
         raise FactRefused(fault)
     return fact
+
+
+def text_fault(text: str, *, links: bool = False) -> str | None:
+    """The rule that refuses a sentence or a fact ("length", "markup", "link"), or None. `links`: it may name one."""
+    if len(text) > LONGEST_SENTENCE:
+        return "length"
+    bare = MENTION.sub("somebody", text)
+    if _MARKUP.search(bare) or not _LETTERS.search(bare):
+        return "markup"
+    return "link" if not links and (has_link(bare) or _LINK.search(bare)) else None
 
 
 def never_stored(text: str, privacy: PrivacySettings) -> str | None:

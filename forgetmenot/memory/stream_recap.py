@@ -29,8 +29,7 @@ from forgetmenot.logs import log
 from forgetmenot.memory.arrivals import plan_end
 from forgetmenot.memory.people import REGULAR_WITHIN, Handles, names_typed, standing_of
 from forgetmenot.memory.rights import load_filter, only_naming
-from forgetmenot.memory.summarizer import MemoryWriter
-from forgetmenot.memory.text_gate import within
+from forgetmenot.memory.summarizer import MemoryWriter, within
 from forgetmenot.memory.transcript import RECAP, SUMMARY_WORDS, memory_request, read_summary
 from forgetmenot.settings.schema import Settings
 from forgetmenot.store import action_logs, bot_messages, channel_state, episodes, notes, streams, viewers

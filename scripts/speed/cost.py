@@ -17,7 +17,7 @@ from forgetmenot.app.bot import Bot, BotIdentity, NoAccount, open_bot
 from forgetmenot.clock import MINUTE, SECOND, ManualClock
 from forgetmenot.domain import ChannelState, ChatEvent, EventKind, ModelRequest, Outcome, OutcomeKind, Purpose
 from forgetmenot.llm.offline import Offline
-from forgetmenot.memory import extraction, prompts
+from forgetmenot.memory import extraction, transcript
 from forgetmenot.settings.load import convert
 from forgetmenot.settings.schema import Settings
 from forgetmenot.store import counts
@@ -30,9 +30,9 @@ ASKS_EVERY = 100
 QUESTION = "@forgetmenot_bot how are the stairs of the lighthouse?"
 CLAIM_EVERY = 8
 _BEGINS = {
-    prompts.SUMMARY: Purpose.SUMMARY,
-    prompts.RECAP: Purpose.RECAP,
-    prompts.BRIEFS: Purpose.BRIEF,
+    transcript.SUMMARY: Purpose.SUMMARY,
+    transcript.RECAP: Purpose.RECAP,
+    transcript.BRIEFS: Purpose.BRIEF,
     extraction.SYSTEM: Purpose.EXTRACT,
 }
 

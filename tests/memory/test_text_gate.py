@@ -5,7 +5,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from forgetmenot.memory.people import Handles
-from forgetmenot.memory.text_gate import QUOTE, KeptText, storable_summary, text_fault, uncopied, within
+from forgetmenot.memory.proposals import text_fault
+from forgetmenot.memory.summarizer import QUOTE, KeptText, storable_summary, uncopied, within
 from forgetmenot.memory.transcript import read_summary
 
 HANDLES = Handles.of(["1", "2"])

@@ -11,7 +11,7 @@ import pytest
 from forgetmenot.chat import CommandParser
 from forgetmenot.domain import ChatEvent, EventKind, ModelAnswer, TokenUsage
 from forgetmenot.memory.people import Handles
-from forgetmenot.memory.text_gate import storable_summary
+from forgetmenot.memory.summarizer import storable_summary
 from forgetmenot.operations.requests import asked_for
 from forgetmenot.operations.table import OPERATIONS
 from forgetmenot.reply.polish import FilterContext, claims_action, polish
