@@ -245,7 +245,8 @@ def _stage(db: Database, clock: ManualClock, chat: FakeChat) -> Stage:
     recall = Recall(db=db, settings=settings, clock=clock)
     keeper = PrefixKeeper(db=db, recall=recall, settings=settings)
     ports = ActionPorts(moderation, refused)
-    executor = Executor(db=db, ports=ports, settings=settings, clock=clock)
+    modes = lambda: holder[0].room_modes  # noqa: E731
+    executor = Executor(db=db, ports=ports, settings=settings, clock=clock, room_modes=modes)
     writer = ReplyWriter(
         db=db,
         clock=clock,
@@ -256,7 +257,6 @@ def _stage(db: Database, clock: ManualClock, chat: FakeChat) -> Stage:
         executor=executor,
         identity=lambda: BOT,
         flush=flush,
-        room_modes=lambda: holder[0].room_modes,
     )
     engine = ReplyEngine(writer, settings=settings)
     holder.append(Stage(db, clock, chat, model, moderation, outbox, keeper, engine, writer, ACTIVE))

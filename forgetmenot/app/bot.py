@@ -36,7 +36,6 @@ from forgetmenot.memory.retention import sweep_notes
 from forgetmenot.memory.rights import Rights
 from forgetmenot.memory.stream_recap import RecapWriter
 from forgetmenot.memory.stream_tracker import StreamTracker
-from forgetmenot.operations.approvals import Approvals
 from forgetmenot.operations.executor import Executor
 from forgetmenot.operations.run import run
 from forgetmenot.operations.table import OPERATIONS
@@ -145,14 +144,20 @@ class Bot:
             run=lambda name, params, asker: run(self.operations, name, params, asker),
             effects=Bridge(settings),
         )
-        self.executor = Executor(db=db, ports=ports, settings=settings, clock=clock, room_modes=lambda: self.room.modes)
-        self.approvals = Approvals(self.executor, mode_off=self.room.switched_off)
+        self.executor = Executor(
+            db=db,
+            ports=ports,
+            settings=settings,
+            clock=clock,
+            room_modes=lambda: self.room.modes,
+            mode_off=self.room.switched_off,
+        )
         self.operations = OperationContext(
             db=db,
             settings=settings,
             clock=clock,
             table=OPERATIONS,
-            approvals=self.approvals,
+            approvals=self.executor,
             eraser=self.eraser,
             rights=self.rights,
             flush=self.ingest.flush,
@@ -183,7 +188,6 @@ class Bot:
             executor=self.executor,
             identity=self.identity,
             flush=self.ingest.flush,
-            room_modes=lambda: self.room.modes,
         )
         self.engine = ReplyEngine(writer, settings=self.settings, speaks_up=self._speaks_up)
 
@@ -255,7 +259,7 @@ class Bot:
             PeriodicTask("privacy requests", lambda: SECOND, self.rights.work_off),
             PeriodicTask("erasures", lambda: MINUTE, self.eraser.erase_due),
             PeriodicTask("notice", lambda: MINUTE, self._notice),
-            PeriodicTask("approvals", lambda: SECOND, self.approvals.work_off),
+            PeriodicTask("approvals", lambda: SECOND, self.executor.work_off),
         ]
 
     async def memory_pass(self) -> None:
@@ -340,7 +344,7 @@ async def _start(bot: Bot) -> None:
     await bot.rights.open()
     # before anything is sent, because what the last run sent counts towards Twitch's limits
     await bot.outbox.recover()
-    await bot.approvals.start()
+    await bot.executor.recover()
     await bot.tasks.do(SWEEP)  # the rest can wait until chat is heard: a memory pass may take a slow model minutes
 
 

@@ -15,9 +15,7 @@ from forgetmenot.errors import InputError
 from forgetmenot.languages import in_language, reason
 from forgetmenot.memory import provenance
 from forgetmenot.operations import catalogue
-from forgetmenot.operations.catalogue import find
 from forgetmenot.operations.facts import ActionContext
-from forgetmenot.operations.policy import decide
 from forgetmenot.operations.run import owner, run
 from forgetmenot.ports import BotState, Check
 from forgetmenot.prompt.instructions import check_floor, rules_of
@@ -200,9 +198,6 @@ async def try_out(bot: Bot, login: str, text: str, changed: Settings | None = No
 
 async def _decision(bot: Bot, proposal: Proposal, trigger: Trigger) -> dict[str, object]:
     """The policy's decision. Nothing is written and Twitch is not asked."""
-    settings, now, gatherer = bot.settings(), bot.clock.now(), bot.executor.gatherer
     context = ActionContext(trigger.event, "dock-try", question=trigger.question if trigger.direct else "")
-    facts = await gatherer.facts(proposal, context, settings, now)
-    recent = await gatherer.recent(find(proposal.name), facts, settings.actions, now)
-    decision = decide(proposal, facts, settings, recent, now)
+    decision = await bot.executor.preview(proposal, context)
     return {"name": proposal.name, "verdict": decision.verdict, "reason": decision.reason}

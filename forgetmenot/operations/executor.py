@@ -1,12 +1,17 @@
-"""Decides and carries out a proposal: facts, decision, log, call, and the words for chat.
+"""Decides on proposals and carries them out, at once or when a person approves; undoes them.
 
     carried = await executor.carry_out(proposal, context)
 
 Guarantees:
-- The policy alone decides.
-- At most one execution per `context.key`, whatever crashes in between.
-- Class B and C ask Twitch about immunity first.
+- The policy alone decides; approving decides again with fresh facts.
+- At most one execution per `context.key`, whatever crashes in between. What a crash interrupted is unknown, and never
+  repeated.
+- Before anybody is harmed, Twitch is asked whether they are immune.
 - `words_hint` never claims what was not done.
+- What waits for a person expires after `approval_expires_s`.
+- A timed action is reverted, also after a crash; this is retried while Twitch is unreachable.
+
+The caller checks who may approve.
 """
 
 import asyncio
@@ -15,14 +20,14 @@ from collections.abc import Awaitable, Callable, Mapping
 from msgspec import Struct
 from msgspec.structs import replace
 
-from forgetmenot.clock import SECOND, Clock
-from forgetmenot.domain import Decision, Outcome, OutcomeKind, Proposal, Verdict
+from forgetmenot.clock import HOUR, SECOND, Clock
+from forgetmenot.domain import Decision, OperationResult, Outcome, OutcomeKind, Proposal, Verdict
 from forgetmenot.errors import ForgetMeNotError, TwitchRefused, TwitchUnavailable
 from forgetmenot.languages import in_language, reason
 from forgetmenot.logs import log
-from forgetmenot.operations import wording
+from forgetmenot.operations import facts, wording
 from forgetmenot.operations.catalogue import find
-from forgetmenot.operations.facts import ActionContext, FactGatherer
+from forgetmenot.operations.facts import ActionContext
 from forgetmenot.operations.policy import decide
 from forgetmenot.operations.types import Action, ActionCall, ActionPorts, PersonFacts, PolicyFacts, Runner
 from forgetmenot.settings.schema import Settings
@@ -34,6 +39,9 @@ ALLOWED = frozenset({Verdict.ALLOW, Verdict.ALLOW_CHANGED})
 _STATUS = {Verdict.ASK: ActionStatus.WAITING, Verdict.DENY: ActionStatus.DENIED}
 # After that an action's outcome is unknown, of which nothing is claimed.
 TWITCH_ANSWERS_WITHIN_S = 3.0
+# How often and for how long a temporary mode is tried to be switched off.
+TRY_AGAIN = 15 * SECOND
+GIVE_UP = HOUR
 _KINDS: tuple[tuple[type[ForgetMeNotError], OutcomeKind], ...] = (
     (TwitchUnavailable, OutcomeKind.UNKNOWN),  # the answer was lost: it may have been done
     (TwitchRefused, OutcomeKind.REFUSED),
@@ -50,83 +58,78 @@ class ExecutedProposal(Struct, frozen=True):
     log_id: int | None = None
 
 
-class Executor:
-    """Decides, acts and records. `room_modes` returns the channel's modes at the time of an approval."""
+class Executor(Struct, kw_only=True):
+    """Decides, acts and records.
 
-    def __init__(
-        self,
-        *,
-        db: Database,
-        ports: ActionPorts,
-        settings: Callable[[], Settings],
-        clock: Clock,
-        room_modes: Callable[[], frozenset[str]] = frozenset,
-        timeout_s: float = TWITCH_ANSWERS_WITHIN_S,
-    ) -> None:
-        self.gatherer = FactGatherer(db, room_modes)
-        self.db = db
-        self.settings = settings
-        self.clock = clock
-        self.timeout_s = timeout_s
-        self._ports = ports
+    `room_modes`: the chat modes that are on in the channel, whoever switched them on; `mode_off` is called with one
+    that the bot has switched off again.
+    """
+
+    db: Database
+    ports: ActionPorts
+    settings: Callable[[], Settings]
+    clock: Clock
+    room_modes: Callable[[], frozenset[str]] = frozenset
+    mode_off: Callable[[str], None] = lambda _mode: None
+    timeout_s: float = TWITCH_ANSWERS_WITHIN_S
 
     async def carry_out(self, proposal: Proposal, context: ActionContext) -> ExecutedProposal:
         """Decide and act; the result says what may be sent."""
         settings, now = self.settings(), self.clock.now()
-        facts = await self.gatherer.facts(proposal, context, settings, now)
+        known = await facts.gather(self.db, proposal, context, self.room_modes(), settings, now)
         action = find(proposal.name)
-        decision, facts = await self.decide_with_twitch(proposal, action, facts, settings, now)
-        row = _new_row(proposal, action, decision, facts, context, settings, now)
+        decision, known = await self._decide_with_twitch(proposal, action, known, settings, now)
+        row = _new_row(proposal, action, decision, known, context, settings, now)
         # written before anything is done: the unique key is what keeps a second run of it away
         async with self.db.write() as tx:
             row_id = await action_logs.insert(tx, row)
-        log.info(
-            "proposal",
-            action=row_id,
-            name=action.name if action else "unknown",
-            verdict=decision.verdict,
-            rule=decision.rule,
-        )
+        name = action.name if action else "unknown"
+        log.info("proposal", action=row_id, name=name, verdict=decision.verdict, rule=decision.rule)
+        language = in_language(settings.bot.language)
         if row_id is None:
-            return ExecutedProposal(
-                Decision(Verdict.DENY, "already_handled", reason("already_handled"), decision.params),
-                None,
-                wording.harmless(proposal.if_refused, in_language(settings.bot.language)),
-            )
-        target = facts.target.display_name or facts.target.login if facts.target else ""
+            handled = Decision(Verdict.DENY, "already_handled", reason("already_handled"), decision.params)
+            return ExecutedProposal(handled, None, wording.harmless(proposal.if_refused, language))
         outcome = None
         if action is not None and decision.verdict in ALLOWED:
-            outcome = await self.perform(action, row_id, call_of(row, facts.target, context.event.id))
+            outcome = await self._perform(action, row_id, _call_of(row, known.target, context.event.id))
+        # nobody asked for an action: the words answer better than a refusal
+        unasked = known.asks_nothing and decision.verdict is Verdict.DENY and proposal.name not in known.asked_for
         # in a preview, which nobody but the streamer reads, the words of the model stand as they would in chat
-        previewed = decision.rule == "silent_preview"
-        if previewed or _nobody_asked(proposal, decision, facts):
+        if unasked or decision.rule == "silent_preview":
             return ExecutedProposal(decision, None, "", row_id)
         line = wording.line_for(
             decision,
             outcome,
             proposal,
-            target=target,
+            target=known.target.display_name or known.target.login if known.target else "",
             say=context.words,
             log_id=row_id,
-            moderates=facts.asker.privileged,
-            language=in_language(settings.bot.language),
+            moderates=known.asker.privileged,
+            language=language,
         )
         return ExecutedProposal(decision, outcome, line, row_id)
 
-    async def decide_with_twitch(
-        self, proposal: Proposal, action: Action | None, facts: PolicyFacts, settings: Settings, now: int
+    async def preview(self, proposal: Proposal, context: ActionContext) -> Decision:
+        """The policy's decision. Nothing is written and Twitch is not asked."""
+        settings, now = self.settings(), self.clock.now()
+        known = await facts.gather(self.db, proposal, context, self.room_modes(), settings, now)
+        recent = await facts.recent_decisions(self.db, find(proposal.name), known, settings.actions, now)
+        return decide(proposal, known, settings, recent, now)
+
+    async def _decide_with_twitch(
+        self, proposal: Proposal, action: Action | None, known: PolicyFacts, settings: Settings, now: int
     ) -> tuple[Decision, PolicyFacts]:
         """Decide; before a harmful action, ask Twitch whether the target is immune and decide again."""
-        recent = await self.gatherer.recent(action, facts, settings.actions, now)
-        decision = decide(proposal, facts, settings, recent, now)
-        if decision.verdict not in ALLOWED or action is None or not action.harms or facts.target is None:
-            return decision, facts
-        asked = replace(facts, immune=await self._in_time(self._ports.moderation.is_immune(facts.target.id)))
-        return decide(proposal, asked, settings, recent, now), asked
+        recent = await facts.recent_decisions(self.db, action, known, settings.actions, now)
+        decision = decide(proposal, known, settings, recent, now)
+        if decision.verdict not in ALLOWED or action is None or not action.harms or known.target is None:
+            return decision, known
+        known = replace(known, immune=await self._in_time(self.ports.moderation.is_immune(known.target.id)))
+        return decide(proposal, known, settings, recent, now), known
 
-    async def perform(self, action: Action, row_id: int, call: ActionCall) -> Outcome:
+    async def _perform(self, action: Action, row_id: int, call: ActionCall) -> Outcome:
         """Carry out a `running` row and settle it."""
-        outcome = await self.call(action.run, call)
+        outcome = await self._call(action.run, call)
         clip = action.name == "clip" and outcome.twitch_id  # Twitch gives no list by which it could be found later
         detail = f"https://clips.twitch.tv/{clip}" if clip else outcome.detail
         async with self.db.write() as tx:
@@ -134,11 +137,11 @@ class Executor:
         log.info("action", action=row_id, name=action.name, outcome=outcome.kind)
         return outcome
 
-    async def call(self, runner: Runner, call: ActionCall) -> Outcome:
+    async def _call(self, runner: Runner, call: ActionCall) -> Outcome:
         """One call, given up after `timeout_s`."""
         try:
             async with asyncio.timeout(self.timeout_s):
-                return await runner(self._ports, call)
+                return await runner(self.ports, call)
         except TimeoutError:
             return Outcome(OutcomeKind.UNKNOWN, reason("in_time"))
         except ForgetMeNotError as error:
@@ -152,17 +155,106 @@ class Executor:
         except (TimeoutError, ForgetMeNotError):
             return None
 
+    # What waits for a person.
 
-def _nobody_asked(proposal: Proposal, decision: Decision, facts: PolicyFacts) -> bool:
-    """Whether an action was denied for a line that asks for nothing: its words answer better than a refusal."""
-    return facts.asks_nothing and decision.verdict is Verdict.DENY and proposal.name not in facts.asked_for
+    async def approve(self, action_id: int, by: str) -> OperationResult:
+        """Carry out a waiting action if the policy still allows it."""
+        row = await action_logs.get(self.db, action_id)
+        now, settings = self.clock.now(), self.settings()
+        if row is None or row.status is not ActionStatus.WAITING or (row.expires_at or 0) <= now:
+            return _result("not_waiting", action_id)
+        # minutes have passed: the target may have left, been made a moderator, or been timed out by somebody
+        known = await facts.gather_again(self.db, row, by, self.room_modes(), settings, now)
+        action = find(row.name)
+        decision, known = await self._decide_with_twitch(Proposal(row.name, row.params), action, known, settings, now)
+        if action is None or decision.verdict not in ALLOWED:
+            async with self.db.write() as tx:
+                await action_logs.deny(tx, action_id, by=by, rule=decision.rule, reason=decision.reason, now=now)
+            return _result("approval_denied", action_id, reason=decision.reason)
+        async with self.db.write() as tx:
+            revert_at = _revert_time(action, row.params, now)
+            # dock and chat may approve at the same moment: one of them gets the row
+            claimed = await action_logs.claim(tx, action_id, now, decided_by=by, revert_at=revert_at)
+        if not claimed:
+            return _result("not_waiting", action_id)
+        outcome = await self._perform(action, action_id, _call_of(row, known.target))
+        if outcome.kind is not OutcomeKind.DONE:
+            unknown = outcome.kind is OutcomeKind.UNKNOWN
+            return _result("approved_unknown" if unknown else "approved_failed", action_id)
+        target = known.target.display_name if known.target else ""
+        line = wording.done_line(row.name, row.params, target, in_language(settings.bot.language))
+        return _result("approved", action_id, ok=True, line=line)
+
+    async def deny(self, action_id: int, by: str) -> OperationResult:
+        """Refuse a waiting action. `by`: who decided, for the log."""
+        why, now = "denied_by_moderator", self.clock.now()
+        async with self.db.write() as tx:
+            ok = await action_logs.deny(tx, action_id, by=by, rule=why, reason=reason(why), now=now)
+        return _result("denied" if ok else "not_waiting", action_id, ok=ok)
+
+    async def work_off(self) -> None:
+        """Every second or so: expire old proposals, revert what is due."""
+        await action_logs.expire(self.db, self.clock.now())
+        await self._take_back()
+
+    # What is undone, by a person or because its time is over.
+
+    async def undo(self, by: str, action_id: int | None = None) -> OperationResult:
+        """Undo one action, or the last one of this hour that can be undone."""
+        now = self.clock.now()
+        if action_id is not None:
+            one = await action_logs.get(self.db, action_id)
+            rows = [one] if one is not None else []
+        else:
+            rows = await action_logs.latest(self.db, 50, (ActionStatus.DONE, ActionStatus.UNKNOWN))
+            rows = [row for row in rows if (row.finished_at or row.at) >= now - HOUR]
+        row = next((row for row in rows if undoable(row, now)), None)
+        if row is None:
+            return _result("nothing_to_undo" if action_id is None else "cannot_undo", action_id or 0)
+        async with self.db.write() as tx:
+            asked = await action_logs.ask_for_undo(tx, row.id, by=by, now=now)
+        if asked:
+            await self._take_back()
+        after = await action_logs.get(self.db, row.id)
+        if after is not None and after.status is ActionStatus.UNDONE:
+            return _result("undone", row.id, ok=True, action=row.name)
+        again = after is not None and after.revert_at is not None
+        return _result("undo_later" if again else "cannot_undo", row.id, action=row.name)
+
+    async def recover(self) -> None:
+        """At start: settle what a crash interrupted, without repeating it, and revert what is due."""
+        for row in await action_logs.running(self.db):
+            async with self.db.write() as tx:
+                await action_logs.settle(tx, row.id, ActionStatus.UNKNOWN, reason("stopped"), self.clock.now())
+            log.warning("an action was interrupted", action=row.id, name=row.name)
+        await self._take_back()
+
+    async def _take_back(self) -> None:
+        """Revert what is due."""
+        for row in await action_logs.due_for_revert(self.db, self.clock.now()):
+            action, outcome = undoable(row, self.clock.now()), Outcome(OutcomeKind.REFUSED, reason("ended"))
+            if action is not None and action.undo is not None:
+                outcome = await self._call(action.undo, _call_of(row))
+            now, status = self.clock.now(), None
+            # a temporary mode is tried for an hour whatever Twitch answers; another undo ends with a refusal
+            over = outcome.kind is OutcomeKind.REFUSED
+            if action and action.reverts:
+                over = now - (row.finished_at or row.at) > GIVE_UP
+            why, later = reason("not_undone", reason=outcome.detail), None if over else now + TRY_AGAIN
+            if outcome.kind is OutcomeKind.DONE:
+                why, later, status = reason("undone"), None, ActionStatus.UNDONE
+                if action is not None and action.mode:
+                    self.mode_off(action.mode)
+            async with self.db.write() as tx:
+                await action_logs.set_revert(tx, row.id, later, why, status)
+            log.info("action taken back", action=row.id, name=row.name, outcome=outcome.kind)
 
 
 def _new_row(
     proposal: Proposal,
     action: Action | None,
     decision: Decision,
-    facts: PolicyFacts,
+    known: PolicyFacts,
     context: ActionContext,
     settings: Settings,
     now: int,
@@ -178,21 +270,21 @@ def _new_row(
         rule=decision.rule,
         reason=decision.reason,
         status=status,
-        asked_by=facts.asker.id,
-        target_id=facts.target.id if facts.target else None,
+        asked_by=known.asker.id,
+        target_id=known.target.id if known.target else None,
         bot_message_id=context.bot_message_id,
         expires_at=now + settings.actions.approval_expires_s * 1_000 if status is ActionStatus.WAITING else None,
         # in the row from the start, so that a temporary mode is undone even if the bot dies right after the call
-        revert_at=revert_time(action, decision.params, now) if action and status is ActionStatus.RUNNING else None,
+        revert_at=_revert_time(action, decision.params, now) if action and status is ActionStatus.RUNNING else None,
     )
 
 
-def call_of(row: NewAction | LoggedAction, target: PersonFacts | None = None, line: str = "") -> ActionCall:
+def _call_of(row: NewAction | LoggedAction, target: PersonFacts | None = None, line: str = "") -> ActionCall:
     """The call of a row. `line`: the id of the line that asks for it, if it is done at once."""
     return ActionCall(row.params, row.asked_by or "", target.message_id if target else "", row.at, line)
 
 
-def revert_time(action: Action, params: Mapping[str, str], now: int) -> int | None:
+def _revert_time(action: Action, params: Mapping[str, str], now: int) -> int | None:
     """When an action must be reverted, in ms; None if it stays."""
     return now + int(params["seconds"]) * 1_000 if action.reverts else None
 
@@ -205,3 +297,7 @@ def undoable(row: LoggedAction, now: int) -> Action | None:
     ends = (row.finished_at or row.at) + int(row.params.get("seconds", 0)) * SECOND
     ended = "seconds" in row.params and not action.reverts and ends <= now
     return None if ended else action
+
+
+def _result(code: str, action_id: int, *, ok: bool = False, **data: object) -> OperationResult:
+    return OperationResult(ok=ok, code=code, data={"id": action_id, **data})

@@ -5,14 +5,13 @@ chat. Decides nothing.
 """
 
 import re
-from collections.abc import Callable
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from msgspec import Struct
 from msgspec.structs import replace
 
 from forgetmenot.clock import DAY, MINUTE, SECOND
-from forgetmenot.domain import ChatEvent, Proposal, Role, Standing
+from forgetmenot.domain import ChatEvent, Proposal, Role
 from forgetmenot.memory.merge import LIVE
 from forgetmenot.memory.people import is_bot, role_of
 from forgetmenot.operations import requests
@@ -58,7 +57,6 @@ class ActionContext(Struct, frozen=True):
     bot_message_id: int | None = None
     words: str = ""
     question: str = ""  # what was said to the bot, without its name, if it was spoken to outright
-    room_modes: frozenset[str] = frozenset()  # "slow", "emote_only": on already, by somebody else
 
 
 class _People(NamedTuple):
@@ -73,17 +71,16 @@ class _People(NamedTuple):
         return self.known(chatter) if chatter else None
 
     def known(self, chatter: Chatter) -> PersonFacts:
-        newcomer = chatter.streams < self.settings.people.newcomer_streams
         bot_login = self.state.get("bot_login", "").casefold()
+        is_self = chatter.id == self.state.get("bot_id") or chatter.login.casefold() == bot_login != ""
         return PersonFacts(
             id=chatter.id,
             login=chatter.login,
             display_name=chatter.display_name,
             # by the channel's id, because a stored role is only what the last message's badges said
             role=Role.BROADCASTER if chatter.id == self.state.get("id") else chatter.role,
-            standing=Standing.NEWCOMER if newcomer else Standing.KNOWN,
-            is_bot=is_bot(self.settings.memory, chatter.login, chatter.id),
-            is_self=chatter.id == self.state.get("bot_id") or chatter.login.casefold() == bot_login != "",
+            newcomer=chatter.streams < self.settings.people.newcomer_streams,
+            is_bot=is_self or is_bot(self.settings.memory, chatter.login, chatter.id),
             message_id=chatter.message_id,
         )
 
@@ -97,109 +94,92 @@ class _People(NamedTuple):
         )
 
 
-class FactGatherer:
-    """Reads the facts. `room_modes` returns the channel's modes that are on now."""
-
-    def __init__(self, db: Database, room_modes: Callable[[], frozenset[str]] = frozenset) -> None:
-        self._db = db
-        self._room_modes = room_modes
-
-    async def _people(self, settings: Settings) -> _People:
-        return _People(self._db, settings, await channel_state.read_all(self._db))
-
-    async def facts(self, proposal: Proposal, context: ActionContext, settings: Settings, now: int) -> PolicyFacts:
-        """The facts for a new proposal."""
-        people, event = await self._people(settings), context.event
-        # what is stored of the speaker, and the badges of this message
-        asker = replace(
-            await people.by_id(event.user_id) or PersonFacts(event.user_id, "", standing=Standing.NEWCOMER),
-            login=event.login,
-            display_name=event.display_name,
-            role=role_of(event.badges),
-            is_bot=is_bot(settings.memory, event.login, event.user_id, event.badges),
-        )
-        target = await self._target(proposal, asker, event, people, now)
-        asked = _facts_of_words(event.text, context.question, target, asker, settings)
-        if proposal.name == CORRECT and (fact := await self._corrected(proposal, context, asker)):
-            asked["typed"] |= {CORRECT: fact}
-        return replace(
-            people.standing_facts(asker, now),
-            target=target,
-            **asked,
-            room_modes=context.room_modes,
-        )
-
-    async def facts_again(self, row: LoggedAction, by: str, settings: Settings, now: int) -> PolicyFacts:
-        """The facts at an approval, with asker and target as they are now."""
-        people = await self._people(settings)
-        asker = await people.by_id(row.asked_by) or PersonFacts(row.asked_by or "", "")
-        # by the id that was decided on, however that person is called now
-        target = await people.by_id(row.target_id or row.params.get("target"))
-        facts = people.standing_facts(asker, now)
-        return replace(facts, target=target, approved_by=by, room_modes=self._room_modes())
-
-    async def _corrected(self, proposal: Proposal, context: ActionContext, asker: PersonFacts) -> str:
-        """The proposed text, if it corrects a live note of the asker's and has a word of their line; else nothing."""
-        fact, number = clean(proposal.params.get("fact", "")), proposal.params.get("note", "")
-        note = await notes.get(self._db, int(number)) if _NOTE_ID.fullmatch(number) else None
-        if note is None or note.subject_id != asker.id or note.status not in LIVE:
-            return ""
-        said = context.question or context.event.text
-        return "" if telling_stems(fact).isdisjoint(telling_stems(said)) else fact
-
-    async def recent(
-        self, action: Action | None, facts: PolicyFacts, settings: ActionSettings, now: int
-    ) -> RecentDecisions:
-        """Recent decisions and actions that bear on this one. A cooldown begins when an action is allowed."""
-        target = facts.target.id if facts.target is not None else facts.asker.id
-        waiting = await action_logs.waiting(self._db, now)
-        started = int(await channel_state.read(self._db, "started_at") or now - DAY // 2)
-        last, gaps = action_logs.last_allowed, []
-        if action is not None:
-            gaps.append((await last(self._db, name=action.name), action.cooldown_s))
-        if action is not None and action.kind is ActionClass.GUARDED:
-            gaps.append((await last(self._db, kind=ActionClass.GUARDED, about=target), settings.viewer_cooldown_s))
-            gaps.append((await last(self._db, kind=ActionClass.GUARDED), settings.channel_cooldown_s))
-        return RecentDecisions(
-            cooldown_until=max((at + int(gap * SECOND) for at, gap in gaps if at), default=0),
-            refusals=await action_logs.refusals_of(self._db, facts.asker.id, now - REFUSALS_WITHIN, _IMPERSONAL),
-            done_this_stream=await action_logs.done_since(self._db, started),
-            waiting=len(waiting),
-            waiting_of_asker=sum(row.asked_by == facts.asker.id for row in waiting),
-        )
-
-    async def _target(
-        self, proposal: Proposal, asker: PersonFacts, event: ChatEvent, people: _People, now: int
-    ) -> PersonFacts | None:
-        action = find(proposal.name)
-        if action is None or not action.needs_target:
-            return None
-        name = _target_name(action, proposal)
-        here = [people.known(one) for one in await viewers.chatters_present(self._db, now - HERE_FOR, event.id)]
-        mine = next((person for person in here if person.id == asker.id), None)
-        # their last line before this one: "delete" must not delete the request itself
-        current = replace(asker, message_id=mine.message_id if mine else "")
-        found = requests.resolve(name, [current, *(one for one in here if one.id != asker.id)], current)
-        return found[0] if len(found) == 1 else None
+async def gather(
+    db: Database, proposal: Proposal, context: ActionContext, modes: frozenset[str], settings: Settings, now: int
+) -> PolicyFacts:
+    """The facts for a new proposal. `modes`: the chat modes that are on."""
+    people, event = _People(db, settings, await channel_state.read_all(db)), context.event
+    # what is stored of the speaker, and the badges of this message
+    asker = replace(
+        await people.by_id(event.user_id) or PersonFacts(event.user_id, "", newcomer=True),
+        login=event.login,
+        display_name=event.display_name,
+        role=role_of(event.badges),
+        is_bot=is_bot(settings.memory, event.login, event.user_id, event.badges),
+    )
+    target = await _target(people, proposal, asker, event, now)
+    said = context.question or event.text
+    typed = requests.typed(event.text, context.question, target, asker, settings.bridge.effects)
+    asked_for = requests.asked_for(said) | typed.keys()
+    if proposal.name == CORRECT and (fact := await _corrected(db, proposal, said, asker)):
+        typed |= {CORRECT: fact}
+    return replace(
+        people.standing_facts(asker, now),
+        target=target,
+        asked_for=asked_for,
+        asks_nothing=requests.asks_nothing(said),
+        typed=typed,
+        named=target is not None and requests.names(said, target, asker),
+        room_modes=modes,
+    )
 
 
-def _facts_of_words(
-    message: str, question: str, target: PersonFacts | None, asker: PersonFacts, settings: Settings
-) -> dict[str, Any]:
-    """The facts that are read from the words of a line."""
-    typed = requests.typed(message, question, target, asker, settings.bridge.effects)
-    return {
-        "asked_for": requests.asked_for(question or message) | typed.keys(),
-        "asks_nothing": requests.asks_nothing(question or message),
-        "typed": typed,
-        "named": target is not None and requests.names(question or message, target, asker),
-    }
+async def gather_again(
+    db: Database, row: LoggedAction, by: str, modes: frozenset[str], settings: Settings, now: int
+) -> PolicyFacts:
+    """The facts at an approval, with asker and target as they are now."""
+    people = _People(db, settings, await channel_state.read_all(db))
+    asker = await people.by_id(row.asked_by) or PersonFacts(row.asked_by or "", "")
+    # by the id that was decided on, however that person is called now
+    target = await people.by_id(row.target_id or row.params.get("target"))
+    return replace(people.standing_facts(asker, now), target=target, approved_by=by, room_modes=modes)
 
 
-def _target_name(action: Action | None, proposal: Proposal) -> str:
-    """The target's name in the proposal."""
-    params = action.params if action is not None else ()
-    return next((proposal.params.get(one.name, "") for one in params if one.kind is ParameterKind.VIEWER), "")
+async def _corrected(db: Database, proposal: Proposal, said: str, asker: PersonFacts) -> str:
+    """The proposed text, if it corrects a live note of the asker's and has a word of their line; else nothing."""
+    fact, number = clean(proposal.params.get("fact", "")), proposal.params.get("note", "")
+    note = await notes.get(db, int(number)) if _NOTE_ID.fullmatch(number) else None
+    if note is None or note.subject_id != asker.id or note.status not in LIVE:
+        return ""
+    return "" if telling_stems(fact).isdisjoint(telling_stems(said)) else fact
+
+
+async def recent_decisions(
+    db: Database, action: Action | None, facts: PolicyFacts, settings: ActionSettings, now: int
+) -> RecentDecisions:
+    """Recent decisions and actions that bear on this one. A cooldown begins when an action is allowed."""
+    target = facts.target.id if facts.target is not None else facts.asker.id
+    waiting = await action_logs.waiting(db, now)
+    started = int(await channel_state.read(db, "started_at") or now - DAY // 2)
+    last, gaps = action_logs.last_allowed, []
+    if action is not None:
+        gaps.append((await last(db, name=action.name), action.cooldown_s))
+    if action is not None and action.kind is ActionClass.GUARDED:
+        gaps.append((await last(db, kind=ActionClass.GUARDED, about=target), settings.viewer_cooldown_s))
+        gaps.append((await last(db, kind=ActionClass.GUARDED), settings.channel_cooldown_s))
+    return RecentDecisions(
+        cooldown_until=max((at + int(gap * SECOND) for at, gap in gaps if at), default=0),
+        refusals=await action_logs.refusals_of(db, facts.asker.id, now - REFUSALS_WITHIN, _IMPERSONAL),
+        done_this_stream=await action_logs.done_since(db, started),
+        waiting=len(waiting),
+        waiting_of_asker=sum(row.asked_by == facts.asker.id for row in waiting),
+    )
+
+
+async def _target(
+    people: _People, proposal: Proposal, asker: PersonFacts, event: ChatEvent, now: int
+) -> PersonFacts | None:
+    """Who in chat the proposal names; None where that is nobody, or two people."""
+    action = find(proposal.name)
+    if action is None or not action.needs_target:
+        return None
+    name = next(proposal.params.get(one.name, "") for one in action.params if one.kind is ParameterKind.VIEWER)
+    here = [people.known(one) for one in await viewers.chatters_present(people.db, now - HERE_FOR, event.id)]
+    mine = next((person for person in here if person.id == asker.id), None)
+    # their last line before this one: "delete" must not delete the request itself
+    current = replace(asker, message_id=mine.message_id if mine else "")
+    found = requests.resolve(name, [current, *(one for one in here if one.id != asker.id)], current)
+    return found[0] if len(found) == 1 else None
 
 
 _STATES = {

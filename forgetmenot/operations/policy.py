@@ -13,7 +13,7 @@ from collections.abc import Callable
 
 from msgspec import Struct
 
-from forgetmenot.domain import Decision, Proposal, Standing, Verdict
+from forgetmenot.domain import Decision, Proposal, Verdict
 from forgetmenot.languages import reason
 from forgetmenot.operations.catalogue import class_mode, find
 from forgetmenot.operations.requests import Checked, check
@@ -106,7 +106,7 @@ def _protected(case: Case) -> bool:
 
 def _newcomer(case: Case) -> bool:
     protected = case.action.harms and case.settings.actions.newcomer_protection
-    return protected and case.target is not None and case.target.standing is Standing.NEWCOMER
+    return protected and case.target is not None and case.target.newcomer
 
 
 def _consent(case: Case) -> Ruling | None:
@@ -170,7 +170,7 @@ RULES: tuple[Rule, ...] = (
     Rule("switched_off", _setting),
     _denies("stream_live", lambda case: case.action.needs_live and not case.facts.live),
     _denies("target_known", lambda case: case.action.needs_target and case.target is None),
-    _denies("not_a_bot", lambda case: case.target is not None and (case.target.is_bot or case.target.is_self)),
+    _denies("not_a_bot", lambda case: case.target is not None and case.target.is_bot),
     _denies("immune", lambda case: case.action.harms and case.target and case.target.role in IMMUNE),
     _denies("protected", _protected),
     _denies("newcomer", _newcomer, overridable=True),

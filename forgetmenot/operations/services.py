@@ -159,11 +159,11 @@ async def read_switches(db: Database) -> Switches:
     return switches_of(await channel_state.read_all(db))
 
 
-def switched(code: str, **values: str) -> Service:
+def switched(**values: str) -> Service:
     """The service that sets switches to these values; the answer is how things stand then."""
 
     async def turn(context: OperationContext, _request: Request) -> OperationResult:
-        return await _switch(context, code, values)
+        return await _switch(context, values)
 
     return turn
 
@@ -171,22 +171,19 @@ def switched(code: str, **values: str) -> Service:
 async def quiet(context: OperationContext, request: Request) -> OperationResult:
     """Stay silent for some minutes."""
     minutes = max(1, min(request.number("minutes") or 10, LONGEST_QUIET_MIN))
-    until = context.clock.now() + minutes * MINUTE
-    return await _switch(context, "quiet", {"quiet_until": str(until)}, n=minutes)
+    return await _switch(context, {"quiet_until": str(context.clock.now() + minutes * MINUTE)})
 
 
-async def status(context: OperationContext, _request: Request) -> OperationResult:
+async def _switch(context: OperationContext, values: Mapping[str, str]) -> OperationResult:
+    async with context.db.write() as tx:
+        await channel_state.put(tx, values, context.clock.now())
+    return await status(context)
+
+
+async def status(context: OperationContext, _request: Request | None = None) -> OperationResult:
     """The bot's status in one line."""
-    return await _switch(context, "status", {})
-
-
-async def _switch(context: OperationContext, code: str, values: dict[str, str], **data: object) -> OperationResult:
-    now = context.clock.now()
-    if values:
-        async with context.db.write() as tx:
-            await channel_state.put(tx, values, now)
-    line = await status_line(context.db, context.settings(), now)
-    return OperationResult(ok=True, code=code, data={"status": line, **data})
+    line = await status_line(context.db, context.settings(), context.clock.now())
+    return OperationResult(ok=True, code="status", data={"status": line})
 
 
 async def status_line(db: Database, settings: Settings, now: int) -> str:

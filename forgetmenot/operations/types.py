@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Protocol
 from msgspec import Struct, field
 
 from forgetmenot.clock import Clock
-from forgetmenot.domain import Asker, OperationResult, Outcome, Permission, Role, Standing, Surface, Target
+from forgetmenot.domain import Asker, OperationResult, Outcome, Permission, Role, Surface, Target
 from forgetmenot.ports import Effects, Moderation
 from forgetmenot.settings.schema import Settings
 
@@ -210,9 +210,8 @@ class PersonFacts(Struct, frozen=True):
     login: str
     role: Role = Role.VIEWER
     display_name: str = ""
-    standing: Standing = Standing.KNOWN
-    is_bot: bool = False
-    is_self: bool = False
+    newcomer: bool = False
+    is_bot: bool = False  # a known bot, or this one
     message_id: str = ""
 
     @property

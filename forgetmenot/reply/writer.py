@@ -104,8 +104,7 @@ class _Draft(NamedTuple):
 class ReplyWriter(Struct):
     """Writes replies. It neither sends them nor decides which line gets one.
 
-    `identity`: who the bot is now; `flush` makes lines that were just heard readable; `room_modes`: the chat modes that
-    are on in the channel, whoever switched them on.
+    `identity`: who the bot is now; `flush` makes lines that were just heard readable.
     """
 
     db: Database
@@ -117,7 +116,6 @@ class ReplyWriter(Struct):
     executor: Executor
     identity: Callable[[], Identity]
     flush: Callable[[], Awaitable[None]]
-    room_modes: Callable[[], frozenset[str]]
     _quoted_at: int | None = None
 
     async def words_for(self, job: PendingReply) -> Words:
@@ -257,7 +255,6 @@ class ReplyWriter(Struct):
             key=f"reply:{job.reply_id}",
             bot_message_id=job.reply_id,
             words=words,
-            room_modes=self.room_modes(),
             question=job.trigger.question if job.trigger.direct else "",
         )
         carried = await self.executor.carry_out(proposal, context)

@@ -12,7 +12,6 @@ from forgetmenot.memory.erasure import Eraser
 from forgetmenot.memory.ingest import Ingest
 from forgetmenot.memory.rights import Rights
 from forgetmenot.memory.stream_tracker import StreamTracker
-from forgetmenot.operations.approvals import Approvals
 from forgetmenot.operations.executor import Executor
 from forgetmenot.operations.facts import ActionContext
 from forgetmenot.operations.run import run
@@ -112,7 +111,7 @@ async def chat(db: Database, clock: ManualClock) -> Chat:
         settings=lambda: SETTINGS,
         clock=clock,
         table=OPERATIONS,
-        approvals=Approvals(executor),
+        approvals=executor,
         eraser=eraser,
         rights=Rights(db=db, clock=clock, eraser=eraser, flush=ingest.flush),
         flush=ingest.flush,

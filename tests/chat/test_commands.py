@@ -178,15 +178,15 @@ DIALOGUES: dict[str, list[Line]] = {
         ("alice", "never mention it", None),
     ],
     "switches": [
-        ("carol", "!bot pause", "Paused. !bot resume brings me back."),
+        ("carol", "!bot pause", "ForgetMeNot: paused."),
         ("carol", "!bot status", "ForgetMeNot: paused."),
         ("carol", "!bot resume", "ForgetMeNot: on (mentions)."),
-        ("carol", "!bot quiet 10", "Quiet for 10 min."),
+        ("carol", "!bot quiet 10", "ForgetMeNot: quiet for 10 more min."),
         ("carol", "!bot status", "ForgetMeNot: quiet for 10 more min."),
         ("carol", "!bot resume", "ForgetMeNot: on (mentions)."),
-        ("carol", "!bot safe", "Safe mode: I talk, but take no actions. !bot resume ends it."),
+        ("carol", "!bot safe", "ForgetMeNot: on (mentions), safe mode is on."),
         ("carol", "!bot status", "ForgetMeNot: on (mentions), safe mode is on."),
-        ("dave", "!bot pause", "Paused. !bot resume brings me back."),  # ignored as a viewer, heard as a moderator
+        ("dave", "!bot pause", "ForgetMeNot: paused, safe mode is on."),  # ignored as a viewer, heard as a moderator
     ],
     "nothing to decide, nothing to explain": [
         ("carol", "!approve", "Nothing is waiting for approval."),

@@ -18,7 +18,6 @@ from forgetmenot.domain import (
     OutcomeKind,
     Proposal,
 )
-from forgetmenot.operations.approvals import Approvals
 from forgetmenot.operations.executor import ExecutedProposal, Executor
 from forgetmenot.operations.facts import ActionContext
 from forgetmenot.operations.types import ActionPorts
@@ -104,7 +103,6 @@ class Room:
     clock: ManualClock
     ports: RecordingPorts
     executor: Executor
-    approvals: Approvals
     current: list[Settings]
     proposals: int = 0
 
@@ -159,8 +157,7 @@ async def room(db: Database, clock: ManualClock) -> Room:
         clock=clock,
         timeout_s=0.05,
     )
-    approvals = Approvals(executor)
-    room = Room(db, clock, ports, executor, approvals, current)
+    room = Room(db, clock, ports, executor, current)
     await room.set_state(live="1", id="100", bot_id="777", bot_login="forgetmenot", started_at=str(clock.now()))
     return room
 

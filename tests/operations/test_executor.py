@@ -106,11 +106,11 @@ async def test_a_mode_is_taken_back_after_a_crash_and_while_twitch_is_away_again
     room.ports.before = None
     room.ports.answer = errors.TwitchUnavailable("down")
     await room.clock.advance(30_000)
-    await room.approvals.start()
+    await room.executor.recover()
     assert [row.status for row in await action_logs.latest(room.db, 5)] == [ActionStatus.UNKNOWN]
     room.ports.answer = Outcome(OutcomeKind.DONE)
     await room.clock.advance(20_000)
-    await room.approvals.work_off()
+    await room.executor.work_off()
     assert room.ports.calls == [("emote_only", "True"), ("emote_only", "False"), ("emote_only", "False")]
     assert [row.status for row in await action_logs.latest(room.db, 5)] == [ActionStatus.UNDONE]
 
@@ -158,7 +158,7 @@ async def test_each_action_makes_its_one_call(
 
 async def test_what_was_done_can_be_told_later(room: Room) -> None:
     await room.timeout_alice()
-    await room.approvals.undo("9")
+    await room.executor.undo("9")
     await room.propose("clip")
     await room.propose("ban", {"target": "bob"}, who="carol")
     await room.propose("timeout", {"target": "bob"})

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
-from forgetmenot.domain import Proposal, Role, Standing, Verdict
+from forgetmenot.domain import Proposal, Role, Verdict
 from forgetmenot.operations.catalogue import ACTIONS, BY_NAME, CHAT, IMMUNITY, NEEDS, lacking, scopes_for
 from forgetmenot.operations.policy import RULES, Case, decide
 from forgetmenot.operations.requests import Checked
@@ -77,13 +77,12 @@ CASES: list[tuple[str, Proposal, PolicyFacts, Settings, RecentDecisions, Verdict
     ("stream_live", TIMEOUT, replace(WILLING, live=False), LIVE, CALM, Verdict.DENY),
     ("target_known", TIMEOUT, replace(WILLING, target=None), LIVE, CALM, Verdict.DENY),
     ("not_a_bot", TIMEOUT, replace(ON_BOB, target=replace(BOB, is_bot=True)), LIVE, CALM, Verdict.DENY),
-    ("not_a_bot", TIMEOUT, replace(ON_BOB, target=replace(BOB, is_self=True)), LIVE, CALM, Verdict.DENY),
     ("immune", TIMEOUT, replace(ON_BOB, target=replace(BOB, role=Role.VIP)), LIVE, CALM, Verdict.DENY),
     ("immune", BAN, replace(ON_BOB, target=MOD), LIVE, CALM, Verdict.DENY),
     ("protected", TIMEOUT, WILLING, _with(denied_targets=("@Alice",)), CALM, Verdict.DENY),
     ("protected", TIMEOUT, WILLING, _with(allowed_targets=("bob",)), CALM, Verdict.DENY),
     (
-        "newcomer", TIMEOUT, replace(WILLING, target=replace(ALICE, standing=Standing.NEWCOMER)), LIVE, CALM,
+        "newcomer", TIMEOUT, replace(WILLING, target=replace(ALICE, newcomer=True)), LIVE, CALM,
         Verdict.DENY,
     ),
     ("refused_often", CLIP, WILLING, LIVE, RecentDecisions(refusals=3), Verdict.DENY),
@@ -193,9 +192,8 @@ PEOPLE = st.builds(
     st.sampled_from(["1", "2", "3"]),
     st.sampled_from(["alice", "bob"]),
     role=ROLES,
-    standing=st.sampled_from(list(Standing)),
+    newcomer=st.booleans(),
     is_bot=st.booleans(),
-    is_self=st.booleans(),
 )
 FACTS = st.builds(
     PolicyFacts,
