@@ -9,7 +9,7 @@ from collections.abc import Callable, Sequence
 from forgetmenot.demo.script import Cue
 from forgetmenot.domain import NoteStatus
 from forgetmenot.memory.merge import LIVE
-from forgetmenot.sim.world import SimMessage
+from forgetmenot.sim.irc import SimMessage
 from forgetmenot.store import action_logs, bot_messages, dock_rows, viewers
 from forgetmenot.store.database import Database
 from forgetmenot.store.dock_rows import FeedCursor

@@ -25,8 +25,7 @@ from typing import Any, Self
 from aiohttp import web
 from aiohttp.typedefs import Middleware
 
-from forgetmenot.sim.irc import HOST, IrcServer
-from forgetmenot.sim.world import CLIENT_ID, SimStream, SimToken, Tokens, User, World
+from forgetmenot.sim.irc import CLIENT_ID, HOST, IrcServer, SimStream, SimToken, Tokens, User, World
 
 _MANAGED = ("banned_users", "chat_messages", "chat_settings", "shoutouts", "announcements")
 ALL_SCOPES = (

@@ -13,9 +13,8 @@ from aiohttp import web
 from aiohttp.typedefs import Middleware
 
 from forgetmenot.sim import twitch
-from forgetmenot.sim.irc import HOST, privmsg
+from forgetmenot.sim.irc import HOST, SimMessage, SimToken, Tokens, User, privmsg
 from forgetmenot.sim.twitch import error_body, json_body
-from forgetmenot.sim.world import SimMessage, SimToken, Tokens, User
 from tests.loopback_servers.faults import Faults, hang_up, strike
 from tests.loopback_servers.twitch_helix import HelixServer
 from tests.loopback_servers.twitch_irc import FOREVER, IrcServer, World

@@ -7,9 +7,8 @@ from uuid import uuid4
 from aiohttp import web
 
 from forgetmenot.sim import twitch
-from forgetmenot.sim.irc import HOST, tagged
+from forgetmenot.sim.irc import CLIENT_ID, HOST, SimToken, Tokens, User, tagged
 from forgetmenot.sim.twitch import PICTURE, Call, Refused, ban_data, ok, person, stamp
-from forgetmenot.sim.world import CLIENT_ID, SimToken, Tokens, User
 from tests.loopback_servers.twitch_irc import FOREVER, IrcServer, World
 
 Check = Callable[[Call], None]

@@ -9,9 +9,8 @@ from dataclasses import dataclass, field
 
 from aiohttp import web
 
-from forgetmenot.sim import irc, world
-from forgetmenot.sim.irc import HOST, tagged
-from forgetmenot.sim.world import Tokens, User
+from forgetmenot.sim import irc
+from forgetmenot.sim.irc import HOST, Tokens, User, tagged
 
 ANONYMOUS = "justinfan"
 KNOWN = {"twitch.tv/tags", "twitch.tv/commands", "twitch.tv/membership"}
@@ -42,7 +41,7 @@ class Modes:
     unique_chat_mode: bool = False
 
 
-class World(world.World):
+class World(irc.World):
     """A channel that knows whom it has banned, the modes of its chat, and what was deleted."""
 
     def __init__(self, channel: str, now: Callable[[], int]) -> None:
