@@ -156,7 +156,7 @@ def _fate(sim: TwitchSim, out: Troubled, fates: dict[str, Sent]) -> Figures:
         "messages doubled": sum(shown.values()) - len(shown),
         "messages lost": sum(not detail for detail in unsent.values()),
         "fates told wrongly": sum(text not in shown for text in sent) + sum(text in shown for text in unsent),
-        "rate breaches": sim.drops.breaches,
+        "rate breaches": sim.helix.breaches,
     }
 
 

@@ -111,7 +111,7 @@ async def test_a_twitch_that_behaves_badly_loses_and_doubles_nothing(tmp_path: P
     assert len(set(answered)) == len(answered)
     assert set(answered) <= set(asked)
     assert len(answered) == 7  # all but the one that met the 503: it may have gone out, so it is not said again
-    assert sim.drops.breaches == 0
+    assert sim.helix.breaches == 0
     assert "Traceback" not in bot.told
 
 

@@ -103,8 +103,8 @@ async def test_the_moderators_deeds_arrive_with_both_ids(sim: TwitchSim, helix: 
     ]  # fmt: skip
     assert outcomes == [Outcome(OutcomeKind.DONE)] * len(outcomes)
     assert message in sim.world.deleted
-    assert not sim.world.rules.slow_mode
-    assert not sim.world.rules.emote_mode
+    assert not sim.world.slow_s
+    assert not sim.world.emote_only
     assert [action.body.get("slow_mode_wait_time") for action in sim.actions if "slow_mode" in action.body] == [5, None]
     for action in sim.actions:
         assert (action.param("broadcaster_id"), action.param("moderator_id")) == (room, me)

@@ -1,11 +1,9 @@
 """The loopback Twitch with all that tests need: faults, a record of every call, refusals, the log-in by code.
 
-The wording of refusals follows Twitch's documentation and was not checked against the real service. Twitch does not
-document its drop codes and changes them; those here have been seen, and "msg_rejected" may stand for any.
+The wording of refusals follows Twitch's documentation and was not checked against the real service.
 """
 
 import secrets
-from collections import deque
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
 
@@ -13,16 +11,13 @@ from aiohttp import web
 from aiohttp.typedefs import Middleware
 
 from forgetmenot.sim import twitch
-from forgetmenot.sim.irc import HOST, SimMessage, SimToken, Tokens, User, privmsg
+from forgetmenot.sim.irc import HOST, SimMessage, SimToken, Tokens, privmsg
 from forgetmenot.sim.twitch import error_body, json_body
 from tests.loopback_servers.faults import Faults, hang_up, strike
 from tests.loopback_servers.twitch_helix import HelixServer
-from tests.loopback_servers.twitch_irc import FOREVER, IrcServer, World
-from tests.loopback_servers.twitch_rules import Rules, is_privileged
+from tests.loopback_servers.twitch_irc import IrcServer, World
 
 DEVICE_GRANT = "urn:ietf:params:oauth:grant-type:device_code"
-WINDOW = 30_000  # ms
-PER_WINDOW, PER_WINDOW_MODERATOR = 20, 100
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,33 +35,6 @@ class Recorded:
     def param(self, name: str) -> str:
         """A query parameter, or ""."""
         return (self.query.get(name) or [""])[0]
-
-
-class Drops:
-    """Which messages Twitch drops. `breaches`: those over the rate limit."""
-
-    def __init__(self, sim: "TwitchSim") -> None:
-        self.world, self.said = sim.world, sim.irc.said
-        self.breaches = 0
-        self.forced: deque[str] = deque()
-
-    def code(self, user: User, text: str) -> tuple[str, str] | None:
-        """Why Helix drops this message, or None."""
-        code = self.forced.popleft() if self.forced else self._reason(user, text)
-        return (code, "Your message was not sent.") if code else None
-
-    def _reason(self, user: User, text: str) -> str:
-        left = self.world.ban_left(user.id)
-        if left:
-            return "msg_banned" if left == FOREVER else "msg_timedout"
-        since = self.world.now() - WINDOW
-        mine = [said for said in self.said[-500:] if said.user.id == user.id and said.at > since]
-        recent = [said for said in mine if said.via != "chat"]
-        limit = PER_WINDOW_MODERATOR if is_privileged(self.world, user.id) else PER_WINDOW
-        if len(recent) >= limit:
-            self.breaches += 1
-            return "msg_ratelimit"
-        return "msg_duplicate" if any(said.text == text for said in recent) else ""
 
 
 @dataclass(slots=True)
@@ -128,10 +96,10 @@ class DeviceLogin:
             return self._renewed(given)
         code = next((c for c in self.codes if c.device == given.get("device_code") and not c.ended), None)
         if code is None:
-            return web.json_response({"status": 400, "message": "invalid device code"}, status=400)
+            return _refused(400, "invalid device code")
         code.polls += 1
         if not code.approved_by:
-            return web.json_response({"status": 400, "message": "authorization_pending"}, status=400)
+            return _refused(400, "authorization_pending")
         code.ended = True
         return self._pair(self.tokens.grant(code.approved_by, code.scopes))
 
@@ -161,7 +129,7 @@ class DeviceLogin:
         given = request.headers.get("Authorization", "")
         token = self.tokens.valid(given.removeprefix("OAuth ").removeprefix("Bearer "))
         if token is None:
-            return web.json_response({"status": 401, "message": "invalid access token"}, status=401)
+            return _refused(401, "invalid access token")
         body = {"client_id": self.sim.client_id, "login": token.login, "scopes": list(token.scopes)}
         return web.json_response(body | {"user_id": token.user_id, "expires_in": self.expires_in})
 
@@ -169,9 +137,9 @@ class DeviceLogin:
         given = await _parameters(request)
         token = self.tokens.valid(given.get("token", ""))
         if given.get("client_id") != self.sim.client_id:
-            return web.json_response({"status": 404, "message": "client does not exist"}, status=404)
+            return _refused(404, "client does not exist")
         if token is None:
-            return web.json_response({"status": 400, "message": "Invalid token"}, status=400)
+            return _refused(400, "Invalid token")
         token.expired = token.used = True
         return web.Response()  # 200 without a body, which twitchio's revoke_token takes for an error
 
@@ -182,12 +150,9 @@ class TwitchSim(twitch.TwitchSim):
     def __init__(self, channel: str = "demo", *, now: Callable[[], int] | None = None) -> None:
         super().__init__(channel, now=now)
         self.faults = Faults()
-        self.drops = Drops(self)
         self.oauth = DeviceLogin(self)
         self.requests: list[Recorded] = []
         self.actions: list[Recorded] = []
-        self.helix.checks = Rules(self.world).checks()
-        self.helix.drop_code = self.drops.code
         self.middlewares: tuple[Middleware, ...] = (self._watched,)
 
     def build(self, channel: str) -> None:
@@ -293,7 +258,7 @@ class TwitchSim(twitch.TwitchSim):
 
     def drop_next(self, *codes: str) -> None:
         """Let the next messages through Helix be dropped for these reasons."""
-        self.drops.forced.extend(codes)
+        self.helix.forced.extend(codes)
 
 
 def _refused(status: int, message: str) -> web.Response:

@@ -18,50 +18,23 @@ KNOWN = {"twitch.tv/tags", "twitch.tv/commands", "twitch.tv/membership"}
 FOREVER = -1  # the end of a ban, as against a timeout
 
 
-@dataclass(frozen=True, slots=True)
-class Ban:
-    """Who may not write: until when (ms; FOREVER for a ban, as against a timeout), since when, by whom, and why."""
-
-    until: int
-    since: int
-    by: User
-    reason: str = ""
-
-
-@dataclass(slots=True)
-class Modes:
-    """The chat's settings, under Twitch's own names."""
-
-    emote_mode: bool = False
-    follower_mode: bool = False
-    follower_mode_duration: int | None = None
-    slow_mode: bool = False
-    slow_mode_wait_time: int | None = None
-    subscriber_mode: bool = False
-    unique_chat_mode: bool = False
-
-
 class World(irc.World):
     """A channel that knows whom it has banned, the modes of its chat, and what was deleted."""
 
     def __init__(self, channel: str, now: Callable[[], int]) -> None:
         super().__init__(channel, now)
-        self.bans: dict[str, Ban] = {}  # by user id
-        self.rules = Modes()
+        self.bans: dict[str, int] = {}  # until when (ms), by user id
+        self.emote_only, self.slow_s = False, 0
         self.deleted: set[str] = set()
-        self.games = {"509658": "Just Chatting", "27471": "Minecraft", "504461": "Celeste"}
 
     def ban_left(self, user_id: str) -> int:
         """FOREVER for a ban, the ms that are left of a timeout, 0 for neither."""
-        ban = self.bans.get(user_id)
-        until = ban.until if ban is not None else 0
+        until = self.bans.get(user_id, 0)
         return until if until == FOREVER else max(0, until - self.now())
 
-    def ban(self, user_id: str, seconds: int | None, by: User | None = None, reason: str = "") -> None:
-        """Ban somebody, or time them out. `by`: the streamer, unless named."""
-        now = self.now()
-        until = FOREVER if seconds is None else now + seconds * 1_000
-        self.bans[user_id] = Ban(until, now, by or self.owner, reason)
+    def ban(self, user_id: str, seconds: int | None) -> None:
+        """Ban somebody, or time them out."""
+        self.bans[user_id] = FOREVER if seconds is None else self.now() + seconds * 1_000
 
 
 def notice(text: str, *, channel: str = "*", msg_id: str = "") -> str:
@@ -136,15 +109,8 @@ class IrcServer(irc.IrcServer):
             await super().join(connection, channel)
 
     def room_state(self) -> str:
-        rules = self.world.rules
-        tags = {
-            "emote-only": int(rules.emote_mode),
-            "followers-only": (rules.follower_mode_duration or 0) if rules.follower_mode else -1,
-            "r9k": int(rules.unique_chat_mode),
-            "room-id": self.world.room_id,
-            "slow": (rules.slow_mode_wait_time or 30) if rules.slow_mode else 0,
-            "subs-only": int(rules.subscriber_mode),
-        }
+        modes = {"emote-only": int(self.world.emote_only), "followers-only": -1, "r9k": 0, "slow": self.world.slow_s}
+        tags = {**modes, "subs-only": 0, "room-id": self.world.room_id}
         return tagged(tags, f":{HOST} ROOMSTATE #{self.world.owner.login}")
 
     async def clear_message(self, message_id: str) -> None:
@@ -154,9 +120,3 @@ class IrcServer(irc.IrcServer):
     async def clear_person(self, user: User, seconds: int | None) -> None:
         self.world.deleted.update(said.id for said in self.said if said.user.id == user.id)
         await super().clear_person(user, seconds)
-
-    async def clear_all(self) -> None:
-        """A moderator clears the whole chat."""
-        self.world.deleted.update(self.world.messages)
-        tags = {"room-id": self.world.room_id, "tmi-sent-ts": self.world.now()}
-        await self.broadcast(tagged(tags, f":{HOST} CLEARCHAT #{self.world.owner.login}"))
