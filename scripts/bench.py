@@ -19,7 +19,7 @@ import tempfile
 from collections.abc import Callable
 from pathlib import Path
 
-from speed import channels, cost, dock, erasure, ingest, played_channel, process, recall, replies
+from speed import cost, ingest, played_channel, programs, recall, replies
 from speed.figures import Figure, table
 
 Measure = Callable[[Path], list[Figure]]
@@ -33,15 +33,15 @@ def measures(wanted: argparse.Namespace) -> dict[str, Measure]:
         return {"recall": lambda _: recall.measure(wanted.recall, wanted.errors, wanted.tuned_on)}
     quick = wanted.quick
     if wanted.only == "channels":  # minutes with a full machine: only where it is asked for
-        return {"channels": lambda folder: channels.measure(folder, 60 if quick else 240)}
+        return {"channels": lambda folder: programs.channels(folder, 60 if quick else 240)}
     return {
         "ingest": lambda folder: ingest.measure(folder, 20_000 if quick else 60_000),
         "replies": lambda folder: replies.measure(folder, 20_000 if quick else 200_000),
-        "erasure": lambda folder: erasure.measure(folder, 20_000 if quick else 200_000),
+        "erasure": lambda folder: replies.erasure(folder, 20_000 if quick else 200_000),
         "cost": lambda folder: cost.measure(folder, [10, 100] if quick else [10, 100, 400], wanted.price),
         "memory": played_channel.measure,
-        "process": process.measure,
-        "dock": lambda folder: dock.measure(folder, 10 if quick else 30),
+        "process": programs.process,
+        "dock": lambda folder: programs.dock(folder, 10 if quick else 30),
     }
 
 

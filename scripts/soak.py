@@ -24,9 +24,9 @@ from collections.abc import AsyncIterator, Callable
 from dataclasses import dataclass, field
 from pathlib import Path
 
-import chaos_world
-from chaos_world import Figures, broken_promises, resident, say
-from speed import dock
+import chaos
+from chaos import NOON, Figures, broken_promises, say
+from speed.programs import resident, started
 
 from forgetmenot.clock import Clock, ManualClock, SystemClock
 from forgetmenot.domain import Outcome
@@ -43,15 +43,8 @@ from forgetmenot.twitch.login import Login
 from tests.loopback_servers.fixtures import log_in, settings_for
 from tests.loopback_servers.twitch import TwitchSim
 
-NOON = 1_784_894_400_000
 RECAP_DEADLINE = 3_600_000
-MUST_BE_ZERO = (
-    *chaos_world.MUST_BE_ZERO,
-    "messages doubled",
-    "messages lost",
-    "fates told wrongly",
-    "rate breaches",
-)
+MUST_BE_ZERO = (*chaos.MUST_BE_ZERO, "messages doubled", "messages lost", "fates told wrongly", "rate breaches")
 
 
 @contextlib.asynccontextmanager
@@ -264,7 +257,7 @@ async def live(folder: Path, minutes: float, per_minute: int, seed: int) -> Figu
         ends = [began + minutes * 60 * SETTLED * part for part in (0.4, 0.7, 1.0)] + [began + minutes * 60]
         for number, end in enumerate(ends):
             chat.paused.clear()
-            async with dock.started(sim, folder, more='[bot]\nmode = "mentions"\n') as bot:
+            async with started(sim, folder, bot='mode = "mentions"') as bot:
                 sizes = await _talked_until(chat, bot.pid, end)
                 await chat.quiet()
                 if end is not ends[-1] and number % 2 == 0:

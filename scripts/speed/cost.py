@@ -13,9 +13,9 @@ from pathlib import Path
 
 from aiohttp import web
 
-from forgetmenot.app.bot import Bot, BotIdentity, NoAccount, open_bot
+from forgetmenot.app.bot import Bot, BotIdentity, open_bot
 from forgetmenot.clock import MINUTE, SECOND, ManualClock
-from forgetmenot.domain import ChannelState, ChatEvent, EventKind, ModelRequest, Outcome, OutcomeKind, Purpose
+from forgetmenot.domain import ChannelState, ChatEvent, EventKind, ModelRequest, Purpose
 from forgetmenot.llm.offline import Offline
 from forgetmenot.memory import extraction, transcript
 from forgetmenot.settings.load import convert
@@ -23,6 +23,7 @@ from forgetmenot.settings.schema import Settings
 from forgetmenot.store import counts
 from speed.figures import Figure
 from speed.invented import Invented
+from tests.stage import RecordingAccount
 
 BEGAN = 1_790_000_000_000
 REGULARS = 14
@@ -35,11 +36,6 @@ _BEGINS = {
     transcript.BRIEFS: Purpose.BRIEF,
     extraction.SYSTEM: Purpose.EXTRACT,
 }
-
-
-class _Account(NoAccount):
-    async def say(self, text: str, reply_to: str | None = None) -> Outcome:  # noqa: ARG002  # nobody reads it
-        return Outcome(OutcomeKind.DONE, twitch_id="sent")
 
 
 def _settings(base_url: str) -> Settings:
@@ -93,8 +89,7 @@ async def _hour(path: Path, base_url: str, rate: int) -> dict[str, tuple[int, in
     people = [f"viewer_{number}" for number in range(max(REGULARS, 2 * rate // 3))]
     settings, clock = _settings(base_url), ManualClock(BEGAN)
     me = BotIdentity("99", "forgetmenot_bot")
-    account = _Account()
-    async with open_bot(path, settings=lambda: settings, clock=clock, account=account, me=me) as bot:
+    async with open_bot(path, settings=lambda: settings, clock=clock, account=RecordingAccount(), me=me) as bot:
         number, began = 0, clock.now()
         for stream in range(6):
             last = stream == 5

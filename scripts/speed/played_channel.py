@@ -15,18 +15,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from forgetmenot.app.bot import Bot, BotIdentity, NoAccount, open_bot
+from forgetmenot.app.bot import Bot, BotIdentity, open_bot
 from forgetmenot.clock import DAY, SECOND, ManualClock
-from forgetmenot.domain import (
-    ChatEvent,
-    EventKind,
-    ModelAnswer,
-    ModelRequest,
-    Outcome,
-    OutcomeKind,
-    Purpose,
-    TokenUsage,
-)
+from forgetmenot.domain import ChatEvent, EventKind, ModelAnswer, ModelRequest, Purpose, TokenUsage
 from forgetmenot.llm.build import Models
 from forgetmenot.llm.guarded import GuardedModel, Limits
 from forgetmenot.ports import CallMeter
@@ -34,6 +25,7 @@ from forgetmenot.settings.load import convert
 from forgetmenot.settings.schema import ModelSettings
 from forgetmenot.store import personal_data
 from speed.figures import Figure
+from tests.stage import RecordingAccount
 
 SEED = 5
 BEGAN = 1_790_000_000_000
@@ -55,14 +47,8 @@ for _row in _SLOTS.strip().splitlines():
     _slot, *_texts = (one.strip() for one in _row.split("|"))
     SLOTS[_slot] = _texts
 CHATTER = (
-    "lol",
-    "gg",
-    "that jump was so close",
-    "one more try",
-    "KEKW",
-    "i am literally a toaster",
-    "chat is this real",
-)
+    "lol", "gg", "that jump was so close", "one more try", "KEKW", "i am literally a toaster", "chat is this real",
+)  # fmt: skip
 _ROW = re.compile(
     r"^(?:(?P<who>\w+): )?\[id:(?P<id>\d+); (?P<source>[^;\]]+);.*?(?P<date>\d{4}-\d\d-\d\d)[^\]]*\] (?P<fact>.+)$",
     re.MULTILINE,
@@ -207,25 +193,13 @@ def _nothing_new(_: str) -> object:
     return {"summary": "Chat cheered.", "briefs": []}
 
 
-class Ears(NoAccount):
-    """An account that keeps what was said."""
-
-    def __init__(self) -> None:
-        self.said: list[str] = []
-
-    async def say(self, text: str, reply_to: str | None = None) -> Outcome:  # noqa: ARG002  # the port's name
-        """Twitch took it."""
-        self.said.append(text)
-        return Outcome(OutcomeKind.DONE, twitch_id=f"sent-{len(self.said)}")
-
-
 @dataclass
 class Channel:
     """The bot, and who talks to it."""
 
     bot: Bot
     clock: ManualClock
-    ears: Ears
+    ears: RecordingAccount
     lines: int = 0
 
     async def say(self, who: str, text: str, seconds: int = 20) -> None:
@@ -246,7 +220,7 @@ class Channel:
 
 async def play(path: Path) -> list[Figure]:
     """Play the evenings, let the raw chat go, and ask."""
-    script, clock, ears, model = written(), ManualClock(BEGAN), Ears(), ScriptedModel()
+    script, clock, ears, model = written(), ManualClock(BEGAN), RecordingAccount(), ScriptedModel()
     settings = convert({"bot": {"mode": "mentions", "notice": ""}, "twitch": {"channel": "streamer"}}, "the bench")
 
     def models(_: ModelSettings, meter: CallMeter) -> Models:
@@ -332,14 +306,8 @@ async def _asked(channel: Channel, script: Script) -> list[Figure]:
         answer = await channel.answer("viewerab", SLOTS[slot][2].format(NICKNAME))
         right["one nickname, two people"] += not answer.startswith("1 ")
     return [
-        Figure(
-            f"memory: right of {asked[kind]} questions, {kind}",
-            right[kind] / asked[kind],
-            "",
-            least.get(kind, 1.0),
-            at_least=True,
-        )
-        for kind in asked
+        Figure(f"memory: right of {of} questions, {kind}", right[kind] / of, "", least.get(kind, 1.0), at_least=True)
+        for kind, of in asked.items()
     ]
 
 

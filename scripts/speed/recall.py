@@ -3,25 +3,139 @@
 Everything goes through the public import and recall. Ten notes are asked for, as the questions stand, with typos and as
 chat asks, and of the twenty that a prompt may hold how many answers stand among them. docs/EVALUATION.md says what the
 figures mean and what they do not show.
+
+Of a conversation the observations are notes, and the session summaries the episodes that they rest on. A question's
+evidence ids name the notes that rest on them; its subjects are the speakers it names, else both.
 """
 
 import asyncio
 import json
 import random
+import re
 import tempfile
 from collections import defaultdict
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Container, Iterable, Sequence
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from pathlib import Path
+from typing import Any, NamedTuple
 
-from forgetmenot.clock import ManualClock
+from forgetmenot.clock import DAY, ManualClock, iso
 from forgetmenot.memory.recall import Recall
 from forgetmenot.memory.transfer import import_notes
 from forgetmenot.settings.schema import Settings
 from forgetmenot.store import viewers
 from forgetmenot.store.database import open_database
-from speed.conversations import NOW, Conversation, in_chat, read_conversation, with_typos
 from speed.figures import Figure
+
+TYPO_SHARE = 0.3
+SLANG = {
+    "what": "wat", "you": "u", "are": "r", "because": "cuz", "favorite": "fav", "people": "ppl", "about": "abt",
+    "with": "w", "does": "", "did": "", "the": "", "is": "", "has": "", "have": "", "been": "", "to": "2", "for": "4",
+}  # fmt: skip
+OPENINGS, ENDINGS = ("", "yo", "hey bot", "lol", "wait", "so"), ("", "again", "lol", "??", "tho", "btw")
+NOW = int(datetime(2025, 1, 1, tzinfo=UTC).timestamp() * 1_000)
+_EVIDENCE = re.compile(r"D\d+:\d+")
+
+
+class Question(NamedTuple):
+    """One question; `wanted` are the notes that answer it."""
+
+    text: str
+    viewers: tuple[str, ...]
+    wanted: frozenset[int]
+    doubtful: bool = False
+
+
+@dataclass
+class Conversation:
+    """One conversation as import lines and questions."""
+
+    name: str
+    lines: list[dict[str, Any]]
+    people: dict[str, str]
+    questions: list[Question]
+
+
+def read_conversation(raw: dict[str, Any], first_id: int, doubtful: Container[str] = ()) -> Conversation:
+    """Observations as notes with ids from `first_id`, and the questions they answer, some known to be doubtful."""
+    people = {name: f"viewer_{index}" for index, name in enumerate(_speakers(raw))}
+    lines: list[dict[str, Any]] = []
+    rests_on: dict[int, tuple[str, set[str]]] = {}
+    for session, by_speaker in raw["observation"].items():
+        number = int(session.split("_")[1])
+        for speaker, observations in by_speaker.items():
+            for fact, evidence in observations if speaker in people else ():
+                note_id = first_id + len(lines)
+                rests_on[note_id] = (people[speaker], set(_EVIDENCE.findall(json.dumps(evidence))))
+                lines.append(_line(note_id, people[speaker], fact, number, raw))
+    questions = [
+        question._replace(doubtful=question.text in doubtful) for question in _questions(raw, people, rests_on)
+    ]
+    return Conversation(str(raw.get("sample_id", first_id)), lines, people, questions)
+
+
+def _speakers(raw: dict[str, Any]) -> tuple[str, str]:
+    return raw["conversation"]["speaker_a"], raw["conversation"]["speaker_b"]
+
+
+def _line(note_id: int, viewer: str, fact: str, session: int, raw: dict[str, Any]) -> dict[str, Any]:
+    return {
+        "id": note_id,
+        "viewer": viewer,
+        "fact": fact,
+        "confidence": 0.8,
+        "observed_at": iso(_held_at(raw["conversation"], session)),
+        "episode": {"key": str(session), "summary": raw["session_summary"].get(f"session_{session}_summary", "")},
+    }
+
+
+def _held_at(conversation: dict[str, Any], session: int) -> int:
+    """When a session was held; where the file does not say, the sessions are a day apart."""
+    try:
+        held = datetime.strptime(conversation[f"session_{session}_date_time"] + " +0000", "%I:%M %p on %d %B, %Y %z")
+    except (KeyError, ValueError):
+        return NOW - (100 - session) * DAY
+    return int(held.timestamp() * 1_000)
+
+
+def _questions(
+    raw: dict[str, Any], people: dict[str, str], rests_on: dict[int, tuple[str, set[str]]]
+) -> Iterable[Question]:
+    for asked in raw["qa"]:
+        evidence = set(_EVIDENCE.findall(json.dumps(asked.get("evidence", []))))
+        text = str(asked["question"])
+        named = tuple(login for name, login in people.items() if name.casefold() in text.casefold())
+        about = named or tuple(people.values())
+        wanted = frozenset(note for note, (viewer, rests) in rests_on.items() if rests & evidence and viewer in about)
+        if wanted:
+            yield Question(text, about, wanted)
+
+
+def in_chat(text: str, dice: random.Random) -> str:
+    """The text as chat would ask it: lower case, slang, one word in twelve missing."""
+    said = [word for word in text.lower().rstrip("?").replace("'s", "s").split() if dice.random() > 1 / 12]
+    said = [SLANG.get(word, word) if dice.random() < 0.7 else word for word in said]
+    return " ".join(filter(None, [dice.choice(OPENINGS), *said, dice.choice(ENDINGS)]))
+
+
+def with_typos(text: str, dice: random.Random) -> str:
+    """The text with one slip of the finger in about a third of its words."""
+    return " ".join(_slip(word, dice) if dice.random() < TYPO_SHARE else word for word in text.split())
+
+
+def _slip(word: str, dice: random.Random) -> str:
+    if len(word) < 3:
+        return word
+    at = dice.randrange(len(word) - 1)
+    slips: tuple[Callable[[], str], ...] = (
+        lambda: word[:at] + word[at + 1 :],
+        lambda: word[:at] + word[at + 1] + word[at] + word[at + 2 :],
+        lambda: word[: at + 1] + word[at:],
+        lambda: word[:at] + dice.choice("abcdefghijklmnopqrstuvwxyz") + word[at + 1 :],
+    )
+    return dice.choice(slips)()
+
 
 LIMIT = 20
 SEED = 7

@@ -6,6 +6,9 @@ three hours is the same, and they are asked the same: what differs is the memory
 with words not asked before; a percentile is over all of them. For viewers not seen before nothing is kept from before:
 no notes, no words, no page of the database; among them are all of those about whom as much is known as the settings
 allow. Beside each time stands what this process computed in it, which other programs on the machine do not change.
+
+Then one of the best-known viewers is erased, who also stands in other people's summaries, and some others are: how long
+that takes, how long replies take meanwhile, and what it leaves of the first one's id, names and own word.
 """
 
 import asyncio
@@ -24,6 +27,7 @@ from typing import Any, NamedTuple, Self
 from forgetmenot.app.live import short_pauses
 from forgetmenot.clock import HOUR, ManualClock
 from forgetmenot.domain import Prompt
+from forgetmenot.memory.erasure import Eraser, ErasureReport
 from forgetmenot.memory.recall import Recall
 from forgetmenot.memory.transfer import KNOWN, import_notes
 from forgetmenot.prompt.assemble import assemble
@@ -31,11 +35,12 @@ from forgetmenot.prompt.material import Prefix
 from forgetmenot.reply.context import ContextGatherer, PrefixKeeper
 from forgetmenot.reply.triggers import Conversations, Identity, trigger_of
 from forgetmenot.settings.schema import Settings
+from forgetmenot.store import channel_state
 from forgetmenot.store.database import Database, open_database
 from forgetmenot.text.words import clear_text_caches
 from speed.figures import Figure, percentile
 from speed.ingest import take_in
-from speed.invented import NOTES_AT_MOST, NOTES_EACH, NOW, Invented
+from speed.invented import NOTES_AT_MOST, NOTES_EACH, NOW, Invented, viewer_id
 
 BOT = Identity("1", "keeper", "Keeper")
 CHANNEL_NOTES = 40
@@ -234,3 +239,102 @@ async def _best_known(large: Memory, viewers: int) -> list[Took]:
 def regulars(viewers: int) -> int:
     """How many have as many notes as may be, where one in twenty notes is theirs."""
     return viewers // (NOTES_AT_MOST - NOTES_EACH)
+
+
+# ── erasure ──────────────────────────────────────────────────────────────────────────────────
+
+
+GONE = COMMON  # one of the best known
+OTHERS = (GONE + 1, 40, 400)
+WORD = "quaggaflute"
+MENTIONED_IN = 300
+PAUSE_S, WRITE_PAUSE_S = 0.005, 0.1
+
+
+def erasure(folder: Path, notes: int) -> list[Figure]:
+    """The figures in a memory with so many notes."""
+    return asyncio.run(_erasure(folder, notes))
+
+
+async def _erasure(folder: Path, notes: int) -> list[Figure]:
+    path, viewers = folder / "memory.sqlite3", notes // 20
+    async with memory(path, viewers, regulars(viewers)) as large:
+        await _mention(large.db)
+        held = int(await large.db.value("SELECT count(*) FROM semantic_notes"))
+        summaries = int(await large.db.value("SELECT count(*) FROM episodes"))
+        before = _found(folder)
+        with short_pauses():
+            report, took, times, waits = await _erase(large, viewers)
+        left = _found(folder)
+    return [
+        Figure("notes before the erasure", held, ""),
+        Figure("summaries before the erasure", summaries, ""),
+        Figure("erasure of one viewer", took, "s", 5),
+        Figure("viewers erased", 1 + len(OTHERS), ""),
+        Figure("texts rewritten by it", sum(report.rewritten.values()), "", MENTIONED_IN, at_least=True),
+        Figure("bytes searched", sum(file.stat().st_size for file in _files(folder)), ""),
+        Figure("files with a trace, before", before, "", 1, at_least=True),
+        Figure("files with a trace, afterwards", left, "", 0),
+        Figure("replies meanwhile", len(times), "", 20, at_least=True),
+        Figure("reply's prompt meanwhile, p99", percentile(times, 0.99), "ms", 50),
+        Figure("writes meanwhile", len(waits), "", 20, at_least=True),
+        Figure("write meanwhile, p50", percentile(waits, 0.5), "ms", 50),
+        Figure("write meanwhile, longest", max(waits), "ms", 2_000),
+        Figure("deleted bytes wiped", int(report.wiped), "", 1, at_least=True),
+    ]
+
+
+async def _erase(large: Memory, viewers: int) -> tuple[ErasureReport, float, list[float], list[float]]:
+    """Erase while the bot replies; what it did, the seconds it took, and the ms of each prompt and write meanwhile."""
+    times: list[float] = []
+    waits: list[float] = []
+    busy = [asyncio.create_task(_reply(large, viewers, times)), asyncio.create_task(_write(large.db, waits))]
+    eraser = Eraser(db=large.db, clock=large.clock)
+    started = perf_counter()
+    report = await eraser.erase(viewer_id(GONE))
+    took = perf_counter() - started
+    for other in OTHERS:
+        await eraser.erase(viewer_id(other))
+    for task in busy:
+        task.cancel()
+    await asyncio.gather(*busy, return_exceptions=True)
+    return report, took, times, waits
+
+
+async def _mention(db: Database) -> None:
+    """The viewer stands in other people's summaries, and uses a word of their own."""
+    other = viewer_id(GONE + 1)
+    async with db.write() as tx:
+        await tx.execute(
+            "UPDATE episodes SET summary = summary || ? WHERE id IN (SELECT e.id FROM episodes e JOIN episode_people p"
+            " ON p.episode_id = e.id WHERE p.viewer_id <> ? ORDER BY e.id LIMIT ?)",
+            (f" <@{viewer_id(GONE)}> played the {WORD} with <@{other}>.", viewer_id(GONE), MENTIONED_IN),
+        )
+
+
+async def _reply(large: Memory, viewers: int, times: list[float]) -> None:
+    """Prompts for people who were not seen before and for those who were, until it is over."""
+    dice = random.Random(5)  # noqa: S311  # the same in every run
+    while True:
+        times.append((await large.prompt(dice.randrange(10, viewers), "what did i tell you about the level"))[1].whole)
+        await asyncio.sleep(PAUSE_S)
+
+
+async def _write(db: Database, waits: list[float]) -> None:
+    """What a command writes, several times a second."""
+    while True:
+        started = perf_counter()
+        async with db.write() as tx:
+            await channel_state.put(tx, {"title": f"write {len(waits)}"}, len(waits))
+        waits.append((perf_counter() - started) * 1_000)
+        await asyncio.sleep(WRITE_PAUSE_S)
+
+
+def _files(folder: Path) -> list[Path]:
+    return [file for file in folder.rglob("*") if file.is_file()]
+
+
+def _found(folder: Path) -> int:
+    """In how many files a trace of them stands."""
+    traces = [viewer_id(GONE).encode(), f"viewer_{GONE} ".encode(), f"viewer_{GONE}\0".encode(), WORD.encode()]
+    return sum(any(trace in file.read_bytes() for trace in traces) for file in _files(folder))

@@ -6,15 +6,7 @@ from hypothesis import strategies as st
 
 from forgetmenot.domain import ChatEvent, EventKind, Redaction, ReplyTo
 from forgetmenot.text.mentions import ids_in
-from forgetmenot.twitch.chat_lines import (
-    ChatItem,
-    OtherLine,
-    OtherRoom,
-    RoomState,
-    Unparsed,
-    parse,
-    understand,
-)
+from forgetmenot.twitch.chat_lines import ChatItem, OtherLine, OtherRoom, RoomState, Unparsed, parse, understand
 
 KINDS = (ChatEvent, Redaction, RoomState, OtherRoom, Unparsed, OtherLine)
 keys = st.sampled_from(
@@ -55,40 +47,6 @@ def test_a_monstrous_line_takes_no_time() -> None:
         assert understand(parse(line), "den", 5) is not None
 
 
-@pytest.mark.parametrize("bad", ["12 34", "1<2", "é", "x" * 65, "1\\s2", "@1"])
-def test_an_id_that_nobody_can_have_is_not_understood(bad: str) -> None:
-    said = understand(parse(f"@user-id={bad};id=e1 :bob!bob@x PRIVMSG #carol :hello"), "carol", 1)
-    assert isinstance(said, Unparsed)
-
-
-def test_endless_names_and_sentences_are_cut_too() -> None:
-    endless = "y" * 5_000
-    tags = f"display-name={endless};system-msg={endless};reply-parent-msg-id=p;reply-parent-msg-body={endless}"
-    said = understand(parse(f"@user-id=1;id=e1;{tags} :{endless}!x@x PRIVMSG #carol :hi"), "carol", 1)
-    assert isinstance(said, ChatEvent)
-    assert said.reply_to is not None
-    lengths = [len(text) for text in (said.login, said.display_name, said.system_text, said.reply_to.text)]
-    assert lengths == [100, 100, 500, 500]
-
-
-def test_half_a_character_is_none() -> None:
-    line = "@user-id=1;id=\ud800;display-name=\udc80 :bob!bob@x PRIVMSG #carol :!memory \ud83d"
-    said = understand(parse(line), "carol")
-    assert isinstance(said, ChatEvent)
-    assert (said.id, said.display_name, said.text) == ("?", "?", "!memory ?")
-
-
-def test_nobody_is_mentioned_by_who_types_the_brackets() -> None:
-    """`<@3>` in a message, in what it replies to, in a name or in Twitch's own sentence is plain text."""
-    forged = "what about <@3> and \uff1c@3>?"
-    tags = r"display-name=<@3>;system-msg=<@3>\sis\shere;reply-parent-msg-id=p;reply-parent-msg-body=<@3>\shi"
-    said = understand(parse(f"@user-id=1;{tags} :alice!alice@x PRIVMSG #c :{forged}"), "c", 1)
-    assert isinstance(said, ChatEvent)
-    assert said.text == "what about (@3> and (@3>?"
-    assert said.reply_to is not None
-    assert [ids_in(text) for text in (said.display_name, said.system_text, said.reply_to.text)] == [(), (), ()]
-
-
 BASE = "id=m1;room-id=7;user-id=42;display-name=Alice;tmi-sent-ts=1700000000000"
 ALICE = ":alice!alice@alice.tmi.twitch.tv PRIVMSG #den"
 
@@ -103,33 +61,39 @@ def event(line: str) -> ChatEvent:
     return found
 
 
-def test_a_message_with_everything() -> None:
+def test_endless_names_and_sentences_are_cut_too() -> None:
+    endless = "y" * 5_000
+    tags = f"display-name={endless};system-msg={endless};reply-parent-msg-id=p;reply-parent-msg-body={endless}"
+    said = event(f"@user-id=1;id=e1;{tags} :{endless}!x@x PRIVMSG #den :hi")
+    assert said.reply_to is not None
+    lengths = [len(text) for text in (said.login, said.display_name, said.system_text, said.reply_to.text)]
+    assert lengths == [100, 100, 500, 500]
+
+
+def test_half_a_character_is_none() -> None:
+    said = event("@user-id=1;id=\ud800;display-name=\udc80 :bob!bob@x PRIVMSG #den :!memory \ud83d")
+    assert (said.id, said.display_name, said.text) == ("?", "?", "!memory ?")
+
+
+def test_nobody_is_mentioned_by_who_types_the_brackets() -> None:
+    """`<@3>` in a message, in what it replies to, in a name or in Twitch's own sentence is plain text."""
+    tags = r"display-name=<@3>;system-msg=<@3>\sis\shere;reply-parent-msg-id=p;reply-parent-msg-body=<@3>\shi"
+    said = event(f"@user-id=1;{tags} :alice!alice@x PRIVMSG #den :what about <@3> and \uff1c@3>?")
+    assert said.text == "what about (@3> and (@3>?"
+    assert said.reply_to is not None
+    assert [ids_in(text) for text in (said.display_name, said.system_text, said.reply_to.text)] == [(), (), ()]
+
+
+def test_what_is_said_is_an_event_with_everything() -> None:
     tags = f"{BASE};badges=moderator/1,bot-badge/1,subscriber/12;first-msg=1;emote-only=1"
-    assert event(f"@{tags} {ALICE} :hello: there :)") == ChatEvent(
-        id="m1",
-        kind=EventKind.MESSAGE,
-        user_id="42",
-        login="alice",
-        display_name="Alice",
-        text="hello: there :)",
-        at=1_700_000_000_000,
-        room_id="7",
-        badges=frozenset({"moderator", "bot-badge", "subscriber"}),
-        emote_only=True,
-    )
-
-
-def test_an_action_loses_its_wrapping_and_bits_make_a_cheer() -> None:
+    badges = frozenset({"moderator", "bot-badge", "subscriber"})
+    made = ("m1", EventKind.MESSAGE, "42", "alice", "Alice", "hello: there :)", 1_700_000_000_000)
+    assert event(f"@{tags} {ALICE} :hello: there :)") == ChatEvent(*made, room_id="7", badges=badges, emote_only=True)
     me, cheer = event(f"@{BASE} {ALICE} :\x01ACTION waves\x01"), event(f"@{BASE};bits=100 {ALICE} :Cheer100 nice")
-    assert (me.kind, me.text) == (EventKind.ME, "waves")
-    assert cheer.kind is EventKind.CHEER
-
-
-def test_a_reply_knows_what_it_answers() -> None:
-    tags = (
-        "reply-parent-msg-id=m0;reply-parent-user-id=9;reply-parent-user-login=bob;reply-parent-msg-body=is\\sit\\:\\\\"
-    )
-    assert event(f"@{BASE};{tags} {ALICE} :@bob yes").reply_to == ReplyTo("m0", "9", "bob", "is it;\\")
+    assert (me.kind, me.text, cheer.kind) == (EventKind.ME, "waves", EventKind.CHEER)
+    parent = "reply-parent-msg-id=m0;reply-parent-user-id=9;reply-parent-user-login=bob"
+    answer = event(f"@{BASE};{parent};reply-parent-msg-body=is\\sit\\:\\\\ {ALICE} :@bob yes")
+    assert answer.reply_to == ReplyTo("m0", "9", "bob", "is it;\\")
 
 
 @pytest.mark.parametrize(
@@ -141,9 +105,8 @@ def test_a_reply_knows_what_it_answers() -> None:
     ],
 )  # fmt: skip
 def test_usernotices_become_events_of_their_kind(msg_id: str, kind: EventKind) -> None:
-    notice = event(
-        f"@{BASE};login=alice;msg-id={msg_id};system-msg=Alice\\sdid\\sit! :tmi.twitch.tv USERNOTICE #den :yay"
-    )
+    tags = f"{BASE};login=alice;msg-id={msg_id};system-msg=Alice\\sdid\\sit!"
+    notice = event(f"@{tags} :tmi.twitch.tv USERNOTICE #den :yay")
     assert (notice.kind, notice.login, notice.text, notice.system_text) == (kind, "alice", "yay", "Alice did it!")
 
 
@@ -174,6 +137,8 @@ LINES: list[tuple[str, ChatItem]] = [
     ("PRIVMSG #den :hi", Unparsed()),
     (f"@{BASE} {ALICE}", Unparsed()),
     (":alice!a@b PRIVMSG den :hi", Unparsed()),
+    # an id that nobody can have
+    *((f"@user-id={bad};id=e1 {ALICE} :hi", Unparsed()) for bad in ("12 34", "1<2", "é", "x" * 65, "1\\s2", "@1")),
     *((line, Unparsed()) for line in ("<!DOCTYPE html>", "@id=1", "12 hello", "{}", "@a=b :x", "½ x")),
 ]
 
