@@ -1,6 +1,7 @@
 """Log-ins against a loopback Twitch."""
 
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -8,47 +9,48 @@ import pytest
 
 from forgetmenot.clock import SystemClock
 from forgetmenot.operations.catalogue import lacking
-from forgetmenot.secret_store import Account, TokenStore
+from forgetmenot.secret_store import Account, Token, TokenStore
 from forgetmenot.settings.schema import Settings
 from forgetmenot.twitch.helix import Helix
 from forgetmenot.twitch.login import Login
 from tests.loopback_servers.fixtures import log_in, settings, sim
 from tests.loopback_servers.twitch import TwitchSim
 
-__all__ = ["MakeHelix", "MakeLogin", "make_helix", "make_login", "settings", "sim", "store"]
+__all__ = ["Here", "here", "settings", "sim"]
 
-MakeLogin = Callable[..., Login]
-MakeHelix = Callable[..., Helix]
+
+@dataclass
+class Here:
+    """A PC with log-ins in files, whose settings name the loopback Twitch."""
+
+    sim: TwitchSim
+    settings: Settings
+    store: TokenStore
+    opened: list[Helix] = field(default_factory=list)
+
+    def login(self, name: str = "keeper", *scopes: str, account: Account = Account.BOT) -> Login:
+        """Somebody who has logged in; without scopes, with all of them."""
+        log_in(self.sim, self.store, name, *scopes, account=account)
+        return self.kept_login(account=account)
+
+    def kept_login(self, *, account: Account = Account.BOT, **more: Any) -> Login:  # noqa: ANN401  # what it takes
+        """The log-in that lies there, if one does."""
+        given = {"store": self.store, "settings": lambda: self.settings, "clock": SystemClock(), "lacking": lacking}
+        return Login(account=account, **{**given, **more})
+
+    def helix(self, bot: Login, **more: Any) -> Helix:  # noqa: ANN401  # what it takes
+        """Helix for that log-in."""
+        self.opened.append(Helix(settings=lambda: self.settings, bot=bot, **more))
+        return self.opened[-1]
+
+    def kept(self) -> Token | None:
+        """The bot's pair as it lies there."""
+        return self.store.load(Account.BOT)
 
 
 @pytest.fixture
-def store(tmp_path: Path) -> TokenStore:
-    """Log-ins in files."""
-    return TokenStore(tmp_path / "tokens", use_keyring=False)
-
-
-@pytest.fixture
-def make_login(sim: TwitchSim, settings: Settings, store: TokenStore) -> MakeLogin:
-    """`make_login("keeper", "chat:read", …)`: somebody who has logged in; without scopes, with all of them."""
-
-    def make(
-        name: str = "keeper", *scopes: str, account: Account = Account.BOT, settings: Settings = settings
-    ) -> Login:
-        log_in(sim, store, name, *scopes, account=account)
-        return Login(account=account, store=store, settings=lambda: settings, clock=SystemClock(), lacking=lacking)
-
-    return make
-
-
-@pytest.fixture
-async def make_helix(settings: Settings) -> AsyncIterator[MakeHelix]:
-    """`make_helix(login, …)`: Helix for that log-in, which gives its connections back at the end."""
-    made: list[Helix] = []
-
-    def make(bot: Login, **more: Any) -> Helix:  # noqa: ANN401  # what Helix takes
-        made.append(Helix(**{"settings": lambda: settings, "bot": bot, **more}))
-        return made[-1]
-
-    yield make
-    for helix in made:
+async def here(sim: TwitchSim, settings: Settings, tmp_path: Path) -> AsyncIterator[Here]:
+    made = Here(sim, settings, TokenStore(tmp_path / "tokens", use_keyring=False))
+    yield made
+    for helix in made.opened:
         await helix.aclose()

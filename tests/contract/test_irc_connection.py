@@ -16,7 +16,7 @@ from forgetmenot.secret_store import Token
 from forgetmenot.twitch import connection as room
 from forgetmenot.twitch.chat_lines import ChatItem
 from forgetmenot.twitch.connection import Gap, IrcConnection, Phase
-from tests.contract.conftest import MakeLogin
+from tests.contract.conftest import Here
 from tests.loopback_servers.fixtures import settings_for
 from tests.loopback_servers.twitch import TwitchSim
 
@@ -135,10 +135,10 @@ async def test_an_account_whose_renewed_token_is_refused_too_listens_anonymously
 
 
 async def test_a_token_that_expired_meanwhile_is_renewed_and_not_told_as_lapsed(
-    sim: TwitchSim, hasty: HastyClock, make_login: MakeLogin
+    sim: TwitchSim, hasty: HastyClock, here: Here
 ) -> None:
     """As after a night in which the PC slept: chat is the first to refuse it."""
-    login = make_login()
+    login = here.login()
     async with listening(sim, hasty, login.irc) as listener:
         await sim.joined()
         sim.expire()
@@ -152,9 +152,9 @@ async def test_a_token_that_expired_meanwhile_is_renewed_and_not_told_as_lapsed(
 @pytest.mark.slow
 @pytest.mark.parametrize("how", ["disconnected", "unreachable"])
 async def test_a_token_that_cannot_be_renewed_is_done_without(
-    sim: TwitchSim, hasty: HastyClock, make_login: MakeLogin, how: str
+    sim: TwitchSim, hasty: HastyClock, here: Here, how: str
 ) -> None:
-    login = make_login()
+    login = here.login()
     async with listening(sim, hasty, login.irc) as listener:
         await sim.joined()
         if how == "disconnected":
