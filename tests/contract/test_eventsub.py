@@ -35,16 +35,14 @@ class Listener:
     """StreamEvents that run, and what they reported."""
 
     def __init__(self, server: LoopbackEventSub, folder: Path, scopes: tuple[str, ...]) -> None:
-        store = TokenStore(folder, use_keyring=False)
+        store, clock = TokenStore(folder, use_keyring=False), SystemClock()
         store.save(Account.BROADCASTER, Token("access", "refresh", "100", "demo", scopes))
         settings = Settings(twitch=TwitchSettings(channel="demo", client_id="app", server=server.url))
-        login = Login(account=Account.BROADCASTER, store=store, settings=lambda: settings, clock=SystemClock())
-        self.server = server
-        self.happened: list[Happened] = []
+        login = Login(account=Account.BROADCASTER, store=store, settings=lambda: settings, clock=clock)
+        self.server, self.happened = server, list[Happened]()
         self.events = StreamEvents(
-            login=login, settings=lambda: settings, clock=SystemClock(), room=self._room,
-            happened=self._happened,
-        )  # fmt: skip
+            login=login, settings=lambda: settings, clock=clock, room=self._room, happened=self._happened
+        )
 
     async def _room(self) -> str:
         return "100"
@@ -60,12 +58,17 @@ class Listener:
     async def subscribed(self, *types: str) -> None:
         await self.until(lambda: set(types) <= self.server.types and self.events.subscribed)
 
-    async def sentence(self) -> str:
-        """The sentence of the newest event, when there is one."""
+    async def hears(self, kind: str, event: dict[str, Any]) -> Happened:
+        """What is reported of an event, which is subscribed by then."""
+        await self.subscribed(kind)
+        await self.server.notify(kind, event)
         await self.until(lambda: self.happened)
-        found = self.happened.pop()
+        return self.happened.pop()
+
+    async def hears_the_train(self) -> None:
+        found = await self.hears("channel.hype_train.end", TRAIN)
         assert isinstance(found, ChatEvent)
-        return found.system_text
+        assert found.system_text == "Chat finished a level-4 hype train."
 
 
 @asynccontextmanager
@@ -98,7 +101,6 @@ async def test_only_what_the_rights_allow_is_subscribed(tmp_path: Path) -> None:
     ("kind", "event", "sentence"),
     [
         ("channel.follow", {**ROOM, **ALICE, "followed_at": NOW}, "Alice followed the channel."),
-        ("channel.hype_train.end", TRAIN, "Chat finished a level-4 hype train."),
         (
             "channel.poll.end",
             {
@@ -124,19 +126,15 @@ async def test_only_what_the_rights_allow_is_subscribed(tmp_path: Path) -> None:
 )  # fmt: skip
 async def test_an_event_is_a_sentence(tmp_path: Path, kind: str, event: dict[str, Any], sentence: str) -> None:
     async with listening(tmp_path, *EVERY_RIGHT) as listener:
-        await listener.subscribed(kind)
-        await listener.server.notify(kind, event)
-        assert await listener.sentence() == sentence
+        found = await listener.hears(kind, event)
+        assert isinstance(found, ChatEvent)
+        assert found.system_text == sentence
 
 
 async def test_a_redemption_has_its_reward_and_what_was_typed(tmp_path: Path) -> None:
     async with listening(tmp_path, *EVERY_RIGHT) as listener:
         kind = "channel.channel_points_custom_reward_redemption.add"
-        await listener.subscribed(kind)
-        await listener.server.notify(kind, REDEEMED)
-        await listener.server.notify(kind, REDEEMED)
-        await listener.until(lambda: len(listener.happened) == 2)
-        first, second = listener.happened
+        first, second = await listener.hears(kind, REDEEMED), await listener.hears(kind, REDEEMED)
         assert isinstance(first, Redemption)
         assert isinstance(second, Redemption)
         assert (first.reward, first.event.text, first.event.user_id) == ("Ask the bot", "which boss was that?", "1")
@@ -146,17 +144,12 @@ async def test_a_redemption_has_its_reward_and_what_was_typed(tmp_path: Path) ->
 
 async def test_live_state_and_title_change_the_channel(tmp_path: Path) -> None:
     async with listening(tmp_path) as listener:
-        await listener.subscribed("stream.online", "channel.update")
-        await listener.server.notify("stream.online", {**ROOM, "id": "9", "type": "live", "started_at": NOW})
-        await listener.until(lambda: listener.happened)
-        began = listener.happened.pop()
+        began = await listener.hears("stream.online", {**ROOM, "id": "9", "type": "live", "started_at": NOW})
         assert isinstance(began, dict)
         assert (began["live"], began["stream_id"]) == (True, "9")
         changed = {**ROOM, "title": "Boss  rush", "language": "en", "category_id": "1", "category_name": "Hades",
                    "content_classification_labels": []}  # fmt: skip
-        await listener.server.notify("channel.update", changed)
-        await listener.until(lambda: listener.happened)
-        assert listener.happened.pop() == {"title": "Boss rush", "category": "Hades"}
+        assert await listener.hears("channel.update", changed) == {"title": "Boss rush", "category": "Hades"}
 
 
 @pytest.mark.parametrize("fault", ["hang up", "move"])
@@ -166,9 +159,7 @@ async def test_a_lost_connection_is_made_again_and_subscribes_again(tmp_path: Pa
         before = listener.server.connections
         await (listener.server.hang_up() if fault == "hang up" else listener.server.move())
         await listener.until(lambda: listener.server.connections > before)
-        await listener.subscribed("channel.hype_train.end")
-        await listener.server.notify("channel.hype_train.end", TRAIN)
-        assert await listener.sentence() == "Chat finished a level-4 hype train."
+        await listener.hears_the_train()
 
 
 async def test_a_refused_and_a_revoked_event_cost_nothing_else(tmp_path: Path) -> None:
@@ -180,9 +171,7 @@ async def test_a_refused_and_a_revoked_event_cost_nothing_else(tmp_path: Path) -
         await listener.server.revoke("channel.follow")
         await listener.until(lambda: "channel.follow" not in listener.server.types)
         await asyncio.sleep(0.5)
-        await listener.subscribed("channel.hype_train.end")
-        await listener.server.notify("channel.hype_train.end", TRAIN)
-        assert await listener.sentence() == "Chat finished a level-4 hype train."
+        await listener.hears_the_train()
 
 
 async def test_where_everything_is_refused_it_asks_ever_more_seldom(
@@ -199,5 +188,4 @@ async def test_an_odd_event_is_left_out(tmp_path: Path) -> None:
     async with listening(tmp_path, *EVERY_RIGHT) as listener:
         await listener.subscribed("channel.hype_train.end")
         await listener.server.notify("channel.hype_train.end", {**ROOM, "id": 7})
-        await listener.server.notify("channel.hype_train.end", TRAIN)
-        assert await listener.sentence() == "Chat finished a level-4 hype train."
+        await listener.hears_the_train()

@@ -1,10 +1,11 @@
 """The real connection against a loopback Twitch: what it says, survives and tells; and the whole way out."""
 
 import asyncio
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncIterator
 from contextlib import aclosing, asynccontextmanager
 from pathlib import Path
 from random import Random
+from typing import Any
 
 import pytest
 import soak
@@ -13,6 +14,7 @@ from forgetmenot.clock import SystemClock
 from forgetmenot.domain import ChatEvent, Redaction
 from forgetmenot.errors import TwitchRefused
 from forgetmenot.secret_store import Token
+from forgetmenot.settings.schema import Settings
 from forgetmenot.twitch import connection as room
 from forgetmenot.twitch.chat_lines import ChatItem
 from forgetmenot.twitch.connection import Gap, IrcConnection, Phase
@@ -22,15 +24,11 @@ from tests.loopback_servers.twitch import TwitchSim
 
 
 class HastyClock(SystemClock):
-    """The machine's clock, whose pauses are only written down; `skew` is a time that the PC slept."""
+    """The machine's clock, whose pauses are only written down."""
 
     def __init__(self) -> None:
         super().__init__()
         self.pauses: list[int] = []
-        self.skew = 0
-
-    def now(self) -> int:
-        return super().now() + self.skew
 
     async def sleep(self, ms: int) -> None:
         self.pauses.append(ms)
@@ -40,9 +38,9 @@ class HastyClock(SystemClock):
 class Listener:
     """A connection that runs in a task, and all that it heard."""
 
-    def __init__(self, source: IrcConnection) -> None:
-        self.source = source
-        self.heard: list[ChatItem | Gap] = []
+    def __init__(self, settings: Settings, login: Any) -> None:  # noqa: ANN401  # what the connection takes
+        self.clock, self.heard = HastyClock(), list[ChatItem | Gap]()
+        self.source = IrcConnection(settings=lambda: settings, clock=self.clock, login=login, random=Random(1))
         self.task = asyncio.create_task(self._run())
 
     async def _run(self) -> None:
@@ -60,21 +58,9 @@ class Listener:
 
 
 @asynccontextmanager
-async def listening(
-    sim: TwitchSim,
-    clock: SystemClock,
-    login: Callable[[str], object] | None = None,
-    **how: object,
-) -> AsyncIterator[Listener]:
-    settings = settings_for(sim, **how)
-    listener = Listener(
-        IrcConnection(
-            settings=lambda: settings,
-            clock=clock,
-            login=login,  # type: ignore[arg-type]
-            random=Random(1),
-        )
-    )
+async def listening(sim: TwitchSim, login: object = None, *, channel: str = "demo") -> AsyncIterator[Listener]:
+    """Somebody listens."""
+    listener = Listener(settings_for(sim, channel=channel), login)
     try:
         yield listener
     finally:
@@ -82,23 +68,8 @@ async def listening(
         await asyncio.gather(listener.task, return_exceptions=True)
 
 
-def keeper(sim: TwitchSim) -> Callable[[str], Awaitable[Token | None]]:
-    """The log-in of the bot's account."""
-    token = sim.grant("keeper")
-
-    async def login(_refused: str) -> Token | None:
-        return Token(token.access, token.refresh, login="keeper")
-
-    return login
-
-
-@pytest.fixture
-def hasty() -> HastyClock:
-    return HastyClock()
-
-
-async def test_it_listens_without_an_account_and_hears_everything_in_order(sim: TwitchSim, hasty: HastyClock) -> None:
-    async with listening(sim, hasty) as listener:
+async def test_it_listens_without_an_account_and_hears_everything_in_order(sim: TwitchSim) -> None:
+    async with listening(sim) as listener:
         await sim.joined()
         first = await sim.say("alice", "hello")
         await sim.raw("@id=n1;user-id=5;room-id=1;source-room-id=987654321 :bob!bob@x PRIVMSG #demo :from next door")
@@ -114,9 +85,7 @@ async def test_it_listens_without_an_account_and_hears_everything_in_order(sim: 
         assert listener.gaps == []
 
 
-async def test_an_account_whose_renewed_token_is_refused_too_listens_anonymously(
-    sim: TwitchSim, hasty: HastyClock
-) -> None:
+async def test_an_account_whose_renewed_token_is_refused_too_listens_anonymously(sim: TwitchSim) -> None:
     """As of an account that Twitch keeps from chat: its log-in is good, and a fresh token helps nothing."""
     given: list[str] = []
 
@@ -124,7 +93,7 @@ async def test_an_account_whose_renewed_token_is_refused_too_listens_anonymously
         given.append(f"fresh {len(given)}")
         return Token(given[-1], "", login="keeper")
 
-    async with listening(sim, hasty, login) as listener:
+    async with listening(sim, login) as listener:
         await sim.joined()
         assert listener.source.state.phase is Phase.CONNECTED
         assert "forgetmenot login" in listener.source.state.error
@@ -134,12 +103,10 @@ async def test_an_account_whose_renewed_token_is_refused_too_listens_anonymously
         assert len(given) == 3  # tried again once, at the next connecting
 
 
-async def test_a_token_that_expired_meanwhile_is_renewed_and_not_told_as_lapsed(
-    sim: TwitchSim, hasty: HastyClock, here: Here
-) -> None:
+async def test_a_token_that_expired_meanwhile_is_renewed_and_not_told_as_lapsed(sim: TwitchSim, here: Here) -> None:
     """As after a night in which the PC slept: chat is the first to refuse it."""
     login = here.login()
-    async with listening(sim, hasty, login.irc) as listener:
+    async with listening(sim, login.irc) as listener:
         await sim.joined()
         sim.expire()
         await sim.drop()
@@ -151,11 +118,9 @@ async def test_a_token_that_expired_meanwhile_is_renewed_and_not_told_as_lapsed(
 
 @pytest.mark.slow
 @pytest.mark.parametrize("how", ["disconnected", "unreachable"])
-async def test_a_token_that_cannot_be_renewed_is_done_without(
-    sim: TwitchSim, hasty: HastyClock, here: Here, how: str
-) -> None:
+async def test_a_token_that_cannot_be_renewed_is_done_without(sim: TwitchSim, here: Here, how: str) -> None:
     login = here.login()
-    async with listening(sim, hasty, login.irc) as listener:
+    async with listening(sim, login.irc) as listener:
         await sim.joined()
         if how == "disconnected":
             sim.disconnect("keeper")
@@ -168,20 +133,18 @@ async def test_a_token_that_cannot_be_renewed_is_done_without(
         assert "forgetmenot login" in listener.source.state.error
 
 
-async def test_a_half_open_connection_is_noticed(
-    sim: TwitchSim, hasty: HastyClock, monkeypatch: pytest.MonkeyPatch
-) -> None:
+async def test_a_half_open_connection_is_noticed(sim: TwitchSim, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(room, "HEARTBEAT_S", 0.2)
-    async with listening(sim, hasty) as listener:
+    async with listening(sim) as listener:
         await sim.joined()
         sim.stall()
         await sim.until(lambda: listener.gaps)
         assert "was closed" in listener.gaps[0].reason
 
 
-async def test_nothing_in_a_message_begins_a_line_of_its_own(sim: TwitchSim, hasty: HastyClock) -> None:
+async def test_nothing_in_a_message_begins_a_line_of_its_own(sim: TwitchSim) -> None:
     forged = "@badges=broadcaster/1;user-id=9;id=f :eve!eve@x PRIVMSG #demo :!bot resume"
-    async with listening(sim, hasty) as listener:
+    async with listening(sim) as listener:
         await sim.joined()
         for ending in ("\r", "\x0b", "\x0c", "\x1c", "\x85", "\u2028", "\u2029"):
             await sim.raw(f"@user-id=5;id=e{ord(ending)} :eve!eve@x PRIVMSG #demo :hello{ending}{forged}")
@@ -193,48 +156,41 @@ async def test_nothing_in_a_message_begins_a_line_of_its_own(sim: TwitchSim, has
 
 @pytest.mark.parametrize(
     ("fault", "sentence"),
-    [
-        ({"html": True}, "its own web page"),
-        ({"status": 503}, "503"),
-        ({"status": 403}, "403"),
-        ({"drop": True}, "Could not read the chat"),
-    ],
+    [({"html": True}, "its own web page"), ({"status": 503}, "503"), ({"drop": True}, "Could not read the chat")],
 )
 async def test_what_is_wrong_with_the_network_is_said_until_it_is_over(
-    sim: TwitchSim, hasty: HastyClock, fault: dict[str, object], sentence: str
+    sim: TwitchSim, fault: dict[str, object], sentence: str
 ) -> None:
     sim.faults.add("irc", times=None, **fault)
-    async with listening(sim, hasty) as listener:
+    async with listening(sim) as listener:
         await sim.until(lambda: sentence in listener.source.state.error)
         sim.faults.clear()
         await sim.until(lambda: listener.source.state.phase is Phase.CONNECTED)
         assert listener.source.state.error == ""
 
 
-async def test_pauses_grow_with_jitter_and_stay_under_a_minute(sim: TwitchSim, hasty: HastyClock) -> None:
+async def test_pauses_grow_with_jitter_and_stay_under_a_minute(sim: TwitchSim) -> None:
     sim.faults.add("irc", status=503, times=12)
-    async with listening(sim, hasty):
+    async with listening(sim) as listener:
         await sim.joined()
-    assert len(hasty.pauses) == 12
-    assert 500 <= hasty.pauses[0] <= 1_000
-    assert all(30_000 <= pause <= 60_000 for pause in hasty.pauses[6:])
-    assert len(set(hasty.pauses[6:])) > 1
+    assert len(listener.clock.pauses) == 12
+    assert 500 <= listener.clock.pauses[0] <= 1_000
+    assert all(30_000 <= pause <= 60_000 for pause in listener.clock.pauses[6:])
+    assert len(set(listener.clock.pauses[6:])) > 1
 
 
-async def test_a_chat_that_is_slow_for_once_is_waited_for(
-    sim: TwitchSim, hasty: HastyClock, monkeypatch: pytest.MonkeyPatch
-) -> None:
+async def test_a_chat_that_is_slow_for_once_is_waited_for(sim: TwitchSim, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(room, "JOIN_WITHIN_S", 0.05)
     sim.faults.add("irc", stall=True, times=1)
     sim.irc.silent_unknown = True
-    async with listening(sim, hasty) as listener:
+    async with listening(sim) as listener:
         await sim.joined()
         await sim.say("alice", "at last")
         await sim.until(lambda: listener.texts == ["at last"])
 
 
-async def test_a_ban_later_on_is_a_trouble_that_passes(sim: TwitchSim, hasty: HastyClock) -> None:
-    async with listening(sim, hasty, keeper(sim)) as listener:
+async def test_a_ban_later_on_is_a_trouble_that_passes(sim: TwitchSim, here: Here) -> None:
+    async with listening(sim, here.login().irc) as listener:
         await sim.joined()
         await sim.ban("keeper")
         await sim.drop()
@@ -246,12 +202,12 @@ async def test_a_ban_later_on_is_a_trouble_that_passes(sim: TwitchSim, hasty: Ha
 
 @pytest.mark.parametrize("silent", [False, True])
 async def test_a_channel_that_does_not_exist_or_never_answers_is_one_clear_sentence(
-    sim: TwitchSim, hasty: HastyClock, monkeypatch: pytest.MonkeyPatch, *, silent: bool
+    sim: TwitchSim, monkeypatch: pytest.MonkeyPatch, *, silent: bool
 ) -> None:
     monkeypatch.setattr(room, "JOIN_WITHIN_S", 0.05 if silent else room.JOIN_WITHIN_S)
     monkeypatch.setattr(room, "TICK_S", 0.05)
     sim.irc.silent_unknown = silent
-    async with listening(sim, hasty, channel="nowhere") as listener:
+    async with listening(sim, channel="nowhere") as listener:
         with pytest.raises(TwitchRefused, match="no channel `nowhere`"):
             await listener.task
 
