@@ -10,8 +10,8 @@ import asyncio
 import re
 import shlex
 import tomllib
-from collections.abc import AsyncIterator, Mapping
-from contextlib import AsyncExitStack, asynccontextmanager
+from collections.abc import Mapping
+from contextlib import AsyncExitStack
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -51,16 +51,9 @@ from forgetmenot.text.mentions import show
 from tests.stage import NoMeter, RecordingAccount
 
 BETWEEN_LINES = 12 * SECOND  # more than the cooldown of one viewer
-BADGES = {
-    one: frozenset({badge})
-    for one, badge in {"streamer": "broadcaster", "moderator": "moderator", "vip": "vip"}.items()
-}
+BADGES = {"streamer": "broadcaster", "moderator": "moderator", "vip": "vip"}
 UNITS = {"s": SECOND, "m": MINUTE, "h": HOUR, "d": DAY}
-FACTS = {
-    "note": (NoteStatus.ACTIVE,),
-    "superseded": (NoteStatus.SUPERSEDED,),
-    "retracted": (NoteStatus.RETRACTED,),
-}
+FACTS = {"note": NoteStatus.ACTIVE, "superseded": NoteStatus.SUPERSEDED}
 _EXPECTED = re.compile(r"> ([a-z]+)(?: (?!not\b)([^:]+?))?( not)?: (.*)")
 
 
@@ -116,19 +109,15 @@ class Player:
         self.model: Told
 
     async def start(self) -> None:
-        me = BotIdentity("99", "forgetmenot_bot")
-        opened = open_bot(
-            self.path, settings=lambda: self.settings, clock=self.clock, account=self.account, me=me,
-            models=self._models,
-        )  # fmt: skip
-        self.bot = await self._stack.enter_async_context(opened)
+        def models(settings: ModelSettings, meter: CallMeter) -> Models:
+            built = build_models(settings, meter)
+            self.model = Told(built.reply)
+            return Models(GuardedModel(self.model, meter=NoMeter(), limits=Limits(60, 60, 0)), built.memory)
 
-    def _models(self, settings: ModelSettings, meter: CallMeter) -> Models:
-        built = build_models(settings, meter)
-        self.model = Told(built.reply)
-        limits = Limits(settings.reply_timeout_s, settings.memory_timeout_s, 0)
-        guarded = GuardedModel(self.model, meter=NoMeter(), limits=limits)
-        return Models(guarded, built.memory)
+        me = BotIdentity("99", "forgetmenot_bot")
+        settings, account = lambda: self.settings, self.account
+        opened = open_bot(self.path, settings=settings, clock=self.clock, account=account, me=me, models=models)
+        self.bot = await self._stack.enter_async_context(opened)
 
     async def stop(self) -> None:
         await self._stack.aclose()
@@ -146,9 +135,8 @@ class Player:
         """Somebody says something; the bot answers, if it does, before this returns."""
         await self.clock.advance(BETWEEN_LINES)
         self._lines += 1
-        badges = BADGES.get(login, frozenset())
-        if badges:
-            self.account.immune.add(f"id-{login}")
+        badges = frozenset({BADGES[login]} if login in BADGES else ())
+        self.account.immune |= {f"id-{login}"} if badges else set()
         made = (f"line-{self._lines}", EventKind.MESSAGE, who or f"id-{login}", login, login.title(), text)
         self._last[login] = ChatEvent(*made, self.clock.now(), badges=badges)
         await self.give(self._last[login])
@@ -156,9 +144,6 @@ class Player:
     async def give(self, item: ChatEvent | Redaction) -> None:
         self.since = len(self.account.said)
         await self.bot.hear(item)
-        await self._settled()
-
-    async def _settled(self) -> None:
         await self.bot.settle()
         await self.bot.tasks.catch_up()
 
@@ -170,7 +155,8 @@ class Player:
                 await self.clock.advance(step)
                 await self.bot.tasks.catch_up()
         await self.clock.move_to(until)
-        await self._settled()
+        await self.bot.settle()
+        await self.bot.tasks.catch_up()
 
     async def live(self, *, on: bool) -> None:
         now = self.clock.now()
@@ -291,8 +277,8 @@ class Player:
         sizes = [row.prompt.get("estimated", 0) for row in await bot_messages.listing(self.bot.db, 100)]
         return [str(size) for size in sizes if size > self.settings.prompt.budget_tokens]
 
-    async def _facts(self, about: str, statuses: str) -> list[str]:
-        found = await notes.of_subject(self.bot.db, _id(about), FACTS[statuses])
+    async def _facts(self, about: str, status: str) -> list[str]:
+        found = await notes.of_subject(self.bot.db, _id(about), (FACTS[status],))
         return await self._named([note.fact for note in found])
 
     async def _named(self, texts: list[str]) -> list[str]:
@@ -342,24 +328,17 @@ def _id(about: str) -> str | None:
     return None if about == "channel" else f"id-{about}"
 
 
-@asynccontextmanager
-async def playing(folder: Path, tables: Mapping[str, Any]) -> AsyncIterator[Player]:
-    """A player over a new memory in a folder."""
-    player = Player(folder, tables)
+async def failures(scenario: Mapping[str, Any], folder: Path) -> list[str]:
+    """Play one scenario (name, script, notes, settings); the expectations that fail, with what was seen."""
+    player = Player(folder, scenario.get("settings", {}))
     try:
         await player.start()
         await player.live(on=True)
-        yield player
-    finally:
-        await player.stop()
-
-
-async def failures(scenario: Mapping[str, Any], folder: Path) -> list[str]:
-    """Play one scenario (name, script, notes, settings); the expectations that fail, with what was seen."""
-    async with playing(folder, scenario.get("settings", {})) as player:
         for note in scenario.get("notes", ()):
             await player.know(note)
         await player.bot.keeper.refresh()
         lines = [line.strip() for line in scenario["script"].splitlines() if line.strip()]
         played = [(line, await player.line(line)) for line in lines]
+    finally:
+        await player.stop()
     return [f"{scenario['name']}: {line}   seen: {seen}" for line, seen in played if seen is not None]

@@ -39,8 +39,6 @@ from forgetmenot.store.database import Database
 from forgetmenot.store.notes import NewNote
 from tests.rows import put
 
-# a fake takes what its port is given
-
 
 @dataclass
 class FakeChat:
@@ -102,9 +100,6 @@ def chat(clock: ManualClock) -> FakeChat:
     return FakeChat(clock)
 
 
-# ── a channel with people in it ─────────────────────────────────────────────────────────────
-
-
 def answering(say: str, name: str = "", *, if_refused: str = "", **parameters: object) -> str:
     """An answer as the schema wants it, with an action if one is named."""
     action = {"name": name, **parameters} if name else None
@@ -134,30 +129,44 @@ class ScriptedModel:
         return None
 
 
-async def refused(name: str, params: Mapping[str, object], asker: Asker) -> OperationResult:
-    """A memory that takes nothing from the model."""
-    return OperationResult(ok=False, code="refused")
-
-
 PEOPLE = {"1": "alice", "2": "bob", "3": "carol"}
 
 
-@dataclass
+BOT = Identity("99", "forgetmenot_bot", "ForgetMeNot")
+ACTIVE = Settings(
+    bot=BotSettings(mode=Mode.MENTIONS), actions=ActionSettings(class_b=ClassMode.LIVE, newcomer_protection=False)
+)
+
+
 class Stage:
     """A bot on a stage: everything real but Twitch and the model."""
 
-    db: Database
-    clock: ManualClock
-    chat: FakeChat
-    model: ScriptedModel
-    moderation: RecordingAccount
-    outbox: Outbox
-    keeper: PrefixKeeper
-    engine: ReplyEngine
-    writer: ReplyWriter
-    settings: Settings
-    lines: int = 0
-    room_modes: frozenset[str] = frozenset()
+    def __init__(self, db: Database, clock: ManualClock, chat: FakeChat) -> None:
+        self.db, self.clock, self.chat, self.settings = db, clock, chat, ACTIVE
+        self.model, self.moderation = ScriptedModel(), RecordingAccount()
+        self.lines, self.room_modes = 0, frozenset[str]()
+        self.outbox = Outbox(db=db, out=chat, clock=clock, settings=self._settings)
+        recall = Recall(db=db, settings=self._settings, clock=clock)
+        self.keeper = PrefixKeeper(db=db, recall=recall, settings=self._settings)
+        executor = Executor(
+            db=db, ports=ActionPorts(self.moderation, self._refuse), settings=self._settings, clock=clock,
+            room_modes=lambda: self.room_modes,
+        )  # fmt: skip
+        self.writer = ReplyWriter(
+            db=db, clock=clock, model=self.model, gatherer=ContextGatherer(db=db, recall=recall, clock=clock),
+            keeper=self.keeper, outbox=self.outbox, executor=executor, identity=lambda: BOT, flush=self._flush,
+        )  # fmt: skip
+        self.engine = ReplyEngine(self.writer, settings=self._settings)
+
+    def _settings(self) -> Settings:
+        return self.settings
+
+    async def _refuse(self, _name: str, _params: Mapping[str, object], _asker: Asker) -> OperationResult:
+        """A memory that takes nothing from the model."""
+        return OperationResult(ok=False, code="refused")
+
+    async def _flush(self) -> None:
+        """All that is heard is stored at once."""
 
     def use(self, settings: Settings) -> None:
         self.settings = settings
@@ -166,20 +175,10 @@ class Stage:
         """Somebody says something: it is in tier 1."""
         login, now = PEOPLE[viewer], self.clock.now()
         self.lines += 1
-        event = ChatEvent(
-            f"e{self.lines}",
-            EventKind.MESSAGE,
-            viewer,
-            login,
-            login.title(),
-            text,
-            now,
-            badges=frozenset(badges),
-            **more,
-        )
+        made = (f"e{self.lines}", EventKind.MESSAGE, viewer, login, login.title(), text, now)
         async with self.db.write() as tx:
-            await put(tx, "events", id=event.id, viewer_id=viewer, text=text, at=now)
-        return event
+            await put(tx, "events", id=made[0], viewer_id=viewer, text=text, at=now)
+        return ChatEvent(*made, badges=frozenset(badges), **more)
 
     async def ask(self, text: str, viewer: str = "1", **more: Any) -> Reply | None:  # noqa: ANN401
         """Somebody says something, and the bot considers it."""
@@ -207,57 +206,17 @@ class Stage:
         return [text for _, text, _ in self.chat.said]
 
 
-BOT = Identity("99", "forgetmenot_bot", "ForgetMeNot")
-ACTIVE = Settings(
-    bot=BotSettings(mode=Mode.MENTIONS), actions=ActionSettings(class_b=ClassMode.LIVE, newcomer_protection=False)
-)
-
-
 @pytest.fixture
 async def stage(db: Database, clock: ManualClock, chat: FakeChat) -> AsyncIterator[Stage]:
     async with db.write() as tx:
-        await tx.many(
-            "INSERT INTO viewers (id, login, display_name, first_seen_at, last_seen_at) VALUES (?, ?, ?, ?, ?)",
-            [(key, login, login.title(), clock.now(), clock.now()) for key, login in PEOPLE.items()],
-        )
+        for key, login in PEOPLE.items():
+            await put(tx, "viewers", id=key, login=login, first_seen_at=clock.now(), last_seen_at=clock.now())
         await put(tx, "streams", id=1, started_at=clock.now(), last_event_at=clock.now())
         await channel_state.put(tx, {"live": "1", "title": "Racing"}, clock.now())
-    made = _stage(db, clock, chat)
+    made = Stage(db, clock, chat)
     worker = asyncio.create_task(made.outbox.run())
     yield made
     await made.engine.aclose()
     worker.cancel()
     with contextlib.suppress(asyncio.CancelledError):
         await worker
-
-
-def _stage(db: Database, clock: ManualClock, chat: FakeChat) -> Stage:
-    holder: list[Stage] = []
-
-    def settings() -> Settings:
-        return holder[0].settings if holder else ACTIVE
-
-    async def flush() -> None:
-        return None
-
-    model, moderation = ScriptedModel(), RecordingAccount()
-    outbox = Outbox(db=db, out=chat, clock=clock, settings=settings)
-    recall = Recall(db=db, settings=settings, clock=clock)
-    keeper = PrefixKeeper(db=db, recall=recall, settings=settings)
-    ports = ActionPorts(moderation, refused)
-    modes = lambda: holder[0].room_modes  # noqa: E731
-    executor = Executor(db=db, ports=ports, settings=settings, clock=clock, room_modes=modes)
-    writer = ReplyWriter(
-        db=db,
-        clock=clock,
-        model=model,
-        gatherer=ContextGatherer(db=db, recall=recall, clock=clock),
-        keeper=keeper,
-        outbox=outbox,
-        executor=executor,
-        identity=lambda: BOT,
-        flush=flush,
-    )
-    engine = ReplyEngine(writer, settings=settings)
-    holder.append(Stage(db, clock, chat, model, moderation, outbox, keeper, engine, writer, ACTIVE))
-    return holder[0]
