@@ -20,7 +20,8 @@ from forgetmenot.operations.types import ActionPorts, OperationContext
 from forgetmenot.reply.explain import explain, one_line
 from forgetmenot.reply.triggers import Identity
 from forgetmenot.settings.schema import BotSettings, MemorySettings, Mode, PrivacySettings, Settings
-from forgetmenot.store import channel_state, notes
+from forgetmenot.store import bot_messages, channel_state, notes
+from forgetmenot.store.bot_messages import ReplyStatus
 from forgetmenot.store.database import Database
 
 IDS = {"alice": "1001", "bob": "1002", "carol": "1003", "dave": "1004", "helperbot": "1005", "forgetmenot_bot": "99"}
@@ -82,6 +83,16 @@ class Chat:
         """The model asks for an operation that the policy allowed; the result's code."""
         asker = Asker(Surface.MODEL, IDS[by], line_id=line)
         return (await run(self.context, name, params, asker)).code
+
+    async def replied(self, to: str, note: str, trigger: str = "mention") -> int:
+        """The bot said something to somebody, and used a note."""
+        async with self.db.write() as tx:
+            reply = await bot_messages.begin(
+                tx, at=self.clock.now(), event_id=None, viewer_id=IDS[to], trigger=trigger, mode="mentions"
+            )
+            await bot_messages.record_answer(tx, reply, model="m", latency_ms=1, usage={}, filters=(), used=[int(note)])
+            await bot_messages.settle(tx, reply, ReplyStatus.SENT, text="As I remember it.")
+        return reply
 
     async def facts(self, who: str | None) -> list[str]:
         return [note.fact for note in await notes.of_subject(self.db, IDS[who] if who else None)]

@@ -1,7 +1,4 @@
-"""What commands do in chat: always there, about oneself, for moderators about anybody; no model is needed.
-
-Most is said as dialogues: who types what, and the answer (None: it is no command, or not theirs).
-"""
+"""What commands do in chat besides the dialogues: always there, about oneself, for moderators about anybody."""
 
 import dataclasses
 import json
@@ -12,210 +9,13 @@ import pytest
 
 from forgetmenot.chat import ChatCommands
 from forgetmenot.clock import DAY, HOUR, MINUTE
-from forgetmenot.domain import NoteStatus, Permission, Scope, SourceKind, Surface
-from forgetmenot.operations.table import OPERATIONS, commands
+from forgetmenot.domain import NoteStatus, Permission, Scope, SourceKind
+from forgetmenot.operations.services import read_switches
+from forgetmenot.operations.table import commands
 from forgetmenot.settings.schema import BotSettings, Settings
-from forgetmenot.store import episodes, notes
+from forgetmenot.store import episodes, notes, viewers
 from forgetmenot.store.notes import NewNote
-from forgetmenot.text.outgoing import without_command
 from tests.chat.conftest import BOT, IDS, Chat
-
-Line = tuple[str, str, str | None]
-NAME_A_PERSON = "That is about one viewer, not about the channel. Put their name behind the command."
-NOT_YOURS = "You can only do that for yourself. Ask a moderator."
-WHICH_NOTE = "Which note? !memory shows their numbers. !wrong 12 removes one, !edit 12 lives in Oslo corrects one."
-NOTHING_LIKE_IT = "I can't find anything like that about you. !memory shows what I know."
-OPTED_OUT = "You opted out, so I don't store anything. !optin changes that."
-REMOVED = "Removed: #1 plays drums. To undo: !restore 1"
-
-DIALOGUES: dict[str, list[Line]] = {
-    "a typed fact": [("alice", "!REMEMBER that i play drums.", "Remembered about you: #1 plays drums")],
-    "people in a fact are ids": [
-        ("alice", "!remember I sing in @Bob's band with @nobody",
-         "Remembered about you: #1 sings in Bob's band with someone"),
-        ("alice", "!remember I bake with bob on Sundays", "Remembered about you: #2 bakes with Bob on Sundays"),
-    ],
-    "one's own name is oneself": [
-        ("alice", "!remember alice plays drums", "Remembered about you: #1 plays drums"),
-        ("alice", "!memory alice", "What I know about you: #1 plays drums"),
-    ],
-    "a moderator tells of anybody and of the channel": [
-        ("carol", "!remember @bob's cat is called Miso", "Remembered about Bob: #1 their cat is called Miso"),
-        ("carol", "!remember bob plays bass", "Remembered about Bob: #2 plays bass"),
-        ("carol", "!remember channel: streams on Fridays", "Remembered about the channel: #3 streams on Fridays"),
-        ("carol", "!remember I like tea", "Remembered about you: #4 likes tea"),
-        ("carol", "!forget fridays", "Removed: #3 streams on Fridays. To undo: !restore 3"),
-    ],
-    "a moderator's sentence goes to what it is about": [
-        ("carol", "!remember subs get a sticker pack", "Remembered about the channel: #1 subs get a sticker pack"),
-        ("carol", "!remember our discord opens on Fridays",
-         "Remembered about the channel: #2 our discord opens on Fridays"),
-        ("carol", "!remember plays drums", "Remembered about you: #3 plays drums"),
-        ("carol", "!remember my emotes are hand drawn", "Remembered about you: #4 their emotes are hand drawn"),
-        ("alice", "!remember collects stamps", "Remembered about you: #5 collects stamps"),
-    ],
-    "what is never stored is refused with a reason": [
-        ("alice", "!remember my phone number is 555 867 5309 now", "I don't store that kind of thing about people."),
-        ("alice", "!remember {'a': 1} is mine", "I don't store commands or code."),
-        ("alice", "!remember I am", "A fact needs 5 to 200 characters."),
-        ("alice", "!memory", "I know nothing about you yet."),
-    ],
-    "the lines just before": [
-        ("alice", "I moved to Oslo", None),
-        ("alice", "what a day", None),
-        ("alice", "@forgetmenot_bot tell me about the duck", None),
-        ("bob", "!remember this about alice", NOT_YOURS),
-        ("carol", "!remember this about alice", "Remembered about Alice: #1 moved to Oslo"),
-        ("carol", "!remember this about channel", NAME_A_PERSON),
-    ],
-    "what was replaced can be forgotten by its subject too": [
-        ("alice", "!remember I live in Oslo", "Remembered about you: #1 lives in Oslo"),
-        ("alice", "!remember I live in Bergen", "Remembered about you: #2 lives in Bergen"),
-        ("bob", "!forget oslo", NOTHING_LIKE_IT),
-        ("alice", "!forget oslo", NOTHING_LIKE_IT),
-        ("alice", "!forget oslo permanently", "Permanently deleted: #1 lives in Oslo"),
-        ("alice", "!memory", "What I know about you: #2 lives in Bergen"),
-    ],
-    "when two fit it asks": [
-        ("alice", "!remember I play drums", "Remembered about you: #1 plays drums"),
-        ("alice", "!remember my brother sells drums in Oslo",
-         "Remembered about you: #2 their brother sells drums in Oslo"),
-        ("alice", "!forget drums",
-         ("Which one? #2 their brother sells drums in Oslo · #1 plays drums."
-          " Put its number behind the command: !forget 2")),
-        ("alice", "!forget #2 forever", "Permanently deleted: #2 their brother sells drums in Oslo"),
-    ],
-    "a viewer forgets and corrects nothing of others": [
-        ("bob", "!remember I play drums", "Remembered about you: #1 plays drums"),
-        ("alice", "!forget #1", "#1 is not a note about you. !memory shows yours."),
-        ("alice", "!forget @bob drums", NOT_YOURS),
-        ("alice", "!edit 1 plays nothing at all", "#1 is not a note about you. !memory shows yours."),
-        ("alice", "!memory bob", NOT_YOURS),
-        ("bob", "!memory", "What I know about you: #1 plays drums"),
-    ],
-    "its subject and moderators correct a note": [
-        ("alice", "!remember I play drums", "Remembered about you: #1 plays drums"),
-        ("alice", "!edit #1 plays the cello", "Changed: #1 plays the cello (was: plays drums). To undo: !restore 1"),
-        ("carol", "!edit 1 plays bass with @bob",
-         "Changed: #1 plays bass with Bob (was: plays the cello). To undo: !restore 1"),
-        ("alice", "!edit 1 my phone number is 555 867 5309", "I don't store that kind of thing about people."),
-        ("alice", "!edit 1 plays bass on example.com", "I don't store links."),
-        ("alice", "!edit", ("Help: !edit [id] <text>: corrects a note; !restore undoes it."
-         " For example: !edit 1 lives in Oslo")),
-    ],
-    "what is remembered beside something alike says how to take that back": [
-        ("alice", "!remember my cat is Biscuit", "Remembered about you: #1 their cat is Biscuit"),
-        ("alice", "!remember my cat's name is Crumble",
-         ("Remembered about you: #2 their cat's name is Crumble (I also know #1 their cat is Biscuit: "
-         "!wrong 1 removes that)")),
-        ("bob", "!wrong 1", "#1 is not a note about you. !memory shows yours."),
-        ("alice", "!wrong 1",
-         "Removed: #1 their cat is Biscuit. To undo: !restore 1 · to delete it: !forget 1 permanently"),
-        ("alice", "!wrong", WHICH_NOTE),
-        ("alice", "!forget that", WHICH_NOTE),
-        ("alice", "!wrong violins", NOTHING_LIKE_IT),
-        ("alice", "@forgetmenot_bot that's wrong", None),  # the bot has said nothing
-        ("alice", "!edit 2 my cat is Moss", ("Changed: #2 their cat is Moss (was: their cat's name is Crumble)."
-         " To undo: !restore 2")),
-        ("alice", "!forget 2 permanently", "Permanently deleted: #2 their cat is Moss"),
-    ],
-    "a moderator removes and restores": [
-        ("alice", "!remember I play drums", "Remembered about you: #1 plays drums"),
-        ("carol", "!wrong #1", REMOVED),
-        ("alice", "!memory", "I know nothing about you yet."),
-        ("carol", "!restore 1", "Restored: #1 plays drums"),
-        ("carol", "!forget alice drums", REMOVED),
-        ("carol", "!wrong #1", "That note is already removed. !restore and its number bring it back."),
-        ("alice", "!restore 1", NOT_YOURS),
-        ("bob", "!restore 1", "#1 is not a note about you. !memory shows yours."),
-    ],
-    "who names nobody known is told so": [
-        ("carol", "!forget @nobody_here drums", "No viewer named nobody_here."),
-        ("carol", "!remember @nobody_here bakes", "No viewer named nobody_here."),
-        ("carol", "!remember nobody_here: bakes", "No viewer named nobody_here."),
-        ("carol", "!memory nobody_here", "No viewer named nobody_here."),
-        ("carol", "!nevermention @dora her exam", "No viewer named dora."),
-    ],
-    "an erasure has to be confirmed": [
-        ("alice", "!remember I play drums", "Remembered about you: #1 plays drums"),
-        ("alice", "!forgetme", ("This permanently deletes everything about you: notes, "
-         "today's messages, mentions in summaries. "
-         "It cannot be undone. To confirm, type !forgetme yes")),
-        ("carol", "!forgetme alice", ("This permanently deletes everything about Alice: notes, "
-         "today's messages, mentions in summaries. "
-         "It cannot be undone. To confirm, type !forgetme Alice yes")),
-        ("bob", "!forgetme alice confirm", NOT_YOURS),
-        ("carol", "!forgetme channel confirm", NAME_A_PERSON),
-        ("alice", "!memory", "What I know about you: #1 plays drums"),
-    ],
-    "of who opted out nothing is kept and nothing is said": [
-        ("alice", "!remember I play drums", "Remembered about you: #1 plays drums"),
-        ("alice", "!optout", ("Done: nothing you say is stored from now on, and I won't use what I knew. "
-         "!forgetme deletes it.")),
-        ("alice", "!remember I play bass", OPTED_OUT),
-        ("alice", "!edit 1 plays bass", OPTED_OUT),
-        ("carol", "!edit 1 plays bass", "They opted out, so I don't store anything about them."),
-        ("alice", "!memory", "1 note from before the opt-out is still stored, but not used. !forgetme deletes it."),
-        ("carol", "!remember alice has a violet", "They opted out, so I don't store anything about them."),
-        ("carol", "!optin alice", "Welcome back: I remember Alice again."),
-        ("alice", "!optin", "I already remember you."),
-        ("alice", "!memory", "What I know about you: #1 plays drums"),
-    ],
-    "what is not to be mentioned is not said aloud": [
-        ("alice", "!remember I got divorced in May", "Remembered about you: #1 got divorced in May"),
-        ("alice", "!remember I play drums", "Remembered about you: #2 plays drums"),
-        ("alice", "!nevermention divorce",
-         "I won't mention that again. The same command again undoes it."),
-        ("carol", "!memory alice", "What I know about Alice: #2 plays drums · #1 (not mentioned)"),
-        ("alice", "!forget #1 permanently", "Permanently deleted: #1"),
-        ("alice", "!nevermention divorce", "OK, I may mention that again."),
-    ],
-    "a topic has to be one": [
-        ("alice", "!nevermention the", "Tell me what: !nevermention and a topic, or a note's number like #12."),
-        ("alice", "!nevermention #77", "There is no such note."),
-        ("alice", "!nevermention", ("Help: !nevermention <what>: I never bring that topic or note up again;"
-         " said twice, I may. For example: !nevermention my exams")),
-        ("alice", "never mention it", None),
-    ],
-    "switches": [
-        ("carol", "!bot pause", "ForgetMeNot: paused."),
-        ("carol", "!bot status", "ForgetMeNot: paused."),
-        ("carol", "!bot resume", "ForgetMeNot: on (mentions)."),
-        ("carol", "!bot quiet 10", "ForgetMeNot: quiet for 10 more min."),
-        ("carol", "!bot status", "ForgetMeNot: quiet for 10 more min."),
-        ("carol", "!bot resume", "ForgetMeNot: on (mentions)."),
-        ("carol", "!bot safe", "ForgetMeNot: on (mentions), safe mode is on."),
-        ("carol", "!bot status", "ForgetMeNot: on (mentions), safe mode is on."),
-        ("dave", "!bot pause", "ForgetMeNot: paused, safe mode is on."),  # ignored as a viewer, heard as a moderator
-    ],
-    "nothing to decide, nothing to explain": [
-        ("carol", "!approve", "Nothing is waiting for approval."),
-        ("carol", "!deny 3", "#3 is not waiting for approval."),
-        ("carol", "!undo", "Nothing from the last hour can be undone. !undo 3 undoes #3."),
-        ("carol", "!why", "There is no such reply of mine."),
-        ("carol", "!why 77", "There is no such reply of mine."),
-    ],
-    "help": [
-        ("alice", "!help forget",
-         ("Help: !forget [what]: removes a note about you, as !wrong does;"
-         " with “permanently” behind it, it is deleted. For example: !forget my drums")),
-        ("alice", "!help approve", None),  # it is nobody's business
-        ("carol", "!help wrong",
-         ("Help: !forget [what]: removes a note about you, as !wrong does;"
-         " with “permanently” behind it, it is deleted. For example: !forget my drums")),
-        ("alice", "!help dance", None),
-    ],
-}  # fmt: skip
-
-
-@pytest.mark.parametrize("dialogue", DIALOGUES.values(), ids=DIALOGUES)
-async def test_a_dialogue(chat: Chat, dialogue: list[Line]) -> None:
-    for who, line, answer in dialogue:
-        assert await chat.say(who, line) == answer, line
-        assert answer is None or without_command(answer) == answer  # a mark in front is cut before it is sent
-
-
-# ── the table ───────────────────────────────────────────────────────────────────────────────
 
 
 async def test_help_lists_what_one_may_type(chat: Chat) -> None:
@@ -227,13 +27,6 @@ async def test_help_lists_what_one_may_type(chat: Chat) -> None:
         assert {word for word in line.split() if word.startswith("!")} == allowed - {"!commands"}
         short = await chat.say(who, "!help") or ""
         assert re.findall(r"!\w+", short) == ["!memory", "!edit", "!forgetme", "!optout", "!commands"]
-
-
-async def test_a_moderator_asks_who_somebody_is(chat: Chat) -> None:
-    assert await chat.say("alice", "!remember I play drums")
-    assert await chat.say("carol", "!who alice") == "Alice: here 1 time. plays drums"
-    assert await chat.say("carol", "!who bob") == "I know nothing about Bob yet."
-    assert await chat.say("alice", "!who bob") is None
 
 
 async def test_what_did_i_miss(chat: Chat) -> None:
@@ -268,17 +61,6 @@ async def test_answers_are_in_the_language_of_the_settings(chat: Chat) -> None:
     )
     assert await german.say("carol", "!memory zed") == "zed kenne ich hier nicht."
     assert await german.say("carol", "!bot status") == "ForgetMeNot: an (stille Vorschau)."
-
-
-async def test_a_moderators_command_always_gets_an_answer(chat: Chat) -> None:
-    for who, answers in (("carol", True), ("alice", False)):
-        assert bool(await chat.say(who, "!help nothing")) == answers
-    for operation in OPERATIONS.values():
-        if Surface.CHAT in operation.who and operation.chat:
-            assert await chat.say("carol", operation.chat[0].split()[0]), operation.name
-
-
-# ── memory ──────────────────────────────────────────────────────────────────────────────────
 
 
 async def test_what_is_forgotten_is_in_no_text(chat: Chat) -> None:
@@ -340,9 +122,6 @@ async def test_whose_topic_it_is_depends_on_who_says_it(
     assert entry[1] not in answer
 
 
-# ── the model asks for the same operations ──────────────────────────────────────────────────
-
-
 async def test_what_the_model_keeps_hangs_on_the_line_that_asked_for_it(chat: Chat) -> None:
     """When that is deleted, so is this, as after a `!remember`; a joke is something heard, and weighs less."""
     fact = "plays in bob's band with @bob and <@9>"
@@ -380,3 +159,62 @@ async def test_what_is_forgotten_can_be_restored_unless_its_subject_wants_it_del
     assert await chat.act("forget", "alice", target=IDS["alice"], what="drums permanently") == "forgotten"
     left = await notes.of_subject(chat.db, IDS["alice"], tuple(NoteStatus))
     assert [(note.fact, note.status) for note in left] == [("has two cats called Salt", NoteStatus.RETRACTED)]
+
+
+@pytest.mark.parametrize(
+    ("who", "badges"),
+    [
+        ("alice", frozenset()),
+        ("alice", frozenset({"vip", "subscriber"})),
+        ("forgetmenot_bot", frozenset({"moderator"})),
+        ("helperbot", frozenset({"moderator"})),
+        ("carol", frozenset({"moderator", "bot-badge"})),
+    ],
+)
+async def test_only_people_who_moderate_are_heard(chat: Chat, who: str, badges: frozenset[str]) -> None:
+    waiting = await chat.propose("New title")
+    chat.badges[who] = badges
+    assert await chat.say(who, f"!approve {waiting}") is None
+    assert await chat.say(who, "!bot pause") is None
+    assert chat.account.titles == []
+    assert not (await read_switches(chat.db)).paused
+
+
+async def test_quiet_ends_by_itself(chat: Chat) -> None:
+    await chat.say("carol", "!bot quiet 10")
+    assert (await read_switches(chat.db)).silent(chat.clock.now())
+    await chat.clock.advance(10 * MINUTE)
+    assert not (await read_switches(chat.db)).silent(chat.clock.now())
+
+
+async def test_why_is_one_line_about_what_it_said_by_itself(chat: Chat) -> None:
+    """Not about the answer to the moderator's last command, nor about a notice."""
+    for trigger in ("mention", "command", "notice"):
+        await chat.clock.advance(1)
+        await chat.replied("alice", "7", trigger)
+    assert await chat.say("carol", "!why") == "Reply 1: Alice wrote to me; I used note #7; said."
+    assert (await chat.say("carol", "!why 2") or "").startswith("Reply 2: ")
+
+
+async def test_an_erasure_is_not_asked_for_again_and_again(chat: Chat) -> None:
+    await chat.say("alice", "!forgetme confirm")
+    await chat.eraser.idle()
+    assert await chat.say("alice", "!forgetme confirm") == "OK: anything new is erased within a few minutes."
+    await chat.eraser.idle()
+    assert await viewers.get(chat.db, IDS["alice"]) is not None
+    assert len(await chat.eraser.erase_due()) == 1
+    assert await viewers.get(chat.db, IDS["alice"]) is None
+
+
+async def test_an_opt_out_survives_an_erasure_without_a_name(chat: Chat) -> None:
+    await chat.say("alice", "!optout")
+    await chat.say("alice", "!forgetme confirm")
+    await chat.eraser.idle()
+    await chat.clock.advance(DAY)
+    await chat.say("alice", "am I stored?")
+    await chat.ingest.flush()
+    assert await viewers.get(chat.db, IDS["alice"]) is None
+    assert await chat.say("alice", "!optin") == "Welcome back: I remember you again."
+    await chat.say("alice", "now I am")
+    await chat.ingest.flush()
+    assert await viewers.get(chat.db, IDS["alice"]) is not None

@@ -11,63 +11,41 @@ from forgetmenot.text.chat_commands import is_command
 PARSER = CommandParser(OPERATIONS)
 Command = tuple[str, dict[str, str]]
 
-TYPED: list[tuple[str, Command | None]] = [
+TYPED: list[tuple[str, Command]] = [
     ("!memory", ("memory", {})),
     ("！memory @Bob", ("memory", {"viewer": "Bob"})),
     ("!memory?", ("memory", {})),
-    ("!memory of the day please", None),
-    ("!memoryleak", None),
     ("!forget me", ("erase", {})),
     ("!forgetme CONFIRM", ("erase", {"confirm": "CONFIRM"})),
     ("!forgetme confirm.", ("erase", {"confirm": "confirm"})),
     ("!forgetme @bob confirm", ("erase", {"viewer": "bob", "confirm": "confirm"})),
-    ("!forgetme yes", ("erase", {"confirm": "yes"})),
     ("!forgetme ja!", ("erase", {"confirm": "ja"})),
     ("!forget everything about me", ("erase", {})),
     ("!forget everything please!", ("erase", {})),
     ("!forget everything about trains", ("forget", {"what": "everything about trains"})),
-    ("!forgetful", None),
-    ("!optout", ("opt_out", {})),
-    ("!optout please", ("opt_out", {})),
     ("!optout!!", ("opt_out", {})),
     ("!optin bob", ("opt_in", {"viewer": "bob"})),
-    ("!memory bitte", ("memory", {})),
-    ("!privacy", ("privacy", {})),
     ("!privacy? what do you keep of me", ("privacy", {"question": "what do you keep of me"})),
-    ("!privacypolicy", None),
     ("!remember that I play drums", ("remember", {"fact": "I play drums"})),
     ("!remember this about alice", ("remember_this", {"viewer": "alice"})),
     ("!remember that about me", ("remember_this", {"viewer": "me"})),
     ("!remember", ("help", {"command": "!remember"})),
-    ("!remembering", None),
-    ("!forget #12", ("forget", {"what": "#12"})),
     ("!wrong #12", ("forget", {"what": "#12"})),
-    ("!wrong drums please", ("forget", {"what": "drums please"})),
     ("!wrong", ("forget", {})),
-    ("!restore 12", ("restore", {"id": "12"})),
     ("!edit 12 plays the cello", ("edit", {"id": "12", "text": "plays the cello"})),
     ("!nevermention my exams", ("never_mention", {"what": "my exams"})),
-    ("!nevermentioned", None),
     ("!approve 3", ("approve", {"id": "3"})),
     ("!APPROVE #3 ", ("approve", {"id": "3"})),
-    ("!approve", ("approve", {})),
-    ("!approve all", None),
-    ("!approve ３", None),
-    ("!approve 3 !approve 4", None),
-    ("say !approve 3", None),
     ("!bot pause", ("pause", {})),
     ("!bot quiet 10m", ("quiet", {"minutes": "10"})),
-    ("!bot quiet", ("quiet", {})),
     ("!bot", ("help", {"command": "!bot"})),
     ("!bot pause please now", ("help", {"command": "!bot"})),
-    ("!why 7", ("why", {"id": "7"})),
-    ("!help forget", ("help", {"command": "forget"})),
-    ("!commands", ("commands", {})),
-    ("!so alice", None),
-    ("hello", None),
-    ("", None),
 ]
-IN_WORDS: list[tuple[str, Command | None]] = [
+TYPED_NOT = (
+    *("!memory of the day please", "!memoryleak", "!privacypolicy", "!remembering", "!nevermentioned"),
+    *("!approve all", "!approve ３", "!approve 3 !approve 4", "say !approve 3", "!so alice", "hello", ""),
+)
+IN_WORDS: list[tuple[str, Command]] = [
     ("remember that I play drums", ("remember", {"fact": "I play drums"})),
     ("please remember I'm left-handed, thanks!", ("remember", {"fact": "I'm left-handed"})),
     ("remember this about @alice", ("remember_this", {"viewer": "alice"})),
@@ -76,57 +54,43 @@ IN_WORDS: list[tuple[str, Command | None]] = [
     ("delete everything about me", ("erase", {})),
     ("what do you know about me?", ("memory", {"viewer": "me"})),
     ("what do you remember about @alice", ("memory", {"viewer": "alice"})),
-    ("remember that boss?", None),
-    ("remember that time we lost", None),
-    ("remember when I won", None),
-    ("do you remember that I play drums", None),
-    ("forget it", None),
     ("forget that", ("forget", {})),
     ("delete that", ("forget", {"what": "permanently"})),
     ("erase it!", ("forget", {"what": "permanently"})),
     ("that's wrong", ("forget", {})),
     ("nope, not true anymore", ("forget", {})),
-    ("what's wrong with you", None),
-    ("you're not wrong", None),
-    ("no", None),
     ("change it to Bergen", ("edit", {"text": "that Bergen"})),
     ("correction: lives in Bergen", ("edit", {"text": "lives in Bergen"})),
     ("ändere das zu Bergen", ("edit", {"text": "that Bergen"})),
     ("correct note 12: plays the viola", ("edit", {"id": "12", "text": "plays the viola"})),
-    ("change that dress", None),
     ("what did I miss?", ("missed", {})),
-    ("what did I miss on that boss?", None),
-    ("what do you know", None),
-    ("!memory", ("memory", {})),
     (", please remember I play drums", ("remember", {"fact": "I play drums"})),
-    ("help", ("help", {})),
-    ("help me with this boss", None),
     ("opt me out please", ("opt_out", {})),
     ("why did you say that?", ("why", {})),
-    ("hilfe!", ("help", {})),
-    ("was weißt du über mich?", ("memory", {"viewer": "me"})),
     ("was weißt du über @alice?", ("memory", {"viewer": "alice"})),
     ("was hab ich verpasst?", ("missed", {})),
-    ("vergiss mich bitte", ("erase", {})),
     ("vergiss alles über mich", ("erase", {})),
-    ("lösche alles", ("erase", {})),
     ("vergiss, dass ich Harfe spiele", ("forget", {"what": "ich Harfe spiele"})),
-    ("vergiss es", None),
     ("merk dir bitte: ich spiele Harfe", ("remember", {"fact": "ich spiele Harfe"})),
     ("kannst du dir merken dass ich nachts arbeite", ("remember", {"fact": "ich nachts arbeite"})),
     ("merke dir, dass ich Harfe spiele", ("remember", {"fact": "ich Harfe spiele"})),
     ("was speicherst du?", ("privacy", {})),
     ("warum hast du das gesagt?", ("why", {})),
 ]
+IN_WORDS_NOT = (
+    *("remember that boss?", "remember that time we lost", "remember when I won"),
+    *("do you remember that I play drums", "forget it", "what's wrong with you", "you're not wrong", "no"),
+    *("what did I miss on that boss?", "what do you know", "help me with this boss", "vergiss es"),
+)
 
 
-@pytest.mark.parametrize(("line", "command"), TYPED)
+@pytest.mark.parametrize(("line", "command"), [*TYPED, *((line, None) for line in TYPED_NOT)])
 def test_a_command_is_a_whole_line(line: str, command: Command | None) -> None:
     found = PARSER.parse(line)
     assert (found and (found.name, dict(found.params))) == command
 
 
-@pytest.mark.parametrize(("said", "command"), IN_WORDS)
+@pytest.mark.parametrize(("said", "command"), [*IN_WORDS, *((line, None) for line in IN_WORDS_NOT)])
 def test_the_same_said_to_the_bot(said: str, command: Command | None) -> None:
     found = PARSER.parse(f"@bot {said}", said)
     assert (found and (found.name, dict(found.params), found.in_words)) == (command and (*command, True))

@@ -1,7 +1,5 @@
 """Around the commands: how many answers one viewer gets, the channel's modes, and the notice once per stream."""
 
-import pytest
-
 from forgetmenot.chat import BURST, MS_PER_ANSWER, CommandRateLimiter, RoomModeTracker, take_notice
 from forgetmenot.clock import ManualClock
 from forgetmenot.operations.catalogue import ACTIONS
@@ -33,35 +31,18 @@ def test_a_mode_holds_until_twitch_reports_it_off() -> None:
     assert room.modes == {"emote_only"}
 
 
-async def begin(db: Database, at: int) -> None:
-    async with db.write() as tx:
-        last = await streams.open_one(tx)
-        if last is not None:
-            await streams.end(tx, last["id"], at)
-        await streams.begin(tx, at)
-
-
-async def test_the_notice_is_given_once_in_each_stream(db: Database, clock: ManualClock) -> None:
-    assert await take_notice(db, SPEAKING, clock.now()) is None
-    for _ in range(2):
-        await begin(db, clock.now())
-        assert await take_notice(db, SPEAKING, clock.now()) == "I remember; !privacy"
-        assert await take_notice(db, SPEAKING, clock.now()) is None
-
-
-@pytest.mark.parametrize(
-    "bot", [BotSettings(), BotSettings(mode=Mode.LIVE, notice=" "), BotSettings(mode=Mode.SHADOW, notice="x")]
-)
-async def test_no_notice_in_shadow_mode_or_where_it_is_empty(
-    db: Database, clock: ManualClock, bot: BotSettings
+async def test_the_notice_is_given_once_in_each_stream_unless_the_bot_is_paused(
+    db: Database, clock: ManualClock
 ) -> None:
-    await begin(db, clock.now())
-    assert await take_notice(db, Settings(bot=bot), clock.now()) is None
-
-
-async def test_a_paused_bot_gives_it_when_it_speaks_again(db: Database, clock: ManualClock) -> None:
-    await begin(db, clock.now())
-    for paused, given in (("1", False), ("", True)):
+    assert await take_notice(db, SPEAKING, clock.now()) is None
+    for paused in ("1", ""):
         async with db.write() as tx:
+            if (last := await streams.open_one(tx)) is not None:
+                await streams.end(tx, last["id"], clock.now())
+            await streams.begin(tx, clock.now())
             await channel_state.put(tx, {"paused": paused}, clock.now())
-        assert (await take_notice(db, SPEAKING, clock.now()) is not None) == given
+        for bot in (BotSettings(), BotSettings(mode=Mode.LIVE, notice=" "), BotSettings(mode=Mode.SHADOW, notice="x")):
+            assert await take_notice(db, Settings(bot=bot), clock.now()) is None
+        given = None if paused else "I remember; !privacy"
+        assert await take_notice(db, SPEAKING, clock.now()) == given
+        assert await take_notice(db, SPEAKING, clock.now()) is None
