@@ -110,6 +110,11 @@ class Room:
         async with self.db.write() as tx:
             await channel_state.put(tx, values, self.clock.now())
 
+    async def speak(self) -> None:
+        """Everybody says something again."""
+        async with self.db.write() as tx:
+            await tx.execute("UPDATE events SET at = ?", (self.clock.now(),))
+
     def event(self, who: str, text: str, badges: frozenset[str] = frozenset()) -> ChatEvent:
         person = next(one for one in PEOPLE if one[1] == who)
         role = {"moderator", "broadcaster", "vip"} & {person[3]}

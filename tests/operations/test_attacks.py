@@ -151,6 +151,5 @@ def test_no_attack_counts_as_a_wish_for_a_guarded_action() -> None:
 async def _calm_down(room: Room) -> None:
     """Half an hour later, everybody having spoken again: no rest and no refusal of before stands in the way."""
     await room.clock.advance(31 * 60_000)
-    async with room.db.write() as tx:
-        await tx.execute("UPDATE events SET at = ?", (room.clock.now(),))
+    await room.speak()
     await action_logs.expire(room.db, room.clock.now())

@@ -1,4 +1,4 @@
-"""The executor: decided by rule, done at most once, told truthfully."""
+"""The executor: decided by rule or by a person, done at most once, told truthfully, undone."""
 
 from __future__ import annotations
 
@@ -30,13 +30,6 @@ async def test_a_wish_is_decided_done_and_logged(room: Room) -> None:
     row = await action_logs.get(room.db, carried.log_id or 0)
     assert row is not None
     assert (row.status, row.rule, row.target_id, row.asked_by) == (ActionStatus.DONE, "allowed", "1", "1")
-    assert await lately(room.db, since=0) == (ActionDone(1, "timeout of <@1> for 30 s: done", "timeout"),)
-
-
-async def test_of_the_lines_of_whoever_asks_the_last_one_is_deleted(room: Room) -> None:
-    carried = await room.propose("delete", {"target": "me"}, text="@bot delete my message")
-    assert carried.decision.verdict is Verdict.ALLOW
-    assert room.ports.calls == [("delete_message", "said-1")]
 
 
 async def test_an_effect_is_run_where_the_settings_list_it_and_no_other(room: Room) -> None:
@@ -50,14 +43,11 @@ async def test_an_effect_is_run_where_the_settings_list_it_and_no_other(room: Ro
     assert carried.words_hint == "Effect: Confetti."
 
 
-@pytest.mark.parametrize("who", ["vera", "carol", "streamer", "othersbot", "newbie"])
-async def test_who_is_immune_is_left_alone(room: Room, who: str) -> None:
-    carried = await room.propose("timeout", {"target": who})
-    assert carried.decision.rule in {"immune", "not_a_bot", "newcomer"}
-    assert room.ports.calls == []
-
-
-async def test_twitch_has_the_last_word_on_immunity(room: Room) -> None:
+async def test_who_is_immune_is_left_alone_and_twitch_has_the_last_word(room: Room) -> None:
+    for who in ("vera", "carol", "streamer", "othersbot", "newbie"):
+        assert (await room.propose("timeout", {"target": who})).decision.rule in {"immune", "not_a_bot", "newcomer"}
+        await room.clock.advance(11 * MINUTE)
+        await room.speak()
     room.ports.immune = {"1"}
     assert (await room.timeout_alice()).decision.rule == "immune"
     for error in (errors.TwitchUnavailable("down"), TimeoutError()):
@@ -66,31 +56,32 @@ async def test_twitch_has_the_last_word_on_immunity(room: Room) -> None:
     assert room.ports.calls == []
 
 
-async def test_at_once_and_together_it_is_still_once(room: Room) -> None:
-    context = ActionContext(event=room.event("alice", "clip it"), key="same")
-    await asyncio.gather(*(room.executor.carry_out(Proposal("clip"), context) for _ in range(5)))
-    assert room.ports.calls == [("clip",)]
-
-
 async def test_class_b_rests_for_everybody_and_for_its_target(room: Room) -> None:
     await room.timeout_alice()
     assert (await room.timeout_alice()).decision.rule == "too_soon"
     await room.clock.advance(6 * MINUTE)
-    assert (await room.timeout_alice()).decision.rule in {"too_soon", "refused_often"}
-    await room.set_state()
-    async with room.db.write() as tx:
-        await tx.execute("UPDATE events SET at = ?", (room.clock.now(),))
+    await room.speak()
+    assert (await room.timeout_alice()).decision.rule == "too_soon"
     asked = await room.propose("timeout", {"target": "me"}, who="bob", text="@bot time me out")
     assert asked.decision.verdict is Verdict.ALLOW
 
 
-async def test_who_is_refused_thrice_has_to_wait(room: Room) -> None:
+async def test_who_is_refused_thrice_has_to_wait_but_not_for_what_nobody_asked(room: Room) -> None:
+    wishes = (Proposal("bit", {"text": "Hello again."}), Proposal("clip"), Proposal("marker"), Proposal("clip"))
+    rules = [(await room.propose(one.name, dict(one.params), text="nice one")).decision.rule for one in wishes]
+    assert rules == ["asked_in_words"] * 4
     for _ in range(3):
-        await room.propose("timeout", {"target": "bob"})
+        assert (await room.propose("timeout", {"target": "bob"})).decision.rule == "consent"
     assert (await room.propose("clip")).decision.rule == "refused_often"
-    assert (await room.propose("clip", who="bob")).decision.verdict is Verdict.ALLOW
+    assert (await room.propose("clip", who="bob", text="clip das bitte")).decision.verdict is Verdict.ALLOW
     await room.clock.advance(11 * MINUTE)
     assert (await room.propose("clip")).decision.verdict is Verdict.ALLOW
+
+
+async def test_at_once_and_together_it_is_still_once(room: Room) -> None:
+    context = ActionContext(event=room.event("alice", "clip it"), key="same")
+    await asyncio.gather(*(room.executor.carry_out(Proposal("clip"), context) for _ in range(5)))
+    assert room.ports.calls == [("clip",)]
 
 
 async def test_a_mode_is_taken_back_after_a_crash_and_while_twitch_is_away_again_and_again(room: Room) -> None:
@@ -129,15 +120,6 @@ async def test_the_memory_is_touched_on_request_only(room: Room) -> None:
     assert room.ports.calls[1:] == [("remember", "2", "likes chess", "9")]
 
 
-@pytest.mark.parametrize("text", ["nice one", "what a fight!", "wie geht es dir?"])
-async def test_what_nobody_asked_for_is_not_done_and_counts_against_nobody(room: Room, text: str) -> None:
-    wishes = (Proposal("bit", {"text": "Hello again."}), Proposal("clip"), Proposal("marker"), Proposal("clip"))
-    rules = [(await room.propose(one.name, dict(one.params), text=text)).decision.rule for one in wishes]
-    assert rules == ["asked_in_words"] * 4
-    assert room.ports.calls == []
-    assert (await room.propose("clip", text="clip das bitte")).decision.verdict is Verdict.ALLOW
-
-
 @pytest.mark.parametrize(
     ("name", "params", "text", "call"),
     [
@@ -146,12 +128,13 @@ async def test_what_nobody_asked_for_is_not_done_and_counts_against_nobody(room:
         ("bit", {}, "running joke: the lamp fell again", ("bit", "the lamp fell again", "9")),
         ("forget", {"target": "bob", "what": "all"}, "please forget bob tea", ("forget", "2", "tea", "9")),
         ("announce", {"text": "hear, hear"}, "announce it", ("announce", "hear, hear")),
+        ("delete", {"target": "me"}, "@bot delete my message", ("delete_message", "said-1")),  # not the wish itself
     ],
 )
 async def test_each_action_makes_its_one_call(
     room: Room, name: str, params: dict[str, str], text: str, call: tuple[str, ...]
 ) -> None:
-    carried = await room.propose(name, params, who="carol", text=text)
+    carried = await room.propose(name, params, who="alice" if name == "delete" else "carol", text=text)
     assert carried.outcome is not None
     assert room.ports.calls == [call]
 
@@ -168,3 +151,111 @@ async def test_what_was_done_can_be_told_later(room: Room) -> None:
         ActionDone(3, "ban of <@2>: not done: waits for a moderator"),
     )
     assert await lately(room.db, since=room.clock.now() + 1) == ()
+
+
+# ── people decide ──
+
+
+async def _ask_for_ban(room: Room, who: str = "bob") -> int:
+    carried = await room.propose("ban", {"target": who}, who="carol")
+    assert carried.decision.verdict is Verdict.ASK
+    assert carried.words_hint == f"Type !approve {carried.log_id} and I'll do it (ban {who.title()})."
+    return carried.log_id or 0
+
+
+async def test_a_ban_waits_and_is_carried_out_once_when_people_say_so(room: Room) -> None:
+    waiting = await _ask_for_ban(room)
+    assert room.ports.calls == []
+    assert [row.id for row in await action_logs.waiting(room.db, room.clock.now())] == [waiting]
+    both = (room.executor.approve(waiting, "9"), room.executor.approve(waiting, "100"))
+    answers = sorted(await asyncio.gather(*both), key=lambda one: one.ok)
+    assert [(one.ok, one.code) for one in answers] == [(False, "not_waiting"), (True, "approved")]
+    assert room.ports.calls == [("ban", "2")]
+    lapsed = await _ask_for_ban(room, "alice")
+    await room.clock.advance(5 * MINUTE)
+    assert not (await room.executor.approve(lapsed, "9")).ok
+    await room.executor.work_off()
+    row = await action_logs.get(room.db, lapsed)
+    assert row is not None
+    assert row.status is ActionStatus.EXPIRED
+    assert room.ports.calls == [("ban", "2")]
+
+
+@pytest.mark.parametrize(
+    ("answer", "code"), [(OutcomeKind.UNKNOWN, "undo_later"), (OutcomeKind.REFUSED, "cannot_undo")]
+)
+async def test_an_undo_that_failed_lifts_no_later_timeout(room: Room, answer: OutcomeKind, code: str) -> None:
+    carried = await room.timeout_alice()
+    room.ports.answer = Outcome(answer, "Twitch says no, or nothing")
+    assert (await room.executor.undo("9", carried.log_id)).code == code
+    calls = len(room.ports.calls)
+    await room.clock.advance(MINUTE)
+    await room.executor.work_off()
+    assert len(room.ports.calls) == calls
+
+
+async def test_approval_looks_again(room: Room) -> None:
+    first, second = await _ask_for_ban(room), await _ask_for_ban(room, "alice")
+    room.ports.immune = {"2"}
+    answer = await room.executor.approve(first, "9")
+    assert not answer.ok
+    assert "moderator" in str(answer.data["reason"])
+    await room.set_state(safe_mode="1")
+    assert not (await room.executor.approve(second, "9")).ok
+    assert room.ports.calls == []
+
+
+async def test_an_undo_without_a_number_means_nothing_old(room: Room) -> None:
+    """A slip of the finger lifts no ban of last week; its number does."""
+    waiting = await _ask_for_ban(room)
+    assert (await room.executor.approve(waiting, "9")).ok
+    await room.clock.advance(61 * MINUTE)
+    answer = await room.executor.undo("9")
+    assert not answer.ok
+    assert answer.code == "nothing_to_undo"
+    assert ("untimeout", "2") not in room.ports.calls
+    assert (await room.executor.undo("9", waiting)).ok
+    assert room.ports.calls[-1] == ("untimeout", "2")
+
+
+async def test_a_timeout_that_has_ended_is_not_taken_back(room: Room) -> None:
+    """What holds by now would be somebody else's; and the undo is for what came before it."""
+    waiting = await _ask_for_ban(room)
+    assert (await room.executor.approve(waiting, "9")).ok
+    carried = await room.timeout_alice()
+    await room.clock.advance(MINUTE)
+    assert not (await room.executor.undo("9", carried.log_id)).ok
+    assert ("untimeout", "1") not in room.ports.calls
+    assert (await room.executor.undo("9")).ok
+    assert room.ports.calls[-1] == ("untimeout", "2")
+
+
+async def test_a_ban_that_twitch_does_not_answer_is_not_claimed(room: Room) -> None:
+    waiting = await _ask_for_ban(room)
+    room.ports.hangs = True
+    answer = await room.executor.approve(waiting, "9")
+    assert not answer.ok
+    assert answer.code == "approved_unknown"
+    room.ports.hangs = False
+    room.ports.answer = Outcome(OutcomeKind.REFUSED, "no")
+    assert (await room.executor.approve(await _ask_for_ban(room), "9")).code == "approved_failed"
+
+
+async def test_a_mode_that_cannot_be_taken_back_is_given_up_after_an_hour(room: Room) -> None:
+    await room.propose("emote_only", {"seconds": "20"}, who="carol", text="emote only please")
+    room.ports.answer = Outcome(OutcomeKind.REFUSED, "not a moderator any more")
+    for _ in range(5):
+        await room.clock.advance(20 * MINUTE)
+        await room.executor.work_off()
+    calls = len(room.ports.calls)
+    await room.clock.advance(20 * MINUTE)
+    await room.executor.work_off()
+    assert len(room.ports.calls) == calls
+    assert "not undone" in (await action_logs.latest(room.db, 1))[0].detail
+
+
+async def test_nobody_who_is_not_in_chat_is_hit(room: Room) -> None:
+    async with room.db.write() as tx:
+        await tx.execute("UPDATE events SET redacted_at = ?, text = '' WHERE viewer_id = '2'", (room.clock.now(),))
+    for name in ("ban", "timeout", "long_timeout", "shoutout"):
+        assert (await room.propose(name, {"target": "bob"}, who="carol")).decision.rule == "target_known"

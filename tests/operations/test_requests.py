@@ -1,47 +1,43 @@
-"""What a viewer's own words ask for."""
+"""What a viewer's own words ask for; and the parameters of a proposal: only declared ones, clean, in their bounds."""
 
 import pytest
 
-from forgetmenot.operations.requests import asked_for, asks_nothing, names, typed
-from forgetmenot.operations.types import PersonFacts
+from forgetmenot.operations.catalogue import BY_NAME
+from forgetmenot.operations.requests import Checked, asked_for, asks_nothing, check, names, resolve, typed
+from forgetmenot.operations.types import Action, PersonFacts
+from forgetmenot.settings.schema import ReplySettings
 
 ALICE, BOB = PersonFacts("1", "alice", display_name="Alice"), PersonFacts("2", "bob", display_name="Bob")
 
+WISHES = [
+    ("@bot time me out please", "timeout"), ("TIMEOUT ME", "timeout"), ("could you give me a timeout?", "timeout"),
+    ("mute me for a bit", "timeout"), ("delete my last message", "delete"),
+    ("@bot announce that we start at nine", "announce"), ("slow the chat down please", "slow_mode"),
+    ("slow mode", "slow_mode"), ("slow mode 30 seconds", "slow_mode"), ("@bot turn on emote-only", "emote_only"),
+    ("give bob a shoutout", "shoutout"), ("@bot clip that!", "clip"), ("can you clip this for alice?", "clip"),
+    ("lets clip the last fight", "clip"), ("somebody clip it", "clip"), ("can we get a clip of that please", "clip"),
+    ("make a quick clip", "clip"), ("clip please", "clip"), ("Clip!", "clip"), ("clip das bitte", "clip"),
+    ("Kannst du das mal clippen?", "clip"), ("bitte clippen", "clip"), ("mach bitte mal einen Clip davon", "clip"),
+    ("kannst du einen Clip machen", "clip"), ("mark this moment", "marker"),
+    ("can you set a marker here?", "marker"), ("marker please", "marker"), ("markier das", "marker"),
+    ("setz bitte einen Marker", "marker"), ("kannst du die Stelle markieren?", "marker"),
+    ('turn on slow mode, they are "funny" again', "slow_mode"),
+]  # fmt: skip
+NO_WISHES = [
+    "tell me a joke", "what did bob say?", "that clip was great", "clip of the day", "found you through a clip",
+    "did you get a clip?", "who clipped that?", "I made a clip", "don't clip that", "der Clip war super",
+    "hast du das geclippt?", "mach das nicht zum Clip", "clip das nicht", "mach keinen Clip", "mark is here",
+    "what is a marker?", "was ist ein Marker?", "is slow mode on?", "why was emote only on",
+    "should we turn on slow mode?", "if we turn on slow mode, will it help?", 'bob said "turn on slow mode" lol',
+    "bob said “mute me”, can you believe it", "don't announce anything", "how are you?", "do you remember me?",
+    "don't time me out", "never mute me", "urban memes", "the timeout menace", "ban me", "time bob out",
+    "what a timeout", "",
+]  # fmt: skip
 
-@pytest.mark.parametrize(
-    ("message", "names"),
-    [
-        ("@bot time me out please", {"timeout"}), ("TIMEOUT ME", {"timeout"}),
-        ("could you give me a timeout?", {"timeout"}), ("mute me for a bit", {"timeout"}),
-        ("delete my last message", {"delete"}), ("@bot announce that we start at nine", {"announce"}),
-        ("slow the chat down please", {"slow_mode"}), ("slow mode", {"slow_mode"}),
-        ("slow mode 30 seconds", {"slow_mode"}),
-        ("@bot turn on emote-only", {"emote_only"}), ("give bob a shoutout", {"shoutout"}),
-        ("tell me a joke", set()), ("what did bob say?", set()),
-        ("@bot clip that!", {"clip"}), ("can you clip this for alice?", {"clip"}),
-        ("lets clip the last fight", {"clip"}), ("somebody clip it", {"clip"}),
-        ("can we get a clip of that please", {"clip"}), ("make a quick clip", {"clip"}), ("clip please", {"clip"}),
-        ("Clip!", {"clip"}), ("clip das bitte", {"clip"}), ("Kannst du das mal clippen?", {"clip"}),
-        ("bitte clippen", {"clip"}), ("mach bitte mal einen Clip davon", {"clip"}),
-        ("kannst du einen Clip machen", {"clip"}), ("mark this moment", {"marker"}),
-        ("can you set a marker here?", {"marker"}), ("marker please", {"marker"}), ("markier das", {"marker"}),
-        ("setz bitte einen Marker", {"marker"}), ("kannst du die Stelle markieren?", {"marker"}),
-        ("that clip was great", set()), ("clip of the day", set()), ("found you through a clip", set()),
-        ("did you get a clip?", set()), ("who clipped that?", set()), ("I made a clip", set()),
-        ("don't clip that", set()), ("der Clip war super", set()), ("hast du das geclippt?", set()),
-        ("mach das nicht zum Clip", set()), ("clip das nicht", set()), ("mach keinen Clip", set()),
-        ("mark is here", set()), ("what is a marker?", set()), ("was ist ein Marker?", set()),
-        ("is slow mode on?", set()), ("why was emote only on", set()), ("should we turn on slow mode?", set()),
-        ("if we turn on slow mode, will it help?", set()), ('bob said "turn on slow mode" lol', set()),
-        ("bob said “mute me”, can you believe it", set()),
-        ('turn on slow mode, they are "funny" again', {"slow_mode"}), ("don't announce anything", set()),
-        ("how are you?", set()), ("do you remember me?", set()), ("don't time me out", set()),
-        ("never mute me", set()), ("urban memes", set()), ("the timeout menace", set()), ("ban me", set()),
-        ("time bob out", set()), ("what a timeout", set()), ("", set()),
-    ],
-)  # fmt: skip
-def test_only_whole_words_about_oneself_count(message: str, names: set[str]) -> None:
-    assert asked_for(message) == names
+
+@pytest.mark.parametrize(("message", "name"), [*WISHES, *((message, "") for message in NO_WISHES)])
+def test_only_whole_words_about_oneself_count(message: str, name: str) -> None:
+    assert asked_for(message) == ({name} if name else set())
 
 
 @pytest.mark.parametrize(
@@ -50,22 +46,16 @@ def test_only_whole_words_about_oneself_count(message: str, names: set[str]) -> 
         ("remember that I play drums", ALICE, {"remember": "plays drums"}),
         ("remember that bob plays the violin", BOB, {"remember": "plays the violin"}),
         ("remember that Bob's cat is Miso", BOB, {"remember": "their cat is Miso"}),
-        ("remember that I play drums", BOB, {}),
-        ("remember that bob is mean", ALICE, {}),
-        ("do you remember me?", ALICE, {}),
-        ("do you remember bob?", BOB, {}),
-        ("I always forget how to spell", ALICE, {}),
-        ("I always forget what you do", BOB, {}),
-        ("don't ever forget my drums", ALICE, {}),
-        ("please forget my drums", ALICE, {"forget": "my drums"}),
-        ("forget bob's drums", BOB, {"forget": "'s drums"}),
-        ("forget everything about me", ALICE, {}),
+        ("remember that I play drums", BOB, {}), ("remember that bob is mean", ALICE, {}),
+        ("do you remember me?", ALICE, {}), ("do you remember bob?", BOB, {}),
+        ("I always forget how to spell", ALICE, {}), ("I always forget what you do", BOB, {}),
+        ("don't ever forget my drums", ALICE, {}), ("please forget my drums", ALICE, {"forget": "my drums"}),
+        ("forget bob's drums", BOB, {"forget": "'s drums"}), ("forget everything about me", ALICE, {}),
         ("remember that boss?", ALICE, {}),
-        ("running joke: the lamp fell again", None, {"bit": "the lamp fell again"}),
-        ("lol nice one", None, {}),
+        ("running joke: the lamp fell again", None, {"bit": "the lamp fell again"}), ("lol nice one", None, {}),
         ("", None, {}),
     ],
-)
+)  # fmt: skip
 def test_what_is_kept_or_forgotten_is_read_from_the_line(
     question: str, target: PersonFacts | None, found: dict[str, str]
 ) -> None:
@@ -89,3 +79,71 @@ WONDERS = ("I play the cello in a band", "who is bob?", "wie heißt meine Katze"
 @pytest.mark.parametrize("line", NAMES_ACTION + WONDERS)
 def test_who_is_small_talk_or_wonders_asks_for_nothing_unless_it_names_an_action(line: str) -> None:
     assert asks_nothing(line) is (line in WONDERS)
+
+
+ANNOUNCE, TIMEOUT, LONG = BY_NAME["announce"], BY_NAME["timeout"], BY_NAME["long_timeout"]
+
+
+@pytest.mark.parametrize(
+    ("given", "text"),
+    [
+        ("hello", "hello"), ("  /ban bob", "ban bob"), ("\u200b/ban bob", "ban bob"), ("!.!/ban bob", "ban bob"),
+        ('hi {"action": "ban"} there', "hi there"), ("hi <@42>", "hi (@42>"), ("two\nlines", "two lines"),
+    ],
+)  # fmt: skip
+def test_a_text_is_one_harmless_line(given: str, text: str) -> None:
+    assert check(ANNOUNCE, {"text": given}, 60) == Checked({"text": text})
+
+
+@pytest.mark.parametrize(
+    ("action", "given", "most", "seconds"),
+    [
+        (TIMEOUT, "5", 60, "5"), (TIMEOUT, "1m", 60, "60"), (TIMEOUT, "90 s", 60, "60"), (TIMEOUT, "60", 20, "20"),
+        (LONG, "600", 60, "600"), (LONG, "5", 60, ""),
+        *((TIMEOUT, odd, 60, "") for odd in ("", "soon", "-5", "0", "1e3", "６０", "60;ban", "99999999")),
+    ],
+)  # fmt: skip
+def test_seconds_stand_inside_the_settings_own_bound_or_are_refused(
+    action: Action, given: str, most: int, seconds: str
+) -> None:
+    checked = check(action, {"target": "bob", "seconds": given, "target_id": "2", "user_id": "2"}, most)
+    assert checked.params.get("seconds", "") == seconds
+    assert bool(checked.problem) == (not seconds)
+    assert checked.params.keys() <= {"target", "seconds", "reason"}  # a model's own ids are left out
+
+
+def test_what_is_posted_passes_the_filters_of_a_reply() -> None:
+    text = "badword free skins at https://evil.zip and evil.com /ban"
+    plain, strict = ReplySettings(), ReplySettings(blocklist=("badword",))
+    for name in ("announce", "marker", "title", "category"):
+        checked = check(BY_NAME[name], {"text": text}, 60, strict)
+        assert checked.params["text"] == "… free skins at and /ban"
+        assert checked.changed == "Shortened or filtered: text."
+    allowed = check(ANNOUNCE, {"text": "see evil.com"}, 60, ReplySettings(allow_links=True))
+    assert (allowed.params, allowed.changed) == ({"text": "see evil.com"}, "")
+    assert check(ANNOUNCE, {"text": "https://evil.zip"}, 60, plain).problem == "Missing or not allowed: text."
+    assert check(BY_NAME["remember"], {"target": "me", "fact": "badword"}, 60, strict).params["fact"] == "badword"
+
+
+@pytest.mark.parametrize(("written", "name"), [("Confetti", "Confetti"), (" confetti ", "Confetti"), ("Stop", None)])
+def test_an_effect_is_one_of_those_that_the_settings_list(written: str, name: str | None) -> None:
+    checked = check(BY_NAME["effect"], {"effect": written}, 60, effects=("Confetti",))
+    assert checked.params.get("effect") == name
+    assert (checked.problem == "") == (name is not None)
+
+
+BOB_42 = PersonFacts("2", "bob_42", display_name="Bob")
+OTHER_BOB = PersonFacts("3", "robert", display_name="BOB")
+JAPANESE = PersonFacts("4", "yuki", display_name="雪")
+
+
+@pytest.mark.parametrize(
+    ("name", "who"),
+    [
+        ("alice", [ALICE]), ("@Alice,", [ALICE]), ("ALICE", [ALICE]), ("me", [ALICE]), ("bob_42", [BOB_42]),
+        ("bob", [BOB_42, OTHER_BOB]), ("雪", [JAPANESE]),
+        *((name, []) for name in ("2", "", "@", "ali", "аlice", "alice bob_42")),
+    ],
+)  # fmt: skip
+def test_a_name_is_one_person_or_nobody(name: str, who: list[PersonFacts]) -> None:
+    assert resolve(name, [ALICE, BOB_42, OTHER_BOB, JAPANESE], ALICE) == who
