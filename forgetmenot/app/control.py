@@ -126,7 +126,7 @@ async def chain(db: Database, note_id: int, now: int) -> dict[str, object]:
     """One note: streams and episodes it rests on, its history, what it replaced, the replies that used it."""
     explained = await provenance.explain(db, note_id)
     if explained is None:
-        raise InputError(reason("note_gone", n=note_id))
+        raise InputError(reason("nothing_here"))
     known = explained.names
     streams = sorted({word.episode.stream_id for word in explained.evidence if word.episode.stream_id is not None})
     titles = await dock_rows.titles(db, streams)

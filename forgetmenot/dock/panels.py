@@ -425,7 +425,7 @@ async def _note(request: web.Request) -> web.Response:
     context, number = request.app[CONTEXT], id_of(request)
     note = await dock_rows.note(context.db, number)
     if note is None:
-        raise InputError(reason("note_gone", n=number))
+        raise InputError(reason("nothing_here"))
     chain = {"chain": await context.control.chain(number)} if request.query.get("chain") else {}
     return answer({**(await notes_json(context, [note]))[0], **chain}, language=context.language)
 

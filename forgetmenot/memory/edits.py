@@ -73,7 +73,7 @@ async def remember(  # noqa: PLR0913  # what, of whom, by whom, under which rule
     stored = checked_fact(await with_mentions(db, bare), rules, links=trusted)
     # who may write without end (moderators, the dock) is trusted to know whom a note is about
     if word.most is not None and subject_id is not None and tells_of_another(stored, subject_id):
-        raise FactRefused("about_a_person")
+        raise FactRefused("not_yours")
     async with db.write() as tx:
         await _refuse_line(tx, subject_id, by, line)
         stream = await streams.open_id(tx)

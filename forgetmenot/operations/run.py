@@ -39,9 +39,7 @@ class UnknownViewer(Refused):
 async def run(context: OperationContext, name: str, params: Mapping[str, object], asker: Asker) -> OperationResult:
     """Run one operation for an asker. Raises StoreError."""
     operation = context.table.get(name)
-    if operation is None or operation.service is None:
-        return OperationResult(ok=False, code="unknown_operation", data={"name": name})
-    if not may_ask(operation, asker):
+    if operation is None or operation.service is None or not may_ask(operation, asker):
         return OperationResult(ok=False, code="not_allowed")
     # those that may wait for the disk do their own flush: here a full disk would end them with an error
     if not (operation.waits and asker.surface is Surface.CHAT):

@@ -11,7 +11,7 @@ from msgspec import Struct
 from msgspec.structs import asdict
 
 from forgetmenot.clock import MINUTE, iso
-from forgetmenot.domain import Asker, OperationResult, Permission, Surface
+from forgetmenot.domain import Asker, OperationResult, Surface
 from forgetmenot.languages import Language, in_language
 from forgetmenot.memory.erasure import ErasureReport
 from forgetmenot.operations.run import Refused, UnknownViewer, may_ask
@@ -30,10 +30,8 @@ def _allowed(context: OperationContext, request: Request) -> list[Operation]:
 
 async def show_commands(context: OperationContext, request: Request) -> OperationResult:
     """The commands that the asker may type, without this one."""
-    allowed = [one for one in _allowed(context, request) if one.name != "commands"]
-    for_all = [one for one in allowed if one.who[Surface.CHAT] is Permission.ANYONE]
-    theirs = _words([one for one in allowed if one not in for_all])
-    return OperationResult(ok=True, code="commands", data={"commands": _words(for_all), "moderators": theirs})
+    words = dict.fromkeys(f"!{_word(one)}" for one in _allowed(context, request) if one.name != "commands")
+    return OperationResult(ok=True, code="commands", data={"commands": list(words)})
 
 
 async def show_help(context: OperationContext, request: Request) -> OperationResult:
@@ -54,10 +52,6 @@ async def show_help(context: OperationContext, request: Request) -> OperationRes
 
 def _word(operation: Operation) -> str:
     return operation.chat[0].split()[0].lstrip("!")
-
-
-def _words(operations: list[Operation]) -> list[str]:
-    return list(dict.fromkeys(f"!{_word(one)}" for one in operations))
 
 
 def shown(form: str) -> str:
@@ -273,9 +267,7 @@ async def opt_in(context: OperationContext, request: Request) -> OperationResult
         await context.refresh()
     elif not who.own and await viewers.get(context.db, viewer_id) is None:
         raise UnknownViewer(who.name)
-    return OperationResult(
-        ok=True, code="opted_in" if was_out else "in_already", data={"viewer": viewer_id}, target=who
-    )
+    return OperationResult(ok=True, code="opted_in", data={"viewer": viewer_id}, target=who)
 
 
 async def privacy(context: OperationContext, _request: Request) -> OperationResult:

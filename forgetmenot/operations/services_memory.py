@@ -10,7 +10,7 @@ from msgspec.structs import replace
 
 from forgetmenot.clock import MINUTE
 from forgetmenot.domain import Asker, Note, NoteStatus, OperationResult, Scope, SourceKind, Surface, Target
-from forgetmenot.languages import reason
+from forgetmenot.languages import in_language, reason
 from forgetmenot.memory import edits, rights
 from forgetmenot.memory.arrivals import by_weight, card
 from forgetmenot.memory.compare_facts import Relation, relate
@@ -20,15 +20,13 @@ from forgetmenot.memory.people import ORDINARY
 from forgetmenot.memory.proposals import FactRefused
 from forgetmenot.operations.run import CHANNEL_WORDS, Refused, UnknownViewer, own_target, owner, resolve_target
 from forgetmenot.operations.types import OperationContext, Request
-from forgetmenot.store import bot_messages, channel_state, events, notes, personal_data, viewers
+from forgetmenot.store import bot_messages, channel_state, notes, personal_data, viewers
 from forgetmenot.text.chat_commands import Amendment, amendment
 from forgetmenot.text.mentions import defang, mention, show
-from forgetmenot.text.statements import first_word, others_fact, own_fact, said_of_oneself
+from forgetmenot.text.statements import first_word, others_fact, own_fact
 from forgetmenot.text.words import telling_stems, words
 
 MISSED_CHARS, MISSED_LEAD = 450, 50
-JUST_BEFORE = 10 * MINUTE
-LINES_BEFORE = 3
 _PERMANENTLY = re.compile(r"\s*\b(?:permanently|forever|for good|endgültig|für immer)\s*[.!]*\Z", re.IGNORECASE)
 # What means the note that the bot just used.
 _THAT = re.compile(r"(?:that|it|this|das|es|dies)(?: (?:one|note))?|die notiz", re.IGNORECASE)
@@ -76,11 +74,9 @@ async def who(context: OperationContext, request: Request) -> OperationResult:
     found = await card(context.db, target.id, now, now) if target.id is not None else None
     if found is None:
         return OperationResult(ok=True, code="memory_empty", target=target)
-    text = " · ".join(part for part in (found.who, "" if found.over else found.lately) if part)
-    code = "who_asks" if found.over else "who"
-    return OperationResult(
-        ok=True, code=code, data={"n": found.streams, "text": text, "plan": found.lately}, target=target
-    )
+    ask = in_language(context.settings().bot.language)("page.arrivals.over", text=found.lately)
+    text = " · ".join(part for part in (found.who, ask if found.over else found.lately) if part)
+    return OperationResult(ok=True, code="who", data={"n": found.streams, "text": text}, target=target)
 
 
 async def missed(context: OperationContext, request: Request) -> OperationResult:
@@ -91,9 +87,7 @@ async def missed(context: OperationContext, request: Request) -> OperationResult
     now = context.clock.now()
     most = min(context.settings().reply.max_chars, MISSED_CHARS) - MISSED_LEAD
     away = await context.db.together(lambda at: what_was_missed(at, asker.viewer_id, now, most))
-    if away.since is None:
-        return OperationResult(ok=True, code="missed_first")
-    if not away.sentences:
+    if away.since is None or not away.sentences:
         return OperationResult(ok=True, code="missed_nothing")
     return OperationResult(
         ok=True,
@@ -148,22 +142,6 @@ async def correct(context: OperationContext, request: Request) -> OperationResul
         instead_of=old.id,
     )
     return OperationResult(ok=True, code="remembered", data=await _quoted(context, request, note))
-
-
-async def remember_this(context: OperationContext, request: Request) -> OperationResult:
-    """Store what a viewer said just before."""
-    who = request.target
-    if who.id is None:
-        return OperationResult(ok=False, code="name_a_person", target=who)
-    now, latest = context.clock.now(), await events.latest_of(context.db, who.id, LINES_BEFORE + 1)
-    fresh = [line for line in latest if line.id != request.asker.line_id and now - line.at <= JUST_BEFORE]
-    lines = [line.text for line in fresh if line.text and not line.text.startswith("!")][-LINES_BEFORE:]
-    if not lines:
-        return OperationResult(ok=False, code="nothing_said", target=who)
-    await _refuse_not_stored(context, request)
-    facts = [fact for line in reversed(lines) if (fact := said_of_oneself(line)) is not None]
-    fact = facts[0] if facts else f'said: "{" / ".join(lines)}"'
-    return await _keep(context, request, who, fact[:200])
 
 
 async def flag_joke(context: OperationContext, request: Request) -> OperationResult:

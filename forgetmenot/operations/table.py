@@ -43,8 +43,6 @@ _PEOPLE: tuple[Operation, ...] = (
     Operation("who", _MODERATORS, services_memory.who, (Parameter("viewer", ParameterKind.VIEWER),), ("!who <viewer>",),
         ("!who alice",)),
     Operation("missed", _ANYBODY, services_memory.missed, (), ("!missed",), ("!missed",)),
-    Operation("remember_this", _ANYBODY, services_memory.remember_this, (Parameter("viewer", ParameterKind.VIEWER),),
-        ("!remember this|that about|of|from <viewer>",), ("!remember this about me",)),
     Operation("remember", _ANYBODY | _DOCK | _MODEL, services_memory.remember,
         (Parameter("fact", ParameterKind.TEXT), _TARGET, Parameter("joke", ParameterKind.FLAG)),
         ("!remember <fact>", "!remember that <fact>"), ("!remember I play drums",), edits_memory=True),

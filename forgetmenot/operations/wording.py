@@ -53,7 +53,7 @@ def harmless(if_refused: str, language: Language = ENGLISH) -> str:
 
 def described(name: str, params: Mapping[str, str], target: str, language: Language = ENGLISH) -> str:
     """A short description of a proposal: "timeout bob 30 s", "title “Building a shed”"."""
-    line = next((params[key] for key in ("text", "fact", "what", "name") if params.get(key)), "")
+    line = next((params[key] for key in ("text", "fact", "what", "name", "effect") if params.get(key)), "")
     label = language(f"action.name.{name}") if f"action.name.{name}" in language else name.replace("_", " ")
     parts = [label, target, language("span.s", n=params["seconds"]) if params.get("seconds") else ""]
     short = line if len(line) <= MOST_QUOTED else f"{line[:MOST_QUOTED]}…"
@@ -62,7 +62,7 @@ def described(name: str, params: Mapping[str, str], target: str, language: Langu
 
 def done_line(name: str, params: Mapping[str, str], target: str, language: Language = ENGLISH) -> str:
     """The sentence for a finished action."""
-    return language(f"action.sentence.{name}", **{**params, "target": target or language("action.they")})
+    return language("action.done", action=described(name, params, target, language))
 
 
 # What the dock and the command line say about a result.
@@ -84,7 +84,7 @@ def sentence(result: OperationResult, language: Language = ENGLISH) -> str:
 
 def _refused(surface: str, result: OperationResult, language: Language) -> str:
     rule = result.code.split(":")[1]
-    keys = (f"{surface}.refused.{rule}", f"chat.refused.{rule}")
+    keys = (f"{surface}.refused.{rule}", f"chat.refused.{rule}", f"chat.{rule}")
     return language(next((key for key in keys if key in language), "chat.refused.other"))
 
 
@@ -109,7 +109,7 @@ def _people(result: OperationResult, language: Language) -> dict[str, object]:
     target = result.target
     who = "own" if target is None or target.own else "channel" if target.id is None else "other"
     name = target.name if target is not None else ""
-    forms = {form: language(f"chat.{who}.{form}", name=name) for form in ("you", "from", "says", "whose")}
+    forms = {form: language(f"chat.{who}.{form}", name=name) for form in ("you", "from")}
     return {**forms, "note": _quoted(result.data.get("id"), result.data.get("fact"))}
 
 
@@ -143,12 +143,6 @@ def _which_note(result: OperationResult, language: Language) -> str:
     return language(f"chat.{result.code}", **shown, list=listed)
 
 
-def _commands(result: OperationResult, language: Language) -> str:
-    moderators = " ".join(_rows(result.data["moderators"]))
-    key = "chat.commands_moderators" if moderators else "chat.commands"
-    return language(key, commands=" ".join(_rows(result.data["commands"])), moderators=moderators)
-
-
 def _help_command(result: OperationResult, language: Language) -> str:
     forms, given = [], _rows(result.data["forms"])
     for form, name, *examples in given:
@@ -176,6 +170,6 @@ _SPECIAL: dict[str, Callable[[OperationResult, Language], str]] = {
     "which_note": _which_note,
     "remembered_beside": _which_note,
     "which_action": lambda result, say: say("chat.which_action", list=", ".join(_rows(result.data["actions"]))),
-    "commands": _commands,
+    "commands": lambda result, say: say("chat.commands", commands=" ".join(_rows(result.data["commands"]))),
     "help_command": _help_command,
 }

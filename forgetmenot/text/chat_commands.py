@@ -15,14 +15,13 @@ _PLEASE = re.compile(
     r"|(?<![,\s])[,\s]+(?:please|pls|plz|bitte|thanks|thx|danke)\s*[.!?]*\Z",
     re.IGNORECASE,
 )
-_THIS = re.compile(r"remember\s+(?:this|that)\s+(?:about|of|from)\s+@?(\w{2,50})[.!]*", re.IGNORECASE)
 _REMEMBER = re.compile(
     r"remember\s*(?:that\s+|:\s*|,\s*)(.+)|remember\s+((?:i|i['’]\w+|my)\s.+)"
     r"|(?:merke?\s+dir(?:\s+bitte)?|dir(?:\s+bitte)?\s+merken)\s*(?::|,?\s*dass\s)\s*(.+)",
     re.IGNORECASE,
 )
 _REMEMBER_TYPED = re.compile(
-    r"[!！]remember\s+(?:that\s+)?(?!(?:this|that)\s+(?:about|of|from)\s+@?\w+[.!]*\Z|(?:about|of|from)\s+@?\w+[.!]*\Z)(.+)",
+    r"[!！]remember\s+(?:that\s+)?(.+)",
     re.IGNORECASE,
 )
 _FORGET = re.compile(
@@ -101,8 +100,6 @@ def command_in_words(question: str) -> str:
     for pattern, command in _WHOLE:
         if found := re.fullmatch(pattern, sentence.rstrip(" .!?"), re.IGNORECASE):
             return command.format(found[1] or "me" if found.re.groups else "")
-    if found := _THIS.fullmatch(sentence):
-        return f"!remember this about {found[1]}"
     # "remember that boss?" asks; only the questions above are commands
     return "" if sentence.endswith("?") else _correction(sentence) or _kept_or_forgotten(sentence)
 

@@ -64,16 +64,12 @@ _ADVERBS = frozenset(
 _HELPERS = {"do not": "does not", "am not": "is not", "have not": "has not", "have never": "has never"}
 _FIRST = re.compile(r"\b(?:I|me|my|mine|myself|we|our|us)\b", re.IGNORECASE)
 _I = re.compile(r"\b(?:I|my|we|our)\b", re.IGNORECASE)
-_ASKS = re.compile(
-    r"(?:what|who|where|when|why|how|which|do|does|did|can|could|should|would|am)\b|.*\?\Z", re.IGNORECASE
-)
 _I_ABROAD = re.compile(  # no word that is an English one, or a name
     r"\b(?:ich|mir|mich|meine?[rnms]?|je|j['’]\w+|moi|mes|tengo|estoy|sono|miei|tenho|estou|meus?|minhas?|ik|mijn|jag|jeg|mitt"
     r"|me (?:gustan?|encantan?|llamo|chamo)"
     r"|jestem|mój|moje|benim|я|меня|мне|мой|моя|моё|мои|мене|мій|моє)\b|私|僕|俺|我|나는|저는|난 |제가|내 |제 ",
     re.IGNORECASE,
 )
-_TO_SOMEBODY = re.compile(r"\A@\w+[,:]?\s+")
 _MINE = re.compile(r"\A(?:my|our)\s+", re.IGNORECASE)
 _WE = re.compile(r"\A[Ww]e(?:['’]re)?\s+")
 _THIRD_TOLD_FACTS = re.compile(
@@ -124,12 +120,6 @@ def own_fact(text: str, *, for_channel: bool = False) -> str | None:
     if _I_ABROAD.search(sentence) and not _I.search(sentence):
         return sentence
     return about_them(sentence) if _FIRST.search(sentence) and not _WE.match(sentence) else None
-
-
-def said_of_oneself(line: str) -> str | None:
-    """The fact in a line of chat that was meant for nobody's memory: in the first person, and no question."""
-    sentence = _TO_SOMEBODY.sub("", line.strip())
-    return None if _ASKS.match(sentence) or not _I.search(plain_first_person(sentence)) else own_fact(sentence)
 
 
 def _predicate(rest: str) -> str | None:

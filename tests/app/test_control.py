@@ -84,8 +84,8 @@ REFUSED = [
     ("opt_out", {"viewer": "404"}, "No viewer named 404"),
     ("export", {"viewer": "404"}, "No viewer named 404"),
     ("memory", {}, "cannot be done from here"),
-    ("clip", {}, "no operation `clip`"),
-    ("explode", {}, "no operation `explode`"),
+    ("clip", {}, "cannot be done from here"),
+    ("explode", {}, "cannot be done from here"),
 ]
 
 

@@ -30,7 +30,7 @@ async def test_help_lists_what_one_may_type(chat: Chat) -> None:
 
 
 async def test_what_did_i_miss(chat: Chat) -> None:
-    assert await chat.say("alice", "!missed") == "I haven't seen you here before."
+    assert await chat.say("alice", "!missed") == "Nothing that I know of."
     await chat.clock.advance(2 * DAY)
     assert await chat.say("bob", "hello") is None
     await chat.ingest.flush()

@@ -36,13 +36,6 @@ alice: !remember my phone number is 555 867 5309 now -> I don't store that kind 
 alice: !remember {'a': 1} is mine -> I don't store commands or code.
 alice: !remember I am -> A fact needs 5 to 200 characters.
 alice: !memory -> I know nothing about you yet.
-# the lines just before
-alice: I moved to Oslo -> -
-alice: what a day -> -
-alice: @forgetmenot_bot tell me about the duck -> -
-bob: !remember this about alice -> You can only do that for yourself. Ask a moderator.
-carol: !remember this about alice -> Remembered about Alice: #1 moved to Oslo
-carol: !remember this about channel -> That is about one viewer, not about the channel. Put their name behind the
 # what was replaced can be forgotten by its subject too
 alice: !remember I live in Oslo -> Remembered about you: #1 lives in Oslo
 alice: !remember I live in Bergen -> Remembered about you: #2 lives in Bergen
@@ -104,14 +97,14 @@ carol: !forgetme channel confirm -> That is about one viewer, not about the chan
 alice: !memory -> What I know about you: #1 plays drums
 # of who opted out nothing is kept and nothing is said
 alice: !remember I play drums -> Remembered about you: #1 plays drums
-alice: !optout -> Done: nothing you say is stored from now on, and I won't use what I knew. !forgetme deletes it.
+alice: !optout -> Done: nothing from you is stored from now on, and I won't use what I knew. !forgetme deletes it.
 alice: !remember I play bass -> You opted out, so I don't store anything. !optin changes that.
 alice: !edit 1 plays bass -> You opted out, so I don't store anything. !optin changes that.
 carol: !edit 1 plays bass -> They opted out, so I don't store anything about them.
 alice: !memory -> 1 note from before the opt-out is still stored, but not used. !forgetme deletes it.
 carol: !remember alice has a violet -> They opted out, so I don't store anything about them.
 carol: !optin alice -> Welcome back: I remember Alice again.
-alice: !optin -> I already remember you.
+alice: !optin -> Welcome back: I remember you again.
 alice: !memory -> What I know about you: #1 plays drums
 # what is not to be mentioned is not said aloud
 alice: !remember I got divorced in May -> Remembered about you: #1 got divorced in May
@@ -294,7 +287,7 @@ carol: !forgetme alice yes -> everything is deleted | 0 traces
 # who is not stored is not stored by a command
 alice: !optout -> Done
 alice: !forgetme confirm -> Done
-alice: !nevermention my exam -> I have nothing stored about you, so there is nothing to mention.
+alice: !nevermention my exam -> Nothing is stored here, so there is nothing to mention.
 # what is kept
 alice: !privacy -> 24 h | https://example.org/privacy
 # who somebody is
@@ -316,7 +309,7 @@ carol: !approve -> Nothing is waiting for approval.
 propose New title
 carol: !deny -> Which one? #1 title “New title”
 carol: !bot status -> ForgetMeNot: on (mentions), 1 waiting for approval.
-carol: !approve 1 -> The title is changed.
+carol: !approve 1 -> Done: title “New title”.
 propose a
 propose b
 carol: !approve -> Which one? #2 title “a”, #3 title “b”

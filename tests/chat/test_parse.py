@@ -27,8 +27,6 @@ TYPED: list[tuple[str, Command]] = [
     ("!optin bob", ("opt_in", {"viewer": "bob"})),
     ("!privacy? what do you keep of me", ("privacy", {"question": "what do you keep of me"})),
     ("!remember that I play drums", ("remember", {"fact": "I play drums"})),
-    ("!remember this about alice", ("remember_this", {"viewer": "alice"})),
-    ("!remember that about me", ("remember_this", {"viewer": "me"})),
     ("!remember", ("help", {"command": "!remember"})),
     ("!wrong #12", ("forget", {"what": "#12"})),
     ("!wrong", ("forget", {})),
@@ -48,7 +46,6 @@ TYPED_NOT = (
 IN_WORDS: list[tuple[str, Command]] = [
     ("remember that I play drums", ("remember", {"fact": "I play drums"})),
     ("please remember I'm left-handed, thanks!", ("remember", {"fact": "I'm left-handed"})),
-    ("remember this about @alice", ("remember_this", {"viewer": "alice"})),
     ("forget that I play drums", ("forget", {"what": "I play drums"})),
     ("forget everything you know about me", ("erase", {})),
     ("delete everything about me", ("erase", {})),

@@ -58,7 +58,7 @@ GOSSIP = [
 
 @pytest.mark.parametrize("fact", GOSSIP)
 async def test_gossip_is_not_remembered_as_ones_own_note(world: World, fact: str) -> None:
-    with pytest.raises(FactRefused, match="about_a_person"):
+    with pytest.raises(FactRefused, match="not_yours"):
         await edits.remember(world.db, "1", fact, by="1", at=world.clock.now(), word=edits.VIEWER_TRUST)
     told = await edits.remember(world.db, "9", fact, by="9", at=world.clock.now())  # a moderator answers for it
     assert told.source_kind is SourceKind.COMMAND

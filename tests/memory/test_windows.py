@@ -87,7 +87,6 @@ def line(seq: int, who: str, text: str, kind: EventKind = EventKind.MESSAGE, sys
 def test_what_was_told_by_command_was_said() -> None:
     window = [
         line(1, "1", "!remember that I moved to Oslo"),
-        line(2, "1", "!remember this about bob"),
         line(3, "1", "!so bob"),
     ]
     assert list(parts(window)) == ["1"]

@@ -26,7 +26,7 @@ async def test_a_wish_is_decided_done_and_logged(room: Room) -> None:
     assert room.ports.calls == [("timeout", "1", "30")]
     assert carried.outcome is not None
     assert (carried.decision.verdict, carried.outcome.kind) == (Verdict.ALLOW, OutcomeKind.DONE)
-    assert carried.words_hint == "Alice is timed out for 30 s."
+    assert carried.words_hint == "Done: timeout Alice 30 s."
     row = await action_logs.get(room.db, carried.log_id or 0)
     assert row is not None
     assert (row.status, row.rule, row.target_id, row.asked_by) == (ActionStatus.DONE, "allowed", "1", "1")
@@ -40,7 +40,7 @@ async def test_an_effect_is_run_where_the_settings_list_it_and_no_other(room: Ro
         assert denied.decision.rule == "asked_in_words"
     carried = await room.propose("effect", {"effect": "confetti"}, text="@bot some CONFETTI please")
     assert room.ports.calls == [("effect", "Confetti")]
-    assert carried.words_hint == "Effect: Confetti."
+    assert carried.words_hint == "Done: effect “Confetti”."
 
 
 async def test_who_is_immune_is_left_alone_and_twitch_has_the_last_word(room: Room) -> None:

@@ -41,7 +41,7 @@ def test_what_waits_is_told_as_it_is(*, moderates: bool, said: str) -> None:
 
 def test_what_is_unknown_or_was_shortened_is_told_as_it_is() -> None:
     assert _words(Verdict.ALLOW, OutcomeKind.UNKNOWN, "Sure, done") == UNSURE
-    assert _words(Verdict.ALLOW_CHANGED, OutcomeKind.DONE, "") == "bob is timed out for 30 s."
+    assert _words(Verdict.ALLOW_CHANGED, OutcomeKind.DONE, "") == "Done: timeout bob 30 s."
     assert _words(Verdict.ALLOW_CHANGED, OutcomeKind.REFUSED, "") == NEUTRAL
 
 

@@ -131,7 +131,7 @@ async def test_a_reply_of_which_nothing_is_left_is_a_reason_not_a_riddle(stage: 
 async def test_a_deed_without_words_is_told_by_name_once(stage: Stage, say: str) -> None:
     stage.model.answers = [answering(say, "timeout", target="me", seconds=30)]
     await stage.ask("@forgetmenot_bot please time me out")
-    assert stage.said == ["Alice is timed out for 30 s."]
+    assert stage.said == ["Done: timeout Alice 30 s."]
 
 
 async def test_a_raid_is_welcomed_to_everybody_in_live_mode(stage: Stage, settle: Move) -> None:

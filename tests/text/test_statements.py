@@ -5,7 +5,7 @@ import re
 import pytest
 
 from forgetmenot.text.chat_commands import denies
-from forgetmenot.text.statements import others_fact, own_fact, said_of_oneself
+from forgetmenot.text.statements import others_fact, own_fact
 
 
 @pytest.mark.parametrize(
@@ -45,21 +45,6 @@ from forgetmenot.text.statements import others_fact, own_fact, said_of_oneself
 )
 def test_first_person_becomes_third(told: str, fact: str | None) -> None:
     assert own_fact(told) == fact
-
-
-@pytest.mark.parametrize(
-    ("line", "fact"),
-    [
-        ("@bob I moved to Oslo", "moved to Oslo"),
-        ("and my cat is called Miso", "and their cat is called Miso"),
-        ("@bot tell me about the duck", None),
-        ("what do I play", None),
-        ("do you like my cat?", None),
-        ("is a good one", None),
-    ],
-)
-def test_what_was_said_in_passing_is_a_fact_where_it_is_about_its_speaker(line: str, fact: str | None) -> None:
-    assert said_of_oneself(line) == fact
 
 
 def test_what_follows_a_name_is_the_fact() -> None:
