@@ -112,6 +112,14 @@ def _dock_request(text: str) -> None:
             checked(operation, given_params if isinstance(given_params, dict) else {"what": given_params})
 
 
+def _import(text: str) -> None:
+    transfer._readable([(1, text)], SCREEN_NOW, PrivacySettings())  # noqa: SLF001  # as a batch
+
+
+def _privacy_request(text: str) -> None:
+    list(_requests([text.encode("utf-8", "surrogatepass")]))
+
+
 def _helix_words(text: str) -> None:
     status, _, words = text.partition(" ")
     from_status(int(status[:3]) if status[:3].isdecimal() else 400, words, "send a message")
@@ -126,68 +134,43 @@ CHAT = (
     "!forgetme confirm",
     "!edit 12 sings",
 )
+LINES = (
+    f"{TAGS}:bob!bob@bob.tmi.twitch.tv PRIVMSG #demo :hello there",
+    f"{TAGS}:tmi.twitch.tv USERNOTICE #demo :five months",
+    "@ban-duration=60;target-user-id=42;tmi-sent-ts=1 :tmi.twitch.tv CLEARCHAT #demo :bob",
+    "@target-msg-id=b1 :tmi.twitch.tv CLEARMSG #demo :hello",
+    "@emote-only=0;followers-only=-1;slow=5 :tmi.twitch.tv ROOMSTATE #demo",
+    *("PING :tmi.twitch.tv", ":tmi.twitch.tv 001 keeper :Welcome"),
+)
+REPLIES = (
+    '{"say": "Hello!", "action": null, "if_refused": ""}',
+    '{"say": "", "action": {"name": "timeout", "target": "bob", "seconds": 60}, "if_refused": "no"}',
+    *('```json\n{"say": "Hi"}\n```', "<think>hm</think> Hello."),
+)
+NOTES = (
+    '{"notes": [{"who": "P1", "said_by": "P1", "fact": "plays drums", "confidence": 0.9}]}',
+    '[{"who": "P1", "fact": "plays", "repeats": 4, "confidence": 1}]',
+    '{"notes": [{"who": "channel", "fact": "races", "lifetime": "7d", "topics": [1]}]}',
+)
+TOML = (example_toml(), '[twitch]\nchannel = "demo"\n', "[memory]\nraw_events_h = 2\n[privacy]\nnever_store = []\n")
+IMPORTS = (
+    '{"scope": "viewer", "viewer": "alice", "fact": "plays drums", "observed_at": "2026-07-24T12:00:00Z"}',
+    '{"scope": "channel", "fact": "races", "topics": ["a"], "expires_at": "2027-01-01", "id": 7}',
+)
+SPEECH = ("I live in Bergen now", "cello, not viola", "I do play the harp")
+SUMMARIES = ('{"summary": "P1 went to the shop. P2 won."}', "P1 won.", '{"summary": ["P1"]}')
+CALLS = ('{"viewer": "alice", "what": "#3", "id": 4}', "[]")
 READERS: dict[str, Reader] = {
-    "chat lines": Reader(
-        _chat_line,
-        (
-            f"{TAGS}:bob!bob@bob.tmi.twitch.tv PRIVMSG #demo :hello there",
-            f"{TAGS}:tmi.twitch.tv USERNOTICE #demo :five months",
-            "@ban-duration=60;target-user-id=42;tmi-sent-ts=1 :tmi.twitch.tv CLEARCHAT #demo :bob",
-            "@target-msg-id=b1 :tmi.twitch.tv CLEARMSG #demo :hello",
-            "@emote-only=0;followers-only=-1;slow=5 :tmi.twitch.tv ROOMSTATE #demo",
-            "PING :tmi.twitch.tv",
-            ":tmi.twitch.tv 001 keeper :Welcome",
-        ),
-    ),
+    "chat lines": Reader(_chat_line, LINES),
     "commands": Reader(_command, CHAT, (Refused,)),
-    "replies": Reader(
-        _reply,
-        (
-            '{"say": "Hello!", "action": null, "if_refused": ""}',
-            '{"say": "", "action": {"name": "timeout", "target": "bob", "seconds": 60}, "if_refused": "no"}',
-            '```json\n{"say": "Hi"}\n```',
-            "<think>hm</think> Hello.",
-        ),
-        share=0.3,
-    ),
-    "summaries": Reader(
-        _summary, ('{"summary": "P1 went to the shop. P2 won."}', "P1 won.", '{"summary": ["P1"]}'), share=0.1
-    ),
-    "notes": Reader(
-        _notes,
-        (
-            '{"notes": [{"who": "P1", "said_by": "P1", "fact": "plays drums", "confidence": 0.9}]}',
-            '[{"who": "P1", "fact": "plays", "repeats": 4, "confidence": 1}]',
-            '{"notes": [{"who": "channel", "fact": "races", "lifetime": "7d", "topics": [1]}]}',
-        ),
-        share=0.1,
-    ),
-    "plain speech": Reader(_speech, ("I live in Bergen now", "cello, not viola", "I do play the harp"), share=0.3),
-    "settings": Reader(
-        lambda text: parse_settings(text, "fuzz.toml"),
-        (
-            example_toml(),
-            '[twitch]\nchannel = "demo"\n',
-            "[memory]\nraw_events_h = 2\n[privacy]\nnever_store = []\n",
-        ),
-        (SettingsError,),
-        share=0.1,
-    ),
-    "imports": Reader(
-        lambda text: transfer._readable([(1, text)], SCREEN_NOW, PrivacySettings()),  # noqa: SLF001  # as a batch
-        (
-            '{"scope": "viewer", "viewer": "alice", "fact": "plays drums", "observed_at": "2026-07-24T12:00:00Z"}',
-            '{"scope": "channel", "fact": "races", "topics": ["a"], "expires_at": "2027-01-01", "id": 7}',
-        ),
-        share=0.1,
-    ),
-    "dock requests": Reader(
-        _dock_request, ('{"viewer": "alice", "what": "#3", "id": 4}', "[]"), (ValueError, RecursionError)
-    ),
-    "privacy requests": Reader(
-        lambda text: list(_requests([text.encode("utf-8", "surrogatepass")])),
-        ('{"kind":"erase","subject":"ab","at":5}',),
-    ),
+    "replies": Reader(_reply, REPLIES, share=0.3),
+    "summaries": Reader(_summary, SUMMARIES, share=0.1),
+    "notes": Reader(_notes, NOTES, share=0.1),
+    "plain speech": Reader(_speech, SPEECH, share=0.3),
+    "settings": Reader(lambda text: parse_settings(text, "fuzz.toml"), TOML, (SettingsError,), share=0.1),
+    "imports": Reader(_import, IMPORTS, share=0.1),
+    "dock requests": Reader(_dock_request, CALLS, (ValueError, RecursionError)),
+    "privacy requests": Reader(_privacy_request, ('{"kind":"erase","subject":"ab","at":5}',)),
     "Helix's words": Reader(_helix_words, ("401 Invalid OAuth token", "429 slow down", "msg_rejected held")),
 }
 
@@ -240,28 +223,25 @@ class Tried:
     slowest_s: float = 0.0
     faults: dict[str, str] = field(default_factory=dict)
 
-    def one(self, reader: Reader, text: str) -> None:
-        """Read one input."""
-        self.inputs += 1
-        began = time.process_time()
-        try:
-            reader.read(text)
-        except reader.may_raise:
-            self.refused += 1
-        except Exception as error:  # noqa: BLE001  # what this looks for
-            last = traceback.extract_tb(error.__traceback__)[-1]
-            self.faults.setdefault(f"{type(error).__name__} at {Path(last.filename).name}:{last.lineno}", text)
-        took = time.process_time() - began
-        if took > TOO_LONG_S and took > self.slowest_s:
-            self.faults["slow"] = text
-        self.slowest_s = max(self.slowest_s, took)
-
 
 def run(name: str, inputs: int, seed: int) -> Tried:
     """What came of one reader."""
     reader, tried, dice = READERS[name], Tried(), random.Random(f"{seed} {name}")  # noqa: S311  # the same again
     for _ in range(max(1, round(inputs * reader.share))):
-        tried.one(reader, mutated(dice, reader.seeds))
+        text = mutated(dice, reader.seeds)
+        tried.inputs += 1
+        began = time.process_time()
+        try:
+            reader.read(text)
+        except reader.may_raise:
+            tried.refused += 1
+        except Exception as error:  # noqa: BLE001  # what this looks for
+            last = traceback.extract_tb(error.__traceback__)[-1]
+            tried.faults.setdefault(f"{type(error).__name__} at {Path(last.filename).name}:{last.lineno}", text)
+        took = time.process_time() - began
+        if took > max(TOO_LONG_S, tried.slowest_s):
+            tried.faults["slow"] = text
+        tried.slowest_s = max(tried.slowest_s, took)
     return tried
 
 
@@ -273,18 +253,17 @@ def main() -> int:
     wanted = parser.parse_args()
     set_up(console=False)
     logging.disable(logging.CRITICAL)
-    faults = total = 0
     print(f"{'reader':28}{'inputs':>12}{'refused':>12}{'slowest':>10}{'faults':>8}", flush=True)
+    every = list[Tried]()
     for name in READERS:
         tried = run(name, wanted.inputs, wanted.seed)
-        total, faults = total + tried.inputs, faults + len(tried.faults)
-        print(
-            f"{name:28}{tried.inputs:>12,}{tried.refused:>12,}{tried.slowest_s:>8.3f} s{len(tried.faults):>8}",
-            flush=True,
-        )
+        every.append(tried)
+        counts = f"{tried.inputs:>12,}{tried.refused:>12,}{tried.slowest_s:>8.3f} s{len(tried.faults):>8}"
+        print(f"{name:28}{counts}", flush=True)
         for kind, text in tried.faults.items():
             print(f"   {kind}: {text[:300]!r}", flush=True)
-    print(f"{'in all':28}{total:>12,}{'':>22}{faults:>8}")
+    faults = sum(len(tried.faults) for tried in every)
+    print(f"{'in all':28}{sum(tried.inputs for tried in every):>12,}{'':>22}{faults:>8}")
     return 1 if faults else 0
 
 

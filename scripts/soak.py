@@ -20,7 +20,7 @@ import sys
 import tempfile
 import time
 from collections import Counter
-from collections.abc import AsyncIterator, Callable
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -28,7 +28,7 @@ import chaos
 from chaos import NOON, Figures, broken_promises, say
 from speed.programs import resident, started
 
-from forgetmenot.clock import Clock, ManualClock, SystemClock
+from forgetmenot.clock import HOUR, ManualClock, SystemClock
 from forgetmenot.domain import Outcome
 from forgetmenot.logs import set_up
 from forgetmenot.memory.erasure import Eraser
@@ -43,23 +43,7 @@ from forgetmenot.twitch.login import Login
 from tests.loopback_servers.fixtures import log_in, settings_for
 from tests.loopback_servers.twitch import TwitchSim
 
-RECAP_DEADLINE = 3_600_000
 MUST_BE_ZERO = (*chaos.MUST_BE_ZERO, "messages doubled", "messages lost", "fates told wrongly", "rate breaches")
-
-
-@contextlib.asynccontextmanager
-async def logged_in_helix(sim: TwitchSim, folder: Path, clock: Clock) -> AsyncIterator[Helix]:
-    """The bot's Helix client, logged in."""
-    settings, store = settings_for(sim), TokenStore(folder / "login", use_keyring=False)
-    log_in(sim, store)
-    helix = Helix(
-        settings=lambda: settings,
-        bot=Login(account=Account.BOT, store=store, settings=lambda: settings, clock=clock),
-    )
-    try:
-        yield helix
-    finally:
-        await helix.aclose()
 
 
 # ── sending ─────────────────────────────────────────────────────────────────────────────────
@@ -97,17 +81,19 @@ class Troubled:
 
 async def flood(folder: Path, messages: int) -> Figures:
     """More messages than the limits let through, in three runs of the bot, on a clock that is turned fast."""
-    clock = ManualClock(NOON)
-    async with TwitchSim(now=clock.now) as sim, logged_in_helix(sim, folder, clock) as helix:
-        out = Troubled(sim, helix)
-        async with open_database(folder / "memory.sqlite3") as db:
-            turning = asyncio.create_task(_turn(clock))
-            fates: dict[str, Sent] = {}
-            for run in range(3):
-                texts = [f"message {number}" for number in range(messages) if number % 3 == run]
-                fates |= await _one_run(db, clock, out, texts)
-            turning.cancel()
-            await asyncio.gather(turning, return_exceptions=True)
+    clock, store = ManualClock(NOON), TokenStore(folder / "login", use_keyring=False)
+    async with TwitchSim(now=clock.now) as sim, open_database(folder / "memory.sqlite3") as db:
+        settings = settings_for(sim)
+        log_in(sim, store)
+        login = Login(account=Account.BOT, store=store, settings=lambda: settings, clock=clock)
+        helix = Helix(settings=lambda: settings, bot=login)
+        out, fates = Troubled(sim, helix), dict[str, Sent]()
+        turning = asyncio.create_task(_turn(clock))
+        for run in range(3):
+            fates |= await _one_run(db, clock, out, [f"message {number}" for number in range(run, messages, 3)])
+        turning.cancel()
+        await asyncio.gather(turning, return_exceptions=True)
+        await helix.aclose()
         return _fate(sim, out, fates)
 
 
@@ -115,18 +101,18 @@ async def _one_run(db: Database, clock: ManualClock, out: Troubled, texts: list[
     box = Outbox(db=db, out=out, clock=clock, settings=Settings)
     await box.recover()
     worker = asyncio.create_task(box.run())
-    sent = await asyncio.gather(*(_send(db, clock, box, text) for text in texts))
+
+    async def send(text: str) -> Sent:
+        async with db.write() as tx:
+            row = await bot_messages.begin(
+                tx, at=clock.now(), event_id=f"asked {text}", viewer_id=None, trigger="mention", mode="live"
+            )
+        return await box.send(Outgoing(row, text, clock.now() + HOUR, text))
+
+    sent = await asyncio.gather(*map(send, texts))
     worker.cancel()
     await asyncio.gather(worker, return_exceptions=True)
     return dict(zip(texts, sent, strict=True))
-
-
-async def _send(db: Database, clock: ManualClock, box: Outbox, text: str) -> Sent:
-    async with db.write() as tx:
-        row = await bot_messages.begin(
-            tx, at=clock.now(), event_id=f"asked {text}", viewer_id=None, trigger="mention", mode="live"
-        )
-    return await box.send(Outgoing(row, text, clock.now() + RECAP_DEADLINE, text))
 
 
 async def _turn(clock: ManualClock) -> None:
@@ -227,16 +213,12 @@ class Chat:
     async def trouble(self) -> None:
         """Twitch hangs up, sends rubbish, is broken, loses an answer, ends a log-in or is away, in turn."""
         await self.quiet()
-        match self.dice.randrange(6):
+        match self.dice.randrange(4):
             case 0:
                 await self.sim.garbage()
             case 1:
-                self.sim.faults.add("helix", path="chat/messages", status=503, times=3)
+                self.dice.choice(TROUBLES)(self.sim)
             case 2:
-                self.sim.faults.add("helix", path="chat/messages", lose=True)
-            case 3:
-                self.sim.expire()
-            case 4:
                 self.sim.faults.add("irc", status=503, times=2)
                 await self.sim.drop()
             case _:

@@ -5,11 +5,12 @@ import contextlib
 import json
 from collections.abc import AsyncIterator, Callable, Coroutine, Mapping
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any
 
 import pytest
 
-from forgetmenot.app.bot import NoAccount
+from forgetmenot.app.bot import Bot, BotIdentity, NoAccount, open_bot
 from forgetmenot.clock import ManualClock
 from forgetmenot.domain import (
     Asker,
@@ -25,18 +26,23 @@ from forgetmenot.domain import (
     TokenUsage,
 )
 from forgetmenot.errors import ForgetMeNotError
+from forgetmenot.llm.build import Models, build_models
+from forgetmenot.llm.guarded import GuardedModel, Limits
 from forgetmenot.memory.recall import Recall
 from forgetmenot.operations.executor import Executor
 from forgetmenot.operations.types import ActionPorts
+from forgetmenot.ports import CallMeter, LanguageModel
 from forgetmenot.reply.context import ContextGatherer, PrefixKeeper
 from forgetmenot.reply.engine import Reply, ReplyEngine
 from forgetmenot.reply.outbox import Outbox
 from forgetmenot.reply.triggers import Identity
 from forgetmenot.reply.writer import ReplyWriter
-from forgetmenot.settings.schema import ActionSettings, BotSettings, ClassMode, Mode, Settings
+from forgetmenot.settings.load import convert
+from forgetmenot.settings.schema import ActionSettings, BotSettings, ClassMode, Mode, ModelSettings, Settings
 from forgetmenot.store import bot_messages, channel_state, notes
 from forgetmenot.store.database import Database
 from forgetmenot.store.notes import NewNote
+from tests.loopback_servers.openai import SimOpenAI
 from tests.rows import put
 
 
@@ -220,3 +226,35 @@ async def stage(db: Database, clock: ManualClock, chat: FakeChat) -> AsyncIterat
     worker.cancel()
     with contextlib.suppress(asyncio.CancelledError):
         await worker
+
+
+# ── a whole bot ─────────────────────────────────────────────────────────────────────────────
+
+
+def asking(server: SimOpenAI, **tables: Any) -> Settings:  # noqa: ANN401  # as a settings file has them
+    """Settings of a bot that answers when it is asked, and whose model is that server."""
+    model = {"provider": "openai_compatible", "base_url": server.url, "reply_model": "m", "memory_model": "m"}
+    plain = {"bot": {"mode": "mentions"}, "twitch": {"channel": "carol"}, "model": model}
+    return convert({**plain, **tables}, "the test")
+
+
+def said(clock: ManualClock, event_id: str, viewer_id: str, login: str, text: str, *badges: str) -> ChatEvent:
+    made = (event_id, EventKind.MESSAGE, viewer_id, login, login.title(), text, clock.now())
+    return ChatEvent(*made, badges=frozenset(badges))
+
+
+@contextlib.asynccontextmanager
+async def live_bot(
+    path: Path, clock: ManualClock, settings: Callable[[], Settings], model: LanguageModel | None = None
+) -> AsyncIterator[tuple[Bot, RecordingAccount]]:
+    """A bot and its account. `model`: in place of that of the settings, guarded as that one."""
+    account, me = RecordingAccount(), BotIdentity("99", "forgetmenot_bot")
+
+    def scripted(_: ModelSettings, meter: CallMeter) -> Models:
+        assert model is not None
+        reply, memory = (GuardedModel(model, meter=meter, limits=Limits(60, 60, 0)) for _ in range(2))
+        return Models(reply, memory)
+
+    models = scripted if model is not None else build_models
+    async with open_bot(path, settings=settings, clock=clock, account=account, me=me, models=models) as bot:
+        yield bot, account

@@ -13,9 +13,9 @@ from pathlib import Path
 
 from aiohttp import web
 
-from forgetmenot.app.bot import Bot, BotIdentity, open_bot
+from forgetmenot.app.bot import Bot
 from forgetmenot.clock import MINUTE, SECOND, ManualClock
-from forgetmenot.domain import ChannelState, ChatEvent, EventKind, ModelRequest, Purpose
+from forgetmenot.domain import ChannelState, ModelRequest, Purpose
 from forgetmenot.llm.offline import Offline
 from forgetmenot.memory import extraction, transcript
 from forgetmenot.settings.load import convert
@@ -23,7 +23,8 @@ from forgetmenot.settings.schema import Settings
 from forgetmenot.store import counts
 from speed.figures import Figure
 from speed.invented import Invented
-from tests.stage import RecordingAccount
+from tests.loopback_servers.openai import SimOpenAI, completion
+from tests.stage import live_bot, said
 
 BEGAN = 1_790_000_000_000
 REGULARS = 14
@@ -45,22 +46,27 @@ def _settings(base_url: str) -> Settings:
     return convert({"bot": bot, "twitch": {"channel": "streamer"}, "model": model}, "the benchmark")
 
 
-async def _answer(request: web.Request) -> web.Response:
-    """One chat completion."""
-    body = await request.json()
-    system, prompt = (message["content"] for message in body["messages"][:2])
-    purpose = next((what for text, what in _BEGINS.items() if system.startswith(text[:60])), Purpose.REPLY)
-    schema = body.get("response_format", {}).get("json_schema", {}).get("schema")
-    answer = await Offline().generate(ModelRequest(purpose, system, prompt, 2_000, schema=schema))
-    text = answer.text
-    if purpose is Purpose.BRIEF:
-        people = [{"person": f"P{n}", "text": f"P{n} plays drums and lives in Oslo. " * 8} for n in range(1, 11)]
-        text = json.dumps({"briefs": people[: prompt.count("</p")]})
-    elif purpose is Purpose.REPLY and not json.loads(text)["say"]:
-        text = json.dumps({"say": "Good question, I am not sure. " * 3, "action": None, "if_refused": ""})
-    usage = {"prompt_tokens": _tokens(system + prompt), "completion_tokens": _tokens(text)}
-    choice = {"index": 0, "finish_reason": "stop", "message": {"role": "assistant", "content": text}}
-    return web.json_response({"model": "small", "choices": [choice], "usage": usage})
+class Billing(SimOpenAI):
+    """Writes what the offline rules find, and bills it."""
+
+    async def _answer(self, request: web.Request) -> web.StreamResponse:
+        body = await request.json()
+        system, prompt = (message["content"] for message in body["messages"][:2])
+        purpose = next((what for text, what in _BEGINS.items() if _own_words(text) in system), Purpose.REPLY)
+        schema = body.get("response_format", {}).get("json_schema", {}).get("schema")
+        text = (await Offline().generate(ModelRequest(purpose, system, prompt, 2_000, schema=schema))).text
+        if purpose is Purpose.BRIEF:
+            people = [{"person": f"P{n}", "text": f"P{n} plays drums and lives in Oslo. " * 8} for n in range(1, 11)]
+            text = json.dumps({"briefs": people[: prompt.count("</p")]})
+        elif purpose is Purpose.REPLY and not json.loads(text)["say"]:
+            text = json.dumps({"say": "Good question, I am not sure. " * 3, "action": None, "if_refused": ""})
+        usage = {"prompt_tokens": _tokens(system + prompt), "completion_tokens": _tokens(text)}
+        return web.json_response(completion(text, body) | {"usage": usage})
+
+
+def _own_words(instructions: str) -> str:
+    """The beginning that no other call's instructions have."""
+    return instructions.removeprefix(transcript.WRITER).strip().partition("{")[0][:60]
 
 
 def _tokens(text: str) -> int:
@@ -68,8 +74,7 @@ def _tokens(text: str) -> int:
 
 
 async def _say(bot: Bot, clock: ManualClock, login: str, text: str, number: int) -> None:
-    event = ChatEvent(f"line-{number}", EventKind.MESSAGE, f"id-{login}", login, login.title(), text, clock.now())
-    await bot.hear(event)
+    await bot.hear(said(clock, f"line-{number}", f"id-{login}", login, text))
     if text.startswith("@"):
         await bot.settle()
     await bot.tasks.catch_up()
@@ -88,8 +93,7 @@ async def _hour(path: Path, base_url: str, rate: int) -> dict[str, tuple[int, in
     made = Invented(29)
     people = [f"viewer_{number}" for number in range(max(REGULARS, 2 * rate // 3))]
     settings, clock = _settings(base_url), ManualClock(BEGAN)
-    me = BotIdentity("99", "forgetmenot_bot")
-    async with open_bot(path, settings=lambda: settings, clock=clock, account=RecordingAccount(), me=me) as bot:
+    async with live_bot(path, clock, lambda: settings) as (bot, _):
         number, began = 0, clock.now()
         for stream in range(6):
             last = stream == 5
@@ -101,8 +105,8 @@ async def _hour(path: Path, base_url: str, rate: int) -> dict[str, tuple[int, in
                 await clock.move_to(at + (line * MINUTE // rate if last else line * SECOND))
                 asks = last and line % ASKS_EVERY == ASKS_EVERY - 1
                 login = people[line % len(people)] if last else people[line % REGULARS]
-                said = f"I play {made.words(1)[0]} on weekends" if number % CLAIM_EVERY == 0 else made.line()
-                text = QUESTION if asks else said
+                told = f"I play {made.words(1)[0]} on weekends" if number % CLAIM_EVERY == 0 else made.line()
+                text = QUESTION if asks else told
                 await _say(bot, clock, login, text, number)
                 number += 1
             await _over(bot, clock)
@@ -116,14 +120,10 @@ def measure(folder: Path, rates: Sequence[int], price: tuple[float, float]) -> l
 
 
 async def _measure(folder: Path, rates: Sequence[int], price: tuple[float, float]) -> list[Figure]:
-    app = web.Application(client_max_size=2**22)
-    app.router.add_post("/v1/chat/completions", _answer)
-    runner = web.AppRunner(app, access_log=None)
-    await runner.setup()
-    await web.TCPSite(runner, "127.0.0.1", 0).start()
     figures = []
     for rate in rates:
-        found = await _hour(folder / f"{rate}.sqlite3", f"http://127.0.0.1:{runner.addresses[0][1]}/v1", rate)
+        async with Billing() as server:
+            found = await _hour(folder / f"{rate}.sqlite3", server.url, rate)
         calls, read, written = (sum(column) for column in zip(*found.values(), strict=True))
         name = f"an hour at {rate} lines a minute"
         figures += [
@@ -133,5 +133,4 @@ async def _measure(folder: Path, rates: Sequence[int], price: tuple[float, float
             Figure(f"{name}: tokens written", written, ""),
             Figure(f"{name}: cost", (read * price[0] + written * price[1]) / 1_000_000, ""),
         ]
-    await runner.cleanup()
     return figures

@@ -15,17 +15,13 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from forgetmenot.app.bot import Bot, BotIdentity, open_bot
+from forgetmenot.app.bot import Bot
 from forgetmenot.clock import DAY, SECOND, ManualClock
-from forgetmenot.domain import ChatEvent, EventKind, ModelAnswer, ModelRequest, Purpose, TokenUsage
-from forgetmenot.llm.build import Models
-from forgetmenot.llm.guarded import GuardedModel, Limits
-from forgetmenot.ports import CallMeter
+from forgetmenot.domain import ModelAnswer, ModelRequest, Purpose, TokenUsage
 from forgetmenot.settings.load import convert
-from forgetmenot.settings.schema import ModelSettings
 from forgetmenot.store import personal_data
 from speed.figures import Figure
-from tests.stage import RecordingAccount
+from tests.stage import RecordingAccount, live_bot, said
 
 SEED = 5
 BEGAN = 1_790_000_000_000
@@ -206,9 +202,7 @@ class Channel:
         """Somebody says something."""
         await self.clock.advance(seconds * SECOND)
         self.lines += 1
-        key, number = f"line{self.lines}", names().index(who)
-        shown = who.title()
-        await self.bot.hear(ChatEvent(key, EventKind.MESSAGE, f"10{number}", who, shown, text, self.clock.now()))
+        await self.bot.hear(said(self.clock, f"line{self.lines}", f"10{names().index(who)}", who, text))
 
     async def answer(self, who: str, text: str) -> str:
         """What the bot answers to a question."""
@@ -220,15 +214,10 @@ class Channel:
 
 async def play(path: Path) -> list[Figure]:
     """Play the evenings, let the raw chat go, and ask."""
-    script, clock, ears, model = written(), ManualClock(BEGAN), RecordingAccount(), ScriptedModel()
+    script, clock, model = written(), ManualClock(BEGAN), ScriptedModel()
     settings = convert({"bot": {"mode": "mentions", "notice": ""}, "twitch": {"channel": "streamer"}}, "the bench")
 
-    def models(_: ModelSettings, meter: CallMeter) -> Models:
-        reply, memory = (GuardedModel(model, meter=meter, limits=Limits(60, 60, 0)) for _ in range(2))
-        return Models(reply, memory)
-
-    me = BotIdentity("99", "forgetmenot_bot")
-    async with open_bot(path, settings=lambda: settings, clock=clock, account=ears, me=me, models=models) as bot:
+    async with live_bot(path, clock, lambda: settings, model) as (bot, ears):
         channel = Channel(bot, clock, ears)
         for number, evening in enumerate(script.evenings):
             await _evening(channel, evening, number)
@@ -257,8 +246,8 @@ async def _evening(channel: Channel, evening: list[Said], number: int) -> None:
     dice = random.Random(f"{SEED}:{number}")  # noqa: S311  # no secret
     here = [one for one in names() if one != ERASED or number < STREAMS - 2]
     lines = [(dice.choice(here), dice.choice(CHATTER)) for _ in range(LINES)]
-    for said in evening:
-        lines.insert(dice.randrange(len(lines)), (said.who, said.line))
+    for one in evening:
+        lines.insert(dice.randrange(len(lines)), (one.who, one.line))
     for who, text in lines:
         await channel.say(who, text, dice.randrange(5, 20))
         if channel.lines % 100 == 0:

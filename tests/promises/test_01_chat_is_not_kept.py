@@ -8,20 +8,20 @@ from pathlib import Path
 import pytest
 from aiohttp import web
 
-from forgetmenot.app.bot import BotIdentity, open_bot
+from forgetmenot.app.bot import open_bot
 from forgetmenot.clock import DAY, HOUR, MINUTE, ManualClock
 from forgetmenot.demo.script import load
-from forgetmenot.domain import ChatEvent, EventKind, Redaction
+from forgetmenot.domain import Redaction
 from forgetmenot.llm.offline import Offline
 from forgetmenot.logs import set_up
-from forgetmenot.settings.schema import BotSettings, Mode, ModelSettings, Provider, Settings, TwitchSettings
+from forgetmenot.settings.schema import Settings
 from forgetmenot.store import channel_state
 from forgetmenot.store.counts import line_counts
 from forgetmenot.store.database import open_database
 from tests.loopback_servers.openai import Sent, SimOpenAI
 from tests.memory.conftest import open_channel
 from tests.played_demo import Seen
-from tests.stage import RecordingAccount
+from tests.stage import asking, live_bot, said
 
 LINES = 10_000
 START = 20_000 * DAY
@@ -41,9 +41,9 @@ async def test_no_byte_of_chat_is_left_after_a_day(tmp_path: Path) -> None:
         channel = await open_channel(db, clock, Settings(), Offline())
         for number in range(LINES):
             await clock.advance(100)
-            said = channel.say(f"Viewer{number % 200}", known_line(number))
+            line = channel.say(f"Viewer{number % 200}", known_line(number))
             if number % 100 == 0:
-                channel.ingest.take(Redaction(at=clock.now(), event_id=said.id))
+                channel.ingest.take(Redaction(at=clock.now(), event_id=line.id))
             if number % 1_000 == 999:
                 await channel.summarise()
         assert await db.value("SELECT max(seq) FROM events") == LINES
@@ -83,24 +83,17 @@ def test_at_debug_level_no_line_of_chat_and_no_token_is_in_any_output(seen: Seen
 
 @pytest.mark.slow
 async def test_a_day_later_no_line_of_the_demo_is_in_any_file(seen: Seen, tmp_path: Path) -> None:
-    folder = shutil.copytree(seen.folder, tmp_path / "demo")
-    await a_day_later(folder / "memory.sqlite3")
-    assert len(lines(8)) > 40
-    assert found(folder, b"", lines(8)) == []
-
-
-async def a_day_later(path: Path) -> None:
     """The program is started once more, 25 hours after the last line."""
+    folder = shutil.copytree(seen.folder, tmp_path / "demo")
+    path = folder / "memory.sqlite3"
     async with open_database(path) as db:
-        last = int(await db.value("SELECT max(last_event_at) FROM streams"))
-    clock = ManualClock(last + 25 * HOUR)
+        clock = ManualClock(int(await db.value("SELECT max(last_event_at) FROM streams")) + 25 * HOUR)
     async with open_bot(path, settings=Settings, clock=clock) as bot:
         await clock.advance(15 * MINUTE)
         await bot.tasks.catch_up()
         assert await bot.db.value("SELECT count(*) FROM events") == 0
-
-
-ASKED_AT = 1_800_000_000_000
+    assert len(lines(8)) > 40
+    assert found(folder, b"", lines(8)) == []
 
 
 async def echo(sent: Sent) -> web.StreamResponse:
@@ -111,24 +104,16 @@ async def echo(sent: Sent) -> web.StreamResponse:
 
 async def test_a_server_that_echoes_the_prompt_leaves_no_word_of_it_in_any_file(tmp_path: Path) -> None:
     set_up(level="debug", folder=tmp_path, console=False)
-    clock = ManualClock(ASKED_AT)
+    clock = ManualClock(1_800_000_000_000)
     async with SimOpenAI() as sim:
         sim.fail(echo, times=1_000)
-        settings = Settings(
-            bot=BotSettings(mode=Mode.MENTIONS),
-            twitch=TwitchSettings(channel="carol"),
-            model=ModelSettings(
-                provider=Provider.OPENAI_COMPATIBLE, base_url=sim.url, reply_model="m", memory_model="m"
-            ),
-        )
-        path = tmp_path / "memory.sqlite3"
-        account, me = RecordingAccount(), BotIdentity("99", "forgetmenot_bot")
-        async with open_bot(path, settings=lambda: settings, clock=clock, account=account, me=me) as bot:
+        settings = asking(sim)
+        async with live_bot(tmp_path / "memory.sqlite3", clock, lambda: settings) as (bot, _):
             async with bot.db.write() as tx:
                 await channel_state.put(tx, {"live": "1"}, clock.now())
             for number in range(30):
-                await bot.hear(_line(clock, f"e{number}", f"my banana{number} sentence"))
-            await bot.hear(_line(clock, "asked", "@forgetmenot_bot my other banana question"))
+                await bot.hear(said(clock, f"e{number}", "222", "bob", f"my banana{number} sentence"))
+            await bot.hear(said(clock, "asked", "222", "bob", "@forgetmenot_bot my other banana question"))
             await bot.settle()
             await bot.compactor.run_pass(everything=True)
             (detail,) = await bot.db.rows("SELECT status, detail FROM bot_messages WHERE event_id = 'asked'")
@@ -138,7 +123,3 @@ async def test_a_server_that_echoes_the_prompt_leaves_no_word_of_it_in_any_file(
         if not file.name.startswith("memory.sqlite3"):  # raw chat has its day there
             assert b"banana" not in file.read_bytes(), file
     assert "banana" not in detail[1]
-
-
-def _line(clock: ManualClock, event_id: str, text: str) -> ChatEvent:
-    return ChatEvent(event_id, EventKind.MESSAGE, "222", "bob", "Bob", text, clock.now())

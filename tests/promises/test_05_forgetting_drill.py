@@ -19,24 +19,20 @@ from urllib.parse import urlsplit
 import aiohttp
 
 from forgetmenot import logs
-from forgetmenot.app.bot import Bot, BotIdentity, open_bot
+from forgetmenot.app.bot import Bot
 from forgetmenot.app.control import ConnectionStatus
 from forgetmenot.app.live import serve_dock
 from forgetmenot.chat import CommandRateLimiter
 from forgetmenot.clock import DAY, HOUR, MINUTE, SECOND, ManualClock
 from forgetmenot.dock.security import TOKEN_HEADER
-from forgetmenot.domain import ChannelState, ChatEvent, EventKind, ModelAnswer, ModelRequest, Purpose, TokenUsage
-from forgetmenot.llm.build import Models
-from forgetmenot.llm.guarded import GuardedModel, Limits
+from forgetmenot.domain import ChannelState, ModelAnswer, ModelRequest, Purpose, TokenUsage
 from forgetmenot.memory import backups
 from forgetmenot.memory.learning import Learner
 from forgetmenot.memory.transfer import export_notes, import_notes
-from forgetmenot.ports import CallMeter
 from forgetmenot.settings.live_settings import LiveSettings
 from forgetmenot.settings.load import convert
-from forgetmenot.settings.schema import ModelSettings
 from tests.dock.demo_bot import free_port
-from tests.stage import RecordingAccount, answering
+from tests.stage import RecordingAccount, answering, live_bot, said
 
 ALICE, BOB, STREAMER = "771234501", "771234502", "771234503"
 MARKS = ("quux", ALICE)
@@ -99,8 +95,7 @@ class Running:
     async def say(self, text: str, who: str = ALICE, login: str = "alicequux") -> None:
         """Somebody says something; it is heard, not yet answered."""
         await self.clock.advance(20 * SECOND)
-        key = f"e{next(NUMBERS)}"
-        await self.bot.hear(ChatEvent(key, EventKind.MESSAGE, who, login, login.title(), text, self.clock.now()))
+        await self.bot.hear(said(self.clock, f"e{next(NUMBERS)}", who, login, text))
 
     async def ask(self, text: str, who: str = BOB, login: str = "bob") -> str:
         """Somebody says something; what the bot answers to it, if anything."""
@@ -148,17 +143,13 @@ SETTINGS = convert(
 @contextlib.asynccontextmanager
 async def opened(path: Path, clock: ManualClock) -> AsyncIterator[Running]:
     """A bot on that memory, with a model, an account, a log file and a dock."""
-    model, account, settings = Capable(), RecordingAccount(), LiveSettings(SETTINGS)
+    model, settings = Capable(), LiveSettings(SETTINGS)
     model.held.set()
-
-    def models(_: ModelSettings, meter: CallMeter) -> Models:
-        reply, memory = (GuardedModel(model, meter=meter, limits=Limits(60, 60, 0)) for _ in range(2))
-        return Models(reply, memory)
-
     logs.set_up(level="debug", folder=logs.beside(path), console=False)
-    me = BotIdentity("99", "forgetmenot_bot")
-    running = open_bot(path, settings=settings, clock=clock, account=account, me=me, models=models)
-    async with running as bot, serve_dock(bot, settings, ConnectionStatus(), lambda _line: None) as address:
+    async with (
+        live_bot(path, clock, settings, model) as (bot, account),
+        serve_dock(bot, settings, ConnectionStatus(), lambda _line: None) as address,
+    ):
         yield Running(bot, clock, model, account, address)
 
 
@@ -174,16 +165,9 @@ def marks_in(folder: Path) -> list[tuple[str, str]]:
     return [(mark, file.name) for file in files for mark in MARKS if mark.encode() in file.read_bytes().lower()]
 
 
-NOT_LOOKED_AT = (
-    type,
-    types.ModuleType,
-    types.FunctionType,
-    types.FrameType,
-    Capable,
-    RecordingAccount,
-    CommandRateLimiter,
-)
-"""Code, what plays Twitch and the model, and who typed a command lately: an id and times, and no flood by erasing."""
+# Code, what plays Twitch and the model, and who typed a command lately: an id and times, and no flood by erasing.
+CODE = (type, types.ModuleType, types.FunctionType, types.FrameType)
+NOT_LOOKED_AT = (*CODE, Capable, RecordingAccount, CommandRateLimiter)
 
 
 def marks_held(*roots: object) -> list[str]:

@@ -5,32 +5,20 @@ from pathlib import Path
 
 from aiohttp import web
 
-from forgetmenot.app.bot import BotIdentity, open_bot
 from forgetmenot.clock import DAY, MINUTE, ManualClock
-from forgetmenot.domain import ChatEvent, EventKind, Scope, SourceKind
-from forgetmenot.settings.schema import (
-    ActionSettings,
-    BotSettings,
-    ClassMode,
-    Mode,
-    ModelSettings,
-    Provider,
-    Settings,
-    TwitchSettings,
-)
+from forgetmenot.domain import Scope, SourceKind
 from forgetmenot.store import channel_state, notes
 from forgetmenot.store.database import Database
 from forgetmenot.store.notes import NewNote
 from tests.loopback_servers.openai import Sent, SimOpenAI, completion
 from tests.rows import put
-from tests.stage import RecordingAccount
+from tests.stage import asking, live_bot, said
 
 LINES = [
     line
     for line in (Path(__file__).parents[1] / "data" / "injections.txt").read_text("utf-8").splitlines()
     if not line.startswith("#")
 ]
-ASKED_AT = 1_800_000_000_000
 ALICE, BOB, CAROL = "1", "2", "3"
 PROPOSED = (
     {"name": "timeout", "target": "alice", "seconds": 60},
@@ -63,17 +51,16 @@ class Fooled:
         elif "briefs" in schema:
             written = {"briefs": [{"person": f"P{n}", "text": f"P{n} spoke. {self.line}"} for n in (1, 2)]}
         else:
+            people = ("P1", "P2", "channel")
             plain: dict[str, object] = {
                 "fact": self.line[:190],
                 "confidence": 1.0,
                 "lifetime": "permanent",
                 "importance": "high",
             }
-            about: list[dict[str, object]] = [
-                {"who": who, "said_by": by} for who in ("P1", "P2", "channel") for by in ("P1", "P2")
-            ]
+            about: list[dict[str, object]] = [{"who": who, "said_by": by} for who in people for by in ("P1", "P2")]
             instead: list[dict[str, object]] = [
-                {"who": who, "said_by": who, "replaces": old} for who in ("P1", "P2", "channel") for old in self.known
+                {"who": who, "said_by": who, "replaces": old} for who in people for old in self.known
             ]
             written = {"notes": [plain | one for one in (*instead, *about)]}
         return web.json_response(completion(json.dumps(written), sent))
@@ -95,19 +82,11 @@ async def of_others(db: Database) -> dict[str, list[tuple[object, ...]]]:
 
 
 async def test_whatever_is_stored_no_action_no_role_no_setting_and_no_others_data_changes(tmp_path: Path) -> None:
-    clock = ManualClock(ASKED_AT)
+    clock = ManualClock(1_800_000_000_000)
     async with SimOpenAI() as sim:
-        settings = Settings(
-            bot=BotSettings(mode=Mode.MENTIONS),
-            twitch=TwitchSettings(channel="carol"),
-            actions=ActionSettings(class_b=ClassMode.LIVE, newcomer_protection=False),
-            model=ModelSettings(
-                provider=Provider.OPENAI_COMPATIBLE, base_url=sim.url, reply_model="m", memory_model="m"
-            ),
-        )
-        account, me = RecordingAccount(), BotIdentity("99", "forgetmenot_bot")
-        path = tmp_path / "m.sqlite3"
-        async with open_bot(path, settings=lambda: settings, clock=clock, account=account, me=me) as bot:
+        actions = {"class_b": "live", "newcomer_protection": False}
+        settings = asking(sim, actions=actions)
+        async with live_bot(tmp_path / "m.sqlite3", clock, lambda: settings) as (bot, account):
             async with bot.db.write() as tx:
                 await channel_state.put(tx, {"live": "1"}, clock.now())
                 await put(tx, "viewers", id=ALICE, login="alice")
@@ -143,8 +122,3 @@ async def test_whatever_is_stored_no_action_no_role_no_setting_and_no_others_dat
         assert account.done == []
         assert fooled.calls > 2 * len(LINES)
         assert not any("api_key" in text.casefold() or "twitch_token" in text for text in account.said)
-
-
-def said(clock: ManualClock, event_id: str, viewer_id: str, login: str, text: str, *badges: str) -> ChatEvent:
-    kind, shown = EventKind.MESSAGE, login.title()
-    return ChatEvent(event_id, kind, viewer_id, login, shown, text, clock.now(), badges=frozenset(badges))
