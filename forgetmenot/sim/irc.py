@@ -4,6 +4,7 @@ The server speaks CAP, PASS, NICK, JOIN, PING and PONG. Tags follow Twitch's doc
 was checked against the real service. Times are milliseconds since the epoch, by a time source that may be replaced.
 """
 
+import contextlib
 import secrets
 import uuid
 import zlib
@@ -15,7 +16,6 @@ from aiohttp import WSMsgType, web
 
 HOST = "tmi.twitch.tv"
 _ESCAPES = str.maketrans({";": r"\:", " ": r"\s", "\\": "\\\\", "\r": r"\r", "\n": r"\n"})
-_GONE = (ConnectionError, RuntimeError)
 CLIENT_ID = "simclientid"
 _IDS_FROM, _IDS = 100_000_000, 900_000_000
 
@@ -103,12 +103,8 @@ class World:
 
     def badges_of(self, user: User) -> tuple[str, ...]:
         """What the chat shows beside the name."""
-        roles = (
-            ("broadcaster/1", user.id == self.owner.id),
-            ("moderator/1", user.id in self.moderators),
-            ("vip/1", user.id in self.vips),
-        )
-        return tuple(badge for badge, has in roles if has)
+        roles = {"broadcaster/1": {self.owner.id}, "moderator/1": self.moderators, "vip/1": self.vips}
+        return tuple(badge for badge, people in roles.items() if user.id in people)
 
     def message(self, user: User, text: str, **more: Any) -> SimMessage:  # noqa: ANN401  # the other fields, by name
         """A message with an id of its own and its writer's badges."""
@@ -158,13 +154,9 @@ def privmsg(world: World, said: SimMessage) -> str:
     }  # fmt: skip
     tags |= {"vip": 1} if "vip/1" in said.badges else {}
     if (parent := said.reply_to) is not None:
-        tags |= {
-            "reply-parent-display-name": parent.user.name,
-            "reply-parent-msg-body": parent.text,
-            "reply-parent-msg-id": parent.id,
-            "reply-parent-user-id": parent.user.id,
-            "reply-parent-user-login": parent.user.login,
-        }
+        answered = {"msg-id": parent.id, "msg-body": parent.text, "display-name": parent.user.name}
+        answered |= {"user-id": parent.user.id, "user-login": parent.user.login}
+        tags |= {f"reply-parent-{name}": value for name, value in answered.items()}
         # Twitch puts the name of the one who is answered in front of the text
         text = f"@{parent.user.name} {text}"
     return tagged(tags, f"{prefix(said.user.login)} PRIVMSG #{world.owner.login} :{text}")
@@ -184,12 +176,8 @@ class Connection:
 
     async def send(self, *texts: str) -> None:
         """Send lines; nothing happens if the connection is gone."""
-        if self.socket.closed or not texts:
-            return
-        try:
+        with contextlib.suppress(ConnectionError, RuntimeError):
             await self.socket.send_str("".join(f"{text}\r\n" for text in texts))
-        except _GONE:
-            return
 
     def abort(self) -> None:
         """Cut the cable: no closing handshake."""

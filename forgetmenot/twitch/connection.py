@@ -143,7 +143,8 @@ class IrcConnection:
         try:
             # tags bring ids, badges and times; commands bring clears, timeouts, subs and raids
             await _send(socket, "CAP REQ :twitch.tv/tags twitch.tv/commands", f"PASS {password}", f"NICK {nick}")
-            deadline = _monotonic() + JOIN_WITHIN_S
+            loop = asyncio.get_running_loop()
+            deadline = loop.time() + JOIN_WITHIN_S
             while True:
                 for text in await _lines(socket):
                     line = parse(text)
@@ -153,7 +154,7 @@ class IrcConnection:
                     yield found
                     if self._in_channel():
                         self._heard_at = self._clock.now()
-                if not self._in_channel() and _monotonic() > deadline:
+                if not self._in_channel() and loop.time() > deadline:
                     if self._attempts < 2:  # chat may be slow for once
                         raise TwitchUnavailable(reason("chat_not_in"))
                     self._cannot_join("chat_no_channel")
@@ -263,7 +264,3 @@ async def _lines(socket: Socket) -> list[str]:
         raise TwitchUnavailable(reason("chat_closed"))
     # A lone \r ends nothing: in somebody's message it must not begin a line of its own, with badges of its own.
     return [line for line in str(message.data).replace("\r\n", "\n").split("\n") if line]
-
-
-def _monotonic() -> float:
-    return asyncio.get_running_loop().time()

@@ -15,11 +15,7 @@ from forgetmenot.errors import TwitchError, TwitchLoginNeeded, TwitchRateLimited
 from forgetmenot.languages import reason
 from forgetmenot.network import BadProxy
 
-_NEVER_SENT = (
-    aiohttp.ClientConnectorError,
-    aiohttp.ConnectionTimeoutError,
-    aiohttp.ClientHttpProxyError,
-)
+_NEVER_SENT = (aiohttp.ClientConnectorError, aiohttp.ConnectionTimeoutError, aiohttp.ClientHttpProxyError)
 _BROKEN = (KeyError, IndexError, TypeError, AttributeError, ValueError, AssertionError, RecursionError)
 
 
@@ -113,7 +109,6 @@ def _is_page(text: str) -> bool:
 # Those of which there is more to say than Twitch's own sentence does. It does not publish the list of its codes.
 
 _FOLLOWERS = "The chat is for followers only. Let the bot follow, or make it a moderator."
-_VERIFY = "The chat requires the bot's account to have a verified e-mail address or phone number."
 HELD = "AutoMod holds the message until a moderator releases it."
 TOO_FAST = "Twitch says that the bot writes too fast."
 DROPS = {
@@ -126,8 +121,6 @@ DROPS = {
     "msg_followersonly_zero": _FOLLOWERS,
     "msg_followersonly_followed": _FOLLOWERS,
     "msg_subsonly": "The chat is for subscribers only. Make the bot a moderator or a VIP.",
-    "msg_verified_email": _VERIFY,
-    "msg_requires_verified_phone_number": _VERIFY,
     "": "Twitch did not show the message and gave no reason.",
 }
 

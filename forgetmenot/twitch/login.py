@@ -40,15 +40,10 @@ async def _ask(settings: Settings, path: str, access: str = "", **form: str) -> 
     if form and not form["client_id"]:
         raise _no_app()
     headers = {"Authorization": f"OAuth {access}"} if access else {}
-    certain = aiohttp.TCPConnector(ssl=trusted())
+    certain, method = aiohttp.TCPConnector(ssl=trusted()), "POST" if form else "GET"
     async with (
         aiohttp.ClientSession(connector=certain, middlewares=(by_proxy,), timeout=_ANSWER_WITHIN) as session,
-        session.request(
-            "POST" if form else "GET",
-            f"{settings.twitch.id_url}oauth2/{path}",
-            data=form or None,
-            headers=headers,
-        ) as answer,
+        session.request(method, f"{settings.twitch.id_url}oauth2/{path}", data=form or None, headers=headers) as answer,
     ):
         if answer.status >= 500:
             answer.raise_for_status()
