@@ -211,17 +211,16 @@ class CommandRateLimiter:
     """
 
     def __init__(self) -> None:
-        self._buckets: OrderedDict[str, tuple[float, int]] = OrderedDict()
+        self._buckets: dict[str, tuple[float, int]] = {}
 
     def allows(self, viewer_id: str, now: int) -> bool:
         """Take one answer from a viewer's bucket; False if it is empty."""
         left, since = self._buckets.pop(viewer_id, (float(BURST), now))
         left = min(BURST, left + max(0, now - since) / MS_PER_ANSWER)
-        allowed = left >= 1
-        self._buckets[viewer_id] = (left - 1 if allowed else left, max(now, since))
-        while len(self._buckets) > MOST_BUCKETS:
-            self._buckets.popitem(last=False)
-        return allowed
+        if len(self._buckets) >= MOST_BUCKETS:  # the one that was not used for longest
+            del self._buckets[next(iter(self._buckets))]
+        self._buckets[viewer_id] = (left - 1 if left >= 1 else left, max(now, since))
+        return left >= 1
 
 
 class RoomModeTracker:
@@ -268,7 +267,8 @@ class Router(Struct):
         else:
             if isinstance(item, RoomState):
                 self.room.heard(item)
-            self.ingest.note(counter_of(item))
+            kinds = {OtherRoom: "other_room", Unparsed: "unparsed"}  # of lines that are not stored
+            self.ingest.note(kinds.get(type(item), "other"))
 
     def say(self, line: str, *, reply_to: str | None = None, viewer_id: str = EVERYBODY) -> None:
         """Say something that nobody asked for now, beside everything else. `reply_to`: a viewer's earlier line."""
@@ -374,13 +374,6 @@ class Router(Struct):
     async def _announce(self, line: str, reply_to: str | None, viewer_id: str) -> None:
         outcome = await self.outbox.say_line(line, reply_to=reply_to, viewer_id=viewer_id, trigger="notice")
         log.info("notice given", outcome=outcome.kind)
-
-
-def counter_of(item: ChatItem) -> str:
-    """The name of the counter for a line that is not stored."""
-    if isinstance(item, OtherRoom):
-        return "other_room"
-    return "unparsed" if isinstance(item, Unparsed) else "other"
 
 
 async def _logged(work: Coroutine[None, None, None]) -> None:

@@ -15,7 +15,7 @@ The caller checks who may approve.
 """
 
 import asyncio
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Callable, Mapping
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -124,7 +124,11 @@ class Executor(Struct, kw_only=True):
         decision = decide(proposal, known, settings, recent, now)
         if decision.verdict not in ALLOWED or action is None or not action.harms or known.target is None:
             return decision, known
-        known = replace(known, immune=await self._in_time(self.ports.moderation.is_immune(known.target.id)))
+        try:
+            async with asyncio.timeout(self.timeout_s):
+                known = replace(known, immune=await self.ports.moderation.is_immune(known.target.id))
+        except (TimeoutError, ForgetMeNotError):
+            known = replace(known, immune=None)
         return decide(proposal, known, settings, recent, now), known
 
     async def _perform(self, action: Action, row_id: int, call: ActionCall) -> Outcome:
@@ -146,14 +150,6 @@ class Executor(Struct, kw_only=True):
             return Outcome(OutcomeKind.UNKNOWN, reason("in_time"))
         except ForgetMeNotError as error:
             return Outcome(next(kind for type_, kind in _KINDS if isinstance(error, type_)), str(error))
-
-    async def _in_time(self, asking: Awaitable[bool | None]) -> bool | None:
-        """What Twitch says; None where it could not be asked."""
-        try:
-            async with asyncio.timeout(self.timeout_s):
-                return await asking
-        except (TimeoutError, ForgetMeNotError):
-            return None
 
     # What waits for a person.
 

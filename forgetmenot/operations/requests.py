@@ -191,48 +191,42 @@ def check(
     params: dict[str, str] = {}
     changed = ""
     for parameter in action.params:
-        value = given.get(parameter.name, parameter.default)
+        name, value = parameter.name, given.get(parameter.name, parameter.default)
         if value is None:
-            return Checked({}, reason("needs", parameter=parameter.name))
-        if parameter.kind is ParameterKind.SECONDS:
-            one = _fit_seconds(parameter, value, most_seconds)
+            fitted = None
+        elif parameter.kind is ParameterKind.SECONDS:
+            fitted = _fit_seconds(parameter, value, most_seconds)
         elif parameter.kind is ParameterKind.EFFECT:
-            name = next((one for one in effects if one.casefold() == value.strip().casefold()), None)
-            one = (
-                Checked({}, reason("needs", parameter=parameter.name))
-                if name is None
-                else Checked({parameter.name: name})
-            )
+            fitted = next(((one, False) for one in effects if one.casefold() == value.strip().casefold()), None)
         else:
-            one = _fit_text(action, parameter, value, reply)
-        if one.problem:
-            return one
-        params |= one.params
-        changed = changed or one.changed
+            fitted = _fit_text(action, parameter, value, reply)
+        if fitted is None:
+            return Checked({}, reason("needs", parameter=name))
+        params[name], reduced = fitted
+        changed = changed or (reason("changed", parameter=name) if reduced else "")
     return Checked(params, changed=changed)
 
 
-def _fit_seconds(parameter: Parameter, value: str, most_seconds: int) -> Checked:
+def _fit_seconds(parameter: Parameter, value: str, most_seconds: int) -> tuple[str, bool] | None:
+    """The value as it is used, and whether it was reduced; None if it does not fit."""
     number = _NUMBER.fullmatch(value.strip())
     seconds = int(number[1]) * (60 if (number[2] or "s").lower().startswith("m") else 1) if number else -1
     if seconds < parameter.least:
-        return Checked({}, reason("needs", parameter=parameter.name))
+        return None
     # the settings' limit is for what runs without a person; longer ones always ask one
     most = min(parameter.most, most_seconds) if parameter.most <= 60 else parameter.most
-    changed = reason("changed", parameter=parameter.name) if seconds > most else ""
-    return Checked({parameter.name: str(min(seconds, most))}, changed=changed)
+    return str(min(seconds, most)), seconds > most
 
 
-def _fit_text(action: Action, parameter: Parameter, value: str, reply: ReplySettings) -> Checked:
-    """`reply`: apply the filters of replies, for texts that are sent to chat."""
+def _fit_text(action: Action, parameter: Parameter, value: str, reply: ReplySettings) -> tuple[str, bool] | None:
+    """Likewise. `reply`: apply the filters of replies, for texts that are sent to chat."""
     # twice, because what is cut from the middle may leave a command at the beginning
     said = line = without_command(clean(without_machine_text(defang(without_command(clean(value))))))
     if parameter.kind is ParameterKind.TEXT and parameter.name != action.typed:
         bare = said if reply.allow_links else without_addresses(said)
         line = without_command(without_machine_text(without_phrases(bare, reply.blocklist)))
     if not line and parameter.default is None:
-        return Checked({}, reason("needs", parameter=parameter.name))
+        return None
     if len(line) > parameter.most:
         line = line[: parameter.most].rsplit(" ", 1)[0]
-    changed = "" if line == said else reason("changed", parameter=parameter.name)
-    return Checked({parameter.name: line}, changed=changed)
+    return line, line != said

@@ -29,13 +29,6 @@ class Refused(Exception):
         self.result = OperationResult(ok=False, code=code, data=data, target=target)
 
 
-class UnknownViewer(Refused):
-    """No viewer has that name."""
-
-    def __init__(self, name: str) -> None:
-        super().__init__("unknown_viewer", name=name)
-
-
 async def run(context: OperationContext, name: str, params: Mapping[str, object], asker: Asker) -> OperationResult:
     """Run one operation for an asker. Raises StoreError."""
     operation = context.table.get(name)
@@ -113,7 +106,7 @@ async def resolve_target(db: Database, asker: Asker, name: str) -> Target:
         return Target()
     known = await viewers.called(db, [wanted])
     if not known:
-        raise UnknownViewer(name)
+        raise Refused("unknown_viewer", name=name)
     shown = await viewers.names(db, [known[0].id])
     return Target(known[0].id, shown.get(known[0].id, name), own=known[0].id == asker.viewer_id)
 
@@ -132,7 +125,7 @@ async def _known(db: Database, parameter: Parameter, name: str, asker: Asker) ->
         if (login and is_login(login) and not login.isdecimal()) or await viewers.find(db, unseen) is not None:
             return Target(unseen, login)
     if viewer_id is None:
-        raise UnknownViewer(name)
+        raise Refused("unknown_viewer", name=name)
     shown = await viewers.names(db, [viewer_id])
     return Target(
         viewer_id, shown.get(viewer_id, name), own=asker.surface is Surface.MODEL and viewer_id == asker.viewer_id

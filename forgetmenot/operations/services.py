@@ -1,4 +1,4 @@
-"""Services of the operations table: help, approvals, why, switches, settings, and a viewer's rights.
+"""Services of the operations table: help, approvals, why, who and what was missed, switches, and a viewer's rights.
 
 The rights (erase, opt out, opt in, export, what is kept) work in every mode and without a model. Nothing is erased
 unless it was confirmed, and an erasure that was promised in chat is finished even if the program stops
@@ -13,8 +13,10 @@ from msgspec.structs import asdict
 from forgetmenot.clock import MINUTE, iso
 from forgetmenot.domain import Asker, OperationResult, Surface
 from forgetmenot.languages import Language, in_language
+from forgetmenot.memory.arrivals import card
 from forgetmenot.memory.erasure import ErasureReport
-from forgetmenot.operations.run import Refused, UnknownViewer, may_ask
+from forgetmenot.memory.past_episodes import missed as what_was_missed
+from forgetmenot.operations.run import Refused, may_ask
 from forgetmenot.operations.types import ApprovalQueue, Operation, OperationContext, Request, Service
 from forgetmenot.operations.wording import described
 from forgetmenot.settings.schema import Settings
@@ -59,16 +61,10 @@ def shown(form: str) -> str:
     return " ".join(word if word[0] in "<[" else word.split("|")[0] for word in form.split())
 
 
-async def approve(context: OperationContext, request: Request) -> OperationResult:
-    """Approve an action by its number; without one, what waits is listed."""
-    number = await _number_of(context, request)
-    return await _queue(context).approve(number, name_of(request.asker))
-
-
-async def deny(context: OperationContext, request: Request) -> OperationResult:
-    """Deny an action by its number; without one, what waits is listed."""
-    number = await _number_of(context, request)
-    return await _queue(context).deny(number, name_of(request.asker))
+async def decide(context: OperationContext, request: Request, *, approved: bool) -> OperationResult:
+    """Approve or deny an action by its number; without one, what waits is listed."""
+    number, queue = await _number_of(context, request), _queue(context)
+    return await (queue.approve if approved else queue.deny)(number, name_of(request.asker))
 
 
 def _queue(context: OperationContext) -> ApprovalQueue:
@@ -124,6 +120,39 @@ async def why(context: OperationContext, request: Request) -> OperationResult:
     if one is None:
         return OperationResult(ok=False, code="no_reply")
     return OperationResult(ok=True, code="why", data={"line": await context.explain_reply(one.id)})
+
+
+# ── who is here, and what happened ──────────────────────────────────────────────────────────
+
+MISSED_CHARS, MISSED_LEAD = 450, 50
+
+
+async def who(context: OperationContext, request: Request) -> OperationResult:
+    """Who a viewer is, in one line, as the dock's card says it."""
+    now, target = context.clock.now(), request.target
+    found = await card(context.db, target.id, now, now) if target.id is not None else None
+    if found is None:
+        return OperationResult(ok=True, code="memory_empty", target=target)
+    ask = in_language(context.settings().bot.language)("page.arrivals.over", text=found.lately)
+    text = " · ".join(part for part in (found.who, ask if found.over else found.lately) if part)
+    return OperationResult(ok=True, code="who", data={"n": found.streams, "text": text}, target=target)
+
+
+async def missed(context: OperationContext, request: Request) -> OperationResult:
+    """What happened since the asker was last here, in stored sentences."""
+    asker = request.asker
+    if asker.viewer_id in await personal_data.opted_out(context.db):
+        return OperationResult(ok=False, code="you_opted_out")
+    now = context.clock.now()
+    most = min(context.settings().reply.max_chars, MISSED_CHARS) - MISSED_LEAD
+    away = await context.db.together(lambda at: what_was_missed(at, asker.viewer_id, now, most))
+    if away.since is None or not away.sentences:
+        return OperationResult(ok=True, code="missed_nothing")
+    return OperationResult(
+        ok=True,
+        code="missed",
+        data={"ago": now - away.since, "text": " ".join(away.sentences), "evidence": away.evidence},
+    )
 
 
 # ── switches: pause, quiet and safe mode; they survive a restart ────────────────────────────
@@ -266,7 +295,7 @@ async def opt_in(context: OperationContext, request: Request) -> OperationResult
     if was_out:
         await context.refresh()
     elif not who.own and await viewers.get(context.db, viewer_id) is None:
-        raise UnknownViewer(who.name)
+        raise Refused("unknown_viewer", name=who.name)
     return OperationResult(ok=True, code="opted_in", data={"viewer": viewer_id}, target=who)
 
 

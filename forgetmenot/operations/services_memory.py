@@ -10,15 +10,14 @@ from msgspec.structs import replace
 
 from forgetmenot.clock import MINUTE
 from forgetmenot.domain import Asker, Note, NoteStatus, OperationResult, Scope, SourceKind, Surface, Target
-from forgetmenot.languages import in_language, reason
+from forgetmenot.languages import reason
 from forgetmenot.memory import edits, rights
-from forgetmenot.memory.arrivals import by_weight, card
+from forgetmenot.memory.arrivals import by_weight
 from forgetmenot.memory.compare_facts import Relation, relate
 from forgetmenot.memory.merge import LIVE
-from forgetmenot.memory.past_episodes import missed as what_was_missed
 from forgetmenot.memory.people import ORDINARY
 from forgetmenot.memory.proposals import FactRefused
-from forgetmenot.operations.run import CHANNEL_WORDS, Refused, UnknownViewer, own_target, owner, resolve_target
+from forgetmenot.operations.run import CHANNEL_WORDS, Refused, own_target, owner, resolve_target
 from forgetmenot.operations.types import OperationContext, Request
 from forgetmenot.store import bot_messages, channel_state, notes, personal_data, viewers
 from forgetmenot.text.chat_commands import Amendment, amendment
@@ -26,7 +25,6 @@ from forgetmenot.text.mentions import defang, mention, show
 from forgetmenot.text.statements import first_word, others_fact, own_fact
 from forgetmenot.text.words import telling_stems, words
 
-MISSED_CHARS, MISSED_LEAD = 450, 50
 _PERMANENTLY = re.compile(r"\s*\b(?:permanently|forever|for good|endgültig|für immer)\s*[.!]*\Z", re.IGNORECASE)
 # What means the note that the bot just used.
 _THAT = re.compile(r"(?:that|it|this|das|es|dies)(?: (?:one|note))?|die notiz", re.IGNORECASE)
@@ -65,34 +63,6 @@ async def memory(context: OperationContext, request: Request) -> OperationResult
             "max_chars": context.settings().reply.max_chars,
         },
         target=who,
-    )
-
-
-async def who(context: OperationContext, request: Request) -> OperationResult:
-    """Who a viewer is, in one line, as the dock's card says it."""
-    now, target = context.clock.now(), request.target
-    found = await card(context.db, target.id, now, now) if target.id is not None else None
-    if found is None:
-        return OperationResult(ok=True, code="memory_empty", target=target)
-    ask = in_language(context.settings().bot.language)("page.arrivals.over", text=found.lately)
-    text = " · ".join(part for part in (found.who, ask if found.over else found.lately) if part)
-    return OperationResult(ok=True, code="who", data={"n": found.streams, "text": text}, target=target)
-
-
-async def missed(context: OperationContext, request: Request) -> OperationResult:
-    """What happened since the asker was last here, in stored sentences."""
-    asker = request.asker
-    if asker.viewer_id in await personal_data.opted_out(context.db):
-        return OperationResult(ok=False, code="you_opted_out")
-    now = context.clock.now()
-    most = min(context.settings().reply.max_chars, MISSED_CHARS) - MISSED_LEAD
-    away = await context.db.together(lambda at: what_was_missed(at, asker.viewer_id, now, most))
-    if away.since is None or not away.sentences:
-        return OperationResult(ok=True, code="missed_nothing")
-    return OperationResult(
-        ok=True,
-        code="missed",
-        data={"ago": now - away.since, "text": " ".join(away.sentences), "evidence": away.evidence},
     )
 
 
@@ -181,11 +151,11 @@ async def _subject_and_fact(context: OperationContext, request: Request, typed: 
 
 
 async def _named(context: OperationContext, asker: Asker, name: str, *, must_be: bool) -> Target | None:
-    """Who goes by a name; None if nobody does. Raises UnknownViewer where it `must_be` somebody's."""
+    """Who goes by a name; None if nobody does. Raises Refused where it `must_be` somebody's."""
     try:
         return await resolve_target(context.db, asker, name or "?")
-    except UnknownViewer:
-        if must_be:
+    except Refused as refused:
+        if must_be or refused.result.code != "unknown_viewer":
             raise
         return None
 

@@ -40,9 +40,9 @@ _TARGET = Parameter("target", ParameterKind.VIEWER, optional=True)
 _PEOPLE: tuple[Operation, ...] = (
     # Memory.
     Operation("memory", _ANYBODY, services_memory.memory, (_VIEWER,), ("!memory [viewer]",), ("!memory",)),
-    Operation("who", _MODERATORS, services_memory.who, (Parameter("viewer", ParameterKind.VIEWER),), ("!who <viewer>",),
+    Operation("who", _MODERATORS, services.who, (Parameter("viewer", ParameterKind.VIEWER),), ("!who <viewer>",),
         ("!who alice",)),
-    Operation("missed", _ANYBODY, services_memory.missed, (), ("!missed",), ("!missed",)),
+    Operation("missed", _ANYBODY, services.missed, (), ("!missed",), ("!missed",)),
     Operation("remember", _ANYBODY | _DOCK | _MODEL, services_memory.remember,
         (Parameter("fact", ParameterKind.TEXT), _TARGET, Parameter("joke", ParameterKind.FLAG)),
         ("!remember <fact>", "!remember that <fact>"), ("!remember I play drums",), edits_memory=True),
@@ -83,8 +83,10 @@ _PEOPLE: tuple[Operation, ...] = (
         ("!help [command]",), ("!help edit",)),
     Operation("commands", _ANYBODY, services.show_commands, (), ("!commands",), ("!commands",)),
     # Moderators.
-    Operation("approve", _MODERATORS | _DOCK, services.approve, (_ID_OR_LAST,), ("!approve [id]",), ("!approve 1",)),
-    Operation("deny", _MODERATORS | _DOCK, services.deny, (_ID_OR_LAST,), ("!deny [id]",), ("!deny 1",)),
+    Operation("approve", _MODERATORS | _DOCK, partial(services.decide, approved=True), (_ID_OR_LAST,),
+        ("!approve [id]",), ("!approve 1",)),
+    Operation("deny", _MODERATORS | _DOCK, partial(services.decide, approved=False), (_ID_OR_LAST,), ("!deny [id]",),
+        ("!deny 1",)),
     Operation("undo", _MODERATORS | _DOCK, services.undo, (_ID_OR_LAST,), ("!undo [id]",), ("!undo 1",)),
     Operation("good", _ANYBODY | _DOCK, partial(services.rate, good=True), (_ID_OR_LAST,), ("!good",), ("!good",)),
     Operation("bad", _ANYBODY | _DOCK, partial(services.rate, good=False), (_ID_OR_LAST,), ("!bad",), ("!bad",)),
