@@ -359,7 +359,7 @@ async def suppress(db: Database, viewer_id: str | None, what: str, *, by: str | 
         if len(await notes.suppressions(tx)) >= MOST:
             raise FactRefused("enough")
         if viewer_id is not None and await viewers.get(tx, viewer_id) is None:
-            raise FactRefused("unknown")
+            raise FactRefused("not_stored")
         note = await notes.get(tx, int(named[1])) if named else None
         if named and (note is None or viewer_id not in {None, note.subject_id}):
             raise FactRefused("not_found")

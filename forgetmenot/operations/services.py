@@ -254,7 +254,7 @@ async def erase(context: OperationContext, request: Request) -> OperationResult:
         if not await context.rights.erase(viewer_id, request.asker.login if who.own else ""):
             return OperationResult(ok=False, code="memory_empty", target=who)
         if not context.eraser.is_begun(viewer_id):
-            return OperationResult(ok=True, code="erase_again", target=who)
+            return OperationResult(ok=True, code="erasing", target=who)
         found = await context.eraser.report_of(viewer_id, LONGEST_ERASURE_S)
         if found is None or not found.wiped:  # somebody else's comes first, or another program reads the file
             return OperationResult(ok=True, code="erasing", target=who)

@@ -165,6 +165,7 @@ _SPECIAL: dict[str, Callable[[OperationResult, Language], str]] = {
         "chat.missed", ago=say.span(int(str(result.data["ago"])), "ago"), text=result.data["text"]
     ),
     **{code: lambda result, _: str(result.data["line"]) for code in ("approved", "why")},
+    "approved_unknown": lambda _, say: say("action.unsure"),
     "status": lambda result, _: str(result.data["status"]),
     "input": lambda result, _: str(result.data["sentence"]),
     "which_note": _which_note,

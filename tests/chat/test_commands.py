@@ -59,7 +59,7 @@ async def test_answers_are_in_the_language_of_the_settings(chat: Chat) -> None:
     assert await german.say("carol", "!remember channel: streams on Fridays") == (
         "Über den Kanal gemerkt: #1 streams on Fridays"
     )
-    assert await german.say("carol", "!memory zed") == "zed kenne ich hier nicht."
+    assert await german.say("carol", "!memory zed") == "zed kenne ich hier nicht. Nimm den aktuellen Namen."
     assert await german.say("carol", "!bot status") == "ForgetMeNot: an (stille Vorschau)."
 
 
@@ -199,7 +199,7 @@ async def test_why_is_one_line_about_what_it_said_by_itself(chat: Chat) -> None:
 async def test_an_erasure_is_not_asked_for_again_and_again(chat: Chat) -> None:
     await chat.say("alice", "!forgetme confirm")
     await chat.eraser.idle()
-    assert await chat.say("alice", "!forgetme confirm") == "OK: anything new is erased within a few minutes."
+    assert await chat.say("alice", "!forgetme confirm") == "Deleting everything now; it takes a few minutes at most."
     await chat.eraser.idle()
     assert await viewers.get(chat.db, IDS["alice"]) is not None
     assert len(await chat.eraser.erase_due()) == 1

@@ -287,7 +287,7 @@ carol: !forgetme alice yes -> everything is deleted | 0 traces
 # who is not stored is not stored by a command
 alice: !optout -> Done
 alice: !forgetme confirm -> Done
-alice: !nevermention my exam -> Nothing is stored here, so there is nothing to mention.
+alice: !nevermention my exam -> I don't store anything about this account.
 # what is kept
 alice: !privacy -> 24 h | https://example.org/privacy
 # who somebody is
