@@ -13,7 +13,12 @@ from forgetmenot.domain import Permission
 from forgetmenot.operations.table import commands
 
 ROOT = Path(__file__).parents[1]
+PACKAGE = ROOT / "forgetmenot"
 COMMANDS_PAGE = ROOT / "docs" / "COMMANDS.md"
+PROJECT = (ROOT / "pyproject.toml").read_text(encoding="utf-8")
+ARCHITECTURE = (ROOT / "docs" / "ARCHITECTURE.md").read_text(encoding="utf-8")
+PLACES = ARCHITECTURE.split("## Where things are")[1].split("\n## ")[0]
+ROWS = re.findall(r"^\| (`.+?`) \| (.+) \|$", PLACES, re.MULTILINE)
 
 
 def committed() -> list[Path]:
@@ -26,11 +31,8 @@ def test_the_two_commands_start_with_nothing_but_the_standard_library(script: st
     tree = ast.parse((ROOT / "scripts" / script).read_text(encoding="utf-8"))
     imported = {alias.name for node in ast.walk(tree) if isinstance(node, ast.Import) for alias in node.names}
     imported |= {str(node.module) for node in ast.walk(tree) if isinstance(node, ast.ImportFrom)}
-    assert {name.split(".")[0] for name in imported} <= sys.stdlib_module_names | {
-        "browser",
-        "build_app",
-        "environment",
-    }
+    ours = {"browser", "build_app", "environment"}
+    assert {name.split(".")[0] for name in imported} <= sys.stdlib_module_names | ours
 
 
 def test_no_registrys_host_and_no_path_of_a_machine_is_committed() -> None:
@@ -48,30 +50,20 @@ def test_no_registrys_host_and_no_path_of_a_machine_is_committed() -> None:
 
 
 def test_every_version_that_is_installed_is_pinned() -> None:
-    pinned = {
-        line.split("==")[0].lower() for line in (ROOT / "constraints.txt").read_text().splitlines() if "==" in line
-    }
-    project = (ROOT / "pyproject.toml").read_text(encoding="utf-8")
-    asked = re.findall(r'^    "([a-zA-Z][\w.-]*)[><=]', project, re.MULTILINE)
+    pins = (ROOT / "constraints.txt").read_text().splitlines()
+    pinned = {line.split("==")[0].lower() for line in pins if "==" in line}
+    asked = re.findall(r'^    "([a-zA-Z][\w.-]*)[><=]', PROJECT, re.MULTILINE)
     assert {name.lower() for name in asked} <= pinned
     assert "twitchio" in pinned
 
 
 def test_every_dependency_has_its_reason_in_the_architecture() -> None:
-    project = (ROOT / "pyproject.toml").read_text(encoding="utf-8")
-    runtime = project.split("dependencies = [", 1)[1].split("]", 1)[0]
-    reasons = (ROOT / "docs" / "ARCHITECTURE.md").read_text(encoding="utf-8").split("## Dependencies")[1]
+    runtime = PROJECT.split("dependencies = [", 1)[1].split("]", 1)[0]
+    reasons = ARCHITECTURE.split("## Dependencies")[1]
     names = re.findall(r'"([a-zA-Z][\w-]*)[><=]', runtime)
     assert len(names) > 5
     for name in names:
         assert f"| {name} |" in reasons, f"{name} has no reason in docs/ARCHITECTURE.md"
-
-
-PACKAGE = ROOT / "forgetmenot"
-ARCHITECTURE = (ROOT / "docs" / "ARCHITECTURE.md").read_text(encoding="utf-8")
-ROWS = re.findall(
-    r"^\| (`.+?`) \| (.+) \|$", ARCHITECTURE.split("## Where things are")[1].split("\n## ")[0], re.MULTILINE
-)
 
 
 def is_there(place: Path) -> bool:
@@ -105,9 +97,7 @@ def test_what_is_written_beside_the_code_names_files_that_are_there() -> None:
 
 
 def test_what_calls_itself_pure_is_held_to_it() -> None:
-    held = re.search(
-        r'id = "pure".*?source_modules = \[(.*?)\]', (ROOT / "pyproject.toml").read_text("utf-8"), re.DOTALL
-    )
+    held = re.search(r'id = "pure".*?source_modules = \[(.*?)\]', PROJECT, re.DOTALL)
     assert held is not None
     modules = tuple(re.findall(r'"([\w.]+)"', held[1]))
     for path in PACKAGE.rglob("*.py"):
@@ -165,9 +155,8 @@ def test_every_command_and_action_stands_in_the_docs_and_explains_itself(
 def test_the_messages_under_troubleshooting_are_the_programs() -> None:
     table = (ROOT / "README.md").read_text(encoding="utf-8").split("## Troubleshooting")[1].split("\n## ")[0]
     messages = re.findall(r"^\| `+ ?(.+?) ?`+ \|", table, re.MULTILINE)
-    said = "\n".join(
-        path.read_text(encoding="utf-8") for path in (*PACKAGE.rglob("*.py"), PACKAGE / "languages/en.toml")
-    )
+    files = (*PACKAGE.rglob("*.py"), PACKAGE / "languages/en.toml")
+    said = "\n".join(path.read_text(encoding="utf-8") for path in files)
     assert len(messages) > 5
     assert [one for one in messages if " ".join(one.lstrip("… ").split()[:3]) not in said] == []
 

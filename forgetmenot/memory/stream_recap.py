@@ -6,7 +6,7 @@
   so that the prompt's prefix keeps its bytes.
 - As Markdown it says what happened, who came, jokes, plans, clips, the bot's best lines. Only regulars stand there by
   their name, and none who opted out or was banned; of others their number. What a viewer or a model wrote is neither
-  markup nor a mention there (text/markdown).
+  markup nor a mention there (text/outgoing).
 - A file of it is known by its stream's row: an erasure and a forgotten fact take their sentences out of it.
 """
 

@@ -21,6 +21,7 @@ from forgetmenot.domain import ChatEvent, EventKind, Redaction, ReplyTo
 from forgetmenot.text.clean import cut
 from forgetmenot.text.mentions import defang, is_id, provisional
 
+# In a tag, what a backslash and a letter stand for; a lone backslash at the end is dropped.
 _ESCAPED = re.compile(r"\\(.?)", re.DOTALL)
 _ESCAPES = {":": ";", "s": " ", "\\": "\\", "r": "\r", "n": "\n"}
 
@@ -34,11 +35,6 @@ class IrcLine(Struct, frozen=True):
     nick: str = ""
 
 
-def _meant(pair: re.Match[str]) -> str:
-    """What a backslash and a letter stand for in a tag; a lone backslash at the end is dropped."""
-    return _ESCAPES.get(pair[1], pair[1])
-
-
 def parse(line: str) -> IrcLine:
     """The parts of one line, with or without its line end. A line without a command has an empty one."""
     whole = line if line.isascii() else line.encode("utf-8", "replace").decode()  # half a character is no text
@@ -49,7 +45,11 @@ def parse(line: str) -> IrcLine:
         raw, _, rest = rest[1:].partition(" ")
         # at the first "=" only: a value may have more of them
         pairs = (part.partition("=") for part in raw.split(";"))
-        tags = {key: _ESCAPED.sub(_meant, value) if "\\" in value else value for key, _, value in pairs if key}
+        tags = {
+            key: _ESCAPED.sub(lambda it: _ESCAPES.get(it[1], it[1]), value) if "\\" in value else value
+            for key, _, value in pairs
+            if key
+        }
         rest = rest.lstrip(" ")
     if rest.startswith(":"):
         prefix, _, rest = rest[1:].partition(" ")

@@ -43,12 +43,12 @@ Happened = ChatEvent | Redemption | Changes
 
 
 class _Kind(NamedTuple):
-    """One subscription: twitchio's class and event, the rights of which one is needed, and how it is read."""
+    """One subscription: twitchio's class and event, how it is read, and the right that it needs, if any."""
 
     subscription: str
     event: str
-    rights: tuple[str, ...]
     read: Callable[[Any], Happened | None]
+    right: str = ""
 
 
 def _ms(moment: Any) -> int:  # noqa: ANN401  # twitchio's payloads have no common type
@@ -102,45 +102,36 @@ def _shoutout(payload: Any) -> ChatEvent:  # noqa: ANN401
 
 _KINDS = (
     _Kind(
-        "StreamOnlineSubscription", "stream_online", (),
+        "StreamOnlineSubscription", "stream_online",
         lambda it: {"live": True, "started_at": _ms(it.started_at), "stream_id": it.id},
     ),
     _Kind(
-        "StreamOfflineSubscription", "stream_offline", (),
-        lambda _: {"live": False, "started_at": None, "stream_id": ""},
+        "StreamOfflineSubscription", "stream_offline", lambda _: {"live": False, "started_at": None, "stream_id": ""}
     ),
     _Kind(
-        "ChannelUpdateSubscription", "channel_update", (),
+        "ChannelUpdateSubscription", "channel_update",
         lambda it: {"title": clean(it.title), "category": clean(it.category_name)},
     ),
-    _Kind("ChannelFollowSubscription", "follow", ("moderator:read:followers",), _follow),
+    _Kind("ChannelFollowSubscription", "follow", _follow, "moderator:read:followers"),
+    _Kind("ChannelPointsRedeemAddSubscription", "custom_redemption_add", _redemption, "channel:read:redemptions"),
     _Kind(
-        "ChannelPointsRedeemAddSubscription", "custom_redemption_add",
-        ("channel:read:redemptions", "channel:manage:redemptions"), _redemption,
-    ),
-    _Kind(
-        "HypeTrainEndSubscription", "hype_train_end", ("channel:read:hype_train",),
+        "HypeTrainEndSubscription", "hype_train_end",
         lambda it: _on_stream(it, "hype", it.ended_at, f"Chat finished a level-{it.level} hype train."),
+        "channel:read:hype_train",
     ),
-    _Kind("ChannelPollEndSubscription", "poll_end", ("channel:read:polls", "channel:manage:polls"), _poll),
+    _Kind("ChannelPollEndSubscription", "poll_end", _poll, "channel:read:polls"),
+    _Kind("ChannelPredictionEndSubscription", "prediction_end", _prediction, "channel:read:predictions"),
     _Kind(
-        "ChannelPredictionEndSubscription", "prediction_end",
-        ("channel:read:predictions", "channel:manage:predictions"), _prediction,
+        "AdBreakBeginSubscription", "ad_break",
+        lambda it: _on_stream(it, "ads", it.started_at, f"An ad break of {it.duration} s began."), "channel:read:ads",
     ),
-    _Kind(
-        "AdBreakBeginSubscription", "ad_break", ("channel:read:ads",),
-        lambda it: _on_stream(it, "ads", it.started_at, f"An ad break of {it.duration} s began."),
-    ),
-    _Kind(
-        "ShoutoutReceiveSubscription", "shoutout_receive",
-        ("moderator:read:shoutouts", "moderator:manage:shoutouts"), _shoutout,
-    ),
+    _Kind("ShoutoutReceiveSubscription", "shoutout_receive", _shoutout, "moderator:read:shoutouts"),
 )  # fmt: skip
 
 
 STATE = frozenset({"stream_online", "stream_offline", "channel_update"})
 # What to ask the channel's own account for, so that every event may be subscribed.
-RIGHTS = tuple(kind.rights[0] for kind in _KINDS if kind.rights)
+RIGHTS = tuple(kind.right for kind in _KINDS if kind.right)
 
 
 class StreamEvents:
@@ -205,11 +196,11 @@ class StreamEvents:
         token = await self._login.token()
         granted: set[str] = set()
         for kind in _KINDS:
-            if kind.rights and not set(kind.rights) & set(token.scopes):
+            if kind.right and kind.right not in token.scopes:
                 continue
             self._listen(client, kind)
             condition = {"broadcaster_user_id": room}
-            if any(right.startswith("moderator:") for right in kind.rights):
+            if kind.right.startswith("moderator:"):
                 condition["moderator_user_id"] = me
             payload = getattr(eventsub, kind.subscription)(**condition)
             try:

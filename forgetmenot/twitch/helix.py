@@ -240,11 +240,10 @@ class Helix:
 
     async def timeout(self, user_id: str, seconds: int, reason: str) -> Outcome:
         """Time a viewer out."""
+        why = reason or None
         return await self._act(
             "time a viewer out",
-            lambda me, here: here.timeout_user(
-                moderator=me, user=user_id, duration=seconds, reason=reason or None, token_for=me
-            ),
+            lambda me, here: here.timeout_user(moderator=me, user=user_id, duration=seconds, reason=why, token_for=me),
         )
 
     async def untimeout(self, user_id: str) -> Outcome:

@@ -62,8 +62,7 @@ async def test_a_deed_that_went_wrong_lets_no_later_boast_out(stage: Stage, outc
     await stage.ask("@forgetmenot_bot time me out please")
     assert stage.moderation.done == ["timeout 1 30"]
     for viewer in "23":
-        reply = await stage.ask("@forgetmenot_bot what did you do?", viewer)
-        assert reply is not None
+        reply = await stage.reply("@forgetmenot_bot what did you do?", viewer)
         assert reply.text == NEUTRAL
         assert "claim" in (await stage.row(reply.id)).filters
 
@@ -72,8 +71,8 @@ async def test_a_deed_that_was_done_may_be_told_and_no_other(stage: Stage) -> No
     told = "I timed out alice a minute ago."
     stage.model.answers = [TIMEOUT, told, "I banned alice."]
     await stage.ask("@forgetmenot_bot time me out please")
-    assert (await stage.ask("@forgetmenot_bot what did you do?", "2")).text == told  # type: ignore[union-attr]
-    assert (await stage.ask("@forgetmenot_bot what else?", "3")).text == NEUTRAL  # type: ignore[union-attr]
+    assert (await stage.reply("@forgetmenot_bot what did you do?", "2")).text == told
+    assert (await stage.reply("@forgetmenot_bot what else?", "3")).text == NEUTRAL
 
 
 LIES = [
@@ -102,6 +101,5 @@ async def test_no_markup_hides_a_boast(stage: Stage, boast: str) -> None:
     done = answering(boast, "timeout", target="alice", seconds=30)
     stage.model.answers = [boast, refused, done]
     for viewer, words in (("2", "hi"), ("3", "ban bob"), ("1", "time me out please")):
-        reply = await stage.ask(f"@forgetmenot_bot {words}", viewer)
-        assert reply is not None
+        reply = await stage.reply(f"@forgetmenot_bot {words}", viewer)
         assert reply.text == NEUTRAL if viewer != "1" else not claims_action(reply.text, {"timeout"})

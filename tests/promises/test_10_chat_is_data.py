@@ -22,6 +22,18 @@ BREAKOUTS = (
 FENCES = re.compile(r"^</?[a-z_]+>$", re.MULTILINE)
 
 
+def outside(prompt: str) -> str:
+    """What stands in no fence; each is opened, then closed."""
+    fences = FENCES.findall(prompt)
+    assert fences[::2] == [fence.replace("/", "") for fence in fences[1::2]]
+    return FENCES.sub("", re.sub(r"^<([a-z_]+)>\n.*?\n</\1>$", "", prompt, flags=re.DOTALL | re.MULTILINE))
+
+
+async def opt_out(stage: Stage) -> None:
+    async with stage.db.write() as tx:
+        await tx.execute("UPDATE viewers SET opted_out_at = 1 WHERE id = '3'")
+
+
 @pytest.mark.parametrize("attack", BREAKOUTS)
 async def test_no_text_of_chat_leaves_its_fence(stage: Stage, attack: str) -> None:
     await stage.ask("@forgetmenot_bot hello", "3")
@@ -37,12 +49,9 @@ async def test_no_text_of_chat_leaves_its_fence(stage: Stage, attack: str) -> No
     request = stage.model.asked[-1]
     blocks = fenced(request.prompt)
     assert len(blocks["message"].splitlines()) == 1
-    fences = FENCES.findall(request.prompt)
-    assert fences[::2] == [fence.replace("/", "") for fence in fences[1::2]]  # each opened, then closed
-    assert set(plain) <= set(fences)
-    outside = FENCES.sub("", re.sub(r"^<([a-z_]+)>\n.*?\n</\1>$", "", request.prompt, flags=re.DOTALL | re.MULTILINE))
-    assert "obey" not in outside
-    assert outside.count("Today is") == 1
+    assert set(plain) <= set(FENCES.findall(request.prompt))
+    assert "obey" not in outside(request.prompt)
+    assert outside(request.prompt).count("Today is") == 1
     assert attack.splitlines()[0][:20] not in request.system
 
 
@@ -61,11 +70,7 @@ async def test_no_text_that_was_said_aloud_or_looked_up_leaves_its_fence(stage: 
     stage.model.answers = [look_up, "No."]
     await stage.ask("@forgetmenot_bot which symbol stands for patience?")
     for request in stage.model.asked:
-        fences = FENCES.findall(request.prompt)
-        assert fences[::2] == [fence.replace("/", "") for fence in fences[1::2]]
-        rest = re.sub(r"^<([a-z_]+)>\n.*?\n</\1>$", "", request.prompt, flags=re.DOTALL | re.MULTILINE)
-        assert "obey" not in rest
-        assert "obey" not in request.system
+        assert "obey" not in outside(request.prompt) + request.system
     assert "marmot" in fenced(stage.model.asked[0].prompt)["spoken"]
     found = fenced(stage.model.asked[-1].prompt)
     assert "bonsai" in found.get("looked_up", found["lore"])  # the question itself may find it
@@ -97,7 +102,7 @@ async def test_nothing_redacted_and_nobody_who_opted_out_is_in_it(stage: Stage) 
     await stage.know("keeps a violet", "3")
     async with stage.db.write() as tx:
         await tx.execute("UPDATE events SET redacted_at = 1, text = '' WHERE viewer_id = '2'")
-        await tx.execute("UPDATE viewers SET opted_out_at = 1 WHERE id = '3'")
+    await opt_out(stage)
     await stage.ask("@forgetmenot_bot what does carol like, and bob?")
     prompt = stage.model.asked[0].prompt
     assert "marmot" not in prompt
@@ -107,8 +112,7 @@ async def test_nothing_redacted_and_nobody_who_opted_out_is_in_it(stage: Stage) 
 
 
 async def test_no_reply_and_no_action_names_who_opted_out_but_to_themselves(stage: Stage) -> None:
-    async with stage.db.write() as tx:
-        await tx.execute("UPDATE viewers SET opted_out_at = 1 WHERE id = '3'")
+    await opt_out(stage)
     stage.model.answers = ["Ask @carol, Carol knows, and bob too."] * 2
     await stage.ask("@forgetmenot_bot who knows?")
     assert stage.said == ["Ask someone, someone knows, and bob too."]
@@ -122,8 +126,7 @@ async def test_no_reply_and_no_action_names_who_opted_out_but_to_themselves(stag
 
 
 async def test_of_an_opted_out_viewer_who_asks_nothing_stays(stage: Stage) -> None:
-    async with stage.db.write() as tx:
-        await tx.execute("UPDATE viewers SET opted_out_at = 1 WHERE id = '3'")
+    await opt_out(stage)
     await stage.know("keeps a violet", "3")
     event = await stage.hear("@forgetmenot_bot hi", "3")
     async with stage.db.write() as tx:
@@ -139,8 +142,7 @@ async def test_of_an_opted_out_viewer_who_asks_nothing_stays(stage: Stage) -> No
 
 async def test_at_the_word_of_an_opted_out_viewer_nothing_is_done(stage: Stage) -> None:
     """What it takes to do something is kept: who asked, and what they said."""
-    async with stage.db.write() as tx:
-        await tx.execute("UPDATE viewers SET opted_out_at = 1 WHERE id = '3'")
+    await opt_out(stage)
     stage.model.answers = [answering("Sure!", "announce", text="Lanternmoss!", if_refused="Not that.")]
     await stage.ask("@forgetmenot_bot announce lanternmoss", "3")
     assert stage.said == ["Not that."]

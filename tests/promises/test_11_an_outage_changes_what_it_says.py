@@ -13,7 +13,7 @@ import pytest
 from forgetmenot.app.bot import Bot, open_bot
 from forgetmenot.app.control import BotControl, ConnectionStatus
 from forgetmenot.clock import ManualClock, SystemClock
-from forgetmenot.domain import ChatEvent, EventKind
+from forgetmenot.domain import ChatEvent
 from forgetmenot.errors import StoreError
 from forgetmenot.languages import in_language, read_reason
 from forgetmenot.settings.live_settings import LiveSettings
@@ -22,6 +22,7 @@ from forgetmenot.twitch.connection import Gap, IrcConnection
 from tests.loopback_servers.model_server import raw
 from tests.loopback_servers.openai import SimOpenAI
 from tests.loopback_servers.twitch import TwitchSim
+from tests.stage import said
 
 LINES = 30
 DOWN = raw("down for maintenance", status=503)
@@ -38,15 +39,14 @@ def asking(server: SimOpenAI) -> Settings:
     return Settings(model=ModelSettings(provider=Provider.OPENAI_COMPATIBLE, base_url=server.url, memory_timeout_s=5))
 
 
-def line(number: int, text: str, at: int) -> ChatEvent:
-    who = f"viewer{number % 5}"
-    return ChatEvent(f"m{number}", EventKind.MESSAGE, f"id-{who}", who, who.title(), text, at)
+def line(clock: ManualClock, number: int, text: str) -> ChatEvent:
+    return said(clock, f"m{number}", f"id-{number % 5}", f"viewer{number % 5}", text)
 
 
 async def chat(bot: Bot, clock: ManualClock, lines: int = LINES) -> None:
     for number in range(lines):
         await clock.advance(1_000)
-        await bot.hear(line(number, f"what a level, try number {number}", clock.now()))
+        await bot.hear(line(clock, number, f"what a level, try number {number}"))
     await bot.settle()
 
 
@@ -61,7 +61,7 @@ async def test_without_a_model_it_goes_quiet_with_a_reason_and_remembers_everyth
     async with open_bot(tmp_path / "m.sqlite3", settings=lambda: settings, clock=clock) as bot:
         server.fail(DOWN, times=6)  # each call is tried three times
         await chat(bot, clock)
-        await bot.hear(line(99, "@ForgetMeNot how many tries was that?", clock.now()))
+        await bot.hear(line(clock, 99, "@ForgetMeNot how many tries was that?"))
         await bot.settle()
         row = await bot.db.row("SELECT status, text, detail FROM bot_messages")
         assert row is not None
@@ -107,7 +107,7 @@ async def test_a_backlog_and_a_model_that_hangs_keep_no_bot_from_the_chat(
         await chat(bot, clock)
     server.fail(hang, times=1_000)
     async with asyncio.timeout(60), open_bot(path, settings=lambda: settings, clock=clock) as bot:
-        await bot.hear(line(99, "is anybody there?", clock.now()))
+        await bot.hear(line(clock, 99, "is anybody there?"))
         await bot.settle()
         assert await unread(bot) == LINES + 1
 
@@ -120,7 +120,7 @@ async def test_without_a_disk_it_says_so_and_writes_later_what_it_heard_meanwhil
         await chat(bot, clock, 3)
         async with no_disk(bot, full=words == "is full"):
             for number in range(3, 400):
-                await bot.hear(line(number, "x" * 400, clock.now()))
+                await bot.hear(line(clock, number, "x" * 400))
             with pytest.raises(StoreError, match=words):
                 await bot.ingest.flush()
             assert words in bot.ingest.trouble

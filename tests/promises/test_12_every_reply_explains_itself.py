@@ -48,17 +48,12 @@ async def test_the_row_tells_everything(stage: Stage) -> None:
         assert part in story
 
 
-async def test_it_holds_no_chat_text(stage: Stage) -> None:
+async def test_it_holds_no_chat_text_and_shows_none_once_chat_is_gone(stage: Stage) -> None:
     await stage.hear("the marmot sleeps", "2")
     reply = await stage.reply("@forgetmenot_bot is the marmot asleep?")
     row = await stage.db.row("SELECT * FROM bot_messages WHERE id = ?", (reply.id,))
     assert row is not None
     assert "marmot" not in msgspec.json.encode([str(value) for value in tuple(row)]).decode()
-
-
-async def test_once_chat_is_gone_its_text_is_gone_here_too(stage: Stage) -> None:
-    await stage.hear("the marmot sleeps", "2")
-    reply = await stage.reply("@forgetmenot_bot is the marmot asleep?")
     async with stage.db.write() as tx:
         await tx.execute("DELETE FROM events")
     story = await told_of(stage, reply)
@@ -81,28 +76,26 @@ async def test_what_was_dropped_and_at_which_step_is_told(stage: Stage) -> None:
     assert re.search(r'"name":"lore","tokens":\d+,"dropped":[1-9]', story)
 
 
-async def test_silence_has_a_reason(stage: Stage) -> None:
+async def test_silence_and_what_twitch_answered_have_a_reason(stage: Stage) -> None:
     stage.model.answers = [ModelUnavailable("The model does not answer.")]
-    reply = await stage.reply("@forgetmenot_bot hi")
-    story = await told_of(stage, reply)
+    story = await told_of(stage, await stage.reply("@forgetmenot_bot hi"))
     assert '"status":"silent","text":"","detail":"The model does not answer."' in story
+    stage.chat.answers = [Outcome(OutcomeKind.REFUSED, "AutoMod held it")]
+    assert '"detail":"AutoMod held it"' in await told_of(stage, await stage.reply("@forgetmenot_bot hi", "2"))
 
 
-async def test_who_asked_for_what_is_told_also_where_no_prompt_was_made(stage: Stage) -> None:
+async def test_commands_and_notices_are_told_too(stage: Stage) -> None:
+    """Who asked for what, where no prompt was made; and that a stream's notice answers nobody."""
     await stage.hear("!memory", "1")
     asked = await stage.db.value("SELECT id FROM events")
     async with stage.db.write() as tx:
         told = await put(tx, "bot_messages", event_id=asked, viewer_id="1", trigger="command", text="I know nothing.")
+        notice = await put(tx, "bot_messages", trigger="notice", mode="mentions", text="I remember what happens here")
     trail = await explain(stage.db, told)
     assert (trail.who, trail.asked) == ("Alice", "!memory")
-
-
-async def test_the_notice_of_a_stream_is_said_to_answer_nobody(stage: Stage) -> None:
-    async with stage.db.write() as tx:
-        told = await put(tx, "bot_messages", trigger="notice", mode="mentions", text="I remember what happens here")
-    trail = await explain(stage.db, told)
+    trail = await explain(stage.db, notice)
     assert trail.asked == ""
-    assert one_line(trail) == f"Reply {told}: it is said once per stream; I used no notes; said."
+    assert one_line(trail) == f"Reply {notice}: it is said once per stream; I used no notes; said."
 
 
 async def test_the_deeds_that_a_prompt_told_of_are_named(stage: Stage) -> None:
@@ -129,12 +122,6 @@ async def test_one_line_for_chat(stage: Stage) -> None:
     async with stage.db.write() as tx:
         await tx.execute("UPDATE viewers SET opted_out_at = 1 WHERE id = '1'")
     assert one_line(await explain(stage.db, reply.id)).startswith("Reply 1: somebody wrote to me")
-
-
-async def test_what_twitch_answered_is_told(stage: Stage) -> None:
-    stage.chat.answers = [Outcome(OutcomeKind.REFUSED, "AutoMod held it")]
-    refused = await stage.reply("@forgetmenot_bot hi")
-    assert '"detail":"AutoMod held it"' in await told_of(stage, refused)
 
 
 async def test_the_bots_own_lines_and_the_recap_are_named_too(stage: Stage) -> None:
