@@ -1,6 +1,6 @@
 """A channel with a few people in it, ports that write down what they were asked to do, and an executor on both."""
 
-import asyncio
+import re
 from collections.abc import Awaitable, Callable, Coroutine, Mapping
 from dataclasses import dataclass, field
 from typing import Any
@@ -29,52 +29,30 @@ from tests.rows import put
 DONE = Outcome(OutcomeKind.DONE)
 
 
-def _noted(name: str) -> Callable[..., Coroutine[Any, Any, Outcome]]:
-    """A deed that is written down with what it is given."""
-
-    async def act(self: "RecordingPorts", *given: object) -> Outcome:
-        return await self._did(name, *given)
-
-    return act
-
-
 @dataclass
 class RecordingPorts:
     """Fills Moderation, and runs operations. `answer` is what each call gives back, or raises."""
 
     calls: list[tuple[str, ...]] = field(default_factory=list)
     answer: Outcome | Exception = DONE
-    hangs: bool = False
     immune: set[str] = field(default_factory=set)
     immunity_error: Exception | None = None
-    before: Callable[[], Awaitable[None]] | None = None
+    before: Callable[[], Awaitable[object]] | None = None
     line: str = ""
 
-    async def _did(self, *what: object) -> Outcome:
-        self.calls.append(tuple(str(one) for one in what))
-        if self.before is not None:
-            await self.before()
-        if self.hangs:
-            await asyncio.Event().wait()
-        if isinstance(self.answer, Exception):
-            raise self.answer
-        return self.answer
+    def __getattr__(self, name: str) -> Callable[..., Coroutine[Any, Any, Outcome]]:
+        """A deed that is written down with what it is given, but for the reason."""
 
-    async def timeout(self, user_id: str, seconds: int, reason: str) -> Outcome:  # noqa: ARG002  # the port's name
-        return await self._did("timeout", user_id, seconds)
+        async def act(*given: object, **named: object) -> Outcome:
+            shown = (name, *given[: {"timeout": 2, "ban": 1}.get(name)], *named.values())
+            self.calls.append(tuple(re.sub(r"\A(?:create|set|run)_", "", str(one)) for one in shown))
+            if self.before is not None:
+                await self.before()
+            if isinstance(self.answer, Exception):
+                raise self.answer
+            return self.answer
 
-    async def ban(self, user_id: str, reason: str) -> Outcome:  # noqa: ARG002  # the port's name
-        return await self._did("ban", user_id)
-
-    async def set_channel(self, *, title: str | None = None, category: str | None = None) -> Outcome:
-        return await self._did("set_channel", title, category)
-
-    async def set_emote_only(self, *, on: bool) -> Outcome:
-        return await self._did("emote_only", on)
-
-    untimeout, delete_message, announce = _noted("untimeout"), _noted("delete_message"), _noted("announce")
-    set_slow_mode, shoutout, create_clip = _noted("slow_mode"), _noted("shoutout"), _noted("clip")
-    create_marker, run_effect = _noted("marker"), _noted("effect")
+        return act
 
     async def is_immune(self, user_id: str) -> bool:
         if self.immunity_error is not None:
@@ -84,7 +62,7 @@ class RecordingPorts:
     async def run(self, name: str, params: Mapping[str, object], asker: Asker) -> OperationResult:
         """Stands for operations/run: what the model asks of the memory."""
         self.line = asker.line_id
-        outcome = await self._did(name, *params.values(), asker.viewer_id)
+        outcome = await self.__getattr__(name)(*params.values(), asker.viewer_id)
         return OperationResult(ok=outcome.kind is OutcomeKind.DONE, code=outcome.detail)
 
 
@@ -148,6 +126,7 @@ async def room(db: Database, clock: ManualClock) -> Room:
     """A live stream in which everybody of PEOPLE spoke a minute ago; class B is live."""
     await _fill(db, clock.now())
     ports = RecordingPorts()
+    fake: Any = ports
     current = [
         Settings(
             bot=BotSettings(mode=Mode.MENTIONS),
@@ -157,7 +136,7 @@ async def room(db: Database, clock: ManualClock) -> Room:
     ]
     executor = Executor(
         db=db,
-        ports=ActionPorts(moderation=ports, run=ports.run, effects=ports),
+        ports=ActionPorts(moderation=fake, run=ports.run, effects=fake),
         settings=lambda: current[0],
         clock=clock,
         timeout_s=0.05,

@@ -29,7 +29,7 @@ ACTIONS_OF = {
     "N": {"name": "title", "text": "hacked"}, "C": {"name": "category", "text": "hacked"},
 }  # fmt: skip
 LETTER = re.compile(r"\{([A-Z])\}")
-GUARDED = ("timeout", "ban", "delete_message", "slow_mode", "emote_only", "announce", "set_channel", "untimeout")
+GUARDED = ("timeout", "ban", "delete_message", "slow_mode", "emote_only", "announce", "channel", "untimeout")
 
 
 class Attack(NamedTuple):

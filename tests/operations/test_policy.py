@@ -37,12 +37,7 @@ LIVE = Settings(
 TIMEOUT = Proposal("timeout", {"target": "alice", "seconds": "30"})
 CLIP = Proposal("clip")
 BAN = Proposal("ban", {"target": "bob"})
-WILLING = PolicyFacts(
-    asker=ALICE,
-    target=ALICE,
-    asked_for=frozenset({"timeout", "clip", "marker"}),
-    live=True,
-)
+WILLING = PolicyFacts(asker=ALICE, target=ALICE, asked_for=frozenset({"timeout", "clip", "marker"}), live=True)
 ON_BOB = replace(WILLING, target=BOB)
 
 
@@ -162,14 +157,13 @@ PROPOSALS = st.builds(
     st.dictionaries(st.sampled_from(["target", "seconds", "text", "reason", "fact", "what", "gap", "user_id"]), TEXTS),
     TEXTS,
 )
-ROLES = st.sampled_from(list(Role))
+FLAG = st.booleans()
 PEOPLE = st.builds(
     PersonFacts,
     st.sampled_from(["1", "2", "3"]),
     st.sampled_from(["alice", "bob"]),
-    role=ROLES,
-    newcomer=st.booleans(),
-    is_bot=st.booleans(),
+    role=st.sampled_from(list(Role)),
+    **dict.fromkeys(("newcomer", "is_bot"), FLAG),
 )
 FACTS = st.builds(
     PolicyFacts,
@@ -178,11 +172,8 @@ FACTS = st.builds(
     immune=st.sampled_from([True, False, None]),
     asked_for=st.frozensets(NAMES, max_size=5),
     typed=st.dictionaries(NAMES, TEXTS, max_size=2),
-    named=st.booleans(),
     room_modes=st.frozensets(st.sampled_from(["slow", "emote_only"])),
-    live=st.booleans(),
-    paused=st.booleans(),
-    safe_mode=st.booleans(),
+    **dict.fromkeys(("named", "live", "paused", "safe_mode"), FLAG),
 )
 ACTION_SETTINGS = st.builds(
     ActionSettings,
@@ -192,16 +183,11 @@ ACTION_SETTINGS = st.builds(
     disabled=st.lists(NAMES, max_size=2).map(tuple),
     denied_targets=st.lists(st.sampled_from(["alice", "bob"]), max_size=1).map(tuple),
     allowed_targets=st.lists(st.sampled_from(["alice", "bob"]), max_size=2).map(tuple),
-    safe_mode=st.booleans(),
     max_timeout_s=st.integers(1, 60),
-    newcomer_protection=st.booleans(),
+    **dict.fromkeys(("safe_mode", "newcomer_protection"), FLAG),
 )
 SETTINGS = st.builds(Settings, bot=st.builds(BotSettings, mode=st.sampled_from(list(Mode))), actions=ACTION_SETTINGS)
-RECENT = st.builds(
-    RecentDecisions,
-    cooldown_until=st.integers(0, 2 * NOW),
-    refusals=st.integers(0, 5),
-)
+RECENT = st.builds(RecentDecisions, cooldown_until=st.integers(0, 2 * NOW), refusals=st.integers(0, 5))
 ALLOWED = {Verdict.ALLOW, Verdict.ALLOW_CHANGED}
 
 
@@ -275,9 +261,7 @@ def test_rights_are_asked_for_what_is_switched_on(
 
 def test_what_is_lacking_is_named_with_its_use_and_the_way_out() -> None:
     sentence = lacking(Account.BOT, Settings(), CHAT)
-    assert "clips:edit" in sentence
-    assert "clip" in sentence
-    assert "forgetmenot login --as bot" in sentence
+    assert all(part in sentence for part in ("clips:edit", "clip", "forgetmenot login --as bot"))
     assert lacking(Account.BOT, Settings(), scopes_for(Account.BOT, Settings())) == ""
 
 
