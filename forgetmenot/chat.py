@@ -72,24 +72,13 @@ class ParsedCommand(Struct, frozen=True):
 class _Form(Struct, frozen=True):
     """One form of an operation, prepared for matching."""
 
-    operation: Operation
+    name: str
     word: str
     pattern: re.Pattern[str]
     params: tuple[str, ...]
     literals: int
     whole: bool  # ends with free text, which is kept as it was typed
-
-    @property
-    def needs_value(self) -> bool:
-        """Whether the form without a value is an incomplete command rather than talk."""
-        return any(not self.operation.parameter(name).optional for name in self.params)
-
-    def match(self, line: str, bare: str) -> ParsedCommand | None:
-        match = self.pattern.fullmatch(line if self.whole else bare)
-        if match is None:
-            return None
-        given = zip(self.params, match.groups(), strict=True)
-        return ParsedCommand(self.operation.name, {name: value for name, value in given if value})
+    needs_value: bool  # without its value it is an incomplete command rather than talk
 
 
 class CommandParser:
@@ -111,8 +100,9 @@ class CommandParser:
         word, bare = line.split(" ", 1)[0].casefold(), without_please(line)
         forms = [form for form in self._forms if form.word == word]
         for form in forms:
-            if command := form.match(line, bare):
-                return command
+            if match := form.pattern.fullmatch(line if form.whole else bare):
+                given = zip(form.params, match.groups(), strict=True)
+                return ParsedCommand(form.name, {name: value for name, value in given if value})
         lacks_something = bool(forms) and all(form.literals > 1 or form.needs_value for form in forms)
         return ParsedCommand("help", {"command": word}) if lacks_something else None
 
@@ -120,32 +110,26 @@ class CommandParser:
 def _compiled(operation: Operation) -> Iterator[_Form]:
     for text in operation.chat:
         words = text.split()
-        params = tuple(word[1:-1] for word in words if word[0] in "<[")
-        has_flag = any(operation.parameter(name).kind is ParameterKind.FLAG for name in params)
-        pieces = [_piece(operation, word, has_flag=has_flag) for word in words]
-        last = operation.parameter(params[-1]).kind if words[-1][0] in "<[" else None
+        names = tuple(word[1:-1] for word in words if word[0] in "<[")
+        params = {name: operation.parameter(name) for name in names}
+        has_flag = any(one.kind is ParameterKind.FLAG for one in params.values())
+        pattern = words[0]
+        for word in words[1:]:
+            if word[0] not in "<[":
+                pattern += rf"\s+(?:{word})"
+                continue
+            kind, not_a_flag = params[word[1:-1]].kind, rf"(?!(?:{_FLAGS})\b)" if has_flag else ""
+            value = f"({_FLAGS})" if kind is ParameterKind.FLAG else not_a_flag + _PATTERNS[kind]
+            pattern += rf"(?:\s+{value})?" if word[0] == "[" else rf"\s+{value}"
         yield _Form(
-            operation,
+            operation.name,
             words[0],
-            re.compile("".join(pieces), re.IGNORECASE),
-            params,
-            len(words) - len(params),
-            whole=last is ParameterKind.TEXT,
+            re.compile(pattern, re.IGNORECASE),
+            names,
+            literals=len(words) - len(names),
+            whole=words[-1][0] in "<[" and params[names[-1]].kind is ParameterKind.TEXT,
+            needs_value=any(not one.optional for one in params.values()),
         )
-
-
-def _piece(operation: Operation, word: str, *, has_flag: bool) -> str:
-    if word.startswith("!"):
-        return word
-    if word[0] not in "<[":
-        return rf"\s+(?:{word})"
-    parameter = operation.parameter(word[1:-1])
-    if parameter.kind is ParameterKind.FLAG:
-        value = f"({_FLAGS})"
-    else:
-        not_a_flag = rf"(?!(?:{_FLAGS})\b)" if has_flag else ""
-        value = not_a_flag + _PATTERNS[parameter.kind]
-    return rf"(?:\s+{value})?" if word[0] == "[" else rf"\s+{value}"
 
 
 class ChatCommands:
@@ -194,14 +178,8 @@ class ChatCommands:
 
 def asker_of(event: ChatEvent) -> Asker:
     """The asker, with the role from the message's badges."""
-    return Asker(
-        Surface.CHAT,
-        event.user_id,
-        role_of(event.badges),
-        login=event.login,
-        display_name=event.display_name,
-        line_id=event.id,
-    )
+    role = role_of(event.badges)
+    return Asker(Surface.CHAT, event.user_id, role, event.login, event.display_name, line_id=event.id)
 
 
 class CommandRateLimiter:
@@ -272,7 +250,7 @@ class Router(Struct):
 
     def say(self, line: str, *, reply_to: str | None = None, viewer_id: str = EVERYBODY) -> None:
         """Say something that nobody asked for now, beside everything else. `reply_to`: a viewer's earlier line."""
-        self._start(self._announce(line, reply_to, viewer_id))
+        self._start(self.outbox.say_line(line, reply_to=reply_to, viewer_id=viewer_id, trigger="notice"))
 
     def redeemed(self, event: ChatEvent, *, remember: bool) -> None:
         """A viewer spent channel points on the bot: what they typed is a mention, or to be remembered about them."""
@@ -341,7 +319,7 @@ class Router(Struct):
         except StoreError:  # whatever else it asks for needs the disk as well; a privacy request waits for it
             return is_command(event.text)
 
-    def _start(self, work: Coroutine[None, None, None]) -> None:
+    def _start(self, work: Coroutine[None, None, object]) -> None:
         """Run it beside reading: an approval may take seconds, and chat does not wait."""
         task = asyncio.create_task(_logged(work), name="command or reply")
         self._working.add(task)
@@ -371,12 +349,8 @@ class Router(Struct):
                     await asyncio.sleep(wait)
         return in_language(self.settings().bot.language)("chat.not_now") if is_command(event.text) else None
 
-    async def _announce(self, line: str, reply_to: str | None, viewer_id: str) -> None:
-        outcome = await self.outbox.say_line(line, reply_to=reply_to, viewer_id=viewer_id, trigger="notice")
-        log.info("notice given", outcome=outcome.kind)
 
-
-async def _logged(work: Coroutine[None, None, None]) -> None:
+async def _logged(work: Coroutine[None, None, object]) -> None:
     """Log an expected failure; the event loop reports bugs."""
     try:
         await work

@@ -161,21 +161,16 @@ async def test_what_is_forgotten_can_be_restored_unless_its_subject_wants_it_del
     assert [(note.fact, note.status) for note in left] == [("has two cats called Salt", NoteStatus.RETRACTED)]
 
 
-@pytest.mark.parametrize(
-    ("who", "badges"),
-    [
-        ("alice", frozenset()),
+async def test_only_people_who_moderate_are_heard(chat: Chat) -> None:
+    waiting, moderator = await chat.propose("New title"), frozenset({"moderator"})
+    for who, badges in (
         ("alice", frozenset({"vip", "subscriber"})),
-        ("forgetmenot_bot", frozenset({"moderator"})),
-        ("helperbot", frozenset({"moderator"})),
-        ("carol", frozenset({"moderator", "bot-badge"})),
-    ],
-)
-async def test_only_people_who_moderate_are_heard(chat: Chat, who: str, badges: frozenset[str]) -> None:
-    waiting = await chat.propose("New title")
-    chat.badges[who] = badges
-    assert await chat.say(who, f"!approve {waiting}") is None
-    assert await chat.say(who, "!bot pause") is None
+        *((bot, moderator) for bot in ("forgetmenot_bot", "helperbot")),
+        ("carol", moderator | {"bot-badge"}),
+    ):
+        chat.badges[who] = badges
+        assert await chat.say(who, f"!approve {waiting}") is None
+        assert await chat.say(who, "!bot pause") is None
     assert chat.account.titles == []
     assert not (await read_switches(chat.db)).paused
 
