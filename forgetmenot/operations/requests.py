@@ -148,18 +148,13 @@ SELF_WORDS = frozenset({"me", "myself", "self"})
 
 def resolve(name: str, present: Iterable[PersonFacts], asker: PersonFacts) -> list[PersonFacts]:
     """The people in chat who go by that login or display name: one is meant; `me` is the asker."""
-    wanted = bare(name)
+    wanted = clean(name).lstrip("@").rstrip(",.:;!?").casefold()  # without punctuation around it
     people = {person.id: person for person in present}
     # the line that asks may be the first of its author
     people.setdefault(asker.id, asker)
     if wanted in SELF_WORDS:
         return [people[asker.id]]
     return [person for person in people.values() if wanted and wanted in _names(person)]
-
-
-def bare(name: str) -> str:
-    """A name in lower case, without punctuation around it."""
-    return clean(name).lstrip("@").rstrip(",.:;!?").casefold()
 
 
 # The parameters of a proposal, checked against the action's declaration.
