@@ -66,18 +66,15 @@ class DeviceLogin:
         self.refused_refreshes = 0
 
     def approve(self, user_code: str, login: str) -> None:
-        """The user typed the code and agreed. Raises KeyError for a code that is not waiting."""
+        """The user typed the code and agreed."""
         self._waiting(user_code).approved_by = self.tokens.world.user(login).login
 
     def let_expire(self, user_code: str) -> None:
-        """Nobody typed the code in time. Raises KeyError for a code that is not waiting."""
+        """Nobody typed the code in time."""
         self._waiting(user_code).ended = True
 
     def _waiting(self, user_code: str) -> DeviceCode:
-        code = next((c for c in self.codes if c.user == user_code and not c.ended), None)
-        if code is None:
-            raise KeyError(user_code)
-        return code
+        return next(code for code in self.codes if code.user == user_code and not code.ended)
 
     async def device(self, request: web.Request) -> web.Response:
         given = await _parameters(request)
@@ -92,8 +89,11 @@ class DeviceLogin:
 
     async def token(self, request: web.Request) -> web.Response:
         given = await _parameters(request)
-        if given.get("grant_type") != DEVICE_GRANT or given.get("client_id") != self.sim.client_id:
-            return self._renewed(given)
+        if given.get("client_id") != self.sim.client_id:
+            return _refused(400, "invalid client")
+        if given.get("grant_type") != DEVICE_GRANT:
+            token = self.refresh(given.get("refresh_token", ""))
+            return _refused(400, "Invalid refresh token") if token is None else self._pair(token)
         code = next((c for c in self.codes if c.device == given.get("device_code") and not c.ended), None)
         if code is None:
             return _refused(400, "invalid device code")
@@ -102,14 +102,6 @@ class DeviceLogin:
             return _refused(400, "authorization_pending")
         code.ended = True
         return self._pair(self.tokens.grant(code.approved_by, code.scopes))
-
-    def _renewed(self, given: Mapping[str, str]) -> web.Response:
-        if given.get("client_id") != self.sim.client_id:
-            return _refused(400, "invalid client")
-        if given.get("grant_type") != "refresh_token":
-            return _refused(400, "invalid grant type")
-        token = self.refresh(given.get("refresh_token", ""))
-        return _refused(400, "Invalid refresh token") if token is None else self._pair(token)
 
     def refresh(self, refresh: str) -> SimToken | None:
         """A new pair for a refresh token that was not used yet; None if there is none."""
@@ -198,13 +190,8 @@ class TwitchSim(twitch.TwitchSim):
             self.actions.append(recorded)
 
     @property
-    def log(self) -> list[SimMessage]:
-        """Every chat message that was delivered, in order."""
-        return self.irc.said
-
-    @property
     def sent(self) -> list[SimMessage]:
-        """Those of them that came through Helix."""
+        """The chat messages that came through Helix."""
         return [said for said in self.irc.said if said.via == "helix"]
 
     async def raw(self, line: str) -> None:
@@ -242,7 +229,7 @@ class TwitchSim(twitch.TwitchSim):
         await self.irc.broadcast(f":{HOST} RECONNECT")
 
     def approve(self, user_code: str, login: str) -> None:
-        """The user typed the code and agreed. Raises KeyError for a code that is not waiting."""
+        """The user typed the code and agreed."""
         self.oauth.approve(user_code, login)
 
     def expire(self, login: str = "") -> None:

@@ -8,15 +8,11 @@ import bench
 import pytest
 from chaos import bad, chaos
 
+ALICE = [["Alice has two dogs.", "D1:1"], ["Alice plays the guitar.", "D1:2"]]
 TALK = {
     "sample_id": "small",
     "conversation": {"speaker_a": "Alice", "speaker_b": "Bob", "session_1_date_time": "1:56 pm on 8 May, 2023"},
-    "observation": {
-        "session_1_observation": {
-            "Alice": [["Alice has two dogs.", "D1:1"], ["Alice plays the guitar.", "D1:2"]],
-            "Bob": [["Bob works as a nurse.", "D1:3"]],
-        }
-    },
+    "observation": {"session_1_observation": {"Alice": ALICE, "Bob": [["Bob works as a nurse.", "D1:3"]]}},
     "session_summary": {"session_1_summary": "Alice and Bob talk about animals and work."},
     "qa": [
         {"question": "Which pets does Alice have?", "evidence": ["D1:1"], "category": 4},
