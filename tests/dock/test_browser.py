@@ -257,7 +257,7 @@ async def test_approve_in_place_in_a_small_dock(demo: DemoBot, running: Browser)
         await expect(page.locator(".cards")).to_be_hidden()  # a small dock: how it stands, what waits, what happens
         await expect(page.locator(".countdown")).to_contain_text(":")
         await page.get_by_role("button", name="Approve").click()
-        await expect(page.locator("#toast")).to_contain_text("timed out")
+        await expect(page.locator("#toast")).to_contain_text("Done: timeout Frank 30 s.")
         done = await action_logs.get(demo.bot.db, row.id)
         assert done is not None
         assert done.status is action_logs.ActionStatus.DONE
