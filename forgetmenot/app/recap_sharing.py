@@ -1,18 +1,23 @@
 """Where the recap of a stream goes: a file in a folder of the streamer's, and a Discord channel.
 
-It is posted after the streamer pressed "Post", or at once where the settings say so; never twice, also after a crash or
-an answer that was lost.
+- It is posted after the streamer pressed "Post", or at once where the settings say so; never twice, also after a crash
+  or an answer that was lost.
+- Whoever has a webhook's address can post there: it is a secret, and no error and no log names it. It is one of
+  Discord's or is refused, no redirect is followed, and nobody is mentioned.
 """
 
 import asyncio
 import os
+import re
 from collections.abc import Callable, Mapping
 
-from forgetmenot import discord
+import aiohttp
+
 from forgetmenot.clock import DAY, MINUTE, Clock
 from forgetmenot.errors import ForgetMeNotError, InputError, WebhookError
 from forgetmenot.languages import reason
 from forgetmenot.memory.stream_recap import markdown_of, write_file
+from forgetmenot.network import BadProxy, by_proxy, trusted
 from forgetmenot.secret_store import SecretStore
 from forgetmenot.settings.schema import Settings
 from forgetmenot.store import streams
@@ -22,6 +27,20 @@ WEBHOOK, WEBHOOK_ENV = "recap-webhook", "FORGETMENOT_RECAP_WEBHOOK"
 # Streams that ended before are not shared by themselves: somebody may have learned from old chat.
 RECENT = 2 * DAY
 TRY_AGAIN = 15 * MINUTE  # longer than Discord asks a webhook to wait
+_ADDRESS = re.compile(
+    r"https://(?:(?:ptb|canary)\.)?discord(?:app)?\.com/api/(?:v\d{1,2}/)?webhooks/\d{5,25}/[\w-]{20,120}", re.ASCII
+)
+_ANSWER_WITHIN = aiohttp.ClientTimeout(total=15, sock_connect=5)
+# Discord takes 4,096 characters of an embed, and half of that of a message.
+LONGEST = 4_000
+
+
+def webhook_address(text: str) -> str:
+    """The address of a webhook as somebody pasted it. Raises InputError for any other."""
+    address = text.strip()
+    if not _ADDRESS.fullmatch(address):
+        raise InputError(reason("webhook_odd"))
+    return address
 
 
 def webhook_of(secrets: SecretStore) -> str:
@@ -39,7 +58,7 @@ class RecapSharing:
         settings: Callable[[], Settings],
         clock: Clock,
         secrets: SecretStore,
-        address: Callable[[str], str] = discord.webhook_address,
+        address: Callable[[str], str] = webhook_address,
     ) -> None:
         self._db, self._settings, self._clock, self._secrets, self._address = db, settings, clock, secrets, address
         self._again_at = 0
@@ -79,7 +98,7 @@ class RecapSharing:
             if not await streams.claim_post(tx, stream_id, self._clock.now(), again=again):
                 raise InputError(reason("recap_posted"))
         try:
-            await discord.post(address, text)
+            await send(address, text)
         except WebhookError as error:
             if not (error.lost or again):
                 async with self._db.write() as tx:
@@ -93,3 +112,30 @@ class RecapSharing:
             raise InputError(reason("nothing_here"))
         place = await streams.shared(self._db, stream_id)
         return {"markdown": text, **place, "webhook": bool(await asyncio.to_thread(webhook_of, self._secrets))}
+
+
+async def send(address: str, text: str) -> None:
+    """Post one message to Discord. Raises WebhookError."""
+    body = {"allowed_mentions": {"parse": []}, "embeds": [{"description": _within(text)}]}
+    connector = aiohttp.TCPConnector(ssl=trusted())
+    try:
+        async with (
+            aiohttp.ClientSession(timeout=_ANSWER_WITHIN, connector=connector, middlewares=(by_proxy,)) as session,
+            session.post(address, params={"wait": "true"}, json=body, allow_redirects=False) as answer,
+        ):
+            if not 200 <= answer.status < 300:
+                code = "webhook_busy" if answer.status == 429 else "webhook_refused"
+                raise WebhookError(reason(code, status=answer.status), lost=answer.status >= 500)
+    except (aiohttp.ClientConnectorError, BadProxy):
+        raise WebhookError(reason("webhook_away")) from None  # the error itself names the address
+    except (aiohttp.ClientError, TimeoutError, OSError):
+        raise WebhookError(reason("webhook_unknown"), lost=True) from None
+
+
+def _within(text: str) -> str:
+    """Its whole lines that fit, with a mark where some are left out."""
+    units = text.encode("utf-16-le", "surrogatepass")  # as Discord counts: an emoji may be two
+    if len(units) <= 2 * LONGEST:
+        return text
+    cut = units[: 2 * (LONGEST - 2)].decode("utf-16-le", "ignore")
+    return f"{cut.rpartition(chr(10))[0] or cut}\n…"

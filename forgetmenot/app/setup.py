@@ -24,10 +24,9 @@ from forgetmenot.app.account import DeviceLogin, login_rights
 from forgetmenot.app.bot import Bot
 from forgetmenot.app.control import BotControl, check_settings, try_out
 from forgetmenot.app.past_chat_upload import PastChatUpload
-from forgetmenot.app.recap_sharing import WEBHOOK, RecapSharing
+from forgetmenot.app.recap_sharing import WEBHOOK, RecapSharing, webhook_address
 from forgetmenot.app.stream_input import OBS_PASSWORD
 from forgetmenot.clock import HOUR
-from forgetmenot.discord import webhook_address
 from forgetmenot.dock import obs_page, security
 from forgetmenot.errors import InputError, ModelRefused, TwitchRefused
 from forgetmenot.languages import Language, Reason, in_language, languages, reason

@@ -4,7 +4,7 @@ import aiohttp
 import pytest
 from aiohttp.test_utils import unused_port
 
-from forgetmenot import discord
+from forgetmenot.app import recap_sharing
 from forgetmenot.errors import InputError, WebhookError
 from tests.loopback_servers.discord import TOKEN, Discord
 
@@ -17,7 +17,7 @@ ADDRESS = f"https://discord.com/api/webhooks/123456789012345678/{TOKEN}"
      ADDRESS.replace("//discord", "//canary.discord"), ADDRESS.replace("/api/", "/api/v10/")],
 )  # fmt: skip
 def test_an_address_of_discord_is_taken(text: str) -> None:
-    assert discord.webhook_address(text) == text.strip()
+    assert recap_sharing.webhook_address(text) == text.strip()
 
 
 @pytest.mark.parametrize(
@@ -31,14 +31,14 @@ def test_an_address_of_discord_is_taken(text: str) -> None:
 )  # fmt: skip
 def test_any_other_address_is_refused_without_being_repeated(text: str) -> None:
     with pytest.raises(InputError) as refused:
-        discord.webhook_address(text)
+        recap_sharing.webhook_address(text)
     assert TOKEN not in str(refused.value)
 
 
 async def test_it_is_posted_once_and_mentions_nobody() -> None:
     there = Discord()
     async with there.at() as address:
-        await discord.post(address, "hello @everyone")
+        await recap_sharing.send(address, "hello @everyone")
     assert there.got == [{"embeds": [{"description": "hello @everyone"}], "allowed_mentions": {"parse": []}}]
     assert there.asked == [f"/api/webhooks/1/{TOKEN}?wait=true"]
 
@@ -48,10 +48,10 @@ async def test_of_what_is_too_long_whole_lines_are_posted(line: str) -> None:
     there = Discord()
     text = "\n".join(f"{number} {line}" for number in range(400))
     async with there.at() as address:
-        await discord.post(address, text)
+        await recap_sharing.send(address, text)
     [body] = there.got
     shown = body["embeds"][0]["description"]
-    assert len(shown.encode("utf-16-le")) // 2 <= discord.LONGEST
+    assert len(shown.encode("utf-16-le")) // 2 <= recap_sharing.LONGEST
     assert shown.endswith(f"{line}\n…")
     assert text.startswith(shown.removesuffix("\n…"))
     assert body["allowed_mentions"] == {"parse": []}
@@ -68,7 +68,7 @@ async def test_a_refusal_says_what_to_do(status: int, words: str, lost: bool) ->
     there = Discord(status, headers={"Location": "http://127.0.0.1:1/elsewhere"})
     async with there.at() as address:
         with pytest.raises(WebhookError) as refused:
-            await discord.post(address, "hello")
+            await recap_sharing.send(address, "hello")
     assert words in str(refused.value)
     assert refused.value.lost is lost
     assert len(there.got) == 1  # no redirect is followed, and nothing is sent again
@@ -76,14 +76,14 @@ async def test_a_refusal_says_what_to_do(status: int, words: str, lost: bool) ->
 
 
 async def test_without_an_answer_it_may_have_been_posted(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(discord, "_ANSWER_WITHIN", aiohttp.ClientTimeout(total=0.2))
+    monkeypatch.setattr(recap_sharing, "_ANSWER_WITHIN", aiohttp.ClientTimeout(total=0.2))
     there = Discord(hangs=True)
     async with there.at() as address:
         with pytest.raises(WebhookError) as lost:
-            await discord.post(address, "hello")
+            await recap_sharing.send(address, "hello")
     assert lost.value.lost
     with pytest.raises(WebhookError) as away:
-        await discord.post(f"http://127.0.0.1:{unused_port()}/api/webhooks/1/{TOKEN}", "hello")
+        await recap_sharing.send(f"http://127.0.0.1:{unused_port()}/api/webhooks/1/{TOKEN}", "hello")
     assert not away.value.lost
     for error in (lost.value, away.value):
         assert TOKEN not in repr(error)
