@@ -46,7 +46,7 @@ def _encoding_of(path: Path, head: bytes) -> str:
         return "utf-16"
     # the last character may be cut through; a zero is text only where all is
     if b"\0" in head and "\ufffd" in codecs.getincrementaldecoder("utf-8")("replace").decode(head):
-        raise InputError(f"{path} is no text file.")
+        raise InputError(f"{path.name} is no text file.")
     return "utf-8-sig"
 
 

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 
 from forgetmenot.errors import ForgetMeNotError, InputError, StoreError
 from forgetmenot.files import incoming_folder, make_own
-from forgetmenot.languages import Language, Reason, in_language, reason
+from forgetmenot.languages import Language, in_language, reason
 from forgetmenot.logs import log
 from forgetmenot.settings import prices
 from forgetmenot.settings.schema import Settings
@@ -30,7 +30,7 @@ MOST_BYTES, SPARE_BYTES = 16_000_000_000, 1_000_000_000
 MOST_FILES = 100
 LINES_NAMED = 5
 _BINARY = getattr(os, "O_BINARY", 0)  # Windows
-_ODD = re.compile(r"[^\w.-]", re.ASCII)
+_ODD = re.compile(r"[^\w.() -]")
 
 
 class PastChatUpload:
@@ -39,7 +39,7 @@ class PastChatUpload:
     def __init__(self, bot: "Bot", settings: Callable[[], Settings]) -> None:
         self._bot, self._settings = bot, settings
         self._folder = incoming_folder(bot.db.path)
-        self._names: dict[Path, str] = {}  # as they are called on the streamer's disk
+        self._files: list[Path] = []
         self._taking = asyncio.Lock()
         self._learner: Learner | None = None
         self._task: asyncio.Task[None] | None = None
@@ -49,25 +49,31 @@ class PastChatUpload:
     def state(self) -> Mapping[str, object]:
         """The files, whether they are learned from, how much of them was, and what there is to say."""
         running = self._task is not None and not self._task.done()
-        return {"files": list(self._names.values()), "running": running, "share": self._share, "line": self._line}
+        return {
+            "files": [one.name for one in self._files],
+            "running": running,
+            "share": self._share,
+            "line": self._line,
+        }
 
     async def take(self, name: str, size: int | None, pieces: AsyncIterator[bytes]) -> None:
         """Keep a file. Raises InputError, StoreError."""
-        if self._taking.locked() or self.state["running"] or len(self._names) >= MOST_FILES:
+        if self._taking.locked() or self.state["running"] or len(self._files) >= MOST_FILES:
             raise InputError(reason("past_busy"))
         if (size or 0) > min(MOST_BYTES, shutil.disk_usage(self._folder.parent).free - SPARE_BYTES):
             raise InputError(reason("past_too_large"))
         async with self._taking:
-            path = self._folder / str(len(self._names)) / f"past-{_ODD.sub('_', name)[-100:]}"
+            # by a number it is no device of Windows ("nul.txt"), and two may have the same name
+            path = self._folder / f"{len(self._files) + 1} {_ODD.sub('_', name)[-60:].strip(' .')}"
             try:
-                make_own(path.parent)
+                make_own(self._folder)
                 await self._write(path, pieces)
             except BaseException as error:  # also where the page was closed meanwhile
-                shutil.rmtree(path.parent, ignore_errors=True)
+                path.unlink(missing_ok=True)
                 if isinstance(error, OSError) and not isinstance(error, ConnectionError):
-                    raise StoreError(reason("not_written", path=name[:100], error=error.strerror or "")) from error
+                    raise StoreError(reason("not_written", path=path.name, error=error.strerror or "")) from error
                 raise
-            self._names[path] = name[:100]
+            self._files.append(path)
 
     @staticmethod
     async def _write(path: Path, pieces: AsyncIterator[bytes]) -> None:
@@ -83,11 +89,10 @@ class PastChatUpload:
 
         settings, say = self._settings(), self._say
         try:
-            found = await estimate(list(self._names), settings, self._bot.clock.now())
-        except InputError as error:
-            named = self._with_name(error)
+            found = await estimate(self._files, settings, self._bot.clock.now())
+        except InputError:
             self.drop()
-            raise named from None
+            raise
         if not found.lines:
             self.drop()
             raise InputError(reason("past_nothing"))
@@ -100,8 +105,8 @@ class PastChatUpload:
 
     def learn(self) -> None:
         """Begin, or go on where it was stopped. Raises InputError."""
-        if self.state["running"] or self._taking.locked() or not self._names:
-            raise InputError(reason("past_busy" if self._names else "past_nothing"))
+        if self.state["running"] or self._taking.locked() or not self._files:
+            raise InputError(reason("past_busy" if self._files else "past_nothing"))
         from forgetmenot.memory.learning import Learner
 
         bot = self._bot
@@ -112,9 +117,9 @@ class PastChatUpload:
 
     async def _learn(self, learner: "Learner") -> None:
         try:
-            report = await learner.learn(list(self._names), self._progress)
+            report = await learner.learn(self._files, self._progress)
         except ForgetMeNotError as error:
-            self._line = self._say.reason(str(self._with_name(error)))
+            self._line = self._say.reason(str(error))
             return
         except Exception as error:  # noqa: BLE001  # the supervisor: nobody else waits for this task
             log.exception("learning from past chat failed")
@@ -124,8 +129,8 @@ class PastChatUpload:
         if not report.trouble and not learner.stopped:
             self._clear()
 
-    def _progress(self, share: float, what: str) -> None:
-        self._share, self._line = share, self._say.reason(what)
+    def _progress(self, share: float) -> None:
+        self._share = share
 
     def stop(self) -> None:
         """End it after the window that is being read; the files stay, to go on."""
@@ -147,7 +152,7 @@ class PastChatUpload:
         self._clear()
 
     def _clear(self) -> None:
-        self._names.clear()
+        self._files.clear()
         shutil.rmtree(self._folder, ignore_errors=True)
 
     @property
@@ -162,18 +167,8 @@ class PastChatUpload:
 
     def _bad(self, bad: Mapping[str, list[int]]) -> list[str]:
         """Per file, which lines cannot be read."""
-        names = {str(path): name for path, name in self._names.items()}
         return [
-            self._say("setup.past_bad", file=names.get(file, ""), lines=", ".join(map(str, lines[:LINES_NAMED])))
+            self._say("setup.past_bad", file=Path(file).name, lines=", ".join(map(str, lines[:LINES_NAMED])))
             for file, lines in bad.items()
             if lines
         ]
-
-    def _with_name(self, error: ForgetMeNotError) -> ForgetMeNotError:
-        """The error with the file's own name in it."""
-        said = str(error)
-        for path, name in self._names.items():
-            if isinstance(said, Reason) and said.values.get("path") == str(path):
-                return InputError(reason(said.code, **{**said.values, "path": name}))
-            said = said if isinstance(said, Reason) else said.replace(str(path), name)
-        return InputError(said)

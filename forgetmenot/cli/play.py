@@ -14,7 +14,7 @@ from forgetmenot.settings.schema import Settings
 
 FORMATS = ("irc", "csv")
 LEARN_KEYS = """FILE: a broadcast's chat as JSON by TwitchDownloader, a log of Chatterino or justlog, or raw IRC lines.
-JSON: {"lines", "streams", "episodes", "notes", "known" (lines that were learned before), "excluded": {rule: lines},
+JSON: {"lines", "streams", "episodes", "notes", "known" (lines learned before), "excluded" (lines of who is left out),
 "bad": {file: [numbers of the first lines that could not be read]}, "trouble" (why it stopped before the end)}."""
 
 
@@ -156,7 +156,7 @@ async def _learn(arguments: argparse.Namespace) -> None:
         models = build_models(settings.model, Meter(db, clock), environ=environ)
         try:
             learner = Learner(db=db, model=models.memory, settings=lambda: settings, clock=clock)
-            report = await learner.learn(arguments.files, lambda share, what: common.say(f"{share:4.0%}  {what}"))
+            report = await learner.learn(arguments.files, lambda share: common.say(f"{share:4.0%}"))
         finally:
             await models.aclose()
     value = common.picked(report, "lines streams episodes notes known bad trouble excluded")

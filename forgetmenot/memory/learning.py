@@ -9,13 +9,13 @@
 """
 
 import asyncio
-import json
-from collections.abc import Callable, Sequence
+from collections.abc import AsyncIterator, Callable, Iterator, Sequence
 from hashlib import blake2b
-from itertools import islice
+from itertools import chain, islice, pairwise
 from pathlib import Path
-from typing import TypedDict, TypeVar
+from typing import TypeVar
 
+import msgspec
 from msgspec import Struct, field
 from msgspec.structs import replace
 
@@ -32,9 +32,9 @@ from forgetmenot.memory.summarizer import Summarizer
 from forgetmenot.memory.transcript import SUMMARY_WORDS, Cut, Window, windows
 from forgetmenot.ports import LanguageModel
 from forgetmenot.settings.prices import Used
-from forgetmenot.settings.schema import Settings
+from forgetmenot.settings.schema import MemorySettings, Settings
 from forgetmenot.store import channel_state, episodes, events, personal_data, streams, viewers
-from forgetmenot.store.database import Database, Source
+from forgetmenot.store.database import Database, Source, Transaction
 from forgetmenot.text.mentions import provisional
 
 T = TypeVar("T")
@@ -74,15 +74,6 @@ class Estimate(Struct, frozen=True):
         return round(self.calls * SECONDS_A_CALL / 60)
 
 
-class _Done(TypedDict):
-    """How far a file was read: lines, and the stream that its last line belongs to."""
-
-    lines: int
-    stream: int | None
-    last_at: int
-    whole: bool
-
-
 class Learned(Struct):
     """What came of it. `excluded`: lines of people who are left out. `trouble`: why it stopped before the end."""
 
@@ -97,7 +88,7 @@ class Learned(Struct):
 
 
 class _File(Struct):
-    """A file by its content (`key`): a copy with another name is the same file. `size`: of its texts, in bytes.
+    """A file by its lines (`key`): a copy with another name is the same file. `size`: of its texts, in bytes.
 
     `chat`: as it was read to its end, without being kept.
     """
@@ -111,6 +102,14 @@ class _File(Struct):
     size: int = 0
 
 
+class _Done(Struct):
+    """How far a file was read: lines, and the stream that the last of them (`last_at`, ms) belongs to."""
+
+    lines: int = 0
+    stream: int | None = None
+    last_at: int = 0
+
+
 class Learner:
     """Reads files into one memory. `stop` ends it after the window that is being read."""
 
@@ -121,61 +120,36 @@ class Learner:
         self._summarizer = Summarizer(db=db, model=model, settings=settings, clock=clock)
         self._extractor = Extractor(db=db, model=model, settings=settings, clock=clock)
         self.stopped = False
-        self._progress: Callable[[int], None] = lambda _lines: None
 
     def stop(self) -> None:
         """End it; what was read stays."""
         self.stopped = True
 
-    async def learn(
-        self, paths: Sequence[Path], progress: Callable[[float, str], None] = lambda _share, _what: None
-    ) -> Learned:
+    async def learn(self, paths: Sequence[Path], progress: Callable[[float], None] = lambda _share: None) -> Learned:
         """Read the files, in the order of what was said in them. Raises InputError, StoreError."""
         report = Learned()
         now = self._clock.now()
-        found = [await _look(path, now) for path in paths]
-        files = sorted(found, key=lambda file: file.first_at)
+        files = sorted([await _look(path, now) for path in paths], key=lambda file: file.first_at)
         total, before = sum(file.lines for file in files) or 1, 0
         for file in files:
-            if self._ends(report):
-                break
-
-            def read_on(lines: int, done: int = before) -> None:
-                progress((done + lines) / total, reason("learned_lines", n=done + lines, of=total))
-
-            self._progress = read_on
-            await self._read(file, report)
+            async for lines in self._read(file, report):
+                progress((before + lines) / total)
             before += file.lines
         return report
 
-    async def _read(self, file: _File, report: Learned) -> None:
-        state = _Done(lines=0, stream=None, last_at=0, whole=False)
-        state.update(json.loads(await channel_state.read(self._db, LEARNED + file.key) or "{}"))
-        if state["whole"]:
+    async def _read(self, file: _File, report: Learned) -> AsyncIterator[int]:
+        """Read a file from where it was left; how many of its lines were read, after each window."""
+        done = await _done(self._db, file)
+        if done.lines >= file.lines:
             report.known += file.lines
             return
         chat = PastChat(file.chat.path, file.chat.until)
-        told = chat.events()
-        await _beside(chat, lambda: next(islice(told, state["lines"], state["lines"]), None))
-        waiting: list[ChatEvent] = []
-        while not self._ends(report):
-            more = await _beside(chat, lambda: list(islice(told, READ_AT_ONCE)))
-            waiting += more
-            while waiting and not self._ends(report):
-                part = _one_stream(waiting, state["last_at"])
-                ended = len(part) < len(waiting) or not more
-                if not part:  # a new stream begins
-                    state = await self._closed(state, file)
-                    continue
-                done = await self._window(part, state, chat, file, report, ended=ended)
-                if not done:
-                    break
-                del waiting[:done]
-                self._progress(state["lines"])
-            if not more:
-                break
-        if not waiting and not self._ends(report):
-            state = await self._closed(state, file, whole=True)
+        found = _windows(chat, done.lines, self._settings().memory)
+        while not self._ends(report) and (taken := await _beside(chat, lambda: next(found, None))):
+            await self._after_live_chat()
+            while not self._ends(report) and not await self._window(taken, done, chat, file, report):
+                pass  # somebody of it left while the model was thinking: it is read anew
+            yield done.lines
         if chat.bad:
             report.bad[str(chat.path)] = chat.bad_lines
 
@@ -183,54 +157,16 @@ class Learner:
         return self.stopped or bool(report.trouble)
 
     async def _window(
-        self, part: Sequence[ChatEvent], state: _Done, chat: PastChat, file: _File, report: Learned, *, ended: bool
-    ) -> int:
-        """Read the first window of a stream's lines; how many lines it had, 0 while it may still grow."""
-        memory = self._settings().memory
-        cut = Cut(
-            smallest=memory.window_min_events,
-            largest=memory.window_max_events,
-            silence=1 << 60,
-            now=part[-1].at,
-            everything=ended,
-            truncated=not ended,
-        )
-        lines = [_line(number, event, None) for number, event in enumerate(part)]
-        due = windows(lines, cut)
-        if not due:
-            return 0
-        taken = part[: due[0][-1].seq + 1]
-        await self._after_live_chat()
-        fresh, done = state["stream"] is None, False
-        while not done and not self._ends(report):
-            async with self._db.write() as tx:
-                welcome = await self._welcome(tx, taken)
-                stream, at = state["stream"], taken[0].at
-                if stream is None:
-                    dated = abs(at - chat.began_at) <= LONGEST_STREAM  # else what the file says of it is wrong
-                    stream = await streams.begin(tx, min(at, chat.began_at) if dated else at)
-                    if chat.title:
-                        await streams.describe(tx, stream, twitch_id=None, title=chat.title, category="")
-                    if chat.video and dated:
-                        video = Video(chat.video, chat.began_at, chat.began_at + VIDEOS_KEPT_AT_MOST)
-                        await streams.set_video(tx, stream, video)
-                await viewers.record_past(tx, seen(welcome))
-            state["stream"] = stream
-            done = await self._summarised(welcome, state, taken, file, report)
-        if not done:
-            return 0
-        report.lines += len(taken)
-        report.streams += fresh
-        return len(taken)
-
-    async def _summarised(
-        self, welcome: Sequence[ChatEvent], state: _Done, taken: Sequence[ChatEvent], file: _File, report: Learned
+        self, taken: Sequence[ChatEvent], done: _Done, chat: PastChat, file: _File, report: Learned
     ) -> bool:
-        """Write the summary with the mark that its lines were read, then its notes.
+        """Write the summary of a window with the mark that its lines were read, then its notes.
 
-        False, and nothing written, where the model is away or somebody of the window left while it was thinking.
+        False, and no summary, where the model is away or somebody of the window left while it was thinking.
         """
-        window: Window = [_line(number, event, state["stream"]) for number, event in enumerate(welcome)]
+        async with self._db.write() as tx:
+            welcome = await self._welcome(tx, taken)
+            await viewers.record_past(tx, seen(welcome))
+        window: Window = [_line(number, event) for number, event in enumerate(welcome)]
         try:
             new = await self._summarizer.with_model(window) if window else None
         except ModelBlocked:
@@ -240,34 +176,26 @@ class Learner:
             return False
         now = self._clock.now()
         async with self._db.write() as tx:
-            held = json.loads(await channel_state.read(tx, LEARNED + file.key) or "{}")
-            if held.get("lines", 0) != state["lines"]:
+            if (await _done(tx, file)).lines != done.lines:
                 raise InputError(reason("past_busy"))
             named = list(new.people) if new is not None else []
             if await self._welcome(tx, taken) != welcome or await viewers.hidden_or_gone(tx, named):
                 return False
-            state["lines"] += len(taken)
-            state["last_at"] = max(event.at for event in taken)
+            if fresh := done.stream is None or taken[0].at - done.last_at >= STREAM_GAP:
+                done.stream = await _stream(tx, chat, taken[0].at)
+            done.lines, done.last_at = done.lines + len(taken), max(event.at for event in taken)
             if new is not None:
                 # its lines are in no table
-                await episodes.insert(tx, new, now)
-            if state["stream"] is not None:
-                await streams.touch(tx, state["stream"], state["last_at"])
-                await streams.attend(tx, visits((line.viewer_id, state["stream"], line.at) for line in window))
-            await channel_state.put(tx, {LEARNED + file.key: json.dumps(state)}, now)
+                await episodes.insert(tx, replace(new, stream_id=done.stream), now)
+            await streams.went_on(tx, done.stream, done.last_at)
+            await streams.attend(tx, visits((line.viewer_id, done.stream, line.at) for line in window))
+            await channel_state.put(tx, {LEARNED + file.key: msgspec.json.encode(done).decode()}, now)
+        report.lines += len(taken)
+        report.streams += fresh
         report.excluded += len(taken) - len(welcome)
         report.episodes += new is not None
         report.notes += (await self._extractor.run_pass()).added
         return True
-
-    async def _closed(self, state: _Done, file: _File, *, whole: bool = False) -> _Done:
-        """The stream that was read is over."""
-        fresh = _Done(lines=state["lines"], stream=None, last_at=0, whole=whole)
-        async with self._db.write() as tx:
-            if state["stream"] is not None:
-                await streams.end(tx, state["stream"], state["last_at"])
-            await channel_state.put(tx, {LEARNED + file.key: json.dumps(fresh)}, self._clock.now())
-        return fresh
 
     async def _welcome(self, at: Source, taken: Sequence[ChatEvent]) -> list[ChatEvent]:
         """The lines of those whom nothing keeps out, by the ids that their logins have here."""
@@ -324,36 +252,58 @@ async def _look(path: Path, until: int) -> _File:
 
 
 def _looked_at(chat: PastChat) -> _File:
-    path, digest, found = chat.path, blake2b(digest_size=12), _File(chat)
+    digest, found = blake2b(digest_size=12), _File(chat)
     for event in chat.events():
+        digest.update(f"{event.id} {event.text}\n".encode())
         found.lines, found.size = found.lines + 1, found.size + len(event.text.encode()) + 8
         found.streams += event.at - found.last_at >= STREAM_GAP
         found.first_at, found.last_at = found.first_at or event.at, event.at
-    try:
-        with path.open("rb") as file:
-            while not chat.ended and (block := file.read(1 << 20)):
-                digest.update(block)
-    except OSError as error:
-        raise InputError(reason("unreadable_file", path=str(path), why=error.strerror or "")) from None
     found.key = digest.hexdigest()
     return found
 
 
-def _one_stream(waiting: Sequence[ChatEvent], last_at: int) -> Sequence[ChatEvent]:
-    """The lines up to the first that begins another stream; none if the very first does."""
-    before = last_at or waiting[0].at
-    for number, event in enumerate(waiting):
-        if event.at - before >= STREAM_GAP:
-            return waiting[:number]
-        before = max(before, event.at)
-    return list(waiting)
+def _windows(chat: PastChat, skipped: int, memory: MemorySettings) -> Iterator[list[ChatEvent]]:
+    """The windows of a file's lines after those that are skipped. None goes on over the end of a stream."""
+    waiting: list[ChatEvent] = []
+    newest = 0
+    for event in chain(islice(chat.events(), skipped, None), [None]):
+        ended = event is None or (newest and event.at - newest >= STREAM_GAP)
+        if ended or len(waiting) == READ_AT_ONCE:
+            lines = [_line(number, one) for number, one in enumerate(waiting)]
+            cut = Cut(
+                smallest=memory.window_min_events,
+                largest=memory.window_max_events,
+                silence=1 << 60,
+                now=newest,
+                everything=bool(ended),
+                truncated=not ended,
+            )
+            ends = [window[-1].seq + 1 for window in windows(lines, cut)]
+            yield from (waiting[start:end] for start, end in pairwise([0, *ends]))
+            del waiting[: max(ends, default=0)]
+        if event is not None:
+            waiting.append(event)
+            newest = event.at if ended else max(newest, event.at)
 
 
-def _line(number: int, event: ChatEvent, stream: int | None) -> Line:
+async def _done(source: Source, file: _File) -> _Done:
+    return msgspec.json.decode(await channel_state.read(source, LEARNED + file.key) or "{}", type=_Done)
+
+
+async def _stream(tx: Transaction, chat: PastChat, at: int) -> int:
+    """Write down the stream whose first line was said at `at` (ms)."""
+    dated = abs(at - chat.began_at) <= LONGEST_STREAM  # else what the file says of it is wrong
+    stream = await streams.add_past(tx, min(at, chat.began_at) if dated else at, chat.title)
+    if chat.video and dated:
+        await streams.set_video(tx, stream, Video(chat.video, chat.began_at, chat.began_at + VIDEOS_KEPT_AT_MOST))
+    return stream
+
+
+def _line(number: int, event: ChatEvent) -> Line:
     return Line(
         seq=number,
         id=event.id,
-        stream_id=stream,
+        stream_id=None,
         viewer_id=event.user_id,
         kind=event.kind,
         text=event.text,

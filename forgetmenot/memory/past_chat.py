@@ -34,8 +34,7 @@ LONGEST_LINE = 20_000
 MOST_CHARACTERS = 500
 # Lines that could not be read and are named by their number.
 BAD_NAMED = 20
-_JUSTLOG = re.compile(r"\[(\d{4}-\d\d-\d\d \d\d:\d\d:\d\d)\] #\w+ (\w{1,25}): (.+)")
-_CHATTERINO = re.compile(r"\[(\d\d:\d\d:\d\d)\]\s+(?:#\w+ )?(\w{1,25}): (.+)")
+_TYPED = re.compile(r"\[(\d{4}-\d\d-\d\d )?(\d\d:\d\d:\d\d)\]\s+(?:#\w+ )?(\w{1,25}): (.+)")
 _CHATTERINO_DAY = re.compile(r"# Start logging at (\d{4}-\d\d-\d\d)")
 _DAY_IN_NAME = re.compile(r"(\d{4}-\d\d-\d\d)")
 _COMMENTS = re.compile(r'"comments"\s*:\s*\[')
@@ -60,14 +59,14 @@ class PastChat(Struct):
     def events(self) -> Iterator[ChatEvent]:
         """The lines of chat in the file's order. Raises InputError for a file of no known format."""
         if self.path.exists() and not self.path.is_file():  # a pipe, or a device that never ends
-            raise InputError(reason("unreadable_file", path=str(self.path), why="it is no file"))
+            raise InputError(reason("unreadable_file", path=self.path.name, why="it is no file"))
         try:
             # whoever wrote it may have been killed in the middle of a character
             with open_text(self.path, errors="replace") as file:
                 first = file.read(1)
                 yield from self._json(file, first) if first == "{" else self._log(file, first)
         except OSError as error:
-            raise InputError(reason("unreadable_file", path=str(self.path), why=error.strerror or "")) from None
+            raise InputError(reason("unreadable_file", path=self.path.name, why=error.strerror or "")) from None
 
     def _set_aside(self, number: int) -> None:
         self.bad += 1
@@ -89,29 +88,22 @@ class PastChat(Struct):
             if event is None or not self._said(event):
                 self._set_aside(number)
                 if not found and number > 200:
-                    raise InputError(reason("past_format", path=str(self.path)))
+                    raise InputError(reason("past_format", path=self.path.name))
             else:
                 found += 1
                 yield event
         if not found and not self.ended:
-            raise InputError(reason("past_format", path=str(self.path)))
+            raise InputError(reason("past_format", path=self.path.name))
 
     def _of_line(self, line: str, day: str, number: int) -> ChatEvent | None:
         if line.startswith(("@", ":")):
             found = chat_lines.understand(chat_lines.parse(line), None)
             return found if isinstance(found, ChatEvent) else None
-        if match := _JUSTLOG.fullmatch(line):
-            return self._typed(match[1], match[2], match[3], number)
-        if day and (match := _CHATTERINO.fullmatch(line)):
-            return self._typed(f"{day} {match[1]}", match[2], match[3], number)
-        return None
-
-    def _typed(self, moment: str, login: str, text: str, number: int) -> ChatEvent | None:
-        try:
-            at = int(datetime.strptime(moment, "%Y-%m-%d %H:%M:%S").astimezone().timestamp() * 1_000)
-        except (ValueError, OverflowError, OSError):
+        match = _TYPED.fullmatch(line)
+        at = _moment(f"{(match[1] or day).strip()} {match[2]}", of_here=True) if match else 0
+        if match is None or not at:
             return None
-        return self._event(f"{at}:{number}", provisional(login), login, login, text, at)
+        return self._event(f"{at}:{number}", provisional(match[3]), match[3], match[3], match[4], at)
 
     # ── TwitchDownloader's JSON: an object whose comments are read one by one ────────────────
 
@@ -121,7 +113,7 @@ class PastChat(Struct):
             more = file.read(CHUNK)
             text += more
             if not more or len(text) > LONGEST_RECORD:
-                raise InputError(reason("past_format", path=str(self.path)))
+                raise InputError(reason("past_format", path=self.path.name))
         self._head(text[: start.start()])
         rest, number, decoder = text[start.end() :], 0, json.JSONDecoder()
         while not self.ended:
@@ -187,10 +179,11 @@ def _object(holder: object, name: str) -> dict[str, Any]:
     return value if isinstance(value, dict) else {}
 
 
-def _moment(text: object) -> int:
-    """A time as TwitchDownloader writes it, in ms; 0 for none."""
+def _moment(text: object, *, of_here: bool = False) -> int:
+    """A time in ms; 0 for none. `of_here`: by this computer's clock, where it names no zone; else UTC."""
     try:
         moment = datetime.fromisoformat(str(text))
-        return int(moment.replace(tzinfo=moment.tzinfo or UTC).timestamp() * 1_000)
+        zone = moment.tzinfo or (None if of_here else UTC)
+        return int(moment.replace(tzinfo=zone).timestamp() * 1_000)
     except (ValueError, OverflowError, OSError):
         return 0

@@ -11,6 +11,18 @@ async def begin(tx: Transaction, at: int) -> int:
     return await tx.insert("INSERT INTO streams (started_at, last_event_at) VALUES (?1, ?1)", (at,))
 
 
+async def add_past(tx: Transaction, at: int, title: str) -> int:
+    """A stream that was over before its chat was read; its id."""
+    sql = "INSERT INTO streams (started_at, last_event_at, ended_at, title) VALUES (?1, ?1, ?1, ?2)"
+    return await tx.insert(sql, (at, title))
+
+
+async def went_on(tx: Transaction, stream_id: int, at: int) -> None:
+    """More of a past stream was read: it lasted until then, at least, and its recap is due again."""
+    sql = "UPDATE streams SET last_event_at = max(last_event_at, ?1), ended_at = max(ended_at, ?1), recapped_at = NULL"
+    await tx.execute(f"{sql} WHERE id = ?2", (at, stream_id))
+
+
 async def touch(tx: Transaction, stream_id: int, at: int) -> None:
     """Note that something was said in it."""
     await tx.execute("UPDATE streams SET last_event_at = max(last_event_at, ?) WHERE id = ?", (at, stream_id))

@@ -103,8 +103,9 @@ async def test_what_was_stopped_goes_on_where_it_was(bot: Bot, server: SimOpenAI
     path = log(tmp_path / "demo.log")
     answers(server, 1)
     first = learner(bot)
-    report = await first.learn([path], lambda _share, _what: first.stop())
+    report = await first.learn([path], lambda _share: first.stop())
     assert 0 < report.lines < 24
+    assert await streams.open_id(bot.db) is None  # it would be taken for the stream that is on
     answers(server, 4)
     rest = await learner(bot).learn([path])
     assert report.lines + rest.lines == 24

@@ -288,7 +288,7 @@ async def _leave_traces(running: Running, past: Path) -> None:
         )
     past.write_text("".join(rows), encoding="utf-8")
     learner = Learner(db=bot.db, model=bot.models.memory, settings=bot.settings, clock=clock)
-    await learner.learn([past], lambda _share, _what: learner.stop())
+    await learner.learn([past], lambda _share: learner.stop())
 
 
 async def _is_gone(running: Running, path: Path) -> None:
