@@ -16,7 +16,7 @@ from forgetmenot.clock import DAY, MINUTE, Clock
 from forgetmenot.dock.security import UPLOAD
 from forgetmenot.domain import NOTHING, Note
 from forgetmenot.errors import InputError
-from forgetmenot.languages import ENGLISH, Language, Reason, in_language, languages, reason
+from forgetmenot.languages import ENGLISH, Language, in_language, languages, reason
 from forgetmenot.memory import provenance
 from forgetmenot.memory.arrivals import arrivals
 from forgetmenot.memory.briefs import about_viewer
@@ -43,12 +43,11 @@ from forgetmenot.store import (
     viewers,
 )
 from forgetmenot.store.action_logs import ActionStatus, LoggedAction
-from forgetmenot.store.bot_messages import ReplyStatus
-from forgetmenot.store.database import Database, Row
-from forgetmenot.store.dock_rows import ChangedNote
+from forgetmenot.store.bot_messages import BotMessage, ReplyStatus
+from forgetmenot.store.database import Database
 from forgetmenot.text.mentions import ids_in, show
 
-Item = dict[str, object]
+Item = Mapping[str, object]
 LONGEST_PAGE = 200
 SHOWN = 150  # items of each kind that a page gets when it opens
 LOGGED = 100
@@ -91,24 +90,21 @@ def refusal(status: int, sentence: str) -> web.Response:
     return answer({"ok": False, "line": sentence}, status)
 
 
-def whole(text: str, refused: Reason) -> int:
-    """A whole number that is typed in an address. Raises InputError with the reason."""
+def whole(text: str) -> int:
+    """A whole number that is typed in an address. Raises InputError."""
     if not text.isdecimal() or len(text) > 15:
-        raise InputError(refused)
+        raise InputError(reason("request_odd"))
     return int(text)
 
 
 def id_of(request: web.Request) -> int:
     """The id in the path. Raises InputError."""
-    return whole(request.match_info["id"], reason("request_odd"))
+    return whole(request.match_info["id"])
 
 
 def page_of(request: web.Request) -> tuple[int, int]:
     """Offset and limit of the query. Raises InputError."""
-    offset, limit = (
-        whole(request.query.get(name, other), reason("request_odd"))
-        for name, other in (("offset", "0"), ("limit", "50"))
-    )
+    offset, limit = (whole(request.query.get(name, usual)) for name, usual in (("offset", "0"), ("limit", "50")))
     return offset, min(limit, LONGEST_PAGE)
 
 
@@ -178,79 +174,58 @@ def _day_limit(settings: Settings, used: Mapping[str, prices.Used], language: La
 
 async def history(context: DockContext, limit: int = SHOWN) -> list[Item]:
     """The newest of what happened, oldest first."""
-    db = context.db
-    every = [
+    db, say = context.db, context.language.reason
+    replies = await bot_messages.listing(db, limit // 3)
+    actions = await action_logs.latest(db, limit // 5)
+    episodes = [row for row in await dock_rows.feed_episodes(db, limit // 5) if row["summary"] != NOTHING]
+    changes = await dock_rows.changes(db, 0, limit // 5)
+    texts = [*(row["summary"] for row in episodes), *(text for row in changes for text in (row.fact, row.cause))]
+    people = [*(row.viewer_id for row in replies), *(row.subject_id for row in changes)]
+    known = await names(db, texts, [*people, *(who for row in actions for who in (row.asked_by, row.target_id))])
+    every: list[Item] = [
         *await dock_rows.lines(db, limit),
-        *await episode_items(context, await dock_rows.feed_episodes(db, limit // 5)),
-        *await note_items(context, await dock_rows.changes(db, 0, limit // 5)),
-        *await reply_items(context, limit // 3),
-        *await action_items(context, limit // 5),
-    ]
+        *(
+            {
+                "key": f"episode:{row['id']}", "kind": "episode", "at": row["at"],
+                "text": show(row["summary"], known), "events": row["events"],
+            }
+            for row in episodes
+        ),
+        *(
+            {
+                "key": f"change:{row.id}", "kind": "note", "note": row.note_id, "at": row.at,
+                "who": known.get(row.subject_id or "", ""), "scope": row.scope, "text": show(row.fact, known),
+                "before": row.before, "after": row.after, "cause": say(provenance.because(row.cause, known)),
+            }
+            for row in changes
+        ),
+        *(
+            {
+                "key": f"reply:{row.id}", "kind": "reply", "id": row.id, "at": row.at, "text": row.text,
+                "status": row.status, "detail": say(row.detail), "who": known.get(row.viewer_id or "", ""),
+                "points": _points_lost(row),
+            }
+            for row in replies
+        ),
+        *({"key": f"action:{row.id}", "kind": "action", **_proposal(row, known, context.language)} for row in actions),
+    ]  # fmt: skip
     return sorted(every, key=lambda item: int(str(item["at"])))
 
 
-async def reply_items(context: DockContext, limit: int) -> list[Item]:
-    """The newest of what the bot said or thought, oldest first: the newest ones may still change.
-
-    `points`: channel points were spent on an answer that did not come, so they can be given back.
-    """
+def _points_lost(reply: BotMessage) -> bool:
+    """Whether channel points were spent on an answer that did not come, so that they can be given back."""
     done = {ReplyStatus.SENDING, ReplyStatus.SENT, ReplyStatus.UNKNOWN}
     no_loss = {bot_messages.NOT_FINISHED, bot_messages.ANSWERED_ELSEWHERE}
-    rows = (await bot_messages.listing(context.db, limit))[::-1]
-    known = await names(context.db, (), (row.viewer_id for row in rows))
-    return [
-        {
-            "key": f"reply:{row.id}", "kind": "reply", "id": row.id, "at": row.at, "text": row.text,
-            "status": row.status, "detail": context.language.reason(row.detail),
-            "who": known.get(row.viewer_id or "", ""),
-            "points": row.trigger == "reward" and row.status not in done and row.detail not in no_loss,
-        }
-        for row in rows
-    ]  # fmt: skip
+    return reply.trigger == "reward" and reply.status not in done and reply.detail not in no_loss
 
 
-async def action_items(context: DockContext, limit: int) -> list[Item]:
-    """The newest of what was proposed, oldest first."""
-    rows = (await action_logs.latest(context.db, limit))[::-1]
-    known = await names(context.db, (), [who for row in rows for who in (row.asked_by, row.target_id)])
-    return [{"key": f"action:{row.id}", "kind": "action", **proposal(row, known, context.language)} for row in rows]
-
-
-def proposal(row: LoggedAction, known: Mapping[str, str], language: Language) -> Item:
+def _proposal(row: LoggedAction, known: Mapping[str, str], language: Language) -> Item:
     """One proposal, for the feed and for the approvals."""
     return {
         "id": row.id, "at": row.at, "name": row.name,
         "reason": language.reason(row.reason), "status": row.status, "detail": language.reason(row.detail),
         "asked_by": known.get(row.asked_by or "", ""), "target": known.get(row.target_id or "", ""),
     }  # fmt: skip
-
-
-async def episode_items(context: DockContext, rows: Sequence[Row]) -> list[Item]:
-    """Episodes that were written."""
-    known = await names(context.db, (row["summary"] for row in rows))
-    return [
-        {
-            "key": f"episode:{row['id']}", "kind": "episode", "at": row["at"],
-            "text": show(row["summary"], known), "events": row["events"],
-        }
-        for row in rows
-        if row["summary"] != NOTHING
-    ]  # fmt: skip
-
-
-async def note_items(context: DockContext, rows: Sequence[ChangedNote]) -> list[Item]:
-    """Notes that changed."""
-    texts = (text for row in rows for text in (row.fact, row.cause))
-    known = await names(context.db, texts, (row.subject_id for row in rows))
-    return [
-        {
-            "key": f"change:{row.id}", "kind": "note", "note": row.note_id, "at": row.at,
-            "who": known.get(row.subject_id or "", ""), "scope": row.scope, "text": show(row.fact, known),
-            "before": row.before, "after": row.after,
-            "cause": context.language.reason(provenance.because(row.cause, known)),
-        }
-        for row in rows
-    ]  # fmt: skip
 
 
 async def _now(request: web.Request) -> web.Response:
@@ -271,7 +246,7 @@ async def _rows(context: DockContext, rows: list[LoggedAction]) -> list[Item]:
     known = await names(context.db, (), people)
     return [
         {
-            **proposal(row, known, context.language),
+            **_proposal(row, known, context.language),
             "params": {name: known.get(value, value) for name, value in row.params.items() if value != DEFAULT_REASON},
             "expires_at": row.expires_at,
             "decided_by": known.get(row.decided_by or "", row.decided_by or ""),
@@ -324,9 +299,10 @@ async def _setup_state(request: web.Request) -> web.Response:
 
 
 async def _setup_step(request: web.Request) -> web.Response:
+    context = request.app[CONTEXT]
     result = await request.app[SETUP].run(request.match_info["step"], await request.read())
-    request.app[CONTEXT].touched()
-    return answer(result)
+    context.touched()
+    return answer(result, language=context.language)
 
 
 async def _past_chat(request: web.Request) -> web.Response:

@@ -319,7 +319,7 @@ async def test_a_redemption_that_is_not_answered_says_that_points_can_be_given_b
         typed = "" if why == "no text" else "what are we playing?"
         await tonight.input.happened(redeemed("Ask the bot", typed, at))
         await tonight.bot.settle()
-        items = await panels.reply_items(context(tonight), 10)
+        items = await replies_shown(tonight)
         # of who is ignored nothing is stored, the name neither
         assert [(item["who"], item["points"]) for item in items] == [("" if why == "ignored" else "Alice", True)]
         if why == "paused":
@@ -334,10 +334,10 @@ async def test_points_are_offered_back_after_a_crash_in_the_middle_of_a_reply(
             await bot_messages.begin(
                 tx, at=clock.now(), event_id="r1", viewer_id=None, trigger=TriggerKind.REWARD, mode=Mode.MENTIONS
             )
-        items = await panels.reply_items(context(tonight), 10)
+        items = await replies_shown(tonight)
         assert [item["points"] for item in items] == [False], "it is being answered"
     async with evening(tmp_path, clock, rewards=REWARDS) as tonight:
-        items = await panels.reply_items(context(tonight), 10)
+        items = await replies_shown(tonight)
         assert [(item["points"], item["detail"]) for item in items] == [(True, "the bot stopped meanwhile")]
 
 
@@ -354,7 +354,7 @@ async def test_what_is_typed_for_a_reward_comes_as_chat_too_and_is_answered_once
             else:
                 await tonight.input.happened(redeemed("Ask the bot", typed, clock.now()))
                 await tonight.bot.settle()
-        items = await panels.reply_items(context(tonight), 10)
+        items = await replies_shown(tonight)
         assert [item["points"] for item in items] == [False, False]
         assert len(tonight.model.seen) == 1
         tonight.model.answers()
@@ -364,10 +364,12 @@ async def test_what_is_typed_for_a_reward_comes_as_chat_too_and_is_answered_once
         assert len(tonight.model.seen) == 2, "asked again later it is another question"
 
 
-def context(tonight: Evening) -> panels.DockContext:
+async def replies_shown(tonight: Evening) -> list[panels.Item]:
+    """The bot's replies as a page of the dock shows them."""
     live = LiveSettings(Settings())
     control = BotControl(tonight.bot, live, ConnectionStatus(), tonight.input)
-    return panels.DockContext(control, tonight.bot.db, live, tonight.clock, "", lambda: None)
+    context = panels.DockContext(control, tonight.bot.db, live, tonight.clock, "", lambda: None)
+    return [item for item in await panels.history(context) if item["kind"] == "reply"]
 
 
 async def test_programs_send_lines_until_the_streamer_stops_the_bot_from_listening(
