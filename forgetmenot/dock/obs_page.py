@@ -55,15 +55,19 @@ def dock_answers(host: str, port: int, token: str) -> bool | None:
 
 def write(folder: Path, port: int, token: str, language: Language = ENGLISH) -> Path:
     """Write the page for this dock; its path. Raises StoreError."""
-    path = folder / FILE
+    keep(folder / FILE, page(port, token, language))
+    return folder / FILE
+
+
+def keep(path: Path, text: str) -> None:
+    """Write a file that its owner alone can read. Raises StoreError."""
     try:
-        make_own(folder)
-        replace_file(path, page(port, token, language))
+        make_own(path.parent)
+        replace_file(path, text)
     except OSError as error:
         raise StoreError(
             f"{path} cannot be written: {error.strerror}. Check the folder and its permissions."
         ) from error
-    return path
 
 
 def keep_current(folder: Path, port: int, token: str, language: Language = ENGLISH) -> None:

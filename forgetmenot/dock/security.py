@@ -13,7 +13,6 @@ Guarantees, for every request:
 import asyncio
 import contextlib
 import hmac
-import os
 import secrets
 from collections.abc import Awaitable, Callable
 from pathlib import Path
@@ -21,8 +20,6 @@ from pathlib import Path
 from aiohttp import web
 
 from forgetmenot.dock import obs_page
-from forgetmenot.errors import StoreError
-from forgetmenot.files import make_own
 
 HOST = "127.0.0.1"
 TOKEN_FILE = "dock-token"  # noqa: S105  # a file's name
@@ -55,16 +52,8 @@ def token_in(folder: Path, *, fresh: bool = False) -> str:
             if len(token := path.read_text(encoding="ascii").strip()) >= 32:
                 return token
     token = secrets.token_urlsafe(32)
-    try:
-        make_own(folder)
-        # made anew, and not written over: a file or a link that was there would keep its own rights
-        path.unlink(missing_ok=True)
-        with os.fdopen(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w", encoding="ascii") as file:
-            file.write(token)
-    except OSError as error:
-        raise StoreError(
-            f"{path} cannot be written: {error.strerror}. Check the folder and its permissions."
-        ) from error
+    # a new file in the place of the old one: a file or a link that was there would keep its own rights
+    obs_page.keep(path, token)
     return token
 
 
@@ -89,22 +78,16 @@ class Guard:
         if any(origin != self.origin for origin in request.headers.getall("Origin", [])):
             return "Other web pages may not use the dock."
         # a GET need not bring an Origin; browsers send this one with every request, and no page can change it
-        if request.headers.get("Sec-Fetch-Site", "none") not in {"none", "same-origin"} and request.path.startswith(
-            "/api/"
-        ):
-            return "Other web pages may not use the dock."
-        return ""
+        foreign = request.headers.get("Sec-Fetch-Site", "none") not in {"none", "same-origin"}
+        return "Other web pages may not use the dock." if foreign and request.path.startswith("/api/") else ""
 
     def greeting(self, request: web.Request) -> web.Response | None:
         """The answer to our waiting page; None if it is not that page, or not for this dock."""
         origins = request.headers.getall("Origin", [])
         challenge, proof = request.query.get("challenge", ""), request.query.get("proof", "")
         greeting = obs_page.greeting(self._token, self.port, challenge, proof)
-        if (
-            request.headers.getall("Host", []) != [self.host]
-            or not obs_page.ORIGINS.issuperset(origins)
-            or not greeting
-        ):
+        ours = request.headers.getall("Host", []) == [self.host] and obs_page.ORIGINS.issuperset(origins)
+        if not (ours and greeting):
             return None
         return web.Response(text=greeting, headers={"Access-Control-Allow-Origin": origins[0]} if origins else {})
 
@@ -135,9 +118,8 @@ def guarding(guard: Guard, answer: Callable[[int, str], web.Response]) -> Handle
             return answer(403, reason)
         if request.method not in {"GET", "HEAD", "POST"}:
             return answer(405, "The dock does not accept this request.")
-        if request.method == "POST" and not guard.may_act(request):
-            return answer(401, ADDRESS_AGAIN)
-        if request.method != "POST" and request.path.startswith("/api/") and not guard.may_read(request):
+        reads = not request.path.startswith("/api/") or guard.may_read(request)
+        if not (guard.may_act(request) if request.method == "POST" else reads):
             return answer(401, ADDRESS_AGAIN)
         return await handler(request)
 

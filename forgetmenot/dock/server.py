@@ -21,7 +21,7 @@ from msgspec import Struct
 from forgetmenot.clock import Clock
 from forgetmenot.dock import feed, obs_page, panels, security
 from forgetmenot.dock.panels import CONTEXT, SETUP, DockContext, Setup, answer, refusal
-from forgetmenot.errors import ForgetMeNotError, InputError, ModelError, SettingsError
+from forgetmenot.errors import ForgetMeNotError, InputError, SettingsError
 from forgetmenot.languages import Language, reason
 from forgetmenot.logs import log
 from forgetmenot.operations.table import buttons
@@ -53,10 +53,9 @@ class Assets(Struct, frozen=True):
         shown = {"code": language.code, "texts": texts, "command": as_typed()}
         content = msgspec.json.encode(shown).decode().replace("<", r"\u003c")
         page = self.files["index.html"].decode()
-        for mark in ("skip", "noscript"):
+        for mark in ("skip", "noscript", "frame.connecting"):
             page = page.replace(f"%{mark.upper()}%", language(f"page.{mark}"))
-        page = page.replace("%CONNECTING%", language("page.frame.connecting")).replace("%LANGUAGE%", language.code)
-        page = page.replace("%TEXTS%", content)
+        page = page.replace("%LANGUAGE%", language.code).replace("%TEXTS%", content)
         return web.Response(text=page, content_type="text/html", charset="utf-8", headers={"Cache-Control": "no-store"})
 
     def file(self, path: str, build: str) -> web.Response:
@@ -82,11 +81,8 @@ def load() -> Assets:
 
 
 LARGEST_BODY = 64 * 1024
-LONGEST_TEXT = 4_000
 LONGEST_LINE = 500  # of what was said aloud
 END_WITHIN_S = 0.5
-NOT_UNDERSTOOD = reason("request_odd")
-NOTHING_HERE = reason("nothing_here")
 UNHEARD = logging.getLogger("aiohttp.server")  # of a request that is no HTTP it logs a traceback; ours: `_sentences`
 UNHEARD.setLevel(logging.CRITICAL)
 
@@ -109,8 +105,20 @@ async def open_dock(
     token = security.token_in(folder)
     files, stream = load(), feed.EventFeed()
     context = DockContext(control, db, settings, clock, files.build, stream.touched)
-    app = build_app(context, stream, files, security.Guard(port, token))
-    app[SETUP] = setup
+    checks = [_finish, security.guarding(security.Guard(port, token), refusal), _sentences]
+    app = web.Application(middlewares=checks, client_max_size=LARGEST_BODY)  # type: ignore[arg-type]
+    app.on_response_prepare.append(_protect)
+    app[CONTEXT], app[SETUP], app[CONNECTIONS], app[feed.STREAM] = context, setup, security.Connections(), stream
+
+    async def page(_request: web.Request) -> web.StreamResponse:
+        """It holds nothing that anybody might not see; what it shows is read with the token."""
+        return files.page(context.language)
+
+    async def static(request: web.Request) -> web.StreamResponse:
+        return files.file(request.match_info["path"], request.match_info["build"])
+
+    app.add_routes([web.get("/", page), web.get("/earpiece", page), web.get("/static/{build}/{path:.+}", static)])
+    app.add_routes([web.get("/api/events", feed.events), *panels.ROUTES, *ROUTES])
     runner = web.AppRunner(
         app,
         access_log=None,
@@ -157,32 +165,6 @@ def usable_port(wanted: int) -> int:
         return int(probe.getsockname()[1]) if wanted else 0
 
 
-def build_app(context: DockContext, stream: feed.EventFeed, files: Assets, guard: security.Guard) -> web.Application:
-    """The whole application, for the server and for tests."""
-    checks = [_finish, security.guarding(guard, refusal), _sentences]
-    app = web.Application(middlewares=checks, client_max_size=LARGEST_BODY)  # type: ignore[arg-type]
-    app.on_response_prepare.append(_protect)
-    app[CONTEXT], app[CONNECTIONS] = context, security.Connections()
-    app[feed.STREAM] = stream
-
-    async def page(_request: web.Request) -> web.StreamResponse:
-        """It holds nothing that anybody might not see; what it shows is read with the token."""
-        return files.page(context.language)
-
-    async def static(request: web.Request) -> web.StreamResponse:
-        return files.file(request.match_info["path"], request.match_info["build"])
-
-    app.add_routes(
-        [
-            web.get("/", page),
-            web.get("/earpiece", page),
-            web.get("/static/{build}/{path:.+}", static),
-        ]
-    )
-    app.add_routes([web.get("/api/events", feed.events), *panels.ROUTES, *ROUTES])
-    return app
-
-
 @web.middleware
 async def _finish(request: web.Request, handler: security.Handler) -> web.StreamResponse:
     """What aiohttp itself refuses, in our shape. While it runs, the connection is in use."""
@@ -191,7 +173,8 @@ async def _finish(request: web.Request, handler: security.Handler) -> web.Stream
     try:
         return await handler(request)
     except web.HTTPException as error:
-        return refusal(error.status, _in_words(request, NOTHING_HERE) if error.status == 404 else error.reason)
+        why = _in_words(request, reason("nothing_here")) if error.status == 404 else error.reason
+        return refusal(error.status, why)
     finally:
         busy.discard(connection)
 
@@ -237,22 +220,10 @@ async def _do(request: web.Request) -> web.Response:
         raise web.HTTPNotFound
     params = await _body(request)
     if params is None:
-        return refusal(400, _in_words(request, NOT_UNDERSTOOD))
+        return refusal(400, _in_words(request, reason("request_odd")))
     result = await context.control.run(name, params)
     context.touched()
     return answer({"ok": result.ok, "line": sentence(result, context.language), "id": result.data.get("id")})
-
-
-async def _preview(request: web.Request) -> web.Response:
-    context: DockContext = request.app[CONTEXT]
-    params = await _body(request) or {}
-    login, text = (str(params.get(name, "")) for name in ("viewer", "text"))
-    if not text.strip() or len(text) > LONGEST_TEXT:
-        return refusal(400, _in_words(request, reason("text_needed", most=LONGEST_TEXT)))
-    try:
-        return answer({"ok": True, **await context.control.preview(login, text)}, language=context.language)
-    except ModelError as error:
-        return refusal(409, _in_words(request, error))
 
 
 async def _hear(request: web.Request) -> web.Response:
@@ -262,16 +233,6 @@ async def _hear(request: web.Request) -> web.Response:
         return refusal(400, _in_words(request, reason("text_needed", most=LONGEST_LINE)))
     if not request.app[CONTEXT].control.hear(text):
         return refusal(429, _in_words(request, reason("too_many_lines")))
-    return answer({"ok": True})
-
-
-async def _listen(request: web.Request) -> web.Response:
-    """Stop hearing the streamer at once, or go on."""
-    context, wanted = request.app[CONTEXT], (await _body(request) or {}).get("on")
-    if not isinstance(wanted, bool):
-        return refusal(400, _in_words(request, NOT_UNDERSTOOD))
-    await context.control.listen(on=wanted)
-    context.touched()
     return answer({"ok": True})
 
 
@@ -286,7 +247,5 @@ async def _body(request: web.Request) -> dict[str, object] | None:
 ROUTES = (
     web.get("/api/operations", _operations),
     web.post("/api/do/{name}", _do),
-    web.post("/api/try", _preview),
     web.post("/api/hear", _hear),
-    web.post("/api/listen", _listen),
 )
