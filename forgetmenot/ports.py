@@ -154,14 +154,8 @@ class Control(Protocol):
     async def chain(self, note_id: int) -> Mapping[str, object]:
         """Where one note comes from and where it was used. Raises InputError if there is no such note."""
 
-    async def preview(self, login: str, text: str) -> Mapping[str, object]:
-        """What it would say to that, without saying or doing anything. Raises ModelError."""
-
     async def run(self, name: str, params: Mapping[str, object]) -> OperationResult:
         """Run an operation of the table as the streamer."""
 
     def hear(self, text: str) -> bool:
         """Take a line that a program says the streamer said; False if too many come. Raises InputError while off."""
-
-    async def listen(self, *, on: bool) -> None:
-        """Stop hearing what the streamer says at once, or go on. Raises StoreError."""

@@ -43,19 +43,19 @@ class ConnectionStatus(Struct, frozen=True):
 
 
 class BotControl:
-    """A ports.Control."""
+    """A ports.Control. `stream`: what the bot hears of the stream besides chat."""
 
     def __init__(
         self, bot: Bot, settings: LiveSettings, status: ConnectionStatus, stream: StreamInput | None = None
     ) -> None:
-        self._bot = bot
+        self.bot = bot
         self._settings = settings
         self._status = status
-        self._stream = stream or StreamInput(bot, settings, login_folder(bot.db.path))
+        self.stream = stream or StreamInput(bot, settings, login_folder(bot.db.path))
 
     def state(self) -> BotState:
         """The bot's state now."""
-        bot, connection = self._bot, self._status.connection()
+        bot, connection = self.bot, self._status.connection()
         return BotState(
             login=bot.me.login,
             phase=connection.phase.value if connection else "none",
@@ -69,7 +69,7 @@ class BotControl:
             settings_file=str(self._settings.path or ""),
             login_hint=self._status.login_hint(),
             saving=bot.spending.line,
-            hearing=self._stream.state(),
+            hearing=self.stream.state(),
         )
 
     async def checks(self, *, everything: bool) -> list[Check]:
@@ -77,7 +77,7 @@ class BotControl:
         await load_off_the_loop("forgetmenot.app.doctor")
         from forgetmenot.app.doctor import Examined, examine, running_checks
 
-        bot, settings = self._bot, self._settings()
+        bot, settings = self.bot, self._settings()
         state, say = await channel_state.read_all(bot.db), in_language(settings.bot.language)
         checks = running_checks(self.state(), settings, state, bot.clock.now(), say)
         what = Examined(bot.db.path, settings, self._settings.path, running=True, language=say)
@@ -86,31 +86,23 @@ class BotControl:
     async def why(self, reply_id: int) -> Mapping[str, object]:
         """The explanation of one reply."""
         settings = self._settings()
-        trail = await explain.explain(self._bot.db, reply_id)
+        trail = await explain.explain(self.bot.db, reply_id)
         return explain.as_json(trail, settings, in_language(settings.bot.language))
 
     async def chain(self, note_id: int) -> Mapping[str, object]:
         """The origin and the uses of one note."""
-        return await chain(self._bot.db, note_id, self._bot.clock.now())
-
-    async def preview(self, login: str, text: str) -> Mapping[str, object]:
-        """The reply to a message, without sending or doing anything."""
-        return await try_out(self._bot, login, text)
+        return await chain(self.bot.db, note_id, self.bot.clock.now())
 
     async def run(self, name: str, params: Mapping[str, object]) -> OperationResult:
         """Run an operation as the streamer."""
-        bot = self._bot
+        bot = self.bot
         channel = self._settings().twitch.channel
         asker = await owner(bot.db, Surface.DOCK, channel, bot.clock.now())
         return await run(bot.operations, name, params, asker)
 
     def hear(self, text: str) -> bool:
         """Take a line that a program says the streamer said."""
-        return self._stream.sent(text)
-
-    async def listen(self, *, on: bool) -> None:
-        """Stop hearing the streamer at once, or go on."""
-        await self._stream.listen(on=on)
+        return self.stream.sent(text)
 
 
 def check_settings(settings: Settings) -> None:

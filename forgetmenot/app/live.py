@@ -225,7 +225,7 @@ async def serve_dock(
         if setup is None:
             setup = SetupService(settings, bot.db.path.parent)
             stack.push_async_callback(setup.login.aclose)
-        await stack.enter_async_context(setup.attached(bot, control))
+        await stack.enter_async_context(setup.attached(control))
         dock = open_dock(
             control=control,
             setup=setup,

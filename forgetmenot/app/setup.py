@@ -11,9 +11,8 @@ import contextlib
 import inspect
 import re
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
-from itertools import islice
 from pathlib import Path
-from typing import Any, get_type_hints
+from typing import Any, Literal, get_type_hints
 
 import aiohttp
 import msgspec
@@ -21,12 +20,10 @@ from msgspec.structs import asdict
 
 from forgetmenot.app import autostart
 from forgetmenot.app.account import DeviceLogin, login_rights
-from forgetmenot.app.bot import Bot
-from forgetmenot.app.control import BotControl, check_settings, try_out
+from forgetmenot.app.control import LONGEST, BotControl, check_settings, try_out
 from forgetmenot.app.past_chat_upload import PastChatUpload
 from forgetmenot.app.recap_sharing import WEBHOOK, RecapSharing, webhook_address
 from forgetmenot.app.stream_input import OBS_PASSWORD
-from forgetmenot.clock import HOUR
 from forgetmenot.dock import obs_page, security
 from forgetmenot.errors import InputError, ModelRefused, TwitchRefused
 from forgetmenot.languages import Language, Reason, in_language, languages, reason
@@ -46,7 +43,6 @@ from forgetmenot.secret_store import LOGIN_FOLDER, Account, SecretStore
 from forgetmenot.settings.live_settings import LiveSettings, presets
 from forgetmenot.settings.load import supplied_client_id
 from forgetmenot.settings.schema import Mode, ModelSettings, Provider
-from forgetmenot.store import events, viewers
 from forgetmenot.store.counts import Meter
 from forgetmenot.text.mentions import channel_of, is_login, login_of
 from forgetmenot.twitch.login import begin_device_login
@@ -61,7 +57,6 @@ EXAMPLE = f"http://127.0.0.1:{LOCAL_PROGRAMS['Ollama']}/v1"
 REDIRECT = "http://localhost"
 CONSOLE = "https://dev.twitch.tv/console/apps/create"
 STEP = "step_"
-MOST_LINES = 3
 ANSWER_FIRST_S = 0.3  # the page gets its answer before the server that gives it is gone
 Answer = Mapping[str, object]
 
@@ -90,19 +85,19 @@ class SetupService:
         self._restarts = restarts
         self._use_keyring = use_keyring
         self._secrets = SecretStore(folder / LOGIN_FOLDER, use_keyring=use_keyring)
-        self._stage: tuple[Bot, BotControl] | None = None
+        self._control: BotControl | None = None
         self._past_chat: PastChatUpload | None = None
         self.login = DeviceLogin(settings, self._secrets.folder, use_keyring=use_keyring)
 
     @contextlib.asynccontextmanager
-    async def attached(self, bot: Bot, control: BotControl) -> AsyncIterator[None]:
+    async def attached(self, control: BotControl) -> AsyncIterator[None]:
         """For the time of the block this bot is the one that runs."""
-        self._stage, self._past_chat = (bot, control), PastChatUpload(bot, self._settings)
+        self._control, self._past_chat = control, PastChatUpload(control.bot, self._settings)
         try:
             yield
         finally:
             await self._past_chat.aclose()
-            self._stage = self._past_chat = None
+            self._control = self._past_chat = None
 
     async def run(self, step: str, body: bytes) -> Answer:
         """Do one step with its JSON. Raises InputError and every other error of ours."""
@@ -125,16 +120,16 @@ class SetupService:
     def _done(self, key: str = "saved", **values: object) -> Answer:
         return {"ok": True, "line": self._say(f"setup.{key}", **values)}
 
-    def _bot(self) -> Bot:
-        if self._stage is None:
+    def _running(self) -> BotControl:
+        if self._control is None:
             raise InputError(self._say("setup.starting"))
-        return self._stage[0]
+        return self._control
 
     # ── how it stands ───────────────────────────────────────────────────────────────────────
 
     async def state(self) -> Answer:
         """What is set up and what is not. No secret stands in it."""
-        settings, now = self._settings(), self._stage[1].state() if self._stage else None
+        settings, now = self._settings(), self._control.state() if self._control else None
         model, key_kept = settings.model, await asyncio.to_thread(self._has_key, settings.model)
         trouble = (now.phase == "none" and now.login_trouble) or now.phase_trouble if now else ""
         return {
@@ -203,9 +198,9 @@ class SetupService:
         changed = msgspec.structs.replace(settings, bot=who)
         check_settings(changed)
         # after a change of the model the old bot still runs for a moment; the page asks again when it has gone
-        while self._restarts and self._bot().models.reply.name != settings.model.reply_model:  # noqa: ASYNC110
+        while self._restarts and self._running().bot.models.reply.name != settings.model.reply_model:  # noqa: ASYNC110
             await asyncio.sleep(ANSWER_FIRST_S)
-        preview = await try_out(self._bot(), "viewer", text.strip() or self._say("setup.sample"), changed)
+        preview = await try_out(self._running().bot, "viewer", text.strip() or self._say("setup.sample"), changed)
         return {"ok": True, "text": preview["text"], "model": preview["model"]}
 
     # ── model ───────────────────────────────────────────────────────────────────────────────
@@ -260,7 +255,7 @@ class SetupService:
 
     async def _first_words(self, wanted: ModelSettings, key: str) -> str:
         """One sentence of a model that is not set yet. Raises ModelError, SettingsError."""
-        bot, environ = self._bot(), await asyncio.to_thread(self._environment, wanted)
+        bot, environ = self._running().bot, await asyncio.to_thread(self._environment, wanted)
         if key:
             environ = {**environ, key_variable(wanted): key}
         try:
@@ -315,7 +310,7 @@ class SetupService:
     # ── chat of past streams ────────────────────────────────────────────────────────────────
 
     def _upload(self) -> PastChatUpload:
-        self._bot()
+        self._running()
         assert self._past_chat is not None  # noqa: S101  # it comes and goes with the bot
         return self._past_chat
 
@@ -324,29 +319,18 @@ class SetupService:
         await self._upload().take(name, size, pieces)
         return {"ok": True, "line": ""}
 
-    async def step_past_look(self) -> Answer:
-        """What learning from the files takes, as a sentence; nothing is learned yet."""
-        return await self._upload().look()
-
-    async def step_past_learn(self) -> Answer:
-        """Begin, or go on."""
-        self._upload().learn()
-        return {"ok": True, "line": ""}
-
-    async def step_past_stop(self) -> Answer:
-        """Stop soon; the files stay."""
-        self._upload().stop()
-        return self._done("past_stopping")
-
-    async def step_past_drop(self) -> Answer:
-        """Delete the files."""
-        self._upload().drop()
-        return {"ok": True, "line": ""}
+    async def step_past(self, do: Literal["look", "learn", "stop", "drop"]) -> Answer:
+        """Say what learning from the files takes, as a question; begin or go on; stop soon; or delete the files."""
+        upload = self._upload()
+        if do == "look":
+            return await upload.look()
+        {"learn": upload.learn, "stop": upload.stop, "drop": upload.drop}[do]()
+        return self._done("past_stopping") if do == "stop" else {"ok": True, "line": ""}
 
     # ── recaps ──────────────────────────────────────────────────────────────────────────────
 
     def _recaps(self) -> RecapSharing:
-        bot = self._bot()
+        bot = self._running().bot
         return RecapSharing(db=bot.db, settings=self._settings, clock=bot.clock, secrets=self._secrets)
 
     async def step_recap(self, stream: int) -> Answer:
@@ -366,22 +350,18 @@ class SetupService:
             await asyncio.to_thread(self._secrets.save, WEBHOOK, webhook_address(address))
         return self._done()
 
-    # ── mode ────────────────────────────────────────────────────────────────────────────────
+    # ── what it says ────────────────────────────────────────────────────────────────────────────
 
-    async def step_preview(self) -> Answer:
-        """What it would have said to real lines of the last hour. Raises ModelError."""
-        bot = self._bot()
-        await bot.ingest.flush()
-        now = bot.clock.now()
-        lines = await events.lines(bot.db, since=now - HOUR, until=now, limit=200)
-        ranked = sorted(lines, key=lambda line: ("?" in line.text, line.at), reverse=True)
-        names = await viewers.get_many(bot.db, {line.viewer_id for line in lines})
-        shown: list[dict[str, object]] = []
-        for line in islice(ranked, MOST_LINES):
-            who = names[line.viewer_id]
-            preview = await try_out(bot, who.login or line.viewer_id, line.text)
-            shown.append({"who": who.display_name or who.login, "line": line.text, "text": preview["text"]})
-        return {"ok": True, "lines": shown, "heard": len(lines)}
+    async def step_try(self, viewer: str, text: str) -> Answer:
+        """What it would say to that, without sending or doing anything. Raises ModelError."""
+        if not text.strip():
+            raise InputError(reason("text_needed", most=LONGEST))
+        return {"ok": True, **await try_out(self._running().bot, viewer, text)}
+
+    async def step_listen(self, *, on: bool) -> Answer:
+        """Stop hearing the streamer at once, or go on. Raises StoreError."""
+        await self._running().stream.listen(on=on)
+        return {"ok": True, "line": ""}
 
     async def step_mode(self, mode: Mode, *, sure: bool = False) -> Answer:
         """Switch the mode. To speak without an AI model is asked about first. `sure`: that was answered with yes."""
@@ -419,7 +399,7 @@ class SetupService:
 
     async def step_backup(self) -> Answer:
         """Make a copy of the memory now. Raises StoreError."""
-        bot = self._bot()
+        bot = self._running().bot
         made = await backups.make(bot.db, at=bot.clock.now(), keep=max(1, self._settings().privacy.keep_backups))
         return self._done("backed_up", file=made.path)
 
@@ -438,8 +418,8 @@ class SetupService:
 
     async def _change(self, values: Mapping[tuple[str, str], object]) -> None:
         await asyncio.to_thread(self._settings.change, values, check_settings)
-        if self._stage is not None:
-            await self._stage[0].keeper.refresh()
+        if self._control is not None:
+            await self._control.bot.keeper.refresh()
 
 
 _Do = Callable[..., Awaitable[Answer]]

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from forgetmenot.app.bot import Bot, open_bot
-from forgetmenot.app.control import BotControl, ConnectionStatus
+from forgetmenot.app.control import BotControl, ConnectionStatus, try_out
 from forgetmenot.app.live import serve_dock
 from forgetmenot.app.setup import SetupService
 from forgetmenot.clock import DAY, ManualClock
@@ -99,11 +99,11 @@ async def test_what_cannot_be_done_is_a_sentence(do: Do, name: str, params: dict
 async def test_a_message_is_tried_without_a_trace(bot: Bot, control: BotControl) -> None:
     await control.run("remember", {"target": ALICE, "fact": "has a cat called Miso"})
     before = await bot.db.value("SELECT (SELECT count(*) FROM bot_messages) + (SELECT count(*) FROM action_logs)")
-    told = await control.preview("alice", "what is my cat called?")
+    told = await try_out(bot, "alice", "what is my cat called?")
     assert "Miso" in str(told["text"])
     assert told["recalled"] == [{"id": 1, "fact": "has a cat called Miso"}]
-    await control.preview("", "time me out please")
-    await control.preview("somebody new", "hi")
+    await try_out(bot, "", "time me out please")
+    await try_out(bot, "somebody new", "hi")
     after = await bot.db.value("SELECT (SELECT count(*) FROM bot_messages) + (SELECT count(*) FROM action_logs)")
     assert after == before
 

@@ -204,7 +204,7 @@ async def test_a_page_that_goes_away_in_the_middle_leaves_nothing_and_blocks_nob
     dock = open_dock(
         control=control, setup=service, db=bot.db, settings=settings, clock=bot.clock, folder=tmp_path, port=port
     )
-    async with service.attached(bot, control), dock:
+    async with service.attached(control), dock:
         here, kind = f"127.0.0.1:{port}", "application/octet-stream"
         sent = {"Host": here, "Origin": f"http://{here}", TOKEN_HEADER: token_in(tmp_path), "Content-Type": kind}
         headers = "".join(f"{name}: {value}\r\n" for name, value in (sent | {"Content-Length": "100000"}).items())

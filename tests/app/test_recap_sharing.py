@@ -7,6 +7,7 @@ import pytest
 from aiohttp.test_utils import unused_port
 
 from forgetmenot.app.bot import Bot
+from forgetmenot.app.control import BotControl, ConnectionStatus
 from forgetmenot.app.recap_sharing import RECENT, TRY_AGAIN, WEBHOOK, WEBHOOK_ENV, RecapSharing
 from forgetmenot.app.setup import SetupService
 from forgetmenot.clock import HOUR, MINUTE
@@ -135,7 +136,7 @@ async def test_the_webhook_is_a_secret_of_discords(shared: Sharing, bot: Bot, tm
     live = LiveSettings(Settings())
     setup = SetupService(live, tmp_path, use_keyring=False)
     stream = await shared.stream()
-    async with setup.attached(bot, None):  # type: ignore[arg-type]  # no step of this test asks it
+    async with setup.attached(BotControl(bot, live, ConnectionStatus())):
         with pytest.raises(InputError, match=r"discord\.com"):
             await setup.run("webhook", b'{"address": "https://example.com/api/webhooks/123456/' + b"a" * 60 + b'"}')
         address = f"https://discord.com/api/webhooks/123456/{TOKEN}"

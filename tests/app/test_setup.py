@@ -48,7 +48,7 @@ async def steps(tmp_path: Path, clock: ManualClock) -> AsyncIterator[Steps]:
     service = SetupService(settings, tmp_path, use_keyring=False)
     async with (
         open_bot(tmp_path / "memory.sqlite3", settings=settings, clock=clock) as bot,
-        service.attached(bot, BotControl(bot, settings, ConnectionStatus())),
+        service.attached(BotControl(bot, settings, ConnectionStatus())),
     ):
         yield Steps(service, settings, bot, file)
 

@@ -8,7 +8,6 @@ from pathlib import Path
 import aiohttp
 import pytest
 import pytest_asyncio
-from msgspec.structs import replace
 from playwright.async_api import Browser, Page
 
 from forgetmenot.clock import ManualClock
@@ -17,7 +16,7 @@ from forgetmenot.dock.server import open_dock
 from forgetmenot.domain import OperationResult
 from forgetmenot.errors import InputError
 from forgetmenot.languages import reason
-from forgetmenot.ports import BotState, Check, HearingState
+from forgetmenot.ports import BotState, Check
 from forgetmenot.settings.live_settings import LiveSettings
 from forgetmenot.settings.schema import Settings
 from forgetmenot.store.database import Database
@@ -53,17 +52,11 @@ class FakeControl:
     async def chain(self, note_id: int) -> Mapping[str, object]:
         raise InputError(f"There is no note {note_id}.")
 
-    async def preview(self, login: str, text: str) -> Mapping[str, object]:
-        return {"text": f"{login}: {text}"}
-
     def hear(self, text: str) -> bool:
         self.asked.append(("hear", {"text": text}))
         if self.now.hearing is None:
             raise InputError(reason("hearing_off"))
         return len(self.asked) <= 2
-
-    async def listen(self, *, on: bool) -> None:
-        self.now = replace(self.now, hearing=HearingState(on))
 
     async def run(self, name: str, params: Mapping[str, object]) -> OperationResult:
         self.asked.append((name, params))

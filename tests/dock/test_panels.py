@@ -232,16 +232,12 @@ async def test_a_program_may_send_what_was_said_and_is_told_why_not(dock: Served
     assert (await dock.post("/api/hear", {"text": "hi"}, X_Dock_Token="wrong"))[0] == 401
     for page in ("null", "http://evil.example", f"http://localhost:{dock.port}"):
         assert (await dock.post("/api/hear", {"text": "hi"}, Origin=page))[0] == 403
-        assert (await dock.post("/api/listen", {"on": True}, Origin=page))[0] == 403
     assert len(dock.control.asked) == 3
 
 
-async def test_listening_is_marked_and_stopped_at_once(dock: Served) -> None:
+async def test_listening_is_marked(dock: Served) -> None:
     assert (await rows(dock, "/api/now"))["now"]["hearing"] is None
     dock.control.now = replace(dock.control.now, hearing=HearingState(True, reason("obs_away", url="ws://here")))
     assert (await rows(dock, "/api/now"))["now"]["hearing"] == {
         "on": True, "trouble": str(reason("obs_away", url="ws://here")),
     }  # fmt: skip
-    assert await dock.post("/api/listen", {"on": False}) == (200, {"ok": True})
-    assert (await rows(dock, "/api/now"))["now"]["hearing"]["on"] is False
-    assert (await dock.post("/api/listen", {"on": "no"}))[0] == 400

@@ -146,7 +146,7 @@ async def test_a_token_that_is_no_text_is_a_wrong_one(dock: Served) -> None:
 )
 async def test_a_body_that_is_none_is_refused_in_a_sentence(dock: Served, body: str) -> None:
     headers = {"Origin": dock.origin, TOKEN_HEADER: dock.token, "Content-Type": "application/json"}
-    for path in ("/api/do/approve", "/api/do/edit", "/api/try"):
+    for path in ("/api/do/approve", "/api/do/edit"):
         async with dock.client.post(dock.origin + path, data=body.encode(), headers=headers) as answer:
             assert answer.status == 400
     packed = {**headers, "Content-Encoding": "gzip"}
@@ -210,5 +210,5 @@ async def test_a_dropped_file_is_taken_as_bytes_of_any_size_from_the_page_alone(
         with contextlib.suppress(aiohttp.ClientConnectionError):  # refused before the whole body was sent
             assert await send(**headers) in {401, 403}
     assert asked[0] == {"ok": True, "line": ""}
-    status, _ = await dock.post("/api/setup/past_look", {}, Content_Type="application/octet-stream")
+    status, _ = await dock.post("/api/setup/past", {}, Content_Type="application/octet-stream")
     assert status == 401

@@ -174,8 +174,6 @@ async def the_silent_preview(page: Page, sim: TwitchSim) -> None:
     await sim.until(lambda: any(one.nick == "keeper" and one.channels for one in sim.irc.connections))
     await sim.say("bob", "@fern what do you think of this level?")
     await expect(step.locator(".item.reply.shadow")).to_contain_text("Understood.", timeout=20_000)
-    await step.get_by_role("button", name="What would it have said?").click()
-    await expect(step.locator(".item.reply").first).to_contain_text("what do you think of this level?")
     assert sim.sent == []
 
 

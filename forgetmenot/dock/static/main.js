@@ -1,9 +1,9 @@
 // The frame: header, switches, panels. Which panel is shown stands in the address behind the #.
 
 import { h, put, redraw, icon, button, changedOnly, sentence } from "./dom.js";
-import { post, whenLockedOut } from "./api.js";
+import { whenLockedOut } from "./api.js";
 import { age, connect, disconnect, listen, state } from "./live.js";
-import { act, does, label, say } from "./ask.js";
+import { act, change, does, label, say } from "./ask.js";
 import { clock, span, t, typed } from "./words.js";
 import * as earpiece from "./panels/arrivals.js";
 import * as now from "./panels/now.js";
@@ -104,20 +104,10 @@ const drawTop = changedOnly(({ kind, line, hint, unset, stopped, name, trouble, 
 // In a narrow dock only its picture is there, so that one sees that the bot listens.
 function hearingSwitch({ on, trouble }) {
   const name = t(!on ? "hearing.stopped" : trouble ? "hearing.deaf" : "hearing.listening");
-  const node = button([icon("hearing"), h("span", { class: "label" }, name)], () => listenTo(!on, node), {
+  const node = button([icon("hearing"), h("span", { class: "label" }, name)], () => change("listen", { on: !on }, node), {
     class: `big hearing ${!on ? "" : trouble ? "deaf" : "on"}`, data: { key: "hearing" }, "aria-pressed": String(on), "aria-label": name, title: on && trouble || name,
   });
   return node;
-}
-
-async function listenTo(on, from) {
-  from.disabled = true;
-  try {
-    await post("listen", { on });
-  } catch (problem) {
-    say(problem.message, false);
-  }
-  from.disabled = false;
 }
 
 let locked = false;

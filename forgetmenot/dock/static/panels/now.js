@@ -1,7 +1,6 @@
 import { h, put, redraw, button, chip, changedOnly, keeping } from "../dom.js";
-import { post } from "../api.js";
 import { state } from "../live.js";
-import { change, say } from "../ask.js";
+import { change } from "../ask.js";
 import { MODES, ago, clock, firstSummary, hour, named, short, span, t } from "../words.js";
 import { waitingCards } from "./approvals.js";
 import { arrivals } from "./arrivals.js";
@@ -161,15 +160,9 @@ function tryOut() {
   );
   async function run(event) {
     event.preventDefault();
-    go.disabled = true;
     put(result, h("p", { class: "meta" }, t("moment")));
-    try {
-      put(result, tried(await post("try", { viewer: who.value || "somebody", text: text.value })));
-    } catch (problem) {
-      put(result);
-      say(problem.message, false);
-    }
-    go.disabled = false;
+    const preview = await change("try", { viewer: who.value, text: text.value }, go);
+    put(result, preview && tried(preview));
   }
   return h("details", { class: "box" }, h("summary", {}, t("now.try")), form, result);
 }

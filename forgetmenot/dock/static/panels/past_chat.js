@@ -43,15 +43,15 @@ export function pastChatStep(frame) {
 
   // What it takes comes first; a "no" leaves the files where they are.
   async function ask() {
-    const answer = await step.run("past_look", {}, null);
-    if (answer && (await confirmed({ title: t("setup.past_chat.title"), text: answer.line, yes: t("setup.past_chat.learn"), kind: "primary" }))) await step.run("past_learn", {}, null);
+    const answer = await step.run("past", { do: "look" }, null);
+    if (answer && (await confirmed({ title: t("setup.past_chat.title"), text: answer.line, yes: t("setup.past_chat.learn"), kind: "primary" }))) await step.run("past", { do: "learn" }, null);
   }
 
   const drawButtons = changedOnly(({ running, files, begun }) => redraw(buttons,
     files > 0 && h("span", { class: "meta" }, t("setup.past_chat.waiting", { n: files })),
-    running && button(t("setup.past_chat.stop"), (event) => step.run("past_stop", {}, event.target), { class: "small", data: { key: "stop" } }),
-    !running && files > 0 && button(t(begun ? "setup.past_chat.go_on" : "setup.past_chat.learn"), () => (begun ? step.run("past_learn", {}, null) : ask()), { class: "primary", data: { key: "learn" } }),
-    !running && files > 0 && button(t("setup.past_chat.discard"), (event) => step.run("past_drop", {}, event.target), { class: "small", data: { key: "discard" } })));
+    running && button(t("setup.past_chat.stop"), (event) => step.run("past", { do: "stop" }, event.target), { class: "small", data: { key: "stop" } }),
+    !running && files > 0 && button(t(begun ? "setup.past_chat.go_on" : "setup.past_chat.learn"), () => (begun ? step.run("past", { do: "learn" }, null) : ask()), { class: "primary", data: { key: "learn" } }),
+    !running && files > 0 && button(t("setup.past_chat.discard"), (event) => step.run("past", { do: "drop" }, event.target), { class: "small", data: { key: "discard" } })));
 
   function draw(data) {
     if (!data) return;

@@ -321,25 +321,14 @@ const codeCard = (pending) => h("div", { class: "row code-card" },
 // ── mode ────────────────────────────────────────────────────────────────────────────────────
 
 function modeStep() {
-  const look = button(t("setup.mode.preview"), preview);
-  const shown = h("div", { class: "stack", "aria-live": "polite" });
   const thought = h("div", { class: "stack" });
   const choices = h("div", { class: "kinds" });
-  const step = frame(5, "mode", choices, h("div", { class: "row" }, look), shown, thought);
+  const step = frame(5, "mode", choices, thought);
   const buttons = MODES.map((mode) => {
     const node = h("button", { type: "button", class: "kind", onclick: () => step.run("mode", { mode }, node), data: { mode } }, h("span", {}, h("b", {}, t(`mode.${mode}.title`)), h("span", { class: "meta" }, t(`mode.${mode}.about`))));
     return node;
   });
   put(choices, buttons);
-  async function preview() {
-    put(shown, h("p", { class: "meta" }, t("moment")));
-    const answer = await ask("preview", {}, look);
-    if (!answer) return put(shown);
-    put(shown, answer.lines.length
-      ? answer.lines.map((line) => h("div", { class: "item reply" }, h("p", {}, h("b", {}, line.who), " ", line.line), h("p", {}, line.text ? `→ ${line.text}` : h("span", { class: "meta" }, t("silent")))))
-      : h("p", { class: "meta" }, t("setup.mode.no_chat")));
-    return null;
-  }
   function draw() {
     const mode = state.now?.mode ?? "shadow";
     for (const node of buttons) node.setAttribute("aria-pressed", String(node.dataset.mode === mode));
