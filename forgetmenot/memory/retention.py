@@ -11,12 +11,12 @@ what was to last a week or less ends. A note about a viewer grows stale by the s
 the channel and a running bit by all streams; a stale note stays, and is found by its words.
 """
 
-from collections.abc import Callable, Mapping
+from collections import Counter
+from collections.abc import Callable
 
 from msgspec import Struct
 
 from forgetmenot.clock import DAY, HOUR, Clock
-from forgetmenot.domain import NoteStatus
 from forgetmenot.logs import log
 from forgetmenot.memory.compaction import Compactor
 from forgetmenot.settings.schema import MemorySettings, Settings
@@ -24,8 +24,13 @@ from forgetmenot.store import bot_messages, episodes, events, notes
 from forgetmenot.store.counts import add_counts
 from forgetmenot.store.database import Database
 
-# Rows that one transaction deletes: no write lasts longer than 50 ms.
-LINES_AT_ONCE, LOGS_AT_ONCE = 1_000, 250
+# Rows that one transaction changes: no write lasts longer than 50 ms.
+LINES_AT_ONCE, LOGS_AT_ONCE, NOTES_AT_ONCE = 1_000, 250, 200
+# After its end a note stays that long as a past one.
+PAST_KEPT = 365 * DAY
+CHANNEL_NOTES_KEPT = 100
+# Streams that its subject came to (for a channel note: all) without confirming it, besides the settings' days.
+STALE_AFTER, STALE_AFTER_STREAMS = 90 * DAY, 20
 
 
 class SweepReport(Struct, frozen=True):
@@ -45,90 +50,46 @@ async def sweep_chat(
     await compactor.cover_aged()
     now = clock.certain()
     before = now - int(settings().memory.raw_events_h * HOUR)
-    pruned, unread = await _prune(db, before)
-    expired = await _expire(db, now - settings().privacy.keep_replies_d * DAY)
-    wiped = await db.wipe_deleted()
-    if unread:
-        log.error("events were pruned unread", events=unread)
-    log.debug("swept", pruned=pruned, expired=expired, wiped=wiped)
-    return SweepReport(pruned, unread, expired, wiped)
-
-
-async def _prune(db: Database, before: int) -> tuple[int, int]:
-    """Delete old chat, some lines at a time: others write in between."""
-    pruned = unread = 0
-    while True:
+    gone, some = Counter[str](), LINES_AT_ONCE
+    while some == LINES_AT_ONCE:  # some lines at a time: others write in between
         async with db.write() as tx:
             counts = await events.prune(tx, before, LINES_AT_ONCE)
             await add_counts(tx, counts)
         some = sum(counts.values())
-        pruned, unread = pruned + some, unread + counts.get("pruned_unread", 0)
-        if some < LINES_AT_ONCE:
-            async with db.write() as tx:
-                await episodes.forget_lines(tx, before)
-            return pruned, unread
-
-
-async def _expire(db: Database, before: int) -> int:
-    """Delete logs past their days."""
-    gone = 0
+        gone.update(counts)
+    async with db.write() as tx:
+        await episodes.forget_lines(tx, before)
+    expired, old = 0, now - settings().privacy.keep_replies_d * DAY
     for table in bot_messages.OLD:
         some = LOGS_AT_ONCE
         while some == LOGS_AT_ONCE:
             async with db.write() as tx:
-                some = await bot_messages.prune(tx, table, before, LOGS_AT_ONCE)
-            gone += some
-    return gone
-
-
-NOTES_PER_TRANSACTION = 200
-# After its end a note stays that long as a past one.
-PAST_KEPT = 365 * DAY
-CHANNEL_NOTES_KEPT = 100
-# Streams that its subject came to (for a channel note: all) without confirming it, besides the settings' days.
-STALE_AFTER, STALE_AFTER_STREAMS = 90 * DAY, 20
-
-
-class LifeReport(Struct, frozen=True):
-    """How many notes changed in one sweep."""
-
-    expired: int
-    stale: int
-    evicted: int
-
-
-async def sweep_notes(db: Database, memory: MemorySettings, now: int) -> LifeReport:
-    """Bring every note to the status it should have now. For the start of the program, and once a day."""
-    expired = 0
-    while changed := await _change(db, "over", "its time was up", now, {}):
-        expired += changed
-    while await _change(db, "long over", "its time was up", now, {"before": now - PAST_KEPT}):
-        pass
-    stale, before = 0, now - STALE_AFTER
-    for viewer in (None, *await notes.attending_viewers(db, STALE_AFTER_STREAMS)):
-        async with db.write() as tx:
-            stale += await notes.set_stale(tx, viewer, before=before, streams=STALE_AFTER_STREAMS)
-    why, most = "too many notes", memory.notes_per_viewer
-    evicted = await _change(db, "too many of the channel", why, now, {"kept": CHANNEL_NOTES_KEPT})
-    values = {"timed": max(1, most // 4), "permanent": most}
-    for viewer in await notes.viewers_over_limit(db, min(values.values())):
-        evicted += await _change(db, "too many", why, now, {**values, "viewer": viewer})
-    report = LifeReport(expired, stale, evicted)
-    if report != LifeReport(0, 0, 0):
-        log.info("notes swept", expired=report.expired, stale=report.stale, evicted=report.evicted)
+                some = await bot_messages.prune(tx, table, old, LOGS_AT_ONCE)
+            expired += some
+    report = SweepReport(gone.total(), gone["pruned_unread"], expired, await db.wipe_deleted())
+    if report.unread:
+        log.error("events were pruned unread", events=report.unread)
+    log.debug("swept", pruned=report.pruned, expired=report.expired, wiped=report.wiped)
     return report
 
 
-async def _change(db: Database, sweep: str, cause: str, now: int, values: Mapping[str, object]) -> int:
-    """Change those that are due, in one transaction; none is opened where nothing is due."""
-    values = {**values, "now": now, "limit": NOTES_PER_TRANSACTION}
-    if not await notes.due(db, sweep, values):
-        return 0
-    async with db.write() as tx:
-        batch = await notes.due(tx, sweep, values)
-        for note in batch:
-            stays = note.status is NoteStatus.ACTIVE and note.is_past_when_over
-            over = NoteStatus.PAST if stays else NoteStatus.EXPIRED
-            status = NoteStatus.EVICTED if sweep.startswith("too many") else over
-            await notes.set_status(tx, note, status, at=now, cause=cause)
-    return len(batch)
+async def sweep_notes(db: Database, memory: MemorySettings, now: int) -> Counter[str]:
+    """Bring every note to the status it should have now, for the start and once a day; how many changed to which."""
+    most = memory.notes_per_viewer
+    kept = {"channel": CHANNEL_NOTES_KEPT, "timed": max(1, most // 4), "permanent": most}
+    over = {"now": now, "before": now - PAST_KEPT, "limit": NOTES_AT_ONCE, "cause": "its time was up"}
+    many = {**over, **kept, "cause": "too many notes"}
+    changed = Counter[str]()
+    while some := await notes.sweep(db, "over", over):
+        changed["expired"] += some
+    for viewer in (None, *await notes.attending_viewers(db, STALE_AFTER_STREAMS)):
+        async with db.write() as tx:
+            before = now - STALE_AFTER
+            changed["stale"] += await notes.set_stale(tx, viewer, before=before, streams=STALE_AFTER_STREAMS)
+    changed["evicted"] += await notes.sweep(db, "channel", many)
+    for viewer in await notes.viewers_over_limit(db, min(kept.values())):
+        for kind in ("timed", "permanent"):
+            changed["evicted"] += await notes.sweep(db, kind, {**many, "viewer": viewer})
+    if changed.total():
+        log.info("notes swept", **changed)
+    return changed

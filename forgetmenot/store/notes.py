@@ -11,9 +11,9 @@ from typing import NamedTuple
 from msgspec import Struct
 from msgspec.structs import asdict
 
-from forgetmenot.domain import Episode, Importance, Note, NoteStatus, Scope, SourceKind
+from forgetmenot.domain import WEEK_MS, Episode, Importance, Note, NoteStatus, Scope, SourceKind
 from forgetmenot.languages import read_reason
-from forgetmenot.store.database import Params, Row, Source, Transaction, row_as
+from forgetmenot.store.database import Database, Params, Row, Source, Transaction, row_as
 from forgetmenot.store.episodes import episode_of
 
 _SELECT = """
@@ -65,8 +65,8 @@ class Change(NamedTuple):
     cause: str
 
 
-def from_row(row: Row) -> Note:
-    """A row of `semantic_notes` with its `episode_ids` as a Note."""
+def _note(row: Row) -> Note:
+    """A row of `semantic_notes` with its `episode_ids`."""
     lists = {name: json.loads(row[name]) for name in ("topics", "asked_with")}
     return row_as(row, Note, **lists, episode_ids=sorted(int(i) for i in (row["episode_ids"] or "").split(",") if i))
 
@@ -78,7 +78,7 @@ async def get(source: Source, note_id: int) -> Note | None:
 
 async def found(source: Source, condition: str, params: Params) -> list[Note]:
     """The notes that a condition of ours picks, in its order."""
-    return [from_row(row) for row in await source.rows(f"{_SELECT} WHERE {condition}", params)]
+    return [_note(row) for row in await source.rows(f"{_SELECT} WHERE {condition}", params)]
 
 
 def _about(subject_id: str | None) -> str:
@@ -360,7 +360,6 @@ async def evidence_of(source: Source, note_id: int) -> list[EvidenceLink]:
 # viewer came to after the last confirmation count.
 
 
-_NOTE = "SELECT n.*, NULL AS episode_ids FROM semantic_notes n"
 _MAY_END = "n.status = 'active' AND n.pinned = 0 AND n.source_kind <> 'import'"
 _KEPT_FIRST = (
     "n.source_kind = 'reported', CASE n.importance WHEN 'high' THEN 2 WHEN 'medium' THEN 1 ELSE 0 END DESC,"
@@ -372,21 +371,33 @@ _CAME_SINCE = {
     f" AND a.first_at > {_SAID_OR_USED})",
     "channel": f"n.subject_id IS NULL AND (SELECT count(*) FROM streams s WHERE s.started_at > {_SAID_OR_USED})",
 }
+_TOO_MANY = f"{_MAY_END} ORDER BY {_KEPT_FIRST} LIMIT :limit OFFSET"
 _DUE = {
-    "over": f"{_NOTE} WHERE {_MAY_END} AND n.expires_at <= :now LIMIT :limit",
-    "long over": f"{_NOTE} WHERE n.status = 'past' AND n.expires_at <= :before LIMIT :limit",
-    "too many": "WITH counted AS (SELECT n.id, n.expires_at IS NULL AS lasting, row_number() OVER ("
-    f"PARTITION BY n.expires_at IS NULL ORDER BY {_KEPT_FIRST}) AS place FROM semantic_notes n"
-    f" WHERE n.subject_id = :viewer AND {_MAY_END}) {_NOTE} JOIN counted c ON c.id = n.id"
-    " WHERE c.place > CASE WHEN c.lasting THEN :permanent ELSE :timed END ORDER BY c.place DESC",
-    "too many of the channel": f"{_NOTE} WHERE n.subject_id IS NULL AND {_MAY_END} ORDER BY {_KEPT_FIRST}"
-    " LIMIT :limit OFFSET :kept",
+    "over": f"({_MAY_END} AND n.expires_at <= :now OR n.status = 'past' AND n.expires_at <= :before) LIMIT :limit",
+    "channel": f"n.subject_id IS NULL AND {_TOO_MANY} :channel",
+    "timed": f"n.subject_id = :viewer AND n.expires_at IS NOT NULL AND {_TOO_MANY} :timed",
+    "permanent": f"n.subject_id = :viewer AND n.expires_at IS NULL AND {_TOO_MANY} :permanent",
 }
+_ENDS = f"iif(n.status = 'active' AND n.expires_at - n.last_confirmed_at > {WEEK_MS}, 'past', 'expired')"
 
 
-async def due(source: Source, sweep: str, values: Mapping[str, object]) -> list[Note]:
-    """The notes whose status one of the sweeps changes. `values`: what its query names."""
-    return [from_row(row) for row in await source.rows(_DUE[sweep], values)]
+async def sweep(db: Database, name: str, values: Mapping[str, object]) -> int:
+    """End the notes whose time is `over`, or that are too many; how many. `values`: what its query names, and `cause`.
+
+    No transaction is opened where nothing is due.
+    """
+    due, status = f"SELECT n.id FROM semantic_notes n WHERE {_DUE[name]}", _ENDS if name == "over" else "'evicted'"
+    if not await db.column(due, values):
+        return 0
+    async with db.write() as tx:
+        found = {**values, "ids": await tx.column(due, values)}
+        changed = "n.id IN (SELECT value FROM json_each(:ids))"
+        await tx.execute(
+            "INSERT INTO note_changes (note_id, at, from_status, to_status, cause)"
+            f" SELECT n.id, :now, n.status, {status}, :cause FROM semantic_notes n WHERE {changed}",
+            found,
+        )
+        return await tx.execute(f"UPDATE semantic_notes AS n SET status = {status} WHERE {changed}", found)
 
 
 async def set_stale(tx: Transaction, viewer: str | None, *, before: int, streams: int) -> int:
