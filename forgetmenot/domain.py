@@ -215,7 +215,6 @@ class Episode(Struct, frozen=True):
     ended_at: int
     summary: str
     events: int
-    people: tuple[str, ...]
     tries: int = 0
     topic: str = ""
 

@@ -16,13 +16,8 @@ from msgspec.structs import asdict
 
 from forgetmenot.domain import Episode, EpisodeKind, Part, Participant
 from forgetmenot.store import bot_messages, events
-from forgetmenot.store.database import Database, Params, Row, Source, Transaction, row_as
+from forgetmenot.store.database import Database, Params, Source, Transaction, row_as
 from forgetmenot.text.removal import without_person
-
-_EPISODE = """
-SELECT e.*, (SELECT group_concat(viewer_id, char(10)) FROM episode_people p WHERE p.episode_id = e.id) AS people
-FROM episodes e
-"""
 
 
 class NewEpisode(Struct, frozen=True):
@@ -129,7 +124,12 @@ async def mark_read(tx: Transaction, episode_id: int, at: int) -> bool:
 
 async def get(source: Source, episode_id: int) -> Episode | None:
     """One episode by its id; None if there is none."""
-    return next(iter(await _found(source, "e.id = ?", (episode_id,))), None)
+    return next(iter(await get_many(source, [episode_id])), None)
+
+
+async def get_many(source: Source, episode_ids: Collection[int]) -> list[Episode]:
+    """Those of these episodes that are there, oldest first."""
+    return await _found(source, "id IN (SELECT value FROM json_each(?))", (episode_ids,))
 
 
 async def unread(source: Source, limit: int = 50, *, due_at: int = events.END_OF_TIME) -> list[Episode]:
@@ -137,28 +137,25 @@ async def unread(source: Source, limit: int = 50, *, due_at: int = events.END_OF
 
     With `due_at` without those that wait for another try then.
     """
-    wanted = f"e.extracted_at IS NULL AND NOT ({events.WAITS}) ORDER BY e.id LIMIT :limit"
+    wanted = f"extracted_at IS NULL AND NOT ({events.WAITS}) ORDER BY id LIMIT :limit"
     return await _found(source, wanted, {"limit": limit, "now": due_at, "latest": due_at + events.LONGEST_WAIT})
 
 
 async def newest(source: Source, *, stream_id: int | None, limit: int) -> list[Episode]:
     """A stream's newest episodes from chat that say something, oldest first."""
-    wanted = "e.stream_id IS ? AND e.kind = 'chat' AND e.summary <> '' ORDER BY e.ended_at DESC, e.id DESC LIMIT ?"
+    wanted = "stream_id IS ? AND kind = 'chat' AND summary <> '' ORDER BY ended_at DESC, id DESC LIMIT ?"
     return (await _found(source, wanted, (stream_id, limit)))[::-1]
 
 
 async def between(source: Source, stream_id: int, after: int, before: int) -> list[Episode]:
     """A stream's episodes from chat that began and ended within that time (ms), oldest first."""
-    wanted = (
-        "e.stream_id = ? AND e.kind = 'chat' AND e.summary <> ''"
-        " AND e.started_at > ? AND e.ended_at < ? ORDER BY e.started_at, e.id"
-    )
-    return await _found(source, wanted, (stream_id, after, before))
+    within = "stream_id = ? AND kind = 'chat' AND summary <> '' AND started_at > ? AND ended_at < ?"
+    return await _found(source, f"{within} ORDER BY started_at, id", (stream_id, after, before))
 
 
 async def _found(source: Source, condition: str, params: Params) -> list[Episode]:
     """The episodes that a condition of ours picks, in its order."""
-    return [episode_of(row) for row in await source.rows(f"{_EPISODE} WHERE {condition}", params)]
+    return [row_as(row, Episode) for row in await source.rows(f"SELECT * FROM episodes WHERE {condition}", params)]
 
 
 async def summaries_of_stream(source: Source, stream_id: int) -> list[str]:
@@ -209,11 +206,6 @@ async def ids_by_key(source: Source, keys: Collection[str]) -> dict[str, int]:
     return await source.pairs("SELECT key, id FROM episodes WHERE key IN (SELECT value FROM json_each(?))", (keys,))
 
 
-def episode_of(row: Row) -> Episode:
-    """A row as an Episode; `people`: ids, a line each, or NULL where they were not read."""
-    return row_as(row, Episode, people=(row["people"] or "").split("\n") if row["people"] else ())
-
-
 async def texts_after(source: Source, episode_id: int, limit: int) -> list[tuple[int, str]]:
     """The summary with the topic of episodes that came after one, by their ids, for an index; not those of commands."""
     sql = (
@@ -226,12 +218,6 @@ async def texts_after(source: Source, episode_id: int, limit: int) -> list[tuple
 async def id_before_newest(source: Source, count: int) -> int:
     """The id behind which there are no more than so many episodes."""
     return int(await source.value("SELECT id FROM episodes ORDER BY id DESC LIMIT 1 OFFSET ?", (count,)) or 0)
-
-
-async def get_many(source: Source, episode_ids: Collection[int]) -> list[Episode]:
-    """Those of these episodes that say something. Their people are not read."""
-    sql = "SELECT e.*, NULL AS people FROM episodes e WHERE e.id IN (SELECT value FROM json_each(?))"
-    return [episode_of(row) for row in await source.rows(sql, (episode_ids,))]
 
 
 # The cause in a note's history when what it rested on was cleared.

@@ -14,7 +14,6 @@ from msgspec.structs import asdict
 from forgetmenot.domain import WEEK_MS, Episode, Importance, Note, NoteStatus, Scope, SourceKind
 from forgetmenot.languages import read_reason
 from forgetmenot.store.database import Database, Params, Row, Source, Transaction, row_as
-from forgetmenot.store.episodes import episode_of
 
 _SELECT = """
 SELECT n.*, (SELECT group_concat(DISTINCT e.episode_id) FROM note_evidence e WHERE e.note_id = n.id) AS episode_ids
@@ -345,12 +344,12 @@ async def streams_of(source: Source, note_ids: Collection[int]) -> dict[int, lis
 async def evidence_of(source: Source, note_id: int) -> list[EvidenceLink]:
     """A note's evidence, oldest first."""
     rows = await source.rows(
-        "SELECT e.*, v.stance, v.speaker_id, v.addressed, v.at AS said_at, NULL AS people"
+        "SELECT e.*, v.stance, v.speaker_id, v.addressed, v.at AS said_at"
         " FROM note_evidence v JOIN episodes e ON e.id = v.episode_id WHERE v.note_id = ? ORDER BY v.at, e.id",
         (note_id,),
     )
     return [
-        EvidenceLink(row["stance"], row["speaker_id"], bool(row["addressed"]), row["said_at"], episode_of(row))
+        EvidenceLink(row["stance"], row["speaker_id"], bool(row["addressed"]), row["said_at"], row_as(row, Episode))
         for row in rows
     ]
 
