@@ -10,9 +10,9 @@ from forgetmenot.demo.script import Cue
 from forgetmenot.domain import NoteStatus
 from forgetmenot.memory.merge import LIVE
 from forgetmenot.sim.irc import SimMessage
-from forgetmenot.store import action_logs, bot_messages, dock_rows, viewers
+from forgetmenot.store import action_logs, dock_rows, viewers
+from forgetmenot.store.counts import highest_ids
 from forgetmenot.store.database import Database
-from forgetmenot.store.dock_rows import FeedCursor
 from forgetmenot.text.mentions import ids_in, show
 
 # Takes a style (plain, caption, chat, bot, memory, refused, faint) and a line.
@@ -35,11 +35,12 @@ class Highlight:
         self._pace = pace
         self._shown: set[str] = set()
         self._lines = self._heard = 0
-        self._seen = self._began = FeedCursor()
+        self._seen: dict[str, int] = {}
+        self._began: dict[str, int] = {}
 
     async def begin(self) -> None:
         """Show only what comes from now on."""
-        self._seen = self._began = await dock_rows.feed_cursor(self._db)
+        self._seen = self._began = await highest_ids(self._db)
 
     async def report(self, cue: Cue) -> None:
         """Show a marked cue and what it led to; a caption stands before its lines."""
@@ -48,7 +49,7 @@ class Highlight:
             self._out("plain", "")
             self._out("caption", cue.caption)
             await self._pause(1.2)
-        before, self._seen = self._seen, await dock_rows.feed_cursor(self._db)
+        before, self._seen = self._seen, await highest_ids(self._db)
         words = [said.text for said in self._said[self._heard :] if said.via == "helix"]
         self._heard = len(self._said)
         if not cue.shown:
@@ -56,24 +57,24 @@ class Highlight:
         self._shown.add(cue.name)
         self._out("chat", f"   {cue.name}: {cue.text}")
         await self._pause(1.2)
-        for change in await dock_rows.changes(self._db, before.change, MOST):
+        for change in await dock_rows.changes(self._db, before["note_changes"], MOST):
             what = "replaced:" if NoteStatus(change.after) is NoteStatus.SUPERSEDED else "remembered:"
             self._out("memory", f"      {what} {await _named(self._db, change.fact)}")
         for text in words:
             self._out("bot", f"   ForgetMeNot: {text}")
-        if not words and await dock_rows.rows_since(self._db, bot_messages.get, before.reply, self._seen.reply):
+        if not words and self._seen["bot_messages"] > before["bot_messages"]:
             self._out("refused", "      ForgetMeNot stays silent and does nothing.")
-        for action in await dock_rows.rows_since(self._db, action_logs.get, before.action, self._seen.action):
-            if action.verdict == "deny":
+        for action in reversed(await action_logs.latest(self._db, MOST)):
+            if action.id > before["action_logs"] and action.verdict == "deny":
                 self._out("refused", f"      refused by code: {action.name} ({action.reason})")
         await self._pause(1.4 if words else 0)
 
     async def stream_ended(self) -> None:
         """Show what is left of the stream: notes about those who were shown."""
-        changes = await dock_rows.changes(self._db, self._began.change, MOST)
+        changes = await dock_rows.changes(self._db, self._began["note_changes"], MOST)
         latest = {change.note_id: change for change in changes}.values()
         kept = [change for change in latest if change.after in LIVE]
-        summaries = (await dock_rows.feed_cursor(self._db)).episode - self._began.episode
+        summaries = (await highest_ids(self._db))["episodes"] - self._began["episodes"]
         self._out("plain", f"   … {self._lines} lines in all. The stream ends.")
         self._out("memory", f"   What stays: {summaries} short summaries and {len(kept)} notes, such as")
         for note in kept:

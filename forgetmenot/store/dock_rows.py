@@ -4,15 +4,12 @@ Of people who opted out or were banned, and of redacted lines, the feed has noth
 shows the ban alone, until it is lifted. The bot's own lines are in `bot_messages`, with their reasons.
 """
 
-from collections.abc import Awaitable, Callable
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, NamedTuple
 
 from forgetmenot.domain import Note
 from forgetmenot.languages import read_reason
 from forgetmenot.store import notes
 from forgetmenot.store.database import Database, Row
-
-T = TypeVar("T")
 
 
 class ChangedNote(NamedTuple):
@@ -27,26 +24,6 @@ class ChangedNote(NamedTuple):
     before: str | None
     after: str
     cause: str
-
-
-class FeedCursor(NamedTuple):
-    """A position in what was stored: the highest id of each kind that was read."""
-
-    line: int = 0
-    episode: int = 0
-    change: int = 0
-    reply: int = 0
-    action: int = 0
-
-
-async def feed_cursor(db: Database) -> FeedCursor:
-    """The present position."""
-    row = await db.row(
-        "SELECT (SELECT coalesce(max(seq), 0) FROM events), (SELECT coalesce(max(id), 0) FROM episodes),"
-        " (SELECT coalesce(max(id), 0) FROM note_changes), (SELECT coalesce(max(id), 0) FROM bot_messages),"
-        " (SELECT coalesce(max(id), 0) FROM action_logs)"
-    )
-    return FeedCursor(*row) if row else FeedCursor()
 
 
 async def any_summary(db: Database) -> bool:
@@ -83,14 +60,6 @@ async def changes(db: Database, after: int, limit: int) -> list[ChangedNote]:
     return [ChangedNote(*row)._replace(cause=read_reason(row["cause"])) for row in reversed(rows)]
 
 
-async def rows_since(
-    db: Database, get: Callable[[Database, int], Awaitable[T | None]], after: int, upto: int
-) -> list[T]:
-    """The rows with a higher id, up to one of a later cursor, that `get` still finds, oldest first."""
-    found = [await get(db, row_id) for row_id in range(after + 1, upto + 1)]
-    return [row for row in found if row is not None]
-
-
 # The memory panel: viewers, pages of notes, streams with their episodes.
 
 
@@ -104,8 +73,7 @@ SELECT v.id, v.login, coalesce(v.display_name, v.login, 'somebody') AS name, v.r
     (SELECT count(*) FROM attendance a WHERE a.viewer_id = v.id) AS streams,
     (SELECT count(*) FROM attendance a WHERE a.viewer_id = v.id AND a.last_at >= :since) AS lately,
     (SELECT count(*) FROM semantic_notes n
-        WHERE n.subject_id = v.id AND n.status = 'active' AND v.banned_at IS NULL)
-        AS notes
+        WHERE n.subject_id = v.id AND n.status = 'active' AND v.banned_at IS NULL) AS notes
 """
 
 
@@ -136,24 +104,14 @@ def _searched(find: str) -> str:
 
 _NOT_BANNED = "n.fact <> '' AND coalesce(n.subject_id, '') NOT IN (SELECT id FROM viewers WHERE banned_at IS NOT NULL)"
 SCOPES = {"": "", "viewer": "n.scope = 'viewer'", "channel": "n.scope <> 'viewer'"}
-STATUSES = {
-    "live": "n.status = 'active'",
-    "past": "n.status <> 'active'",
-    "any": "",
-}
+STATUSES = {"live": "n.status = 'active'", "past": "n.status <> 'active'", "any": ""}
 _ORDER = "ORDER BY n.pinned DESC, n.last_confirmed_at DESC, n.id DESC"
 
 
 async def page(
-    db: Database,
-    *,
-    scope: str = "",
-    subject: str = "",
-    status: str = "live",
-    find: str = "",
-    offset: int = 0,
+    db: Database, *, scope: str = "", subject: str = "", status: str = "live", find: str = "", offset: int = 0,
     limit: int = 100,
-) -> tuple[int, list[Note]]:
+) -> tuple[int, list[Note]]:  # fmt: skip
     """How many notes fit, and a page of them: pinned first, then the newest. `scope`, `status`: of the two above."""
     words = _searched(find)
     asked = {"subject": subject, "find": words, "offset": offset, "limit": limit}
