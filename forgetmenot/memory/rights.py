@@ -29,6 +29,7 @@ from forgetmenot.store.channel_state import WIPE_DUE
 from forgetmenot.store.database import Database, Source, Transaction
 from forgetmenot.store.notes import SuppressionRow
 from forgetmenot.store.rights import PrivacyRequest, RequestKind
+from forgetmenot.store.viewers import Known
 from forgetmenot.text.clean import clean
 from forgetmenot.text.mentions import ids_in
 from forgetmenot.text.removal import INSIDE_FROM, says, traces, without_fact
@@ -326,24 +327,22 @@ def without_suppressed(text: str, left_alone: Iterable[str]) -> str:
 
 async def without_hidden_names(source: Source, text: str, reader: str) -> str:
     """Free text without the names of people who opted out or were banned, but for `reader`, who is spoken to."""
-    known = await viewers.called(source, names_typed([text]))
-    shown = without_names(text, {one.name for one in known if one.hidden and one.id != reader})
-    return shown if shown.isascii() else _not_inside(shown, await viewers.hidden_in(source, shown), {reader})
+    return await _without_known(source, text, lambda one: one.hidden and one.id != reader, hidden_only=True)
 
 
 async def only_naming(source: Source, text: str, may_be: Container[str]) -> str:
     """Free text without the names of all but these people."""
+    return await _without_known(source, text, lambda one: one.id not in may_be, hidden_only=False)
+
+
+async def _without_known(source: Source, text: str, goes: Callable[[Known], bool], *, hidden_only: bool) -> str:
     known = await viewers.called(source, names_typed([text]))
-    shown = without_names(text, {one.name for one in known if one.id not in may_be})
-    return shown if shown.isascii() else _not_inside(shown, await viewers.displayed_in(source, shown), may_be)
-
-
-def _not_inside(text: str, names: Mapping[str, str], may_be: Container[str]) -> str:
-    """Where no space parts words, a name stands inside of one."""
-    for name, viewer_id in names.items():
-        if viewer_id not in may_be and len(name) >= INSIDE_FROM and UNSPACED.search(name):
-            text = text.replace(name, SOMEBODY)
-    return text
+    shown = without_names(text, {one.name for one in known if goes(one)})
+    for one in () if shown.isascii() else await viewers.displayed_in(source, shown, hidden_only=hidden_only):
+        # where no space parts words, a name stands inside of one
+        if goes(one) and len(one.name) >= INSIDE_FROM and UNSPACED.search(one.name):
+            shown = shown.replace(one.name, SOMEBODY)
+    return shown
 
 
 async def suppress(db: Database, viewer_id: str | None, what: str, *, by: str | None, at: int) -> SuppressionRow:

@@ -111,27 +111,22 @@ async def called(source: Source, words: Iterable[str]) -> list[Known]:
         " found AS (SELECT v.id, s.word, 0 AS rank FROM said s JOIN viewers v ON v.login = s.word"
         "  UNION ALL SELECT n.viewer_id, s.word, 2 FROM said s JOIN viewer_names n ON n.login = s.word"
         "  UNION ALL SELECT v.id, v.display_name, 1 FROM viewers v WHERE v.display_name IN (SELECT word FROM said))"
-        " SELECT f.id, f.word, v.opted_out_at IS NOT NULL OR v.banned_at IS NOT NULL AS hidden"
+        f" SELECT v.id, f.word, {_IS_HIDDEN}"
         " FROM found f JOIN viewers v ON v.id = f.id ORDER BY f.rank, v.last_seen_at DESC",
         (sorted(set(words)),),
     )
     first: dict[str, Known] = {}
     for row in rows:
-        first.setdefault(row["word"], Known(row["id"], row["word"], bool(row["hidden"])))
+        first.setdefault(row[1], Known(row[0], row[1], bool(row[2])))
     return list(first.values())
 
 
-_DISPLAYED = "lower(display_name) IS NOT login AND instr(?, display_name)"
-
-
-async def hidden_in(source: Source, text: str) -> dict[str, str]:
-    """Display names of hidden people, as they stand in a text, and whose they are; none that is only their login."""
-    return await source.pairs(f"SELECT display_name, id FROM viewers WHERE {_IS_HIDDEN} AND {_DISPLAYED}", (text,))
-
-
-async def displayed_in(source: Source, text: str) -> dict[str, str]:
-    """The like of everybody."""
-    return await source.pairs(f"SELECT display_name, id FROM viewers WHERE {_DISPLAYED}", (text,))
+async def displayed_in(source: Source, text: str, *, hidden_only: bool) -> list[Known]:
+    """Whose display names stand in a text, also inside of its words; none that is only their login."""
+    displayed = "lower(display_name) IS NOT login AND instr(?, display_name)"
+    displayed += f" AND {_IS_HIDDEN}" if hidden_only else ""  # these are few, and found by an index
+    rows = await source.rows(f"SELECT id, display_name, {_IS_HIDDEN} FROM viewers WHERE {displayed}", (text,))
+    return [Known(row[0], row[1], bool(row[2])) for row in rows]
 
 
 async def active_names(source: Source, *, seen_since: int, regular_since: int, regular_streams: int) -> list[Name]:
@@ -151,23 +146,15 @@ async def active_names(source: Source, *, seen_since: int, regular_since: int, r
 
 async def chatting(source: Source, *, since: int, limit: int) -> list[str]:
     """The ids of those seen since then of whom something is known, the latest first; nobody hidden."""
-    sql = (
-        "SELECT id FROM shown v WHERE last_seen_at >= ?"
-        " AND EXISTS (SELECT 1 FROM semantic_notes n WHERE n.subject_id = v.id AND n.status = 'active')"
-        " ORDER BY last_seen_at DESC LIMIT ?"
-    )
+    known = "EXISTS (SELECT 1 FROM semantic_notes n WHERE n.subject_id = v.id AND n.status = 'active')"
+    sql = f"SELECT id FROM shown v WHERE last_seen_at >= ? AND {known} ORDER BY last_seen_at DESC LIMIT ?"
     return await source.column(sql, (since, limit))
 
 
 def viewer_of(row: Row) -> Viewer:
     """A row of `viewers` as a Viewer."""
-    return row_as(
-        row,
-        Viewer,
-        login=row["login"] or "",
-        display_name=row["display_name"] or row["login"] or "",
-        opted_out=row["opted_out_at"] is not None,
-    )
+    login, opted_out = row["login"] or "", row["opted_out_at"] is not None
+    return row_as(row, Viewer, login=login, display_name=row["display_name"] or login, opted_out=opted_out)
 
 
 # Chatters are viewers with a recent stored line. Known bots, viewers who opted out and people whose every line was
