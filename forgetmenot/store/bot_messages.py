@@ -60,13 +60,7 @@ class BotMessage(Struct, frozen=True):
 
 
 async def begin(
-    tx: Transaction,
-    *,
-    at: int,
-    event_id: str | None,
-    viewer_id: str | None,
-    trigger: str,
-    mode: str,
+    tx: Transaction, *, at: int, event_id: str | None, viewer_id: str | None, trigger: str, mode: str
 ) -> int:
     """Open the row of a reply; returns its id. A viewer who is not stored is left out."""
     return await tx.insert(
@@ -82,15 +76,9 @@ async def record_prompt(tx: Transaction, reply_id: int, prompt: object) -> None:
 
 
 async def record_answer(
-    tx: Transaction,
-    reply_id: int,
-    *,
-    model: str,
-    latency_ms: int,
-    usage: object,
-    filters: tuple[str, ...],
+    tx: Transaction, reply_id: int, *, model: str, latency_ms: int, usage: object, filters: tuple[str, ...],
     used: Sequence[int] = (),
-) -> None:
+) -> None:  # fmt: skip
     """Record the model's answer, the filters that changed it, and the ids of the notes it used."""
     await tx.execute(
         "UPDATE bot_messages SET model = ?, latency_ms = ?, token_usage_json = ?, filters_json = ?, notes_json = ?"
@@ -154,20 +142,15 @@ async def resolve_unfinished(tx: Transaction) -> int:
 
 async def sent_since(source: Source, since: int, until: int) -> list[tuple[int, str]]:
     """Times and texts of all that was sent since then, or may have been, oldest first."""
-    rows = await source.rows(
-        "SELECT at, text FROM bot_messages WHERE status IN ('sending', 'sent', 'unknown') AND at BETWEEN ? AND ?"
-        " ORDER BY at, id",
-        (since, until),
-    )
-    return [(row["at"], row["text"]) for row in rows]
+    sent = "status IN ('sending', 'sent', 'unknown') AND at BETWEEN ? AND ? ORDER BY at, id"
+    rows = await source.rows(f"SELECT at, text FROM bot_messages WHERE {sent}", (since, until))
+    return [(row[0], row[1]) for row in rows]
 
 
 async def answers_to(source: Source, viewer_id: str, since: int) -> int:
     """How many replies a viewer got since a time (ms), sent or thought in the silent preview."""
-    sql = (
-        "SELECT count(*) FROM bot_messages WHERE viewer_id = ? AND at >= ? AND status IN ('sent', 'shadow', 'unknown')"
-    )
-    return int(await source.value(sql, (viewer_id, since)))
+    theirs = "viewer_id = ? AND at >= ? AND status IN ('sent', 'shadow', 'unknown')"
+    return int(await source.value(f"SELECT count(*) FROM bot_messages WHERE {theirs}", (viewer_id, since)))
 
 
 async def confirm_delivery(tx: Transaction, text: str, since: int) -> int:
@@ -236,34 +219,34 @@ async def with_note(source: Source, note_id: int, limit: int = 20) -> list[tuple
 # All that the bot said since one line: it may say it again. Of a person whose lines go: what answered them, names them,
 # or had in its prompt a line of theirs or what was made of one; and all answers to commands, which have no prompt.
 
-_ROWS_OF = (
-    "(SELECT r.value FROM json_each(m.prompt_json, '$.sections') s, json_each(s.value, '$.rows') r"
-    " WHERE s.value ->> 'of' ="
-)
 # Its prompt was not made before that: no reply takes longer.
 _PROMPT_AT = "coalesce((SELECT t.at FROM events t WHERE t.id = m.event_id), m.at - 120000)"
-_RESTS_ON_IT = f"""
-    (EXISTS (SELECT 1 FROM events e WHERE e.id = m.event_id AND e.redacted_at > 0)
-    OR EXISTS (SELECT 1 FROM events e WHERE e.redacted_at > 0 AND e.seq IN {_ROWS_OF} 'events'))
-    OR EXISTS (SELECT 1 FROM bot_messages b WHERE b.text = '' AND b.status = 'sent' AND b.id IN {_ROWS_OF} 'replies'))
-    OR EXISTS (SELECT 1 FROM semantic_notes n WHERE n.fact = '' AND n.id IN {_ROWS_OF} 'notes'))
-    OR EXISTS (SELECT 1 FROM episodes e WHERE e.cleared_at >= {_PROMPT_AT} AND e.id IN {_ROWS_OF} 'episodes')))
-"""
-_IN_PROMPT = "EXISTS (SELECT 1 FROM json_each(m.prompt_json, '$.sections') s, json_each(s.value, '$.rows') r WHERE"
-_RESTS_ON_NOTHING = f"""
-    {_IN_PROMPT} s.value ->> 'of' = 'events' AND r.value NOT IN (SELECT seq FROM events)
-    OR s.value ->> 'of' = 'notes' AND r.value NOT IN (SELECT id FROM semantic_notes))
-"""
-_RESTS_ON_THEM = f"""
-    {_IN_PROMPT} s.value ->> 'of' = 'events' AND r.value IN (SELECT seq FROM events WHERE viewer_id = :viewer)
-    OR s.value ->> 'of' = 'notes' AND r.value IN (SELECT id FROM semantic_notes WHERE subject_id = :viewer)
-    OR s.value ->> 'of' = 'episodes'
-    AND r.value IN (SELECT episode_id FROM episode_people WHERE viewer_id = :viewer)
-    OR s.value ->> 'of' = 'replies' AND r.value IN (SELECT value FROM json_each(:found)))
-"""
-_KNEW_THEIRS = (
-    f"{_IN_PROMPT} s.value ->> 'of' = 'notes'"
-    " AND r.value IN (SELECT id FROM semantic_notes WHERE subject_id = :viewer))"
+
+
+def _had(**rows: str) -> str:
+    """That a reply `m` had one of these rows `r` in its prompt; each by what it is of."""
+    which = " OR ".join(f"s.value ->> 'of' = '{kind}' AND {condition}" for kind, condition in rows.items())
+    sections = "json_each(m.prompt_json, '$.sections') s, json_each(s.value, '$.rows') r"
+    return f"EXISTS (SELECT 1 FROM {sections} WHERE {which})"
+
+
+_LOST_ITS_TEXT = _had(
+    events="EXISTS (SELECT 1 FROM events e WHERE e.seq = r.value AND e.redacted_at > 0)",
+    replies="EXISTS (SELECT 1 FROM bot_messages b WHERE b.id = r.value AND b.text = '' AND b.status = 'sent')",
+    notes="EXISTS (SELECT 1 FROM semantic_notes n WHERE n.id = r.value AND n.fact = '')",
+    episodes=f"EXISTS (SELECT 1 FROM episodes e WHERE e.id = r.value AND e.cleared_at >= {_PROMPT_AT})",
+)
+_RESTS_ON_IT = f"(EXISTS (SELECT 1 FROM events e WHERE e.id = m.event_id AND e.redacted_at > 0) OR {_LOST_ITS_TEXT})"
+_RESTS_ON_NOTHING = _had(
+    events="r.value NOT IN (SELECT seq FROM events)", notes="r.value NOT IN (SELECT id FROM semantic_notes)"
+)
+_THEIR_NOTES = "r.value IN (SELECT id FROM semantic_notes WHERE subject_id = :viewer)"
+_KNEW_THEIRS = _had(notes=_THEIR_NOTES)
+_RESTS_ON_THEM = _had(
+    events="r.value IN (SELECT seq FROM events WHERE viewer_id = :viewer)",
+    notes=_THEIR_NOTES,
+    episodes="r.value IN (SELECT episode_id FROM episode_people WHERE viewer_id = :viewer)",
+    replies="r.value IN (SELECT value FROM json_each(:found))",
 )
 _NAMES_THEM = (
     "EXISTS (SELECT 1 FROM viewers v WHERE v.id = :viewer"
