@@ -107,7 +107,7 @@ async def _one_run(db: Database, clock: ManualClock, out: Troubled, texts: list[
             row = await bot_messages.begin(
                 tx, at=clock.now(), event_id=f"asked {text}", viewer_id=None, trigger="mention", mode="live"
             )
-        return await box.send(Outgoing(row, text, clock.now() + HOUR, text))
+        return await box.send(Outgoing(row, text, clock.now() + HOUR))
 
     sent = await asyncio.gather(*map(send, texts))
     worker.cancel()

@@ -266,7 +266,6 @@ class ReplyEngine:
             job.reply_id,
             words.text,
             job.deadline,
-            job.event.user_id,
             job.reply_to,
             kept=job.kept,
             reason_to_drop=words.reason_to_drop,

@@ -1,7 +1,8 @@
 """The queue of everything that the bot sends to chat.
 
 Guarantees:
-- Never over Twitch's limits in a sliding window of 30 s, also across a restart. Fair between viewers.
+- Never over Twitch's limits in a sliding window of 30 s, also across a restart. First come, first served: no viewer can
+  fill it, because replies and commands have a limit for each.
 - No text twice within the time in which Twitch refuses repeats.
 - A message that waited too long is dropped with a reason.
 - Each is sent at most once: its row is `sending` before the call, and after a crash it becomes `unknown`. Only a 429 is
@@ -9,7 +10,7 @@ Guarantees:
 """
 
 import asyncio
-from collections import OrderedDict, deque
+from collections import deque
 from collections.abc import Awaitable, Callable
 from itertools import count
 
@@ -52,7 +53,6 @@ class Outgoing(Struct, frozen=True):
     reply_id: int
     text: str
     deadline: int
-    viewer_id: str = EVERYBODY
     reply_to: str | None = None
     numbered: bool = False
     kept: bool = True
@@ -105,7 +105,7 @@ class Outbox:
         self._clock = clock
         self._settings = settings
         self._overhear = overhear
-        self._queues: OrderedDict[str, deque[_Waiting]] = OrderedDict()
+        self._queue: deque[_Waiting] = deque()
         self._filled = asyncio.Event()
         self._coming = 0  # lines whose row is being written
         self._calm = asyncio.Event()
@@ -115,7 +115,7 @@ class Outbox:
     async def send(self, message: Outgoing) -> Sent:
         """Queue a message and wait for what becomes of it. Needs `run` to be running."""
         waiting = _Waiting(message)
-        self._queues.setdefault(message.viewer_id, deque()).append(waiting)
+        self._queue.append(waiting)
         self._filled.set()
         self._calm.clear()
         return await waiting.done
@@ -163,10 +163,9 @@ class Outbox:
             return reason("cleared") if gone else ""
 
         kept = not hidden and not quoting
-        message = Outgoing(
-            reply_id, text, deadline, viewer_id, reply_to, numbered=True, kept=kept, reason_to_drop=forgotten
+        sent = await self.send(
+            Outgoing(reply_id, text, deadline, reply_to, numbered=True, kept=kept, reason_to_drop=forgotten)
         )
-        sent = await self.send(message)
         kind = {ReplyStatus.SENT: OutcomeKind.DONE, ReplyStatus.UNKNOWN: OutcomeKind.UNKNOWN}.get(sent.status)
         return Outcome(kind or OutcomeKind.REFUSED, sent.detail, sent.twitch_id)
 
@@ -189,7 +188,7 @@ class Outbox:
     @property
     def waiting(self) -> int:
         """How many messages wait."""
-        return sum(len(queue) for queue in self._queues.values())
+        return len(self._queue)
 
     async def recover(self) -> int:
         """At start: what a crash left in the middle of sending is never sent again. How many there were.
@@ -259,16 +258,12 @@ class Outbox:
             _finish(waiting, Sent(ReplyStatus.DROPPED, str(error)))
         finally:
             # neither settled nor put back: cancelled in the middle of the call, so Twitch may have it
-            if waiting not in self._queues.get(message.viewer_id, ()):
+            if waiting not in self._queue:
                 _finish(waiting, Sent(ReplyStatus.UNKNOWN, reason("stopped")))
 
     def _take(self) -> _Waiting | None:
-        """The next message: one of each viewer in turn."""
-        while self._queues:
-            viewer_id, queue = self._queues.popitem(last=False)
-            waiting = queue.popleft()
-            if queue:
-                self._queues[viewer_id] = queue
+        while self._queue:
+            waiting = self._queue.popleft()
             if not waiting.done.done():  # else whoever asked has given up
                 return waiting
         self._filled.clear()
@@ -277,10 +272,8 @@ class Outbox:
 
     async def _drop_stale(self) -> None:
         now = self._clock.now()
-        late = [w for queue in self._queues.values() for w in queue if now > w.message.deadline]
-        for waiting in late:
-            if not waiting.done.done():
-                await self._drop(waiting, reason("too_late"))
+        for waiting in [one for one in self._queue if now > one.message.deadline and not one.done.done()]:
+            await self._drop(waiting, reason("too_late"))
 
     def _reason_to_drop(self, message: Outgoing, now: int) -> str:
         if not message.text:
@@ -334,12 +327,12 @@ class Outbox:
     async def _put_back(self, waiting: _Waiting, retry_after_s: float) -> None:
         """Twitch took nothing and named a time: first in the queue again, if it can still be in time."""
         self.pace.pause_until(self._clock.now() + int(retry_after_s * SECOND))
-        message = waiting.message
         async with self._db.write() as tx:
             # no longer `sending`, so that a crash while it waits does not make its fate unknown
-            await bot_messages.settle(tx, message.reply_id, ReplyStatus.SILENT, reason("asked_to_wait"), text="")
-        self._queues.setdefault(message.viewer_id, deque()).appendleft(waiting)
-        self._queues.move_to_end(message.viewer_id, last=False)
+            await bot_messages.settle(
+                tx, waiting.message.reply_id, ReplyStatus.SILENT, reason("asked_to_wait"), text=""
+            )
+        self._queue.appendleft(waiting)
         self._filled.set()
 
 
@@ -358,8 +351,8 @@ class SendRateLimiter:
 
     def __init__(self, per_window: int = PER_WINDOW) -> None:
         self._per_window = per_window
-        self._called_at: deque[int] = deque()
-        self._said_at: OrderedDict[str, int] = OrderedDict()
+        self._called_at: list[int] = []
+        self._said_at: dict[str, int] = {}
         self._not_before = 0
         self.wide: Callable[[], bool] = lambda: False
 
@@ -369,10 +362,8 @@ class SendRateLimiter:
 
     def call_ended(self, now: int) -> None:
         """Twitch may have had the message only now, so its window runs from here."""
-        if self._called_at:
-            # the newest is this call's: one message is sent at a time
-            self._called_at.pop()
-        self._called_at.append(now)
+        # the newest is this call's: one message is sent at a time
+        self._called_at[-1:] = [now]
 
     def pause_until(self, at: int) -> None:
         """Pause until that time, as Twitch asked."""
@@ -381,35 +372,29 @@ class SendRateLimiter:
     def said(self, text: str, at: int) -> None:
         """A text went out, or may have."""
         self._said_at[text.casefold()] = at
-        self._said_at.move_to_end(text.casefold())
 
     def is_repeated(self, text: str, now: int) -> bool:
         """Whether Twitch would refuse a text as said in the last 30 s."""
-        oldest = now - WINDOW_MS
-        while self._said_at and next(iter(self._said_at.values())) <= oldest:
-            self._said_at.popitem(last=False)
+        self._said_at = {said: at for said, at in self._said_at.items() if at > now - WINDOW_MS}
         return text.casefold() in self._said_at
 
     def free_at(self, now: int, ahead: int) -> int:
         """When there is a place for one more message behind `ahead` others."""
-        self._forget(now)
-        limit = self._limit()
-        over = len(self._called_at) + ahead - limit
+        over = self._taken(now, ahead) - self._limit
         if over < 0:
             return max(now, self._not_before)
-        rounds, place = divmod(over, limit)
+        rounds, place = divmod(over, self._limit)
         first = self._called_at[place] if place < len(self._called_at) else now
         return max(first + WINDOW_MS * (rounds + 1), self._not_before)
 
     def is_crowded(self, now: int, ahead: int) -> bool:
         """Whether, behind `ahead` others, only those places are left that are kept for replies: a quarter of them."""
-        self._forget(now)
-        limit = self._limit()
-        return len(self._called_at) + ahead >= limit - limit // 4
+        return self._taken(now, ahead) >= self._limit - self._limit // 4
 
-    def _forget(self, now: int) -> None:
-        while self._called_at and self._called_at[0] <= now - WINDOW_MS:
-            self._called_at.popleft()
+    def _taken(self, now: int, ahead: int) -> int:
+        self._called_at = [at for at in self._called_at if at > now - WINDOW_MS]
+        return len(self._called_at) + ahead
 
+    @property
     def _limit(self) -> int:
         return PER_WINDOW_AS_MODERATOR if self.wide() else self._per_window

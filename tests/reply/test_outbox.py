@@ -30,8 +30,8 @@ async def row(db: Database, now: int = 0) -> int:
         return await bot_messages.begin(tx, at=now, event_id=line, viewer_id="1", trigger="mention", mode="mentions")
 
 
-async def message(db: Database, clock: ManualClock, text: str, viewer: str = "1", patience: int = 30_000) -> Outgoing:
-    return Outgoing(await row(db), text, clock.now() + patience, viewer, "e1")
+async def message(db: Database, clock: ManualClock, text: str, patience: int = 30_000) -> Outgoing:
+    return Outgoing(await row(db), text, clock.now() + patience, "e1")
 
 
 @pytest.mark.parametrize(("moderator", "limit"), [(False, 20), (True, 100)])
@@ -39,7 +39,7 @@ async def test_never_more_than_twitch_allows_in_any_thirty_seconds(
     db: Database, clock: ManualClock, outbox: Outbox, chat: FakeChat, settle: Move, moderator: bool, limit: int
 ) -> None:
     outbox.pace.wide = lambda: moderator
-    messages = [await message(db, clock, f"line {i}", str(i), 200_000) for i in range(limit + limit // 2)]
+    messages = [await message(db, clock, f"line {i}", 200_000) for i in range(limit + limit // 2)]
     sending = [asyncio.create_task(outbox.send(each)) for each in messages]
     for _ in range(200):
         await asyncio.sleep(0.005)
@@ -73,23 +73,11 @@ async def test_what_went_out_is_overheard_unless_it_is_not_to_be_kept(
     assert [tuple(row) for row in rows] == [("one", "sent"), ("refused", "refused"), ("", "sent")]
 
 
-async def test_one_of_each_viewer_in_turn(db: Database, clock: ManualClock, chat: FakeChat) -> None:
-    box = Outbox(db=db, out=chat, clock=clock, settings=Settings)
-    lines = [("a1", "alice"), ("a2", "alice"), ("a3", "alice"), ("b1", "bob"), ("c1", "carol")]
-    sending = [asyncio.create_task(box.send(await message(db, clock, text, viewer))) for text, viewer in lines]
-    await asyncio.sleep(0)
-    assert box.waiting == 5
-    for _ in range(5):
-        await box.step()
-    await asyncio.gather(*sending)
-    assert [text for _, text, _ in chat.said] == ["a1", "b1", "c1", "a2", "a3"]
-
-
 async def test_the_same_text_is_not_said_twice_within_thirty_seconds(
     db: Database, clock: ManualClock, outbox: Outbox, settle: Move
 ) -> None:
     assert (await outbox.send(await message(db, clock, "Hello"))).status is ReplyStatus.SENT
-    again = await outbox.send(await message(db, clock, "hello", "2"))
+    again = await outbox.send(await message(db, clock, "hello"))
     assert again == Sent(ReplyStatus.DROPPED, "it was said just before")
     await settle(30_000)
     assert (await outbox.send(await message(db, clock, "hello"))).status is ReplyStatus.SENT
@@ -100,18 +88,17 @@ async def test_what_may_have_been_said_is_not_said_again(
 ) -> None:
     chat.answers = [Outcome(OutcomeKind.UNKNOWN, "no answer"), Outcome(OutcomeKind.REFUSED, "no")]
     assert (await outbox.send(await message(db, clock, "hello"))).status is ReplyStatus.UNKNOWN
-    assert (await outbox.send(await message(db, clock, "hello", "2"))).status is ReplyStatus.DROPPED
+    assert (await outbox.send(await message(db, clock, "hello"))).status is ReplyStatus.DROPPED
     assert (await outbox.send(await message(db, clock, "bye"))).status is ReplyStatus.REFUSED
-    assert (await outbox.send(await message(db, clock, "bye", "2"))).status is ReplyStatus.SENT
+    assert (await outbox.send(await message(db, clock, "bye"))).status is ReplyStatus.SENT
 
 
 async def test_what_twitch_put_off_is_first_again(
     db: Database, clock: ManualClock, outbox: Outbox, chat: FakeChat, settle: Move
 ) -> None:
     chat.answers = [TwitchRateLimited("slow down", 4)]
-    first = await message(db, clock, "one", "1")
-    others = [await message(db, clock, text, viewer) for text, viewer in (("two", "2"), ("three", "3"))]
-    sending = [asyncio.create_task(outbox.send(each)) for each in (first, *others)]
+    messages = [await message(db, clock, text) for text in ("one", "two", "three")]
+    sending = [asyncio.create_task(outbox.send(each)) for each in messages]
     await settle(5_000, *sending)
     await asyncio.gather(*sending)
     assert [text for _, text, _ in chat.said] == ["one", "one", "two", "three"]
