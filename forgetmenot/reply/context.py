@@ -44,15 +44,7 @@ from forgetmenot.prompt.sections import name_of
 from forgetmenot.reply.reply_object import offered
 from forgetmenot.reply.triggers import Trigger, TriggerKind
 from forgetmenot.settings.schema import Settings, speaking
-from forgetmenot.store import (
-    bot_messages,
-    channel_state,
-    episodes,
-    events,
-    notes,
-    streams,
-    viewers,
-)
+from forgetmenot.store import bot_messages, channel_state, episodes, events, notes, streams, viewers
 from forgetmenot.store.bot_messages import BotMessage
 from forgetmenot.store.database import Database, Source
 from forgetmenot.text.mentions import ids_in
@@ -70,14 +62,8 @@ RECENT_ACTIONS = 3
 LOOKED_UP, LOOKED_UP_PAST = 8, 2
 
 
-class Shown(NamedTuple):
-    """The ids of what the prefix shows."""
-
-    episodes: Sequence[int] = ()
-    notes: Sequence[int] = ()
-
-
-NOTHING_SHOWN = Shown()
+NO_PREFIX = Prefix("", ())
+CHANNEL_SECTIONS = ("channel_notes", "channel_notes_more")
 
 
 class _Moment(Struct, frozen=True):
@@ -88,6 +74,7 @@ class _Moment(Struct, frozen=True):
     now: int
     channel: Mapping[str, str]
     seen: NotesSnapshot  # of the speaker's notes
+    prefix: Prefix
 
     @property
     def event(self) -> ChatEvent:
@@ -102,36 +89,43 @@ class ContextGatherer(Struct, frozen=True):
     clock: Clock
 
     async def tail(
-        self, trigger: Trigger, settings: Settings, *, bot_id: str = "", shown: Shown = NOTHING_SHOWN
+        self, trigger: Trigger, settings: Settings, *, bot_id: str = "", prefix: Prefix = NO_PREFIX
     ) -> TailMaterial:
-        """Everything for one message. `shown`: what the prefix shows anyway."""
+        """Everything for one message that the prefix does not show."""
         await self.recall.active_viewers.look()
-        read = await self.db.together(lambda at: self._read(at, trigger, settings, bot_id, shown))
-        return await self._named(await self._remembered(*read, shown))
+        read = await self.db.together(lambda at: self._read(at, trigger, settings, bot_id, prefix))
+        return await self._named(await self._remembered(*read))
 
     async def _read(
-        self, at: Source, trigger: Trigger, settings: Settings, bot_id: str, shown: Shown
+        self, at: Source, trigger: Trigger, settings: Settings, bot_id: str, prefix: Prefix
     ) -> tuple[TailMaterial, _Moment, Query, Mapping[str, NotesSnapshot]]:
         """Everything but the notes: those are ranked by what is asked for, and not read where they are kept.
 
         What is asked of them, and how the notes of each stand whose are wanted, comes along.
         """
-        now = self.clock.now()
         seen = await self.recall.look(at, [trigger.event.user_id])
-        moment = _Moment(trigger, settings, now, await channel_state.read_all(at), seen)
+        moment = _Moment(trigger, settings, self.clock.now(), await channel_state.read_all(at), seen, prefix)
         material = await self._conversation(at, await self._speaker(at, moment), moment)
         if seen.suppression_filter:
             material = self._quiet(material, seen.suppression_filter)
-        query = self._query(material, moment)
+        lately = [one.text for one in material.own_lines if trigger.event.at - one.at <= SAME_TOPIC_WITHIN]
+        query = self.recall.query(
+            trigger.question,
+            before=" ".join(dict.fromkeys([*(line.text for line in material.before), *lately])),
+            category=moment.channel.get("category", ""),
+            title=moment.channel.get("title", ""),
+        )
         others = await self._others(at, material, moment, bot_id)
-        past = await self._past(at, query, [other.viewer.id for other in others], moment, shown.episodes)
+        about = [other.viewer.id for other in others]
+        past = await self._past(at, query, about, moment)
         material = replace(material, others=others, past_episodes=past)
         texts = [*(one.text for one in past), *(done.text for done in material.actions_done), material.brief]
-        people = {line.viewer_id for line in material.said if line.viewer_id} | {other.viewer.id for other in others}
+        people = {line.viewer_id for line in material.said if line.viewer_id} | {*about}
         people |= {who for text in texts for who in ids_in(text)}
         names, hidden = await viewers.shown_and_hidden(at, sorted(people))
-        more = (*(other.viewer.id for other in others), CHANNEL)
-        snapshots = {who: seen._replace(prints=(await notes.fingerprint(at, who or None),)) for who in more}
+        snapshots = {
+            who: seen._replace(prints=(await notes.fingerprint(at, who or None),)) for who in (*about, CHANNEL)
+        }
         snapshots[material.speaker.id] = seen
         return replace(material, names=names, hidden=hidden), moment, query, snapshots
 
@@ -198,23 +192,13 @@ class ContextGatherer(Struct, frozen=True):
 
     def _quiet(self, material: TailMaterial, suppression_filter: SuppressionFilter) -> TailMaterial:
         """The conversation without the lines that speak of what is to be left alone."""
-
-        def kept(lines: Sequence[PromptLine]) -> tuple[PromptLine, ...]:
-            return tuple(line for line in lines if not self._speaks_of_it(line, suppression_filter))
-
-        return replace(
-            material,
-            own_lines=kept(material.own_lines),
-            spoken=kept(material.spoken),
-            chat=kept(material.chat),
-            thread=kept(material.thread),
-            bot_replies=kept(material.bot_replies),
-            actions_done=tuple(
-                done
-                for done in material.actions_done
-                if not suppression_filter.has(done.text, suppression_filter.people)
-            ),
-        )
+        kept = {
+            kind: tuple(line for line in getattr(material, kind) if not self._speaks_of_it(line, suppression_filter))
+            for kind in ("own_lines", "spoken", "chat", "thread", "bot_replies")
+        }
+        everybody = suppression_filter.people
+        done = tuple(one for one in material.actions_done if not suppression_filter.has(one.text, everybody))
+        return replace(material, **kept, actions_done=done)
 
     def _speaks_of_it(self, line: PromptLine, suppression_filter: SuppressionFilter) -> bool:
         """Whether a line does, of whoever said it or is named in it; the bot's own, of whomever."""
@@ -224,16 +208,6 @@ class ContextGatherer(Struct, frozen=True):
             return True
         named = self.recall.active_viewers.named_in(line.text, limit=len(suppression_filter.people))
         return suppression_filter.has(line.text, [line.viewer_id, *named])
-
-    def _query(self, material: TailMaterial, moment: _Moment) -> Query:
-        thought = [line.text for line in material.before]
-        thought += [line.text for line in material.own_lines if moment.event.at - line.at <= SAME_TOPIC_WITHIN]
-        return self.recall.query(
-            moment.trigger.question,
-            before=" ".join(dict.fromkeys(thought)),
-            category=moment.channel.get("category", ""),
-            title=moment.channel.get("title", ""),
-        )
 
     async def _others(
         self, at: Source, material: TailMaterial, moment: _Moment, bot_id: str
@@ -251,10 +225,8 @@ class ContextGatherer(Struct, frozen=True):
         people = await viewers.get_many(at, named) if named else {}
         return tuple(PersonMentioned(people[who], ()) for who in named if who in people and not people[who].opted_out)
 
-    async def _past(
-        self, at: Source, query: Query, people: Sequence[str], moment: _Moment, shown: Sequence[int]
-    ) -> tuple[Past, ...]:
-        quiet = moment.seen.suppression_filter
+    async def _past(self, at: Source, query: Query, people: Sequence[str], moment: _Moment) -> tuple[Past, ...]:
+        quiet, shown = moment.seen.suppression_filter, _rows(moment.prefix, "episodes")
         found = await spoken_of(at, self.recall.episodes, query, quiet, PAST_EPISODES, people=people, without=shown)
         ids = {episode.stream_id for episode in found if episode.stream_id is not None}
         ago = await streams.ago(at, ids) if ids else {}
@@ -263,29 +235,21 @@ class ContextGatherer(Struct, frozen=True):
         )
 
     async def _remembered(
-        self,
-        material: TailMaterial,
-        moment: _Moment,
-        query: Query,
-        seen: Mapping[str, NotesSnapshot],
-        shown: Shown,
+        self, material: TailMaterial, moment: _Moment, query: Query, seen: Mapping[str, NotesSnapshot]
     ) -> TailMaterial:
         async def about(who: Viewer, most: int) -> Sequence[Recalled]:
             if who.opted_out:
                 return ()
             return await self.recall.about([who.id], query, most, seen=seen[who.id])
 
-        theirs = [await about(other.viewer, NOTES_PER_OTHER) for other in material.others]
-        own = await about(material.speaker, SPEAKER_NOTES)
+        others = [replace(other, notes=tuple(await about(other.viewer, NOTES_PER_OTHER))) for other in material.others]
         channel = await self.recall.about([CHANNEL], query, seen=seen[CHANNEL]) if query.telling else ()
         people = [material.speaker.id, *(other.viewer.id for other in material.others)]
         return replace(
             material,
-            notes=tuple(own),
-            channel=fitting(channel, without=shown.notes),
-            others=tuple(
-                replace(other, notes=tuple(found)) for other, found in zip(material.others, theirs, strict=True)
-            ),
+            notes=tuple(await about(material.speaker, SPEAKER_NOTES)),
+            channel=fitting(channel, without=_rows(moment.prefix, *CHANNEL_SECTIONS)),
+            others=tuple(others),
             left_alone=moment.seen.suppression_filter.about(people),
         )
 
@@ -363,7 +327,7 @@ class PrefixKeeper(Struct):
         material = await self._material(settings)
         prefix = compose_prefix(material, settings)
         self._shown = frozenset(material.names)
-        self._notes = _rows(prefix, "channel_notes", "channel_notes_more")
+        self._notes = _rows(prefix, *CHANNEL_SECTIONS)
         changed = self._prefix is None or self._prefix.text != prefix.text
         self._prefix = prefix
         if changed:
@@ -372,12 +336,16 @@ class PrefixKeeper(Struct):
 
     async def _material(self, settings: Settings) -> PrefixMaterial:
         channel = await channel_state.read_all(self.db)
-        title, category, digest = (channel.get(name, "") for name in ("title", "category", "digest"))
-        quiet = await load_filter(self.db)
-        digest = await without_hidden(self.db, quiet.without(digest))
+        title, category, quiet = channel.get("title", ""), channel.get("category", ""), await load_filter(self.db)
+        digest = await without_hidden(self.db, quiet.without(channel.get("digest", "")))
         query = self.recall.query("", category=category, title=title)
         held = tuple(found.note for found in await self.recall.about([CHANNEL], query))
-        episodes = await self._episodes(quiet)
+        found = await newest(self.db, quiet)
+        before = found.last_stream
+        past = [Past(before.stream_id or 0, before.ended_at, found.recap, is_recap=True)] if before else []
+        shown = [*([before] if before else []), *found.this_stream]
+        past += [Past(episode.id, episode.ended_at, episode.summary) for episode in shown]
+        past = [one for one in past if one.text]
         bits = [note.id for note in held if note.scope is Scope.RUNNING_BIT]
         bit_streams = {bit: len(came_up) for bit, came_up in (await notes.streams_of(self.db, bits)).items()}
         return PrefixMaterial(
@@ -387,18 +355,10 @@ class PrefixKeeper(Struct):
             actions=offered(settings.actions, settings.bridge.effects),
             channel_notes=held,
             digest=digest,
-            episodes=episodes,
+            episodes=tuple(past),
             bit_streams=bit_streams,
-            names=await viewers.named_in(self.db, [*(n.fact for n in held), *(past.text for past in episodes), digest]),
+            names=await viewers.named_in(self.db, [*(n.fact for n in held), *(one.text for one in past), digest]),
         )
-
-    async def _episodes(self, quiet: SuppressionFilter) -> tuple[Past, ...]:
-        found = await newest(self.db, quiet)
-        before = found.last_stream
-        past_rows = [Past(before.stream_id or 0, before.ended_at, found.recap, is_recap=True)] if before else []
-        shown = [*([before] if before else []), *found.this_stream]
-        past_rows += [Past(episode.id, episode.ended_at, episode.summary) for episode in shown]
-        return tuple(past for past in past_rows if past.text)
 
 
 class Composed(NamedTuple):
@@ -415,8 +375,7 @@ async def compose(
 ) -> Composed:
     """The prompt for one line under one snapshot of the settings. Reads only. Raises StoreError."""
     prefix, revision = await keeper.current(), keeper.revision
-    shown = Shown(_rows(prefix, "episodes"), _rows(prefix, "channel_notes", "channel_notes_more"))
-    material = await gatherer.tail(trigger, settings, bot_id=bot_id, shown=shown)
+    material = await gatherer.tail(trigger, settings, bot_id=bot_id, prefix=prefix)
     return Composed(assemble(prefix, material, settings), prefix, material, revision)
 
 
