@@ -4,7 +4,7 @@
 back with the texts that are still there: notes and episodes as they are now, chat lines as long as tier 1 holds them.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 from msgspec import Struct
 
@@ -27,17 +27,7 @@ from forgetmenot.reply.triggers import (
 )
 from forgetmenot.settings import prices
 from forgetmenot.settings.schema import Settings
-from forgetmenot.store import (
-    action_logs,
-    bot_messages,
-    channel_state,
-    episodes,
-    events,
-    notes,
-    streams,
-    viewers,
-)
-from forgetmenot.store.action_logs import LoggedAction
+from forgetmenot.store import action_logs, bot_messages, channel_state, episodes, events, notes, streams, viewers
 from forgetmenot.store.bot_messages import BotMessage
 from forgetmenot.store.database import Database
 from forgetmenot.text.mentions import mention, provisional, show
@@ -65,21 +55,18 @@ async def preview(
     if identity is None:
         state = await channel_state.read_all(db)
         identity = identity_of(settings, state.get("bot_id", ""), state.get("bot_login", ""))
-    event = await _event(db, viewer.strip().removeprefix("@"), message, clock.now())
-    trigger = trigger_of(event, identity, Conversations({}), settings, event.at)
-    trigger = trigger or Trigger(TriggerKind.MENTION, event, without_name(event.text, identity))
-    keeper = keeper or PrefixKeeper(db=db, recall=recall, settings=lambda: settings)
-    gatherer = ContextGatherer(db=db, recall=recall, clock=clock)
-    return trigger, await compose(keeper, gatherer, trigger, settings, bot_id=identity.user_id)
-
-
-async def _event(db: Database, name: str, message: str, now: int) -> ChatEvent:
+    name = viewer.strip().removeprefix("@")
     found = await viewers.find(db, name)
     known = (await viewers.get_many(db, [found])).get(found) if found else None
     login = name.casefold()
     who = (known.id, known.login, known.display_name) if known else (provisional(login), login, name)
     badges = frozenset({known.role.value}) if known else frozenset[str]()
-    return ChatEvent(EVENT_ID, EventKind.MESSAGE, *who, message, now, badges=badges)
+    event = ChatEvent(EVENT_ID, EventKind.MESSAGE, *who, message, clock.now(), badges=badges)
+    trigger = trigger_of(event, identity, Conversations({}), settings, event.at)
+    trigger = trigger or Trigger(TriggerKind.MENTION, event, without_name(event.text, identity))
+    keeper = keeper or PrefixKeeper(db=db, recall=recall, settings=lambda: settings)
+    gatherer = ContextGatherer(db=db, recall=recall, clock=clock)
+    return trigger, await compose(keeper, gatherer, trigger, settings, bot_id=identity.user_id)
 
 
 KINDS = {
@@ -137,14 +124,9 @@ def telemetry(made: Composed, settings: Settings) -> dict[str, object]:
 
 def usage(prompt: Prompt, answer: ModelAnswer) -> dict[str, int | None]:
     """What the row keeps of the bill."""
-    billed = answer.usage
-    return {
-        "estimated": prompt.estimated_tokens,
-        "billed": billed.input,
-        "cached": billed.cached,
-        "output": billed.output,
-        "thoughts": billed.thoughts,
-    }
+    used = answer.usage
+    billed = {"billed": used.input, "cached": used.cached, "output": used.output, "thoughts": used.thoughts}
+    return {"estimated": prompt.estimated_tokens, **billed}
 
 
 class ExplainedRow(Struct, frozen=True):
@@ -191,7 +173,10 @@ async def explain(db: Database, reply_id: int) -> ReplyExplanation:
         names.get(reply.viewer_id or "", reason("somebody")),
         show(asked, await viewers.named_in(db, [asked])),
         await _sections(db, reply),
-        tuple(_action(done) for done in await action_logs.of_reply(db, reply_id)),
+        tuple(
+            joined(reason("decided", action=done.name, reason=done.reason, status=done.status), done.detail)
+            for done in await action_logs.of_reply(db, reply_id)
+        ),
     )
 
 
@@ -217,14 +202,12 @@ def as_json(trail: ReplyExplanation, settings: Settings, say: Language = ENGLISH
 
 async def _sections(db: Database, reply: BotMessage) -> tuple[ExplainedSection, ...]:
     """The sections of its prompt, with the texts of the rows that are still kept and the names of today."""
-    held: dict[str, list[tuple[str, int]]] = {}
-    for section in reply.prompt.get("sections", []):
-        own = [(section.get("of", ""), row) for row in section.get("rows", [])]
-        held[section["name"]] = [*own, *((kind, row) for kind, row in section.get("others", []))]
-    ids: dict[str, list[int]] = {}
-    for kind, row in (one for rows in held.values() for one in rows):
-        ids.setdefault(kind, []).append(row)
-    texts = await _texts(db, ids)
+    sections = reply.prompt.get("sections", [])
+    held = {
+        one["name"]: [*((one.get("of", ""), row) for row in one.get("rows", [])), *map(tuple, one.get("others", []))]
+        for one in sections
+    }
+    texts = await _texts(db, [row for rows in held.values() for row in rows])
     names = await viewers.named_in(db, texts.values())
     scores: Mapping[str, float] = reply.prompt.get("scores", {})
 
@@ -236,33 +219,30 @@ async def _sections(db: Database, reply: BotMessage) -> tuple[ExplainedSection, 
         ExplainedSection(
             one["name"], one["tokens"], one["dropped"], tuple(explained(*row) for row in held[one["name"]])
         )
-        for one in reply.prompt.get("sections", [])
+        for one in sections
     )
 
 
-async def _texts(db: Database, ids: Mapping[str, list[int]]) -> dict[tuple[str, int], str]:
+async def _texts(db: Database, rows: Sequence[tuple[str, int]]) -> dict[tuple[str, int], str]:
     """The texts that are still kept, by what they are of and id."""
-    texts: dict[tuple[str, int], str] = {}
-    for note_id in ids.get("notes", []):
-        if (note := await notes.get(db, note_id)) is not None:
-            texts["notes", note_id] = note.fact
-    for episode_id, summary in (await episodes.summaries(db, ids.get("episodes", []))).items():
-        texts["episodes", episode_id] = summary
-    for stream_id, recap in (await streams.recaps(db, ids.get("streams", []))).items():
-        texts["streams", stream_id] = recap
-    for seq, line in (await events.lines_by_seq(db, ids.get("events", []))).items():
+
+    def ids(kind: str) -> list[int]:
+        return [row for of, row in rows if of == kind]
+
+    texts = {("episodes", row): summary for row, summary in (await episodes.summaries(db, ids("episodes"))).items()}
+    texts |= {("streams", row): recap for row, recap in (await streams.recaps(db, ids("streams"))).items()}
+    for seq, line in (await events.lines_by_seq(db, ids("events"))).items():
         texts["events", seq] = f"{mention(line.viewer_id)}: {line.text}"
-    for said_id in ids.get("replies", []):
-        if (said := await bot_messages.get(db, said_id)) is not None:
-            texts["replies", said_id] = said.text
-    for action_id in ids.get("actions", []):
-        if (done := await action_logs.get(db, action_id)) is not None:
-            texts["actions", action_id] = facts.line(done)
+    for row in ids("notes"):
+        if (note := await notes.get(db, row)) is not None:
+            texts["notes", row] = note.fact
+    for row in ids("replies"):
+        if (said := await bot_messages.get(db, row)) is not None:
+            texts["replies", row] = said.text
+    for row in ids("actions"):
+        if (done := await action_logs.get(db, row)) is not None:
+            texts["actions", row] = facts.line(done)
     return texts
-
-
-def _action(done: LoggedAction) -> str:
-    return joined(reason("decided", action=done.name, reason=done.reason, status=done.status), done.detail)
 
 
 def one_line(trail: ReplyExplanation, say: Language = ENGLISH) -> str:
