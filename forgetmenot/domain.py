@@ -326,18 +326,19 @@ class Recalled(Struct, frozen=True):
 # ── what a language model is shown, asked and billed for ──────────────────────────────────────────
 
 
-class Section(Struct, frozen=True):
-    """One part of a prompt as it was sent. `rows` are database ids; `dropped` counts rows left out of it.
+# A row of the database: what it is of ("notes", "episodes", "streams" for their recaps, "events" for lines of chat,
+# "replies", "actions"), and its id.
+RowId = tuple[str, int]
 
-    `others`: rows of another table than the section's own, each with what it is of ("replies", "streams").
-    """
+
+class Section(Struct, frozen=True):
+    """One part of a prompt as it was sent, and the rows that it shows; `dropped` counts rows left out of it."""
 
     name: str
     text: str
     tokens: int
-    rows: tuple[int, ...] = ()
+    rows: tuple[RowId, ...] = ()
     dropped: int = 0
-    others: tuple[tuple[str, int], ...] = ()
 
 
 class Prompt(Struct, frozen=True):

@@ -63,11 +63,15 @@ async def _prompt(arguments: argparse.Namespace) -> None:
         **common.picked(prompt, "prefix tail"),
         "prefix_sha256": hashlib.sha256(prompt.prefix.encode()).hexdigest(),
         "estimated_tokens": prompt.estimated_tokens,
-        "sections": [common.picked(section, "name tokens rows dropped") for section in prompt.sections],
+        "sections": [
+            common.picked(section, "name tokens")
+            | {"rows": [row for _, row in section.rows], "dropped": section.dropped}
+            for section in prompt.sections
+        ],
     }
     lines = [prompt.prefix + prompt.tail, ""]
     for section in prompt.sections:
-        rows = f"  rows {', '.join(map(str, section.rows))}" if section.rows else ""
+        rows = f"  rows {', '.join(str(row) for _, row in section.rows)}" if section.rows else ""
         dropped = f"  dropped {section.dropped}" if section.dropped else ""
         lines.append(f"{section.name:20} {section.tokens:5} tokens{rows}{dropped}")
     lines.append(f"{'total':20} {prompt.estimated_tokens:5} tokens of {settings.prompt.budget_tokens}")

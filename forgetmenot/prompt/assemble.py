@@ -202,10 +202,7 @@ def _prompt(draft: PromptDraft, first: list[Section]) -> Prompt:
     tail = [*first, *(draft.sections[name] for name in ORDER)]
     shown = [section for section in tail if section.text or section.dropped]
     # popped from the end, so the last one is the first of them in the prompt
-    gone = [
-        replace(s, text="", tokens=0, rows=(), others=(), dropped=max(1, len(s.rows) + s.dropped))
-        for s in draft.dropped
-    ]
+    gone = [replace(s, text="", tokens=0, rows=(), dropped=max(1, len(s.rows) + s.dropped)) for s in draft.dropped]
     every = (*draft.prefix, *reversed(gone), *shown)
     return Prompt(
         prefix="".join(section.text for section in draft.prefix),
@@ -277,7 +274,7 @@ def _optional_blocks(material: TailMaterial) -> list[Block]:
     spoken = tuple(rows.chat_row(line, names) for line in material.spoken)
     looked_up = tuple(rows.note_row(found, names, now, about) for about, found in material.looked_up)
     past = tuple(rows.past_row(one, names, now) for one in material.looked_up_past)
-    done = tuple(Row(rows.one_line(done.text, names, 200), done.id) for done in material.actions_done)
+    done = tuple(Row(rows.one_line(done.text, names, 200), (("actions", done.id),)) for done in material.actions_done)
     return [
         brief,
         Block("lore", tuple(known), "What you know about them:").within(left),
@@ -295,7 +292,7 @@ def _optional_blocks(material: TailMaterial) -> list[Block]:
 
 def _brief(material: TailMaterial, cap: int) -> Block:
     text = clip(rows.one_line(material.brief, material.names, 1_500), bytes_for(cap // 2))
-    return Block("brief", (Row(text, made_of=material.brief_notes),) if text else ())
+    return Block("brief", (Row(text, tuple(("notes", one) for one in material.brief_notes)),) if text else ())
 
 
 def _others(material: TailMaterial, cap: int) -> Block:
@@ -309,7 +306,9 @@ def _others(material: TailMaterial, cap: int) -> Block:
 
 def _replies(material: TailMaterial) -> Block:
     lines = material.bot_replies[-BOT_REPLIES:]
-    said = tuple(Row(rows.one_line(line.text, material.names, rows.LINE_BYTES), line.id) for line in lines)
+    said = tuple(
+        Row(rows.one_line(line.text, material.names, rows.LINE_BYTES), (("replies", line.id),)) for line in lines
+    )
     return Block("bot_replies", said, "Your own last lines; do not reuse their openers or phrases:", newest_last=True)
 
 

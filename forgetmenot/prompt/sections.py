@@ -11,7 +11,7 @@ from functools import lru_cache
 from msgspec import Struct
 from msgspec.structs import replace
 
-from forgetmenot.domain import Note, NoteStatus, Recalled, Role, Scope, Section, SourceKind, Viewer
+from forgetmenot.domain import Note, NoteStatus, Recalled, Role, RowId, Scope, Section, SourceKind, Viewer
 from forgetmenot.prompt.material import Past, PromptLine, clip, estimate
 from forgetmenot.text.clean import clean
 from forgetmenot.text.dates import just_over, plan_over
@@ -38,15 +38,10 @@ _WHOSE_WORD = {
 
 
 class Row(Struct, frozen=True):
-    """One line of a block, and the database row that it comes from (None: none of its own), or the rows.
-
-    `other`: the row where it is of another table than its block, with what it is of.
-    """
+    """One line of a block, and the database rows that it comes from."""
 
     text: str
-    id: int | None = None
-    made_of: tuple[int, ...] = ()
-    other: tuple[str, int] | None = None
+    rows: tuple[RowId, ...] = ()
 
 
 class Block(Struct, frozen=True):
@@ -82,9 +77,8 @@ class Block(Struct, frozen=True):
     def section(self) -> Section:
         """The block as text, with its size and where it comes from."""
         text = self.text()
-        rows = tuple(i for row in self.rows for i in (row.id, *row.made_of) if i is not None)
-        others = tuple(row.other for row in self.rows if row.other is not None)
-        return Section(self.name, text, estimate(text), rows, self.already_dropped, others)
+        rows = tuple(one for row in self.rows for one in row.rows)
+        return Section(self.name, text, estimate(text), rows, self.already_dropped)
 
 
 def plain_section(name: str, text: str) -> Section:
@@ -115,11 +109,9 @@ def _as_shown(name: str) -> str:
 
 
 def chat_row(line: PromptLine, names: Names, max_bytes: int = LINE_BYTES) -> Row:
-    """`alice: what she said`. The bot's own lines are rows of another table; an id of 0 is none."""
+    """`alice: what she said`. An id of 0 is none."""
     text = f"{said_by(line, names)}: {one_line(line.text, names, max_bytes)}"
-    if line.viewer_id is None:
-        return Row(text, other=("replies", line.id))
-    return Row(text, line.id or None)
+    return Row(text, (("replies" if line.viewer_id is None else "events", line.id),) if line.id else ())
 
 
 def note_row(recalled: Recalled, names: Names, now: int, about: str = "", left_at: int | None = None) -> Row:
@@ -140,7 +132,7 @@ def note_row(recalled: Recalled, names: Names, now: int, about: str = "", left_a
     over = note.status is NoteStatus.PAST or note.is_over(now)
     when = f"in {moment(note.last_confirmed_at):%B %Y}: " if over else ""
     known = "; ".join([f"id:{note.id}", *facts])
-    return Row(f"{subject}[{known}] {when}{one_line(note.fact, names, FACT_BYTES)}", note.id)
+    return Row(f"{subject}[{known}] {when}{one_line(note.fact, names, FACT_BYTES)}", (("notes", note.id),))
 
 
 def _is_repeated(note: Note) -> bool:
@@ -157,7 +149,7 @@ def channel_note_row(note: Note, names: Names, streams: int = 0) -> Row:
     hearsay = [_WHOSE_WORD[note.source_kind]] if note.source_kind is SourceKind.REPORTED else []
     again = f", again {date(note.last_confirmed_at)}" if _is_repeated(note) else ""
     known = "; ".join([f"id:{note.id}", *kind, *hearsay, f"{date(note.first_said_at)}{again}"])
-    return Row(f"[{known}] {one_line(note.fact, names, FACT_BYTES)}", note.id)
+    return Row(f"[{known}] {one_line(note.fact, names, FACT_BYTES)}", (("notes", note.id),))
 
 
 def past_row(past: Past, names: Names, now: int | None = None) -> Row:
@@ -165,7 +157,7 @@ def past_row(past: Past, names: Names, now: int | None = None) -> Row:
     when = date(past.at) if now is None else f"{date(past.at)}, {ago(now - past.at)}{_streams_ago(past.streams_ago)}"
     kind = "recap of the stream of " if past.is_recap else ""
     text = f"({kind}{when}) {one_line(past.text, names, SUMMARY_BYTES)}"
-    return Row(text, other=("streams", past.id)) if past.is_recap else Row(text, past.id)
+    return Row(text, (("streams" if past.is_recap else "episodes", past.id),))
 
 
 def _streams_ago(streams: int | None) -> str:

@@ -63,7 +63,6 @@ LOOKED_UP, LOOKED_UP_PAST = 8, 2
 
 
 NO_PREFIX = Prefix("", ())
-CHANNEL_SECTIONS = ("channel_notes", "channel_notes_more")
 
 
 class _Moment(Struct, frozen=True):
@@ -248,7 +247,7 @@ class ContextGatherer(Struct, frozen=True):
         return replace(
             material,
             notes=tuple(await about(material.speaker, SPEAKER_NOTES)),
-            channel=fitting(channel, without=_rows(moment.prefix, *CHANNEL_SECTIONS)),
+            channel=fitting(channel, without=_rows(moment.prefix, "notes")),
             others=tuple(others),
             left_alone=moment.seen.suppression_filter.about(people),
         )
@@ -327,7 +326,7 @@ class PrefixKeeper(Struct):
         material = await self._material(settings)
         prefix = compose_prefix(material, settings)
         self._shown = frozenset(material.names)
-        self._notes = _rows(prefix, *CHANNEL_SECTIONS)
+        self._notes = _rows(prefix, "notes")
         changed = self._prefix is None or self._prefix.text != prefix.text
         self._prefix = prefix
         if changed:
@@ -379,5 +378,5 @@ async def compose(
     return Composed(assemble(prefix, material, settings), prefix, material, revision)
 
 
-def _rows(prefix: Prefix, *names: str) -> tuple[int, ...]:
-    return tuple(row for section in prefix.sections if section.name in names for row in section.rows)
+def _rows(prefix: Prefix, of: str) -> tuple[int, ...]:
+    return tuple(row for section in prefix.sections for what, row in section.rows if what == of)

@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from msgspec import Struct
 
 from forgetmenot.clock import DAY, Clock
-from forgetmenot.domain import ChatEvent, EventKind, ModelAnswer, Prompt
+from forgetmenot.domain import ChatEvent, EventKind, ModelAnswer, Prompt, RowId
 from forgetmenot.errors import InputError
 from forgetmenot.languages import ENGLISH, Language, joined, reason
 from forgetmenot.memory.recall import Recall
@@ -69,31 +69,12 @@ async def preview(
     return trigger, await compose(keeper, gatherer, trigger, settings, bot_id=identity.user_id)
 
 
-KINDS = {
-    "channel_notes": "notes",
-    "channel_notes_more": "notes",
-    "channel_notes_asked": "notes",
-    "brief": "notes",
-    "lore": "notes",
-    "others": "notes",
-    "episodes": "episodes",
-    "past_episode": "episodes",
-    "looked_up": "notes",
-    "looked_up_past": "episodes",
-    "spoken": "events",
-    "own_messages": "events",
-    "chat": "events",
-    "message": "events",
-    "bot_replies": "replies",
-    "actions_done": "actions",
-}
 GONE = reason("gone")
 
 
 def notes_in(prompt: Prompt) -> frozenset[int]:
     """The ids of the notes that stand in a prompt, and of those that its brief is made of."""
-    shown = (section for section in prompt.sections if KINDS.get(section.name) == "notes" and section.text)
-    return frozenset(row for section in shown for row in section.rows)
+    return frozenset(row for section in prompt.sections for of, row in section.rows if of == "notes")
 
 
 def telemetry(made: Composed, settings: Settings) -> dict[str, object]:
@@ -104,10 +85,8 @@ def telemetry(made: Composed, settings: Settings) -> dict[str, object]:
         "sections": [
             {
                 "name": section.name,
-                "of": KINDS.get(section.name, ""),
                 "tokens": section.tokens,
-                "rows": list(section.rows),
-                "others": [list(row) for row in section.others],
+                "rows": section.rows,
                 "dropped": section.dropped,
             }
             for section in prompt.sections
@@ -132,7 +111,7 @@ def usage(prompt: Prompt, answer: ModelAnswer) -> dict[str, int | None]:
 class ExplainedRow(Struct, frozen=True):
     """One row of a prompt: which, and its text if it is still kept. `score`: what recall gave it, if it did.
 
-    `of`: notes, episodes, streams (their recaps), events (lines of chat), replies or actions.
+    `of`: as in a RowId.
     """
 
     id: int
@@ -203,11 +182,7 @@ def as_json(trail: ReplyExplanation, settings: Settings, say: Language = ENGLISH
 async def _sections(db: Database, reply: BotMessage) -> tuple[ExplainedSection, ...]:
     """The sections of its prompt, with the texts of the rows that are still kept and the names of today."""
     sections = reply.prompt.get("sections", [])
-    held = {
-        one["name"]: [*((one.get("of", ""), row) for row in one.get("rows", [])), *map(tuple, one.get("others", []))]
-        for one in sections
-    }
-    texts = await _texts(db, [row for rows in held.values() for row in rows])
+    texts = await _texts(db, [(of, row) for one in sections for of, row in one["rows"]])
     names = await viewers.named_in(db, texts.values())
     scores: Mapping[str, float] = reply.prompt.get("scores", {})
 
@@ -216,14 +191,12 @@ async def _sections(db: Database, reply: BotMessage) -> tuple[ExplainedSection, 
         return ExplainedRow(row, text, scores.get(str(row)) if kind == "notes" else None, kind)
 
     return tuple(
-        ExplainedSection(
-            one["name"], one["tokens"], one["dropped"], tuple(explained(*row) for row in held[one["name"]])
-        )
+        ExplainedSection(one["name"], one["tokens"], one["dropped"], tuple(explained(*row) for row in one["rows"]))
         for one in sections
     )
 
 
-async def _texts(db: Database, rows: Sequence[tuple[str, int]]) -> dict[tuple[str, int], str]:
+async def _texts(db: Database, rows: Sequence[RowId]) -> dict[RowId, str]:
     """The texts that are still kept, by what they are of and id."""
 
     def ids(kind: str) -> list[int]:

@@ -207,8 +207,8 @@ async def with_note(source: Source, note_id: int, limit: int = 20) -> list[tuple
     rows = await source.rows(
         "SELECT DISTINCT m.id, m.at FROM bot_messages m, json_each(m.prompt_json, '$.sections') s,"
         " json_each(s.value, '$.rows') r"
-        " WHERE instr(m.prompt_json, ?1) AND json_valid(m.prompt_json) AND r.value = ?1"
-        " AND s.value ->> 'name' IN ('lore', 'others', 'brief', 'channel_notes', 'channel_notes_more')"
+        " WHERE instr(m.prompt_json, ?1) AND json_valid(m.prompt_json)"
+        " AND r.value ->> 0 = 'notes' AND r.value ->> 1 = ?1"
         " ORDER BY m.at DESC LIMIT ?2",
         (note_id, limit),  # looked for as text first: most of a month's prompts need no parsing then
     )
@@ -225,28 +225,28 @@ _PROMPT_AT = "coalesce((SELECT t.at FROM events t WHERE t.id = m.event_id), m.at
 
 def _had(**rows: str) -> str:
     """That a reply `m` had one of these rows `r` in its prompt; each by what it is of."""
-    which = " OR ".join(f"s.value ->> 'of' = '{kind}' AND {condition}" for kind, condition in rows.items())
+    which = " OR ".join(f"r.value ->> 0 = '{kind}' AND {condition}" for kind, condition in rows.items())
     sections = "json_each(m.prompt_json, '$.sections') s, json_each(s.value, '$.rows') r"
     return f"EXISTS (SELECT 1 FROM {sections} WHERE {which})"
 
 
 _LOST_ITS_TEXT = _had(
-    events="EXISTS (SELECT 1 FROM events e WHERE e.seq = r.value AND e.redacted_at > 0)",
-    replies="EXISTS (SELECT 1 FROM bot_messages b WHERE b.id = r.value AND b.text = '' AND b.status = 'sent')",
-    notes="EXISTS (SELECT 1 FROM semantic_notes n WHERE n.id = r.value AND n.fact = '')",
-    episodes=f"EXISTS (SELECT 1 FROM episodes e WHERE e.id = r.value AND e.cleared_at >= {_PROMPT_AT})",
+    events="EXISTS (SELECT 1 FROM events e WHERE e.seq = r.value ->> 1 AND e.redacted_at > 0)",
+    replies="EXISTS (SELECT 1 FROM bot_messages b WHERE b.id = r.value ->> 1 AND b.text = '' AND b.status = 'sent')",
+    notes="EXISTS (SELECT 1 FROM semantic_notes n WHERE n.id = r.value ->> 1 AND n.fact = '')",
+    episodes=f"EXISTS (SELECT 1 FROM episodes e WHERE e.id = r.value ->> 1 AND e.cleared_at >= {_PROMPT_AT})",
 )
 _RESTS_ON_IT = f"(EXISTS (SELECT 1 FROM events e WHERE e.id = m.event_id AND e.redacted_at > 0) OR {_LOST_ITS_TEXT})"
 _RESTS_ON_NOTHING = _had(
-    events="r.value NOT IN (SELECT seq FROM events)", notes="r.value NOT IN (SELECT id FROM semantic_notes)"
+    events="r.value ->> 1 NOT IN (SELECT seq FROM events)", notes="r.value ->> 1 NOT IN (SELECT id FROM semantic_notes)"
 )
-_THEIR_NOTES = "r.value IN (SELECT id FROM semantic_notes WHERE subject_id = :viewer)"
+_THEIR_NOTES = "r.value ->> 1 IN (SELECT id FROM semantic_notes WHERE subject_id = :viewer)"
 _KNEW_THEIRS = _had(notes=_THEIR_NOTES)
 _RESTS_ON_THEM = _had(
-    events="r.value IN (SELECT seq FROM events WHERE viewer_id = :viewer)",
+    events="r.value ->> 1 IN (SELECT seq FROM events WHERE viewer_id = :viewer)",
     notes=_THEIR_NOTES,
-    episodes="r.value IN (SELECT episode_id FROM episode_people WHERE viewer_id = :viewer)",
-    replies="r.value IN (SELECT value FROM json_each(:found))",
+    episodes="r.value ->> 1 IN (SELECT episode_id FROM episode_people WHERE viewer_id = :viewer)",
+    replies="r.value ->> 1 IN (SELECT value FROM json_each(:found))",
 )
 _NAMES_THEM = (
     "EXISTS (SELECT 1 FROM viewers v WHERE v.id = :viewer"

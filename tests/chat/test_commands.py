@@ -67,7 +67,7 @@ async def test_what_is_forgotten_is_in_no_text(chat: Chat) -> None:
     await chat.say("alice", "!remember I play the kazoo in Zanzibar")
     told = await chat.say("carol", "!memory alice")
     await chat.say("carol", "a kazoo!")
-    prompt = {"sections": [{"name": "others", "rows": [1]}]}
+    prompt = {"sections": [{"rows": [["notes", 1]]}]}
     kept = "bob plays the kazoo in Zanzibar himself"
     quoting: tuple[tuple[str, str | None, object], ...] = (
         ("carol", told, {}),

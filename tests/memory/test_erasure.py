@@ -195,10 +195,10 @@ async def test_a_reply_that_says_nothing_of_them_stays_though_they_were_in_its_p
     hers, his = channel.say("viewer0", "I play the zitherbloom"), channel.say("viewer1", "a fine evening")
     await channel.ingest.flush()
     seqs = await channel.db.column("SELECT seq FROM events ORDER BY seq")
-    around = {"name": "chat", "of": "events", "rows": seqs}
+    around = {"rows": [["events", seq] for seq in seqs]}
     async with channel.db.write() as tx:
         note = await put(tx, "semantic_notes", subject_id=ALICE, fact="has an exam on Friday")
-        of_her = {"name": "others", "of": "notes", "rows": [note]}
+        of_her = {"rows": [["notes", note]]}
         for text, section in (
             ("Somebody here has a zitherbloom!", around),
             ("Good evening to you.", around),

@@ -199,7 +199,7 @@ async def test_what_was_said_to_or_because_of_who_is_erased_leaves_the_file(worl
     await regular(world, "1", "2")
     stream = await over(world, "<@1> beat the boss.", "1", "2", "3")
     note = await said(world, stream, "has a dog called Bertha", "3")
-    rests = f'{{"sections": [{{"name": "others", "of": "notes", "rows": [{note}]}}]}}'
+    rests = f'{{"sections": [{{"rows": [["notes", {note}]]}}]}}'
     async with world.db.write() as tx:
         at = world.clock.now() - 1
         await put(tx, "bot_messages", at=at, text="Break a leg on stage!", viewer_id="3")

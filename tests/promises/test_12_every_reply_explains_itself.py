@@ -35,9 +35,9 @@ async def test_the_row_tells_everything(stage: Stage) -> None:
     assert row.usage == {"estimated": row.prompt["estimated"], **billed}
     assert (row.model, row.latency_ms, row.filters) == ("scripted", 7, ("markdown",))
     sections = {section["name"]: section for section in row.prompt["sections"]}
-    assert sections["lore"]["rows"] == [first, second]  # in the order of their rank
+    assert sections["lore"]["rows"] == [["notes", first], ["notes", second]]  # in the order of their rank
     assert set(row.prompt["scores"]) == {str(first), str(second)}
-    assert sections["chat"]["rows"] == [1]
+    assert sections["chat"]["rows"] == [["events", 1]]
     assert sum(section["tokens"] for section in row.prompt["sections"]) == row.prompt["estimated"]
     story = await told_of(stage, reply)
     for part in (
@@ -136,7 +136,7 @@ async def test_the_bots_own_lines_and_the_recap_are_named_too(stage: Stage) -> N
     trail = await explain(stage.db, reply.id)
     rows = {section.name: [(row.of, row.id, row.text) for row in section.rows] for section in trail.sections}
     assert ("replies", first.id, first.text) in rows["own_messages"]
-    assert rows["episodes"] == [("episodes", 1, "they raced"), ("streams", 1, "a race was won")]
+    assert rows["episodes"] == [("streams", 1, "a race was won"), ("episodes", 1, "they raced")]
 
 
 async def test_notes_about_people_who_are_talked_about_show_their_score(stage: Stage) -> None:

@@ -77,8 +77,8 @@ def test_the_model_gets_instructions_apart_from_data_whose_every_row_can_be_name
     prefix_material: PrefixMaterial, tail_material: TailMaterial
 ) -> None:
     prompt = assemble(compose_prefix(prefix_material, SETTINGS), tail_material, SETTINGS)
-    rows = {section.name: section.rows for section in prompt.sections}
-    assert (rows["channel_notes"], rows["channel_notes_more"], rows["episodes"]) == ((10, 11, 12), (13, 14), (7, 8))
+    rows = {section.name: tuple(row for _, row in section.rows) for section in prompt.sections}
+    assert (rows["channel_notes"], rows["channel_notes_more"], rows["episodes"]) == ((10, 11, 12), (13, 14), (1, 7, 8))
     assert (rows["lore"], rows["chat"], rows["message"]) == (tuple(range(100, 110)), tuple(range(1, 21)), (900,))
     assert "[id:100; said by them; tags: music; 2026-07-22, 2 days ago] plays drums in band number 0" in prompt.tail
     system, data = split(prompt)

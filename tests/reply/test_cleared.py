@@ -15,11 +15,12 @@ from forgetmenot.memory.rights import suppress
 from forgetmenot.reply.engine import Reply
 from forgetmenot.reply.outbox import SendRateLimiter
 from forgetmenot.settings.schema import PrivacySettings
-from forgetmenot.store import episodes, events, personal_data
+from forgetmenot.store import bot_messages, episodes, events, personal_data
 from forgetmenot.store.bot_messages import ReplyStatus
 from forgetmenot.store.episodes import NewEpisode
 from forgetmenot.store.events import Clear
 from forgetmenot.store.rights import RequestKind
+from forgetmenot.text.mentions import fenced
 from forgetmenot.text.removal import traces
 from tests.stage import Stage, answering
 from tests.wishes import erase, forget_fact
@@ -252,3 +253,19 @@ async def _while_forgetting(stage: Stage, fact: str) -> None:
     requests = stage.db.requests
     words = requests.hashed("1", traces(fact))
     requests.add(requests.of(RequestKind.FORGET, "1", stage.clock.now() + 1, words=words))
+
+
+async def test_what_was_said_again_from_the_thread_is_cleared_too(stage: Stage) -> None:
+    """A prompt shows the bot's own lines to somebody in their conversation, among lines of chat."""
+    told = await stage.hear(SECRET, "2")
+    stage.model.answers = [f"Bob said {SECRET}.", "Once more: of the safe, marmot."]
+    first = await stage.reply("@forgetmenot_bot what did bob say?")
+    for number in range(25):  # what bob said has left the chat that a prompt shows
+        await stage.hear(f"line {number}", "3")
+    await stage.clock.advance(60 * SECOND)
+    second = await stage.reply("@forgetmenot_bot say it again")
+    assert SECRET not in fenced(stage.model.asked[1].prompt)["chat"]
+    async with stage.db.write() as tx:
+        await events.clear(tx, Clear(stage.clock.now(), None, "2"), stage.clock.now())
+        await bot_messages.clear_since(tx, told.at + 1, at=stage.clock.now(), viewer_id="2")
+    assert [(await stage.row(reply.id)).text for reply in (first, second)] == ["", ""]

@@ -34,7 +34,7 @@ async def test_a_brief_stands_before_the_notes_and_names_what_it_is_made_of(stag
     assert "<brief>\nAlice drums with Bob.\n</brief>" in prompt
     assert prompt.index("<brief>") < prompt.index("<lore>")
     sections = {one["name"]: one["rows"] for one in (await stage.row(reply.id)).prompt["sections"]}
-    assert sections["brief"] == sections["lore"] == [note]
+    assert sections["brief"] == sections["lore"] == [["notes", note]]
     assert [used for used, _ in await bot_messages.with_note(stage.db, note)] == [reply.id]
 
 

@@ -8,7 +8,6 @@ from forgetmenot.clock import MINUTE
 from forgetmenot.domain import NoteStatus, Redaction, Scope, SourceKind
 from forgetmenot.memory.edits import edit, remember, undo
 from forgetmenot.memory.proposals import FactRefused
-from forgetmenot.reply.explain import KINDS
 from forgetmenot.store import action_logs, bot_messages, episodes, notes
 from forgetmenot.store.action_logs import ActionStatus, NewAction
 from forgetmenot.store.bot_messages import ReplyStatus
@@ -26,8 +25,9 @@ async def reply(
     now = channel.clock.now()
     async with channel.db.write() as tx:
         made = await bot_messages.begin(tx, at=now, event_id=event_id, viewer_id=None, trigger=trigger, mode="live")
-        sections = [{"name": name, "of": KINDS.get(name, ""), "rows": found} for name, found in rows.items()]
-        await bot_messages.record_prompt(tx, made, {"sections": sections})
+        await bot_messages.record_prompt(
+            tx, made, {"sections": [{"rows": [(of, row) for of, found in rows.items() for row in found]}]}
+        )
         await bot_messages.record_sending(tx, made, text, now)
         await bot_messages.settle(tx, made, ReplyStatus.SENT, twitch_id=f"t{made}")
     channel.ingest.note_own_line(text, event_id=f"t{made}", at=now, user_id="99", login="bot")
@@ -52,9 +52,9 @@ async def test_what_was_made_from_a_cleared_line_loses_its_words(channel: Channe
         channel.ingest.take(clear)
         await channel.ingest.flush()
     await reply(channel, "zitherbloom, you say", event_id=bad.id)
-    shown = await reply(channel, "what a zitherbloom", event_id="e8", chat=[seqs[bad.id], seqs[good.id]])
-    await reply(channel, "that bloom again", event_id="e9", bot_replies=[shown])
-    await reply(channel, "a nice day indeed", event_id=good.id, chat=[seqs[good.id]])
+    shown = await reply(channel, "what a zitherbloom", event_id="e8", events=[seqs[bad.id], seqs[good.id]])
+    await reply(channel, "that bloom again", event_id="e9", replies=[shown])
+    await reply(channel, "a nice day indeed", event_id=good.id, events=[seqs[good.id]])
     await channel.ingest.flush()
     channel.ingest.take(clear)
     # of a clear that comes after them, everything since the line goes: any of it may say it again
@@ -74,10 +74,10 @@ async def test_of_a_cleared_person_goes_what_answered_them_named_them_or_read_th
     seqs = {row[0]: row[1] for row in await channel.db.rows("SELECT id, seq FROM events")}
     await reply(channel, "a zitherbloom, you say", event_id=bad.id)
     await reply(channel, "Viewer0 is the one with the bloom", event_id="e1")
-    shown = await reply(channel, "what a flower", event_id="e2", chat=[seqs[bad.id], seqs[good.id]])
-    await reply(channel, "that flower again", event_id="e3", bot_replies=[shown])
+    shown = await reply(channel, "what a flower", event_id="e2", events=[seqs[bad.id], seqs[good.id]])
+    await reply(channel, "that flower again", event_id="e3", replies=[shown])
     await reply(channel, "What I know about you: owns a zitherbloom", trigger="command")
-    await reply(channel, "a nice day indeed", event_id=good.id, chat=[seqs[good.id]])
+    await reply(channel, "a nice day indeed", event_id=good.id, events=[seqs[good.id]])
     await channel.ingest.flush()
     channel.ingest.take(Redaction(channel.clock.now(), user_id=bad.user_id, duration_s=60))
     assert await texts(channel) == {"a nice day indeed"}
@@ -122,8 +122,8 @@ async def test_no_byte_is_left_of_what_was_made_through_a_note_or_a_summary(chan
     if late:
         channel.ingest.take(clear)
         await channel.compactor.run_pass()
-    by_note = await reply(channel, "how is the bloom of zither?", event_id="e1", lore=[note])
-    await reply(channel, "the zitherbloom again", event_id="e2", bot_replies=[by_note])
+    by_note = await reply(channel, "how is the bloom of zither?", event_id="e1", notes=[note])
+    await reply(channel, "the zitherbloom again", event_id="e2", replies=[by_note])
     if not late:
         await reply(channel, "a zitherbloom, they said", event_id="e3", episodes=[episode])
     await reply(channel, "a nice day it was", event_id="e4", episodes=[episode])
