@@ -267,7 +267,8 @@ class Bot:
         await self.ingest.flush()
         report = await self.compactor.run_pass()
         learned = await self.extractor.run_pass()
-        self.memory_trouble = report.trouble or (reason("no_usable_answer") if learned.waiting else "")
+        silent = reason("model_empty", model=self.settings().model.memory_model) if learned.waiting else ""
+        self.memory_trouble = report.trouble or silent
         if not self.memory_trouble:
             await self.recaps.write_digest()
             await self.briefs.run_pass()

@@ -215,10 +215,12 @@ async def _model(what: Examined) -> Finding:
         return (OK, chosen.reply_model, "") if kept.get(name) else what.found(BAD, "no_key", name=name)
     try:
         status, _ = await _get(f"{chosen.base_url.rstrip('/')}/models")
-    except (aiohttp.ClientError, OSError, TimeoutError, ValueError):
-        return what.found(BAD, "no_server", address=chosen.base_url)
+    except (aiohttp.ClientError, OSError, TimeoutError, ValueError) as error:
+        away = reason("server_away", url=chosen.base_url, error=type(error).__name__)
+        return trouble_with(what.language, away, "setup_fix")
     if status in {401, 403}:
-        return what.found(BAD, "key_refused", address=chosen.base_url)
+        refused = reason("server_key", status=status)
+        return trouble_with(what.language, refused, "setup_fix")
     return OK, chosen.reply_model, ""
 
 

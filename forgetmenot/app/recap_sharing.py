@@ -96,7 +96,7 @@ class RecapSharing:
             if text is None:
                 raise InputError(reason("nothing_here"))
             if not await streams.claim_post(tx, stream_id, self._clock.now(), again=again):
-                raise InputError(reason("recap_posted"))
+                raise InputError(reason("already_handled"))
         try:
             await send(address, text)
         except WebhookError as error:
@@ -124,7 +124,7 @@ async def send(address: str, text: str) -> None:
             session.post(address, params={"wait": "true"}, json=body, allow_redirects=False) as answer,
         ):
             if not 200 <= answer.status < 300:
-                code = "webhook_busy" if answer.status == 429 else "webhook_refused"
+                code = "webhook_away" if answer.status == 429 else "webhook_refused"
                 raise WebhookError(reason(code, status=answer.status), lost=answer.status >= 500)
     except (aiohttp.ClientConnectorError, BadProxy):
         raise WebhookError(reason("webhook_away")) from None  # the error itself names the address

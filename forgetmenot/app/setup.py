@@ -25,8 +25,8 @@ from forgetmenot.app.past_chat_upload import PastChatUpload
 from forgetmenot.app.recap_sharing import WEBHOOK, RecapSharing, webhook_address
 from forgetmenot.app.stream_input import OBS_PASSWORD
 from forgetmenot.dock import obs_page, security
-from forgetmenot.errors import InputError, ModelRefused, TwitchRefused
-from forgetmenot.languages import Language, Reason, in_language, languages, reason
+from forgetmenot.errors import InputError, TwitchRefused
+from forgetmenot.languages import Language, in_language, languages, reason
 from forgetmenot.llm.build import (
     KEY_PAGE,
     TERMS,
@@ -258,13 +258,7 @@ class SetupService:
         bot, environ = self._running().bot, await asyncio.to_thread(self._environment, wanted)
         if key:
             environ = {**environ, key_variable(wanted): key}
-        try:
-            return await first_words(wanted, Meter(bot.db, bot.clock), environ)
-        except ModelRefused as error:  # a pasted key stands in no variable
-            said = str(error)
-            if not (key and isinstance(said, Reason) and "where" in said.values):
-                raise
-            raise ModelRefused(reason(said.code, **{**said.values, "where": ""})) from None
+        return await first_words(wanted, Meter(bot.db, bot.clock), environ)
 
     # ── log-in ──────────────────────────────────────────────────────────────────────────────
 

@@ -82,10 +82,10 @@ def _adapter(settings: ModelSettings, model: str, environ: Mapping[str, str]) ->
 
             longest = max(settings.reply_timeout_s, settings.memory_timeout_s)
             more = {"base_url": settings.base_url, "thinking": thinking}
-            return Gemini(model, key=key, key_env=variable, timeout_s=longest, **more)
+            return Gemini(model, key=key, timeout_s=longest, **more)
         from forgetmenot.llm.openai_compatible import OpenAICompatible
 
-        return OpenAICompatible(model, base_url=settings.base_url, key=key, key_env=variable, thinking=thinking)
+        return OpenAICompatible(model, base_url=settings.base_url, key=key, thinking=thinking)
 
     return LazyModel(model, make)
 

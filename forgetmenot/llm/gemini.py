@@ -52,20 +52,10 @@ _DELAY = re.compile(r"\A(\d+(?:\.\d+)?)s\Z")
 
 
 class Gemini:
-    """One Gemini model. `key_env` names the environment variable of the key, for the sentence about a wrong one."""
+    """One Gemini model."""
 
-    def __init__(
-        self,
-        name: str,
-        *,
-        key: str,
-        key_env: str,
-        base_url: str = "",
-        thinking: str = "",
-        timeout_s: float = 60.0,
-    ) -> None:
+    def __init__(self, name: str, *, key: str, base_url: str = "", thinking: str = "", timeout_s: float = 60.0) -> None:
         self.name = name
-        self._key_env = key_env
         self._thinking = _thinking(thinking)
         self._client = genai.Client(
             api_key=key,
@@ -148,8 +138,7 @@ class Gemini:
         if status == 408 or status >= 500:
             raise ModelUnavailable(reason("server_trouble", status=status), _retry_delay(error)) from None
         if status in {401, 403} or any(item.get("reason") == "API_KEY_INVALID" for item in _details(error)):
-            where = reason("server_key_in", name=self._key_env)
-            raise ModelRefused(reason("gemini_key", where=where, status=status, page=KEY_PAGE)) from None
+            raise ModelRefused(reason("gemini_key", status=status, page=KEY_PAGE)) from None
         if status == 404:
             raise ModelRefused(reason("server_model", model=repr(self.name), address="Gemini")) from None
         if error.status == "FAILED_PRECONDITION":

@@ -273,12 +273,10 @@ def answer(system: str, prompt: str, language: str) -> Mapping[str, Any]:
     about, note = _answering(who, text, blocks)
     if note is None:
         return {"action": None, "notes": [], "say": ""}
-    key = f"{'others' if 'said by others' in note['known'] else 'notes'}_about_{'person' if about else 'you'}"
-    if about is None:
-        key = "notes_about_channel"
-    say = in_language(language)
-    fact = note["fact"].strip().rstrip(".")
-    return {"action": None, "notes": [int(note["id"])], "say": say(f"quote.{key}", name=about, fact=fact)}
+    say, fact = in_language(language), note["fact"].strip().rstrip(".")
+    key = "quote.others" if about is not None and "said by others" in note["known"] else "quote.notes"
+    whom = say("chat.channel") if about is None else about or say("chat.own")
+    return {"action": None, "notes": [int(note["id"])], "say": say(key, who=whom, fact=fact)}
 
 
 def _answering(who: str, text: str, blocks: Mapping[str, str]) -> tuple[str | None, re.Match[str] | None]:

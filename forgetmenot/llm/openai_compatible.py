@@ -34,8 +34,6 @@ FINISHES = {"stop", "length", "content_filter"}
 HINTS = {
     "context_length_exceeded": "hint_long",
     "exceed_context_size_error": "hint_long",
-    "unsupported_parameter": "hint_parameter",
-    "unsupported_value": "hint_parameter",
     "content_policy_violation": "hint_filter",
     "content_filter": "hint_filter",
     "billing_hard_limit_reached": "hint_spent",
@@ -55,14 +53,12 @@ class OpenAICompatible:
         *,
         base_url: str,
         key: str = "",
-        key_env: str = "",
         thinking: str = "",
         now: Callable[[], float] = time.monotonic,
     ) -> None:
         self.name = name
         self._url = base_url.rstrip("/") + "/chat/completions"
         self._key = key
-        self._key_env = key_env
         self._thinking = thinking
         self._thinks = False
         self._now = now
@@ -203,21 +199,20 @@ class OpenAICompatible:
         except (aiohttp.ClientError, OSError) as error:
             raise ModelUnavailable(reason("server_away", url=self._url, error=type(error).__name__)) from error
         except BadProxy as error:
-            raise ModelUnavailable(reason("model_unreachable", model=self.name, error=str(error))) from None
+            raise ModelUnavailable(reason("server_away", url=self.name, error=str(error).rstrip("."))) from None
         except (ValueError, RecursionError):  # what it choked on stands in the exception
             raise ModelUnavailable(reason("model_empty", model=self.name)) from None
 
     def _error(self, status: int, said: str, wait: float | None) -> ModelError:
         if status in {401, 403}:
-            where = reason("server_key_in", name=self._key_env) if self._key else reason("server_key_unnamed")
-            return ModelRefused(reason("server_key", where=where, status=status))
+            return ModelRefused(reason("server_key", status=status))
         if status == 404 or said == "model_not_found":
             return ModelRefused(reason("server_model", model=repr(self.name), address=self._url))
         if status == 429:
             return ModelRateLimited(reason("model_limit", model=self.name), wait)
         if status == 408 or status >= 500:
             return ModelUnavailable(reason("server_trouble", status=status), wait)
-        hint = reason(HINTS.get(said, "hint_log"))
+        hint = reason(HINTS.get(said, "hint_parameter"))
         return ModelRefused(reason("server_refused", status=status, hint=hint))
 
 

@@ -223,7 +223,7 @@ async def _refuse_line(tx: Transaction, subject_id: str | None, by: str, line: s
     """Nobody who opted out, and no line that was cleared, changes what is known."""
     out = await personal_data.opted_out(tx)
     if subject_id in out or by in out:
-        raise FactRefused("opted_out")
+        raise FactRefused("forgotten")
     if line and await events.was_deleted(tx, line):
         raise FactRefused("cleared")
 

@@ -58,7 +58,7 @@ Ruling = tuple[Verdict, str]
 
 
 class Rule(Struct, frozen=True):
-    """One row of the table: its words are the reason of its name. `overridable`: an approval overrides it."""
+    """One row of the table. `overridable`: an approval overrides it."""
 
     name: str
     check: Callable[[Case], Ruling | None]
@@ -69,13 +69,13 @@ def _deny(code: str) -> Ruling:
     return Verdict.DENY, reason(code)
 
 
-def _ask(code: str) -> Ruling:
-    return Verdict.ASK, reason(code)
+def _ask() -> Ruling:
+    return Verdict.ASK, reason("always_asks")
 
 
-def _denies(name: str, holds: Callable[[Case], object], *, overridable: bool = False) -> Rule:
-    """A rule that denies where the condition holds."""
-    return Rule(name, lambda case: _deny(name) if holds(case) else None, overridable)
+def _denies(name: str, holds: Callable[[Case], object], *, why: str = "", overridable: bool = False) -> Rule:
+    """A rule that denies where the condition holds. `why`: its reason, unless that has the rule's name."""
+    return Rule(name, lambda case: _deny(why or name) if holds(case) else None, overridable)
 
 
 def _parameters(case: Case) -> Ruling | None:
@@ -86,7 +86,7 @@ def _setting(case: Case) -> Ruling | None:
     mode = class_mode(case.action, case.settings.actions)
     if mode in {"off", "shadow"}:
         return _deny("switched_off" if mode == "off" else "silent_preview")
-    return _ask("always_asks") if mode == "ask" else None
+    return _ask() if mode == "ask" else None
 
 
 def _immune_on_twitch(case: Case) -> Ruling | None:
@@ -115,7 +115,7 @@ def _consent(case: Case) -> Ruling | None:
     # who asks for a timeout of their own has agreed to it
     if _is_asker(case) and case.action.name in case.facts.asked_for:
         return None
-    return _ask("consent") if case.facts.asker.privileged else _deny("consent")
+    return _ask() if case.facts.asker.privileged else _deny("asked_in_words")
 
 
 def _unasked(case: Case) -> bool:
@@ -134,7 +134,7 @@ def _for_everybody(case: Case) -> Ruling | None:
     if asked and case.facts.asker.privileged:
         return None
     # a free action that nobody asked for is only noise in the queue; a guarded one may be worth a moderator's time
-    return _deny("asked_in_words") if not asked and not case.guarded else _ask("affects_everybody")
+    return _deny("asked_in_words") if not asked and not case.guarded else _ask()
 
 
 def _queue_full(case: Case) -> bool:
@@ -145,7 +145,7 @@ def _queue_full(case: Case) -> bool:
 
 def _never_alone(case: Case) -> Ruling | None:
     alone = case.action.kind is ActionClass.NEVER_ALONE and not case.facts.approved_by
-    return _ask("always_asks") if alone else None
+    return _ask() if alone else None
 
 
 def _would_wait(case: Case) -> bool:
@@ -165,25 +165,26 @@ def _is_asker(case: Case) -> bool:
 
 RULES: tuple[Rule, ...] = (
     Rule("parameters", _parameters),
-    _denies("safe_mode", lambda case: case.settings.actions.safe_mode or case.facts.safe_mode),
+    _denies("safe_mode", lambda case: case.settings.actions.safe_mode or case.facts.safe_mode, why="paused"),
     _denies("paused", lambda case: case.facts.paused),
     Rule("switched_off", _setting),
     _denies("stream_live", lambda case: case.action.needs_live and not case.facts.live),
     _denies("target_known", lambda case: case.action.needs_target and case.target is None),
-    _denies("not_a_bot", lambda case: case.target is not None and case.target.is_bot),
+    _denies("not_a_bot", lambda case: case.target is not None and case.target.is_bot, why="target_known"),
     _denies("immune", lambda case: case.action.harms and case.target and case.target.role in IMMUNE),
     _denies("protected", _protected),
-    _denies("newcomer", _newcomer, overridable=True),
+    _denies("newcomer", _newcomer, why="protected", overridable=True),
     _denies("refused_often", lambda case: case.recent.refusals >= MANY_REFUSALS, overridable=True),
     _denies("moderators_only",
         lambda case: case.action.kind is ActionClass.NEVER_ALONE and not case.facts.asker.privileged, overridable=True),
     _denies("asked_in_words", _unasked, overridable=True),
     _denies("own_notes_only",
         lambda case: case.action.self_only and not case.facts.asker.privileged and not _is_asker(case),
-        overridable=True),
+        why="moderators_only", overridable=True),
     Rule("consent", _consent, overridable=True),
     Rule("affects_everybody", _for_everybody, overridable=True),
-    _denies("already_on", lambda case: case.action.mode and case.action.mode in case.facts.room_modes),
+    _denies("already_on", lambda case: case.action.mode and case.action.mode in case.facts.room_modes,
+        why="already_handled"),
     _denies("too_soon", lambda case: case.recent.cooldown_until > case.now, overridable=True),
     _denies("stream_limit", lambda case: case.recent.done_this_stream >= case.settings.actions.per_stream,
         overridable=True),
@@ -203,7 +204,7 @@ def decide(proposal: Proposal, facts: PolicyFacts, settings: Settings, recent: R
     """
     action = find(proposal.name)
     if action is None:
-        return Decision(Verdict.DENY, "unknown_action", reason("unknown_action"))
+        return Decision(Verdict.DENY, "unknown_action", reason("switched_off"))
     # what its asker typed stands in the place of a model's words
     typed = facts.typed.get(action.name) if action.typed else None
     given = proposal.params if typed is None else {**proposal.params, action.typed: typed}

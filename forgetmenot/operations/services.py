@@ -110,7 +110,7 @@ async def rate(context: OperationContext, request: Request, *, good: bool) -> Op
         return OperationResult(ok=False, code="no_reply")
     async with context.db.write() as tx:
         await bot_messages.set_outcome(tx, reply_id, "good" if good else "bad")
-    return OperationResult(ok=True, code="rated" if good else "rated_bad")
+    return OperationResult(ok=True, code="rated")
 
 
 async def why(context: OperationContext, request: Request) -> OperationResult:
@@ -276,7 +276,7 @@ def _figures(report: ErasureReport) -> dict[str, object]:
 def _person(request: Request) -> str:
     """The id of the viewer that it is about. Raises Refused: it is about the channel."""
     if request.target.id is None:
-        raise Refused("name_a_person", request.target)
+        raise Refused("unknown_viewer", name="channel")
     return request.target.id
 
 

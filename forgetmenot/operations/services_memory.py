@@ -90,7 +90,7 @@ async def remember(context: OperationContext, request: Request) -> OperationResu
     elif request.asker.surface is Surface.DOCK and about.id is not None:
         viewer = await viewers.get(context.db, about.id)
         if viewer is None or viewer.opted_out:
-            raise FactRefused("opted_out")
+            raise FactRefused("forgotten")
     return await _keep(context, request, about, fact, joke=request.flag("joke"))
 
 
@@ -209,7 +209,8 @@ async def forget(context: OperationContext, request: Request) -> OperationResult
     else:
         found = await _find(context, request, about, what, past=permanently)
         if not found:
-            raise _none_fits(asker, about, what)
+            number = what.strip().removeprefix("#")
+            raise Refused("no_note", id=number) if number.isdecimal() else Refused("nothing_found", about)
     note = await _only(context, request, found, "!forget {}")
     own = note.subject_id is not None and note.subject_id == asker.viewer_id
     if not own or not permanently:
@@ -217,17 +218,6 @@ async def forget(context: OperationContext, request: Request) -> OperationResult
     data = await _quoted(context, request, note)
     await context.rights.forget(note.id)
     return OperationResult(ok=True, code="forgotten", data=data)
-
-
-def _none_fits(asker: Asker, about: Target, what: str) -> Refused:
-    """Why nothing is done: no such number, or no words that fit."""
-    number = what.strip().removeprefix("#")
-    return _no_note(asker, number) if number.isdecimal() else Refused("nothing_found", about)
-
-
-def _no_note(asker: Asker, number: int | str) -> Refused:
-    """There is no such note, or none that a viewer may change: which of the two is not theirs to know."""
-    return Refused("no_note" if asker.moderates else "not_your_note", id=number)
 
 
 async def _only(context: OperationContext, request: Request, found: list[Note], command: str) -> Note:
@@ -320,7 +310,7 @@ async def edit(context: OperationContext, request: Request) -> OperationResult:
         if found is None and not in_chat:
             raise FactRefused("not_found")
         if found is None or not _may_change(asker, found):
-            raise _no_note(asker, number)
+            raise Refused("no_note", id=number)  # whether it is another's is not for them to know
         return await _edited(context, request, asker, found, amendment(typed))
     about, rest = await _about(context, asker, typed) if typed.startswith("@") else (own_target(asker), typed)
     change = amendment(rest)
@@ -408,7 +398,7 @@ async def restore(context: OperationContext, request: Request) -> OperationResul
         await _refuse_not_stored(context, request)
         note = await notes.get(context.db, number)
         if note is None or not _may_change(asker, note):
-            raise _no_note(asker, number)
+            raise Refused("no_note", id=number)
         if note.status is NoteStatus.RETRACTED and (await notes.changes(context.db, number))[-1].cause != _by(asker):
             raise Refused("not_yours")
     note = await edits.undo(context.db, number, at=context.clock.now())

@@ -106,11 +106,10 @@ def chat_line(result: OperationResult, language: Language = ENGLISH) -> str:
 
 
 def _people(result: OperationResult, language: Language) -> dict[str, object]:
-    target = result.target
-    who = "own" if target is None or target.own else "channel" if target.id is None else "other"
-    name = target.name if target is not None else ""
-    forms = {form: language(f"chat.{who}.{form}", name=name) for form in ("you", "from")}
-    return {**forms, "note": _quoted(result.data.get("id"), result.data.get("fact"))}
+    target, you = result.target, language("chat.own")
+    if target is not None and not target.own:
+        you = target.name if target.id is not None else language("chat.channel")
+    return {"you": you, "note": _quoted(result.data.get("id"), result.data.get("fact"))}
 
 
 def _quoted(note_id: object, fact: object) -> str:

@@ -218,7 +218,7 @@ class ReplyEngine:
         if is_ignored(job.event, self._identity(), job.settings):
             return reason("ignored")
         if not job.trigger.question:
-            return reason("nothing_typed")
+            return reason("nothing_to_say")
         return reason("paused") if (await read_switches(self._db)).silent(self._clock.now()) else ""
 
     def _is_answered_elsewhere(self, job: PendingReply) -> bool:

@@ -39,7 +39,7 @@ LOOK_UP = (
 IF_REFUSED = "only with an action: what you say instead if it is not done"
 MOST_NOTES = 20
 LONGEST_LOOK_UP = 120
-UNREADABLE = reason("no_usable_answer")
+UNREADABLE = reason("no_answer")
 NOTHING_TO_SAY = reason("nothing_to_say")
 # What a line that asks for nothing, and is no question, may still lead to.
 CORRECTING = frozenset({"correct"})

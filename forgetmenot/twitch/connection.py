@@ -156,7 +156,7 @@ class IrcConnection:
                         self._heard_at = self._clock.now()
                 if not self._in_channel() and loop.time() > deadline:
                     if self._attempts < 2:  # chat may be slow for once
-                        raise TwitchUnavailable(reason("chat_not_in"))
+                        raise TwitchUnavailable(reason("chat_closed"))
                     self._cannot_join("chat_no_channel")
                 if self._sign_in:
                     self._attempts = 0

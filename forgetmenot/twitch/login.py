@@ -268,7 +268,7 @@ class Login:
 
     def _lapsed(self, token: Token) -> TwitchLoginNeeded:
         self._dead = token.refresh
-        return self._in_trouble("login_expired")
+        return self._in_trouble("nobody_in")
 
     def _in_trouble(self, code: str, **values: object) -> TwitchLoginNeeded:
         command = "forgetmenot login" + (" --as broadcaster" if self.account is Account.BROADCASTER else "")

@@ -105,7 +105,7 @@ async def test_a_model_that_is_not_there_and_a_port_that_is_taken_are_seen(datab
     words = ModelSettings(provider=Provider.OPENAI_COMPATIBLE, base_url="http://127.0.0.1:9/v1")
     found = await looked(database, msgspec.structs.replace(settings, model=words, dock=DockSettings(port=port)))
     other.close()
-    assert "Start the program" in found["Model"].fix
+    assert "set-up" in found["Model"].fix
     assert str(port) in found["Bot"].line
 
 

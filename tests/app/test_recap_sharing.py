@@ -62,7 +62,7 @@ async def test_nothing_is_posted_before_somebody_says_so_and_then_once(shared: S
     await shared.sharing.run_pass()
     assert shared.there.got == []
     await shared.sharing.post(stream)
-    with pytest.raises(InputError, match="posted before"):
+    with pytest.raises(InputError, match="done already"):
         await shared.sharing.post(stream)
     shared.at_once()
     await shared.anew().run_pass()

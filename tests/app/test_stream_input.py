@@ -323,7 +323,7 @@ async def test_a_redemption_that_is_not_answered_says_that_points_can_be_given_b
         # of who is ignored nothing is stored, the name neither
         assert [(item["who"], item["points"]) for item in items] == [("" if why == "ignored" else "Alice", True)]
         if why == "paused":
-            assert items[0]["detail"] == "The bot is paused or quiet."
+            assert items[0]["detail"] == "The bot is paused, quiet or in safe mode."
 
 
 async def test_points_are_offered_back_after_a_crash_in_the_middle_of_a_reply(

@@ -50,9 +50,9 @@ alice: !forget drums -> Which one? #2 their brother sells drums in Oslo · #1 pl
 alice: !forget #2 forever -> Permanently deleted: #2 their brother sells drums in Oslo
 # a viewer forgets and corrects nothing of others
 bob: !remember I play drums -> Remembered about you: #1 plays drums
-alice: !forget #1 -> #1 is not a note about you. !memory shows yours.
+alice: !forget #1 -> There is no note #1 that you can change.
 alice: !forget @bob drums -> You can only do that for yourself. Ask a moderator.
-alice: !edit 1 plays nothing at all -> #1 is not a note about you. !memory shows yours.
+alice: !edit 1 plays nothing at all -> There is no note #1 that you can change.
 alice: !memory bob -> You can only do that for yourself. Ask a moderator.
 bob: !memory -> What I know about you: #1 plays drums
 # its subject and moderators correct a note
@@ -65,7 +65,7 @@ alice: !edit -> Help: !edit [id] <text>: corrects a note; !restore undoes it. Fo
 # what is remembered beside something alike says how to take that back
 alice: !remember my cat is Biscuit -> Remembered about you: #1 their cat is Biscuit
 alice: !remember my cat's name is Crumble -> Remembered about you: #2 their cat's name is Crumble (I also know #1
-bob: !wrong 1 -> #1 is not a note about you. !memory shows yours.
+bob: !wrong 1 -> There is no note #1 that you can change.
 alice: !wrong 1 -> Removed: #1 their cat is Biscuit. To undo: !restore 1 · to delete it: !forget 1 permanently
 alice: !wrong -> Which note? !memory shows their numbers. !wrong 12 removes one, !edit 12 lives in Oslo corrects
 alice: !forget that -> Which note? !memory shows their numbers. !wrong 12 removes one, !edit 12 lives in Oslo
@@ -81,7 +81,7 @@ carol: !restore 1 -> Restored: #1 plays drums
 carol: !forget alice drums -> Removed: #1 plays drums. To undo: !restore 1
 carol: !wrong #1 -> That note is already removed. !restore and its number bring it back.
 alice: !restore 1 -> You can only do that for yourself. Ask a moderator.
-bob: !restore 1 -> #1 is not a note about you. !memory shows yours.
+bob: !restore 1 -> There is no note #1 that you can change.
 # who names nobody known is told so
 carol: !forget @nobody_here drums -> No viewer named nobody_here.
 carol: !remember @nobody_here bakes -> No viewer named nobody_here.
@@ -93,16 +93,16 @@ alice: !remember I play drums -> Remembered about you: #1 plays drums
 alice: !forgetme -> This permanently deletes everything about you: notes, today's messages, mentions in summaries.
 carol: !forgetme alice -> This permanently deletes everything about Alice: notes, today's messages, mentions in
 bob: !forgetme alice confirm -> You can only do that for yourself. Ask a moderator.
-carol: !forgetme channel confirm -> That is about one viewer, not about the channel. Put their name behind the
+carol: !forgetme channel confirm -> No viewer named channel.
 alice: !memory -> What I know about you: #1 plays drums
 # of who opted out nothing is kept and nothing is said
 alice: !remember I play drums -> Remembered about you: #1 plays drums
 alice: !optout -> Done: nothing from you is stored from now on, and I won't use what I knew. !forgetme deletes it.
 alice: !remember I play bass -> You opted out, so I don't store anything. !optin changes that.
 alice: !edit 1 plays bass -> You opted out, so I don't store anything. !optin changes that.
-carol: !edit 1 plays bass -> They opted out, so I don't store anything about them.
+carol: !edit 1 plays bass -> They asked me not to store that.
 alice: !memory -> 1 note from before the opt-out is still stored, but not used. !forgetme deletes it.
-carol: !remember alice has a violet -> They opted out, so I don't store anything about them.
+carol: !remember alice has a violet -> They asked me not to store that.
 carol: !optin alice -> Welcome back: I remember Alice again.
 alice: !optin -> Welcome back: I remember you again.
 alice: !memory -> What I know about you: #1 plays drums
@@ -233,7 +233,7 @@ carol: !restore 1
 + alice: lives in Paris
 + channel: the stream starts at 8 pm
 uses alice 1
-alice: !good -> Thanks
+alice: !good -> Noted
 alice: !bad -> !wrong
 alice: !edit 2 the stream starts at noon -> #2
 carol: !edit 2 the stream starts at 9 pm -> #2 the stream starts at 9 pm

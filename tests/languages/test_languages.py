@@ -151,7 +151,7 @@ def test_a_note_that_is_quoted_is_no_claim_of_an_action(code: str) -> None:
     say = in_language(code)
     for key in say.texts:
         if key.startswith("quote."):
-            line = say(key, name="Bob", fact="moved to Oslo last week")
+            line = say(key, who="Bob", fact="moved to Oslo last week")
             assert not claims_action(line, frozenset()), line
 
 

@@ -161,7 +161,7 @@ async def test_a_mode_that_somebody_else_switched_on_is_left_as_it_is(stage: Sta
     stage.model.answers = [answering("Slower!", "slow_mode", seconds=30, if_refused="It is slow as it is.")]
     reply = await stage.reply("@forgetmenot_bot please put on slow mode", badges=("moderator",))
     assert stage.moderation.done == []
-    assert "already in that mode" in "".join((await explain(stage.db, reply.id)).actions)
+    assert "done already" in "".join((await explain(stage.db, reply.id)).actions)
 
 
 CROWD = 60
