@@ -26,6 +26,8 @@ from pathlib import Path
 from typing import Any, NoReturn
 from unittest import mock
 
+import aiosqlite
+
 from forgetmenot.app.bot import SWEEP, Bot, BotIdentity, NoAccount, open_bot
 from forgetmenot.clock import DAY, HOUR, MINUTE, SECOND, ManualClock, SystemClock
 from forgetmenot.domain import (
@@ -135,7 +137,7 @@ class Bomb:
 
     def set(self) -> None:
         """Let the process die at any named point."""
-        self.around(Database, "_commit", "commit")
+        self.around(aiosqlite.Connection, "commit", "commit")
         self.around(Database, "wipe_deleted", "wipe")
         self.around(Witness, "say", "say")
         self.around(Offline, "generate", "answer")

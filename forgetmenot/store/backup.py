@@ -13,7 +13,6 @@ import asyncio
 import contextlib
 import os
 import re
-import sqlite3
 from pathlib import Path
 from typing import NamedTuple
 
@@ -33,18 +32,9 @@ from forgetmenot.store.database import (
 )
 
 KEPT = (
-    "viewers",
-    "viewer_names",
-    "streams",
-    "attendance",
-    "episodes",
-    "episode_people",
-    "semantic_notes",
-    "note_evidence",
-    "note_changes",
-    "never_mention",
-    "channel_state",
-)
+    "viewers", "viewer_names", "streams", "attendance", "episodes", "episode_people", "semantic_notes", "note_evidence",
+    "note_changes", "never_mention", "channel_state",
+)  # fmt: skip
 LEFT_OUT = {
     "events": "raw chat",
     "tally": "accounts for raw chat",
@@ -121,27 +111,19 @@ def _fill(part: Path, source: Path) -> "Counts":
         db.executescript(schema_sql())
         db.execute("ATTACH ? AS source", (f"{source.absolute().as_uri()}?mode=ro",))
         db.execute("BEGIN")  # all of it as of one moment
-        _take_over(db)
+        for table in KEPT:
+            columns = ", ".join(row[1] for row in db.execute(f"PRAGMA main.table_info({table})"))
+            db.execute(f"INSERT INTO main.{table} ({columns}) SELECT {columns} FROM source.{table}")
+        db.execute("DELETE FROM main.channel_state WHERE name = ?", (CARRIED_OUT,))
+        # Numbers are not given twice: an id that somebody wrote down means the same row for ever.
+        db.execute("DELETE FROM main.sqlite_sequence")
+        db.execute("INSERT INTO main.sqlite_sequence SELECT * FROM source.sqlite_sequence")
         db.execute("COMMIT")
         if db.execute("PRAGMA foreign_key_check").fetchone() is not None:
             raise errors.StoreForeign(f"{source} lacks rows that others need. Nothing was changed; try another backup.")
         counted = Counts(*db.execute(_COUNTS).fetchone())
         db.execute("DETACH source")
     return counted
-
-
-def _take_over(db: sqlite3.Connection) -> None:
-    for table in KEPT:
-        columns = ", ".join(row[1] for row in db.execute(f"PRAGMA main.table_info({table})"))
-        db.execute(f"INSERT INTO main.{table} ({columns}) SELECT {columns} FROM source.{table}")
-    db.execute("DELETE FROM main.channel_state WHERE name = ?", (CARRIED_OUT,))
-    # Numbers are not given twice: an id that somebody wrote down means the same row for ever.
-    db.execute("DELETE FROM main.sqlite_sequence")
-    db.execute("INSERT INTO main.sqlite_sequence SELECT * FROM source.sqlite_sequence")
-
-
-def _number(db: sqlite3.Connection, sql: str) -> int:
-    return int(db.execute(sql).fetchone()[0])
 
 
 def check(path: Path) -> None:
@@ -151,7 +133,8 @@ def check(path: Path) -> None:
     with reading_beside(path) as db:
         if not files.may_be_ours(path):
             raise errors.StoreForeign(f"{path} is not a ForgetMeNot memory. Nothing was changed.")
-        refuse_foreign(path, _number(db, "PRAGMA application_id"), _number(db, "PRAGMA user_version"))
+        marks = (db.execute(f"PRAGMA {name}").fetchone()[0] for name in ("application_id", "user_version"))
+        refuse_foreign(path, *marks)
         tables = {row[0] for row in db.execute("SELECT name FROM sqlite_master WHERE type = 'table'")}
         if not tables.issuperset(KEPT):
             raise errors.StoreForeign(f"{path} was changed by another program. Nothing was changed.")
@@ -191,43 +174,20 @@ async def counts(source: Source) -> Counts:
 
 async def check_start(db: Database) -> None:
     """See that the memory is whole and holds what its newest copy holds. Raises StoreDamaged, StoreError."""
-    if damage := await db.damage():
-        raise _missing(db.path, f"{db.path} is damaged ({damage}).")
     newest = next(iter(copies_of(db.path)), None)
-    before = await asyncio.to_thread(counts_of, newest) if newest else None
-    now = await counts(db)
-    if before is not None and now.lacks(before):
-        way_out = f"If that is intended, move {newest} to another folder and start again."
-        raise _missing(db.path, f"{db.path} held {before} at its last backup, and now holds {now}.", way_out)
+    back = f"Restore the newest backup with `forgetmenot memory restore {newest}`." if newest else "There is no backup."
+    if damage := await db.damage():
+        raise errors.StoreDamaged(f"{db.path} is damaged ({damage}). Nothing was changed. {back}")
+    before, now = await asyncio.to_thread(_counts_of, newest) if newest else Counts(), await counts(db)
+    if now.lacks(before):
+        raise errors.StoreDamaged(
+            f"{db.path} held {before} at its last backup, and now holds {now}. Nothing was changed. {back}"
+            f" If that is intended, move {newest} to another folder and start again."
+        )
 
 
-def fullest_copy(database: Path) -> Path | None:
-    """The copy beside a memory that holds most; of equals the newest. One that cannot be read holds nothing."""
-    readable = [(sum(held[:2]), copy) for copy in copies_of(database) if (held := counts_of(copy))]
-    return max(readable, default=(0, None))[1]
-
-
-def delete_old_copies(database: Path, keep: int) -> None:
-    """Delete the copies above `keep`, but never the fullest one while the newest holds less than half of it."""
-    copies, best = copies_of(database), fullest_copy(database)
-    newest = counts_of(copies[0])
-    spared = best if best and (newest is None or newest.lacks(counts_of(best) or Counts())) else None
-    for old in copies[keep:]:
-        if old != spared:
-            with contextlib.suppress(OSError):  # the next one tries again
-                old.unlink()
-
-
-def _missing(database: Path, what: str, more: str = "") -> errors.StoreDamaged:
-    best = fullest_copy(database)
-    back = f"Restore the best backup with `forgetmenot memory restore {best}`." if best else "There is no backup."
-    return errors.StoreDamaged(f"{what} Nothing was changed. {back} {more}".rstrip())
-
-
-def counts_of(copy: Path) -> Counts | None:
-    """How much a copy holds; None if it cannot be read."""
-    try:
-        with reading_beside(copy) as db:
-            return Counts(*db.execute(_COUNTS).fetchone())
-    except errors.StoreError:
-        return None
+def _counts_of(copy: Path) -> Counts:
+    """How much a copy holds; one that cannot be read holds nothing."""
+    with contextlib.suppress(errors.StoreError), reading_beside(copy) as db:
+        return Counts(*db.execute(_COUNTS).fetchone())
+    return Counts()

@@ -14,16 +14,7 @@ import asyncio
 import contextlib
 import json
 import sqlite3
-from collections.abc import (
-    AsyncIterator,
-    Awaitable,
-    Callable,
-    Coroutine,
-    Iterable,
-    Iterator,
-    Mapping,
-    Sequence,
-)
+from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine, Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from importlib import resources
 from pathlib import Path
@@ -231,18 +222,11 @@ class Database(Source):
                 try:
                     await self._writer.execute_fetchall("BEGIN IMMEDIATE")
                     yield Transaction(self._writer, self.requests)
+                    await to_the_end(self._writer.commit())
                 except BaseException:
                     # all coroutines share this connection: what stays open is committed by whoever writes next
                     await to_the_end(self._writer.rollback())
                     raise
-                await to_the_end(self._commit())
-
-    async def _commit(self) -> None:
-        try:
-            await self._writer.commit()
-        except sqlite3.Error:
-            await self._writer.rollback()
-            raise
 
     async def data_version(self) -> int:
         """A number that changes when anybody else, another process included, has committed."""

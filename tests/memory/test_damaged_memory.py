@@ -1,4 +1,4 @@
-"""A damaged or emptied memory pushes no good copy out, and the fullest copy stays."""
+"""A damaged or emptied memory pushes no good copy out."""
 
 import json
 import sqlite3
@@ -9,14 +9,13 @@ from pathlib import Path
 import pytest
 
 from forgetmenot.app.bot import open_bot
-from forgetmenot.clock import HOUR, SECOND, ManualClock
+from forgetmenot.clock import HOUR, ManualClock
 from forgetmenot.errors import StoreDamaged, StoreForeign
-from forgetmenot.memory.backups import Backups, make, restore
+from forgetmenot.memory.backups import Backups, restore
 from forgetmenot.memory.transfer import import_notes
 from forgetmenot.settings.schema import Settings
 from forgetmenot.store.backup import copies_of
 from forgetmenot.store.database import Database
-from tests.memory.conftest import Channel
 
 NO_SETTINGS = Settings()
 
@@ -67,19 +66,3 @@ async def test_a_damaged_or_emptied_memory_is_refused_and_pushes_no_copy_out(
     assert [(copy, copy.read_bytes()) for copy in copies_of(path)] == copies
     await restore(copies[0][0], path, now=clock.now(), keep=3)
     assert await start() == 40
-
-
-async def test_the_fullest_copy_stays_while_new_ones_hold_less_than_half_of_it(channel: Channel) -> None:
-    await _notes(channel.db, "plays level", 40)
-    full = (await make(channel.db, at=channel.clock.now(), keep=3)).path
-    async with channel.db.write() as tx:
-        await tx.execute("DELETE FROM semantic_notes WHERE id > 10")
-        await tx.execute("DELETE FROM episodes WHERE id > 10")
-    for _ in range(5):
-        await channel.clock.advance(SECOND)
-        await make(channel.db, at=channel.clock.now(), keep=3)
-    assert len(copies_of(channel.db.path)) == 4
-    assert full in copies_of(channel.db.path)
-    await _notes(channel.db, "knows song", 40)
-    await make(channel.db, at=channel.clock.now(), keep=3)
-    assert full not in copies_of(channel.db.path)
