@@ -15,7 +15,7 @@ from forgetmenot.domain import Asker, OperationResult, Surface
 from forgetmenot.languages import Language, in_language
 from forgetmenot.memory.arrivals import card
 from forgetmenot.memory.erasure import ErasureReport
-from forgetmenot.memory.past_episodes import missed as what_was_missed
+from forgetmenot.memory.recall import missed as what_was_missed
 from forgetmenot.operations.run import Refused, may_ask
 from forgetmenot.operations.types import ApprovalQueue, Operation, OperationContext, Request, Service
 from forgetmenot.operations.wording import described

@@ -18,10 +18,9 @@ from msgspec.structs import replace
 from forgetmenot.clock import DAY, HOUR, MINUTE, Clock
 from forgetmenot.domain import Attendance, ChatEvent, Prompt, Recalled, Scope, Standing, Viewer
 from forgetmenot.logs import log
-from forgetmenot.memory.past_episodes import newest, spoken_of, without_hidden
 from forgetmenot.memory.people import REGULAR_WITHIN, role_of, standing_of
 from forgetmenot.memory.ranking import Query
-from forgetmenot.memory.recall import CHANNEL, NotesSnapshot, Recall, fitting
+from forgetmenot.memory.recall import CHANNEL, NotesSnapshot, Recall, fitting, newest, spoken_of, without_hidden
 from forgetmenot.memory.rights import SuppressionFilter, load_filter
 from forgetmenot.operations import facts
 from forgetmenot.prompt.assemble import BOT_REPLIES, assemble, compose_prefix

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 
 from forgetmenot.clock import DAY, HOUR, MINUTE
 from forgetmenot.memory import rights
-from forgetmenot.memory.past_episodes import Missed, missed
+from forgetmenot.memory.recall import Missed, missed
 from forgetmenot.store import streams, viewers
 from forgetmenot.text.mentions import show
 from forgetmenot.text.words import sentences_of

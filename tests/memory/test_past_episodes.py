@@ -5,8 +5,8 @@ from collections.abc import Sequence
 import pytest
 
 from forgetmenot.domain import Episode
-from forgetmenot.memory.past_episodes import LOOKED_AT, EpisodeIndex, newest, spoken_of
 from forgetmenot.memory.ranking import query_of
+from forgetmenot.memory.recall import LOOKED_AT, EpisodeIndex, newest, spoken_of
 from forgetmenot.memory.rights import SuppressionFilter
 from tests.notes_world import World
 

@@ -2,8 +2,7 @@
 
 from forgetmenot.clock import DAY
 from forgetmenot.domain import NoteStatus, Scope, SourceKind
-from forgetmenot.memory.past_episodes import spoken_of
-from forgetmenot.memory.recall import CHANNEL, Recall, fitting
+from forgetmenot.memory.recall import CHANNEL, Recall, fitting, spoken_of
 from forgetmenot.memory.rights import SuppressionFilter
 from forgetmenot.store import notes
 from forgetmenot.store.notes import NewNote

@@ -1,8 +1,7 @@
 """What is never brought up: in no recalled note, no summary and no reply, whichever form its words take."""
 
 from forgetmenot.memory import edits, rights
-from forgetmenot.memory.past_episodes import newest
-from forgetmenot.memory.recall import Recall
+from forgetmenot.memory.recall import Recall, newest
 from forgetmenot.memory.rights import SuppressionFilter, without_hidden_names
 from forgetmenot.store.notes import SuppressionRow
 from tests.notes_world import World
