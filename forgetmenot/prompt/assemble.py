@@ -46,6 +46,10 @@ class DropStep(NamedTuple):
     keep: int = 0
 
 
+_REST = (
+    "past_episode", "looked_up_past", "spoken", "bot_replies", "actions_done", "channel_notes_asked", "others", "chat",
+    "brief", "lore", "channel_notes", "channel",
+)  # fmt: skip
 DROP_STEPS = (
     DropStep("1 episodes", "episodes"),
     DropStep("2 lore past 5", "lore", 5),
@@ -55,18 +59,7 @@ DROP_STEPS = (
     DropStep("5 lore past 2", "lore", 2),
     DropStep("6 chat past 8", "chat", 8),
     DropStep("7 chat past 5", "chat", 5),
-    DropStep("rest", "past_episode"),
-    DropStep("rest", "looked_up_past"),
-    DropStep("rest", "spoken"),
-    DropStep("rest", "bot_replies"),
-    DropStep("rest", "actions_done"),
-    DropStep("rest", "channel_notes_asked"),
-    DropStep("rest", "others"),
-    DropStep("rest", "chat"),
-    DropStep("rest", "brief"),
-    DropStep("rest", "lore"),
-    DropStep("rest", "channel_notes"),
-    DropStep("rest", "channel"),
+    *(DropStep("rest", section) for section in _REST),
 )
 
 
@@ -158,10 +151,8 @@ def assemble(prefix: Prefix, material: TailMaterial, settings: Settings) -> Prom
     language = "German" if is_answered_in_german(material.message.text, settings) else ""
     material = replace(_without_hidden(material), language=language)
     now, speaker = _now(material), _speaker(material)
-    own, message = _own_block(material), _message_block(material, rows.MESSAGE_BYTES)
-    optional = _optional_blocks(material)
     room = budget - now.tokens - speaker.tokens
-    draft = PromptDraft(prefix.sections, [*optional, own, message])
+    draft = PromptDraft(prefix.sections, _blocks(material))
     draft.fit(room)
     # what is left is never dropped, and long lines of it may still not fit
     if draft.tokens > room:
@@ -181,25 +172,8 @@ def split(prompt: Prompt) -> tuple[str, str]:
     return system.strip(), prompt.prefix[len(system) :] + prompt.tail
 
 
-ORDER = (
-    "brief",
-    "lore",
-    "others",
-    "channel_notes_asked",
-    "past_episode",
-    "spoken",
-    "own_messages",
-    "chat",
-    "bot_replies",
-    "actions_done",
-    "looked_up",
-    "looked_up_past",
-    "message",
-)
-
-
 def _prompt(draft: PromptDraft, first: list[Section]) -> Prompt:
-    tail = [*first, *(draft.sections[name] for name in ORDER)]
+    tail = [*first, *draft.sections.values()]
     shown = [section for section in tail if section.text or section.dropped]
     # popped from the end, so the last one is the first of them in the prompt
     gone = [replace(s, text="", tokens=0, rows=(), dropped=max(1, len(s.rows) + s.dropped)) for s in draft.dropped]
@@ -263,18 +237,24 @@ def _speaker(material: TailMaterial) -> Section:
     return plain_section("speaker", f"{text}\n\n")
 
 
-def _optional_blocks(material: TailMaterial) -> list[Block]:
-    names, now = material.names, material.now
-    cap = VIEWER_MEMORY_TOKENS
-    brief = _brief(material, cap)
+def _blocks(material: TailMaterial) -> list[Block]:
+    """What may be dropped, and the two that never are, in their order: the message is last."""
+    names, now, cap = material.names, material.now, VIEWER_MEMORY_TOKENS
+    about = clip(rows.one_line(material.brief, names, 1_500), bytes_for(cap // 2))
+    made_of = tuple(("notes", one) for one in material.brief_notes)
+    brief = Block("brief", (Row(about, made_of),) if about else ())
     # a brief is made of the same notes: both together have the tokens that one viewer's memory may take
     left = cap - (brief.section().tokens if brief.rows else 0)
     known = [rows.note_row(found, names, now, left_at=material.left_at) for found in material.notes[:SPEAKER_NOTES]]
     chat = tuple(rows.chat_row(line, names) for line in material.chat)
     spoken = tuple(rows.chat_row(line, names) for line in material.spoken)
-    looked_up = tuple(rows.note_row(found, names, now, about) for about, found in material.looked_up)
-    past = tuple(rows.past_row(one, names, now) for one in material.looked_up_past)
+    said = tuple(
+        Row(rows.one_line(line.text, names, rows.LINE_BYTES), (("replies", line.id),))
+        for line in material.bot_replies[-BOT_REPLIES:]
+    )
     done = tuple(Row(rows.one_line(done.text, names, 200), (("actions", done.id),)) for done in material.actions_done)
+    looked_up = tuple(rows.note_row(found, names, now, who) for who, found in material.looked_up)
+    past = tuple(rows.past_row(one, names, now) for one in material.looked_up_past)
     return [
         brief,
         Block("lore", tuple(known), "What you know about them:").within(left),
@@ -282,17 +262,14 @@ def _optional_blocks(material: TailMaterial) -> list[Block]:
         Block("channel_notes_asked", tuple(rows.channel_note_row(found.note, names) for found in material.channel)),
         Block("past_episode", tuple(rows.past_row(p, names, now) for p in material.past_episodes)),
         Block("spoken", spoken, SPOKEN_LEAD, newest_last=True).within(SPOKEN_TOKENS),
+        _own_block(material),
         Block("chat", chat, "The channel lately:", newest_last=True),
-        _replies(material),
+        Block("bot_replies", said, "Your own last lines; do not reuse their openers or phrases:", newest_last=True),
         Block("actions_done", done, "What you really did lately:", newest_last=True),
         Block("looked_up", looked_up, LOOKED_UP_LEAD if looked_up or past else "").within(cap),
         Block("looked_up_past", past),
+        _message_block(material, rows.MESSAGE_BYTES),
     ]
-
-
-def _brief(material: TailMaterial, cap: int) -> Block:
-    text = clip(rows.one_line(material.brief, material.names, 1_500), bytes_for(cap // 2))
-    return Block("brief", (Row(text, tuple(("notes", one) for one in material.brief_notes)),) if text else ())
 
 
 def _others(material: TailMaterial, cap: int) -> Block:
@@ -302,14 +279,6 @@ def _others(material: TailMaterial, cap: int) -> Block:
         known = [rows.note_row(r, material.names, material.now, about) for r in other.notes]
         found += Block("others", tuple(known[:NOTES_PER_OTHER])).within(cap).rows
     return Block("others", tuple(found), "What you know about people they mention:")
-
-
-def _replies(material: TailMaterial) -> Block:
-    lines = material.bot_replies[-BOT_REPLIES:]
-    said = tuple(
-        Row(rows.one_line(line.text, material.names, rows.LINE_BYTES), (("replies", line.id),)) for line in lines
-    )
-    return Block("bot_replies", said, "Your own last lines; do not reuse their openers or phrases:", newest_last=True)
 
 
 def _own_block(material: TailMaterial, max_bytes: int = rows.OWN_BYTES) -> Block:
@@ -323,8 +292,4 @@ def _message_block(material: TailMaterial, max_bytes: int) -> Block:
     earlier = (rows.chat_row(line, material.names, min(rows.LINE_BYTES, max_bytes)) for line in material.before[-2:])
     answered = "which you answer" + (f" in {material.language}" if material.language else "")
     lead = f"{rows.name_of(material.speaker)}'s message, {answered}:"
-    return Block(
-        "message",
-        (*earlier, rows.chat_row(material.message, material.names, max_bytes)),
-        lead,
-    )
+    return Block("message", (*earlier, rows.chat_row(material.message, material.names, max_bytes)), lead)

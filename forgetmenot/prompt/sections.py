@@ -25,6 +25,7 @@ SUMMARY_BYTES = 1_200
 FACT_BYTES = 400
 DIGEST_CHARS = 500
 _DAY = 86_400_000
+_LATELY = {0: ", earlier this stream", 1: ", the last stream"}
 _COUNT = dict(enumerate(["two", "three", "four", "five", "six", "seven", "eight", "nine", "ten"], 2))
 
 Names = Mapping[str, str]
@@ -96,22 +97,17 @@ def name_of(viewer: Viewer) -> str:
     return called(clip(clean(viewer.display_name or viewer.login), 60)) or "somebody"
 
 
-def said_by(line: PromptLine, names: Names) -> str:
-    """Who said a line; the bot itself is "you"."""
-    if line.viewer_id is None:
-        return "you"
-    return _as_shown(names[line.viewer_id]) if line.viewer_id in names else SOMEBODY
-
-
 @text_cache(2_048)
 def _as_shown(name: str) -> str:
     return clip(clean(called(name)), 60)
 
 
 def chat_row(line: PromptLine, names: Names, max_bytes: int = LINE_BYTES) -> Row:
-    """`alice: what she said`. An id of 0 is none."""
-    text = f"{said_by(line, names)}: {one_line(line.text, names, max_bytes)}"
-    return Row(text, (("replies" if line.viewer_id is None else "events", line.id),) if line.id else ())
+    """`alice: what she said`, or `you: …` for the bot's own. An id of 0 is none."""
+    of, who = ("replies", "you") if line.viewer_id is None else ("events", SOMEBODY)
+    if (name := names.get(line.viewer_id or "")) is not None:
+        who = _as_shown(name)
+    return Row(f"{who}: {one_line(line.text, names, max_bytes)}", ((of, line.id),) if line.id else ())
 
 
 def note_row(recalled: Recalled, names: Names, now: int, about: str = "", left_at: int | None = None) -> Row:
@@ -124,7 +120,7 @@ def note_row(recalled: Recalled, names: Names, now: int, about: str = "", left_a
     facts = [_WHOSE_WORD[note.source_kind]] if note.source_kind in _WHOSE_WORD else []
     if note.topics:
         facts.append("tags: " + ", ".join(clip(clean(topic), 40) for topic in note.topics[:3]))
-    again = "again " if _is_repeated(note) else ""
+    again = "again " if date(note.first_said_at) != date(note.last_confirmed_at) else ""
     facts.append(f"{date(note.first_said_at)}, {again}{ago(now - note.last_confirmed_at)}")
     if left_at is not None and just_over(plan_over(note.fact, note.first_said_at, note.expires_at), left_at, now):
         facts.append("its day has passed: ask how it went")
@@ -135,10 +131,6 @@ def note_row(recalled: Recalled, names: Names, now: int, about: str = "", left_a
     return Row(f"{subject}[{known}] {when}{one_line(note.fact, names, FACT_BYTES)}", (("notes", note.id),))
 
 
-def _is_repeated(note: Note) -> bool:
-    return date(note.first_said_at) != date(note.last_confirmed_at)
-
-
 def channel_note_row(note: Note, names: Names, streams: int = 0) -> Row:
     """A fact about the channel with its dates, or a running bit with how many streams it came up in.
 
@@ -147,25 +139,19 @@ def channel_note_row(note: Note, names: Names, streams: int = 0) -> Row:
     often = f", in {streams} streams" if streams > 1 else ""
     kind = [f"running bit{often}"] if note.scope is Scope.RUNNING_BIT else []
     hearsay = [_WHOSE_WORD[note.source_kind]] if note.source_kind is SourceKind.REPORTED else []
-    again = f", again {date(note.last_confirmed_at)}" if _is_repeated(note) else ""
-    known = "; ".join([f"id:{note.id}", *kind, *hearsay, f"{date(note.first_said_at)}{again}"])
+    first, last = date(note.first_said_at), date(note.last_confirmed_at)
+    known = "; ".join([f"id:{note.id}", *kind, *hearsay, first if first == last else f"{first}, again {last}"])
     return Row(f"[{known}] {one_line(note.fact, names, FACT_BYTES)}", (("notes", note.id),))
 
 
 def past_row(past: Past, names: Names, now: int | None = None) -> Row:
     """An episode or a recap with its date; with `now` also how long ago that is (never in the prefix)."""
-    when = date(past.at) if now is None else f"{date(past.at)}, {ago(now - past.at)}{_streams_ago(past.streams_ago)}"
+    when = date(past.at) if now is None else f"{date(past.at)}, {ago(now - past.at)}"
+    if now is not None and (streams := past.streams_ago) is not None:
+        when += _LATELY.get(streams, f", {_COUNT.get(streams, str(streams))} streams ago")
     kind = "recap of the stream of " if past.is_recap else ""
     text = f"({kind}{when}) {one_line(past.text, names, SUMMARY_BYTES)}"
     return Row(text, (("streams" if past.is_recap else "episodes", past.id),))
-
-
-def _streams_ago(streams: int | None) -> str:
-    if streams is None:
-        return ""
-    if streams < 2:
-        return (", earlier this stream", ", the last stream")[streams]
-    return f", {_COUNT.get(streams, str(streams))} streams ago"
 
 
 def speaker_line(viewer: Viewer, streams: int) -> str:

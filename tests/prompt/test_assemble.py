@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from msgspec.structs import replace
 
 from forgetmenot.domain import Recalled, Role, Scope, SourceKind, Standing, Viewer
-from forgetmenot.prompt.assemble import ORDER, VIEWER_MEMORY_TOKENS, assemble, compose_prefix, split
+from forgetmenot.prompt.assemble import VIEWER_MEMORY_TOKENS, assemble, compose_prefix, split
 from forgetmenot.prompt.instructions import PREFIX_SHARE, check_floor, instructions
 from forgetmenot.prompt.material import (
     Past,
@@ -189,7 +189,9 @@ def test_any_channel_gives_a_bounded_ordered_whole_prompt(
 
 
 FIXED = [
-    "instructions", "channel", "channel_notes", "channel_notes_more", "digest", "episodes", "now", "speaker", *ORDER,
+    "instructions", "channel", "channel_notes", "channel_notes_more", "digest", "episodes", "now", "speaker",
+    "brief", "lore", "others", "channel_notes_asked", "past_episode", "spoken", "own_messages", "chat", "bot_replies",
+    "actions_done", "looked_up", "looked_up_past", "message",
 ]  # fmt: skip
 
 
