@@ -36,7 +36,7 @@ from forgetmenot.reply.reply_object import read_reply
 from forgetmenot.settings.load import example_toml, parse_settings
 from forgetmenot.settings.schema import PrivacySettings, Settings
 from forgetmenot.store.rights import _requests
-from forgetmenot.text.statements import own_fact
+from forgetmenot.text.chat_commands import own_fact
 from forgetmenot.twitch.chat_lines import parse, understand
 from forgetmenot.twitch.errors import dropped, from_status
 

@@ -13,8 +13,8 @@ from typing import Any
 
 from forgetmenot.domain import NOTHING, ModelAnswer, ModelRequest, Purpose, TokenUsage
 from forgetmenot.languages import in_language
+from forgetmenot.text.chat_commands import about_them, plain_first_person, third
 from forgetmenot.text.mentions import fenced
-from forgetmenot.text.statements import about_them, plain_first_person, third
 from forgetmenot.text.words import STOPWORDS, stem, stems, words
 
 

@@ -20,11 +20,10 @@ from forgetmenot.languages import reason
 from forgetmenot.operations.catalogue import ACTIONS
 from forgetmenot.operations.types import Action, ActionClass, Parameter, ParameterKind, PersonFacts
 from forgetmenot.settings.schema import ReplySettings
-from forgetmenot.text.chat_commands import command_in_words
+from forgetmenot.text.chat_commands import command_in_words, first_word, others_fact, own_fact
 from forgetmenot.text.clean import clean
 from forgetmenot.text.mentions import defang, without_addresses
 from forgetmenot.text.outgoing import without_command, without_machine_text, without_phrases
-from forgetmenot.text.statements import first_word, others_fact, own_fact
 from forgetmenot.text.words import stem, words
 
 _NOT = frozenset({"not", "dont", "never", "no", "cant", "wont", "without", "stop", "nicht", "nie", "kein", "keinen"})

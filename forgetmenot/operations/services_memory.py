@@ -20,9 +20,8 @@ from forgetmenot.memory.proposals import FactRefused
 from forgetmenot.operations.run import CHANNEL_WORDS, Refused, own_target, owner, resolve_target
 from forgetmenot.operations.types import OperationContext, Request
 from forgetmenot.store import bot_messages, channel_state, notes, personal_data, viewers
-from forgetmenot.text.chat_commands import Amendment, amendment
+from forgetmenot.text.chat_commands import Amendment, amendment, first_word, others_fact, own_fact
 from forgetmenot.text.mentions import defang, mention, show
-from forgetmenot.text.statements import first_word, others_fact, own_fact
 from forgetmenot.text.words import telling_stems, words
 
 _PERMANENTLY = re.compile(r"\s*\b(?:permanently|forever|for good|endgültig|für immer)\s*[.!]*\Z", re.IGNORECASE)

@@ -4,8 +4,7 @@ import re
 
 import pytest
 
-from forgetmenot.text.chat_commands import denies
-from forgetmenot.text.statements import others_fact, own_fact
+from forgetmenot.text.chat_commands import denies, others_fact, own_fact
 
 
 @pytest.mark.parametrize(
