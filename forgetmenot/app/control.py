@@ -11,8 +11,7 @@ from msgspec import Struct
 from forgetmenot.app.bot import Bot
 from forgetmenot.app.stream_input import StreamInput
 from forgetmenot.domain import OperationResult, Proposal, Surface
-from forgetmenot.errors import InputError
-from forgetmenot.languages import in_language, reason
+from forgetmenot.languages import in_language
 from forgetmenot.memory import provenance
 from forgetmenot.operations import catalogue
 from forgetmenot.operations.facts import ActionContext
@@ -27,8 +26,7 @@ from forgetmenot.secret_store import login_folder
 from forgetmenot.settings.live_settings import LiveSettings
 from forgetmenot.settings.schema import Settings
 from forgetmenot.startup import load_off_the_loop
-from forgetmenot.store import channel_state, dock_rows
-from forgetmenot.store.database import Database
+from forgetmenot.store import channel_state
 from forgetmenot.text.clean import clean
 from forgetmenot.text.mentions import show
 from forgetmenot.twitch.connection import ConnectionState
@@ -91,7 +89,7 @@ class BotControl:
 
     async def chain(self, note_id: int) -> Mapping[str, object]:
         """The origin and the uses of one note."""
-        return await chain(self.bot.db, note_id, self.bot.clock.now())
+        return await provenance.chain(self.bot.db, note_id, self.bot.clock.now())
 
     async def run(self, name: str, params: Mapping[str, object]) -> OperationResult:
         """Run an operation as the streamer."""
@@ -112,43 +110,6 @@ def check_settings(settings: Settings) -> None:
 
 
 # Explanations of replies and notes, and reply previews.
-
-
-async def chain(db: Database, note_id: int, now: int) -> dict[str, object]:
-    """One note: streams and episodes it rests on, its history, what it replaced, the replies that used it."""
-    explained = await provenance.explain(db, note_id)
-    if explained is None:
-        raise InputError(reason("nothing_here"))
-    known = explained.names
-    streams = sorted({word.episode.stream_id for word in explained.evidence if word.episode.stream_id is not None})
-    titles = await dock_rows.titles(db, streams)
-    return {
-        "streams": [{"id": one, "title": titles[one][0], "at": titles[one][1]} for one in streams if one in titles],
-        "evidence": [
-            {
-                "episode": word.episode.id,
-                "stream": word.episode.stream_id,
-                "kind": word.episode.kind,
-                "stance": word.stance,
-                "speaker": known.get(word.speaker_id or "", ""),
-                "addressed": word.addressed,
-                "at": word.at,
-                "video": provenance.video_of(explained, word, now),
-                "topic": word.episode.topic,
-                "summary": show(word.episode.summary, known),
-            }
-            for word in explained.evidence
-        ],
-        "history": [
-            {"at": one.at, "from": one.from_status, "to": one.to_status, "cause": provenance.because(one.cause, known)}
-            for one in explained.history
-        ],
-        "replaced": [{"id": old.id, "fact": show(old.fact, known)} for old in explained.replaced],
-        "replaced_by": {"id": explained.replaced_by.id, "fact": show(explained.replaced_by.fact, known)}
-        if explained.replaced_by
-        else None,
-        "replies": [{"id": reply, "at": at} for reply, at in explained.replies],
-    }
 
 
 LONGEST = 500

@@ -82,23 +82,22 @@ def _no_note(note_id: int) -> InputError:
 @command("memory why", NOTE, keys=WHY_KEYS, on_memory=True)
 async def _why(db: "Database", arguments: argparse.Namespace) -> common.Shown:
     """Where a note comes from."""
-    from forgetmenot.app import control
     from forgetmenot.clock import SystemClock
-    from forgetmenot.memory.provenance import explain, in_words
+    from forgetmenot.memory import provenance
+    from forgetmenot.store import notes
 
-    explained = await explain(db, arguments.id)
-    if explained is None:
+    note = await notes.get(db, arguments.id)
+    if note is None:
         raise _no_note(arguments.id)
-    now = SystemClock().now()
-    chain: dict[str, Any] = await control.chain(db, arguments.id, now)
+    chain = await provenance.chain(db, note.id, SystemClock().now())
     value = {
-        "note": (await as_json(db, [explained.note]))[0],
+        "note": (await as_json(db, [note]))[0],
         **{kind: [common.dated(row) for row in chain[kind]] for kind in ("evidence", "history", "replies")},
         "replaced": [note["id"] for note in chain["replaced"]],
         "replaced_by": chain["replaced_by"] and chain["replaced_by"]["id"],
-        "streams": explained.streams,
+        "streams": [stream["id"] for stream in chain["streams"]],
     }
-    return value, in_words(explained, now)
+    return value, provenance.in_words(note, chain)
 
 
 @command("memory never", on_memory=True)

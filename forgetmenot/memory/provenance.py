@@ -4,17 +4,17 @@ Texts show present names. Reads only.
 """
 
 from collections.abc import Mapping, Sequence
-
-from msgspec import Struct
+from typing import Any
 
 from forgetmenot.clock import iso
 from forgetmenot.domain import Note, Scope, Video
+from forgetmenot.errors import InputError
 from forgetmenot.languages import ENGLISH, Reason, reason
 from forgetmenot.memory import edits, merge
-from forgetmenot.store import bot_messages, notes, streams, viewers
+from forgetmenot.store import bot_messages, dock_rows, notes, streams, viewers
 from forgetmenot.store.database import Database
 from forgetmenot.store.episodes import REDACTED
-from forgetmenot.store.notes import Change, EvidenceLink
+from forgetmenot.store.notes import EvidenceLink
 from forgetmenot.text.mentions import ids_in, show
 
 _CAUSES = {
@@ -29,47 +29,57 @@ _CAUSES = {
 }
 
 
-class NoteExplanation(Struct, frozen=True):
-    """The origin and uses of a note. `replies`: the bot's messages that had it in their prompt, with time."""
+async def chain(db: Database, note_id: int, now: int) -> dict[str, Any]:
+    """Where a note comes from: what it rests on, its history, what it replaced, the replies whose prompt had it.
 
-    note: Note
-    evidence: list[EvidenceLink]
-    history: list[Change]
-    replaced: list[Note]
-    replaced_by: Note | None
-    replies: list[tuple[int, int]]
-    streams: tuple[int, ...]
-    videos: dict[int, Video]
-    names: dict[str, str]
-
-
-async def explain(db: Database, note_id: int) -> NoteExplanation | None:
-    """The whole chain of one note; None if there is no such note."""
+    Raises InputError where there is no such note.
+    """
     note = await notes.get(db, note_id)
     if note is None:
-        return None
-    chain, history = await notes.evidence_of(db, note_id), await notes.changes(db, note_id)
+        raise InputError(reason("nothing_here"))
+    words, history = await notes.evidence_of(db, note_id), await notes.changes(db, note_id)
     replaced = await notes.predecessors(db, note_id)
     successor = await notes.get(db, note.superseded_by) if note.superseded_by is not None else None
     everybody = [note, *replaced, *([successor] if successor is not None else [])]
-    names = await names_for(db, everybody, chain, [change.cause for change in history])
-    return NoteExplanation(
-        note=note,
-        evidence=chain,
-        history=history,
-        replaced=replaced,
-        replaced_by=successor,
-        replies=await bot_messages.with_note(db, note_id),
-        streams=tuple((await notes.streams_of(db, [note_id])).get(note_id, ())),
-        videos=await streams.videos(db, {word.episode.stream_id for word in chain}),
-        names=names,
-    )
+    names = await names_for(db, everybody, words, [change.cause for change in history])
+    came_up = sorted({word.episode.stream_id for word in words if word.episode.stream_id is not None})
+    titles, videos = await dock_rows.titles(db, came_up), await streams.videos(db, came_up)
+
+    def shown(one: Note) -> dict[str, object]:
+        return {"id": one.id, "fact": show(one.fact, names)}
+
+    return {
+        **shown(note),
+        "about": names.get(note.subject_id or "", "somebody") if note.scope is Scope.VIEWER else "",
+        "streams": [{"id": one, "title": titles[one][0], "at": titles[one][1]} for one in came_up if one in titles],
+        "evidence": [
+            {
+                "episode": word.episode.id,
+                "stream": word.episode.stream_id,
+                "kind": word.episode.kind,
+                "stance": word.stance,
+                "speaker": names.get(word.speaker_id or "", ""),
+                "addressed": word.addressed,
+                "at": word.at,
+                "video": _video(videos.get(word.episode.stream_id or 0), word.at, now),
+                "topic": word.episode.topic,
+                "summary": show(word.episode.summary, names),
+            }
+            for word in words
+        ],
+        "history": [
+            {"at": one.at, "from": one.from_status, "to": one.to_status, "cause": because(one.cause, names)}
+            for one in history
+        ],
+        "replaced": [shown(old) for old in replaced],
+        "replaced_by": shown(successor) if successor is not None else None,
+        "replies": [{"id": reply, "at": at} for reply, at in await bot_messages.with_note(db, note_id)],
+    }
 
 
-def video_of(explanation: NoteExplanation, word: EvidenceLink, now: int) -> tuple[str, int]:
-    """The link to the second of the stream's video in which a word was said, and until when it probably works."""
-    video = explanation.videos.get(word.episode.stream_id or 0)
-    link = video.link(word.at, now) if video is not None else ""
+def _video(video: Video | None, at: int, now: int) -> tuple[str, int]:
+    """The link to the second of a stream's video in which a word was said, and until when it probably works."""
+    link = video.link(at, now) if video is not None else ""
     return (link, video.until) if video is not None and link else ("", 0)
 
 
@@ -84,10 +94,8 @@ async def names_for(
     return await viewers.names(db, sorted(people))
 
 
-def in_words(explanation: NoteExplanation, now: int) -> list[str]:
-    """The chain for a person to read."""
-    note, names = explanation.note, explanation.names
-    about = names.get(note.subject_id or "", "somebody") if note.scope is Scope.VIEWER else note.scope.replace("_", " ")
+def in_words(note: Note, told: dict[str, Any]) -> list[str]:
+    """A note's chain for a person to read."""
     traits = [
         ENGLISH(f"page.status.{'stale' if note.stale else note.status}"),
         ENGLISH(f"page.source.{note.source_kind}"),
@@ -96,25 +104,24 @@ def in_words(explanation: NoteExplanation, now: int) -> list[str]:
         f"confidence {note.confidence:.2f}",
         *(["pinned"] if note.pinned else []),
     ]
-    lines = [f"#{note.id} {about}: {show(note.fact, names)}", f"  {'; '.join(traits)}"]
-    for word in explanation.evidence:
-        where = f"stream {word.episode.stream_id}" if word.episode.stream_id is not None else "outside a stream"
-        who = names.get(word.speaker_id, "somebody") if word.speaker_id is not None else "chat"
-        how = f"{ENGLISH(f'page.stance.{word.stance}')}{' to the bot' if word.addressed else ''}"
-        lines.append(f"  {moment(word.at)}, {where}: {who} {how} (summary {word.episode.id})")
-        lines.append(f"    {show(word.episode.summary, names)}")
-        link, until = video_of(explanation, word, now)
+    about = told["about"] or note.scope.replace("_", " ")
+    lines = [f"#{note.id} {about}: {told['fact']}", f"  {'; '.join(traits)}"]
+    for word in told["evidence"]:
+        where = f"stream {word['stream']}" if word["stream"] is not None else "outside a stream"
+        how = ENGLISH(f"page.stance.{word['stance']}") + (" to the bot" if word["addressed"] else "")
+        lines.append(f"  {moment(word['at'])}, {where}: {word['speaker'] or 'chat'} {how} (summary {word['episode']})")
+        lines.append(f"    {word['summary']}")
+        link, until = word["video"]
         lines += [f"    {link} (Twitch probably keeps it until {moment(until)[:10]})"] if link else []
-    for old in explanation.replaced:
-        undo = f"`forgetmenot memory undo {note.id}` undoes that"
-        lines.append(f"  it replaced #{old.id}: {show(old.fact, names)} ({undo})")
-    if explanation.replaced_by is not None:
-        lines.append(f"  replaced by #{explanation.replaced_by.id}: {show(explanation.replaced_by.fact, names)}")
-    for change in explanation.history:
-        moved = f"{change.from_status} → {change.to_status}: " if change.from_status is not None else ""
-        lines.append(f"  {moment(change.at)}: {moved}{because(change.cause, names)}")
-    if explanation.replies:
-        numbers = ", ".join(str(reply) for reply, _ in explanation.replies)
+    undo = f"`forgetmenot memory undo {note.id}` undoes that"
+    lines += [f"  it replaced #{old['id']}: {old['fact']} ({undo})" for old in told["replaced"]]
+    if new := told["replaced_by"]:
+        lines.append(f"  replaced by #{new['id']}: {new['fact']}")
+    for change in told["history"]:
+        moved = f"{change['from']} → {change['to']}: " if change["from"] is not None else ""
+        lines.append(f"  {moment(change['at'])}: {moved}{change['cause']}")
+    if told["replies"]:
+        numbers = ", ".join(str(reply["id"]) for reply in told["replies"])
         lines.append(f"  in the prompts of the replies {numbers} (`forgetmenot why NUMBER` shows more)")
     return lines
 

@@ -7,7 +7,7 @@ import pytest
 from forgetmenot.clock import DAY, HOUR, MINUTE
 from forgetmenot.domain import NoteStatus, Video
 from forgetmenot.memory import edits
-from forgetmenot.memory.provenance import explain, in_words, moment, video_of
+from forgetmenot.memory.provenance import chain, in_words, moment
 from forgetmenot.store import notes, streams
 from forgetmenot.store.notes import Stance
 from tests.notes_world import Change, Learn, World
@@ -15,9 +15,9 @@ from tests.rows import put
 
 
 async def words(world: World, note_id: int) -> str:
-    told = await explain(world.db, note_id)
-    assert told is not None
-    return "\n".join(in_words(told, 0))
+    note = await notes.get(world.db, note_id)
+    assert note is not None
+    return "\n".join(in_words(note, await chain(world.db, note_id, 0)))
 
 
 async def used_in_a_reply(world: World, note_id: int, of: str = "notes") -> int:
@@ -107,9 +107,8 @@ async def test_evidence_has_a_link_to_its_second_while_twitch_keeps_the_video(
     episode = await world.episode("They talked.", {"1": (3, 0)}, stream)
     async with world.db.write() as tx:
         await notes.add_evidence(tx, Stance(note, episode, "stated", "1", False, began + after))
-    told = await explain(world.db, note)
-    assert told is not None
-    [word] = told.evidence
-    assert video_of(told, word, began + now) == (shown, began + 7 * DAY if shown else 0)
+    told, held = await chain(world.db, note, began + now), await notes.get(world.db, note)
+    assert held is not None
+    assert told["evidence"][0]["video"] == (shown, began + 7 * DAY if shown else 0)
     line = f"{shown} (Twitch probably keeps it until 2026-07-31)"
-    assert (line in "\n".join(in_words(told, began + now))) is bool(shown)
+    assert (line in "\n".join(in_words(held, told))) is bool(shown)
