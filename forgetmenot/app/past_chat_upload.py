@@ -101,7 +101,7 @@ class PastChatUpload:
         numbers = {name: say.number(getattr(found, name)) for name in ("lines", "streams", "days", "calls")}
         tokens, minutes = say.number(used.input + used.output), say.number(max(1, found.minutes))
         line = say("setup.past_takes", **numbers, tokens=tokens, cost=cost and f" ({cost})", minutes=minutes)
-        return {"ok": True, "line": " ".join([line, *self._bad(found.bad_lines)])}
+        return {"ok": True, "line": " ".join([line, *self._bad(found.bad)])}
 
     def learn(self) -> None:
         """Begin, or go on where it was stopped. Raises InputError."""
@@ -170,5 +170,4 @@ class PastChatUpload:
         return [
             self._say("setup.past_bad", file=Path(file).name, lines=", ".join(map(str, lines[:LINES_NAMED])))
             for file, lines in bad.items()
-            if lines
         ]

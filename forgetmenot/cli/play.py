@@ -145,9 +145,9 @@ async def _learn(arguments: argparse.Namespace) -> None:
     tokens = found.tokens.input + found.tokens.output
     cost = prices.in_words(settings, {settings.model.memory_model: found.tokens})
     takes = f"{found.calls} model calls and {tokens:,} tokens{f', {cost}' if cost else ''}"
-    common.say(
-        f"{found.lines} lines of {found.streams} streams over {found.days} days, {found.bad} of them unreadable."
-    )
+    common.say(f"{found.lines} lines of {found.streams} streams over {found.days} days.")
+    for line in _unread(found.bad):
+        common.say(line)
     common.say(f"That takes about {takes}, in about {max(1, found.minutes)} minutes.")
     if not arguments.yes and not common.confirmed("Learn from it now?"):
         return
@@ -162,7 +162,11 @@ async def _learn(arguments: argparse.Namespace) -> None:
     value = common.picked(report, "lines streams episodes notes known bad trouble excluded")
     lines = [f"{report.lines} lines of {report.streams} streams: {report.episodes} summaries, {report.notes} notes."]
     lines += [f"{report.known} lines were learned before."] if report.known else []
-    lines += [f"{file}: {len(bad)} lines could not be read, the first is {bad[0]}." for file, bad in report.bad.items()]
+    lines += _unread(report.bad)
     common.report(arguments, value, lines, to=common.show_line)
     if report.trouble:
         raise InputError(f"{report.trouble} What was read is kept; the same command goes on from there.")
+
+
+def _unread(bad: dict[str, list[int]]) -> list[str]:
+    return [f"{file}: lines that cannot be read: {', '.join(map(str, lines))}." for file, lines in bad.items()]

@@ -9,8 +9,8 @@
 """
 
 import asyncio
+from collections import deque
 from collections.abc import AsyncIterator, Callable, Iterator, Sequence
-from hashlib import blake2b
 from itertools import chain, islice, pairwise
 from pathlib import Path
 from typing import TypeVar
@@ -60,8 +60,7 @@ class Estimate(Struct, frozen=True):
     last_at: int
     calls: int
     tokens: Used
-    bad: int
-    bad_lines: dict[str, list[int]]
+    bad: dict[str, list[int]]
 
     @property
     def days(self) -> int:
@@ -85,21 +84,6 @@ class Learned(Struct):
     trouble: str = ""
     bad: dict[str, list[int]] = field(default_factory=dict)
     excluded: int = 0
-
-
-class _File(Struct):
-    """A file by its lines (`key`): a copy with another name is the same file. `size`: of its texts, in bytes.
-
-    `chat`: as it was read to its end, without being kept.
-    """
-
-    chat: PastChat
-    key: str = ""
-    lines: int = 0
-    streams: int = 0
-    first_at: int = 0
-    last_at: int = 0
-    size: int = 0
 
 
 class _Done(Struct):
@@ -137,27 +121,27 @@ class Learner:
             before += file.lines
         return report
 
-    async def _read(self, file: _File, report: Learned) -> AsyncIterator[int]:
+    async def _read(self, file: PastChat, report: Learned) -> AsyncIterator[int]:
         """Read a file from where it was left; how many of its lines were read, after each window."""
         done = await _done(self._db, file)
         if done.lines >= file.lines:
             report.known += file.lines
             return
-        chat = PastChat(file.chat.path, file.chat.until)
+        chat = PastChat(file.path, file.until)
         found = _windows(chat, done.lines, self._settings().memory)
         while not self._ends(report) and (taken := await _beside(chat, lambda: next(found, None))):
             await self._after_live_chat()
             while not self._ends(report) and not await self._window(taken, done, chat, file, report):
                 pass  # somebody of it left while the model was thinking: it is read anew
             yield done.lines
-        if chat.bad:
+        if chat.bad_lines:
             report.bad[str(chat.path)] = chat.bad_lines
 
     def _ends(self, report: Learned) -> bool:
         return self.stopped or bool(report.trouble)
 
     async def _window(
-        self, taken: Sequence[ChatEvent], done: _Done, chat: PastChat, file: _File, report: Learned
+        self, taken: Sequence[ChatEvent], done: _Done, chat: PastChat, file: PastChat, report: Learned
     ) -> bool:
         """Write the summary of a window with the mark that its lines were read, then its notes.
 
@@ -232,8 +216,7 @@ async def estimate(paths: Sequence[Path], settings: Settings, now: int) -> Estim
         last_at=max((one.last_at for one in found), default=0),
         calls=calls,
         tokens=Used(read, 0, calls * 2 * SUMMARY_WORDS),
-        bad=sum(one.chat.bad for one in found),
-        bad_lines={str(one.chat.path): one.chat.bad_lines for one in found if one.chat.bad},
+        bad={str(one.path): one.bad_lines for one in found if one.bad_lines},
     )
 
 
@@ -246,20 +229,11 @@ async def _beside(chat: PastChat, read: Callable[[], T]) -> T:
         raise
 
 
-async def _look(path: Path, until: int) -> _File:
+async def _look(path: Path, until: int) -> PastChat:
+    """A file as it was read to its end, without being kept."""
     chat = PastChat(path, until)
-    return await _beside(chat, lambda: _looked_at(chat))
-
-
-def _looked_at(chat: PastChat) -> _File:
-    digest, found = blake2b(digest_size=12), _File(chat)
-    for event in chat.events():
-        digest.update(f"{event.id} {event.text}\n".encode())
-        found.lines, found.size = found.lines + 1, found.size + len(event.text.encode()) + 8
-        found.streams += event.at - found.last_at >= STREAM_GAP
-        found.first_at, found.last_at = found.first_at or event.at, event.at
-    found.key = digest.hexdigest()
-    return found
+    await _beside(chat, lambda: deque(chat.events(), maxlen=0))
+    return chat
 
 
 def _windows(chat: PastChat, skipped: int, memory: MemorySettings) -> Iterator[list[ChatEvent]]:
@@ -286,7 +260,7 @@ def _windows(chat: PastChat, skipped: int, memory: MemorySettings) -> Iterator[l
             newest = event.at if ended else max(newest, event.at)
 
 
-async def _done(source: Source, file: _File) -> _Done:
+async def _done(source: Source, file: PastChat) -> _Done:
     return msgspec.json.decode(await channel_state.read(source, LEARNED + file.key) or "{}", type=_Done)
 
 

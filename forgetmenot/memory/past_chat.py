@@ -6,13 +6,14 @@
 - raw IRC lines with Twitch's tags
 
 A file is of the format that its first line shows. What cannot be read, was said by a name that nobody can have, or is
-dated later than `until` is counted, with the number of its line; a file of which nothing can be read raises InputError.
+dated later than `until` is left out and named by the number of its line. A file of no known format raises InputError.
 """
 
 import json
 import re
 from collections.abc import Iterator
 from datetime import UTC, datetime
+from hashlib import blake2b
 from pathlib import Path
 from typing import Any, TextIO
 
@@ -23,6 +24,7 @@ from forgetmenot.domain import ChatEvent, EventKind
 from forgetmenot.errors import InputError
 from forgetmenot.files import open_text
 from forgetmenot.languages import reason
+from forgetmenot.memory.stream_tracker import STREAM_GAP
 from forgetmenot.text.clean import clean, cut
 from forgetmenot.text.mentions import defang, is_id, is_login, provisional
 from forgetmenot.twitch import chat_lines
@@ -43,8 +45,9 @@ _COMMENTS = re.compile(r'"comments"\s*:\s*\[')
 class PastChat(Struct):
     """One file: its lines as events, read once, and what is known when they are read.
 
-    `until`: nothing was said later (ms). `bad`: how many lines could not be read; `bad_lines`: the numbers of the first
-    of them. `ended`: once it is set, reading ends at the next line.
+    `until`: nothing was said later (ms). `bad_lines`: the numbers of the first lines that could not be read. `ended`:
+    once it is set, reading ends at the next line. `size`: of the texts, in bytes. `key`: the file by its lines, so that
+    a copy with another name is the same file.
     """
 
     path: Path
@@ -52,9 +55,14 @@ class PastChat(Struct):
     title: str = ""
     video: int = 0
     began_at: int = 0
-    bad: int = 0
     bad_lines: list[int] = field(default_factory=list)
     ended: bool = False
+    lines: int = 0
+    streams: int = 0
+    first_at: int = 0
+    last_at: int = 0
+    size: int = 0
+    key: str = ""
 
     def events(self) -> Iterator[ChatEvent]:
         """The lines of chat in the file's order. Raises InputError for a file of no known format."""
@@ -64,12 +72,19 @@ class PastChat(Struct):
             # whoever wrote it may have been killed in the middle of a character
             with open_text(self.path, errors="replace") as file:
                 first = file.read(1)
-                yield from self._json(file, first) if first == "{" else self._log(file, first)
+                digest = blake2b(digest_size=12)
+                for event in self._json(file, first) if first == "{" else self._log(file, first):
+                    said = event.text.encode()
+                    digest.update(event.id.encode() + said)
+                    self.lines, self.size = self.lines + 1, self.size + len(said) + 8
+                    self.streams += event.at - self.last_at >= STREAM_GAP
+                    self.first_at, self.last_at = self.first_at or event.at, event.at
+                    yield event
+                self.key = digest.hexdigest()
         except OSError as error:
             raise InputError(reason("unreadable_file", path=self.path.name, why=error.strerror or "")) from None
 
     def _set_aside(self, number: int) -> None:
-        self.bad += 1
         if len(self.bad_lines) < BAD_NAMED:
             self.bad_lines.append(number)
 

@@ -62,7 +62,7 @@ def test_a_broadcast_of_twitchdownloader(tmp_path: Path) -> None:
 def test_an_odd_comment_is_set_aside_by_its_number(tmp_path: Path, odd: object) -> None:
     chat, events = read(broadcast(tmp_path / "b.json", [comment(1, "one"), odd, comment(3, "three")]))
     assert [event.text for event in events] == ["one", "three"]
-    assert (chat.bad, chat.bad_lines) == (1, [2])
+    assert chat.bad_lines == [2]
 
 
 def test_a_file_that_was_cut_off_is_read_as_far_as_it_goes(tmp_path: Path) -> None:
@@ -70,7 +70,7 @@ def test_a_file_that_was_cut_off_is_read_as_far_as_it_goes(tmp_path: Path) -> No
     path.write_bytes(path.read_bytes()[: path.stat().st_size // 2])
     chat, events = read(path)
     assert 10 < len(events) < 50
-    assert chat.bad == 1
+    assert len(chat.bad_lines) == 1
 
 
 def test_a_large_broadcast_takes_little_memory(tmp_path: Path) -> None:
