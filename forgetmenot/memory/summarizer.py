@@ -20,7 +20,6 @@ import re
 import unicodedata
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Sequence
-from typing import NamedTuple
 
 from forgetmenot.clock import Clock, local_days
 from forgetmenot.domain import EpisodeKind, Part, Purpose
@@ -41,7 +40,7 @@ from forgetmenot.memory.transcript import (
     transcript,
 )
 from forgetmenot.ports import LanguageModel
-from forgetmenot.settings.schema import Settings
+from forgetmenot.settings.schema import PrivacySettings, Settings
 from forgetmenot.store import channel_state, viewers
 from forgetmenot.store.counts import add_counts
 from forgetmenot.store.database import Database
@@ -72,13 +71,6 @@ _WORD = re.compile(r"\w+(?:'\w+)*")
 People = dict[str, Part]
 
 
-class KeptText(NamedTuple):
-    """What may be stored, with mentions for handles; `cut` counts the other sentences by rule."""
-
-    text: str
-    cut: Counter[str]
-
-
 def number_of_words(text: str) -> int:
     """What a summary's length is counted in."""
     return len(text.split())
@@ -90,12 +82,12 @@ def storable_summary(
     handles: Handles,
     *,
     most: int,
-    forbidden: Callable[[str], bool],
+    privacy: PrivacySettings,
     size: Callable[[str], int] = number_of_words,
-) -> KeptText:
-    """A text as it may be stored, of `most` words or what else `size` counts.
+) -> tuple[str, Counter[str]]:
+    """What of a text may be stored, with mentions for handles, and how many sentences each rule cut.
 
-    `messages` are those it tells of, as the model was shown them (with handles). `forbidden` judges one sentence.
+    `most` words, or what else `size` counts. `messages` are those it tells of, as the model was shown them.
     """
     written = list(dict.fromkeys(sentences_of(cut(defang(clean(summary)), MOST_READ))))
     quotes = _quotes(written, messages)
@@ -108,7 +100,7 @@ def storable_summary(
         elif sentence in quotes:
             fault = "copied"
         else:
-            fault = "sensitive" if forbidden(named) else text_fault(named)
+            fault = "sensitive" if never_stored(named, privacy) else text_fault(named)
         if named is None or fault is not None:
             refused[fault or "handle"] += 1
         else:
@@ -117,7 +109,7 @@ def storable_summary(
     text = within((allowed[sentence] for sentence in own), int(MARGIN * most), size)
     refused["copied"] += len(allowed) - len(own)
     refused["length"] += len(own) - len(sentences_of(text))
-    return KeptText(text, +refused)
+    return text, +refused
 
 
 def within(sentences: Iterable[str], most: int, size: Callable[[str], int] = number_of_words) -> str:
@@ -206,15 +198,15 @@ class MemoryWriter:
         size: Callable[[str], int] = number_of_words,
     ) -> str:
         """What of a model's text may be stored; what was cut is counted, for the dock. Raises StoreError."""
-        forbidden = _forbidden(self._settings())
-        kept = await asyncio.to_thread(
-            storable_summary, written, messages, handles, most=most, size=size, forbidden=forbidden
+        privacy = self._settings().privacy
+        text, cut_by = await asyncio.to_thread(
+            storable_summary, written, messages, handles, most=most, size=size, privacy=privacy
         )
-        if kept.cut:
-            log.info("sentences of summaries cut", rules=dict(kept.cut))
+        if cut_by:
+            log.info("sentences of summaries cut", rules=dict(cut_by))
             async with self._db.write() as tx:
-                await add_counts(tx, {f"summary_cut:{rule}": number for rule, number in kept.cut.items()})
-        return kept.text
+                await add_counts(tx, {f"summary_cut:{rule}": number for rule, number in cut_by.items()})
+        return text
 
 
 class Summarizer(MemoryWriter):
@@ -278,11 +270,6 @@ def _episode(
     return NewEpisode(kind, window[0].stream_id, min(times), max(times), summary, people, seqs, model)
 
 
-def _forbidden(settings: Settings) -> Callable[[str], bool]:
-    """Judges whether a text holds something that is never stored."""
-    return lambda text: never_stored(text, settings.privacy) is not None
-
-
 # Without a model: who was there, how much was said, what about. Nothing is quoted: words that two people used or more.
 
 NAMED = 5
@@ -304,9 +291,8 @@ def summary_in_numbers(window: Window, handles: Handles, settings: Settings) -> 
         if not line.from_bot and not is_command(line.text):
             for word in set(words(handles.hide_chat(line.text))):
                 users[word].add(line.viewer_id)
-    forbidden = _forbidden(settings)
     topics = (word for word in users if len(word) > 3 and word.isalpha() and word not in _NO_TOPICS)
-    fit = [word for word in topics if len(users[word]) > 1 and not forbidden(word)]
+    fit = [word for word in topics if len(users[word]) > 1 and not never_stored(word, settings.privacy)]
     fit.sort(key=lambda word: (-len(users[word]), -len(word), word))
     about = f" Words that came up: {', '.join(fit[:TOPICS])}." if fit else ""
     return f"Chat in numbers: {lines} {'line' if lines == 1 else 'lines'} by {most}{rest}.{about}"

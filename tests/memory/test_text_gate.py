@@ -6,20 +6,21 @@ from hypothesis import strategies as st
 
 from forgetmenot.memory.people import Handles
 from forgetmenot.memory.proposals import text_fault
-from forgetmenot.memory.summarizer import QUOTE, KeptText, storable_summary, uncopied, within
+from forgetmenot.memory.summarizer import QUOTE, storable_summary, uncopied, within
 from forgetmenot.memory.transcript import read_summary
+from forgetmenot.settings.schema import PrivacySettings
 
 HANDLES = Handles.of(["1", "2"])
 MESSAGE = "one and two and three and four and five and six and seven and eight"
 OWN = "P1 and P2 spent the whole evening on the big level, lost it again and again, and went on to the next. " * 2
 
 
-def kept(summary: str, *messages: str, words: int = 150, never: str = "\0") -> KeptText:
-    return storable_summary(summary, messages, HANDLES, most=words, forbidden=lambda text: never in text)
+def kept(summary: str, *messages: str, words: int = 150, never: tuple[str, ...] = ()) -> tuple[str, dict[str, int]]:
+    return storable_summary(summary, messages, HANDLES, most=words, privacy=PrivacySettings(never_store=never))
 
 
-def stay(summary: str, *messages: str, words: int = 150, never: str = "\0") -> str:
-    return kept(summary, *messages, words=words, never=never).text
+def stay(summary: str, *messages: str, words: int = 150) -> str:
+    return kept(summary, *messages, words=words)[0]
 
 
 def test_twelve_words_may_stay_and_a_sentence_with_the_thirteenth_is_cut() -> None:
@@ -56,7 +57,7 @@ def test_the_words_of_a_model_stand(sentence: str) -> None:
 
 def test_each_rule_cuts_one_sentence_and_is_counted_by_name() -> None:
     told = f"P1 sang. P7 danced. See evil.zip now. <b>P2</b> slept. P2 has gout. P1 said {MESSAGE}. P1 sang."
-    assert kept(told, MESSAGE, never="gout") == (
+    assert kept(told, MESSAGE, never=("gout",)) == (
         "<@1> sang.",
         {"handle": 1, "link": 1, "markup": 1, "sensitive": 1, "copied": 1},
     )

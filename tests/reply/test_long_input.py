@@ -17,7 +17,7 @@ from forgetmenot.operations.table import OPERATIONS
 from forgetmenot.reply.polish import FilterContext, claims_action, polish
 from forgetmenot.reply.reply_object import read_reply
 from forgetmenot.reply.triggers import Conversations, Identity, trigger_of, without_name
-from forgetmenot.settings.schema import Settings
+from forgetmenot.settings.schema import PrivacySettings, Settings
 from forgetmenot.text.chat_commands import command_in_words
 from forgetmenot.text.mentions import has_link, without_addresses
 from forgetmenot.text.outgoing import without_machine_text, without_phrases
@@ -41,15 +41,11 @@ def _trigger(text: str) -> object:
     return trigger_of(event, BOT, Conversations({}), Settings(), 1_000)
 
 
-def _forbidden(text: str) -> bool:
-    return sensitive_category(text) is not None
-
-
 READERS: list[Callable[[str], object]] = [
     _trigger, lambda text: without_name(text, BOT), command_in_words, CommandParser(OPERATIONS).parse,
     lambda text: polish(text, CONTEXT), lambda text: read_reply(ModelAnswer(f'{{"say": "{text}', "m", TokenUsage())),
     without_addresses, lambda text: without_phrases(text, ["badword"]), lambda text: sensitive_category(text * 5),
-    lambda text: storable_summary(text * 8, ["one two three"], HANDLES, most=150, forbidden=_forbidden),
+    lambda text: storable_summary(text * 8, ["one two three"], HANDLES, most=150, privacy=PrivacySettings()),
     claims_action, asked_for, without_machine_text, has_link,
 ]  # fmt: skip
 
