@@ -12,7 +12,6 @@
 import asyncio
 from collections import Counter
 from collections.abc import Collection, Sequence
-from typing import NamedTuple
 
 from msgspec import Struct, field
 from msgspec.structs import replace
@@ -94,13 +93,6 @@ class ExtractReport(Struct):
     refused: Counter[str] = field(default_factory=Counter)
 
 
-class _Case(NamedTuple):
-    """What is needed to read one episode."""
-
-    prompt: str
-    screen: Screen
-
-
 class Extractor(MemoryWriter):
     """Reads episodes for notes."""
 
@@ -126,7 +118,7 @@ class Extractor(MemoryWriter):
         return report
 
     async def _read(self, episode: Episode, settings: Settings, report: ExtractReport) -> None:
-        case: _Case | None = None
+        case: tuple[str, Screen] | None = None
         changes: list[object] | None = []
         try:
             # a counted episode says nothing that a model could read, the others are notes already
@@ -135,7 +127,7 @@ class Extractor(MemoryWriter):
             if case is not None:
                 words = WORDS_PER_CHANGE * ASKED_FOR
                 system = SYSTEM % ASKED_FOR
-                request = memory_request(Purpose.EXTRACT, system, case.prompt, words, settings.model, SCHEMA)
+                request = memory_request(Purpose.EXTRACT, system, case[0], words, settings.model, SCHEMA)
                 # at 0 the same question has the same answer
                 request = replace(request, temperature=RETRY_TEMPERATURE if episode.tries else 0.0)
                 changes = proposals((await self._model.generate(request)).text)
@@ -153,7 +145,7 @@ class Extractor(MemoryWriter):
             return
         report.in_a_row = 0
         async with self._db.write() as tx:
-            await self._take(tx, episode, case, changes, settings, report)
+            await self._take(tx, episode, case[1] if case else None, changes, settings, report)
 
     async def _postpone(self, episode: Episode, report: ExtractReport) -> None:
         """No usable answer: the episode is read again later, or set aside after the last try."""
@@ -166,7 +158,8 @@ class Extractor(MemoryWriter):
                 await episodes.mark_read(tx, episode.id, now)
                 log.warning("a summary is set aside: no model could read it for notes", episode=episode.id)
 
-    async def _case(self, episode: Episode, settings: Settings) -> _Case | None:
+    async def _case(self, episode: Episode, settings: Settings) -> tuple[str, Screen] | None:
+        """The prompt for one episode, and what its answer is held against; None where nobody may be named."""
         people = (await episodes.participants(self._db, episode.id))[:PEOPLE_SHOWN]
         visible = [person for person in people if not person.hidden]
         if not visible:
@@ -179,7 +172,7 @@ class Extractor(MemoryWriter):
         known = fence("known", handles.hide("\n".join(listed))) if listed else ""
         day = f"This was on {local_days(episode.started_at, episode.ended_at)}."
         prompt = f"{day}\n\n{fence('episode', handles.hide(episode.summary))}\n\n{known}".rstrip()
-        return _Case(prompt, Screen(given, handles.ids, settings.privacy))
+        return prompt, Screen(given, handles.ids, settings.privacy)
 
     async def _known(self, people: Sequence[Participant], summary: str) -> list[Note]:
         """The notes about these people and the channel that fit the summary best."""
@@ -198,7 +191,7 @@ class Extractor(MemoryWriter):
         self,
         tx: Transaction,
         episode: Episode,
-        case: _Case | None,
+        screen: Screen | None,
         changes: Sequence[object],
         settings: Settings,
         report: ExtractReport,
@@ -210,17 +203,17 @@ class Extractor(MemoryWriter):
         if not await episodes.mark_read(tx, episode.id, now):
             return
         report.episodes += 1
-        if case is None:
+        if screen is None:
             return
         now_there = {one.viewer_id: one for one in await episodes.participants(tx, episode.id)}
-        given = case.screen.people.items()
+        given = screen.people.items()
         people = {handle: now_there.get(one.viewer_id) or replace(one, hidden=True) for handle, one in given}
         lines = await events.of_episode(tx, episode.id)
         # those that counted when they were said: commands, corrections
         keys = {line.id: episodes.key_of_line(line.id) for line in lines}
         counted = await episodes.ids_by_key(tx, list(keys.values()))
         taken = frozenset(line for line, key in keys.items() if key in counted)
-        taking = _ProposalMerger(tx, episode, replace(case.screen, people=people), settings, report, now, lines, taken)
+        taking = _ProposalMerger(tx, episode, replace(screen, people=people), settings, report, now, lines, taken)
         before = report.refused.copy()
         for raw in changes:
             await taking.take(raw)

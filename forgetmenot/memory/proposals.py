@@ -35,12 +35,10 @@ WORDS_KEPT = 6
 WORDS_READ = 24
 LONGEST_WORD = 32
 DAY_MS = 86_400_000
-LASTS_A_WEEK = 7 * DAY_MS
-
 LASTS: Mapping[Lifetime, int | None] = {
     Lifetime.DAY: DAY_MS,
     Lifetime.THREE_DAYS: 3 * DAY_MS,
-    Lifetime.WEEK: LASTS_A_WEEK,
+    Lifetime.WEEK: 7 * DAY_MS,
     Lifetime.MONTH: 30 * DAY_MS,
     Lifetime.PERMANENT: None,
 }

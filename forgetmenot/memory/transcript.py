@@ -91,12 +91,8 @@ SUMMARY_WORDS = 150
 TOKENS_PER_WORD = 3
 SPOKEN_MARK = " (spoken): "
 MEMORY_OUTPUT_TOKENS = 2_000
-_BEGUN = re.compile(r'\{\s*"summary"\s*:\s*"((?:[^"\\]|\\.)*)\\?', re.DOTALL)
+_SUMMARY = re.compile(r'"summary"\s*:\s*"((?:[^"\\]|\\.)*)("?)', re.DOTALL)
 _ONE_BRIEF = re.compile(r'\{\s*"person"\s*:\s*"[^"]{1,9}"\s*,\s*"text"\s*:\s*"(?:[^"\\]|\\.)*"\s*\}', re.DOTALL)
-
-
-class _Answer(msgspec.Struct):
-    summary: str
 
 
 class _Brief(msgspec.Struct):
@@ -125,20 +121,12 @@ def read_summary(answer: str) -> str | None:
 
     Of one that was cut off at the limit, the whole sentences.
     """
-    try:
-        return msgspec.json.decode(answer, type=_Answer).summary.strip() or None
-    except (msgspec.DecodeError, UnicodeEncodeError, RecursionError):
-        return _begun(answer)
-
-
-def _begun(answer: str) -> str | None:
-    found = _BEGUN.fullmatch(answer.strip())
-    # cut off in the middle: the text up to its last whole sentence
-    end = max((found[1].rfind(mark) for mark in ".!?。！？"), default=-1) if found else -1
-    if found is None or end < 0:
+    found = _SUMMARY.search(answer)
+    if found is None:
         return None
+    written = found[1] if found[2] else found[1][: max(map(found[1].rfind, ".!?。！？")) + 1]
     try:
-        return msgspec.json.decode(f'"{found[1][: end + 1]}"', type=str).strip() or None
+        return msgspec.json.decode(f'"{written}"', type=str).strip() or None
     except (msgspec.DecodeError, UnicodeEncodeError):
         return None
 
