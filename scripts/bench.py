@@ -1,9 +1,8 @@
 """Speed, size, cost and recall: `python scripts/bench.py [--json] [--quick]`.
 
-    bench.py --only replies                                     one group of figures
-    bench.py --only channels                                    twenty bots at once, which takes six minutes
-    bench.py --only cost --price 0.30 2.50                      an hour of chat, by prices of a million tokens
-    bench.py --recall FILE [--errors FILE] [--tuned-on NAME …]  recall alone, on conversations in LoCoMo's format
+    bench.py --only replies                     one group of figures
+    bench.py --only cost --price 0.30 2.50      an hour of chat, by prices of a million tokens
+    bench.py --recall FILE [--tuned-on NAME …]  recall alone, on conversations in LoCoMo's format
 
 All but the conversations is invented, seeded and thrown away afterwards. `--quick` measures on less. Prints a table of
 figures with their bounds; the exit code is 1 when a bound is missed. JSON: `{"figures": [{"name", "value", "unit",
@@ -30,10 +29,8 @@ BUSY = 0.5  # of the processors, beside the one that measures
 def measures(wanted: argparse.Namespace) -> dict[str, Measure]:
     """The groups of figures by name."""
     if wanted.recall:
-        return {"recall": lambda _: recall.measure(wanted.recall, wanted.errors, wanted.tuned_on)}
+        return {"recall": lambda _: recall.measure(wanted.recall, wanted.tuned_on)}
     quick = wanted.quick
-    if wanted.only == "channels":  # minutes with a full machine: only where it is asked for
-        return {"channels": lambda folder: programs.channels(folder, 60 if quick else 240)}
     return {
         "ingest": lambda folder: ingest.measure(folder, 20_000 if quick else 60_000),
         "replies": lambda folder: replies.measure(folder, 20_000 if quick else 200_000),
@@ -68,7 +65,6 @@ def main() -> int:
     parser.add_argument("--only", metavar="GROUP", help="one group of figures alone")
     parser.add_argument("--price", type=float, nargs=2, default=(0.0, 0.0), metavar=("IN", "OUT"))
     parser.add_argument("--recall", type=Path, metavar="FILE", help="measure recall on these conversations")
-    parser.add_argument("--errors", type=Path, metavar="FILE", help="questions known to be wrong: figures without them")
     parser.add_argument("--tuned-on", nargs="*", default=(), metavar="NAME", help="conversations that weights know")
     wanted = parser.parse_args()
     figures: list[Figure] = []

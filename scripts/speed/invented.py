@@ -50,13 +50,9 @@ class Invented:
         """A fact about somebody."""
         return self._dice.choice(_SHAPES).format(*self.words(2))
 
-    def line(self, words: int = 0) -> str:
-        """A line of chat, of so many words or of some."""
-        return " ".join(self.words(words or self._dice.randint(2, 12)))
-
-    def some(self, count: int, of: int) -> list[int]:
-        """`count` different numbers below `of`."""
-        return self._dice.sample(range(of), count)
+    def line(self) -> str:
+        """A line of chat."""
+        return " ".join(self.words(self._dice.randint(2, 12)))
 
     def notes(self, people: Iterable[int], each: int = NOTES_EACH) -> Iterator[dict[str, Any]]:
         """Notes as `memory import` takes them: so many about each of these people."""

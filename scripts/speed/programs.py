@@ -1,36 +1,29 @@
-"""What bots cost as their users start them: one with its dock, one that is idle, and twenty on one machine.
+"""What bots cost as their users start them: one that is idle, and one with its dock.
 
-- The dock: two bots hear the same chat at the same time, and one has no dock; what the other spends more is the
-  dock's. The page is opened in the Chromium that is on the machine; without one, nothing is measured.
-- Twenty bots: each has a dock, a Twitch of its own and 100 lines of chat a minute, of which ten speak to it.
-  One model on loopback answers all of them at once. The time of a prompt is taken from outside: from the line in chat
-  until the model has the question, and so holds reading, writing to disk and recall.
+Two bots hear the same chat at the same time, and one has no dock; what the other spends more is the dock's. The page is
+opened in the Chromium that is on the machine; without one, the dock is not measured.
 """
 
 import asyncio
 import contextlib
 import itertools
-import json
 import os
-import re
 import subprocess
 import sys
-from collections.abc import AsyncIterator, Callable, Iterator
+from collections.abc import AsyncIterator
 from dataclasses import dataclass
-from functools import partial
 from pathlib import Path
 from statistics import median
 from time import perf_counter
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import browser
 
 from forgetmenot.dock.security import address, token_in
-from speed.figures import Figure, percentile
+from speed.figures import Figure
 from speed.invented import Invented
 from tests import program
 from tests.dock.demo_bot import free_port
-from tests.loopback_servers.openai import SimOpenAI
 from tests.loopback_servers.twitch import TwitchSim
 
 if TYPE_CHECKING:
@@ -39,8 +32,6 @@ if TYPE_CHECKING:
 
 PER_MINUTE, PEOPLE = 400, 60
 OPENINGS, STARTS = 7, 7
-BOTS, PER_MINUTE_EACH = 20, 100
-_ASKED = re.compile(r"what of (bot\d+line\d+)\?")
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,7 +68,7 @@ async def _dock(folder: Path, watch_s: float) -> list[Figure]:
         TwitchSim() as sim,
         started(sim, folder / "with") as seen,
         started(sim, folder / "without", dock=False) as bare,
-        talking(sim, PER_MINUTE, Invented(3), 40),
+        talking(sim),
         opened() as running,
     ):
         await asyncio.sleep(8)
@@ -89,20 +80,20 @@ async def _dock(folder: Path, watch_s: float) -> list[Figure]:
     return [
         Figure("dock, first paint of the page", median(first for first, _ in paints), "s", 0.5),
         Figure("dock, the page is whole", median(whole for _, whole in paints), "s"),
-        Figure("dock, nobody looks, of a core", max(0.0, 100 * alone), "%", 1),
-        Figure(f"dock, somebody looks, {PER_MINUTE} messages/min, of a core", max(0.0, 100 * watched), "%", 5),
+        Figure("dock, nobody looks, of a core", 100 * alone, "%", 1),
+        Figure(f"dock, somebody looks, {PER_MINUTE} messages/min, of a core", 100 * watched, "%", 5),
     ]
 
 
 async def _spent_more(one: Running, other: Running, seconds: float) -> float:
     """The share of a core that `one` spends more than `other`."""
-    before = _spent(one) - _spent(other)
+
+    def more() -> float:
+        return (cpu_s(one.pid) or 0.0) - (cpu_s(other.pid) or 0.0)
+
+    before = more()
     await asyncio.sleep(seconds)
-    return round((_spent(one) - _spent(other) - before) / seconds, 6)
-
-
-def _spent(*bots: Running) -> float:
-    return sum(cpu_s(bot.pid) or 0.0 for bot in bots)
+    return max(0.0, more() - before) / seconds
 
 
 async def _painted(running: "Browser", url: str) -> tuple[float, float]:
@@ -156,20 +147,14 @@ async def started(sim: TwitchSim, folder: Path, *, dock: bool = True, **more: st
 
 
 @contextlib.asynccontextmanager
-async def talking(
-    sim: TwitchSim, per_minute: int, made_up: Invented, ask_every: int, question: Callable[[int], str] | None = None
-) -> AsyncIterator[None]:
-    """Chat at that rate meanwhile; each n-th line speaks to the bot. `question`: what it asks, by its number."""
+async def talking(sim: TwitchSim) -> AsyncIterator[None]:
+    """Chat meanwhile; now and then a line speaks to the bot."""
 
     async def talk() -> None:
-        loop = asyncio.get_running_loop()
-        began = loop.time()
+        made_up, began = Invented(3), perf_counter()
         for number in itertools.count():
-            text = made_up.line()
-            if number % ask_every == 0:
-                text = f"@keeper {question(number) if question else text}"
-            await sim.say(f"viewer_{number * 13 % PEOPLE}", text)
-            await asyncio.sleep(max(0.0, began + (number + 1) * 60 / per_minute - loop.time()))
+            await sim.say(f"viewer_{number * 13 % PEOPLE}", ("" if number % 40 else "@keeper ") + made_up.line())
+            await asyncio.sleep(max(0.0, began + (number + 1) * 60 / PER_MINUTE - perf_counter()))
 
     task = asyncio.create_task(talk())
     try:
@@ -241,70 +226,3 @@ async def _idle(folder: Path) -> int:
             await sim.say(f"viewer_{number % 12}", f"line number {number} of a quiet channel")
         await asyncio.sleep(6)
         return resident(bot.pid)
-
-
-# ── many bots ───────────────────────────────────────────────────────────────────────────────
-
-
-class Model(SimOpenAI):
-    """Answers everything, and notes when it was asked what. `said`: when each question was said."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.said: dict[str, float] = {}
-        self.took: list[float] = []
-
-    def _write(self, sent: dict[str, Any], *, obey: bool) -> str:  # noqa: ARG002  # it obeys
-        message = sent["messages"][-1]["content"].rpartition("<message>")[2]
-        if (asked := _ASKED.search(message)) and (said := self.said.pop(asked[1], None)) is not None:
-            self.took.append(1_000 * (perf_counter() - said))
-        return json.dumps({"action": None, "say": f"About {len(self.seen)}.", "summary": "Chat talked.", "notes": []})
-
-    def ask(self, bot: int, number: int) -> str:
-        """A bot's question; the time is noted."""
-        key = f"bot{bot}line{number}"
-        self.said[key] = perf_counter()
-        return f"what of {key}?"
-
-
-def channels(folder: Path, watch_s: float) -> list[Figure]:
-    """Watch them for so long. Nothing where the system does not tell a process's time and memory in /proc."""
-    if not Path("/proc/self/smaps_rollup").exists():
-        print("many bots are not measured: this system has no /proc/PID/smaps_rollup.", file=sys.stderr)
-        return []
-    return asyncio.run(_channels(folder, watch_s))
-
-
-async def _channels(folder: Path, watch_s: float) -> list[Figure]:
-    async with contextlib.AsyncExitStack() as stack, Model() as model:
-        bots = list[Running]()
-        settings = f'provider = "openai_compatible"\nbase_url = "{model.url}"'
-        for number in range(BOTS):
-            sim = await stack.enter_async_context(TwitchSim())
-            mode = 'mode = "mentions"'
-            bots.append(await stack.enter_async_context(started(sim, folder / str(number), bot=mode, model=settings)))
-            ask = partial(model.ask, number)
-            await stack.enter_async_context(talking(sim, PER_MINUTE_EACH, Invented(number), 10, ask))
-        await asyncio.sleep(45)
-        before, began = _spent(*bots), perf_counter()
-        model.took.clear()
-        await asyncio.sleep(watch_s)
-        spent = (_spent(*bots) - before) / (perf_counter() - began)
-        held = [dict(_memory(bot.pid)) for bot in bots]
-        late = sum(perf_counter() - said > 10 for said in model.said.values())
-    return [
-        Figure(f"{BOTS} bots, memory of one, resident, the largest", max(one["Rss"] for one in held), "MB"),
-        Figure(f"{BOTS} bots, memory of one, its share", median(one["Pss"] for one in held), "MB"),
-        Figure(f"{BOTS} bots, memory of all", sum(one["Pss"] for one in held), "MB"),
-        Figure(f"{BOTS} bots, {PER_MINUTE_EACH} lines/min each, of a core", 100 * spent, "%"),
-        Figure(f"{BOTS} bots, line to prompt at the model, median of {len(model.took)}", median(model.took), "ms"),
-        Figure(f"{BOTS} bots, line to prompt at the model, p99", percentile(model.took, 0.99), "ms"),
-        Figure(f"{BOTS} bots, questions that never came", late, "", 0),
-    ]
-
-
-def _memory(pid: int) -> Iterator[tuple[str, float]]:
-    """What a process holds, and its share of what several hold, in MB."""
-    for line in Path(f"/proc/{pid}/smaps_rollup").read_text(encoding="ascii").splitlines()[1:]:
-        name, value = line.split()[:2]
-        yield name.rstrip(":"), int(value) / 1_000

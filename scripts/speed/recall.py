@@ -14,7 +14,7 @@ import random
 import re
 import tempfile
 from collections import defaultdict
-from collections.abc import Callable, Collection, Container, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
@@ -44,7 +44,6 @@ class Question(NamedTuple):
     text: str
     viewers: tuple[str, ...]
     wanted: frozenset[int]
-    doubtful: bool = False
 
 
 @dataclass
@@ -57,9 +56,10 @@ class Conversation:
     questions: list[Question]
 
 
-def read_conversation(raw: dict[str, Any], first_id: int, doubtful: Container[str] = ()) -> Conversation:
-    """Observations as notes with ids from `first_id`, and the questions they answer, some known to be doubtful."""
-    people = {name: f"viewer_{index}" for index, name in enumerate(_speakers(raw))}
+def read_conversation(raw: dict[str, Any], first_id: int) -> Conversation:
+    """Observations as notes with ids from `first_id`, and the questions they answer."""
+    speakers = raw["conversation"]["speaker_a"], raw["conversation"]["speaker_b"]
+    people = {name: f"viewer_{index}" for index, name in enumerate(speakers)}
     lines: list[dict[str, Any]] = []
     rests_on: dict[int, tuple[str, set[str]]] = {}
     for session, by_speaker in raw["observation"].items():
@@ -69,14 +69,8 @@ def read_conversation(raw: dict[str, Any], first_id: int, doubtful: Container[st
                 note_id = first_id + len(lines)
                 rests_on[note_id] = (people[speaker], set(_EVIDENCE.findall(json.dumps(evidence))))
                 lines.append(_line(note_id, people[speaker], fact, number, raw))
-    questions = [
-        question._replace(doubtful=question.text in doubtful) for question in _questions(raw, people, rests_on)
-    ]
-    return Conversation(str(raw.get("sample_id", first_id)), lines, people, questions)
-
-
-def _speakers(raw: dict[str, Any]) -> tuple[str, str]:
-    return raw["conversation"]["speaker_a"], raw["conversation"]["speaker_b"]
+    name = str(raw.get("sample_id", first_id))
+    return Conversation(name, lines, people, list(_questions(raw, people, rests_on)))
 
 
 def _line(note_id: int, viewer: str, fact: str, session: int, raw: dict[str, Any]) -> dict[str, Any]:
@@ -160,7 +154,7 @@ class Score:
 
 
 async def ask(conversation: Conversation, folder: Path, scores: dict[str, Score], kinds: Sequence[str]) -> None:
-    """Ask every question in each way; `kinds`: under which names its answers are counted besides."""
+    """Ask every question in each way; `kinds`: under which names its answers are counted."""
     dice, settings = random.Random(SEED), Settings()  # noqa: S311  # the same slips in every run
     ways: dict[str, Callable[[str], str]] = {
         "as asked": str,
@@ -177,16 +171,15 @@ async def ask(conversation: Conversation, folder: Path, scores: dict[str, Score]
             for question in conversation.questions:
                 query = recall.query(change(question.text), names=conversation.people)
                 found = await recall.about([ids[viewer] for viewer in question.viewers], query, LIMIT)
-                for kind in (*kinds, *([] if question.doubtful else ["without doubtful"])):
+                for kind in kinds:
                     scores[f"{way}, {kind}"].add([one.note.id for one in found], question.wanted)
 
 
-def measure(data: Path, errors: Path | None, tuned: Collection[str]) -> list[Figure]:
-    """The figures of a file; `errors`: questions known to be wrong, `tuned`: conversations that weights know."""
-    doubtful = {one["question"] for one in json.loads(errors.read_text(encoding="utf-8"))} if errors else set()
+def measure(data: Path, tuned: Collection[str]) -> list[Figure]:
+    """The figures of a file; `tuned`: conversations that weights know."""
     scores: dict[str, Score] = defaultdict(Score)
     for index, raw in enumerate(json.loads(data.read_text(encoding="utf-8"))):
-        conversation = read_conversation(raw, 1 + 10_000 * index, doubtful)
+        conversation = read_conversation(raw, 1 + 10_000 * index)
         with tempfile.TemporaryDirectory() as folder:
             kinds = ["all", *(["tuned on" if conversation.name in tuned else "held out"] if tuned else [])]
             asyncio.run(ask(conversation, Path(folder), scores, kinds))

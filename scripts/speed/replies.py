@@ -1,11 +1,9 @@
-"""How long recall and the prompt of one reply take, in a small memory and in one 200 times its size.
+"""How long the prompt of one reply takes in a memory of many notes, and what erasing a viewer of it costs.
 
-And whether the event loop is held meanwhile. Both memories are open at once and asked in turn, so that whatever else
-the machine does falls on both. The same people with the same notes (19 each) stand in both, what they said in the last
-three hours is the same, and they are asked the same: what differs is the memory around them. Every call counts, each
-with words not asked before; a percentile is over all of them. For viewers not seen before nothing is kept from before:
-no notes, no words, no page of the database; among them are all of those about whom as much is known as the settings
-allow. Beside each time stands what this process computed in it, which other programs on the machine do not change.
+Every call counts, each with words not asked before; a percentile is over all of them. For viewers not seen before
+nothing is kept from before: no notes, no words, no page of the database; among them are all of those about whom as much
+is known as the settings allow. Beside each time stands what this process computed in it, which other programs on the
+machine do not change. Whether the size of the memory matters shows a run with `--quick` beside one without.
 
 Then one of the best-known viewers is erased, who also stands in other people's summaries, and some others are: how long
 that takes, how long replies take meanwhile, and what it leaves of the first one's id, names and own word.
@@ -44,7 +42,7 @@ from speed.invented import NOTES_AT_MOST, NOTES_EACH, NOW, Invented, viewer_id
 
 BOT = Identity("1", "keeper", "Keeper")
 CHANNEL_NOTES = 40
-COMMON = 50  # so many people are in any memory, with the same notes, and chatted lately
+COMMON = 50  # people who chatted lately
 WARM_ROUNDS = 25
 BEST_KNOWN_ROUNDS = 15
 COLD_OTHERS = 260
@@ -97,14 +95,13 @@ _dice = Invented(11)
 
 
 @contextlib.asynccontextmanager
-async def memory(path: Path, viewers: int, regulars: int = 0) -> AsyncIterator[Memory]:
-    """A memory of that many viewers, with a day of chat in it. The best known are the `regulars` after the common."""
+async def memory(path: Path, viewers: int) -> AsyncIterator[Memory]:
+    """A memory of that many viewers, with a day of chat in it. The best known are those after the common."""
     settings, clock = Settings(), ManualClock(NOW)
     async with open_database(path) as db:
-        report = await import_notes(db, map(json.dumps, _notes(viewers, regulars)), now=NOW, privacy=None)
+        report = await import_notes(db, map(json.dumps, _notes(viewers)), now=NOW, privacy=None)
         if odd := [one for one in report.refused if one.reason != KNOWN]:
             raise SystemExit(f"an invented note was refused: {odd[0]}")
-        # everybody over the day, and lately the common people, in any memory the same
         over_the_day = Invented(5).chat(LINES, viewers, until=NOW - LATELY)
         await take_in(db, chain(over_the_day, Invented(6).chat(LINES_LATELY, COMMON, over=LATELY)))
         recall = Recall(db=db, settings=lambda: settings, clock=clock)
@@ -114,12 +111,17 @@ async def memory(path: Path, viewers: int, regulars: int = 0) -> AsyncIterator[M
         yield Memory(db, clock, settings, recall, gatherer, await keeper.current())
 
 
-def _notes(viewers: int, regulars: int) -> Iterator[dict[str, Any]]:
-    same, more = Invented(), Invented(13)
-    yield from same.notes(range(COMMON))
-    yield from ({"scope": "channel", "fact": same.fact()} for _ in range(CHANNEL_NOTES))
-    yield from more.notes(range(COMMON, COMMON + regulars), NOTES_AT_MOST)
-    yield from more.notes(range(COMMON + regulars, viewers))
+def _notes(viewers: int) -> Iterator[dict[str, Any]]:
+    best = best_known(viewers)
+    yield from _dice.notes(range(COMMON))
+    yield from ({"scope": "channel", "fact": _dice.fact()} for _ in range(CHANNEL_NOTES))
+    yield from _dice.notes(best, NOTES_AT_MOST)
+    yield from _dice.notes(range(best.stop, viewers))
+
+
+def best_known(viewers: int) -> range:
+    """Those with as many notes as may be; one in twenty notes is theirs."""
+    return range(COMMON, COMMON + viewers // (NOTES_AT_MOST - NOTES_EACH))
 
 
 class LoopWatch:
@@ -155,35 +157,23 @@ class LoopWatch:
 
 
 def measure(folder: Path, notes: int) -> list[Figure]:
-    """The times of replies in a memory with so many notes, and beside it in one with 1,000."""
-    return asyncio.run(_measure(folder, notes))
+    """The times of replies in a memory with so many notes."""
+    return asyncio.run(_measure(folder, notes // 20))
 
 
-async def _measure(folder: Path, notes: int) -> list[Figure]:
-    viewers = notes // 20
-    async with (
-        memory(folder / "small.sqlite3", COMMON) as small,
-        memory(folder / "large.sqlite3", viewers, regulars(viewers)) as large,
-    ):
+async def _measure(folder: Path, viewers: int) -> list[Figure]:
+    async with memory(folder / "memory.sqlite3", viewers) as large:
         with short_pauses():
-            return await _figures(small, large, viewers)
-
-
-async def _figures(small: Memory, large: Memory, viewers: int) -> list[Figure]:
-    count = await large.db.value("SELECT count(*) FROM semantic_notes")
-    watch = LoopWatch()
-    cold = await _cold(large, viewers, watch)
-    first, then = await _warm(small, large)
-    best = await _best_known(large, viewers)
+            count, watch = await large.db.value("SELECT count(*) FROM semantic_notes"), LoopWatch()
+            cold = await _cold(large, viewers, watch)
+            then = await _warm(large, range(COMMON), WARM_ROUNDS)
+            # as far as all of them are kept at once
+            at_most = await _warm(large, best_known(viewers)[:20], BEST_KNOWN_ROUNDS)
     return [
-        Figure("notes in the large memory", count, ""),
-        Figure("viewers in the large memory", viewers, ""),
-        Figure("replies asked for, warm", len(then), ""),
+        Figure("notes in the memory", count, ""),
         *_times("reply's prompt, warm", then, 2, 4),
-        *_times(f"reply's prompt, warm, {NOTES_AT_MOST} notes about the viewer", best, 2, 4),
-        Figure("viewers asked for, not seen before", len(cold), ""),
+        *_times(f"reply's prompt, warm, {NOTES_AT_MOST} notes about the viewer", at_most, 2, 4),
         *_times("reply's prompt, viewer not seen before", cold, 6, 20),
-        Figure("same viewer in the large memory / among 1,000 notes, warm", _usual(then) / _usual(first), "", 1.3),
         Figure("event loop held, most", watch.most_ms, "ms", 5),
     ]
 
@@ -191,20 +181,15 @@ async def _figures(small: Memory, large: Memory, viewers: int) -> list[Figure]:
 def _times(name: str, took: Sequence[Took], usual: float, most: float) -> list[Figure]:
     whole, computing = ([one[part] for one in took] for part in range(2))
     return [
-        Figure(f"{name}, p50", median(whole), "ms", usual),
+        Figure(f"{name}, p50 of {len(took)}", median(whole), "ms", usual),
         Figure(f"{name}, p99", percentile(whole, 0.99), "ms", most),
         Figure(f"{name}, p99 of the computing in it", percentile(computing, 0.99), "ms"),
     ]
 
 
-def _usual(took: Sequence[Took]) -> float:
-    return median(one.whole for one in took)
-
-
 async def _cold(large: Memory, viewers: int, watch: LoopWatch) -> list[Took]:
     """Everybody who is known best, and some others; to forget everything, which no bot does, is not watched."""
-    dice = random.Random(3)  # noqa: S311  # the same in every run
-    best = range(COMMON, COMMON + regulars(viewers))
+    dice, best = random.Random(3), best_known(viewers)  # noqa: S311  # the same in every run
     times: list[Took] = []
     for who in (*best, *dice.sample(range(best.stop, viewers), COLD_OTHERS)):
         nobody_known = await large.forgetful()
@@ -213,36 +198,14 @@ async def _cold(large: Memory, viewers: int, watch: LoopWatch) -> list[Took]:
     return times
 
 
-async def _warm(small: Memory, large: Memory) -> tuple[list[Took], list[Took]]:
-    """The same people over and over, in both memories in turn; everybody once beforehand."""
-    first: list[Took] = []
-    then: list[Took] = []
-    for who in range(COMMON):
-        await small.prompt(who, "hello")
-        await large.prompt(who, "hello")
-    for _ in range(WARM_ROUNDS):
-        for who in range(COMMON):
-            text = _dice.line()
-            first.append((await small.prompt(who, text))[1])
-            then.append((await large.prompt(who, text))[1])
-    return first, then
-
-
-async def _best_known(large: Memory, viewers: int) -> list[Took]:
-    """Those about whom as much is known as may be, as far as all of them are kept at once; each once beforehand."""
-    people = range(COMMON, COMMON + min(20, regulars(viewers)))
+async def _warm(large: Memory, people: range, rounds: int) -> list[Took]:
+    """The same people over and over; everybody once beforehand."""
     for who in people:
         await large.prompt(who, "hello")
-    return [(await large.prompt(who, _dice.line()))[1] for _ in range(BEST_KNOWN_ROUNDS) for who in people]
-
-
-def regulars(viewers: int) -> int:
-    """How many have as many notes as may be, where one in twenty notes is theirs."""
-    return viewers // (NOTES_AT_MOST - NOTES_EACH)
+    return [(await large.prompt(who, _dice.line()))[1] for _ in range(rounds) for who in people]
 
 
 # ── erasure ──────────────────────────────────────────────────────────────────────────────────
-
 
 GONE = COMMON  # one of the best known
 OTHERS = (GONE + 1, 40, 400)
@@ -253,31 +216,23 @@ PAUSE_S, WRITE_PAUSE_S = 0.005, 0.1
 
 def erasure(folder: Path, notes: int) -> list[Figure]:
     """The figures in a memory with so many notes."""
-    return asyncio.run(_erasure(folder, notes))
+    return asyncio.run(_erasure(folder, notes // 20))
 
 
-async def _erasure(folder: Path, notes: int) -> list[Figure]:
-    path, viewers = folder / "memory.sqlite3", notes // 20
-    async with memory(path, viewers, regulars(viewers)) as large:
+async def _erasure(folder: Path, viewers: int) -> list[Figure]:
+    async with memory(folder / "memory.sqlite3", viewers) as large:
         await _mention(large.db)
-        held = int(await large.db.value("SELECT count(*) FROM semantic_notes"))
-        summaries = int(await large.db.value("SELECT count(*) FROM episodes"))
         before = _found(folder)
         with short_pauses():
             report, took, times, waits = await _erase(large, viewers)
         left = _found(folder)
     return [
-        Figure("notes before the erasure", held, ""),
-        Figure("summaries before the erasure", summaries, ""),
         Figure("erasure of one viewer", took, "s", 5),
-        Figure("viewers erased", 1 + len(OTHERS), ""),
         Figure("texts rewritten by it", sum(report.rewritten.values()), "", MENTIONED_IN, at_least=True),
-        Figure("bytes searched", sum(file.stat().st_size for file in _files(folder)), ""),
         Figure("files with a trace, before", before, "", 1, at_least=True),
         Figure("files with a trace, afterwards", left, "", 0),
         Figure("replies meanwhile", len(times), "", 20, at_least=True),
         Figure("reply's prompt meanwhile, p99", percentile(times, 0.99), "ms", 50),
-        Figure("writes meanwhile", len(waits), "", 20, at_least=True),
         Figure("write meanwhile, p50", percentile(waits, 0.5), "ms", 50),
         Figure("write meanwhile, longest", max(waits), "ms", 2_000),
         Figure("deleted bytes wiped", int(report.wiped), "", 1, at_least=True),
@@ -330,11 +285,8 @@ async def _write(db: Database, waits: list[float]) -> None:
         await asyncio.sleep(WRITE_PAUSE_S)
 
 
-def _files(folder: Path) -> list[Path]:
-    return [file for file in folder.rglob("*") if file.is_file()]
-
-
 def _found(folder: Path) -> int:
     """In how many files a trace of them stands."""
     traces = [viewer_id(GONE).encode(), f"viewer_{GONE} ".encode(), f"viewer_{GONE}\0".encode(), WORD.encode()]
-    return sum(any(trace in file.read_bytes() for trace in traces) for file in _files(folder))
+    held = [file.read_bytes() for file in folder.rglob("*") if file.is_file()]
+    return sum(any(trace in one for trace in traces) for one in held)
