@@ -27,6 +27,7 @@ from typing import Any
 from unittest import mock
 
 import aiosqlite
+from environment import say
 
 from forgetmenot.app.bot import SWEEP, Bot, BotIdentity, NoAccount, open_bot
 from forgetmenot.clock import DAY, HOUR, MINUTE, SECOND, ManualClock, SystemClock
@@ -40,13 +41,7 @@ from forgetmenot.domain import (
     Redaction,
     TokenUsage,
 )
-from forgetmenot.errors import (
-    ForgetMeNotError,
-    ModelBlocked,
-    ModelRateLimited,
-    ModelRefused,
-    ModelUnavailable,
-)
+from forgetmenot.errors import ForgetMeNotError, ModelBlocked, ModelRateLimited, ModelRefused, ModelUnavailable
 from forgetmenot.llm.guarded import RetryClock
 from forgetmenot.llm.offline import Offline
 from forgetmenot.logs import set_up
@@ -103,11 +98,6 @@ async def broken_promises(db: Database, now: int) -> int:
     for one in found:
         say(f"   {one}")
     return len(found)
-
-
-def say(text: str) -> None:
-    """Tell the person at the terminal."""
-    print(text, file=sys.stderr, flush=True)
 
 
 LINES = 330
@@ -226,17 +216,20 @@ async def kills(folder: Path, dice: random.Random, wanted: int) -> Figures:
             at = dice.randint(1, 60 if point == "commit" else 8)
             within_s = dice.uniform(0.5, 3) if point == "whenever" else 120
             code = await asyncio.to_thread(die, place, point, at, within_s)
-            if code == 0 and (enough or point != "whenever"):
+            if code not in {9, -9}:
+                figures["crashes"] += code != 0
                 break
-            if code not in {0, 9, -9}:
-                figures["crashes"] += 1
-                break
-            deaths += code != 0
-            figures["kills"] += code != 0
+            deaths += 1
+            figures["kills"] += 1
         figures["worlds"] += 1
-        for name, count in (await world_account(place)).items():
-            figures[name] += count
+        add(figures, await world_account(place))
     return figures
+
+
+def add(figures: Figures, more: Figures) -> None:
+    """Sum up."""
+    for name, count in more.items():
+        figures[name] += count
 
 
 def die(place: Path, point: str, number: int, within_s: float = 120) -> int:

@@ -1,4 +1,4 @@
-"""Pictures of the dock's panels on the demo's memory: `scripts/screenshots.py FOLDER [--light] [--language de]`.
+"""Pictures of the dock's panels on the demo's memory: `scripts/screenshots.py FOLDER [--language de]`.
 
 At 300 × 400 (a small dock in OBS), 320 × 800, 420 × 800 and 1100 × 800, in the Chromium that is on the machine. Files
 are named PANEL-WIDTH.png. demo.svg is what the demo prints on a terminal.
@@ -19,7 +19,7 @@ import environment
 from environment import ROOT, fail, say
 
 if TYPE_CHECKING:
-    from playwright.async_api import Page
+    from playwright.async_api import ViewportSize
 
 SIZES = ((300, 400), (320, 800), (420, 800), (1100, 800))
 PLACES = {
@@ -42,7 +42,6 @@ def main() -> int:
     """Play the demo, take the pictures, end the demo."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("folder", type=Path, help="where the pictures go")
-    parser.add_argument("--light", action="store_true", help="as a light system shows it")
     parser.add_argument("--language", default="en", help="in this language")
     arguments = parser.parse_args()
     python = environment.ensure("dev")
@@ -50,12 +49,7 @@ def main() -> int:
         return subprocess.run([str(python), __file__, *sys.argv[1:]], check=False).returncode
     if browser.ensure() is None:
         fail("there is no Chromium here. FORGETMENOT_BROWSER names one.")
-    play(arguments.folder.absolute(), "light" if arguments.light else "dark", arguments.language)
-    return 0
-
-
-def play(folder: Path, scheme: str, language: str) -> None:
-    """Play the demo and take every picture."""
+    folder: Path = arguments.folder.absolute()
     folder.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(prefix="forgetmenot-screenshots-") as name:
         asyncio.run(draw_terminal(Path(name) / "terminal.sqlite3", folder / "demo.svg"))
@@ -63,9 +57,12 @@ def play(folder: Path, scheme: str, language: str) -> None:
         command += ["--db", str(Path(name) / "memory.sqlite3")]
         with subprocess.Popen(command, cwd=ROOT, stderr=subprocess.PIPE, text=True) as demo:
             try:
-                asyncio.run(take(address_of(demo), folder, scheme, language))
+                said = demo.stderr or ()
+                address = next((word for line in said for word in line.split() if word.startswith("http://")), "")
+                asyncio.run(take(address, folder, arguments.language))
             finally:
                 demo.terminate()
+    return 0
 
 
 COLOURS = {"caption": "#5ccfe6", "bot": "#a6e22e", "memory": "#e6b450", "refused": "#ff6b6b", "faint": "#808890"}
@@ -96,33 +93,22 @@ async def draw_terminal(memory: Path, file: Path) -> None:
     file.write_text("\n".join([head, box, *rows, "</svg>", ""]), encoding="utf-8")
 
 
-def address_of(demo: "subprocess.Popen[str]") -> str:
-    """Where the demo's dock is, as the demo says it."""
-    for line in demo.stderr or ():
-        if found := next((word for word in line.split() if word.startswith("http://")), ""):
-            return found
-    fail("the demo ended before its dock was open.")
-    return ""
-
-
-async def take(address: str, folder: Path, scheme: str, language: str) -> None:
+async def take(address: str, folder: Path, language: str) -> None:
     """Every panel in every size."""
     from playwright.async_api import async_playwright
 
     async with async_playwright() as playwright:
         running = await playwright.chromium.launch(executable_path=browser.find(), args=list(browser.ARGUMENTS))
         for width, height in SIZES:
-            context = await running.new_context(
-                viewport={"width": width, "height": height},
-                color_scheme="light" if scheme == "light" else "dark",
-                reduced_motion="reduce",
-            )
-            page = await context.new_page()
+            viewport: ViewportSize = {"width": width, "height": height}
+            page = await running.new_page(viewport=viewport, color_scheme="dark", reduced_motion="reduce")
             await page.goto(address)
             await page.locator(".item.episode").first.wait_for(timeout=60_000)
             if (width, height) == SIZES[0]:
                 await page.wait_for_timeout(8_000)  # the demo plays its two evenings
-                await choose(page, language)
+                await page.evaluate("location.hash = 'setup'")
+                await page.locator("#language").select_option(language)  # as its user does
+                await page.locator(f"html[lang={language}] .feed, html[lang={language}] .step").first.wait_for()
             for name, place in PLACES.items():
                 await page.evaluate("place => { location.hash = place }", place)
                 await page.wait_for_timeout(700)
@@ -131,15 +117,8 @@ async def take(address: str, folder: Path, scheme: str, language: str) -> None:
                     await page.wait_for_timeout(500)
                 await page.screenshot(path=folder / f"{name}-{width}.png")
                 say(f"{name}-{width}.png")
-            await context.close()
+            await page.close()
         await running.close()
-
-
-async def choose(page: "Page", language: str) -> None:
-    """Choose a language as its user does, and wait until the page is in it."""
-    await page.evaluate("location.hash = 'setup'")
-    await page.locator("#language").select_option(language)
-    await page.locator(f"html[lang={language}] .feed, html[lang={language}] .step").first.wait_for(timeout=10_000)
 
 
 if __name__ == "__main__":

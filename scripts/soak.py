@@ -1,9 +1,9 @@
-"""A bad Twitch for hours, in less than a minute, or in real time: `python scripts/soak.py [--live] [--json] [--quick]`.
+"""A bad Twitch for hours, in less than a minute, or in real time: `python scripts/soak.py [--quick] [--live]`.
 
 Sends more messages than the limits let through, by the bot's own queue and Helix client, to a Twitch on loopback that
-refuses and loses answers. With `--live [--minutes 60] [--per-minute 400]` a bot in a process of its own hears busy
-chat; it is stopped, killed and started again meanwhile, people opt out and are erased, messages are deleted, and at the
-end every row and every byte of its folder is looked at. Prints what was done and what came of it; the exit code is 1 if
+refuses and loses answers. With `--live [--minutes 60]` a bot in a process of its own hears 400 lines of chat a minute;
+it is stopped, killed and started again meanwhile, people opt out and are erased, messages are deleted, and at the end
+every row and every byte of its folder is looked at. Prints what was done and what came of it; the exit code is 1 if
 anything was lost, doubled, sent twice, left or over a limit, or if the bot's memory grew by more than a fifth after it
 had settled. Nothing leaves this machine, and nothing stays on it.
 """
@@ -11,7 +11,6 @@ had settled. Nothing leaves this machine, and nothing stays on it.
 import argparse
 import asyncio
 import contextlib
-import json
 import logging
 import os
 import random
@@ -25,7 +24,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 import chaos
-from chaos import NOON, Figures, broken_promises, say
+from chaos import NOON, Figures, broken_promises
+from environment import say
 from speed.programs import resident, started
 
 from forgetmenot.clock import HOUR, ManualClock, SystemClock
@@ -141,8 +141,8 @@ def _fate(sim: TwitchSim, out: Troubled, fates: dict[str, Sent]) -> Figures:
 
 # ── in real time ────────────────────────────────────────────────────────────────────────────
 
-PEOPLE, WISHING = 300, 5
-OUT_MARK, ERASED_MARK, DELETED_MARK = "quillfrost", "emberglass", "saltwhistle"
+PER_MINUTE, PEOPLE, WISHING = 400, 300, 5
+OUT_MARK, ERASED_MARK, DELETED_MARK = MARKS = "quillfrost", "emberling", "saltwhistle"
 QUIET_S = 3.0  # before a kill or a cut, so that nothing is under way
 SETTLED = 0.25  # of the time: from then on memory is compared, and no process is ended any more
 MAY_GROW = 1.2
@@ -164,11 +164,11 @@ class Chat:
         """Whether the bot reads chat now."""
         return any(one.channels for one in self.sim.irc.connections)
 
-    async def talk(self, per_minute: int) -> None:
-        """Chat at that rate; some of it speaks to the bot, some is deleted."""
+    async def talk(self) -> None:
+        """Chat; some of it speaks to the bot, some is deleted."""
         began = time.monotonic()
         while True:
-            await asyncio.sleep(max(0.0, began + self.number * 60 / per_minute - time.monotonic()))
+            await asyncio.sleep(max(0.0, began + self.number * 60 / PER_MINUTE - time.monotonic()))
             self.number += 1
             if self.paused.is_set() or not self.heard():
                 continue
@@ -188,7 +188,7 @@ class Chat:
     async def wish(self) -> None:
         """Some opt out, and some have everything erased; each after having said something."""
         for number in range(WISHING):
-            leaver, erased = f"leaver_{number}", f"emberling_{number}"
+            leaver, erased = f"leaver_{number}", f"{ERASED_MARK}_{number}"
             await self.typed(leaver, "hello from the tuba club")
             for one in range(3):
                 await self.typed(erased, f"i play the {ERASED_MARK} {one}")
@@ -229,12 +229,11 @@ class Chat:
         self.paused.clear()
 
 
-async def live(folder: Path, minutes: float, per_minute: int, seed: int) -> Figures:
+async def live(folder: Path, minutes: float) -> Figures:
     """Chat in real time to a bot in a process of its own, which is stopped, killed and started again."""
-    dice = random.Random(seed)  # noqa: S311  # the same again, not secrets
     async with TwitchSim() as sim:
-        chat = Chat(sim, dice)
-        talking = [asyncio.create_task(chat.talk(per_minute)), asyncio.create_task(chat.wish())]
+        chat = Chat(sim, random.Random(1))  # noqa: S311  # the same again, not secrets
+        talking = [asyncio.create_task(chat.talk()), asyncio.create_task(chat.wish())]
         began, sizes = time.monotonic(), list[int]()
         ends = [began + minutes * 60 * SETTLED * part for part in (0.4, 0.7, 1.0)] + [began + minutes * 60]
         for number, end in enumerate(ends):
@@ -277,27 +276,27 @@ async def _talked_until(chat: Chat, pid: int, end: float) -> list[int]:
 
 async def _account(folder: Path, chat: Chat) -> Figures:
     """What the memory and its folder say at the end."""
-    path, clock = folder / "m.sqlite3", SystemClock()
-    async with open_database(path) as db:
+    clock = SystemClock()
+    async with open_database(folder / "m.sqlite3") as db:
         await Eraser(db=db, clock=clock).erase_due()
         stored = Counter(row[0] for row in await db.rows("SELECT id FROM events"))
-        expected = set(chat.expected)
         known = {row[0]: row[1] for row in await db.rows("SELECT login, opted_out_at FROM viewers")}
-        kept_of_leavers = sum(stored[one] for one in chat.after_opt_out)
-        not_out = sum(known.get(f"leaver_{number}") is None for number in range(WISHING))
-        not_gone = sum(f"emberling_{number}" in known for number in range(WISHING))
+        not_heeded = sum(stored[one] for one in chat.after_opt_out)
+        for number in range(WISHING):
+            not_heeded += known.get(f"leaver_{number}") is None
+            not_heeded += f"{ERASED_MARK}_{number}" in known
         broken = await broken_promises(db, clock.now())
-    held = b""
-    for file in folder.rglob("*"):
-        for mark in (OUT_MARK, ERASED_MARK, DELETED_MARK, "emberling_") if file.is_file() else ():
+    left = 0
+    for file in (one for one in folder.rglob("*") if one.is_file()):
+        for mark in MARKS:
             if count := file.read_bytes().count(mark.encode()):
                 say(f"{mark} stands {count} times in {file.name}")
-        held += file.read_bytes() if file.is_file() else b""
+                left += count
     return {
-        "lost": len(expected - stored.keys()),
+        "lost": len(set(chat.expected) - stored.keys()),
         "doubled": sum(count - 1 for count in stored.values()),
-        "rights lost": kept_of_leavers + not_out + not_gone,
-        "bytes left": sum(held.count(mark.encode()) for mark in (OUT_MARK, ERASED_MARK, DELETED_MARK, "emberling_")),
+        "rights lost": not_heeded,
+        "bytes left": left,
         "promises broken": broken,
     }
 
@@ -305,26 +304,19 @@ async def _account(folder: Path, chat: Chat) -> Figures:
 def main() -> int:
     """Run it and print the figures."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--json", action="store_true", help="print one JSON object")
     parser.add_argument("--quick", action="store_true", help="a tenth of it")
     parser.add_argument("--live", action="store_true", help="an hour of chat in real time instead")
     parser.add_argument("--minutes", type=float, default=60)
-    parser.add_argument("--per-minute", type=int, default=400)
-    parser.add_argument("--seed", type=int, default=1)
     wanted = parser.parse_args()
     set_up(console=False)
     logging.disable(logging.CRITICAL)  # the log of all those troubles would bury the figures
     with tempfile.TemporaryDirectory(prefix="forgetmenot-soak-") as name:
-        folder = Path(name) / "bot"
-        folder.mkdir()
-        figures = asyncio.run(
-            live(folder, wanted.minutes, wanted.per_minute, wanted.seed)
-            if wanted.live
-            else flood(folder, 60 if wanted.quick else 400)
-        )
-    lines = (f"{name:26}{figure:>10,g}{'  must be 0' * (name in MUST_BE_ZERO)}" for name, figure in figures.items())
-    print(json.dumps(figures) if wanted.json else "\n".join(lines))
-    return 1 if any(figures.get(name) for name in MUST_BE_ZERO) or figures.get("growth", 0) > MAY_GROW else 0
+        (folder := Path(name) / "bot").mkdir()
+        part = live(folder, wanted.minutes) if wanted.live else flood(folder, 60 if wanted.quick else 400)
+        figures = asyncio.run(part)
+    for what, figure in figures.items():
+        print(f"{what:26}{figure:>10,g}{'  must be 0' * (what in MUST_BE_ZERO)}")
+    return 1 if any(figures.get(what) for what in MUST_BE_ZERO) or figures.get("growth", 0) > MAY_GROW else 0
 
 
 if __name__ == "__main__":

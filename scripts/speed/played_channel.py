@@ -7,6 +7,7 @@ what the figures mean.
 """
 
 import asyncio
+import itertools
 import json
 import random
 import re
@@ -88,26 +89,27 @@ class Script:
 def written() -> Script:
     """The script, the same in every run."""
     dice, script, people = random.Random(SEED), Script(), names()  # noqa: S311  # no secret
+
+    def otherwise(who: str, slot: str) -> str:
+        return dice.choice([one for one in SLOTS[slot][3].split() if one != script.true.get((who, slot))])
+
     for who in people:
         for slot in dice.sample(list(SLOTS), 4):
-            value = dice.choice(SLOTS[slot][3].split())
-            script.true[who, slot] = value
+            value = script.true[who, slot] = otherwise(who, slot)
             script.evenings[dice.randrange(STREAMS - 2)].append(Said(who, slot, value))
     told = sorted(key for key in script.true if key[0] != ERASED)
     people.remove(ERASED)
     for who, slot in dice.sample(told, 24):  # later it is otherwise
-        value = dice.choice([one for one in SLOTS[slot][3].split() if one != script.true[who, slot]])
-        script.true[who, slot] = value
+        value = script.true[who, slot] = otherwise(who, slot)
         script.changed.add((who, slot))
         script.evenings[STREAMS - 2].append(Said(who, slot, value))
     untold = [(who, slot) for who in people for slot in SLOTS if (who, slot) not in script.true]
-    for who, slot in dice.sample(untold, 12):  # another says it of them
-        value = script.hearsay[who, slot] = dice.choice(SLOTS[slot][3].split())
-        script.evenings[STREAMS - 1].append(Said(dice.choice([one for one in people if one != who]), slot, value, who))
-    for who, slot in dice.sample(told, 12):  # another says what is not true of them
-        value = dice.choice([one for one in SLOTS[slot][3].split() if one != script.true[who, slot]])
-        script.lied[who, slot] = value
-        script.evenings[STREAMS - 1].append(Said(dice.choice([one for one in people if one != who]), slot, value, who))
+    # another says it of them: what nobody else said, and what is not true
+    for heard, keys in ((script.hearsay, untold), (script.lied, told)):
+        for who, slot in dice.sample(keys, 12):
+            value = heard[who, slot] = otherwise(who, slot)
+            by = dice.choice([one for one in people if one != who])
+            script.evenings[STREAMS - 1].append(Said(by, slot, value, who))
     return script
 
 
@@ -134,7 +136,7 @@ def _summary(prompt: str) -> object:
     told = list[str]()
     for who, text in _SPOKEN.findall(prompt):
         for spoken, fact, _, _ in SLOTS.values():
-            if own := re.fullmatch(spoken.format(r"(\w+)"), text):
+            if own := re.fullmatch(spoken.format(_VALUE), text):
                 told.append(f"{who} {fact.format(own[1])}.")
             elif other := re.fullmatch(rf"@?(P\d+) {fact.format(_VALUE)}", text):
                 told.append(f"{who} says that {other[1]} {fact.format(other[2])}.")
@@ -212,8 +214,12 @@ class Channel:
         return " ".join(self.ears.said[before:])
 
 
-async def play(path: Path) -> list[Figure]:
+def measure(folder: Path) -> list[Figure]:
     """Play the evenings, let the raw chat go, and ask."""
+    return asyncio.run(_played(folder / "played.sqlite3"))
+
+
+async def _played(path: Path) -> list[Figure]:
     script, clock, model = written(), ManualClock(BEGAN), ScriptedModel()
     settings = convert({"bot": {"mode": "mentions", "notice": ""}, "twitch": {"channel": "streamer"}}, "the bench")
 
@@ -259,19 +265,14 @@ async def _evening(channel: Channel, evening: list[Said], number: int) -> None:
 
 def _questions(script: Script) -> Iterator[tuple[str, str, str, str]]:
     """The kind of question, whom it is about, the slot, and what is right; empty for what nobody knows."""
-    for (who, slot), value in script.true.items():
-        if who != ERASED:
-            yield ("changed" if (who, slot) in script.changed else "told"), who, slot, value
-    for (who, slot), value in script.hearsay.items():
-        if who != ERASED:
-            yield "hearsay", who, slot, value
-    for who in names():
-        for slot in SLOTS:
-            if (who, slot) not in script.true and ((who, slot) not in script.hearsay or who == ERASED):
-                yield "never said", who, slot, ""
-    for who, slot in script.true:
+    for who, slot in itertools.product(names(), SLOTS):
+        key = who, slot
         if who == ERASED:
-            yield "erased", who, slot, ""
+            yield ("erased" if key in script.true else "never said"), who, slot, ""
+        elif key in script.true:
+            yield ("changed" if key in script.changed else "told"), who, slot, script.true[key]
+        else:
+            yield ("hearsay" if key in script.hearsay else "never said"), who, slot, script.hearsay.get(key, "")
 
 
 async def _asked(channel: Channel, script: Script) -> list[Figure]:
@@ -282,7 +283,7 @@ async def _asked(channel: Channel, script: Script) -> list[Figure]:
         answer = await channel.answer(dice.choice(others), SLOTS[slot][2].format(who))
         good = value in answer.split() or f"{value}." in answer if value else "Nobody told me" in answer
         good = good and ("hear" in answer) == (kind == "hearsay")
-        kinds = [kind, *(["lied about"] if (who, slot) in script.lied and who != ERASED else [])]
+        kinds = [kind, *(["lied about"] if (who, slot) in script.lied else [])]
         asked.update(kinds)
         right.update(kinds if good else [])
         if kind == "told" and dice.random() < 0.3:
@@ -298,8 +299,3 @@ async def _asked(channel: Channel, script: Script) -> list[Figure]:
         Figure(f"memory: right of {of} questions, {kind}", right[kind] / of, "", least.get(kind, 1.0), at_least=True)
         for kind, of in asked.items()
     ]
-
-
-def measure(folder: Path) -> list[Figure]:
-    """The figures of one played channel."""
-    return asyncio.run(play(folder / "played.sqlite3"))

@@ -13,9 +13,7 @@ import sys
 from collections.abc import AsyncIterator
 from dataclasses import dataclass
 from pathlib import Path
-from statistics import median
 from time import perf_counter
-from typing import TYPE_CHECKING
 
 import browser
 
@@ -26,12 +24,8 @@ from tests import program
 from tests.dock.demo_bot import free_port
 from tests.loopback_servers.twitch import TwitchSim
 
-if TYPE_CHECKING:
-    from playwright.async_api import Browser, Page
-
-
 PER_MINUTE, PEOPLE = 400, 60
-OPENINGS, STARTS = 7, 7
+STARTS = 7
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,7 +37,7 @@ class Running:
 
 
 def dock(folder: Path, watch_s: float) -> list[Figure]:
-    """First paint, and the processor time while nobody looks and while somebody does, `watch_s` seconds each."""
+    """The processor time while nobody looks and while somebody does, `watch_s` seconds each."""
     if reason := missing():
         print(f"the dock is not measured: {reason}", file=sys.stderr)
         return []
@@ -69,17 +63,13 @@ async def _dock(folder: Path, watch_s: float) -> list[Figure]:
         started(sim, folder / "with") as seen,
         started(sim, folder / "without", dock=False) as bare,
         talking(sim),
-        opened() as running,
     ):
         await asyncio.sleep(8)
         alone = await _spent_more(seen, bare, watch_s)
-        paints = [await _painted(running, seen.address) for _ in range(OPENINGS)]
-        async with page_on(running, seen.address):
+        async with page_on(seen.address):
             await asyncio.sleep(2)
             watched = await _spent_more(seen, bare, watch_s)
     return [
-        Figure("dock, first paint of the page", median(first for first, _ in paints), "s", 0.5),
-        Figure("dock, the page is whole", median(whole for _, whole in paints), "s"),
         Figure("dock, nobody looks, of a core", 100 * alone, "%", 1),
         Figure(f"dock, somebody looks, {PER_MINUTE} messages/min, of a core", 100 * watched, "%", 5),
     ]
@@ -94,16 +84,6 @@ async def _spent_more(one: Running, other: Running, seconds: float) -> float:
     before = more()
     await asyncio.sleep(seconds)
     return max(0.0, more() - before) / seconds
-
-
-async def _painted(running: "Browser", url: str) -> tuple[float, float]:
-    """Seconds from asking for the page until something is painted, and until the feed of the Now panel is there."""
-    async with page_on(running, url) as page:
-        await page.wait_for_selector(".feed .item:visible")
-        first, whole = await page.evaluate(
-            "[performance.getEntriesByName('first-contentful-paint')[0].startTime, performance.now()]"
-        )
-    return first / 1_000, whole / 1_000
 
 
 # ── a bot, its chat and its page ────────────────────────────────────────────────────────────
@@ -165,28 +145,19 @@ async def talking(sim: TwitchSim) -> AsyncIterator[None]:
 
 
 @contextlib.asynccontextmanager
-async def opened() -> AsyncIterator["Browser"]:
-    """The machine's browser, without a window."""
+async def page_on(url: str) -> AsyncIterator[None]:
+    """The page in the machine's browser, without a window, as wide as OBS makes it."""
     from playwright.async_api import async_playwright
 
     async with async_playwright() as playwright:
         running = await playwright.chromium.launch(executable_path=browser.find(), args=list(browser.ARGUMENTS))
         try:
-            yield running
+            page = await running.new_page(viewport={"width": 420, "height": 900})
+            await page.goto(url)
+            await page.wait_for_selector(".feed .item:visible")
+            yield
         finally:
             await running.close()
-
-
-@contextlib.asynccontextmanager
-async def page_on(running: "Browser", url: str) -> AsyncIterator["Page"]:
-    """A page with nothing kept from before, as wide as OBS makes it."""
-    context = await running.new_context(viewport={"width": 420, "height": 900})
-    try:
-        page = await context.new_page()
-        await page.goto(url)
-        yield page
-    finally:
-        await context.close()
 
 
 # ── how soon it is there, and what it weighs ────────────────────────────────────────────────

@@ -19,8 +19,7 @@ from itertools import chain
 from pathlib import Path
 from statistics import median
 from time import perf_counter, process_time
-from types import TracebackType
-from typing import Any, NamedTuple, Self
+from typing import Any, NamedTuple
 
 from forgetmenot.app.live import short_pauses
 from forgetmenot.clock import HOUR, ManualClock
@@ -124,36 +123,25 @@ def best_known(viewers: int) -> range:
     return range(COMMON, COMMON + viewers // (NOTES_AT_MOST - NOTES_EACH))
 
 
-class LoopWatch:
-    """Ticks every millisecond while it is open, which may be more than once. `most_ms`: how late at most.
+@contextlib.asynccontextmanager
+async def loop_watched(late_ms: list[float]) -> AsyncIterator[None]:
+    """Tick every millisecond meanwhile, and note how late each tick is.
 
     A tick that is late because the machine ran another program says nothing about ours: of each delay only as much
     counts as this process spent computing.
     """
 
-    def __init__(self) -> None:
-        self.most_ms = 0.0
-        self._task: asyncio.Task[None] | None = None
-
-    async def __aenter__(self) -> Self:
-        self._task = asyncio.create_task(self._tick())
-        await asyncio.sleep(0)  # what comes next counts from its beginning
-        return self
-
-    async def __aexit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        if self._task is not None:
-            self._task.cancel()
-            with contextlib.suppress(asyncio.CancelledError):
-                await self._task
-
-    async def _tick(self) -> None:
+    async def tick() -> None:
         while True:
             wall, cpu = perf_counter(), process_time()
             await asyncio.sleep(0.001)
-            late = perf_counter() - wall - 0.001
-            self.most_ms = max(self.most_ms, 1_000 * min(late, process_time() - cpu))
+            late_ms.append(1_000 * min(perf_counter() - wall - 0.001, process_time() - cpu))
+
+    task = asyncio.create_task(tick())
+    await asyncio.sleep(0)  # what comes next counts from its beginning
+    yield
+    task.cancel()
+    await asyncio.gather(task, return_exceptions=True)
 
 
 def measure(folder: Path, notes: int) -> list[Figure]:
@@ -164,8 +152,8 @@ def measure(folder: Path, notes: int) -> list[Figure]:
 async def _measure(folder: Path, viewers: int) -> list[Figure]:
     async with memory(folder / "memory.sqlite3", viewers) as large:
         with short_pauses():
-            count, watch = await large.db.value("SELECT count(*) FROM semantic_notes"), LoopWatch()
-            cold = await _cold(large, viewers, watch)
+            count, late = await large.db.value("SELECT count(*) FROM semantic_notes"), list[float]()
+            cold = await _cold(large, viewers, late)
             then = await _warm(large, range(COMMON), WARM_ROUNDS)
             # as far as all of them are kept at once
             at_most = await _warm(large, best_known(viewers)[:20], BEST_KNOWN_ROUNDS)
@@ -174,7 +162,7 @@ async def _measure(folder: Path, viewers: int) -> list[Figure]:
         *_times("reply's prompt, warm", then, 2, 4),
         *_times(f"reply's prompt, warm, {NOTES_AT_MOST} notes about the viewer", at_most, 2, 4),
         *_times("reply's prompt, viewer not seen before", cold, 6, 20),
-        Figure("event loop held, most", watch.most_ms, "ms", 5),
+        Figure("event loop held, most", max(late), "ms", 5),
     ]
 
 
@@ -187,13 +175,13 @@ def _times(name: str, took: Sequence[Took], usual: float, most: float) -> list[F
     ]
 
 
-async def _cold(large: Memory, viewers: int, watch: LoopWatch) -> list[Took]:
+async def _cold(large: Memory, viewers: int, late: list[float]) -> list[Took]:
     """Everybody who is known best, and some others; to forget everything, which no bot does, is not watched."""
     dice, best = random.Random(3), best_known(viewers)  # noqa: S311  # the same in every run
     times: list[Took] = []
     for who in (*best, *dice.sample(range(best.stop, viewers), COLD_OTHERS)):
         nobody_known = await large.forgetful()
-        async with watch:
+        async with loop_watched(late):
             times.append((await nobody_known.prompt(who, _dice.line()))[1])
     return times
 
