@@ -218,6 +218,8 @@ def database_path(arguments: argparse.Namespace, *, folder: Path | None = None) 
         path = file_for(data_folder() / DATABASE, channel)
     if path.is_dir():
         raise InputError(f"{path} is a folder. Use a file in it with --db, for example {path / DATABASE}.")
+    if path.exists() and not path.is_file():  # opening a pipe with a name waits without end
+        raise InputError(f"{path} is no file. Choose another one with --db.")
     return path.resolve() if path.is_symlink() else path
 
 

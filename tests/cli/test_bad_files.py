@@ -46,13 +46,13 @@ def test_a_recording_may_come_through_a_pipe(tmp_path: Path, capsys: pytest.Capt
 
 
 @pytest.mark.skipif(os.name == "nt", reason="Windows has no pipes with a path")
-@pytest.mark.parametrize("words", ["memory import", "recall --batch"])
+@pytest.mark.parametrize("words", ["memory import --db M", "recall --db M --batch", "start demo --db"])
 def test_a_pipe_into_which_nobody_writes_is_not_waited_for(
     words: str, memory: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     os.mkfifo(pipe := tmp_path / "pipe")
-    assert cli.main([*words.split(), str(pipe), "--db", str(memory)]) == 2
-    assert "is no file. Use - to read what is piped in." in capsys.readouterr().err
+    assert cli.main([*words.replace("M", str(memory)).split(), str(pipe)]) == 2
+    assert f"{pipe} is no file. " in capsys.readouterr().err
 
 
 def test_a_mark_before_what_is_piped_in_belongs_to_no_line(
