@@ -112,7 +112,9 @@ class Player:
         def models(settings: ModelSettings, meter: CallMeter) -> Models:
             built = build_models(settings, meter)
             self.model = Told(built.reply)
-            return Models(GuardedModel(self.model, meter=NoMeter(), limits=Limits(60, 60, 0)), built.memory)
+            limits = Limits(60, 60, 0)
+            reply = GuardedModel(self.model.name, lambda: self.model, meter=NoMeter(), limits=limits)
+            return Models(reply, built.memory)
 
         me = BotIdentity("99", "forgetmenot_bot")
         settings, account = lambda: self.settings, self.account

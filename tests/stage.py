@@ -6,7 +6,7 @@ import json
 from collections.abc import AsyncIterator, Callable, Coroutine, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import pytest
 
@@ -251,9 +251,8 @@ async def live_bot(
     account, me = RecordingAccount(), BotIdentity("99", "forgetmenot_bot")
 
     def scripted(_: ModelSettings, meter: CallMeter) -> Models:
-        assert model is not None
-        reply, memory = (GuardedModel(model, meter=meter, limits=Limits(60, 60, 0)) for _ in range(2))
-        return Models(reply, memory)
+        made, limits = cast("LanguageModel", model), Limits(60, 60, 0)
+        return Models(*(GuardedModel(made.name, lambda: made, meter=meter, limits=limits) for _ in range(2)))
 
     models = scripted if model is not None else build_models
     async with open_bot(path, settings=settings, clock=clock, account=account, me=me, models=models) as bot:

@@ -3,7 +3,6 @@
 Nothing heavy is imported here: an adapter is imported at its model's first call.
 """
 
-import asyncio
 import contextlib
 import os
 from collections.abc import Callable, Mapping
@@ -12,14 +11,13 @@ from urllib.parse import urlsplit
 
 from msgspec import Struct
 
-from forgetmenot.domain import ModelAnswer, ModelRequest, Purpose
+from forgetmenot.domain import ModelRequest, Purpose
 from forgetmenot.errors import SettingsError
 from forgetmenot.languages import joined, reason
 from forgetmenot.llm.guarded import GuardedModel, Limits
 from forgetmenot.ports import CallMeter, LanguageModel
 from forgetmenot.secret_store import SecretStore
 from forgetmenot.settings.schema import ModelSettings, Provider
-from forgetmenot.startup import make_off_the_loop
 
 GEMINI_KEY_ENV = "GEMINI_API_KEY"
 LONGEST_SENTENCE = 200
@@ -60,14 +58,16 @@ def build_model(
     settings: ModelSettings, model: str, meter: CallMeter, *, environ: Mapping[str, str] | None = None
 ) -> GuardedModel:
     """One model by its name, guarded. Raises SettingsError as `build_models` does."""
-    inner = _adapter(settings, model, os.environ if environ is None else environ)
+    make = _adapter(settings, model, os.environ if environ is None else environ)
+    name = "offline" if settings.provider is Provider.OFFLINE else model
     limits = Limits(settings.reply_timeout_s, settings.memory_timeout_s)
-    return GuardedModel(inner, meter=meter, limits=limits)
+    return GuardedModel(name, make, meter=meter, limits=limits)
 
 
-def _adapter(settings: ModelSettings, model: str, environ: Mapping[str, str]) -> LanguageModel:
+def _adapter(settings: ModelSettings, model: str, environ: Mapping[str, str]) -> Callable[[], LanguageModel]:
+    """What makes the model; what could never work is refused before."""
     if settings.provider is Provider.OFFLINE:
-        return LazyModel("offline", _offline)
+        return _offline
     if not model:
         raise SettingsError("Table [model]: set the models in `reply_model` and `memory_model`.")
     variable, thinking = key_variable(settings), settings.thinking.strip().lower()
@@ -87,7 +87,7 @@ def _adapter(settings: ModelSettings, model: str, environ: Mapping[str, str]) ->
 
         return OpenAICompatible(model, base_url=settings.base_url, key=key, thinking=thinking)
 
-    return LazyModel(model, make)
+    return make
 
 
 def _offline() -> LanguageModel:
@@ -180,30 +180,3 @@ async def first_words(settings: ModelSettings, meter: CallMeter, environ: Mappin
         return " ".join((await model.generate(request)).text.split())[:LONGEST_SENTENCE]
     finally:
         await model.aclose()
-
-
-# Adapters are imported at the first call, off the event loop: an SDK takes a second to import.
-
-
-class LazyModel:
-    """A LanguageModel that is made at its first call. `name` is known before."""
-
-    def __init__(self, name: str, make: Callable[[], LanguageModel]) -> None:
-        self.name = name
-        self._make = make
-        self._model: LanguageModel | None = None
-        self._lock = asyncio.Lock()
-
-    async def generate(self, request: ModelRequest) -> ModelAnswer:
-        """Make the model if necessary, and call it."""
-        async with self._lock:
-            if self._model is None:
-                self._model = await make_off_the_loop(self._make)
-        return await self._model.generate(request)
-
-    async def aclose(self) -> None:
-        """Close the model, if it was ever made."""
-        async with self._lock:
-            if self._model is not None:
-                await self._model.aclose()
-                self._model = None

@@ -25,6 +25,7 @@ from forgetmenot.logs import log
 from forgetmenot.ports import CallMeter, LanguageModel
 from forgetmenot.settings import prices
 from forgetmenot.settings.schema import Settings
+from forgetmenot.startup import make_off_the_loop
 
 FAILURES = 5
 FIRST_REST_S = 15.0
@@ -56,17 +57,25 @@ class RetryClock(Struct, frozen=True):
 
 
 class GuardedModel:
-    """A LanguageModel around another one.
+    """A LanguageModel around another one, which is made at its first call: an SDK takes a second to import.
 
     Its circuit breaker is closed (calls pass), open after FAILURES in a row (none does), then half-open: one call
     does, and decides. The rest between grows with each of these that fails.
     """
 
     def __init__(
-        self, inner: LanguageModel, *, meter: CallMeter, limits: Limits, pace: RetryClock | None = None
+        self,
+        name: str,
+        make: Callable[[], LanguageModel],
+        *,
+        meter: CallMeter,
+        limits: Limits,
+        pace: RetryClock | None = None,
     ) -> None:
-        self.name = inner.name
-        self._inner = inner
+        self.name = name
+        self._make = make
+        self._making = asyncio.Lock()
+        self._inner: LanguageModel | None = None
         self._places = asyncio.Semaphore(limits.at_once)
         self._meter = meter
         self._limits = limits
@@ -87,8 +96,11 @@ class GuardedModel:
         return reason("model_failed", model=self.name, n=self._failures, reason=self._reason, then=then)
 
     async def aclose(self) -> None:
-        """Give back connections."""
-        await self._inner.aclose()
+        """Give back connections, if it was ever called."""
+        async with self._making:
+            if self._inner is not None:
+                await self._inner.aclose()
+                self._inner = None
 
     async def generate(self, request: ModelRequest) -> ModelAnswer:
         """Answer, within the purpose's deadline. Raises ModelError and nothing else."""
@@ -114,6 +126,12 @@ class GuardedModel:
         except TimeoutError:
             raise ModelUnavailable(reason("model_silent", model=self.name)) from None
 
+    async def _model(self) -> LanguageModel:
+        async with self._making:
+            if self._inner is None:
+                self._inner = await make_off_the_loop(self._make)
+        return self._inner
+
     def _rest(self) -> float:
         """Seconds until a call may pass; 0.0 where one may pass now."""
         if self._open_until is None:
@@ -131,7 +149,7 @@ class GuardedModel:
         error: ModelError | None = None
         try:
             async with asyncio.timeout(deadline - started):
-                answer = _within(await self._inner.generate(request), request)
+                answer = _within(await (await self._model()).generate(request), request)
             if not _has_shape(answer, request):
                 error = ModelBlocked(reason("model_empty", model=self.name))
         except TimeoutError:

@@ -56,7 +56,7 @@ class Scripted:
 
     def guard(self, limits: Limits | None = None, model: LanguageModel | None = None) -> GuardedModel:
         pace = RetryClock(monotonic=lambda: self.now, sleep=self.sleep, random=lambda: 0.5)
-        return GuardedModel(model or self, meter=self, limits=limits or Limits(), pace=pace)
+        return GuardedModel(self.name, lambda: model or self, meter=self, limits=limits or Limits(), pace=pace)
 
 
 @pytest.fixture
