@@ -28,15 +28,7 @@ from forgetmenot.logs import log
 from forgetmenot.memory.people import role_of
 from forgetmenot.operations.services import read_switches
 from forgetmenot.reply.outbox import Outgoing
-from forgetmenot.reply.triggers import (
-    Conversations,
-    Trigger,
-    TriggerKind,
-    is_ignored,
-    is_stale,
-    trigger_of,
-    wait_ms,
-)
+from forgetmenot.reply.triggers import Conversations, Trigger, TriggerKind, is_ignored, trigger_of, wait_ms
 from forgetmenot.reply.writer import PendingReply, ReplyWriter
 from forgetmenot.settings.schema import Mode, Settings
 from forgetmenot.store import bot_messages, personal_data
@@ -72,7 +64,7 @@ class ReplyEngine:
         self._settings = settings
         self._speaks_up = speaks_up
         self.conversation_tracker = ConversationTracker()
-        self._seen: OrderedDict[str, None] = OrderedDict()
+        self._seen: OrderedDict[str, int] = OrderedDict()
         self._met: OrderedDict[str, int] = OrderedDict()
         self._newest: dict[str, str] = {}
         self._answered: deque[PendingReply] = deque(maxlen=20)
@@ -204,7 +196,7 @@ class ReplyEngine:
                 await self._clock.sleep(wait)
         if not self._is_newest(job):
             return reason("newer_line")
-        if is_stale(job.event, settings, self._clock.now()):
+        if self._clock.now() > job.deadline:
             return reason("too_late")
         most, since = settings.limits.replies_per_viewer_hour, self._clock.now() - HOUR
         moderates = role_of(job.event.badges) in {Role.MODERATOR, Role.BROADCASTER}
@@ -238,18 +230,13 @@ class ReplyEngine:
     def _is_first_line(self, event: ChatEvent) -> bool:
         """Whether this person has not spoken since the program started, or for half a day: who is greeted, is once."""
         last = self._met.get(event.user_id)
-        self._met[event.user_id] = event.at
-        self._met.move_to_end(event.user_id)
-        while len(self._met) > PEOPLE_REMEMBERED:
-            self._met.popitem(last=False)
+        _keep(self._met, event.user_id, event.at, PEOPLE_REMEMBERED)
         return last is None or event.at - last >= 12 * HOUR
 
     def _is_repeated(self, event_id: str) -> bool:
         if event_id in self._seen:
             return True
-        self._seen[event_id] = None
-        while len(self._seen) > EVENTS_REMEMBERED:
-            self._seen.popitem(last=False)
+        _keep(self._seen, event_id, 0, EVENTS_REMEMBERED)
         return False
 
     async def _reply(self, job: PendingReply) -> Reply:
@@ -313,6 +300,14 @@ class ReplyEngine:
             self._enter()
 
 
+def _keep(kept: OrderedDict[str, int], key: str, value: int, most: int) -> None:
+    """Put it last; the first go."""
+    kept[key] = value
+    kept.move_to_end(key)
+    while len(kept) > most:
+        kept.popitem(last=False)
+
+
 SPEAKERS_KEPT = 200
 CONVERSATIONS_KEPT = 500
 LINES_BEFORE_A_QUESTION = 15  # of others; after more, chat has gone on, and a question is for whoever is talked to now
@@ -323,7 +318,7 @@ class ConversationTracker:
 
     def __init__(self) -> None:
         self._answered: OrderedDict[str, int] = OrderedDict()
-        self._speakers: OrderedDict[str, None] = OrderedDict()
+        self._speakers: OrderedDict[str, int] = OrderedDict()
         self._near: dict[str, int] = {}  # viewer → how many lines of others may still come before a question
         self._fresh: set[str] = set()  # those whom nobody spoke after: what another says is as likely for whoever spoke
 
@@ -334,10 +329,7 @@ class ConversationTracker:
         }
         self._fresh.clear()
         for name in (event.login.casefold(), event.display_name.casefold()):
-            self._speakers[name] = None
-            self._speakers.move_to_end(name)
-        while len(self._speakers) > SPEAKERS_KEPT:
-            self._speakers.popitem(last=False)
+            _keep(self._speakers, name, event.at, SPEAKERS_KEPT)
 
     def answered(self, viewer_id: str, at: int, *, direct: bool = True) -> None:
         """The bot has answered somebody; `direct`: they had asked outright."""

@@ -121,8 +121,10 @@ def trigger_of(
         return Trigger(TriggerKind.BARE if bare else kind, event, question)
     if _continues(event, identity, conversations, settings, now):
         return Trigger(TriggerKind.FOLLOW_UP, event, question)
-    if settings.bot.mode is Mode.LIVE:
-        return _spontaneous(event, question, returning=returning)
+    if settings.bot.mode is Mode.LIVE and event.kind is EventKind.RAID:
+        return Trigger(TriggerKind.RAID, event, question or event.system_text)
+    if settings.bot.mode is Mode.LIVE and returning and any(char.isalnum() for char in event.text):
+        return Trigger(TriggerKind.RETURNER, event, question)
     return None
 
 
@@ -131,11 +133,6 @@ def is_ignored(event: ChatEvent, identity: Identity, settings: Settings) -> bool
     if event.user_id == identity.user_id or event.login.casefold() == identity.login.casefold():
         return True  # an identity without an account matches nobody: ids and logins are never empty
     return Exclusion(settings.memory).why(event) is not None
-
-
-def is_stale(event: ChatEvent, settings: Settings, now: int) -> bool:
-    """Whether it is too late for an answer."""
-    return now - event.at > settings.reply.stale_after_s * 1_000
 
 
 def wait_ms(trigger: Trigger, answered_viewer: int | None, spoke_up: int | None, settings: Settings, now: int) -> int:
@@ -180,14 +177,11 @@ def _continues(event: ChatEvent, identity: Identity, talks: Conversations, setti
         return False
     if _to_somebody_else(event, identity, talks.speakers):
         return False
-    more_than_a_shout = len(words(event.text)) > 1  # "LUL" is for the channel
-    return (event.user_id in talks.fresh and more_than_a_shout) or _seems_meant(event.text)
-
-
-def _seems_meant(text: str) -> bool:
-    """Whether a later line in a talk still sounds like one to the bot: a question, or how people go on."""
-    said = words(text)
-    return bool(_QUESTION.search(text) or _GOING_ON & set(said[:1]) or _SECOND_PERSON & set(said[:3]))
+    said = words(event.text)
+    if event.user_id in talks.fresh and len(said) > 1:  # "LUL" is for the channel
+        return True
+    # a later line in a talk still has to sound like one to the bot: a question, or how people go on
+    return bool(_QUESTION.search(event.text) or _GOING_ON & set(said[:1]) or _SECOND_PERSON & set(said[:3]))
 
 
 def _to_somebody_else(event: ChatEvent, identity: Identity, speakers: Collection[str]) -> bool:
@@ -199,14 +193,6 @@ def _to_somebody_else(event: ChatEvent, identity: Identity, speakers: Collection
     # "alice, how are you" is for alice only if somebody of that name is here; "well, how" is not
     called = _CALLED.match(event.text)
     return called is not None and called[1].casefold() in speakers
-
-
-def _spontaneous(event: ChatEvent, question: str, *, returning: bool) -> Trigger | None:
-    if event.kind is EventKind.RAID:
-        return Trigger(TriggerKind.RAID, event, question or event.system_text)
-    if returning and any(char.isalnum() for char in event.text):
-        return Trigger(TriggerKind.RETURNER, event, question)
-    return None
 
 
 def _is_own(name: str, identity: Identity) -> bool:
