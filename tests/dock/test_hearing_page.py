@@ -39,7 +39,7 @@ async def fits(page: Page) -> None:
 async def test_the_voice_is_set_up_shown_and_stopped(tmp_path: Path, running: Browser) -> None:
     async with (
         TwitchSim() as sim,
-        loopback_obs(LoopbackObs({"Game title": "", "Captions": ""}, password="secret", events=True)) as there,
+        loopback_obs(LoopbackObs({"Game title": "", "Captions": ""}, password="secret")) as there,
     ):
         file = loopback_settings(tmp_path, sim)
         file.write_text(file.read_text().replace("[twitch]", '[twitch]\nchannel = "demo"'))

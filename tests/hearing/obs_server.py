@@ -18,11 +18,10 @@ SALT, CHALLENGE = "salt", "challenge"
 
 @dataclass
 class LoopbackObs:
-    """One OBS. `events`: whether a changed text raises InputSettingsChanged, as since OBS 30.1. `lie`: in answers."""
+    """One OBS. `lie`: in answers."""
 
     sources: dict[str, str]
     password: str = ""
-    events: bool = False
     streaming: bool = False
     url: str = ""
     asked: list[str] = field(default_factory=list)
@@ -32,8 +31,6 @@ class LoopbackObs:
     async def write(self, source: str, text: str) -> None:
         """Change what a text source shows."""
         self.sources[source] = text
-        if self.events:
-            await self.event("InputSettingsChanged", {"inputName": source, "inputSettings": {"text": text}})
 
     async def stream(self, *, on: bool) -> None:
         """Begin or end the stream."""
