@@ -34,7 +34,7 @@ logs.set_up(level="debug", folder=folder / "logs")
 settings = Settings(dock=DockSettings(port=0))
 show = Show(settings, lambda _style, line: highlight.append(line), finished=told.append, fast=True)
 asyncio.run(play(folder / "memory.sqlite3", show))
-print(json.dumps({"tokens": tokens, "highlight": highlight, "told": told[0].as_json()}))
+print(json.dumps({"tokens": tokens, "highlight": highlight, "told": told[0]}))
 """
 
 

@@ -127,14 +127,9 @@ async def try_out(bot: Bot, login: str, text: str, changed: Settings | None = No
     keeper = None if changed else bot.keeper
     name = _NO_LOGIN.sub("", login)[:50] or "somebody"
     trigger, made = await explain.preview(
-        name,
-        clean(text)[:LONGEST],
-        db=bot.db,
-        settings=settings,
-        clock=bot.clock,
-        keeper=keeper,
+        name, clean(text)[:LONGEST], db=bot.db, settings=settings, clock=bot.clock, keeper=keeper,
         identity=bot.identity(),
-    )
+    )  # fmt: skip
     prompt, material = made.prompt, made.material
     answer = await bot.models.reply.generate(reply_request(prompt, settings, material.speaker.role, trigger.question))
     reply = read_reply(answer)

@@ -6,11 +6,10 @@ Times are the recording's own; the clock never goes backwards. Nothing is sent: 
 import csv
 import hashlib
 import re
-from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping
+from collections.abc import Awaitable, Callable, Iterable, Iterator
 from pathlib import Path
 from typing import TextIO
 
-from msgspec import Struct
 from msgspec.structs import asdict
 
 from forgetmenot.app.bot import MEMORY_PASS_EVERY, Bot, open_bot
@@ -22,29 +21,18 @@ from forgetmenot.memory.compaction import SILENCE
 from forgetmenot.memory.stream_tracker import STREAM_GAP
 from forgetmenot.settings.schema import Settings
 from forgetmenot.store import streams
-from forgetmenot.store.counts import LineCounts, gained, highest_ids, line_counts
+from forgetmenot.store.counts import gained, highest_ids, line_counts
 from forgetmenot.store.database import Database
 from forgetmenot.text.mentions import defang, provisional
 from forgetmenot.twitch import chat_lines
 
 
-class RunSummary(Struct, frozen=True):
-    """A run's line counts and what it added to the memory, by the names of `store/counts`."""
-
-    account: LineCounts
-    added: Mapping[str, int]
-
-    def as_json(self) -> dict[str, object]:
-        """The documented keys."""
-        return {**asdict(self.account), **self.added}
-
-
-async def begin_summary(db: Database) -> Callable[[], Awaitable[RunSummary]]:
-    """Remember how the memory stands now; what is returned counts what came since."""
+async def begin_summary(db: Database) -> Callable[[], Awaitable[dict[str, int]]]:
+    """Remember how the memory stands now; what is returned counts the lines that came since and what they added."""
     before, highest = await line_counts(db), await highest_ids(db)
 
-    async def summary() -> RunSummary:
-        return RunSummary((await line_counts(db)).since(before), await gained(db, highest))
+    async def summary() -> dict[str, int]:
+        return {**asdict((await line_counts(db)).since(before)), **await gained(db, highest)}
 
     return summary
 
@@ -60,7 +48,7 @@ async def replay(
     *,
     until_compacted: bool = False,
     progress: Callable[[str], None] = lambda _sentence: None,
-) -> RunSummary:
+) -> dict[str, int]:
     """Play a recording into the memory at `path`. `until_compacted`: summarise the remainder too.
 
     Raises InputError for a recording that is older than what the memory has heard, ModelUnavailable if the model stops

@@ -54,7 +54,7 @@ async def _demo(arguments: argparse.Namespace) -> None:
         lambda style, text: None if arguments.json else _show_styled(style, text),
         common.say,
         opened=lambda address: common.open_page(address) if watched else None,
-        finished=lambda summary: common.report(arguments, summary.as_json(), steps, to=common.show_line),
+        finished=lambda summary: common.report(arguments, summary, steps, to=common.show_line),
         fast=arguments.fast,
         stay=stay,
         ours=arguments.db is None,
@@ -100,14 +100,13 @@ async def _replay(arguments: argparse.Namespace) -> None:
     logs.set_up(level="warning")
     settings = common.chosen_settings(arguments.config)
     items = read_chat(arguments.file, arguments.format)
-    summary = await replay(
+    counts = await replay(
         items,
         common.database_path(arguments),
         settings,
         until_compacted=arguments.until_compacted,
         progress=common.say,
     )
-    counts = summary.as_json()
     common.report(arguments, counts, [f"{name}: {count}" for name, count in counts.items()], to=common.show_line)
 
 

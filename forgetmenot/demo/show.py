@@ -17,7 +17,7 @@ from forgetmenot.app.account import open_account, watch_channel
 from forgetmenot.app.bot import Bot, open_bot
 from forgetmenot.app.control import ConnectionStatus
 from forgetmenot.app.live import on_signals, serve_dock
-from forgetmenot.app.replay import RunSummary, begin_summary
+from forgetmenot.app.replay import begin_summary
 from forgetmenot.clock import DAY, HOUR, MINUTE, SECOND, ManualClock, SystemClock
 from forgetmenot.demo import script
 from forgetmenot.demo.narration import Highlight, Out
@@ -46,7 +46,7 @@ class Show(Struct, frozen=True):
     out: Out
     report: Callable[[str], None] = lambda _line: None
     opened: Callable[[str], None] = lambda _address: None
-    finished: Callable[[RunSummary], None] = lambda _summary: None
+    finished: Callable[[dict[str, int]], None] = lambda _summary: None
     fast: bool = False
     stay: bool = False
     ours: bool = False

@@ -157,22 +157,18 @@ class Helix:
         """The channel's id. Raises TwitchRefused if there is no such channel, or chat is read in another one."""
         if not self._room:
             channel = self._settings().twitch.channel.lower().lstrip("#")
-            self._room = await self.id_of(channel)
-            if not self._room:
+            client, me = await self._bot.client(), await self._bot.user_id()
+            with translated("look up a name"):
+                users = await client.fetch_users(logins=[channel], token_for=me)
+            if not users:
                 raise TwitchRefused(reason("chat_no_channel", channel=channel))
+            self._room = users[0].id
         heard = self._chat_room()
         # a channel can be renamed, and its old name taken by somebody else, while the bot runs
         if heard and heard != self._room:
             self._room = ""  # the name may belong to another account now: ask again next time
             raise TwitchRefused(reason("other_channel"))
         return self._room
-
-    async def id_of(self, login: str) -> str:
-        """The id of who goes by that name now; an empty text if nobody does. Raises TwitchError."""
-        client, me = await self._bot.client(), await self._bot.user_id()
-        with translated("look up a name"):
-            users = await client.fetch_users(logins=[login], token_for=me)
-            return users[0].id if users else ""
 
     async def channel_state(self) -> ChannelState:
         """Title, category and whether it is live. Raises TwitchError."""

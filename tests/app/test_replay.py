@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from forgetmenot.app.replay import FORMATS, LONGEST_LINE, RunSummary, read_recording, replay
+from forgetmenot.app.replay import FORMATS, LONGEST_LINE, read_recording, replay
 from forgetmenot.clock import DAY, MINUTE
 from forgetmenot.domain import ChatEvent, EventKind, Redaction
 from forgetmenot.errors import InputError
@@ -124,11 +124,10 @@ def line(number: int, text: str = "", at: int | None = None) -> ChatEvent:
     return ChatEvent(f"m{number}", EventKind.MESSAGE, f"login:{who}", who, who, said, moment)
 
 
-def balanced(summary: RunSummary) -> bool:
-    told = summary.as_json()
+def balanced(told: dict[str, int]) -> bool:
     kept_out = ("duplicates", "excluded", "other_room", "unparsed", "other")
-    lines = told["events"] + sum(told[name] for name in kept_out)  # type: ignore[operator,misc]
-    events = told["covered"] + told["uncovered"] + told["redacted"]  # type: ignore[operator]
+    lines = told["events"] + sum(told[name] for name in kept_out)
+    events = told["covered"] + told["uncovered"] + told["redacted"]
     return told["lines"] == lines and told["events"] == events
 
 
@@ -138,7 +137,7 @@ async def test_a_recording_older_than_the_memory_is_refused(tmp_path: Path) -> N
     await replay(evening, path, Settings())
     with pytest.raises(InputError, match="older than what the memory has heard"):
         await replay(evening, path, Settings())
-    assert (await replay([line(3)], path, Settings())).account.events == 1
+    assert (await replay([line(3)], path, Settings()))["events"] == 1
 
 
 async def test_every_kind_of_line_is_counted_once(tmp_path: Path) -> None:
@@ -147,18 +146,17 @@ async def test_every_kind_of_line_is_counted_once(tmp_path: Path) -> None:
         Redaction(START + MINUTE, event_id="m1"),
     ]  # fmt: skip
     summary = await replay(items, tmp_path / "m.sqlite3", Settings(), until_compacted=True)
-    account = summary.account
     assert balanced(summary)
-    assert (account.lines, account.events, account.duplicates, account.other_room) == (7, 2, 1, 1)
-    assert (account.unparsed, account.other, account.redacted, account.covered) == (1, 2, 1, 1)
+    told = {"lines": 7, "events": 2, "duplicates": 1, "other_room": 1, "unparsed": 1, "other": 2, "redacted": 1}
+    assert {**told, "covered": 1}.items() <= summary.items()
 
 
 async def test_lines_of_years_apart_lose_nothing_unread(tmp_path: Path) -> None:
     items = [line(number, at=START + (number * 37 % 50) * 30 * DAY) for number in range(50)]
     summary = await replay(items, tmp_path / "m.sqlite3", Settings(), until_compacted=True)
     assert balanced(summary)
-    assert summary.account.pruned_unread == 0
-    assert summary.account.uncovered == 0
+    assert summary["pruned_unread"] == 0
+    assert summary["uncovered"] == 0
 
 
 async def test_the_end_of_each_stream_is_read_as_it_would_have_been(tmp_path: Path) -> None:
