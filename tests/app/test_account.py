@@ -1,7 +1,6 @@
 """The bot's account on Twitch: two log-ins that are watched, and what its badges allow."""
 
 import asyncio
-import contextlib
 from collections.abc import AsyncIterator
 from pathlib import Path
 
@@ -33,27 +32,19 @@ async def account(
         yield opened
 
 
-@contextlib.asynccontextmanager
-async def watched(account: TwitchAccount) -> AsyncIterator[None]:
-    tasks = [asyncio.create_task(account.login.keep_valid()), asyncio.create_task(account.keep_streamer_valid())]
-    yield
-    for task in tasks:
-        task.cancel()
-    await asyncio.gather(*tasks, return_exceptions=True)
-
-
 async def test_a_missing_log_in_of_the_streamer_is_told_and_taken_up_without_a_restart(
     sim: TwitchSim, account: TwitchAccount, clock: ManualClock, tmp_path: Path
 ) -> None:
     sim.go_live()
-    async with watched(account):
-        await sim.until(lambda: account.streamer.trouble)
-        assert "forgetmenot login --as broadcaster" in account.streamer.trouble
-        assert account.login.trouble == ""
-        log_in(sim, TokenStore(tmp_path, use_keyring=False), "demo", account=Account.BROADCASTER)
-        assert (await account.helix.create_marker("here")).kind is OutcomeKind.DONE
-        await clock.advance(MINUTE)
-        await sim.until(lambda: not account.streamer.trouble)
+    watching = asyncio.gather(account.login.keep_valid(), account.keep_streamer_valid())
+    await sim.until(lambda: account.streamer.trouble)
+    assert "forgetmenot login --as broadcaster" in account.streamer.trouble
+    assert account.login.trouble == ""
+    log_in(sim, TokenStore(tmp_path, use_keyring=False), "demo", account=Account.BROADCASTER)
+    assert (await account.helix.create_marker("here")).kind is OutcomeKind.DONE
+    await clock.advance(MINUTE)
+    await sim.until(lambda: not account.streamer.trouble)
+    watching.cancel()
 
 
 @pytest.mark.parametrize(
@@ -85,32 +76,30 @@ async def test_one_account_for_both_needs_no_second_log_in(
         assert (await account.helix.create_marker("here")).kind is OutcomeKind.DONE
 
 
-@pytest.mark.parametrize(
-    ("badges", "many"),
-    [
-        (frozenset({"moderator"}), True),
-        (frozenset({"broadcaster", "subscriber"}), True),
-        (frozenset({"vip"}), False),
-        (frozenset({"lead_moderator"}), True),
-        (None, False),
-    ],
-)
-async def test_how_much_it_may_write_is_found_from_its_badges(
-    account: TwitchAccount, bot: Bot, badges: frozenset[str] | None, many: bool
-) -> None:
+def test_how_much_it_may_write_is_found_from_its_badges(account: TwitchAccount, bot: Bot) -> None:
     """From the moment that Twitch tells them, not from the next look at the channel."""
     watch_channel(bot, account)
-    account.chat.own_badges = badges
-    assert bot.outbox.pace.wide() is many
+    for badges, many in ({"moderator"}, True), ({"broadcaster"}, True), ({"vip"}, False), ({"lead_moderator"}, True):
+        account.chat.own_badges = frozenset(badges)
+        assert bot.outbox.pace.wide() is many
+    account.chat.own_badges = None
+    assert not bot.outbox.pace.wide()
 
 
 async def test_chat_is_read_signed_in_as_soon_as_somebody_logs_in(
     tmp_path: Path, sim: TwitchSim, settings: Settings, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(connection, "TICK_S", 0.05)
+
+    async def read(chat: IrcConnection) -> None:
+        async for _ in chat.events():
+            pass
+
     async with open_account(lambda: settings, tmp_path, SystemClock(), use_keyring=False) as account:
-        reading = asyncio.create_task(_read(account.chat))
+        account.chat.own_badges = frozenset({"moderator"})  # of an earlier connection: they do not count
+        reading = asyncio.create_task(read(account.chat))
         await sim.joined()
+        assert not account.chat.own_badges
         await account.sign_in_to_chat()
         assert account.chat.state.login == "", "nobody has logged in"
         log_in(sim, TokenStore(tmp_path, use_keyring=False))
@@ -118,21 +107,6 @@ async def test_chat_is_read_signed_in_as_soon_as_somebody_logs_in(
         await account.sign_in_to_chat()
         await sim.until(lambda: account.chat.state.login == "keeper")
         reading.cancel()
-
-
-async def _read(chat: IrcConnection) -> None:
-    async for _ in chat.events():
-        pass
-
-
-async def test_badges_of_an_earlier_connection_do_not_count(sim: TwitchSim, account: TwitchAccount) -> None:
-    account.chat.own_badges = frozenset({"moderator"})
-
-    reading = asyncio.create_task(_read(account.chat))
-    await sim.joined()
-    assert "moderator" not in (account.chat.own_badges or ())
-    reading.cancel()
-    await asyncio.gather(reading, return_exceptions=True)
 
 
 async def test_a_streams_video_is_found_by_the_time_at_which_both_begin(

@@ -68,32 +68,28 @@ async def test_each_trouble_is_named_with_its_mend(
     assert found["Settings"].line == "Line 3 is not TOML."
 
 
-async def test_a_damaged_memory_is_seen(database: Path, settings: Settings) -> None:
+async def test_a_damaged_memory_is_seen_and_verify_names_the_promises_that_do_not_hold(
+    database: Path, settings: Settings
+) -> None:
+    async def memory() -> Check:
+        found = await examine(Examined(database, settings, None, use_keyring=False, verify=True))
+        return next(check for check in found if check.name == "Memory")
+
+    assert (await memory()).state == OK
     async with open_database(database) as db, db.write() as tx:
-        await tx.many(
-            "INSERT INTO channel_state (name, value, updated_at) VALUES (?, ?, 0)",
-            [(str(n), "x" * 500) for n in range(500)],
+        await tx.execute(
+            "INSERT INTO bot_messages (at, trigger, mode, text, status) VALUES (-9e6, '', '', '', 'sending')"
         )
+        many = [(str(n), "x" * 500) for n in range(500)]
+        await tx.many("INSERT INTO channel_state (name, value, updated_at) VALUES (?, ?, 0)", many)
+    told = await memory()
+    assert (told.state, "a message that is sent for ever: 1" in told.line) == (BAD, True)
     blob = bytearray(database.read_bytes())
     blob[20_000:24_000] = b"\xff" * 4_000
     database.write_bytes(blob)
     found = await looked(database, settings)
     assert found["Memory"].state == BAD
     assert "restore" in found["Memory"].fix
-
-
-async def test_verify_names_the_promises_that_do_not_hold(database: Path, settings: Settings) -> None:
-    async def memory(*, verify: bool) -> Check:
-        found = await examine(Examined(database, settings, None, use_keyring=False, verify=verify))
-        return next(check for check in found if check.name == "Memory")
-
-    assert (await memory(verify=True)).state == OK
-    async with open_database(database) as db, db.write() as tx:
-        await tx.execute(
-            "INSERT INTO bot_messages (at, trigger, mode, text, status) VALUES (-9e6, '', '', '', 'sending')"
-        )
-    told = await memory(verify=True)
-    assert (told.state, "a message that is sent for ever: 1" in told.line) == (BAD, True)
 
 
 async def test_a_model_that_is_not_there_and_a_port_that_is_taken_are_seen(database: Path, settings: Settings) -> None:
@@ -134,10 +130,7 @@ def test_each_trouble_of_the_running_bot_is_a_sentence_with_a_way_out() -> None:
     assert all(check.state != BAD for check in running_checks(STATE, Settings()))
     nobody = running_checks(replace(STATE, phase="none", login=""), Settings())
     assert [check.state for check in nobody[:2]] == [WARN, WARN]
-
-
-def test_what_was_not_heard_is_said_beside_the_chat() -> None:
-    state = {"gaps": "2", "gap_from": "1000", "gap_to": "46000", "gap_reason": "The connection was lost."}
-    line = running_checks(STATE, Settings(), state, 50_000)[0].line
+    gaps = {"gaps": "2", "gap_from": "1000", "gap_to": "46000", "gap_reason": "The connection was lost."}
+    line = running_checks(STATE, Settings(), gaps, 50_000)[0].line
     assert "2 gaps in what was heard since the start, the last of 45 s" in line
     assert line.endswith("(The connection was lost).")

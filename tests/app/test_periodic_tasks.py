@@ -33,32 +33,23 @@ def task(bell: Bell) -> PeriodicTask:
 
 
 @pytest.mark.parametrize("error", [ModelUnavailable("The model is away."), ZeroDivisionError()])
-async def test_a_failure_is_told_tried_again_sooner_and_stops_no_other(clock: ManualClock, error: Exception) -> None:
-    bell, good = Bell(error), Bell()
-    tasks = PeriodicTasks(clock, [task(bell), task(good)])
-    await tasks.catch_up()
-    assert tasks.all[0].trouble
-    assert good.rung == 1
-    await clock.advance(2 * SECOND)
-    await tasks.catch_up()
-    assert bell.rung == 2
-    assert not tasks.all[0].trouble
-
-
-async def test_a_failing_chore_waits_ever_longer_but_never_longer_than_its_period(
-    clock: ManualClock, capsys: pytest.CaptureFixture[str]
+async def test_a_failure_is_told_once_tried_again_ever_later_and_stops_no_other(
+    clock: ManualClock, error: Exception, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """And its trouble is told once."""
-    bell = Bell(*[ModelUnavailable("The model is away.")] * 50)
-    tasks = PeriodicTasks(clock, [task(bell)])
+    bell, good = Bell(*[error] * 10), Bell()
+    tasks = PeriodicTasks(clock, [task(bell), task(good)])
     waits = []
     for _ in range(10):
         await tasks.catch_up()
         waits.append(tasks.all[0].due_at - clock.now())
         await clock.move_to(tasks.all[0].due_at)
+    assert tasks.all[0].trouble
+    assert good.rung > 1
     assert waits == sorted(waits)
-    assert waits[-1] == 3 * MINUTE
-    assert capsys.readouterr().err.count("The model is away.") == 1
+    assert (waits[0], waits[-1]) == (2 * SECOND, 3 * MINUTE), "never later than its period"
+    assert capsys.readouterr().err.count("a task failed") <= 2
+    await tasks.catch_up()
+    assert not tasks.all[0].trouble
 
 
 def test_a_clock_that_is_set_back_holds_up_no_chore() -> None:
