@@ -175,8 +175,8 @@ def _day_limit(settings: Settings, used: Mapping[str, prices.Used], language: La
 async def history(context: DockContext, limit: int = SHOWN) -> list[Item]:
     """The newest of what happened, oldest first."""
     db, say = context.db, context.language.reason
-    replies = await bot_messages.listing(db, limit // 3)
-    actions = await action_logs.latest(db, limit // 5)
+    replies = (await bot_messages.listing(db, limit // 3))[::-1]
+    actions = (await action_logs.latest(db, limit // 5))[::-1]
     episodes = [row for row in await dock_rows.feed_episodes(db, limit // 5) if row["summary"] != NOTHING]
     changes = await dock_rows.changes(db, 0, limit // 5)
     texts = [*(row["summary"] for row in episodes), *(text for row in changes for text in (row.fact, row.cause))]

@@ -1,6 +1,5 @@
 """What the dock asks of a running bot: everything real but Twitch; each request is answered with one sentence."""
 
-import json
 from collections.abc import AsyncIterator, Awaitable, Callable
 from pathlib import Path
 
@@ -9,14 +8,11 @@ import pytest
 from forgetmenot.app.bot import Bot, open_bot
 from forgetmenot.app.control import BotControl, ConnectionStatus, try_out
 from forgetmenot.app.live import serve_dock
-from forgetmenot.app.setup import SetupService
 from forgetmenot.clock import DAY, ManualClock
 from forgetmenot.dock.security import TOKEN_FILE
 from forgetmenot.domain import ChatEvent, EventKind
-from forgetmenot.errors import SettingsError
 from forgetmenot.operations.wording import sentence
 from forgetmenot.settings.live_settings import LiveSettings
-from forgetmenot.settings.load import load_settings
 from forgetmenot.settings.schema import BotSettings, DockSettings, Mode, Settings, TwitchSettings
 from tests.dock.demo_bot import free_port
 from tests.rows import put
@@ -100,28 +96,6 @@ async def test_a_message_is_tried_without_a_trace(bot: Bot, control: BotControl)
     await try_out(bot, "somebody new", "hi")
     after = await bot.db.value("SELECT (SELECT count(*) FROM bot_messages) + (SELECT count(*) FROM action_logs)")
     assert after == before
-
-
-async def test_a_setting_changes_for_the_running_bot_and_in_its_file(tmp_path: Path) -> None:
-    path = tmp_path / "config.toml"
-    path.write_text('[bot]\nmode = "shadow"  # for now\n')
-    settings = LiveSettings(load_settings(path), path)
-    setup = SetupService(settings, tmp_path, use_keyring=False)
-
-    async def change(table: str, key: str, value: object) -> object:
-        return (await setup.run("set", json.dumps({"table": table, "key": key, "value": value}).encode()))["line"]
-
-    assert await change("bot", "name", "Pat") == "Saved."
-    assert path.read_text() == '[bot]\nmode = "shadow"  # for now\nname = "Pat"\n'
-    for table, key, value, named in (
-        ("bot", "persona", "word " * 790, "persona"),  # fits the schema, not the budget
-        ("bot", "name", ["x"], "Name"),
-        ("bot", "language", "xx", "none of de, en"),
-        ("dock", "port", 1, "port"),
-    ):
-        with pytest.raises(SettingsError, match=named):
-            await change(table, key, value)
-    assert settings() == load_settings(path)
 
 
 async def test_a_dock_that_cannot_open_does_not_keep_the_bot_from_running(bot: Bot) -> None:

@@ -30,7 +30,9 @@ def heard(*shown: str, step: int = STEP) -> list[str]:
         (["that was close", "that was close", "that was close"], ["that was close"]),
         (["that was close", "", "that was close", ""], ["that was close"]),
         (["", "...", "♪"], []),
-        (["ich mag", "ich mag Käse 🧀"], ["ich mag Käse 🧀"]),
+        (["ich mag", "ich mag Käse 👩‍👩‍👧"], ["ich mag Käse 👩‍👩‍👧"]),
+        (["\u202eمرحبا بالجميع\u200b \u2066\n"], ["مرحبا بالجميع"]),
+        (["今日は新しいボスと戦う"], ["今日は新しいボスと戦う"]),
     ],
 )
 def test_a_caption_that_grows_is_one_line_and_a_repeated_one_is_none(shown: list[str], lines: list[str]) -> None:

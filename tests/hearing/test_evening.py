@@ -2,7 +2,6 @@
 
 import asyncio
 import json
-import sys
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
@@ -40,7 +39,6 @@ from forgetmenot.store import channel_state
 from forgetmenot.twitch import eventsub
 from forgetmenot.twitch.chat_lines import RoomState
 from forgetmenot.twitch.connection import Gap
-from tests import program
 from tests.dock.demo_bot import free_port
 from tests.hearing.obs_server import LoopbackObs, loopback_obs
 from tests.loopback_servers.eventsub import LoopbackEventSub
@@ -319,52 +317,3 @@ def holding(folder: Path) -> dict[str, list[Path]]:
     data = {file: file.read_bytes() for file in folder.rglob("*") if file.is_file()}
     places = {mark: [file for file, held in data.items() if mark.encode() in held] for mark in MARKS}
     return {mark: files for mark, files in places.items() if files}
-
-
-WATCHED = """
-import json, sys
-seen = {"open": set(), "socket.connect": set()}
-sys.addaudithook(lambda event, given: event in seen and seen[event].add(str(given[event == "socket.connect"])))
-from forgetmenot.cli import main
-main()
-print(json.dumps({"modules": list(sys.modules), **{name: list(them) for name, them in seen.items()}}))
-"""
-"""The program, which says at its end what it imported, opened and connected to."""
-
-
-@pytest.mark.slow
-@pytest.mark.skipif(sys.platform == "win32", reason="signals of POSIX")
-async def test_while_it_is_off_nothing_of_it_is_imported_or_opened(tmp_path: Path) -> None:
-    async with TwitchSim() as twitch, loopback_obs(LoopbackObs({"Captions": ""})) as there:
-        captions = tmp_path / "captions.txt"
-        captions.touch()
-        off = await watched(tmp_path / "off", twitch, "")
-        on = await watched(
-            tmp_path / "on", twitch, f'obs = "{there.url}"\nsource = "Captions"\ncaptions = "{captions}"'
-        )
-        await twitch.joined(2)
-        await twitch.until(lambda: "GetInputSettings" in there.asked)  # as long as the one that is off has had
-        ports = {port_of(twitch.url), port_of(there.url)}
-        for process, is_on in ((off, False), (on, True)):
-            process.terminate()
-            used = json.loads((await process.communicate())[0].splitlines()[-1])
-            of_it = {"forgetmenot.hearing", "simpleobsws", "msgpack", "websockets"} & set(used["modules"])
-            assert len(of_it) == (4 if is_on else 0)
-            assert (str(captions) in used["open"]) is is_on
-            connected = {port for port in ports if any(port in place for place in used["socket.connect"])}
-            assert connected == (ports if is_on else {port_of(twitch.url)})
-
-
-def port_of(url: str) -> str:
-    return url.rstrip("/").rpartition(":")[2]
-
-
-async def watched(folder: Path, twitch: TwitchSim, hearing: str) -> asyncio.subprocess.Process:
-    """Start a bot that says at its end what it used."""
-    folder.mkdir()
-    config = program.write_settings(folder, twitch, hearing=hearing)
-    program.log_in(folder, twitch)
-    return await asyncio.create_subprocess_exec(
-        sys.executable, "-c", WATCHED, "start", "--no-browser", "--config", config, "--db", folder / "m.sqlite3",
-        cwd=folder, env=program.environment(folder), stdout=asyncio.subprocess.PIPE, stderr=asyncio.subprocess.DEVNULL,
-    )  # fmt: skip
