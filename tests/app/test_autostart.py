@@ -29,7 +29,7 @@ def test_systemd_reads_the_unit(tmp_path: Path) -> None:
     unit = tmp_path / "forgetmenot.service"
     unit.write_bytes(autostart.content_of("linux", [str(place / "python"), *ODD[1:]]))
     home = {"PATH": "/usr/bin:/bin", "HOME": str(tmp_path), "XDG_RUNTIME_DIR": str(tmp_path)}
-    words = ["systemd-analyze", "--user", "--man=no", "verify", unit]
+    words = ["systemd-analyze", "--user", "--man=no", "verify", str(unit)]
     done = subprocess.run(words, capture_output=True, text=True, check=False, env=home)
     assert (done.returncode, done.stderr) == (0, "")
 

@@ -2,7 +2,7 @@
 
 import json
 import stat
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Mapping
 from pathlib import Path
 from urllib.parse import urlsplit
 
@@ -63,7 +63,7 @@ async def test_a_channel_may_be_its_whole_address(steps: Steps) -> None:
         assert steps.settings.generation == before + 1, "it is connected anew"
 
 
-ODD: list[tuple[str, dict[str, object], str]] = [
+ODD: list[tuple[str, Mapping[str, object], str]] = [
     *(("channel", {"channel": typed}, "is not a login") for typed in ("", "my channel", "https://example.org/alice")),
     ("channel", {"chanel": "x"}, ""), ("mode", {"mode": "loud"}, ""), ("nothing", {}, ""), ("try", {"viewer": ""}, ""),
     ("try", {"viewer": "alice", "text": " "}, "Type a text"), ("listen", {"on": "no"}, ""), ("past", {"do": "eat"}, ""),
@@ -77,7 +77,7 @@ ODD: list[tuple[str, dict[str, object], str]] = [
 
 @pytest.mark.parametrize(("step", "body", "words"), ODD)
 async def test_what_is_wrong_is_said_and_changes_nothing(
-    steps: Steps, step: str, body: dict[str, object], words: str
+    steps: Steps, step: str, body: Mapping[str, object], words: str
 ) -> None:
     with pytest.raises(InputError, match=words or None):
         await steps.do(step, **body)
