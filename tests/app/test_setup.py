@@ -140,6 +140,7 @@ async def test_what_a_german_streamer_types_wrong_is_said_in_german(steps: Steps
     for table, key, value, wrong in (
         ("bot", "persona", "word " * 790, "Der Charakter (`persona` in [bot]) ist zu lang. Kürz ihn um etwa"),
         ("actions", "disabled", ["clips"], "Ausgeschaltet: `clips` gibt es nicht. Meinst du `clip`?"),
+        ("bot", "language", "x" * 300, "de, en"),  # longer than a file's name may be
     ):
         with pytest.raises(SettingsError) as error:
             await steps.do("set", table=table, key=key, value=value)
