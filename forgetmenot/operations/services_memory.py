@@ -28,6 +28,8 @@ _PERMANENTLY = re.compile(r"\s*\b(?:permanently|forever|for good|endgültig|für
 # What means the note that the bot just used.
 _THAT = re.compile(r"(?:that|it|this|das|es|dies)(?: (?:one|note))?|die notiz", re.IGNORECASE)
 _NUMBER = re.compile(r"(?:(?:note|number|no|nr|notiz|nummer)\.? ?)?#?(\d{1,15})", re.IGNORECASE)
+# "this about bob" says nothing that could be kept.
+_SAYS_NOTHING = re.compile(r"(?:(?:this|that|it) )?(?:about|of|from) @?\w+[.!]*", re.IGNORECASE)
 MOST_NEAR = 2
 # How old the reply may be that a correction without a number is about.
 LATELY = 5 * MINUTE
@@ -129,6 +131,8 @@ async def _refuse_not_stored(context: OperationContext, request: Request) -> Non
 async def _subject_and_fact(context: OperationContext, request: Request, typed: str) -> tuple[Target, str]:
     """The subject of a typed text and the fact; a moderator's text about no known viewer is about the channel."""
     asker = request.asker
+    if _SAYS_NOTHING.fullmatch(typed):
+        raise Refused("about_yourself")
     name, rest = first_word(typed.removeprefix("about "))
     if name.casefold() in {asker.login.casefold(), asker.display_name.casefold()}:
         return own_target(asker), others_fact(rest)

@@ -61,7 +61,8 @@ def described(name: str, params: Mapping[str, str], target: str, language: Langu
 
 
 def done_line(name: str, params: Mapping[str, str], target: str, language: Language = ENGLISH) -> str:
-    """The sentence for a finished action."""
+    """The sentence for a finished action. What was forgotten is not said once more."""
+    params = {} if name == "forget" else params
     return language("action.done", action=described(name, params, target, language))
 
 

@@ -35,6 +35,8 @@ alice: !remember collects stamps -> Remembered about you: #5 collects stamps
 alice: !remember my phone number is 555 867 5309 now -> I don't store that kind of thing about people.
 alice: !remember {'a': 1} is mine -> I don't store commands or code.
 alice: !remember I am -> A fact needs 5 to 200 characters.
+alice: !remember this about me -> Tell me something about yourself, like: !remember I play drums
+carol: !remember that about @bob -> Tell me something about yourself, like: !remember I play drums
 alice: !memory -> I know nothing about you yet.
 # what was replaced can be forgotten by its subject too
 alice: !remember I live in Oslo -> Remembered about you: #1 lives in Oslo
@@ -119,13 +121,13 @@ alice: !nevermention #77 -> There is no such note.
 alice: !nevermention -> Help: !nevermention <what>: I never bring that topic or note up again; said twice, I may.
 alice: never mention it -> -
 # switches
-carol: !bot pause -> ForgetMeNot: paused.
+carol: !bot pause -> ForgetMeNot: paused until !bot resume.
 carol: !bot resume -> ForgetMeNot: on (mentions).
 carol: !bot quiet 10 -> ForgetMeNot: quiet for 10 more min.
 carol: !bot status -> ForgetMeNot: quiet for 10 more min.
 carol: !bot resume -> ForgetMeNot: on (mentions).
 carol: !bot safe -> ForgetMeNot: on (mentions), safe mode is on.
-dave: !bot pause -> ForgetMeNot: paused, safe mode is on.
+dave: !bot pause -> ForgetMeNot: paused until !bot resume, safe mode is on.
 # nothing to decide, nothing to explain
 carol: !approve -> Nothing is waiting for approval.
 carol: !deny 3 -> #3 is not waiting for approval.

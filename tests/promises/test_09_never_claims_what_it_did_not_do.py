@@ -43,6 +43,8 @@ def test_what_is_unknown_or_was_shortened_is_told_as_it_is() -> None:
     assert _words(Verdict.ALLOW, OutcomeKind.UNKNOWN, "Sure, done") == UNSURE
     assert _words(Verdict.ALLOW_CHANGED, OutcomeKind.DONE, "") == "Done: timeout bob 30 s."
     assert _words(Verdict.ALLOW_CHANGED, OutcomeKind.REFUSED, "") == NEUTRAL
+    forgotten = Decision(Verdict.ALLOW, "rule", "reason", {"target": "2", "what": "plays drums"})
+    assert line_for(forgotten, Outcome(OutcomeKind.DONE), Proposal("forget"), target="bob") == "Done: forget bob."
 
 
 def test_only_what_was_done_lets_the_models_own_words_out() -> None:
