@@ -1,13 +1,23 @@
 """The demo: two evenings of a small channel on a loopback Twitch, through the real parts of the bot.
 
 Real are the IRC connection, twitchio's Helix calls, SQLite, the memory and the policy; the clock is moved.
-Each showing begins with an empty memory.
+Each showing begins with an empty memory. Shown is a highlight that a newcomer follows; the dock shows everything.
+
+A line of a script (first_stream.txt, second_stream.txt) is `mm:ss name: text`, or a command of a moderator about that
+person:
+
+    !delete NAME          deletes their last line
+    !timeout NAME SECONDS times them out
+
+A line with a + after its time is part of the highlight. `== TEXT` is the caption of what follows in it.
 """
 
 import asyncio
+import re
 import tempfile
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager
+from importlib import resources
 from pathlib import Path
 
 import msgspec
@@ -19,20 +29,136 @@ from forgetmenot.app.control import ConnectionStatus
 from forgetmenot.app.live import on_signals, serve_dock
 from forgetmenot.app.replay import begin_summary
 from forgetmenot.clock import DAY, HOUR, MINUTE, SECOND, ManualClock, SystemClock
-from forgetmenot.demo import script
-from forgetmenot.demo.narration import Highlight, Out
 from forgetmenot.dock.server import usable_port
+from forgetmenot.domain import NoteStatus
 from forgetmenot.errors import InputError
 from forgetmenot.files import instance_lock
+from forgetmenot.memory.merge import LIVE
 from forgetmenot.secret_store import Account, Token, TokenStore
 from forgetmenot.settings.live_settings import LiveSettings
 from forgetmenot.settings.schema import ActionSettings, ClassMode, Mode, Settings
+from forgetmenot.sim.irc import SimMessage
 from forgetmenot.sim.twitch import TwitchSim
+from forgetmenot.store import action_logs, dock_rows, viewers
+from forgetmenot.store.counts import highest_ids
+from forgetmenot.store.database import Database
+from forgetmenot.text.mentions import ids_in
+from forgetmenot.text.mentions import show as with_names
 from forgetmenot.twitch.connection import Gap, IrcConnection
 
 BOT = "forgetmenot"
+STREAMER = "streamer"
+MODERATORS = frozenset({"alice"})
+VIPS = frozenset({"carol"})
 EVENING = 20 * HOUR
 STREAMS = (("first_stream", "the clock tower", -2 * DAY), ("second_stream", "the lighthouse", 0))
+MOST = 1_000  # changes of notes that are read at a time
+_LINE = re.compile(r"(\d\d):(\d\d)(\+?) (?:!(\w+) (\w+) ?(\d*)|(\w+): (.+))")
+
+# Takes a style (plain, caption, chat, bot, memory, refused, faint; the command line has colours for them) and a line.
+Out = Callable[[str, str], None]
+
+
+class Cue(Struct, frozen=True):
+    """One thing to happen. `at` is milliseconds after the stream began; `verb` is "say" or a command's name.
+
+    `shown`: it is part of the highlight; `caption`: what the highlight says before it.
+    """
+
+    at: int
+    verb: str
+    name: str
+    text: str
+    number: int
+    shown: bool
+    caption: str
+
+
+def load(name: str) -> list[Cue]:
+    """A script that lies beside this file, in its order. Raises ValueError for a line that is none."""
+    cues, caption = list[Cue](), ""
+    for line in resources.files("forgetmenot.demo").joinpath(f"{name}.txt").read_text(encoding="utf-8").splitlines():
+        if line.startswith("== "):
+            caption = line.removeprefix("== ")
+        elif line and not line.startswith("#"):
+            if (found := _LINE.fullmatch(line)) is None:
+                raise ValueError(line)
+            minutes, seconds, shown, verb, whom, number, who, text = found.groups()
+            at = int(minutes) * MINUTE + int(seconds) * SECOND
+            cues.append(Cue(at, verb or "say", whom or who, text or "", int(number or 0), bool(shown), caption))
+            caption = ""
+    return cues
+
+
+class Highlight:
+    """Shows the marked lines under their captions, and what the bot did about them.
+
+    `said`: chat as Twitch delivered it, since an erasure takes the bot's own words about a person from the memory as
+    well. `pace`: 0 for no pauses.
+    """
+
+    def __init__(self, db: Database, said: Sequence[SimMessage], out: Out, pace: float) -> None:
+        self._db = db
+        self._said = said
+        self._out = out
+        self._pace = pace
+        self._shown: set[str] = set()
+        self._lines = self._heard = 0
+        self._seen: dict[str, int] = {}
+        self._began: dict[str, int] = {}
+
+    async def begin(self) -> None:
+        """Show only what comes from now on."""
+        self._seen = self._began = await highest_ids(self._db)
+
+    async def report(self, cue: Cue) -> None:
+        """Show a marked cue and what it led to; a caption stands before its lines."""
+        self._lines += 1
+        if cue.caption:
+            self._out("plain", "")
+            self._out("caption", cue.caption)
+            await self._pause(1.2)
+        before, self._seen = self._seen, await highest_ids(self._db)
+        words = [said.text for said in self._said[self._heard :] if said.via == "helix"]
+        self._heard = len(self._said)
+        if not cue.shown:
+            return
+        self._shown.add(cue.name)
+        self._out("chat", f"   {cue.name}: {cue.text}")
+        await self._pause(1.2)
+        for change in await dock_rows.changes(self._db, before["note_changes"], MOST):
+            what = "replaced:" if NoteStatus(change.after) is NoteStatus.SUPERSEDED else "remembered:"
+            self._out("memory", f"      {what} {await _named(self._db, change.fact)}")
+        for text in words:
+            self._out("bot", f"   ForgetMeNot: {text}")
+        if not words and self._seen["bot_messages"] > before["bot_messages"]:
+            self._out("refused", "      ForgetMeNot stays silent and does nothing.")
+        for action in reversed(await action_logs.latest(self._db, MOST)):
+            if action.id > before["action_logs"] and action.verdict == "deny":
+                self._out("refused", f"      refused by code: {action.name} ({action.reason})")
+        await self._pause(1.4 if words else 0)
+
+    async def stream_ended(self) -> None:
+        """Show what is left of the stream: notes about those who were shown."""
+        changes = await dock_rows.changes(self._db, self._began["note_changes"], MOST)
+        latest = {change.note_id: change for change in changes}.values()
+        kept = [change for change in latest if change.after in LIVE]
+        summaries = (await highest_ids(self._db))["episodes"] - self._began["episodes"]
+        self._out("plain", f"   … {self._lines} lines in all. The stream ends.")
+        self._out("memory", f"   What stays: {summaries} short summaries and {len(kept)} notes, such as")
+        for note in kept:
+            who = await _named(self._db, f"<@{note.subject_id}>") if note.subject_id else "the channel"
+            if who.lower() in self._shown or not note.subject_id:
+                self._out("memory", f"      {who}: {await _named(self._db, note.fact)}")
+        self._out("faint", "   The chat itself is permanently deleted after 24 hours.")
+        await self._pause(2.5)
+
+    async def _pause(self, seconds: float) -> None:
+        await asyncio.sleep(seconds * self._pace)
+
+
+async def _named(db: Database, text: str) -> str:
+    return with_names(text, await viewers.names(db, ids_in(text)))
 
 
 class Show(Struct, frozen=True):
@@ -59,13 +185,13 @@ async def play(path: Path, show: Show) -> None:
     tonight = now - now % DAY + EVENING
     started = tonight if tonight <= now else tonight - DAY
     clock = ManualClock(started + STREAMS[0][2])
-    sim = TwitchSim(channel=script.STREAMER, now=clock.now)
+    sim = TwitchSim(channel=STREAMER, now=clock.now)
     async with sim, bot_on(sim, path, clock, show.settings, show.report, show.opened) as bot:
         summary = await begin_summary(bot.db)
         highlight = Highlight(bot.db, sim.irc.said, show.out, 0 if show.fast else 1)
         await highlight.begin()
         for name, category, offset in STREAMS:
-            cues, began = script.load(name), started + offset
+            cues, began = load(name), started + offset
             await clock.move_to(began)
             sim.go_live(title=f"Ladders of Ash: {category}", game="Ladders of Ash", at=began)
             await bot.tasks.catch_up()
@@ -78,7 +204,7 @@ async def play(path: Path, show: Show) -> None:
 
 
 async def _evening(
-    sim: TwitchSim, bot: Bot, clock: ManualClock, highlight: Highlight, cues: list[script.Cue], began: int
+    sim: TwitchSim, bot: Bot, clock: ManualClock, highlight: Highlight, cues: list[Cue], began: int
 ) -> None:
     last: dict[str, str] = {}  # the id of the last line of everybody
     for cue in cues:
@@ -125,19 +251,19 @@ async def bot_on(
     opened: Callable[[str], None] = lambda _address: None,
 ) -> AsyncIterator[Bot]:
     """A bot that is logged in on that Twitch and reads it, with its dock."""
-    for login in (*script.MODERATORS, BOT):
+    for login in (*MODERATORS, BOT):
         sim.world.moderator(login)
-    for login in script.VIPS:
+    for login in VIPS:
         sim.world.vip(login)
     replace = msgspec.structs.replace
-    app = replace(settings.twitch, channel=script.STREAMER, client_id=sim.client_id, bot_login=BOT, server=sim.url)
+    app = replace(settings.twitch, channel=STREAMER, client_id=sim.client_id, bot_login=BOT, server=sim.url)
     actions = ActionSettings(class_b=ClassMode.ASK, newcomer_protection=False)
     bot_settings = replace(settings.bot, mode=Mode.MENTIONS)
     dock = replace(settings.dock, port=usable_port(settings.dock.port))
     here = LiveSettings(replace(settings, twitch=app, bot=bot_settings, actions=actions, dock=dock))
     with tempfile.TemporaryDirectory(prefix="forgetmenot-demo-") as folder:
         store = TokenStore(Path(folder), use_keyring=False)
-        for account, login in ((Account.BOT, BOT), (Account.BROADCASTER, script.STREAMER)):
+        for account, login in ((Account.BOT, BOT), (Account.BROADCASTER, STREAMER)):
             granted = sim.grant(login)
             store.save(account, Token(granted.access, granted.refresh, granted.user_id, login))
         real = SystemClock()

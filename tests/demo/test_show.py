@@ -5,8 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from forgetmenot.demo.script import load
-from forgetmenot.demo.show import begin_anew
+from forgetmenot.demo.show import begin_anew, load
 from forgetmenot.errors import StoreError
 from forgetmenot.files import instance_lock
 from tests.played_demo import Seen

@@ -14,8 +14,7 @@ from playwright.async_api import Browser, ConsoleMessage, Page, async_playwright
 
 from forgetmenot.app.bot import Bot
 from forgetmenot.clock import DAY, ManualClock
-from forgetmenot.demo import script
-from forgetmenot.demo.show import bot_on
+from forgetmenot.demo.show import STREAMER, bot_on
 from forgetmenot.dock import feed
 from forgetmenot.settings.schema import DockSettings, Settings
 from forgetmenot.store import streams
@@ -76,7 +75,7 @@ async def opened(memory: Path, folder: Path, **dock: object) -> AsyncIterator[De
     clock = ManualClock(last + DAY // 2)
     told: list[str] = []
     settings = msgspec.structs.replace(Settings(), dock=msgspec.convert({"port": free_port()} | dock, DockSettings))
-    sim = TwitchSim(channel=script.STREAMER, now=clock.now)
+    sim = TwitchSim(channel=STREAMER, now=clock.now)
     async with sim, bot_on(sim, here, clock, settings, told.append) as bot:
         sim.go_live(title="Ladders of Ash: the mines", game="Ladders of Ash", at=clock.now())
         await bot.tasks.catch_up()

@@ -10,7 +10,7 @@ from aiohttp import web
 
 from forgetmenot.app.bot import open_bot
 from forgetmenot.clock import DAY, HOUR, MINUTE, ManualClock
-from forgetmenot.demo.script import load
+from forgetmenot.demo.show import load
 from forgetmenot.domain import Redaction
 from forgetmenot.llm.offline import Offline
 from forgetmenot.logs import set_up
