@@ -20,7 +20,7 @@ ANSWER_MOST = 4_000_000  # bytes: a list of thousands of actions is far below it
 
 
 class Bridge:
-    """A ports.Effects. Each call opens a connection of its own: effects are rare."""
+    """Runs effects. Each call opens a connection of its own: effects are rare."""
 
     def __init__(self, settings: Callable[[], Settings]) -> None:
         self._settings = settings

@@ -81,6 +81,11 @@ class Role(StrEnum):
     SUBSCRIBER = "subscriber"
     VIEWER = "viewer"
 
+    @property
+    def moderates(self) -> bool:
+        """Whether they run this channel: its broadcaster, or a moderator."""
+        return self in {Role.BROADCASTER, Role.MODERATOR}
+
 
 class Attendance(NamedTuple):
     """How often somebody was there: streams in all, since a date, and when the stream before this one was left."""
@@ -195,11 +200,6 @@ class Participant(Struct, frozen=True):
     lines: int
     addressed: int
     hidden: bool
-
-    @property
-    def official(self) -> bool:
-        """Whether they speak for the channel, by their badges."""
-        return self.role in {Role.BROADCASTER, Role.MODERATOR}
 
 
 class Episode(Struct, frozen=True):
@@ -485,7 +485,7 @@ class Asker(Struct, frozen=True):
     @property
     def moderates(self) -> bool:
         """Whether they may ask about anybody."""
-        return self.role in {Role.BROADCASTER, Role.MODERATOR}
+        return self.role.moderates
 
 
 class Target(Struct, frozen=True):

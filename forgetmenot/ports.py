@@ -25,13 +25,6 @@ class ChatOut(Protocol):
         """
 
 
-class Effects(Protocol):
-    """Runs an effect of the streamer's other bot, by its name in the settings."""
-
-    async def run_effect(self, name: str) -> Outcome:
-        """Run it, if the settings list it. Whatever goes wrong is an Outcome."""
-
-
 class Moderation(Protocol):
     """Changes something on Twitch. Each returns what happened; errors of the network are raised as TwitchError."""
 

@@ -142,7 +142,7 @@ class Bot:
         ports = ActionPorts(
             moderation=account,
             run=lambda name, params, asker: run(self.operations, name, params, asker),
-            effects=Bridge(settings),
+            run_effect=Bridge(settings).run_effect,
         )
         self.executor = Executor(
             db=db,

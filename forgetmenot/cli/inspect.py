@@ -4,13 +4,12 @@ import argparse
 import hashlib
 import re
 from time import perf_counter
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import msgspec
 
 from forgetmenot.cli import common
 from forgetmenot.cli.common import command, number_from, option
-from forgetmenot.cli.memory import as_json as notes_as_json
 from forgetmenot.errors import InputError
 from forgetmenot.settings.schema import Settings
 
@@ -32,9 +31,7 @@ WHY_KEYS = """JSON of one reply: {"id", "at", "trigger", "mode", "status", "text
 1970; `cost` is in words, by the prices of the settings; `filters` changed the words; `used` are the notes that the
 model says it used; `outcome` is good, bad or deleted; `of` says what a row is; `text` is the row as it reads today.
 Without an id: {"replies": [the first seven keys of each, newest first]}."""
-RECALL_KEYS = """JSON of one question: {"viewer_id", "ms", "notes": [{"rank", "score", and the keys of a note as in
-`forgetmenot memory show --help`}]}. A score of 0 is padding by confidence and recency.
---batch takes JSON lines {"id", "viewers": [logins or ids], "text", "limit"?} and prints a line for each, in order:
+RECALL_KEYS = """FILE has JSON lines {"id", "viewers": [logins or ids], "text", "limit"?}; each is answered, in order:
 {"id", "note_ids": [best first], "ms"}; a line that cannot be used gets {"id", "error"}."""
 COST_KEYS = """Tokens are as billed; costs need [prices] in the settings. Old calls are deleted (`keep_replies_d`)."""
 
@@ -133,49 +130,21 @@ async def _why(db: "Database", arguments: argparse.Namespace) -> common.Shown:
 
 @command(
     "recall",
-    option("text", nargs="?", metavar="TEXT", help="the message"),
-    option("--viewer", metavar="LOGIN", help="the viewer (login or id)"),
-    option("--batch", metavar="FILE", help="questions as JSON lines (- reads standard input)"),
-    option("--limit", type=number_from(1), default=10, help="at most this many notes (default: 10)"),
+    option("--batch", required=True, metavar="FILE", help="questions as JSON lines (- reads standard input)"),
     option("--now", metavar="ISO", help="the time to recall at (default: now)"),
     keys=RECALL_KEYS,
+    on_memory=True,
 )
-async def _recall(arguments: argparse.Namespace) -> None:
-    """Show the notes that a message would bring up.
-
-    Shows the notes about a viewer that a message would bring up, best first.
-    """
+async def _recall(db: "Database", arguments: argparse.Namespace) -> None:
+    """Find the notes about viewers that messages would bring up."""
     from forgetmenot.clock import ManualClock
     from forgetmenot.memory.recall import Recall
-    from forgetmenot.store.database import open_database
 
-    if (arguments.batch is None) == (arguments.viewer is None or arguments.text is None):
-        raise InputError("Give --viewer LOGIN and a TEXT, or --batch FILE.")
-    clock = ManualClock(common.time_of("--now", arguments.now))
-    async with open_database(common.existing_database(arguments)) as db:
-        recall = Recall(db=db, settings=Settings, clock=clock)
-        if arguments.batch is not None:
-            with common.text_lines(arguments.batch) as lines:
-                for number, line in enumerate(lines, start=1):
-                    if line.strip():
-                        common.emit(await _answer(db, recall, number, line))
-        else:
-            await _one_question(db, recall, arguments)
-
-
-async def _one_question(db: "Database", recall: "Recall", arguments: argparse.Namespace) -> None:
-    viewer = await common.known_viewer(db, arguments.viewer)
-    started = perf_counter()
-    recalled = await recall.about([viewer], recall.query(arguments.text, names=(arguments.viewer,)), arguments.limit)
-    ms = (perf_counter() - started) * 1_000
-    shown = await notes_as_json(db, [match.note for match in recalled])
-    ranked: list[dict[str, Any]] = [
-        {"rank": rank, "score": match.score, **note}
-        for rank, (match, note) in enumerate(zip(recalled, shown, strict=True), start=1)
-    ]
-    lines = [f"{note['rank']:3} {note['score']:.4f} #{note['id']} {note['fact']}" for note in ranked]
-    value = {"viewer_id": viewer, "ms": round(ms, 3), "notes": ranked}
-    common.report(arguments, value, lines, to=common.show_line)
+    recall = Recall(db=db, settings=Settings, clock=ManualClock(common.time_of("--now", arguments.now)))
+    with common.text_lines(arguments.batch) as lines:
+        for number, line in enumerate(lines, start=1):
+            if line.strip():
+                common.emit(await _answer(db, recall, number, line))
 
 
 class Question(msgspec.Struct, frozen=True):

@@ -28,7 +28,7 @@ used_at (by a reply), stale, expires_at (null: permanent), superseded_by, pinned
 Times are ISO 8601, UTC."""
 LIST_KEYS = 'JSON: {"notes": [note …]}. ' + NOTE_KEYS
 WHY_KEYS = f"""JSON: {{"note", "evidence", "history", "replaced", "replaced_by", "replies", "streams"}}; streams are
-those in which it came up, a stance is stated, confirmed or contradicted.
+those in which it came up, a stance is stated, confirmed or contradicted; their times are milliseconds since 1970.
 {NOTE_KEYS}"""
 
 
@@ -90,14 +90,7 @@ async def _why(db: "Database", arguments: argparse.Namespace) -> common.Shown:
     if note is None:
         raise _no_note(arguments.id)
     chain = await provenance.chain(db, note.id, SystemClock().now())
-    value = {
-        "note": (await as_json(db, [note]))[0],
-        **{kind: [common.dated(row) for row in chain[kind]] for kind in ("evidence", "history", "replies")},
-        "replaced": [note["id"] for note in chain["replaced"]],
-        "replaced_by": chain["replaced_by"] and chain["replaced_by"]["id"],
-        "streams": [stream["id"] for stream in chain["streams"]],
-    }
-    return value, provenance.in_words(note, chain)
+    return {"note": (await as_json(db, [note]))[0], **chain}, provenance.in_words(note, chain)
 
 
 @command("memory never", on_memory=True)

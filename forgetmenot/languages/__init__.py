@@ -28,26 +28,21 @@ class Language:
     def __init__(self, tables: Mapping[str, Any], code: str = "") -> None:
         self.code = code
         self.tables = tables
-        self._texts = dict(_flat(tables, ""))
+        self.texts = dict(_flat(tables, ""))  # every text by its key
 
     def __call__(self, key: str, /, **values: object) -> str:
         """The text, filled in. Raises KeyError if there is none."""
-        text = self._texts[key]
+        text = self.texts[key]
         if not isinstance(text, str):
             text = text[0 if values.get("n") in {1, "1"} else 1]
         return text.format_map(values)
 
     def __contains__(self, key: str) -> bool:
-        return key in self._texts
-
-    @property
-    def texts(self) -> Mapping[str, str | tuple[str, str]]:
-        """Every text by its key."""
-        return self._texts
+        return key in self.texts
 
     def pair(self, key: str) -> tuple[str, str]:
         """A label with its sentence."""
-        pair = self._texts[key]
+        pair = self.texts[key]
         return (pair, "") if isinstance(pair, str) else pair
 
     def number(self, amount: int) -> str:
@@ -73,7 +68,7 @@ class Language:
         """What is filled in as `name`: a reason, or the name of an action, parameter or status, in words."""
         if name == "actions":
             return ", ".join(str(self.value("action", one)) for one in str(value).split(", "))
-        known = self._texts.get(f"{_NAMES.get(name, '')}.{value}")
+        known = self.texts.get(f"{_NAMES.get(name, '')}.{value}")
         return known if known is not None else self.reason(value) if isinstance(value, str) else value
 
 

@@ -275,7 +275,7 @@ class _ProposalMerger(Struct):
             episode_id=self.episode.id,
             speaker_id=speaker,
             addressed=bool(change.speaker and change.speaker.addressed),
-            official=change.subject_id is None and bool(change.speaker and change.speaker.official),
+            official=change.subject_id is None and bool(change.speaker and change.speaker.role.moderates),
         )
         new = NewNote(
             **{name: getattr(change, name) for name in _AS_PROPOSED},

@@ -234,7 +234,7 @@ def _source(fact: str, subject: Participant | None, speaker: Participant | None)
         return SourceKind.SELF_CLAIM if speaker == subject else SourceKind.REPORTED
     others = set(ids_in(fact)) - {speaker.viewer_id if speaker is not None else ""}
     # else what is said of somebody would be less than hearsay only by calling it a fact about the channel
-    of_others = others and not (speaker is not None and speaker.official)
+    of_others = others and not (speaker is not None and speaker.role.moderates)
     return SourceKind.REPORTED if of_others else SourceKind.OBSERVED
 
 

@@ -40,9 +40,9 @@ def _operation(name: str, *kept: str) -> Runner:
 
 
 async def _effect(ports: ActionPorts, call: ActionCall) -> Outcome:
-    if ports.effects is None:
+    if ports.run_effect is None:
         return Outcome(OutcomeKind.REFUSED, "there is no other bot here")
-    return await ports.effects.run_effect(call.params["effect"])
+    return await ports.run_effect(call.params["effect"])
 
 
 async def _timeout(ports: ActionPorts, call: ActionCall) -> Outcome:

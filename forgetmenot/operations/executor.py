@@ -104,7 +104,7 @@ class Executor(Struct, kw_only=True):
             target=known.target.display_name or known.target.login if known.target else "",
             say=context.words,
             log_id=row_id,
-            moderates=known.asker.privileged,
+            moderates=known.asker.role.moderates,
             language=language,
         )
         return ExecutedProposal(decision, outcome, line, row_id)

@@ -13,12 +13,11 @@ from collections.abc import Callable
 
 from msgspec import Struct
 
-from forgetmenot.domain import Decision, Proposal, Verdict
+from forgetmenot.domain import Decision, Proposal, Role, Verdict
 from forgetmenot.languages import reason
 from forgetmenot.operations.catalogue import class_mode, find
 from forgetmenot.operations.requests import Checked, check
 from forgetmenot.operations.types import (
-    IMMUNE,
     Action,
     ActionClass,
     PersonFacts,
@@ -115,7 +114,7 @@ def _consent(case: Case) -> Ruling | None:
     # who asks for a timeout of their own has agreed to it
     if _is_asker(case) and case.action.name in case.facts.asked_for:
         return None
-    return _ask() if case.facts.asker.privileged else _deny("asked_in_words")
+    return _ask() if case.facts.asker.role.moderates else _deny("asked_in_words")
 
 
 def _unasked(case: Case) -> bool:
@@ -131,14 +130,14 @@ def _for_everybody(case: Case) -> Ruling | None:
     if not case.action.channel_wide:
         return None
     asked = case.action.name in case.facts.asked_for and (case.facts.named or not case.action.needs_target)
-    if asked and case.facts.asker.privileged:
+    if asked and case.facts.asker.role.moderates:
         return None
     # a free action that nobody asked for is only noise in the queue; a guarded one may be worth a moderator's time
     return _deny("asked_in_words") if not asked and not case.guarded else _ask()
 
 
 def _queue_full(case: Case) -> bool:
-    if case.facts.asker.privileged or not _would_wait(case):
+    if case.facts.asker.role.moderates or not _would_wait(case):
         return False
     return case.recent.waiting >= MOST_WAITING or case.recent.waiting_of_asker >= MOST_WAITING_OF_ONE
 
@@ -159,6 +158,10 @@ def _listed(person: PersonFacts, logins: tuple[str, ...]) -> bool:
     return person.login.casefold() in {login.removeprefix("@").casefold() for login in logins}
 
 
+def _is_immune(role: Role) -> bool:
+    return role.moderates or role is Role.VIP
+
+
 def _is_asker(case: Case) -> bool:
     return case.target is not None and case.target.id == case.facts.asker.id
 
@@ -171,15 +174,16 @@ RULES: tuple[Rule, ...] = (
     _denies("stream_live", lambda case: case.action.needs_live and not case.facts.live),
     _denies("target_known", lambda case: case.action.needs_target and case.target is None),
     _denies("not_a_bot", lambda case: case.target is not None and case.target.is_bot, why="target_known"),
-    _denies("immune", lambda case: case.action.harms and case.target and case.target.role in IMMUNE),
+    _denies("immune", lambda case: case.action.harms and case.target and _is_immune(case.target.role)),
     _denies("protected", _protected),
     _denies("newcomer", _newcomer, why="protected", overridable=True),
     _denies("refused_often", lambda case: case.recent.refusals >= MANY_REFUSALS, overridable=True),
     _denies("moderators_only",
-        lambda case: case.action.kind is ActionClass.NEVER_ALONE and not case.facts.asker.privileged, overridable=True),
+        lambda case: case.action.kind is ActionClass.NEVER_ALONE and not case.facts.asker.role.moderates,
+        overridable=True),
     _denies("asked_in_words", _unasked, overridable=True),
     _denies("own_notes_only",
-        lambda case: case.action.self_only and not case.facts.asker.privileged and not _is_asker(case),
+        lambda case: case.action.self_only and not case.facts.asker.role.moderates and not _is_asker(case),
         why="moderators_only", overridable=True),
     Rule("consent", _consent, overridable=True),
     Rule("affects_everybody", _for_everybody, overridable=True),

@@ -11,7 +11,7 @@ from msgspec import Struct, field
 
 from forgetmenot.clock import Clock
 from forgetmenot.domain import Asker, OperationResult, Outcome, Permission, Role, Surface, Target
-from forgetmenot.ports import Effects, Moderation
+from forgetmenot.ports import Moderation
 from forgetmenot.settings.schema import Settings
 
 if TYPE_CHECKING:  # whoever reads settings needs the names of the actions, and no database
@@ -62,7 +62,7 @@ class ActionPorts(Struct, frozen=True):
 
     moderation: Moderation
     run: RunOperation
-    effects: Effects | None = None
+    run_effect: Callable[[str], Awaitable[Outcome]] | None = None  # of the streamer's other bot
 
 
 class ActionCall(Struct, frozen=True):
@@ -199,10 +199,6 @@ class Operation(Struct, frozen=True):
 # The facts that the policy decides on; operations/facts fills them.
 
 
-PRIVILEGED = frozenset({Role.BROADCASTER, Role.MODERATOR})
-IMMUNE = PRIVILEGED | {Role.VIP}
-
-
 class PersonFacts(Struct, frozen=True):
     """A viewer in chat. `role` is from the badges of their last message, `message_id`."""
 
@@ -213,11 +209,6 @@ class PersonFacts(Struct, frozen=True):
     newcomer: bool = False
     is_bot: bool = False  # a known bot, or this one
     message_id: str = ""
-
-    @property
-    def privileged(self) -> bool:
-        """Whether they run this channel: the broadcaster or a moderator."""
-        return self.role in PRIVILEGED
 
 
 class PolicyFacts(Struct, frozen=True):

@@ -23,7 +23,7 @@ from forgetmenot.domain import ModelAnswer, ModelRequest, Prompt, Proposal, Purp
 from forgetmenot.languages import reason
 from forgetmenot.operations.catalogue import ACTIONS, NAMES, class_mode
 from forgetmenot.operations.requests import asks_nothing, is_small_talk
-from forgetmenot.operations.types import PRIVILEGED, Action, ActionClass, Parameter, ParameterKind
+from forgetmenot.operations.types import Action, ActionClass, Parameter, ParameterKind
 from forgetmenot.prompt.assemble import is_answered_in_german, split
 from forgetmenot.prompt.instructions import without_form
 from forgetmenot.settings.schema import ActionSettings, Settings
@@ -107,7 +107,7 @@ def reply_schema(
     could_get = [
         action
         for action in switched_on(settings, effects)
-        if action.name in among and (action.kind is not ActionClass.NEVER_ALONE or role in PRIVILEGED)
+        if action.name in among and (action.kind is not ActionClass.NEVER_ALONE or role.moderates)
     ]
     say = {"type": "string", "description": SAY}
     notes = {"type": "array", "items": {"type": "integer"}, "description": NOTES}

@@ -128,9 +128,8 @@ def refuse_contradictions(settings: Settings, source: str) -> None:
         why = f"`{settings.bot.language}` is none of {', '.join(languages())}. The language it talks in is "
         raise _wrong(source, "bot", "language", f"{why}`reply_language`.")
     for table, key, form, why in _FORMS:
-        value = getattr(getattr(settings, table), key)
-        if not re.fullmatch(form, value):
-            raise _wrong(source, table, key, why or reason("no_address", address=value, known="http://, https://"))
+        if not re.fullmatch(form, getattr(getattr(settings, table), key)):
+            raise _wrong(source, table, key, why)
     for key, login in (("channel", settings.twitch.channel), ("bot_login", settings.twitch.bot_login)):
         if not is_login(login):
             raise _wrong(source, "twitch", key, no_login(login))
@@ -160,24 +159,24 @@ def _wrong(source: str, table: str, key: str, why: str) -> SettingsError:
 
 
 # An address is shown in errors, in the dock and in the log: nothing secret stands in it.
-_PLAIN = "an address without user, password or ? is needed here. A key belongs into the variable of `api_key_env`."
+_PLAIN = (
+    "an address without user, password or ? is needed here, which begins with http:// or https://. "
+    "A key belongs into the variable of `api_key_env`."
+)
 _BRIDGE = r"http://(?:127\.0\.0\.1|localhost):[0-9]{1,5}"
 # What may run an effect without a password must not be anybody else's computer.
 _HERE = "an address on this computer is needed here, such as http://127.0.0.1:7474, without anything behind it."
 # A key in the place of its variable's name would be shown. It is longer than a name of small letters and digits.
 _VARIABLE = r"(?!(?=.*[a-z])(?=.*\d).{30})(?:[A-Za-z_][A-Za-z0-9_]*)?"
 _NO_KEY = "the name of an environment variable is needed here, not the key itself. The key is that variable's value."
-# Table, key, the form of its text, and what to say of another; empty: that it is no address.
+# Table, key, the form of its text, and what to say of another.
 _FORMS: tuple[tuple[str, str, str, str], ...] = (
     ("twitch", "client_id", r"\s*[A-Za-z0-9]*\s*", "a client ID has only letters and digits."),
-    ("twitch", "server", r"[^@?#]*", _PLAIN),
-    ("twitch", "server", r"(?:https?://[^\s/].*)?", ""),
     (
-        *("twitch", "server", r"(?:http://(?:127\.0\.0\.1|localhost|\[::1\])(?::\d+)?(?:/.*)?)?"),
-        "the log-in is sent there, so only an address on this computer will do.",
+        *("twitch", "server", r"(?:http://(?:127\.0\.0\.1|localhost|\[::1\])(?::\d+)?(?:/[^@?#]*)?)?"),
+        "the log-in is sent there, so only an address on this computer will do, without user, password or ?.",
     ),
-    ("model", "base_url", r"[^@?#]*", _PLAIN),
-    ("model", "base_url", r"(?:https?://[^\s/].*)?", ""),
+    ("model", "base_url", r"(?:https?://[^\s/@?#][^@?#]*)?", _PLAIN),
     ("model", "reply_model", r"(?:\S+(?: \S+)*)?", "the name of a model is needed here."),
     ("model", "memory_model", r"(?:\S+(?: \S+)*)?", "the name of a model is needed here."),
     ("model", "api_key_env", _VARIABLE, _NO_KEY),
