@@ -55,14 +55,6 @@ def test_a_pipe_into_which_nobody_writes_is_not_waited_for(
     assert f"{pipe} is no file. " in capsys.readouterr().err
 
 
-def test_a_mark_before_what_is_piped_in_belongs_to_no_line(
-    memory: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr("sys.stdin", io.StringIO('\ufeff{"id": 1, "viewers": [], "text": "hello"}\n'))
-    assert cli.main(["recall", "--batch", "-", "--db", str(memory), "--json"]) == 0
-    assert json.loads(capsys.readouterr().out)["note_ids"] == []
-
-
 @pytest.mark.parametrize(
     ("content", "kind"), [(CSV, "irc"), ("PING :tmi.twitch.tv\nhello there\n", "irc"), ("", "csv")]
 )
@@ -89,25 +81,25 @@ def test_a_line_without_end_is_not_taken_into_memory(
     assert "line 2: too long" in capsys.readouterr().err
 
 
-def test_a_line_that_is_no_utf_8_is_refused_by_its_number_wherever_it_stands(
-    memory: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    """Not the rest of the file, after some thousand lines of it had gone in."""
-    heron, owl, otter = (
-        b'{"scope":"channel","fact":"the mascot is the %s"}\n' % one for one in (b"heron", b"owl", b"otter")
-    )
-    (bad := memory.with_name("notes.jsonl")).write_bytes(heron + owl + b'{"fact":"\xff\xfe"}\n' + otter)
-    capsys.readouterr()
-    assert cli.main(["memory", "import", str(bad), "--db", str(memory), "--json"]) == 0
-    told_ = json.loads(capsys.readouterr().out)
-    assert (told_["imported"], [one["line"] for one in told_["refused"]]) == (3, [3])
+FACT = '{"scope":"channel","fact":"the mascot is a 🦩 called %s"}\n'
+GOOD, ODD = (FACT % "ヒナ").encode(), b'{"fact":"\xff\xfe"}\n'
 
 
-def test_what_a_windows_shell_wrote_into_a_file_can_be_read(memory: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """PowerShell's `>` writes UTF-16."""
-    (file := memory.with_name("notes.jsonl")).write_text(
-        '{"scope":"channel","fact":"the mascot is a 🦩 called ヒナ"}\r\n', encoding="utf-16"
-    )
+@pytest.mark.parametrize(
+    ("content", "piped", "refused"),
+    [
+        (GOOD + ODD + (FACT % "Momo").encode(), False, [2]),  # not the rest of the file
+        ((FACT % "ヒナ").replace("\n", "\r\n").encode("utf-16"), False, []),  # as PowerShell's > writes it
+        (b"\xef\xbb\xbf" + GOOD, True, []),  # as it pipes it
+    ],
+)
+def test_a_line_that_is_no_utf_8_is_refused_by_its_number_and_windows_marks_cost_none(
+    memory: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, content: bytes,
+    refused: list[int], *, piped: bool,
+) -> None:  # fmt: skip
+    (file := memory.with_name("notes.jsonl")).write_bytes(content)
+    monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(content), "utf-8"))
     capsys.readouterr()
-    assert cli.main(["memory", "import", str(file), "--db", str(memory), "--json"]) == 0
-    assert json.loads(capsys.readouterr().out)["imported"] == 1
+    assert cli.main(["memory", "import", "-" if piped else str(file), "--db", str(memory), "--json"]) == 0
+    told = json.loads(capsys.readouterr().out)
+    assert (told["imported"], [one["line"] for one in told["refused"]]) == (1 + len(refused), refused)

@@ -1,12 +1,9 @@
 """What goes wrong on the command line is one sentence with a way out, an exit code, and nothing else."""
 
-import hashlib
 import json
 import os
-import shutil
 import sqlite3
 import subprocess
-import sys
 from collections.abc import Callable
 from contextlib import closing
 from pathlib import Path
@@ -16,10 +13,6 @@ import pytest
 from forgetmenot import cli
 from tests.cli.conftest import CSV
 from tests.program import command, environment
-
-
-def fingerprint(path: Path) -> str:
-    return hashlib.sha256(path.read_bytes()).hexdigest()
 
 
 def told(capsys: pytest.CaptureFixture[str], *words: object) -> tuple[int, str]:
@@ -32,14 +25,6 @@ def told(capsys: pytest.CaptureFixture[str], *words: object) -> tuple[int, str]:
     assert sentence.startswith("forgetmenot: ")
     assert "Traceback" not in shown.err
     return code, sentence.removeprefix("forgetmenot: ")
-
-
-def garbage(path: Path) -> None:
-    path.write_bytes(b"This is a letter and no database at all. " * 50)
-
-
-def one_letter(path: Path) -> None:
-    path.write_bytes(b"x")
 
 
 def foreign(path: Path) -> None:
@@ -57,8 +42,11 @@ def newer(path: Path) -> None:
 @pytest.mark.parametrize(
     ("make", "words"),
     [
-        (garbage, "is not a readable SQLite database"),
-        (one_letter, "is not a readable SQLite database"),
+        (
+            lambda path: path.write_bytes(b"This is a letter and no database. " * 50),
+            "is not a readable SQLite database",
+        ),
+        (lambda path: path.write_bytes(b"x"), "is not a readable SQLite database"),
         (foreign, "is a database of another program"),
         (newer, "was written by another version of ForgetMeNot"),
     ],
@@ -71,20 +59,16 @@ def test_a_database_that_is_not_ours_stays_as_it_is(
     make(path)
     if make is not newer:
         path.chmod(0o644)
-    before, mode = fingerprint(path), path.stat().st_mode
-    for words_typed in (
-        ("memory", "list"),
-        ("recall", "--viewer", "alice", "hello"),
-        ("replay", tmp_path / "chat.csv", "--format", "csv"),
-        ("start", "demo"),
-    ):
-        code, sentence = told(capsys, *words_typed, "--db", path)
+    before, mode = path.read_bytes(), path.stat().st_mode
+    chat = tmp_path / "chat.csv"
+    for typed in (("memory", "list"), ("replay", chat, "--format", "csv"), ("start", "demo")):
+        code, sentence = told(capsys, *typed, "--db", path)
         assert code == 3
         assert words in sentence
     code, sentence = told(capsys, "demo", "--fast", "--db", path)
     assert code == 2
     assert "Use another file for the demo" in sentence
-    assert (fingerprint(path), path.stat().st_mode) == (before, mode)
+    assert (path.read_bytes(), path.stat().st_mode) == (before, mode)
     assert make is newer or {file.name for file in tmp_path.glob("other*")} <= {path.name, f"{path.name}.lock"}
 
 
@@ -166,13 +150,7 @@ def test_what_goes_into_a_file_or_a_pipe_is_utf_8_whatever_the_system_thinks(tmp
     assert json.loads(again.stdout)["imported"] == 1
 
 
-@pytest.mark.parametrize(
-    "words",
-    [
-        ("memory", "show"), ("memory", "why"), ("memory", "retract"), ("memory", "maymention"),
-        ("memory", "list", "--limit"), ("why",), ("recall", "--viewer", "alice", "hello", "--limit"),
-    ],
-)  # fmt: skip
+@pytest.mark.parametrize("words", [("memory", "show"), ("memory", "retract"), ("memory", "list", "--limit"), ("why",)])
 def test_a_number_that_cannot_be_one_is_refused(capsys: pytest.CaptureFixture[str], words: tuple[str, ...]) -> None:
     capsys.readouterr()
     for number in ("0", "9" * 30, "1.5", "one"):
@@ -200,38 +178,7 @@ def test_a_refused_model_is_one_sentence_and_nothing_is_lost(
         assert 0 < db.execute("SELECT count(*) FROM events WHERE episode_id IS NULL").fetchone()[0] < 120
 
 
-def _small_disk() -> None:
-    import resource
-
-    resource.setrlimit(resource.RLIMIT_FSIZE, (400_000, 400_000))
-
-
 @pytest.mark.slow
-@pytest.mark.skipif(sys.platform == "win32", reason="a limit of POSIX")
-def test_a_full_disk_is_one_sentence_and_what_was_stored_stays(memory: Path, tmp_path: Path) -> None:
-    with closing(sqlite3.connect(memory)) as db:
-        before = db.execute("SELECT count(*) FROM events").fetchone()
-    lines = "".join(f"v{n % 300},{1_700_000_300_000 + n * 20},{'words ' * 20}{n}\n" for n in range(2_500))
-    (tmp_path / "long.csv").write_text(lines, encoding="utf-8")
-    ended = subprocess.run(
-        command("replay", tmp_path / "long.csv", "--format", "csv", "--db", memory),
-        check=False,
-        env=environment(tmp_path),
-        capture_output=True,
-        text=True,
-        timeout=60,
-        preexec_fn=_small_disk,
-    )
-    assert ended.returncode == 3
-    assert "Traceback" not in ended.stderr
-    assert ended.stderr.strip().splitlines()[-1].startswith(f"forgetmenot: {memory}")
-    with closing(sqlite3.connect(memory)) as db:
-        assert db.execute("PRAGMA integrity_check").fetchone() == ("ok",)
-        assert db.execute("SELECT count(*) FROM events").fetchone() >= before
-
-
-@pytest.mark.slow
-@pytest.mark.skipif(shutil.which("head") is None, reason="needs head")
 def test_a_reader_who_has_seen_enough_is_no_error(memory: Path, tmp_path: Path) -> None:
     with closing(sqlite3.connect(memory)) as db:
         rows = [("channel", f"fact {n} " + "x" * 100) for n in range(1_500)]
@@ -252,12 +199,21 @@ def test_a_reader_who_has_seen_enough_is_no_error(memory: Path, tmp_path: Path) 
     assert (process.returncode, errors) == (0, b"")
 
 
-def test_stopping_a_command_is_no_traceback(
+def test_a_stop_is_no_traceback_and_a_bug_is_told_without_what_it_choked_on(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def stopped(_command: str) -> None:
-        raise KeyboardInterrupt
+    said = "alice: my secret is at https://id.example/?token=abcdef"
 
-    monkeypatch.setattr(cli, "build_parser", stopped)
+    def choke(command: str) -> None:
+        if command == "demo":
+            raise KeyboardInterrupt
+        raise ExceptionGroup(said, [RuntimeError(said)]) from ValueError(said)
+
+    monkeypatch.setattr(cli, "build_parser", choke)
     assert cli.main(["demo"]) == 130
     assert capsys.readouterr().err == "forgetmenot: stopped.\n"
+    assert cli.main(["start", "x"]) == 1
+    shown = capsys.readouterr().err
+    assert "in choke" in shown
+    assert "RuntimeError" in shown
+    assert not any(part in shown for part in ("alice", "secret", "abcdef"))

@@ -1,5 +1,6 @@
-"""`forgetmenot memory` and `forgetmenot recall`, as scripts and people use them."""
+"""`forgetmenot memory`, `recall` and `actions`, as scripts and people use them."""
 
+import asyncio
 import json
 from collections.abc import Callable
 from pathlib import Path
@@ -7,7 +8,12 @@ from typing import Any
 
 import pytest
 
-from forgetmenot.errors import InputError
+from forgetmenot.clock import SystemClock
+from forgetmenot.errors import InputError, StoreLocked
+from forgetmenot.files import instance_lock
+from forgetmenot.store import action_logs, viewers
+from forgetmenot.store.action_logs import ActionStatus, NewAction
+from forgetmenot.store.database import open_database
 
 LINES = [
     {"id": 1, "viewer": "alice", "fact": "plays drums", "episode": {"key": "a", "summary": "They spoke about a band."}},
@@ -69,13 +75,6 @@ def test_an_import_keeps_out_what_the_settings_say_is_never_stored(run: Run, tmp
     assert told["imported"] == 2
 
 
-def test_recall_gives_notes_in_order_with_scores(filled: Run) -> None:
-    told = filled("recall", "--viewer", "alice", "still playing drums?", "--now", "2026-11-20T12:00:00Z", "--json")
-    assert [(note["rank"], note["id"]) for note in told["notes"]] == [(1, 1), (2, 2)]
-    assert told["notes"][0]["score"] > told["notes"][1]["score"] == 0
-    assert "plays drums" in filled("recall", "--viewer", "alice", "drums")
-
-
 def test_recall_answers_a_batch_line_by_line(filled: Run, tmp_path: Path) -> None:
     asked = [
         {"id": "a", "viewers": ["alice", "bob"], "text": "whose brother?", "limit": 1},
@@ -98,8 +97,8 @@ def test_recall_answers_a_batch_line_by_line(filled: Run, tmp_path: Path) -> Non
         ("memory", "show", "99"), ("memory", "why", "99"), ("memory", "list", "--viewer", "nobody"),
         ("memory", "list", "--status", "lost"), ("memory", "undo", "1"), ("memory", "pin", "99"),
         ("memory", "nevermention", "the"), ("memory", "maymention", "7"), ("memory", "import", "/nowhere/notes.jsonl"),
-        ("recall", "--viewer", "nobody", "drums"), ("cost", "--since", "soon"), ("recall", "--viewer", "alice"),
-        ("recall", "--viewer", "alice", "drums", "--now", "noon"), ("recall", "--batch", "/nowhere/questions.jsonl"),
+        ("cost", "--since", "soon"), ("recall", "--batch", "-", "--now", "noon"),
+        ("recall", "--batch", "/nowhere/questions.jsonl"),
     ],
 )  # fmt: skip
 def test_what_cannot_be_used_is_one_sentence(filled: Run, words: tuple[str, ...]) -> None:
@@ -108,36 +107,66 @@ def test_what_cannot_be_used_is_one_sentence(filled: Run, words: tuple[str, ...]
     assert str(caught.value).endswith((".", "Z."))
 
 
-@pytest.fixture
-def edit(run: Run, take_in: Run) -> Run:
-    """Run one action on a memory with a note about alice and one about bob; what it printed."""
-    take_in([{"id": 1, "viewer": "alice", "fact": "lives in Oslo"}, {"id": 2, "viewer": "bob", "fact": "likes tea"}])
-    return lambda *words: run("memory", *words)
-
-
-def test_a_note_is_taken_back_and_brought_back(edit: Run) -> None:
-    changed = edit("retract", "1", "--json")
-    assert changed == {
-        "ok": True, "code": "retracted", "line": "#1 is removed. Undo restores it.",
-        "data": {"id": 1, "fact": "lives in Oslo"},
-    }  # fmt: skip
-    assert edit("show", "1", "--json")["status"] == "retracted"
-    assert [note["id"] for note in edit("list", "--json")["notes"]] == [2]
-    edit("undo", "1")
-    assert [change["cause"] for change in edit("why", "1", "--json")["history"]][1:] == [
-        "by hand",
-        "undone",
-    ]
-
-
-def test_what_is_never_brought_up_is_listed_and_let_go(edit: Run) -> None:
-    edit("nevermention", "election", "results")
-    edit("nevermention", "#2")
-    told = edit("never", "--json")["never"]
+def test_a_note_is_taken_back_and_a_topic_is_listed_and_let_go(filled: Run) -> None:
+    filled("memory", "retract", "2")
+    assert filled("memory", "show", "2", "--json")["status"] == "retracted"
+    assert [note["id"] for note in filled("memory", "list", "--json")["notes"]] == [1, 3, 4]
+    filled("memory", "undo", "2")
+    causes = [change["cause"] for change in filled("memory", "why", "2", "--json")["history"]]
+    assert causes[1:] == ["by hand", "undone"]
+    filled("memory", "nevermention", "election", "results")
+    filled("memory", "nevermention", "#3")
+    told = filled("memory", "never", "--json")["never"]
     assert [(one["viewer"], one["words"], one["note"]) for one in told] == [
-        (None, "election results", None),
-        ("bob", "", 2),
-    ]
-    assert edit("never") == "1. anybody: election results\n2. bob: note #2\n"
-    edit("maymention", "1")
-    assert edit("never") == "2. bob: note #2\n"
+        (None, "election results", None), ("bob", "", 3),
+    ]  # fmt: skip
+    assert filled("memory", "never") == "1. anybody: election results\n2. bob: note #3\n"
+    filled("memory", "maymention", "1")
+    assert filled("memory", "never") == "2. bob: note #3\n"
+
+
+async def _propose_a_ban(path: Path) -> None:
+    now = SystemClock().now()
+    async with open_database(path) as db, db.write() as tx:
+        await action_logs.insert(
+            tx,
+            NewAction(
+                key="k", at=now, name="ban", kind="C", params={"target": "2", "reason": ""}, verdict="ask",
+                rule="always_asks", reason="A moderator has to agree.", status=ActionStatus.WAITING,
+                asked_by=await viewers.find(tx, "alice"), target_id=await viewers.find(tx, "bob"),
+                expires_at=now + 300_000,
+            ),
+        )  # fmt: skip
+
+
+def test_what_waits_for_approval_is_listed(filled: Run, database: Path) -> None:
+    asyncio.run(_propose_a_ban(database))
+    [action] = filled("actions", "--json")["actions"]
+    assert (action["id"], action["name"], action["target"], action["asked_by"]) == (1, "ban", "bob", "alice")
+    assert "ban bob, asked by alice: waiting" in filled("actions")
+
+
+@pytest.fixture
+def copied(run: Run, take_in: Run) -> Run:
+    """Run one command on a memory with two notes; what it printed as JSON."""
+    take_in([LINES[0], LINES[3]])
+    return lambda *words: run(*words, "--json")
+
+
+def test_a_backup_is_the_way_back_and_nothing_is_replaced_unasked(copied: Run, tmp_path: Path, database: Path) -> None:
+    made = copied("memory", "backup")
+    assert Path(made["path"]).parent == database.parent / "backups"
+    assert (made["notes"], made["episodes"]) == (2, 2)
+    assert made["bytes"] == Path(made["path"]).stat().st_size
+    copied("memory", "retract", 4)
+    with pytest.raises(InputError, match="--yes"):
+        copied("memory", "restore", made["path"])
+    told = copied("memory", "restore", made["path"], "--yes")
+    assert (told["restored"], told["notes"], told["erased"]) == (True, 2, 0)
+    assert Path(told["saved"]).is_file()
+    assert [note["id"] for note in copied("memory", "list")["notes"]] == [1, 4]
+    made = copied("memory", "backup", tmp_path)
+    with pytest.raises(InputError, match="already exists"):
+        copied("memory", "backup", made["path"])
+    with instance_lock(database), pytest.raises(StoreLocked):
+        copied("memory", "restore", made["path"], "--yes")

@@ -53,7 +53,9 @@ def test_what_cannot_be_shown_is_told(filled: Run, tmp_path: Path) -> None:
         filled(*words, "--config", config)
 
 
-def test_why_tells_the_cost_where_the_settings_name_a_price(filled: Run, tmp_path: Path) -> None:
+def test_why_lists_the_last_replies_and_tells_the_cost_where_the_settings_name_a_price(
+    filled: Run, tmp_path: Path
+) -> None:
     told = filled("why", "1", "--json")
     assert told["cost"] == ""
     bill = told["usage"]
@@ -61,9 +63,6 @@ def test_why_tells_the_cost_where_the_settings_name_a_price(filled: Run, tmp_pat
     config = tmp_path / "config.toml"
     config.write_text('[model]\ncurrency = "EUR"\n[prices.scripted]\ninput = 1000\ncached = 500\noutput = 2000\n')
     assert f"cost: {cost:.{2 if cost >= 1 else 4}f} EUR" in filled("why", "1", "--config", config)
-
-
-def test_why_without_an_id_lists_the_last_replies(filled: Run) -> None:
     assert [line.split()[0] for line in filled("why").splitlines()] == ["2", "1"]
     assert [reply["id"] for reply in filled("why", "--json")["replies"]] == [2, 1]
 

@@ -82,38 +82,25 @@ async def test_what_twitch_did_not_confirm_is_not_called_revoked(
     assert "https://www.twitch.tv/settings/connections" in shown
 
 
-async def test_the_data_folder_goes_only_when_that_is_asked_for_and_confirmed(
+async def test_the_data_folder_goes_only_when_that_is_asked_for_and_no_bot_runs_there(
     tmp_path: Path, sim: TwitchSim, uninstall: Uninstall
 ) -> None:
     folder, _ = prepared(tmp_path, sim)
-    code, shown = await uninstall("--data")
-    assert (code, folder.is_dir()) == (2, True), "nobody can type here"
-    assert "permanently deletes" in shown
+    elsewhere = tmp_path / "elsewhere" / "memory.sqlite3"
+    elsewhere.parent.mkdir()
+    for words, said in (
+        ((), "permanently deletes"),  # nobody can type here
+        (("--yes", "--db", str(elsewhere)), f"Delete {elsewhere.parent} yourself."),
+    ):
+        assert said in (await uninstall("--data", *words))[1]
+    with instance_lock(folder / "memory-other.sqlite3"):
+        assert "The bot is running" in (await uninstall("--data", "--yes"))[1]
+    assert folder.is_dir()
+    assert elsewhere.parent.is_dir()
     assert not any(token.expired for token in sim.tokens.issued), "nothing was done before the question"
     code, shown = await uninstall("--data", "--yes")
     assert (code, folder.exists()) == (0, False)
     assert f"{folder} is deleted." in shown
-
-
-async def test_nothing_goes_while_a_bot_runs_on_any_memory_of_the_folder(
-    tmp_path: Path, sim: TwitchSim, uninstall: Uninstall
-) -> None:
-    folder, _ = prepared(tmp_path, sim)
-    with instance_lock(folder / "memory-other.sqlite3"):
-        code, shown = await uninstall("--data", "--yes")
-        assert (code, folder.is_dir()) == (2, True)
-        assert "The bot is running" in shown
-    assert not any(token.expired for token in sim.tokens.issued)
-
-
-async def test_the_folder_of_another_memory_stays(tmp_path: Path, sim: TwitchSim, uninstall: Uninstall) -> None:
-    """`--data` with `--db` deleted the default folder, with a memory that was not named."""
-    folder, _ = prepared(tmp_path, sim)
-    elsewhere = tmp_path / "elsewhere" / "memory.sqlite3"
-    elsewhere.parent.mkdir()
-    code, shown = await uninstall("--data", "--yes", "--db", str(elsewhere))
-    assert (code, folder.is_dir(), elsewhere.parent.is_dir()) == (2, True, True)
-    assert f"Delete {elsewhere.parent} yourself." in shown
 
 
 async def test_a_folder_that_is_a_link_goes_with_what_it_points_to(

@@ -29,16 +29,13 @@ def run(run: Run, take_in: Run) -> Run:
     return run
 
 
-def test_show_tells_what_is_held(run: Run) -> None:
+def test_what_is_held_is_shown_and_exported(run: Run) -> None:
     shown = run("viewer", "show", "alicequux", "--json")
     assert shown["notes"] == [{"id": 1, "fact": "plays drums", "source_kind": "import"}]
     assert shown["held"] == {"lines": 0, "notes": 1, "summaries": 1, "replies": 0, "actions": 0, "streams": 0}
     assert (shown["opted_out_at"], shown["banned_at"], shown["names"]) == (None, None, ["alicequux"])
     assert shown["brief"] == ""
     assert "#1 plays drums (import)" in run("viewer", "show", "alicequux")
-
-
-def test_export_is_one_readable_object(run: Run) -> None:
     whole = json.loads(run("viewer", "export", "alicequux"))
     assert whole["person"]["login"] == "alicequux"
     assert [(note["fact"], note["topics"], note["asked_with"]) for note in whole["notes"]] == [("plays drums", [], [])]

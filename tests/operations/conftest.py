@@ -136,7 +136,7 @@ async def room(db: Database, clock: ManualClock) -> Room:
     ]
     executor = Executor(
         db=db,
-        ports=ActionPorts(moderation=fake, run=ports.run, effects=fake),
+        ports=ActionPorts(moderation=fake, run=ports.run, run_effect=fake.run_effect),
         settings=lambda: current[0],
         clock=clock,
         timeout_s=0.05,

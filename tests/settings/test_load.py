@@ -36,6 +36,9 @@ def test_every_setting_is_explained() -> None:
     assert [f"[{table}] {key}" for table, key in sorted(every) if not told.get((table, key))] == []
 
 
+KEYS = ("AIzaSyApa55wordpa55wordpa55wordpa55word", "sk-pa55word", "gsk_Pa55wordpa55wordpa55wordpa55word", "pa55word=")
+
+
 @pytest.mark.parametrize(
     ("toml", "words"),
     [
@@ -43,16 +46,12 @@ def test_every_setting_is_explained() -> None:
         ('[personas]\npirate = "arr"', "table [personas], key `NAME` must be a table, not text."),
         ('[prices."gemini-3.8"]\ninput = -1', "[prices.NAME], key `input` must be at least 0."),
         ("[prices.gemini-3.8]\ninput = 1", 'A name with a dot stands in quotes: [prices."NAME"].'),
-        ('[bot]\nspeaks_as = "pirate"', "There is no `pirate`."),
         ('[bot]\nspeaks_as = "cook"\n[personas.pirate]\nown_notes = true', "There is no `cook`. Known are: pirate."),
         ("[memry]\n", "no table `memry`. Did you mean `memory`?"),
         ("[memory]\nraw_event_h = 3", "[memory] has no key `raw_event_h`. Did you mean `raw_events_h`?"),
         (f"[bot]\npersona = '{'a' * 4_001}'", "[bot], key `persona` must be at most 4000 letters long."),
         ("[memory]\nraw_events_h = 48", "[memory], key `raw_events_h` must be at most 24."),
-        (
-            "[memory]\nnotes_per_viewer = 1.5",
-            "[memory], key `notes_per_viewer` must be a whole number, not a number with a point.",
-        ),
+        ("[people]\nregular_streams = 1.5", "key `regular_streams` must be a whole number, not a number with a point."),
         ('[bot]\naliases = "fmn"', "[bot], key `aliases` must be a list in square brackets, not text."),
         ("[bot]\naliases = [3]", "[bot], key `aliases`: an entry must be text in quotes, not a whole number."),
         ("[reply]\nallow_links = 1", "[reply], key `allow_links` must be true or false, not a whole number."),
@@ -60,10 +59,14 @@ def test_every_setting_is_explained() -> None:
         ('[actions]\nclass_c = "live"', "[actions], key `class_c` cannot be `live`. Known are: off, shadow, ask."),
         ('[log]\nlevel = "\ud800"', "is not valid TOML"),
         ('[twitch]\nchannel = "twitch.tv/alice"', "key `channel`: `twitch.tv/alice` is not a login"),
-        ('[twitch]\nserver = "api.twitch.tv"', "key `server`: `api.twitch.tv` is not an address"),
-        ('[twitch]\nserver = "http://127.0.0.1.example.com"', "the log-in is sent there"),
+        *((f'[twitch]\nserver = "{server}"', "the log-in is sent there, so only an address on this computer")
+          for server in ("api.twitch.tv", "http://127.0.0.1.example.com", "http://me:pa55word@127.0.0.1")),
         ('[twitch]\nclient_id = "<script>"', "key `client_id`: a client ID has only letters and digits"),
         ('[model]\nreply_model = " "', "key `reply_model`: the name of a model is needed here"),
+        *((f'[model]\nbase_url = "{url}"', "key `base_url`: an address without user, password")
+          for url in ("box", "http://me:pa55word@box/v1", "https://box/v1?key=pa55word")),
+        *((f'[model]\napi_key_env = "{key}"', "[model], key `api_key_env`: the name of an environment variable")
+          for key in KEYS),
         ("name = 1", "no table `name`"),
         ("bot = 1", "`bot` must be a table, written as [bot]"),
         ("[bot", "not valid TOML"),
@@ -71,28 +74,12 @@ def test_every_setting_is_explained() -> None:
         ("[people]\nregular_streams = " + "9" * 5_000, "not valid TOML"),
         ("[reply]\nviewer_gap_s = nan", "[reply], key `viewer_gap_s`"),
         ("[model]\nreply_timeout_s = inf", "[model], key `reply_timeout_s`"),
-        (
-            '[model]\nbase_url = "http://me:pa55word@box/v1"',
-            "[model], key `base_url`: an address without user, password",
-        ),
-        ('[twitch]\nserver = "http://me:pa55word@127.0.0.1"', "[twitch], key `server`: an address without user"),
-        *(
-            (f'[model]\napi_key_env = "{key}"', "[model], key `api_key_env`: the name of an environment variable")
-            for key in (
-                "AIzaSyApa55wordpa55wordpa55wordpa55word",
-                "sk-pa55word",
-                "gsk_Pa55wordpa55wordpa55wordpa55word",
-                "pa55word=",
-            )
-        ),
         ("a = " + "[" * 5_000 + "]" * 5_000, "nested too deeply"),
-        (
-            '[model]\nprovider = "gemini"\nreply_model = "gemini-9"\n[limits]\nmoney_per_day = 2',
-            "nobody knows what `gemini-9` costs. Put its prices into the table",
-        ),
+        ('[model]\nprovider = "gemini"\nreply_model = "gemini-9"\n[limits]\nmoney_per_day = 2',
+         "nobody knows what `gemini-9` costs. Put its prices into the table"),
         ("[memory]\nwindow_min_events = 200", "`window_min_events` (200) is larger than `window_max_events` (100)"),
     ],
-)
+)  # fmt: skip
 def test_a_broken_setting_is_named_with_the_way_out(toml: str, words: str) -> None:
     with pytest.raises(SettingsError) as caught:
         parse_settings(toml, "config.toml")
@@ -101,19 +88,28 @@ def test_a_broken_setting_is_named_with_the_way_out(toml: str, words: str) -> No
     assert "pa55word" not in str(caught.value)
 
 
-def test_a_missing_file_says_what_makes_one(tmp_path: Path) -> None:
-    with pytest.raises(SettingsError, match=r"does not exist. .* `forgetmenot start` makes one"):
-        load_settings(tmp_path / "config.toml")
-
-
 @pytest.mark.parametrize("written", ["alice", "Alice", "#alice", "@Alice", "", "a" * 25])
 def test_a_login_may_be_written_as_people_write_it_and_is_the_one_that_twitch_knows(written: str) -> None:
     chosen = parse_settings(f'[twitch]\nchannel = "{written}"\nbot_login = "{written}"', "config.toml").twitch
     assert {chosen.channel, chosen.bot_login} == {written.strip("#@").lower()}
 
 
+def test_the_page_about_privacy_has_the_numbers_of_the_defaults() -> None:
+    page = (Path(__file__).parents[2] / "docs" / "PRIVACY.md").read_text(encoding="utf-8")
+    text, privacy = " ".join(page.replace("> ", "").split()), Settings().privacy
+    hours = f"{Settings().memory.raw_events_h:g} hours"
+    for words, times in (
+        (f"`events` | {hours}, or less", 1), (f"deleted after {hours}", 1), (f"| {privacy.keep_replies_d} days |", 3),
+        (f"replies after {privacy.keep_replies_d} days", 1),
+        (f"the newest {privacy.keep_backups}; one at each start and every day", 1),
+    ):  # fmt: skip
+        assert text.count(words) >= times, words
+
+
 @pytest.mark.skipif(sys.platform == "win32", reason="pipes and devices of POSIX")
 def test_a_pipe_or_a_device_in_the_place_of_the_file_is_not_waited_for(tmp_path: Path) -> None:
+    with pytest.raises(SettingsError, match=r"does not exist. .* `forgetmenot start` makes one"):
+        load_settings(tmp_path / "config.toml")
     os.mkfifo(tmp_path / "config.toml")
     for path in (tmp_path / "config.toml", Path("/dev/zero")):
         with pytest.raises(SettingsError, match="it is no file"):
