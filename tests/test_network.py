@@ -3,6 +3,7 @@
 import ssl
 from pathlib import Path
 
+import aiohttp
 import pytest
 from yarl import URL
 
@@ -66,8 +67,12 @@ def test_without_certificates_of_the_system_there_are_mozillas(monkeypatch: pyte
     """As with a Python for macOS whose certificates nobody installed; a stranger's are refused all the same."""
     for name in ("SSL_CERT_FILE", "SSL_CERT_DIR"):
         monkeypatch.setenv(name, str(tmp_path))
-    monkeypatch.setattr("aiohttp.connector._SSL_CONTEXT_VERIFIED", ssl.create_default_context())
+    monkeypatch.setattr("forgetmenot.network._VERIFIED", ssl.create_default_context())
     context = trusted.__wrapped__()
     assert context.cert_store_stats()["x509_ca"] > 50
     assert context.verify_mode is ssl.CERT_REQUIRED
     assert context.check_hostname
+
+
+def test_a_connection_that_asks_not_to_be_verified_is_verified_all_the_same() -> None:
+    assert aiohttp.connector._SSL_CONTEXT_UNVERIFIED is trusted()
