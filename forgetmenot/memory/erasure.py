@@ -55,8 +55,9 @@ _KEPT_STATES = frozenset({"id", "login", "bot_id", "bot_login", CARRIED_OUT})
 _SUBFOLDERS = (backup.FOLDER, "logs", "login")
 _CHUNK, _AROUND = 1 << 20, 64
 _NOBODY = traces(SOMEBODY)
-_QUOTED = "> "
 _LINE = re.compile(r"((?:- |> |# |\*)?)(.*?)(\*?)")
+
+Step = Callable[[], Awaitable[object]]
 
 
 class ErasureReport(Struct):
@@ -84,18 +85,8 @@ class Eraser:
     caches, the prompt's prefix). Both are left out by the command line, which is a process of its own.
     """
 
-    def __init__(
-        self,
-        *,
-        db: Database,
-        clock: Clock,
-        before: Sequence[Callable[[], Awaitable[object]]] = (),
-        after: Sequence[Callable[[], Awaitable[object]]] = (),
-    ) -> None:
-        self._db = db
-        self._clock = clock
-        self._before = before
-        self._after = after
+    def __init__(self, *, db: Database, clock: Clock, before: Sequence[Step] = (), after: Sequence[Step] = ()) -> None:
+        self._db, self._clock, self._before, self._after = db, clock, before, after
         self._one_at_a_time = asyncio.Lock()
         self._lately: list[tuple[int, Names]] = []
         self._begun: dict[str, int] = {}
@@ -194,7 +185,8 @@ async def erase_rows(db: Database, viewer_id: str, now: int) -> tuple[ErasureRep
         await episodes.drop_briefs(tx)
     # before the rows go that tell which replies were made of them: a reply to somebody else need not have the name
     made_of_them = await asyncio.to_thread(bot_messages.resting_on, db.path, viewer_id)
-    await _clean_quotes(db, viewer_id, [row for row, _line in made_of_them])
+    # and while it is known what they were called, and which words the bot had for them
+    await _clean_recaps(db, who, [row for row, _line in made_of_them], report)
     for some in range(0, len(made_of_them), TEXTS_AT_ONCE):
         async with db.write() as tx:
             await bot_messages.clear(tx, made_of_them[some : some + TEXTS_AT_ONCE], now)
@@ -203,7 +195,6 @@ async def erase_rows(db: Database, viewer_id: str, now: int) -> tuple[ErasureRep
     await _clean(db, who, now, report)
     while await _delete_some(db, viewer_id, report):  # whatever came in meanwhile goes as well
         pass
-    await _clean_recaps(db, who, report)  # while their names are known: a crash after them would leave the files
     async with db.write() as tx:
         await personal_data.delete_person(tx, viewer_id, now)
         # in the same transaction: after it nobody knows that something is left to wipe
@@ -228,21 +219,17 @@ async def finish(db: Database, erased: Sequence[tuple[ErasureReport, Names]], no
         log.info("a viewer was erased", **done, rewritten=report.rewritten)
 
 
-async def _clean_quotes(db: Database, viewer_id: str, reply_ids: Sequence[int]) -> None:
-    """Take what the bot said to them, or said because of them, out of the files of recaps: it need not name them."""
-    said = [traces(text) for text in await bot_messages.words_of(db, viewer_id, reply_ids)]
+async def _clean_recaps(db: Database, who: Names, reply_ids: Sequence[int], report: ErasureReport) -> None:
+    """Take them out of the files that recaps were written to; a file that cannot be changed is named.
 
-    def cleaned(text: str) -> str:
-        words = traces(text) - _NOBODY  # a name may stand in the reply, where a recap has "someone"
-        return "" if words and any(words <= one and len(words) >= ENOUGH * len(one) for one in said) else text
+    And what the bot said to them, or said because of them: it need not name them.
+    """
+    said = [traces(text) for text in await bot_messages.words_of(db, who.viewer_id, reply_ids)]
 
-    await clean_files(db, cleaned, _QUOTED)
-
-
-async def _clean_recaps(db: Database, who: Names, report: ErasureReport) -> None:
-    """Take them out of the files that recaps were written to; a file that cannot be changed is named."""
-
-    def cleaned(text: str) -> str:
+    def cleaned(text: str, quoted: bool) -> str:  # noqa: FBT001  # as `clean_files` calls it
+        words = traces(text) - _NOBODY if quoted else ()  # a name may stand in the reply, where a recap has "someone"
+        if words and any(words <= one and len(words) >= ENOUGH * len(one) for one in said):
+            return ""
         return _clean_text(text, who, cut=True) if who.hidden(text) != text else text
 
     lines, report.unreachable = await clean_files(db, cleaned)
@@ -251,37 +238,35 @@ async def _clean_recaps(db: Database, who: Names, report: ErasureReport) -> None
     report.rewritten |= {"recap_files": lines} if lines else {}
 
 
-async def clean_files(
-    source: Source | Transaction, change: Callable[[str], str], mark: str = ""
-) -> tuple[int, list[str]]:
+async def clean_files(source: Source | Transaction, change: Callable[[str, bool], str]) -> tuple[int, list[str]]:
     """Change the texts of all files of recaps; how many lines did, and the files that could not be changed.
 
-    `mark`: only of lines that begin with it.
+    `change` gets a text, and whether it quotes the bot.
     """
     changed, failed = 0, []
     for name in await streams.recap_files(source):
         try:
-            changed += await asyncio.to_thread(_clean_file, Path(name), change, mark)
+            changed += await asyncio.to_thread(_clean_file, Path(name), change)
         except (OSError, UnicodeDecodeError):
             failed.append(name)
     return changed, failed
 
 
-def _clean_file(path: Path, change: Callable[[str], str], mark: str) -> int:
+def _clean_file(path: Path, change: Callable[[str, bool], str]) -> int:
     if path.parent.is_dir() and not path.exists():
         return 0  # the streamer deleted it; a folder that is missing may be a drive that is not plugged in
     before = path.read_text(encoding="utf-8").splitlines()
-    after = [_cleaned_line(line, change) if line.startswith(mark) else line for line in before]
+    after = [_cleaned_line(line, change) for line in before]
     if after != before:
         replace_file(path, "\n".join(line for line in after if line is not None) + "\n")
     return sum(one != other for one, other in zip(before, after, strict=True))
 
 
-def _cleaned_line(line: str, change: Callable[[str], str]) -> str | None:
+def _cleaned_line(line: str, change: Callable[[str, bool], str]) -> str | None:
     """A line after a change of its text; None where nothing is left of it."""
     found = _LINE.fullmatch(line)
     text = unescaped(found[2]) if found else ""
-    rest = change(text)
+    rest = change(text, line.startswith("> "))
     if found is None or rest == text:
         return line
     return f"{found[1]}{escaped(rest)}{found[3]}" if rest else None

@@ -237,7 +237,7 @@ async def delete_fact(tx: Transaction, note: Note, at: int) -> None:
         if rest != one.text:
             await personal_data.rewrite_traced(tx, one, rest)
     if words:
-        await clean_files(tx, lambda text: _without_saying(text, words))
+        await clean_files(tx, lambda text, _quoted: _without_saying(text, words))
     await personal_data.delete_traced_note(tx, note.id, subject_id, at)
     await channel_state.put(tx, {WIPE_DUE: "1"}, at)
 
