@@ -15,13 +15,13 @@ import asyncio
 import contextlib
 import re
 from collections import Counter
-from collections.abc import Awaitable, Callable, Container, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
 
 from forgetmenot.clock import Clock
 from forgetmenot.domain import Note
 from forgetmenot.errors import ODD_INPUT, StoreError
 from forgetmenot.logs import log
-from forgetmenot.memory.erasure import Eraser, clean_files
+from forgetmenot.memory.erasure import Eraser, Step, clean_files
 from forgetmenot.memory.people import SOMEBODY, names_typed, without_names
 from forgetmenot.memory.proposals import FactRefused
 from forgetmenot.store import channel_state, notes, personal_data, viewers
@@ -53,13 +53,7 @@ class Rights:
     """
 
     def __init__(
-        self,
-        *,
-        db: Database,
-        clock: Clock,
-        eraser: Eraser,
-        flush: Callable[[], Awaitable[object]] = _nothing,
-        patient: bool = True,
+        self, *, db: Database, clock: Clock, eraser: Eraser, flush: Step = _nothing, patient: bool = True
     ) -> None:
         self._db, self._clock, self._eraser, self._flush, self._patient = db, clock, eraser, flush, patient
         self._working = asyncio.Lock()
@@ -345,8 +339,8 @@ async def _without_known(source: Source, text: str, goes: Callable[[Known], bool
     return shown
 
 
-async def suppress(db: Database, viewer_id: str | None, what: str, *, by: str | None, at: int) -> SuppressionRow:
-    """Never bring something up again, of one viewer or (None) at all.
+async def suppress(db: Database, viewer_id: str | None, what: str, *, by: str | None, at: int) -> int:
+    """Never bring something up again, of one viewer or (None) at all; the id of the entry.
 
     `#12` names a note, which must be about that viewer. Raises FactRefused (topic, not_found, unknown, enough).
     """
@@ -362,11 +356,9 @@ async def suppress(db: Database, viewer_id: str | None, what: str, *, by: str | 
         note = await notes.get(tx, int(named[1])) if named else None
         if named and (note is None or viewer_id not in {None, note.subject_id}):
             raise FactRefused("not_found")
-        about, words = (note.subject_id, "") if note is not None else (viewer_id, text)
-        note_id = note.id if note is not None else None
-        added_by = by if by is not None and await viewers.get(tx, by) is not None else None
-        row_id = await notes.add_suppression(tx, about, words, note_id=note_id, by_id=added_by, at=at)
-    return SuppressionRow(row_id, about, words, note_id, by, at)
+        if note is not None:
+            return await notes.add_suppression(tx, note.subject_id, "", note_id=note.id, by_id=by, at=at)
+        return await notes.add_suppression(tx, viewer_id, text, note_id=None, by_id=by, at=at)
 
 
 def same_entry(entries: Iterable[SuppressionRow], viewer_id: str | None, what: str) -> SuppressionRow | None:

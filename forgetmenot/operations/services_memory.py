@@ -423,8 +423,8 @@ async def never_mention(context: OperationContext, request: Request) -> Operatio
         await rights.unsuppress(context.db, listed.id)
         return OperationResult(ok=True, code="may_mention", data={"id": listed.id})
     by = asker.viewer_id or None
-    row = await rights.suppress(context.db, about.id, text, by=by, at=context.clock.now())
-    return OperationResult(ok=True, code="suppressed", data={"id": row.id}, target=about)
+    row_id = await rights.suppress(context.db, about.id, text, by=by, at=context.clock.now())
+    return OperationResult(ok=True, code="suppressed", data={"id": row_id}, target=about)
 
 
 async def _suppressed_of(context: OperationContext, request: Request, typed: str) -> tuple[Target, str]:
@@ -439,7 +439,5 @@ async def _suppressed_of(context: OperationContext, request: Request, typed: str
 async def may_mention(context: OperationContext, request: Request) -> OperationResult:
     """Remove an entry from that list."""
     row_id = request.number("id")
-    if all(row.id != row_id for row in await notes.suppressions(context.db)):
-        return OperationResult(ok=False, code="not_suppressed", data={"id": row_id})
-    await rights.unsuppress(context.db, row_id)
-    return OperationResult(ok=True, code="may_mention", data={"id": row_id})
+    removed = await rights.unsuppress(context.db, row_id)
+    return OperationResult(ok=removed, code="may_mention" if removed else "not_suppressed", data={"id": row_id})

@@ -436,7 +436,6 @@ class SuppressionRow(NamedTuple):
     viewer_id: str | None
     words: str
     note_id: int | None = None
-    by_id: str | None = None
     at: int = 0
     fact: str = ""
 
@@ -447,10 +446,9 @@ async def add_suppression(
     """Suppress something from now on; returns the row's id."""
     # a brief is one text in which the topic may be anywhere; it is made anew without it
     await tx.execute("DELETE FROM briefs WHERE viewer_id = ?1 OR ?1 IS NULL", (viewer_id,))
-    return await tx.insert(
-        "INSERT INTO never_mention (viewer_id, words, note_id, by_id, at) VALUES (?, ?, ?, ?, ?)",
-        (viewer_id, words, note_id, by_id, at),
-    )
+    by = "(SELECT id FROM viewers WHERE id = ?)"
+    sql = f"INSERT INTO never_mention (viewer_id, words, note_id, by_id, at) VALUES (?, ?, ?, {by}, ?)"
+    return await tx.insert(sql, (viewer_id, words, note_id, by_id, at))
 
 
 async def remove_suppression(tx: Transaction, row_id: int) -> bool:
@@ -458,7 +456,9 @@ async def remove_suppression(tx: Transaction, row_id: int) -> bool:
     return bool(await tx.execute("DELETE FROM never_mention WHERE id = ?", (row_id,)))
 
 
-_WITHDRAWALS = """
+# Changes when something may not be mentioned any more: by the list, a cleared line, or a wish to forget.
+Revision = tuple[object, ...]
+_REVISION = """
 SELECT (SELECT count(*) || ' ' || coalesce(max(id), 0) || ' ' || coalesce(sum(at), 0) FROM never_mention),
     (SELECT count(*) FROM semantic_notes WHERE status = 'retracted' AND subject_id IS NOT NULL),
     (SELECT coalesce(max(cleared_at), 0) FROM episodes WHERE cleared_at IS NOT NULL),
@@ -466,13 +466,9 @@ SELECT (SELECT count(*) || ' ' || coalesce(max(id), 0) || ' ' || coalesce(sum(at
 """
 
 
-# Changes when something may not be mentioned any more: by the list, a cleared line, or a wish to forget.
-Revision = tuple[object, ...]
-
-
 async def revision_of(source: Source) -> Revision:
     """The revision of the moment."""
-    return tuple((await source.rows(_WITHDRAWALS))[0])
+    return tuple((await source.rows(_REVISION))[0])
 
 
 async def removed(source: Source, limit: int = 200) -> list[tuple[str, str]]:
@@ -489,5 +485,6 @@ async def removed(source: Source, limit: int = 200) -> list[tuple[str, str]]:
 
 async def suppressions(source: Source) -> list[SuppressionRow]:
     """Every entry, oldest first."""
-    sql = "SELECT n.*, coalesce(s.fact, '') FROM never_mention n LEFT JOIN semantic_notes s ON s.id = n.note_id"
-    return [SuppressionRow(*row) for row in await source.rows(f"{sql} ORDER BY n.id")]
+    columns = "n.id, n.viewer_id, n.words, n.note_id, n.at, coalesce(s.fact, '')"
+    sql = f"SELECT {columns} FROM never_mention n LEFT JOIN semantic_notes s ON s.id = n.note_id ORDER BY n.id"
+    return [SuppressionRow(*row) for row in await source.rows(sql)]

@@ -121,7 +121,7 @@ async def test_what_is_left_alone_leaves_the_prefix_at_once(stage: Stage) -> Non
     prompt = await asked(stage, "@forgetmenot_bot hello again", "2")
     assert "elections" not in prompt
     assert "keyboard" in prompt
-    await rights.unsuppress(stage.db, left.id)
+    await rights.unsuppress(stage.db, left)
     await stage.clock.advance(60_000)
     assert "elections" in await asked(stage, "@forgetmenot_bot and again", "3")
 
