@@ -11,7 +11,7 @@ from forgetmenot.domain import Note, Scope, Video
 from forgetmenot.errors import InputError
 from forgetmenot.languages import ENGLISH, Reason, reason
 from forgetmenot.memory import edits, merge
-from forgetmenot.store import bot_messages, dock_rows, notes, streams, viewers
+from forgetmenot.store import bot_messages, notes, streams, viewers
 from forgetmenot.store.database import Database
 from forgetmenot.store.episodes import REDACTED
 from forgetmenot.store.notes import EvidenceLink
@@ -42,8 +42,8 @@ async def chain(db: Database, note_id: int, now: int) -> dict[str, Any]:
     successor = await notes.get(db, note.superseded_by) if note.superseded_by is not None else None
     everybody = [note, *replaced, *([successor] if successor is not None else [])]
     names = await names_for(db, everybody, words, [change.cause for change in history])
-    came_up = sorted({word.episode.stream_id for word in words if word.episode.stream_id is not None})
-    titles, videos = await dock_rows.titles(db, came_up), await streams.videos(db, came_up)
+    came_up = {word.episode.stream_id for word in words if word.episode.stream_id is not None}
+    on, videos = await streams.get_many(db, came_up), await streams.videos(db, came_up)
 
     def shown(one: Note) -> dict[str, object]:
         return {"id": one.id, "fact": show(one.fact, names)}
@@ -51,7 +51,7 @@ async def chain(db: Database, note_id: int, now: int) -> dict[str, Any]:
     return {
         **shown(note),
         "about": names.get(note.subject_id or "", "somebody") if note.scope is Scope.VIEWER else "",
-        "streams": [{"id": one, "title": titles[one][0], "at": titles[one][1]} for one in came_up if one in titles],
+        "streams": [{"id": one.id, "title": one.title, "at": one.started_at} for one in on.values()],
         "evidence": [
             {
                 "episode": word.episode.id,

@@ -124,7 +124,7 @@ def _first_sentences(texts: Iterable[str]) -> list[str]:
 
 async def markdown_of(source: Source, stream_id: int, settings: Settings) -> str | None:
     """The recap of a stream that is over; None while there is none."""
-    stream = await streams.get(source, stream_id)
+    stream = (await streams.get_many(source, [stream_id])).get(stream_id)
     if stream is None or stream.ended_at is None or not stream.recap:
         return None
     say, people = in_language(settings.bot.language), settings.people

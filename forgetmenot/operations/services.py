@@ -105,11 +105,14 @@ RATED_WITHIN = 5 * MINUTE
 async def rate(context: OperationContext, request: Request, *, good: bool) -> OperationResult:
     """Note that a reply was good or bad; without a number the last one of these minutes."""
     since = context.clock.now() - RATED_WITHIN
-    reply_id = request.number("id") or await bot_messages.last_sent(context.db, since)
-    if reply_id is None or await bot_messages.get(context.db, reply_id) is None:
+    if number := request.number("id"):
+        reply = await bot_messages.get(context.db, number)
+    else:
+        reply = next(iter(await bot_messages.said_lately(context.db, 1, since, commands=False)), None)
+    if reply is None:
         return OperationResult(ok=False, code="no_reply")
     async with context.db.write() as tx:
-        await bot_messages.set_outcome(tx, reply_id, "good" if good else "bad")
+        await bot_messages.set_outcome(tx, reply.id, "good" if good else "bad")
     return OperationResult(ok=True, code="rated")
 
 

@@ -203,7 +203,8 @@ async def _texts(db: Database, rows: Sequence[RowId]) -> dict[RowId, str]:
         return [row for of, row in rows if of == kind]
 
     texts = {("episodes", row): summary for row, summary in (await episodes.summaries(db, ids("episodes"))).items()}
-    texts |= {("streams", row): recap for row, recap in (await streams.recaps(db, ids("streams"))).items()}
+    told = await streams.get_many(db, ids("streams"))
+    texts |= {("streams", row): stream.recap for row, stream in told.items() if stream.recap}
     for seq, line in (await events.lines_by_seq(db, ids("events"))).items():
         texts["events", seq] = f"{mention(line.viewer_id)}: {line.text}"
     for row in ids("notes"):

@@ -359,10 +359,3 @@ async def sent_as(source: Source, twitch_id: str) -> int | None:
     """The reply that Twitch shows under this id."""
     found: int | None = await source.value("SELECT id FROM bot_messages WHERE twitch_id = ?", (twitch_id,))
     return found
-
-
-async def last_sent(source: Source, since: int) -> int | None:
-    """The newest reply of the model that went out since then."""
-    wanted = "status = 'sent' AND model <> '' AND at >= ? ORDER BY at DESC, id DESC LIMIT 1"
-    found: int | None = await source.value(f"SELECT id FROM bot_messages WHERE {wanted}", (since,))
-    return found

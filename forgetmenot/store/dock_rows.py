@@ -156,9 +156,3 @@ async def episodes_of(db: Database, stream_id: int) -> list[Row]:
         " FROM episodes e WHERE e.stream_id = ? ORDER BY e.started_at, e.id LIMIT 500",
         (stream_id,),
     )
-
-
-async def titles(db: Database, stream_ids: list[int]) -> dict[int, tuple[str, int]]:
-    """Title and start of these streams."""
-    sql = "SELECT id, title, started_at FROM streams WHERE id IN (SELECT value FROM json_each(?))"
-    return {row[0]: (row[1], row[2]) for row in await db.rows(sql, (stream_ids,))}

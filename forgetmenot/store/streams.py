@@ -54,10 +54,15 @@ async def open_id(source: Source) -> int | None:
     return int(row["id"]) if row else None
 
 
-async def get(source: Source, stream_id: int) -> Stream | None:
-    """One stream."""
-    row = await source.row("SELECT * FROM streams WHERE id = ?", (stream_id,))
-    return row_as(row, Stream) if row else None
+async def get_many(source: Source, stream_ids: Iterable[int]) -> dict[int, Stream]:
+    """Those of these streams that there are, by their ids."""
+    found = await _found(source, "id IN (SELECT value FROM json_each(?))", list(stream_ids))
+    return {one.id: one for one in found}
+
+
+async def _found(source: Source, condition: str, *params: object) -> list[Stream]:
+    """The streams that a condition of ours picks, in its order."""
+    return [row_as(row, Stream) for row in await source.rows(f"SELECT * FROM streams s WHERE {condition}", params)]
 
 
 async def start_of(source: Source, stream_id: int | None) -> int:
@@ -81,12 +86,6 @@ async def before(source: Source, stream_id: int | None) -> tuple[int, str] | Non
     return (row[0], row[1]) if row else None
 
 
-async def recaps(source: Source, stream_ids: Collection[int]) -> dict[int, str]:
-    """The recaps of these streams, where there is one."""
-    sql = "SELECT id, recap FROM streams WHERE recap != '' AND id IN (SELECT value FROM json_each(?))"
-    return await source.pairs(sql, (stream_ids,))
-
-
 async def ago(source: Source, stream_ids: Collection[int]) -> dict[int, int]:
     """How many streams ago each of these was: 0 is the one that is on, 1 the last that is over."""
     sql = (
@@ -102,13 +101,9 @@ async def without_recap(source: Source) -> list[Stream]:
 
     A line that no model would read for hours holds up no recap.
     """
-    rows = await source.rows(
-        "SELECT * FROM streams s WHERE s.ended_at IS NOT NULL AND s.recapped_at IS NULL"
-        " AND NOT EXISTS (SELECT 1 FROM events e WHERE e.stream_id = s.id AND e.episode_id IS NULL"
-        "  AND e.redacted_at IS NULL AND e.tries < 7)"
-        " ORDER BY s.id"
-    )
-    return [row_as(row, Stream) for row in rows]
+    unread = "e.stream_id = s.id AND e.episode_id IS NULL AND e.redacted_at IS NULL AND e.tries < 7"
+    over = f"ended_at IS NOT NULL AND recapped_at IS NULL AND NOT EXISTS (SELECT 1 FROM events e WHERE {unread})"
+    return await _found(source, f"{over} ORDER BY id")
 
 
 async def closed(source: Source) -> frozenset[int]:
@@ -129,8 +124,7 @@ async def set_recap(tx: Transaction, stream_id: int, recap: str, at: int) -> boo
 async def since(source: Source, at: int, limit: int) -> list[Stream]:
     """The newest streams that were on after then, oldest first."""
     on = "ended_at IS NULL OR ended_at > ? ORDER BY started_at DESC, id DESC LIMIT ?"
-    rows = await source.rows(f"SELECT * FROM streams WHERE {on}", (at, limit))
-    return [row_as(row, Stream) for row in reversed(rows)]
+    return (await _found(source, on, at, limit))[::-1]
 
 
 async def recapped(source: Source, days: int) -> list[Stream]:
@@ -138,13 +132,9 @@ async def recapped(source: Source, days: int) -> list[Stream]:
 
     Nothing while a stream that is over waits for its recap.
     """
-    rows = await source.rows(
-        "SELECT * FROM streams WHERE recap <> '' AND ended_at > (SELECT max(ended_at) FROM streams) - ? * 86400000"
-        " AND NOT EXISTS (SELECT 1 FROM streams s WHERE s.ended_at IS NOT NULL AND s.recapped_at IS NULL)"
-        " ORDER BY ended_at, id",
-        (days,),
-    )
-    return [row_as(row, Stream) for row in rows]
+    waits = "SELECT 1 FROM streams o WHERE o.ended_at IS NOT NULL AND o.recapped_at IS NULL"
+    lately = "recap <> '' AND ended_at > (SELECT max(ended_at) FROM streams) - ? * 86400000"
+    return await _found(source, f"{lately} AND NOT EXISTS ({waits}) ORDER BY ended_at, id", days)
 
 
 # Twitch's videos of streams.

@@ -151,8 +151,7 @@ async def test_the_webhook_is_a_secret_of_discords(shared: Sharing, bot: Bot, tm
         assert not (await setup.run("recap", b'{"stream": %d}' % stream))["webhook"]
         with pytest.raises(InputError, match="address of a Discord webhook"):
             await setup.run("post_recap", b'{"stream": %d}' % stream)
-        with pytest.raises(InputError, match="nothing here"):
-            await setup.run("recap", b'{"stream": 99}')
-        with pytest.raises(InputError, match="did not understand"):
-            await setup.run("recap", b'{"stream": 99999999999999999999}')
+        for number in (b"99", b"99999999999999999999"):
+            with pytest.raises(InputError, match="nothing here"):
+                await setup.run("recap", b'{"stream": %s}' % number)
     assert shared.there.got == []

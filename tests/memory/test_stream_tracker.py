@@ -70,7 +70,7 @@ async def test_a_closed_stream_gets_one_recap_after_its_remainder(channel: Chann
     asked = [request for request in channel.model.asked if request.purpose is Purpose.RECAP]
     assert len(asked) == 1
     assert "P1" in fenced(asked[0].prompt)["episodes"]
-    assert "<@id-" in (await streams.recaps(channel.db, [1]))[1]
+    assert "<@id-" in (await streams.get_many(channel.db, [1]))[1].recap
 
 
 async def test_a_line_cleared_while_the_model_thinks_of_a_recap_leaves_it_unwritten(channel: Channel) -> None:
@@ -83,4 +83,4 @@ async def test_a_line_cleared_while_the_model_thinks_of_a_recap_leaves_it_unwrit
 
     channel.model.reply = reply
     assert (await channel.compactor.run_pass()).recaps == 0
-    assert (await streams.recaps(channel.db, [1])).get(1, "") == ""
+    assert (await streams.get_many(channel.db, [1]))[1].recap == ""
