@@ -64,7 +64,9 @@ def ring() -> Iterator[MemoryKeyring]:
         yield ours
 
 
-def test_a_file_is_for_its_owner_alone_and_nothing_else_is_left(tmp_path: Path) -> None:
+def test_a_file_is_for_its_owner_alone_and_a_save_that_fails_leaves_nothing_else(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     store = TokenStore(tmp_path / "deep" / "folder", use_keyring=False)
     store.save(Account.BOT, ONE)
     store.save(Account.BOT, TWO)
@@ -77,32 +79,31 @@ def test_a_file_is_for_its_owner_alone_and_nothing_else_is_left(tmp_path: Path) 
         assert {stat.S_IMODE(file.stat().st_mode) for file in files} == {0o600}
     assert "only you can read" in store.place(Account.BOT)
 
-
-def test_a_save_that_fails_keeps_the_old_pair(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    store = TokenStore(tmp_path, use_keyring=False)
-    store.save(Account.BOT, ONE)
-
     def full(_handle: int) -> None:
         raise OSError(28, "No space left on device")
 
     monkeypatch.setattr(os, "fsync", full)
     with pytest.raises(OSError, match="No space"):
-        store.save(Account.BOT, TWO)
-    assert store.load(Account.BOT) == ONE
-    assert [file.name for file in tmp_path.iterdir()] == ["twitch-bot.json"]
+        store.save(Account.BOT, ONE)
+    assert store.load(Account.BOT) == TWO
+    assert sorted((tmp_path / "deep" / "folder").iterdir()) == files
 
 
 def test_a_locked_keyring_falls_back_to_the_file_and_the_newer_pair_wins(tmp_path: Path, ring: MemoryKeyring) -> None:
     store = TokenStore(tmp_path)
+    assert store.is_empty(Account.BOT)
     store.save(Account.BOT, ONE)
     assert "keyring" in store.place(Account.BOT)
     ring.locked = True
+    assert not store.is_empty(Account.BOT), "it may hold a pair"
     store.save(Account.BOT, TWO)
     ring.locked = False
     assert store.load(Account.BOT) == TWO
     store.save(Account.BOT, ONE)
     assert store.load(Account.BOT) == ONE
     assert list(tmp_path.iterdir()) == []
+    store.delete(Account.BOT)
+    assert store.is_empty(Account.BOT)
 
 
 def test_a_second_bot_on_this_machine_has_a_log_in_of_its_own(
@@ -136,18 +137,6 @@ def test_without_any_keyring_the_file_does(tmp_path: Path, backend: str) -> None
 def test_a_broken_file_counts_as_nobody_logged_in(tmp_path: Path, content: bytes) -> None:
     (tmp_path / "twitch-bot.json").write_bytes(content)
     assert TokenStore(tmp_path, use_keyring=False).load(Account.BOT) is None
-
-
-def test_a_locked_keyring_may_hold_a_pair_and_an_empty_one_does_not(tmp_path: Path, ring: MemoryKeyring) -> None:
-    store = TokenStore(tmp_path)
-    assert store.is_empty(Account.BOT)
-    store.save(Account.BOT, ONE)
-    assert not store.is_empty(Account.BOT)
-    ring.locked = True
-    assert not store.is_empty(Account.BOT)
-    ring.locked = False
-    store.delete(Account.BOT)
-    assert store.is_empty(Account.BOT)
 
 
 def test_a_token_does_not_show_itself() -> None:

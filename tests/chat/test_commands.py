@@ -1,7 +1,6 @@
 """What commands do in chat besides the dialogues: always there, about oneself, for moderators about anybody."""
 
 import dataclasses
-import json
 import re
 
 import msgspec
@@ -63,30 +62,6 @@ async def test_answers_are_in_the_language_of_the_settings(chat: Chat) -> None:
     assert await german.say("carol", "!bot status") == "ForgetMeNot: an (stille Vorschau)."
 
 
-async def test_what_is_forgotten_is_in_no_text(chat: Chat) -> None:
-    await chat.say("alice", "!remember I play the kazoo in Zanzibar")
-    told = await chat.say("carol", "!memory alice")
-    await chat.say("carol", "a kazoo!")
-    prompt = {"sections": [{"rows": [["notes", 1]]}]}
-    kept = "bob plays the kazoo in Zanzibar himself"
-    quoting: tuple[tuple[str, str | None, object], ...] = (
-        ("carol", told, {}),
-        ("bob", "alice and her Zanzibar kazoo!", prompt),
-        ("bob", kept, {}),
-    )
-    async with chat.db.write() as tx:
-        for who, text, rows in quoting:
-            await tx.execute(
-                "INSERT INTO bot_messages (at, viewer_id, trigger, mode, text, status, prompt_json)"
-                " VALUES (?, ?, 'command', 'live', ?, 'sent', ?)",
-                (chat.clock.now(), IDS[who], text, json.dumps(rows)),
-            )
-    await chat.say("alice", "!forget kazoo permanently")
-    assert [row[0] for row in await chat.db.rows("SELECT text FROM bot_messages")] == ["", "", kept]
-    texts = await chat.db.rows("SELECT text FROM events WHERE viewer_id = ?", (IDS["alice"],))
-    assert not any("kazoo" in row[0] for row in texts)
-
-
 async def test_memory_is_one_message_with_the_most_important_first(chat: Chat) -> None:
     async with chat.db.write() as tx:
         for number in range(30):
@@ -133,6 +108,8 @@ async def test_what_the_model_keeps_hangs_on_the_line_that_asked_for_it(chat: Ch
     [bit] = await notes.of_subject(chat.db, None)
     assert (bit.scope, bit.source_kind, bit.confidence) == (Scope.RUNNING_BIT, SourceKind.OBSERVED, 0.5)
     assert await chat.act("bit", "alice", text="sells skins at evil.zip") == "refused:link"
+    await chat.say("carol", "!remember channel: likes coffee on stream")
+    assert await chat.act("bit", "carol", text="dislikes coffee on stream") == "refused:weaker_word"
     refused = await chat.act("remember", "alice", target=IDS["alice"], fact="can be reached at bob@example.org")
     assert refused == "refused:sensitive:contact"
 
@@ -145,12 +122,6 @@ async def test_the_model_corrects_a_note_of_the_speaker_and_nobody_elses(chat: C
     assert await chat.facts("alice") == ["has a tortoise called Sheldon"]
 
 
-async def test_a_joke_replaces_nothing_that_was_said_outright(chat: Chat) -> None:
-    await chat.say("carol", "!remember channel: likes coffee on stream")
-    assert await chat.act("bit", "carol", text="dislikes coffee on stream") == "refused:weaker_word"
-    assert await chat.facts(None) == ["likes coffee on stream"]
-
-
 async def test_what_is_forgotten_can_be_restored_unless_its_subject_wants_it_deleted(chat: Chat) -> None:
     for fact in ("plays drums in a band", "has two cats called Salt"):
         await chat.act("remember", "alice", target=IDS["alice"], fact=fact)
@@ -161,7 +132,7 @@ async def test_what_is_forgotten_can_be_restored_unless_its_subject_wants_it_del
     assert [(note.fact, note.status) for note in left] == [("has two cats called Salt", NoteStatus.RETRACTED)]
 
 
-async def test_only_people_who_moderate_are_heard(chat: Chat) -> None:
+async def test_only_people_who_moderate_are_heard_and_quiet_ends_by_itself(chat: Chat) -> None:
     waiting, moderator = await chat.propose("New title"), frozenset({"moderator"})
     for who, badges in (
         ("alice", frozenset({"vip", "subscriber"})),
@@ -173,9 +144,7 @@ async def test_only_people_who_moderate_are_heard(chat: Chat) -> None:
         assert await chat.say(who, "!bot pause") is None
     assert chat.account.titles == []
     assert not (await read_switches(chat.db)).paused
-
-
-async def test_quiet_ends_by_itself(chat: Chat) -> None:
+    chat.badges["carol"] = moderator
     await chat.say("carol", "!bot quiet 10")
     assert (await read_switches(chat.db)).silent(chat.clock.now())
     await chat.clock.advance(10 * MINUTE)
