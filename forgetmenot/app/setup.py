@@ -59,6 +59,7 @@ CONSOLE = "https://dev.twitch.tv/console/apps/create"
 STEP = "step_"
 ANSWER_FIRST_S = 0.3  # the page gets its answer before the server that gives it is gone
 Answer = Mapping[str, object]
+DONE: Answer = {"ok": True, "line": ""}  # the page shows by itself what came of it
 
 
 class SetupService:
@@ -299,7 +300,7 @@ class SetupService:
         source = source.strip()
         given = {"obs": obs.strip() if source else "", "source": source, "captions": captions.strip()}
         await self._change({("hearing", key): value for key, value in {**given, "programs": programs}.items()})
-        return self._done("hearing" if self._settings().hearing.on else "saved")
+        return self._done()
 
     # ── chat of past streams ────────────────────────────────────────────────────────────────
 
@@ -311,7 +312,7 @@ class SetupService:
     async def take_file(self, name: str, size: int | None, pieces: AsyncIterator[bytes]) -> Answer:
         """Keep a file to learn from until it was learned from. Raises InputError, StoreError."""
         await self._upload().take(name, size, pieces)
-        return {"ok": True, "line": ""}
+        return DONE
 
     async def step_past(self, do: Literal["look", "learn", "stop", "drop"]) -> Answer:
         """Say what learning from the files takes, as a question; begin or go on; stop soon; or delete the files."""
@@ -319,7 +320,7 @@ class SetupService:
         if do == "look":
             return await upload.look()
         {"learn": upload.learn, "stop": upload.stop, "drop": upload.drop}[do]()
-        return self._done("past_stopping") if do == "stop" else {"ok": True, "line": ""}
+        return self._done("past_stopping") if do == "stop" else DONE
 
     # ── recaps ──────────────────────────────────────────────────────────────────────────────
 
@@ -334,7 +335,7 @@ class SetupService:
     async def step_post_recap(self, stream: int, *, again: bool = False) -> Answer:
         """Post it to Discord, or once more. Raises WebhookError."""
         await self._recaps().post(stream, again=again)
-        return self._done("recap_posted")
+        return DONE
 
     async def step_webhook(self, address: str) -> Answer:
         """Keep the address of a Discord webhook as a secret; an empty one deletes it."""
@@ -355,7 +356,7 @@ class SetupService:
     async def step_listen(self, *, on: bool) -> Answer:
         """Stop hearing the streamer at once, or go on. Raises StoreError."""
         await self._running().stream.listen(on=on)
-        return {"ok": True, "line": ""}
+        return DONE
 
     async def step_mode(self, mode: Mode, *, sure: bool = False) -> Answer:
         """Switch the mode. To speak without an AI model is asked about first. `sure`: that was answered with yes."""

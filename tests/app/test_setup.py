@@ -212,8 +212,7 @@ async def test_captions_of_obs_are_found_kept_and_switched_off(steps: Steps) -> 
         assert (await steps.do("sources", obs=there.url))["sources"], "the password is kept"
         assert "secret" not in steps.file.read_text()
         assert "secret" not in json.dumps(await steps.service.state())
-    done = await steps.do("hearing", obs=there.url, source="Captions", captions="", programs=False)
-    assert done["line"] == "Saved. Say something: your last line appears here."
+    await steps.do("hearing", obs=there.url, source="Captions", captions="", programs=False)
     assert load_settings(steps.file).hearing == HearingSettings(obs=there.url, source="Captions")
     done = await steps.do("hearing", obs=there.url, source="", captions="", programs=False)
     assert done["line"] == "Saved."

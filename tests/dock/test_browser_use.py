@@ -68,13 +68,13 @@ async def test_a_long_list_grows_as_one_reads_on_and_takes_nothing_from_who_writ
         await go(page, f"memory/person/{bob}")
         cards = page.locator(".notecard")
         await cards.first.get_by_role("button", name="Edit").click()
-        await page.get_by_label("The fact").fill("half a senten")
+        await page.get_by_label("fact").fill("half a senten")
         assert await cards.count() <= 100
         for more in (100, 150):
             await page.evaluate("window.scrollTo(0, document.body.scrollHeight)")
             await until(page, f"document.querySelectorAll('.notecard').length >= {more}")
         await page.evaluate("window.scrollTo(0, 0)")
-        await expect(page.get_by_label("The fact")).to_have_value("half a senten")
+        await expect(page.get_by_label("fact")).to_have_value("half a senten")
 
 
 async def test_a_busy_chat_leaves_the_page_usable_and_small(demo: DemoBot, page: Page) -> None:
@@ -119,7 +119,6 @@ async def test_after_a_lost_connection_it_says_so_and_catches_up(
     async with opened(its_memory, tmp_path / "two", port=port) as again:
         assert again.address == first.address
         await again.hear("bob", "did anybody miss me?")
-        await expect(page.locator("#toast")).to_contain_text("up to date again", timeout=20_000)
         await expect(page.locator("#top")).not_to_contain_text("cannot be reached")
         await expect(page.locator(".item.line", has_text="did anybody miss me?")).to_be_visible()
         await page.context.close()

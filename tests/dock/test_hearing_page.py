@@ -67,7 +67,7 @@ async def it_is_set_up(page: Page, there: LoopbackObs, sim: TwitchSim) -> None:
     await step.get_by_label("Text source").select_option("Captions")
     await fits(page)
     await step.get_by_role("button", name="Save").click()
-    await expect(step.locator(".outcome")).to_contain_text("Say something")
+    await expect(step).to_contain_text("Say something")
     await sim.until(lambda: "GetInputSettings" in there.asked)
     await page.wait_for_timeout(500)  # what stands there when it begins to listen was said before
     await says(there, "can you hear me")

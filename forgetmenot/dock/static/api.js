@@ -79,8 +79,8 @@ export function upload(path, file, progress) {
     for (const [name, value] of Object.entries({ ...token(), "Content-Type": "application/octet-stream" })) request.setRequestHeader(name, value);
     request.responseType = "json";
     request.upload.onprogress = (event) => progress(event.loaded / (event.total || 1));
-    request.onload = () => (request.status === 200 ? done(request.response) : failed(new Problem(request.response?.line ?? "", request.status)));
-    request.onerror = () => failed(new Problem("", 0));
+    request.onload = () => (request.status === 200 ? done(request.response) : failed(new Problem(request.response?.line ?? t("frame.lost"), request.status)));
+    request.onerror = () => failed(new Problem(t("frame.lost"), 0));
     request.send(file);
   });
 }

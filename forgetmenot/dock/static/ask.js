@@ -72,7 +72,7 @@ export async function step(name, body = {}, from = null) {
     const answer = await post(`setup/${name}`, body);
     if (answer.restarting) state.restarting = Date.now() + RESTARTS_WITHIN;
     if (!answer.ask) return answer;
-    return (await confirmed({ title: t("sure"), text: answer.ask, yes: answer.yes, kind: "primary" })) ? await step(name, { ...body, sure: true }) : null;
+    return (await confirmed({ title: answer.yes, text: answer.ask, yes: answer.yes, kind: "primary" })) ? await step(name, { ...body, sure: true }) : null;
   } catch (problem) {
     if (problem.status === 0 && state.restarting > Date.now()) {
       await new Promise((go) => { setTimeout(go, 500); });

@@ -3,7 +3,7 @@
 import { h, put, redraw, icon, button, changedOnly, sentence } from "./dom.js";
 import { whenLockedOut } from "./api.js";
 import { age, connect, disconnect, listen, state } from "./live.js";
-import { act, change, does, label, say } from "./ask.js";
+import { act, change, does, label } from "./ask.js";
 import { clock, span, t, typed } from "./words.js";
 import * as earpiece from "./panels/arrivals.js";
 import * as now from "./panels/now.js";
@@ -132,7 +132,6 @@ listen((what, data) => {
     nav(route()[0]);
   }
   if (what === "connection" && state.connection === "live" && data === "lost") {
-    if (state.restarting < Date.now()) say(t("frame.back"));
     state.restarting = 0;
     top();
     shown?.changed?.();

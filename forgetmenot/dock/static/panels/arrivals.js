@@ -2,7 +2,7 @@
 
 import { h, put, redraw, button, changedOnly, empty, heading } from "../dom.js";
 import { get } from "../api.js";
-import { change, say } from "../ask.js";
+import { change } from "../ask.js";
 import { state } from "../live.js";
 import { ago, t } from "../words.js";
 
@@ -33,9 +33,7 @@ export function arrivals(nobody = null) {
 async function never(one, from) {
   const { rows } = await get("settings");
   const row = rows.find(({ table, key }) => table === "dock" && key === "earpiece_without");
-  const done = await change("set", { table: row.table, key: row.key, value: [...row.value, one.login] }, from);
-  if (done) say(t("arrivals.never_done", { name: one.name }));
-  return Boolean(done);
+  return change("set", { table: row.table, key: row.key, value: [...row.value, one.login] }, from);
 }
 
 // A page of its own, for a second screen: /earpiece

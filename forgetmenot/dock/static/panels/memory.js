@@ -16,13 +16,13 @@ export function open(panel, rest) {
   const tab = Object.hasOwn(TABS, what) ? what : "people";
   const body = h("div", {});
   put(panel, h("div", { class: "tabs" }, Object.keys(TABS).map((name) =>
-    h("a", { href: `#memory/${name}`, "aria-current": name === tab ? "page" : null }, t(`memory.${name}`)))), body);
+    h("a", { href: `#memory/${name}`, "aria-current": name === tab ? "page" : null }, t(name === "notes" ? "memory.notes_title" : `memory.${name}`)))), body);
   return TABS[tab](body);
 }
 
-function search(label, call) {
+function search(call) {
   let timer = 0;
-  const field = h("input", { type: "search", "aria-label": label, placeholder: label, maxlength: 80, oninput: () => { clearTimeout(timer); timer = setTimeout(call, 200); } });
+  const field = h("input", { type: "search", "aria-label": t("find"), placeholder: t("find"), maxlength: 80, oninput: () => { clearTimeout(timer); timer = setTimeout(call, 200); } });
   return field;
 }
 
@@ -34,9 +34,9 @@ const tell = (problem) => say(problem.message, false);
 // ── people ──────────────────────────────────────────────────────────────────────────────────
 
 function openPeople(panel) {
-  const find = search(t("people.find"), () => list.reload());
+  const find = search(() => list.reload());
   const list = longList({
-    label: t("memory.people"), nothing: () => t(find.value ? "memory.not_found" : "people.none"),
+    label: t("memory.people"), nothing: () => t(find.value ? "memory.not_found" : "nothing_yet"),
     fetchPage: (offset, limit) => get("people", { find: find.value, offset, limit }),
     row: (person) => h("a", { class: "item person", href: `#memory/person/${encodeURIComponent(person.id)}` },
       h("p", {}, h("b", {}, person.name), marks(person)), h("span", { class: "meta" }, figures(person))),
@@ -78,7 +78,7 @@ function openPerson(panel, id) {
     redraw(alone, leftAlone(person.left_alone, refresh));
   }
 
-  put(panel, head, about, remember("people.remember", { target: id }, refresh), heading(t("memory.notes_title"), past), list.root, h("h2", {}, label("never_mention")), suppression(refresh, { viewer: id }), alone);
+  put(panel, head, about, remember(label("remember"), { target: id }, refresh), heading(t("memory.notes_title"), past), list.root, h("h2", {}, label("never_mention")), suppression(refresh, { viewer: id }), alone);
   refresh();
   return { close: list.close, changed: soon(refresh) };
 }
@@ -100,7 +100,7 @@ async function exported(person) {
 async function erase(person, from) {
   const sure = await confirmed({ title: t("rights.erase", { name: person.name }), yes: t("rights.erase_yes"), type: person.login || person.name, text: t("rights.erase_text") });
   if (!sure) return false;
-  const dialog = sheet(t("rights.erasing", { name: person.name }), h("p", { class: "meta", role: "status" }, t("rights.seconds")));
+  const dialog = sheet(person.name, h("p", { class: "meta", role: "status" }, t("moment")));
   const answer = await result("erase", { viewer: person.id, confirm: true }, from);
   dialog.close();
   if (answer.ok) sheet(person.name, h("p", {}, answer.line));
@@ -111,7 +111,7 @@ async function erase(person, from) {
 function standingOrPast(query, refresh, more = () => ({}), named = false, told = () => {}) {
   let status = "live";
   const list = longList({
-    label: t("memory.notes_title"), nothing: () => (status === "live" && !more().find ? soFar(t("memory.no_notes")) : t("memory.not_found")),
+    label: t("memory.notes_title"), nothing: () => (status === "live" && !more().find ? soFar(t("nothing_yet")) : t("memory.not_found")),
     async fetchPage(offset, limit) {
       const page = await get("notes", { ...query, ...more(), status, offset, limit });
       told(page);
@@ -119,11 +119,11 @@ function standingOrPast(query, refresh, more = () => ({}), named = false, told =
     },
     row: (note) => noteCard(note, refresh, named),
   });
-  const past = button(t("memory.history"), () => {
+  const past = button(t("note.history"), () => {
     status = status === "live" ? "past" : "live";
-    past.textContent = t(status === "live" ? "memory.history" : "memory.active");
+    past.setAttribute("aria-pressed", String(status === "past"));
     list.reload();
-  }, { class: "ghost small" });
+  }, { class: "toggle", "aria-pressed": "false" });
   return { list, past };
 }
 
@@ -138,8 +138,8 @@ function adder(operation, name, body, refresh, label, placeholder = label, more 
     },
   }, more.minlength && h("span", { class: "meta" }, label), h("div", { class: "row" }, field, h("button", { type: "submit", class: more.minlength ? "primary" : "" }, t("add"))));
 }
-const remember = (label, body, refresh) => adder("remember", "fact", body, refresh, t(label), t("people.remember_example"), { minlength: 5 });
-const suppression = (refresh, viewer = {}) => adder("never_mention", "what", viewer, refresh, t("never.topic"));
+const remember = (words, body, refresh) => adder("remember", "fact", body, refresh, words, t("people.remember_example"), { minlength: 5 });
+const suppression = (refresh, viewer = {}) => adder("never_mention", "what", viewer, refresh, label("never_mention"));
 
 // ── the channel ─────────────────────────────────────────────────────────────────────────────
 
@@ -152,7 +152,7 @@ function openChannel(panel) {
     const rows = await get("left_alone").catch(() => null);
     if (rows) drawAlone(rows);
   }
-  put(panel, remember("channel.remember", {}, refresh), remember("channel.joke", { joke: true }, refresh),
+  put(panel, remember(label("remember"), {}, refresh), remember(t("channel.joke"), { joke: true }, refresh),
     heading(t("memory.notes_title"), past), list.root,
     h("h2", {}, label("never_mention")), suppression(refresh), alone);
   refresh();
@@ -166,7 +166,7 @@ const leftAlone = (rows, refresh) => (rows.length
 // ── all notes, streams ──────────────────────────────────────────────────────────────────────
 
 function openNotes(panel) {
-  const find = search(t("notes.find"), () => list.reload());
+  const find = search(() => list.reload());
   const total = h("p", { class: "meta" });
   const { list, past } = standingOrPast({}, () => list.refresh(), () => ({ find: find.value }), true, (page) => put(total, t("count.notes", { n: page.total })));
   put(panel, h("div", { class: "row" }, find, past), total, list.root);
@@ -176,8 +176,8 @@ function openNotes(panel) {
 
 function openStreams(panel) {
   const opened = new Set();
-  const more = h("a", { class: "meta", href: "#setup/past_chat" }, t("setup.past_chat.from_streams"));
-  const draw = changedOnly((rows) => redraw(panel, more, rows.length ? h("ol", { class: "timeline" }, rows.map((row) => stream(row, opened))) : empty(soFar(t("streams.none")))));
+  const more = h("a", { class: "meta", href: "#setup/past_chat" }, t("setup.past_chat.title"));
+  const draw = changedOnly((rows) => redraw(panel, more, rows.length ? h("ol", { class: "timeline" }, rows.map((row) => stream(row, opened))) : empty(soFar(t("nothing_yet")))));
   return { changed: soon(reading(panel, () => get("streams"), draw), SELDOM) };
 }
 
@@ -195,7 +195,7 @@ function stream(row, opened) {
   return h(
     "li", { class: row.ended_at ? "" : "on" },
     h("p", { class: "meta" }, `${date(row.started_at)}, ${hour(row.started_at)} · ${lasted} · ${t("count.people", { n: row.people })}`),
-    row.title && h("h3", {}, row.title), h("p", {}, row.recap || h("span", { class: "meta" }, t("streams.no_recap"))),
+    row.title && h("h3", {}, row.title), row.recap && h("p", {}, row.recap),
     row.ended_at && row.recap && h("div", { class: "row" }, button(t("recap.title"), () => openRecap(row.id), { class: "small", data: { key: `recap${row.id}` } })),
     row.episodes > 0 && details,
   );

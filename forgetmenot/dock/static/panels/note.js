@@ -19,7 +19,7 @@ const without = (text, name) => {
 
 // The whole sentence to correct, with the name as its fixed part. `saved` gets the note as it is then.
 export function editor(note, cancel, saved) {
-  const field = h("textarea", { rows: 2, maxlength: 200, "aria-label": t("note.fact") });
+  const field = h("textarea", { rows: 2, maxlength: 200, "aria-label": t("parameter.fact") });
   field.value = note.fact;
   field.addEventListener("keydown", (event) => {
     if (event.key !== "Enter" || event.shiftKey) return;

@@ -1,7 +1,7 @@
 import { h, put, redraw, button, chip, changedOnly, keeping } from "../dom.js";
 import { state } from "../live.js";
 import { change } from "../ask.js";
-import { MODES, ago, clock, firstSummary, hour, named, short, span, t } from "../words.js";
+import { MODES, ago, clock, count, firstSummary, hour, named, short, span, t } from "../words.js";
 import { waitingCards } from "./approvals.js";
 import { arrivals } from "./arrivals.js";
 import { openRecap } from "./recap.js";
@@ -18,7 +18,7 @@ export function open(panel) {
   const recap = button(t("recap.ready"), () => openRecap(state.now.recap), { class: "recap-ready", hidden: true });
   const approvals = waitingCards();
   const came = arrivals();
-  const feed = h("div", { class: "feed", role: "log", "aria-label": t("now.feed"), "aria-live": "off" });
+  const feed = h("div", { class: "feed", role: "log", "aria-label": t("panel.now"), "aria-live": "off" });
   const held = h("p", { class: "meta held" });
   const first = h("p", { class: "meta first" });
   const filters = h("div", { class: "row filters" });
@@ -70,7 +70,7 @@ export function open(panel) {
       if (one.node === before) before = before.nextSibling;
       else feed.insertBefore(one.node, before);
     }
-    feed.dataset.quiet = wanted.length ? "" : t("now.nothing");
+    feed.dataset.quiet = wanted.length ? "" : t("nothing_yet");
     const waits = state.now && !state.now.summaries && state.now.unread ? firstSummary(state.now) : "";
     if (first.textContent !== waits) put(first, waits);
   }
@@ -98,7 +98,7 @@ export function open(panel) {
 
   function drawFilters() {
     redraw(filters, KINDS.map((kind) =>
-      button(t(`now.kind.${kind}`), () => { off.has(kind) ? off.delete(kind) : off.add(kind); drawFilters(); refresh(); },
+      button(kind === "memory" ? t("panel.memory") : t(`now.kind.${kind}`), () => { off.has(kind) ? off.delete(kind) : off.add(kind); drawFilters(); refresh(); },
         { class: "toggle", "aria-pressed": String(!off.has(kind)), data: { key: kind } })));
   }
 
@@ -126,12 +126,12 @@ function standing() {
   const node = h("div", { class: "cards" }, [stream, how, chat, spent].map((one) => one.node));
 
   function draw(status) {
-    stream.tell(status.live ? t("now.live", { span: span(clock.now() - status.live_since) }) : t("now.off_air"), status.title, status.live ? "good" : "");
+    stream.tell(status.live ? `${t("mode.live.title")}, ${span(clock.now() - status.live_since)}` : t("now.off_air"), status.title, status.live ? "good" : "");
     if (mode.value !== status.mode) mode.value = status.mode;
     how.tell(null, t(`mode.${status.mode}.about`));
-    chat.tell(t("now.per_minute", { n: status.per_minute }), "");
+    chat.tell(`${count(status.per_minute)}/min`, "");
     const { tokens, cost, limit, saving } = status.spent;
-    spent.tell(cost || (tokens ? t("count.tokens", { n: short(tokens) }) : t("now.nothing_spent")), saving || (limit ? t("now.of_limit", { limit: limit.text }) : ""), saving ? "bad" : "");
+    spent.tell(cost || t("count.tokens", { n: short(tokens) }), saving || (limit ? t("now.of_limit", { limit: limit.text }) : ""), saving ? "bad" : "");
     bar.hidden = !limit;
     bar.value = limit?.share ?? 0;
   }
@@ -151,7 +151,7 @@ function card(title, value = h("div", { class: "value" })) {
 
 function tryOut() {
   const who = h("input", { type: "text", id: "try-who", value: "", placeholder: "alice", maxlength: 50, autocomplete: "off" });
-  const text = h("input", { type: "text", "aria-label": t("now.try"), placeholder: t("now.try_example"), maxlength: 400, autocomplete: "off" });
+  const text = h("input", { type: "text", "aria-label": t("now.try"), maxlength: 400, autocomplete: "off" });
   const result = h("div", { class: "result", "aria-live": "polite" });
   const go = h("button", { type: "submit", class: "primary" }, t("now.try_go"));
   const form = h(

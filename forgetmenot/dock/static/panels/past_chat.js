@@ -8,7 +8,7 @@ import { t } from "../words.js";
 export function pastChatStep(frame) {
   const choose = h("input", { type: "file", multiple: true, class: "out", onchange: () => take([...choose.files]) });
   const field = h("label", { class: "drop" }, choose, t("setup.past_chat.drop"));
-  const gauge = h("progress", { max: 1, value: 0, hidden: true, "aria-label": t("setup.past_chat.progress") });
+  const gauge = h("progress", { max: 1, value: 0, hidden: true, "aria-label": t("setup.past_chat.title") });
   const buttons = h("div", { class: "row" });
   const step = frame(7, "past_chat", field, gauge, buttons);
   let busy = false; // files are on their way, or looked at
@@ -27,12 +27,12 @@ export function pastChatStep(frame) {
     gauge.hidden = false;
     let taken = 0;
     for (const file of files) {
-      step.tell(t("setup.past_chat.sending", { name: file.name }));
+      step.tell(`${file.name}: ${t("moment")}`);
       try {
         await upload("past_chat", file, (share) => { gauge.value = (taken + share) / files.length; });
         taken += 1;
       } catch (problem) {
-        step.tell(problem.message || t("setup.past_chat.broke", { name: file.name }), "bad");
+        step.tell(problem.message, "bad");
         break;
       }
     }

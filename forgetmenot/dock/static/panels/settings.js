@@ -1,7 +1,7 @@
 import { h, put, redraw, button, changedOnly, sentence, soon } from "../dom.js";
 import { get } from "../api.js";
 import { change, copying, reading } from "../ask.js";
-import { ago, language, t } from "../words.js";
+import { ago, language, named, t } from "../words.js";
 
 const MOODS = { ok: "good", warn: "", bad: "bad" };
 let languages = {};
@@ -81,11 +81,11 @@ function autostart(on) {
   return h("div", { class: "setting switch" }, h("label", { for: "set-autostart" }, t("settings.autostart")), h("div", { class: "control" }, node));
 }
 
-const choice = (row, name) => (row.key === "mode" ? t(`mode.${name}.title`) : row.key === "language" ? languages[name] : t(`choice.${name}`));
+const choice = (row, name) => (row.key === "mode" ? t(`mode.${name}.title`) : row.key === "language" ? languages[name] : named("choice", name, named("status", name)));
 
 function inWords(row, value) {
   if (row.form.kind === "choice") return choice(row, value);
-  if (row.form.kind === "switch") return t(value ? "settings.on" : "settings.off");
+  if (row.form.kind === "switch") return t(value ? "settings.on" : "choice.off");
   if (row.form.kind === "list") return value.join(", ") || t("settings.none");
   if (value === "") return t("settings.none");
   return typeof value === "number" ? value.toLocaleString(language) : value;

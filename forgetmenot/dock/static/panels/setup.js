@@ -4,7 +4,7 @@ import { h, s, put, button, sentence } from "../dom.js";
 import { get } from "../api.js";
 import { failed, step as ask } from "../ask.js";
 import { state } from "../live.js";
-import { MODES, ago, clock, firstSummary, language, left, parts, t } from "../words.js";
+import { MODES, ago, clock, firstSummary, language, left, named, parts, t } from "../words.js";
 import { pastChatStep } from "./past_chat.js";
 import { obs } from "./settings.js";
 
@@ -123,7 +123,7 @@ function channelStep() {
     } else if (data.name && !asked) step.stands(t("frame.connecting"));
     const lines = [...state.items.values()].filter((item) => item.kind === "line").sort((a, b) => a.at - b.at).slice(-3);
     put(seen,
-      connected && !lines.length && h("p", { class: "meta" }, t("setup.channel.waiting")),
+      connected && !lines.length && h("p", { class: "meta" }, t("setup.hearing.waiting")),
       lines.map((item) => h("p", {}, h("b", {}, item.who), " ", item.text)),
       connected && state.now?.unread > 0 && h("p", { class: "meta" }, firstSummary(state.now)));
   }
@@ -139,7 +139,7 @@ function modelStep() {
   const choice = {};
   const kinds = h("div", { class: "kinds", role: "radiogroup", "aria-label": t("setup.model.title") }, KINDS.map((kind) => {
     choice[kind] = h("input", { type: "radio", name: "words", value: kind, onchange: () => show(kind) });
-    return h("label", { class: "kind" }, choice[kind], h("span", {}, h("b", {}, t(`setup.model.${kind}.title`)), h("span", { class: "meta" }, t(`setup.model.${kind}.about`))));
+    return h("label", { class: "kind" }, choice[kind], h("span", {}, h("b", {}, named("choice", kind, t(`setup.model.${kind}.title`))), h("span", { class: "meta" }, t(`setup.model.${kind}.about`))));
   }));
   const key = secret();
   const hostedKey = secret();
@@ -334,7 +334,7 @@ function modeStep() {
     for (const node of buttons) node.setAttribute("aria-pressed", String(node.dataset.mode === mode));
     step.done(mode !== "shadow", t(`mode.${mode}.title`));
     const replies = [...state.items.values()].filter((item) => item.kind === "reply" && item.status === "shadow" && item.text).sort((a, b) => b.at - a.at).slice(0, 3);
-    put(thought, replies.length > 0 && h("p", { class: "meta" }, t("setup.mode.lately")), replies.map((item) => h("div", { class: "item reply shadow" }, h("p", {}, item.who && h("span", { class: "meta" }, `${t("now.to", { name: item.who })}: `), item.text), h("span", { class: "meta" }, ago(item.at)))));
+    put(thought, replies.map((item) => h("div", { class: "item reply shadow" }, h("p", {}, item.who && h("span", { class: "meta" }, `${t("now.to", { name: item.who })}: `), item.text), h("span", { class: "meta" }, ago(item.at)))));
   }
   return { node: step.node, draw };
 }

@@ -3,7 +3,7 @@
 import { h, put, button, chip } from "../dom.js";
 import { get } from "../api.js";
 import { act, does, label, sheet, say } from "../ask.js";
-import { clock, date, hour, named, t } from "../words.js";
+import { date, hour, named, t } from "../words.js";
 import { editor, wordsOf } from "./note.js";
 
 const section = (name) => named("section", name);
@@ -18,8 +18,8 @@ export async function why(id) {
   const notes = await Promise.all(reply.used.map((note) => get(`note/${note}`).catch(() => null)));
   const used = notes.filter(Boolean);
   const dialog = sheet(
-    t("why.title"),
-    h("blockquote", { class: "said" }, reply.text || (reply.status !== "sent" ? t("status.silent") : reply.kept_until < clock.now() ? t("why.gone_since", { date: date(reply.kept_until) }) : t("why.text_gone"))),
+    t("now.why"),
+    h("blockquote", { class: "said" }, reply.text || t(reply.status !== "sent" ? "status.silent" : "why.text_gone")),
     reply.status !== "sent" && h("p", {}, chip(t(`status.${reply.status}`), reply.status), reply.detail && ` ${reply.detail}`),
     reply.text && h("h3", {}, t(used.length ? "why.used" : "why.used_none")),
     used.map(usedNote),
