@@ -29,7 +29,7 @@ async def test_it_asks_shows_how_far_it_is_and_the_bot_goes_on(demo: DemoBot, ru
     chat = log(tmp_path / "evening.log", lines=200).read_text()
     async with page_on(running, demo.address, 300) as page:
         await go(page, "memory/streams")
-        await page.get_by_role("link", name="Add the chat of past streams").click()
+        await page.get_by_role("link", name="Chat of past streams").click()
         step = page.locator("details.step[open]")
         await expect(step.locator("summary")).to_contain_text("Chat of past streams")
         await page.evaluate(DROP, {"name": "evening.log", "text": "no chat at all\n" * 300})
