@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import pytest
 from msgspec.structs import replace
 
-from forgetmenot.clock import ManualClock
+from forgetmenot.clock import DAY, HOUR, ManualClock
 from forgetmenot.domain import (
     ChatEvent,
     EventKind,
@@ -26,7 +26,7 @@ from forgetmenot.memory.recall import Recall
 from forgetmenot.reply.context import ContextGatherer, PrefixKeeper, compose
 from forgetmenot.reply.triggers import Trigger, TriggerKind
 from forgetmenot.settings.schema import Settings
-from forgetmenot.store import notes
+from forgetmenot.store import notes, streams
 from forgetmenot.store.database import Database
 from forgetmenot.store.notes import NewNote
 from tests.rows import put
@@ -82,12 +82,9 @@ class World:
 
     async def viewer(self, viewer_id: str, login: str, role: str = "viewer") -> str:
         """Somebody who is known."""
+        now = self.clock.now()
         async with self.db.write() as tx:
-            await tx.execute(
-                "INSERT INTO viewers (id, login, display_name, role, first_seen_at, last_seen_at)"
-                " VALUES (?, ?, ?, ?, ?, ?)",
-                (viewer_id, login, login.title(), role, self.clock.now(), self.clock.now()),
-            )
+            await put(tx, "viewers", id=viewer_id, login=login, role=role, first_seen_at=now, last_seen_at=now)
         return viewer_id
 
     async def stream(self) -> int:
@@ -96,26 +93,39 @@ class World:
             await tx.execute("UPDATE streams SET ended_at = ? WHERE ended_at IS NULL", (self.clock.now(),))
             return await put(tx, "streams", started_at=self.clock.now(), last_event_at=self.clock.now())
 
+    async def over(self, *here: str, recap: str | None = "Chat cooked.") -> int:
+        """A stream of an hour to which they came, a day after the last; None: its recap is still to be written."""
+        await self.clock.advance(DAY)
+        stream = await self.stream()
+        for viewer_id in here:
+            await self.attends(viewer_id, stream)
+        await self.clock.advance(HOUR)
+        async with self.db.write() as tx:
+            await streams.end(tx, stream, self.clock.now())
+            if recap is not None:
+                await streams.set_recap(tx, stream, recap, self.clock.now())
+        return stream
+
+    async def regulars(self, *viewers: str) -> None:
+        """They came to five streams, all of which are over."""
+        for _ in range(5):
+            await self.over(*viewers, recap="")
+
     async def attends(self, viewer_id: str, stream_id: int) -> None:
         """Somebody came to a stream, now."""
+        now = self.clock.now()
         async with self.db.write() as tx:
-            await tx.execute(
-                "INSERT INTO attendance (viewer_id, stream_id, first_at, last_at, lines) VALUES (?, ?, ?, ?, 1)",
-                (viewer_id, stream_id, self.clock.now(), self.clock.now()),
-            )
+            await tx.execute("UPDATE viewers SET last_seen_at = ? WHERE id = ?", (now, viewer_id))
+            await put(tx, "attendance", viewer_id=viewer_id, stream_id=stream_id, first_at=now, last_at=now, lines=1)
 
     async def episode(self, summary: str, people: dict[str, tuple[int, int]], stream_id: int | None = None) -> int:
         """A window of chat; people with their lines and how many of them to the bot."""
+        times = dict.fromkeys(("started_at", "ended_at", "created_at"), self.clock.now())
         async with self.db.write() as tx:
-            episode_id = await tx.insert(
-                "INSERT INTO episodes (kind, stream_id, started_at, ended_at, summary, events, created_at)"
-                " VALUES ('chat', ?, ?, ?, ?, 30, ?)",
-                (stream_id, self.clock.now(), self.clock.now(), summary, self.clock.now()),
-            )
-            await tx.many(
-                "INSERT INTO episode_people (episode_id, viewer_id, lines, addressed) VALUES (?, ?, ?, ?)",
-                [(episode_id, who, lines, addressed) for who, (lines, addressed) in people.items()],
-            )
+            episode_id = await put(tx, "episodes", stream_id=stream_id, summary=summary, events=30, **times)
+            for who, (lines, addressed) in people.items():
+                person = {"viewer_id": who, "lines": lines, "addressed": addressed}
+                await put(tx, "episode_people", episode_id=episode_id, **person)
         return episode_id
 
     async def chat(self, *said: tuple[str, str] | tuple[str, str, int]) -> int:
@@ -124,14 +134,9 @@ class World:
         episode = await self.episode("<@1> and <@2> talked.", people)
         async with self.db.write() as tx:
             await tx.execute("UPDATE episodes SET events = ? WHERE id = ?", (len(said), episode))
-            await tx.many(
-                "INSERT INTO events (id, viewer_id, kind, text, role, at, episode_id)"
-                " VALUES (?, ?, 'message', ?, 'viewer', ?, ?)",
-                [
-                    (f"{episode}-{number}", who, text, at[0] if at else self.clock.now(), episode)
-                    for number, (who, text, *at) in enumerate(said)
-                ],
-            )
+            for number, (who, text, *at) in enumerate(said):
+                row = {"viewer_id": who, "text": text, "at": at[0] if at else self.clock.now()}
+                await put(tx, "events", id=f"{episode}-{number}", episode_id=episode, **row)
         return episode
 
     async def note(self, fact: str, subject_id: str | None = "1", **fields: object) -> int:

@@ -10,7 +10,7 @@ from forgetmenot.domain import SourceKind
 from forgetmenot.memory import retention
 from forgetmenot.memory.arrivals import MOST, SHOWN_FOR, Card, arrivals, card
 from forgetmenot.settings.schema import DockSettings, Earpiece, Settings
-from forgetmenot.store import notes, streams
+from forgetmenot.store import notes
 from tests.notes_world import prompt_for, section
 
 if TYPE_CHECKING:
@@ -28,21 +28,11 @@ async def hide(world: "World", column: str, at: int | None) -> None:
         await tx.execute(f"UPDATE viewers SET {column} = ? WHERE id = '1'", (at,))  # noqa: S608
 
 
-async def stream_with(world: "World", *here: str) -> None:
-    await world.clock.advance(DAY)
-    stream = await world.stream()
-    for viewer in here:
-        await world.attends(viewer, stream)
-    await world.clock.advance(HOUR)
-    async with world.db.write() as tx:
-        await streams.end(tx, stream, world.clock.now())
-
-
 async def test_a_card_says_who_came_how_often_and_what_holds_these_days(world: "World") -> None:
     drums = await world.note("plays drums in a band")
     test = await world.note("has her driving test on Friday", expires_at=world.clock.now() + 6 * DAY)
     await world.note("cheats at cards", source_kind=SourceKind.REPORTED)
-    await stream_with(world, "1")
+    await world.over("1", recap=None)
     left = world.clock.now() - HOUR
     await world.clock.advance(DAY)
     await world.attends("1", await world.stream())
@@ -87,8 +77,7 @@ async def test_by_itself_a_card_is_about_regulars_and_there_are_three_at_most(wo
     for viewer in people:
         await world.note("likes tea", subject_id=viewer)
     regulars = people[:4]
-    for _ in range(5):
-        await stream_with(world, *regulars)
+    await world.regulars(*regulars)
     await world.clock.advance(DAY)
     stream = await world.stream()
     for viewer in people:
@@ -102,8 +91,7 @@ async def test_by_itself_a_card_is_about_regulars_and_there_are_three_at_most(wo
 
 async def test_a_raid_of_known_newcomers_hides_no_regular(world: "World") -> None:
     await world.note("plays drums")
-    for _ in range(5):
-        await stream_with(world, "1")
+    await world.regulars("1")
     await world.clock.advance(DAY)
     stream = await world.stream()
     await world.attends("1", stream)
@@ -125,15 +113,15 @@ async def test_after_its_day_a_plan_is_asked_about_in_one_stream(world: "World",
     ends = None if lifetime is None else world.clock.now() + lifetime
     await world.note("plays drums")
     plan = await world.note(fact, expires_at=ends)
-    await stream_with(world, "1")
+    await world.over("1", recap=None)
     await world.clock.advance(DAY // 2)
     await world.attends("1", await world.stream())
     before = await one_card(world)
     assert (before.lately, before.over) == (fact, False)
     await world.clock.advance(DAY)
     await retention.sweep_notes(world.db, world.settings.memory, world.clock.now() + DAY)
-    await stream_with(world)  # they were not there
-    await stream_with(world, "1")
+    await world.over(recap=None)  # they were not there
+    await world.over("1", recap=None)
     await world.clock.advance(-HOUR)
     async with world.db.write() as tx:  # the stream in which they come after it
         await tx.execute("UPDATE streams SET ended_at = NULL WHERE id = (SELECT max(id) FROM streams)")
@@ -141,7 +129,7 @@ async def test_after_its_day_a_plan_is_asked_about_in_one_stream(world: "World",
     if lifetime is None:
         assert "its day has passed: ask how it went] has a driving test" in await lore(world)
     assert (asked.who, asked.lately, asked.over, plan in asked.notes) == ("plays drums", fact, True, True)
-    await stream_with(world, "1")
+    await world.over("1", recap=None)
     again = await card_of(world)
     assert again.over is False
     assert "ask how it went" not in await lore(world)
@@ -162,7 +150,7 @@ async def test_what_was_already_so_is_no_plan_and_what_replaced_a_plan_ends_it(w
     await world.note("has been sober since 3 May")
     await world.note("has a cold", expires_at=world.clock.now() + DAY)
     plan = await world.note("has a driving test on 26 July 2026")
-    await stream_with(world, "1")
+    await world.over("1", recap=None)
     await world.clock.advance(5 * DAY)
     await world.attends("1", await world.stream())
     assert (await card_of(world)).lately == "has a driving test on 26 July 2026"

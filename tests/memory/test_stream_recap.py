@@ -10,43 +10,26 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from forgetmenot import files
-from forgetmenot.clock import DAY, HOUR, MINUTE
+from forgetmenot.clock import DAY, MINUTE
 from forgetmenot.domain import NoteStatus, Scope, SourceKind
 from forgetmenot.errors import StoreError
 from forgetmenot.memory import erasure, stream_recap
 from forgetmenot.memory.erasure import Eraser
 from forgetmenot.memory.rights import Rights, suppress
-from forgetmenot.memory.stream_recap import markdown_of, write_file
+from forgetmenot.memory.stream_recap import CHARACTERS, RecapWriter, markdown_of, write_file
 from forgetmenot.settings.schema import RecapSettings, Settings
 from forgetmenot.store import channel_state, notes, streams
 from forgetmenot.store.notes import Stance
 from forgetmenot.text.outgoing import escaped, unescaped
 from tests.full_disk import no_room
+from tests.notes_world import Scripted
 from tests.rows import put
 
 if TYPE_CHECKING:
     from tests.notes_world import World
 
+SETTINGS = Settings()
 EVIL = "**@everyone** [win](https://evil.example) <@&12> `x` ||y|| # z"
-
-
-async def over(world: "World", recap: str = "<@1> and <@2> fought the boss.", *came: str) -> int:
-    """A stream of two hours that is over and has its recap."""
-    await world.clock.advance(DAY)
-    stream = await world.stream()
-    for viewer in came:
-        await world.attends(viewer, stream)
-    await world.clock.advance(2 * HOUR)
-    async with world.db.write() as tx:
-        await streams.describe(tx, stream, twitch_id=None, title="Boss night", category="Ladders of Ash")
-        await streams.end(tx, stream, world.clock.now())
-        await streams.set_recap(tx, stream, recap, world.clock.now())
-    return stream
-
-
-async def regular(world: "World", *viewers: str) -> None:
-    for _ in range(5):
-        await over(world, "", *viewers)
 
 
 async def said(world: "World", stream: int, fact: str, subject: str | None = "1", **fields: object) -> int:
@@ -58,41 +41,49 @@ async def said(world: "World", stream: int, fact: str, subject: str | None = "1"
     return note
 
 
+async def bot_said(world: "World", *texts: str, **fields: object) -> None:
+    async with world.db.write() as tx:
+        for text in texts:
+            await put(tx, "bot_messages", text=text, **({"at": world.clock.now() - 1} | fields))
+
+
+async def recap_of(world: "World", stream: int, settings: Settings = SETTINGS) -> str:
+    return await markdown_of(world.db, stream, settings) or ""
+
+
 async def test_it_says_what_happened_who_came_what_is_planned_and_what_the_bot_said(world: "World") -> None:
-    settings = Settings()
     await world.viewer("3", "dora")
-    await regular(world, "1")
+    await world.regulars("1")
+    stream = await world.over("1", "2", "3", recap="<@9> and <@1> fought the boss. <@3> asked about ladders.")
     async with world.db.write() as tx:
         await channel_state.put(tx, {"id": "9"}, 1)
-    stream = await over(world, "<@9> and <@1> fought the boss. <@3> asked about ladders.", "1", "2", "3")
-    began = await streams.start_of(world.db, stream)
+        await streams.describe(tx, stream, twitch_id=None, title="Boss night", category="Ladders of Ash")
     await said(world, stream, "the cursed ladder", None, scope=Scope.RUNNING_BIT)
     await said(world, stream, "has a driving test on 14 December 2026")
     await said(world, stream, "plays drums")
     await said(world, stream, "has a test on 14 December 2026", source_kind=SourceKind.REPORTED)
     await said(world, stream, "marries on 24 December 2026", "3")
+    at = world.clock.now() - MINUTE
+    await bot_said(world, "fine", "a longer line of mine", at=at)
+    await bot_said(world, "called good", outcome="good")
+    await bot_said(world, "called bad, and the longest of them all", outcome="bad")
+    await bot_said(world, "an answer to a command, which is longer", trigger="command")
+    await bot_said(world, "said the day before", at=at - DAY)
+    await bot_said(world, "never said", status="shadow")
     async with world.db.write() as tx:
-        at = began + HOUR
-        lines = [("fine", ""), ("a longer line of mine", ""), ("called good", "good")]
-        for number, (text, outcome) in enumerate(lines):
-            await put(tx, "bot_messages", at=at + number, text=text, outcome=outcome)
-        await put(tx, "bot_messages", at=at, text="called bad, and the longest of them all", outcome="bad")
-        await put(tx, "bot_messages", at=at, text="an answer to a command, which is longer", trigger="command")
-        await put(tx, "bot_messages", at=at - DAY, text="said the day before")
-        await put(tx, "bot_messages", at=at, text="never said", status="shadow")
         link = "https://clips.twitch.tv/CoolClip-1_a"
         await put(tx, "action_logs", key="a", at=at, name="clip", status="done", detail=link)
         await put(tx, "action_logs", key="b", at=at, name="marker", status="done", params_json='{"text": "boss"}')
         await put(tx, "action_logs", key="c", at=at, name="clip", status="failed", detail="no")
-    text = await markdown_of(world.db, stream, settings) or ""
+    text = await recap_of(world, stream)
     parts = text.split("\n\n")
     assert parts[0] == "# Boss night"
-    assert parts[1].endswith("· 2 h · Ladders of Ash*")
+    assert parts[1].endswith("· 1 h · Ladders of Ash*")
     assert parts[2] == "Carol and Alice fought the boss. Somebody asked about ladders."
     assert "- 3 people wrote.\n- 2 were here for the first time." in text
     assert "## Running jokes\n\n- the cursed ladder\n" in text
     assert "## Plans\n\n- Alice: has a driving test on 14 December 2026\n" in text
-    assert f"- 1:00 clip {link}\n- 1:00 marker boss\n" in text
+    assert f"- 0:59 clip {link}\n- 0:59 marker boss\n" in text
     assert "## ForgetMeNot said\n\n> called good\n\n> a longer line of mine\n\n> fine\n" in text
     assert "deleted there" in parts[-1]
     assert "Dora" not in text
@@ -100,21 +91,20 @@ async def test_it_says_what_happened_who_came_what_is_planned_and_what_the_bot_s
 
 async def test_only_regulars_who_did_not_opt_out_are_named(world: "World") -> None:
     await world.viewer("3", "dora")
-    await regular(world, "1", "2", "3")
+    await world.regulars("1", "2", "3")
     await world.clock.advance(30 * DAY)
-    stream = await over(world, "<@1>, <@2> and <@3> came back. dora cheered.", "1", "2", "3")
+    stream = await world.over("1", "2", "3", recap="<@1>, <@2> and <@3> came back. dora cheered.")
+    await bot_said(world, "hey @Dora, @bob, 東京の田中さん!", "大阪の山田太郎さん")
     async with world.db.write() as tx:
-        await put(tx, "bot_messages", at=world.clock.now() - 1, text="hey @Dora, @bob, 東京の田中さん!")
         await tx.execute("UPDATE viewers SET opted_out_at = 1, display_name = '田中さん' WHERE id = '3'")
         await put(tx, "viewers", id="4", login="eve", display_name="山田太郎")
-        await put(tx, "bot_messages", at=world.clock.now() - 1, text="大阪の山田太郎さん")
-    text = await markdown_of(world.db, stream, Settings()) or ""
+    text = await recap_of(world, stream)
     assert "Back after a while: Alice, Bob" in text
     assert "山田" not in text
     assert "dora" not in text.lower()
     assert "田中" not in text
     strict = msgspec.convert({"people": {"regular_streams": 9}}, Settings)
-    text = (await markdown_of(world.db, stream, strict) or "").lower()
+    text = (await recap_of(world, stream, strict)).lower()
     assert "back after a while: 2 others" in text
     assert [name for name in ("alice", "bob", "dora") if name in text] == []
 
@@ -123,17 +113,17 @@ async def test_nothing_that_somebody_wrote_is_markup_or_a_mention(world: "World"
     await world.viewer("4", "eve")
     async with world.db.write() as tx:
         await tx.execute("UPDATE viewers SET display_name = ? WHERE id = '4'", (EVIL,))
-    await regular(world, "4")
-    stream = await over(world, f"<@4> said {EVIL}", "4")
+    await world.regulars("4")
+    stream = await world.over("4", recap=f"<@4> said {EVIL}")
     await said(world, stream, EVIL, None, scope=Scope.RUNNING_BIT)
     async with world.db.write() as tx:
         await streams.describe(tx, stream, twitch_id=None, title=EVIL, category=EVIL)
-        await put(tx, "bot_messages", at=world.clock.now() - 1, text=EVIL)
         await put(
             tx, "action_logs", key="e", at=world.clock.now() - 1, name="clip", status="done",
             detail="https://clips.twitch.tv/x) @everyone",
         )  # fmt: skip
-    text = await markdown_of(world.db, stream, Settings()) or ""
+    await bot_said(world, EVIL)
+    text = await recap_of(world, stream)
     ours = [line.lstrip("#>-* ") for line in text.splitlines()]
     for line in ours:
         plain = line.replace("\\\\", "").replace("\\*", "").replace("\\[", "").replace("\\`", "")
@@ -154,58 +144,59 @@ def test_what_is_escaped_is_one_line_and_can_be_read_again(text: str) -> None:
 
 async def test_there_is_none_of_a_stream_that_is_on_or_has_no_recap(world: "World") -> None:
     stream = await world.stream()
-    assert await markdown_of(world.db, stream, Settings()) is None
-    assert await markdown_of(world.db, await over(world, ""), Settings()) is None
-    assert await markdown_of(world.db, 99, Settings()) is None
+    for number in (stream, await world.over(recap=""), 99):
+        assert await markdown_of(world.db, number, SETTINGS) is None
 
 
 def into(folder: Path) -> Settings:
-    return msgspec.structs.replace(Settings(), recap=RecapSettings(folder=str(folder)))
+    return msgspec.structs.replace(SETTINGS, recap=RecapSettings(folder=str(folder)))
 
 
 async def written(world: "World", folder: Path) -> tuple[int, Path]:
     folder.mkdir()
     await world.viewer("3", "dora_1")
-    await regular(world, "1", "2", "3")
+    await world.regulars("1", "2", "3")
     await world.clock.advance(30 * DAY)
     recap = "<@1> beat the boss. <@3> fell off a ladder, and she laughed. The mines were dark."
-    stream = await over(world, recap, "1", "2", "3")
+    stream = await world.over("1", "2", "3", recap=recap)
     await said(world, stream, "dances in a show on 24 December 2026", "3")
-    async with world.db.write() as tx:
-        await put(tx, "bot_messages", at=world.clock.now() - 1, text="Well fallen, @dora_1!")
+    await bot_said(world, "Well fallen, @dora_1!")
     await write_file(world.db, stream, into(folder))
     [file] = folder.iterdir()
     return stream, file
 
 
-async def test_who_is_erased_leaves_the_file_and_the_rest_stays(world: "World", tmp_path: Path) -> None:
+async def test_who_is_erased_and_what_is_forgotten_leave_the_file_and_the_rest_stays(
+    world: "World", tmp_path: Path
+) -> None:
     stream, file = await written(world, tmp_path / "recaps")
     assert file.name.endswith(f" stream {stream}.md")
+    assert "dances in a show" in file.read_text(encoding="utf-8")
+    eraser = Eraser(db=world.db, clock=world.clock)
+    await Rights(db=world.db, clock=world.clock, eraser=eraser).forget(1)
     before = file.read_text(encoding="utf-8")
+    assert "dances" not in before
     assert "Dora\\_1 fell off a ladder" in before
     file.write_text(before + "My own line about Alice and tea.\n", encoding="utf-8")
-    report = await Eraser(db=world.db, clock=world.clock).erase("3")
+    report = await eraser.erase("3")
     after = file.read_text(encoding="utf-8")
     assert [word for word in ("dora", "fell", "laughed", "dances", "fallen") if word in after.lower()] == []
     assert "Alice beat the boss. The mines were dark." in after
     assert "My own line about Alice and tea." in after
-    assert report.rewritten["recap_files"] == 4
+    assert report.rewritten["recap_files"] == 3
     assert report.found == 0
 
 
 async def test_what_was_said_to_or_because_of_who_is_erased_leaves_the_file(world: "World", tmp_path: Path) -> None:
     (tmp_path / "recaps").mkdir()
     await world.viewer("3", "dora_1")
-    await regular(world, "1", "2")
-    stream = await over(world, "<@1> beat the boss.", "1", "2", "3")
+    await world.regulars("1", "2")
+    stream = await world.over("1", "2", "3", recap="<@1> beat the boss.")
     note = await said(world, stream, "has a dog called Bertha", "3")
     rests = f'{{"sections": [{{"rows": [["notes", {note}]]}}]}}'
-    async with world.db.write() as tx:
-        at = world.clock.now() - 1
-        await put(tx, "bot_messages", at=at, text="Break a leg on stage!", viewer_id="3")
-        text = "Bob, the dog of @dora_1 is called Bertha."
-        await put(tx, "bot_messages", at=at, text=text, viewer_id="2", prompt_json=rests)
-        await put(tx, "bot_messages", at=at, text="Ladders are no stage.", viewer_id="2")
+    await bot_said(world, "Break a leg on stage!", viewer_id="3")
+    await bot_said(world, "Bob, the dog of @dora_1 is called Bertha.", viewer_id="2", prompt_json=rests)
+    await bot_said(world, "Ladders are no stage.", viewer_id="2")
     await write_file(world.db, stream, into(tmp_path / "recaps"))
     [file] = (tmp_path / "recaps").iterdir()
     assert "the dog of someone is called Bertha" in file.read_text(encoding="utf-8")
@@ -214,27 +205,17 @@ async def test_what_was_said_to_or_because_of_who_is_erased_leaves_the_file(worl
     assert quotes == ["> Ladders are no stage."]
 
 
-async def test_what_is_never_mentioned_is_quoted_of_nobody_by_any_name(world: "World") -> None:
-    await regular(world, "1")
-    stream = await over(world, "<@1> beat the boss.", "1")
-    async with world.db.write() as tx:
-        at = world.clock.now() - 1
-        await put(tx, "bot_messages", at=at, text="Alice aced her chemistry exams!", viewer_id="2")
-        await put(tx, "bot_messages", at=at, text="You aced your chemistry exams. Well done!", viewer_id="1")
-        await put(tx, "bot_messages", at=at, text="Bob, your chemistry exams are due.", viewer_id="2")
+async def test_what_is_never_mentioned_or_was_taken_back_is_quoted_of_nobody_by_any_name(world: "World") -> None:
+    await world.regulars("1")
+    stream = await world.over("1", recap="<@1> beat the boss.")
+    await bot_said(world, "Alice aced her chemistry exams!", "Bob, your chemistry exams are due.", viewer_id="2")
+    await bot_said(world, "You aced your chemistry exams. Well done!", viewer_id="1")
     await suppress(world.db, "1", "chemistry exams", by="1", at=world.clock.now())
-    text = await markdown_of(world.db, stream, Settings()) or ""
-    quotes = [line for line in text.splitlines() if line.startswith(">")]
-    assert quotes == ["> Well done!", "> Someone, your chemistry exams are due."]
-
-
-async def test_what_was_taken_back_is_quoted_of_nobody(world: "World") -> None:
-    await regular(world, "1")
-    stream = await over(world, "<@1> beat the boss.", "1")
+    quotes = [line for line in (await recap_of(world, stream)).splitlines() if line.startswith(">")]
+    assert sorted(quotes) == ["> Someone, your chemistry exams are due.", "> Well done!"]
     await world.note("plays the zither", "1", status=NoteStatus.RETRACTED)
-    async with world.db.write() as tx:
-        await put(tx, "bot_messages", at=world.clock.now() - 1, text="Alice plays the zither!", viewer_id="2")
-    assert "zither" not in (await markdown_of(world.db, stream, Settings()) or "")
+    await bot_said(world, "Alice plays the zither!", viewer_id="2")
+    assert "zither" not in await recap_of(world, stream)
 
 
 async def test_a_crash_in_an_erasure_leaves_nothing_in_the_file(world: "World", tmp_path: Path) -> None:
@@ -247,22 +228,12 @@ async def test_a_crash_in_an_erasure_leaves_nothing_in_the_file(world: "World", 
     assert "dora" not in file.read_text(encoding="utf-8").lower()
 
 
-async def test_a_fact_that_is_forgotten_leaves_the_file(world: "World", tmp_path: Path) -> None:
-    _, file = await written(world, tmp_path / "recaps")
-    assert "dances in a show" in file.read_text(encoding="utf-8")
-    eraser = Eraser(db=world.db, clock=world.clock)
-    await Rights(db=world.db, clock=world.clock, eraser=eraser).forget(1)
-    after = file.read_text(encoding="utf-8")
-    assert "dances" not in after
-    assert "Dora\\_1 fell off a ladder" in after
-
-
 async def test_who_is_erased_while_the_file_is_written_is_not_in_it(
     world: "World", tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     (tmp_path / "recaps").mkdir()
-    await regular(world, "1", "2")
-    stream = await over(world, "<@1> beat the boss. <@2> cheered.", "1", "2")
+    await world.regulars("1", "2")
+    stream = await world.over("1", "2", recap="<@1> beat the boss. <@2> cheered.")
     loop, slow = asyncio.get_running_loop(), files.replace_file
 
     def slowly(path: Path, text: str) -> None:
@@ -293,7 +264,7 @@ async def test_a_file_that_cannot_be_reached_is_named_and_one_that_is_gone_is_no
 
 
 async def test_a_folder_that_is_missing_or_full_says_so_and_is_tried_again(world: "World", tmp_path: Path) -> None:
-    stream, settings = await over(world), into(tmp_path / "recaps")
+    stream, settings = await world.over(), into(tmp_path / "recaps")
     with pytest.raises(StoreError, match="does not exist"):
         await write_file(world.db, stream, settings)
     (tmp_path / "recaps").write_text("a file")
@@ -315,4 +286,41 @@ async def test_a_folder_that_is_missing_or_full_says_so_and_is_tried_again(world
     file.rmdir()
     await write_file(world.db, stream, settings)
     assert len(await streams.recap_files(world.db)) == 1
-    await world.clock.advance(MINUTE)
+
+
+# ── the last seven days in 500 characters: written when a stream closes, and never in between ──
+
+
+@pytest.fixture
+def recaps(world: "World") -> RecapWriter:
+    return RecapWriter(db=world.db, model=Scripted(), settings=lambda: world.settings, clock=world.clock)
+
+
+async def digest(world: "World") -> str:
+    return await channel_state.read(world.db, "digest")
+
+
+async def test_the_digest_is_written_once_per_closed_stream_when_its_recap_is_there(
+    world: "World", recaps: RecapWriter
+) -> None:
+    await world.over(recap="Long ago.")
+    await world.clock.advance(7 * DAY)
+    await world.over(recap="<@1> beat the boss. Chat talked about the divorce.")
+    await suppress(world.db, None, "divorce", by="9", at=0)
+    stream = await world.over(recap=None)
+    assert not await recaps.write_digest()
+    async with world.db.write() as tx:
+        await streams.set_recap(tx, stream, "<@2> raided.", world.clock.now())
+    assert await recaps.write_digest()
+    assert await digest(world) == "<@2> raided. <@1> beat the boss."
+    assert not await recaps.write_digest()
+    async with world.db.write() as tx:  # a recap that goes takes it along
+        await tx.execute("UPDATE streams SET recap = '', recapped_at = NULL WHERE id = ?", (stream,))
+    assert await digest(world) == ""
+
+
+async def test_the_digest_is_cut_at_a_sentence(world: "World", recaps: RecapWriter) -> None:
+    await world.over(recap=" ".join(f"Sentence number {i} of the recap." for i in range(40)))
+    assert await recaps.write_digest()
+    assert CHARACTERS / 2 < len(await digest(world)) <= CHARACTERS
+    assert (await digest(world)).endswith(".")
