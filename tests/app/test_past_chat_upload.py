@@ -79,29 +79,24 @@ async def test_it_says_what_it_takes_learns_and_deletes_the_file(
     assert "Learned before: 24 lines." in await done(files)
 
 
-async def test_it_stops_and_goes_on_where_it_was(files: PastChatUpload, bot: Bot, tmp_path: Path) -> None:
+async def test_live_chat_is_heard_while_it_learns_and_it_stops_and_goes_on(
+    files: PastChatUpload, bot: Bot, tmp_path: Path
+) -> None:
     data = chat(tmp_path)
     await files.take("chat.log", len(data), in_pieces(data))
     files.learn()
     while not (await bot.db.value("SELECT count(*) FROM episodes")):  # noqa: ASYNC110
         await asyncio.sleep(0)
     files.stop()
+    await bot.hear(ChatEvent("live", EventKind.MESSAGE, "77", "dora", "Dora", "hello", bot.clock.now()))
+    await bot.settle()
+    assert await bot.db.value("SELECT text FROM events") == "hello"
     assert "Stopped after" in await done(files)
     read = await bot.db.value("SELECT count(*) FROM episodes")
     assert files.state["files"] == ["1 chat.log"]
     files.learn()
     assert "Learned from" in await done(files)
     assert await bot.db.value("SELECT count(*) FROM episodes") > read
-
-
-async def test_live_chat_is_heard_while_it_learns(files: PastChatUpload, bot: Bot, tmp_path: Path) -> None:
-    data = chat(tmp_path)
-    await files.take("chat.log", len(data), in_pieces(data))
-    files.learn()
-    await bot.hear(ChatEvent("live", EventKind.MESSAGE, "77", "dora", "Dora", "hello", bot.clock.now()))
-    await bot.settle()
-    assert await bot.db.value("SELECT text FROM events") == "hello"
-    assert "Learned from 24" in await done(files)
 
 
 async def test_a_bad_file_says_so_by_its_own_name_and_by_line(files: PastChatUpload, bot: Bot, tmp_path: Path) -> None:
@@ -155,15 +150,9 @@ async def test_nothing_is_begun_or_dropped_while_another_file_comes(files: PastC
     assert "Learned from 24 lines" in await done(files)
 
 
-async def test_what_a_crash_left_goes_at_the_next_start(tmp_path: Path, clock: ManualClock) -> None:
-    left = incoming_folder(tmp_path / "m.sqlite3") / "1 chat.log"
-    left.parent.mkdir()
-    left.write_text("[20:15:03] alice: zitherbloom")
-    async with open_bot(tmp_path / "m.sqlite3", settings=lambda: SETTINGS, clock=clock):
-        assert not incoming_folder(tmp_path / "m.sqlite3").exists()
-
-
-async def test_the_end_of_the_bot_ends_it_at_once(bot: Bot, tmp_path: Path) -> None:
+async def test_the_end_of_the_bot_ends_it_at_once_and_what_a_crash_left_goes_at_the_next_start(
+    bot: Bot, tmp_path: Path, clock: ManualClock
+) -> None:
     files, data = PastChatUpload(bot, lambda: SETTINGS), chat(tmp_path)
     await files.take("chat.log", len(data), in_pieces(data))
     files.learn()
@@ -171,6 +160,11 @@ async def test_the_end_of_the_bot_ends_it_at_once(bot: Bot, tmp_path: Path) -> N
     await files.aclose()
     assert not files.state["running"]
     assert not incoming_folder(bot.db.path).exists()
+    left = incoming_folder(tmp_path / "other.sqlite3") / "1 chat.log"
+    left.parent.mkdir()
+    left.write_text("[20:15:03] alice: zitherbloom")
+    async with open_bot(tmp_path / "other.sqlite3", settings=lambda: SETTINGS, clock=clock):
+        assert not left.parent.exists()
 
 
 async def test_an_erasure_tells_of_a_dropped_file(files: PastChatUpload, bot: Bot, tmp_path: Path) -> None:

@@ -72,27 +72,21 @@ async def test_nothing_is_posted_before_somebody_says_so_and_then_once(shared: S
     assert len(shared.there.got) == 2
 
 
-async def test_at_once_posts_only_what_just_ended(shared: Sharing) -> None:
+async def test_at_once_posts_what_just_ended_and_tries_a_refusal_again_later_and_a_lost_answer_never(
+    shared: Sharing,
+) -> None:
+    clock, got = shared.bot.clock, shared.there.got
     await shared.stream()
-    await shared.bot.clock.advance(RECENT + MINUTE)  # type: ignore[attr-defined]  # a ManualClock
+    await clock.advance(RECENT + MINUTE)  # type: ignore[attr-defined]  # a ManualClock
     shared.at_once()
     await shared.sharing.run_pass()
-    assert shared.there.got == []
+    assert got == []
     await shared.stream()
-    await shared.sharing.run_pass()
-    await shared.sharing.run_pass()
-    assert len(shared.there.got) == 1
-
-
-async def test_a_refusal_is_tried_again_later_and_a_lost_answer_never(shared: Sharing) -> None:
-    clock = shared.bot.clock
-    await shared.stream()
-    shared.at_once()
     shared.there.status = 429
     with pytest.raises(WebhookError, match="in a few minutes"):
         await shared.sharing.run_pass()
     await shared.sharing.run_pass()
-    assert len(shared.there.got) == 1  # not every minute
+    assert len(got) == 1  # not every minute
     await clock.advance(TRY_AGAIN)  # type: ignore[attr-defined]
     shared.there.status = 502
     with pytest.raises(WebhookError):
@@ -100,7 +94,11 @@ async def test_a_refusal_is_tried_again_later_and_a_lost_answer_never(shared: Sh
     await clock.advance(TRY_AGAIN)  # type: ignore[attr-defined]
     shared.there.status = 200
     await shared.anew().run_pass()
-    assert len(shared.there.got) == 2
+    assert len(got) == 2
+    await shared.stream()
+    await shared.sharing.run_pass()
+    await shared.sharing.run_pass()
+    assert len(got) == 3
 
 
 async def test_the_file_is_written_even_where_discord_is_away(shared: Sharing, tmp_path: Path) -> None:

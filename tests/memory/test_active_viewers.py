@@ -16,11 +16,6 @@ def active_viewers(world: World) -> ActiveViewers:
     return ActiveViewers(db=world.db, settings=lambda: world.settings, clock=world.clock)
 
 
-async def named(active_viewers: ActiveViewers, text: str, *, without: tuple[str, ...] = ()) -> list[str]:
-    await active_viewers.look()
-    return active_viewers.named_in(text, without=without)
-
-
 async def test_nobody_waits_for_names_that_were_looked_at_beforehand(
     world: World, active_viewers: ActiveViewers, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -33,7 +28,8 @@ async def test_nobody_waits_for_names_that_were_looked_at_beforehand(
         raise AssertionError
 
     monkeypatch.setattr(Database, "rows", no_reading)
-    assert await named(active_viewers, "how is alice?") == ["1"]
+    await active_viewers.look()
+    assert active_viewers.named_in("how is alice?") == ["1"]
 
 
 CROWD = [
@@ -66,11 +62,8 @@ CROWD = [
 )
 def test_people_are_found_by_name_and_unambiguous_short_form(text: str, found: list[str]) -> None:
     assert ViewerNames(CROWD).named_in(text) == found
-
-
-def test_a_login_that_somebody_else_holds_now_is_theirs() -> None:
-    active_viewers = [Name("1", "alice", "Alicia", current=False), Name("2", "alice", "Alice", current=True)]
-    assert ViewerNames(active_viewers).named_in("@alice hi") == ["2"]
+    held_now = [Name("1", "alice", "Alicia", current=False), Name("2", "alice", "Alice", current=True)]
+    assert ViewerNames(held_now).named_in("@alice hi") == ["2"]
 
 
 NOW = 1_784_894_400_000

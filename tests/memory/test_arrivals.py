@@ -44,7 +44,7 @@ async def test_a_card_says_who_came_how_often_and_what_holds_these_days(world: "
     assert await came(world) == []
 
 
-async def test_nobody_has_a_card_of_whom_nothing_is_known_or_who_is_hidden(world: "World") -> None:
+async def test_nobody_has_a_card_who_is_hidden_or_of_whom_nothing_may_be_said(world: "World") -> None:
     stream = await world.stream()
     for viewer in ("1", "2", "9"):
         await world.attends(viewer, stream)
@@ -60,11 +60,6 @@ async def test_nobody_has_a_card_of_whom_nothing_is_known_or_who_is_hidden(world
         assert await came(world) == []
         await hide(world, column, None)
     assert [card.name for card in await came(world)] == ["Alice"]
-
-
-async def test_what_is_never_mentioned_stands_on_no_card(world: "World") -> None:
-    await world.note("plays drums")
-    await world.attends("1", await world.stream())
     async with world.db.write() as tx:
         await notes.add_suppression(tx, "1", "drums", note_id=None, by_id=None, at=1)
     assert await came(world) == []
@@ -102,11 +97,6 @@ async def test_a_raid_of_known_newcomers_hides_no_regular(world: "World") -> Non
     assert [card.id for card in await came(world, DockSettings())] == ["1"]
 
 
-async def one_card(world: "World") -> Card:
-    [card] = await came(world)
-    return card
-
-
 @pytest.mark.parametrize("lifetime", [None, 3 * DAY])
 async def test_after_its_day_a_plan_is_asked_about_in_one_stream(world: "World", lifetime: int | None) -> None:
     fact = "has a driving test on 26 July 2026" if lifetime is None else "is going to run a marathon"
@@ -116,7 +106,7 @@ async def test_after_its_day_a_plan_is_asked_about_in_one_stream(world: "World",
     await world.over("1", recap=None)
     await world.clock.advance(DAY // 2)
     await world.attends("1", await world.stream())
-    before = await one_card(world)
+    [before] = await came(world)
     assert (before.lately, before.over) == (fact, False)
     await world.clock.advance(DAY)
     await retention.sweep_notes(world.db, world.settings.memory, world.clock.now() + DAY)

@@ -73,30 +73,23 @@ async def counts(bot: Bot) -> tuple[int, int, int]:
     return int(row["s"]), int(row["e"]), int(row["r"])
 
 
-async def test_past_streams_are_learned_with_their_own_dates_and_no_line_is_stored(
+async def test_past_streams_are_learned_with_their_own_dates_once_and_no_line_is_stored(
     bot: Bot, server: SimOpenAI, tmp_path: Path
 ) -> None:
     answers(server, 4)
-    report = await learner(bot).learn([log(tmp_path / "demo.log")])
+    path = log(tmp_path / "demo.log")
+    report = await learner(bot).learn([path])
     assert (report.lines, report.streams, report.trouble) == (24, 2, "")
     assert await counts(bot) == (2, report.episodes, 0)
-    days = await bot.db.column("SELECT started_at FROM streams ORDER BY id")
-    assert days == [BEGAN, BEGAN + DAY]
+    assert await bot.db.column("SELECT started_at FROM streams ORDER BY id") == [BEGAN, BEGAN + DAY]
     said = await bot.db.column("SELECT first_said_at FROM semantic_notes ORDER BY id")
     assert said
     assert all(BEGAN <= at < BEGAN + 2 * DAY for at in said)
     assert await bot.db.value("SELECT count(*) FROM attendance") == 4
     held = [file for file in tmp_path.iterdir() if file.is_file() and file.suffix != ".log"]
     assert not [file for file in held if b"zitherbloom" in file.read_bytes()]
-
-
-async def test_the_same_file_again_under_another_name_adds_nothing(bot: Bot, server: SimOpenAI, tmp_path: Path) -> None:
-    answers(server, 4)
-    path = log(tmp_path / "demo.log")
-    await learner(bot).learn([path])
-    before = await counts(bot)
-    report = await learner(bot).learn([path.rename(tmp_path / "other.log")])
-    assert (report.lines, report.known, await counts(bot)) == (0, 24, before)
+    again = await learner(bot).learn([path.rename(tmp_path / "other.log")])
+    assert (again.lines, again.known, await counts(bot)) == (0, 24, (2, report.episodes, 0))
 
 
 async def test_what_was_stopped_goes_on_where_it_was(bot: Bot, server: SimOpenAI, tmp_path: Path) -> None:
@@ -106,18 +99,19 @@ async def test_what_was_stopped_goes_on_where_it_was(bot: Bot, server: SimOpenAI
     report = await first.learn([path], lambda _share: first.stop())
     assert 0 < report.lines < 24
     assert await streams.open_id(bot.db) is None  # it would be taken for the stream that is on
+    async with bot.db.write() as tx:
+        assert await streams.set_recap(tx, 1, "Of the first part.", bot.clock.now())
     answers(server, 4)
     rest = await learner(bot).learn([path])
     assert report.lines + rest.lines == 24
-    assert (await counts(bot))[0] == 2
+    assert [one.id for one in await streams.without_recap(bot.db)] == [1, 2]
 
 
 async def test_a_model_that_is_away_stops_it_and_nothing_is_lost(bot: Bot, server: SimOpenAI, tmp_path: Path) -> None:
     server.fail(raw("down", status=503), times=10)
-    path = log(tmp_path / "demo.log")
-    report = await learner(bot).learn([path])
+    report = await learner(bot).learn([log(tmp_path / "demo.log")])
     assert report.trouble
-    assert report.lines == 0
+    assert (report.lines, await counts(bot)) == (0, (0, 0, 0))
 
 
 async def test_an_estimate_says_what_it_would_take(tmp_path: Path) -> None:
@@ -148,25 +142,19 @@ async def opt_out(bot: Bot, viewer_id: str) -> None:
         await personal_data.opt_out(tx, viewer_id, bot.clock.now())
 
 
-async def test_who_opted_out_is_left_out_of_a_log_that_has_only_their_name(
-    bot: Bot, server: SimOpenAI, tmp_path: Path
+@pytest.mark.parametrize("known_as", ["1", "login:alice"])
+async def test_who_left_before_is_left_out_by_their_name_and_by_their_id(
+    bot: Bot, server: SimOpenAI, tmp_path: Path, known_as: str
 ) -> None:
-    await here(bot, "1", "alice")
-    await opt_out(bot, "1")
+    """Known by their id, in a file of names; erased when only their name was known, in a file of ids."""
+    await here(bot, known_as, "alice")
+    by_id = known_as == "1"
+    await (opt_out(bot, "1") if by_id else erase_rows(bot.db, known_as, bot.clock.now()))
+    path = tmp_path / "demo.log"
     answers(server, 2)
-    report = await learner(bot).learn([by_name(tmp_path / "demo.log", "alice", "bob")])
+    report = await learner(bot).learn([by_name(path, "alice", "bob") if by_id else log(path, days=1)])
     assert report.excluded == 6
     assert not await bot.db.column("SELECT viewer_id FROM attendance WHERE viewer_id IN ('1', 'login:alice')")
-
-
-async def test_who_was_erased_when_only_their_name_was_known_is_left_out_by_their_id_too(
-    bot: Bot, server: SimOpenAI, tmp_path: Path
-) -> None:
-    await here(bot, "login:alice", "alice")
-    await erase_rows(bot.db, "login:alice", bot.clock.now())
-    answers(server, 2)
-    report = await learner(bot).learn([log(tmp_path / "demo.log", days=1)])
-    assert report.excluded == 6
 
 
 @pytest.mark.parametrize("how", ["opted_out", "erased"])
@@ -220,21 +208,14 @@ async def test_two_who_learn_from_one_file_at_once_do_not_add_it_twice(
     assert await bot.db.value("SELECT sum(events) FROM episodes") == 12
 
 
-async def test_a_stream_of_a_broadcasts_file_knows_its_video(bot: Bot, server: SimOpenAI, tmp_path: Path) -> None:
-    answers(server, 2)
-    path = broadcast(tmp_path / "b.json", [comment(number, f"I planted tree {number}") for number in range(10)])
-    await learner(bot).learn([path])
-    video = Video(2134, BEGAN, BEGAN + 60 * DAY)
-    assert list((await streams.videos(bot.db, [1])).values()) == [video]
-
-
-@pytest.mark.parametrize("began", ["0001-01-01T00:00:00Z", "1970-01-02T00:00:00Z", "2026-04-28T19:00:00Z"])
-async def test_a_file_that_lies_about_its_beginning_is_dated_by_its_lines(
+@pytest.mark.parametrize("began", ["", "0001-01-01T00:00:00Z", "1970-01-02T00:00:00Z", "2026-04-28T19:00:00Z"])
+async def test_a_stream_knows_its_video_and_a_file_that_lies_about_its_beginning_is_dated_by_its_lines(
     bot: Bot, server: SimOpenAI, tmp_path: Path, began: str
 ) -> None:
     answers(server, 2)
     path = broadcast(tmp_path / "b.json", [comment(number, f"I planted tree {number}") for number in range(10)])
-    path.write_text(path.read_text().replace("2026-05-01T20:00:00Z", began, 1))
+    path.write_text(path.read_text().replace("2026-05-01T20:00:00Z", began or "2026-05-01T20:00:00Z", 1))
     await learner(bot).learn([path])
     assert BEGAN <= await streams.start_of(bot.db, 1) < BEGAN + DAY
-    assert await streams.videos(bot.db, [1]) == {}
+    videos = await streams.videos(bot.db, [1])
+    assert videos == ({} if began else {1: Video(2134, BEGAN, BEGAN + 60 * DAY)})

@@ -1,14 +1,11 @@
 """Personas: whose notes are shown, who writes for whom; switching loses nothing."""
 
-import json
-from collections.abc import Callable
-
 from forgetmenot.domain import NoteStatus
 from forgetmenot.memory.edits import remember
 from forgetmenot.memory.recall import Recall
-from forgetmenot.settings.schema import BotSettings, PersonaSettings, Settings, speaking
+from forgetmenot.settings.schema import BotSettings, PersonaSettings, Settings
 from forgetmenot.store import notes
-from tests.notes_world import World
+from tests.notes_world import Change, Learn, World
 
 PERSONAS = {
     "pirate": PersonaSettings(persona="You are a pirate.", reply_language="pirate", own_notes=True),
@@ -30,11 +27,12 @@ async def test_switching_changes_what_is_visible_and_loses_nothing(world: "World
     await world.note("buried a treasure", persona="pirate")
     await world.note("owes the cook a pan", persona="cook")
     seen = {}
-    for name in ("", "pirate", "parrot", "cook", ""):
+    for name in ("", "pirate", "parrot", "cook", "nobody", ""):
         world.settings = speaks(name)
         seen[name] = await shown(recall)
     assert seen == {
         "": {"likes tea"},
+        "nobody": {"likes tea"},
         "pirate": {"likes tea", "buried a treasure"},
         "parrot": {"likes tea"},
         "cook": {"likes tea", "owes the cook a pan"},
@@ -42,22 +40,12 @@ async def test_switching_changes_what_is_visible_and_loses_nothing(world: "World
     assert len(await notes.of_subject(world.db, "1")) == 3
 
 
-def test_an_unknown_name_is_the_plain_voice() -> None:
-    assert speaking(speaks("nobody")).name == ""
-
-
 async def test_what_is_learned_under_a_persona_with_its_own_notes_is_its_own(
-    world: "World", change: Callable[..., dict[str, object]]
+    world: "World", learn: Learn, change: Change
 ) -> None:
-    world.settings = speaks("pirate")
-    await world.episode("<@1> plays drums.", {"1": (5, 0)})
-    extractor, _ = world.extractor(json.dumps({"notes": [change()]}))
-    await extractor.run_pass()
-    assert [note.persona for note in await notes.of_subject(world.db, "1")] == ["pirate"]
-    world.settings = speaks("parrot")
-    await world.episode("<@1> likes tea.", {"1": (5, 0)})
-    extractor, _ = world.extractor(json.dumps({"notes": [change(fact="likes green tea")]}))
-    await extractor.run_pass()
+    for name, fact in (("pirate", "plays drums"), ("parrot", "likes green tea")):
+        world.settings = speaks(name)
+        await learn(change(fact=fact))
     assert [note.persona for note in await notes.of_subject(world.db, "1")] == ["pirate", ""]
 
 

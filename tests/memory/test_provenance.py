@@ -59,20 +59,15 @@ async def test_the_whole_chain_is_told(world: World, learn: Learn, change: Chang
     assert "superseded → active: undone" in await words(world, old.id)
 
 
-async def test_who_took_a_note_back_is_told_by_name(world: World, learn: Learn, change: Change) -> None:
-    await learn(change(fact="lives in Oslo"))
-    [note] = await notes.of_subject(world.db, "1")
-    await edits.retract(world.db, note.id, at=world.clock.now(), cause="removed by <@2>")
-    told = await words(world, note.id)
-    assert "active → retracted: removed by Bob" in told
-    assert "  removed; " in told
-
-
-async def test_a_note_that_was_told_says_who_asked(world: World) -> None:
+async def test_who_asked_for_a_note_and_who_took_it_back_is_told_by_name(world: World) -> None:
     note = await edits.remember(world.db, "1", "plays drums", by="9", at=world.clock.now())
     told = await words(world, note.id)
     assert "; asked to remember; " in told
     assert "outside a stream: Carol said to the bot (summary 1)\n    Carol asked to remember about Alice: plays" in told
+    await edits.retract(world.db, note.id, at=world.clock.now(), cause="removed by <@2>")
+    told = await words(world, note.id)
+    assert "active → retracted: removed by Bob" in told
+    assert "  removed; " in told
 
 
 async def test_every_section_that_shows_notes_counts_as_a_use(world: World, learn: Learn, change: Change) -> None:

@@ -14,28 +14,20 @@ from forgetmenot.settings.schema import MemorySettings
 from tests.notes_world import Change, Learn, World, live, prompt_for, section
 
 
-async def test_a_smear_stays_hearsay_however_often_one_person_repeats_it(
+async def test_a_smear_stays_hearsay_however_often_and_by_however_many_it_is_repeated(
     world: World, learn: Learn, change: Change
 ) -> None:
-    for _ in range(12):
-        await learn(change(fact="loses at chess", said_by="P2", confidence=1.0), stream_id=await world.stream())
-        await world.clock.advance(DAY)
-    [note] = await live(world)
-    assert note.source_kind is SourceKind.REPORTED
-    assert note.confidence <= 0.5
-    assert "; said by others; tags: music; 2026-07-24, again 1 day ago] loses at chess" in section(
-        await prompt_for(world, "1", "alice", "chess?"), "lore"
-    )
-
-
-async def test_nor_do_several_accounts_make_it_a_fact(world: World, learn: Learn, change: Change) -> None:
-    people = {"1": (9, 0), "2": (5, 0), "9": (3, 0)}
     smear = {"fact": "loses at chess", "confidence": 1.0}
-    for _ in range(3):
-        await learn(change(said_by="P2", **smear), change(said_by="P3", **smear), people=people)
+    people = {"1": (9, 0), "2": (5, 0), "9": (3, 0)}
+    for _ in range(12):
+        said = (change(said_by=who, **smear) for who in ("P2", "P3"))
+        await learn(*said, people=people, stream_id=await world.stream())
         await world.clock.advance(DAY)
     [note] = await live(world)
     assert (note.source_kind, note.confidence) == (SourceKind.REPORTED, 0.5)
+    assert "; said by others; tags: music; 2026-07-24, again 1 day ago] loses at chess" in section(
+        await prompt_for(world, "1", "alice", "chess?"), "lore"
+    )
 
 
 async def test_gossip_pushes_nothing_out_that_its_subject_said(world: World, learn: Learn, change: Change) -> None:
