@@ -195,7 +195,7 @@ async def test_a_ban_later_on_is_a_trouble_that_passes(sim: TwitchSim, here: Her
         await sim.ban("keeper")
         await sim.drop()
         await sim.until(lambda: "banned in the channel `demo`" in listener.source.state.error)
-        del sim.world.bans[sim.world.user("keeper").id]
+        sim.world.banned.remove(sim.world.user("keeper").id)
         await sim.until(lambda: listener.source.state.phase is Phase.CONNECTED)
         assert len(listener.gaps) == 1
 

@@ -37,7 +37,7 @@ async def test_a_code_that_runs_out_is_one_sentence(sim: TwitchSim, settings: Se
     sim.oauth.interval = 0
     code = await begin_device_login(settings, SCOPES)
     sim.faults.add("oauth", path="oauth2/token", status=400, body={"status": 400, "message": "slow_down"})
-    sim.oauth.let_expire(code.user_code)
+    sim.oauth.waiting(code.user_code).ended = True
     with pytest.raises(TwitchRefused, match="expired"):
         await finish_device_login(settings, code, SCOPES)
 

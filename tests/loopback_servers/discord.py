@@ -7,7 +7,8 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from aiohttp import web
-from aiohttp.test_utils import unused_port
+
+from tests.loopback_servers.serving import served
 
 TOKEN = "tok-" + "a1B2" * 16
 
@@ -33,11 +34,5 @@ class Discord:
     async def at(self) -> AsyncIterator[str]:
         app = web.Application(client_max_size=100_000)
         app.router.add_post("/{path:.*}", self.answer)
-        runner = web.AppRunner(app, shutdown_timeout=0.1)
-        await runner.setup()
-        port = unused_port()
-        await web.TCPSite(runner, "127.0.0.1", port).start()
-        try:
-            yield f"http://127.0.0.1:{port}/api/webhooks/1/{TOKEN}"
-        finally:
-            await runner.cleanup()
+        async with served(app) as url:
+            yield f"{url}/api/webhooks/1/{TOKEN}"

@@ -3,7 +3,6 @@
 `notify` sends one event to whoever subscribed to its type; `hang_up`, `move` and `revoke` are Twitch's faults.
 """
 
-import asyncio
 import json
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
@@ -12,6 +11,8 @@ from itertools import count
 from typing import Any
 
 from aiohttp import web
+
+from tests.loopback_servers.serving import served
 
 NOW = "2026-11-23T20:00:00.123456789Z"
 ROOM = {"broadcaster_user_id": "100", "broadcaster_user_login": "demo", "broadcaster_user_name": "Demo"}
@@ -22,16 +23,12 @@ ALICE = {"user_id": "1", "user_login": "alice", "user_name": "Alice"}
 class LoopbackEventSub:
     """One server. `refused`: the types that it answers with 403."""
 
-    port: int = 0
+    url: str = ""
     refused: set[str] = field(default_factory=set)
     subscriptions: dict[str, dict[str, Any]] = field(default_factory=dict)
     sockets: dict[str, web.WebSocketResponse] = field(default_factory=dict)
     connections: int = 0
     _ids: "count[int]" = field(default_factory=lambda: count(1))
-
-    @property
-    def url(self) -> str:
-        return f"http://127.0.0.1:{self.port}"
 
     @property
     def types(self) -> set[str]:
@@ -70,7 +67,7 @@ class LoopbackEventSub:
     async def move(self) -> None:
         """Ask for a reconnection at an address of its own; the subscriptions go along."""
         for session, socket in list(self.sockets.items()):
-            url = f"ws://127.0.0.1:{self.port}/eventsub?session={session}"
+            url = f"{self.url}/eventsub?session={session}".replace("http", "ws", 1)
             about = {"id": session, "status": "reconnecting", "connected_at": NOW, "keepalive_timeout_seconds": None}
             await self._send(socket, "session_reconnect", {"session": {**about, "reconnect_url": url}})
 
@@ -89,18 +86,11 @@ class LoopbackEventSub:
 @asynccontextmanager
 async def loopback_eventsub() -> AsyncIterator[LoopbackEventSub]:
     """Serve it while the block runs."""
-    server = LoopbackEventSub()
-    app = web.Application()
+    server, app = LoopbackEventSub(), web.Application()
     app.router.add_get("/eventsub", server.socket)
     app.router.add_post("/helix/eventsub/subscriptions", server.subscribe)
-    runner = web.AppRunner(app, shutdown_timeout=0.1)
-    await runner.setup()
-    site = web.TCPSite(runner, "127.0.0.1", 0)
-    await site.start()
-    server.port = int(runner.addresses[0][1])
-    try:
-        yield server
-    finally:
-        await server.hang_up()
-        await runner.cleanup()
-        await asyncio.sleep(0)
+    async with served(app) as server.url:
+        try:
+            yield server
+        finally:
+            await server.hang_up()

@@ -3,10 +3,12 @@
 import json
 from collections import deque
 from collections.abc import Awaitable, Callable
-from types import TracebackType
+from contextlib import AsyncExitStack
 from typing import Any, ClassVar, Generic, Self, TypeVar
 
 from aiohttp import web
+
+from tests.loopback_servers.serving import served
 
 Asked = TypeVar("Asked")
 Fault = Callable[[Any], Awaitable[web.StreamResponse]]
@@ -40,25 +42,19 @@ class ModelServer(Generic[Asked]):
         self.url = ""
         self._script: deque[str] = deque()
         self._faults: deque[Fault] = deque()
-        self._runner: web.AppRunner | None = None
+        self._open = AsyncExitStack()
 
     async def __aenter__(self) -> Self:
         """Listen on a free port of the loopback interface."""
         app = web.Application()
         app.router.add_post(self.route, self._answer)
         app.router.add_get(f"{self.base}/models", self._list_models)
-        self._runner = web.AppRunner(app, handle_signals=False, access_log=None, shutdown_timeout=0.1)
-        await self._runner.setup()
-        await web.TCPSite(self._runner, "127.0.0.1", 0).start()
-        self.url = f"http://127.0.0.1:{self._runner.addresses[0][1]}{self.base}"
+        self.url = await self._open.enter_async_context(served(app)) + self.base
         return self
 
-    async def __aexit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    async def __aexit__(self, *_error: object) -> None:
         """Stop listening."""
-        if self._runner is not None:
-            await self._runner.cleanup()
+        await self._open.aclose()
 
     def answers(self, *texts: str) -> None:
         """Queue answers; when they are used up, the server's own habit speaks again."""

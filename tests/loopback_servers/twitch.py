@@ -65,21 +65,12 @@ class DeviceLogin:
         self.refreshes = 0
         self.refused_refreshes = 0
 
-    def approve(self, user_code: str, login: str) -> None:
-        """The user typed the code and agreed."""
-        self._waiting(user_code).approved_by = self.tokens.world.user(login).login
-
-    def let_expire(self, user_code: str) -> None:
-        """Nobody typed the code in time."""
-        self._waiting(user_code).ended = True
-
-    def _waiting(self, user_code: str) -> DeviceCode:
+    def waiting(self, user_code: str) -> DeviceCode:
+        """The log-in of a code that was shown."""
         return next(code for code in self.codes if code.user == user_code and not code.ended)
 
     async def device(self, request: web.Request) -> web.Response:
-        given = await _parameters(request)
-        if given.get("client_id") != self.sim.client_id:
-            return _refused(400, "invalid client")
+        given = await self._given(request)
         scopes = tuple(given.get("scopes", given.get("scope", "")).replace("+", " ").split())
         code = DeviceCode(secrets.token_hex(20), secrets.token_hex(4).upper(), scopes)
         self.codes.append(code)
@@ -88,9 +79,7 @@ class DeviceLogin:
         return web.json_response(body | {"user_code": code.user, "verification_uri": address})
 
     async def token(self, request: web.Request) -> web.Response:
-        given = await _parameters(request)
-        if given.get("client_id") != self.sim.client_id:
-            return _refused(400, "invalid client")
+        given = await self._given(request)
         if given.get("grant_type") != DEVICE_GRANT:
             token = self.refresh(given.get("refresh_token", ""))
             return _refused(400, "Invalid refresh token") if token is None else self._pair(token)
@@ -113,6 +102,13 @@ class DeviceLogin:
         self.refreshes += 1
         return self.tokens.grant(old.login, old.scopes)
 
+    async def _given(self, request: web.Request) -> dict[str, str]:
+        """Parameters from the query or from a form: Twitch takes both. All name the app."""
+        form = await request.post()
+        given = dict(request.query) | {key: value for key, value in form.items() if isinstance(value, str)}
+        assert given["client_id"] == self.sim.client_id
+        return given
+
     def _pair(self, token: SimToken) -> web.Response:
         body = {"access_token": token.access, "expires_in": self.expires_in, "refresh_token": token.refresh}
         return web.json_response(body | {"scope": list(token.scopes), "token_type": "bearer"})
@@ -126,12 +122,8 @@ class DeviceLogin:
         return web.json_response(body | {"user_id": token.user_id, "expires_in": self.expires_in})
 
     async def revoke(self, request: web.Request) -> web.Response:
-        given = await _parameters(request)
-        token = self.tokens.valid(given.get("token", ""))
-        if given.get("client_id") != self.sim.client_id:
-            return _refused(404, "client does not exist")
-        if token is None:
-            return _refused(400, "Invalid token")
+        token = self.tokens.valid((await self._given(request))["token"])
+        assert token is not None
         token.expired = token.used = True
         return web.Response()  # 200 without a body, which twitchio's revoke_token takes for an error
 
@@ -205,12 +197,8 @@ class TwitchSim(twitch.TwitchSim):
     async def ban(self, login: str) -> None:
         """The streamer bans somebody."""
         user = self.world.user(login)
-        self.world.ban(user.id, None)
+        self.world.banned.add(user.id)
         await self.irc.clear_person(user, None)
-
-    async def timeout(self, login: str, seconds: int) -> None:
-        self.world.ban(self.world.user(login).id, seconds)
-        await super().timeout(login, seconds)
 
     def stall(self) -> None:
         """Half-open: open connections stay open and get not one byte more; what is said meanwhile is lost to them."""
@@ -230,7 +218,7 @@ class TwitchSim(twitch.TwitchSim):
 
     def approve(self, user_code: str, login: str) -> None:
         """The user typed the code and agreed."""
-        self.oauth.approve(user_code, login)
+        self.oauth.waiting(user_code).approved_by = self.world.user(login).login
 
     def expire(self, login: str = "") -> None:
         """Let the access tokens of a user, or of all, answer 401 from now on."""
@@ -250,9 +238,3 @@ class TwitchSim(twitch.TwitchSim):
 
 def _refused(status: int, message: str) -> web.Response:
     return web.json_response(error_body(status, message), status=status)
-
-
-async def _parameters(request: web.Request) -> dict[str, str]:
-    """Parameters from the query or from a form: Twitch takes both."""
-    form = await request.post()
-    return dict(request.query) | {key: value for key, value in form.items() if isinstance(value, str)}

@@ -15,26 +15,15 @@ from forgetmenot.sim.irc import HOST, Tokens, User, tagged
 ANONYMOUS = "justinfan"
 KNOWN = {"twitch.tv/tags", "twitch.tv/commands", "twitch.tv/membership"}
 
-FOREVER = -1  # the end of a ban, as against a timeout
-
 
 class World(irc.World):
-    """A channel that knows whom it has banned, the modes of its chat, and what was deleted."""
+    """A channel that knows whom it has banned or timed out, the modes of its chat, and what was deleted."""
 
     def __init__(self, channel: str, now: Callable[[], int]) -> None:
         super().__init__(channel, now)
-        self.bans: dict[str, int] = {}  # until when (ms), by user id
+        self.banned: set[str] = set()
         self.emote_only, self.slow_s = False, 0
         self.deleted: set[str] = set()
-
-    def ban_left(self, user_id: str) -> int:
-        """FOREVER for a ban, the ms that are left of a timeout, 0 for neither."""
-        until = self.bans.get(user_id, 0)
-        return until if until == FOREVER else max(0, until - self.now())
-
-    def ban(self, user_id: str, seconds: int | None) -> None:
-        """Ban somebody, or time them out."""
-        self.bans[user_id] = FOREVER if seconds is None else self.now() + seconds * 1_000
 
 
 def notice(text: str, *, channel: str = "*", msg_id: str = "") -> str:
@@ -102,7 +91,7 @@ class IrcServer(irc.IrcServer):
             if not self.silent_unknown:
                 why = "This channel does not exist or has been suspended."
                 await connection.send(notice(why, channel=channel, msg_id="msg_channel_suspended"))
-        elif connection.user is not None and self.world.ban_left(connection.user.id) == FOREVER:
+        elif connection.user is not None and connection.user.id in self.world.banned:
             why = f"You are permanently banned from talking in {channel}."
             await connection.send(notice(why, channel=channel, msg_id="msg_banned"))
         else:
