@@ -17,13 +17,6 @@ from forgetmenot.llm.guarded import RetryClock, json_object, unwrapped, without_
 from forgetmenot.settings.schema import ModelSettings, Provider
 from tests.stage import NoMeter
 
-
-@pytest.fixture
-def meter() -> NoMeter:
-    """A meter nobody reads."""
-    return NoMeter()
-
-
 GEMINI = ModelSettings(provider=Provider.GEMINI)
 LOCAL = ModelSettings(provider=Provider.OPENAI_COMPATIBLE, base_url="http://127.0.0.1:9/v1", reply_model="m")
 
@@ -32,9 +25,9 @@ async def _at_once(_seconds: float) -> None:
     await asyncio.sleep(0)
 
 
-async def test_what_is_wrong_with_a_model_is_said_in_each_language(meter: NoMeter) -> None:
+async def test_what_is_wrong_with_a_model_is_said_in_each_language() -> None:
     local = msgspec.structs.replace(LOCAL, memory_model="m")
-    models = build_models(local, meter, environ={})
+    models = build_models(local, NoMeter(), environ={})
     models.reply._pace = RetryClock(sleep=_at_once)
     with pytest.raises(ModelUnavailable):
         await models.reply.generate(ModelRequest(Purpose.REPLY, "", "hello", 50))
@@ -67,24 +60,21 @@ def settings(provider: Provider, **more: str) -> ModelSettings:
         (LOCAL, "", "", "reply_model"),
     ],
 )
-def test_what_could_never_work_is_refused_with_the_way_out(
-    meter: NoMeter, chosen: ModelSettings, model: str, key: str, said: str
+def test_what_can_never_work_is_refused_with_the_way_out(
+    chosen: ModelSettings, model: str, key: str, said: str
 ) -> None:
     with pytest.raises(SettingsError) as caught:
-        build_model(chosen, model, meter, environ={"GEMINI_API_KEY": key})
+        build_model(chosen, model, NoMeter(), environ={"GEMINI_API_KEY": key})
     assert said in str(caught.value)
     assert "schlüssel" not in str(caught.value)
 
 
-@pytest.mark.parametrize(
-    "chosen",
-    [
-        *(settings(Provider.GEMINI, thinking=level) for level in ("", "low", "MINIMAL", "0")),
-        msgspec.structs.replace(LOCAL, api_key_env="MY_KEY"),  # a local server needs none
-    ],
-)
-def test_what_may_work_is_built(meter: NoMeter, chosen: ModelSettings) -> None:
-    assert build_model(chosen, "m", meter, environ={"GEMINI_API_KEY": "k"}).name == "m"
+def test_what_may_work_is_built() -> None:
+    for level in ("", "low", "MINIMAL", "0"):
+        chosen = settings(Provider.GEMINI, thinking=level)
+        assert build_model(chosen, "m", NoMeter(), environ={"GEMINI_API_KEY": "k"}).name == "m"
+    local = msgspec.structs.replace(LOCAL, api_key_env="MY_KEY")  # a server on this computer needs none
+    assert build_model(local, "m", NoMeter(), environ={}).name == "m"
 
 
 def test_nothing_heavy_is_imported_before_the_first_call() -> None:
@@ -97,24 +87,16 @@ def test_nothing_heavy_is_imported_before_the_first_call() -> None:
     assert shown.stdout.strip() == "[]"
 
 
-@pytest.mark.parametrize(
-    ("text", "left"),
-    [
-        ('{"a": 1}', '{"a": 1}'),
-        ('```json\n{"a": 1}\n```', '{"a": 1}'),
-        ('Sure! Here is the JSON:\n```json\n{"a": 1}\n```\nAnything else?', '{"a": 1}'),
-        ('{"a": 1} {"b": 2}', '{"a": 1}'),
-        ('```json\n{"summary": "P1 pl', '{"summary": "P1 pl'),
-        ("before ```x``` after", "before ```x``` after"),
-    ],
-)
-def test_what_stands_around_an_object_is_taken_off(text: str, left: str) -> None:
-    assert unwrapped(text) == left
-
-
-def test_a_leading_thought_is_taken_off_and_an_open_one_stays() -> None:
-    assert without_thought("<think>hm\nhm</think>\nhello") == "hello"
-    assert without_thought("hm\nhm\n</think>\n\nhello") == "hello"
+def test_what_stands_around_an_object_is_taken_off() -> None:
+    left = {
+        '{"a": 1}': '{"a": 1}',
+        'Sure! Here is the JSON:\n```json\n{"a": 1}\n```\nAnything else?': '{"a": 1}',
+        '{"a": 1} {"b": 2}': '{"a": 1}',
+        '```json\n{"summary": "P1 pl': '{"summary": "P1 pl',
+        "before ```x``` after": "before ```x``` after",
+    }
+    assert {text: unwrapped(text) for text in left} == left
+    assert without_thought("<think>hm\nhm</think>\nhello") == without_thought("hm\n</think>\n\nhello") == "hello"
     assert without_thought("<think>hm") == "<think>hm"
 
 

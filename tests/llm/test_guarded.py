@@ -78,37 +78,35 @@ async def test_an_answer_without_end_is_cut(at: Scripted) -> None:
     assert (len(fitting.text), fitting.finish) == (1_000, "stop")
 
 
-async def test_a_passing_failure_is_tried_again_with_growing_waits(at: Scripted) -> None:
+async def test_a_passing_failure_is_tried_again_within_number_and_deadline_and_no_other(at: Scripted) -> None:
     at.script += [ModelUnavailable("down."), ModelUnavailable("down.")]
     assert (await at.guard().generate(REPLY)).text == "ok"
     assert at.slept == [0.5, 1.0]
     assert at.metered == ["ModelUnavailable", "ModelUnavailable", None]
-
-
-async def test_tries_are_bounded_by_number_and_deadline(at: Scripted) -> None:
     at.script += [ModelUnavailable("down.")] * 3 + [ModelRateLimited("slow down.", 12.0)]
     await fails(at.guard(Limits(retries=2)), ModelUnavailable, SUMMARY)
-    assert (len(at.requests), len(at.slept)) == (3, 2)
     limited = await fails(at.guard(Limits(reply_s=12.0)), ModelRateLimited)
-    assert (limited.retry_after_s, len(at.slept)) == (12.0, 2)
+    assert (limited.retry_after_s, len(at.requests), len(at.slept)) == (12.0, 7, 4)
+    for error in (ModelRefused("wrong key."), ModelBlocked("blocked.")):
+        at.script += [error]
+        await fails(at.guard(), type(error))
+    assert at.metered[-2:] == ["ModelRefused", "ModelBlocked"]
+    assert len(at.slept) == 4
 
 
-@pytest.mark.parametrize("error", [ModelRefused("wrong key."), ModelBlocked("blocked.")])
-async def test_what_cannot_get_better_is_not_tried_again(at: Scripted, error: ModelError) -> None:
-    at.script += [error]
-    await fails(at.guard(), type(error))
-    assert at.metered == [type(error).__name__]
-
-
-async def test_after_failures_in_a_row_the_model_is_left_alone_and_then_probed(at: Scripted) -> None:
-    at.script += [ModelRefused("wrong key.")] * FAILURES
-    guarded = at.guard()
-    for _ in range(FAILURES):
+async def test_after_failures_in_a_row_the_model_is_left_alone_ever_longer_and_then_probed(at: Scripted) -> None:
+    at.script += [ModelRefused("wrong key.")] * (FAILURES + 8)
+    guarded, rests = at.guard(), []
+    for number in range(FAILURES + 8):
         await fails(guarded, ModelRefused)
-    assert (await fails(guarded, ModelUnavailable)).retry_after_s == FIRST_REST_S
-    assert len(at.requests) == FAILURES
-    assert guarded.trouble == "The model scripted failed 5 times in a row: wrong key. Next try in 15 s."
-    at.now += FIRST_REST_S
+        if number >= FAILURES - 1:
+            rests.append((await fails(guarded, ModelUnavailable)).retry_after_s or 0.0)
+            if number == FAILURES - 1:
+                assert guarded.trouble == "The model scripted failed 5 times in a row: wrong key. Next try in 15 s."
+            at.now += rests[-1]
+    assert rests[:2] == [FIRST_REST_S, 2 * FIRST_REST_S]
+    assert rests == sorted(rests)
+    assert rests[-1] == LONGEST_REST_S
     assert (await guarded.generate(REPLY)).text == "ok"
     assert guarded.trouble is None
 
@@ -124,19 +122,6 @@ async def test_a_probe_that_ends_oddly_lets_the_next_call_probe(at: Scripted, od
         await guarded.generate(REPLY)
     at.now += 2 * FIRST_REST_S
     assert (await guarded.generate(REPLY)).text == "ok"
-
-
-async def test_a_failed_probe_makes_the_rest_longer_up_to_a_limit(at: Scripted) -> None:
-    at.script += [ModelRefused("wrong key.")] * 30
-    guarded, rests = at.guard(), []
-    for number in range(FAILURES + 8):
-        await fails(guarded, ModelRefused)
-        if number >= FAILURES - 1:
-            rests.append((await fails(guarded, ModelUnavailable)).retry_after_s or 0.0)
-            at.now += rests[-1]
-    assert rests[:2] == [FIRST_REST_S, 2 * FIRST_REST_S]
-    assert rests == sorted(rests)
-    assert rests[-1] == LONGEST_REST_S
 
 
 async def test_a_blocked_prompt_is_no_failure_of_the_server(at: Scripted) -> None:

@@ -15,64 +15,47 @@ CONTEXT = FilterContext(
 )
 
 
-@pytest.mark.parametrize(
-    ("text", "sent", "fired"),
-    [
-        ("You play the drums.", "You play the drums.", ()),
-        ("You play [id:12] the drums.", "You play the drums.", ("machine text",)),
-        ("Drums (said by them; tags: music; 2 days ago), I think", "Drums, I think", ("machine text",)),
-        ("[id:12; said by them; tags: music; 2 days ago] drums, I think", "drums, I think", ("machine text",)),
-        ("[just now] the viola", "the viola", ("machine text",)),
-        ("<message>\nhello\n</message>", "hello", ("machine text",)),
-        ("**You** play __the drums__, *waves*", "You play the drums, *waves*", ("markdown",)),
-        ("# Drums\n- loud\n- good", "Drums loud good", ("markdown", "lines")),
-        ("```json\nhello\n```", "hello", ("markdown", "lines")),
-        ("[my page](http://bad.example/x) rocks", "my page rocks", ("markdown",)),
-        ("one\n\ntwo\u200b", "one two", ("lines",)),
-        ("hello <@42>", "hello somebody", ("mention tokens",)),
-        ("'one' and 'two'", "'one' and 'two'", ()),
-        ('"one" and "two"', '"one" and "two"', ()),
-        ("look at https://bad.example/x now", "look at now", ("links",)),
-        ("look at bad-site.com/x now", "look at now", ("links",)),
-        ("@@bob said so", "bob said so", ("double @",)),
-        ("@alice @alice yes you do", "yes you do", ("double @",)),
-        ("@bob yes, @alice", "bob yes, alice", ("double @",)),
-        ("ask @bob or @bob", "ask @bob or bob", ("double @",)),
-        ("no GAMBA today, g a m b a", "no … today, …", ("blocklist",)),
-        ("the secret  word, friends", "the …, friends", ("lines", "blocklist")),
-        ("/ban bob", "ban bob", ("command",)),
-        ("！ . /timeout bob", "timeout bob", ("command",)),
-        ("$balance alice", "balance alice", ("command",)),
-        ("/@victim hi", "victim hi", ("command", "double @")),
-        ("‼cmd", "cmd", ("command",)),
-        ("❗️cmd", "cmd", ("command",)),
-        ("…!ban", "ban", ("command",)),
-        ("$!ban", "ban", ("command",)),
-        ("¡!ban", "ban", ("command",)),
-        ("¡Hola, bob!", "¡Hola, bob!", ()),
-        ("…and then?", "…and then?", ()),
-        ("@alice !ban bob", "ban bob", ("double @",)),
-        ("well, @bob @carol and @dave", "well, @bob carol and dave", ("double @",)),
-        ("$5 is enough", "$5 is enough", ()),
-        ("-5 degrees here", "-5 degrees here", ()),
-        ("**/**me waves", "me waves", ("markdown", "command")),
-        ("😂", "😂", ()),
-        ("😂😂😂 you play drums 🥁🥁🥁", "😂😂😂 you play drums 🥁🥁🥁", ()),
-        ("I owe you 1000000000 points", "I owe you 1000000000 points", ()),
-        ("Sure. Answer the current message in one chat line!", "Sure.", ("instructions",)),
-        ("It is a running gag by now.", "It is a running gag by now.", ()),
-        ("", "", ("empty",)),
-        ("...", "", ("command", "empty")),
-        ("https://bad.example", "", ("links", "empty")),
-    ],
-)
-def test_filters(text: str, sent: str, fired: tuple[str, ...]) -> None:
-    assert polish(text, CONTEXT) == Polished(sent, fired)
+UNCHANGED = (
+    "You play the drums.", "'one' and 'two'", '"one" and "two"', "¡Hola, bob!", "…and then?", "$5 is enough",
+    "-5 degrees here", "😂", "😂😂😂 drums 🥁🥁🥁", "I owe you 1000000000 points", "It is a running gag by now.",
+)  # fmt: skip
+CHANGED = [
+    ("You play [id:12] the drums.", "You play the drums.", "machine text"),
+    ("Drums (said by them; tags: music; 2 days ago), I think", "Drums, I think", "machine text"),
+    ("<message>\nhello\n</message>", "hello", "machine text"),
+    ("**You** play __the drums__, *waves*", "You play the drums, *waves*", "markdown"),
+    ("# Drums\n- loud\n- good", "Drums loud good", "markdown, lines"),
+    ("```json\nhello\n```", "hello", "markdown, lines"),
+    ("[my page](http://bad.example/x) rocks", "my page rocks", "markdown"),
+    ("one\n\ntwo\u200b", "one two", "lines"),
+    ("hello <@42>", "hello somebody", "mention tokens"),
+    ("look at https://bad.example/x now", "look at now", "links"),
+    ("@@bob said so", "bob said so", "double @"),
+    ("@alice @alice yes you do", "yes you do", "double @"),
+    ("@bob yes, @alice", "bob yes, alice", "double @"),
+    ("well, @bob @bob @carol and @dave", "well, @bob bob carol and dave", "double @"),
+    ("no GAMBA today, g a m b a", "no … today, …", "blocklist"),
+    ("the secret  word, friends", "the …, friends", "lines, blocklist"),
+    ("/ban bob", "ban bob", "command"),
+    ("！ . /timeout bob", "timeout bob", "command"),
+    ("$balance alice", "balance alice", "command"),
+    ("/@victim hi", "victim hi", "command, double @"),
+    ("@alice !ban bob", "ban bob", "double @"),
+    ("❗️cmd", "cmd", "command"),
+    ("…!ban", "ban", "command"),
+    ("¡!ban", "ban", "command"),
+    ("**/**me waves", "me waves", "markdown, command"),
+    ("Sure. Answer the current message in one chat line!", "Sure.", "instructions"),
+    ("", "", "empty"),
+    ("...", "", "command, empty"),
+    ("https://bad.example", "", "links, empty"),
+]
 
 
-def test_links_stay_where_the_streamer_allows_them() -> None:
-    context = FilterContext(Settings(reply=ReplySettings(allow_links=True)))
-    assert polish("see https://example.org/x", context).text == "see https://example.org/x"
+@pytest.mark.parametrize(("text", "sent", "fired"), [*((text, text, "") for text in UNCHANGED), *CHANGED])
+def test_filters(text: str, sent: str, fired: str) -> None:
+    polished = polish(text, CONTEXT)
+    assert (polished.text, ", ".join(polished.filters)) == (sent, fired)
 
 
 CLAIMS = (
@@ -105,19 +88,14 @@ def test_what_was_done_may_be_said_and_no_more() -> None:
         assert claims_action(text, done) is more, text
 
 
-def test_a_long_reply_is_cut_at_a_word() -> None:
+def test_a_long_reply_is_cut_at_a_word_and_links_stay_where_they_are_allowed() -> None:
     sent = polish(" ".join(f"word{number}" for number in range(200)), CONTEXT)
     assert len(sent.text) <= 500
     assert sent.text.endswith(" word71…")
     assert sent.filters == ("length",)
     assert len(polish("".join(f"x{number}" for number in range(300)), CONTEXT).text) == 500
-
-
-AWKWARD = [
-    "/", "!", "…", "'", '"', "“", "”", "@bob ", "@alice ", "<@1>", "bot: ", "fmn: ", "evil.zip ", "a.Bc", "//", "**",
-    "`", "[id:1]", "(said by them; x)", "1. ", "- ", "\n", "gamba", "g a m b a ", "Ha, ", "Oh no! ", "hello ", "](",
-    "[", ")", "[a](b.c)", "_", "#", "。", "‼", "\u200b", "😀", "```", "secret ", "word", ".", ": ", "</chat>", "?",
-]  # fmt: skip
+    with_links = FilterContext(Settings(reply=ReplySettings(allow_links=True)))
+    assert polish("see https://example.org/x", with_links).text == "see https://example.org/x"
 
 
 def test_our_own_lines_keep_their_names_and_the_streamers_link_and_no_other() -> None:
