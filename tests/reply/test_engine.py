@@ -10,9 +10,8 @@ from msgspec.structs import replace
 
 from forgetmenot.domain import ChatEvent, EventKind
 from forgetmenot.errors import ModelUnavailable, StoreFull
-from forgetmenot.reply.explain import explain
 from forgetmenot.settings.schema import BotSettings, Mode, Settings
-from forgetmenot.store import bot_messages, channel_state
+from forgetmenot.store import bot_messages
 from forgetmenot.store.bot_messages import ReplyStatus
 from forgetmenot.text.mentions import fenced
 from tests.stage import Stage, answering
@@ -37,16 +36,12 @@ async def test_a_follow_up_goes_on_with_the_thread(stage: Stage, settle: Move) -
     assert await stage.ask("and now?") is None
 
 
-async def test_a_stale_mention_is_dropped(stage: Stage, settle: Move) -> None:
+async def test_neither_a_stale_mention_nor_a_slow_model_makes_it_answer_late(stage: Stage, settle: Move) -> None:
     event = await stage.hear("@forgetmenot_bot hi")
     await settle(31_000)
     reply = await stage.engine.consider(event)
     assert reply is not None
-    assert (reply.status, reply.detail) == (ReplyStatus.SILENT, "too late")
-    assert stage.model.asked == []
-
-
-async def test_a_slow_model_does_not_make_it_answer_late(stage: Stage, settle: Move) -> None:
+    assert (reply.status, reply.detail, stage.model.asked) == (ReplyStatus.SILENT, "too late", [])
     stage.model.held = asyncio.Event()
     stage.model.answers = [answering("", **ASKED)]
     thinking = asyncio.create_task(stage.ask("@forgetmenot_bot time me out please"))
@@ -54,10 +49,8 @@ async def test_a_slow_model_does_not_make_it_answer_late(stage: Stage, settle: M
         await asyncio.sleep(0.001)
     await settle(31_000)
     stage.model.held.set()
-    reply = await thinking
-    assert reply is not None
-    assert stage.said == []
-    assert stage.moderation.done == []
+    assert await thinking is not None
+    assert stage.said == stage.moderation.done == []
 
 
 async def test_the_cooldown_is_waited_out_and_the_newest_line_wins(stage: Stage, settle: Move) -> None:
@@ -100,12 +93,6 @@ async def test_a_preview_shows_the_words_unless_more_than_the_mode_refuses(
     assert stage.moderation.done == []
 
 
-async def test_a_paused_bot_says_nothing(stage: Stage) -> None:
-    async with stage.db.write() as tx:
-        await channel_state.put(tx, {"paused": "1"}, stage.clock.now())
-    assert await stage.ask("@forgetmenot_bot hi") is None
-
-
 async def test_without_a_model_a_note_that_plainly_answers_is_quoted_once_in_a_while(
     stage: Stage, settle: Move
 ) -> None:
@@ -116,12 +103,6 @@ async def test_without_a_model_a_note_that_plainly_answers_is_quoted_once_in_a_w
         await settle(40_000)
     assert stage.said == ["My notes about you say: “plays drums with Bob”."]
     assert stage.moderation.done == []
-
-
-async def test_a_reply_of_which_nothing_is_left_is_a_reason_not_a_riddle(stage: Stage) -> None:
-    stage.model.answers = ["https://bad.example"]
-    reply = await stage.reply("@forgetmenot_bot hi")
-    assert (reply.status, reply.detail) == (ReplyStatus.SILENT, "there was nothing to say")
 
 
 # ── words fit the outcome ───────────────────────────────────────────────────────────────────
@@ -156,34 +137,13 @@ async def test_a_full_disk_while_thinking_is_a_reason(stage: Stage, monkeypatch:
     assert reply.detail == "StoreFull: The disk is full."
 
 
-async def test_a_mode_that_somebody_else_switched_on_is_left_as_it_is(stage: Stage) -> None:
-    stage.room_modes = frozenset({"slow"})
-    stage.model.answers = [answering("Slower!", "slow_mode", seconds=30, if_refused="It is slow as it is.")]
-    reply = await stage.reply("@forgetmenot_bot please put on slow mode", badges=("moderator",))
-    assert stage.moderation.done == []
-    assert "done already" in "".join((await explain(stage.db, reply.id)).actions)
-
-
-CROWD = 60
-
-
-def _mention(stage: Stage, number: int) -> ChatEvent:
-    text = "@forgetmenot_bot hello there"
-    return ChatEvent(
-        f"c{number}", EventKind.MESSAGE, str(500 + number), f"v{number}", f"V{number}", text, stage.clock.now()
-    )
-
-
 @pytest.mark.parametrize(
     ("line", "action", "say", "sent"),
     [
         ("hi, who are you?", "shoutout", "Shoutout sent to Bob!", "Not now."),
         ("I finally beat the chicken boss!", "timeout", "What a fight!", "What a fight!"),
-        ("wie besiegt man den Boss?", "timeout", "Mit Feuer.", "Mit Feuer."),
         ("I finally beat the chicken boss!", "timeout", "You are timed out, Bob!", "Not now."),
         ("I want bob out of here", "timeout", "Bob takes a break.", "Not now."),
-        ("why don't you mute bob?", "timeout", "Bob takes a break.", "Not now."),
-        ("put bob in the corner", "timeout", "Bob takes a break.", "Not now."),
     ],
 )
 async def test_an_action_that_nobody_asked_for_costs_no_answer(
@@ -199,13 +159,14 @@ async def test_an_action_that_nobody_asked_for_costs_no_answer(
 async def test_a_crowd_costs_no_more_calls_than_there_is_room_for_answers(stage: Stage, mode: Mode) -> None:
     stage.use(Settings(bot=BotSettings(mode=mode)))
     stage.model.held = asyncio.Event()
-    stage.model.answers = [f"Hello to you, number {number}." for number in range(CROWD)]
-    for number in range(CROWD):
-        stage.engine.take(_mention(stage, number))
+    stage.model.answers = [f"Hello to you, number {number}." for number in range(60)]
+    for number in range(60):
+        who = (str(500 + number), f"v{number}", f"V{number}", "@forgetmenot_bot hello there")
+        stage.engine.take(ChatEvent(f"c{number}", EventKind.MESSAGE, *who, stage.clock.now()))
     for _ in range(2_000):
         await asyncio.sleep(0.005)
-        rows = await bot_messages.listing(stage.db, CROWD)
-        if sum(row.detail.startswith("too late") for row in rows) + len(stage.model.asked) == CROWD:
+        rows = await bot_messages.listing(stage.db, 60)
+        if sum(row.detail.startswith("too late") for row in rows) + len(stage.model.asked) == 60:
             break
     assert len(stage.model.asked) == 20
     stage.model.held.set()
@@ -213,9 +174,11 @@ async def test_a_crowd_costs_no_more_calls_than_there_is_room_for_answers(stage:
     assert len(stage.said) == (20 if mode is Mode.MENTIONS else 0)
 
 
-async def test_a_reply_that_failed_gives_its_place_back(stage: Stage) -> None:
-    stage.use(Settings(bot=BotSettings(mode=Mode.MENTIONS)))
+async def test_a_reply_of_which_nothing_is_left_has_a_reason_and_gives_its_place_back(stage: Stage) -> None:
     for number in range(25):
-        stage.model.answers = ["/"]
-        await stage.engine.consider(_mention(stage, number))
-    assert len(stage.model.asked) == 25
+        stage.model.answers = ["https://bad.example"]
+        who = (str(500 + number), f"v{number}", f"V{number}", "@forgetmenot_bot hello there")
+        event = ChatEvent(f"c{number}", EventKind.MESSAGE, *who, stage.clock.now())
+        reply = await stage.engine.consider(event)
+        assert reply is not None
+        assert (reply.status, reply.detail) == (ReplyStatus.SILENT, "there was nothing to say")

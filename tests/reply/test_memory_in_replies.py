@@ -21,14 +21,10 @@ async def asked(stage: Stage, text: str, viewer: str = "1") -> str:
     return stage.model.asked[-1].system + stage.model.asked[-1].prompt
 
 
-async def with_brief(stage: Stage, text: str, note: int) -> None:
-    async with stage.db.write() as tx:
-        await episodes.put_brief(tx, Brief("1", text, "hash", stage.clock.now(), notes=(note,)))
-
-
 async def test_a_brief_stands_before_the_notes_and_names_what_it_is_made_of(stage: Stage) -> None:
     note = await stage.know("plays drums")
-    await with_brief(stage, "<@1> drums with <@2>.", note)
+    async with stage.db.write() as tx:
+        await episodes.put_brief(tx, Brief("1", "<@1> drums with <@2>.", "hash", stage.clock.now(), notes=(note,)))
     reply = await stage.reply("@forgetmenot_bot hello there")
     prompt = stage.model.asked[-1].prompt
     assert "<brief>\nAlice drums with Bob.\n</brief>" in prompt
@@ -36,12 +32,9 @@ async def test_a_brief_stands_before_the_notes_and_names_what_it_is_made_of(stag
     sections = {one["name"]: one["rows"] for one in (await stage.row(reply.id)).prompt["sections"]}
     assert sections["brief"] == sections["lore"] == [["notes", note]]
     assert [used for used, _ in await bot_messages.with_note(stage.db, note)] == [reply.id]
-
-
-async def test_of_whom_a_brief_speaks_who_is_hidden_is_somebody(stage: Stage) -> None:
-    await with_brief(stage, "<@1> drums with <@2>.", await stage.know("plays drums"))
     async with stage.db.write() as tx:
         await viewers.set_banned(tx, "2", stage.clock.now())
+    await stage.clock.advance(60_000)
     assert "Alice drums with somebody." in await asked(stage, "@forgetmenot_bot hello there")
 
 
@@ -91,12 +84,9 @@ async def test_what_is_left_alone_stands_in_no_line_of_the_chat(stage: Stage) ->
     await rights.suppress(stage.db, None, "election", by="9", at=0)
     await rights.suppress(stage.db, "1", "divorce", by="1", at=0)
     for text, who in (
-        ("my divorce is a mess", "1"),
-        ("alice and her divorce again", "2"),
-        ("the elections are rigged", "3"),
-        ("my own divorce was in May", "3"),
-        ("what a race", "2"),
-    ):
+        ("my divorce is a mess", "1"), ("alice and her divorce again", "2"), ("the elections are rigged", "3"),
+        ("my own divorce was in May", "3"), ("what a race", "2"),
+    ):  # fmt: skip
         await stage.hear(text, who)
         await stage.clock.advance(1_000)
     stage.model.answers = ["An election of hats!", "Hats for all."]

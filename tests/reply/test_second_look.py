@@ -30,9 +30,9 @@ async def plants_a_tree(stage: Stage, viewer: str = "1") -> int:
 
 async def test_what_it_looks_up_stands_in_a_second_prompt_and_answers(stage: Stage) -> None:
     note = await plants_a_tree(stage)
-    stage.model.answers = [wants("plant tree growth"), found("Your bonsai, of course.", note)]
-    reply = await stage.engine.consider(await stage.hear(QUESTION))
-    assert reply is not None
+    # its words may be those of a line that is gone in a day: nothing of them is kept
+    stage.model.answers = [wants("zitherbloom plant tree growth"), found("Your bonsai, of course.", note)]
+    reply = await stage.reply(QUESTION)
     assert stage.said == ["Your bonsai, of course."]
     first, second = (request.prompt for request in stage.model.asked)
     assert "What you found when you looked it up:" in second
@@ -40,59 +40,37 @@ async def test_what_it_looks_up_stands_in_a_second_prompt_and_answers(stage: Sta
     row = await stage.row(reply.id)
     assert row.used == (note,)
     assert row.prompt["looked_up"] is True
-
-
-async def test_it_looks_once(stage: Stage) -> None:
-    await plants_a_tree(stage)
-    stage.model.answers = [wants("plant tree"), wants("bonsai", "Still no idea.")]
-    await stage.engine.consider(await stage.hear(QUESTION))
-    assert stage.said == ["Still no idea."]
-    assert len(stage.model.asked) == 2
-    assert "look_up" not in json.dumps(stage.model.asked[1].schema)
-
-
-@pytest.mark.parametrize("words", ["", "xylophone quark", "the a of"])
-async def test_where_nothing_is_found_the_first_answer_stands(stage: Stage, words: str) -> None:
-    await plants_a_tree(stage)
-    stage.model.answers = [wants(words, "I do not know that.")]
-    await stage.engine.consider(await stage.hear(QUESTION))
-    assert (stage.said, len(stage.model.asked)) == (["I do not know that."], 1)
-
-
-async def test_small_talk_is_not_looked_up(stage: Stage) -> None:
-    await plants_a_tree(stage)
-    stage.model.answers = [wants("bonsai tree", "Hi there!")]
-    await stage.engine.consider(await stage.hear("@forgetmenot_bot hello"))
-    assert (stage.said, len(stage.model.asked)) == (["Hi there!"], 1)
-    assert "look_up" not in json.dumps(stage.model.asked[0].schema)
-
-
-async def test_a_model_that_fails_the_second_time_has_answered_the_first(stage: Stage) -> None:
-    await plants_a_tree(stage)
-    stage.model.answers = [wants("plant tree", "No idea, sorry."), ModelUnavailable("down")]
-    await stage.engine.consider(await stage.hear(QUESTION))
-    assert stage.said == ["No idea, sorry."]
-
-
-async def test_only_those_who_are_talked_about_are_looked_up(stage: Stage) -> None:
-    await plants_a_tree(stage, "2")
-    stage.model.answers = [wants("bonsai tree", "I do not know that.")]
-    await stage.engine.consider(await stage.hear(QUESTION))
-    assert len(stage.model.asked) == 1, "Bob's notes are nobody's answer here"
-
-
-async def test_of_the_words_it_looked_with_nothing_is_kept(stage: Stage) -> None:
-    """They may be those of a line that is gone in a day, or of somebody of whom nothing is stored."""
-    await plants_a_tree(stage)
-    stage.model.answers = [wants("tree of the zitherbloom"), found("Your bonsai.")]
-    await stage.engine.consider(await stage.hear(QUESTION))
-    assert len(stage.model.asked) == 2
     assert b"zitherbloom" not in b"".join(file.read_bytes() for file in stage.db.path.parent.iterdir())
 
 
-async def test_what_is_never_mentioned_is_not_looked_up(stage: Stage) -> None:
+async def test_it_looks_once_and_has_an_answer_if_that_fails(stage: Stage) -> None:
     await plants_a_tree(stage)
-    await suppress(stage.db, "1", "bonsai", by=None, at=stage.clock.now())
-    stage.model.answers = [wants("bonsai tree", "I do not know that.")]
-    await stage.engine.consider(await stage.hear(QUESTION))
+    stage.model.answers = [wants("plant tree"), wants("bonsai", "Still no idea.")]
+    await stage.ask(QUESTION)
+    assert len(stage.model.asked) == 2
+    assert "look_up" not in json.dumps(stage.model.asked[1].schema)
+    await stage.clock.advance(60_000)
+    stage.model.answers = [wants("plant tree", "No idea, sorry."), ModelUnavailable("down")]
+    await stage.ask(QUESTION)
+    assert stage.said == ["Still no idea.", "No idea, sorry."]
+
+
+@pytest.mark.parametrize(
+    ("words", "line", "whose"),
+    [
+        *((words, QUESTION, "1") for words in ("", "xylophone quark", "the a of")),
+        ("bonsai tree", "@forgetmenot_bot hello", "1"),  # small talk
+        ("bonsai tree", QUESTION, "2"),  # Bob's notes are nobody's answer here
+        ("bonsai secret", QUESTION, "1"),  # never to be mentioned
+    ],
+)
+async def test_where_nothing_is_to_be_found_the_first_answer_stands(
+    stage: Stage, words: str, line: str, whose: str
+) -> None:
+    await plants_a_tree(stage, whose)
+    if "secret" in words:
+        await suppress(stage.db, "1", "bonsai", by=None, at=stage.clock.now())
+    stage.model.answers = [wants(words, "I do not know that.")]
+    await stage.ask(line)
     assert (stage.said, len(stage.model.asked)) == (["I do not know that."], 1)
+    assert ("look_up" in json.dumps(stage.model.asked[0].schema)) is (line == QUESTION)
