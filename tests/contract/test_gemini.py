@@ -90,26 +90,21 @@ async def test_the_environment_cannot_redirect_it(sim: SimGemini, make: Make, mo
 # ── what comes back ─────────────────────────────────────────────────────────────────────────
 
 
-async def test_usage_is_mapped_and_missing_counts_are_none(sim: SimGemini, gemini: Gemini) -> None:
-    usage = {
-        "promptTokenCount": 900,
-        "cachedContentTokenCount": 600,
-        "candidatesTokenCount": 7,
-        "thoughtsTokenCount": 40,
-    }
-    sim.fail(body(answer_body("ok", usage=usage)))
-    assert (await gemini.generate(PLAIN)).usage == TokenUsage(input=900, cached=600, output=7, thoughts=40)
-    sim.fail(body({"candidates": answer_body("ok")["candidates"]}))
-    assert (await gemini.generate(PLAIN)).usage == TokenUsage()
-
-
 @pytest.mark.parametrize("finish", ["MAX_TOKENS", "CONTINUATION"])
 async def test_an_answer_cut_at_the_limit_says_so_and_is_not_continued(
     sim: SimGemini, gemini: Gemini, finish: str
 ) -> None:
-    sim.fail(body(answer_body("part", finish=finish)), times=5)
+    usage = {"promptTokenCount": 900, "cachedContentTokenCount": 600, "candidatesTokenCount": 7}
+    usage["thoughtsTokenCount"] = 40
+    sim.fail(body(answer_body("part", finish=finish, usage=usage)), times=5)
     answer = await gemini.generate(PLAIN)
     assert (answer.text, answer.finish, len(sim.seen)) == ("part", "length", 1)
+    assert answer.usage == TokenUsage(input=900, cached=600, output=7, thoughts=40)
+
+
+async def test_counts_that_are_missing_are_unknown(sim: SimGemini, gemini: Gemini) -> None:
+    sim.fail(body({"candidates": answer_body("ok")["candidates"]}))
+    assert (await gemini.generate(PLAIN)).usage == TokenUsage()
 
 
 BLOCKS = [
@@ -233,6 +228,3 @@ async def test_no_exception_of_the_sdk_goes_unmapped(gemini: Gemini) -> None:
         error = kind(418, {"error": {}}) if issubclass(kind, sdk_errors.APIError) else kind("broken")
         with pytest.raises(ModelError), gemini._translating():
             raise error
-
-
-# ── as the app builds it ────────────────────────────────────────────────────────────────────

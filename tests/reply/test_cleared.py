@@ -2,8 +2,8 @@
 
 import asyncio
 import contextlib
-from collections.abc import AsyncIterator, Awaitable, Callable
-from typing import Literal
+from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine
+from typing import Literal, TypeVar
 
 import pytest
 
@@ -26,6 +26,8 @@ from tests.stage import Stage, answering
 from tests.wishes import erase, forget_fact
 
 SECRET = "the code of the safe is marmot"
+Said = TypeVar("Said")
+CLEARED = "a line that it rests on was cleared in chat"
 
 
 async def thinking(stage: Stage, event: ChatEvent) -> "asyncio.Task[Reply | None]":
@@ -46,13 +48,13 @@ async def let_go(stage: Stage, task: "asyncio.Task[Reply | None]") -> Reply:
 
 
 @contextlib.asynccontextmanager
-async def full_queue(stage: Stage, text: str) -> "AsyncIterator[asyncio.Task[Reply | None]]":
-    """A reply to a line of Alice's that waits for a place in the queue; at the end it gets one."""
+async def full_queue(stage: Stage, saying: Coroutine[object, object, Said]) -> "AsyncIterator[asyncio.Task[Said]]":
+    """What is said waits for a place in the queue; at the end it gets one."""
     stage.outbox.pace = SendRateLimiter(2)
     for greeting in ("Hello.", "Hello again."):
         await stage.outbox.say_line(greeting)
     await stage.clock.advance(29 * SECOND)
-    task = asyncio.create_task(stage.engine.consider(await stage.hear(text)))
+    task = asyncio.create_task(saying)
     while not stage.outbox.waiting:  # noqa: ASYNC110  # the queue tells nobody
         await asyncio.sleep(0.001)
     yield task
@@ -72,11 +74,7 @@ async def test_a_line_that_is_cleared_while_the_model_thinks_is_not_answered(
     task = await thinking(stage, await stage.hear(f"@forgetmenot_bot time me out, {SECRET}"))
     await clear(stage, **what)
     reply = await let_go(stage, task)
-    assert (reply.status, reply.text, reply.detail) == (
-        ReplyStatus.SILENT,
-        "",
-        "a line that it rests on was cleared in chat",
-    )
+    assert (reply.status, reply.text, reply.detail) == (ReplyStatus.SILENT, "", CLEARED)
     assert stage.said == stage.moderation.done == []
     assert (await stage.row(reply.id)).text == ""
 
@@ -90,18 +88,8 @@ async def test_a_line_that_is_cleared_while_it_waits_its_turn_reaches_no_model(s
     await stage.clock.advance(20 * SECOND)
     reply = await task
     assert reply is not None
-    assert (reply.status, reply.detail) == (ReplyStatus.SILENT, "a line that it rests on was cleared in chat")
+    assert (reply.status, reply.detail) == (ReplyStatus.SILENT, CLEARED)
     assert len(stage.model.asked) == 1
-
-
-async def test_a_reply_that_waits_for_a_place_is_dropped_when_its_line_is_cleared(stage: Stage) -> None:
-    async with full_queue(stage, "@forgetmenot_bot hello") as task:
-        await clear(stage, viewer_id="1")
-    reply = await task
-    assert reply is not None
-    assert (reply.status, reply.detail) == (ReplyStatus.DROPPED, "a line that it rests on was cleared in chat")
-    assert (await stage.row(reply.id)).text == ""  # it may say again what was cleared
-    assert len(stage.said) == 2
 
 
 async def test_a_line_of_another_that_is_cleared_meanwhile_is_left_out_of_a_second_thought(stage: Stage) -> None:
@@ -125,7 +113,7 @@ async def test_while_lines_are_cleared_all_the_time_it_stays_silent(stage: Stage
 
     stage.model.held = Purge()
     reply = await stage.reply("@forgetmenot_bot what did bob say?")
-    assert (reply.status, reply.detail) == (ReplyStatus.SILENT, "a line that it rests on was cleared in chat")
+    assert (reply.status, reply.detail) == (ReplyStatus.SILENT, CLEARED)
     assert len(stage.model.asked) == 2
 
 
@@ -150,6 +138,10 @@ async def erased(stage: Stage, _note_id: int) -> None:
     await erase(stage.db, "2", now=stage.clock.now())
 
 
+async def cleared(stage: Stage, _note_id: int) -> None:
+    await clear(stage, viewer_id="1")  # who asked
+
+
 WAYS = [wrong, forgotten, never_mentioned, opted_out, erased]
 Way = Callable[[Stage, int], Awaitable[None]]
 
@@ -171,32 +163,25 @@ async def test_what_is_taken_back_while_the_model_thinks_is_not_said(
     assert "marimba" not in " ".join([stage.model.asked[1].prompt, *stage.said])
 
 
-@pytest.mark.parametrize("take_back", WAYS)
+@pytest.mark.parametrize("take_back", [*WAYS, cleared])
 async def test_what_is_taken_back_while_a_reply_waits_for_a_place_is_not_said(stage: Stage, take_back: Way) -> None:
     note = await stage.know("plays the marimba", "2")
     stage.model.answers = ["Bob plays the marimba."]
-    async with full_queue(stage, "@forgetmenot_bot what does bob play?") as task:
+    async with full_queue(stage, stage.reply("@forgetmenot_bot what does bob play?")) as task:
         await take_back(stage, note)
     reply = await task
-    assert reply is not None
-    assert (reply.status, reply.detail) == (ReplyStatus.DROPPED, "a line that it rests on was cleared in chat")
+    assert (reply.status, reply.detail) == (ReplyStatus.DROPPED, CLEARED)
     assert "marimba" not in " ".join([(await stage.row(reply.id)).text, *stage.said])
 
 
 async def test_a_list_of_notes_that_waits_for_a_place_does_not_name_what_was_forgotten(stage: Stage) -> None:
     note = await stage.know("plays the marimba")
     await stage.hear("@forgetmenot_bot hello")
-    stage.outbox.pace = SendRateLimiter(1)
-    await stage.outbox.say_line("Hello.")
-    await stage.clock.advance(20 * SECOND)
-    task = asyncio.create_task(stage.outbox.say_line("I know that Alice plays the marimba.", viewer_id="1"))
-    while not stage.outbox.waiting:  # noqa: ASYNC110  # the queue tells nobody
-        await asyncio.sleep(0.001)
-    await stage.clock.advance(SECOND)
-    await forgotten(stage, note)
-    await stage.clock.advance(10 * SECOND)
+    async with full_queue(stage, stage.outbox.say_line("I know that Alice plays the marimba.", viewer_id="1")) as task:
+        await stage.clock.advance(500)
+        await forgotten(stage, note)
     assert (await task).kind is OutcomeKind.REFUSED
-    assert stage.said == ["Hello."]
+    assert "marimba" not in " ".join(stage.said)
 
 
 async def summarised(stage: Stage, summary: str) -> Note:
@@ -220,12 +205,10 @@ async def test_what_only_a_summary_told_is_dropped_once_it_is_forgotten(stage: S
     note = await summarised(stage, "<@2> plays the marimba.")
     await edit(stage.db, note.id, "plays the kazoo", by="2", at=stage.clock.now(), privacy=PrivacySettings())
     stage.model.answers = ["Bob plays the marimba."]
-    async with full_queue(stage, "@forgetmenot_bot tell me about bob") as task:
+    async with full_queue(stage, stage.reply("@forgetmenot_bot tell me about bob")) as task:
         assert "marimba" in stage.model.asked[-1].prompt
         await forgotten(stage, note.id)
-    reply = await task
-    assert reply is not None
-    assert reply.status is ReplyStatus.DROPPED
+    assert (await task).status is ReplyStatus.DROPPED
 
 
 async def test_the_answer_that_quotes_what_was_forgotten_is_not_kept(stage: Stage) -> None:

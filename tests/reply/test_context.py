@@ -94,14 +94,11 @@ async def test_what_another_program_writes_counts_from_the_next_reply_on(world: 
 
 
 async def test_a_raid_without_a_word_is_in_the_chat_and_in_nobodys_own_lines(world: World, ask: Ask) -> None:
+    raid = {"id": "r", "viewer_id": "1", "kind": "raid", "text": "", "system_text": "42 raiders from Alice!"}
     async with world.db.write() as tx:
-        await tx.execute(
-            "INSERT INTO events (id, viewer_id, kind, text, system_text, role, at)"
-            " VALUES ('r', '1', 'raid', '', '42 raiders from Alice have joined!', 'viewer', ?)",
-            (world.clock.now(),),
-        )
+        await put(tx, "events", **raid, at=world.clock.now())
     found = await ask("who raided us?")
-    assert [line.text for line in found.chat] == ["(42 raiders from Alice have joined!)"]
+    assert [line.text for line in found.chat] == ["(42 raiders from Alice!)"]
     assert found.own_lines == ()
 
 
@@ -124,16 +121,10 @@ async def test_who_is_hidden_or_gone_leaves_it_before_the_next_pass(stage: Stage
 async def test_what_rests_on_a_cleared_line_leaves_it_at_once(stage: Stage) -> None:
     """Its summary, and the recap and the digest that were made of it; not those of another stream."""
     async with stage.db.write() as tx:
-        for number, words in ((1, "a harp"), (2, "an oboe")):
-            stream = await tx.insert(
-                "INSERT INTO streams (started_at, last_event_at, ended_at, recap) VALUES (?1, ?1, ?2, ?3)",
-                (number, number if number == 1 else None, f"The recap had {words}." if number == 1 else ""),
-            )
-            await tx.insert(
-                "INSERT INTO episodes (kind, stream_id, started_at, ended_at, summary, events, created_at)"
-                " VALUES ('chat', ?1, ?2, ?2, ?3, 2, 2)",
-                (stream, number, f"Somebody played {words}."),
-            )
+        before = await put(tx, "streams", started_at=1, last_event_at=1, ended_at=1, recap="The recap had a harp.")
+        now = await put(tx, "streams", started_at=2, last_event_at=2)
+        for stream, words in ((before, "a harp"), (now, "an oboe")):
+            await put(tx, "episodes", stream_id=stream, summary=f"Somebody played {words}.", ended_at=stream)
         await channel_state.put(tx, {"digest": "It was a week of harps."}, 1)
     whole = (await stage.keeper.current()).text
     assert all(words in whole for words in ("recap had a harp", "played an oboe", "week of harps"))

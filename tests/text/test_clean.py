@@ -11,27 +11,15 @@ from forgetmenot.text.mentions import fence, fenced, is_login, unbracket
 from forgetmenot.text.outgoing import without_phrases
 from forgetmenot.text.words import STOPWORDS, words
 
+SEEN = {
+    "  plain   text\n here ": "plain text here", "a\u200bb\u202ec\x07": "abc", "duplicate \U000e0000": "duplicate",
+    "z\u0335\u0336\u0337\u0338!": "z\u0335\u0336!", "cafe\u0301": "café", "\ud800x": "x", "👩\u200d💻": "👩\u200d💻",
+    "👩\u200d": "👩", "❤\ufe0f\u200d🔥": "❤\ufe0f\u200d🔥", "\u200da\ufe0f": "a", "\u3164\u2800": "",
+}  # fmt: skip
 
-@pytest.mark.parametrize(
-    ("raw", "expected"),
-    [
-        ("  plain   text\n here ", "plain text here"),
-        ("a\u200bb\u202ec\x07", "abc"),
-        ("duplicate \U000e0000", "duplicate"),
-        ("z\u0335\u0336\u0337\u0338!", "z\u0335\u0336!"),
-        ("cafe\u0301", "café"),
-        ("\ud800x", "x"),
-        ("❤\ufe0f", "❤\ufe0f"),
-        ("👩\u200d💻", "👩\u200d💻"),
-        ("👩\u200d", "👩"),
-        ("❤\ufe0f\u200d🔥", "❤\ufe0f\u200d🔥"),
-        ("\u200da\ufe0f", "a"),
-        ("\u3164\u2800", ""),
-        ("日本語", "日本語"),
-    ],
-)
-def test_what_is_seen_stays_and_what_is_not_goes(raw: str, expected: str) -> None:
-    assert clean(raw) == expected
+
+def test_what_is_seen_stays_and_what_is_not_goes() -> None:
+    assert {raw: clean(raw) for raw in SEEN} == SEEN
 
 
 @example("´\u200d\r\x1b")
@@ -51,17 +39,12 @@ def test_no_name_is_halved() -> None:
     assert cut("short", 500) == "short"
 
 
-@pytest.mark.parametrize(
-    "disguise",
-    ["admin", "ADMIN", "аdmin", "ａｄｍｉｎ", "𝔸𝕕𝕞𝕚𝕟", "🅰🅳🅼🅸🅽", "a\u0301dmin", "a\u200bdmin", "ᴀᴅᴍɪɴ", "ᗩᗪᗰIᑎ"],
-)
-def test_disguises_have_one_skeleton(disguise: str) -> None:
-    assert skeleton(disguise) == "admin"
-
-
-@pytest.mark.parametrize(("word", "folded"), [("plain", "plain"), ("mоd", "mod"), ("привет", "привет"), ("сор", "cop")])
-def test_a_word_is_folded_where_it_pretends(word: str, folded: str) -> None:
-    assert fold_word(word) == folded
+def test_disguises_have_one_skeleton_and_a_word_is_folded_where_it_pretends() -> None:
+    disguises = (
+        "admin", "ADMIN", "аdmin", "ａｄｍｉｎ", "𝔸𝕕𝕞𝕚𝕟", "🅰🅳🅼🅸🅽", "a\u0301dmin", "a\u200bdmin", "ᴀᴅᴍɪɴ", "ᗩᗪᗰIᑎ",
+    )  # fmt: skip
+    assert {skeleton(disguise) for disguise in disguises} == {"admin"}
+    assert [fold_word(word) for word in ("plain", "mоd", "привет", "сор")] == ["plain", "mod", "привет", "cop"]
 
 
 HOSTILE = st.text(alphabet=st.sampled_from("<>/＜＞‹›«»chat \n&lt;gt#x3ce@429〈〉⟨⟩"), max_size=60)
@@ -71,10 +54,6 @@ HOSTILE = st.text(alphabet=st.sampled_from("<>/＜＞‹›«»chat \n&lt;gt#x3c
 def test_a_body_reads_back_as_one_fence(body: str) -> None:
     text = f"{fence('chat', body)}\nrules\n{fence('facts', 'plays chess')}"
     assert fenced(text) == {"chat": unbracket(body), "facts": "plays chess"}
-
-
-@given(HOSTILE)
-def test_taking_brackets_away_twice_changes_nothing(body: str) -> None:
     assert unbracket(unbracket(body)) == unbracket(body)
 
 
@@ -83,38 +62,21 @@ def test_look_alike_fences_become_round_brackets_and_mentions_and_hearts_stay() 
     assert unbracket("<@42> <3 <@login:alice>") == "<@42> <3 <@login:alice>"
 
 
-LOGINS = ("alice", "@Alice_1", "#alice", "", "a" * 25)
-NO_LOGINS = ("alice smith", "älice", "@", "#@alice", "a" * 26, "https://twitch.tv/alice", "alice\n")
+def test_what_somebody_can_be_called() -> None:
+    assert all(map(is_login, ("alice", "@Alice_1", "#alice", "", "a" * 25)))
+    assert not any(map(is_login, ("alice smith", "älice", "@", "#@alice", "a" * 26, "https://twitch.tv/a", "alice\n")))
 
 
-@pytest.mark.parametrize("text", LOGINS + NO_LOGINS)
-def test_what_somebody_can_be_called(text: str) -> None:
-    assert is_login(text) is (text in LOGINS)
+WORDS = {
+    "Hello, World!": "hello world", "sooooo gooood": "soo good", "don't": "dont", "alice's cat": "alice cat",
+    "<@42> and <@login:alice>": "<@42> and <@login:alice>", "ｐｌａｙｓ": "plays", "cafe\u0301 café": "cafe cafe",
+    "mоd": "mod", "привет": "привет", "mo\u200bd": "mod", "h̷̢e̸l̷lo": "hello", "日本語": "日本 本語", "日": "日",
+    "😀 KEKW 🎸": "kekw", "1000 III": "1000 iii", "": "",
+}  # fmt: skip
 
 
-@pytest.mark.parametrize(
-    ("text", "expected"),
-    [
-        ("Hello, World!", ["hello", "world"]),
-        ("sooooo gooood", ["soo", "good"]),
-        ("don't", ["dont"]),
-        ("alice's cat", ["alice", "cat"]),
-        ("<@42> and <@login:alice>", ["<@42>", "and", "<@login:alice>"]),
-        ("ｐｌａｙｓ", ["plays"]),
-        ("cafe\u0301 café", ["cafe", "cafe"]),
-        ("mоd", ["mod"]),
-        ("привет", ["привет"]),
-        ("mo\u200bd", ["mod"]),
-        ("h̷̢e̸l̷lo", ["hello"]),
-        ("日本語", ["日本", "本語"]),
-        ("日", ["日"]),
-        ("😀 KEKW 🎸", ["kekw"]),
-        ("1000 III", ["1000", "iii"]),
-        ("", []),
-    ],
-)
-def test_texts_that_look_the_same_have_the_same_words(text: str, expected: list[str]) -> None:
-    assert words(text) == expected
+def test_texts_that_look_the_same_have_the_same_words() -> None:
+    assert {text: " ".join(words(text)) for text in WORDS} == WORDS
 
 
 def test_stop_words_are_words_as_words_gives_them() -> None:
@@ -126,33 +88,22 @@ def test_a_text_of_plain_letters_has_the_words_it_has_beside_others(text: str) -
     assert words(f"{text} ж") == [*words(text), "ж"]
 
 
-@pytest.mark.parametrize(
-    "spelt",
-    [
-        "badword", "bad-word", "bad_word", "bad word", "b4dword", "b@dword", "b a d w o r d", "BÁDWORD", "baaadword",
-        "badwоrd", "bad\u200bword", "ba*dw*ord", "xbadwordy", "b.a.d.w.o.r.d", "𝐛𝐚𝐝word",
-    ],
+SPELT = (
+    "badword", "bad-word", "bad_word", "bad word", "b4dword", "b@dword", "b a d w o r d", "BÁDWORD", "baaadword",
+    "badwоrd", "bad\u200bword", "ba*dw*ord", "xbadwordy", "b.a.d.w.o.r.d", "𝐛𝐚𝐝word",
 )  # fmt: skip
-def test_it_is_found(spelt: str) -> None:
-    assert without_phrases(f"so {spelt} it is", ["badword"]) == "so … it is"
+BLOCKED = [
+    *((f"an {spelt} here", "ass", "an … here") for spelt in ("ass", "a$$", "@ss", "a s s", "a-s-s")),
+    *((f"so {spelt} it is", "badword", "so … it is") for spelt in SPELT),
+    ("badword! (badword), @badword.", "badword", "…! (…), …."), ("evil, phrase", "evil phrase", "…"),
+    ("it is 420 now", "420", "it is … now"), ("nothing", "!?", "nothing"),
+    # a short one is only found as a word
+    *((text, "ass", text) for text in ("class", "club adventure", "as if", "455 points", "a sass", "4$$")),
+]  # fmt: skip
 
 
-@pytest.mark.parametrize("text", ["class", "club adventure", "as if", "455 points", "a sass", "4$$"])
-def test_a_short_one_is_only_found_as_words(text: str) -> None:
-    assert without_phrases(text, ["ass", "bad"]) == text
-
-
-@pytest.mark.parametrize(
-    ("text", "phrase", "left"),
-    [
-        *((f"an {spelt} here", "ass", "an … here") for spelt in ("ass", "a$$", "@ss", "a s s", "a-s-s")),
-        ("badword! (badword), @badword.", "badword", "…! (…), …."),
-        ("evil, phrase", "evil phrase", "…"),
-        ("it is 420 now", "420", "it is … now"),
-        ("nothing", "!?", "nothing"),
-    ],
-)
-def test_it_is_found_behind_signs_and_marks_around_a_word_stay(text: str, phrase: str, left: str) -> None:
+@pytest.mark.parametrize(("text", "phrase", "left"), BLOCKED)
+def test_a_blocked_phrase_is_found_however_it_is_spelt(text: str, phrase: str, left: str) -> None:
     assert without_phrases(text, [phrase]) == left
 
 

@@ -118,25 +118,16 @@ def test_words_of_ones_own_count_in_any_inflection_and_whatever_is_allowed() -> 
 @pytest.mark.parametrize(
     ("fact", "category"),
     [
-        ("is living on Baker Road in town", "address"),
-        ("stays with her sister at Harbour Lane", "address"),
-        ("我的手机 13812345678", "contact"),
-        ("τηλέφωνο 6912345678", "contact"),
-        ("gets letters at Lindenhof 3, 12345 Neustadt", "address"),
-        ("moved to Springfield, IL 62704", "address"),
-        ("is gаy", "sexuality"),
-        ("ｈａｓ diabetes", "health"),
-        ("has d1abetes", "health"),
-        ("has d.i.a.b.e.t.e.s", "health"),
-        ("takes pr0zac every day", "health"),
-        ("is g a y", "sexuality"),
-        ("is a m u s l i m", "faith"),
-        ("is a mus1im", "faith"),
-        ("v0tes republican", "politics"),
+        ("is living on Baker Road in town", "address"), ("stays with her sister at Harbour Lane", "address"),
+        ("我的手机 13812345678", "contact"), ("τηλέφωνο 6912345678", "contact"),
+        ("gets letters at Lindenhof 3, 12345 Neustadt", "address"), ("moved to Springfield, IL 62704", "address"),
+        ("is gаy", "sexuality"), ("ｈａｓ diabetes", "health"), ("has d1abetes", "health"), ("is g a y", "sexuality"),
+        ("has d.i.a.b.e.t.e.s", "health"), ("takes pr0zac every day", "health"), ("is a m u s l i m", "faith"),
+        ("is a mus1im", "faith"), ("v0tes republican", "politics"),
         ("number is five five five one two three four five six seven", "contact"),
         ("call me on zero, one, seven, one, five, five, five, oh, two, three", "contact"),
     ],
-)
+)  # fmt: skip
 def test_no_letters_digits_or_gaps_hide_it(fact: str, category: str) -> None:
     assert sensitive_category(fact) == category
 
