@@ -215,9 +215,8 @@ nobody has seen yet is joined to its id when it first speaks. Times are ISO 8601
 taken gets a new one. Lines with the same episode key share that episode as evidence. Refused are facts that were
 forgotten here, people who were erased or opted out, and what is here already.
 JSON: {"imported", "episodes", "viewers", "refused": [{"line", "reason"}]}."""
-EXPORT_KEYS = """One JSON object per line, as `memory import` reads it, and a line for each stream to which somebody
-came. People in texts stand as <@id>. Only active notes unless --status says otherwise; no chat is in it, and, unless
---viewer names them, nobody who opted out or was banned."""
+EXPORT_KEYS = """One JSON object per line, as `memory import` reads it. People in texts stand as <@id>. Only active
+notes unless --status says otherwise; no chat is in it, nor, unless --viewer names them, who opted out or was banned."""
 REFUSED_SHOWN = 20
 BACKUP_KEYS = """Holds notes, summaries, people and the channel: no chat, no replies, no log-in, and no privacy
 requests. PATH may be a folder or a new file."""
