@@ -17,6 +17,7 @@ from pathlib import Path
 from urllib.parse import urlsplit
 
 import aiohttp
+from msgspec.structs import replace
 
 from forgetmenot import logs
 from forgetmenot.app.bot import Bot
@@ -28,9 +29,11 @@ from forgetmenot.dock.security import TOKEN_HEADER
 from forgetmenot.domain import ChannelState, ModelAnswer, ModelRequest, Purpose, TokenUsage
 from forgetmenot.memory import backups
 from forgetmenot.memory.learning import Learner
+from forgetmenot.memory.stream_recap import write_file
 from forgetmenot.memory.transfer import export_notes, import_notes
 from forgetmenot.settings.live_settings import LiveSettings
 from forgetmenot.settings.load import convert
+from forgetmenot.settings.schema import RecapSettings
 from tests.dock.demo_bot import free_port
 from tests.stage import RecordingAccount, answering, live_bot, said
 
@@ -278,6 +281,10 @@ async def _leave_traces(running: Running, past: Path) -> None:
     await running.say("i play the zitherquux still")
     await bot.memory_pass()
     await bot.memory_pass()
+    # a recap lies in a folder of the streamer's, here beside the memory
+    (recaps := bot.db.path.parent / "recaps").mkdir()
+    await write_file(bot.db, 1, replace(SETTINGS, recap=RecapSettings(folder=str(recaps))))
+    assert marks_in(recaps)
     # the chat of a past stream is half read
     began, rows = clock.now() - 20 * DAY, list[str]()
     for number in range(24):
