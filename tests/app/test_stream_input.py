@@ -386,7 +386,8 @@ async def until(there: Callable[[], object]) -> None:
             await asyncio.sleep(0.02)
 
 
-def test_nothing_of_it_is_imported_while_it_is_off() -> None:
-    names = ("forgetmenot.hearing", "forgetmenot.twitch.eventsub", "simpleobsws", "msgpack", "websockets")
+def test_nothing_is_imported_of_what_is_not_used() -> None:
+    names = ("forgetmenot.hearing", "forgetmenot.twitch.eventsub", "simpleobsws", "msgpack", "websockets",
+             "forgetmenot.memory.past_chat", "forgetmenot.memory.learning")  # fmt: skip
     asked = f"import sys, forgetmenot.app.live; print([one for one in sys.modules if one.startswith({names})])"
     assert subprocess.run([sys.executable, "-c", asked], capture_output=True, text=True, check=True).stdout == "[]\n"
