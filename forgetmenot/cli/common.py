@@ -87,7 +87,7 @@ _COMMANDS: list[Command] = []
 # Commands that only have actions, with their help.
 GROUPS = {
     "memory": "list, explain, correct, import and export notes",
-    "viewer": "show, export or erase what is stored about one viewer",
+    "viewer": "export or erase what is stored about one viewer",
 }
 # Options that many commands have.
 SHARED: Mapping[str, Option] = {

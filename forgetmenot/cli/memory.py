@@ -152,37 +152,6 @@ async def as_json(db: "Database", notes: "Sequence[Note]") -> list[dict[str, obj
 # One viewer.
 
 
-@command("viewer show", LOGIN, on_memory=True)
-async def _show_viewer(db: "Database", arguments: argparse.Namespace) -> common.Shown:
-    """Show what is stored about a viewer."""
-    from forgetmenot.memory.briefs import about_viewer
-    from forgetmenot.memory.merge import LIVE
-    from forgetmenot.store import notes, personal_data
-
-    viewer_id = await common.known_viewer(db, arguments.login)
-    rows = await personal_data.export(db, viewer_id)
-    person = common.dated(rows["person"][0])
-    live = await as_json(db, await notes.of_subject(db, viewer_id, LIVE))
-    brief = await about_viewer(db, viewer_id)
-    held = {name: len(rows[name]) for name in ("lines", "notes", "summaries", "replies", "actions", "streams")}
-    value = {
-        **person,
-        "names": await personal_data.names_of(db, viewer_id),
-        "notes": [{name: note[name] for name in ("id", "fact", "source_kind")} for note in live],
-        "brief": brief,
-        "held": held,
-    }
-    out = ", opted out" if person["opted_out_at"] else ""
-    lines = [
-        f"{person['display_name'] or person['login'] or viewer_id} (id {viewer_id}, {person['role']}{out})",
-        f"  seen {person['first_seen_at']} to {person['last_seen_at']}",
-        "  held: " + ", ".join(f"{count} {name}" for name, count in held.items()),
-        *(f"  #{note['id']} {note['fact']} ({note['source_kind']})" for note in live),
-        *([f"  in short: {brief}"] if brief else []),
-    ]
-    return value, lines
-
-
 @command("viewer export", LOGIN, shared="db", on_memory=True)
 async def _export_viewer(db: "Database", arguments: argparse.Namespace) -> None:
     """Everything stored about a viewer, as one JSON file."""

@@ -241,14 +241,9 @@ def lacking(account: Account, settings: Settings, held: Iterable[str]) -> str:
 def _of(account: Account, settings: Settings) -> tuple[str, ...]:
     on = [action for action in NEEDS if _enabled(action, settings)]
     base = CHAT if account is Account.BOT else ()
-    asked = tuple(action.scope for action in on if account_of(action.scope) is account)
+    asked = (action.scope for action in on if (action.scope in _BROADCASTERS) is (account is Account.BROADCASTER))
     immunity = IMMUNITY if account is Account.BROADCASTER and any(action.harms for action in on) else ()
     return tuple(dict.fromkeys((*base, *asked, *immunity)))
-
-
-def account_of(scope: str) -> Account:
-    """Whose right it is."""
-    return Account.BROADCASTER if scope in _BROADCASTERS else Account.BOT
 
 
 def _enabled(action: Action, settings: Settings) -> bool:

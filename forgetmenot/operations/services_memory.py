@@ -22,7 +22,7 @@ from forgetmenot.operations.types import OperationContext, Request
 from forgetmenot.store import bot_messages, channel_state, notes, personal_data, viewers
 from forgetmenot.text.chat_commands import Amendment, amendment, first_word, others_fact, own_fact
 from forgetmenot.text.mentions import defang, mention, show
-from forgetmenot.text.words import telling_stems, words
+from forgetmenot.text.words import words
 
 _PERMANENTLY = re.compile(r"\s*\b(?:permanently|forever|for good|endgültig|für immer)\s*[.!]*\Z", re.IGNORECASE)
 # What means the note that the bot just used.
@@ -30,7 +30,6 @@ _THAT = re.compile(r"(?:that|it|this|das|es|dies)(?: (?:one|note))?|die notiz", 
 _NUMBER = re.compile(r"(?:(?:note|number|no|nr|notiz|nummer)\.? ?)?#?(\d{1,15})", re.IGNORECASE)
 # "this about bob" says nothing that could be kept.
 _SAYS_NOTHING = re.compile(r"(?:(?:this|that|it) )?(?:about|of|from) @?\w+[.!]*", re.IGNORECASE)
-MOST_NEAR = 2
 # How old the reply may be that a correction without a number is about.
 LATELY = 5 * MINUTE
 OWN_WORD = edits.TellerTrust(SourceKind.SELF_CLAIM, most=10)
@@ -180,23 +179,7 @@ async def _keep(
         word=trust._replace(source=SourceKind.OBSERVED) if joke and by_model else trust,
         line=asker.line_id,
     )
-    data, near = await _quoted(context, request, note), await _near(context, request, note)
-    if near and asker.surface is Surface.CHAT:
-        several = {"beside": near[0]["id"], "notes": near}
-        return OperationResult(ok=True, code="remembered_beside", data={**data, **several}, target=about)
-    return OperationResult(ok=True, code="remembered", data=data, target=about)
-
-
-async def _near(context: OperationContext, request: Request, note: Note) -> list[dict[str, object]]:
-    """What else is known of the same subject in half of the same words, the first among them: it may no longer hold."""
-    said, found = telling_stems(note.fact), []
-    for other in await notes.of_subject(context.db, note.subject_id, LIVE) if note.subject_id is not None else ():
-        known = telling_stems(other.fact)
-        if other.id == note.id or words(other.fact)[:1] != words(note.fact)[:1]:
-            continue
-        if 2 * len(said & known) >= max(1, min(len(said), len(known))):
-            found.append(await _quoted(context, request, other))
-    return found[-MOST_NEAR:]
+    return OperationResult(ok=True, code="remembered", data=await _quoted(context, request, note), target=about)
 
 
 async def forget(context: OperationContext, request: Request) -> OperationResult:

@@ -169,7 +169,6 @@ _SPECIAL: dict[str, Callable[[OperationResult, Language], str]] = {
     "status": lambda result, _: str(result.data["status"]),
     "input": lambda result, _: str(result.data["sentence"]),
     "which_note": _which_note,
-    "remembered_beside": _which_note,
     "which_action": lambda result, say: say("chat.which_action", list=", ".join(_rows(result.data["actions"]))),
     "commands": lambda result, say: say("chat.commands", commands=" ".join(_rows(result.data["commands"]))),
     "help_command": _help_command,

@@ -4,7 +4,6 @@ import os
 import re
 import tomllib
 from collections.abc import Collection, Iterable, Mapping
-from enum import StrEnum
 from importlib import resources
 from pathlib import Path
 from typing import Any, get_type_hints
@@ -111,9 +110,11 @@ def _sentence(message: str, source: str) -> str:
 
 def _keys(place: str) -> list[str]:
     """What may stand in a table; the tables themselves where none is named."""
-    table = place.partition(".")[0]
-    of = NAMED.get(table) or get_type_hints(Settings).get(table, Settings)
-    return [field.name for field in msgspec.structs.fields(of)]
+    return [field.name for field in msgspec.structs.fields(_table(place.partition(".")[0]) or Settings)]
+
+
+def _table(name: str) -> Any:  # noqa: ANN401  # a type, or None
+    return NAMED.get(name) or get_type_hints(Settings).get(name)
 
 
 def refuse_contradictions(settings: Settings, source: str) -> None:
@@ -226,9 +227,8 @@ def wrong_value(message: str, table: str, key: str) -> str:
     if found := _OTHER_KIND.fullmatch(message):
         wanted, given = (_KINDS.get(kind, kind) for kind in found.groups())
         return f"{': an entry' if '[' in key else ''} must be {wanted}, not {_GIVEN.get(found[2], given)}."
-    known = _known(table, key)
-    if known and (found := _NOT_KNOWN.fullmatch(message)):
-        return f" cannot be `{found[1]}`.{nearest(found[1], known, in_order=True)}"
+    if found := _NOT_KNOWN.fullmatch(message):
+        return f" cannot be `{found[1]}`.{nearest(found[1], get_type_hints(_table(table))[key], in_order=True)}"
     return f": {message}."
 
 
@@ -243,10 +243,3 @@ def nearest(word: str, known: Iterable[str], *, in_order: bool = False) -> str:
     if match:
         return reason("nearest", name=match[0])
     return reason("known", names=", ".join(names if in_order else sorted(names)))
-
-
-def _known(table: str, key: str) -> list[str]:
-    """The words that a setting may be, if they are few."""
-    of: Any = get_type_hints(Settings).get(table)
-    kind = get_type_hints(of).get(key) if isinstance(of, type) else None
-    return [choice.value for choice in kind] if isinstance(kind, type) and issubclass(kind, StrEnum) else []

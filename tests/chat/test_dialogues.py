@@ -64,9 +64,9 @@ carol: !edit 1 plays bass with @bob -> Changed: #1 plays bass with Bob (was: pla
 alice: !edit 1 my phone number is 555 867 5309 -> I don't store that kind of thing about people.
 alice: !edit 1 plays bass on example.com -> I don't store links.
 alice: !edit -> Help: !edit [id] <text>: corrects a note; !restore undoes it. For example: !edit 1 lives in Oslo
-# what is remembered beside something alike says how to take that back
+# what is wrong is taken back by its number, and nothing else is
 alice: !remember my cat is Biscuit -> Remembered about you: #1 their cat is Biscuit
-alice: !remember my cat's name is Crumble -> Remembered about you: #2 their cat's name is Crumble (I also know #1
+alice: !remember my cat's name is Crumble -> Remembered about you: #2 their cat's name is Crumble
 bob: !wrong 1 -> There is no note #1 that you can change.
 alice: !wrong 1 -> Removed: #1 their cat is Biscuit. To undo: !restore 1 · to delete it: !forget 1 permanently
 alice: !wrong -> Which note? !memory shows their numbers. !wrong 12 removes one, !edit 12 lives in Oslo corrects

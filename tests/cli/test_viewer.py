@@ -29,13 +29,7 @@ def run(run: Run, take_in: Run) -> Run:
     return run
 
 
-def test_what_is_held_is_shown_and_exported(run: Run) -> None:
-    shown = run("viewer", "show", "alicequux", "--json")
-    assert shown["notes"] == [{"id": 1, "fact": "plays drums", "source_kind": "import"}]
-    assert shown["held"] == {"lines": 0, "notes": 1, "summaries": 1, "replies": 0, "actions": 0, "streams": 0}
-    assert (shown["opted_out_at"], shown["banned_at"], shown["names"]) == (None, None, ["alicequux"])
-    assert shown["brief"] == ""
-    assert "#1 plays drums (import)" in run("viewer", "show", "alicequux")
+def test_what_is_held_is_exported(run: Run) -> None:
     whole = json.loads(run("viewer", "export", "alicequux"))
     assert whole["person"]["login"] == "alicequux"
     assert [(note["fact"], note["topics"], note["asked_with"]) for note in whole["notes"]] == [("plays drums", [], [])]
@@ -61,7 +55,7 @@ def test_who_never_spoke_here_may_opt_out_by_name(run: Run, tmp_path: Path) -> N
         b"alicequux", b""
     )
     assert run("viewer", "optin", "771234599", "--json")["code"] == "opted_in"
-    for words in (("show", "erinquux"), ("optin", "erinquux"), ("optout", "not a login"), ("optout", "@")):
+    for words in (("export", "erinquux"), ("optin", "erinquux"), ("optout", "not a login"), ("optout", "@")):
         with pytest.raises(InputError, match="No viewer named"):
             run("viewer", *words)
 
@@ -75,5 +69,5 @@ def test_erase_asks_first_and_leaves_no_byte(run: Run, tmp_path: Path) -> None:
     [note] = run("memory", "list", "--json")["notes"]
     assert note["fact"] == "plays in somebody's band, somebody says"
     with pytest.raises(InputError, match="No viewer named"):
-        run("viewer", "show", "alicequux")
+        run("viewer", "export", "alicequux")
     assert (report["found"], report["places"], report["files"] > 1) == (0, {}, True)
