@@ -13,10 +13,11 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from forgetmenot.app.live import start_live
+from forgetmenot.app.live import LOOK_AT_SETTINGS_S, start_live
 from forgetmenot.cli.common import SETTINGS_FILE, use_found_file
 from forgetmenot.settings.live_settings import LiveSettings
 from forgetmenot.settings.load import load_settings
+from forgetmenot.settings.schema import LimitSettings
 from tests.dock.demo_bot import free_port
 from tests.loopback_servers.fixtures import sim
 from tests.loopback_servers.twitch import TwitchSim
@@ -123,5 +124,9 @@ async def test_what_is_set_in_the_dock_is_started_without_a_restart(tmp_path: Pa
     change(client_id=sim.client_id)
     # not by its first line: where Twitch takes long to say who is logged in, that comes after it
     await sim.until(lambda: any(one.nick == "keeper" and one.channels for one in sim.irc.connections))
+    connected = list(sim.irc.connections)
+    settings._now = msgspec.structs.replace(settings(), limits=LimitSettings(tokens_per_day=90))
+    await asyncio.sleep(3 * LOOK_AT_SETTINGS_S)
+    assert list(sim.irc.connections) == connected, "any other setting is taken up without connecting anew"
     os.kill(os.getpid(), signal.SIGTERM)
     await asyncio.wait_for(work, 60)
