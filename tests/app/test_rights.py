@@ -5,7 +5,7 @@ import contextlib
 import json
 import sqlite3
 import sys
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator, Callable, Iterator
 from pathlib import Path
 
 import pytest
@@ -58,19 +58,41 @@ async def opened(path: Path, clock: ManualClock, account: TalkingAccount) -> Asy
         yield bot
 
 
+@pytest.fixture
+def path(tmp_path: Path) -> Path:
+    return tmp_path / "memory.sqlite3"
+
+
+@pytest.fixture
+def account() -> TalkingAccount:
+    return TalkingAccount()
+
+
+@pytest.fixture
+async def bot(path: Path, clock: ManualClock, account: TalkingAccount) -> AsyncIterator[Bot]:
+    """A bot that has heard alice."""
+    async with opened(path, clock, account) as bot:
+        await say(bot, "hello")
+        await bot.settle()
+        yield bot
+
+
 async def say(bot: Bot, text: str) -> None:
     kind, line_id = EventKind.MESSAGE, f"m{text.split(maxsplit=1)[0]}"
     event = ChatEvent(line_id, kind, ALICE, "alice", "Alice", text, bot.clock.now())
     await asyncio.wait_for(bot.hear(event), 9)
 
 
+async def until(holds: Callable[[], object]) -> None:
+    async with asyncio.timeout(60):
+        while not holds():  # noqa: ASYNC110  # nothing tells
+            await asyncio.sleep(0.01)
+
+
 async def written(path: Path, lines: int) -> None:
     """Wait until so many requests are on disk."""
-    requests = PrivacyRequests(path)
-    async with asyncio.timeout(60):
-        while len(requests.lines) < lines:
-            await asyncio.sleep(0.01)
-            requests.refresh()
+    # a line each, below the key
+    await until(lambda: PrivacyRequests(path).path.read_bytes().count(b"\n") > lines)
 
 
 def held(path: Path) -> bytes:
@@ -78,28 +100,23 @@ def held(path: Path) -> bytes:
 
 
 async def test_an_opt_out_waits_for_a_locked_memory_and_holds_from_the_moment_it_was_typed(
-    tmp_path: Path, clock: ManualClock
+    bot: Bot, path: Path, account: TalkingAccount
 ) -> None:
-    path, account = tmp_path / "memory.sqlite3", TalkingAccount()
-    async with opened(path, clock, account) as bot:
-        await say(bot, "hello")
-        await bot.settle()
-        with locked(path):
-            await say(bot, "!optout")
-            await written(path, 1)
-            await say(bot, "my zitherbloom is blue")
-            assert account.said == []
-            assert ALICE in await personal_data.opted_out(bot.db)
-        await bot.rights.work_off()
-        await bot.settle()
-        assert [(text[:5], line) for text, line in account.said] == [("Done:", "m!optout")]
-        assert await bot.db.value("SELECT count(*) FROM events WHERE text <> '' AND viewer_id = ?", (ALICE,)) == 0
-        assert b"zitherbloom" not in held(path)
+    with locked(path):
+        await say(bot, "!optout")
+        await written(path, 1)
+        await say(bot, "my zitherbloom is blue")
+        assert account.said == []
+        assert ALICE in await personal_data.opted_out(bot.db)
+    await bot.rights.work_off()
+    await bot.settle()
+    assert [(text[:5], line) for text, line in account.said] == [("Done:", "m!optout")]
+    assert await bot.db.value("SELECT count(*) FROM events WHERE text <> '' AND viewer_id = ?", (ALICE,)) == 0
+    assert b"zitherbloom" not in held(path)
 
 
 @pytest.mark.parametrize("typed", ["!optout", "!forgetme confirm", "!forget zitherbloom permanently"])
-async def test_a_request_outlives_a_stop(tmp_path: Path, clock: ManualClock, typed: str) -> None:
-    path, account = tmp_path / "memory.sqlite3", TalkingAccount()
+async def test_a_request_outlives_a_stop(path: Path, clock: ManualClock, account: TalkingAccount, typed: str) -> None:
     async with opened(path, clock, account) as bot:
         await say(bot, "!remember I play the zitherbloom")
         await bot.settle()
@@ -107,128 +124,101 @@ async def test_a_request_outlives_a_stop(tmp_path: Path, clock: ManualClock, typ
         with locked(path):
             await say(bot, typed)
             await written(path, 1)
+    stays = typed == "!optout"  # what is known of them is kept, and not used
     async with opened(path, clock, account) as bot:
         await bot.eraser.idle()
         await bot.eraser.erase_due()
         await bot.settle()
-        assert (ALICE in await personal_data.opted_out(bot.db)) is (typed == "!optout")
+        assert (ALICE in await personal_data.opted_out(bot.db)) is stays
         assert await personal_data.is_known(bot.db, ALICE) is (typed != "!forgetme confirm")
-        assert await bot.db.value("SELECT count(*) FROM semantic_notes WHERE fact LIKE '%zither%'") == (
-            typed == "!optout"
-        )
-    assert (b"zitherbloom" in held(path)) is (typed == "!optout")  # what is known of them is kept, and not used
+        assert await bot.db.value("SELECT count(*) FROM semantic_notes WHERE fact LIKE '%zither%'") == stays
+    assert (b"zitherbloom" in held(path)) is stays
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="limits of POSIX")
+@pytest.mark.parametrize("typed", ["!optout", "!forgetme confirm"])
 async def test_a_full_disk_keeps_no_request_out(
-    tmp_path: Path, clock: ManualClock, capsys: pytest.CaptureFixture[str]
+    path: Path, clock: ManualClock, account: TalkingAccount, capsys: pytest.CaptureFixture[str], typed: str
 ) -> None:
-    path, account = tmp_path / "memory.sqlite3", TalkingAccount()
+    """Their lines wait for the disk as well, so the memory does not know them yet."""
     async with opened(path, clock, account) as bot:
-        await say(bot, "hello")
-        await bot.settle()
         with no_room(PrivacyRequests(path).path.stat().st_size):
-            await say(bot, "!optout")
-            async with asyncio.timeout(60):
-                while not bot.db.requests.waiting:  # noqa: ASYNC110  # nothing tells
-                    await asyncio.sleep(0.01)
-            assert ALICE in await personal_data.opted_out(bot.db)
+            await say(bot, "my zitherbloom rusts")
+            await say(bot, typed)
+            await until(lambda: bot.db.requests.waiting)
+            assert (ALICE in await personal_data.opted_out(bot.db)) is (typed == "!optout")
             assert "a stop would lose it" in capsys.readouterr().err
         await bot.rights.work_off()
         await bot.settle()
-        assert [line for _, line in account.said] == ["m!optout"]
-    assert PrivacyRequests(path).is_out(ALICE)
+        assert [(text[:5], line) for text, line in account.said] == [("Done:", f"m{typed.split(maxsplit=1)[0]}")]
+        assert await personal_data.is_known(bot.db, ALICE) is (typed == "!optout")
+    assert PrivacyRequests(path).is_out(ALICE) is (typed == "!optout")
+    assert b"zitherbloom" not in held(path)
 
 
 @pytest.mark.parametrize("typed", ["!remember I play drums", "!memory", "!nevermention my kazoo"])
 async def test_a_command_waits_for_a_memory_that_another_program_holds(
-    tmp_path: Path, clock: ManualClock, typed: str, capsys: pytest.CaptureFixture[str]
+    bot: Bot, path: Path, account: TalkingAccount, typed: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    path, account = tmp_path / "memory.sqlite3", TalkingAccount()
-    async with opened(path, clock, account) as bot:
-        await say(bot, "hello")
-        await bot.settle()
-        with locked(path):
-            await say(bot, typed)
-            await asyncio.sleep(1.2)  # longer than one write waits
-            assert account.said == []
-        await bot.settle()
-        assert [line for _, line in account.said] == [f"m{typed.split(maxsplit=1)[0]}"]
-        assert "a command failed" not in capsys.readouterr().err
-
-
-@pytest.mark.skipif(sys.platform == "win32", reason="limits of POSIX")
-async def test_who_comes_while_the_disk_is_full_is_erased_with_what_they_said(
-    tmp_path: Path, clock: ManualClock
-) -> None:
-    """Their lines wait for the disk, so the memory does not know them yet."""
-    path, account = tmp_path / "memory.sqlite3", TalkingAccount()
-    async with opened(path, clock, account) as bot:
-        with no_room():
-            await say(bot, "my zitherbloom rusts")
-            await say(bot, "!forgetme confirm")
-            async with asyncio.timeout(60):
-                while not bot.db.requests.waiting:  # noqa: ASYNC110  # nothing tells
-                    await asyncio.sleep(0.01)
-        await bot.rights.work_off()
-        await bot.settle()
-        assert [(text[:5], line) for text, line in account.said] == [("Done:", "m!forgetme")]
-        assert not await personal_data.is_known(bot.db, ALICE)
-    assert b"zitherbloom" not in held(path)
+    with locked(path):
+        await say(bot, typed)
+        await asyncio.sleep(1.2)  # longer than one write waits
+        assert account.said == []
+    await bot.settle()
+    assert [line for _, line in account.said] == [f"m{typed.split(maxsplit=1)[0]}"]
+    assert "a command failed" not in capsys.readouterr().err
 
 
 async def test_an_answer_that_is_on_its_way_to_twitch_is_not_kept_of_who_was_erased(
-    tmp_path: Path, clock: ManualClock
+    bot: Bot, path: Path, account: TalkingAccount
 ) -> None:
-    path, account = tmp_path / "memory.sqlite3", TalkingAccount()
-    async with opened(path, clock, account) as bot:
-        await say(bot, "!remember I play the zitherbloom")
-        await bot.settle()
-        account.held.clear()
-        await say(bot, "!memory")
-        async with asyncio.timeout(9):
-            while len(account.said) < 2:  # noqa: ASYNC110  # nothing tells
-                await asyncio.sleep(0.01)
-        await bot.eraser.erase(ALICE)
-        account.held.set()
-        await bot.settle()
-        assert "zitherbloom" in account.said[1][0]
-        assert b"zitherbloom" not in held(path)
+    await say(bot, "!remember I play the zitherbloom")
+    await bot.settle()
+    account.held.clear()
+    await say(bot, "!memory")
+    await until(lambda: len(account.said) == 2)
+    await bot.eraser.erase(ALICE)
+    account.held.set()
+    await bot.settle()
+    assert "zitherbloom" in account.said[1][0]
+    assert b"zitherbloom" not in held(path)
 
 
-async def test_who_was_known_only_by_name_stays_erased_in_an_older_copy(tmp_path: Path, clock: ManualClock) -> None:
+async def test_who_was_known_only_by_name_stays_erased_in_an_older_copy(
+    tmp_path: Path, clock: ManualClock, account: TalkingAccount
+) -> None:
     path, copy = tmp_path / "data" / "memory.sqlite3", tmp_path / "copy.sqlite3"
-    async with opened(path, clock, TalkingAccount()) as bot:
+    async with opened(path, clock, account) as bot:
         notes = [{"viewer": "alice", "fact": "plays the zitherbloom"}, {"scope": "channel", "fact": "met @alice once"}]
         await transfer.import_notes(bot.db, map(json.dumps, notes), now=clock.now())
         await backups.copy_to(bot.db, copy)
         await say(bot, "!forgetme confirm")  # their first line
         await bot.settle()
     await backups.restore(copy, path, now=clock.now(), keep=3)
-    copy.unlink()
     assert b"zitherbloom" not in held(path)
     assert b"alice" not in held(path).lower()
 
 
-async def test_an_import_does_not_bring_back_the_name_of_who_was_erased(tmp_path: Path, clock: ManualClock) -> None:
-    path = tmp_path / "memory.sqlite3"
-    async with opened(path, clock, TalkingAccount()) as bot:
-        await say(bot, "!forgetme confirm")
-        await bot.settle()
-        facts = ("met Alice in Oslo", "writes to @alice, <@login:bob> and others")
-        told = {"episode": {"key": "k", "summary": "<@7> met alice. They went to Oslo."}}
-        lines = [json.dumps({"viewer": "7", "login": "carol", "fact": fact} | told) for fact in facts]
-        await transfer.import_notes(bot.db, lines, now=clock.now())
-        held_facts = await bot.db.column("SELECT fact FROM semantic_notes ORDER BY id")
-        assert held_facts == ["met somebody in Oslo", "writes to somebody, <@login:bob> and others"]
-        await bot.db.wipe_deleted(thorough=True)
+async def test_an_import_does_not_bring_back_the_name_of_who_was_erased(
+    bot: Bot, path: Path, clock: ManualClock
+) -> None:
+    await say(bot, "!forgetme confirm")
+    await bot.settle()
+    facts = ("met Alice in Oslo", "writes to @alice, <@login:bob> and others")
+    told = {"episode": {"key": "k", "summary": "<@7> met alice. They went to Oslo."}}
+    lines = [json.dumps({"viewer": "7", "login": "carol", "fact": fact} | told) for fact in facts]
+    await transfer.import_notes(bot.db, lines, now=clock.now())
+    held_facts = await bot.db.column("SELECT fact FROM semantic_notes ORDER BY id")
+    assert held_facts == ["met somebody in Oslo", "writes to somebody, <@login:bob> and others"]
+    await bot.db.wipe_deleted(thorough=True)
     assert b"alice" not in held(path).lower()
 
 
-async def test_what_crashes_left_half_written_goes_at_the_start(tmp_path: Path, clock: ManualClock) -> None:
-    path = tmp_path / "memory.sqlite3"
+async def test_what_crashes_left_half_written_goes_at_the_start(
+    path: Path, clock: ManualClock, account: TalkingAccount
+) -> None:
     for left in ("memory.sqlite3.restoring", ".dock.html-a1b2.new", ".alice.json-c3d4.new", "login/.x.json-e5.new"):
         (path.parent / left).parent.mkdir(exist_ok=True)
         (path.parent / left).write_bytes(b"a crash cut it off: zitherbloom")
-    async with opened(path, clock, TalkingAccount()):
+    async with opened(path, clock, account):
         assert b"zitherbloom" not in held(path)

@@ -32,14 +32,6 @@ async def test_reads_together_are_of_one_moment(db: Database) -> None:
     assert await count(db) == 1
 
 
-async def test_an_error_takes_the_whole_transaction_back(db: Database) -> None:
-    with pytest.raises(RuntimeError):
-        async with db.write() as tx:
-            await tx.insert(INSERT, (1, "demo"))
-            raise RuntimeError
-    assert await count(db) == 0
-
-
 async def test_a_cancelled_opening_leaves_no_thread_that_speaks_later(tmp_path: Path) -> None:
     began, ended, before = threading.Event(), threading.Event(), set(threading.enumerate())
 

@@ -6,7 +6,6 @@ import shutil
 import sqlite3
 from collections.abc import AsyncIterator
 from contextlib import closing
-from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
@@ -22,6 +21,11 @@ from tests.memory.conftest import SAID_SOMETHING, open_channel
 from tests.notes_world import Scripted
 from tests.wishes import erase
 
+MESSAGE = "INSERT INTO bot_messages (id, at, viewer_id, trigger, mode, text, status, model) VALUES"
+ACTION = (
+    "INSERT INTO action_logs (at, params_json, verdict, rule, reason, bot_message_id, key, name, class, status)"
+    " SELECT 4, '{}', 'allow', '', '',"
+)
 BROKEN = {
     "chat pruned unread": "INSERT INTO tally VALUES ('pruned_unread', 3)",
     "chat kept too long": "UPDATE events SET at = at - 90000000 WHERE seq = 1",
@@ -35,24 +39,15 @@ BROKEN = {
     "notes that replace each other in a circle": "UPDATE semantic_notes SET superseded_by = 3 - id WHERE id < 3",
     "a note that outlived its end": "UPDATE semantic_notes SET expires_at = 5, source_kind = 'observed' WHERE id = 1",
     "a line of somebody who opted out": "UPDATE viewers SET opted_out_at = 5 WHERE id = 'id-viewer0'",
-    "an answer to somebody who opted out": "INSERT INTO bot_messages (at, viewer_id, trigger, mode, text, status)"
-    " VALUES (4, 'id-viewer0', 'mention', 'live', 'hi', 'sent'); UPDATE viewers SET opted_out_at = 5",
+    "an answer to somebody who opted out": MESSAGE  # noqa: S608  # the test's own
+    + " (9, 4, 'id-viewer0', 'mention', 'live', 'hi', 'sent', ''); UPDATE viewers SET opted_out_at = 5",
     "an erasure that was not finished": "UPDATE viewers SET erase_at = 5",
-    "a message that is sent for ever": "INSERT INTO bot_messages (at, trigger, mode, text, status)"
-    " VALUES (4, 'mention', 'live', 'hi', 'sending')",
-    "an action of class C that nobody decided": "INSERT INTO action_logs"
-    " (at, key, name, class, params_json, verdict, rule, reason, status)"
-    " VALUES (4, 'k', 'ban', 'C', '{}', 'allow', '', '', 'done')",
-    "an action that is carried out for ever": "INSERT INTO action_logs"
-    " (at, key, name, class, params_json, verdict, rule, reason, status)"
-    " VALUES (4, 'k', 'timeout', 'B', '{}', 'allow', '', '', 'running')",
-    "an action done twice": "INSERT INTO bot_messages (id, at, trigger, mode, text, status)"
-    " VALUES (9, 4, 'mention', 'live', 'hi', 'sent'); INSERT INTO action_logs"
-    " (at, bot_message_id, key, name, class, params_json, verdict, rule, reason, status) VALUES"
-    " (4, 9, 'k', 'timeout', 'B', '{}', 'allow', '', '', 'done'),"
-    " (4, 9, 'l', 'timeout', 'B', '{}', 'allow', '', '', 'done')",
-    "a reply that cannot be explained": "INSERT INTO bot_messages (at, trigger, mode, text, status, model, prompt_json)"
-    " VALUES (4, 'mention', 'live', 'hi', 'sent', 'm', '{}')",
+    "a message that is sent for ever": f"{MESSAGE} (9, 4, NULL, 'mention', 'live', 'hi', 'sending', '')",
+    "an action of class C that nobody decided": f"{ACTION} NULL, 'k', 'ban', 'C', 'done'",
+    "an action that is carried out for ever": f"{ACTION} NULL, 'k', 'timeout', 'B', 'running'",
+    "an action done twice": f"{MESSAGE} (9, 4, NULL, 'mention', 'live', 'hi', 'sent', '');"
+    f"{ACTION} 9, 'k', 'timeout', 'B', 'done'; {ACTION} 9, 'l', 'timeout', 'B', 'done'",
+    "a reply that cannot be explained": f"{MESSAGE} (9, 4, NULL, 'mention', 'live', 'hi', 'sent', 'm')",
     "a row that points nowhere": "INSERT INTO note_evidence (note_id, episode_id, stance, at) VALUES (99, 99, 'x', 1)",
     "a summary that names somebody who is not known": "UPDATE episodes SET summary = '<@777> won.' WHERE id = 1",
     "a note that names somebody who is not known": "UPDATE semantic_notes SET fact = 'met <@777>' WHERE id = 1",
@@ -60,14 +55,6 @@ BROKEN = {
     "a damaged file": "PRAGMA writable_schema = 1; UPDATE sqlite_master SET sql = replace(sql, '(at)', '(kind)')"
     " WHERE name = 'events_by_age'; PRAGMA schema_version = 9999",
 }
-
-
-@dataclass(frozen=True)
-class Orderly:
-    """A memory in which everything is as it should be, and what time it is there."""
-
-    db: Database
-    now: int
 
 
 @pytest.fixture(scope="module")
@@ -94,28 +81,31 @@ def filled(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, int]:
 
 
 @pytest.fixture
-async def orderly(filled: tuple[Path, int], tmp_path: Path) -> AsyncIterator[Orderly]:
+async def orderly(filled: tuple[Path, int], tmp_path: Path) -> AsyncIterator[tuple[Database, int]]:
+    """A memory in which everything is as it should be, and what time it is there."""
     path, now = filled
     async with open_database(shutil.copytree(path.parent, tmp_path, dirs_exist_ok=True) / path.name) as db:
-        yield Orderly(db, now)
+        yield db, now
 
 
-async def test_an_orderly_memory_breaks_no_promise(orderly: Orderly) -> None:
-    assert await verify(orderly.db, now=orderly.now) == []
+async def test_an_orderly_memory_breaks_no_promise(orderly: tuple[Database, int]) -> None:
+    db, now = orderly
+    assert await verify(db, now=now) == []
 
 
 @pytest.mark.parametrize("name", BROKEN)
-async def test_a_broken_promise_is_told(orderly: Orderly, name: str) -> None:
-    with closing(sqlite3.connect(orderly.db.path)) as other:
+async def test_a_broken_promise_is_told(orderly: tuple[Database, int], name: str) -> None:
+    db, now = orderly
+    with closing(sqlite3.connect(db.path)) as other:
         other.executescript(f"PRAGMA foreign_keys = OFF; {BROKEN[name]}")
-    assert name in {one.name for one in await verify(orderly.db, now=orderly.now)}
+    assert name in {one.name for one in await verify(db, now=now)}
 
 
-async def test_who_was_erased_and_is_there_again_as_before_is_told(orderly: Orderly) -> None:
-    requests = orderly.db.requests
-    requests.add(requests.of(RequestKind.ERASE, "id-viewer0", orderly.now + HOUR))
-    requests.add(requests.of(RequestKind.OPT_OUT, "id-viewer1", orderly.now))
-    told = {one.name: one for one in await verify(orderly.db, now=orderly.now)}
+async def test_who_was_erased_and_is_there_again_as_before_is_told(orderly: tuple[Database, int]) -> None:
+    db, now = orderly
+    db.requests.add(db.requests.of(RequestKind.ERASE, "id-viewer0", now + HOUR))
+    db.requests.add(db.requests.of(RequestKind.OPT_OUT, "id-viewer1", now))
+    told = {one.name: one for one in await verify(db, now=now)}
     assert told["somebody who was erased"].example == "id-viewer0"
     assert told["a line of somebody who opted out"].example == "id-viewer1"
     assert told["a privacy request that was not carried out"].count == 2

@@ -6,12 +6,11 @@ from pathlib import Path
 
 import pytest
 
-from forgetmenot.errors import StoreError, StoreRequestsLost
+from forgetmenot.errors import StoreRequestsLost
 from forgetmenot.memory.rights import carry_out, start_new_requests
 from forgetmenot.store import personal_data
 from forgetmenot.store.database import Database, open_database
 from forgetmenot.store.rights import PrivacyRequests, RequestKind
-from tests.full_disk import no_room
 
 ALICE, BOB = "771234501", "771234502"
 
@@ -44,21 +43,6 @@ def test_a_line_that_was_cut_off_counts_for_nothing(tmp_path: Path) -> None:
     again = PrivacyRequests(tmp_path / "m.sqlite3")
     again.refresh()
     assert [one.at for one in again.lines] == [1, 2, 2, 2]
-
-
-@pytest.mark.skipif(sys.platform == "win32", reason="limits of POSIX")
-def test_on_a_full_disk_a_request_waits_and_counts(tmp_path: Path) -> None:
-    requests = PrivacyRequests(tmp_path / "m.sqlite3")
-    request = requests.of(RequestKind.OPT_OUT, ALICE, 1)
-    with no_room(requests.path.stat().st_size + 20):
-        with pytest.raises(StoreError, match="cannot be read or written"):
-            requests.add(request)
-        requests.keep_waiting(request)
-        assert requests.is_out(ALICE)
-    requests.write_waiting()
-    again = PrivacyRequests(tmp_path / "m.sqlite3")
-    assert again.is_out(ALICE)
-    assert again.lines == [request]
 
 
 # ── a file that is lost ─────────────────────────────────────────────────────────────────────

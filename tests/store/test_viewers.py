@@ -17,15 +17,6 @@ async def take_in(db: Database, *people: SeenViewer) -> None:
         await viewers.record_seen(tx, people)
 
 
-async def test_a_rename_keeps_the_id_and_the_names_over_time(db: Database) -> None:
-    await take_in(db, seen("1", "alice"))
-    await take_in(db, seen("1", "alicia", 5))
-    assert await viewers.names(db, ["1"]) == {"1": "Alicia"}
-    assert await viewers.find(db, "alice") is None
-    rows = await db.rows("SELECT login FROM viewer_names ORDER BY first_seen_at")
-    assert [row[0] for row in rows] == ["alice", "alicia"]
-
-
 async def test_two_swap_their_logins(db: Database) -> None:
     """And a login means who holds it now."""
     await take_in(db, seen("1", "alice"), seen("2", "bob"))
