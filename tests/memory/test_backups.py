@@ -18,18 +18,18 @@ from forgetmenot.memory.erasure import Eraser
 from forgetmenot.memory.rights import Rights
 from forgetmenot.settings.schema import Settings
 from forgetmenot.store import backup, bot_messages, notes, personal_data, viewers
-from forgetmenot.store.backup import copies_of
-from forgetmenot.store.database import Database, open_database, schema_sql
+from forgetmenot.store.backup import Copied, copies_of
+from forgetmenot.store.database import open_database, schema_sql
 from forgetmenot.store.rights import PrivacyRequests, RequestKind
 from tests.memory.conftest import Channel
 from tests.rows import put
-from tests.wishes import forget_fact
 
 ALICE, BOB, CAROL = "id-viewer0", "id-viewer1", "id-viewer2"
 NO_SETTINGS = Settings()
 
 
-async def fill(channel: Channel) -> None:
+@pytest.fixture
+async def filled(channel: Channel) -> Channel:
     """Raw chat, a reply, and a note about each of two people."""
     await channel.chat(10)
     channel.say("viewer0", "the zitherbloom stands in the garden of my aunt")
@@ -40,6 +40,22 @@ async def fill(channel: Channel) -> None:
     async with channel.db.write() as tx:
         reply = await bot_messages.begin(tx, at=now, event_id="e1", viewer_id=ALICE, trigger="mention", mode="live")
         await bot_messages.record_sending(tx, reply, "a zitherbloom, you say", now)
+    return channel
+
+
+@pytest.fixture
+async def made(filled: Channel, tmp_path: Path) -> Copied:
+    """A copy elsewhere."""
+    return await copy_to(filled.db, tmp_path / "elsewhere" / "copy.sqlite3")
+
+
+@pytest.fixture
+async def other(tmp_path: Path) -> Path:
+    """Another memory."""
+    path = tmp_path / "other" / "memory.sqlite3"
+    async with open_database(path) as db, db.write() as tx:
+        await put(tx, "semantic_notes", scope="channel", fact="is somebody else's memory", source_kind="observed")
+    return path
 
 
 async def facts(path: Path) -> set[str]:
@@ -66,47 +82,38 @@ def test_every_table_is_kept_or_left_out_for_a_reason(tmp_path: Path) -> None:
     assert not set(backup.KEPT) & backup.LEFT_OUT.keys()
 
 
-async def test_no_byte_of_chat_of_replies_or_of_the_key_is_in_a_copy(channel: Channel, tmp_path: Path) -> None:
-    await fill(channel)
-    made = await copy_to(channel.db, tmp_path / "elsewhere" / "copy.sqlite3")
+async def test_a_copy_is_the_memory_with_its_numbers_and_no_byte_of_chat_of_replies_or_of_the_key(
+    filled: Channel, made: Copied
+) -> None:
     held = made.path.read_bytes()
     assert b"glockenfern" in held
     assert b"zitherbloom" not in held
-    assert channel.db.requests.digest("viewer", ALICE).encode() not in held
-    said = [row["text"] for row in await channel.db.rows("SELECT text FROM events")]
+    assert filled.db.requests.digest("viewer", ALICE).encode() not in held
+    said = await filled.db.column("SELECT text FROM events")
     assert [text for text in said if "glockenfern" not in text and text.encode() in held] == []
     assert [one.name for one in made.path.parent.iterdir()] == ["copy.sqlite3"]
     if sys.platform != "win32":
         assert stat.S_IMODE(made.path.stat().st_mode) == 0o600
-
-
-async def test_a_copy_is_the_memory_with_its_numbers(channel: Channel, tmp_path: Path) -> None:
-    await fill(channel)
-    made = await copy_to(channel.db, tmp_path / "copy.sqlite3")
-    assert made.notes == await channel.db.value("SELECT count(*) FROM semantic_notes")
     async with open_database(made.path) as copied:
         for table in backup.KEPT:
             sql = f"SELECT * FROM {table} ORDER BY 1, 2"  # noqa: S608  # tables of ours
-            mine = [tuple(row) for row in await channel.db.rows(sql)]
-            theirs = [tuple(row) for row in await copied.rows(sql)]
+            mine, theirs = [[tuple(row) for row in await one.rows(sql)] for one in (filled.db, copied)]
             assert theirs == mine
-        assert await copied.rows("PRAGMA foreign_key_check") == []
-        next_one = await remember(copied, BOB, "likes jazz", by=BOB, at=channel.clock.now())
-        assert next_one.id > made.notes
+        next_one = await remember(copied, BOB, "likes jazz", by=BOB, at=filled.clock.now())
+        assert next_one.id > made.notes == 2
 
 
-async def test_a_bot_makes_one_at_its_start_and_one_when_the_others_had_to_go(channel: Channel) -> None:
-    await fill(channel)
-    keeper = Backups(db=channel.db, settings=lambda: NO_SETTINGS, clock=channel.clock)
+async def test_a_bot_makes_one_at_its_start_and_one_when_the_others_had_to_go(filled: Channel) -> None:
+    keeper = Backups(db=filled.db, settings=lambda: NO_SETTINGS, clock=filled.clock)
     await keeper.run_pass()
     await keeper.run_pass()
-    [first] = copies_of(channel.db.path)
+    [first] = copies_of(filled.db.path)
     assert ALICE.encode() in first.read_bytes()
-    await channel.clock.advance(HOUR)
-    await Eraser(db=channel.db, clock=channel.clock).erase(ALICE)
-    assert copies_of(channel.db.path) == []
+    await filled.clock.advance(HOUR)
+    await Eraser(db=filled.db, clock=filled.clock).erase(ALICE)
+    assert copies_of(filled.db.path) == []
     await keeper.run_pass()
-    [second] = copies_of(channel.db.path)
+    [second] = copies_of(filled.db.path)
     assert ALICE.encode() not in second.read_bytes()
     assert b"marimbaglow" in second.read_bytes()
 
@@ -144,44 +151,16 @@ async def test_a_cleared_request_takes_the_copies_along_that_know_its_note(chann
     assert b"zitherbloom" not in b"".join(copy.read_bytes() for copy in copies_of(channel.db.path))
 
 
-async def test_an_erasure_is_carried_out_again_on_an_older_copy(channel: Channel, tmp_path: Path) -> None:
-    await fill(channel)
-    made = await copy_to(channel.db, tmp_path / "usb" / "copy.sqlite3")
-    await Eraser(db=channel.db, clock=channel.clock).erase(ALICE)
-    done, path = await go_back(channel, made.path, tmp_path / "data")
-    assert (done.erased, done.notes, done.saved) == (1, 1, None)
-    assert await facts(path) == {"plays the marimbaglow"}
-    held = b"".join(file.read_bytes() for file in path.parent.rglob("*") if file.is_file())
-    assert not any(trace in held for trace in (b"id-viewer0", b"viewer0", b"Viewer0", b"glockenfern"))
-    assert {file.name for file in path.parent.iterdir()} == {
-        "backups",
-        "restored.sqlite3",
-        "restored.sqlite3.requests",
-    }
-
-
-async def test_who_talked_again_before_the_copy_was_made_stays(channel: Channel, tmp_path: Path) -> None:
-    await fill(channel)
-    await Eraser(db=channel.db, clock=channel.clock).erase(ALICE)
-    await channel.clock.advance(HOUR)
-    channel.say("viewer0", "hello again")
-    await channel.ingest.flush()
-    made = await copy_to(channel.db, tmp_path / "copy.sqlite3")
-    done, path = await go_back(channel, made.path, tmp_path / "data")
+async def test_who_talked_again_before_the_copy_was_made_stays(filled: Channel, tmp_path: Path) -> None:
+    await Eraser(db=filled.db, clock=filled.clock).erase(ALICE)
+    await filled.clock.advance(HOUR)
+    filled.say("viewer0", "hello again")
+    await filled.ingest.flush()
+    made = await copy_to(filled.db, tmp_path / "copy.sqlite3")
+    done, path = await go_back(filled, made.path, tmp_path / "data")
     assert done.erased == 0
     async with open_database(path) as db:
         assert await viewers.get(db, ALICE) is not None
-
-
-async def test_a_forgotten_fact_does_not_come_back(channel: Channel, tmp_path: Path) -> None:
-    await fill(channel)
-    made = await copy_to(channel.db, tmp_path / "copy.sqlite3")
-    [note] = await notes.of_subject(channel.db, ALICE)
-    await forget_fact(channel.db, note.id, at=channel.clock.now())
-    done, path = await go_back(channel, made.path, tmp_path / "data")
-    assert done.forgotten == 1
-    assert await facts(path) == {"plays the marimbaglow"}
-    assert not any(b"glockenfern" in file.read_bytes() for file in path.parent.rglob("*") if file.is_file())
 
 
 async def opted_out(path: Path, viewer_id: str) -> bool:
@@ -189,38 +168,32 @@ async def opted_out(path: Path, viewer_id: str) -> bool:
         return viewer_id in await personal_data.opted_out(db)
 
 
-async def test_opting_out_and_in_count_again_in_their_order(channel: Channel, tmp_path: Path) -> None:
-    await fill(channel)
-    made = await copy_to(channel.db, tmp_path / "copy.sqlite3")
-    rights = Rights(db=channel.db, clock=channel.clock, eraser=Eraser(db=channel.db, clock=channel.clock))
+async def test_opting_out_and_in_count_again_in_their_order(filled: Channel, made: Copied, tmp_path: Path) -> None:
+    rights = Rights(db=filled.db, clock=filled.clock, eraser=Eraser(db=filled.db, clock=filled.clock))
     for one in (ALICE, BOB, "new"):
         await rights.opt_out(one)
     assert await rights.opt_in(BOB)
-    done, path = await go_back(channel, made.path, tmp_path / "data")
+    done, path = await go_back(filled, made.path, tmp_path / "data")
+    again = await restore(made.path, path, now=filled.clock.now(), keep=3)
+    assert done.opted_out == again.opted_out == 1
     assert [await opted_out(path, one) for one in (ALICE, BOB, "new")] == [True, False, True]
-    assert done.opted_out == 1
-    again = await restore(made.path, path, now=channel.clock.now(), keep=3)
-    assert [await opted_out(path, one) for one in (ALICE, BOB, "new")] == [True, False, True]
-    assert again.opted_out == 1
 
 
-async def test_what_was_there_is_saved_and_what_is_no_memory_is_refused(channel: Channel, tmp_path: Path) -> None:
-    await fill(channel)
-    made = await copy_to(channel.db, tmp_path / "copy.sqlite3")
-    path = tmp_path / "other" / "memory.sqlite3"
-    async with open_database(path) as db:
-        await channel_note(db)
-    done = await restore(made.path, path, now=channel.clock.now(), keep=3)
+async def test_what_was_there_is_saved_and_what_is_no_memory_is_refused(
+    made: Copied, other: Path, tmp_path: Path
+) -> None:
+    done = await restore(made.path, other, now=0, keep=3)
     assert done.saved is not None
     assert await facts(done.saved) == {"is somebody else's memory"}
     (tmp_path / "junk").write_bytes(b"junk" * 2_000)
-    with pytest.raises(StoreForeign):
-        await restore(tmp_path / "junk", path, now=0, keep=3)
-    with pytest.raises(InputError, match="no file"):
-        await restore(tmp_path / "nothing", path, now=0, keep=3)
-    with pytest.raises(InputError, match="itself"):
-        await restore(path, path, now=0, keep=3)
-    assert await facts(path) == {"plays the glockenfern", "plays the marimbaglow"}
+    for source, error, why in (
+        (tmp_path / "junk", StoreForeign, "not a"),
+        (tmp_path / "nothing", InputError, "no file"),
+        (other, InputError, "itself"),
+    ):
+        with pytest.raises(error, match=why):
+            await restore(source, other, now=0, keep=3)
+    assert await facts(other) == {"plays the glockenfern", "plays the marimbaglow"}
 
 
 ENDLESS = "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) SELECT i AS id, '' AS words FROM n"
@@ -232,26 +205,21 @@ STRANGE = {
 
 @pytest.mark.timeout(10)
 @pytest.mark.parametrize("strange", STRANGE)
-async def test_what_somebody_built_into_a_copy_is_not_run(channel: Channel, tmp_path: Path, strange: str) -> None:
-    await fill(channel)
-    made = await copy_to(channel.db, tmp_path / "copy.sqlite3")
+async def test_what_somebody_built_into_a_copy_is_not_run(made: Copied, other: Path, strange: str) -> None:
     with closing(sqlite3.connect(made.path)) as db:
         db.executescript(STRANGE[strange])
         db.commit()
-    path = tmp_path / "other" / "memory.sqlite3"
-    async with open_database(path) as db:
-        await channel_note(db)
     with pytest.raises(StoreForeign, match="Nothing was changed"):
-        await restore(made.path, path, now=channel.clock.now(), keep=3)
-    assert await facts(path) == {"is somebody else's memory"}
+        await restore(made.path, other, now=0, keep=3)
+    assert await facts(other) == {"is somebody else's memory"}
 
 
-async def test_triggers_that_somebody_built_into_a_copy_are_not_run(channel: Channel, tmp_path: Path) -> None:
-    await fill(channel)
-    made = await copy_to(channel.db, tmp_path / "copy.sqlite3")
+async def test_triggers_that_somebody_built_into_a_copy_are_not_run(
+    filled: Channel, made: Copied, tmp_path: Path
+) -> None:
     with closing(sqlite3.connect(made.path)) as db:
         db.executescript("CREATE TRIGGER t AFTER INSERT ON viewers BEGIN DELETE FROM semantic_notes; END")
-    done, path = await go_back(channel, made.path, tmp_path / "data")
+    done, path = await go_back(filled, made.path, tmp_path / "data")
     assert done.notes == 2
     with closing(sqlite3.connect(path)) as db:
         assert db.execute("SELECT 1 FROM sqlite_master WHERE name = 't'").fetchone() is None
@@ -259,85 +227,77 @@ async def test_triggers_that_somebody_built_into_a_copy_are_not_run(channel: Cha
 
 @pytest.mark.parametrize("carried_out", [None, "99 abc"])
 async def test_a_copy_gets_all_requests_whatever_it_says(
-    channel: Channel, tmp_path: Path, carried_out: str | None
+    filled: Channel, tmp_path: Path, carried_out: str | None
 ) -> None:
     """A copy from another PC, or one that was tampered with."""
-    await fill(channel)
-    async with channel.db.write() as tx:
-        await personal_data.opt_out(tx, CAROL, channel.clock.now())
-    made = await copy_to(channel.db, tmp_path / "copy.sqlite3")
+    async with filled.db.write() as tx:
+        await personal_data.opt_out(tx, CAROL, filled.clock.now())
+    made = await copy_to(filled.db, tmp_path / "copy.sqlite3")
     if carried_out is not None:
         with closing(sqlite3.connect(made.path)) as db:
             db.execute("INSERT INTO channel_state VALUES ('privacy_requests', ?, 0)", (carried_out,))
             db.commit()
-    await Eraser(db=channel.db, clock=channel.clock).erase(BOB)
-    await Eraser(db=channel.db, clock=channel.clock).erase(ALICE)
-    done, path = await go_back(channel, made.path, tmp_path / "data")
+    await Eraser(db=filled.db, clock=filled.clock).erase(BOB)
+    await Eraser(db=filled.db, clock=filled.clock).erase(ALICE)
+    done, path = await go_back(filled, made.path, tmp_path / "data")
     assert done.erased == 2
     assert await facts(path) == set()
 
 
-async def channel_note(db: Database) -> None:
-    async with db.write() as tx:
-        await put(tx, "semantic_notes", scope="channel", fact="is somebody else's memory", source_kind="observed")
-
-
-async def test_a_plain_copy_of_the_file_is_restored_without_its_chat(channel: Channel, tmp_path: Path) -> None:
-    await fill(channel)
-    await channel.db.wipe_deleted()
+async def test_a_plain_copy_of_the_file_is_restored_without_its_chat(filled: Channel, tmp_path: Path) -> None:
+    await filled.db.wipe_deleted()
     plain = tmp_path / "plain.sqlite3"
-    plain.write_bytes(channel.db.path.read_bytes())
+    plain.write_bytes(filled.db.path.read_bytes())
     assert b"zitherbloom" in plain.read_bytes()
-    done = await restore(plain, tmp_path / "data" / "m.sqlite3", now=channel.clock.now(), keep=3)
+    done = await restore(plain, tmp_path / "data" / "m.sqlite3", now=filled.clock.now(), keep=3)
     assert done.notes == 2
     assert not any(b"zitherbloom" in file.read_bytes() for file in (tmp_path / "data").rglob("*") if file.is_file())
     assert {file.name for file in (tmp_path / "data").iterdir()} == {"m.sqlite3", "backups"}
 
 
 async def test_a_copy_made_while_somebody_is_erased_is_made_again(
-    channel: Channel, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    filled: Channel, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    await fill(channel)
     copying = backup.copy
-    times: list[backup.Copied] = []
+    times: list[Copied] = []
 
-    def slow(source: Path, target: Path) -> backup.Copied:
+    def slow(source: Path, target: Path) -> Copied:
         made = copying(source, target)
         if not times:
-            channel.db.requests.add(channel.db.requests.of(RequestKind.ERASE, "x", 1))
+            filled.db.requests.add(filled.db.requests.of(RequestKind.ERASE, "x", 1))
         times.append(made)
         return made
 
     monkeypatch.setattr(backup, "copy", slow)
-    await copy_to(channel.db, tmp_path / "copy.sqlite3")
+    await copy_to(filled.db, tmp_path / "copy.sqlite3")
     assert len(times) == 2
 
 
-async def test_without_its_requests_nothing_is_put_in_the_place_of_a_memory(channel: Channel, tmp_path: Path) -> None:
-    await fill(channel)
-    made = await copy_to(channel.db, tmp_path / "copy.sqlite3")
-    _, path = await go_back(channel, made.path, tmp_path / "data")
+async def test_without_its_requests_nothing_is_put_in_the_place_of_a_memory(
+    filled: Channel, made: Copied, tmp_path: Path
+) -> None:
+    _, path = await go_back(filled, made.path, tmp_path / "data")
     async with open_database(path) as db:
-        await Eraser(db=db, clock=channel.clock).erase(ALICE)
+        await Eraser(db=db, clock=filled.clock).erase(ALICE)
     PrivacyRequests(path).path.unlink()
     with pytest.raises(StoreRequestsLost):
-        await restore(made.path, path, now=channel.clock.now(), keep=3)
+        await restore(made.path, path, now=filled.clock.now(), keep=3)
 
 
-async def test_a_restore_after_one_that_was_killed_carries_everything_out(channel: Channel, tmp_path: Path) -> None:
+async def test_a_restore_after_one_that_was_killed_carries_everything_out(
+    filled: Channel, made: Copied, tmp_path: Path
+) -> None:
     """What that one left, with its write-ahead log, says that all requests were carried out."""
-    await fill(channel)
-    made = await copy_to(channel.db, tmp_path / "copy.sqlite3")
-    await Eraser(db=channel.db, clock=channel.clock).erase(ALICE)
-    async with channel.db.write() as tx:  # the log holds a page of each of these tables
-        await personal_data.count_carried_out(tx, len(channel.db.requests.lines) + 1)
+    await Eraser(db=filled.db, clock=filled.clock).erase(ALICE)
+    async with filled.db.write() as tx:  # the log holds a page of each of these tables
+        await personal_data.count_carried_out(tx, len(filled.db.requests.lines) + 1)
         await tx.execute("UPDATE viewers SET last_seen_at = last_seen_at + 1")
     path = tmp_path / "data" / "restored.sqlite3"
     path.parent.mkdir()
-    shutil.copyfile(channel.db.requests.path, path.with_name(path.name + ".requests"))
+    shutil.copyfile(filled.db.requests.path, path.with_name(path.name + ".requests"))
     for end in ("", "-wal"):
-        left = channel.db.path.with_name(channel.db.path.name + end)
+        left = filled.db.path.with_name(filled.db.path.name + end)
         shutil.copyfile(left, path.with_name(f"{path.name}.restoring{end}"))
     assert path.with_name(f"{path.name}.restoring-wal").stat().st_size > 0
-    assert (await restore(made.path, path, now=channel.clock.now(), keep=3)).erased == 1
+    assert (await restore(made.path, path, now=filled.clock.now(), keep=3)).erased == 1
     assert await facts(path) == {"plays the marimbaglow"}

@@ -51,48 +51,24 @@ async def test_the_same_file_twice_changes_nothing(world: World) -> None:
     told = {"key": "session 1", "summary": "Alice talked about music."}
     lines = [
         {"viewer": "alice", "fact": "likes jazz a lot", "episode": told},
-        {"viewer": "alice", "fact": "has a dog called Rex"},
         {"viewer": "zoe", "fact": "bakes bread"},
         {"scope": "channel", "fact": "plays chess on Fridays"},
         {"id": 7, "viewer": "bob", "fact": "keeps bees"},
     ]
-    assert (await take_in(world.db, *lines)).imported == 5
+    assert (await take_in(world.db, *lines)).imported == 4
     before = [tuple(row) for row in await world.db.rows("SELECT * FROM semantic_notes")]
     again = await take_in(world.db, *lines)
-    assert (again.imported, again.episodes, again.viewers, len(again.refused)) == (0, 0, 0, 5)
+    assert (again.imported, again.episodes, again.viewers, len(again.refused)) == (0, 0, 0, 4)
     assert [tuple(row) for row in await world.db.rows("SELECT * FROM semantic_notes")] == before
-    note = next(note for note in await notes.of_subject(world.db, "1") if "Rex" in note.fact)
-    async with world.db.write() as tx:  # what its subject had deleted may come again, if nothing else forbids it
-        await tx.execute("DELETE FROM semantic_notes WHERE id = ?", (note.id,))
-    assert (await take_in(world.db, *lines)).imported == 1
-
-
-async def test_an_id_that_would_use_up_the_numbers_is_refused(world: World) -> None:
-    line = {"viewer": "alice", "fact": "likes jazz"}
-    huge = [line | {"id": 2**62}, line | {"id": 2**41}, line | {"status": "superseded", "superseded_by": 2**70}]
-    assert len((await take_in(world.db, *huge, line)).refused) == 3
-    [note] = await notes.of_subject(world.db, "1")
-    assert note.id == 1
 
 
 async def test_whose_id_is_taken_gets_a_new_one(world: World) -> None:
-    first = await take_in(world.db, {"id": 5, "viewer": "alice", "fact": "likes jazz"})
-    again = await take_in(
-        world.db,
-        {"id": 5, "viewer": "alice", "fact": "likes rock"},
-        {"viewer": "alice", "fact": "likes folk"},
-        {"id": 6, "viewer": "alice", "fact": "likes soul"},
-        {"id": 6, "viewer": "alice", "fact": "likes funk"},
-    )
-    assert (first.imported, again.imported, again.refused) == (1, 4, [])
-    rows = await world.db.rows("SELECT id, fact FROM semantic_notes ORDER BY id")
-    assert {row[1]: row[0] in {5, 6} for row in rows} == {
-        "likes jazz": True,
-        "likes rock": False,
-        "likes folk": False,
-        "likes soul": True,
-        "likes funk": False,
-    }
+    await take_in(world.db, {"id": 5, "viewer": "alice", "fact": "likes jazz"})
+    facts = ((5, "likes rock"), (None, "likes folk"), (6, "likes soul"), (6, "likes funk"))
+    again = await take_in(world.db, *({"id": number, "viewer": "alice", "fact": fact} for number, fact in facts))
+    assert (again.imported, again.refused) == (4, [])
+    ids = await world.db.pairs("SELECT fact, id FROM semantic_notes")
+    assert [fact for fact in ids if ids[fact] in {5, 6}] == ["likes jazz", "likes soul"]
 
 
 BAD = [
@@ -107,7 +83,10 @@ BAD = [
     '{"viewer": "alice", "fact": "likes jazz", "scope": "planet"}',
     '{"viewer": "alice", "fact": "likes jazz", "scope": "channel"}', '{"viewer": "al ice", "fact": "likes jazz"}',
     '{"viewer": "<@1>", "fact": "likes jazz"}', '{"viewer": "alice", "fact": "likes jazz", "id": -1}',
-    '{"viewer": "alice", "fact": "likes jazz", "id": "5"}',
+    '{"viewer": "alice", "fact": "likes jazz", "id": "5"}',  # and numbers that would leave none for later notes
+    json.dumps({"viewer": "alice", "fact": "likes jazz", "id": 2**62}),
+    json.dumps({"viewer": "alice", "fact": "likes jazz", "id": 2**41}),
+    json.dumps({"viewer": "alice", "fact": "likes jazz", "status": "superseded", "superseded_by": 2**70}),
     '{"viewer": "alice", "fact": "likes jazz", "topics": "music"}',
     '{"viewer": "alice", "fact": "likes jazz", "episode": {"summary": "no key"}}',
 ]  # fmt: skip
@@ -155,17 +134,15 @@ async def test_who_is_hidden_does_not_move_along(world: World) -> None:
 
 
 async def test_an_import_brings_back_nobody_who_was_erased_or_opted_out(world: World) -> None:
+    """Of who came back only what is newer is taken."""
     await world.viewer("771", "gina")
     await world.viewer("772", "hugo")
+    told = {"key": "k", "summary": "<@771> won. <@1> cheered."}
     old = [
         {"viewer": "771", "fact": "plays the oboe", "observed_at": "2026-11-01T00:00:00Z"},
         {"viewer": "gina", "fact": "plays the oboe"},
         {"viewer": "hugo", "fact": "plays the horn"},
-        {
-            "viewer": "alice",
-            "fact": "is a friend of <@771>",
-            "episode": {"key": "k", "summary": "<@771> won. <@1> cheered."},
-        },
+        {"viewer": "alice", "fact": "is a friend of <@771>", "episode": told},
     ]
     await Eraser(db=world.db, clock=world.clock).erase("771")
     async with world.db.write() as tx:
@@ -175,18 +152,10 @@ async def test_an_import_brings_back_nobody_who_was_erased_or_opted_out(world: W
     assert await world.db.value("SELECT count(*) FROM viewers WHERE id IN ('771', 'login:gina')") == 0
     assert [note.fact for note in await notes.of_subject(world.db, "1")] == ["is a friend of somebody"]
     assert await world.db.value("SELECT summary FROM episodes WHERE key = 'k'") == "<@1> cheered."
-
-
-async def test_of_who_came_back_only_what_is_newer_is_taken(world: World) -> None:
     await world.viewer("771", "gina")
-    await Eraser(db=world.db, clock=world.clock).erase("771")
-    await world.viewer("771", "gina")
-    report = await take_in(
-        world.db,
-        {"viewer": "771", "fact": "plays the oboe", "observed_at": "2020-01-01T00:00:00Z"},
-        {"viewer": "771", "fact": "plays the horn", "observed_at": iso(world.clock.now() + 1_000)},
-    )
-    assert [one.line for one in report.refused] == [1]
+    ages = ("2020-01-01T00:00:00Z", iso(world.clock.now() + 1_000))
+    again = await take_in(world.db, *({"viewer": "771", "fact": "naps", "observed_at": at} for at in ages))
+    assert [one.line for one in again.refused] == [1]
 
 
 async def test_a_forgotten_fact_is_not_imported_again(world: World) -> None:
