@@ -11,11 +11,8 @@ from forgetmenot.memory.rights import SuppressionFilter
 from tests.notes_world import World
 
 
-async def about(
-    world: World, text: str, without: Sequence[int] = (), index: EpisodeIndex | None = None
-) -> list[Episode]:
-    query = query_of(text)
-    return await spoken_of(world.db, index or EpisodeIndex(), query, SuppressionFilter(), 1, without=without)
+async def about(world: World, text: str, without: Sequence[int] = ()) -> list[Episode]:
+    return await spoken_of(world.db, EpisodeIndex(), query_of(text), SuppressionFilter(), 1, without=without)
 
 
 async def test_the_episode_that_a_message_is_about(world: World) -> None:

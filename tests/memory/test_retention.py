@@ -41,29 +41,22 @@ async def test_a_note_expires_when_its_time_is_up_and_its_history_says_so(world:
     assert (last.from_status, last.to_status, last.at) == ("active", "expired", world.clock.now())
 
 
-@pytest.mark.parametrize(("streams", "days"), [(1, 400), (20, 3)])
-async def test_neither_absence_nor_many_streams_in_two_months_make_a_note_stale(
-    world: World, streams: int, days: int
+@pytest.mark.parametrize(("streams", "days", "stale"), [(1, 400, False), (20, 3, False), (19, 5, False), (20, 5, True)])
+async def test_twenty_streams_over_ninety_days_without_a_word_make_a_note_stale(
+    world: World, streams: int, days: int, *, stale: bool
 ) -> None:
-    await world.note("lives in Oslo")
+    """Neither absence nor many streams in two months do. Of the channel all streams count, and pinned ones stay."""
+    ids = [await world.note("lives in Oslo"), await world.note("subs get stickers", subject_id=None)]
+    await world.note("has a cat", source_kind=SourceKind.IMPORT)
+    await world.note("is a founder", pinned=True)
+    await world.note("movie night is on Friday", subject_id=None, pinned=True)
     for _ in range(streams):
         await world.clock.advance(days * DAY)
         await world.attends("1", await world.stream())
-    assert await sweep(world) == Counter()
-
-
-async def test_twenty_streams_over_ninety_days_without_a_word_make_a_note_stale(world: World) -> None:
-    note = await world.note("lives in Oslo")
-    kept = [await world.note("has a cat", source_kind=SourceKind.IMPORT), await world.note("is a founder", pinned=True)]
-    for _ in range(19):
-        await world.clock.advance(5 * DAY)
-        await world.attends("1", await world.stream())
-    assert await sweep(world) == Counter()
-    await world.clock.advance(5 * DAY)
-    await world.attends("1", await world.stream())
-    assert await sweep(world) == Counter(stale=1)
-    assert [one.id for one in await notes.of_subject(world.db, "1") if one.stale] == [note]
-    assert [await status(world, other) for other in (note, *kept)] == [NoteStatus.ACTIVE] * 3
+    assert await sweep(world) == Counter(stale=2 if stale else 0)
+    held = [*await notes.of_subject(world.db, "1"), *await notes.of_subject(world.db, None)]
+    assert [one.id for one in held if one.stale] == (ids if stale else [])
+    assert len(held) == 5
 
 
 async def test_a_stale_note_is_found_by_its_words_and_lives_again_when_a_reply_used_it(
@@ -109,43 +102,25 @@ async def test_what_was_to_last_a_month_is_past_for_a_year_and_found_by_its_word
     assert await recall.about(["1"], "where is the dance?") == []
 
 
-async def test_over_the_cap_the_least_important_then_the_oldest_go(world: World) -> None:
-    memory = MemorySettings(notes_per_viewer=2)
+async def test_over_the_cap_the_least_important_then_the_oldest_go(
+    world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
     low = await world.note("fact one", importance=Importance.LOW)
-    await world.clock.advance(DAY)
-    medium_old = await world.note("fact two")
-    await world.clock.advance(DAY)
-    medium_new = await world.note("fact three")
+    bits = []
+    for name in ("ladder", "duck", "crown"):
+        await world.clock.advance(DAY)
+        bits.append(await world.note(f"the {name} falls", subject_id=None, scope=Scope.RUNNING_BIT))
+    medium = [await world.note("fact two"), await world.note("fact three", at=world.clock.now() + 1)]
     high = await world.note("fact four", importance=Importance.HIGH)
     imported = await world.note("fact five", source_kind=SourceKind.IMPORT)
     timed = await world.note("fact six", expires_at=world.clock.now() + 30 * DAY)
-    report = await sweep(world, memory)
-    assert report == Counter(evicted=2)
-    evicted = [note.id for note in await notes.of_subject(world.db, "1", (NoteStatus.EVICTED,))]
-    assert evicted == [low, medium_old]
-    left = [note.id for note in await notes.of_subject(world.db, "1")]
-    assert left == [medium_new, high, imported, timed]
-
-
-async def test_facts_about_the_channel_go_stale_by_its_streams_and_have_a_cap(
-    world: World, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    old = await world.note("subs get stickers", subject_id=None)
-    pinned = await world.note("movie night is on Friday", subject_id=None, pinned=True)
-    for _ in range(20):
-        assert await sweep(world) == Counter()
-        await world.clock.advance(5 * DAY)
-        await world.stream()
-    assert await sweep(world) == Counter(stale=1)
-    assert [one.id for one in await notes.of_subject(world.db, None) if one.stale] == [old]
-    assert [await status(world, one) for one in (old, pinned)] == [NoteStatus.ACTIVE] * 2
-    bits = [
-        await world.note(f"the {name} falls", subject_id=None, scope=Scope.RUNNING_BIT)
-        for name in ("ladder", "duck", "crown")
-    ]
     monkeypatch.setattr(retention, "CHANNEL_NOTES_KEPT", 2)
-    assert await sweep(world) == Counter(evicted=2)
-    assert [await status(world, one) for one in (old, bits[0])] == [NoteStatus.EVICTED] * 2
+    assert await sweep(world, MemorySettings(notes_per_viewer=2)) == Counter(evicted=3)
+    evicted = [note.id for note in await notes.of_subject(world.db, "1", (NoteStatus.EVICTED,))]
+    assert evicted == [low, medium[0]]
+    left = [note.id for note in await notes.of_subject(world.db, "1")]
+    assert left == [medium[1], high, imported, timed]
+    assert [note.id for note in await notes.of_subject(world.db, None)] == bits[1:]
 
 
 async def test_the_id_of_a_line_that_told_something_goes_with_the_line(channel: Channel) -> None:
