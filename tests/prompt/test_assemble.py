@@ -2,7 +2,6 @@
 
 import re
 import tomllib
-from collections.abc import Callable
 from pathlib import Path
 
 import msgspec
@@ -11,7 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
-from forgetmenot.domain import Recalled, Role, Scope, SourceKind, Standing, Viewer
+from forgetmenot.clock import DAY
+from forgetmenot.domain import Note, Prompt, Recalled, Role, Scope, SourceKind, Standing, Viewer
 from forgetmenot.prompt.assemble import VIEWER_MEMORY_TOKENS, assemble, compose_prefix, split
 from forgetmenot.prompt.instructions import PREFIX_SHARE, check_floor, instructions
 from forgetmenot.prompt.material import Past, PrefixMaterial, PromptLine, TailMaterial, estimate
@@ -19,48 +19,58 @@ from forgetmenot.reply.reply_object import offered
 from forgetmenot.settings.schema import ActionSettings, BotSettings, PromptSettings, Settings
 from forgetmenot.text.clean import clean
 from forgetmenot.text.mentions import fenced
-from tests.notes_world import note
+from tests.notes_world import NOW
+from tests.notes_world import note as plain_note
 
-NOW = 1_784_894_400_000
 SETTINGS = Settings()
 
 
-Tail = Callable[..., TailMaterial]
-
-
-def test_a_past_episode_is_so_many_streams_ago(prefix_material: PrefixMaterial, tail_material: TailMaterial) -> None:
-    """In the tail alone: the prefix stays as it is while time goes by."""
-    past = (Past(3, NOW - 2 * 86_400_000, "the great crash", streams_ago=3),)
-    prompt = assemble(compose_prefix(prefix_material, SETTINGS), replace(tail_material, past_episodes=past), SETTINGS)
-    assert "2 days ago, three streams ago) the great crash" in prompt.tail
-    before = replace(prefix_material, episodes=past)
-    assert "ago" not in compose_prefix(before, SETTINGS).sections[-1].text
-
-
-def test_the_current_message_stands_last_and_once(prefix_material: PrefixMaterial, tail_of: Tail) -> None:
-    material = tail_of(text="@bot is it a marmot?")
-    echo = material.message._replace(id=899, event_id="e899")
-    material = replace(
-        material, chat=(*material.chat, material.message), own_lines=(echo, *material.own_lines, material.message)
+def note(note_id: int, fact: str, scope: Scope = Scope.VIEWER) -> Note:
+    at, who = NOW - 2 * DAY, "1" if scope is Scope.VIEWER else None
+    return plain_note(
+        note_id, fact, subject_id=who, scope=scope, topics=("music",), first_said_at=at, last_confirmed_at=at
     )
-    prompt = assemble(compose_prefix(prefix_material, SETTINGS), material, SETTINGS)
-    whole = prompt.prefix + prompt.tail
-    assert whole.count("is it a marmot?") == 1
-    assert whole.endswith("Alice: @bot is it a marmot?\n</message>")
 
 
-def test_with_an_empty_memory_it_is_told_so(prefix_material: PrefixMaterial, tail_of: Tail) -> None:
-    """Asked "remember when we …?" with nothing remembered: the prompt says so, and forbids inventing."""
-    prompt = assemble(compose_prefix(PrefixMaterial(), SETTINGS), tail_of(0, 0, "@bot remember Rome?"), SETTINGS)
-    assert "You remember nothing about them: do not pretend otherwise." in prompt.tail
-    assert "never make up a fact" in prompt.prefix
-    assert "<lore>" not in prompt.tail
+def line(seq: int, text: str, viewer: str | None = "2") -> PromptLine:
+    return PromptLine(seq, f"e{seq}" if viewer else f"bot:{seq}", viewer, text, NOW - 1_000 + seq)
 
 
-def test_the_model_gets_instructions_apart_from_data_whose_every_row_can_be_named(
-    prefix_material: PrefixMaterial, tail_material: TailMaterial
-) -> None:
-    prompt = assemble(compose_prefix(prefix_material, SETTINGS), tail_material, SETTINGS)
+PREFIX = PrefixMaterial(
+    channel="thechannel",
+    title="Racing at night",
+    category="Gran Turismo",
+    actions=("timeout target=NAME seconds=1-60 reason=TEXT", "clip"),
+    channel_notes=tuple(note(10 + i, f"channel fact {i}", Scope.CHANNEL) for i in range(5)),
+    digest="A week of <@2> racing.",
+    episodes=(
+        Past(1, NOW - 3 * DAY, "the stream was about races", is_recap=True),
+        Past(7, NOW - DAY, "<@1> told of a new kit"), Past(8, NOW, "<@2> won twice"),
+    ),
+    names={"1": "Alice", "2": "Bob"},
+)  # fmt: skip
+
+
+def tail(chat: int = 20, notes: int = 10, text: str = "@bot what do I play?") -> TailMaterial:
+    return TailMaterial(
+        now=NOW,
+        speaker=Viewer("1", "alice", "Alice", Role.VIEWER, NOW - 90 * DAY, NOW),
+        message=line(900, text, "1"),
+        streams=12,
+        notes=tuple(Recalled(note(100 + i, f"plays drums in band number {i}"), 1.0) for i in range(notes)),
+        own_lines=tuple(line(800 + i, f"my line {i}", "1") for i in range(5)),
+        chat=tuple(line(1 + i, f"chat line number {i}") for i in range(chat)),
+        bot_replies=tuple(line(50 + i, f"my reply {i}", None) for i in range(5)),
+        names={"1": "Alice", "2": "Bob"},
+    )
+
+
+def prompt_of(material: TailMaterial, settings: Settings = SETTINGS) -> Prompt:
+    return assemble(compose_prefix(PREFIX, settings), material, settings)
+
+
+def test_the_model_gets_instructions_apart_from_data_whose_every_row_can_be_named() -> None:
+    prompt = prompt_of(tail())
     rows = {section.name: tuple(row for _, row in section.rows) for section in prompt.sections}
     assert (rows["channel_notes"], rows["channel_notes_more"], rows["episodes"]) == ((10, 11, 12), (13, 14), (1, 7, 8))
     assert (rows["lore"], rows["chat"], rows["message"]) == (tuple(range(100, 110)), tuple(range(1, 21)), (900,))
@@ -71,49 +81,65 @@ def test_the_model_gets_instructions_apart_from_data_whose_every_row_can_be_name
     assert data.endswith("</message>")
 
 
-def test_a_note_about_the_channel_has_its_dates_and_no_age(prefix_material: PrefixMaterial) -> None:
-    """It answers when the last subathon was, and the prefix stays as it is while time goes by."""
-    said = replace(prefix_material.channel_notes[0], first_said_at=NOW - 90 * 86_400_000)
-    prefix = compose_prefix(replace(prefix_material, channel_notes=(said,)), SETTINGS)
+def test_the_current_message_stands_last_and_once() -> None:
+    material = tail(text="@bot is it a marmot?")
+    echo = material.message._replace(id=899, event_id="e899")
+    own = (echo, *material.own_lines, material.message)
+    prompt = prompt_of(replace(material, chat=(*material.chat, material.message), own_lines=own))
+    whole = prompt.prefix + prompt.tail
+    assert whole.count("is it a marmot?") == 1
+    assert whole.endswith("Alice: @bot is it a marmot?\n</message>")
+
+
+def test_with_an_empty_memory_it_is_told_so() -> None:
+    """Asked "remember when we …?" with nothing remembered: the prompt says so, and forbids inventing."""
+    prompt = assemble(compose_prefix(PrefixMaterial(), SETTINGS), tail(0, 0, "@bot remember Rome?"), SETTINGS)
+    assert "You remember nothing about them: do not pretend otherwise." in prompt.tail
+    assert "never make up a fact" in prompt.prefix
+    assert "<lore>" not in prompt.tail
+
+
+def test_what_was_is_told_with_its_age_in_the_tail_and_its_dates_in_the_prefix() -> None:
+    """The prefix stays as it is while time goes by, and yet answers when the last subathon was."""
+    past = (Past(3, NOW - 2 * DAY, "the great crash", streams_ago=3),)
+    assert "2 days ago, three streams ago) the great crash" in prompt_of(replace(tail(), past_episodes=past)).tail
+    said = replace(PREFIX.channel_notes[0], first_said_at=NOW - 90 * DAY)
+    prefix = compose_prefix(replace(PREFIX, channel_notes=(said,), episodes=past), SETTINGS)
     assert "[id:10; 2026-04-25, again 2026-07-22] channel fact 0" in prefix.text
+    assert "ago" not in "".join(section.text for section in prefix.sections[1:])
 
 
-def test_the_speaker_and_the_moment_are_told_as_they_are(prefix_material: PrefixMaterial, tail_of: Tail) -> None:
-    moderator = replace(tail_of().speaker, role=Role.MODERATOR)
-    material = replace(tail_of(), speaker=moderator, standing=Standing.REGULAR, live_since=NOW - 5_520_000)
-    tail = assemble(compose_prefix(prefix_material, SETTINGS), material, SETTINGS).tail
-    assert tail.startswith("Today is Friday, 2026-07-24, 12:00 UTC; the stream has been live for 1 h 32 min.\n")
-    assert "Alice (moderator; here since 2026-04-25; 12 streams)" in tail
-    assert "defer to them. Also a regular: familiar." in tail
+def test_the_speaker_and_the_moment_are_told_as_they_are() -> None:
+    speaker = replace(tail().speaker, role=Role.MODERATOR)
+    material = replace(tail(), speaker=speaker, standing=Standing.REGULAR, live_since=NOW - 5_520_000)
+    told = prompt_of(material).tail
+    assert told.startswith("Today is Friday, 2026-07-24, 12:00 UTC; the stream has been live for 1 h 32 min.\n")
+    assert "Alice (moderator; here since 2026-04-25; 12 streams)" in told
+    assert "defer to them. Also a regular: familiar." in told
 
 
 # ── the budget ──────────────────────────────────────────────────────────────────────────────
 
 
 @pytest.mark.parametrize(("over", "steps"), [(0, 0), (10, 1), (90, 2), (350, 5)])
-def test_the_ladder_sheds_in_its_order(
-    over: int, steps: int, prefix_material: PrefixMaterial, tail_material: TailMaterial
-) -> None:
-    """No more than it has to."""
-    prefix = compose_prefix(prefix_material, SETTINGS)
-    whole = assemble(prefix, tail_material, SETTINGS).estimated_tokens
-    small = Settings(prompt=PromptSettings(budget_tokens=whole - over))
-    prompt = assemble(prefix, tail_material, small)
+def test_the_ladder_sheds_in_its_order_and_no_more_than_it_has_to(over: int, steps: int) -> None:
+    prefix = compose_prefix(PREFIX, SETTINGS)
+    small = Settings(prompt=PromptSettings(budget_tokens=prompt_of(tail()).estimated_tokens - over))
+    prompt = assemble(prefix, tail(), small)
     assert prompt.estimated_tokens <= small.prompt.budget_tokens
     ladder = ("1 episodes", "2 lore past 5", "3 channel notes past 3", "4 chat past 12", "5 lore past 2")
     assert prompt.shed == ladder[:steps]
     assert prefix.text.startswith(prompt.prefix)
 
 
-def test_memory_about_one_viewer_is_capped(prefix_material: PrefixMaterial, tail_of: Tail) -> None:
-    material = replace(tail_of(notes=0), notes=lore_of(10, "x" * 200), brief="b" * 600)
-    prompt = assemble(compose_prefix(prefix_material, SETTINGS), material, SETTINGS)
+def test_memory_about_one_viewer_is_capped() -> None:
+    prompt = prompt_of(replace(tail(), notes=lore_of(10, "x" * 200), brief="b" * 600))
     size = sum(section.tokens for section in prompt.sections if section.name in {"brief", "lore"})
     assert 0 < size <= VIEWER_MEMORY_TOKENS
 
 
 def lore_of(count: int, fact: str) -> tuple[Recalled, ...]:
-    return tuple(Recalled(note(number, fact, source_kind=SourceKind.REPORTED), 1.0) for number in range(count))
+    return tuple(Recalled(plain_note(number, fact, source_kind=SourceKind.REPORTED), 1.0) for number in range(count))
 
 
 # ── whatever the channel holds ──────────────────────────────────────────────────────────────
@@ -182,11 +208,10 @@ def own_shown(tail: TailMaterial) -> set[str]:
 
 @pytest.mark.parametrize("own", [0, 5])
 @pytest.mark.parametrize("text", ["😀" * 500, "word " * 100])
-def test_a_floor_of_giants_is_shortened_not_dropped(own: int, text: str, tail_of: Tail) -> None:
+def test_a_floor_of_giants_is_shortened_not_dropped(own: int, text: str) -> None:
     """Only the floor is left and it is too large: every line of it stands there still, shorter, the message last."""
-    material = replace(
-        tail_of(text=text), own_lines=tuple(PromptLine(i, f"e{i}", "1", f"{i} {text}", NOW) for i in range(own))
-    )
+    said = tuple(PromptLine(i, f"e{i}", "1", f"{i} {text}", NOW) for i in range(own))
+    material = replace(tail(text=text), own_lines=said)
     limits = Settings(prompt=PromptSettings(budget_tokens=1_250))
     prompt = assemble(compose_prefix(PrefixMaterial(), limits), material, limits)
     blocks = fenced(prompt.tail)
@@ -223,7 +248,7 @@ def test_a_documented_persona_fits() -> None:
     ],
 )
 def test_a_german_line_is_answered_in_german_unless_the_settings_name_a_language(
-    text: str, reply_language: str, lead: str, tail_of: Tail
+    text: str, reply_language: str, lead: str
 ) -> None:
     bot = BotSettings(reply_language=reply_language) if reply_language else BotSettings()
-    assert lead in assemble(compose_prefix(PrefixMaterial(), SETTINGS), tail_of(text=text), Settings(bot=bot)).tail
+    assert lead in prompt_of(tail(text=text), Settings(bot=bot)).tail
