@@ -121,14 +121,12 @@ async def test_an_answer_without_end_is_not_taken_into_memory(sim: SimOpenAI, mo
             await model.generate(PLAIN)
 
 
-@pytest.mark.parametrize("status", [301, 302, 307, 308])
-async def test_a_server_that_points_elsewhere_is_not_followed(
-    sim: SimOpenAI, model: OpenAICompatible, status: int
-) -> None:
+async def test_a_server_that_points_elsewhere_is_not_followed(sim: SimOpenAI, model: OpenAICompatible) -> None:
     async with SimOpenAI() as elsewhere:
-        sim.fail(raw("", status, {"Location": f"{elsewhere.url}/chat/completions"}))
-        with pytest.raises(ModelError):
-            await model.generate(PLAIN)
+        for status in (301, 302, 307, 308):
+            sim.fail(raw("", status, {"Location": f"{elsewhere.url}/chat/completions"}))
+            with pytest.raises(ModelError):
+                await model.generate(PLAIN)
         assert elsewhere.seen == []
 
 
@@ -171,22 +169,14 @@ async def test_thoughts_in_a_field_of_their_own_are_no_answer_unless_they_hold_i
         await model.generate(STRUCTURED)
 
 
-@pytest.mark.parametrize(
-    ("text", "finish", "words"),
-    [
-        ("", "stop", "no usable answer"),
-        (None, "stop", "no usable answer"),
-        ("<think>hm, hm", "length", "reply_output_tokens"),
-        (None, "length", "reply_output_tokens"),
-        ("Hel", "content_filter", "content filter"),
-    ],
-)
-async def test_blocks_and_empty_answers_are_told_in_a_sentence(
-    sim: SimOpenAI, model: OpenAICompatible, text: str | None, finish: str, words: str
-) -> None:
-    sim.fail(answer(text, finish=finish), times=1 + (text == "<think>hm, hm"))
-    with pytest.raises(ModelBlocked, match=words):
-        await model.generate(PLAIN)
+async def test_blocks_and_empty_answers_are_told_in_a_sentence(sim: SimOpenAI, model: OpenAICompatible) -> None:
+    for text, finish, words in (
+        ("", "stop", "no usable answer"), (None, "stop", "no usable answer"), (None, "length", "reply_output_tokens"),
+        ("Hel", "content_filter", "content filter"), ("<think>hm, hm", "length", "reply_output_tokens"),
+    ):  # fmt: skip
+        sim.fail(answer(text, finish=finish), times=1 + (text == "<think>hm, hm"))
+        with pytest.raises(ModelBlocked, match=words):
+            await model.generate(PLAIN)
 
 
 async def test_a_rate_limit_carries_the_wait_of_the_server(sim: SimOpenAI, model: OpenAICompatible) -> None:
