@@ -334,8 +334,8 @@ class Router(Struct):
         moderates = asker_of(event).moderates
         if line and (moderates or self._rate_limit.allows(event.user_id, event.at)):
             reply_to = None if event.kind is EventKind.REDEMPTION else event.id  # Twitch shows no message for it
-            outcome = await self.outbox.say_line(line, reply_to=reply_to, viewer_id=event.user_id, spare=not moderates)
-            log.info("command answered", outcome=outcome.kind)
+            sent = await self.outbox.say_line(line, reply_to=reply_to, viewer_id=event.user_id, spare=not moderates)
+            log.info("command answered", status=sent.status)
 
     async def _handled(self, event: ChatEvent, *, denies_reply: bool) -> str | None:
         """What a command is answered; tried again while another program holds the memory or the disk is full."""

@@ -191,12 +191,8 @@ def _short(verb: str, rest: str) -> str | None:
 _ABOUT = re.compile(rf"\A(?P<who>P\d+)(?:{_OWN})?\s+(?P<fact>.{{3,180}}?)\.?\Z")
 _UNOWNED = re.compile(r"\A(?P<what>Channel|Running bit): (?P<fact>.{3,160}?)\.?\Z")
 _VERBS = {third(verb) for verb in (*LASTING, *_SPECIAL)} | {"favourite", "works"}
-_LIFETIMES = (
-    ("1d", r"\b(?:today|tonight|right now)\b"),
-    ("3d", r"\b(?:tomorrow|yesterday|this weekend)\b"),
-    ("7d", r"\b(?:this|next) week\b"),
-    ("30d", r"\b(?:this|next) month\b|\bwants to\b"),
-)
+# What is soon over, and kept for a week.
+_PASSING = re.compile(r"\b(?:to(?:day|night|morrow)|yesterday|right now|(?:this|next) (?:week|month)|wants to\b)")
 _KINDS = tuple(  # what people ask with, and what facts of that kind say: "pet" is answered by "cat"
     (asked.split(), said.split())
     for asked, _, said in (
@@ -236,7 +232,7 @@ def _note(sentence: str) -> dict[str, Any] | None:
     return {
         "who": who,
         "fact": fact,
-        "lifetime": next((term for term, see in _LIFETIMES if re.search(see, fact)), "permanent"),
+        "lifetime": "7d" if _PASSING.search(fact) else "permanent",
         "topics": [kind[0] for kind in kinds][:3],
         "asked_with": [word for kind in kinds for word in kind if word not in words(fact)][:6],
         "said_by": who if about else "",

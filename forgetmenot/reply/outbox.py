@@ -69,7 +69,6 @@ class Sent(Struct, frozen=True):
 
     status: ReplyStatus
     detail: str = ""
-    twitch_id: str = ""
 
 
 class _Waiting(Struct, eq=False):
@@ -128,13 +127,13 @@ class Outbox:
         viewer_id: str = EVERYBODY,
         trigger: str = "command",
         spare: bool = False,
-    ) -> Outcome:
+    ) -> Sent:
         """Send a line that no model wrote, for example a command's answer, in every mode.
 
         `spare`: it may be left out where only the places are free that are kept for replies.
         """
         if spare and self.pace.is_crowded(self._clock.now(), self.waiting + self._coming):
-            return Outcome(OutcomeKind.REFUSED, reason("kept_for_replies"))
+            return Sent(ReplyStatus.DROPPED, reason("kept_for_replies"))
         settings, now = self._settings(), self._clock.now()
         text = tidy(text, settings)
         # counted from here on: the row is being written, and the message will want a place
@@ -163,11 +162,9 @@ class Outbox:
             return reason("cleared") if gone else ""
 
         kept = not hidden and not quoting
-        sent = await self.send(
+        return await self.send(
             Outgoing(reply_id, text, deadline, reply_to, numbered=True, kept=kept, reason_to_drop=forgotten)
         )
-        kind = {ReplyStatus.SENT: OutcomeKind.DONE, ReplyStatus.UNKNOWN: OutcomeKind.UNKNOWN}.get(sent.status)
-        return Outcome(kind or OutcomeKind.REFUSED, sent.detail, sent.twitch_id)
 
     def refusal_reason(self, deadline: int, *, others: int = 0) -> str:
         """Why a message could not go out before the deadline; an empty text if it could.
@@ -322,7 +319,7 @@ class Outbox:
         if message.kept and outcome.kind is OutcomeKind.DONE and outcome.twitch_id:
             self._overhear(message.text, outcome.twitch_id)
         log.info("message sent", reply=message.reply_id, status=status, detail=outcome.detail)
-        _finish(waiting, Sent(status, outcome.detail, outcome.twitch_id))
+        _finish(waiting, Sent(status, outcome.detail))
 
     async def _put_back(self, waiting: _Waiting, retry_after_s: float) -> None:
         """Twitch took nothing and named a time: first in the queue again, if it can still be in time."""

@@ -18,7 +18,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from forgetmenot.clock import MINUTE, SECOND, Clock
-from forgetmenot.domain import ChatEvent, EventKind, ModelAnswer, ModelRequest, OutcomeKind, Prompt, Proposal
+from forgetmenot.domain import ChatEvent, EventKind, ModelAnswer, ModelRequest, OutcomeKind, Proposal
 from forgetmenot.errors import ModelError
 from forgetmenot.languages import in_language, reason
 from forgetmenot.logs import log
@@ -30,7 +30,6 @@ from forgetmenot.operations.requests import is_small_talk
 from forgetmenot.ports import LanguageModel
 from forgetmenot.prompt.assemble import assemble
 from forgetmenot.prompt.instructions import rules_of
-from forgetmenot.prompt.material import TailMaterial
 from forgetmenot.reply import explain
 from forgetmenot.reply.context import Composed, ContextGatherer, PrefixKeeper, compose
 from forgetmenot.reply.outbox import Outbox, ReasonToDrop, no_reason
@@ -92,14 +91,6 @@ class _Draft(NamedTuple):
     request: ModelRequest
     context: FilterContext
 
-    @property
-    def prompt(self) -> Prompt:
-        return self.made.prompt
-
-    @property
-    def material(self) -> TailMaterial:
-        return self.made.material
-
 
 class ReplyWriter(Struct):
     """Writes replies. It neither sends them nor decides which line gets one.
@@ -125,7 +116,7 @@ class ReplyWriter(Struct):
             if await events.was_deleted(self.db, job.event.id):
                 return Words("", reason("cleared"))
             draft = await self._draft(job)
-            if job.trigger.kind is TriggerKind.BARE and not draft.material.before:
+            if job.trigger.kind is TriggerKind.BARE and not draft.made.material.before:
                 return Words(in_language(job.settings.bot.language)("chat.called"))
             answer = error = None
             try:
@@ -172,7 +163,7 @@ class ReplyWriter(Struct):
         late = self.clock.now() + 2 * max(answer.latency_ms, SECOND) > job.deadline
         if not words or late or "look_up" not in (draft.request.schema or {}).get("properties", {}):
             return draft, answer
-        material = await self.gatherer.second_look(draft.made, words, explain.notes_in(draft.prompt))
+        material = await self.gatherer.second_look(draft.made, words, explain.notes_in(draft.made.prompt))
         if material is None:
             return draft, answer
         prompt = assemble(draft.made.prefix, material, job.settings)
@@ -198,7 +189,7 @@ class ReplyWriter(Struct):
     async def _written(self, draft: _Draft, answer: ModelAnswer) -> tuple[str, str]:
         reply = read_reply(answer)
         polished = await self._settle(draft, reply)
-        shown = explain.notes_in(draft.prompt)
+        shown = explain.notes_in(draft.made.prompt)
         used = [one for one in reply.notes if one in shown] if polished.text else []
         async with self.db.write() as tx:
             await bot_messages.record_answer(
@@ -206,7 +197,7 @@ class ReplyWriter(Struct):
                 draft.job.reply_id,
                 model=answer.model,
                 latency_ms=answer.latency_ms,
-                usage=explain.usage(draft.prompt, answer),
+                usage=explain.usage(draft.made.prompt, answer),
                 filters=polished.filters,
                 used=used,
             )
@@ -217,7 +208,7 @@ class ReplyWriter(Struct):
 
     async def _settle(self, draft: _Draft, reply: ModelReply) -> Polished:
         """Act, if something was proposed and there is time for it, and polish the words that fit."""
-        job, material, context, proposal = draft.job, draft.material, draft.context, reply.proposal
+        job, material, context, proposal = draft.job, draft.made.material, draft.context, reply.proposal
         language = in_language(job.settings.bot.language)
         fired = (reply.problem,) if reply.problem and reply.say else ()
         if proposal is not None and job.event.kind is EventKind.SPOKEN:  # whoever is near the microphone is heard
@@ -278,7 +269,7 @@ class ReplyWriter(Struct):
         quoted = await asyncio.to_thread(answer, request.system, request.prompt, request.language)
         words = polish(str(quoted["say"]), draft.context).text
         # the rest of a quotation that is cut would be the bot's own words, and might begin with a command
-        if not words or without_suppressed(words, draft.material.left_alone) != words:
+        if not words or without_suppressed(words, draft.made.material.left_alone) != words:
             return "", str(error)
         self._quoted_at = now
         log.info("quoted a note without a model", reply=draft.job.reply_id)

@@ -62,7 +62,7 @@ def test_a_window_becomes_claims_and_bits_and_its_sentences_become_notes() -> No
     assert {"where", "live"} <= set(home["asked_with"])
     assert (bit["who"], bit["said_by"]) == ("bit", "")
     [exam] = json.loads(extract(fence("episode", "P3 is writing an exam tomorrow.")))["notes"]
-    assert exam["lifetime"] == "3d"
+    assert exam["lifetime"] == "7d"
 
 
 @pytest.mark.parametrize("purpose", list(Purpose))

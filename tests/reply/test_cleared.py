@@ -8,7 +8,7 @@ from typing import Literal, TypeVar
 import pytest
 
 from forgetmenot.clock import SECOND
-from forgetmenot.domain import ChatEvent, EpisodeKind, Note, OutcomeKind, Part
+from forgetmenot.domain import ChatEvent, EpisodeKind, Note, Part
 from forgetmenot.errors import ModelUnavailable
 from forgetmenot.memory.edits import edit, remember, retract
 from forgetmenot.memory.rights import suppress
@@ -180,7 +180,7 @@ async def test_a_list_of_notes_that_waits_for_a_place_does_not_name_what_was_for
     async with full_queue(stage, stage.outbox.say_line("I know that Alice plays the marimba.", viewer_id="1")) as task:
         await stage.clock.advance(500)
         await forgotten(stage, note)
-    assert (await task).kind is OutcomeKind.REFUSED
+    assert (await task).status is ReplyStatus.DROPPED
     assert "marimba" not in " ".join(stage.said)
 
 
@@ -225,7 +225,7 @@ async def test_what_is_being_forgotten_while_an_answer_gets_its_place_is_neither
     task = asyncio.create_task(_while_forgetting(stage, "plays the kazoo in Zanzibar"))
     sent = await stage.outbox.say_line("What I know about you: plays the kazoo in Zanzibar", viewer_id="1")
     await task
-    assert (sent.kind, stage.said) == (OutcomeKind.REFUSED, [])
+    assert (sent.status, stage.said) == (ReplyStatus.DROPPED, [])
     assert await stage.db.column("SELECT text FROM bot_messages") == [""]
 
 

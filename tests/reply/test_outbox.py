@@ -200,8 +200,8 @@ async def test_without_a_disk_nothing_is_sent(
 
 async def test_whoever_asks_the_same_hears_the_answer(outbox: Outbox, chat: FakeChat) -> None:
     for viewer in ("1", "2", "2"):
-        outcome = await outbox.say_line("Done: nothing is stored of you.", viewer_id=viewer)
-        assert outcome.kind is OutcomeKind.DONE
+        sent = await outbox.say_line("Done: nothing is stored of you.", viewer_id=viewer)
+        assert sent.status is ReplyStatus.SENT
     long = "a" * 500
     await asyncio.gather(outbox.say_line(long), outbox.say_line(long))
     assert [text for _, text, _ in chat.said] == [
@@ -216,11 +216,11 @@ async def test_whoever_asks_the_same_hears_the_answer(outbox: Outbox, chat: Fake
 async def test_a_quarter_of_the_places_is_kept_for_replies(outbox: Outbox, chat: FakeChat, settle: Move) -> None:
     answers = [asyncio.create_task(outbox.say_line(f"answer {i}", viewer_id=str(i), spare=True)) for i in range(30)]
     await settle(100)
-    outcomes = [(await answer).kind for answer in answers]
-    assert outcomes.count(OutcomeKind.DONE) == len(chat.said) == 15
-    assert (await outbox.say_line("a moderator's answer")).kind is OutcomeKind.DONE
+    statuses = [(await answer).status for answer in answers]
+    assert statuses.count(ReplyStatus.SENT) == len(chat.said) == 15
+    assert (await outbox.say_line("a moderator's answer")).status is ReplyStatus.SENT
     await settle(31_000)
-    assert (await outbox.say_line("later again", spare=True)).kind is OutcomeKind.DONE
+    assert (await outbox.say_line("later again", spare=True)).status is ReplyStatus.SENT
 
 
 @pytest.mark.parametrize("column", ["opted_out_at", "banned_at"])
