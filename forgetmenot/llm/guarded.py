@@ -149,7 +149,10 @@ class GuardedModel:
         error: ModelError | None = None
         try:
             async with asyncio.timeout(deadline - started):
-                answer = _within(await (await self._model()).generate(request), request)
+                answer = await (await self._model()).generate(request)
+            most = CHARACTERS_A_TOKEN * request.max_output_tokens
+            if len(answer.text) > most:
+                answer = replace(answer, text=answer.text[:most], finish="length")
             if not _has_shape(answer, request):
                 error = ModelBlocked(reason("model_empty", model=self.name))
         except TimeoutError:
@@ -188,11 +191,6 @@ class GuardedModel:
             self._open_until = self._pace.monotonic() + self._rest_s
         if self._failures == 1:  # a night without a model is one line
             log.warning("the model does not answer", model=self.name, reason=str(error))
-
-
-def _within(answer: ModelAnswer, request: ModelRequest) -> ModelAnswer:
-    most = CHARACTERS_A_TOKEN * request.max_output_tokens
-    return replace(answer, text=answer.text[:most], finish="length") if len(answer.text) > most else answer
 
 
 def _has_shape(answer: ModelAnswer, request: ModelRequest) -> bool:

@@ -76,14 +76,6 @@ class _Waiting(Struct, eq=False):
     done: asyncio.Future[Sent] = field(default_factory=lambda: asyncio.get_running_loop().create_future())
 
 
-_STATUS = {
-    OutcomeKind.DONE: ReplyStatus.SENT,
-    OutcomeKind.REFUSED: ReplyStatus.REFUSED,
-    OutcomeKind.FAILED: ReplyStatus.REFUSED,
-    OutcomeKind.UNKNOWN: ReplyStatus.UNKNOWN,
-}
-
-
 class Outbox:
     """The queue. `run` works it off, at its `pace`.
 
@@ -310,7 +302,8 @@ class Outbox:
             outcome = Outcome(OutcomeKind.REFUSED, str(error))
         finally:
             self.pace.call_ended(self._clock.now())
-        status = _STATUS[outcome.kind]
+        known = {OutcomeKind.DONE: ReplyStatus.SENT, OutcomeKind.UNKNOWN: ReplyStatus.UNKNOWN}
+        status = known.get(outcome.kind, ReplyStatus.REFUSED)
         # an unknown one may have gone out, and would be refused as a repetition
         if status is not ReplyStatus.REFUSED:
             self.pace.said(message.text, self._clock.now())
