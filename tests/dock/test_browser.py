@@ -8,7 +8,7 @@ import pytest
 from msgspec.structs import replace
 from playwright.async_api import Browser, Page, expect
 
-from forgetmenot.clock import ManualClock
+from forgetmenot.clock import DAY, ManualClock
 from forgetmenot.dock.security import TOKEN_FILE
 from forgetmenot.languages import in_language, reason
 from forgetmenot.settings.live_settings import LiveSettings
@@ -30,8 +30,14 @@ PLACES = (*PANELS, "setup", "memory/channel", "memory/streams", "memory/notes", 
 EVIL = "<img src=x onerror=document.title='broken'>"
 
 
-async def test_every_panel_fits_and_has_something_to_say_in_both_languages(demo: DemoBot, running: Browser) -> None:
+async def test_every_panel_fits_in_both_languages_and_texts_from_chat_are_text(demo: DemoBot, running: Browser) -> None:
+    async with demo.bot.db.write() as tx:
+        await tx.execute("UPDATE viewers SET display_name = ? WHERE login = 'heidi'", (EVIL,))
+        kept = demo.clock.now() + 1_000_000
+        await tx.execute("UPDATE streams SET title = ?, video_id = 2134, video_at = 1, video_until = ?", (EVIL, kept))
     async with page_on(running, demo.address) as page, page_on(running, demo.address) as other:
+        await demo.hear("bob", EVIL)
+        await expect(page.locator(".item.line", has_text=EVIL).first).to_be_visible()
         for language, word in (("English", "Memory"), ("Deutsch", "Gedächtnis")):
             if language != "English":
                 await go(page, "setup")
@@ -41,11 +47,18 @@ async def test_every_panel_fits_and_has_something_to_say_in_both_languages(demo:
             for place in PLACES:
                 await go(page, place)
                 await until(page, "document.querySelector('main').innerText.length > 60")
-                for width in (300, 320, 420, 559, 720, 1280):
-                    await page.set_viewport_size({"width": width, "height": 800})
-                    assert await page.evaluate("document.documentElement.scrollWidth") <= width, (place, width)
-                    for name in await page.locator("#nav .label").all():
-                        await expect(name).to_be_visible()
+                assert await page.locator("main img").count() == 0
+                assert "broken" not in await page.title()
+                await all_fit(page, place)
+                for name in await page.locator("#nav .label").all():
+                    await expect(name).to_be_visible()
+            if language == "English":
+                await go(page, "memory/note/2")
+                await expect(page.locator(".fact")).to_contain_text(EVIL)
+                await expect(page.get_by_text("min into the stream").first).to_be_visible()
+                link = page.get_by_role("link", name="in the video").first
+                assert str(await link.get_attribute("href")).startswith("https://www.twitch.tv/videos/2134?t=")
+                assert await link.get_attribute("rel") == "noreferrer"
 
 
 TROUBLES = (
@@ -92,18 +105,33 @@ def live_words(settings: LiveSettings, sentence: str) -> str:
     return in_language(settings().bot.language).reason(sentence).replace("`", "")
 
 
-@pytest.mark.parametrize(("width", "height"), [(320, 800), (420, 800), (300, 400)])
-async def test_the_feed_comes_first_in_a_dock(demo: DemoBot, running: Browser, width: int, height: int) -> None:
-    await demo.hear("heidi", "@forgetmenot what is my cat called?")
-    async with page_on(running, demo.address, width, height) as page:
+async def test_a_small_dock_shows_what_happens_first_and_approves_in_place(demo: DemoBot, running: Browser) -> None:
+    async with page_on(running, demo.address, 300, 400) as page:
+        await demo.hear("heidi", "@forgetmenot what is my cat called?")
         reply = page.locator(".item.reply").first
         await expect(reply).to_contain_text("said")
-        place = await reply.bounding_box()
-        assert place is not None
-        assert place["y"] + place["height"] <= min(height, 260)
-        await expect(page.get_by_label("Mode")).to_be_hidden()
-        await page.get_by_role("button", name="Menu").click()
-        await expect(page.get_by_label("Mode")).to_be_visible()
+        for width, height in ((320, 800), (420, 800), (300, 400)):
+            await page.set_viewport_size({"width": width, "height": height})
+            place = await reply.bounding_box()
+            assert place is not None
+            assert place["y"] + place["height"] <= min(height, 260)
+            await expect(page.get_by_label("Mode")).to_be_hidden()
+            await page.get_by_role("button", name="Menu").click()
+            await expect(page.get_by_label("Mode")).to_be_visible()
+            await page.get_by_role("button", name="Menu").click()
+        await demo.propose_timeout()
+        [row] = await action_logs.waiting(demo.bot.db, demo.clock.now())
+        await expect(page.locator("#nav .badge")).to_have_text("1")
+        await expect(page.locator(".countdown")).to_contain_text(":")
+        await page.get_by_role("button", name="Approve").click()
+        await expect(page.locator("#toast")).to_contain_text("Done: timeout Frank 30 s.")
+        done = await action_logs.get(demo.bot.db, row.id)
+        assert done is not None
+        assert done.status is action_logs.ActionStatus.DONE
+        await expect(page.locator("#nav .badge")).to_have_count(0)
+        await go(page, "approvals")
+        await page.get_by_role("button", name="Undo").first.click()
+        await expect(page.locator("#toast")).to_contain_text("undone")
 
 
 async def test_a_wrong_reply_is_corrected_from_its_why(demo: DemoBot, page: Page) -> None:
@@ -147,23 +175,9 @@ async def test_the_feed_runs_on_under_a_resting_mouse(demo: DemoBot, page: Page)
     await expect(page.locator(".feed .item").first).to_contain_text("somebody reads further down")
 
 
-async def test_a_person_is_exported_and_erased_from_their_page(demo: DemoBot, page: Page) -> None:
-    heidi = await demo.id_of("heidi")
-    await go(page, f"memory/person/{heidi}")
-    await expect(page.locator(".who h2")).to_have_text("Heidi")
-    async with page.expect_download() as file:
-        await page.get_by_role("button", name="Export").click()
-    assert "Miso" in json.dumps(json.loads((await (await file.value).path()).read_text()))
-    await page.get_by_role("button", name="Erase").click()
-    await expect(page.get_by_role("button", name="Erase permanently")).to_be_disabled()
-    await page.get_by_label("Type heidi to confirm").fill("heidi")
-    await page.get_by_role("button", name="Erase permanently").click()
-    await expect(page.locator("dialog[open]")).to_contain_text("Erased", timeout=20_000)
-    await page.get_by_role("button", name="Close").click()
-    assert await viewers.get(demo.bot.db, heidi) is None
-
-
-async def test_two_docks_agree(demo: DemoBot, running: Browser) -> None:
+async def test_two_docks_agree_and_the_settings_back_up_and_give_the_address_for_obs(
+    demo: DemoBot, running: Browser
+) -> None:
     async with page_on(running, demo.address) as one, page_on(running, demo.address, 1100) as other:
         await one.get_by_role("button", name="Pause").click()
         await expect(other.get_by_role("button", name="Resume")).to_be_visible()
@@ -181,18 +195,15 @@ async def test_two_docks_agree(demo: DemoBot, running: Browser) -> None:
         await field.press("Enter")
         await expect(other.get_by_label("Longest reply")).to_have_value("321")
 
-
-async def test_the_settings_check_back_up_and_give_the_address_for_obs(demo: DemoBot, page: Page) -> None:
-    await go(page, "settings")
-    await page.get_by_role("button", name="Back up now").click()
-    await expect(page.locator("#toast")).to_contain_text("Backed up")
-    assert copies_of(demo.bot.db.path)
-    await page.get_by_role("button", name="Add to OBS").click()
-    address = await page.get_by_label("Address for OBS").input_value()
-    assert Path(address.removeprefix("file://")).is_file()
-    await expect(page.locator(".obs")).to_contain_text("Custom Browser Docks")
-    await page.get_by_role("button", name="Copy").click()
-    await expect(page.get_by_role("button", name="✓")).to_be_visible()
+        await one.get_by_role("button", name="Back up now").click()
+        await expect(one.locator("#toast")).to_contain_text("Backed up")
+        assert copies_of(demo.bot.db.path)
+        await one.get_by_role("button", name="Add to OBS").click()
+        address = await one.get_by_label("Address for OBS").input_value()
+        assert Path(address.removeprefix("file://")).is_file()
+        await expect(one.locator(".obs")).to_contain_text("Custom Browser Docks")
+        await one.get_by_role("button", name="Copy").click()
+        await expect(one.get_by_role("button", name="✓")).to_be_visible()
 
 
 async def test_an_address_that_is_none_opens_the_first_panel_and_the_token_leaves_it(
@@ -228,46 +239,9 @@ async def test_a_stale_page_reloads_itself(unchanged: DemoBot, running: Browser)
         assert await page.locator("meta[name=build]").get_attribute("content") == build
 
 
-async def test_names_and_texts_from_chat_are_text(demo: DemoBot, running: Browser) -> None:
-    async with demo.bot.db.write() as tx:
-        await tx.execute("UPDATE viewers SET display_name = ? WHERE login = 'heidi'", (EVIL,))
-        kept = demo.clock.now() + 1_000_000
-        await tx.execute("UPDATE streams SET title = ?, video_id = 2134, video_at = 1, video_until = ?", (EVIL, kept))
-    async with page_on(running, demo.address) as page:
-        await demo.hear("bob", EVIL)
-        await expect(page.locator(".item.line", has_text=EVIL).first).to_be_visible()
-        for place in PLACES:
-            await go(page, place)
-            await page.wait_for_timeout(50)
-            assert await page.locator("main img").count() == 0
-            assert "broken" not in await page.title()
-        await go(page, "memory/note/2")
-        await expect(page.locator(".fact")).to_contain_text(EVIL)
-        await expect(page.get_by_text("min into the stream").first).to_be_visible()
-        link = page.get_by_role("link", name="in the video").first
-        assert str(await link.get_attribute("href")).startswith("https://www.twitch.tv/videos/2134?t=")
-        assert await link.get_attribute("rel") == "noreferrer"
-
-
-async def test_approve_in_place_in_a_small_dock(demo: DemoBot, running: Browser) -> None:
-    async with page_on(running, demo.address, 300, 400) as page:
-        await demo.propose_timeout()
-        [row] = await action_logs.waiting(demo.bot.db, demo.clock.now())
-        await expect(page.locator("#nav .badge")).to_have_text("1")
-        await expect(page.locator(".cards")).to_be_hidden()  # a small dock: how it stands, what waits, what happens
-        await expect(page.locator(".countdown")).to_contain_text(":")
-        await page.get_by_role("button", name="Approve").click()
-        await expect(page.locator("#toast")).to_contain_text("Done: timeout Frank 30 s.")
-        done = await action_logs.get(demo.bot.db, row.id)
-        assert done is not None
-        assert done.status is action_logs.ActionStatus.DONE
-        await expect(page.locator("#nav .badge")).to_have_count(0)
-        await go(page, "approvals")
-        await page.get_by_role("button", name="Undo").first.click()
-        await expect(page.locator("#toast")).to_contain_text("undone")
-
-
-async def test_who_is_erased_leaves_the_docks_that_are_open_or_were_away(demo: DemoBot, running: Browser) -> None:
+async def test_who_is_erased_and_what_is_old_leaves_the_docks_that_are_open_or_were_away(
+    demo: DemoBot, running: Browser
+) -> None:
     heidi = await demo.id_of("heidi")
     await demo.hear("heidi", "Miso sits on the keyboard")
     async with page_on(running, demo.address) as page, page_on(running, demo.address) as away:
@@ -283,9 +257,15 @@ async def test_who_is_erased_leaves_the_docks_that_are_open_or_were_away(demo: D
         await demo.hear("bob", "how quiet it is")
         for one in (page, away):
             await expect(one.locator(".item.line", has_text="how quiet it is")).to_be_visible()
+        await demo.clock.advance(DAY)
+        await demo.hear("bob", "a new day")
+        for one in (page, away):
+            await expect(one.locator(".item.line")).to_have_count(1)
+            await expect(one.locator(".item.line")).to_contain_text("a new day")
+            await expect(one.locator(".item.episode")).not_to_have_count(0)
 
 
-async def test_a_note_is_added_edited_pinned_silenced_retracted_and_brought_back(
+async def test_a_note_goes_through_everything_and_its_person_is_exported_and_erased(
     demo: DemoBot, running: Browser
 ) -> None:
     bob = await demo.id_of("bob")
@@ -318,13 +298,16 @@ async def test_a_note_is_added_edited_pinned_silenced_retracted_and_brought_back
         left_alone = page.locator(".plain li", has_text="the old job")
         await left_alone.get_by_role("button", name="Allow again").click()
         await expect(left_alone).to_have_count(0)
-
-
-async def remember_elsewhere(page: Page, viewer: str, fact: str = "collects old maps") -> None:
-    """As another page would."""
-    build = await page.locator("meta[name=build]").get_attribute("content")
-    call = f"body => import('/static/{build}/api.js').then(m => m.post('do/remember', body))"
-    await page.evaluate(call, {"target": viewer, "fact": fact})
+        async with page.expect_download() as file:
+            await page.get_by_role("button", name="Export").click()
+        assert "old sea maps" in json.dumps(json.loads((await (await file.value).path()).read_text()))
+        await page.get_by_role("button", name="Erase").click()
+        await expect(page.get_by_role("button", name="Erase permanently")).to_be_disabled()
+        await page.get_by_label("Type bob to confirm").fill("bob")
+        await page.get_by_role("button", name="Erase permanently").click()
+        await expect(page.locator("dialog[open]")).to_contain_text("Erased", timeout=20_000)
+        await page.get_by_role("button", name="Close").click()
+        assert await viewers.get(demo.bot.db, bob) is None
 
 
 async def test_the_keyboard_keeps_its_place_when_a_note_is_changed(demo: DemoBot, page: Page) -> None:
@@ -337,6 +320,8 @@ async def test_the_keyboard_keeps_its_place_when_a_note_is_changed(demo: DemoBot
     card = page.locator(f".notecard[data-note='{key}']")
     await expect(card.locator(".chip", has_text="pinned")).to_be_visible()
     await card.get_by_role("button", name="Remove").focus()
-    await remember_elsewhere(page, bob)
+    build = await page.locator("meta[name=build]").get_attribute("content")  # as another page would
+    call = f"body => import('/static/{build}/api.js').then(m => m.post('do/remember', body))"
+    await page.evaluate(call, {"target": bob, "fact": "collects old maps"})
     await expect(page.locator(".notecard", has_text="collects old maps")).to_be_visible()
     assert await page.evaluate("document.activeElement.textContent") == "Remove"

@@ -1,15 +1,19 @@
 """The dock in a real Chromium, in use: keyboard, long lists, a busy chat, a lost connection."""
 
+import re
 from pathlib import Path
 
 import pytest
 from playwright.async_api import Browser, Page, expect
 
-from forgetmenot.clock import DAY
+from forgetmenot.app.recap_sharing import WEBHOOK, WEBHOOK_ENV
 from forgetmenot.domain import Scope, SourceKind
+from forgetmenot.files import incoming_folder
+from forgetmenot.secret_store import SecretStore, login_folder
 from forgetmenot.store import notes
 from forgetmenot.store.notes import NewNote
 from tests.dock.demo_bot import BROWSER, DemoBot, go, opened, page_on, until
+from tests.memory.test_learning import log
 
 pytestmark = [
     pytest.mark.browser,
@@ -77,33 +81,29 @@ async def test_a_long_list_grows_as_one_reads_on_and_takes_nothing_from_who_writ
         await expect(page.get_by_label("fact")).to_have_value("half a senten")
 
 
-async def test_a_busy_chat_leaves_the_page_usable_and_small(demo: DemoBot, page: Page) -> None:
-    for burst in range(10):
-        for number in range(40):
-            await demo.sim.say(f"viewer{number}", f"line {burst} {number} of many")
-        await demo.settle()
-    await expect(page.locator(".item.line", has_text="line 9 39").first).to_be_visible()
-    assert await page.locator(".feed .item").count() <= 120
-    await page.get_by_role("button", name="Menu").click()
-    await page.get_by_role("button", name="Chat").click()
-    await expect(page.locator(".feed .item.line")).to_have_count(0)
-
-
-async def test_a_busy_chat_takes_no_click_away_and_closes_no_list(demo: DemoBot, page: Page) -> None:
+async def test_a_busy_chat_leaves_the_page_small_takes_no_click_away_and_closes_no_list(
+    demo: DemoBot, page: Page
+) -> None:
     """What is drawn anew between press and release loses the click; a list that is drawn anew closes."""
     kept = "#top button, #nav a, select[aria-label=Mode]"
     await page.evaluate("which => document.querySelectorAll(which).forEach(one => { one.dataset.same = '1' })", kept)
     await page.get_by_role("button", name="Pause").hover()
     await page.mouse.down()
     before = await page.locator(".cards").inner_text()
-    await demo.hear("bob", "one more line")
-    await expect(page.locator(".item.line", has_text="one more line")).to_be_visible()
+    for burst in range(10):
+        for number in range(40):
+            await demo.sim.say(f"viewer{number}", f"line {burst} {number} of many")
+        await demo.settle()
+    await expect(page.locator(".item.line", has_text="line 9 39").first).to_be_visible()
+    assert await page.locator(".feed .item").count() <= 120
     await expect(page.locator(".cards")).not_to_have_text(before)
     await page.mouse.up()
     await expect(page.get_by_role("button", name="Resume")).to_be_visible()
-    await expect(
-        page.locator("select[aria-label=Mode], #nav a[href='#now']").and_(page.locator("[data-same]"))
-    ).to_have_count(2)
+    same = page.locator("select[aria-label=Mode], #nav a[href='#now']").and_(page.locator("[data-same]"))
+    await expect(same).to_have_count(2)
+    await page.get_by_role("button", name="Menu").click()
+    await page.get_by_role("button", name="Chat").click()
+    await expect(page.locator(".feed .item.line")).to_have_count(0)
 
 
 async def test_after_a_lost_connection_it_says_so_and_catches_up(
@@ -122,15 +122,6 @@ async def test_after_a_lost_connection_it_says_so_and_catches_up(
         await expect(page.locator("#top")).not_to_contain_text("cannot be reached")
         await expect(page.locator(".item.line", has_text="did anybody miss me?")).to_be_visible()
         await page.context.close()
-
-
-async def test_chat_leaves_the_page_when_it_leaves_the_memory(demo: DemoBot, page: Page) -> None:
-    await expect(page.locator(".item.line")).not_to_have_count(0)
-    await demo.clock.advance(DAY)
-    await demo.hear("bob", "a new day")
-    await expect(page.locator(".item.line")).to_have_count(1)
-    await expect(page.locator(".item.line")).to_contain_text("a new day")
-    await expect(page.locator(".item.episode")).not_to_have_count(0)
 
 
 async def test_who_just_came_in_has_a_card_until_it_is_put_away_or_unwanted(
@@ -169,3 +160,87 @@ async def test_who_just_came_in_has_a_card_until_it_is_put_away_or_unwanted(
         await card.get_by_role("button", name="Close").click()
         await expect(card).to_have_count(0)
         await expect(own.locator(".empty")).to_contain_text("ten minutes")
+
+
+EVIL = "<img src=x onerror=document.title='broken'> **@everyone**"
+ADDRESS = "https://discord.com/api/webhooks/123456789012345678/" + "a1B2" * 17
+
+
+async def test_a_recap_is_read_copied_and_waits_for_a_webhook(
+    demo: DemoBot, running: Browser, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv(WEBHOOK_ENV, raising=False)
+    db = demo.bot.db
+    async with db.write() as tx:
+        await tx.execute(
+            "UPDATE streams SET ended_at = last_event_at + 1, title = ? WHERE ended_at IS NOT NULL", (EVIL,)
+        )
+        await tx.execute("UPDATE streams SET recap = 'They built a ladder.' WHERE ended_at IS NOT NULL AND recap = ''")
+    async with page_on(running, demo.address, 300) as page:
+        await go(page, "memory/streams")
+        await page.get_by_role("button", name="Recap").first.click()
+        text = page.locator("dialog textarea")
+        await expect(text).to_be_visible()
+        title = (await text.input_value()).splitlines()[0]
+        assert title == "# \\<img src=x onerror=document.title='broken'\\> \\*\\*@\u200beveryone\\*\\*"
+        assert await page.evaluate("document.documentElement.scrollWidth") <= 300
+        await page.get_by_role("button", name="Copy as Markdown").click()
+        await expect(page.get_by_role("button", name="✓")).to_be_visible()
+        await expect(page.get_by_role("button", name="Post to Discord")).to_have_count(0)
+        await page.locator("dialog summary").click()
+        await page.get_by_label("Discord webhook").fill("https://example.com/api/webhooks/1/x")
+        await page.get_by_role("button", name="Save").click()
+        await expect(page.locator("#toast .bad")).to_contain_text("address of a Discord webhook")
+        await page.get_by_label("Discord webhook").fill(ADDRESS)
+        await page.get_by_role("button", name="Save").click()
+        await expect(page.get_by_role("button", name="Post to Discord")).to_be_visible()
+        assert ADDRESS not in await page.content()
+        await page.keyboard.press("Escape")
+        await go(page, "now")
+        ready = page.get_by_role("button", name="The recap of the last stream")
+        await expect(ready).to_be_hidden()  # a stream is on
+        async with db.write() as tx:
+            at = demo.clock.now() - 1
+            await tx.execute("UPDATE streams SET recap = 'Over.', ended_at = ? WHERE ended_at IS NULL", (at,))
+        await ready.click()
+        await expect(page.locator("dialog textarea")).to_have_value(re.compile("Over"))
+        assert await page.title() != "broken"
+    secrets = SecretStore(login_folder(db.path))
+    assert secrets.load(WEBHOOK) == ADDRESS
+    secrets.delete(WEBHOOK)
+
+
+DROP = """async ({ name, text }) => {
+  const data = new DataTransfer();
+  data.items.add(new File([text], name));
+  const field = document.querySelector(".drop");
+  for (const type of ["dragover", "drop"]) {
+    field.dispatchEvent(new DragEvent(type, { dataTransfer: data, bubbles: true, cancelable: true }));
+  }
+}"""
+
+
+async def test_it_asks_shows_how_far_it_is_and_the_bot_goes_on(demo: DemoBot, running: Browser, tmp_path: Path) -> None:
+    before = await demo.bot.db.value("SELECT count(*) FROM episodes")
+    chat = log(tmp_path / "evening.log", lines=200).read_text()
+    async with page_on(running, demo.address, 300) as page:
+        await go(page, "memory/streams")
+        await page.get_by_role("link", name="Chat of past streams").click()
+        step = page.locator("details.step[open]")
+        await expect(step.locator("summary")).to_contain_text("Chat of past streams")
+        await page.evaluate(DROP, {"name": "evening.log", "text": "no chat at all\n" * 300})
+        await expect(step.locator(".outcome.bad")).to_contain_text("evening.log is no chat")
+        await page.evaluate(DROP, {"name": "evening.log", "text": f"odd line\n{chat}"})
+        dialog = page.locator("dialog")
+        await expect(dialog).to_contain_text("400 lines of 2 streams over 2 days")
+        await expect(dialog).to_contain_text("evening.log that cannot be read: 1.")
+        assert await page.evaluate("document.documentElement.scrollWidth") <= 300
+        await dialog.get_by_role("button", name="Cancel").click()
+        assert await demo.bot.db.value("SELECT count(*) FROM episodes") == before
+        await step.get_by_role("button", name="Learn from it").click()
+        await page.locator("dialog .row.end").get_by_role("button", name="Learn from it").click()
+        await demo.hear("bob", "is it learning?")
+        await expect(step.locator(".outcome")).to_contain_text("Learned from 400 lines of 2 streams")
+        await expect(step.get_by_role("button", name="Delete the files")).to_have_count(0)
+    assert await demo.bot.db.value("SELECT count(*) FROM episodes") > before
+    assert not incoming_folder(demo.bot.db.path).exists()

@@ -128,8 +128,8 @@ function standingOrPast(query, refresh, more = () => ({}), named = false, told =
 }
 
 // One field for one operation: what is typed is its parameter `name`.
-function adder(operation, name, body, refresh, label, placeholder = label, more = {}) {
-  const field = h("input", { type: "text", maxlength: 200, placeholder, "aria-label": label, required: true, ...more });
+function adder(operation, name, body, refresh, label, more = {}) {
+  const field = h("input", { type: "text", maxlength: 200, "aria-label": label, required: true, ...more });
   return h("form", {
     class: "adder",
     async onsubmit(event) {
@@ -138,7 +138,7 @@ function adder(operation, name, body, refresh, label, placeholder = label, more 
     },
   }, more.minlength && h("span", { class: "meta" }, label), h("div", { class: "row" }, field, h("button", { type: "submit", class: more.minlength ? "primary" : "" }, t("add"))));
 }
-const remember = (words, body, refresh) => adder("remember", "fact", body, refresh, words, t("people.remember_example"), { minlength: 5 });
+const remember = (words, body, refresh) => adder("remember", "fact", body, refresh, words, { minlength: 5, placeholder: body.target && t("people.remember_example") });
 const suppression = (refresh, viewer = {}) => adder("never_mention", "what", viewer, refresh, label("never_mention"));
 
 // ── the channel ─────────────────────────────────────────────────────────────────────────────
@@ -176,7 +176,7 @@ function openNotes(panel) {
 
 function openStreams(panel) {
   const opened = new Set();
-  const more = h("a", { class: "meta", href: "#setup/past_chat" }, t("setup.past_chat.title"));
+  const more = h("div", { class: "row" }, h("a", { class: "button", href: "#setup/past_chat" }, t("setup.past_chat.title")));
   const draw = changedOnly((rows) => redraw(panel, more, rows.length ? h("ol", { class: "timeline" }, rows.map((row) => stream(row, opened))) : empty(soFar(t("nothing_yet")))));
   return { changed: soon(reading(panel, () => get("streams"), draw), SELDOM) };
 }
