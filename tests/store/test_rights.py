@@ -9,7 +9,7 @@ import pytest
 from forgetmenot.errors import StoreRequestsLost
 from forgetmenot.memory.rights import carry_out, start_new_requests
 from forgetmenot.store import personal_data
-from forgetmenot.store.database import Database, open_database
+from forgetmenot.store.database import open_database
 from forgetmenot.store.rights import PrivacyRequests, RequestKind
 
 ALICE, BOB = "771234501", "771234502"
@@ -99,23 +99,10 @@ async def test_a_new_file_keeps_the_opt_outs_of_the_people_in_the_memory(path: P
         assert await personal_data.carried_out(db) == len(db.requests.lines) == 1
 
 
-async def test_what_was_written_and_not_carried_out_is_done_once(db: Database) -> None:
-    async with db.write() as tx:
-        await tx.execute("INSERT INTO viewers (id, first_seen_at, last_seen_at) VALUES (?, 1, 1)", (ALICE,))
-    db.requests.add(db.requests.of(RequestKind.OPT_OUT, ALICE, 5), db.requests.of(RequestKind.OPT_IN, ALICE, 6))
-    db.requests.add(db.requests.of(RequestKind.ERASE, ALICE, 7))
-    assert (await carry_out(db)).total() == 2
-    assert (await carry_out(db)).total() == 0
-    assert await db.value("SELECT opted_out_at IS NULL AND erase_at = 7 FROM viewers WHERE id = ?", (ALICE,)) == 1
-
-
 # ── a file that is harmed while a bot runs ──────────────────────────────────────────────────
 
 
-HARMS = ("missing", "shorter", "another")
-
-
-@pytest.mark.parametrize("how", HARMS)
+@pytest.mark.parametrize("how", ["missing", "shorter", "another"])
 async def test_a_file_that_is_harmed_while_it_is_used_costs_no_request(path: Path, how: str) -> None:
     async with open_database(path) as db:
         file = db.requests.path
