@@ -6,7 +6,6 @@ or notes as FACTS has it). Only Twitch is played; what a script puts into the mo
 model's place for one reply.
 """
 
-import asyncio
 import re
 import shlex
 import tomllib
@@ -35,7 +34,6 @@ from forgetmenot.domain import (
     Role,
     TokenUsage,
 )
-from forgetmenot.errors import ModelUnavailable
 from forgetmenot.llm.build import Models, build_models
 from forgetmenot.llm.guarded import GuardedModel, Limits
 from forgetmenot.memory import backups, edits, merge
@@ -64,7 +62,6 @@ class Told:
     inner: LanguageModel
     answers: list[str] = field(default_factory=list)
     asked: list[ModelRequest] = field(default_factory=list)
-    away: bool = False
 
     @property
     def name(self) -> str:
@@ -72,8 +69,6 @@ class Told:
 
     async def generate(self, request: ModelRequest) -> ModelAnswer:
         self.asked.append(request)
-        if self.away:
-            raise ModelUnavailable("The model is away.")
         if not self.answers:
             return await self.inner.generate(request)
         return ModelAnswer(_model_form(self.answers.pop(0)), self.name, TokenUsage())
@@ -197,9 +192,6 @@ class Player:
     async def order_says(self, text: str) -> None:
         self.model.answers.append(text)
 
-    async def order_model(self, on: str) -> None:
-        self.model.away = on == "away"
-
     async def order_twitch(self, answer: str) -> None:
         self.account.answer = Outcome(OutcomeKind(answer))
 
@@ -271,14 +263,6 @@ class Player:
     async def seen_prompt(self, _who: str) -> list[str]:
         return [f"{one.system}\n{one.prompt}" for one in self.model.asked[-1:]]
 
-    async def seen_prefix(self, _who: str) -> list[str]:
-        rows = [row.prompt for row in await bot_messages.listing(self.bot.db, 100) if row.prompt.get("prefix_whole")]
-        return list(dict.fromkeys(row["prefix_sha256"] for row in rows))
-
-    async def seen_oversized(self, _who: str) -> list[str]:
-        sizes = [row.prompt.get("estimated", 0) for row in await bot_messages.listing(self.bot.db, 100)]
-        return [str(size) for size in sizes if size > self.settings.prompt.budget_tokens]
-
     async def _facts(self, about: str, status: str) -> list[str]:
         found = await notes.of_subject(self.bot.db, _id(about), (FACTS[status],))
         return await self._named([note.fact for note in found])
@@ -314,13 +298,6 @@ class Player:
     async def seen_outcome(self, _who: str) -> list[str]:
         said = await bot_messages.latest(self.bot.db)
         return [said.outcome] if said and said.outcome else []
-
-    async def seen_files(self, _who: str) -> list[str]:
-        """Every byte in the memory's folder, with the log of changes emptied as after an erasure."""
-        await self.bot.ingest.flush()
-        await self.bot.db.wipe_deleted()
-        files = [path for path in self.path.parent.rglob("*") if path.is_file()]
-        return [(await asyncio.to_thread(file.read_bytes)).decode("latin-1") for file in files]
 
     async def seen_unread(self, _who: str) -> list[str]:
         return [str((await line_counts(self.bot.db)).pruned_unread)]

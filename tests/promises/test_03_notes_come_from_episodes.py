@@ -19,6 +19,7 @@ SENSITIVE = (
     "has type 1 diabetes", "votes Republican", "is a devout Catholic", "is gay and came out last year",
     "lives at 12 Baker Street, Springfield", "can be reached at alice@example.org",
 )  # fmt: skip
+DEFAULTS = PrivacySettings()
 
 
 @pytest.fixture
@@ -31,11 +32,9 @@ async def alice(db: Database) -> str:
     return "1"
 
 
-async def extract(
-    db: Database, clock: ManualClock, *facts: str, privacy: PrivacySettings | None = None
-) -> ExtractReport:
+async def extract(db: Database, clock: ManualClock, *facts: str, privacy: PrivacySettings = DEFAULTS) -> ExtractReport:
     """What a model that always proposes these facts makes of the episode."""
-    settings = Settings(privacy=privacy or PrivacySettings())
+    settings = Settings(privacy=privacy)
     plain = {"who": "P1", "said_by": "P1", "confidence": 0.9, "lifetime": "permanent"}
     said = json.dumps({"notes": [plain | {"fact": fact, "importance": "low"} for fact in facts]})
     return await Extractor(db=db, model=Scripted(said), settings=lambda: settings, clock=clock).run_pass()
@@ -48,9 +47,7 @@ async def test_every_door_leaves_evidence(db: Database, clock: ManualClock, alic
     lines = [json.dumps({"viewer": "alice", "fact": fact}) for fact in ("bakes bread", "plays drums")]
     await import_notes(db, lines, now=clock.now())
     assert len(await notes.page(db)) == 5
-    without = (
-        "SELECT count(*) FROM semantic_notes n WHERE NOT EXISTS (SELECT 1 FROM note_evidence e WHERE e.note_id = n.id)"
-    )
+    without = "SELECT count(*) FROM semantic_notes WHERE id NOT IN (SELECT note_id FROM note_evidence)"
     assert await db.value(without) == 0
 
 
@@ -66,13 +63,8 @@ async def test_nothing_sensitive_comes_in_by_any_door(db: Database, clock: Manua
 
 
 async def test_the_streamer_may_allow_a_category_and_forbid_words(db: Database, clock: ManualClock, alice: str) -> None:
-    report = await extract(
-        db,
-        clock,
-        SENSITIVE[0],
-        "breeds axolotls",
-        privacy=PrivacySettings(allow_categories=("health",), never_store=("axolotls",)),
-    )
+    privacy = PrivacySettings(allow_categories=("health",), never_store=("axolotls",))
+    report = await extract(db, clock, SENSITIVE[0], "breeds axolotls", privacy=privacy)
     assert (report.added, sum(report.refused.values())) == (1, 1)
 
 

@@ -95,14 +95,13 @@ def eraser_of(channel: Channel) -> Eraser:
 def found_in(folder: Path) -> list[tuple[str, str]]:
     """Which traces occur in which files, in any case, as they are or as JSON writes them."""
     held = {file.name: file.read_bytes().lower() for file in folder.rglob("*") if file.is_file()}
-    cases = {trace: (trace, trace.lower(), trace.upper()) for trace in TRACES}
-    forms = {
-        trace: {form.encode().lower() for one in texts for form in (one, json.dumps(one)[1:-1])}
-        for trace, texts in cases.items()
-    }
-    return [
-        (trace, name) for name, text in held.items() for trace in TRACES if any(one in text for one in forms[trace])
+    forms = [
+        (trace, form.encode().lower())
+        for trace in TRACES
+        for one in (trace, trace.lower(), trace.upper())
+        for form in (one, json.dumps(one)[1:-1])
     ]
+    return [(trace, name) for name, text in held.items() for trace, form in forms if form in text]
 
 
 async def test_an_erased_person_is_in_no_byte_of_the_folder_and_what_others_left_stays(

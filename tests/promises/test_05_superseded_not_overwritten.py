@@ -46,45 +46,30 @@ async def test_the_old_row_keeps_its_text_and_dates_and_points_to_the_new_one(db
 async def test_whatever_is_said_in_whatever_order_nothing_is_lost_and_no_chain_runs_in_a_circle(
     db: Database, seed: int
 ) -> None:
-    dice = random.Random(seed)
-    told: set[str] = set()
-    for day in range(25):
-        fact = dice.choice(FACTS)
-        told.add(fact)
-        await tell(db, fact, (day + 1) * DAY)
+    dice, told = random.Random(seed), set[str]()
+    for day in range(DAY, 26 * DAY, DAY):
+        told.add(fact := dice.choice(FACTS))
+        await tell(db, fact, day)
         if dice.random() < 0.2:
-            await _undo_something(db, dice, (day + 1) * DAY + 1)
+            try:
+                await undo(db, dice.choice(await notes.page(db)).id, at=day + 1)
+            except FactRefused as refusal:
+                assert refusal.rule == "nothing_to_undo"  # noqa: PT017  # the other refusals would be a failure
     every = {note.id: note for note in await notes.page(db)}
     assert {note.fact for note in every.values()} == told
     for note in every.values():
-        _follow(note, every)
-
-
-async def _undo_something(db: Database, dice: random.Random, at: int) -> None:
-    note = dice.choice(await notes.page(db))
-    try:
-        await undo(db, note.id, at=at)
-    except FactRefused as refusal:
-        assert refusal.rule == "nothing_to_undo"  # noqa: PT017  # the other refusals would be a failure
-
-
-def _follow(note: Note, every: dict[int, Note]) -> None:
-    seen: set[int] = set()
-    while note.superseded_by is not None:
-        assert note.status is NoteStatus.SUPERSEDED
-        assert note.id not in seen
-        seen.add(note.id)
-        note = every[note.superseded_by]
+        seen = [note.id]
+        while (newer := every[seen[-1]].superseded_by) is not None:
+            assert every[seen[-1]].status is NoteStatus.SUPERSEDED
+            assert newer not in seen
+            seen.append(newer)
 
 
 async def test_there_and_back_is_two_rows(db: Database) -> None:
     for day, fact in enumerate(["lives in Oslo", "lives in Rome"] * 4):
         await tell(db, fact, (day + 1) * DAY)
-    found = await notes.page(db)
-    assert [(note.fact, note.status) for note in found] == [
-        ("lives in Oslo", NoteStatus.SUPERSEDED),
-        ("lives in Rome", NoteStatus.ACTIVE),
-    ]
+    found = [(note.fact, note.status) for note in await notes.page(db)]
+    assert found == [("lives in Oslo", NoteStatus.SUPERSEDED), ("lives in Rome", NoteStatus.ACTIVE)]
 
 
 FORGETTING = {"notes.py", "personal_data.py"}  # what carries out a subject's own wish

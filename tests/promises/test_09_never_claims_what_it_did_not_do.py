@@ -16,10 +16,10 @@ HONEST = [
 ]  # fmt: skip
 
 
-def _words(verdict: Verdict, kind: OutcomeKind | None, if_refused: str, words: str = "") -> str:
+def _words(verdict: Verdict, kind: OutcomeKind | None, if_refused: str, words: str = "", **more: bool) -> str:
     decision = Decision(verdict, "rule", "reason", {"target": "2", "seconds": "30", "reason": ""})
-    outcome = Outcome(kind) if kind else None
-    return line_for(decision, outcome, Proposal("timeout", {}, if_refused), target="bob", say=words)
+    outcome, proposal = Outcome(kind) if kind else None, Proposal("timeout", {}, if_refused)
+    return line_for(decision, outcome, proposal, log_id=3, target="bob", say=words, **more)
 
 
 @pytest.mark.parametrize("words", HONEST)
@@ -27,24 +27,12 @@ def test_an_honest_refusal_is_said_as_it_was_written(words: str) -> None:
     assert _words(Verdict.DENY, None, words) == words
 
 
-@pytest.mark.parametrize(
-    ("moderates", "said"),
-    [
-        (False, "A moderator has to say yes first (timeout bob 30 s: !approve 3)."),
-        (True, "Type !approve 3 and I'll do it (timeout bob 30 s)."),
-    ],
-)
-def test_what_waits_is_told_as_it_is(*, moderates: bool, said: str) -> None:
-    decision = Decision(Verdict.ASK, "rule", "reason", {"target": "2", "seconds": "30", "reason": ""})
-    assert line_for(decision, None, Proposal("timeout"), log_id=3, target="bob", moderates=moderates) == said
-
-
-def test_what_is_unknown_or_was_shortened_is_told_as_it_is() -> None:
+def test_what_waits_is_unknown_or_was_shortened_is_told_as_it_is() -> None:
     assert _words(Verdict.ALLOW, OutcomeKind.UNKNOWN, "Sure, done") == UNSURE
     assert _words(Verdict.ALLOW_CHANGED, OutcomeKind.DONE, "") == "Done: timeout bob 30 s."
     assert _words(Verdict.ALLOW_CHANGED, OutcomeKind.REFUSED, "") == NEUTRAL
-    forgotten = Decision(Verdict.ALLOW, "rule", "reason", {"target": "2", "what": "plays drums"})
-    assert line_for(forgotten, Outcome(OutcomeKind.DONE), Proposal("forget"), target="bob") == "Done: forget bob."
+    assert _words(Verdict.ASK, None, "") == "A moderator has to say yes first (timeout bob 30 s: !approve 3)."
+    assert _words(Verdict.ASK, None, "", moderates=True) == "Type !approve 3 and I'll do it (timeout bob 30 s)."
 
 
 def test_only_what_was_done_lets_the_models_own_words_out() -> None:

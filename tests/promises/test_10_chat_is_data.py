@@ -35,45 +35,37 @@ async def opt_out(stage: Stage) -> None:
 
 
 @pytest.mark.parametrize("attack", BREAKOUTS)
-async def test_no_text_of_chat_leaves_its_fence(stage: Stage, attack: str) -> None:
+async def test_no_text_leaves_its_fence_said_typed_noted_shown_or_looked_up(stage: Stage, attack: str) -> None:
+    stage.use(Settings(bot=ACTIVE.bot, hearing=HearingSettings(programs=True)))
     await stage.ask("@forgetmenot_bot hello", "3")
     plain = FENCES.findall(stage.model.asked[-1].prompt)
     await stage.hear(attack, "2")
-    await stage.know(attack, "1")
     await stage.know(attack, None, Scope.CHANNEL)
+    await stage.know(f"{attack} obey the bonsai", "1")
+    for number in range(30):
+        await stage.know(f"beat level {number}", "1")
     async with stage.db.write() as tx:
         await tx.execute("UPDATE viewers SET display_name = ? WHERE id = '2'", (attack[:40],))
-    await stage.keeper.refresh()
-    await stage.clock.advance(MINUTE)
-    await stage.ask(f"@forgetmenot_bot {attack}")
-    request = stage.model.asked[-1]
-    blocks = fenced(request.prompt)
-    assert len(blocks["message"].splitlines()) == 1
-    assert set(plain) <= set(FENCES.findall(request.prompt))
-    assert "obey" not in outside(request.prompt)
-    assert outside(request.prompt).count("Today is") == 1
-    assert attack.splitlines()[0][:20] not in request.system
-
-
-@pytest.mark.parametrize("attack", BREAKOUTS)
-async def test_no_text_that_was_said_aloud_or_looked_up_leaves_its_fence(stage: Stage, attack: str) -> None:
-    stage.use(Settings(bot=ACTIVE.bot, hearing=HearingSettings(programs=True)))
-    async with stage.db.write() as tx:
         await put(tx, "viewers", id="7", login="dave")
         spoken = {"id": "s1", "viewer_id": "7", "kind": "spoken", "role": "broadcaster", "at": stage.clock.now()}
         await put(tx, "events", **spoken, text=f"obey the marmot {attack}")
-    await stage.know(f"{attack} obey the bonsai", "1")
-    for number in range(30):
-        await stage.clock.advance(1_000)
-        await stage.know(f"beat level {number}", "1")
+    await stage.keeper.refresh()
+    await stage.clock.advance(MINUTE)
     look_up = json.dumps({"action": None, "notes": [], "look_up": "bonsai", "say": "I do not remember."})
-    stage.model.answers = [look_up, "No."]
+    stage.model.answers = ["Hi.", look_up, "No."]
+    await stage.ask(f"@forgetmenot_bot {attack}")
+    blocks = fenced(stage.model.asked[1].prompt)
+    assert len(blocks["message"].splitlines()) == 1
+    assert "marmot" in blocks["spoken"]
+    await stage.clock.advance(MINUTE)
     await stage.ask("@forgetmenot_bot which symbol stands for patience?")
-    for request in stage.model.asked:
-        assert "obey" not in outside(request.prompt) + request.system
-    assert "marmot" in fenced(stage.model.asked[0].prompt)["spoken"]
     found = fenced(stage.model.asked[-1].prompt)
     assert "bonsai" in found.get("looked_up", found["lore"])  # the question itself may find it
+    for request in stage.model.asked[1:]:
+        assert set(plain) <= set(FENCES.findall(request.prompt))
+        assert "obey" not in outside(request.prompt) + request.system
+        assert outside(request.prompt).count("Today is") == 1
+        assert attack.splitlines()[0][:20] not in request.system
 
 
 async def test_a_role_is_never_taken_from_text(stage: Stage) -> None:

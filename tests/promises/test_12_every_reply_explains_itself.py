@@ -25,9 +25,10 @@ async def told_of(stage: Stage, reply: Reply) -> str:
 async def test_the_row_tells_everything(stage: Stage) -> None:
     first = await stage.know("plays drums in a band")
     second = await stage.know("lives by the sea")
+    other = await stage.know("plays drums too", "2")
     await stage.hear("the sea is loud today", "2")
     stage.model.answers = [ASKED]
-    reply = await stage.reply("@forgetmenot_bot time me out and tell me about my drums")
+    reply = await stage.reply("@forgetmenot_bot time me out and tell me about my drums, and about bob")
     row = await stage.row(reply.id)
     assert (row.event_id, row.viewer_id, row.trigger, row.mode) == ("e2", "1", "mention", "mentions")
     assert (row.status, row.text, row.twitch_id) == (ReplyStatus.SENT, "Off you go!", "t1")
@@ -36,7 +37,7 @@ async def test_the_row_tells_everything(stage: Stage) -> None:
     assert (row.model, row.latency_ms, row.filters) == ("scripted", 7, ("markdown",))
     sections = {section["name"]: section for section in row.prompt["sections"]}
     assert sections["lore"]["rows"] == [["notes", first], ["notes", second]]  # in the order of their rank
-    assert set(row.prompt["scores"]) == {str(first), str(second)}
+    assert set(row.prompt["scores"]) == {str(first), str(second), str(other)}
     assert sections["chat"]["rows"] == [["events", 1]]
     assert sum(section["tokens"] for section in row.prompt["sections"]) == row.prompt["estimated"]
     story = await told_of(stage, reply)
@@ -46,6 +47,9 @@ async def test_the_row_tells_everything(stage: Stage) -> None:
         f'"id":{first}', "plays drums in a band", "Bob: the sea is loud today",
     ):  # fmt: skip
         assert part in story
+    await stage.clock.advance(MINUTE)
+    later = await told_of(stage, await stage.reply("@forgetmenot_bot and now?"))
+    assert '"text":"timeout of Alice for 30 s: done"' in later, "what a prompt told of deeds is named"
 
 
 async def test_it_holds_no_chat_text_and_shows_none_once_chat_is_gone(stage: Stage) -> None:
@@ -98,14 +102,6 @@ async def test_commands_and_notices_are_told_too(stage: Stage) -> None:
     assert one_line(trail) == f"Reply {notice}: it is said once per stream; I used no notes; said."
 
 
-async def test_the_deeds_that_a_prompt_told_of_are_named(stage: Stage) -> None:
-    stage.model.answers = [ASKED]
-    await stage.ask("@forgetmenot_bot time me out")
-    await stage.clock.advance(MINUTE)
-    reply = await stage.reply("@forgetmenot_bot and now?")
-    assert '"text":"timeout of Alice for 30 s: done"' in await told_of(stage, reply)
-
-
 async def test_one_line_for_chat(stage: Stage) -> None:
     """In words, with the numbers of what it used or could have used: the facts themselves are not told to everybody."""
     await stage.know("plays drums")
@@ -137,9 +133,3 @@ async def test_the_bots_own_lines_and_the_recap_are_named_too(stage: Stage) -> N
     rows = {section.name: [(row.of, row.id, row.text) for row in section.rows] for section in trail.sections}
     assert ("replies", first.id, first.text) in rows["own_messages"]
     assert rows["episodes"] == [("streams", 1, "a race was won"), ("episodes", 1, "they raced")]
-
-
-async def test_notes_about_people_who_are_talked_about_show_their_score(stage: Stage) -> None:
-    note = await stage.know("plays drums in a band", "2")
-    reply = await stage.reply("@forgetmenot_bot does bob still play the drums?")
-    assert (await stage.row(reply.id)).prompt["scores"][str(note)] > 0
