@@ -16,10 +16,12 @@ HONEST = [
 ]  # fmt: skip
 
 
-def _words(verdict: Verdict, kind: OutcomeKind | None, if_refused: str, words: str = "", **more: bool) -> str:
+def _words(
+    verdict: Verdict, kind: OutcomeKind | None, if_refused: str, words: str = "", *, moderates: bool = False
+) -> str:
     decision = Decision(verdict, "rule", "reason", {"target": "2", "seconds": "30", "reason": ""})
     outcome, proposal = Outcome(kind) if kind else None, Proposal("timeout", {}, if_refused)
-    return line_for(decision, outcome, proposal, log_id=3, target="bob", say=words, **more)
+    return line_for(decision, outcome, proposal, log_id=3, target="bob", say=words, moderates=moderates)
 
 
 @pytest.mark.parametrize("words", HONEST)

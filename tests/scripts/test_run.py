@@ -77,10 +77,15 @@ def test_what_cannot_be_installed_is_one_sentence(
 
 
 @pytest.mark.parametrize("script", ["run.py", "test.py", "build_app.py", "environment.py", "browser.py"])
-def test_an_older_python_gets_as_far_as_the_sentence_about_its_age(script: str) -> None:
+def test_it_needs_the_standard_library_alone_and_an_older_python_gets_as_far_as_the_sentence_about_its_age(
+    script: str,
+) -> None:
     tree = ast.parse((SCRIPTS / script).read_text("utf-8"), feature_version=(3, 7))
-    postponed = any(isinstance(node, ast.ImportFrom) and node.module == "__future__" for node in tree.body)
-    functions = [node for node in ast.walk(tree) if isinstance(node, ast.FunctionDef)]
+    nodes = list(ast.walk(tree))
+    modules = {alias.name for node in nodes if isinstance(node, ast.Import) for alias in node.names}
+    modules |= {str(node.module) for node in nodes if isinstance(node, ast.ImportFrom)}
+    assert {name.split(".")[0] for name in modules} <= {*sys.stdlib_module_names, "browser", "build_app", "environment"}
+    functions = [node for node in nodes if isinstance(node, ast.FunctionDef)]
     said = [part for node in functions for part in (node.returns, *(one.annotation for one in node.args.args)) if part]
     evaluated = [ast.unparse(part) for part in said]  # by an older Python, unless they are postponed
-    assert postponed or not [name for name in evaluated if "|" in name or "[" in name]
+    assert "__future__" in modules or not [name for name in evaluated if "|" in name or "[" in name]
