@@ -341,7 +341,6 @@ async def _start(bot: Bot) -> None:
     async with bot.db.write() as tx:
         await channel_state.put(tx, {name: value for name, value in known.items() if value}, now)
     # before anything is stored: who opted out while the disk was full is not, and who is to be erased is known by then
-    await bot.ingest.open()
     await bot.rights.open()
     # before anything is sent, because what the last run sent counts towards Twitch's limits
     await bot.outbox.recover()

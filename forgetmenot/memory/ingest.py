@@ -59,7 +59,7 @@ class TakenLine(Struct, frozen=True):
 
 
 class Ingest:
-    """Takes lines in. `open` it before the first; `run` it as a task, or call `flush` where the clock is not real."""
+    """Takes lines in. `run` it as a task, or call `flush` where the clock is not real."""
 
     def __init__(
         self,
@@ -83,10 +83,6 @@ class Ingest:
         self._wake = asyncio.Event()
         self._batch_full = asyncio.Event()
         self._writing = asyncio.Lock()
-
-    async def open(self) -> None:
-        """Take up the stream that the last run left open."""
-        await self._stream_tracker.load()
 
     def close(self) -> None:
         """After the last line: say what could not be stored and is lost."""
@@ -163,8 +159,10 @@ class Ingest:
         batch = list(islice(self._queue, 1 if self._singly else LINES_PER_TRANSACTION))
         counts, self._counts = self._counts, Counter()
         try:
-            await self._write(batch, counts)
+            async with self._db.write() as tx:
+                await self._store(tx, batch, counts)
         except BaseException as error:  # also when cancelled: what is not written stays in the queue
+            self._stream_tracker.forget()  # it may have opened a stream in the transaction that was rolled back
             self._counts.update(counts)
             self._wake.set()
             if not isinstance(error, UNSTORABLE) or not batch:
@@ -183,15 +181,6 @@ class Ingest:
             self._queue.popleft()
         self._singly = max(0, self._singly - 1)
         self.trouble = ""
-
-    async def _write(self, batch: Sequence[TakenLine | Redaction], counts: Counter[str]) -> None:
-        try:
-            async with self._db.write() as tx:
-                await self._store(tx, batch, counts)
-        # the tracker may have opened a stream in the transaction that was just rolled back
-        except BaseException:
-            self._stream_tracker.forget()
-            raise
 
     async def _store(self, tx: Transaction, batch: Sequence[TakenLine | Redaction], counted: Counter[str]) -> None:
         """Write a batch. `counted`: what was counted about it before."""

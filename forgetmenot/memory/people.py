@@ -82,16 +82,15 @@ def role_of(badges: AbstractSet[str]) -> Role:
     return next((role for badge, role in _BADGES if badge in badges), Role.VIEWER)
 
 
-_DAY = 86_400_000
 # Streams within this time count for being a regular, in ms.
-REGULAR_WITHIN = 60 * _DAY
+REGULAR_WITHIN = 60 * DAY
 
 
 def standing_of(came: Attendance, people: PeopleSettings, now: int) -> Standing:
     """The standing of somebody who came that often, `lately` within the regulars' span."""
     if came.streams < people.newcomer_streams:
         return Standing.NEWCOMER
-    if came.before_at is not None and now - came.before_at >= people.returner_away_d * _DAY:
+    if came.before_at is not None and now - came.before_at >= people.returner_away_d * DAY:
         return Standing.RETURNER
     return Standing.REGULAR if came.lately >= people.regular_streams else Standing.KNOWN
 
@@ -101,22 +100,14 @@ SEEN_LATELY = DAY
 
 
 class ActiveViewers:
-    """The active viewers of one database; empty until the first `look`."""
+    """The `names` of the active viewers of one database; none until the first `look`."""
 
     def __init__(self, *, db: Database, settings: Callable[[], Settings], clock: Clock) -> None:
         self._db = db
         self._settings = settings
         self._clock = clock
-        self._people = ViewerNames(())
+        self.names = ViewerNames(())
         self._until = self._seen = 0
-
-    def is_name(self, word: str) -> bool:
-        """Whether a word names an active viewer."""
-        return self._people.is_name(word)
-
-    def named_in(self, text: str, *, without: Collection[str] = (), limit: int = 2) -> list[str]:
-        """The ids of the people a text speaks of, in its order; `without` are ids to leave out. Reads nothing."""
-        return self._people.named_in(text, without=without, limit=limit)
 
     async def look(self) -> None:
         """Read the active viewers, unless they were read within the last minute."""
@@ -135,7 +126,7 @@ class ActiveViewers:
         seen = hash(tuple(names))
         # the index of thousands of names is only built anew when one of them changed
         if seen != self._seen:
-            self._people = await asyncio.to_thread(ViewerNames, names)
+            self.names = await asyncio.to_thread(ViewerNames, names)
             self._seen = seen
         self._until = now + FRESH
 

@@ -87,7 +87,7 @@ class Recall:
         """
         bot = self._settings().bot
         said = [word for word in f"{before} {message}".split() if not word.startswith("@")]
-        people = [word for word in said if self.active_viewers.is_name(word)]
+        people = [word for word in said if self.active_viewers.names.is_name(word)]
         return query_of(" ".join(said), low=f"{category} {title}", without=(bot.name, *bot.aliases, *names, *people))
 
     async def about(

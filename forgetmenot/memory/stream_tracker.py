@@ -29,22 +29,13 @@ class _Open(Struct):
 
 
 class StreamTracker:
-    """Which stream is on. One per database; `load` it before the first line."""
+    """Which stream is on. One per database."""
 
     def __init__(self, db: Database) -> None:
         self._db = db
         self._open: _Open | None = None
         self._offline = False
-        self._stale = False
-
-    @property
-    def current(self) -> int | None:
-        """The id of the stream that is on."""
-        return self._open.id if self._open else None
-
-    async def load(self) -> None:
-        """Take up the stream that was on when the program stopped."""
-        await self._read(self._db)
+        self._stale = True  # the one that was on when the program stopped goes on
 
     def forget(self) -> None:
         """A transaction that asked `place` was rolled back: what is on has to be read again."""

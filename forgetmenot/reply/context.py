@@ -204,7 +204,7 @@ class ContextGatherer(Struct, frozen=True):
             return False
         if line.viewer_id is None:
             return True
-        named = self.recall.active_viewers.named_in(line.text, limit=len(suppression_filter.people))
+        named = self.recall.active_viewers.names.named_in(line.text, limit=len(suppression_filter.people))
         return suppression_filter.has(line.text, [line.viewer_id, *named])
 
     async def _others(
@@ -216,7 +216,7 @@ class ContextGatherer(Struct, frozen=True):
         def named_in(lines: Iterable[PromptLine]) -> list[str]:
             text = " ".join([*(line.text for line in lines), moment.trigger.question])
             without = {material.speaker.id, bot_id}
-            return self.recall.active_viewers.named_in(text, without=without, limit=OTHERS)
+            return self.recall.active_viewers.names.named_in(text, without=without, limit=OTHERS)
 
         # "and where does she live?" is about the people of the lines before it
         named = named_in(material.before) or named_in([*recent, *material.thread[-1:]])

@@ -28,7 +28,6 @@ def measure(folder: Path, lines: int) -> list[Figure]:
 async def take_in(db: Database, chat: Iterable[ChatEvent]) -> float:
     """Store this chat in a run of its own; the seconds it took."""
     ingest = Ingest(db=db, stream_tracker=StreamTracker(db), settings=Settings, clock=ManualClock(NOW))
-    await ingest.open()
     started = perf_counter()
     for event in chat:
         ingest.take(event)

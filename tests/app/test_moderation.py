@@ -74,7 +74,7 @@ async def shown(bot: Bot, clock: ManualClock) -> str:
     seen = [await prompt(bot, clock, BOB, "what happened with the marimba and the zither?")]
     seen += [str(await say(bot, clock, BOB, "!memory"))]
     seen += [str(await bot.recall.about([ALICE], "zitherbloom marimbaglow", 10))]
-    seen += [str(bot.recall.active_viewers.named_in("what does @alicequux play?"))]
+    seen += [str(bot.recall.active_viewers.names.named_in("what does @alicequux play?"))]
     _, notes = await dock_rows.page(bot.db, status="any")
     seen += [str([note.fact for note in notes if note.subject_id != BOB])]
     return " ".join(seen).casefold()

@@ -109,7 +109,6 @@ async def chat(db: Database, clock: ManualClock) -> Chat:
         await channel_state.put(tx, {"bot_id": "99"}, clock.now())
     stream_tracker = StreamTracker(db)
     ingest = Ingest(db=db, stream_tracker=stream_tracker, settings=lambda: SETTINGS, clock=clock)
-    await ingest.open()
     eraser, account = Eraser(db=db, clock=clock, before=(ingest.flush,)), Titles()
     ports: Any = account
     executor = Executor(db=db, ports=ActionPorts(ports, ports), settings=lambda: SETTINGS, clock=clock)

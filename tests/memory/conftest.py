@@ -104,6 +104,5 @@ async def open_channel(db: Database, clock: ManualClock, settings: Settings, mod
     """A channel in a run of its own."""
     stream_tracker = StreamTracker(db)
     ingest = Ingest(db=db, stream_tracker=stream_tracker, settings=lambda: settings, clock=clock)
-    await ingest.open()
     compactor = Compactor(db=db, model=model, settings=lambda: settings, clock=clock, stream_tracker=stream_tracker)
     return Channel(db, clock, model, settings, stream_tracker, ingest, compactor)

@@ -29,7 +29,7 @@ async def test_nobody_waits_for_names_that_were_looked_at_beforehand(
 
     monkeypatch.setattr(Database, "rows", no_reading)
     await active_viewers.look()
-    assert active_viewers.named_in("how is alice?") == ["1"]
+    assert active_viewers.names.named_in("how is alice?") == ["1"]
 
 
 CROWD = [

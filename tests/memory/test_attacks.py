@@ -63,9 +63,9 @@ async def test_a_look_alike_name_is_not_the_person(channel: Channel, world: Worl
     await channel.ingest.flush()
     active_viewers = ActiveViewers(db=world.db, settings=lambda: world.settings, clock=world.clock)
     await active_viewers.look()
-    assert active_viewers.named_in("and @alice?") == ["1"]
-    assert active_viewers.named_in("what about Alice?") in ([], ["1"])
-    assert "id-mallory" not in active_viewers.named_in("what about alice?")
+    assert active_viewers.names.named_in("and @alice?") == ["1"]
+    assert active_viewers.names.named_in("what about Alice?") in ([], ["1"])
+    assert "id-mallory" not in active_viewers.names.named_in("what about alice?")
 
 
 # ── too much of it ──────────────────────────────────────────────────────────────────────────

@@ -32,7 +32,7 @@ async def test_helix_opens_and_closes_a_stream(
     for stream_id, started, asked in steps:
         seen = state(live=bool(stream_id), stream_id=stream_id, started_at=start + started * MINUTE)
         await channel.stream_tracker.live(seen, start + asked * MINUTE)
-    assert channel.stream_tracker.current == current
+    assert await streams.open_id(channel.db) == current
     [first, *_] = await channel.db.rows("SELECT ended_at, twitch_id FROM streams ORDER BY id")
     assert tuple(first) == (None if ended is None else start + ended * MINUTE, name)
 
