@@ -26,7 +26,7 @@ from forgetmenot.llm.offline import claims
 from forgetmenot.logs import set_up
 from forgetmenot.memory import summarizer, transcript, transfer
 from forgetmenot.memory.people import Handles
-from forgetmenot.memory.proposals import FactRefused, Screen, proposals, screened
+from forgetmenot.memory.proposals import FactRefused, Screen, listed, screened
 from forgetmenot.operations import requests
 from forgetmenot.operations.run import Refused, checked
 from forgetmenot.operations.table import OPERATIONS
@@ -89,7 +89,7 @@ def _summary(text: str) -> None:
 
 
 def _notes(text: str) -> None:
-    for one in proposals(text) or []:
+    for one in listed(text) or []:
         with contextlib.suppress(FactRefused, *ODD_INPUT):  # refused alone, and counted
             screened(one, SCREEN)
 

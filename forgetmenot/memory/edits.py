@@ -7,7 +7,6 @@
 """
 
 import re
-from collections.abc import Sequence
 from typing import NamedTuple
 
 from msgspec.structs import replace
@@ -140,15 +139,9 @@ async def find(db: Database, subject_id: str | None, text: str, *, now: int, pas
     """The live notes about a subject that a text means, by `#id` or by words: best first, none if no word fits.
 
     By words, a note fits when it has as many of the text's words as the best one has: two notes mean "ask which".
-    `past`: where no live one fits, those that are no longer live too.
+    `past`: also those that are no longer live.
     """
-    found = _fitting(await notes.of_subject(db, subject_id, LIVE), text, now)
-    if found or not past:
-        return found
-    return _fitting(await notes.of_subject(db, subject_id, tuple(NoteStatus)), text, now)
-
-
-def _fitting(held: Sequence[Note], text: str, now: int) -> list[Note]:
+    held = await notes.of_subject(db, subject_id, tuple(NoteStatus) if past else LIVE)
     bare = text.strip() if text.strip().isdecimal() else ""
     numbers = {int(number) for number in [*_NUMBER.findall(text), *([bare] if bare else [])]}
     numbered = [note for note in held if note.id in numbers]

@@ -28,7 +28,7 @@ from forgetmenot.memory.proposals import (
     FactRefused,
     ProposedChange,
     Screen,
-    proposals,
+    listed,
     screened,
     told_by,
 )
@@ -130,7 +130,7 @@ class Extractor(MemoryWriter):
                 request = memory_request(Purpose.EXTRACT, system, case[0], words, settings.model, SCHEMA)
                 # at 0 the same question has the same answer
                 request = replace(request, temperature=RETRY_TEMPERATURE if episode.tries else 0.0)
-                changes = proposals((await self._model.generate(request)).text)
+                changes = listed((await self._model.generate(request)).text)
         except ModelBlocked:
             changes = None
         except ModelError as error:

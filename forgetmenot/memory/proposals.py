@@ -64,7 +64,6 @@ _TELLS = re.compile(
     rf"|{MENTION.pattern}['’]s (?:\w+ ){{1,2}}{_IS}\b",
     re.IGNORECASE,
 )
-_LIST = re.compile(r'"notes"\s*:\s*\[\s*')
 _NEXT = re.compile(r"\s*,\s*")
 _MARKUP = re.compile(
     r"</?[a-z][^<>]{0,60}>|\[/?[A-Z]{3,}|\{\s*[\"']|```|&lt;"
@@ -136,28 +135,28 @@ class FactRefused(Exception):
         self.rule = rule
 
 
-def proposals(text: str) -> list[object] | None:
-    """The notes in a model's answer, not yet looked at; None where it holds no list of them.
+def listed(text: str, name: str = "notes") -> list[object] | None:
+    """The list of this name in a model's answer, not yet looked at; None where it holds none.
 
-    Of a list that was cut off at the limit, the whole ones, and none from the first that was there before: a small
+    Of a list that was cut off at the limit, the whole items, and none from the first that was there before: a small
     model that repeats itself repeats for ever.
     """
-    found, decoder = _LIST.search(text), json.JSONDecoder()
+    found, decoder = re.search(rf'"{name}"\s*:\s*\[\s*', text), json.JSONDecoder()
     at = found.end() if found else 0
     if found and text.startswith("]", at):
         return []
-    changes: list[object] = []
+    items: list[object] = []
     while found:
         try:
-            change, at = decoder.raw_decode(text, at)
+            item, at = decoder.raw_decode(text, at)
         except (ValueError, RecursionError):
             break
-        if change in changes:
+        if item in items:
             break
-        changes.append(change)
+        items.append(item)
         found = _NEXT.match(text, at)
         at = found.end() if found else at
-    return changes or None
+    return items or None
 
 
 def screened(raw: object, screen: Screen) -> ProposedChange:

@@ -12,7 +12,6 @@ llm/offline reads the same format. Commands ("!so") are left out, but for the fa
 wrote better summaries without them.
 """
 
-import contextlib
 import re
 from collections import Counter, defaultdict
 from collections.abc import Callable, Collection, Mapping, Sequence
@@ -23,6 +22,7 @@ from msgspec import Struct, field
 
 from forgetmenot.domain import EventKind, Line, ModelRequest, Part, Purpose, Role
 from forgetmenot.memory.people import BOT, Handles
+from forgetmenot.memory.proposals import listed
 from forgetmenot.settings.schema import ModelSettings, Provider
 from forgetmenot.text.chat_commands import is_command, said_text
 from forgetmenot.text.clean import clean, cut
@@ -92,12 +92,6 @@ TOKENS_PER_WORD = 3
 SPOKEN_MARK = " (spoken): "
 MEMORY_OUTPUT_TOKENS = 2_000
 _SUMMARY = re.compile(r'"summary"\s*:\s*"((?:[^"\\]|\\.)*)("?)', re.DOTALL)
-_ONE_BRIEF = re.compile(r'\{\s*"person"\s*:\s*"[^"]{1,9}"\s*,\s*"text"\s*:\s*"(?:[^"\\]|\\.)*"\s*\}', re.DOTALL)
-
-
-class _Brief(msgspec.Struct):
-    person: str
-    text: str
 
 
 def memory_request(
@@ -132,13 +126,12 @@ def read_summary(answer: str) -> str | None:
 
 
 def read_briefs(answer: str) -> dict[str, str]:
-    """The briefs in an answer, by handle; of one that was cut off or is not quite JSON, those that are whole."""
+    """The briefs in an answer, by handle; of one that was cut off, those that are whole."""
     found: dict[str, str] = {}
-    # read one by one, because an answer for ten people is the longest there is and the first to be cut off
-    for item in _ONE_BRIEF.findall(answer):
-        with contextlib.suppress(msgspec.DecodeError, UnicodeEncodeError):
-            one = msgspec.json.decode(item, type=_Brief)
-            found.setdefault(one.person.strip(), one.text.strip())
+    for one in listed(answer, "briefs") or ():
+        who, text = (one.get("person"), one.get("text")) if isinstance(one, dict) else (None, None)
+        if isinstance(who, str) and isinstance(text, str):
+            found.setdefault(who.strip(), text.strip())
     return found
 
 
