@@ -18,17 +18,15 @@ from forgetmenot.errors import ForgetMeNotError, InputError, StoreError
 from forgetmenot.files import incoming_folder, make_own
 from forgetmenot.languages import Language, in_language, reason
 from forgetmenot.logs import log
-from forgetmenot.settings import prices
 from forgetmenot.settings.schema import Settings
 
 if TYPE_CHECKING:
     from forgetmenot.app.bot import Bot
-    from forgetmenot.memory.learning import Learned, Learner
+    from forgetmenot.memory.learning import Learner
 
 # The largest file, and what stays free on the disk: the memory has to be written too.
 MOST_BYTES, SPARE_BYTES = 16_000_000_000, 1_000_000_000
 MOST_FILES = 100
-LINES_NAMED = 5
 _BINARY = getattr(os, "O_BINARY", 0)  # Windows
 _ODD = re.compile(r"[^\w.() -]")
 
@@ -87,21 +85,13 @@ class PastChatUpload:
         """What learning from the files takes, as a question. Raises InputError."""
         from forgetmenot.memory.learning import estimate
 
-        settings, say = self._settings(), self._say
+        settings = self._settings()
         try:
             found = await estimate(self._files, settings, self._bot.clock.now())
         except InputError:
             self.drop()
             raise
-        if not found.lines:
-            self.drop()
-            raise InputError(reason("past_nothing"))
-        used = found.tokens
-        cost = prices.in_words(settings, {settings.model.memory_model: used}, say)
-        numbers = {name: say.number(getattr(found, name)) for name in ("lines", "streams", "days", "calls")}
-        tokens, minutes = say.number(used.input + used.output), say.number(max(1, found.minutes))
-        line = say("setup.past_takes", **numbers, tokens=tokens, cost=cost and f" ({cost})", minutes=minutes)
-        return {"ok": True, "line": " ".join([line, *self._bad(found.bad)])}
+        return {"ok": True, "line": found.in_words(settings, self._say)}
 
     def learn(self) -> None:
         """Begin, or go on where it was stopped. Raises InputError."""
@@ -125,7 +115,7 @@ class PastChatUpload:
             log.exception("learning from past chat failed")
             self._line = type(error).__name__
             return
-        self._line = self._told(report)
+        self._line = report.in_words(self._say, stopped=learner.stopped)
         if not report.trouble and not learner.stopped:
             self._clear()
 
@@ -158,16 +148,3 @@ class PastChatUpload:
     @property
     def _say(self) -> Language:
         return in_language(self._settings().bot.language)
-
-    def _told(self, report: "Learned") -> str:
-        say, ended = self._say, "stopped" if self._learner and self._learner.stopped else "learned"
-        names = ("lines", "streams", "episodes", "notes", "known")
-        told = say(f"setup.past_{ended}", **{name: say.number(getattr(report, name)) for name in names})
-        return " ".join(filter(None, [told, *self._bad(report.bad), say.reason(report.trouble)]))
-
-    def _bad(self, bad: Mapping[str, list[int]]) -> list[str]:
-        """Per file, which lines cannot be read."""
-        return [
-            self._say("setup.past_bad", file=Path(file).name, lines=", ".join(map(str, lines[:LINES_NAMED])))
-            for file, lines in bad.items()
-        ]

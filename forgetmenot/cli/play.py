@@ -128,10 +128,10 @@ async def _learn(arguments: argparse.Namespace) -> None:
     """
     from forgetmenot import logs
     from forgetmenot.clock import SystemClock
+    from forgetmenot.languages import ENGLISH
     from forgetmenot.llm.build import build_models, environment_with_key
     from forgetmenot.memory.learning import Learner, estimate
     from forgetmenot.secret_store import login_folder
-    from forgetmenot.settings import prices
     from forgetmenot.store.counts import Meter
     from forgetmenot.store.database import open_database
 
@@ -139,15 +139,7 @@ async def _learn(arguments: argparse.Namespace) -> None:
     settings, path = common.chosen_settings(arguments.config), common.database_path(arguments)
     clock = SystemClock()
     found = await estimate(arguments.files, settings, clock.now())
-    if not found.lines:
-        raise InputError("There is no line of chat in these files.")
-    tokens = found.tokens.input + found.tokens.output
-    cost = prices.in_words(settings, {settings.model.memory_model: found.tokens})
-    takes = f"{found.calls} model calls and {tokens:,} tokens{f', {cost}' if cost else ''}"
-    common.say(f"{found.lines} lines of {found.streams} streams over {found.days} days.")
-    for line in _unread(found.bad):
-        common.say(line)
-    common.say(f"That takes about {takes}, in about {max(1, found.minutes)} minutes.")
+    common.say(found.in_words(settings, ENGLISH))
     if not arguments.yes and not common.confirmed("Learn from it now?"):
         return
     async with open_database(path) as db:
@@ -159,13 +151,6 @@ async def _learn(arguments: argparse.Namespace) -> None:
         finally:
             await models.aclose()
     value = common.picked(report, "lines streams episodes notes known bad trouble excluded")
-    lines = [f"{report.lines} lines of {report.streams} streams: {report.episodes} summaries, {report.notes} notes."]
-    lines += [f"{report.known} lines were learned before."] if report.known else []
-    lines += _unread(report.bad)
-    common.report(arguments, value, lines, to=common.show_line)
+    common.report(arguments, value, [report.in_words(ENGLISH)], to=common.show_line)
     if report.trouble:
-        raise InputError(f"{report.trouble} What was read is kept; the same command goes on from there.")
-
-
-def _unread(bad: dict[str, list[int]]) -> list[str]:
-    return [f"{file}: lines that cannot be read: {', '.join(map(str, lines))}." for file, lines in bad.items()]
+        raise InputError("What was read is kept; the same command goes on from there.")

@@ -10,7 +10,7 @@
 
 import asyncio
 from collections import deque
-from collections.abc import AsyncIterator, Callable, Iterator, Sequence
+from collections.abc import AsyncIterator, Callable, Iterator, Mapping, Sequence
 from itertools import chain, islice, pairwise
 from pathlib import Path
 from typing import TypeVar
@@ -22,7 +22,7 @@ from msgspec.structs import replace
 from forgetmenot.clock import DAY, Clock
 from forgetmenot.domain import ChatEvent, Line, Video
 from forgetmenot.errors import InputError, ModelBlocked, ModelError
-from forgetmenot.languages import reason
+from forgetmenot.languages import Language, reason
 from forgetmenot.memory.extraction import Extractor
 from forgetmenot.memory.ingest import seen, visits
 from forgetmenot.memory.past_chat import PastChat
@@ -31,6 +31,7 @@ from forgetmenot.memory.stream_tracker import STREAM_GAP
 from forgetmenot.memory.summarizer import Summarizer
 from forgetmenot.memory.transcript import SUMMARY_WORDS, Cut, Window, windows
 from forgetmenot.ports import LanguageModel
+from forgetmenot.settings import prices
 from forgetmenot.settings.prices import Used
 from forgetmenot.settings.schema import MemorySettings, Settings
 from forgetmenot.store import channel_state, episodes, events, personal_data, streams, viewers
@@ -46,13 +47,17 @@ TOKENS_A_CALL = 900
 SECONDS_A_CALL = 4.0
 BYTES_A_TOKEN = 3
 LEARNED = "learned:"
+LINES_NAMED = 5
 # A file does not say what kind of account its channel is.
 VIDEOS_KEPT_AT_MOST = 60 * DAY
 LONGEST_STREAM = 2 * DAY  # of Twitch's
 
 
 class Estimate(Struct, frozen=True):
-    """What learning from files would take. Times in ms; `tokens`: in and out, by what the memory's model is billed."""
+    """What learning from files would take. Times in ms; `tokens`: in and out, by what the memory's model is billed.
+
+    `bad`: by file, which lines cannot be read.
+    """
 
     lines: int
     streams: int
@@ -65,12 +70,16 @@ class Estimate(Struct, frozen=True):
     @property
     def days(self) -> int:
         """From the first line to the last."""
-        return (self.last_at - self.first_at) // DAY + 1 if self.lines else 0
+        return (self.last_at - self.first_at) // DAY + 1
 
-    @property
-    def minutes(self) -> int:
-        """With a hosted model, one call after the other."""
-        return round(self.calls * SECONDS_A_CALL / 60)
+    def in_words(self, settings: Settings, say: Language) -> str:
+        """For a person who is asked whether to begin."""
+        cost = prices.in_words(settings, {settings.model.memory_model: self.tokens}, say)
+        minutes = round(self.calls * SECONDS_A_CALL / 60)  # with a hosted model, one call after the other
+        tokens, minutes_shown = say.number(self.tokens.input + self.tokens.output), say.number(max(1, minutes))
+        numbers = _numbers(self, "lines streams days calls", say)
+        takes = say("setup.past_takes", **numbers, tokens=tokens, cost=cost and f" ({cost})", minutes=minutes_shown)
+        return " ".join([takes, *_unread(self.bad, say)])
 
 
 class Learned(Struct):
@@ -84,6 +93,24 @@ class Learned(Struct):
     trouble: str = ""
     bad: dict[str, list[int]] = field(default_factory=dict)
     excluded: int = 0
+
+    def in_words(self, say: Language, *, stopped: bool = False) -> str:
+        """For a person; `stopped`: it was not read to its end."""
+        numbers = _numbers(self, "lines streams episodes notes known", say)
+        told = say(f"setup.past_{'stopped' if stopped else 'learned'}", **numbers)
+        return " ".join(filter(None, [told, *_unread(self.bad, say), say.reason(self.trouble)]))
+
+
+def _numbers(of: object, names: str, say: Language) -> dict[str, str]:
+    return {name: say.number(getattr(of, name)) for name in names.split()}
+
+
+def _unread(bad: Mapping[str, list[int]], say: Language) -> list[str]:
+    """Per file, which lines cannot be read."""
+    return [
+        say("setup.past_bad", file=Path(file).name, lines=", ".join(map(str, lines[:LINES_NAMED])))
+        for file, lines in bad.items()
+    ]
 
 
 class _Done(Struct):
@@ -204,16 +231,18 @@ class Learner:
 
 
 async def estimate(paths: Sequence[Path], settings: Settings, now: int) -> Estimate:
-    """Read the files once without storing anything. Raises InputError."""
+    """Read the files once without storing anything. Raises InputError, also where there is no line of chat in them."""
     found = [await _look(path, now) for path in paths]
+    if not any(one.lines for one in found):
+        raise InputError(reason("past_nothing"))
     per_window = max(1, (settings.memory.window_min_events + settings.memory.window_max_events) // 2)
     calls = 2 * sum(-(-one.lines // per_window) for one in found)
     read = sum(one.size for one in found) // BYTES_A_TOKEN + calls * (TOKENS_A_CALL + SUMMARY_WORDS)
     return Estimate(
         lines=sum(one.lines for one in found),
         streams=sum(one.streams for one in found),
-        first_at=min((one.first_at for one in found if one.lines), default=0),
-        last_at=max((one.last_at for one in found), default=0),
+        first_at=min(one.first_at for one in found if one.lines),
+        last_at=max(one.last_at for one in found),
         calls=calls,
         tokens=Used(read, 0, calls * 2 * SUMMARY_WORDS),
         bad={str(one.path): one.bad_lines for one in found if one.bad_lines},
