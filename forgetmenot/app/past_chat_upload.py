@@ -61,13 +61,13 @@ class PastChatUpload:
         if (size or 0) > min(MOST_BYTES, shutil.disk_usage(self._folder.parent).free - SPARE_BYTES):
             raise InputError(reason("past_too_large"))
         async with self._taking:
-            # by a number it is no device of Windows ("nul.txt"), and two may have the same name
-            path = self._folder / f"{len(self._files) + 1} {_ODD.sub('_', name)[-60:].strip(' .')}"
+            # in a folder of its own: two may have the same name
+            path = self._folder / str(len(self._files)) / (_ODD.sub("_", name)[-60:].strip(" .") or "chat")
             try:
-                make_own(self._folder)
+                make_own(path.parent)
                 await self._write(path, pieces)
             except BaseException as error:  # also where the page was closed meanwhile
-                path.unlink(missing_ok=True)
+                shutil.rmtree(path.parent, ignore_errors=True)
                 if isinstance(error, OSError) and not isinstance(error, ConnectionError):
                     raise StoreError(reason("not_written", path=path.name, error=error.strerror or "")) from error
                 raise

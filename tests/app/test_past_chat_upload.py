@@ -61,8 +61,8 @@ async def test_it_says_what_it_takes_learns_and_deletes_the_file(
     await files.take("../evil/..\\chat 2026-05-01.log", len(data), in_pieces(data))
     [kept] = [one for one in incoming_folder(bot.db.path).rglob("*") if one.is_file()]
     assert kept.read_bytes() == data
-    assert kept.name == "1 _evil_.._chat 2026-05-01.log"
-    assert [one.stat().st_mode & 0o777 for one in (kept, kept.parent)] == [0o600, 0o700]
+    assert kept.name == "_evil_.._chat 2026-05-01.log"
+    assert [one.stat().st_mode & 0o777 for one in (kept, kept.parent, kept.parent.parent)] == [0o600, 0o700, 0o700]
     asked = str((await files.look())["line"])
     assert asked.startswith("24 lines of 2 streams over 2 days: about 8 model calls")
     assert await bot.db.value("SELECT count(*) FROM episodes") == 0
@@ -93,7 +93,7 @@ async def test_live_chat_is_heard_while_it_learns_and_it_stops_and_goes_on(
     assert await bot.db.value("SELECT text FROM events") == "hello"
     assert "Stopped after" in await done(files)
     read = await bot.db.value("SELECT count(*) FROM episodes")
-    assert files.state["files"] == ["1 chat.log"]
+    assert files.state["files"] == ["chat.log"]
     files.learn()
     assert "Learned from" in await done(files)
     assert await bot.db.value("SELECT count(*) FROM episodes") > read
@@ -103,7 +103,7 @@ async def test_a_bad_file_says_so_by_its_own_name_and_by_line(files: PastChatUpl
     lines = chat(tmp_path).splitlines(keepends=True)
     data = b"".join([lines[0], b"what is this\n", lines[1], b"\xff\xfe odd\n", *lines[2:]])
     await files.take("my chat.log", len(data), in_pieces(data))
-    assert str((await files.look())["line"]).endswith("Lines of 1 my chat.log that cannot be read: 2, 4.")
+    assert str((await files.look())["line"]).endswith("Lines of my chat.log that cannot be read: 2, 4.")
     files.drop()
     for name, text, words in (("photo.jpg", b"\xff\xd8\0\1", "photo.jpg is no"), ("empty.txt", b"", "empty.txt is no")):
         await files.take(name, None, in_pieces(text))
@@ -160,7 +160,7 @@ async def test_the_end_of_the_bot_ends_it_at_once_and_what_a_crash_left_goes_at_
     await files.aclose()
     assert not files.state["running"]
     assert not incoming_folder(bot.db.path).exists()
-    left = incoming_folder(tmp_path / "other.sqlite3") / "1 chat.log"
+    left = incoming_folder(tmp_path / "other.sqlite3") / "chat.log"
     left.parent.mkdir()
     left.write_text("[20:15:03] alice: zitherbloom")
     async with open_bot(tmp_path / "other.sqlite3", settings=lambda: SETTINGS, clock=clock):
@@ -172,7 +172,7 @@ async def test_an_erasure_tells_of_a_dropped_file(files: PastChatUpload, bot: Bo
     await bot.settle()
     await files.take("chat.log", None, in_pieces(b"[20:15:03] dora_77: hi"))
     report = await Eraser(db=bot.db, clock=bot.clock).erase("77")
-    assert report.places == {"m.sqlite3.incoming/1 chat.log": 1}
+    assert report.places == {"m.sqlite3.incoming/0/chat.log": 1}
 
 
 async def test_the_end_waits_for_no_file_that_is_read(files: PastChatUpload) -> None:
@@ -212,4 +212,4 @@ async def test_a_page_that_goes_away_in_the_middle_leaves_nothing_and_blocks_nob
         await until_there(folder, files=0)
         data = chat(tmp_path)
         await service.take_file("chat.log", len(data), in_pieces(data))
-        assert (await service.state())["past_chat"]["files"] == ["1 chat.log"]  # type: ignore[index]
+        assert (await service.state())["past_chat"]["files"] == ["chat.log"]  # type: ignore[index]
