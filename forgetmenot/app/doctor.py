@@ -49,25 +49,20 @@ Finding = tuple[str, str, str]
 
 
 class Examined(Struct, frozen=True):
-    """What is checked. `settings` None: they could not be read, and `trouble` says why.
+    """What is checked. `trouble`: why the settings could not be read; they are the defaults then.
 
     `verify`: also check every row against the guarantees, which takes longer the larger the memory is. `running`: the
     bot that runs here says itself how its parts are.
     """
 
     database: Path
-    settings: Settings | None
+    settings: Settings
     settings_file: Path | None
     trouble: str = ""
     use_keyring: bool = True
     verify: bool = False
     running: bool = False
     language: Language = ENGLISH
-
-    @property
-    def chosen(self) -> Settings:
-        """The settings; the defaults where they could not be read."""
-        return self.settings or Settings()
 
     def found(self, state: str, key: str, **values: object) -> Finding:
         """A finding by its key in the table [check]."""
@@ -135,7 +130,7 @@ def _disk(what: Examined) -> Finding:
 async def _clock(what: Examined) -> Finding:
     """This computer's time against Twitch's, by the date of an answer; any answer will do."""
     try:
-        server_time = parsedate_to_datetime((await _get(what.chosen.twitch.helix_url))[1]).timestamp()
+        server_time = parsedate_to_datetime((await _get(what.settings.twitch.helix_url))[1]).timestamp()
     except (aiohttp.ClientError, OSError, TimeoutError, ValueError) as error:
         return what.found(BAD, "no_network", error=what.language.reason(network_reason(error)))
     if (off := abs(time.time() - server_time)) > CLOCK_OFF_S:
@@ -152,7 +147,7 @@ async def _memory(what: Examined) -> Finding:
         damage = await db.damage()
         broken, unread = await invariants.broken(db), await events.count_unread(db)
         if what.verify:
-            kept_h = what.chosen.memory.raw_events_h
+            kept_h = what.settings.memory.raw_events_h
             broken = [str(one) for one in await invariants.verify(db, now=await streams.last_heard(db), keep_h=kept_h)]
     if damage:
         return trouble_with(say, say("check.damaged", damage=damage), "restore_fix")
@@ -176,13 +171,13 @@ def _backups(what: Examined) -> Finding:
 def _settings(what: Examined) -> Finding:
     if what.trouble:
         return trouble_with(what.language, what.trouble, "settings_fix")
-    if not what.chosen.twitch.channel:
+    if not what.settings.twitch.channel:
         return what.found(WARN, "no_channel")
     return OK, str(what.settings_file or what.language("check.fine")), ""
 
 
 async def _bot(what: Examined) -> Finding:
-    port = what.chosen.dock.port
+    port = what.settings.dock.port
     if is_locked(what.database):
         return what.found(OK, "bot_runs")
     with contextlib.suppress(OSError, TimeoutError):
@@ -193,7 +188,7 @@ async def _bot(what: Examined) -> Finding:
 
 
 def _login(what: Examined) -> Finding:
-    say, settings = what.language, what.chosen
+    say, settings = what.language, what.settings
     if not settings.twitch.client_id:
         return trouble_with(say, reason("client_unset", make_app=reason("make_app")), "setup_fix", WARN)
     # what is kept here is looked at; Twitch is not asked, because asking would renew the log-in
@@ -206,7 +201,7 @@ def _login(what: Examined) -> Finding:
 
 
 async def _model(what: Examined) -> Finding:
-    chosen = what.chosen.model
+    chosen = what.settings.model
     if chosen.provider is Provider.OFFLINE:
         return what.found(OK, "offline")
     if chosen.provider is Provider.GEMINI:

@@ -286,7 +286,7 @@ class SetupService:
 
     async def step_sources(self, obs: str, password: str = "") -> Answer:
         """The text sources of an OBS. A password that works is kept. Raises HearingError."""
-        from forgetmenot.hearing.obs import text_sources
+        from forgetmenot.hearing.sources import text_sources
 
         kept = await asyncio.to_thread(self._secrets.load, OBS_PASSWORD)
         sources = await text_sources(obs.strip(), password or kept or "")

@@ -245,12 +245,13 @@ async def _doctor(arguments: argparse.Namespace) -> int:
     """
     from forgetmenot.app.doctor import BAD, Examined, examine
     from forgetmenot.app.doctor import report as as_json
+    from forgetmenot.settings.schema import Settings
 
     database = common.database_path(arguments)
     try:
         settings, trouble = common.chosen_settings(arguments.config), ""
     except SettingsError as error:
-        settings, trouble = None, str(error)
+        settings, trouble = Settings(), str(error)
     what = Examined(database, settings, arguments.config, trouble, verify=arguments.verify)
     checks = await examine(what)
     if arguments.json:

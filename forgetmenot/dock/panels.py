@@ -4,7 +4,7 @@ A panel reads rows and renders them; names of viewers are looked up last, and no
 """
 
 import asyncio
-from collections.abc import AsyncIterator, Callable, Iterable, Mapping, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Mapping, Sequence
 from typing import Protocol
 
 import msgspec
@@ -95,6 +95,16 @@ def whole(text: str) -> int:
     if not text.isdecimal() or len(text) > 15:
         raise InputError(reason("request_odd"))
     return int(text)
+
+
+def _reads(path: str, panel: Callable[[DockContext, web.Request], Awaitable[object]]) -> web.RouteDef:
+    """A route that answers with what a panel shows."""
+
+    async def answered(request: web.Request) -> web.Response:
+        context = request.app[CONTEXT]
+        return answer(await panel(context, request), language=context.language)
+
+    return web.get(path, answered)
 
 
 def id_of(request: web.Request) -> int:
@@ -228,14 +238,8 @@ def _proposal(row: LoggedAction, known: Mapping[str, str], language: Language) -
     }  # fmt: skip
 
 
-async def _now(request: web.Request) -> web.Response:
-    context = request.app[CONTEXT]
-    return answer({"build": context.version, "at": context.clock.now(), "now": await standing(context)})
-
-
-async def _why(request: web.Request) -> web.Response:
-    context = request.app[CONTEXT]
-    return answer(await context.control.why(id_of(request)), language=context.language)
+async def _now(context: DockContext, _request: web.Request) -> object:
+    return {"build": context.version, "at": context.clock.now(), "now": await standing(context)}
 
 
 # Approvals: what waits for a person, and the log of what was done.
@@ -256,23 +260,21 @@ async def _rows(context: DockContext, rows: list[LoggedAction]) -> list[Item]:
     ]
 
 
-async def _approvals(request: web.Request) -> web.Response:
-    context = request.app[CONTEXT]
+async def _approvals(context: DockContext, _request: web.Request) -> object:
     waiting = await action_logs.waiting(context.db, context.clock.now())
     over = [row for row in await action_logs.latest(context.db, LOGGED) if row.status is not ActionStatus.WAITING]
-    return answer({"waiting": await _rows(context, waiting), "log": await _rows(context, over)})
+    return {"waiting": await _rows(context, waiting), "log": await _rows(context, over)}
 
 
 # Settings: how each part is, every setting, and the set-up, where app/setup decides what an answer does.
 
 
-async def _checks(request: web.Request) -> web.Response:
+async def _checks(context: DockContext, request: web.Request) -> object:
     """How each part of the bot is; with `all` also this computer, the files and the network, which takes seconds."""
-    context = request.app[CONTEXT]
     checks = await context.control.checks(everything=request.query.get("all") == "1")
     copies = await asyncio.to_thread(backup.copies_of, context.db.path)
     backed_up = int(copies[0].stat().st_mtime * 1_000) if copies else 0
-    return answer({"checks": [asdict(check) for check in checks], "backed_up_at": backed_up})
+    return {"checks": [asdict(check) for check in checks], "backed_up_at": backed_up}
 
 
 class Setup(Protocol):
@@ -294,10 +296,6 @@ class Setup(Protocol):
 SETUP = web.AppKey("setup", Setup)
 
 
-async def _setup_state(request: web.Request) -> web.Response:
-    return answer(await request.app[SETUP].state())
-
-
 async def _setup_step(request: web.Request) -> web.Response:
     context = request.app[CONTEXT]
     result = await request.app[SETUP].run(request.match_info["step"], await request.read())
@@ -311,10 +309,9 @@ async def _past_chat(request: web.Request) -> web.Response:
     return answer(await request.app[SETUP].take_file(name, request.content_length, pieces))
 
 
-async def _settings(request: web.Request) -> web.Response:
-    context = request.app[CONTEXT]
+async def _settings(context: DockContext, _request: web.Request) -> object:
     rows = [_setting(context.settings(), table, key, context.language) for table, key in LABELS]
-    return answer({"file": context.control.state().settings_file, "rows": rows, "languages": languages()})
+    return {"file": context.control.state().settings_file, "rows": rows, "languages": languages()}
 
 
 def _setting(settings: Settings, table: str, key: str, language: Language) -> Item:
@@ -334,8 +331,7 @@ def _setting(settings: Settings, table: str, key: str, language: Language) -> It
 # Memory: people, their notes, the channel's, streams with episodes, a note's chain.
 
 
-async def _people(request: web.Request) -> web.Response:
-    context = request.app[CONTEXT]
+async def _people(context: DockContext, request: web.Request) -> object:
     offset, limit = page_of(request)
     total, people = await dock_rows.people(
         context.db,
@@ -346,11 +342,10 @@ async def _people(request: web.Request) -> web.Response:
         limit=limit,
     )
     regular = context.settings().people.regular_streams
-    return answer({"total": total, "rows": [{**one, "regular": one["lately"] >= regular} for one in people]})
+    return {"total": total, "rows": [{**one, "regular": one["lately"] >= regular} for one in people]}
 
 
-async def _person(request: web.Request) -> web.Response:
-    context = request.app[CONTEXT]
+async def _person(context: DockContext, request: web.Request) -> object:
     since = context.clock.now() - REGULAR_WITHIN
     person = await dock_rows.person(context.db, request.match_info["id"], since)
     if person is None:
@@ -358,7 +353,7 @@ async def _person(request: web.Request) -> web.Response:
     regular = person["lately"] >= context.settings().people.regular_streams
     brief = await about_viewer(context.db, person["id"])
     alone = await _never_mentioned(context.db, person["id"])
-    return answer({**person, "regular": regular, "brief": brief, "left_alone": alone})
+    return {**person, "regular": regular, "brief": brief, "left_alone": alone}
 
 
 async def _never_mentioned(db: Database, viewer_id: str | None) -> list[Item]:
@@ -367,8 +362,8 @@ async def _never_mentioned(db: Database, viewer_id: str | None) -> list[Item]:
     return [{"id": row.id, "words": row.words, "note": row.note_id} for row in rows]
 
 
-async def _notes(request: web.Request) -> web.Response:
-    context, query = request.app[CONTEXT], request.query
+async def _notes(context: DockContext, request: web.Request) -> object:
+    query = request.query
     offset, limit = page_of(request)
     scope, status = query.get("scope", ""), query.get("status", "live")
     if scope not in dock_rows.SCOPES or status not in dock_rows.STATUSES:
@@ -377,7 +372,7 @@ async def _notes(request: web.Request) -> web.Response:
     total, rows = await dock_rows.page(
         context.db, scope=scope, subject=subject, status=status, find=find, offset=offset, limit=limit
     )
-    return answer({"total": total, "rows": await notes_json(context, rows)})
+    return {"total": total, "rows": await notes_json(context, rows)}
 
 
 async def notes_json(context: DockContext, rows: Sequence[Note]) -> list[dict[str, object]]:
@@ -396,60 +391,50 @@ async def notes_json(context: DockContext, rows: Sequence[Note]) -> list[dict[st
     ]  # fmt: skip
 
 
-async def _note(request: web.Request) -> web.Response:
+async def _note(context: DockContext, request: web.Request) -> object:
     """One note, unless it is of somebody who is hidden; with `chain` also where it comes from and was used."""
-    context, number = request.app[CONTEXT], id_of(request)
+    number = id_of(request)
     note = await dock_rows.note(context.db, number)
     if note is None:
         raise InputError(reason("nothing_here"))
     chain = {"chain": await context.control.chain(number)} if request.query.get("chain") else {}
-    return answer({**(await notes_json(context, [note]))[0], **chain}, language=context.language)
+    return {**(await notes_json(context, [note]))[0], **chain}
 
 
-async def _streams(request: web.Request) -> web.Response:
-    context = request.app[CONTEXT]
+async def _streams(context: DockContext, _request: web.Request) -> object:
     rows = await dock_rows.streams(context.db, STREAMS)
     known = await names(context.db, (row["recap"] for row in rows))
-    columns = ("id", "started_at", "ended_at", "title", "category", "episodes", "people")
-    return answer([{**{name: row[name] for name in columns}, "recap": show(row["recap"], known)} for row in rows])
+    return [{**dict(row), "recap": show(row["recap"], known)} for row in rows]
 
 
-async def _episodes(request: web.Request) -> web.Response:
-    context = request.app[CONTEXT]
+async def _episodes(context: DockContext, request: web.Request) -> object:
     rows = await dock_rows.episodes_of(context.db, id_of(request))
     known = await names(context.db, (row["summary"] for row in rows))
-    return answer([{**dict(row), "summary": show(row["summary"], known)} for row in rows if row["summary"] != NOTHING])
+    return [{**dict(row), "summary": show(row["summary"], known)} for row in rows if row["summary"] != NOTHING]
 
 
-async def _left_alone(request: web.Request) -> web.Response:
-    return answer(await _never_mentioned(request.app[CONTEXT].db, None))
-
-
-async def _export(request: web.Request) -> web.Response:
-    params = {"viewer": request.match_info["id"]}
-    result = await request.app[CONTEXT].control.run("export", params)
+async def _export(context: DockContext, request: web.Request) -> object:
+    result = await context.control.run("export", {"viewer": request.match_info["id"]})
     if not result.ok:
-        raise InputError(sentence(result, request.app[CONTEXT].language))
-    response = answer(dict(result.data))
-    response.headers["Content-Disposition"] = 'attachment; filename="forgetmenot-export.json"'
-    return response
+        raise InputError(sentence(result, context.language))
+    return result.data
 
 
 ROUTES = (
-    web.get("/api/now", _now),
-    web.get("/api/why/{id}", _why),
-    web.get("/api/approvals", _approvals),
-    web.get("/api/checks", _checks),
-    web.get("/api/setup", _setup_state),
+    _reads("/api/now", _now),
+    _reads("/api/why/{id}", lambda context, asked: context.control.why(id_of(asked))),
+    _reads("/api/approvals", _approvals),
+    _reads("/api/checks", _checks),
+    _reads("/api/setup", lambda _, asked: asked.app[SETUP].state()),
     web.post("/api/setup/{step}", _setup_step),
     web.post(UPLOAD, _past_chat),
-    web.get("/api/settings", _settings),
-    web.get("/api/people", _people),
-    web.get("/api/person/{id}", _person),
-    web.get("/api/notes", _notes),
-    web.get("/api/note/{id}", _note),
-    web.get("/api/streams", _streams),
-    web.get("/api/stream/{id}", _episodes),
-    web.get("/api/left_alone", _left_alone),
-    web.get("/api/export/{id}", _export),
+    _reads("/api/settings", _settings),
+    _reads("/api/people", _people),
+    _reads("/api/person/{id}", _person),
+    _reads("/api/notes", _notes),
+    _reads("/api/note/{id}", _note),
+    _reads("/api/streams", _streams),
+    _reads("/api/stream/{id}", _episodes),
+    _reads("/api/left_alone", lambda context, _: _never_mentioned(context.db, None)),
+    _reads("/api/export/{id}", _export),
 )

@@ -15,8 +15,8 @@ from pathlib import Path
 
 from forgetmenot.clock import MINUTE, Clock
 from forgetmenot.errors import HearingError, InputError
-from forgetmenot.hearing.caption_file import Caption, CaptionFile
 from forgetmenot.hearing.captions import LONGEST_LINE, CaptionReader
+from forgetmenot.hearing.sources import Caption, CaptionFile, follow
 from forgetmenot.languages import reason
 from forgetmenot.logs import log
 from forgetmenot.settings.schema import HearingSettings
@@ -29,7 +29,7 @@ LONGEST_PAUSE_S = 30.0
 
 
 class Hearing:
-    """The streamer's voice as lines. `hear` gets each; `live` is told whether OBS streams, as obs.follow reports it.
+    """The streamer's voice as lines. `hear` gets each; `live`: whether OBS streams, as sources.follow reports it.
 
     `password`: OBS's, from the place where secrets are kept.
     """
@@ -127,8 +127,6 @@ class Hearing:
                 await asyncio.gather(working, return_exceptions=True)
 
     async def _follow_obs(self, settings: HearingSettings) -> None:
-        from forgetmenot.hearing import obs
-
         reader: CaptionReader | None = None
 
         def shown(text: str) -> None:
@@ -141,7 +139,7 @@ class Hearing:
                 self._take(line)
 
         password = await asyncio.to_thread(self._password)
-        await obs.follow(settings.obs, password, settings.source, shown, self._live)
+        await follow(settings.obs, password, settings.source, shown, self._live)
 
     async def _follow_file(self, settings: HearingSettings) -> None:
         # Path's own expanduser raises where nobody has that name

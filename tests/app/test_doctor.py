@@ -19,7 +19,7 @@ from tests.loopback_servers.openai import SimOpenAI
 from tests.loopback_servers.twitch import TwitchSim
 
 
-async def looked(database: Path, settings: Settings | None, trouble: str = "") -> dict[str, Check]:
+async def looked(database: Path, settings: Settings, trouble: str = "") -> dict[str, Check]:
     found = await examine(Examined(database, settings, database.parent / "config.toml", trouble, use_keyring=False))
     assert all(check.fix or check.state == OK for check in found), "what is wrong comes with a way out"
     return {check.name: check for check in found}
@@ -63,7 +63,7 @@ async def test_each_trouble_is_named_with_its_mend(
     assert found["Memory"].state == WARN
     assert not (tmp_path / "OneDrive").exists(), "looking makes nothing"
     (tmp_path / "OneDrive").mkdir(mode=0o700)
-    found = await looked(tmp_path / "OneDrive" / "memory.sqlite3", None, trouble="Line 3 is not TOML.")
+    found = await looked(tmp_path / "OneDrive" / "memory.sqlite3", Settings(), trouble="Line 3 is not TOML.")
     assert "OneDrive" in found["Data folder"].line
     assert found["Settings"].line == "Line 3 is not TOML."
 

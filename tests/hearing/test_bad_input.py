@@ -14,7 +14,7 @@ from typing import Any
 
 import pytest
 
-from forgetmenot.hearing import captions, obs, service
+from forgetmenot.hearing import captions, service, sources
 from forgetmenot.hearing.service import MOST_PER_MINUTE
 from forgetmenot.settings.schema import HearingSettings
 from tests.hearing.obs_server import LoopbackObs, loopback_obs
@@ -31,8 +31,8 @@ def quick(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(service, "LONGEST_PAUSE_S", 0.3)
     monkeypatch.setattr(service, "FILE_ANSWERS_WITHIN_S", 0.1)
     monkeypatch.setattr(captions, "QUIET", 200)
-    monkeypatch.setattr(obs, "ASK_EVERY_S", 0.02)
-    monkeypatch.setattr(obs, "ANSWER_WITHIN_S", 0.5)
+    monkeypatch.setattr(sources, "ASK_EVERY_S", 0.02)
+    monkeypatch.setattr(sources, "ANSWER_WITHIN_S", 0.5)
 
 
 @asynccontextmanager

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from forgetmenot.hearing.caption_file import CaptionFile
+from forgetmenot.hearing.sources import CaptionFile
 
 
 @pytest.fixture

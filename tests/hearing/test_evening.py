@@ -19,7 +19,7 @@ from forgetmenot.app.live import serve_dock
 from forgetmenot.app.stream_input import StreamInput
 from forgetmenot.clock import DAY, HOUR, MINUTE, SECOND, ManualClock, SystemClock
 from forgetmenot.dock.security import TOKEN_HEADER
-from forgetmenot.hearing import obs, service
+from forgetmenot.hearing import service, sources
 from forgetmenot.logs import set_up
 from forgetmenot.memory import backups
 from forgetmenot.secret_store import Account, TokenStore, login_folder
@@ -213,7 +213,7 @@ async def evening(folder: Path, clock: ManualClock) -> AsyncIterator[Evening]:
 @pytest.fixture(autouse=True)
 def quick(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(service, "LOOK_EVERY_S", 0.02)
-    monkeypatch.setattr(obs, "ASK_EVERY_S", 0.02)
+    monkeypatch.setattr(sources, "ASK_EVERY_S", 0.02)
 
 
 async def test_an_evening_is_heard_answered_remembered_and_gone_a_day_later(tmp_path: Path, clock: ManualClock) -> None:

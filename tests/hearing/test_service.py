@@ -8,7 +8,7 @@ import pytest
 
 from forgetmenot.clock import SystemClock
 from forgetmenot.errors import HearingError
-from forgetmenot.hearing import obs, service
+from forgetmenot.hearing import service, sources
 from forgetmenot.hearing.service import Hearing
 from forgetmenot.settings.schema import HearingSettings
 from tests.hearing.obs_server import LoopbackObs, loopback_obs
@@ -55,7 +55,7 @@ async def listening(settings: HearingSettings, password: str = "") -> AsyncItera
 @pytest.fixture(autouse=True)
 def quick(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(service, "LOOK_EVERY_S", 0.05)
-    monkeypatch.setattr(obs, "ASK_EVERY_S", 0.05)
+    monkeypatch.setattr(sources, "ASK_EVERY_S", 0.05)
 
 
 async def test_a_text_source_of_obs_is_heard_but_not_what_stood_there_before() -> None:
@@ -94,14 +94,14 @@ async def test_a_pause_holds_for_what_is_on_its_way() -> None:
 
 async def test_a_wrong_password_and_a_renamed_source_are_named() -> None:
     async with loopback_obs(LoopbackObs({"Untertitel": "hi"}, password="secret")) as there:
-        assert await obs.text_sources(there.url, "secret") == ["Untertitel"]
+        assert await sources.text_sources(there.url, "secret") == ["Untertitel"]
         with pytest.raises(HearingError, match="refused the password"):
-            await obs.text_sources(there.url, "wrong")
+            await sources.text_sources(there.url, "wrong")
         async with listening(HearingSettings(obs=there.url, source="Captions"), "secret") as listener:
             await listener.until(lambda: listener.hearing.trouble)
             assert listener.hearing.trouble == "OBS has no source named Captions. Its text sources are: Untertitel."
     with pytest.raises(HearingError, match="does not answer"):
-        await obs.text_sources("ws://127.0.0.1:9", "")
+        await sources.text_sources("ws://127.0.0.1:9", "")
 
 
 @pytest.mark.parametrize("captions", ["~nobody_has_this_name/captions.txt", "a\0b"])
