@@ -66,7 +66,7 @@ class FakeChat:
 
 
 def _recorder(name: str, shown: int = 0) -> Callable[..., Coroutine[Any, Any, Outcome]]:
-    async def act(self: "RecordingAccount", *given: object) -> Outcome:
+    async def act(self: "RecordingAccount", *given: object, **_named: object) -> Outcome:
         self.done.append(" ".join([name, *(str(one).removeprefix("id-") for one in given[:shown])]))
         return self.answer
 
@@ -84,7 +84,7 @@ class RecordingAccount(NoAccount):
 
     timeout, ban, shoutout = _recorder("timeout", 2), _recorder("ban", 1), _recorder("shoutout", 1)
     announce, delete_message = _recorder("announce", 1), _recorder("delete")
-    create_marker, create_clip = _recorder("marker"), _recorder("clip")
+    create_marker, create_clip, set_channel = _recorder("marker"), _recorder("clip"), _recorder("channel")
 
     async def say(self, text: str, reply_to: str | None = None) -> Outcome:  # noqa: ARG002  # the port's name
         self.said.append(text)

@@ -1,32 +1,25 @@
-"""A chat with alice, bob, the moderator carol and the bot's commands in it; everything is real but Twitch."""
+"""A chat with alice, bob, the moderator carol and the bot in it; everything is real but Twitch."""
 
+import shutil
+from collections.abc import AsyncIterator
 from dataclasses import dataclass, field
-from typing import Any, NoReturn
+from pathlib import Path
 
 import pytest
 
+from forgetmenot.app.bot import Bot
 from forgetmenot.chat import ChatCommands
 from forgetmenot.clock import ManualClock
-from forgetmenot.domain import Asker, ChatEvent, EventKind, Outcome, OutcomeKind, Proposal, Surface
-from forgetmenot.memory.erasure import Eraser
-from forgetmenot.memory.ingest import Ingest
-from forgetmenot.memory.rights import Rights
-from forgetmenot.memory.stream_tracker import StreamTracker
-from forgetmenot.operations.executor import Executor
+from forgetmenot.domain import Asker, ChatEvent, EventKind, Proposal, Surface
 from forgetmenot.operations.facts import ActionContext
 from forgetmenot.operations.run import run
-from forgetmenot.operations.table import OPERATIONS
-from forgetmenot.operations.types import ActionPorts, OperationContext
-from forgetmenot.reply.explain import explain, one_line
-from forgetmenot.reply.triggers import Identity
 from forgetmenot.settings.schema import BotSettings, MemorySettings, Mode, PrivacySettings, Settings
-from forgetmenot.store import bot_messages, channel_state, notes
+from forgetmenot.store import bot_messages, notes
 from forgetmenot.store.bot_messages import ReplyStatus
-from forgetmenot.store.database import Database
+from tests.stage import RecordingAccount, live_bot
 
 IDS = {"alice": "1001", "bob": "1002", "carol": "1003", "dave": "1004", "helperbot": "1005", "forgetmenot_bot": "99"}
 MODERATOR = frozenset({"moderator"})
-BOT = Identity("99", "forgetmenot_bot", "ForgetMeNot")
 SETTINGS = Settings(
     bot=BotSettings(mode=Mode.MENTIONS),
     privacy=PrivacySettings(privacy_url="https://example.org/privacy"),
@@ -34,37 +27,23 @@ SETTINGS = Settings(
 )
 
 
-class Titles:
-    """A Moderation that can change titles, and nothing else."""
-
-    def __init__(self) -> None:
-        self.titles: list[str] = []
-
-    async def set_channel(self, *, title: str | None = None, category: str | None = None) -> Outcome:
-        assert category is None
-        self.titles.append(title or "")
-        return Outcome(OutcomeKind.DONE)
-
-    def __getattr__(self, name: str) -> NoReturn:
-        raise AssertionError(name)
-
-
 @dataclass
 class Chat:
     """People type, the commands answer."""
 
-    db: Database
+    bot: Bot
     clock: ManualClock
-    ingest: Ingest
-    eraser: Eraser
-    executor: Executor
-    context: OperationContext
+    account: RecordingAccount
     commands: ChatCommands
-    account: Titles
     badges: dict[str, frozenset[str]] = field(
         default_factory=lambda: dict.fromkeys(("carol", "dave", "helperbot", "forgetmenot_bot"), MODERATOR)
     )
     count: int = 0
+
+    def __post_init__(self) -> None:
+        self.db, self.ingest, self.eraser, self.context = (
+            self.bot.db, self.bot.ingest, self.bot.eraser, self.bot.operations,
+        )  # fmt: skip
 
     def event(self, who: str, text: str) -> ChatEvent:
         self.count += 1
@@ -97,38 +76,18 @@ class Chat:
     async def facts(self, who: str | None) -> list[str]:
         return [note.fact for note in await notes.of_subject(self.db, IDS[who] if who else None)]
 
-    async def propose(self, title: str, bot_message_id: int | None = None) -> int:
+    async def propose(self, title: str) -> int:
         """The model proposes a title, which a moderator has to approve."""
-        context = ActionContext(event=self.event("carol", "new title"), key=title, bot_message_id=bot_message_id)
-        return (await self.executor.carry_out(Proposal("title", {"text": title}), context)).log_id or 0
+        context = ActionContext(event=self.event("carol", "new title"), key=title)
+        return (await self.bot.executor.carry_out(Proposal("title", {"text": title}), context)).log_id or 0
 
 
 @pytest.fixture
-async def chat(db: Database, clock: ManualClock) -> Chat:
-    async with db.write() as tx:
-        await channel_state.put(tx, {"bot_id": "99"}, clock.now())
-    stream_tracker = StreamTracker(db)
-    ingest = Ingest(db=db, stream_tracker=stream_tracker, settings=lambda: SETTINGS, clock=clock)
-    eraser, account = Eraser(db=db, clock=clock, before=(ingest.flush,)), Titles()
-    ports: Any = account
-    executor = Executor(db=db, ports=ActionPorts(ports, ports), settings=lambda: SETTINGS, clock=clock)
-
-    async def explained(reply_id: int) -> str:
-        return one_line(await explain(db, reply_id))
-
-    context = OperationContext(
-        db=db,
-        settings=lambda: SETTINGS,
-        clock=clock,
-        table=OPERATIONS,
-        approvals=executor,
-        eraser=eraser,
-        rights=Rights(db=db, clock=clock, eraser=eraser, flush=ingest.flush),
-        flush=ingest.flush,
-        explain_reply=explained,
-    )
-    made = Chat(db, clock, ingest, eraser, executor, context, ChatCommands(context, lambda: BOT), account)
-    for who in ("alice", "bob", "carol"):
-        await made.say(who, "hello")
-    await ingest.flush()
-    return made
+async def chat(tmp_path: Path, empty_database: Path, clock: ManualClock) -> AsyncIterator[Chat]:
+    path = shutil.copyfile(empty_database, tmp_path / "memory.sqlite3")
+    async with live_bot(path, clock, lambda: SETTINGS) as (bot, account):
+        made = Chat(bot, clock, account, bot.commands)
+        for who in ("alice", "bob", "carol"):
+            await made.say(who, "hello")
+        await bot.ingest.flush()
+        yield made

@@ -14,7 +14,7 @@ from forgetmenot.operations.table import commands
 from forgetmenot.settings.schema import BotSettings, Settings
 from forgetmenot.store import episodes, notes, viewers
 from forgetmenot.store.notes import NewNote
-from tests.chat.conftest import BOT, IDS, Chat
+from tests.chat.conftest import IDS, Chat
 
 
 async def test_help_lists_what_one_may_type(chat: Chat) -> None:
@@ -49,7 +49,7 @@ async def test_what_did_i_miss(chat: Chat) -> None:
 
 async def test_answers_are_in_the_language_of_the_settings(chat: Chat) -> None:
     context = msgspec.structs.replace(chat.context, settings=lambda: Settings(bot=BotSettings(language="de")))
-    german = dataclasses.replace(chat, commands=ChatCommands(context, lambda: BOT))
+    german = dataclasses.replace(chat, commands=ChatCommands(context, chat.bot.identity))
     assert await german.say("alice", "!memory") == "Über dich weiß ich noch nichts."
     assert await german.say("alice", "!help edit") == (
         "Hilfe: !edit [Nummer] <Text>: berichtigt eine Notiz; !restore macht es rückgängig."
@@ -142,7 +142,7 @@ async def test_only_people_who_moderate_are_heard_and_quiet_ends_by_itself(chat:
         chat.badges[who] = badges
         assert await chat.say(who, f"!approve {waiting}") is None
         assert await chat.say(who, "!bot pause") is None
-    assert chat.account.titles == []
+    assert chat.account.done == []
     assert not (await read_switches(chat.db)).paused
     chat.badges["carol"] = moderator
     await chat.say("carol", "!bot quiet 10")
