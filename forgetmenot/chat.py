@@ -45,9 +45,10 @@ _YES = re.compile(r"(?:confirm|yes|ja)[.! ]*", re.IGNORECASE)
 # How soon a viewer's next line has to be the "yes" to a question that the bot asked them.
 ANSWERED_WITHIN = MINUTE
 _PATTERNS = {
-    ParameterKind.TEXT: "(.+)",
-    ParameterKind.NUMBER: r"#?([0-9]{1,12})(?:\s?(?:m|min))?",
-    ParameterKind.VIEWER: r"@?(\w{2,50})",
+    ParameterKind.TEXT: "(?P<NAME>.+)",
+    ParameterKind.NUMBER: r"#?(?P<NAME>[0-9]{1,12})(?:\s?(?:m|min))?",
+    ParameterKind.VIEWER: r"@?(?P<NAME>\w{2,50})",
+    ParameterKind.FLAG: f"(?P<NAME>{_FLAGS})",
 }
 # Answers to one viewer at once; then one in each MS_PER_ANSWER.
 BURST = 8
@@ -75,7 +76,6 @@ class _Form(Struct, frozen=True):
     name: str
     word: str
     pattern: re.Pattern[str]
-    params: tuple[str, ...]
     literals: int
     whole: bool  # ends with free text, which is kept as it was typed
     needs_value: bool  # without its value it is an incomplete command rather than talk
@@ -101,8 +101,7 @@ class CommandParser:
         forms = [form for form in self._forms if form.word == word]
         for form in forms:
             if match := form.pattern.fullmatch(line if form.whole else bare):
-                given = zip(form.params, match.groups(), strict=True)
-                return ParsedCommand(form.name, {name: value for name, value in given if value})
+                return ParsedCommand(form.name, {name: value for name, value in match.groupdict().items() if value})
         lacks_something = bool(forms) and all(form.literals > 1 or form.needs_value for form in forms)
         return ParsedCommand("help", {"command": word}) if lacks_something else None
 
@@ -110,24 +109,23 @@ class CommandParser:
 def _compiled(operation: Operation) -> Iterator[_Form]:
     for text in operation.chat:
         words = text.split()
-        names = tuple(word[1:-1] for word in words if word[0] in "<[")
-        params = {name: operation.parameter(name) for name in names}
+        params = {word: operation.parameter(word[1:-1]) for word in words if word[0] in "<["}
         has_flag = any(one.kind is ParameterKind.FLAG for one in params.values())
         pattern = words[0]
         for word in words[1:]:
-            if word[0] not in "<[":
+            if word not in params:
                 pattern += rf"\s+(?:{word})"
                 continue
-            kind, not_a_flag = params[word[1:-1]].kind, rf"(?!(?:{_FLAGS})\b)" if has_flag else ""
-            value = f"({_FLAGS})" if kind is ParameterKind.FLAG else not_a_flag + _PATTERNS[kind]
+            kind = params[word].kind
+            not_a_flag = rf"(?!(?:{_FLAGS})\b)" if has_flag and kind is not ParameterKind.FLAG else ""
+            value = not_a_flag + _PATTERNS[kind].replace("NAME", word[1:-1])
             pattern += rf"(?:\s+{value})?" if word[0] == "[" else rf"\s+{value}"
         yield _Form(
             operation.name,
             words[0],
             re.compile(pattern, re.IGNORECASE),
-            names,
-            literals=len(words) - len(names),
-            whole=words[-1][0] in "<[" and params[names[-1]].kind is ParameterKind.TEXT,
+            literals=len(words) - len(params),
+            whole=words[-1] in params and params[words[-1]].kind is ParameterKind.TEXT,
             needs_value=any(not one.optional for one in params.values()),
         )
 

@@ -44,8 +44,9 @@ class SecretStore:
 
     def load(self, name: str) -> str | None:
         """The text; an empty one for nothing, None where the keyring cannot be read just now."""
-        kept = self.from_file(name)
-        return kept if kept is not None else self.from_keyring(name)
+        with contextlib.suppress(OSError, UnicodeDecodeError):
+            return self.path(name).read_text(encoding="utf-8")
+        return self.from_keyring(name)
 
     def save(self, name: str, text: str) -> None:
         """Keep a text in place of the old one. Raises OSError if neither place takes it."""
@@ -77,12 +78,6 @@ class SecretStore:
     def path(self, name: str) -> Path:
         """The file that holds it where the keyring does not."""
         return self.folder / self._file.format(name)
-
-    def from_file(self, name: str) -> str | None:
-        """What the file holds; None where there is none, or none that can be read."""
-        with contextlib.suppress(OSError, UnicodeDecodeError):
-            return self.path(name).read_text(encoding="utf-8")
-        return None
 
     def from_keyring(self, name: str) -> str | None:
         """What the keyring holds; an empty text for nothing, None where it cannot be read just now."""
@@ -129,7 +124,7 @@ class TokenStore:
 
     def load(self, account: Account) -> Token | None:
         """The pair that was saved last, or None. What cannot be read counts as none; `is_empty` knows better."""
-        for read in (self._kept.from_file, self._kept.from_keyring):
+        for read in (self._kept.load, self._kept.from_keyring):
             with contextlib.suppress(msgspec.DecodeError):
                 if text := read(account):
                     return msgspec.json.decode(text, type=Token)

@@ -22,15 +22,10 @@ if TYPE_CHECKING:
 
 LISTED = 20
 GROUPS = ("purpose", "model", "day", "stream")
-PROMPT_KEYS = """JSON: {"prefix", "tail", "prefix_sha256", "estimated_tokens", "sections": [{"name", "tokens", "rows",
-"dropped"}]}. The prompt is prefix and tail, one after the other. `rows` are the ids, best first, of what stands in a
-section (notes, episodes, lines of chat, replies or actions); `dropped` counts those that the budget left out."""
-WHY_KEYS = """JSON of one reply: {"id", "at", "trigger", "mode", "status", "text", "detail", "twitch_id", "model",
-"latency_ms", "usage", "filters", "used", "outcome", "kept_until", "who", "asked", "actions", "cost", "budget", "shed",
-"sections": [{"name", "tokens", "dropped", "rows": [{"of", "id", "text", "score"}]}]}. Times are milliseconds since
-1970; `cost` is in words, by the prices of the settings; `filters` changed the words; `used` are the notes that the
-model says it used; `outcome` is good, bad or deleted; `of` says what a row is; `text` is the row as it reads today.
-Without an id: {"replies": [the first seven keys of each, newest first]}."""
+PROMPT_KEYS = """The prompt is prefix and tail, one after the other. In JSON `rows` are the ids, best first, of what
+stands in a section; `dropped` counts those that the budget left out."""
+WHY_KEYS = """In JSON times are milliseconds since 1970; `filters` changed the words; `used` are the notes that the
+model says it used; `of` says what a row is; `text` is the row as it reads today."""
 RECALL_KEYS = """FILE has JSON lines {"id", "viewers": [logins or ids], "text", "limit"?}; each is answered, in order:
 {"id", "note_ids": [best first], "ms"}; a line that cannot be used gets {"id", "error"}."""
 COST_KEYS = """Tokens are as billed; costs need [prices] in the settings. Old calls are deleted (`keep_replies_d`)."""

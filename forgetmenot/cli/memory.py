@@ -21,15 +21,9 @@ if TYPE_CHECKING:
     from forgetmenot.domain import Note
     from forgetmenot.store.database import Database
 
-NOTE_KEYS = """A note in JSON: id, scope (viewer, channel, running_bit), viewer (login or null), viewer_id, fact,
-confidence (0 to 1), status (active, past, expired, superseded, evicted, retracted), source_kind (command, import,
-self_claim, observed, reported), importance, topics, asked_with, created_at, first_said_at, last_confirmed_at,
-used_at (by a reply), stale, expires_at (null: permanent), superseded_by, pinned, persona (empty: of all), episode_ids.
-Times are ISO 8601, UTC."""
-LIST_KEYS = 'JSON: {"notes": [note …]}. ' + NOTE_KEYS
-WHY_KEYS = f"""JSON: {{"note", "evidence", "history", "replaced", "replaced_by", "replies", "streams"}}; streams are
-those in which it came up, a stance is stated, confirmed or contradicted; their times are milliseconds since 1970.
-{NOTE_KEYS}"""
+NOTE_KEYS = """In JSON status is active, past, expired, superseded, evicted or retracted, source_kind command, import,
+self_claim, observed or reported; expires_at is null for a permanent note, persona empty for one of all personas. Times
+are ISO 8601, UTC; in the evidence and history of `why` milliseconds since 1970."""
 
 
 # Options that choose notes.
@@ -46,7 +40,7 @@ LOGIN = option("login", metavar="LOGIN", help="their current login or Twitch ID"
     *FILTERS,
     option("--limit", type=number_from(1), default=1_000, help="at most this many (default: 1000)"),
     option("--after", type=number_from(0), default=0, metavar="ID", help="only ids above this one"),
-    keys=LIST_KEYS,
+    keys=NOTE_KEYS,
     on_memory=True,
 )
 async def _list(db: "Database", arguments: argparse.Namespace) -> common.Shown:
@@ -79,7 +73,7 @@ def _no_note(note_id: int) -> InputError:
     return InputError(f"There is no note {note_id}. `forgetmenot memory list` lists the numbers.")
 
 
-@command("memory why", NOTE, keys=WHY_KEYS, on_memory=True)
+@command("memory why", NOTE, keys=NOTE_KEYS, on_memory=True)
 async def _why(db: "Database", arguments: argparse.Namespace) -> common.Shown:
     """Where a note comes from."""
     from forgetmenot.clock import SystemClock

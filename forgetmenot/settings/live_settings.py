@@ -53,11 +53,10 @@ class LiveSettings:
                 )
         with self._changing:  # each change is one of the whole file, and comes in a thread of its own
             try:
-                fresh = self._now  # as they stand: also what an option of the command line changed stays
+                tables = msgspec.to_builtins(self._now)  # as they stand: what an option of the command line set stays
                 for (table, key), value in values.items():
-                    content = getattr(convert({table: {key: value}}, "The new value"), table)
-                    replaced = msgspec.structs.replace(getattr(fresh, table), **{key: getattr(content, key)})
-                    fresh = msgspec.structs.replace(fresh, **{table: replaced})
+                    tables[table][key] = value
+                fresh = convert(tables, "The new value")
                 refuse_contradictions(fresh, "The new value")
                 fresh = normalised(fresh)
                 check(fresh)
