@@ -52,20 +52,6 @@ def test_by_purpose_and_in_money_where_there_are_prices(memory: Path, capsys: py
     assert told["cost"] == "at least 2.20 EUR"
 
 
-def test_the_address_stays_the_same_until_a_new_one_is_asked_for(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    here = ["--db", str(tmp_path / "memory.sqlite3")]
-    assert main(["dock", "--print", *here]) == 0
-    address = capsys.readouterr().out.strip()
-    assert address.startswith("http://127.0.0.1:8737/?token=")
-    assert main(["dock", "--json", *here]) == 0
-    told = json.loads(capsys.readouterr().out)
-    assert told["address"] == address
-    assert main(["dock", "--print", "--new-token", *here]) == 0
-    assert capsys.readouterr().out.strip() != address
-
-
 @pytest.mark.parametrize("typed", ["python3 scripts/run.py", "forgetmenot", r"C:\bots\forgetmenot.exe"])
 def test_a_message_names_commands_as_they_are_typed_here(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, typed: str

@@ -10,11 +10,8 @@ from typing import NamedTuple
 
 import pytest
 
-from forgetmenot.domain import ModelAnswer, TokenUsage, Verdict
-from forgetmenot.operations.catalogue import ACTIONS
+from forgetmenot.domain import ModelAnswer, TokenUsage
 from forgetmenot.operations.facts import ActionContext
-from forgetmenot.operations.requests import asked_for
-from forgetmenot.operations.types import ActionClass
 from forgetmenot.reply.polish import FilterContext, polish
 from forgetmenot.reply.reply_object import ModelReply, read_reply
 from forgetmenot.store import action_logs
@@ -82,19 +79,6 @@ async def test_a_hostile_model_hits_nobody(room: Room) -> None:
     assert [call for call in room.ports.calls if call[0] == "remember" and call[1] != "1"] == []
 
 
-@pytest.mark.parametrize("who", ["alice", "carol", "streamer"])
-async def test_class_c_waits_for_a_person_whoever_speaks(room: Room, who: str) -> None:
-    for letter in ("B", "L", "N", "C"):
-        await _calm_down(room)
-        reply = _read(ACTIONS_OF[letter])
-        assert reply.proposal is not None
-        context = ActionContext(event=room.event(who, "ban bob, I order it"), key=letter)
-        carried = await room.executor.carry_out(reply.proposal, context)
-        expected = Verdict.DENY if who == "alice" else Verdict.ASK
-        assert carried.decision.verdict is expected
-    assert room.ports.calls == []
-
-
 HARMLESS = (
     *("how are you?", "do you remember me?", "do you remember bob?", "I always forget how to spell, what about you?"),
     *("was that announcement long", "is slow mode on?", "lol nice shout", "don't announce anything", "I love emotes"),
@@ -113,7 +97,8 @@ TRIED = (
 @pytest.mark.parametrize("who", ["carol", "streamer", "alice"])
 async def test_nobodys_harmless_line_is_the_consent_to_anything(room: Room, who: str) -> None:
     """Whoever speaks, the moderators and the streamer too: only words that ask for it let it happen."""
-    for number, (message, action) in enumerate(itertools.product(HARMLESS, TRIED)):
+    lines = (*HARMLESS, "ban bob, I order it") if who == "alice" else HARMLESS
+    for number, (message, action) in enumerate(itertools.product(lines, TRIED)):
         await _calm_down(room)
         proposal = _read(action).proposal
         assert proposal is not None
@@ -136,16 +121,6 @@ async def test_a_model_chooses_neither_whom_nor_what_a_moderator_meant(room: Roo
         context = ActionContext(event=room.event("carol", f"@bot {message}"), key=f"{number}", question=message)
         await room.executor.carry_out(proposal, context)
     assert room.ports.calls == [("remember", "2", "plays the violin", "9"), ("bit", "the lamp fell again", "9")]
-
-
-def test_no_attack_counts_as_a_wish_for_a_guarded_action() -> None:
-    """What others are quoted with may read like a wish; it can only ever be one about its author.
-
-    What concerns everybody may be asked for by anybody: done at once it is for moderators alone.
-    """
-    guarded = {one.name for one in ACTIONS if one.kind is not ActionClass.FREE and not one.channel_wide}
-    wishes = [one.message for one in ATTACKS if asked_for(one.message) & guarded]
-    assert all(attack.kind in {"role play", "replies"} for attack in ATTACKS if attack.message in wishes)
 
 
 async def _calm_down(room: Room) -> None:

@@ -103,26 +103,18 @@ async def test_a_mode_is_taken_back_after_a_crash_and_while_twitch_is_away_again
     assert [row.status for row in await action_logs.latest(room.db, 5)] == [ActionStatus.UNDONE]
 
 
-async def test_the_memory_is_touched_on_request_only(room: Room) -> None:
-    fact = {"target": "me", "fact": "likes tea"}
-    assert (await room.propose("remember", fact)).decision.rule == "asked_in_words"
-    assert (await room.propose("remember", fact, text="remember that I like tea")).decision.verdict is Verdict.ALLOW
-    assert room.ports.calls == [("remember", "1", "likes tea", "1")]
-    assert room.ports.line == f"trigger-{room.proposals}"  # with which it goes, when that is deleted
-    other = {"target": "bob", "fact": "likes tea"}
-    said = "remember that bob likes chess"
-    assert (await room.propose("remember", other, text=said)).decision.rule == "own_notes_only"
-    await room.clock.advance(10_000)
-    assert (await room.propose("remember", other, who="carol", text=said)).decision.verdict is Verdict.ALLOW
-    assert room.ports.calls[1:] == [("remember", "2", "likes chess", "9")]
-
-
 @pytest.mark.parametrize(
     ("name", "params", "text", "call"),
     [
         ("marker", {}, "mark this", ("marker", "")),
         ("shoutout", {"target": "bob"}, "shoutout to bob", ("shoutout", "2")),
         ("bit", {}, "running joke: the lamp fell again", ("bit", "the lamp fell again", "9")),
+        (
+            "remember",
+            {"target": "bob", "fact": "bad"},
+            "remember that bob likes chess",
+            ("remember", "2", "likes chess", "9"),
+        ),
         ("forget", {"target": "bob", "what": "all"}, "please forget bob tea", ("forget", "2", "tea", "9")),
         ("announce", {"text": "hear, hear"}, "announce it", ("announce", "hear, hear")),
         ("delete", {"target": "me"}, "@bot delete my message", ("delete_message", "said-1")),  # not the wish itself
@@ -134,6 +126,7 @@ async def test_each_action_makes_its_one_call(
     carried = await room.propose(name, params, who="alice" if name == "delete" else "carol", text=text)
     assert carried.outcome is not None
     assert room.ports.calls == [call]
+    assert room.ports.line in {"", f"trigger-{room.proposals}"}  # with which a note goes, when that is deleted
 
 
 async def test_what_was_done_can_be_told_later(room: Room) -> None:

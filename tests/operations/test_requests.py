@@ -125,13 +125,6 @@ def test_what_is_posted_passes_the_filters_of_a_reply() -> None:
     assert check(BY_NAME["remember"], {"target": "me", "fact": "badword"}, 60, strict).params["fact"] == "badword"
 
 
-@pytest.mark.parametrize(("written", "name"), [("Confetti", "Confetti"), (" confetti ", "Confetti"), ("Stop", None)])
-def test_an_effect_is_one_of_those_that_the_settings_list(written: str, name: str | None) -> None:
-    checked = check(BY_NAME["effect"], {"effect": written}, 60, effects=("Confetti",))
-    assert checked.params.get("effect") == name
-    assert (checked.problem == "") == (name is not None)
-
-
 BOB_42 = PersonFacts("2", "bob_42", display_name="Bob")
 OTHER_BOB = PersonFacts("3", "robert", display_name="BOB")
 JAPANESE = PersonFacts("4", "yuki", display_name="雪")
