@@ -109,12 +109,7 @@ async def test_a_mode_is_taken_back_after_a_crash_and_while_twitch_is_away_again
         ("marker", {}, "mark this", ("marker", "")),
         ("shoutout", {"target": "bob"}, "shoutout to bob", ("shoutout", "2")),
         ("bit", {}, "running joke: the lamp fell again", ("bit", "the lamp fell again", "9")),
-        (
-            "remember",
-            {"target": "bob", "fact": "bad"},
-            "remember that bob likes chess",
-            ("remember", "2", "likes chess", "9"),
-        ),
+        ("remember", {"target": "bob", "fact": "x"}, "remember that bob knits", ("remember", "2", "knits", "9")),
         ("forget", {"target": "bob", "what": "all"}, "please forget bob tea", ("forget", "2", "tea", "9")),
         ("announce", {"text": "hear, hear"}, "announce it", ("announce", "hear, hear")),
         ("delete", {"target": "me"}, "@bot delete my message", ("delete_message", "said-1")),  # not the wish itself
@@ -126,7 +121,8 @@ async def test_each_action_makes_its_one_call(
     carried = await room.propose(name, params, who="alice" if name == "delete" else "carol", text=text)
     assert carried.outcome is not None
     assert room.ports.calls == [call]
-    assert room.ports.line in {"", f"trigger-{room.proposals}"}  # with which a note goes, when that is deleted
+    # a note goes with the line that asked for it, when that is deleted
+    assert room.ports.line == (f"trigger-{room.proposals}" if name in {"bit", "remember", "forget"} else "")
 
 
 async def test_what_was_done_can_be_told_later(room: Room) -> None:
