@@ -6,7 +6,7 @@ Texts show present names. Reads only.
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from forgetmenot.clock import iso
+from forgetmenot.clock import HOUR, MINUTE, iso
 from forgetmenot.domain import Note, Scope, Video
 from forgetmenot.errors import InputError
 from forgetmenot.languages import ENGLISH, Reason, reason
@@ -106,8 +106,11 @@ def in_words(note: Note, told: dict[str, Any]) -> list[str]:
     ]
     about = told["about"] or note.scope.replace("_", " ")
     lines = [f"#{note.id} {about}: {told['fact']}", f"  {'; '.join(traits)}"]
+    began = {stream["id"]: stream["at"] for stream in told["streams"]}
     for word in told["evidence"]:
         where = f"stream {word['stream']}" if word["stream"] is not None else "outside a stream"
+        if (since := word["at"] - began.get(word["stream"], word["at"])) > 0:
+            where += f", {since // HOUR} h {since // MINUTE % 60} min into it"
         how = ENGLISH(f"page.stance.{word['stance']}") + (" to the bot" if word["addressed"] else "")
         lines.append(f"  {moment(word['at'])}, {where}: {word['speaker'] or 'chat'} {how} (summary {word['episode']})")
         lines.append(f"    {word['summary']}")
