@@ -1,6 +1,5 @@
 """What the settings ask for is built, or refused in a sentence before anything runs."""
 
-import asyncio
 import subprocess
 import sys
 
@@ -9,33 +8,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from forgetmenot.domain import ModelRequest, Purpose
-from forgetmenot.errors import ModelUnavailable, SettingsError
-from forgetmenot.languages import in_language
-from forgetmenot.llm.build import build_model, build_models
-from forgetmenot.llm.guarded import RetryClock, json_object, unwrapped, without_thought
+from forgetmenot.errors import SettingsError
+from forgetmenot.llm.build import build_model
+from forgetmenot.llm.guarded import json_object, unwrapped, without_thought
 from forgetmenot.settings.schema import ModelSettings, Provider
 from tests.stage import NoMeter
 
 GEMINI = ModelSettings(provider=Provider.GEMINI)
 LOCAL = ModelSettings(provider=Provider.OPENAI_COMPATIBLE, base_url="http://127.0.0.1:9/v1", reply_model="m")
-
-
-async def _at_once(_seconds: float) -> None:
-    await asyncio.sleep(0)
-
-
-async def test_what_is_wrong_with_a_model_is_said_in_each_language() -> None:
-    local = msgspec.structs.replace(LOCAL, memory_model="m")
-    models = build_models(local, NoMeter(), environ={})
-    models.reply._pace = RetryClock(sleep=_at_once)
-    with pytest.raises(ModelUnavailable):
-        await models.reply.generate(ModelRequest(Purpose.REPLY, "", "hello", 50))
-    german = in_language("de").reason(models.trouble or "")
-    assert german.startswith(
-        "Mit dem Modell m ging es 3-mal hintereinander schief: http://127.0.0.1:9/v1/chat/completions ist nicht"
-    )
-    await models.aclose()
 
 
 HOSTED = msgspec.structs.replace(LOCAL, base_url="https://models.example/v1", api_key_env="MY_KEY")

@@ -8,6 +8,7 @@ from msgspec.structs import replace
 
 from forgetmenot.domain import ModelAnswer, ModelRequest, Purpose, TokenUsage
 from forgetmenot.errors import ModelBlocked, ModelError, ModelRateLimited, ModelRefused, ModelUnavailable, StoreFull
+from forgetmenot.languages import in_language
 from forgetmenot.llm.guarded import (
     FAILURES,
     FIRST_REST_S,
@@ -105,6 +106,7 @@ async def test_after_failures_in_a_row_the_model_is_left_alone_ever_longer_and_t
             rests.append((await fails(guarded, ModelUnavailable)).retry_after_s or 0.0)
             if number == FAILURES - 1:
                 assert guarded.trouble == "The model scripted failed 5 times in a row: wrong key. Next try in 15 s."
+                assert in_language("de").reason(guarded.trouble).startswith("Mit dem Modell scripted ging es 5-mal")
             at.now += rests[-1]
     assert rests[:2] == [FIRST_REST_S, 2 * FIRST_REST_S]
     assert rests == sorted(rests)
