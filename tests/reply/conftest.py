@@ -1,32 +1,15 @@
-"""The stage (tests/stage.py), and an outbox by itself."""
+"""The stage (tests/stage.py), and a clock that is moved while tasks run."""
 
 import asyncio
-import contextlib
-from collections.abc import AsyncIterator, Callable
+from collections.abc import Callable
 
 import pytest
 
 from forgetmenot.clock import ManualClock
-from forgetmenot.reply.outbox import Outbox
-from forgetmenot.settings.schema import BotSettings, Mode, Settings
-from forgetmenot.store.database import Database
 from tests.notes_world import world
-from tests.stage import FakeChat, chat, stage
+from tests.stage import chat, stage
 
 __all__ = ["chat", "stage", "world"]
-
-MENTIONS = Settings(bot=BotSettings(mode=Mode.MENTIONS))
-
-
-@pytest.fixture
-async def outbox(db: Database, clock: ManualClock, chat: FakeChat) -> AsyncIterator[Outbox]:
-    """An outbox that is being worked off."""
-    box = Outbox(db=db, out=chat, clock=clock, settings=lambda: MENTIONS)
-    worker = asyncio.create_task(box.run())
-    yield box
-    worker.cancel()
-    with contextlib.suppress(asyncio.CancelledError):
-        await worker
 
 
 @pytest.fixture

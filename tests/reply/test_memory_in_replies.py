@@ -5,12 +5,10 @@ import pytest
 from forgetmenot.domain import Scope
 from forgetmenot.errors import ModelUnavailable
 from forgetmenot.memory import rights
-from forgetmenot.prompt.sections import date
 from forgetmenot.settings.schema import Mode
 from forgetmenot.store import bot_messages, episodes, notes, viewers
 from forgetmenot.store.bot_messages import ReplyStatus
 from forgetmenot.store.episodes import Brief
-from forgetmenot.store.notes import Stance
 from tests.rows import put
 from tests.stage import Stage
 
@@ -36,20 +34,6 @@ async def test_a_brief_stands_before_the_notes_and_names_what_it_is_made_of(stag
         await viewers.set_banned(tx, "2", stage.clock.now())
     await stage.clock.advance(60_000)
     assert "Alice drums with somebody." in await asked(stage, "@forgetmenot_bot hello there")
-
-
-async def test_a_running_bit_says_in_how_many_streams_it_came_up(stage: Stage) -> None:
-    bit = await stage.know("the cat causes every crash", None, Scope.RUNNING_BIT)
-    async with stage.db.write() as tx:
-        for stream in (1, 2):
-            await tx.execute(
-                "INSERT OR IGNORE INTO streams (id, started_at, last_event_at) VALUES (?, 0, 0)", (stream,)
-            )
-            episode = await put(tx, "episodes", stream_id=stream, summary="x")
-            await notes.add_evidence(tx, Stance(bit, episode, "confirmed", None, addressed=False, at=0))
-    day = date(stage.clock.now())
-    row = f"running bit, in 2 streams; {day}] the cat causes every crash"
-    assert row in await asked(stage, "@forgetmenot_bot hi there")
 
 
 async def test_a_reply_leaves_alone_what_is_left_alone(stage: Stage) -> None:
