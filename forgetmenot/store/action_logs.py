@@ -15,7 +15,7 @@ from msgspec.structs import asdict
 
 from forgetmenot import languages
 from forgetmenot.languages import read_reason
-from forgetmenot.store.database import Database, Row, Source, Transaction, row_as
+from forgetmenot.store.database import Database, Source, Transaction, row_as
 
 
 class ActionStatus(StrEnum):
@@ -75,10 +75,8 @@ async def insert(tx: Transaction, new: NewAction) -> int | None:
 
 async def claim(tx: Transaction, action_id: int, now: int, *, decided_by: str, revert_at: int | None) -> bool:
     """Claim a waiting action for execution; False if it was claimed before or has expired."""
-    sql = (
-        "UPDATE action_logs SET status = 'running', decided_by = ?, revert_at = ?"
-        " WHERE id = ? AND status = 'waiting' AND expires_at > ?"
-    )
+    waits = "id = ? AND status = 'waiting' AND expires_at > ?"
+    sql = f"UPDATE action_logs SET status = 'running', decided_by = ?, revert_at = ? WHERE {waits}"
     return await tx.execute(sql, (decided_by, revert_at, action_id, now)) == 1
 
 
@@ -120,19 +118,15 @@ async def clear_words(tx: Transaction, reply_ids: Sequence[int]) -> None:
 
 async def deny(tx: Transaction, action_id: int, *, by: str, rule: str, reason: str, now: int) -> bool:
     """Deny a waiting action; False if it does not wait any more."""
-    sql = (
-        "UPDATE action_logs SET status = 'denied', decided_by = ?, rule = ?, reason = ?, finished_at = ?"
-        " WHERE id = ? AND status = 'waiting'"
-    )
+    denied = "status = 'denied', decided_by = ?, rule = ?, reason = ?, finished_at = ?"
+    sql = f"UPDATE action_logs SET {denied} WHERE id = ? AND status = 'waiting'"
     return await tx.execute(sql, (by, rule, reason, now, action_id)) == 1
 
 
 async def ask_for_undo(tx: Transaction, action_id: int, *, by: str, now: int) -> bool:
     """Request the undo of a done action; False if it was not done or is undone already."""
-    sql = (
-        "UPDATE action_logs SET revert_at = ?1, decided_by = ?2 WHERE id = ?3 AND status IN ('done', 'unknown')"
-        " AND (revert_at IS NULL OR revert_at > ?1)"
-    )
+    stands = "status IN ('done', 'unknown') AND (revert_at IS NULL OR revert_at > ?1)"
+    sql = f"UPDATE action_logs SET revert_at = ?1, decided_by = ?2 WHERE id = ?3 AND {stands}"
     return await tx.execute(sql, (now, by, action_id)) == 1
 
 
@@ -189,10 +183,8 @@ async def of_reply(source: Source, reply_id: int) -> list[LoggedAction]:
 
 async def refusals_of(db: Database, viewer_id: str, since: int, ignored_rules: Iterable[str]) -> int:
     """How many of a viewer's requests were refused, without refusals by rules that say nothing about the viewer."""
-    sql = (
-        "SELECT count(*) FROM action_logs WHERE asked_by = ? AND at >= ? AND status = 'denied'"
-        " AND rule NOT IN (SELECT value FROM json_each(?))"
-    )
+    refused = "asked_by = ? AND at >= ? AND status = 'denied' AND rule NOT IN (SELECT value FROM json_each(?))"
+    sql = f"SELECT count(*) FROM action_logs WHERE {refused}"
     return int(await db.value(sql, (viewer_id, since, list(ignored_rules))))
 
 
@@ -207,28 +199,21 @@ async def last_allowed(db: Database, *, name: str = "", kind: str = "", about: s
 
     Of an action without a target the viewer is who asked for it.
     """
-    sql = (
-        "SELECT max(at) FROM action_logs WHERE verdict IN ('allow', 'allow_changed') AND ?1 IN ('', name)"
-        " AND ?2 IN ('', class) AND ?3 IN ('', coalesce(target_id, asked_by))"
-    )
+    asked = "?1 IN ('', name) AND ?2 IN ('', class) AND ?3 IN ('', coalesce(target_id, asked_by))"
+    sql = f"SELECT max(at) FROM action_logs WHERE verdict IN ('allow', 'allow_changed') AND {asked}"
     return int(await db.value(sql, (name, kind, about)) or 0)
 
 
 async def did(source: Source, name: str, target_id: str, since: int, until: int) -> bool:
     """Whether the bot itself did that to somebody in that time (ms); one that Twitch has not answered yet counts."""
-    sql = (
-        "SELECT EXISTS (SELECT 1 FROM action_logs WHERE at BETWEEN ? AND ? AND name = ? AND target_id = ?"
-        " AND status IN ('running', 'done', 'unknown'))"
-    )
-    return bool(await source.value(sql, (since, until, name, target_id)))
+    done = "at BETWEEN ? AND ? AND name = ? AND target_id = ? AND status IN ('running', 'done', 'unknown')"
+    return await source.row(f"SELECT 1 FROM action_logs WHERE {done}", (since, until, name, target_id)) is not None
 
 
 async def _found(source: Source, condition: str, *params: object) -> list[LoggedAction]:
     """The rows that a condition of ours picks, in its order."""
-    rows = await source.rows(f"SELECT * FROM action_logs WHERE {condition}", params)
-    return [_logged(row) for row in rows]
-
-
-def _logged(row: Row) -> LoggedAction:
-    texts = {name: read_reason(row[name]) for name in ("reason", "detail")}
-    return row_as(row, LoggedAction, kind=row["class"], params=msgspec.json.decode(row["params_json"]), **texts)
+    found = []
+    for row in await source.rows(f"SELECT * FROM action_logs WHERE {condition}", params):
+        more = {"kind": row["class"], "params": msgspec.json.decode(row["params_json"])}
+        found.append(row_as(row, LoggedAction, **more, **{one: read_reason(row[one]) for one in ("reason", "detail")}))
+    return found

@@ -194,10 +194,8 @@ async def participants(source: Source, episode_id: int) -> list[Participant]:
 
 async def requests_since(source: Source, viewer_id: str, since: int) -> int:
     """How often somebody asked for something to be remembered, since then."""
-    sql = (
-        "SELECT count(*) FROM episode_people p JOIN episodes e ON e.id = p.episode_id"
-        " WHERE p.viewer_id = ? AND p.lines > 0 AND e.kind = 'command' AND e.ended_at >= ?"
-    )
+    asked = "p.viewer_id = ? AND p.lines > 0 AND e.kind = 'command' AND e.ended_at >= ?"
+    sql = f"SELECT count(*) FROM episode_people p JOIN episodes e ON e.id = p.episode_id WHERE {asked}"
     return int(await source.value(sql, (viewer_id, since)))
 
 
@@ -208,11 +206,9 @@ async def ids_by_key(source: Source, keys: Collection[str]) -> dict[str, int]:
 
 async def texts_after(source: Source, episode_id: int, limit: int) -> list[tuple[int, str]]:
     """The summary with the topic of episodes that came after one, by their ids, for an index; not those of commands."""
-    sql = (
-        "SELECT id, summary || ' ' || topic FROM episodes WHERE id > ? AND summary <> '' AND kind <> 'command'"
-        " ORDER BY id LIMIT ?"
-    )
-    return [(row[0], row[1]) for row in await source.rows(sql, (episode_id, limit))]
+    later = "id > ? AND summary <> '' AND kind <> 'command' ORDER BY id LIMIT ?"
+    rows = await source.rows(f"SELECT id, summary || ' ' || topic FROM episodes WHERE {later}", (episode_id, limit))
+    return [(row[0], row[1]) for row in rows]
 
 
 async def id_before_newest(source: Source, count: int) -> int:

@@ -69,11 +69,7 @@ _ROWS = {
     "a row that points nowhere": "SELECT \"table\" || ' ' || rowid FROM pragma_foreign_key_check",
 }
 # Which of them are checked each time that the memory is looked at.
-_CHECKED = {
-    "no_evidence": "a note without evidence",
-    "hidden_lines": "a line of somebody who opted out",
-    "lost_successor": "a replaced note without its successor",
-}
+_CHECKED = ("a note without evidence", "a line of somebody who opted out", "a replaced note without its successor")
 _TEXTS = {
     "a summary": "SELECT id, summary FROM episodes WHERE summary LIKE '%<@%'",
     "a note": "SELECT id, fact FROM semantic_notes WHERE fact LIKE '%<@%'",
@@ -87,15 +83,10 @@ async def verify(db: Database, *, now: int, keep_h: float = 24.0) -> list[Violat
 
     Raises StoreError.
     """
-    times = {
-        "oldest": now - int(keep_h * HOUR) - SLACK,
-        "ripe": now - SLACK,
-        "expired": now - DAY - SLACK,
-    }
+    times = {"oldest": now - int(keep_h * HOUR) - SLACK, "ripe": now - SLACK, "expired": now - DAY - SLACK}
     found: list[Violation] = []
     for name, sql in _ROWS.items():
-        used = {key: at for key, at in times.items() if f":{key}" in sql}
-        found += _violation(name, [row[0] for row in await db.rows(sql, used)])
+        found += _violation(name, await db.column(sql, times))
     found += await _people(db)
     counted = await line_counts(db)
     found += _violation("chat pruned unread", range(counted.pruned_unread))
@@ -105,11 +96,9 @@ async def verify(db: Database, *, now: int, keep_h: float = 24.0) -> list[Violat
 
 async def broken(db: Database) -> list[str]:
     """Those of the guarantees that are checked each time, by their names, that some row breaks."""
-    found = ["pruned_unread"] if (await all_counts(db)).get("pruned_unread") else []
-    for key, name in _CHECKED.items():  # one by one: a reply that has to be thought meanwhile reads in between
-        if await db.value(f"SELECT count(*) FROM ({_ROWS[name]})"):
-            found.append(key)
-    return found
+    found = ["chat pruned unread"] if (await all_counts(db)).get("pruned_unread") else []
+    # one by one: a reply that has to be thought meanwhile reads in between
+    return found + [name for name in _CHECKED if await db.value(f"SELECT count(*) FROM ({_ROWS[name]})")]
 
 
 def _violation(name: str, ids: Iterable[object]) -> list[Violation]:

@@ -223,33 +223,27 @@ async def predecessors(source: Source, note_id: int) -> list[Note]:
     return await found(source, "n.superseded_by = ?", (note_id,))
 
 
+_CHANGES = "SELECT note_id, at, from_status, to_status, cause FROM note_changes c"
+_LAST_CHANGE = "NOT EXISTS (SELECT 1 FROM note_changes later WHERE later.note_id = c.note_id AND later.id > c.id)"
+
+
 async def changes(source: Source, note_id: int) -> list[Change]:
     """A note's history, oldest first."""
-    rows = await source.rows(
-        "SELECT note_id, at, from_status, to_status, cause FROM note_changes WHERE note_id = ? ORDER BY id", (note_id,)
-    )
+    rows = await source.rows(f"{_CHANGES} WHERE note_id = ? ORDER BY id", (note_id,))
     return [Change(*row)._replace(cause=read_reason(row["cause"])) for row in rows]
 
 
 async def changed_last(source: Source, note_ids: Sequence[int], cause: str, at: int) -> set[int]:
     """Those of these notes whose last change was for that cause, just then."""
-    sql = (
-        "SELECT c.note_id FROM note_changes c WHERE c.note_id IN (SELECT value FROM json_each(?))"
-        " AND c.at = ? AND c.cause = ?"
-        " AND NOT EXISTS (SELECT 1 FROM note_changes later WHERE later.note_id = c.note_id AND later.id > c.id)"
-    )
+    changed = "c.note_id IN (SELECT value FROM json_each(?)) AND c.at = ? AND c.cause = ?"
+    sql = f"SELECT c.note_id FROM note_changes c WHERE {changed} AND {_LAST_CHANGE}"
     return set(await source.column(sql, (note_ids, at, cause)))
 
 
 async def removed_last(source: Source, cause: str, since: int) -> Change | None:
     """The last removal of a note for a cause since a time (ms); None if that note was changed afterwards."""
-    row = await source.row(
-        "SELECT note_id, at, from_status, to_status, cause FROM note_changes c WHERE at >= ? AND cause = ?"
-        " AND to_status = 'retracted'"
-        " AND NOT EXISTS (SELECT 1 FROM note_changes later WHERE later.note_id = c.note_id AND later.id > c.id)"
-        " ORDER BY id DESC LIMIT 1",
-        (since, cause),
-    )
+    removed = f"at >= ? AND cause = ? AND to_status = 'retracted' AND {_LAST_CHANGE} ORDER BY id DESC LIMIT 1"
+    row = await source.row(f"{_CHANGES} WHERE {removed}", (since, cause))
     return Change(*row) if row is not None else None
 
 
@@ -258,17 +252,13 @@ async def delete_of_subject(tx: Transaction, subject_id: str, note_ids: Sequence
     listed = "IN (SELECT value FROM json_each(?))"
     # the pointer is a foreign key, and a note that replaced another goes in the same statement or an earlier one
     await tx.execute(f"UPDATE semantic_notes SET superseded_by = NULL WHERE superseded_by {listed}", (note_ids,))
-    return await tx.execute(
-        f"DELETE FROM semantic_notes WHERE id {listed} AND subject_id = ?",
-        (note_ids, subject_id),
-    )
+    return await tx.execute(f"DELETE FROM semantic_notes WHERE id {listed} AND subject_id = ?", (note_ids, subject_id))
 
 
 async def ids_in_use(source: Source, ids: Sequence[int]) -> set[int]:
     """Those of these ids that are a note's."""
-    return set(
-        await source.column("SELECT id FROM semantic_notes WHERE id IN (SELECT value FROM json_each(?))", (ids,))
-    )
+    sql = "SELECT id FROM semantic_notes WHERE id IN (SELECT value FROM json_each(?))"
+    return set(await source.column(sql, (ids,)))
 
 
 async def facts_of(source: Source, subject_id: str | None) -> set[tuple[str, str]]:

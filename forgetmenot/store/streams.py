@@ -88,11 +88,9 @@ async def before(source: Source, stream_id: int | None) -> tuple[int, str] | Non
 
 async def ago(source: Source, stream_ids: Collection[int]) -> dict[int, int]:
     """How many streams ago each of these was: 0 is the one that is on, 1 the last that is over."""
-    sql = (
-        "SELECT s.id, (SELECT count(*) FROM streams n WHERE n.started_at > s.started_at)"
-        " + (NOT EXISTS (SELECT 1 FROM streams o WHERE o.ended_at IS NULL))"
-        " FROM streams s WHERE s.id IN (SELECT value FROM json_each(?))"
-    )
+    later = "SELECT count(*) FROM streams n WHERE n.started_at > s.started_at"
+    none_is_on = "NOT EXISTS (SELECT 1 FROM streams o WHERE o.ended_at IS NULL)"
+    sql = f"SELECT s.id, ({later}) + ({none_is_on}) FROM streams s WHERE s.id IN (SELECT value FROM json_each(?))"
     return await source.pairs(sql, (stream_ids,))
 
 
