@@ -173,6 +173,16 @@ class Line(Struct, frozen=True):
     retry_from: int | None = None
 
 
+class PromptLine(NamedTuple):
+    """One line of chat, or of the bot's own (`viewer_id` None). `id`: events.seq, or bot_messages.id."""
+
+    id: int
+    event_id: str
+    viewer_id: str | None
+    text: str
+    at: int
+
+
 # ── what is remembered: episodes (tier 2) and notes (tier 3) ──────────────────────────────────────
 
 

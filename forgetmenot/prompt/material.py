@@ -7,11 +7,10 @@ a recap. Everything is a tuple in the order in which it is to be shown, the most
 import hashlib
 import math
 from collections.abc import Mapping
-from typing import NamedTuple
 
 from msgspec import Struct, field
 
-from forgetmenot.domain import Note, Recalled, Role, Section, Standing, Viewer
+from forgetmenot.domain import Note, PromptLine, Recalled, Role, Section, Standing, Viewer
 
 # How many notes about the speaker and about the channel a prompt has, at most.
 SPEAKER_NOTES, CHANNEL_NOTES = 20, 5
@@ -31,16 +30,6 @@ class Past(Struct, frozen=True):
     text: str
     is_recap: bool = False
     streams_ago: int | None = None
-
-
-class PromptLine(NamedTuple):
-    """One line of chat, or of the bot's own (`viewer_id` None). `id`: events.seq, or bot_messages.id."""
-
-    id: int
-    event_id: str
-    viewer_id: str | None
-    text: str
-    at: int
 
 
 class PersonMentioned(Struct, frozen=True):

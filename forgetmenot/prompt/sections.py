@@ -11,8 +11,8 @@ from functools import lru_cache
 from msgspec import Struct
 from msgspec.structs import replace
 
-from forgetmenot.domain import Note, NoteStatus, Recalled, Role, RowId, Scope, Section, SourceKind, Viewer
-from forgetmenot.prompt.material import Past, PromptLine, clip, estimate
+from forgetmenot.domain import Note, NoteStatus, PromptLine, Recalled, Role, RowId, Scope, Section, SourceKind, Viewer
+from forgetmenot.prompt.material import Past, clip, estimate
 from forgetmenot.text.clean import clean
 from forgetmenot.text.dates import just_over, plan_over
 from forgetmenot.text.mentions import SOMEBODY, called, fence, show

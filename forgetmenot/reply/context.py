@@ -9,14 +9,13 @@
 """
 
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from itertools import starmap
 from typing import NamedTuple
 
 from msgspec import Struct
 from msgspec.structs import replace
 
 from forgetmenot.clock import DAY, HOUR, MINUTE, Clock
-from forgetmenot.domain import Attendance, ChatEvent, Prompt, Recalled, Scope, Standing, Viewer
+from forgetmenot.domain import Attendance, ChatEvent, Prompt, PromptLine, Recalled, Scope, Standing, Viewer
 from forgetmenot.logs import log
 from forgetmenot.memory.people import REGULAR_WITHIN, role_of, standing_of
 from forgetmenot.memory.ranking import Query
@@ -35,7 +34,6 @@ from forgetmenot.prompt.material import (
     PersonMentioned,
     Prefix,
     PrefixMaterial,
-    PromptLine,
     TailMaterial,
     stranger,
 )
@@ -160,9 +158,9 @@ class ContextGatherer(Struct, frozen=True):
         event, until = moment.event, moment.event.at
         since = moment.now - CHAT_REACHES_BACK
         said = await events.lines(at, of=event.user_id, since=since, until=until, limit=OWN_LINES + 2)
-        own = list(starmap(PromptLine, said))
+        own = said
         chat = await events.lines(at, since=since, until=until, limit=2 * CHAT_LINES + 1)
-        heard: list[events.ChatLine] = []
+        heard: list[PromptLine] = []
         if moment.settings.hearing.on:
             heard = await events.lines(
                 at, spoken=True, since=moment.now - SPOKEN_REACHES_BACK, until=until, limit=SPOKEN_LINES
@@ -181,8 +179,8 @@ class ContextGatherer(Struct, frozen=True):
             message=current,
             before=tuple(before),
             own_lines=tuple(earlier),
-            spoken=tuple(starmap(PromptLine, heard)),
-            chat=tuple(starmap(PromptLine, chat)),
+            spoken=tuple(heard),
+            chat=tuple(chat),
             thread=tuple(_own_line(line) for line in thread),
             bot_replies=tuple(_own_line(line) for line in replies),
             actions_done=await facts.lately(at, since=moment.now - RECENT_ACTIONS_WINDOW, limit=RECENT_ACTIONS),

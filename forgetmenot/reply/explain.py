@@ -206,7 +206,7 @@ async def _texts(db: Database, rows: Sequence[RowId]) -> dict[RowId, str]:
     told = await streams.get_many(db, ids("streams"))
     texts |= {("streams", row): stream.recap for row, stream in told.items() if stream.recap}
     for seq, line in (await events.lines_by_seq(db, ids("events"))).items():
-        texts["events", seq] = f"{mention(line.viewer_id)}: {line.text}"
+        texts["events", seq] = f"{mention(line.viewer_id or '')}: {line.text}"
     for row in ids("notes"):
         if (note := await notes.get(db, row)) is not None:
             texts["notes", row] = note.fact

@@ -10,7 +10,7 @@ from itertools import starmap
 from typing import NamedTuple
 
 from forgetmenot.clock import HOUR
-from forgetmenot.domain import Line
+from forgetmenot.domain import Line, PromptLine
 from forgetmenot.store import bot_messages, channel_state
 from forgetmenot.store.database import Params, Source, Transaction, row_as
 
@@ -196,16 +196,6 @@ async def prune(tx: Transaction, before: int, limit: int) -> dict[str, int]:
 # Recent chat for replies: without viewers who opted out or were banned, redacted lines, and the bot's own lines.
 
 
-class ChatLine(NamedTuple):
-    """One line as replies read it."""
-
-    seq: int
-    event_id: str
-    viewer_id: str
-    text: str
-    at: int
-
-
 # A raid or a sub without words of the viewer's is given in Twitch's words, in brackets.
 _LINES = """
 SELECT e.seq, e.id, e.viewer_id, CASE WHEN e.text = '' THEN '(' || e.system_text || ')' ELSE e.text END, e.at
@@ -214,13 +204,13 @@ FROM events e JOIN shown v ON v.id = e.viewer_id WHERE e.redacted_at IS NULL AND
 """
 
 
-async def _chat(source: Source, condition: str, params: Params) -> list[ChatLine]:
-    return list(starmap(ChatLine, await source.rows(f"{_LINES} AND {condition}", params)))
+async def _chat(source: Source, condition: str, params: Params) -> list[PromptLine]:
+    return list(starmap(PromptLine, await source.rows(f"{_LINES} AND {condition}", params)))
 
 
 async def lines(
     source: Source, *, since: int, until: int, limit: int, of: str | None = None, spoken: bool = False
-) -> list[ChatLine]:
+) -> list[PromptLine]:
     """The last lines of chat, oldest first; `of`: what one person typed; `spoken`: what the streamer said aloud."""
     kind = f"e.kind {'=' if spoken else '<>'} 'spoken'"
     theirs = "e.text <> '' AND e.viewer_id = :of" if of is not None else "e.text <> ''" if spoken else "TRUE"
@@ -229,12 +219,12 @@ async def lines(
     return (await _chat(source, f"{kind} AND {theirs} AND {newest}", values))[::-1]
 
 
-async def lines_by_seq(source: Source, seqs: Collection[int]) -> dict[int, ChatLine]:
+async def lines_by_seq(source: Source, seqs: Collection[int]) -> dict[int, PromptLine]:
     """Lines that are still there, by their seq."""
-    return {line.seq: line for line in await _chat(source, "e.seq IN (SELECT value FROM json_each(?))", (seqs,))}
+    return {line.id: line for line in await _chat(source, "e.seq IN (SELECT value FROM json_each(?))", (seqs,))}
 
 
-async def line_by_id(source: Source, event_id: str) -> ChatLine | None:
+async def line_by_id(source: Source, event_id: str) -> PromptLine | None:
     """One line by Twitch's id, if it is still there."""
     return next(iter(await _chat(source, "e.id = ?", (event_id,))), None)
 

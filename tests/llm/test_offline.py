@@ -7,10 +7,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from forgetmenot.domain import NOTHING, ModelRequest, Note, Purpose, Recalled, Scope, SourceKind, TokenUsage
+from forgetmenot.domain import NOTHING, ModelRequest, Note, PromptLine, Purpose, Recalled, Scope, SourceKind, TokenUsage
 from forgetmenot.llm.offline import MOST_CLAIM_WORDS, Offline, answer, claims, extract, recap, summary
 from forgetmenot.prompt.assemble import assemble, compose_prefix, split
-from forgetmenot.prompt.material import PersonMentioned, PrefixMaterial, PromptLine, TailMaterial, stranger
+from forgetmenot.prompt.material import PersonMentioned, PrefixMaterial, TailMaterial, stranger
 from forgetmenot.settings.schema import Settings
 from forgetmenot.text.mentions import fence
 from tests.notes_world import NOW, note

@@ -6,9 +6,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from forgetmenot.clock import DAY
-from forgetmenot.domain import Role, Scope, Viewer
+from forgetmenot.domain import PromptLine, Role, Scope, Viewer
 from forgetmenot.prompt.assemble import assemble, compose_prefix
-from forgetmenot.prompt.material import Past, PrefixMaterial, PromptLine, TailMaterial
+from forgetmenot.prompt.material import Past, PrefixMaterial, TailMaterial
 from forgetmenot.settings.schema import PromptSettings, Settings
 from tests.stage import Stage
 

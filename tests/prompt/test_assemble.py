@@ -11,10 +11,10 @@ from hypothesis import strategies as st
 from msgspec.structs import replace
 
 from forgetmenot.clock import DAY
-from forgetmenot.domain import Note, Prompt, Recalled, Role, Scope, SourceKind, Standing, Viewer
+from forgetmenot.domain import Note, Prompt, PromptLine, Recalled, Role, Scope, SourceKind, Standing, Viewer
 from forgetmenot.prompt.assemble import VIEWER_MEMORY_TOKENS, assemble, compose_prefix, split
 from forgetmenot.prompt.instructions import PREFIX_SHARE, check_floor, instructions
-from forgetmenot.prompt.material import Past, PrefixMaterial, PromptLine, TailMaterial, estimate
+from forgetmenot.prompt.material import Past, PrefixMaterial, TailMaterial, estimate
 from forgetmenot.reply.reply_object import offered
 from forgetmenot.settings.schema import ActionSettings, BotSettings, PromptSettings, Settings
 from forgetmenot.text.clean import clean
