@@ -4,6 +4,7 @@ aiohttp's `trust_env` finds proxies for https: but wants WSS_PROXY for wss:, whi
 loopback, too; here HTTPS_PROXY counts for both, and loopback never goes through a proxy.
 """
 
+import mimetypes
 import ssl
 from base64 import b64encode
 from contextlib import suppress
@@ -17,6 +18,8 @@ from aiohttp import ClientHandlerType, ClientRequest, ClientResponse, connector
 from yarl import URL
 
 _AS = {"wss": "https", "ws": "http"}
+# aiohttp.web reads the system's list of types of files when it is imported, .4 MB; the dock says its types itself.
+mimetypes.inited = True
 # aiohttp makes two when it is imported, 15 ms and 1 MB each. The other, which nothing here uses, verifies nothing: the
 # imports that follow get its memory, and whoever did ask for it is verified after all.
 _VERIFIED: ssl.SSLContext = getattr(connector, "_SSL_CONTEXT_VERIFIED", None) or ssl.create_default_context()
