@@ -131,7 +131,7 @@ async def test_an_event_is_a_sentence(tmp_path: Path, kind: str, event: dict[str
         assert found.system_text == sentence
 
 
-async def test_a_redemption_has_its_reward_and_what_was_typed(tmp_path: Path) -> None:
+async def test_a_redemption_has_its_reward_and_live_state_and_title_change_the_channel(tmp_path: Path) -> None:
     async with listening(tmp_path, *EVERY_RIGHT) as listener:
         kind = "channel.channel_points_custom_reward_redemption.add"
         first, second = await listener.hears(kind, REDEEMED), await listener.hears(kind, REDEEMED)
@@ -140,10 +140,6 @@ async def test_a_redemption_has_its_reward_and_what_was_typed(tmp_path: Path) ->
         assert (first.reward, first.event.text, first.event.user_id) == ("Ask the bot", "which boss was that?", "1")
         assert first.event.kind is EventKind.REDEMPTION
         assert first.event.id == second.event.id, "so that the memory keeps it once"
-
-
-async def test_live_state_and_title_change_the_channel(tmp_path: Path) -> None:
-    async with listening(tmp_path) as listener:
         began = await listener.hears("stream.online", {**ROOM, "id": "9", "type": "live", "started_at": NOW})
         assert isinstance(began, dict)
         assert (began["live"], began["stream_id"]) == (True, "9")
@@ -162,11 +158,13 @@ async def test_a_lost_connection_is_made_again_and_subscribes_again(tmp_path: Pa
         await listener.hears_the_train()
 
 
-async def test_a_refused_and_a_revoked_event_cost_nothing_else(tmp_path: Path) -> None:
+async def test_a_refused_a_revoked_and_an_odd_event_cost_nothing_else(tmp_path: Path) -> None:
     async with listening(tmp_path, *EVERY_RIGHT) as listener:
         listener.server.refused = {"channel.poll.end"}
         await listener.subscribed("channel.hype_train.end")
         assert "poll_end" not in listener.events.subscribed
+        await listener.server.notify("channel.hype_train.end", {**ROOM, "id": 7})
+        await listener.hears_the_train()
         listener.server.refused = {"channel.poll.end", "channel.follow"}
         await listener.server.revoke("channel.follow")
         await listener.until(lambda: "channel.follow" not in listener.server.types)
@@ -182,10 +180,3 @@ async def test_where_everything_is_refused_it_asks_ever_more_seldom(
         listener.server.refused = {"stream.online", "stream.offline", "channel.update"}
         await asyncio.sleep(1.5)
         assert 1 < listener.server.connections <= 4
-
-
-async def test_an_odd_event_is_left_out(tmp_path: Path) -> None:
-    async with listening(tmp_path, *EVERY_RIGHT) as listener:
-        await listener.subscribed("channel.hype_train.end")
-        await listener.server.notify("channel.hype_train.end", {**ROOM, "id": 7})
-        await listener.hears_the_train()

@@ -45,18 +45,7 @@ async def test_a_code_that_runs_out_is_one_sentence(sim: TwitchSim, settings: Se
 # ── renewed, validated, lost and found ──────────────────────────────────────────────────────
 
 
-async def test_of_twenty_calls_on_an_expired_token_one_renews_and_all_succeed(here: Here) -> None:
-    helix = here.helix(here.login())
-    await helix.room_id()
-    here.sim.expire()
-    assert len(await asyncio.gather(*(helix.channel_state() for _ in range(20)))) == 20
-    assert (here.sim.oauth.refreshes, here.sim.oauth.refused_refreshes) == (1, 0)
-    saved = here.kept()
-    assert saved is not None
-    assert here.sim.tokens.valid(saved.access) is not None
-
-
-async def test_a_renewed_token_is_saved_before_anybody_uses_it(here: Here) -> None:
+async def test_of_twenty_calls_on_an_expired_token_one_renews_and_saves_it_before_anybody_uses_it(here: Here) -> None:
     used_before_saved: list[int] = []
 
     class Watching(TokenStore):
@@ -67,8 +56,12 @@ async def test_a_renewed_token_is_saved_before_anybody_uses_it(here: Here) -> No
     log_in(here.sim, here.store)
     helix = here.helix(here.kept_login(store=Watching(here.store.folder, use_keyring=False)))
     here.sim.expire()
-    await helix.room_id()
+    assert len(await asyncio.gather(*(helix.channel_state() for _ in range(20)))) == 20
+    assert (here.sim.oauth.refreshes, here.sim.oauth.refused_refreshes) == (1, 0)
     assert used_before_saved == [0]
+    saved = here.kept()
+    assert saved is not None
+    assert here.sim.tokens.valid(saved.access) is not None
 
 
 async def renewing(sim: TwitchSim, login: Login) -> tuple[Token, asyncio.Task[Token]]:
@@ -103,16 +96,16 @@ async def test_another_process_that_renews_at_the_same_time_makes_nobody_sign_in
     assert login.trouble == ""
 
 
-@pytest.mark.parametrize("fault", [{"status": 500}, {"drop": True}, {"html": True}])
-async def test_trouble_while_validating_never_ends_a_login_nor_begins_one(here: Here, fault: dict[str, object]) -> None:
-    login = here.login()
-    before = here.kept()
-    here.sim.faults.add("oauth", times=None, **fault)
-    with pytest.raises(TwitchUnavailable):
-        await login.validate()
-    assert here.kept() == before
+async def test_trouble_while_validating_never_ends_a_login_nor_begins_one(here: Here) -> None:
+    login, before = here.login(), here.kept()
+    faults: tuple[dict[str, object], ...] = ({"status": 500}, {"drop": True}, {"html": True})
+    for fault in faults:
+        here.sim.faults.add("oauth", times=None, **fault)
+        with pytest.raises(TwitchUnavailable):
+            await login.validate()
+        assert here.kept() == before
+        here.sim.faults.clear()
     assert here.sim.oauth.codes == []
-    here.sim.faults.clear()
     assert (await login.validate()).login == "keeper"
 
 
@@ -129,10 +122,7 @@ async def test_a_lapsed_login_says_what_to_type_and_comes_back_when_somebody_has
     here.store.save(Account.BOT, Token(granted.access, granted.refresh))
     named = await login.validate()
     assert (named.login, named.access) == ("keeper", granted.access)
-
-
-async def test_a_new_login_with_more_rights_is_taken_up_while_the_old_one_still_works(here: Here) -> None:
-    login = here.login("keeper", "chat:read")
+    log_in(here.sim, here.store, "keeper", "chat:read")  # the old one still works: it is taken up all the same
     await login.validate()
     assert "user:write:chat" in login.trouble
     new = log_in(here.sim, here.store)
@@ -176,22 +166,19 @@ async def test_a_log_in_that_cannot_be_read_is_not_taken_for_none(here: Here) ->
 # ── logging out ─────────────────────────────────────────────────────────────────────────────
 
 
-@pytest.mark.parametrize("fault", [{"drop": True}, {"html": True}, {"status": 429}, {"status": 404}])
-async def test_logging_out_without_a_network_forgets_and_does_not_claim_more(
-    here: Here, fault: dict[str, object]
-) -> None:
-    login = here.login()
-    here.sim.faults.add("oauth", times=None, **fault)
-    assert await login.log_out() is False
-    assert here.kept() is None
-
-
-async def test_a_token_that_has_expired_is_renewed_to_be_revoked(here: Here) -> None:
-    """Twitch takes back only a living one; else the refresh token would stay good for a month."""
-    login = here.login()
+async def test_logging_out_forgets_claims_no_more_and_revokes_what_has_expired(here: Here) -> None:
+    faults: tuple[dict[str, object], ...] = ({"drop": True}, {"html": True}, {"status": 429}, {"status": 404})
+    for fault in faults:
+        login = here.login()
+        here.sim.faults.add("oauth", times=None, **fault)
+        assert await login.log_out() is False
+        assert here.kept() is None
+        here.sim.faults.clear()
+    # Twitch takes back only a living one; else the refresh token would stay good for a month
+    login, before = here.login(), len(here.sim.tokens.issued) - 1
     here.sim.expire()
     assert await login.log_out() is True
-    assert all(token.expired and token.used for token in here.sim.tokens.issued)
+    assert all(token.expired and token.used for token in here.sim.tokens.issued[before:])
 
 
 @pytest.mark.parametrize("asking", ["renew", "validate"])
@@ -237,8 +224,8 @@ async def test_after_a_full_disk_the_old_pair_is_not_taken_for_a_newer_one(here:
 def environment(monkeypatch: pytest.MonkeyPatch) -> pytest.MonkeyPatch:
     """An environment that names no proxy."""
     for name in ("http_proxy", "https_proxy", "all_proxy", "no_proxy"):
-        monkeypatch.delenv(name, raising=False)
-        monkeypatch.delenv(name.upper(), raising=False)
+        for one in (name, name.upper()):
+            monkeypatch.delenv(one, raising=False)
     return monkeypatch
 
 

@@ -61,22 +61,16 @@ def event(line: str) -> ChatEvent:
     return found
 
 
-def test_endless_names_and_sentences_are_cut_too() -> None:
+def test_odd_texts_are_cut_mended_and_mention_nobody() -> None:
+    """`<@3>` in a message, in what it replies to, in a name or in Twitch's own sentence is plain text."""
     endless = "y" * 5_000
     tags = f"display-name={endless};system-msg={endless};reply-parent-msg-id=p;reply-parent-msg-body={endless}"
     said = event(f"@user-id=1;id=e1;{tags} :{endless}!x@x PRIVMSG #den :hi")
     assert said.reply_to is not None
     lengths = [len(text) for text in (said.login, said.display_name, said.system_text, said.reply_to.text)]
     assert lengths == [100, 100, 500, 500]
-
-
-def test_half_a_character_is_none() -> None:
-    said = event("@user-id=1;id=\ud800;display-name=\udc80 :bob!bob@x PRIVMSG #den :!memory \ud83d")
-    assert (said.id, said.display_name, said.text) == ("?", "?", "!memory ?")
-
-
-def test_nobody_is_mentioned_by_who_types_the_brackets() -> None:
-    """`<@3>` in a message, in what it replies to, in a name or in Twitch's own sentence is plain text."""
+    half = event("@user-id=1;id=\ud800;display-name=\udc80 :bob!bob@x PRIVMSG #den :!memory \ud83d")
+    assert (half.id, half.display_name, half.text) == ("?", "?", "!memory ?")
     tags = r"display-name=<@3>;system-msg=<@3>\sis\shere;reply-parent-msg-id=p;reply-parent-msg-body=<@3>\shi"
     said = event(f"@user-id=1;{tags} :alice!alice@x PRIVMSG #den :what about <@3> and \uff1c@3>?")
     assert said.text == "what about (@3> and (@3>?"

@@ -66,12 +66,9 @@ def test_what_a_status_means(status: int, message: str, kind: type[TwitchError])
     assert isinstance(ours, kind)
 
 
-def test_a_missing_right_is_named_and_a_login_of_another_app_told() -> None:
+def test_what_is_known_of_a_refusal_is_named() -> None:
     assert "clips:edit" in str(from_status(401, "Missing scope: clips:edit", "make a clip"))
     assert "Sign in again" in str(from_status(401, "Client ID and OAuth token do not match", "make a clip"))
-
-
-def test_a_web_page_in_the_way_is_told_as_one() -> None:
     page = HTTPException("", status=500, extra="<!doctype html><html>Welcome to the hotel</html>")
     assert "its own web page" in str(translation(page, "do it"))
     assert "its own web page" in str(translation(json.JSONDecodeError("", "<html>", 0), "do it"))
