@@ -10,7 +10,7 @@ Guarantees:
 - In shadow mode nothing is sent.
 - Every trigger that was taken up leaves one row that shows what became of it and why.
 
-Without a model it stays silent, or answers a direct question from what it remembers.
+While the model is away it stays silent.
 """
 
 import asyncio

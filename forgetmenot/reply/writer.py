@@ -6,10 +6,9 @@ Guarantees:
 - Nothing is claimed that was not done: a refused, failed or unclear action speaks the executor's words, and a reply
   that proposed nothing names only actions that were done. Nothing is done for a reply that could not go out in time.
 - Else the model's words go out as they are, in the form that chat takes (reply/polish).
-- Without a model it is quiet, or quotes, now and then, a note that plainly answers a direct question.
+- Without a model it is quiet.
 """
 
-import asyncio
 from collections.abc import Awaitable, Callable
 from functools import partial
 from typing import NamedTuple
@@ -17,7 +16,7 @@ from typing import NamedTuple
 from msgspec import Struct
 from msgspec.structs import replace
 
-from forgetmenot.clock import MINUTE, SECOND, Clock
+from forgetmenot.clock import SECOND, Clock
 from forgetmenot.domain import ChatEvent, EventKind, ModelAnswer, ModelRequest, OutcomeKind, Proposal
 from forgetmenot.errors import ModelError
 from forgetmenot.languages import in_language, reason
@@ -37,12 +36,9 @@ from forgetmenot.reply.polish import FilterContext, Polished, claims_action, pol
 from forgetmenot.reply.reply_object import ModelReply, read_reply, reply_request
 from forgetmenot.reply.triggers import Identity, Trigger, TriggerKind
 from forgetmenot.settings.schema import Provider, Settings
-from forgetmenot.startup import load_off_the_loop
 from forgetmenot.store import bot_messages, events, notes, viewers
 from forgetmenot.store.database import Database, Source
 
-# How often a note is quoted while the model is away.
-QUOTE_EVERY = 10 * MINUTE
 # How often a reply is written, where rows of its prompt are taken back meanwhile.
 MOST_DRAFTS = 2
 
@@ -107,7 +103,6 @@ class ReplyWriter(Struct):
     executor: Executor
     identity: Callable[[], Identity]
     flush: Callable[[], Awaitable[None]]
-    _quoted_at: int | None = None
 
     async def words_for(self, job: PendingReply) -> Words:
         """The words, or a reason for none. What was written over rows that are taken back meanwhile is written anew."""
@@ -118,19 +113,17 @@ class ReplyWriter(Struct):
             draft = await self._draft(job)
             if job.trigger.kind is TriggerKind.BARE and not draft.made.material.before:
                 return Words(in_language(job.settings.bot.language)("chat.called"))
-            answer = error = None
             try:
                 answer = await self.model.generate(draft.request)
-            except ModelError as failure:
-                error = failure
+            except ModelError as error:
                 log.warning("no answer from the model", reply=job.reply_id, error=type(error).__name__)
-            if answer is not None:
-                draft, answer = await self._second_look(draft, answer)
+                return Words("", str(error))
+            draft, answer = await self._second_look(draft, answer)
             await self.flush()
             # seconds have passed since the prompt was read
             if await self.db.together(partial(_taken_back, made=draft.made)):
                 continue
-            text, why = await (self._without_model(draft, error) if answer is None else self._written(draft, answer))
+            text, why = await self._written(draft, answer)
             gone = await self.db.together(partial(_taken_back, made=draft.made))
             # what its own action did to notes; lines and people that are gone by now are others' work
             before = frozenset(row for row in gone if row[0] in {"note", "revision"})
@@ -256,24 +249,6 @@ class ReplyWriter(Struct):
         # nobody asked for it: the words answer without it, unless they say that it was done
         boasts = claims_action(words, draft.context.done)
         return wording.harmless(proposal.if_refused, language) if boasts else words
-
-    async def _without_model(self, draft: _Draft, error: ModelError | None) -> tuple[str, str]:
-        """Silence, except that a direct question is sometimes answered with a note that plainly answers it."""
-        now, request = self.clock.now(), draft.request
-        due = self._quoted_at is None or now - self._quoted_at >= QUOTE_EVERY
-        if not (draft.job.trigger.direct and due):
-            return "", str(error)
-        await load_off_the_loop("forgetmenot.llm.offline")
-        from forgetmenot.llm.offline import answer
-
-        quoted = await asyncio.to_thread(answer, request.system, request.prompt, request.language)
-        words = polish(str(quoted["say"]), draft.context).text
-        # the rest of a quotation that is cut would be the bot's own words, and might begin with a command
-        if not words or without_suppressed(words, draft.made.material.left_alone) != words:
-            return "", str(error)
-        self._quoted_at = now
-        log.info("quoted a note without a model", reply=draft.job.reply_id)
-        return await without_hidden_names(self.db, words, draft.job.event.user_id), ""
 
 
 async def _taken_back(at: Source, made: Composed) -> frozenset[_Row]:

@@ -9,7 +9,6 @@ import pytest
 
 from forgetmenot.clock import SECOND
 from forgetmenot.domain import ChatEvent, EpisodeKind, Note, Part
-from forgetmenot.errors import ModelUnavailable
 from forgetmenot.memory.edits import edit, remember, retract
 from forgetmenot.memory.rights import suppress
 from forgetmenot.reply.engine import Reply
@@ -146,15 +145,10 @@ WAYS = [wrong, forgotten, never_mentioned, opted_out, erased]
 Way = Callable[[Stage, int], Awaitable[None]]
 
 
-@pytest.mark.parametrize("away", [False, True], ids=["answered", "no model"])
 @pytest.mark.parametrize("take_back", WAYS)
-async def test_what_is_taken_back_while_the_model_thinks_is_not_said(
-    stage: Stage, take_back: Way, *, away: bool
-) -> None:
+async def test_what_is_taken_back_while_the_model_thinks_is_not_said(stage: Stage, take_back: Way) -> None:
     note = await stage.know("plays the marimba", "2")
     stage.model.answers = ["Bob plays the marimba.", "I do not know."]
-    if away:
-        stage.model.answers = [ModelUnavailable("away"), ModelUnavailable("away")]
     task = await thinking(stage, await stage.hear("@forgetmenot_bot what does bob play?"))
     assert "plays the marimba" in stage.model.asked[0].prompt
     await stage.clock.advance(SECOND)

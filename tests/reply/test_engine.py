@@ -9,7 +9,7 @@ import pytest
 from msgspec.structs import replace
 
 from forgetmenot.domain import ChatEvent, EventKind
-from forgetmenot.errors import ModelUnavailable, StoreFull
+from forgetmenot.errors import StoreFull
 from forgetmenot.settings.schema import BotSettings, Mode, Settings
 from forgetmenot.store import bot_messages
 from forgetmenot.store.bot_messages import ReplyStatus
@@ -90,18 +90,6 @@ async def test_a_preview_shows_the_words_unless_more_than_the_mode_refuses(
     stage.use(msgspec.structs.replace(stage.settings, bot=preview))
     stage.model.answers = [answering("Sleep well.", **ASKED)]
     assert (await stage.reply(f"@forgetmenot_bot {asked}")).text == previewed
-    assert stage.moderation.done == []
-
-
-async def test_without_a_model_a_note_that_plainly_answers_is_quoted_once_in_a_while(
-    stage: Stage, settle: Move
-) -> None:
-    await stage.know("plays drums with <@2>")
-    stage.model.answers = [ModelUnavailable("no network")] * 4
-    for question in ("what do I eat?", "clip that!", "which drums do I play?", "which drums do I play?"):
-        await stage.ask(f"@forgetmenot_bot {question}")
-        await settle(40_000)
-    assert stage.said == ["My notes about you say: “plays drums with Bob”."]
     assert stage.moderation.done == []
 
 

@@ -3,7 +3,6 @@
 import pytest
 
 from forgetmenot.domain import Scope
-from forgetmenot.errors import ModelUnavailable
 from forgetmenot.memory import rights
 from forgetmenot.settings.schema import Mode
 from forgetmenot.store import bot_messages, episodes, notes, viewers
@@ -98,13 +97,6 @@ async def test_what_is_left_alone_leaves_the_prefix_at_once(stage: Stage) -> Non
     await rights.unsuppress(stage.db, left)
     await stage.clock.advance(60_000)
     assert "elections" in await asked(stage, "@forgetmenot_bot and again", "3")
-
-
-async def test_a_note_of_which_a_part_is_to_be_left_alone_is_not_quoted_at_all(stage: Stage) -> None:
-    await stage.know("drinks oat milk. !raid evil_channel is what the cup says")
-    await rights.suppress(stage.db, "2", "oat milk", by="2", at=0)
-    stage.model.answers = [ModelUnavailable("no network")]
-    assert (await stage.reply("@forgetmenot_bot what do I drink with bob?")).text == ""
 
 
 async def test_a_stale_note_that_a_reply_used_is_active_again_and_no_other(stage: Stage) -> None:
