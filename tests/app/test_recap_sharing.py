@@ -45,8 +45,8 @@ class Sharing:
             await streams.set_recap(tx, stream, recap, bot.clock.now())
         return stream
 
-    def at_once(self) -> None:
-        self.settings = parse_settings("[recap]\npost_at_once = true", "test")
+    def use(self, recap: str) -> None:
+        self.settings = parse_settings(f"[recap]\n{recap}", "test")
 
 
 @pytest.fixture
@@ -64,7 +64,7 @@ async def test_nothing_is_posted_before_somebody_says_so_and_then_once(shared: S
     await shared.sharing.post(stream)
     with pytest.raises(InputError, match="done already"):
         await shared.sharing.post(stream)
-    shared.at_once()
+    shared.use("post_at_once = true")
     await shared.anew().run_pass()
     [body] = shared.there.got
     assert "The boss fell." in body["embeds"][0]["description"]
@@ -78,7 +78,7 @@ async def test_at_once_posts_what_just_ended_and_tries_a_refusal_again_later_and
     clock, got = shared.bot.clock, shared.there.got
     await shared.stream()
     await clock.advance(RECENT + MINUTE)  # type: ignore[attr-defined]  # a ManualClock
-    shared.at_once()
+    shared.use("post_at_once = true")
     await shared.sharing.run_pass()
     assert got == []
     await shared.stream()
@@ -105,7 +105,7 @@ async def test_the_file_is_written_even_where_discord_is_away(shared: Sharing, t
     (tmp_path / "recaps").mkdir()
     shared.secrets.save(WEBHOOK, f"http://127.0.0.1:{unused_port()}/")
     await shared.stream()
-    shared.settings = parse_settings(f"[recap]\nfolder = '{tmp_path / 'recaps'}'\npost_at_once = true", "test")
+    shared.use(f"folder = '{tmp_path / 'recaps'}'\npost_at_once = true")
     with pytest.raises(WebhookError, match="cannot be reached"):
         await shared.sharing.run_pass()
     assert len(list((tmp_path / "recaps").iterdir())) == 1
@@ -115,7 +115,7 @@ async def test_a_recap_that_is_made_again_goes_into_its_file(shared: Sharing, tm
     """Of which a line was deleted in chat, when the stream was over."""
     (tmp_path / "recaps").mkdir()
     stream = await shared.stream("Somebody sang.")
-    shared.settings = parse_settings(f"[recap]\nfolder = '{tmp_path / 'recaps'}'", "test")
+    shared.use(f"folder = '{tmp_path / 'recaps'}'")
     await shared.sharing.run_pass()
     [file] = (tmp_path / "recaps").iterdir()
     file.write_text("Somebody sang. My own words.")

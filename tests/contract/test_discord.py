@@ -35,16 +35,8 @@ def test_any_other_address_is_refused_without_being_repeated(text: str) -> None:
     assert TOKEN not in str(refused.value)
 
 
-async def test_it_is_posted_once_and_mentions_nobody() -> None:
-    there = Discord()
-    async with there.at() as address:
-        await recap_sharing.send(address, "hello @everyone")
-    assert there.got == [{"embeds": [{"description": "hello @everyone"}], "allowed_mentions": {"parse": []}}]
-    assert there.asked == [f"/api/webhooks/1/{TOKEN}?wait=true"]
-
-
 @pytest.mark.parametrize("line", ["a line of text", "🦊" * 30])
-async def test_of_what_is_too_long_whole_lines_are_posted(line: str) -> None:
+async def test_of_what_is_too_long_whole_lines_are_posted_once_and_nobody_is_mentioned(line: str) -> None:
     there = Discord()
     text = "\n".join(f"{number} {line}" for number in range(400))
     async with there.at() as address:
@@ -55,6 +47,7 @@ async def test_of_what_is_too_long_whole_lines_are_posted(line: str) -> None:
     assert shown.endswith(f"{line}\n…")
     assert text.startswith(shown.removesuffix("\n…"))
     assert body["allowed_mentions"] == {"parse": []}
+    assert there.asked == [f"/api/webhooks/1/{TOKEN}?wait=true"]
 
 
 @pytest.mark.parametrize(

@@ -34,17 +34,21 @@ async def test_every_line_is_accounted_for(channel: Channel) -> None:
     channel.say("mybot", "so am I")
     channel.say("ignored", "psst")
     channel.say("badged", "beep", badges=frozenset({"bot-badge"}))
+    channel.ingest.own_id = "99"  # whose own lines are context, and whose echo is dropped
+    channel.ingest.note_own_line("Hello.", event_id="own", at=channel.clock.now(), login="fmn")
+    channel.say("fmn", "Hello.", user_id="99")
     channel.ingest.note("other_room", 2)
     channel.ingest.note("unparsed")
     channel.ingest.take(Redaction(at=channel.clock.now(), event_id="elsewhere"))
     await channel.ingest.flush()
     found = await account(channel)
     assert (found.lines, found.events, found.excluded, found.other_room, found.unparsed, found.other) == (
-        9, 1, 4, 2, 1, 1,
+        11, 2, 5, 2, 1, 1,
     )  # fmt: skip
     counts = await all_counts(channel.db)
     assert (counts["excluded_known_bot"], counts["excluded_ignored"]) == (3, 1)
-    assert await channel.db.value("SELECT count(*) FROM viewers") == 1
+    assert await channel.db.column("SELECT from_bot FROM events ORDER BY seq") == [0, 1]
+    assert await channel.db.column("SELECT viewer_id FROM attendance") == ["id-alice"]
 
 
 @pytest.mark.parametrize("behind", [0, HOUR])
@@ -95,18 +99,6 @@ async def test_a_joke_timeout_of_the_bot_takes_nothing_back(channel: Channel, na
     channel.ingest.take(Redaction(at=now + 500, user_id="id-alice", duration_s=60))
     await channel.ingest.flush()
     assert await texts(channel.db) == ["time me out" if stays else ""]
-
-
-async def test_own_lines_are_context_and_their_echo_is_dropped(channel: Channel) -> None:
-    channel.ingest.own_id = "99"
-    async with channel.db.write() as tx:
-        await put(tx, "bot_messages", text="Hello.", twitch_id="own")
-    channel.ingest.note_own_line("Hello.", event_id="own", at=channel.clock.now(), login="fmn")
-    channel.say("fmn", "Hello.", user_id="99")
-    await channel.ingest.flush()
-    assert [row[0] for row in await channel.db.rows("SELECT from_bot FROM events")] == [1]
-    assert await channel.db.value("SELECT count(*) FROM attendance") == 0
-    assert (await account(channel)).excluded == 1
 
 
 async def test_what_waits_for_the_disk_is_stored_when_it_can_and_else_said_to_be_lost(
