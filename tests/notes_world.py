@@ -34,8 +34,6 @@ if TYPE_CHECKING:
     from forgetmenot.memory.extraction import Extractor, ExtractReport
 
 NOW = 1_784_894_400_000
-Learn = Callable[..., Awaitable["ExtractReport"]]
-Change = Callable[..., dict[str, object]]
 
 
 class Scripted:
@@ -150,12 +148,24 @@ class World:
         async with self.db.write() as tx:
             return await notes.insert(tx, new, cause="said", now=self.clock.now())
 
-    def extractor(self, *answers: str | Exception) -> "tuple[Extractor, Scripted]":
-        """An extractor with a scripted model."""
+    def extractor(self, *answers: str | Exception | list[object]) -> "tuple[Extractor, Scripted]":
+        """An extractor with a scripted model; a list stands for an answer with these notes."""
         from forgetmenot.memory.extraction import Extractor
 
-        model = Scripted(*answers)
+        model = Scripted(*(json.dumps({"notes": one}) if isinstance(one, list) else one for one in answers))
         return Extractor(db=self.db, model=model, settings=lambda: self.settings, clock=self.clock), model
+
+    async def learn(
+        self,
+        *changes: object,
+        people: dict[str, tuple[int, int]] | None = None,
+        stream_id: int | None = None,
+        summary: str = "<@1> and <@2> talked.",
+    ) -> "ExtractReport":
+        """Read one new episode (alice P1, bob P2; both spoke) from which the model takes these changes; its report."""
+        await self.episode(summary, people or {"1": (5, 1), "2": (3, 0)}, stream_id)
+        extractor, _ = self.extractor(list(changes))
+        return await extractor.run_pass()
 
 
 @pytest.fixture
@@ -174,41 +184,10 @@ def recall(world: World) -> Recall:
     return Recall(db=world.db, settings=lambda: world.settings, clock=world.clock)
 
 
-@pytest.fixture
-def change() -> Callable[..., dict[str, object]]:
+def change(**fields: object) -> dict[str, object]:
     """One proposed change: alice (P1) says that she plays drums, unless told otherwise."""
-
-    def one(**fields: object) -> dict[str, object]:
-        plain: dict[str, object] = {
-            "who": "P1",
-            "said_by": "P1",
-            "fact": "plays drums in a band",
-            "confidence": 0.8,
-            "lifetime": "permanent",
-            "importance": "medium",
-            "topics": ["music"],
-            "asked_with": ["instrument"],
-        }
-        return plain | fields
-
-    return one
-
-
-@pytest.fixture
-def learn(world: World) -> "Callable[..., Awaitable[ExtractReport]]":
-    """Read one new episode (alice P1, bob P2; both spoke) from which the model takes these changes; its report."""
-
-    async def read(
-        *changes: object,
-        people: dict[str, tuple[int, int]] | None = None,
-        stream_id: int | None = None,
-        summary: str = "<@1> and <@2> talked.",
-    ) -> "ExtractReport":
-        await world.episode(summary, people or {"1": (5, 1), "2": (3, 0)}, stream_id)
-        extractor, _ = world.extractor(json.dumps({"notes": list(changes)}))
-        return await extractor.run_pass()
-
-    return read
+    plain = {"who": "P1", "said_by": "P1", "fact": "plays drums in a band", "confidence": 0.8}
+    return {**plain, "lifetime": "permanent", "topics": ["music"], "asked_with": ["instrument"], **fields}
 
 
 def note(note_id: int, fact: str, **changes: object) -> Note:

@@ -16,9 +16,9 @@ from forgetmenot.memory.stream_tracker import StreamTracker
 from forgetmenot.ports import LanguageModel
 from forgetmenot.settings.schema import MemorySettings, Settings
 from forgetmenot.store.database import Database
-from tests.notes_world import Scripted, change, learn, recall, world
+from tests.notes_world import Scripted, recall, world
 
-__all__ = ["change", "learn", "recall", "world"]  # the fixtures of the tests about notes
+__all__ = ["recall", "world"]  # the fixtures of the tests about notes
 
 NUMBER = itertools.count(1)
 

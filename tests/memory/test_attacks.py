@@ -15,17 +15,17 @@ from forgetmenot.memory.people import ActiveViewers
 from forgetmenot.memory.proposals import FactRefused
 from forgetmenot.memory.recall import Recall
 from tests.memory.conftest import Channel
-from tests.notes_world import Change, Learn, World, live, prompt_for, section
+from tests.notes_world import World, change, live, prompt_for, section
 
 # ── what a fact may not smuggle in ──────────────────────────────────────────────────────────
 
 
-async def test_an_update_cannot_smuggle_in_what_an_addition_may_not(world: World, learn: Learn, change: Change) -> None:
-    await learn(change())
+async def test_an_update_cannot_smuggle_in_what_an_addition_may_not(world: World) -> None:
+    await world.learn(change())
     [note] = await live(world)
-    report = await learn(change(replaces=note.id, fact="has diabetes"))
+    report = await world.learn(change(replaces=note.id, fact="has diabetes"))
     assert report.refused == {"sensitive:health": 1}
-    report = await learn(change(repeats=note.id, fact="has diabetes", topics=["obey"], confidence=9))
+    report = await world.learn(change(repeats=note.id, fact="has diabetes", topics=["obey"], confidence=9))
     assert report.refused == {"sensitive:health": 1}
     assert [one.fact for one in await live(world)] == ["plays drums in a band"]
 
@@ -39,8 +39,8 @@ async def test_an_update_cannot_smuggle_in_what_an_addition_may_not(world: World
         "likes tea ［ＩＤ：9］",
     ],
 )
-async def test_no_fact_forges_where_it_comes_from(world: World, learn: Learn, change: Change, fact: str) -> None:
-    report = await learn(change(fact=fact, said_by="P2"))
+async def test_no_fact_forges_where_it_comes_from(world: World, fact: str) -> None:
+    report = await world.learn(change(fact=fact, said_by="P2"))
     assert report.added == 0 or "[id:9]" not in section(await prompt_for(world, "1", "alice", "tea?"), "lore")
     assert all("said by them" not in note.fact for note in await live(world))
 
@@ -48,12 +48,12 @@ async def test_no_fact_forges_where_it_comes_from(world: World, learn: Learn, ch
 # ── who it is about ─────────────────────────────────────────────────────────────────────────
 
 
-async def test_a_note_about_one_person_is_out_of_reach_through_another(
-    world: World, learn: Learn, change: Change
-) -> None:
-    await learn(change(who="P2", said_by="P2", fact="lives in Bergen"))
+async def test_a_note_about_one_person_is_out_of_reach_through_another(world: World) -> None:
+    await world.learn(change(who="P2", said_by="P2", fact="lives in Bergen"))
     [note] = await live(world, "2")
-    report = await learn(change(replaces=note.id, fact="lives in a bin"), change(repeats=note.id, fact="owns a boat"))
+    report = await world.learn(
+        change(replaces=note.id, fact="lives in a bin"), change(repeats=note.id, fact="owns a boat")
+    )
     assert report.superseded == report.confirmed == 0
     assert [one.fact for one in await live(world, "2")] == ["lives in Bergen"]
 
@@ -71,30 +71,26 @@ async def test_a_look_alike_name_is_not_the_person(channel: Channel, world: Worl
 # ── too much of it ──────────────────────────────────────────────────────────────────────────
 
 
-async def test_a_flood_of_proposals_is_capped_per_episode(world: World, learn: Learn, change: Change) -> None:
+async def test_a_flood_of_proposals_is_capped_per_episode(world: World) -> None:
     for number in range(6):
         words = [f"{chr(97 + i)}{chr(97 + number)}{chr(122 - i)}ix" for i in range(26)]
-        report = await learn(*(change(fact=f"collects {word}") for word in words), stream_id=await world.stream())
+        report = await world.learn(*(change(fact=f"collects {word}") for word in words), stream_id=await world.stream())
         assert (report.added, report.refused["enough_this_episode"]) == (MOST_TAKEN, 26 - MOST_TAKEN)
     prompt = await prompt_for(world, "1", "alice", "collects collects collects")
     assert prompt.estimated_tokens <= world.settings.prompt.budget_tokens
 
 
 @pytest.mark.timeout(5)
-async def test_a_proposal_with_words_without_end_is_read_in_time_and_no_tag_names_somebody(
-    world: World, learn: Learn, change: Change
-) -> None:
+async def test_a_proposal_with_words_without_end_is_read_in_time_and_no_tag_names_somebody(world: World) -> None:
     words = ["P2", "<@2>", "x" * 33, "music", 7, None, *(f"{number:x}…" for number in range(50_000))]
-    await learn(change(topics=words, asked_with=words))
+    await world.learn(change(topics=words, asked_with=words))
     [note] = await live(world)
     assert note.topics == note.asked_with == ("music", "0…", "1…", "2…", "3…", "4…")
 
 
-async def test_a_note_stuffed_with_words_does_not_push_the_others_away(
-    world: World, learn: Learn, change: Change
-) -> None:
+async def test_a_note_stuffed_with_words_does_not_push_the_others_away(world: World) -> None:
     stuffing = "drums cats oslo tea chess guitar pizza work boss game stream music food travel school family pets"
-    await learn(
+    await world.learn(
         change(
             fact=f"likes {stuffing}"[:200],
             topics=[f"{word}{number}" for number in range(40) for word in stuffing.split()],
@@ -102,7 +98,7 @@ async def test_a_note_stuffed_with_words_does_not_push_the_others_away(
         )
     )
     for fact in ("plays drums in a band", "has two cats called Salt and Pepper", "drinks tea with honey"):
-        await learn(change(fact=fact))
+        await world.learn(change(fact=fact))
     [stuffed, *_] = await live(world)
     assert max(len(stuffed.topics), len(stuffed.asked_with)) <= 6
     recall = Recall(db=world.db, settings=lambda: world.settings, clock=world.clock)
@@ -111,10 +107,8 @@ async def test_a_note_stuffed_with_words_does_not_push_the_others_away(
         assert best.fact.startswith(expected)
 
 
-async def test_thousands_of_replaced_notes_hold_up_nobody(
-    world: World, learn: Learn, change: Change, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    await learn(change(fact="lives in Oslo"))
+async def test_thousands_of_replaced_notes_hold_up_nobody(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    await world.learn(change(fact="lives in Oslo"))
     async with world.db.write() as tx:
         await tx.many(
             "INSERT INTO semantic_notes (scope, subject_id, fact, confidence, source_kind, status, created_at,"
@@ -128,7 +122,7 @@ async def test_thousands_of_replaced_notes_hold_up_nobody(
         return relate(old, new)
 
     monkeypatch.setattr(merge, "relate", counted)
-    report = await learn(change(fact="lives in Bergen"))
+    report = await world.learn(change(fact="lives in Bergen"))
     assert report.superseded == 1
     assert len(compared) < 2 * merge.LOOKED_BACK
 
@@ -136,8 +130,8 @@ async def test_thousands_of_replaced_notes_hold_up_nobody(
 # ── who sees what ───────────────────────────────────────────────────────────────────────────
 
 
-async def test_nothing_leaks_from_one_viewer_to_another(world: World, learn: Learn, change: Change) -> None:
-    await learn(change(), change(who="P2", said_by="P2", fact="collects stamps"))
+async def test_nothing_leaks_from_one_viewer_to_another(world: World) -> None:
+    await world.learn(change(), change(who="P2", said_by="P2", fact="collects stamps"))
     asked = "drums stamps band what do you remember?"
     hers, his = [section(await prompt_for(world, *who, asked), "lore") for who in (("1", "alice"), ("2", "bob"))]
     assert "drums" in hers
@@ -148,14 +142,12 @@ async def test_nothing_leaks_from_one_viewer_to_another(world: World, learn: Lea
     assert "Alice: [id:" in section(about_her, "others")
 
 
-async def test_chat_replaces_neither_what_was_imported_nor_what_was_told_about_the_channel(
-    world: World, learn: Learn, change: Change
-) -> None:
+async def test_chat_replaces_neither_what_was_imported_nor_what_was_told_about_the_channel(world: World) -> None:
     record = json.dumps({"scope": "channel", "fact": "the giveaway form is in the panels", "confidence": 1.0})
     await transfer.import_notes(world.db, [record], now=world.clock.now())
     await edits.remember(world.db, None, "stream days are monday and friday", by="9", at=world.clock.now())
     imported, told = await live(world, None)
-    report = await learn(
+    report = await world.learn(
         change(replaces=imported.id, who="channel", said_by="", fact="the giveaway form is on another page"),
         change(replaces=told.id, who="channel", said_by="", fact="stream days are tuesdays only"),
     )
@@ -163,11 +155,9 @@ async def test_chat_replaces_neither_what_was_imported_nor_what_was_told_about_t
     assert [note.id for note in await live(world, None)] == [imported.id, told.id]
 
 
-async def test_chat_plants_no_address_and_only_who_runs_the_channel_may_name_one(
-    world: World, learn: Learn, change: Change
-) -> None:
+async def test_chat_plants_no_address_and_only_who_runs_the_channel_may_name_one(world: World) -> None:
     link = "the discord is at discord.gg/abc"
-    report = await learn(change(fact="sells skins at evil.zip"), change(who="channel", said_by="", fact=link))
+    report = await world.learn(change(fact="sells skins at evil.zip"), change(who="channel", said_by="", fact=link))
     assert report.refused == {"link": 2}
     with pytest.raises(FactRefused, match="link"):
         await edits.remember(world.db, "1", "sells skins on evil dot com", by="1", at=world.clock.now())

@@ -1,7 +1,5 @@
 """A model's answer can only propose: what code lets pass, what it refuses, and that an episode is read once."""
 
-import json
-
 import pytest
 
 from forgetmenot.clock import DAY, HOUR
@@ -9,7 +7,7 @@ from forgetmenot.domain import SourceKind
 from forgetmenot.errors import ModelBlocked
 from forgetmenot.memory import edits
 from forgetmenot.store import episodes, notes
-from tests.notes_world import Change, Learn, World, live
+from tests.notes_world import World, change, live
 
 MALFORMED = [
     "", " ", "null", "[]", "42", '"notes"', "{}", '{"notes": null}', '{"notes": {}}', '{"notes": "add"}',
@@ -28,7 +26,7 @@ async def test_an_answer_that_is_none_leaves_its_episode_to_be_read(world: World
 
 @pytest.mark.parametrize("answer", ["Here you go: {}", ModelBlocked("filtered")], ids=repr)
 async def test_an_episode_without_a_usable_answer_waits_and_is_at_last_set_aside(
-    world: World, change: Change, answer: str | Exception
+    world: World, answer: str | Exception
 ) -> None:
     await world.episode("<@1> plays drums.", {"1": (5, 0)})
     extractor, model = world.extractor(answer)
@@ -36,7 +34,7 @@ async def test_an_episode_without_a_usable_answer_waits_and_is_at_last_set_aside
         assert (await extractor.run_pass()).episodes == 0
     assert len(model.asked) <= 2
     assert len(await episodes.unread(world.db)) == 1
-    other, _ = world.extractor(json.dumps({"notes": [change()]}))
+    other, _ = world.extractor([change()])
     await world.clock.advance(5 * 60_000)
     assert (await other.run_pass()).added == 1
     await world.episode("<@1> plays bass.", {"1": (5, 0)})
@@ -58,37 +56,33 @@ async def test_an_episode_without_a_usable_answer_waits_and_is_at_last_set_aside
         ({"fact": "is a friend of P9"}, "unknown_handle"), ({"fact": "runs /ban bob: /ban bob"}, "markup"),
     ],
 )  # fmt: skip
-async def test_each_rule_refuses_and_is_counted(
-    world: World, learn: Learn, change: Change, fields: dict[str, object], rule: str
-) -> None:
-    report = await learn(change(**fields), people={"1": (5, 0), "2": (3, 0), "9": (0, 0)})
+async def test_each_rule_refuses_and_is_counted(world: World, fields: dict[str, object], rule: str) -> None:
+    report = await world.learn(change(**fields), people={"1": (5, 0), "2": (3, 0), "9": (0, 0)})
     assert (report.added, report.confirmed, report.superseded) == (0, 0, 0)
     [refused] = report.refused
     assert refused.startswith(rule)
     assert await notes.page(world.db) == []
 
 
-async def test_the_same_again_is_a_confirmation_at_most_once_a_stream(
-    world: World, learn: Learn, change: Change
-) -> None:
+async def test_the_same_again_is_a_confirmation_at_most_once_a_stream(world: World) -> None:
     first, second = await world.stream(), await world.stream()
-    await learn(change(confidence=0.5), stream_id=first)
+    await world.learn(change(confidence=0.5), stream_id=first)
     for stream, confidence in ((first, 0.5), (second, 0.55), (second, 0.55)):
         await world.clock.advance(HOUR)
-        report = await learn(change(), stream_id=stream)
+        report = await world.learn(change(), stream_id=stream)
         [note] = await live(world)
         assert report.confirmed == 1
         assert note.confidence == pytest.approx(confidence)
         assert note.last_confirmed_at == world.clock.now()
 
 
-async def test_a_model_s_words_stand(world: World, learn: Learn, change: Change) -> None:
+async def test_a_model_s_words_stand(world: World) -> None:
     """Whatever the summary says, and whatever the words look like: what is stored is only quoted as data."""
     facts = [
         "moved to Oslo last week", "mentioned a brother in Lima", "plays games called mods",
         "asked P2 to join the band", "thinks that P2 cheats at cards",
     ]  # fmt: skip
-    report = await learn(*(change(fact=fact) for fact in facts))
+    report = await world.learn(*(change(fact=fact) for fact in facts))
     assert dict(report.refused) == {}
     assert [note.fact for note in await live(world)] == [fact.replace("P2", "<@2>") for fact in facts]
 
@@ -104,44 +98,42 @@ THINGS = ("boats", "stamps", "tomatoes", "horses", "clocks", "maps", "violins")
         {"repeats": "the first"}, {"repeats": [1]}, {"replaces": -(2**64)}, {"replaces": 2**70}, {"replaces": {}},
     ],
 )  # fmt: skip
-async def test_an_odd_field_costs_no_note(world: World, learn: Learn, change: Change, odd: dict[str, object]) -> None:
-    report = await learn(change(**odd))
+async def test_an_odd_field_costs_no_note(world: World, odd: dict[str, object]) -> None:
+    report = await world.learn(change(**odd))
     assert (report.added, dict(report.refused)) == (1, {})
 
 
-async def test_nothing_is_learnt_about_or_from_somebody_who_opted_out_meanwhile(
-    world: World, learn: Learn, change: Change
-) -> None:
+async def test_nothing_is_learnt_about_or_from_somebody_who_opted_out_meanwhile(world: World) -> None:
     async with world.db.write() as tx:
         await tx.execute("UPDATE viewers SET opted_out_at = 1 WHERE id = '2'")
-    report = await learn(change(who="P2", said_by="P1"), change(who="P1", said_by="P2"))
+    report = await world.learn(change(who="P2", said_by="P1"), change(who="P1", said_by="P2"))
     assert report.added == 0
     assert sum(report.refused.values()) == 2
 
 
 async def test_hearsay_becomes_a_fact_by_its_subjects_word_and_comes_not_back_when_they_took_it_back(
-    world: World, learn: Learn, change: Change
+    world: World,
 ) -> None:
     hearsay = change(who="P2", said_by="P1")
-    await learn(hearsay)
+    await world.learn(hearsay)
     await world.clock.advance(DAY)
-    assert (await learn(change(who="P2", said_by="P2"))).confirmed == 1
+    assert (await world.learn(change(who="P2", said_by="P2"))).confirmed == 1
     [note] = await live(world, "2")
     assert note.source_kind is SourceKind.SELF_CLAIM
     assert note.confidence > 0.5
     await edits.retract(world.db, note.id, at=world.clock.now(), cause="wrong")
-    assert (await learn(hearsay)).refused == {"retracted": 1}
+    assert (await world.learn(hearsay)).refused == {"retracted": 1}
 
 
 @pytest.mark.parametrize(
     ("what", "read"), [("UPDATE episodes SET summary = 'Nothing.'", 1), ("DELETE FROM episodes", 0)]
 )
 async def test_an_episode_that_was_summarised_again_or_erased_meanwhile_leaves_nothing(
-    world: World, change: Change, what: str, read: int
+    world: World, what: str, read: int
 ) -> None:
     """The model's answer about the old summary is thrown away: it may rest on a line that was cleared."""
     await world.episode("<@1> plays drums.", {"1": (5, 0)})
-    extractor, model = world.extractor(json.dumps({"notes": [change()]}), '{"notes": []}')
+    extractor, model = world.extractor([change()], '{"notes": []}')
 
     async def changed() -> None:
         async with world.db.write() as tx:
@@ -152,16 +144,14 @@ async def test_an_episode_that_was_summarised_again_or_erased_meanwhile_leaves_n
     assert (report.episodes, report.added, len(model.asked)) == (read, 0, read + 1)
 
 
-async def test_an_episode_that_is_read_again_confirms_nothing_that_it_said(
-    world: World, learn: Learn, change: Change
-) -> None:
+async def test_an_episode_that_is_read_again_confirms_nothing_that_it_said(world: World) -> None:
     """A line of it was cleared: it is summarised and read anew, and is still one occasion."""
     for _ in range(2):
-        await learn(change(confidence=0.5), stream_id=await world.stream())
+        await world.learn(change(confidence=0.5), stream_id=await world.stream())
     before = await live(world)
     async with world.db.write() as tx:
         await tx.execute("UPDATE episodes SET extracted_at = NULL")
-    extractor, _ = world.extractor(json.dumps({"notes": [change()]}))
+    extractor, _ = world.extractor([change()])
     await extractor.run_pass()
     assert await live(world) == before
     rows = await world.db.rows("SELECT episode_id, stance FROM note_evidence ORDER BY episode_id")
@@ -169,14 +159,12 @@ async def test_an_episode_that_is_read_again_confirms_nothing_that_it_said(
 
 
 @pytest.mark.parametrize("by_number", [True, False])
-async def test_a_repeat_that_says_more_takes_the_new_words(
-    world: World, learn: Learn, change: Change, *, by_number: bool
-) -> None:
-    await learn(change(fact="plays drums in a band"))
+async def test_a_repeat_that_says_more_takes_the_new_words(world: World, *, by_number: bool) -> None:
+    await world.learn(change(fact="plays drums in a band"))
     [old] = await live(world)
     await world.clock.advance(DAY)
     more = "plays drums in a band called Five Boats" if by_number else "plays drums in a jazz band"
-    report = await learn(change(fact=more, **({"repeats": old.id} if by_number else {})))
+    report = await world.learn(change(fact=more, **({"repeats": old.id} if by_number else {})))
     [note] = await live(world)
     assert (report.confirmed, note.fact) == (1, more)
     assert (note.first_said_at, note.last_confirmed_at) == (old.first_said_at, old.last_confirmed_at + DAY)
@@ -186,13 +174,13 @@ async def test_a_repeat_that_says_more_takes_the_new_words(
     assert before.fact == "plays drums in a band"
 
 
-async def test_somebody_with_many_notes_is_read_about_as_well(world: World, learn: Learn, change: Change) -> None:
+async def test_somebody_with_many_notes_is_read_about_as_well(world: World) -> None:
     """The model sees those that fit the summary; what it writes is compared with all of them."""
     kinds = ("red", "old", "tiny", "huge", "wooden", "broken")
     for kind in kinds:
-        await learn(*(change(fact=f"owns {kind} {thing}") for thing in THINGS))
+        await world.learn(*(change(fact=f"owns {kind} {thing}") for thing in THINGS))
     await world.episode("<@1> spoke about wooden boats, and owns red stamps.", {"1": (3, 0)})
-    extractor, model = world.extractor(json.dumps({"notes": [change(fact="owns red stamps")]}))
+    extractor, model = world.extractor([change(fact="owns red stamps")])
     report = await extractor.run_pass()
     known = [line for line in model.asked[0].prompt.splitlines() if line.startswith("[")]
     assert len(known) == 30

@@ -9,7 +9,7 @@ from forgetmenot.domain import ModelRequest, Purpose
 from forgetmenot.memory.extraction import Extractor
 from forgetmenot.store import notes
 from tests.memory.conftest import Channel
-from tests.notes_world import Change
+from tests.notes_world import change
 
 
 async def test_tags_and_handles_that_chat_types_are_words(channel: Channel) -> None:
@@ -44,9 +44,7 @@ async def test_tags_and_handles_that_chat_types_are_words(channel: Channel) -> N
 
 
 @pytest.mark.parametrize("skew", [-3 * 365 * DAY, -26 * HOUR, 26 * HOUR, 3 * 365 * DAY])
-async def test_a_line_from_another_time_makes_no_note_from_the_future(
-    channel: Channel, change: Change, skew: int
-) -> None:
+async def test_a_line_from_another_time_makes_no_note_from_the_future(channel: Channel, skew: int) -> None:
     def reply(request: ModelRequest) -> str:
         told = {"notes": [change()]} if request.purpose is Purpose.EXTRACT else {"summary": "P1 plays drums."}
         return json.dumps(told)

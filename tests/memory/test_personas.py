@@ -5,7 +5,7 @@ from forgetmenot.memory.edits import remember
 from forgetmenot.memory.recall import Recall
 from forgetmenot.settings.schema import BotSettings, PersonaSettings, Settings
 from forgetmenot.store import notes
-from tests.notes_world import Change, Learn, World
+from tests.notes_world import World, change
 
 PERSONAS = {
     "pirate": PersonaSettings(persona="You are a pirate.", reply_language="pirate", own_notes=True),
@@ -40,12 +40,10 @@ async def test_switching_changes_what_is_visible_and_loses_nothing(world: "World
     assert len(await notes.of_subject(world.db, "1")) == 3
 
 
-async def test_what_is_learned_under_a_persona_with_its_own_notes_is_its_own(
-    world: "World", learn: Learn, change: Change
-) -> None:
+async def test_what_is_learned_under_a_persona_with_its_own_notes_is_its_own(world: "World") -> None:
     for name, fact in (("pirate", "plays drums"), ("parrot", "likes green tea")):
         world.settings = speaks(name)
-        await learn(change(fact=fact))
+        await world.learn(change(fact=fact))
     assert [note.persona for note in await notes.of_subject(world.db, "1")] == ["pirate", ""]
 
 

@@ -10,7 +10,7 @@ from forgetmenot.memory import edits
 from forgetmenot.memory.provenance import chain, in_words, moment
 from forgetmenot.store import notes, streams
 from forgetmenot.store.notes import Stance
-from tests.notes_world import Change, Learn, World
+from tests.notes_world import World, change
 from tests.rows import put
 
 
@@ -26,12 +26,12 @@ async def used_in_a_reply(world: World, note_id: int, of: str = "notes") -> int:
         return await put(tx, "bot_messages", at=world.clock.now(), text="x", prompt_json=json.dumps(prompt))
 
 
-async def test_the_whole_chain_is_told(world: World, learn: Learn, change: Change) -> None:
+async def test_the_whole_chain_is_told(world: World) -> None:
     first, second = await world.stream(), await world.stream()
     start = world.clock.now()
-    await learn(change(fact="lives in Oslo"), summary="<@1> told the bot of Oslo.", stream_id=first)
+    await world.learn(change(fact="lives in Oslo"), summary="<@1> told the bot of Oslo.", stream_id=first)
     await world.clock.advance(DAY)
-    await learn(
+    await world.learn(
         change(fact="lives in Bergen"),
         summary="<@1> moved to Bergen, says <@2>.",
         stream_id=second,
@@ -70,9 +70,11 @@ async def test_who_asked_for_a_note_and_who_took_it_back_is_told_by_name(world: 
     assert "  removed; " in told
 
 
-async def test_every_section_that_shows_notes_counts_as_a_use(world: World, learn: Learn, change: Change) -> None:
-    await learn(change(who="bit", said_by="", fact="the cat causes every crash"), stream_id=await world.stream())
-    await learn(change(who="bit", said_by="P2", fact="the cat causes every crash"), stream_id=await world.stream())
+async def test_every_section_that_shows_notes_counts_as_a_use(world: World) -> None:
+    await world.learn(change(who="bit", said_by="", fact="the cat causes every crash"), stream_id=await world.stream())
+    await world.learn(
+        change(who="bit", said_by="P2", fact="the cat causes every crash"), stream_id=await world.stream()
+    )
     [bit] = await notes.of_subject(world.db, None)
     used = [await used_in_a_reply(world, bit.id), await used_in_a_reply(world, bit.id)]
     await used_in_a_reply(world, bit.id, "events")

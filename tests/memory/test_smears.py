@@ -11,17 +11,15 @@ from forgetmenot.memory import edits
 from forgetmenot.memory.proposals import FactRefused
 from forgetmenot.memory.retention import sweep_notes
 from forgetmenot.settings.schema import MemorySettings
-from tests.notes_world import Change, Learn, World, live, prompt_for, section
+from tests.notes_world import World, change, live, prompt_for, section
 
 
-async def test_a_smear_stays_hearsay_however_often_and_by_however_many_it_is_repeated(
-    world: World, learn: Learn, change: Change
-) -> None:
+async def test_a_smear_stays_hearsay_however_often_and_by_however_many_it_is_repeated(world: World) -> None:
     smear = {"fact": "loses at chess", "confidence": 1.0}
     people = {"1": (9, 0), "2": (5, 0), "9": (3, 0)}
     for _ in range(12):
         said = (change(said_by=who, **smear) for who in ("P2", "P3"))
-        await learn(*said, people=people, stream_id=await world.stream())
+        await world.learn(*said, people=people, stream_id=await world.stream())
         await world.clock.advance(DAY)
     [note] = await live(world)
     assert (note.source_kind, note.confidence) == (SourceKind.REPORTED, 0.5)
@@ -30,12 +28,12 @@ async def test_a_smear_stays_hearsay_however_often_and_by_however_many_it_is_rep
     )
 
 
-async def test_gossip_pushes_nothing_out_that_its_subject_said(world: World, learn: Learn, change: Change) -> None:
+async def test_gossip_pushes_nothing_out_that_its_subject_said(world: World) -> None:
     world.settings = msgspec.structs.replace(world.settings, memory=MemorySettings(notes_per_viewer=2))
-    await learn(change(importance="low"))
+    await world.learn(change(importance="low"))
     for number, word in enumerate(("liver", "maths", "winter")):
         await world.clock.advance(DAY * (number + 1))
-        await learn(change(fact=f"hates {word}", said_by="P2", importance="high"))
+        await world.learn(change(fact=f"hates {word}", said_by="P2", importance="high"))
     await sweep_notes(world.db, world.settings.memory, world.clock.now())
     assert {note.fact for note in await live(world)} == {"plays drums in a band", "hates winter"}
 
@@ -69,12 +67,10 @@ async def test_who_others_are_to_somebody_is_theirs_to_tell(world: World, fact: 
     assert note.source_kind is SourceKind.COMMAND
 
 
-async def test_a_smear_replaces_nothing_that_was_said_by_its_subject(
-    world: World, learn: Learn, change: Change
-) -> None:
-    await learn(change(fact="loves her cats"))
+async def test_a_smear_replaces_nothing_that_was_said_by_its_subject(world: World) -> None:
+    await world.learn(change(fact="loves her cats"))
     [own] = await live(world)
-    report = await learn(
+    report = await world.learn(
         change(fact="hates her cats", said_by="P2"),
         change(replaces=own.id, fact="hates her cats", said_by="P2"),
     )
@@ -83,7 +79,7 @@ async def test_a_smear_replaces_nothing_that_was_said_by_its_subject(
 
 
 @pytest.mark.parametrize("said_by", [{}, {"said_by": "P1"}])
-async def test_whose_words_they_are_is_found_in_the_chat(world: World, change: Change, said_by: dict[str, str]) -> None:
+async def test_whose_words_they_are_is_found_in_the_chat(world: World, said_by: dict[str, str]) -> None:
     """P1 is alice, who spoke of her cider and was asked about her garden; bob spoke of her chess."""
     own = [("1", "so I pressed cider from apples"), ("1", "gg"), ("1", "yes, the whole garden")]
     chat = [*own, ("2", "alice loses at chess"), ("2", "do you grow leeks in the garden alice?")]
@@ -98,22 +94,20 @@ async def test_whose_words_they_are_is_found_in_the_chat(world: World, change: C
 
 
 @pytest.mark.parametrize("who", ["channel", "bit"])
-async def test_a_smear_stays_hearsay_as_a_fact_about_the_channel(
-    world: World, learn: Learn, change: Change, who: str
-) -> None:
+async def test_a_smear_stays_hearsay_as_a_fact_about_the_channel(world: World, who: str) -> None:
     smear = {"fact": "P1 loses at chess", "confidence": 1.0}
-    await learn(change(who=who, said_by="", **smear), change(who=who, said_by="P2", **smear))
+    await world.learn(change(who=who, said_by="", **smear), change(who=who, said_by="P2", **smear))
     [note] = await live(world, None)
     assert (note.source_kind, note.confidence) == (SourceKind.REPORTED, 0.5)
     shown = section(await prompt_for(world, "2", "bob", "chess?"), "channel_notes")
     assert "said by others; 2026-07-24] Alice loses at chess" in shown
 
 
-async def test_the_streamer_and_moderators_speak_for_the_channel(world: World, learn: Learn, change: Change) -> None:
+async def test_the_streamer_and_moderators_speak_for_the_channel(world: World) -> None:
     people = {"9": (9, 0), "1": (5, 0)}
-    await learn(change(who="channel", said_by="P1", fact="P1 streams on Fridays"), people=people)
-    await learn(change(who="channel", said_by="P1", fact="P2 won the tournament in May"), people=people)
-    await learn(change(who="channel", said_by="P2", fact="P1 dances at a thousand subs"), people=people)
+    await world.learn(change(who="channel", said_by="P1", fact="P1 streams on Fridays"), people=people)
+    await world.learn(change(who="channel", said_by="P1", fact="P2 won the tournament in May"), people=people)
+    await world.learn(change(who="channel", said_by="P2", fact="P1 dances at a thousand subs"), people=people)
     found = {note.fact: note.source_kind for note in await live(world, None)}
     assert found == {
         "<@9> streams on Fridays": SourceKind.OBSERVED,
