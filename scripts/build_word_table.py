@@ -165,8 +165,7 @@ def fitted(own: Matrix, frequency: Matrix, texts: list[str], encoded: Matrix, nu
         added, left = added + rate * step, left - rate * moved
         size, before = (left * left).sum(0), size
         step = left + size / (before + 1e-20) * step
-    for name, these in (("at the start", start), ("fitted", start + added)):
-        print(f"{name}: {((wanted - means @ these) ** 2).mean() / (wanted**2).mean():.3f} of the variance is left")
+    print(f"{((wanted - means @ (start + added)) ** 2).mean() / (wanted**2).mean():.3f} of the variance is left")
     return start + added
 
 

@@ -351,8 +351,7 @@ async def operations(folder: Path, dice: random.Random, wanted: int) -> Figures:
             figures["deaths"] += code == 9
             figures["crashes"] += code not in {0, 9}
             await OPERATIONS[name](place)
-            for what, count in (await operation_account(place, name)).items():
-                figures[what] += count
+            add(figures, await operation_account(place, name))
             await asyncio.to_thread(shutil.rmtree, place)
             if code == 0:  # it passes no more points
                 break
@@ -508,17 +507,15 @@ async def disks(folder: Path) -> Figures:
 async def flips(folder: Path, dice: random.Random, wanted: int) -> Figures:
     """One bit of the file is wrong: the start refuses with a sentence, or the bot works on; no copy goes."""
     await prepare(folder)
-    path, clock = folder / MEMORY, ManualClock(NOON + HOUR)
-    async with open_database(path) as db:
-        await backups.make(db, at=clock.now(), keep=3)
+    path, clock = folder / MEMORY, ManualClock(NOON + DAY)
+    await _back_up(folder)
     whole, copies = path.read_bytes(), {copy: copy.read_bytes() for copy in copies_of(path)}
     figures: Figures = {"flips": wanted, "refused": 0, "crashes": 0, "lost": 0}
     for _ in range(wanted):
         await clock.advance(SECOND)
         held = bytearray(whole)
         held[dice.randrange(100, len(held))] ^= 1 << dice.randrange(8)
-        for end in ("-wal", "-shm"):
-            path.with_name(path.name + end).unlink(missing_ok=True)
+        path.with_name(path.name + "-wal").unlink(missing_ok=True)
         path.write_bytes(held)
         try:
             async with open_bot(path, settings=lambda: SETTINGS, clock=clock) as bot:

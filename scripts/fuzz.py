@@ -205,7 +205,7 @@ def mutated(dice: random.Random, seeds: tuple[str, ...]) -> str:
 class Tried:
     """What came of one reader. `faults`: the first input for each kind of fault."""
 
-    inputs: int = 0
+    inputs: int
     refused: int = 0
     slowest_s: float = 0.0
     faults: dict[str, str] = field(default_factory=dict)
@@ -213,10 +213,10 @@ class Tried:
 
 def run(name: str, inputs: int, seed: int) -> Tried:
     """What came of one reader."""
-    reader, tried, dice = READERS[name], Tried(), random.Random(f"{seed} {name}")  # noqa: S311  # the same again
-    for _ in range(max(1, round(inputs * reader.share))):
+    reader, dice = READERS[name], random.Random(f"{seed} {name}")  # noqa: S311  # the same again
+    tried = Tried(max(1, round(inputs * reader.share)))
+    for _ in range(tried.inputs):
         text = mutated(dice, reader.seeds)
-        tried.inputs += 1
         began = time.process_time()
         try:
             reader.read(text)

@@ -125,12 +125,11 @@ def _fate(sim: TwitchSim, out: Troubled, fates: dict[str, Sent]) -> Figures:
     shown = Counter(said.text for said in sim.sent)
     sent = [text for text, fate in fates.items() if fate.status is ReplyStatus.SENT]
     unsure = [text for text, fate in fates.items() if fate.status is ReplyStatus.UNKNOWN]
-    unsent = {text: fate.detail for text, fate in fates.items() if text not in sent and text not in unsure}
+    unsent = {text: fate.detail for text, fate in fates.items() if text not in [*sent, *unsure]}
     return {
         "faults while sending": out.troubles,
         "messages": len(fates),
         "messages shown": len(shown),
-        "refused, with a reason": sum(bool(detail) for detail in unsent.values()),
         "of unknown fate": len(unsure),
         "messages doubled": sum(shown.values()) - len(shown),
         "messages lost": sum(not detail for detail in unsent.values()),
@@ -250,7 +249,6 @@ async def live(folder: Path, minutes: float) -> Figures:
         figures = await _account(folder, chat)
     growth = sizes[-1] / sizes[len(sizes) // 4] if len(sizes) > 4 and sizes[len(sizes) // 4] else 0.0
     return {
-        "minutes": round((time.monotonic() - began) / 60, 1),
         "lines": chat.number,
         "answers": len(sim.sent),
         "processes": len(ends),

@@ -81,11 +81,8 @@ def wheel(python: str) -> bool:
             return False
         built = str(next(folder.glob("*.whl")))
         command = installed_by_uv(python, built, folder) or installed_by_pip(built, folder)
-        if command is None:
-            say("The wheel installed no `forgetmenot` command.")
-            return False
         words = (["--version"], ["demo", "--fast", "--json"])
-        return all(run([command, *one], cwd=folder) for one in words)
+        return command is not None and all(run([command, *one], cwd=folder) for one in words)
 
 
 def installed_by_uv(python: str, built: str, folder: Path) -> str | None:

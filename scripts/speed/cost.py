@@ -6,14 +6,12 @@ that bills what it reads and writes (about three bytes to a token) and writes wh
 and tokens of the hour and of what is written after it.
 """
 
-import asyncio
 import json
 from collections.abc import Sequence
 from pathlib import Path
 
 from aiohttp import web
 
-from forgetmenot.app.bot import Bot
 from forgetmenot.clock import MINUTE, SECOND, ManualClock
 from forgetmenot.domain import ChannelState, ModelRequest, Purpose
 from forgetmenot.llm.offline import Offline
@@ -73,64 +71,44 @@ def _tokens(text: str) -> int:
     return -(-len(text.encode()) // 3)
 
 
-async def _say(bot: Bot, clock: ManualClock, login: str, text: str, number: int) -> None:
-    await bot.hear(said(clock, f"line-{number}", f"id-{login}", login, text))
-    if text.startswith("@"):
-        await bot.settle()
-    await bot.tasks.catch_up()
-
-
-async def _over(bot: Bot, clock: ManualClock) -> None:
-    await bot.channel_is(ChannelState(live=False, title="", category=""))
-    for _ in range(6):
-        await clock.move_to(clock.now() + 10 * MINUTE)
-        await bot.channel_is(ChannelState(live=False, title="", category=""))
-        await bot.tasks.catch_up()
-
-
 async def _hour(path: Path, base_url: str, rate: int) -> dict[str, tuple[int, int, int]]:
     """Calls, tokens in and tokens out of an hour at so many lines a minute, by purpose."""
-    made = Invented(29)
-    people = [f"viewer_{number}" for number in range(max(REGULARS, 2 * rate // 3))]
+    made, number, at = Invented(29), 0, BEGAN
+    people = [f"viewer_{who}" for who in range(max(REGULARS, 2 * rate // 3))]
     settings, clock = _settings(base_url), ManualClock(BEGAN)
     async with live_bot(path, clock, lambda: settings) as (bot, _):
-        number, began = 0, clock.now()
         for stream in range(6):
-            last = stream == 5
-            if last:
-                began = clock.now()
-            at = clock.now()
+            last, at = stream == 5, clock.now()
             await bot.channel_is(ChannelState(live=True, title="", category="", started_at=at, stream_id=f"s{stream}"))
             for line in range(60 * rate if last else 2 * REGULARS):
                 await clock.move_to(at + (line * MINUTE // rate if last else line * SECOND))
-                asks = last and line % ASKS_EVERY == ASKS_EVERY - 1
-                login = people[line % len(people)] if last else people[line % REGULARS]
-                told = f"I play {made.words(1)[0]} on weekends" if number % CLAIM_EVERY == 0 else made.line()
-                text = QUESTION if asks else told
-                await _say(bot, clock, login, text, number)
+                login = people[line % (len(people) if last else REGULARS)]
+                text = f"I play {made.words(1)[0]} on weekends" if number % CLAIM_EVERY == 0 else made.line()
+                if last and line % ASKS_EVERY == ASKS_EVERY - 1:
+                    text = QUESTION
                 number += 1
-            await _over(bot, clock)
-        bills = await counts.bills(bot.db, "purpose", began)
+                await bot.hear(said(clock, f"line-{number}", f"id-{login}", login, text))
+                if text == QUESTION:
+                    await bot.settle()
+                await bot.tasks.catch_up()
+            for _ in range(7):
+                await bot.channel_is(ChannelState(live=False, title="", category=""))
+                await bot.tasks.catch_up()
+                await clock.advance(10 * MINUTE)
+        bills = await counts.bills(bot.db, "purpose", at)
     return {bill.group: (bill.calls, bill.used.input, bill.used.output) for bill in bills}
 
 
-def measure(folder: Path, rates: Sequence[int], price: tuple[float, float]) -> list[Figure]:
+async def measure(folder: Path, rates: Sequence[int], price: tuple[float, float]) -> list[Figure]:
     """The figures of an hour at each of these rates; `price`: of a million tokens read and written."""
-    return asyncio.run(_measure(folder, rates, price))
-
-
-async def _measure(folder: Path, rates: Sequence[int], price: tuple[float, float]) -> list[Figure]:
     figures = []
     for rate in rates:
         async with Billing() as server:
             found = await _hour(folder / f"{rate}.sqlite3", server.url, rate)
         calls, read, written = (sum(column) for column in zip(*found.values(), strict=True))
+        cost = (read * price[0] + written * price[1]) / 1_000_000
+        told = {"calls": calls, "of them replies": found.get("reply", (0,))[0]}
+        told |= {"tokens read": read, "tokens written": written}
         name = f"an hour at {rate} lines a minute"
-        figures += [
-            Figure(f"{name}: calls", calls, ""),
-            Figure(f"{name}: of them replies", found.get("reply", (0,))[0], ""),
-            Figure(f"{name}: tokens read", read, ""),
-            Figure(f"{name}: tokens written", written, ""),
-            Figure(f"{name}: cost", (read * price[0] + written * price[1]) / 1_000_000, ""),
-        ]
+        figures += [Figure(f"{name}: {what}", value, "") for what, value in (*told.items(), ("cost", cost))]
     return figures

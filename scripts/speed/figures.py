@@ -35,24 +35,12 @@ def percentile(values: Sequence[float], share: float) -> float:
 def table(figures: Sequence[Figure]) -> str:
     """All of them for people."""
     rows = [("figure", "value", "bound", "")]
-    rows += [
-        (f.name, f"{f.value:,.3g} {f.unit}" if f.value < 1_000 else f"{f.value:,.0f} {f.unit}", _bound(f), _mark(f))
-        for f in figures
-    ]
+    for one in figures:
+        bound = "" if one.bound is None else f"{'≥' if one.at_least else '≤'} {one.bound:,g} {one.unit}".rstrip()
+        mark = "" if one.bound is None else "ok" if one.ok else "MISSED"
+        rows.append((one.name, f"{one.value:,{'.3g' if one.value < 1_000 else '.0f'}} {one.unit}", bound, mark))
     widths = [max(len(row[column]) for row in rows) for column in range(3)]
     return "\n".join(
         f"{name:{widths[0]}}  {value:>{widths[1]}}  {bound:>{widths[2]}}  {mark}".rstrip()
         for name, value, bound, mark in rows
     )
-
-
-def _bound(figure: Figure) -> str:
-    if figure.bound is None:
-        return ""
-    return f"{'≥' if figure.at_least else '≤'} {figure.bound:,g} {figure.unit}".rstrip()
-
-
-def _mark(figure: Figure) -> str:
-    if figure.bound is None:
-        return ""
-    return "ok" if figure.ok else "MISSED"

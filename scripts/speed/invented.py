@@ -60,19 +60,13 @@ class Invented:
             facts = [self.fact() for _ in range(each)]
             for first in range(0, each, NOTES_PER_EPISODE):
                 together = facts[first : first + NOTES_PER_EPISODE]
-                yield from self._episode(number, first, together)
-
-    def _episode(self, number: int, first: int, facts: list[str]) -> Iterator[dict[str, Any]]:
-        summary = f"<@{viewer_id(number)}> {'; '.join(facts)}. Others spoke of {' '.join(self.words(25))}."
-        at = iso(NOW - (first + number % 97 + 1) * DAY)
-        for fact in facts:
-            yield {
-                "viewer": viewer_id(number),
-                "fact": fact,
-                "confidence": 0.8,
-                "observed_at": at,
-                "episode": {"key": f"{number}-{first}", "summary": summary},
-            }
+                told = f"<@{viewer_id(number)}> {'; '.join(together)}. Others spoke of {' '.join(self.words(25))}."
+                same: dict[str, Any] = {
+                    "viewer": viewer_id(number),
+                    "observed_at": iso(NOW - (first + number % 97 + 1) * DAY),
+                }
+                same["episode"] = {"key": f"{number}-{first}", "summary": told}
+                yield from ({**same, "fact": fact, "confidence": 0.8} for fact in together)
 
     def event(self, who: int, at: int, text: str | None = None) -> ChatEvent:
         """A line of somebody's."""
@@ -81,14 +75,13 @@ class Invented:
         event_id = str(UUID(int=self._dice.getrandbits(128), version=4))  # Twitch's are such too
         return ChatEvent(event_id, EventKind.MESSAGE, viewer_id(who), name, name.title(), words, at, "1")
 
-    def chat(self, lines: int, people: int, *, until: int = NOW, over: int = 20 * HOUR) -> Iterator[ChatEvent]:
-        """Chat over some time (ms): everybody says something, and few say most of it."""
-        step = max(1, over // lines)
+    def chat(self, lines: int, people: int) -> Iterator[ChatEvent]:
+        """Chat of 20 hours: everybody says something, and few say most of it."""
         weights = list(itertools.accumulate(1 / rank for rank in range(5, people + 5)))
         speakers = [*range(people), *self._dice.choices(range(people), cum_weights=weights, k=max(0, lines - people))]
         self._dice.shuffle(speakers)
         for number, who in enumerate(speakers[:lines]):
-            yield self.event(who, until - (lines - number) * step)
+            yield self.event(who, NOW - (lines - number) * 20 * HOUR // lines)
 
 
 def viewer_id(number: int) -> str:

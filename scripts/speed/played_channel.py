@@ -6,7 +6,6 @@ newest word of the person first. What is wrong in an answer is therefore the mem
 what the figures mean.
 """
 
-import asyncio
 import itertools
 import json
 import random
@@ -125,7 +124,8 @@ class ScriptedModel:
         """Answer a call of any purpose."""
         self.calls[request.purpose] += 1
         answers = {Purpose.SUMMARY: _summary, Purpose.EXTRACT: _notes, Purpose.REPLY: _reply}
-        answer = answers.get(request.purpose, _nothing_new)(request.prompt)
+        no_news = {"summary": "Chat cheered.", "briefs": []}
+        answer = answers[request.purpose](request.prompt) if request.purpose in answers else no_news
         return ModelAnswer(json.dumps(answer), self.name, TokenUsage(1_000, 0, 50, 0), latency_ms=1)
 
     async def aclose(self) -> None:
@@ -187,10 +187,6 @@ def _reply(prompt: str) -> object:
     return {"action": None, "notes": [], "say": "Nobody told me that."}
 
 
-def _nothing_new(_: str) -> object:
-    return {"summary": "Chat cheered.", "briefs": []}
-
-
 @dataclass
 class Channel:
     """The bot, and who talks to it."""
@@ -214,16 +210,12 @@ class Channel:
         return " ".join(self.ears.said[before:])
 
 
-def measure(folder: Path) -> list[Figure]:
+async def measure(folder: Path) -> list[Figure]:
     """Play the evenings, let the raw chat go, and ask."""
-    return asyncio.run(_played(folder / "played.sqlite3"))
-
-
-async def _played(path: Path) -> list[Figure]:
     script, clock, model = written(), ManualClock(BEGAN), ScriptedModel()
     settings = convert({"bot": {"mode": "mentions", "notice": ""}, "twitch": {"channel": "streamer"}}, "the bench")
 
-    async with live_bot(path, clock, lambda: settings, model) as (bot, ears):
+    async with live_bot(folder / "played.sqlite3", clock, lambda: settings, model) as (bot, ears):
         channel = Channel(bot, clock, ears)
         for number, evening in enumerate(script.evenings):
             await _evening(channel, evening, number)

@@ -38,23 +38,12 @@ class Running:
 
 def dock(folder: Path, watch_s: float) -> list[Figure]:
     """The processor time while nobody looks and while somebody does, `watch_s` seconds each."""
-    if reason := missing():
-        print(f"the dock is not measured: {reason}", file=sys.stderr)
+    if browser.find() is None or cpu_s(os.getpid()) is None:
+        print(
+            "the dock is not measured: that needs a Chromium (FORGETMENOT_BROWSER names one) and /proc", file=sys.stderr
+        )
         return []
     return asyncio.run(_dock(folder, watch_s))
-
-
-def missing() -> str:
-    """Why nothing can be measured here, or an empty text."""
-    if browser.find() is None:
-        return "there is no Chromium here (FORGETMENOT_BROWSER names one)."
-    if cpu_s(os.getpid()) is None:
-        return "this system does not tell a process's time in /proc."
-    try:
-        import playwright  # noqa: F401  # a tool of development
-    except ImportError:
-        return "playwright is not installed (pip install -e .[dev])."
-    return ""
 
 
 async def _dock(folder: Path, watch_s: float) -> list[Figure]:

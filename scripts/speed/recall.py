@@ -1,7 +1,7 @@
 """How often recall finds the note that answers a question, in conversations of LoCoMo's format.
 
-Everything goes through the public import and recall. Ten notes are asked for, as the questions stand, with typos and as
-chat asks, and of the twenty that a prompt may hold how many answers stand among them. docs/EVALUATION.md says what the
+Everything goes through the public import and recall. Ten notes are asked for, as the questions stand and with typos,
+and of the twenty that a prompt may hold how many answers stand among them. docs/EVALUATION.md says what the
 figures mean and what they do not show.
 
 Of a conversation the observations are notes, and the session summaries the episodes that they rest on. A question's
@@ -29,11 +29,6 @@ from forgetmenot.store.database import open_database
 from speed.figures import Figure
 
 TYPO_SHARE = 0.3
-SLANG = {
-    "what": "wat", "you": "u", "are": "r", "because": "cuz", "favorite": "fav", "people": "ppl", "about": "abt",
-    "with": "w", "does": "", "did": "", "the": "", "is": "", "has": "", "have": "", "been": "", "to": "2", "for": "4",
-}  # fmt: skip
-OPENINGS, ENDINGS = ("", "yo", "hey bot", "lol", "wait", "so"), ("", "again", "lol", "??", "tho", "btw")
 NOW = int(datetime(2025, 1, 1, tzinfo=UTC).timestamp() * 1_000)
 _EVIDENCE = re.compile(r"D\d+:\d+")
 
@@ -106,13 +101,6 @@ def _questions(
             yield Question(text, about, wanted)
 
 
-def in_chat(text: str, dice: random.Random) -> str:
-    """The text as chat would ask it: lower case, slang, one word in twelve missing."""
-    said = [word for word in text.lower().rstrip("?").replace("'s", "s").split() if dice.random() > 1 / 12]
-    said = [SLANG.get(word, word) if dice.random() < 0.7 else word for word in said]
-    return " ".join(filter(None, [dice.choice(OPENINGS), *said, dice.choice(ENDINGS)]))
-
-
 def with_typos(text: str, dice: random.Random) -> str:
     """The text with one slip of the finger in about a third of its words."""
     return " ".join(_slip(word, dice) if dice.random() < TYPO_SHARE else word for word in text.split())
@@ -159,7 +147,6 @@ async def ask(conversation: Conversation, folder: Path, scores: dict[str, Score]
     ways: dict[str, Callable[[str], str]] = {
         "as asked": str,
         "with typos": lambda text: with_typos(text, dice),
-        "as chat asks": lambda text: in_chat(text, dice),
     }
     async with open_database(folder / "memory.sqlite3") as db:
         report = await import_notes(db, map(json.dumps, conversation.lines), now=NOW, privacy=None)

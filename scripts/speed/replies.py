@@ -15,14 +15,13 @@ import json
 import random
 from collections.abc import AsyncIterator, Iterator, Sequence
 from dataclasses import dataclass, replace
-from itertools import chain
 from pathlib import Path
 from statistics import median
 from time import perf_counter, process_time
 from typing import Any, NamedTuple
 
 from forgetmenot.app.live import short_pauses
-from forgetmenot.clock import HOUR, ManualClock
+from forgetmenot.clock import ManualClock
 from forgetmenot.domain import Prompt
 from forgetmenot.memory.erasure import Eraser, ErasureReport
 from forgetmenot.memory.recall import Recall
@@ -41,13 +40,11 @@ from speed.invented import NOTES_AT_MOST, NOTES_EACH, NOW, Invented, viewer_id
 
 BOT = Identity("1", "keeper", "Keeper")
 CHANNEL_NOTES = 40
-COMMON = 50  # people who chatted lately
+COMMON = 50  # people who chat most
 WARM_ROUNDS = 25
 BEST_KNOWN_ROUNDS = 15
 COLD_OTHERS = 260
 LINES = 10_000
-LATELY = 3 * HOUR
-LINES_LATELY = 1_500
 
 
 class Took(NamedTuple):
@@ -101,8 +98,7 @@ async def memory(path: Path, viewers: int) -> AsyncIterator[Memory]:
         report = await import_notes(db, map(json.dumps, _notes(viewers)), now=NOW, privacy=None)
         if odd := [one for one in report.refused if one.reason != KNOWN]:
             raise SystemExit(f"an invented note was refused: {odd[0]}")
-        over_the_day = Invented(5).chat(LINES, viewers, until=NOW - LATELY)
-        await take_in(db, chain(over_the_day, Invented(6).chat(LINES_LATELY, COMMON, over=LATELY)))
+        await take_in(db, Invented(5).chat(LINES, viewers))
         recall = Recall(db=db, settings=lambda: settings, clock=clock)
         await recall.prepare()
         keeper = PrefixKeeper(db=db, recall=recall, settings=lambda: settings)
@@ -144,12 +140,8 @@ async def loop_watched(late_ms: list[float]) -> AsyncIterator[None]:
     await asyncio.gather(task, return_exceptions=True)
 
 
-def measure(folder: Path, notes: int) -> list[Figure]:
-    """The times of replies in a memory with so many notes."""
-    return asyncio.run(_measure(folder, notes // 20))
-
-
-async def _measure(folder: Path, viewers: int) -> list[Figure]:
+async def measure(folder: Path, viewers: int) -> list[Figure]:
+    """The times of replies in a memory of so many viewers, with twenty notes of each."""
     async with memory(folder / "memory.sqlite3", viewers) as large:
         with short_pauses():
             count, late = await large.db.value("SELECT count(*) FROM semantic_notes"), list[float]()
@@ -202,12 +194,8 @@ MENTIONED_IN = 300
 PAUSE_S, WRITE_PAUSE_S = 0.005, 0.1
 
 
-def erasure(folder: Path, notes: int) -> list[Figure]:
-    """The figures in a memory with so many notes."""
-    return asyncio.run(_erasure(folder, notes // 20))
-
-
-async def _erasure(folder: Path, viewers: int) -> list[Figure]:
+async def erasure(folder: Path, viewers: int) -> list[Figure]:
+    """The figures in such a memory."""
     async with memory(folder / "memory.sqlite3", viewers) as large:
         await _mention(large.db)
         before = _found(folder)
