@@ -33,7 +33,7 @@ from forgetmenot.memory.transcript import SUMMARY_WORDS, Cut, Window, windows
 from forgetmenot.ports import LanguageModel
 from forgetmenot.settings import prices
 from forgetmenot.settings.prices import Used
-from forgetmenot.settings.schema import MemorySettings, Settings
+from forgetmenot.settings.schema import MemorySettings, Provider, Settings
 from forgetmenot.store import channel_state, episodes, events, personal_data, streams, viewers
 from forgetmenot.store.database import Database, Source, Transaction
 from forgetmenot.text.mentions import provisional
@@ -236,8 +236,9 @@ async def estimate(paths: Sequence[Path], settings: Settings, now: int) -> Estim
     if not any(one.lines for one in found):
         raise InputError(reason("past_nothing"))
     per_window = max(1, (settings.memory.window_min_events + settings.memory.window_max_events) // 2)
-    calls = 2 * sum(-(-one.lines // per_window) for one in found)
-    read = sum(one.size for one in found) // BYTES_A_TOKEN + calls * (TOKENS_A_CALL + SUMMARY_WORDS)
+    asks = settings.model.provider is not Provider.OFFLINE
+    calls = asks * 2 * sum(-(-one.lines // per_window) for one in found)
+    read = asks * sum(one.size for one in found) // BYTES_A_TOKEN + calls * (TOKENS_A_CALL + SUMMARY_WORDS)
     return Estimate(
         lines=sum(one.lines for one in found),
         streams=sum(one.streams for one in found),

@@ -64,7 +64,7 @@ async def test_it_says_what_it_takes_learns_and_deletes_the_file(
     assert kept.name == "_evil_.._chat 2026-05-01.log"
     assert [one.stat().st_mode & 0o777 for one in (kept, kept.parent, kept.parent.parent)] == [0o600, 0o700, 0o700]
     asked = str((await files.look())["line"])
-    assert asked.startswith("24 lines of 2 streams over 2 days: about 8 model calls")
+    assert asked.startswith("24 lines of 2 streams over 2 days: about 0 model calls")
     assert await bot.db.value("SELECT count(*) FROM episodes") == 0
     files.learn()
     assert files.state["running"]

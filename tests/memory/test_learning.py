@@ -115,10 +115,13 @@ async def test_a_model_that_is_away_stops_it_and_nothing_is_lost(bot: Bot, serve
 
 
 async def test_an_estimate_says_what_it_would_take(tmp_path: Path) -> None:
-    found = await estimate([log(tmp_path / "demo.log", days=3)], SETTINGS, BEGAN + 30 * DAY)
+    asked = Settings(memory=SETTINGS.memory, model=ModelSettings(provider=Provider.OPENAI_COMPATIBLE))
+    found = await estimate([log(tmp_path / "demo.log", days=3)], asked, BEGAN + 30 * DAY)
     assert (found.lines, found.streams, found.days) == (36, 3, 3)
     assert found.calls == 2 * 6
     assert found.tokens.input > 5_000
+    offline = await estimate([tmp_path / "demo.log"], Settings(), BEGAN + 30 * DAY)
+    assert (offline.lines, offline.calls, offline.tokens.input) == (36, 0, 0), "no model is asked"
 
 
 # ── people who leave while it is read, or who are known by other names ───────────────────────
