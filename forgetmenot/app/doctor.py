@@ -260,9 +260,9 @@ def running_checks(
         "chat": _chat(state, settings, gaps, say),
         "login": _signed_in(state, say),
         "model": unless(state.model_trouble, "setup_fix", found(say, OK, "offline") if offline else (OK, models, "")),
-        "summaries": unless(state.memory_trouble, "later_fix"),
+        "summaries": unless(state.memory_trouble, "again_fix"),
         "tasks": unless(tasks, "again_fix"),
-        "spending": unless(state.saving, "later_fix"),
+        "spending": unless(state.saving, "again_fix"),
         "settings": (OK, state.settings_file or say("check.fine"), ""),
     }
     if state.hearing:

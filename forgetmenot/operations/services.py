@@ -221,7 +221,7 @@ async def status_line(db: Database, settings: Settings, now: int) -> str:
     elif switches.quiet_until > now:
         parts = [language("status.quiet", n=-(-(switches.quiet_until - now) // MINUTE))]
     else:
-        parts = [language(f"status.{settings.bot.mode}")]
+        parts = [language("status.on", mode=language(f"page.mode.{settings.bot.mode}.title"))]
     if switches.safe_mode or settings.actions.safe_mode:
         parts.append(language("status.safe"))
     if waiting := len(await action_logs.waiting(db, now)):

@@ -154,11 +154,11 @@ _SHOWN = (
     ("who", "bot", "mode name aliases persona language notice", "reply_language speaks_as"),
     ("model", "model", "", "provider reply_model memory_model base_url"),
     ("talk", "reply", "max_chars viewer_gap_s blocklist", "allow_links"),
+    ("talk", "rewards", "ask remember", ""),
     ("act", "actions", "safe_mode class_a class_b class_c", "disabled denied_targets newcomer_protection"),
     ("memory", "memory", "ignored_viewers", ""),
     ("memory", "privacy", "never_store", "privacy_url"),
     ("hearing", "hearing", "obs source captions", "programs offline answer_aloud"),
-    ("rewards", "rewards", "ask remember", ""),
     ("people", "dock", "earpiece", "earpiece_without"),
     ("recap", "recap", "folder post_at_once", ""),
 )
@@ -175,4 +175,4 @@ RESTARTING = frozenset({"twitch", "model", "hearing"})
 
 def presets(language: Language) -> dict[str, str]:
     """Characters to begin with, by their titles."""
-    return dict(language.pair(f"preset.{name}") for name in ("warm", "dry", "fan", "guide"))
+    return dict(language.pair(f"preset.{name}") for name in ("warm", "dry", "fan"))

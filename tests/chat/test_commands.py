@@ -59,7 +59,7 @@ async def test_answers_are_in_the_language_of_the_settings(chat: Chat) -> None:
         "Über den Kanal gemerkt: #1 streams on Fridays"
     )
     assert await german.say("carol", "!memory zed") == "zed kenne ich hier nicht. Nimm den aktuellen Namen."
-    assert await german.say("carol", "!bot status") == "ForgetMeNot: an (stille Vorschau)."
+    assert await german.say("carol", "!bot status") == "ForgetMeNot: an (Stille Vorschau)."
 
 
 async def test_memory_is_one_message_with_the_most_important_first(chat: Chat) -> None:

@@ -122,11 +122,11 @@ alice: !nevermention -> Help: !nevermention <what>: I never bring that topic or 
 alice: never mention it -> -
 # switches
 carol: !bot pause -> ForgetMeNot: paused until !bot resume.
-carol: !bot resume -> ForgetMeNot: on (mentions).
+carol: !bot resume -> ForgetMeNot: on (Mentions).
 carol: !bot quiet 10 -> ForgetMeNot: quiet for 10 more min.
 carol: !bot status -> ForgetMeNot: quiet for 10 more min.
-carol: !bot resume -> ForgetMeNot: on (mentions).
-carol: !bot safe -> ForgetMeNot: on (mentions), safe mode is on.
+carol: !bot resume -> ForgetMeNot: on (Mentions).
+carol: !bot safe -> ForgetMeNot: on (Mentions), safe mode is on.
 dave: !bot pause -> ForgetMeNot: paused until !bot resume, safe mode is on.
 # nothing to decide, nothing to explain
 carol: !approve -> Nothing is waiting for approval.
@@ -268,7 +268,7 @@ carol: !wrong -> Removed: #2 plays drums. To undo: !restore 2
 carol: !approve -> Nothing is waiting for approval.
 propose New title
 carol: !deny -> Which one? #1 title “New title”
-carol: !bot status -> ForgetMeNot: on (mentions), 1 waiting for approval.
+carol: !bot status -> ForgetMeNot: on (Mentions), 1 waiting for approval.
 carol: !approve 1 -> Done: title “New title”.
 propose a
 propose b
