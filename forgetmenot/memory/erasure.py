@@ -305,7 +305,6 @@ async def _delete_some(db: Database, viewer_id: str, report: ErasureReport) -> b
         report.notes += await notes.delete_of_subject(tx, viewer_id, list(facts))
     async with db.write() as tx:
         lines, more = await personal_data.delete_chat(tx, viewer_id)
-        await personal_data.delete_actions(tx, viewer_id)
     report.events += lines
     return more or len(facts) == personal_data.NOTES_AT_ONCE
 

@@ -41,10 +41,6 @@ MOST = 200
 _NOTE = re.compile(r"#(\d{1,15})\s*\Z")
 
 
-async def _nothing() -> None:
-    return None
-
-
 class Rights:
     """The requests of one memory. `open` it at the start; call `work_off` every second.
 
@@ -53,7 +49,7 @@ class Rights:
     """
 
     def __init__(
-        self, *, db: Database, clock: Clock, eraser: Eraser, flush: Step = _nothing, patient: bool = True
+        self, *, db: Database, clock: Clock, eraser: Eraser, flush: Step | None = None, patient: bool = True
     ) -> None:
         self._db, self._clock, self._eraser, self._flush, self._patient = db, clock, eraser, flush, patient
         self._working = asyncio.Lock()
@@ -120,7 +116,8 @@ class Rights:
     async def _is_done(self, number: int) -> bool:
         """Whether so many requests are carried out, once what waits was tried."""
         try:
-            await self._flush()  # the line in which it was asked for may quote what is to be forgotten
+            if self._flush is not None:  # the line in which it was asked for may quote what is to be forgotten
+                await self._flush()
             await self.work_off()
         except StoreError:
             if not self._patient:

@@ -105,8 +105,7 @@ async def import_notes(
     """Take in JSON lines. `privacy`: what is never stored is refused; None: it is taken."""
     report, rest = ImportReport(), enumerate(lines, start=1)
     while batch := list(islice(rest, LINES_AT_ONCE)):
-        read, refused = await asyncio.to_thread(_readable, batch, now, privacy)
-        report.refused += refused
+        read = await asyncio.to_thread(_readable, batch, now, privacy, report.refused)
         async with db.write() as tx:
             await _write(tx, read, report, now)
         await asyncio.sleep(0.01)  # another process, too, may want to write
@@ -118,21 +117,18 @@ async def import_notes(
 
 
 def _readable(
-    batch: list[tuple[int, str]], now: int, privacy: PrivacySettings | None
-) -> tuple[list[ReadLine], list[RefusedLine]]:
+    batch: list[tuple[int, str]], now: int, privacy: PrivacySettings | None, refused: list[RefusedLine]
+) -> list[ReadLine]:
     found: list[ReadLine] = []
-    refused: list[RefusedLine] = []
     for number, text in batch:
         try:
             if text.strip():
                 found.append(_read(number, msgspec.json.decode(text, type=NoteLine), now, privacy))
-        except msgspec.MsgspecError as error:
-            refused.append(RefusedLine(number, str(error)))
-        except FactRefused as refusal:
-            refused.append(RefusedLine(number, refusal.rule))
+        except (msgspec.MsgspecError, FactRefused) as error:
+            refused.append(RefusedLine(number, error.rule if isinstance(error, FactRefused) else str(error)))
         except ODD_INPUT:
             refused.append(RefusedLine(number, "nested too deeply, or no text"))
-    return found, refused
+    return found
 
 
 def _read(number: int, line: NoteLine, now: int, privacy: PrivacySettings | None) -> ReadLine:
@@ -224,13 +220,8 @@ async def _write(tx: Transaction, batch: Sequence[ReadLine], report: ImportRepor
     ]  # fmt: skip
     await notes.insert_many(tx, written, cause="import", now=now)
     evidence = zip(numbered, rests_on, taken, strict=True)
-    await notes.add_evidence(
-        tx,
-        *(
-            Stance(number, episode, "stated", None, addressed=False, at=read.at)
-            for number, episode, (read, _) in evidence
-        ),
-    )
+    stated = (Stance(note, one, "stated", None, addressed=False, at=read.at) for note, one, (read, _) in evidence)
+    await notes.add_evidence(tx, *stated)
     report.imported += len(written)
 
 

@@ -2,7 +2,7 @@
 
 Guarantees:
 - No byte of a raw message, of the bot's replies or of a log of actions gets into a copy, not even for a moment, since
-  only the tables in `KEPT` are read (a test compares them and `LEFT_OUT` with the schema).
+  only the tables in `KEPT` are read (a test compares them with the schema).
 - A copy is whole or not there, and only its owner can read it.
 - Rows are read into a fresh schema, so that nothing which somebody built into a copy is run when it is restored.
 - Tokens and privacy requests are not in the database at all, nor does a copy say how many of those were carried out:
@@ -35,14 +35,6 @@ KEPT = (
     "viewers", "viewer_names", "streams", "attendance", "episodes", "episode_people", "semantic_notes", "note_evidence",
     "note_changes", "never_mention", "channel_state",
 )  # fmt: skip
-LEFT_OUT = {
-    "events": "raw chat",
-    "tally": "accounts for raw chat",
-    "briefs": "made again from the notes",
-    "bot_messages": "may quote chat, and is kept for some days only",
-    "action_logs": "may quote chat, and is kept for some days only",
-    "model_calls": "kept for some days only",
-}
 FOLDER = "backups"
 
 

@@ -70,12 +70,6 @@ async def is_known(source: Source, viewer_id: str) -> bool:
     return await source.row("SELECT 1 FROM viewers WHERE id = ?", (viewer_id,)) is not None
 
 
-_NAMES = """(
-SELECT id AS viewer_id, login AS name FROM viewers UNION SELECT id, display_name FROM viewers
-UNION SELECT viewer_id, login FROM viewer_names UNION SELECT viewer_id, display_name FROM viewer_names)
-"""
-
-
 async def names_of(source: Source, viewer_id: str) -> list[str]:
     """Every name that somebody goes or went by, but for those that are somebody else's by now."""
     rows = await source.rows(
@@ -88,10 +82,11 @@ async def names_of(source: Source, viewer_id: str) -> list[str]:
 
 def names_around(path: Path, viewer_id: str, names: Sequence[str]) -> list[str]:
     """Longer names of other people that one of these is a part of: "bob_7" is one of "bob_77"."""
+    called = "SELECT id, login, display_name FROM viewers UNION SELECT viewer_id, login, display_name FROM viewer_names"
     with reading_beside(path) as own:
-        others = own.execute(f"SELECT name FROM {_NAMES} WHERE viewer_id <> ? AND name <> ''", (viewer_id,)).fetchall()
+        rows = own.execute(f"SELECT login, display_name FROM ({called}) WHERE id <> ?", (viewer_id,)).fetchall()
     parts = [name.lower() for name in names]
-    return sorted({name for (name,) in others if any(part in name.lower() for part in parts)})
+    return sorted({name for row in rows for name in row if name and any(part in name.lower() for part in parts)})
 
 
 async def erase_requests(source: Source, viewer_id: str, at: int, login: str = "") -> list[PrivacyRequest]:
@@ -133,10 +128,13 @@ async def due(source: Source, now: int) -> list[str]:
 
 
 async def delete_chat(tx: Transaction, viewer_id: str) -> tuple[int, bool]:
-    """Delete some of what somebody said in the last hours and of what the bot said to them.
+    """Delete some of what somebody said in the last hours and of what the bot said to them, and what it did.
 
-    How many lines of theirs, and whether there may be more; the answers to lines go before them.
+    How many lines of theirs, and whether there may be more; the answers to lines go before them. What must still be
+    taken back is left, without them.
     """
+    theirs = "(asked_by = ?1 OR target_id = ?1) AND revert_at IS NULL AND status != 'running'"
+    await tx.execute(f"DELETE FROM action_logs WHERE {theirs}", (viewer_id,))
     values = {"viewer": viewer_id, "limit": LINES_AT_ONCE}
     lines = "SELECT id FROM events WHERE viewer_id = :viewer ORDER BY seq LIMIT :limit"
     answers = f"SELECT id FROM bot_messages WHERE viewer_id = :viewer OR event_id IN ({lines}) LIMIT :limit"
@@ -152,14 +150,6 @@ async def delete_chat(tx: Transaction, viewer_id: str) -> tuple[int, bool]:
     gone = await tx.execute(f"DELETE FROM events WHERE id IN ({lines})", values)
     await add_counts(tx, {"pruned_redacted": gone})
     return gone, gone == LINES_AT_ONCE
-
-
-async def delete_actions(tx: Transaction, viewer_id: str) -> None:
-    """Delete what was asked for by them or aimed at them; what must still be taken back is left, without them."""
-    await tx.execute(
-        "DELETE FROM action_logs WHERE (asked_by = ?1 OR target_id = ?1) AND revert_at IS NULL AND status != 'running'",
-        (viewer_id,),
-    )
 
 
 async def facts_of(source: Source, viewer_id: str, limit: int = -1) -> dict[int, str]:
