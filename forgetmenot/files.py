@@ -84,14 +84,10 @@ def replace_file(path: Path, text: str, *, mode: int = 0o600) -> None:
             new.unlink(missing_ok=True)
 
 
-def write_own(path: Path, data: bytes, flags: int = 0, *, at: int = 0) -> None:
-    """Write to a file of its owner alone, made if there is none; it is on disk when this returns. Raises OSError.
-
-    `flags`: os.O_EXCL, os.O_TRUNC or os.O_APPEND; `at`: where the bytes go in a file that is there.
-    """
-    descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | _NEEDED | flags, 0o600)
-    with os.fdopen(descriptor, "wb") as file:
-        file.seek(at)
+def append_own(path: Path, data: bytes) -> None:
+    """Add to a file of its owner alone, made if there is none; it is on disk when this returns. Raises OSError."""
+    descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND | _NEEDED, 0o600)
+    with os.fdopen(descriptor, "ab") as file:
         file.write(data)
         file.flush()
         os.fsync(file.fileno())

@@ -325,9 +325,7 @@ class Postings:
             # what its own words add to what the texts around it say already
             added.append((note, rarity * ((near + its_own) / (K1 + near + its_own) - near / (K1 + near))))
         return _Weights(
-            tuple(added),
-            tuple((group, rarity * near / (K1 + near)) for group, near in around.items()),
-            most,
+            tuple(added), tuple((group, rarity * near / (K1 + near)) for group, near in around.items()), most
         )
 
     def _reading(self, time: TimeAsked) -> list[float]:

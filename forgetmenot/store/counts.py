@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from typing import NamedTuple
 
 from msgspec import Struct
-from msgspec.structs import fields
+from msgspec.structs import astuple, fields
 
 from forgetmenot.clock import Clock
 from forgetmenot.domain import Purpose, TokenUsage
@@ -109,8 +109,7 @@ class Meter:
     """The ports.CallMeter that app/bot hands to the models: writes each call down."""
 
     def __init__(self, db: Database, clock: Clock) -> None:
-        self._db = db
-        self._clock = clock
+        self._db, self._clock = db, clock
 
     async def record(self, purpose: Purpose, model: str, usage: TokenUsage, latency_ms: int, error: str | None) -> None:
         """Note one finished call; `error` is the class of what went wrong, or None."""
@@ -118,11 +117,7 @@ class Meter:
             await tx.execute(
                 "INSERT INTO model_calls (at, purpose, model, input, cached, output, thoughts, latency_ms, error)"
                 " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
-                (
-                    *(self._clock.now(), purpose.value, model),
-                    *(usage.input, usage.cached, usage.output, usage.thoughts),
-                    *(latency_ms, error),
-                ),
+                (self._clock.now(), purpose.value, model, *astuple(usage), latency_ms, error),
             )
 
 

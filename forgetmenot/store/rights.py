@@ -11,7 +11,6 @@ Guarantees:
 
 import contextlib
 import hmac
-import os
 import secrets
 import threading
 from collections.abc import Collection, Container, Iterator, Sequence
@@ -22,7 +21,7 @@ import msgspec
 from filelock import FileLock
 
 from forgetmenot.errors import StoreError, StoreRequestsLost
-from forgetmenot.files import replace_file, write_own
+from forgetmenot.files import append_own, replace_file
 from forgetmenot.logs import log
 
 # The share of a forgotten fact's words that a claim has, to be that fact, whichever way it points.
@@ -96,7 +95,7 @@ class PrivacyRequests:
                     else:
                         # a line that a crash or a full disk cut through stays a line of its own, and counts for nothing
                         start = b"" if self.path.read_bytes().endswith(b"\n") else b"\n"
-                        write_own(self.path, start + _written(new), os.O_APPEND)
+                        append_own(self.path, start + _written(new))
                     self._harmed = False
             except (OSError, TimeoutError) as error:
                 raise self._unusable(error) from error

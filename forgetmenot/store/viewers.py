@@ -41,8 +41,7 @@ async def get(source: Source, viewer_id: str) -> Viewer | None:
 async def get_many(source: Source, viewer_ids: Collection[str]) -> dict[str, Viewer]:
     """People by their ids; those who opted out are marked, those who were banned are left out."""
     rows = await source.rows(
-        "SELECT * FROM viewers WHERE banned_at IS NULL AND id IN (SELECT value FROM json_each(?))",
-        (viewer_ids,),
+        "SELECT * FROM viewers WHERE banned_at IS NULL AND id IN (SELECT value FROM json_each(?))", (viewer_ids,)
     )
     return {row["id"]: viewer_of(row) for row in rows}
 

@@ -11,15 +11,7 @@ import pytest
 from forgetmenot.clock import MINUTE
 from forgetmenot.domain import Role
 from forgetmenot.memory.edits import remember
-from forgetmenot.memory.erasure import (
-    _CHUNK,
-    UNDER_WAY,
-    WORD_IN_TEXTS,
-    Eraser,
-    ErasureReport,
-    _count_in,
-    _delete_some,
-)
+from forgetmenot.memory.erasure import _CHUNK, UNDER_WAY, WORD_IN_TEXTS, Eraser, ErasureReport, _count_in, _delete_some
 from forgetmenot.store import channel_state, notes, personal_data, viewers
 from forgetmenot.store.channel_state import WIPE_DUE
 from forgetmenot.store.database import Transaction, open_database
@@ -156,11 +148,7 @@ async def test_it_ends_although_chat_goes_on_naming_them(channel: Channel, monke
     assert await channel.db.value("SELECT count(*) FROM events WHERE viewer_id <> ?", (ALICE,)) > before
 
 
-CASES = [
-    ("anana7", "anana7 anana7 anana", 2),
-    ("мария", "и Мария, и МАРИЯ", 2),
-    ("carol", "carols @Carol (carol)", 2),
-]
+CASES = [("anana7", "anana7 anana7 anana", 2), ("мария", "и Мария, и МАРИЯ", 2), ("carol", "carols @Carol (carol)", 2)]
 
 
 @pytest.mark.parametrize(("name", "text", "times"), CASES)

@@ -52,10 +52,7 @@ EXEMPT = {
     "streams.recap_file": "a path; memory/erasure cleans the file",
     "events.id": "Twitch's id of a message of somebody else",
     "bot_messages.event_id": "rows that answer them are deleted",
-    **dict.fromkeys(
-        ("briefs.made_of", "briefs.notes", "bot_messages.notes_json"),
-        "ids of rows, and a hash of them",
-    ),
+    **dict.fromkeys(("briefs.made_of", "briefs.notes", "bot_messages.notes_json"), "ids of rows, and a hash of them"),
 }
 
 
