@@ -130,6 +130,7 @@ def _fate(sim: TwitchSim, out: Troubled, fates: dict[str, Sent]) -> Figures:
         "faults while sending": out.troubles,
         "messages": len(fates),
         "messages shown": len(shown),
+        "refused, with a reason": sum(bool(detail) for detail in unsent.values()),
         "of unknown fate": len(unsure),
         "messages doubled": sum(shown.values()) - len(shown),
         "messages lost": sum(not detail for detail in unsent.values()),
@@ -190,7 +191,7 @@ class Chat:
             leaver, erased = f"leaver_{number}", f"{ERASED_MARK}_{number}"
             await self.typed(leaver, "hello from the tuba club")
             for one in range(3):
-                await self.typed(erased, f"i play the {ERASED_MARK} {one}")
+                await self.typed(erased, f"i play the {ERASED_MARK}{number} {one}")
             await self.typed(leaver, "!optout")
             await self.typed(erased, "!forgetme")
             await asyncio.sleep(12)

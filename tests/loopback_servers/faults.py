@@ -3,13 +3,11 @@
     sim.faults.add("helix", path="chat/messages", status=503, times=2)
     sim.faults.add("helix", path="moderation/bans", lose=True)      # carried out, but the answer never arrives
     sim.faults.add("irc", html=True, times=None)                    # a captive portal, until cleared
-    sim.faults.clear()
 
 Connections to chat that are already open have their own: `sim.drop()`, `sim.stall()`, `sim.garbage()`.
 """
 
 import asyncio
-import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
@@ -26,8 +24,7 @@ class Fault:
     """One thing that goes wrong, for calls to `where` (irc, helix, oauth), `path`; `times` None: always.
 
     What happens, in this order: wait `delay` seconds · `stall` (never answer) · `drop` (hang up) · `html` (a captive
-    portal's page) · `status` with `body` and `headers` · `lose` (carry it out, then hang up). With `delay` alone the
-    answer is right, but late.
+    portal's page) · `status` with `body` and `headers` · `lose` (carry it out, then hang up).
     """
 
     where: str
@@ -42,10 +39,6 @@ class Fault:
     body: object = None
     headers: Mapping[str, str] = field(default_factory=dict)
     used: int = 0
-
-    def fits(self, where: str, path: str) -> bool:
-        """Whether this call is meant."""
-        return self.where == where and self.path in ("", path)
 
 
 class Faults:
@@ -66,34 +59,25 @@ class Faults:
 
     def take(self, where: str, path: str) -> Fault | None:
         """The fault of this call, counted; None if it goes right."""
-        fault = next((fault for fault in self.waiting if fault.fits(where, path)), None)
-        if fault is None:
-            return None
-        fault.used += 1
-        if fault.times is not None and fault.used >= fault.times:
-            self.waiting.remove(fault)
+        fault = next((one for one in self.waiting if one.where == where and one.path in ("", path)), None)
+        if fault is not None:
+            fault.used += 1
+            if fault.used == fault.times:
+                self.waiting.remove(fault)
         return fault
 
 
 async def strike(fault: Fault, request: web.Request) -> web.StreamResponse | None:
     """What the caller gets instead of an answer; None if the call goes on after all."""
-    if fault.stall or fault.delay:
-        await asyncio.sleep(FAR_AWAY if fault.stall else fault.delay)
+    await asyncio.sleep(FAR_AWAY if fault.stall else fault.delay)
     if fault.drop:
         return hang_up(request)
     if fault.html:
         return web.Response(text=LOGIN_PAGE, content_type="text/html", status=fault.status or 200)
-    return answer(fault) if fault.status else None
-
-
-def answer(fault: Fault) -> web.Response:
-    """The fault's status, with Twitch's form of an error unless it brings a body of its own."""
-    if isinstance(fault.body, str):
-        return web.Response(text=fault.body, status=fault.status, headers=fault.headers)
-    body = fault.body if fault.body is not None else error_body(fault.status, "")
-    return web.Response(
-        text=json.dumps(body), status=fault.status, headers=fault.headers, content_type="application/json"
-    )
+    if fault.status:
+        body = fault.body or error_body(fault.status, "")
+        return web.json_response(body, status=fault.status, headers=fault.headers)
+    return None
 
 
 def hang_up(request: web.Request) -> web.Response:
