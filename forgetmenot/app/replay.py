@@ -84,12 +84,7 @@ def _time(item: chat_lines.ChatItem) -> int:
     return item.at if isinstance(item, ChatEvent | Redaction) else 0
 
 
-async def _play(
-    bot: Bot,
-    clock: ManualClock,
-    items: list[chat_lines.ChatItem],
-    progress: Callable[[str], None],
-) -> int:
+async def _play(bot: Bot, clock: ManualClock, items: list[chat_lines.ChatItem], progress: Callable[[str], None]) -> int:
     """Play the items and return how many; stops early without a model, since lines would be counted and not read."""
     for number, item in enumerate(items, 1):
         # before a long pause in the recording the tasks run at the times when a live bot would have run them

@@ -244,8 +244,4 @@ async def _body(request: web.Request) -> dict[str, object] | None:
         return None
 
 
-ROUTES = (
-    web.get("/api/operations", _operations),
-    web.post("/api/do/{name}", _do),
-    web.post("/api/hear", _hear),
-)
+ROUTES = (web.get("/api/operations", _operations), web.post("/api/do/{name}", _do), web.post("/api/hear", _hear))

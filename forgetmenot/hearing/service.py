@@ -95,10 +95,7 @@ class Hearing:
         return True
 
     async def _follow(
-        self,
-        name: str,
-        wanted: Callable[[HearingSettings], bool],
-        source: Callable[[HearingSettings], Awaitable[None]],
+        self, name: str, wanted: Callable[[HearingSettings], bool], source: Callable[[HearingSettings], Awaitable[None]]
     ) -> None:
         """Keep one kind of source going: again when it fails, anew when its settings change, not while it is off."""
         pause = 1.0

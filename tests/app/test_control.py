@@ -20,8 +20,7 @@ from tests.rows import put
 ALICE = "11"
 Do = Callable[..., Awaitable[tuple[bool, str]]]
 SETTINGS = Settings(
-    bot=BotSettings(mode=Mode.MENTIONS),
-    twitch=TwitchSettings(channel="streamer", server="http://127.0.0.1:9/"),
+    bot=BotSettings(mode=Mode.MENTIONS), twitch=TwitchSettings(channel="streamer", server="http://127.0.0.1:9/")
 )
 
 

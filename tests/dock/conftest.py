@@ -106,11 +106,7 @@ class Served:
 
 
 def fake_dock(
-    db: Database,
-    clock: ManualClock,
-    port: int,
-    control: FakeControl | None = None,
-    live: LiveSettings | None = None,
+    db: Database, clock: ManualClock, port: int, control: FakeControl | None = None, live: LiveSettings | None = None
 ) -> AbstractAsyncContextManager[object]:
     """A dock in the folder of that memory."""
     control, settings, folder = control or FakeControl(), live or LiveSettings(Settings()), db.path.parent

@@ -127,10 +127,7 @@ async def test_after_a_lost_connection_it_says_so_and_catches_up(
 async def test_who_just_came_in_has_a_card_until_it_is_put_away_or_unwanted(
     memory: Path, tmp_path: Path, running: Browser
 ) -> None:
-    async with (
-        opened(memory, tmp_path, earpiece="everyone_known") as demo,
-        page_on(running, demo.address, 300) as page,
-    ):
+    async with opened(memory, tmp_path, earpiece="everyone_known") as demo, page_on(running, demo.address, 300) as page:
         card = page.locator(".arrival")
         await expect(card).to_have_count(0)
         await demo.hear("niaj", "hello again")

@@ -8,12 +8,7 @@ from pathlib import Path
 import aiohttp
 import pytest
 
-from forgetmenot.dock.security import (
-    MOST_CONNECTIONS,
-    TOKEN_FILE,
-    TOKEN_HEADER,
-    token_in,
-)
+from forgetmenot.dock.security import MOST_CONNECTIONS, TOKEN_FILE, TOKEN_HEADER, token_in
 from tests.dock.conftest import Served
 
 ACT = {"id": 3}
