@@ -1,7 +1,6 @@
 """What the panels are told: texts as they are, names looked up, odd questions refused in a sentence."""
 
 import re
-from importlib import resources
 from typing import Any
 from urllib.parse import quote
 
@@ -11,7 +10,7 @@ from msgspec.structs import replace
 from forgetmenot.clock import ManualClock
 from forgetmenot.dock import server
 from forgetmenot.domain import Scope, SourceKind
-from forgetmenot.languages import in_language, reason
+from forgetmenot.languages import in_language
 from forgetmenot.memory import backups
 from forgetmenot.operations.table import buttons
 from forgetmenot.ports import HearingState
@@ -50,45 +49,36 @@ async def people(db: Database, clock: ManualClock) -> None:
 
 
 @pytest.mark.usefixtures("people")
-async def test_people_are_found_by_any_part_of_a_name_and_regulars_come_first(dock: Served) -> None:
+async def test_people_and_notes_are_found_by_any_part_in_capitals_or_not(dock: Served, db: Database) -> None:
     everybody = await rows(dock, "/api/people")
-    assert [one["id"] for one in everybody["rows"]] == ["1", "2", "3"]
+    assert [one["id"] for one in everybody["rows"]] == ["1", "2", "3"], "regulars come first"
     assert everybody["rows"][0]["notes"] == 120
     assert [one["id"] for one in (await rows(dock, "/api/people?find=@ALI"))["rows"]] == ["1"]
     assert (await rows(dock, "/api/people?find=%25"))["total"] == 0  # a % is a %
     assert [one["id"] for one in (await rows(dock, "/api/people?find=l_x"))["rows"]] == ["3"]
-
-
-@pytest.mark.usefixtures("people")
-@pytest.mark.parametrize("find", ["Straße", "straße", "москва", "МОСКВА", "ÉCLAIR", "東京", "gro", "100%_"])
-async def test_what_is_not_ascii_is_found_in_capitals_or_not(dock: Served, db: Database, find: str) -> None:
     said = "grows up in Москва, Straße 3, eats Éclairs in 東京 100%_ of the time"
     async with db.write() as tx:
         await notes.insert(tx, NewNote(Scope.CHANNEL, None, said, 0.8, SourceKind.COMMAND, 1), cause="test", now=1)
         await tx.execute("UPDATE viewers SET display_name = 'Москва Straße Éclair 東京 gro 100%_' WHERE id = '3'")
-    asked = f"find={quote(find)}"
-    assert [one["fact"] for one in (await rows(dock, f"/api/notes?{asked}"))["rows"]] == [said]
-    assert [one["id"] for one in (await rows(dock, f"/api/people?{asked}"))["rows"]] == ["3"]
+    for find in ("Straße", "straße", "москва", "МОСКВА", "ÉCLAIR", "東京", "gro", "100%_"):
+        asked = f"find={quote(find)}"
+        assert [one["fact"] for one in (await rows(dock, f"/api/notes?{asked}"))["rows"]] == [said]
+        assert [one["id"] for one in (await rows(dock, f"/api/people?{asked}"))["rows"]] == ["3"]
 
 
 @pytest.mark.usefixtures("people")
-async def test_notes_come_in_pages_with_present_names_as_many_as_are_counted(dock: Served, db: Database) -> None:
+async def test_notes_come_in_pages_with_present_names_and_none_of_who_is_hidden(dock: Served, db: Database) -> None:
     async with db.write() as tx:  # an inactive note is in the list, so it is counted
         await tx.execute("UPDATE semantic_notes SET stale = 1 WHERE id = 3")
     assert (await rows(dock, "/api/person/1"))["notes"] == (await rows(dock, "/api/notes?subject=1"))["total"] == 120
     page = await rows(dock, "/api/notes?subject=1&offset=100&limit=50")
-    assert page["total"] == 120
-    assert len(page["rows"]) == 20
+    assert (page["total"], len(page["rows"])) == (120, 20)
     assert page["rows"][0]["fact"] == f"knows fact 19 of {EVIL}"  # as text: the page never reads markup
     channel = await rows(dock, "/api/notes?scope=channel")
     assert [one["fact"] for one in channel["rows"]] == [EVIL]
     assert (await rows(dock, "/api/notes?status=past"))["total"] == 0
     assert (await rows(dock, "/api/notes?status=any&find=fact 7"))["total"] == 11
     assert (await rows(dock, "/api/notes?find=@"))["total"] == 121  # asks for nothing
-
-
-@pytest.mark.usefixtures("people")
-async def test_a_note_of_somebody_who_is_hidden_is_not_shown(dock: Served, db: Database) -> None:
     assert (await rows(dock, "/api/note/1"))["fact"] == f"knows fact 0 of {EVIL}"
     async with db.write() as tx:
         await tx.execute("UPDATE viewers SET banned_at = 1 WHERE id = '1'")
@@ -128,12 +118,12 @@ MISSING = """people?offset=-1 people?limit=x notes?scope=evil notes?status=1 per
     stream/99999999999999999999 nothing"""
 
 
-@pytest.mark.parametrize("path", MISSING.split())
-async def test_what_is_not_there_is_refused_in_a_sentence(dock: Served, path: str) -> None:
-    status, told = await dock.get(f"/api/{path}")
-    assert status == 404
-    assert isinstance(told, dict)
-    assert told["line"].endswith(".")
+async def test_what_is_not_there_is_refused_in_a_sentence(dock: Served) -> None:
+    for path in MISSING.split():
+        status, told = await dock.get(f"/api/{path}")
+        assert status == 404, path
+        assert isinstance(told, dict)
+        assert told["line"].endswith(".")
 
 
 async def test_the_pages_buttons_are_the_tables_and_each_reaches_the_bot(dock: Served) -> None:
@@ -185,38 +175,6 @@ async def test_a_page_knows_its_build_and_its_files_never_change(dock: Served) -
             assert lasts in answer.headers["Cache-Control"]
 
 
-AA = 4.5
-PAIRS = {
-    "text": ("bg", "panel", "raised", "accent-bg"), "soft": ("bg", "panel", "raised", "accent-bg", "warn-bg"),
-    "accent": ("bg", "panel", "accent-bg"), "good": ("bg", "panel", "good-bg"), "warn": ("bg", "panel", "warn-bg"),
-    "bad": ("bg", "panel", "raised", "bad-bg"), "on-accent": ("accent",),
-}  # fmt: skip
-
-
-def colours() -> list[dict[str, str]]:
-    style = (resources.files("forgetmenot.dock") / "static" / "style.css").read_text(encoding="utf-8")
-    blocks = re.findall(r":root \{(.*?)\}", style, re.DOTALL)
-    return [{name: _long(code) for name, code in re.findall(r"--([\w-]+): #([0-9a-f]+)", block)} for block in blocks]
-
-
-def _long(code: str) -> str:
-    return code if len(code) == 6 else "".join(digit * 2 for digit in code)
-
-
-def luminance(code: str) -> float:
-    parts = [int(code[at : at + 2], 16) / 255 for at in (0, 2, 4)]
-    red, green, blue = (part / 12.92 if part <= 0.03928 else ((part + 0.055) / 1.055) ** 2.4 for part in parts)
-    return 0.2126 * red + 0.7152 * green + 0.0722 * blue
-
-
-@pytest.mark.parametrize("scheme", [0, 1], ids=["dark", "light"])
-def test_text_can_be_read(scheme: int) -> None:
-    found = colours()[scheme]
-    for text, ground in ((text, ground) for text, all_of in PAIRS.items() for ground in all_of):
-        low, high = sorted((luminance(found[text]), luminance(found[ground])))
-        assert (high + 0.05) / (low + 0.05) >= AA, (text, ground)
-
-
 async def test_a_program_may_send_what_was_said_and_is_told_why_not(dock: Served) -> None:
     assert await dock.post("/api/hear", {"text": "hi"}) == (
         404,
@@ -233,11 +191,4 @@ async def test_a_program_may_send_what_was_said_and_is_told_why_not(dock: Served
     for page in ("null", "http://evil.example", f"http://localhost:{dock.port}"):
         assert (await dock.post("/api/hear", {"text": "hi"}, Origin=page))[0] == 403
     assert len(dock.control.asked) == 3
-
-
-async def test_listening_is_marked(dock: Served) -> None:
-    assert (await rows(dock, "/api/now"))["now"]["hearing"] is None
-    dock.control.now = replace(dock.control.now, hearing=HearingState(True, reason("obs_away", url="ws://here")))
-    assert (await rows(dock, "/api/now"))["now"]["hearing"] == {
-        "on": True, "trouble": str(reason("obs_away", url="ws://here")),
-    }  # fmt: skip
+    assert (await rows(dock, "/api/now"))["now"]["hearing"] == {"on": True, "trouble": ""}

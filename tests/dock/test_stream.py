@@ -73,20 +73,20 @@ async def test_a_page_that_comes_back_begins_anew_with_the_newest(
         assert [item["text"] for item in list(items)] == ["meanwhile"]  # type: ignore[call-overload]
 
 
-async def test_a_cleared_line_is_taken_from_the_page(dock: Served, db: Database, clock: ManualClock) -> None:
+async def test_a_cleared_line_and_who_opted_out_are_taken_from_the_page(
+    dock: Served, db: Database, clock: ManualClock
+) -> None:
     await say(db, clock, "something rude")
+    await say(db, clock, "secret", viewer="2", name="Bob")
     async with dock.client.get(f"{dock.origin}/api/events") as answer:
         events = told(answer)
         await until(events, "items", "rude")
         async with db.write() as tx:
+            await tx.execute("UPDATE viewers SET opted_out_at = 1 WHERE id = '2'")
+        assert (await until(events, "gone"))[2] == ["line:2"]
+        async with db.write() as tx:
             await tx.execute("UPDATE events SET text = '', redacted_at = ?", (clock.now(),))
         assert (await until(events, "gone"))[2] == ["line:1"]
-
-
-async def test_lines_of_people_who_opted_out_are_not_shown(dock: Served, db: Database, clock: ManualClock) -> None:
-    await say(db, clock, "secret", viewer="2", name="Bob")
-    async with db.write() as tx:
-        await tx.execute("UPDATE viewers SET opted_out_at = 1 WHERE id = '2'")
     async with dock.client.get(f"{dock.origin}/api/events") as answer:
         assert (await until(told(answer), "items"))[2] == []
 
@@ -95,19 +95,15 @@ def looking() -> list[asyncio.Task[object]]:
     return [task for task in asyncio.all_tasks() if task.get_name() == "dock's look"]
 
 
-async def test_pages_that_come_at_the_same_time_share_one_look(dock: Served) -> None:
+async def test_pages_that_come_at_the_same_time_share_one_look_and_without_a_page_there_is_none(
+    dock: Served, db: Database
+) -> None:
     """As all open docks do when the bot was started again."""
+    assert not looking()
     async with contextlib.AsyncExitStack() as stack:
         ask = [stack.enter_async_context(dock.client.get(f"{dock.origin}/api/events")) for _ in range(5)]
         for answer in await asyncio.gather(*ask):
             await until(told(answer), "items")
-        assert len(looking()) == 1
-
-
-async def test_nothing_is_looked_up_while_nobody_looks(dock: Served, db: Database) -> None:
-    assert not looking()
-    async with dock.client.get(f"{dock.origin}/api/events") as answer:
-        await until(told(answer), "items")
         assert len(looking()) == 1
     async with asyncio.timeout(20):
         while looking():  # the server notices at its next word to the page that is gone
