@@ -238,6 +238,13 @@ def asking(server: SimOpenAI, **tables: Any) -> Settings:  # noqa: ANN401  # as 
     return convert({**plain, **tables}, "the test")
 
 
+async def until(there: Callable[[], object], seconds: float = 20.0) -> None:
+    """Wait until something holds, whatever it looks at. Raises TimeoutError."""
+    async with asyncio.timeout(seconds):
+        while not there():  # noqa: ASYNC110  # the state of another task, thread or process
+            await asyncio.sleep(0.01)
+
+
 def said(clock: ManualClock, event_id: str, viewer_id: str, login: str, text: str, *badges: str) -> ChatEvent:
     made = (event_id, EventKind.MESSAGE, viewer_id, login, login.title(), text, clock.now())
     return ChatEvent(*made, badges=frozenset(badges))

@@ -9,10 +9,10 @@ import pytest
 from forgetmenot.app.bot import Bot, BotIdentity, open_bot
 from forgetmenot.app.periodic_tasks import PeriodicTask, PeriodicTasks, keep_going
 from forgetmenot.clock import MINUTE, SECOND, ManualClock
-from forgetmenot.domain import ChatEvent, EventKind, Outcome
+from forgetmenot.domain import ChatEvent, Outcome
 from forgetmenot.errors import ModelUnavailable
 from forgetmenot.settings.schema import BotSettings, Mode, Settings
-from tests.stage import RecordingAccount
+from tests.stage import RecordingAccount, said
 
 
 class Bell:
@@ -102,8 +102,7 @@ class Mending:
 
 
 def line(number: int, text: str, clock: ManualClock) -> ChatEvent:
-    who = f"viewer{number}"
-    return ChatEvent(f"m{number}", EventKind.MESSAGE, f"{number}", who, who.title(), text, clock.now())
+    return said(clock, f"m{number}", f"{number}", f"viewer{number}", text)
 
 
 async def until_stored(bot: Bot, count: int) -> None:
@@ -130,13 +129,13 @@ async def test_a_bug_in_sending_costs_one_message(tmp_path: Path, clock: ManualC
             await bot.hear(line(number, asked, clock))
             await bot.settle()
             await clock.advance(MINUTE)  # the same words again sooner are not sent
-    said = list(account.said)
+    before = list(account.said)
     async with opened() as again:
         rows = await again.db.rows("SELECT status FROM bot_messages WHERE event_id NOT NULL ORDER BY id")
         assert [row[0] for row in rows] == ["unknown", "sent", "sent"]
         await again.hear(line(0, "@keeper clip that!", clock))
         await again.settle()
-    assert account.said == said
+    assert account.said == before
 
 
 async def test_a_bug_in_writing_loses_no_line(tmp_path: Path, clock: ManualClock, no_pause: None) -> None:

@@ -4,7 +4,7 @@ import asyncio
 import json
 import subprocess
 import sys
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -26,14 +26,9 @@ from forgetmenot.reply.triggers import TriggerKind
 from forgetmenot.secret_store import Account, Token, TokenStore
 from forgetmenot.settings.live_settings import LiveSettings
 from forgetmenot.settings.schema import (
-    ActionSettings,
-    BotSettings,
-    ClassMode,
     HearingSettings,
     MemorySettings,
     Mode,
-    ModelSettings,
-    Provider,
     RewardSettings,
     Settings,
     TwitchSettings,
@@ -41,7 +36,7 @@ from forgetmenot.settings.schema import (
 from forgetmenot.store import bot_messages, channel_state, viewers
 from forgetmenot.twitch.eventsub import Redemption
 from tests.loopback_servers.openai import SimOpenAI
-from tests.stage import RecordingAccount
+from tests.stage import RecordingAccount, asking, said, until
 
 SPOKEN = "movie night moves to Saturday because of the finals"
 
@@ -57,8 +52,7 @@ class Evening:
 
     async def chat(self, who: str, text: str, *badges: str) -> None:
         await self.clock.advance(20 * SECOND)
-        name, now = (f"id-{who}", who, who.title()), self.clock.now()
-        await self.bot.hear(ChatEvent(f"m-{who}-{now}", EventKind.MESSAGE, *name, text, now, badges=frozenset(badges)))
+        await self.bot.hear(said(self.clock, f"m-{who}-{self.clock.now()}", f"id-{who}", who, text, *badges))
         await self.bot.settle()
 
     async def say(self, text: str) -> None:
@@ -87,12 +81,9 @@ async def evening(
     **settings: Any,  # noqa: ANN401  # tables of the settings
 ) -> AsyncIterator[Evening]:
     async with SimOpenAI() as model:
-        chosen = Settings(
-            twitch=TwitchSettings(channel="demo"),
-            bot=BotSettings(mode=mode, notice=""),
-            model=ModelSettings(provider=Provider.OPENAI_COMPATIBLE, base_url=model.url),
-            actions=ActionSettings(class_a=ClassMode.LIVE, class_b=ClassMode.LIVE),
-            **settings,
+        tables = {"twitch": {"channel": "demo"}, "bot": {"mode": mode, "notice": ""}}
+        chosen = msgspec.structs.replace(
+            asking(model, **tables, actions={"class_a": "live", "class_b": "live"}), **settings
         )
         async with open_bot(
             folder / "m.sqlite3", settings=lambda: chosen, clock=clock, account=RecordingAccount()
@@ -164,20 +155,16 @@ async def test_it_answers_aloud_only_if_the_settings_say_so(tmp_path: Path, cloc
         async with evening(tmp_path / str(aloud), clock, hearing=HearingSettings(answer_aloud=aloud)) as tonight:
             tonight.answers("Two to one.")
             await tonight.say("hey ForgetMeNot what is the score")
-            said = [(one["text"], one["trigger"]) for one in await tonight.replies()]
-            assert said == ([("Two to one.", "name")] if aloud else [])
+            told = [(one["text"], one["trigger"]) for one in await tonight.replies()]
+            assert told == ([("Two to one.", "name")] if aloud else [])
 
 
-async def test_nothing_is_heard_while_the_channel_is_off(tonight: Evening) -> None:
+async def test_what_is_reported_of_the_channel_is_all_there_and_holds_until_then(tonight: Evening) -> None:
     await tonight.bot.channel_is(ChannelState(live=False, title="", category=""))
     await tonight.say(SPOKEN)
-    assert await tonight.bot.db.value("SELECT count(*) FROM events") == 0
-
-
-async def test_what_two_sources_report_at_the_same_moment_is_all_there(tonight: Evening) -> None:
-    await tonight.bot.channel_is(ChannelState(live=False, title="", category=""))
+    assert await tonight.bot.db.value("SELECT count(*) FROM events") == 0, "nothing is heard while the channel is off"
     started = {"live": True, "started_at": tonight.clock.now(), "stream_id": "77"}
-    await asyncio.gather(
+    await asyncio.gather(  # two sources, at the same moment
         *(tonight.input.happened(one) for one in ({"title": "Boss rush", "category": "Hades"}, started)),
         tonight.input.obs_streams(live=True),
         tonight.input.happened({"title": "Boss rush 2", "category": "Hades"}),
@@ -186,10 +173,6 @@ async def test_what_two_sources_report_at_the_same_moment_is_all_there(tonight: 
     assert (state["live"], state["title"], state["category"]) == ("1", "Boss rush 2", "Hades")
     row = (await tonight.bot.db.rows("SELECT title, twitch_id FROM streams ORDER BY id DESC"))[0]
     assert tuple(row) == ("Boss rush 2", "77")
-
-
-async def test_a_stream_that_is_reported_to_end_was_on_until_then(tonight: Evening) -> None:
-    await tonight.input.happened({"live": True, "started_at": tonight.clock.now(), "stream_id": "77"})
     await tonight.chat("alice", "hello")
     await tonight.clock.advance(3 * HOUR)
     ended = tonight.clock.now()
@@ -378,12 +361,6 @@ async def listening(tonight: Evening) -> AsyncIterator[StreamInput]:
         for task in tasks:
             task.cancel()
         await asyncio.gather(*tasks, return_exceptions=True)
-
-
-async def until(there: Callable[[], object]) -> None:
-    async with asyncio.timeout(20):
-        while not there():  # noqa: ASYNC110  # whatever the condition
-            await asyncio.sleep(0.02)
 
 
 def test_nothing_is_imported_of_what_is_not_used() -> None:

@@ -1,7 +1,7 @@
 """Twitch's events arrive through the real twitchio, each once, whatever the server does meanwhile."""
 
 import asyncio
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
@@ -16,6 +16,7 @@ from forgetmenot.twitch import eventsub
 from forgetmenot.twitch.eventsub import Happened, Redemption, StreamEvents
 from forgetmenot.twitch.login import Login
 from tests.loopback_servers.eventsub import ALICE, NOW, ROOM, LoopbackEventSub, loopback_eventsub
+from tests.stage import until
 
 EVERY_RIGHT = (
     "moderator:read:followers", "channel:read:redemptions", "channel:read:hype_train", "channel:read:polls",
@@ -50,19 +51,14 @@ class Listener:
     async def _happened(self, found: Happened) -> None:
         self.happened.append(found)
 
-    async def until(self, there: Callable[[], object]) -> None:
-        async with asyncio.timeout(30):
-            while not there():  # noqa: ASYNC110  # whatever the condition
-                await asyncio.sleep(0.02)
-
     async def subscribed(self, *types: str) -> None:
-        await self.until(lambda: set(types) <= self.server.types and self.events.subscribed)
+        await until(lambda: set(types) <= self.server.types and self.events.subscribed)
 
     async def hears(self, kind: str, event: dict[str, Any]) -> Happened:
         """What is reported of an event, which is subscribed by then."""
         await self.subscribed(kind)
         await self.server.notify(kind, event)
-        await self.until(lambda: self.happened)
+        await until(lambda: self.happened)
         return self.happened.pop()
 
     async def hears_the_train(self) -> None:
@@ -154,7 +150,7 @@ async def test_a_lost_connection_is_made_again_and_subscribes_again(tmp_path: Pa
         await listener.subscribed("channel.hype_train.end")
         before = listener.server.connections
         await (listener.server.hang_up() if fault == "hang up" else listener.server.move())
-        await listener.until(lambda: listener.server.connections > before)
+        await until(lambda: listener.server.connections > before)
         await listener.hears_the_train()
 
 
@@ -167,7 +163,7 @@ async def test_a_refused_a_revoked_and_an_odd_event_cost_nothing_else(tmp_path: 
         await listener.hears_the_train()
         listener.server.refused = {"channel.poll.end", "channel.follow"}
         await listener.server.revoke("channel.follow")
-        await listener.until(lambda: "channel.follow" not in listener.server.types)
+        await until(lambda: "channel.follow" not in listener.server.types)
         await asyncio.sleep(0.5)
         await listener.hears_the_train()
 

@@ -1,6 +1,5 @@
 """The page on disk that waits for the bot: it goes over to the dock, and gives the token to nobody else."""
 
-import asyncio
 import contextlib
 import hashlib
 import hmac
@@ -19,6 +18,7 @@ from forgetmenot.dock.security import token_in
 from forgetmenot.store.database import Database
 from tests.dock.conftest import Served, fake_dock
 from tests.dock.demo_bot import BROWSER, SOON, chromium, free_port
+from tests.stage import until
 
 CHALLENGE = "0123456789abcdef" * 2
 in_chromium = pytest.mark.skipif(BROWSER is None, reason="there is no Chromium on this machine")
@@ -74,12 +74,6 @@ async def test_the_file_is_its_owners_alone_and_follows_the_token(
 async def running() -> AsyncIterator[Browser]:
     async with chromium() as one:
         yield one
-
-
-async def until(condition: Callable[[], bool]) -> None:
-    async with asyncio.timeout(20):
-        while not condition():  # noqa: ASYNC110  # another process's deed
-            await asyncio.sleep(0.02)
 
 
 @contextlib.asynccontextmanager

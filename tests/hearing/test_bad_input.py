@@ -19,6 +19,7 @@ from forgetmenot.hearing.service import MOST_PER_MINUTE
 from forgetmenot.settings.schema import HearingSettings
 from tests.hearing.obs_server import LoopbackObs, loopback_obs
 from tests.hearing.test_service import Listener, listening
+from tests.stage import until
 
 LONGEST_STEP_S = 0.3  # of the loop, in its own processor time: the machine may be busy with other tests
 MOST_BYTES = 8_000_000
@@ -97,7 +98,7 @@ async def test_a_file_that_is_no_file_of_captions(tmp_path: Path, harm: Callable
     async with listening(HearingSettings(captions=str(path))) as listener, going_on():
         await asyncio.sleep(0.1)
         await asyncio.to_thread(harm, path)
-        await (listener.until(lambda: named in listener.hearing.trouble) if named else asyncio.sleep(0.2))
+        await (until(lambda: named in listener.hearing.trouble) if named else asyncio.sleep(0.2))
         if path.is_dir():
             path.rmdir()
         path.unlink(missing_ok=True)
@@ -124,7 +125,7 @@ async def test_ten_thousand_lines_a_second_cost_a_minutes_worth(tmp_path: Path) 
                 file.writelines(f"this is line number {part * 500 + n} of many\n" for n in range(500))
                 file.flush()
                 await asyncio.sleep(0.05)
-        await listener.until(lambda: len(listener.lines) == MOST_PER_MINUTE)
+        await until(lambda: len(listener.lines) == MOST_PER_MINUTE)
         assert len(listener.lines) == MOST_PER_MINUTE
 
 
@@ -153,7 +154,7 @@ async def test_a_drive_that_hangs_costs_one_thread_however_often_it_is_tried(tmp
         await asyncio.sleep(0.1)
         before = threading.active_count()
         with hanging(path) as answers:
-            await listener.until(lambda: "no answer in time" in listener.hearing.trouble)
+            await until(lambda: "no answer in time" in listener.hearing.trouble)
             for _ in range(5):
                 listener.hearing.paused = True
                 await asyncio.sleep(0.05)
@@ -161,7 +162,7 @@ async def test_a_drive_that_hangs_costs_one_thread_however_often_it_is_tried(tmp
                 await asyncio.sleep(0.05)
             assert threading.active_count() <= before + 1
             assert listener.hearing.sent("meanwhile a program is heard")
-            await listener.until(lambda: listener.lines)
+            await until(lambda: listener.lines)
             answers.set()
             await asyncio.sleep(0.1)
         await written_until_heard(path, listener)
@@ -200,16 +201,16 @@ def test_a_drive_that_hangs_keeps_no_program_from_ending(tmp_path: Path) -> None
 
 async def again(listener: Listener, there: LoopbackObs) -> None:
     """A line that is good is heard."""
-    await listener.until(lambda: there.clients and not listener.hearing.trouble)
+    await until(lambda: there.clients and not listener.hearing.trouble)
     await there.write("Captions", GOOD)
     await asyncio.sleep(0.2)
     await there.write("Captions", "")
-    await listener.until(lambda: GOOD in listener.lines)
+    await until(lambda: GOOD in listener.lines)
 
 
 async def renamed(there: LoopbackObs, listener: Listener) -> None:
     there.sources = {"Untertitel": ""}
-    await listener.until(lambda: "no source named Captions" in listener.hearing.trouble)
+    await until(lambda: "no source named Captions" in listener.hearing.trouble)
     assert "Untertitel" in listener.hearing.trouble
     there.sources = {"Captions": ""}
 
@@ -217,7 +218,7 @@ async def renamed(there: LoopbackObs, listener: Listener) -> None:
 async def new_password(there: LoopbackObs, listener: Listener) -> None:
     there.password = "changed"
     await there.close()
-    await listener.until(lambda: "refused the password" in listener.hearing.trouble)
+    await until(lambda: "refused the password" in listener.hearing.trouble)
     there.password = "secret"
 
 
@@ -238,7 +239,7 @@ async def odd_events(there: LoopbackObs, listener: Listener) -> None:
 async def odd_message(there: LoopbackObs, listener: Listener) -> None:
     for client in there.clients:
         await client.send(b"\x07")
-    await listener.until(lambda: listener.hearing.trouble)
+    await until(lambda: listener.hearing.trouble)
 
 
 @pytest.mark.parametrize("harm", [renamed, new_password, a_megabyte, odd_events, odd_message])
@@ -248,7 +249,7 @@ async def test_an_obs_in_any_state(harm: Callable[[LoopbackObs, Listener], Await
         listening(HearingSettings(obs=there.url, source="Captions"), "secret") as listener,
         going_on(),
     ):
-        await listener.until(lambda: "GetInputSettings" in there.asked)
+        await until(lambda: "GetInputSettings" in there.asked)
         await harm(there, listener)
         await again(listener, there)
         assert not any(listener.live)
@@ -258,9 +259,9 @@ async def test_an_obs_that_is_ended_and_started_again_is_heard_again() -> None:
     async with AsyncExitStack() as running:
         first = await running.enter_async_context(loopback_obs(LoopbackObs({"Captions": ""})))
         async with listening(HearingSettings(obs=first.url, source="Captions")) as listener:
-            await listener.until(lambda: "GetInputSettings" in first.asked)
+            await until(lambda: "GetInputSettings" in first.asked)
             await running.aclose()
-            await listener.until(lambda: "does not answer" in listener.hearing.trouble)
+            await until(lambda: "does not answer" in listener.hearing.trouble)
             port = int(first.url.rpartition(":")[2])
             async with loopback_obs(LoopbackObs({"Captions": "said before"}), port) as second:
                 await again(listener, second)

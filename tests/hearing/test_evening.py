@@ -122,9 +122,6 @@ class Evening:
     clock: ManualClock
     dock: str
 
-    async def until(self, there: Callable[[], object]) -> None:
-        await self.twitch.until(there, seconds=20)
-
     async def said(self, mark: str) -> None:
         """Time passes until a line with this word was heard. A caption is whole when it has stood for two seconds."""
         async with asyncio.timeout(20):
@@ -135,7 +132,7 @@ class Evening:
 
     async def answered(self, count: int) -> str:
         """The newest of so many lines that the bot has sent."""
-        await self.until(lambda: len(self.twitch.sent) >= count)
+        await self.twitch.until(lambda: len(self.twitch.sent) >= count)
         return self.twitch.sent[-1].text
 
     async def chatter(self, what: str) -> None:

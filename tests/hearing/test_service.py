@@ -1,7 +1,7 @@
 """The streamer's voice becomes lines, whatever its source does meanwhile."""
 
 import asyncio
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 
 import pytest
@@ -12,6 +12,7 @@ from forgetmenot.hearing import service, sources
 from forgetmenot.hearing.service import Hearing
 from forgetmenot.settings.schema import HearingSettings
 from tests.hearing.obs_server import LoopbackObs, loopback_obs
+from tests.stage import until
 
 
 class Listener:
@@ -34,11 +35,6 @@ class Listener:
 
     async def _live(self, live: bool | None) -> None:  # as the port has it
         self.live.append(live)
-
-    async def until(self, there: Callable[[], object]) -> None:
-        async with asyncio.timeout(20):
-            while not there():  # noqa: ASYNC110  # whatever the condition
-                await asyncio.sleep(0.02)
 
 
 @asynccontextmanager
@@ -69,17 +65,17 @@ async def test_a_text_source_of_obs_is_heard_but_not_what_stood_there_before() -
             for text in texts:
                 await there.write("Captions", text)
                 asked = len(there.asked)
-                await listener.until(lambda: len(there.asked) > asked + 1)  # noqa: B023  # awaited at once
+                await until(lambda: len(there.asked) > asked + 1)  # noqa: B023  # awaited at once
 
-        await listener.until(lambda: "GetInputSettings" in there.asked)
+        await until(lambda: "GetInputSettings" in there.asked)
         assert listener.live == [True], "OBS streamed already"
         await shows("movie night", "movie night moves", "movie night moves to Saturday", "a private word")
-        await listener.until(lambda: listener.lines)
+        await until(lambda: listener.lines)
         listener.hearing.paused = True
         await asyncio.sleep(0.2)
         listener.hearing.paused = False
         await shows("a private word", "back again", "")
-        await listener.until(lambda: len(listener.lines) > 1)
+        await until(lambda: len(listener.lines) > 1)
         assert listener.lines == ["movie night moves to Saturday", "back again"]
         assert listener.hearing.last == "back again"
 
@@ -98,7 +94,7 @@ async def test_a_wrong_password_and_a_renamed_source_are_named() -> None:
         with pytest.raises(HearingError, match="refused the password"):
             await sources.text_sources(there.url, "wrong")
         async with listening(HearingSettings(obs=there.url, source="Captions"), "secret") as listener:
-            await listener.until(lambda: listener.hearing.trouble)
+            await until(lambda: listener.hearing.trouble)
             assert listener.hearing.trouble == "OBS has no source named Captions. Its text sources are: Untertitel."
     with pytest.raises(HearingError, match="does not answer"):
         await sources.text_sources("ws://127.0.0.1:9", "")
@@ -109,7 +105,7 @@ async def test_a_path_that_none_can_be_does_not_end_hearing(captions: str) -> No
     async with listening(HearingSettings(captions=captions, programs=True)) as listener:
         await asyncio.sleep(0.2)
         assert listener.hearing.sent("movie night")
-        await listener.until(lambda: listener.lines)
+        await until(lambda: listener.lines)
 
 
 @pytest.mark.parametrize("lie", [{"responseData": 7}, {"requestStatus": {}}, {"requestStatus": None}])
@@ -118,6 +114,6 @@ async def test_a_server_that_answers_in_another_form_is_named_and_does_not_end_h
         loopback_obs(LoopbackObs({"Captions": "hi"}, lie=lie)) as there,
         listening(HearingSettings(obs=there.url, source="Captions", programs=True)) as listener,
     ):
-        await listener.until(lambda: listener.hearing.trouble)
+        await until(lambda: listener.hearing.trouble)
         assert listener.hearing.sent("movie night")
-        await listener.until(lambda: listener.lines)
+        await until(lambda: listener.lines)
