@@ -130,8 +130,7 @@ def compose_prefix(material: PrefixMaterial, settings: Settings) -> Prefix:
 
 def _prefix_blocks(material: PrefixMaterial) -> list[Block]:
     names = material.names
-    shown, often = material.channel_notes[:CHANNEL_NOTES], material.bit_streams
-    notes = [rows.channel_note_row(note, names, often.get(note.id, 0)) for note in shown]
+    notes = [rows.channel_note_row(note, names) for note in material.channel_notes[:CHANNEL_NOTES]]
     channel = {"title": material.title, "category": material.category}
     about = [f"{key}: {rows.one_line(value, names, 300)}" for key, value in channel.items() if value.strip()]
     digest = rows.one_line(show(material.digest, names)[: rows.DIGEST_CHARS], names, 3 * rows.DIGEST_CHARS)

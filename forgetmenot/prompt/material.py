@@ -58,7 +58,6 @@ class PrefixMaterial(Struct, frozen=True):
     digest: str = ""
     episodes: tuple[Past, ...] = ()  # oldest first: the last stream's recap and last episode, then this stream's newest
     names: Mapping[str, str] = field(default_factory=dict)
-    bit_streams: Mapping[int, int] = field(default_factory=dict)  # running bit's id → streams it came up in
 
 
 class Prefix(Struct, frozen=True):

@@ -131,13 +131,9 @@ def note_row(recalled: Recalled, names: Names, now: int, about: str = "", left_a
     return Row(f"{subject}[{known}] {when}{one_line(note.fact, names, FACT_BYTES)}", (("notes", note.id),))
 
 
-def channel_note_row(note: Note, names: Names, streams: int = 0) -> Row:
-    """A fact about the channel with its dates, or a running bit with how many streams it came up in.
-
-    No age: the prefix stays the same as time goes by.
-    """
-    often = f", in {streams} streams" if streams > 1 else ""
-    kind = [f"running bit{often}"] if note.scope is Scope.RUNNING_BIT else []
+def channel_note_row(note: Note, names: Names) -> Row:
+    """A fact about the channel, or a running bit, with its dates. No age: the prefix stays the same as time goes by."""
+    kind = ["running bit"] if note.scope is Scope.RUNNING_BIT else []
     hearsay = [_WHOSE_WORD[note.source_kind]] if note.source_kind is SourceKind.REPORTED else []
     first, last = date(note.first_said_at), date(note.last_confirmed_at)
     known = "; ".join([f"id:{note.id}", *kind, *hearsay, first if first == last else f"{first}, again {last}"])

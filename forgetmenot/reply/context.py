@@ -15,7 +15,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from forgetmenot.clock import DAY, HOUR, MINUTE, Clock
-from forgetmenot.domain import Attendance, ChatEvent, Prompt, PromptLine, Recalled, Scope, Standing, Viewer
+from forgetmenot.domain import Attendance, ChatEvent, Prompt, PromptLine, Recalled, Standing, Viewer
 from forgetmenot.logs import log
 from forgetmenot.memory.people import REGULAR_WITHIN, role_of, standing_of
 from forgetmenot.memory.ranking import Query
@@ -342,8 +342,6 @@ class PrefixKeeper(Struct):
         shown = [*([before] if before else []), *found.this_stream]
         past += [Past(episode.id, episode.ended_at, episode.summary) for episode in shown]
         past = [one for one in past if one.text]
-        bits = [note.id for note in held if note.scope is Scope.RUNNING_BIT]
-        bit_streams = {bit: len(came_up) for bit, came_up in (await notes.streams_of(self.db, bits)).items()}
         return PrefixMaterial(
             channel=settings.twitch.channel or channel.get("login", ""),
             title=title,
@@ -352,7 +350,6 @@ class PrefixKeeper(Struct):
             channel_notes=held,
             digest=digest,
             episodes=tuple(past),
-            bit_streams=bit_streams,
             names=await viewers.named_in(self.db, [*(n.fact for n in held), *(one.text for one in past), digest]),
         )
 

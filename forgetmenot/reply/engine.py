@@ -88,11 +88,6 @@ class ReplyEngine:
         trigger = trigger_of(event, self._identity(), Conversations({}), self._settings(), event.at)
         return trigger is not None and trigger.direct
 
-    @property
-    def busy(self) -> int:
-        """How many lines are being considered or answered."""
-        return self._busy
-
     def forget(self) -> None:
         """Drop who talks with whom and who was greeted: somebody was erased."""
         self.conversation_tracker = ConversationTracker()

@@ -317,20 +317,6 @@ async def is_evidence(source: Source, note_id: int, episode_id: int, speaker_id:
     return await source.row(sql, (note_id, episode_id, speaker_id)) is not None
 
 
-async def streams_of(source: Source, note_ids: Collection[int]) -> dict[int, list[int]]:
-    """The streams in which each of these notes was stated or confirmed, oldest first."""
-    rows = await source.rows(
-        "SELECT DISTINCT v.note_id, e.stream_id FROM note_evidence v JOIN episodes e ON e.id = v.episode_id"
-        " WHERE v.stance <> 'contradicted' AND e.stream_id IS NOT NULL"
-        " AND v.note_id IN (SELECT value FROM json_each(?)) ORDER BY v.note_id, e.stream_id",
-        (note_ids,),
-    )
-    streams: dict[int, list[int]] = {}
-    for note_id, stream in rows:
-        streams.setdefault(note_id, []).append(stream)
-    return streams
-
-
 async def evidence_of(source: Source, note_id: int) -> list[EvidenceLink]:
     """A note's evidence, oldest first."""
     rows = await source.rows(
