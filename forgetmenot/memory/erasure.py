@@ -34,7 +34,7 @@ from forgetmenot.logs import log
 from forgetmenot.memory.people import ORDINARY, SOMEBODY
 from forgetmenot.store import backup, bot_messages, channel_state, episodes, notes, personal_data, streams
 from forgetmenot.store.channel_state import WIPE_DUE
-from forgetmenot.store.database import CARRIED_OUT, Database, Source, Transaction, reading_beside
+from forgetmenot.store.database import CARRIED_OUT, Database, Source, reading_beside
 from forgetmenot.store.personal_data import PLACES, Place
 from forgetmenot.text.outgoing import escaped, unescaped
 from forgetmenot.text.removal import ENOUGH, Names, traces, without_person
@@ -238,7 +238,7 @@ async def _clean_recaps(db: Database, who: Names, reply_ids: Sequence[int], repo
     report.rewritten |= {"recap_files": lines} if lines else {}
 
 
-async def clean_files(source: Source | Transaction, change: Callable[[str, bool], str]) -> tuple[int, list[str]]:
+async def clean_files(source: Source, change: Callable[[str, bool], str]) -> tuple[int, list[str]]:
     """Change the texts of all files of recaps; how many lines did, and the files that could not be changed.
 
     `change` gets a text, and whether it quotes the bot.

@@ -148,6 +148,8 @@ async def carry_out(
     people = {db.requests.digest("viewer", one): one for one in everybody} | dict(ids or {})
     for number, request in enumerate(left, done + 1):
         viewer_id = people.get(request.subject)
+        facts = [words for note in await _meant(db, request, viewer_id) if (words := traces(note.fact))]
+        await _clean_recaps(db, facts)  # before, or a stop would leave them; nobody waits for a slow drive to write
         async with db.write() as tx:
             if viewer_id is not None:
                 try:
@@ -157,6 +159,7 @@ async def carry_out(
                 except ODD_INPUT as error:  # it must not hold up the others
                     log.error("a privacy request is set aside", kind=request.kind, error=type(error).__name__)
             await personal_data.count_carried_out(tx, number)
+        await _clean_recaps(db, facts)  # one may have been written meanwhile
         if request.kind is RequestKind.ERASE and viewer_id is not None and erase is not None:
             erase(viewer_id)
     await db.wipe_deleted()
@@ -168,15 +171,10 @@ async def _carry_out(tx: Transaction, request: PrivacyRequest, viewer_id: str, *
     if request.kind is RequestKind.ERASE:
         return await personal_data.hide(tx, viewer_id, request.at, newer=asked_now)
     if request.kind is RequestKind.FORGET:
-        facts = await personal_data.facts_of(tx, viewer_id)
-        said = [one for one, fact in facts.items() if tx.requests.says(viewer_id, traces(fact), request)]
-        count = 0
-        for note_id in {*said, *(facts.keys() & request.notes)}:
-            note = await notes.get(tx, note_id)  # an earlier one may have taken it along
-            if note is not None and note.created_at <= request.at:
-                await delete_fact(tx, note, request.at)
-                count += 1
-        return count
+        meant = await _meant(tx, request, viewer_id)
+        for note in meant:
+            await delete_fact(tx, note, request.at)
+        return len(meant)
     if request.kind is tx.requests.chose_last(request.subject):  # what somebody took back is not done again
         if request.kind is RequestKind.OPT_OUT:
             await personal_data.store_nothing(tx, viewer_id, request.at)
@@ -227,15 +225,30 @@ async def delete_fact(tx: Transaction, note: Note, at: int) -> None:
             rest = "" if words <= traces(one.text) else one.text
         if rest != one.text:
             await personal_data.rewrite_traced(tx, one, rest)
-    if words:
-        await clean_files(tx, lambda text, _quoted: _without_saying(text, words))
     await personal_data.delete_traced_note(tx, note.id, subject_id, at)
     await channel_state.put(tx, {WIPE_DUE: "1"}, at)
 
 
-def _without_saying(text: str, words: frozenset[str]) -> str:
-    left = [one for one in sentences_of(text) if not says(one, words)]
-    return text if len(left) == len(sentences_of(text)) else joined(left)
+async def _meant(source: Source, request: PrivacyRequest, viewer_id: str | None) -> list[Note]:
+    """The notes that a request to forget a fact means."""
+    if viewer_id is None or request.kind is not RequestKind.FORGET:
+        return []
+    facts = await personal_data.facts_of(source, viewer_id)
+    said = {one for one, fact in facts.items() if source.requests.says(viewer_id, traces(fact), request)}
+    found = [await notes.get(source, one) for one in said | (facts.keys() & request.notes)]
+    return [note for note in found if note is not None and note.created_at <= request.at]
+
+
+async def _clean_recaps(db: Database, facts: Sequence[frozenset[str]]) -> None:
+    """Take the sentences that say one of these facts (its words) out of the files of recaps."""
+
+    def cleaned(text: str, _quoted: bool) -> str:  # noqa: FBT001  # as `clean_files` calls it
+        told = sentences_of(text)
+        left = [one for one in told if not any(says(one, words) for words in facts)]
+        return text if len(left) == len(told) else joined(left)
+
+    if facts:
+        await clean_files(db, cleaned)
 
 
 # ── what is never mentioned ───────────────────────────────────────────────────────────────────

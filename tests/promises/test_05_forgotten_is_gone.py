@@ -1,6 +1,9 @@
 """Promise 5: of a person who is erased, and of a fact that is forgotten, no byte stays; what is others' stays."""
 
+import asyncio
 import json
+import threading
+import time
 from pathlib import Path
 
 import msgspec
@@ -170,3 +173,28 @@ async def test_a_forgotten_fact_goes_with_its_history_and_its_sentences(channel:
             with pytest.raises(FactRefused, match="forgotten"):
                 await merge.merge_claim(tx, new, merge.ClaimSource(1, ALICE, addressed=True), now=now)
     assert (await remember(db, ALICE, "plays the glockenfern", by=ALICE, at=now)).fact == "plays the glockenfern"
+
+
+async def test_nobody_waits_to_write_while_recaps_on_a_slow_drive_are_cleaned(
+    channel: Channel, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    file, reading = tmp_path / "recap.md", threading.Event()
+    file.write_text("# A night\n\n- Somebody plays the glockenfern. It rained.\n", encoding="utf-8")
+    async with channel.db.write() as tx:
+        await streams.set_recap_file(tx, 1, str(file))
+    read_text = Path.read_text
+
+    def slowly(path: Path, encoding: str | None = None, errors: str | None = None) -> str:
+        if path == file:
+            reading.set()
+            time.sleep(0.5)
+        return read_text(path, encoding, errors)
+
+    monkeypatch.setattr(Path, "read_text", slowly)
+    [note] = await notes.of_subject(channel.db, ALICE)
+    forgetting = asyncio.create_task(forget_fact(channel.db, note.id, at=channel.clock.now()))
+    await asyncio.to_thread(reading.wait)
+    async with asyncio.timeout(0.4), channel.db.write():
+        pass
+    await forgetting
+    assert file.read_bytes() == b"# A night\n\n- It rained.\n"
