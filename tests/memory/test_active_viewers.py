@@ -2,35 +2,10 @@
 
 import pytest
 
-from forgetmenot.clock import SECOND
 from forgetmenot.domain import Attendance, ChatEvent, EventKind, Standing
-from forgetmenot.memory.people import ActiveViewers, Exclusion, ViewerNames, standing_of
+from forgetmenot.memory.people import Exclusion, ViewerNames, standing_of
 from forgetmenot.settings.schema import MemorySettings, PeopleSettings
-from forgetmenot.store.database import Database
 from forgetmenot.store.viewers import Name
-from tests.notes_world import World
-
-
-@pytest.fixture
-def active_viewers(world: World) -> ActiveViewers:
-    return ActiveViewers(db=world.db, settings=lambda: world.settings, clock=world.clock)
-
-
-async def test_nobody_waits_for_names_that_were_looked_at_beforehand(
-    world: World, active_viewers: ActiveViewers, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    await active_viewers.look_again()
-    await world.clock.advance(45 * SECOND)
-    await active_viewers.look_again()
-    await world.clock.advance(30 * SECOND)
-
-    async def no_reading(*_: object) -> None:
-        raise AssertionError
-
-    monkeypatch.setattr(Database, "rows", no_reading)
-    await active_viewers.look()
-    assert active_viewers.names.named_in("how is alice?") == ["1"]
-
 
 CROWD = [
     Name("1", "willie_drives", "Willie_Drives", current=True), Name("2", "alice92", "Alice92", current=True),
