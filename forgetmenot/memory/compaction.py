@@ -109,12 +109,10 @@ class Compactor:
             )
         return report
 
-    async def cover_aged(self) -> PassReport:
+    async def cover_aged(self) -> None:
         """Count what is about to age out unread; no model is asked. The sweep calls this before it prunes."""
-        report = PassReport()
         async with self._one_at_a_time:
-            await self._cover_aged(report)
-        return report
+            await self._cover_aged(PassReport())
 
     async def _pass(self, report: PassReport, *, everything: bool) -> None:
         await self._stream_tracker.tick(self._clock.now())
