@@ -37,9 +37,17 @@ TRACES = (
 SETTINGS = {"people": {"regular_streams": 1}}
 
 
-async def say(channel: Channel, who: str, login: str, text: str, shown: str = "") -> str:
+SAID = (  # who, login, shown as, text
+    (ALICE, "aliceoldquux", "AliceoldQuuX", "hello from the zitherbloom"),
+    (ALICE, "alicequux", "AliceQuuX", "i play the marimbaglow"),
+    (ALICE, "alicequux", "ÜmitQuux", "hi"),
+    (ALICE, "alicequux", "AliceQuuX", "me again"),
+    (BOB, "bobquux", "BobQuuX", "@alicequux nice, AliceOldQuux was a better name than ümitquux or ÜMITQUUX"),
+)
+
+
+async def say(channel: Channel, who: str, login: str, shown: str, text: str) -> str:
     await channel.clock.advance(1_000)
-    shown = shown or login.title().replace("Quux", "QuuX")
     said = channel.say(login, text, user_id=who, display_name=shown)
     await channel.ingest.flush()
     return said.id
@@ -50,32 +58,22 @@ async def channel(db: Database, clock: ManualClock, tmp_path: Path) -> Channel:
     """A memory, with a log file, in which alice left every trace there can be."""
     logs.set_up(level="debug", folder=logs.beside(db.path), console=False)
     made = await open_channel(db, clock, Settings(), Offline())
-    await say(made, ALICE, "aliceoldquux", "hello from the zitherbloom")
-    said = await say(made, ALICE, "alicequux", "i play the marimbaglow")
-    await say(made, ALICE, "alicequux", "hi", "ÜmitQuux")
-    await say(made, ALICE, "alicequux", "me again")
-    await say(made, BOB, "bobquux", "@alicequux nice, AliceOldQuux was a better name than ümitquux or ÜMITQUUX")
+    said = [await say(made, *line) for line in SAID]
     now, own, unread = clock.now(), "AliceQuux, marimbaglow it is", await events.unread(db)
     stream = unread[0].stream_id or 0
     told = f"<@{ALICE}> plays the glockenfern. They also bought a bagpipemoss. <@{BOB}> fixed a bike."
-    parts = {ALICE: Part(2, 0), BOB: Part(1, 0)}
-    lines = [one.seq for one in unread[:2]]
+    parts, lines = {ALICE: Part(2, 0), BOB: Part(1, 0)}, [one.seq for one in unread[:2]]
     await episodes.write(db, NewEpisode(EpisodeKind.CHAT, stream, now, now, told, parts, lines), now)
-    for about, fact in (
-        (ALICE, "plays the glockenfern"),
-        (ALICE, "no longer plays the glockenfern"),
-        (BOB, f"is a friend of <@{ALICE}>"),
-    ):
-        await remember(db, about, fact, by=ALICE, at=now)
+    for fact in ("plays the glockenfern", "no longer plays the glockenfern"):
+        await remember(db, ALICE, fact, by=ALICE, at=now)
+    await remember(db, BOB, f"is a friend of <@{ALICE}>", by=ALICE, at=now)
+    asked = {"status": "waiting", "at": now, "expires_at": now + HOUR}
+    hers, his = json.dumps({"target": ALICE, "text": "the bagpipemoss"}), json.dumps({"text": "title for alicequux"})
+    answer = "Ask alicequux about it. Bikes are fun."
     async with db.write() as tx:
-        await put(tx, "bot_messages", text=own, twitch_id="own", event_id=said, viewer_id=ALICE, at=now)
-        await put(
-            tx, "bot_messages", text="Ask alicequux about it. Bikes are fun.", event_id="e9", viewer_id=BOB, at=now
-        )
-        asked = {"status": "waiting", "at": now, "expires_at": now + HOUR}
-        hers = json.dumps({"target": ALICE, "text": "the bagpipemoss"})
+        await put(tx, "bot_messages", text=own, twitch_id="own", event_id=said[1], viewer_id=ALICE, at=now)
+        await put(tx, "bot_messages", text=answer, event_id="e9", viewer_id=BOB, at=now)
         await put(tx, "action_logs", key="a", asked_by=ALICE, params_json=hers, **asked)
-        his = json.dumps({"text": "title for alicequux"})
         await put(tx, "action_logs", key="b", asked_by=BOB, params_json=his, **asked)
         await streams.end(tx, stream, now)
         await streams.set_recap(tx, stream, f"<@{BOB}> and <@{ALICE}> raced. <@{ALICE}> won a vuvuzelafrost.", now)
@@ -131,7 +129,7 @@ async def test_an_erased_person_is_in_no_byte_of_the_folder_and_what_others_left
     assert await db.rows("PRAGMA foreign_key_check") == []
     # who comes back is new, and may be known again
     await clock.advance(HOUR)
-    await say(channel, ALICE, "alicequux", "i am new here")
+    await say(channel, ALICE, "alicequux", "AliceQuuX", "i am new here")
     alice = await viewers.get(db, ALICE)
     assert alice is not None
     assert (alice.first_seen_at, alice.opted_out) == (clock.now(), False)
