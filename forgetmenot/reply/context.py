@@ -157,8 +157,7 @@ class ContextGatherer(Struct, frozen=True):
     async def _conversation(self, at: Source, material: TailMaterial, moment: _Moment) -> TailMaterial:
         event, until = moment.event, moment.event.at
         since = moment.now - CHAT_REACHES_BACK
-        said = await events.lines(at, of=event.user_id, since=since, until=until, limit=OWN_LINES + 2)
-        own = said
+        own = await events.lines(at, of=event.user_id, since=since, until=until, limit=OWN_LINES + 2)
         chat = await events.lines(at, since=since, until=until, limit=2 * CHAT_LINES + 1)
         heard: list[PromptLine] = []
         if moment.settings.hearing.on:

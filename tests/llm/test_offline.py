@@ -79,13 +79,10 @@ def test_a_lasting_claim_is_told_in_the_third_person_and_nothing_else() -> None:
     assert {line: claims(line) for line in expected} == expected
 
 
-CLAIM_TEXT = (
-    "I i my we you moved live play a the in to Oslo drums cat is called and but so , ! ? . not no longer just was"
-    " favourite game KEKW really very long word after word of it 34"
-)
+CLAIM_WORDS = "I my we moved live play a the in Oslo drums cat is called and but so , ! ? . not favourite KEKW very"
 
 
-@given(st.lists(st.sampled_from(CLAIM_TEXT.split()), max_size=30))
+@given(st.lists(st.sampled_from(CLAIM_WORDS.split()), max_size=30))
 def test_no_claim_is_long_enough_to_be_a_quotation(words: list[str]) -> None:
     assert all(len(claim.split()) <= MOST_CLAIM_WORDS for claim in claims(" ".join(words)))
 

@@ -4,7 +4,6 @@ import asyncio
 from collections.abc import Awaitable, Callable
 from typing import Any
 
-import msgspec
 import pytest
 from msgspec.structs import replace
 
@@ -14,7 +13,7 @@ from forgetmenot.settings.schema import BotSettings, Mode, Settings
 from forgetmenot.store import bot_messages
 from forgetmenot.store.bot_messages import ReplyStatus
 from forgetmenot.text.mentions import fenced
-from tests.stage import Stage, answering
+from tests.stage import ACTIVE, Stage, answering
 
 Move = Callable[[int], Awaitable[None]]
 ASKED: dict[str, Any] = {"name": "timeout", "target": "alice", "seconds": 30, "if_refused": "Maybe later."}
@@ -67,30 +66,18 @@ async def test_the_cooldown_is_waited_out_and_the_newest_line_wins(stage: Stage,
 
 
 async def test_in_shadow_mode_nothing_is_sent_and_nothing_of_it_is_fed_back(stage: Stage, settle: Move) -> None:
-    stage.use(Settings())
-    stage.model.answers = [answering("Shadowy words.", **ASKED)]
-    reply = await stage.reply("@forgetmenot_bot please time me out")
-    assert reply.status is ReplyStatus.SHADOW
-    assert (stage.said, stage.moderation.done) == ([], [])
+    """A preview shows the words as they would stand in chat, unless more than the mode refuses the action."""
+    for line, shown in (("please time me out", "Shadowy words."), ("how are you?", "Maybe later.")):
+        stage.use(replace(ACTIVE, bot=BotSettings(mode=Mode.SHADOW)))
+        stage.model.answers = [answering("Shadowy words.", **ASKED)]
+        reply = await stage.reply(f"@forgetmenot_bot {line}")
+        assert (reply.status, reply.text) == (ReplyStatus.SHADOW, shown)
+        assert stage.said == stage.moderation.done == []
+        await settle(11_000)
     stage.use(Settings(bot=BotSettings(mode=Mode.MENTIONS)))
-    await settle(1_000)
     await stage.ask("@forgetmenot_bot and now?")
-    assert "Maybe later" not in stage.model.asked[1].prompt
-    assert "Shadowy" not in stage.model.asked[1].prompt
-
-
-@pytest.mark.parametrize(
-    ("asked", "previewed"),
-    [("please time me out", "Sleep well."), ("how are you?", "Maybe later.")],
-)
-async def test_a_preview_shows_the_words_unless_more_than_the_mode_refuses(
-    stage: Stage, asked: str, previewed: str
-) -> None:
-    preview = BotSettings(mode=Mode.SHADOW)
-    stage.use(msgspec.structs.replace(stage.settings, bot=preview))
-    stage.model.answers = [answering("Sleep well.", **ASKED)]
-    assert (await stage.reply(f"@forgetmenot_bot {asked}")).text == previewed
-    assert stage.moderation.done == []
+    assert "Maybe later" not in stage.model.asked[-1].prompt
+    assert "Shadowy" not in stage.model.asked[-1].prompt
 
 
 # ── words fit the outcome ───────────────────────────────────────────────────────────────────
