@@ -264,18 +264,17 @@ async def _find(
 
     `past`: also notes that were removed or replaced; a number means one of one's own in any case.
     """
-    now, anybodys = context.clock.now(), request.asker.moderates and request.asker.surface is Surface.CHAT
-    past = about.own and (past or what.strip().removeprefix("#").isdecimal())
+    now, number = context.clock.now(), what.strip().removeprefix("#")
+    anybodys = request.asker.moderates and request.asker.surface is Surface.CHAT
     fitting = await edits.find(context.db, about.id, what, now=now)
-    if fitting or not anybodys:
-        return fitting or await edits.find(context.db, about.id, what, now=now, past=past)
-    number = what.strip().removeprefix("#")
-    if number.isdecimal():
+    if not fitting and anybodys and number.isdecimal():
         note = await notes.get(context.db, int(number[:15]))
         fitting = [note] if note is not None else []
-    elif about.own:
+    elif not fitting and anybodys and about.own:
         fitting = await edits.find(context.db, None, what, now=now)
-    return fitting or (await edits.find(context.db, about.id, what, now=now, past=True) if past else [])
+    if not fitting and about.own and (past or number.isdecimal()):
+        fitting = await edits.find(context.db, about.id, what, now=now, past=True)
+    return fitting
 
 
 async def edit(context: OperationContext, request: Request) -> OperationResult:

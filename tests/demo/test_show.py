@@ -12,7 +12,7 @@ from tests.played_demo import Seen
 
 
 @pytest.mark.slow
-def test_every_line_is_accounted_for(seen: Seen) -> None:
+def test_every_line_is_accounted_for_and_it_answers_from_memory(seen: Seen) -> None:
     told = seen.told
     kept_out = ("duplicates", "excluded", "other_room", "unparsed", "other")
     assert told["lines"] >= 300
@@ -20,10 +20,6 @@ def test_every_line_is_accounted_for(seen: Seen) -> None:
     assert told["events"] == told["covered"] + told["uncovered"] + told["redacted"]
     assert (told["pruned_unread"], told["uncovered"]) == (0, 0)
     assert told["redacted"] >= 1
-
-
-@pytest.mark.slow
-def test_it_answers_from_memory(seen: Seen) -> None:
     assert [word for word in ("Miso", "drum", "Hades") if not any(word in line for line in seen.said())] == []
 
 
