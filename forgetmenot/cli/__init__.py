@@ -11,7 +11,7 @@ import importlib
 import io
 import os
 import sys
-from collections.abc import Collection, Sequence
+from collections.abc import Sequence
 
 from forgetmenot import __version__
 
@@ -25,7 +25,7 @@ COMMANDS = {
     **dict.fromkeys(("why", "cost", "actions", "recall", "prompt"), "inspect"),
     "replay": "play",
 }
-# What stands behind `forgetmenot dev` and not in the help.
+# What is left out of the help.
 FOR_DEVELOPERS = ("recall", "prompt", "replay")
 
 
@@ -43,11 +43,13 @@ def main(arguments: Sequence[str] | None = None) -> int:
     _speak_utf_8()
     if words[:1] == ["help"]:
         words = [*words[1:], "--help"]
-    known = FOR_DEVELOPERS if words[:1] == ["dev"] else COMMANDS
-    words = words[1:] if words[:1] == ["dev"] else words or ["start"]
+    words = words or ["start"]
     try:
-        if not words or (not words[0].startswith("-") and words[0] not in known):
-            return _failed(_unknown("".join(words[:1]), known), 2)
+        if not words[0].startswith("-") and words[0] not in COMMANDS:
+            from forgetmenot.settings.load import nearest
+
+            guess = nearest(words[0], COMMANDS)
+            return _failed(f"There is no command `{words[0]}`.{guess} `forgetmenot --help` explains them.", 2)
         parsed = build_parser(words[0]).parse_args(words)
         from forgetmenot.cli.common import use_found_file
 
@@ -81,14 +83,6 @@ def _failed(sentence: str, code: int) -> int:
     with contextlib.suppress(OSError):
         say(f"forgetmenot: {sentence}")
     return code
-
-
-def _unknown(word: str, known: Collection[str]) -> str:
-    from forgetmenot.settings.load import nearest
-
-    if not word:
-        return f"`forgetmenot dev` is followed by one of {', '.join(known)}. Each of them takes --help."
-    return f"There is no command `{word}`.{nearest(word, known)} `forgetmenot --help` explains them."
 
 
 def build_parser(command: str = "") -> argparse.ArgumentParser:

@@ -12,6 +12,7 @@ from msgspec.structs import asdict
 
 from forgetmenot.cli import common
 from forgetmenot.cli.common import command, number_from, option
+from forgetmenot.domain import NoteStatus
 from forgetmenot.errors import InputError
 from forgetmenot.settings.schema import Settings
 
@@ -29,7 +30,9 @@ are ISO 8601, UTC; in the evidence and history of `why` milliseconds since 1970.
 # Options that choose notes.
 FILTERS = (
     option("--viewer", metavar="LOGIN", help="only about this viewer (login or id)"),
-    option("--status", default="active", help="active (default), past, expired, … or all"),
+    option(
+        "--status", default="active", choices=(*NoteStatus, "all"), metavar="STATUS", help="which (default: active)"
+    ),
 )
 NOTE = option("id", type=number_from(1), metavar="ID", help="the note's number")
 LOGIN = option("login", metavar="LOGIN", help="their current login or Twitch ID")
@@ -50,7 +53,7 @@ async def _list(db: "Database", arguments: argparse.Namespace) -> common.Shown:
     page = await notes.page(
         db,
         subject_id=await common.known_viewer(db, arguments.viewer) if arguments.viewer is not None else None,
-        status=status_of(arguments),
+        status=None if arguments.status == "all" else arguments.status,
         limit=arguments.limit,
         after=arguments.after,
     )
@@ -189,16 +192,6 @@ NEW_REQUESTS_KEYS = """For a memory whose file of privacy requests is lost: begi
 opted out stay opted out; who was erased has to ask again."""
 
 
-def status_of(arguments: argparse.Namespace) -> str | None:
-    """The status that `--status` names; None for all. Raises InputError."""
-    from forgetmenot.domain import NoteStatus
-
-    status: str = arguments.status
-    if status != "all" and status not in list(NoteStatus):
-        raise InputError(f"There is no status {status}. Use one of: {', '.join(NoteStatus)}, all.")
-    return None if status == "all" else status
-
-
 @command(
     "memory import",
     option("file", metavar="FILE", nargs="?", default="-", help="the notes (default: standard input)"),
@@ -232,7 +225,9 @@ async def _export(db: "Database", arguments: argparse.Namespace) -> None:
     from forgetmenot.memory.transfer import export_notes
 
     subject = await common.known_viewer(db, arguments.viewer) if arguments.viewer is not None else None
-    async for line in export_notes(db, subject_id=subject, status=status_of(arguments)):
+    async for line in export_notes(
+        db, subject_id=subject, status=None if arguments.status == "all" else arguments.status
+    ):
         common.emit(line)
 
 

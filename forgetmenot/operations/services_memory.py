@@ -421,5 +421,6 @@ async def _suppressed_of(context: OperationContext, request: Request, typed: str
 async def may_mention(context: OperationContext, request: Request) -> OperationResult:
     """Remove an entry from that list."""
     row_id = request.number("id")
-    removed = await rights.unsuppress(context.db, row_id)
-    return OperationResult(ok=removed, code="may_mention" if removed else "not_suppressed", data={"id": row_id})
+    if not await rights.unsuppress(context.db, row_id):
+        raise FactRefused("not_found")
+    return OperationResult(ok=True, code="may_mention", data={"id": row_id})

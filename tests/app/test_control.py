@@ -64,7 +64,7 @@ REFUSED = [
     ("restore", {"id": 99}, "There is no such note"),
     ("pin", {"id": 99}, "There is no such note"),
     ("never_mention", {"what": "#99"}, "There is no such note"),
-    ("may_mention", {"id": 1}, "no entry 1"),
+    ("may_mention", {"id": 1}, "no such note or entry"),
     ("approve", {"id": 1}, "#1 is not waiting"),
     ("deny", {"id": 1}, "#1 is not waiting"),
     ("undo", {"id": 1}, "cannot be undone"),

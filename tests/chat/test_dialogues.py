@@ -117,7 +117,7 @@ alice: !forget #1 permanently -> Permanently deleted: #1
 carol: !nevermention @alice Divorce -> OK, I may mention that again.
 # a topic has to be one
 alice: !nevermention the -> Tell me what: !nevermention and a topic, or a note's number like #12.
-alice: !nevermention #77 -> There is no such note.
+alice: !nevermention #77 -> There is no such note or entry.
 alice: !nevermention -> Help: !nevermention <what>: I never bring that topic or note up again; said twice, I may.
 alice: never mention it -> -
 # switches

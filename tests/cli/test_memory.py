@@ -95,7 +95,7 @@ def test_recall_answers_a_batch_line_by_line(filled: Run, tmp_path: Path) -> Non
     "words",
     [
         ("memory", "show", "99"), ("memory", "why", "99"), ("memory", "list", "--viewer", "nobody"),
-        ("memory", "list", "--status", "lost"), ("memory", "undo", "1"), ("memory", "pin", "99"),
+        ("memory", "undo", "1"), ("memory", "pin", "99"),
         ("memory", "nevermention", "the"), ("memory", "maymention", "7"), ("memory", "import", "/nowhere/notes.jsonl"),
         ("cost", "--since", "soon"), ("recall", "--batch", "-", "--now", "noon"),
         ("recall", "--batch", "/nowhere/questions.jsonl"),
