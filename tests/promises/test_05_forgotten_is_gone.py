@@ -15,7 +15,7 @@ from forgetmenot.domain import EpisodeKind, NoteStatus, Part, Scope, SourceKind
 from forgetmenot.llm.offline import Offline
 from forgetmenot.memory import merge
 from forgetmenot.memory.edits import remember
-from forgetmenot.memory.erasure import Eraser
+from forgetmenot.memory.erasure import _CHUNK, Eraser
 from forgetmenot.memory.proposals import FactRefused
 from forgetmenot.memory.stream_recap import write_file
 from forgetmenot.settings.schema import Settings
@@ -141,7 +141,8 @@ async def test_the_search_finds_whatever_an_erasure_left(channel: Channel) -> No
     back = (*TRACES[:8], "@aliceoldquux!", f"user_{ALICE}x", "ÜmitQuux")
     for number, text in enumerate((*back, "quux", "alicequu", f"9{ALICE}")):
         file = channel.db.path.with_name(f"{number}.txt")
-        file.write_bytes(b"\xff" * 300_000 + f" it was {text} ".encode() + b"." * 9_000)
+        # across the edge between two parts of a file
+        file.write_bytes(b"\xff" * (_CHUNK - 12) + f" it was {text} ".encode() + b"." * 9_000)
     report = await eraser_of(channel).erase(ALICE)
     assert report.places.keys() == {f"{number}.txt" for number in range(len(back))}
 
