@@ -154,7 +154,7 @@ async def standing(context: DockContext) -> Item:
         "per_minute": await events.count_since(context.db, now - MINUTE),
         "raw_h": settings.memory.raw_events_h,
         "unread": await events.count_unread(context.db),
-        "summaries": await dock_rows.any_summary(context.db),
+        "summaries": await context.db.highest_id("episodes") > 0,
         "window": settings.memory.window_min_events,
         "silence_min": SILENCE // MINUTE,
         "spent": {

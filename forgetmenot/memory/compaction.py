@@ -24,7 +24,6 @@ from forgetmenot.ports import LanguageModel
 from forgetmenot.settings.schema import Settings
 from forgetmenot.store import episodes, events, streams
 from forgetmenot.store.database import Database
-from forgetmenot.store.dock_rows import any_summary
 from forgetmenot.store.episodes import NewEpisode
 
 READ_AT_ONCE = 2_000
@@ -128,7 +127,7 @@ class Compactor:
         memory = self._settings().memory
         while not report.trouble:
             lines = await events.unread(self._db, READ_AT_ONCE, due_at=self._clock.now())
-            waits = not everything and await any_summary(self._db)  # the first summary comes soon
+            waits = not everything and await self._db.highest_id("episodes") > 0  # the first summary comes soon
             cut = Cut(
                 smallest=memory.window_min_events,
                 largest=memory.window_max_events,

@@ -35,10 +35,7 @@ class LineCounts(Struct, frozen=True):
     def since(self, before: "LineCounts") -> "LineCounts":
         """What was added since those were read; `uncovered` are those that wait now."""
         added = {f.name: getattr(self, f.name) - getattr(before, f.name) for f in fields(LineCounts)}
-        # a line that was covered before and has been cleared since is not one that was added
-        cleared = min(0, added["covered"])
-        now = {"covered": added["covered"] - cleared, "redacted": added["redacted"] + cleared}
-        return LineCounts(**{**added, **now, "uncovered": self.uncovered})
+        return LineCounts(**{**added, "uncovered": self.uncovered})
 
     @property
     def balanced(self) -> bool:

@@ -26,11 +26,6 @@ class ChangedNote(NamedTuple):
     cause: str
 
 
-async def any_summary(db: Database) -> bool:
-    """Whether a summary of chat was ever written."""
-    return await db.row("SELECT 1 FROM episodes LIMIT 1") is not None
-
-
 async def lines(db: Database, limit: int) -> list[dict[str, object]]:
     """The newest lines, oldest first, as the feed has them."""
     rows = await db.rows(

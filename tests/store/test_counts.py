@@ -4,16 +4,9 @@ from forgetmenot.clock import MINUTE, ManualClock
 from forgetmenot.domain import Purpose, TokenUsage
 from forgetmenot.settings.prices import Used
 from forgetmenot.store import bot_messages
-from forgetmenot.store.counts import LineCounts, Meter, gained, highest_ids, spent
+from forgetmenot.store.counts import Meter, gained, highest_ids, spent
 from forgetmenot.store.database import Database
 from tests.rows import put
-
-
-def test_a_line_that_was_covered_before_and_is_cleared_since_was_not_added() -> None:
-    before = LineCounts(9, 9, 0, 0, 0, 0, 0, covered=9, uncovered=0, redacted=0, pruned_unread=0)
-    after = LineCounts(10, 10, 0, 0, 0, 0, 0, covered=7, uncovered=0, redacted=3, pruned_unread=0)
-    added = after.since(before)
-    assert (added.covered, added.redacted, added.balanced) == (0, 1, True)
 
 
 async def test_what_came_since_is_counted_though_older_rows_are_deleted_meanwhile(db: Database) -> None:
