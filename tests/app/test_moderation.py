@@ -1,20 +1,24 @@
-"""What a ban hides and erases, and what the bot does about modes that a moderator set."""
+"""What a ban hides and erases, what the bot does about modes that a moderator set, and a flood of commands."""
 
 import gc
+from pathlib import Path
 
 import pytest
 
-from forgetmenot.app.bot import Bot
+from forgetmenot.app.bot import Bot, BotIdentity, open_bot
+from forgetmenot.chat import BURST
 from forgetmenot.clock import DAY, MINUTE, ManualClock
 from forgetmenot.domain import ChatEvent, EpisodeKind, EventKind, Part, Redaction
-from forgetmenot.memory.edits import remember
+from forgetmenot.memory.edits import VIEWER_TRUST, remember
 from forgetmenot.prompt.assemble import assemble
 from forgetmenot.reply.context import ContextGatherer
 from forgetmenot.reply.triggers import Conversations, trigger_of
-from forgetmenot.store import bot_messages, channel_state, dock_rows, episodes, streams, viewers
+from forgetmenot.settings.schema import BotSettings, Mode, Settings
+from forgetmenot.store import bot_messages, channel_state, dock_rows, episodes, notes, personal_data, streams, viewers
 from forgetmenot.store.bot_messages import ReplyStatus
 from forgetmenot.store.episodes import NewEpisode
 from forgetmenot.text import words
+from tests.stage import RecordingAccount, said
 
 ALICE, BOB, CAROL = "771234501", "771234502", "771234503"
 LOGINS = {ALICE: "alicequux", BOB: "bobquux", CAROL: "carolquux"}
@@ -130,3 +134,35 @@ async def test_a_reply_that_a_moderator_deletes_is_marked_whatever_is_said_later
     async with bot.db.write() as tx:
         await bot_messages.set_outcome(tx, row, "good")
     assert (await bot.db.value("SELECT outcome FROM bot_messages")) == "deleted"
+
+
+SETTINGS = Settings(bot=BotSettings(mode=Mode.MENTIONS))
+
+
+async def test_a_flood_of_commands_silences_nobody_and_every_right_still_works(
+    tmp_path: Path, clock: ManualClock
+) -> None:
+    account, me = RecordingAccount(), BotIdentity("99", "forgetmenot")
+    path = tmp_path / "m.sqlite3"
+    async with open_bot(path, settings=lambda: SETTINGS, clock=clock, account=account, me=me) as bot:
+        await bot.hear(said(clock, "e0", "id-alice", "alice", "hello"))
+        await bot.settle()
+        for number in range(1, 31):
+            await bot.hear(
+                said(
+                    clock,
+                    f"e{number}",
+                    "id-alice",
+                    "alice",
+                    f"!remember I own {number} hats and {number + 40} left shoes",
+                )
+            )
+        await bot.hear(said(clock, "e31", "id-alice", "alice", "!optout"))
+        await bot.settle()
+        assert 1 <= len(account.said) <= BURST
+        assert "id-alice" in await personal_data.opted_out(bot.db)
+        assert len(await notes.of_subject(bot.db, "id-alice")) <= (VIEWER_TRUST.most or 0)
+        before = len(account.said)
+        await bot.hear(said(clock, "e32", "id-carol", "carol", "!bot status", "moderator"))
+        await bot.settle()
+        assert len(account.said) == before + 1
