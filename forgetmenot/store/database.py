@@ -119,8 +119,7 @@ class Transaction(Source):
 
     async def execute(self, sql: str, params: Params = ()) -> int:
         """Run one statement; the number of rows it changed."""
-        async with self._connection.execute(sql, params) as cursor:
-            return cursor.rowcount
+        return await self._changed(self._connection._conn.execute, sql, params)  # noqa: SLF001
 
     async def insert(self, sql: str, params: Params = ()) -> int:
         """Run one INSERT; the new row's id."""
@@ -145,8 +144,12 @@ class Transaction(Source):
 
     async def many(self, sql: str, params: Iterable[Params]) -> int:
         """Run one statement for each set of parameters; the number of rows changed in all."""
-        async with self._connection.executemany(sql, params) as cursor:
-            return cursor.rowcount
+        return await self._changed(self._connection._conn.executemany, sql, params)  # noqa: SLF001
+
+    async def _changed(self, run: Callable[..., sqlite3.Cursor], sql: str, params: object) -> int:
+        # in one trip to the writer's thread: a cursor of aiosqlite takes another one to be closed
+        changed: int = await self._connection._execute(lambda: run(sql, params).rowcount)  # type: ignore[no-untyped-call]  # noqa: SLF001
+        return changed
 
 
 class Snapshot(Source):
