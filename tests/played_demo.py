@@ -5,7 +5,6 @@ import os
 import sqlite3
 import subprocess
 import sys
-from collections.abc import Callable
 from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
@@ -56,30 +55,19 @@ class Seen:
         return [row[0] for row in self.rows("SELECT text FROM bot_messages WHERE status = 'sent' ORDER BY id")]
 
 
-def once(factory: pytest.TempPathFactory, name: str, make: Callable[[Path], None]) -> Path:
-    """A folder that one worker fills and all use."""
-    root = factory.getbasetemp()
-    place = (root.parent if "PYTEST_XDIST_WORKER" in os.environ else root) / name
-    with FileLock(f"{place}.lock"):
-        if not place.exists():
-            (making := place.with_suffix(".making")).mkdir()
-            make(making)
-            making.rename(place)
-    return place
-
-
-def _play_at_debug_level(folder: Path) -> None:
-    (folder / "data").mkdir()
-    words = [sys.executable, "-c", PLAY, str(folder / "data")]
-    ended = subprocess.run(words, check=False, env=environment(folder / "data"), capture_output=True, timeout=100)
-    assert ended.returncode == 0, ended.stderr.decode()[-2_000:]
-    (folder / "told.json").write_bytes(ended.stdout)
-    (folder / "errors").write_bytes(ended.stderr)
-
-
 @pytest.fixture(scope="session")
 def seen(tmp_path_factory: pytest.TempPathFactory) -> Seen:
-    """A demo that was played at debug level: nobody writes there."""
-    place = once(tmp_path_factory, "seen", _play_at_debug_level)
+    """A demo that was played at debug level, by one worker for all: nobody writes there."""
+    root = tmp_path_factory.getbasetemp()
+    place = (root.parent if "PYTEST_XDIST_WORKER" in os.environ else root) / "seen"
+    with FileLock(f"{place}.lock"):
+        if not place.exists():
+            (data := (making := place.with_suffix(".making")) / "data").mkdir(parents=True)
+            words = [sys.executable, "-c", PLAY, str(data)]
+            ended = subprocess.run(words, check=False, env=environment(data), capture_output=True, timeout=100)
+            assert ended.returncode == 0, ended.stderr.decode()[-2_000:]
+            (making / "told.json").write_bytes(ended.stdout)
+            (making / "errors").write_bytes(ended.stderr)
+            making.rename(place)
     told = json.loads((place / "told.json").read_text(encoding="utf-8"))
     return Seen(place / "data", (place / "errors").read_bytes(), **told)

@@ -4,7 +4,6 @@ import asyncio
 import contextlib
 import os
 import signal
-import subprocess
 import sys
 from collections.abc import AsyncIterator
 from pathlib import Path
@@ -31,34 +30,15 @@ def command(*words: object) -> list[str]:
     return [sys.executable, "-m", "forgetmenot", *map(str, words)]
 
 
-def run(
-    folder: Path, *words: object, timeout: float = 100, env: dict[str, str] | None = None, typed: str = ""
-) -> subprocess.CompletedProcess[str]:
-    """Run one command to its end."""
-    return subprocess.run(
-        command(*words),
-        check=False,
-        cwd=folder,  # a contributor's own config.toml in the checkout is not found there
-        env=environment(folder, **(env or {})),
-        capture_output=True,
-        input=typed,
-        text=True,
-        timeout=timeout,
-    )
-
-
 def write_settings(
     folder: Path, sim: TwitchSim, *, channel: str = "demo", client_id: str | None = None, **more: str
 ) -> Path:
     """A settings file for that Twitch, without a dock. `more`: whole tables as TOML, by name."""
     path = folder / "config.toml"
     named = sim.client_id if client_id is None else client_id
-    tables = {"bot": f'mode = "mentions"\nname = "{BOT}"', "dock": "port = 0", **more}
-    twitch = f'channel = "{channel}"\nclient_id = "{named}"\nbot_login = "{BOT}"\n'
-    twitch += f'server = "{sim.url}"\n'
-    twitch += tables.pop("twitch", "")
-    text = f"[twitch]\n{twitch}\n" + "".join(f"[{name}]\n{body}\n" for name, body in tables.items())
-    path.write_text(text, encoding="utf-8")
+    twitch = f'channel = "{channel}"\nclient_id = "{named}"\nbot_login = "{BOT}"\nserver = "{sim.url}"\n'
+    tables = {"twitch": twitch, "bot": f'mode = "mentions"\nname = "{BOT}"', "dock": "port = 0", **more}
+    path.write_text("".join(f"[{name}]\n{body}\n" for name, body in tables.items()), encoding="utf-8")
     return path
 
 
