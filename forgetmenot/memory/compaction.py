@@ -38,8 +38,8 @@ FAILURES_IN_A_ROW = 3
 class PassReport(Struct):
     """Result of a pass. `trouble`: a sentence about the model's failure; `unread`: events that wait.
 
-    `failed`: windows without a summary, `in_a_row`: those since the last one with one, `failure`: why the last has
-    none; `unanswered`: the events of those that are left to the next pass.
+    `in_a_row`: windows without a summary since the last one with one, `failure`: why the last has none; `unanswered`:
+    the events of those that are left to the next pass.
     """
 
     episodes: list[int] = field(default_factory=list)
@@ -47,7 +47,6 @@ class PassReport(Struct):
     events: int = 0
     recaps: int = 0
     unread: int = 0
-    failed: int = 0
     in_a_row: int = 0
     failure: str = ""
     unanswered: set[int] = field(default_factory=set)
@@ -120,7 +119,7 @@ class Compactor:
         if not report.works:
             report.trouble = report.trouble or report.failure
         # a pass in which nothing was due keeps the suspicion: silence is no sign that the model is well
-        self._suspicious = not report.works and (bool(report.failed) or self._suspicious)
+        self._suspicious = not report.works and (bool(report.failure) or self._suspicious)
         report.recaps += await self._recaps.write_due(ask=not report.trouble)
 
     async def _drain(self, report: PassReport, *, everything: bool) -> None:
@@ -169,7 +168,6 @@ class Compactor:
         log.debug("a window waits for another try", events=len(window), tries=tries)
 
     def _count_failure(self, why: str, report: PassReport) -> None:
-        report.failed += 1
         report.in_a_row += 1
         report.failure = why
         if report.in_a_row >= FAILURES_IN_A_ROW or (self._suspicious and not report.works):

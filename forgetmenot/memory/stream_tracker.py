@@ -6,13 +6,12 @@ and what is said while the channel is known to be offline belongs to none. Where
 
 from msgspec import Struct
 
-from forgetmenot.clock import HOUR, MINUTE, SECOND
+from forgetmenot.clock import HOUR, MINUTE
 from forgetmenot.domain import ChannelState
 from forgetmenot.logs import log
 from forgetmenot.store import streams
 from forgetmenot.store.database import Database, Transaction
 
-TOUCH_EVERY = 10 * SECOND  # how often a stream's last event is written down
 # A stream that is offline for less goes on: Twitch reports short drops as an end.
 OFFLINE_AT_LEAST = 10 * MINUTE
 STREAM_GAP = 12 * HOUR  # without chat: then a new stream begins, where Twitch's live state is unknown
@@ -25,7 +24,6 @@ class _Open(Struct):
     last_event_at: int
     twitch_id: str | None
     seen_live_at: int | None = None
-    written_at: int = 0
 
 
 class StreamTracker:
@@ -60,9 +58,7 @@ class StreamTracker:
         if self._open is None:
             self._open = _Open(await streams.begin(tx, first_at), last_at, None)
         self._open.last_event_at = max(self._open.last_event_at, last_at)
-        if last_at >= self._open.written_at + TOUCH_EVERY:
-            self._open.written_at = last_at
-            await streams.touch(tx, self._open.id, last_at)
+        await streams.touch(tx, self._open.id, last_at)
         return self._open.id
 
     async def live(self, state: ChannelState, now: int) -> None:
