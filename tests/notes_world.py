@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Awaitable, Callable
-from typing import TYPE_CHECKING
+from typing import TypeVar
 
 import pytest
 from msgspec.structs import replace
@@ -21,7 +21,9 @@ from forgetmenot.domain import (
     SourceKind,
     TokenUsage,
 )
+from forgetmenot.memory.extraction import Extractor, ExtractReport
 from forgetmenot.memory.recall import Recall
+from forgetmenot.memory.summarizer import MemoryWriter
 from forgetmenot.reply.context import ContextGatherer, PrefixKeeper, compose
 from forgetmenot.reply.triggers import Trigger, TriggerKind
 from forgetmenot.settings.schema import Settings
@@ -30,10 +32,8 @@ from forgetmenot.store.database import Database
 from forgetmenot.store.notes import NewNote
 from tests.rows import put
 
-if TYPE_CHECKING:
-    from forgetmenot.memory.extraction import Extractor, ExtractReport
-
 NOW = 1_784_894_400_000
+Writer = TypeVar("Writer", bound=MemoryWriter)
 
 
 class Scripted:
@@ -148,12 +148,14 @@ class World:
         async with self.db.write() as tx:
             return await notes.insert(tx, new, cause="said", now=self.clock.now())
 
-    def extractor(self, *answers: str | Exception | list[object]) -> "tuple[Extractor, Scripted]":
-        """An extractor with a scripted model; a list stands for an answer with these notes."""
-        from forgetmenot.memory.extraction import Extractor
-
+    def writer(self, kind: type[Writer], *answers: str | Exception | list[object]) -> tuple[Writer, Scripted]:
+        """What writes memory, with a scripted model; a list stands for an answer with these notes."""
         model = Scripted(*(json.dumps({"notes": one}) if isinstance(one, list) else one for one in answers))
-        return Extractor(db=self.db, model=model, settings=lambda: self.settings, clock=self.clock), model
+        return kind(db=self.db, model=model, settings=lambda: self.settings, clock=self.clock), model
+
+    def extractor(self, *answers: str | Exception | list[object]) -> tuple[Extractor, Scripted]:
+        """An extractor with a scripted model."""
+        return self.writer(Extractor, *answers)
 
     async def learn(
         self,
@@ -161,7 +163,7 @@ class World:
         people: dict[str, tuple[int, int]] | None = None,
         stream_id: int | None = None,
         summary: str = "<@1> and <@2> talked.",
-    ) -> "ExtractReport":
+    ) -> ExtractReport:
         """Read one new episode (alice P1, bob P2; both spoke) from which the model takes these changes; its report."""
         await self.episode(summary, people or {"1": (5, 1), "2": (3, 0)}, stream_id)
         extractor, _ = self.extractor(list(changes))

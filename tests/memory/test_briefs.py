@@ -1,7 +1,6 @@
 """Who a regular is, made in the background: from notes first, not twice from the same, and never kept too long."""
 
 import json
-from collections.abc import Callable
 
 import pytest
 
@@ -12,20 +11,10 @@ from forgetmenot.memory import rights
 from forgetmenot.memory.briefs import BriefWriter
 from forgetmenot.memory.erasure import erase_rows
 from forgetmenot.store import episodes
-from tests.notes_world import Scripted, World
+from tests.notes_world import World
 
-Made = Callable[..., tuple[BriefWriter, Scripted]]
 FACTS = ("plays drums", "lives in Oslo", "has a cat with <@2>")
 BOBS = ("bakes bread", "keeps bees", "sings tenor")
-
-
-@pytest.fixture
-def maker(world: World) -> Made:
-    def made(*answers: str | Exception) -> tuple[BriefWriter, Scripted]:
-        model = Scripted(*answers)
-        return BriefWriter(db=world.db, model=model, settings=lambda: world.settings, clock=world.clock), model
-
-    return made
 
 
 async def regular(world: World, *facts: str, who: str = "1") -> None:
@@ -43,12 +32,12 @@ def answer(*texts: str) -> str:
     return json.dumps({"briefs": [{"person": f"P{n}", "text": text} for n, text in enumerate(texts, 1)]})
 
 
-async def test_a_regular_gets_one_from_what_lasts_and_matters_with_its_day(world: World, maker: Made) -> None:
+async def test_a_regular_gets_one_from_what_lasts_and_matters_with_its_day(world: World) -> None:
     await regular(world, "lives in Rome", "has a cat with <@2>")
     for number in range(80):
         await world.clock.advance(HOUR)
         await world.note(f"won round {number}", "1", expires_at=world.clock.now() + 30 * DAY)
-    made, model = maker(answer("P1 lives in Rome and has a cat with P2."))
+    made, model = world.writer(BriefWriter, answer("P1 lives in Rome and has a cat with P2."))
     assert await made.run_pass() == 1
     assert await brief(world) == "<@1> lives in Rome and has a cat with <@2>."
     [request] = model.asked
@@ -61,14 +50,14 @@ async def test_a_regular_gets_one_from_what_lasts_and_matters_with_its_day(world
     assert sum("won round" in row for row in rows) == 58
 
 
-async def test_one_call_is_for_many_and_every_changed_one_is_rebuilt(world: World, maker: Made) -> None:
+async def test_one_call_is_for_many_and_every_changed_one_is_rebuilt(world: World) -> None:
     """With 14 regulars, whose briefs no pass may leave out."""
     people = [await world.viewer(str(number), f"viewer_{number}") for number in range(100, 114)]
     await world.regulars(*people)
     for viewer_id in people:
         for fact in ("plays drums", "lives in Oslo", "owns a boat"):
             await world.note(fact, viewer_id)
-    made, model = maker(answer(*(f"P{number} plays drums." for number in range(1, 11))))
+    made, model = world.writer(BriefWriter, answer(*(f"P{number} plays drums." for number in range(1, 11))))
     assert await made.run_pass() == 14
     assert len(model.asked) == 2
     assert [await brief(world, viewer_id) for viewer_id in people] == [f"<@{one}> plays drums." for one in people]
@@ -91,11 +80,11 @@ CUT_OFF = answer("P1 plays drums.")[:-2] + ', {"person": "P2", "text": "P2 bak'
     ids=["cut off", "blocked"],
 )
 async def test_what_one_answer_lacks_costs_the_others_nothing(
-    world: World, maker: Made, first: list[str | Exception], passes: list[int], asked: int, briefs: tuple[str, str]
+    world: World, first: list[str | Exception], passes: list[int], asked: int, briefs: tuple[str, str]
 ) -> None:
     await regular(world, *FACTS)
     await regular(world, *BOBS, who="2")
-    made, model = maker(*first, answer("P1 bakes bread."))
+    made, model = world.writer(BriefWriter, *first, answer("P1 bakes bread."))
     assert [await made.run_pass() for _ in passes] == passes
     assert (await brief(world), await brief(world, "2")) == briefs
     assert len(model.asked) == asked
@@ -105,28 +94,28 @@ async def test_what_one_answer_lacks_costs_the_others_nothing(
     "change",
     ["UPDATE semantic_notes SET status = 'retracted' WHERE id = 1", "UPDATE semantic_notes SET fact = 'x'"],
 )
-async def test_it_is_used_only_while_what_it_rests_on_stands(world: World, maker: Made, change: str) -> None:
+async def test_it_is_used_only_while_what_it_rests_on_stands(world: World, change: str) -> None:
     await regular(world, *FACTS)
-    await maker(answer("P1 drums."))[0].run_pass()
+    await world.writer(BriefWriter, answer("P1 drums."))[0].run_pass()
     async with world.db.write() as tx:
         await tx.execute(change)
     assert await brief(world) == ""
     assert await world.db.value("SELECT count(*) FROM briefs") == ("retracted" in change)
 
 
-async def test_no_hearsay_and_nothing_sensitive_or_suppressed_is_in_it(world: World, maker: Made) -> None:
+async def test_no_hearsay_and_nothing_sensitive_or_suppressed_is_in_it(world: World) -> None:
     await regular(world, *FACTS, "had a divorce")
     await world.note("cheats at chess", "1", source_kind=SourceKind.REPORTED)
     await rights.suppress(world.db, "1", "divorces", by="9", at=0)
-    made, model = maker(answer("P1 drums. P1 had a divorce. P1 has diabetes. P2 bakes."))
+    made, model = world.writer(BriefWriter, answer("P1 drums. P1 had a divorce. P1 has diabetes. P2 bakes."))
     await made.run_pass()
     assert await brief(world) == "<@1> drums."
     assert [word for word in ("cheats", "divorce") if word in model.asked[0].prompt] == []
 
 
-async def test_a_brief_that_lost_a_source_while_the_model_was_thinking_is_not_stored(world: World, maker: Made) -> None:
+async def test_a_brief_that_lost_a_source_while_the_model_was_thinking_is_not_stored(world: World) -> None:
     await regular(world, *FACTS)
-    made, model = maker(answer("P1 drums in Oslo and has a cat with P2."))
+    made, model = world.writer(BriefWriter, answer("P1 drums in Oslo and has a cat with P2."))
 
     async def erased() -> None:
         await erase_rows(world.db, "2", world.clock.now())

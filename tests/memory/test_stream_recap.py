@@ -22,7 +22,6 @@ from forgetmenot.store import channel_state, notes, streams
 from forgetmenot.store.notes import Stance
 from forgetmenot.text.outgoing import escaped, unescaped
 from tests.full_disk import no_room
-from tests.notes_world import Scripted
 from tests.rows import put
 
 if TYPE_CHECKING:
@@ -282,7 +281,7 @@ async def test_a_folder_that_is_missing_or_full_says_so_and_is_tried_again(world
 
 @pytest.fixture
 def recaps(world: "World") -> RecapWriter:
-    return RecapWriter(db=world.db, model=Scripted(), settings=lambda: world.settings, clock=world.clock)
+    return world.writer(RecapWriter)[0]
 
 
 async def digest(world: "World") -> str:
