@@ -76,7 +76,7 @@ def _reply(text: str) -> None:
         tidy(answer.say, SETTINGS).encode()
         operation = OPERATIONS.get(answer.proposal.name) if answer.proposal is not None else None
         if operation is not None and operation.action is not None and answer.proposal is not None:
-            requests.check(operation.action, answer.proposal.params, 60)
+            requests.check(operation.action, answer.proposal.params, SETTINGS)
 
 
 def _summary(text: str) -> None:

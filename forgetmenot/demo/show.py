@@ -183,7 +183,7 @@ async def play(path: Path, show: Show) -> None:
     begin_anew(path, ours=show.ours)
     now = SystemClock().now()
     tonight = now - now % DAY + EVENING
-    started = tonight if tonight <= now else tonight - DAY
+    started = tonight if tonight <= now else tonight - DAY  # never ahead: a time to come would show as "in 3 h"
     clock = ManualClock(started + STREAMS[0][2])
     sim = TwitchSim(channel=STREAMER, now=clock.now)
     async with sim, bot_on(sim, path, clock, show.settings, show.report, show.opened) as bot:
@@ -261,12 +261,13 @@ async def bot_on(
     bot_settings = replace(settings.bot, mode=Mode.MENTIONS)
     dock = replace(settings.dock, port=usable_port(settings.dock.port))
     here = LiveSettings(replace(settings, twitch=app, bot=bot_settings, actions=actions, dock=dock))
+    # the log-ins of the played Twitch must not get among those of a real bot
     with tempfile.TemporaryDirectory(prefix="forgetmenot-demo-") as folder:
         store = TokenStore(Path(folder), use_keyring=False)
         for account, login in ((Account.BOT, BOT), (Account.BROADCASTER, STREAMER)):
             granted = sim.grant(login)
             store.save(account, Token(granted.access, granted.refresh, granted.user_id, login))
-        real = SystemClock()
+        real = SystemClock()  # a log-in is renewed in real time, however fast the evening is played
         async with open_account(here, Path(folder), real, use_keyring=False) as twitch:
             me = await twitch.myself()
             async with open_bot(path, settings=here, clock=clock, account=twitch.helix, me=me) as bot:

@@ -212,7 +212,7 @@ def decide(proposal: Proposal, facts: PolicyFacts, settings: Settings, recent: R
     # what its asker typed stands in the place of a model's words
     typed = facts.typed.get(action.name) if action.typed else None
     given = proposal.params if typed is None else {**proposal.params, action.typed: typed}
-    checked = check(action, given, settings.actions.max_timeout_s, settings.reply, settings.bridge.effects)
+    checked = check(action, given, settings)
     case = Case(action, checked, facts, settings, recent, now)
     params = dict(checked.params)
     if action.needs_target:

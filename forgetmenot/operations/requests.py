@@ -12,14 +12,14 @@ Some German is read. Unusual wording is missed: the action is then refused, or a
 """
 
 import re
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 
 from msgspec import Struct
 
 from forgetmenot.languages import reason
 from forgetmenot.operations.catalogue import ACTIONS
 from forgetmenot.operations.types import Action, ActionClass, Parameter, ParameterKind, PersonFacts
-from forgetmenot.settings.schema import ReplySettings
+from forgetmenot.settings.schema import ReplySettings, Settings
 from forgetmenot.text.chat_commands import command_in_words, first_word, others_fact, own_fact
 from forgetmenot.text.clean import clean
 from forgetmenot.text.mentions import defang, without_addresses
@@ -160,7 +160,6 @@ def resolve(name: str, present: Iterable[PersonFacts], asker: PersonFacts) -> li
 
 
 _NUMBER = re.compile(r"([0-9]{1,7})\s*(s|sec|secs|seconds|m|min|mins|minutes)?", re.ASCII | re.IGNORECASE)
-PLAIN = ReplySettings()
 
 
 class Checked(Struct, frozen=True):
@@ -171,17 +170,8 @@ class Checked(Struct, frozen=True):
     changed: str = ""
 
 
-def check(
-    action: Action,
-    given: Mapping[str, str],
-    most_seconds: int,
-    reply: ReplySettings = PLAIN,
-    effects: Collection[str] = (),
-) -> Checked:
-    """The parameters of a proposal as the action takes them.
-
-    `most_seconds` is the settings' own bound for class B; `effects` are the names that the settings list.
-    """
+def check(action: Action, given: Mapping[str, str], settings: Settings) -> Checked:
+    """The parameters of a proposal as the action takes them."""
     params: dict[str, str] = {}
     changed = ""
     for parameter in action.params:
@@ -189,11 +179,12 @@ def check(
         if value is None:
             fitted = None
         elif parameter.kind is ParameterKind.SECONDS:
-            fitted = _fit_seconds(parameter, value, most_seconds)
+            fitted = _fit_seconds(parameter, value, settings.actions.max_timeout_s)
         elif parameter.kind is ParameterKind.EFFECT:
-            fitted = next(((one, False) for one in effects if one.casefold() == value.strip().casefold()), None)
+            named = (one for one in settings.bridge.effects if one.casefold() == value.strip().casefold())
+            fitted = next(((one, False) for one in named), None)
         else:
-            fitted = _fit_text(action, parameter, value, reply)
+            fitted = _fit_text(action, parameter, value, settings.reply)
         if fitted is None:
             return Checked({}, reason("needs", parameter=name))
         params[name], reduced = fitted

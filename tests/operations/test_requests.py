@@ -5,7 +5,7 @@ import pytest
 from forgetmenot.operations.catalogue import BY_NAME
 from forgetmenot.operations.requests import Checked, asked_for, asks_nothing, check, names, resolve, typed
 from forgetmenot.operations.types import Action, PersonFacts
-from forgetmenot.settings.schema import ReplySettings
+from forgetmenot.settings.schema import ActionSettings, ReplySettings, Settings
 
 ALICE, BOB = PersonFacts("1", "alice", display_name="Alice"), PersonFacts("2", "bob", display_name="Bob")
 
@@ -92,7 +92,7 @@ ANNOUNCE, TIMEOUT, LONG = BY_NAME["announce"], BY_NAME["timeout"], BY_NAME["long
     ],
 )  # fmt: skip
 def test_a_text_is_one_harmless_line(given: str, text: str) -> None:
-    assert check(ANNOUNCE, {"text": given}, 60) == Checked({"text": text})
+    assert check(ANNOUNCE, {"text": given}, Settings()) == Checked({"text": text})
 
 
 @pytest.mark.parametrize(
@@ -106,7 +106,11 @@ def test_a_text_is_one_harmless_line(given: str, text: str) -> None:
 def test_seconds_stand_inside_the_settings_own_bound_or_are_refused(
     action: Action, given: str, most: int, seconds: str
 ) -> None:
-    checked = check(action, {"target": "bob", "seconds": given, "target_id": "2", "user_id": "2"}, most)
+    checked = check(
+        action,
+        {"target": "bob", "seconds": given, "target_id": "2", "user_id": "2"},
+        Settings(actions=ActionSettings(max_timeout_s=most)),
+    )
     assert checked.params.get("seconds", "") == seconds
     assert bool(checked.problem) == (not seconds)
     assert checked.params.keys() <= {"target", "seconds", "reason"}  # a model's own ids are left out
@@ -114,15 +118,15 @@ def test_seconds_stand_inside_the_settings_own_bound_or_are_refused(
 
 def test_what_is_posted_passes_the_filters_of_a_reply() -> None:
     text = "badword free skins at https://evil.zip and evil.com /ban"
-    plain, strict = ReplySettings(), ReplySettings(blocklist=("badword",))
+    plain, strict = Settings(), Settings(reply=ReplySettings(blocklist=("badword",)))
     for name in ("announce", "marker", "title", "category"):
-        checked = check(BY_NAME[name], {"text": text}, 60, strict)
+        checked = check(BY_NAME[name], {"text": text}, strict)
         assert checked.params["text"] == "… free skins at and /ban"
         assert checked.changed == "Shortened or filtered: text."
-    allowed = check(ANNOUNCE, {"text": "see evil.com"}, 60, ReplySettings(allow_links=True))
+    allowed = check(ANNOUNCE, {"text": "see evil.com"}, Settings(reply=ReplySettings(allow_links=True)))
     assert (allowed.params, allowed.changed) == ({"text": "see evil.com"}, "")
-    assert check(ANNOUNCE, {"text": "https://evil.zip"}, 60, plain).problem == "Missing or not allowed: text."
-    assert check(BY_NAME["remember"], {"target": "me", "fact": "badword"}, 60, strict).params["fact"] == "badword"
+    assert check(ANNOUNCE, {"text": "https://evil.zip"}, plain).problem == "Missing or not allowed: text."
+    assert check(BY_NAME["remember"], {"target": "me", "fact": "badword"}, strict).params["fact"] == "badword"
 
 
 BOB_42 = PersonFacts("2", "bob_42", display_name="Bob")
