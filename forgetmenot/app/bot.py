@@ -198,8 +198,7 @@ class Bot:
         """What the last 24 hours and the current stream used, by model."""
         now, stream = self.clock.now(), await streams.open_id(self.db)
         began = await streams.start_of(self.db, stream) if stream is not None else now
-        day, this_stream = [await counts.bills(self.db, "model", since) for since in (now - DAY, began)]
-        return {one.model: one.used for one in day}, {one.model: one.used for one in this_stream}
+        return await counts.spent(self.db, since=now - DAY), await counts.spent(self.db, since=began)
 
     async def hear(self, item: ChatItem) -> None:
         """Take in one thing that was heard."""

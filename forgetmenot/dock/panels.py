@@ -135,7 +135,7 @@ async def standing(context: DockContext) -> Item:
     now, settings, state = context.clock.now(), context.settings(), context.control.state()
     channel = await channel_state.read_all(context.db)
     switched = switches_of(channel)
-    used = {one.model: one.used for one in await counts.bills(context.db, "model", now - DAY)}
+    used = await counts.spent(context.db, since=now - DAY)
     trouble = state.login_trouble or state.phase_trouble or state.model_trouble or state.memory_trouble
     return {
         "name": settings.bot.name,

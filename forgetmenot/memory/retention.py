@@ -14,8 +14,6 @@ the channel and a running bit by all streams; a stale note stays, and is found b
 from collections import Counter
 from collections.abc import Callable
 
-from msgspec import Struct
-
 from forgetmenot.clock import DAY, HOUR, Clock
 from forgetmenot.logs import log
 from forgetmenot.memory.compaction import Compactor
@@ -33,18 +31,7 @@ CHANNEL_NOTES_KEPT = 100
 STALE_AFTER, STALE_AFTER_STREAMS = 90 * DAY, 20
 
 
-class SweepReport(Struct, frozen=True):
-    """What one sweep did. `unread` should be 0. `wiped`: False if another process kept deleted bytes alive for now."""
-
-    pruned: int
-    unread: int
-    expired: int
-    wiped: bool
-
-
-async def sweep_chat(
-    *, db: Database, compactor: Compactor, settings: Callable[[], Settings], clock: Clock
-) -> SweepReport:
+async def sweep_chat(*, db: Database, compactor: Compactor, settings: Callable[[], Settings], clock: Clock) -> None:
     """Sweep once. Raises StoreError."""
     # before anything is deleted, so that nothing goes unread
     await compactor.cover_aged()
@@ -66,11 +53,10 @@ async def sweep_chat(
             async with db.write() as tx:
                 some = await bot_messages.prune(tx, table, old, LOGS_AT_ONCE)
             expired += some
-    report = SweepReport(gone.total(), gone["pruned_unread"], expired, await db.wipe_deleted())
-    if report.unread:
-        log.error("events were pruned unread", events=report.unread)
-    log.debug("swept", pruned=report.pruned, expired=report.expired, wiped=report.wiped)
-    return report
+    if unread := gone["pruned_unread"]:
+        log.error("events were pruned unread", events=unread)
+    # not wiped: another process keeps deleted bytes alive for now
+    log.debug("swept", pruned=gone.total(), expired=expired, wiped=await db.wipe_deleted())
 
 
 async def sweep_notes(db: Database, memory: MemorySettings, now: int) -> Counter[str]:

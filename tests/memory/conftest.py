@@ -11,7 +11,7 @@ from forgetmenot.clock import ManualClock
 from forgetmenot.domain import ChatEvent, EventKind, Redaction
 from forgetmenot.memory.compaction import Compactor, PassReport
 from forgetmenot.memory.ingest import Ingest
-from forgetmenot.memory.retention import SweepReport, sweep_chat
+from forgetmenot.memory.retention import sweep_chat
 from forgetmenot.memory.stream_tracker import StreamTracker
 from forgetmenot.ports import LanguageModel
 from forgetmenot.settings.schema import MemorySettings, Settings
@@ -71,8 +71,8 @@ class Channel:
         self.ingest.take(Redaction(self.clock.now(), event_id=cleared, user_id=user_id, duration_s=duration_s))
         await self.ingest.flush()
 
-    async def sweep(self) -> SweepReport:
-        return await sweep_chat(db=self.db, compactor=self.compactor, settings=lambda: self.settings, clock=self.clock)
+    async def sweep(self) -> None:
+        await sweep_chat(db=self.db, compactor=self.compactor, settings=lambda: self.settings, clock=self.clock)
 
 
 def line(who: str, text: str, at: int, **more: object) -> ChatEvent:

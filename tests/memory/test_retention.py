@@ -132,4 +132,6 @@ async def test_what_is_kept_for_looking_back_goes_after_its_days(channel: Channe
         for at in (now - 31 * DAY, now - 29 * DAY):
             await put(tx, "bot_messages", at=at, text="hi")
             await put(tx, "model_calls", at=at)
-    assert (await channel.sweep()).expired == 2
+    await channel.sweep()
+    left = "SELECT at FROM bot_messages UNION ALL SELECT at FROM model_calls"
+    assert await channel.db.column(left) == [now - 29 * DAY] * 2
