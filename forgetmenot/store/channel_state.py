@@ -66,29 +66,23 @@ async def claim(db: Database, room_id: str, channel: str, now: int) -> None:
     Raises TwitchRefused if it is another channel's, or if the channel has a memory under a former name: that file is
     then noted under the new name, and `file_for` gives it from now on.
     """
-    channel = channel.casefold().lstrip("#")
-    known = await read(db, "id")
-    if known == room_id:
-        async with db.write() as tx:
-            await put(tx, {"login": channel}, now)
-        return
-    if known:
+    channel, known = channel.casefold().lstrip("#"), await read(db, "id")
+    if known not in {"", room_id}:
         raise TwitchRefused(
             f"{db.path} is the memory of another channel. Use another file with --db, or leave --db out."
         )
-    former = next((file for file in _beside(db.path) if file != db.path and owner_of(file).id == room_id), None)
+    others = [] if known else [file for file in _beside(db.path) if file != db.path]
+    former = next((file for file in others if owner_of(file).id == room_id), None)
+    async with db.write() as tx:
+        await put(tx, {"id": room_id, "login": channel} if former is None else {"login": ""}, now)
     if former is not None:
         was = owner_of(former).login
         with contextlib.closing(connect(former, "rw")) as writing:
             renamed = "UPDATE channel_state SET value = ?, updated_at = ? WHERE name = 'login'"
             writing.execute(renamed, (channel, now))
-        async with db.write() as tx:
-            await put(tx, {"login": ""}, now)
         raise TwitchRefused(
             f"This channel was called {was} before, and {former} is its memory. Restart the bot to use it."
         )
-    async with db.write() as tx:
-        await put(tx, {"id": room_id, "login": channel}, now)
 
 
 def owner_of(file: Path) -> Owner:
