@@ -1,11 +1,15 @@
 """A model's answer can only propose: what code lets pass, what it refuses, and that an episode is read once."""
 
+import threading
+from typing import Any
+
 import pytest
 
 from forgetmenot.clock import DAY, HOUR
 from forgetmenot.domain import SourceKind
 from forgetmenot.errors import ModelBlocked
 from forgetmenot.memory import edits
+from forgetmenot.memory.ranking import Postings
 from forgetmenot.store import episodes, notes
 from tests.notes_world import World, change, live
 
@@ -174,8 +178,15 @@ async def test_a_repeat_that_says_more_takes_the_new_words(world: World, *, by_n
     assert before.fact == "plays drums in a band"
 
 
-async def test_somebody_with_many_notes_is_read_about_as_well(world: World) -> None:
-    """The model sees those that fit the summary; what it writes is compared with all of them."""
+async def test_somebody_with_many_notes_is_read_about_as_well(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The model sees those that fit the summary, found beside chat; what it writes is compared with all of them."""
+    ranked, threads = Postings.ranked, set[threading.Thread]()
+
+    def watched(self: Postings, *given: Any, **named: Any) -> Any:  # noqa: ANN401  # as they are
+        threads.add(threading.current_thread())
+        return ranked(self, *given, **named)
+
+    monkeypatch.setattr(Postings, "ranked", watched)
     kinds = ("red", "old", "tiny", "huge", "wooden", "broken")
     for kind in kinds:
         await world.learn(*(change(fact=f"owns {kind} {thing}") for thing in THINGS))
@@ -186,6 +197,8 @@ async def test_somebody_with_many_notes_is_read_about_as_well(world: World) -> N
     assert len(known) == 30
     assert any(line.endswith("owns wooden boats") for line in known)
     assert (report.added, report.confirmed) == (0, 1)
+    assert threads
+    assert threading.main_thread() not in threads
 
 
 async def test_a_counted_episode_and_one_without_people_cost_no_call(world: World) -> None:
