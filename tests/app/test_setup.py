@@ -145,7 +145,7 @@ async def test_what_a_german_streamer_types_wrong_is_said_in_german(steps: Steps
         with pytest.raises(SettingsError) as error:
             await steps.do("set", table=table, key=key, value=value)
         assert wrong in in_language("de").reason(str(error.value))
-    async with SimGemini(key=KEY) as sim:
+    async with SimGemini() as sim:
         model = ModelSettings(provider=Provider.GEMINI, base_url=sim.url)
         steps.settings._now = msgspec.structs.replace(steps.settings(), model=model)
         with pytest.raises(ModelError) as refused:
@@ -171,7 +171,7 @@ async def test_a_pasted_key_is_kept_for_its_owner_alone_and_never_shown(
     steps: Steps, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.delenv("GEMINI_API_KEY", raising=False)
-    async with SimGemini(key=KEY) as sim:
+    async with SimGemini() as sim:
         model = ModelSettings(provider=Provider.GEMINI, base_url=sim.url)
         steps.settings._now = msgspec.structs.replace(steps.settings(), model=model)
         await steps.do("model", provider="gemini", key=KEY)

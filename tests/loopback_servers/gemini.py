@@ -43,14 +43,9 @@ class Seen:
 
 
 class SimGemini(ModelServer[Seen]):
-    """The server. `key`: what it insists on."""
+    """The server; it insists on KEY."""
 
     route = "/{version}/models/{call}"
-
-    def __init__(self, *, key: str = KEY, models: tuple[str, ...] = MODELS) -> None:
-        super().__init__()
-        self._key = key
-        self._models = models
 
     async def _answer(self, request: web.Request) -> web.StreamResponse:
         model, _, verb = request.match_info["call"].partition(":")
@@ -58,9 +53,9 @@ class SimGemini(ModelServer[Seen]):
         self.seen.append(seen)
         if self._faults:
             return await self._faults.popleft()(seen)
-        if seen.key != self._key:
+        if seen.key != KEY:
             return await refused_key(seen)
-        if model not in self._models or verb != "generateContent":
+        if model not in MODELS or verb != "generateContent":
             return await unknown_model(seen)
         text = self._script.popleft() if self._script else "{}" if seen.schema else "Understood."
         usage = {"promptTokenCount": count(seen.text), "candidatesTokenCount": count(text)}

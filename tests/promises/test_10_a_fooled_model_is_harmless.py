@@ -6,10 +6,8 @@ from pathlib import Path
 from aiohttp import web
 
 from forgetmenot.clock import DAY, MINUTE, ManualClock
-from forgetmenot.domain import Scope, SourceKind
-from forgetmenot.store import channel_state, notes
+from forgetmenot.store import channel_state
 from forgetmenot.store.database import Database
-from forgetmenot.store.notes import NewNote
 from tests.loopback_servers.openai import Sent, SimOpenAI, completion
 from tests.rows import put
 from tests.stage import asking, live_bot, said
@@ -51,18 +49,12 @@ class Fooled:
         elif "briefs" in schema:
             written = {"briefs": [{"person": f"P{n}", "text": f"P{n} spoke. {self.line}"} for n in (1, 2)]}
         else:
-            people = ("P1", "P2", "channel")
-            plain: dict[str, object] = {
-                "fact": self.line[:190],
-                "confidence": 1.0,
-                "lifetime": "permanent",
-                "importance": "high",
-            }
-            about: list[dict[str, object]] = [{"who": who, "said_by": by} for who in people for by in ("P1", "P2")]
-            instead: list[dict[str, object]] = [
-                {"who": who, "said_by": who, "replaces": old} for who in people for old in self.known
-            ]
-            written = {"notes": [plain | one for one in (*instead, *about)]}
+            plain = {"fact": self.line[:190], "confidence": 1.0, "lifetime": "permanent", "importance": "high"}
+            notes = list[dict[str, object]]()
+            for who in ("P1", "P2", "channel"):
+                notes += [{**plain, "who": who, "said_by": who, "replaces": old} for old in self.known]
+                notes += [{**plain, "who": who, "said_by": by} for by in ("P1", "P2")]
+            written = {"notes": notes}
         return web.json_response(completion(json.dumps(written), sent))
 
 
@@ -84,19 +76,17 @@ async def of_others(db: Database) -> dict[str, list[tuple[object, ...]]]:
 async def test_whatever_is_stored_no_action_no_role_no_setting_and_no_others_data_changes(tmp_path: Path) -> None:
     clock = ManualClock(1_800_000_000_000)
     async with SimOpenAI() as sim:
-        actions = {"class_b": "live", "newcomer_protection": False}
-        settings = asking(sim, actions=actions)
+        settings = asking(sim, actions={"class_b": "live", "newcomer_protection": False})
         async with live_bot(tmp_path / "m.sqlite3", clock, lambda: settings) as (bot, account):
             async with bot.db.write() as tx:
                 await channel_state.put(tx, {"live": "1"}, clock.now())
                 await put(tx, "viewers", id=ALICE, login="alice")
                 await put(tx, "viewers", id=BOB, login="bob")
-                told = [
-                    NewNote(Scope.VIEWER, ALICE, fact, 0.9, SourceKind.SELF_CLAIM, clock.now())
-                    for fact in ("plays the cello", "lives in Oslo")
-                ]
-                rules = NewNote(Scope.CHANNEL, None, "streams on Fridays", 0.9, SourceKind.COMMAND, clock.now())
-                known = [await notes.insert(tx, new, cause="test", now=clock.now()) for new in (*told, rules)]
+                hers, now = {"subject_id": ALICE, "source_kind": "self_claim"}, clock.now()
+                rule = {"scope": "channel", "source_kind": "command", "fact": "streams on Fridays"}
+                told = [{**hers, "fact": "plays the cello"}, {**hers, "fact": "lives in Oslo"}, rule]
+                times = dict.fromkeys(("created_at", "first_said_at", "last_confirmed_at"), now)
+                known = [await put(tx, "semantic_notes", **one, **times) for one in told]
             before = await of_others(bot.db)
             fooled = Fooled(known)
             sim.fail(fooled, times=100_000)
