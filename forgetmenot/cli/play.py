@@ -142,12 +142,19 @@ async def _learn(arguments: argparse.Namespace) -> None:
     common.say(found.in_words(settings, ENGLISH))
     if not arguments.yes and not common.confirmed("Learn from it now?"):
         return
+    said: list[str] = []
+
+    def progress(share: float) -> None:
+        if (now := f"{share:4.0%}") not in said[-1:]:
+            common.say(now)
+            said.append(now)
+
     async with open_database(path) as db:
         environ = environment_with_key(settings.model, login_folder(path))
         models = build_models(settings.model, Meter(db, clock), environ=environ)
         try:
             learner = Learner(db=db, model=models.memory, settings=lambda: settings, clock=clock)
-            report = await learner.learn(arguments.files, lambda share: common.say(f"{share:4.0%}"))
+            report = await learner.learn(arguments.files, progress)
         finally:
             await models.aclose()
     value = common.picked(report, "lines streams episodes notes known bad trouble excluded")

@@ -28,6 +28,16 @@ def test_it_learns_a_log_once(log: Path, tmp_path: Path, capsys: pytest.CaptureF
     assert json.loads(capsys.readouterr().out) == {**found, **none, "known": 40}
 
 
+def test_it_says_each_per_cent_once(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (tmp_path / "config.toml").write_text("[memory]\nwindow_min_events = 1\nwindow_max_events = 2\n")
+    (log := tmp_path / "demo.log").write_text("[2026-05-01 20:00:00] #demo alice: I play the marimba\n" * 300)
+    paths = ("--db", str(tmp_path / "m.sqlite3"), "--config", str(tmp_path / "config.toml"))
+    assert main(["learn", str(log), "--yes", *paths]) == 0
+    said = [line for line in capsys.readouterr().err.splitlines() if line.endswith("%")]
+    assert said == sorted(set(said))  # of equal width, so in the order of numbers
+    assert said[-1] == "100%"
+
+
 def test_it_asks_first_and_names_a_foreign_file(log: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     database = ["--db", str(tmp_path / "m.sqlite3")]
     assert main(["learn", str(log), *database]) == 2
