@@ -117,32 +117,24 @@ async def test_a_copy_is_the_memory_with_its_numbers_and_no_byte_of_chat_of_repl
         assert next_one.id > made.notes == 2
 
 
-async def test_a_bot_makes_one_at_its_start_and_one_when_the_others_had_to_go(filled: Channel) -> None:
+async def test_a_bot_makes_one_at_its_start_every_day_and_when_the_others_had_to_go(filled: Channel) -> None:
     keeper = Backups(db=filled.db, settings=lambda: NO_SETTINGS, clock=filled.clock)
-    await keeper.run_pass()
-    await keeper.run_pass()
-    [first] = copies_of(filled.db.path)
-    assert ALICE.encode() in first.read_bytes()
-    await filled.clock.advance(HOUR)
-    await Eraser(db=filled.db, clock=filled.clock).erase(ALICE)
-    assert copies_of(filled.db.path) == []
-    await keeper.run_pass()
-    [second] = copies_of(filled.db.path)
-    assert ALICE.encode() not in second.read_bytes()
-    assert b"marimbaglow" in second.read_bytes()
-
-
-async def test_a_running_bot_makes_one_every_day(channel: Channel) -> None:
-    keeper = Backups(db=channel.db, settings=lambda: NO_SETTINGS, clock=channel.clock)
     made = []
     for _ in range(5):
         await keeper.run_pass()
-        await channel.clock.advance(DAY - HOUR)
+        await filled.clock.advance(DAY - HOUR)
         await keeper.run_pass()
-        made.append(copies_of(channel.db.path)[0])
-        await channel.clock.advance(HOUR)
+        made.append(copies_of(filled.db.path)[0])
+        await filled.clock.advance(HOUR)
     assert len(set(made)) == 5
-    assert copies_of(channel.db.path) == made[:1:-1]
+    assert copies_of(filled.db.path) == made[:1:-1]
+    assert ALICE.encode() in made[-1].read_bytes()
+    await Eraser(db=filled.db, clock=filled.clock).erase(ALICE)
+    assert copies_of(filled.db.path) == []
+    await keeper.run_pass()
+    [anew] = copies_of(filled.db.path)
+    assert ALICE.encode() not in anew.read_bytes()
+    assert b"marimbaglow" in anew.read_bytes()
 
 
 @pytest.mark.parametrize("stopped", [False, True])

@@ -1,16 +1,33 @@
-"""A subject's own notes and the past episodes for what was just said: in time, never about people who opted out."""
+"""What is known and what happened before, for what was just said: in time, and nothing that is to be left alone."""
 
+import random
 from collections.abc import Sequence
 
 import pytest
 
-from forgetmenot.clock import DAY
+from forgetmenot.clock import DAY, HOUR, MINUTE
 from forgetmenot.domain import Episode, NoteStatus
+from forgetmenot.memory import edits, rights
 from forgetmenot.memory.ranking import query_of
-from forgetmenot.memory.recall import CHANNEL, LOOKED_AT, EpisodeIndex, Recall, fitting, newest, spoken_of
-from forgetmenot.memory.rights import SuppressionFilter
-from forgetmenot.store import notes
+from forgetmenot.memory.recall import (
+    CHANNEL,
+    LOOKED_AT,
+    EpisodeIndex,
+    Missed,
+    Recall,
+    fitting,
+    missed,
+    newest,
+    spoken_of,
+)
+from forgetmenot.memory.rights import SuppressionFilter, without_hidden_names
+from forgetmenot.store import notes, viewers
+from forgetmenot.store.notes import SuppressionRow
+from forgetmenot.text.mentions import show
+from forgetmenot.text.words import sentences_of
 from tests.notes_world import World
+
+NAMES = {"1": "Alice", "2": "Bob", "9": "Carol"}
 
 
 async def test_what_changes_is_seen_at_once(world: World, recall: Recall) -> None:
@@ -142,3 +159,131 @@ async def test_of_who_is_hidden_nothing_is_told_and_of_the_others_the_rest(world
     assert [one.summary for one in found] == ["<@2> won the pumpkin race."]
     assert await about(world, "who fell off that lighthouse?") == []
     assert await about(world, "the lantern by the lighthouse") == []
+
+
+# ── what somebody missed ──────────────────────────────────────────────────────────────────────
+
+
+async def asked(world: World, viewer: str = "1", most: int = 400) -> Missed:
+    return await missed(world.db, viewer, world.clock.now(), most)
+
+
+async def test_a_missed_stream_is_told_by_its_recap(world: World) -> None:
+    assert (await asked(world)).since is None
+    await world.over("1", recap="Alice was here for this one.")
+    away = await world.over(recap="<@2> beat the dragon. Chat chose the red banner.")
+    await world.stream()
+    assert (await asked(world))[1:] == (
+        ("Bob beat the dragon.", "Chat chose the red banner."),
+        (("stream", away), ("stream", away)),
+    )
+
+
+async def test_of_a_stream_that_is_on_what_came_before_them_and_after_they_left_is_told(world: World) -> None:
+    await world.over("1", recap=None)
+    stream = await world.stream()
+    await world.clock.advance(MINUTE)
+    before = await world.episode("<@2> opened the vault.", {"2": (9, 0)}, stream)
+    await world.clock.advance(HOUR)
+    await world.attends("1", stream)
+    assert (await asked(world))[1:] == (("Bob opened the vault.",), (("episode", before),))
+
+
+async def test_hidden_people_and_what_is_left_alone_stay_out(world: World) -> None:
+    await world.over("1", recap=None)
+    await world.over(recap="<@2> won the race. They cheered for an hour. Chat voted on the election. <@9> baked bread.")
+    async with world.db.write() as tx:
+        await viewers.set_banned(tx, "2", world.clock.now())
+    await rights.suppress(world.db, None, "election", by="9", at=0)
+    assert (await asked(world)).sentences == ("Carol baked bread.",)
+
+
+async def test_every_sentence_is_a_stored_one_and_all_of_it_fits(world: World) -> None:
+    """200 questions on scripted streams: supported = 1.0."""
+    dice, stored = random.Random(7), set()
+    deeds = ("found the key", "lost to the dragon twice", "told the story of the ladder", "sang " + "la " * 90)
+    for number in range(40):
+        lines = [
+            f"<@{dice.choice('29')}> {dice.choice(deeds)} in round {number}-{i}." for i in range(dice.randint(1, 6))
+        ]
+        stored |= {show(line, NAMES) for line in lines}
+        here = [viewer for viewer in "129" if dice.random() < 0.3]
+        stream = await world.over(*here, recap=" ".join(lines) if number % 3 else None)
+        if not number % 3:
+            await world.episode(" ".join(lines), {}, stream)
+        for _ in range(5):
+            found = await asked(world, dice.choice("129"), most := dice.randint(50, 400))
+            assert len(found.sentences) == len(found.evidence) <= 3
+            assert set(found.sentences) <= stored
+            assert len(" ".join(found.sentences)) <= most
+            assert all(sentences_of(sentence) == [sentence] for sentence in found.sentences)
+
+
+# ── what is never brought up ──────────────────────────────────────────────────────────────────
+
+
+async def facts(recall: Recall, viewer_id: str, query: str = "") -> list[str]:
+    return [one.note.fact for one in await recall.about([viewer_id], query)]
+
+
+async def test_a_topic_of_one_viewer_is_left_alone_for_them_and_for_nobody_else(world: World, recall: Recall) -> None:
+    for who in ("1", "2"):
+        await world.note("got divorced in May", who)
+        await world.note("plays drums", who, topics=("divorce",))
+        await world.note("likes tea", who)
+    await rights.suppress(world.db, "1", "a dramatic divorce", by="1", at=0)
+    assert len(await facts(recall, "1", "divorce")) == 3, "all words of an entry must occur"
+    await rights.suppress(world.db, "1", "divorced", by="1", at=0)
+    assert await facts(recall, "1", "divorce") == ["likes tea"]
+    assert len(await facts(recall, "2", "divorce")) == 3
+
+
+async def test_the_summary_does_not_give_back_a_note_that_was_removed(world: World) -> None:
+    stream = await world.stream()
+    await world.episode("<@1> plays the drums. <@2> plays the drums too. <@1> beat the boss.", {"1": (1, 0)}, stream)
+    note = await world.note("plays the drums")
+
+    async def told() -> list[str]:
+        found = await newest(world.db, await rights.load_filter(world.db))
+        return [one.summary for one in found.this_stream]
+
+    before = await told()
+    await edits.retract(world.db, note, at=world.clock.now(), cause="wrong")
+    assert await told() == ["<@2> plays the drums too. <@1> beat the boss."]
+    await edits.undo(world.db, note, at=world.clock.now())
+    assert await told() == before
+
+
+async def test_what_a_note_says_is_left_alone_wherever_it_is_said(world: World, recall: Recall) -> None:
+    """A note by its number: also the summary that it came from; other notes that share its words stay."""
+    stream = await world.stream()
+    await world.episode("<@1> lost the finals to <@2>. <@2> cooked a goulash.", {"1": (1, 0)}, stream)
+    note = await world.note("lost the finals")
+    await world.note("lost the finals ticket and found it again")
+    await rights.suppress(world.db, "1", f"#{note}", by="1", at=0)
+    assert await facts(recall, "1", "finals") == ["lost the finals ticket and found it again"]
+    shown = await newest(world.db, await rights.load_filter(world.db))
+    assert [one.summary for one in shown.this_stream] == ["<@2> cooked a goulash."]
+    silence = await rights.load_filter(world.db)
+    assert silence.about(["1"]) == ("lost the finals",)
+    assert silence.about(["2"]) == ()
+
+
+def test_a_sentence_goes_on_about_whoever_the_last_one_named() -> None:
+    silence = SuppressionFilter([SuppressionRow(1, "1", "divorce")])
+    assert silence.without("<@1> came by. The divorce is through. <@2> had a divorce.") == (
+        "<@1> came by. <@2> had a divorce."
+    )
+
+
+async def test_a_hidden_name_is_found_where_no_spaces_part_words(world: World) -> None:
+    people = [("90", "arisu_jp", "アリス", 1), ("91", "minsu_kr", "김민수", 1), ("92", "seen", "ギター", None)]
+    async with world.db.write() as tx:
+        await tx.many(
+            "INSERT INTO viewers (id, login, display_name, first_seen_at, last_seen_at, opted_out_at)"
+            " VALUES (?, ?, ?, 1, 1, ?)",
+            people,
+        )
+    for text, shown in (("アリスさんはギターを弾く", "someoneさんはギターを弾く"), ("김민수가 왔다", "someone가 왔다")):
+        assert await without_hidden_names(world.db, text, "1") == shown
+    assert await without_hidden_names(world.db, "アリスさん、こんにちは", "90") == "アリスさん、こんにちは"
