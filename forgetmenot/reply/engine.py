@@ -191,8 +191,6 @@ class ReplyEngine:
                 await self._clock.sleep(wait)
         if not self._is_newest(job):
             return reason("newer_line")
-        if self._clock.now() > job.deadline:
-            return reason("too_late")
         most, since = settings.limits.replies_per_viewer_hour, self._clock.now() - HOUR
         moderates = role_of(job.event.badges) in {Role.MODERATOR, Role.BROADCASTER}
         if most and not moderates and await bot_messages.answers_to(self._db, job.event.user_id, since) >= most:

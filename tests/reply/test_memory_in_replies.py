@@ -4,9 +4,7 @@ import pytest
 
 from forgetmenot.domain import Scope
 from forgetmenot.memory import rights
-from forgetmenot.settings.schema import Mode
 from forgetmenot.store import bot_messages, episodes, notes, viewers
-from forgetmenot.store.bot_messages import ReplyStatus
 from forgetmenot.store.episodes import Brief
 from tests.rows import put
 from tests.stage import Stage
@@ -74,10 +72,9 @@ async def test_what_is_left_alone_stands_in_no_line_of_the_chat(stage: Stage) ->
         await stage.clock.advance(1_000)
     stage.model.answers = ["An election of hats!", "Hats for all."]
     async with stage.db.write() as tx:
-        row = await bot_messages.begin(
-            tx, at=stage.clock.now(), event_id=None, viewer_id="3", trigger="mention", mode=Mode.MENTIONS
-        )
-        await bot_messages.settle(tx, row, ReplyStatus.SENT, text="Your divorce papers came, Alice.")
+        for who in ("3", "1"):
+            text = f"Divorce papers for {who} came."
+            await put(tx, "bot_messages", at=stage.clock.now(), viewer_id=who, text=text)
     prompt = await asked(stage, "@forgetmenot_bot what is going on?")
     assert "what a race" in prompt
     assert "my own divorce was in May" in prompt

@@ -56,21 +56,24 @@ async def test_it_looks_once_and_has_an_answer_if_that_fails(stage: Stage) -> No
 
 
 @pytest.mark.parametrize(
-    ("words", "line", "whose"),
+    ("words", "line", "whose", "waited"),
     [
-        *((words, QUESTION, "1") for words in ("", "xylophone quark", "the a of")),
-        ("bonsai tree", "@forgetmenot_bot hello", "1"),  # small talk
-        ("bonsai tree", QUESTION, "2"),  # Bob's notes are nobody's answer here
-        ("bonsai secret", QUESTION, "1"),  # never to be mentioned
+        *((words, QUESTION, "1", 0) for words in ("", "xylophone quark", "the a of")),
+        ("bonsai tree", "@forgetmenot_bot hello", "1", 0),  # small talk
+        ("bonsai tree", QUESTION, "2", 0),  # Bob's notes are nobody's answer here
+        ("bonsai secret", QUESTION, "1", 0),  # never to be mentioned
+        ("bonsai tree", QUESTION, "1", 28_500),  # no time for another call
     ],
 )
 async def test_where_nothing_is_to_be_found_the_first_answer_stands(
-    stage: Stage, words: str, line: str, whose: str
+    stage: Stage, words: str, line: str, whose: str, waited: int
 ) -> None:
     await plants_a_tree(stage, whose)
     if "secret" in words:
         await suppress(stage.db, "1", "bonsai", by=None, at=stage.clock.now())
     stage.model.answers = [wants(words, "I do not know that.")]
-    await stage.ask(line)
+    event = await stage.hear(line)
+    await stage.clock.advance(waited)
+    await stage.engine.consider(event)
     assert (stage.said, len(stage.model.asked)) == (["I do not know that."], 1)
     assert ("look_up" in json.dumps(stage.model.asked[0].schema)) is (line == QUESTION)

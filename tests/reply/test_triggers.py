@@ -84,7 +84,8 @@ def test_a_conversation_goes_on_without_the_name() -> None:
     assert kind_of("and before that?", TALKING, user_id="2") is None
     assert kind_of("and before that?", Conversations({"1": NOW - 181_000})) is None
     assert kind_of("...", TALKING) is None
-    assert kind_of("KEKW", TALKING, emote_only=True) is None
+    assert kind_of("KEKW KEKW", FRESH, emote_only=True) is None
+    assert kind_of("LUL", FRESH) is None
     assert kind_of("forgetmenot Kappa", emote_only=True) is None
 
 
