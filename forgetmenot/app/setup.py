@@ -246,20 +246,15 @@ class SetupService:
             raise InputError(self._say("setup.no_key"))
         if key and not wanted.base_url.startswith("https://") and provider is Provider.OPENAI_COMPATIBLE:
             raise InputError(self._say("setup.not_https"))
-        said = await self._first_words(wanted, key)
+        bot, environ = self._running().bot, await asyncio.to_thread(self._environment, wanted)
+        environ = {**environ, key_variable(wanted): key} if key else environ
+        said = await first_words(wanted, Meter(bot.db, bot.clock), environ)
         if key:
             await asyncio.to_thread(keep_key, self._secrets, wanted, key)
             self._settings.restart()
         names = ("provider", "base_url", "reply_model", "memory_model")
         await self._change({("model", name): getattr(wanted, name) for name in names})
         return self._done("model_works", model=wanted.reply_model, said=said)
-
-    async def _first_words(self, wanted: ModelSettings, key: str) -> str:
-        """One sentence of a model that is not set yet. Raises ModelError, SettingsError."""
-        bot, environ = self._running().bot, await asyncio.to_thread(self._environment, wanted)
-        if key:
-            environ = {**environ, key_variable(wanted): key}
-        return await first_words(wanted, Meter(bot.db, bot.clock), environ)
 
     # ── log-in ──────────────────────────────────────────────────────────────────────────────
 

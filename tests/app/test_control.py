@@ -8,14 +8,13 @@ import pytest
 from forgetmenot.app.bot import Bot, open_bot
 from forgetmenot.app.control import BotControl, ConnectionStatus, try_out
 from forgetmenot.app.live import serve_dock
-from forgetmenot.clock import DAY, ManualClock
+from forgetmenot.clock import ManualClock
 from forgetmenot.dock.security import TOKEN_FILE
 from forgetmenot.domain import ChatEvent, EventKind
 from forgetmenot.operations.wording import sentence
 from forgetmenot.settings.live_settings import LiveSettings
 from forgetmenot.settings.schema import BotSettings, DockSettings, Mode, Settings, TwitchSettings
 from tests.dock.demo_bot import free_port
-from tests.rows import put
 
 ALICE = "11"
 Do = Callable[..., Awaitable[tuple[bool, str]]]
@@ -120,14 +119,3 @@ async def test_all_checks_look_further_than_the_running_ones(control: BotControl
     running = {check.name for check in await control.checks(everything=False)}
     every = {check.name for check in await control.checks(everything=True)}
     assert every == running | {"Versions", "Data folder", "Disk", "Network and clock", "Memory", "Backups"}
-
-
-async def test_why_says_nothing_of_a_line_that_is_no_longer_kept_and_until_when_the_text_was(
-    bot: Bot, control: BotControl
-) -> None:
-    async with bot.db.write() as tx:
-        told = {"id": 99, "event_id": "gone", "viewer_id": "11", "trigger": "command", "text": "done"}
-        await put(tx, "bot_messages", mode="mentions", status="sent", **told)
-    explained = await control.why(99)
-    assert (explained["asked"], explained["used"]) == ("", ())
-    assert explained["kept_until"] == 30 * DAY + 1  # said at 1

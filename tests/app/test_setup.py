@@ -117,17 +117,13 @@ async def test_a_setting_changes_for_the_running_bot_and_in_its_file(steps: Step
     assert steps.settings() == load_settings(steps.file)
 
 
-async def test_programs_on_this_computer_are_found_with_their_models(
+async def test_programs_on_this_computer_are_found_and_an_address_may_lack_what_is_always_the_same(
     steps: Steps, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     async with SimOpenAI() as sim:
         monkeypatch.setattr(setup, "LOCAL_PROGRAMS", {"Ollama": urlsplit(sim.url).port, "LM Studio": 1})
         told = await steps.do("programs")
-    assert told["programs"] == [{"name": "Ollama", "base_url": sim.url, "models": ["small-model"]}]
-
-
-async def test_an_address_may_lack_what_is_always_the_same(steps: Steps) -> None:
-    async with SimOpenAI() as sim:
+        assert told["programs"] == [{"name": "Ollama", "base_url": sim.url, "models": ["small-model"]}]
         for typed in (sim.url, f" {sim.url}/ ", sim.url.removesuffix("/v1"), sim.url.split("/")[2]):
             told = await steps.do("models", base_url=typed)
             assert (told["base_url"], told["models"]) == (sim.url, ["small-model"]), typed

@@ -110,14 +110,6 @@ async def test_only_what_the_rights_allow_is_subscribed(tmp_path: Path) -> None:
             },
             "The poll “Next game?” ended: “Chess” won with 9 votes.",
         ),
-        (
-            "channel.ad_break.begin",
-            {
-                **ROOM, "requester_user_id": "100", "requester_user_login": "demo", "requester_user_name": "Demo",
-                "duration_seconds": 60, "is_automatic": True, "started_at": NOW,
-            },
-            "An ad break of 60 s began.",
-        ),
     ],
 )  # fmt: skip
 async def test_an_event_is_a_sentence(tmp_path: Path, kind: str, event: dict[str, Any], sentence: str) -> None:
