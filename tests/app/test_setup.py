@@ -24,10 +24,8 @@ from forgetmenot.settings.live_settings import LiveSettings
 from forgetmenot.settings.load import load_settings
 from forgetmenot.settings.schema import HearingSettings, Mode, ModelSettings, Provider, Settings, TwitchSettings
 from tests.hearing.obs_server import LoopbackObs, loopback_obs
-from tests.loopback_servers.gemini import SimGemini
+from tests.loopback_servers.gemini import KEY, SimGemini
 from tests.loopback_servers.openai import SimOpenAI
-
-KEY = "a-key-that-nobody-sees"
 
 
 class Steps:
