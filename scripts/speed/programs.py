@@ -157,10 +157,10 @@ def process(folder: Path) -> list[Figure]:
     joined = min(asyncio.run(_start(folder / f"start_{number}")) for number in range(STARTS))
     figures = [
         Figure("forgetmenot --version", min(_version() for _ in range(STARTS)), "s", 0.25),
-        Figure("forgetmenot start, in the channel", joined, "s", 0.6),
+        Figure("forgetmenot start, in the channel", joined, "s", 0.4),
     ]
     if held := asyncio.run(_idle(folder)):
-        return [*figures, Figure("idle process, resident", held / 1_000_000, "MB", 70)]
+        return [*figures, Figure("idle process, resident", held / 1_000_000, "MB", 62)]
     print("the memory of a process is not measured on this system", file=sys.stderr)
     return figures
 
