@@ -98,13 +98,7 @@ class Compactor:
         report.unread = await events.count_unread(self._db)
         if report.changed or report.trouble:
             write_log = log.info if report.changed else log.debug  # an unreachable model is logged once by llm/guarded
-            write_log(
-                "chat compacted",
-                episodes=len(report.episodes),
-                events=report.events,
-                unread=report.unread,
-                trouble=report.trouble,
-            )
+            write_log("chat compacted", episodes=len(report.episodes), unread=report.unread, trouble=report.trouble)
         return report
 
     async def cover_aged(self) -> None:

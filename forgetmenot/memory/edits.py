@@ -81,7 +81,7 @@ async def remember(  # noqa: PLR0913  # what, of whom, by whom, under which rule
             raise FactRefused("enough_this_stream")
         verb = "corrected what is known" if word.source is SourceKind.SELF_CLAIM else "asked to remember"
         about = mention(subject_id) if subject_id is not None else "the channel"
-        episode = await _own_episode(tx, f"{verb} about {about}: {stored}", subject_id, by, at, line)
+        episode = await _own_episode(tx, f"{verb} about {about}: {stored}", by, at, line)
         new = NewNote(
             scope=scope or (Scope.VIEWER if subject_id is not None else Scope.CHANNEL),
             subject_id=subject_id,
@@ -105,10 +105,9 @@ async def remember(  # noqa: PLR0913  # what, of whom, by whom, under which rule
     return note
 
 
-async def _own_episode(tx: Transaction, summary: str, subject_id: str | None, by: str, at: int, line: str) -> int:
+async def _own_episode(tx: Transaction, summary: str, by: str, at: int, line: str) -> int:
     """Write the one-line episode that is the evidence of what `by` did; its id."""
-    subjects = (subject_id,) if subject_id is not None else ()
-    people = tuple(dict.fromkeys((by, *subjects, *ids_in(summary))))
+    people = dict.fromkeys((by, *ids_in(summary)))
     # by this key the episode goes when the line is cleared, and its note with it
     key, stream = episodes.key_of_line(line) if line else None, await streams.open_id(tx)
     parts = {who: Part(int(who == by), int(who == by)) for who in people}
@@ -183,7 +182,7 @@ async def edit(
         held = [note for note in await notes.of_subject(tx, about, LIVE) if note.id != old.id]
         stream = await streams.open_id(tx)
         of_whom = "" if about is None else f" about {mention(about)}"
-        episode_id = await _own_episode(tx, f"corrected a note{of_whom}: {stored}", about, by, at, line)
+        episode_id = await _own_episode(tx, f"corrected a note{of_whom}: {stored}", by, at, line)
         kept = {name: getattr(old, name) for name in _KEPT_IN_AN_EDIT}
         confidence = max(old.confidence, TOLD_CONFIDENCE)
         new = NewNote(

@@ -107,14 +107,8 @@ class Extractor(MemoryWriter):
             if report.waiting:
                 break
         if report.episodes:
-            log.info(
-                "episodes read for notes",
-                episodes=report.episodes,
-                added=report.added,
-                confirmed=report.confirmed,
-                superseded=report.superseded,
-                refused=dict(report.refused),
-            )
+            refused = dict(report.refused)
+            log.info("episodes read for notes", episodes=report.episodes, added=report.added, refused=refused)
         return report
 
     async def _read(self, episode: Episode, settings: Settings, report: ExtractReport) -> None:

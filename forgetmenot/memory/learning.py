@@ -305,15 +305,6 @@ async def _stream(tx: Transaction, chat: PastChat, at: int) -> int:
 
 def _line(number: int, event: ChatEvent) -> Line:
     return Line(
-        seq=number,
-        id=event.id,
-        stream_id=None,
-        viewer_id=event.user_id,
-        kind=event.kind,
-        text=event.text,
-        system_text=event.system_text,
-        role=role_of(event.badges),
-        addressed=False,
-        from_bot=False,
-        at=event.at,
-    )
+        number, event.id, None, event.user_id, event.kind, event.text, event.system_text, role_of(event.badges),
+        addressed=False, from_bot=False, at=event.at,
+    )  # fmt: skip
