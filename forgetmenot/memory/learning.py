@@ -158,18 +158,16 @@ class Learner:
         found = _windows(chat, done.lines, self._settings().memory)
         while not self._ends(report) and (taken := await _beside(chat, lambda: next(found, None))):
             await self._after_live_chat()
-            while not self._ends(report) and not await self._window(taken, done, chat, file, report):
+            while not self._ends(report) and not await self._window(taken, done, file, report):
                 pass  # somebody of it left while the model was thinking: it is read anew
             yield done.lines
-        if chat.bad_lines:
-            report.bad[str(chat.path)] = chat.bad_lines
+        if file.bad_lines:
+            report.bad[str(file.path)] = file.bad_lines
 
     def _ends(self, report: Learned) -> bool:
         return self.stopped or bool(report.trouble)
 
-    async def _window(
-        self, taken: Sequence[ChatEvent], done: _Done, chat: PastChat, file: PastChat, report: Learned
-    ) -> bool:
+    async def _window(self, taken: Sequence[ChatEvent], done: _Done, file: PastChat, report: Learned) -> bool:
         """Write the summary of a window with the mark that its lines were read, then its notes.
 
         False, and no summary, where the model is away or somebody of the window left while it was thinking.
@@ -193,7 +191,7 @@ class Learner:
             if await self._welcome(tx, taken) != welcome or await viewers.hidden_or_gone(tx, named):
                 return False
             if fresh := done.stream is None or taken[0].at - done.last_at >= STREAM_GAP:
-                done.stream = await _stream(tx, chat, taken[0].at)
+                done.stream = await _stream(tx, file, taken[0].at)
             done.lines, done.last_at = done.lines + len(taken), max(event.at for event in taken)
             if new is not None:
                 # its lines are in no table
@@ -294,12 +292,12 @@ async def _done(source: Source, file: PastChat) -> _Done:
     return msgspec.json.decode(await channel_state.read(source, LEARNED + file.key) or "{}", type=_Done)
 
 
-async def _stream(tx: Transaction, chat: PastChat, at: int) -> int:
+async def _stream(tx: Transaction, file: PastChat, at: int) -> int:
     """Write down the stream whose first line was said at `at` (ms)."""
-    dated = abs(at - chat.began_at) <= LONGEST_STREAM  # else what the file says of it is wrong
-    stream = await streams.add_past(tx, min(at, chat.began_at) if dated else at, chat.title)
-    if chat.video and dated:
-        await streams.set_video(tx, stream, Video(chat.video, chat.began_at, chat.began_at + VIDEOS_KEPT_AT_MOST))
+    dated = abs(at - file.began_at) <= LONGEST_STREAM  # else what the file says of it is wrong
+    stream = await streams.add_past(tx, min(at, file.began_at) if dated else at, file.title)
+    if file.video and dated:
+        await streams.set_video(tx, stream, Video(file.video, file.began_at, file.began_at + VIDEOS_KEPT_AT_MOST))
     return stream
 
 
