@@ -211,7 +211,7 @@ def _in_words(request: web.Request, sentence: object) -> str:
 
 
 async def _operations(request: web.Request) -> web.Response:
-    return answer(buttons(language=request.app[CONTEXT].language))
+    return answer(buttons(request.app[CONTEXT].language))
 
 
 async def _do(request: web.Request) -> web.Response:

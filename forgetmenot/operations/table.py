@@ -114,18 +114,16 @@ def _table(people: Iterable[Operation]) -> Mapping[str, Operation]:
 OPERATIONS = _table(_PEOPLE)
 
 
-def commands(
-    table: Mapping[str, Operation] = OPERATIONS, language: Language = ENGLISH
-) -> list[tuple[str, str, str, Permission]]:
-    """Chat commands for the README: form, description, example, permission."""
+def commands() -> list[tuple[str, str, str, Permission]]:
+    """Chat commands for docs/COMMANDS.md: form, description, example, permission."""
     return [
-        (shown(one.chat[0]), language(f"does.{one.name}"), one.examples[0], one.who[Surface.CHAT])
-        for one in table.values()
-        if one.chat and f"does.{one.name}" in language
+        (shown(one.chat[0]), ENGLISH(f"does.{one.name}"), one.examples[0], one.who[Surface.CHAT])
+        for one in OPERATIONS.values()
+        if one.chat
     ]
 
 
-def buttons(table: Mapping[str, Operation] = OPERATIONS, language: Language = ENGLISH) -> dict[str, dict[str, str]]:
+def buttons(language: Language = ENGLISH) -> dict[str, dict[str, str]]:
     """The dock's buttons by operation: label and description."""
-    names = [name for name, one in table.items() if Surface.DOCK in one.who and f"label.{name}" in language]
+    names = [name for name, one in OPERATIONS.items() if Surface.DOCK in one.who and f"label.{name}" in language]
     return {name: {"label": language(f"label.{name}"), "does": language(f"does.{name}")} for name in names}
