@@ -190,7 +190,7 @@ def refuse_unknown_words(given: Iterable[str], known: Collection[str], where: st
     """Names in a list of which none exists: what they were to switch would stay as it is. Raises SettingsError."""
     for word in given:
         if word not in known:
-            raise SettingsError(reason("wrong_setting", where=where, why=_no_name(word, known)))
+            raise SettingsError(reason("wrong_setting", where=where, why=_no_name(word, sorted(known))))
 
 
 def _no_name(name: str, known: Iterable[str]) -> str:
@@ -228,11 +228,11 @@ def wrong_value(message: str, table: str, key: str) -> str:
         wanted, given = (_KINDS.get(kind, kind) for kind in found.groups())
         return f"{': an entry' if '[' in key else ''} must be {wanted}, not {_GIVEN.get(found[2], given)}."
     if found := _NOT_KNOWN.fullmatch(message):
-        return f" cannot be `{found[1]}`.{nearest(found[1], get_type_hints(_table(table))[key], in_order=True)}"
+        return f" cannot be `{found[1]}`.{nearest(found[1], get_type_hints(_table(table))[key])}"
     return f": {message}."
 
 
-def nearest(word: str, known: Iterable[str], *, in_order: bool = False) -> str:
+def nearest(word: str, known: Iterable[str]) -> str:
     """A guess at what was meant, or else all that there is."""
     names = list(known)
     if not names:
@@ -242,4 +242,4 @@ def nearest(word: str, known: Iterable[str], *, in_order: bool = False) -> str:
     match = difflib.get_close_matches(word, names, n=1, cutoff=0.5)
     if match:
         return reason("nearest", name=match[0])
-    return reason("known", names=", ".join(names if in_order else sorted(names)))
+    return reason("known", names=", ".join(names))
