@@ -14,7 +14,6 @@ import types
 from collections.abc import AsyncIterator, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
-from urllib.parse import urlsplit
 
 import aiohttp
 from msgspec.structs import replace
@@ -64,11 +63,9 @@ class Capable:
         if request.purpose is Purpose.REPLY:
             if "time me out" in prompt.rpartition("<message")[2]:
                 return answering("Off you go!", "timeout", target="alicequux", seconds="60")
-            number = len(self.asked)  # the same words twice in a row would not be sent
             known = sorted(set(re.findall(r"\w+quux", f"{request.system} {prompt}")))
-            return answering(
-                f"What I know: {', '.join(known)}." if known else f"I know nothing of that, for the {number}th time."
-            )
+            # the same words twice in a row would not be sent
+            return answering(f"What I know, the {len(self.asked)}th time: {', '.join(known) or 'nothing'}.")
         if request.purpose is Purpose.EXTRACT:
             told = re.findall(r"(P\d+) (\w+s [^.]+)\.", prompt)
             notes = [{"who": who, "fact": fact, "lifetime": "permanent"} for who, fact in told]
@@ -109,9 +106,7 @@ class Running:
 
     async def seen_in_the_dock(self) -> str:
         """Everything that the dock's page can be shown."""
-        url = urlsplit(self.address)
-        origin, token = f"{url.scheme}://{url.netloc}", url.fragment or url.query
-        token = token.partition("=")[2] or token
+        origin, _, token = self.address.partition("/?token=")
         lists = ("now", "approvals", "settings", "people", "notes", "streams", "left_alone", f"person/{ALICE}")
         headers, texts = {TOKEN_HEADER: token, "Origin": origin}, list[str]()
         async with aiohttp.ClientSession(headers=headers) as client:
