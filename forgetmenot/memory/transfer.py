@@ -187,7 +187,7 @@ async def _write(tx: Transaction, batch: Sequence[ReadLine], report: ImportRepor
     opted_out = await personal_data.opted_out(tx)
     used = await notes.ids_in_use(tx, [read.line.id for read in batch if read.line.id is not None])
     said: dict[str | None, set[tuple[str, str]]] = {}
-    taken: list[tuple[ReadLine, str | None]] = []
+    taken: list[ReadLine] = []  # with ids of people alone
     for read in batch:
         about = read.who and ids.get(read.who, read.who if read.who.isdigit() else provisional(read.who))
         if about not in said:
@@ -204,46 +204,41 @@ async def _write(tx: Transaction, batch: Sequence[ReadLine], report: ImportRepor
             read = read._replace(line=msgspec.structs.replace(read.line, id=None))  # noqa: PLW2901
         elif number is not None:
             used.add(number)
-        taken.append((_without_erased(tx, read), about))
+        taken.append(_without_erased(tx, read)._replace(who=about))
     report.viewers += await _add_people(tx, taken, set(ids.values()), now)
     rests_on, new = await _evidence(tx, taken, now)
     report.episodes += new
     free = count(max([await tx.highest_id("semantic_notes"), *used]) + 1)
-    numbered = [read.line.id or next(free) for read, _ in taken]
+    numbered = [read.line.id or next(free) for read in taken]
     written = [
         NewNote(
-            line.scope, about, read.fact, line.confidence, line.source_kind, read.at, id=number,
+            line.scope, read.who, read.fact, line.confidence, line.source_kind, read.at, id=number,
             importance=line.importance, topics=line.topics, asked_with=line.asked_with,
             expires_at=read.expires_at, pinned=line.pinned, persona=line.persona,
         )
-        for number, (read, about) in zip(numbered, taken, strict=True) for line in [read.line]
+        for number, read in zip(numbered, taken, strict=True) for line in [read.line]
     ]  # fmt: skip
     await notes.insert_many(tx, written, cause="import", now=now)
     evidence = zip(numbered, rests_on, taken, strict=True)
-    stated = (Stance(note, one, "stated", None, addressed=False, at=read.at) for note, one, (read, _) in evidence)
+    stated = (Stance(note, one, "stated", None, addressed=False, at=read.at) for note, one, read in evidence)
     await notes.add_evidence(tx, *stated)
     report.imported += len(written)
 
 
-async def _add_people(
-    tx: Transaction, taken: Sequence[tuple[ReadLine, str | None]], known: Collection[str], now: int
-) -> int:
+async def _add_people(tx: Transaction, taken: Sequence[ReadLine], known: Collection[str], now: int) -> int:
     """Store the subjects who are new, how many, and whoever is only mentioned."""
-    new: dict[str, str | None] = {}
-    for read, about in taken:
-        if about and about not in known:
-            new[about] = None if about.isdigit() else read.who
-    named = {who for read, _ in taken for who in ids_in(f"{read.fact} {read.summary}")} - new.keys()
-    mentioned = {who: who.removeprefix(PROVISIONAL) if who.startswith(PROVISIONAL) else None for who in named}
-    await viewers.add_unseen(tx, {**new, **mentioned}, now)
+    new = {read.who for read in taken if read.who is not None}.difference(known)
+    everybody = new.union(*(ids_in(f"{read.fact} {read.summary}") for read in taken))
+    logins = {who: who.removeprefix(PROVISIONAL) if who.startswith(PROVISIONAL) else None for who in sorted(everybody)}
+    await viewers.add_unseen(tx, logins, now)
     return len(new)
 
 
-async def _evidence(tx: Transaction, taken: Sequence[tuple[ReadLine, str | None]], now: int) -> tuple[list[int], int]:
+async def _evidence(tx: Transaction, taken: Sequence[ReadLine], now: int) -> tuple[list[int], int]:
     """The episode of each line, one for each key or one of its own, and how many of them are new."""
-    known = await episodes.ids_by_key(tx, sorted({read.key for read, _ in taken if read.key is not None}))
+    known = await episodes.ids_by_key(tx, sorted({read.key for read in taken if read.key is not None}))
     free, new, found = count(await tx.highest_id("episodes") + 1), [], []
-    for read, _ in taken:
+    for read in taken:
         number = known.get(read.key) if read.key is not None else None
         if number is None:
             number = next(free)
@@ -252,8 +247,8 @@ async def _evidence(tx: Transaction, taken: Sequence[tuple[ReadLine, str | None]
             known[read.key] = number
         found.append(number)
     await episodes.insert_imported(tx, new, now)
-    pairs = zip(found, (about for _, about in taken), strict=True)
-    await episodes.add_people(tx, [(number, about) for number, about in pairs if about is not None])
+    subjects = [(number, read.who) for number, read in zip(found, taken, strict=True) if read.who is not None]
+    await episodes.add_people(tx, subjects)
     return found, len(new)
 
 
