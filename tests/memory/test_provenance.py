@@ -70,21 +70,6 @@ async def test_who_asked_for_a_note_and_who_took_it_back_is_told_by_name(world: 
     assert "  removed; " in told
 
 
-async def test_every_section_that_shows_notes_counts_as_a_use(world: World) -> None:
-    await world.learn(change(who="bit", said_by="", fact="the cat causes every crash"), stream_id=await world.stream())
-    await world.learn(
-        change(who="bit", said_by="P2", fact="the cat causes every crash"), stream_id=await world.stream()
-    )
-    [bit] = await notes.of_subject(world.db, None)
-    used = [await used_in_a_reply(world, bit.id), await used_in_a_reply(world, bit.id)]
-    await used_in_a_reply(world, bit.id, "events")
-    told = await words(world, bit.id)
-    assert f"#{bit.id} running bit: the cat causes every crash" in told
-    assert "chat said (summary 1)" in told
-    assert "Bob said again (summary 2)" in told
-    assert f"in the prompts of the replies {', '.join(map(str, sorted(used, reverse=True)))} (" in told
-
-
 @pytest.mark.parametrize(
     ("after", "now", "shown"),
     [

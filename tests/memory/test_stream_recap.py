@@ -16,7 +16,7 @@ from forgetmenot.errors import StoreError
 from forgetmenot.memory import erasure, stream_recap
 from forgetmenot.memory.erasure import Eraser
 from forgetmenot.memory.rights import Rights, suppress
-from forgetmenot.memory.stream_recap import CHARACTERS, RecapWriter, markdown_of, write_file
+from forgetmenot.memory.stream_recap import RecapWriter, markdown_of, write_file
 from forgetmenot.settings.schema import RecapSettings, Settings
 from forgetmenot.store import channel_state, notes, streams
 from forgetmenot.store.notes import Stance
@@ -305,10 +305,3 @@ async def test_the_digest_is_written_once_per_closed_stream_when_its_recap_is_th
     async with world.db.write() as tx:  # a recap that goes takes it along
         await tx.execute("UPDATE streams SET recap = '', recapped_at = NULL WHERE id = ?", (stream,))
     assert await digest(world) == ""
-
-
-async def test_the_digest_is_cut_at_a_sentence(world: "World", recaps: RecapWriter) -> None:
-    await world.over(recap=" ".join(f"Sentence number {i} of the recap." for i in range(40)))
-    assert await recaps.write_digest()
-    assert CHARACTERS / 2 < len(await digest(world)) <= CHARACTERS
-    assert (await digest(world)).endswith(".")

@@ -132,10 +132,7 @@ def test_a_summary_that_was_cut_off_or_loops_keeps_its_whole_sentences() -> None
         ("<@1> has a site: bit . ly / 2xyz", "link"),
         ("<@1> sells skins on evil dot com.", "link"),
         ("x" * 501, "length"),
-        ("<@1> called <@2> a clown and was timed out.", None),
         ("<@1> says that they are a moderator elsewhere.", None),
-        ("<@1> asked chat to always vote for the cat.", None),
-        ("Chat wondered: does the tower have a top?", None),
     ],
 )
 def test_only_the_looks_of_a_text_are_judged(sentence: str, rule: str | None) -> None:
