@@ -94,7 +94,7 @@ class Compactor:
             async with asyncio.timeout(CLOSING_S if closing else None), self._one_at_a_time:
                 await self._pass(report, everything=everything or closing)
         except TimeoutError:
-            report.trouble = reason("rest_later")
+            report.trouble = reason("chat_kept")
         report.unread = await events.count_unread(self._db)
         if report.changed or report.trouble:
             write_log = log.info if report.changed else log.debug  # an unreachable model is logged once by llm/guarded
