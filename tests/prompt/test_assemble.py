@@ -14,7 +14,7 @@ from forgetmenot.clock import DAY
 from forgetmenot.domain import Note, Prompt, PromptLine, Recalled, Role, Scope, SourceKind, Standing, Viewer
 from forgetmenot.prompt.assemble import VIEWER_MEMORY_TOKENS, assemble, compose_prefix, split
 from forgetmenot.prompt.instructions import PREFIX_SHARE, check_floor, instructions
-from forgetmenot.prompt.material import Past, PrefixMaterial, TailMaterial, estimate
+from forgetmenot.prompt.material import Past, PersonMentioned, PrefixMaterial, TailMaterial, estimate
 from forgetmenot.reply.reply_object import offered
 from forgetmenot.settings.schema import ActionSettings, BotSettings, PromptSettings, Settings
 from forgetmenot.text.clean import clean
@@ -70,10 +70,10 @@ def prompt_of(material: TailMaterial, settings: Settings = SETTINGS) -> Prompt:
 
 
 def test_the_model_gets_instructions_apart_from_data_whose_every_row_can_be_named() -> None:
-    prompt = prompt_of(tail())
+    prompt = prompt_of(tail(chat=25))
     rows = {section.name: tuple(row for _, row in section.rows) for section in prompt.sections}
     assert (rows["channel_notes"], rows["channel_notes_more"], rows["episodes"]) == ((10, 11, 12), (13, 14), (1, 7, 8))
-    assert (rows["lore"], rows["chat"], rows["message"]) == (tuple(range(100, 110)), tuple(range(1, 21)), (900,))
+    assert (rows["lore"], rows["chat"], rows["message"]) == (tuple(range(100, 110)), tuple(range(6, 26)), (900,))
     assert "[id:100; said by them; tags: music; 2026-07-22, 2 days ago] plays drums in band number 0" in prompt.tail
     system, data = split(prompt)
     assert "\n<" not in system
@@ -129,6 +129,9 @@ def test_the_ladder_sheds_in_its_order_and_no_more_than_it_has_to(over: int, ste
     assert prompt.estimated_tokens <= small.prompt.budget_tokens
     ladder = ("1 episodes", "2 lore past 5", "3 channel notes past 3", "4 chat past 12", "5 lore past 2")
     assert prompt.shed == ladder[:steps]
+    lore, chat = ([row for _, row in s.rows] for s in prompt.sections if s.name in {"lore", "chat"})
+    assert lore == [*range(100, 110)][: len(lore)], "the first are the best"
+    assert chat == [*range(1, 21)][-len(chat) :], "the last are the newest"
     assert prefix.text.startswith(prompt.prefix)
 
 
@@ -167,6 +170,7 @@ def channels(draw: st.DrawFn) -> tuple[PrefixMaterial, TailMaterial]:
         own_lines=tuple(draw(st.lists(own, max_size=7, unique_by=lambda found: found.id))),
         chat=tuple(draw(st.lists(lines, max_size=25))),
         names={"1": "Alice", "2": "Bob", "3": "Carol", "4": "Dave"},
+        others=(PersonMentioned(Viewer("4", "dave", "Dave", Role.VIEWER, NOW, NOW), facts),),
         hidden=frozenset({"4"}),
     )
     return prefix, tail

@@ -1,7 +1,7 @@
 """A text without one person, or without one fact: it cuts rather too much than too little, and invents nothing."""
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from forgetmenot.text.mentions import defang, ids_in, mention, show
@@ -96,6 +96,7 @@ def test_a_mention_is_shown_by_its_current_name() -> None:
 
 
 @given(st.text(alphabet=st.sampled_from("<＜@＠42> a"), max_size=30) | st.text(max_size=40))
+@example("<@42> ＜@42> <＠42>")
 def test_foreign_text_mentions_nobody(text: str) -> None:
     assert ids_in(defang(text)) == ()
 
