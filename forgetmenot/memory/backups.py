@@ -1,7 +1,7 @@
 """Copies of the memory without chat: some kept beside it, one wherever somebody wants it, and the way back.
 
 Guarantees:
-- The newest few are kept.
+- The newest few are kept, and where those hold less than half of what an older one does, the newest of the older ones.
 - None of them outlives a request to be forgotten: they are deleted with it, and one is made anew.
 - Going back to any copy carries out again what was asked for: erasures, forgotten facts, opting out (memory/rights).
 
@@ -38,9 +38,7 @@ def name_of(database: Path, at: int) -> str:
 async def make(db: Database, *, at: int, keep: int) -> Copied:
     """Make a copy beside the memory and delete those above `keep`. Raises StoreError."""
     made = await copy_to(db, db.path.parent / FOLDER / name_of(db.path, at))
-    for old in copies_of(db.path)[keep:]:
-        with contextlib.suppress(OSError):  # the next one tries again
-            old.unlink()
+    await asyncio.to_thread(backup.delete_old_copies, db.path, keep)
     return made
 
 

@@ -20,6 +20,7 @@ from msgspec import Struct
 
 from forgetmenot import errors, files
 from forgetmenot.files import make_own
+from forgetmenot.logs import log
 from forgetmenot.store.database import (
     CARRIED_OUT,
     Database,
@@ -183,3 +184,19 @@ def _counts_of(copy: Path) -> Counts:
     with contextlib.suppress(errors.StoreError), reading_beside(copy) as db:
         return Counts(*db.execute(_COUNTS).fetchone())
     return Counts()
+
+
+def delete_old_copies(database: Path, keep: int) -> None:
+    """Delete the copies above `keep`, but the newest of them that the last one lacks more than half of.
+
+    Else a memory that was emptied while it ran would push its last good copy out within days.
+    """
+    copies = copies_of(database)
+    kept, older = copies[:keep], copies[keep:]
+    spared = next((one for one in older if _counts_of(kept[0]).lacks(_counts_of(one))), None)
+    if spared is not None:
+        log.warning("an old backup is kept: more than half of it is no longer there", backup=spared.name)
+    for one in older:
+        if one != spared:
+            with contextlib.suppress(OSError):  # the next one tries again
+                one.unlink()

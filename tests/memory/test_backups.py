@@ -309,10 +309,11 @@ async def test_a_restore_after_one_that_was_killed_carries_everything_out(
     assert await facts(path) == {"plays the marimbaglow"}
 
 
+EMPTIED_ROWS = "DELETE FROM note_evidence; DELETE FROM note_changes; DELETE FROM semantic_notes;"
 EMPTIED = {
     "nothing": lambda path: path.write_bytes(b""),
     "gone": lambda path: path.unlink(),
-    "no rows": lambda path: _sql(path, "DELETE FROM note_evidence; DELETE FROM semantic_notes;"),
+    "no rows": lambda path: _sql(path, EMPTIED_ROWS),
     "rubbish": lambda path: path.write_bytes(path.read_bytes()[:8_192] + b"\x5a" * (path.stat().st_size - 8_192)),
     "one bit of the schema": lambda path: path.write_bytes(
         path.read_bytes().replace(b"CREATE TABLE attendance", b"CREATE \xd4ABLE attendance")
@@ -351,3 +352,23 @@ async def test_a_damaged_or_emptied_memory_is_refused_and_pushes_no_copy_out(
     assert [(copy, copy.read_bytes()) for copy in copies_of(path)] == copies
     await restore(copies[0][0], path, now=clock.now(), keep=3)
     assert await start() == 40
+
+
+async def test_a_memory_that_is_emptied_while_it_runs_keeps_its_last_full_copy(
+    tmp_path: Path, clock: ManualClock
+) -> None:
+    lines = [json.dumps({"scope": "channel", "fact": f"plays level {number}"}) for number in range(40)]
+    async with open_bot(tmp_path / "memory.sqlite3", settings=lambda: NO_SETTINGS, clock=clock) as bot:
+        keeper = Backups(db=bot.db, settings=bot.settings, clock=clock)
+        await import_notes(bot.db, lines, now=0)
+        for _ in range(4):
+            await keeper.run_pass()
+            await clock.advance(DAY)
+        full = copies_of(bot.db.path)[0]
+        _sql(bot.db.path, EMPTIED_ROWS)
+        for _ in range(8):
+            await keeper.run_pass()
+            await clock.advance(DAY)
+        *newest, oldest = copies_of(bot.db.path)
+        assert (len(newest), oldest) == (NO_SETTINGS.privacy.keep_backups, full)
+        assert len(await facts(oldest)) == 40
