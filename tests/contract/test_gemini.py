@@ -104,7 +104,9 @@ async def test_an_answer_cut_at_the_limit_says_so_and_is_not_continued(
 ) -> None:
     usage = {"promptTokenCount": 900, "cachedContentTokenCount": 600, "candidatesTokenCount": 7}
     usage["thoughtsTokenCount"] = 40
-    sim.fail(body(answer_body("part", finish=finish, usage=usage)), times=5)
+    part = answer_body("part", finish=finish, usage=usage)
+    part["candidates"][0]["continuationToken"] = "bW9yZQ=="  # without one the SDK would not go on by itself either
+    sim.fail(body(part), times=5)
     answer = await gemini.generate(PLAIN)
     assert (answer.text, answer.finish, len(sim.seen)) == ("part", "length", 1)
     assert answer.usage == TokenUsage(input=900, cached=600, output=7, thoughts=40)
