@@ -8,13 +8,11 @@ import pytest
 
 from forgetmenot.app.account import TwitchAccount, open_account, watch_channel
 from forgetmenot.app.bot import Bot
-from forgetmenot.clock import DAY, HOUR, MINUTE, ManualClock, SystemClock
+from forgetmenot.clock import DAY, HOUR, MINUTE, ManualClock
 from forgetmenot.domain import OutcomeKind, Video
 from forgetmenot.secret_store import Account, TokenStore
 from forgetmenot.settings.schema import ActionSettings, ClassMode, GuardedMode, Settings, TwitchSettings
 from forgetmenot.store import streams
-from forgetmenot.twitch import connection
-from forgetmenot.twitch.connection import IrcConnection, Phase
 from tests.loopback_servers.fixtures import log_in
 from tests.loopback_servers.twitch import TwitchSim
 
@@ -64,18 +62,6 @@ async def test_the_streamers_log_in_is_watched_where_the_settings_need_another_a
         assert account.needs_streamer() is needed
 
 
-async def test_one_account_for_both_needs_no_second_log_in(
-    tmp_path: Path, sim: TwitchSim, settings: Settings, clock: ManualClock
-) -> None:
-    """Also where only the log-in tells that it is one account."""
-    log_in(sim, TokenStore(tmp_path, use_keyring=False), "demo")
-    sim.go_live()
-    async with open_account(lambda: settings, tmp_path, clock, use_keyring=False) as account:
-        await account.myself()
-        assert not account.needs_streamer()
-        assert (await account.helix.create_marker("here")).kind is OutcomeKind.DONE
-
-
 def test_how_much_it_may_write_is_found_from_its_badges(account: TwitchAccount, bot: Bot) -> None:
     """From the moment that Twitch tells them, not from the next look at the channel."""
     watch_channel(bot, account)
@@ -84,29 +70,6 @@ def test_how_much_it_may_write_is_found_from_its_badges(account: TwitchAccount, 
         assert bot.outbox.pace.wide() is many
     account.chat.own_badges = None
     assert not bot.outbox.pace.wide()
-
-
-async def test_chat_is_read_signed_in_as_soon_as_somebody_logs_in(
-    tmp_path: Path, sim: TwitchSim, settings: Settings, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(connection, "TICK_S", 0.05)
-
-    async def read(chat: IrcConnection) -> None:
-        async for _ in chat.events():
-            pass
-
-    async with open_account(lambda: settings, tmp_path, SystemClock(), use_keyring=False) as account:
-        account.chat.own_badges = frozenset({"moderator"})  # of an earlier connection: they do not count
-        reading = asyncio.create_task(read(account.chat))
-        await sim.joined()
-        assert not account.chat.own_badges
-        await account.sign_in_to_chat()
-        assert account.chat.state.login == "", "nobody has logged in"
-        log_in(sim, TokenStore(tmp_path, use_keyring=False))
-        await sim.until(lambda: account.chat.state.phase is Phase.CONNECTED)
-        await account.sign_in_to_chat()
-        await sim.until(lambda: account.chat.state.login == "keeper")
-        reading.cancel()
 
 
 async def test_a_streams_video_is_found_by_the_time_at_which_both_begin(

@@ -42,18 +42,6 @@ def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
-def test_it_can_be_switched_on_and_off_and_on_again(here: Path) -> None:
-    assert not autostart.is_on()
-    for _ in range(2):
-        autostart.enable(["--db", str(here / "m.sqlite3")])
-        autostart.enable()  # again, with other options
-        assert autostart.is_on()
-        autostart.disable()
-        autostart.disable()
-        assert not autostart.is_on()
-    assert [path for path in here.rglob("*") if not path.is_dir()] == []
-
-
 @pytest.mark.skipif(not sys.platform.startswith("linux"), reason="looks into a systemd unit")
 def test_the_command_keeps_the_files_that_it_was_given(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
     database = here / "m.sqlite3"

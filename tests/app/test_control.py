@@ -113,9 +113,3 @@ async def test_a_dock_that_cannot_open_does_not_keep_the_bot_from_running(bot: B
     async with serve_dock(bot, settings(port), ConnectionStatus(), told.append) as address:
         assert address == ""
     assert TOKEN_FILE in told[-1]
-
-
-async def test_all_checks_look_further_than_the_running_ones(control: BotControl) -> None:
-    running = {check.name for check in await control.checks(everything=False)}
-    every = {check.name for check in await control.checks(everything=True)}
-    assert every == running | {"Versions", "Data folder", "Disk", "Network and clock", "Memory", "Backups"}

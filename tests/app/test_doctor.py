@@ -1,6 +1,5 @@
 """What `forgetmenot doctor` finds, and what it says about it."""
 
-import asyncio
 from pathlib import Path
 
 import msgspec
@@ -90,19 +89,6 @@ async def test_a_damaged_memory_is_seen_and_verify_names_the_promises_that_do_no
     found = await looked(database, settings)
     assert found["Memory"].state == BAD
     assert "restore" in found["Memory"].fix
-
-
-async def test_a_model_that_is_not_there_and_a_port_that_is_taken_are_seen(database: Path, settings: Settings) -> None:
-    async def answer(_reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        writer.close()
-
-    other = await asyncio.start_server(answer, "127.0.0.1", 0)
-    port = other.sockets[0].getsockname()[1]
-    words = ModelSettings(provider=Provider.OPENAI_COMPATIBLE, base_url="http://127.0.0.1:9/v1")
-    found = await looked(database, msgspec.structs.replace(settings, model=words, dock=DockSettings(port=port)))
-    other.close()
-    assert "set-up" in found["Model"].fix
-    assert str(port) in found["Bot"].line
 
 
 def test_the_command_prints_json_and_ends_with_1_where_something_is_bad(

@@ -11,16 +11,12 @@ from pathlib import Path
 
 import pytest
 
-from forgetmenot.app.bot import Bot
-from forgetmenot.app.live import keep_gap, start_live
+from forgetmenot.app.live import start_live
 from forgetmenot.errors import ForgetMeNotError
-from forgetmenot.operations.services import status_line
 from forgetmenot.settings.live_settings import LiveSettings
 from forgetmenot.settings.load import load_settings
-from forgetmenot.store import channel_state
 from forgetmenot.store.channel_state import claim
 from forgetmenot.store.database import open_database
-from forgetmenot.twitch.connection import Gap
 from tests.loopback_servers.twitch import TwitchSim
 from tests.program import BOT, Running, log_in, running, write_settings
 
@@ -137,18 +133,6 @@ async def test_without_an_account_it_listens_and_sends_nothing(
     assert not settings or sim.requests == []
 
 
-async def test_a_login_that_lacks_a_right_is_one_all_the_same(
-    tmp_path: Path, sim: TwitchSim, here: Callable[..., Here]
-) -> None:
-    log_in(tmp_path, sim, scopes=("chat:read", "user:read:chat", "user:write:chat"))
-    bot = here()
-    await sim.until(lambda: "lacks clips:edit" in bot.told)
-    await bot.stop()
-    assert f"In {sim.world.owner.login} as {BOT}, mode " in bot.told
-    assert "without a log-in" not in bot.told
-    assert "could not be checked" not in bot.told
-
-
 async def test_asking_for_the_end_while_twitch_hangs_at_the_start_ends_it(
     tmp_path: Path, sim: TwitchSim, here: Callable[..., Here]
 ) -> None:
@@ -184,14 +168,3 @@ async def test_the_memory_of_one_channel_is_not_used_for_another(tmp_path: Path,
         await claim(db, "another", "demo", 1)
     with pytest.raises(ForgetMeNotError, match="is the memory of another channel"):
         await here(client_id="").work
-
-
-async def test_gaps_are_counted_per_run_and_the_last_is_kept(bot: Bot) -> None:
-    now = bot.clock.now()
-    await keep_gap(bot, Gap(now - 90_000, now - 80_000, "The connection was lost."))
-    await keep_gap(bot, Gap(now - 70_000, now - 25_000, "Twitch asked to connect again."))
-    kept = await channel_state.read_all(bot.db)
-    assert (kept["gaps"], kept["gap_from"], kept["gap_to"]) == ("2", str(now - 70_000), str(now - 25_000))
-    assert kept["gap_reason"] == "Twitch asked to connect again."
-    told = "2 gaps in what was heard since the start, the last of 45 s, 25 s ago"
-    assert told in await status_line(bot.db, bot.settings(), now)

@@ -7,15 +7,14 @@ import pytest
 
 from forgetmenot.app.bot import Bot, BotIdentity, open_bot
 from forgetmenot.chat import BURST
-from forgetmenot.clock import DAY, MINUTE, ManualClock
+from forgetmenot.clock import MINUTE, ManualClock
 from forgetmenot.domain import ChatEvent, EpisodeKind, EventKind, Part, Redaction
 from forgetmenot.memory.edits import VIEWER_TRUST, remember
 from forgetmenot.prompt.assemble import assemble
 from forgetmenot.reply.context import ContextGatherer
 from forgetmenot.reply.triggers import Conversations, trigger_of
 from forgetmenot.settings.schema import BotSettings, Mode, Settings
-from forgetmenot.store import bot_messages, channel_state, dock_rows, episodes, notes, personal_data, streams, viewers
-from forgetmenot.store.bot_messages import ReplyStatus
+from forgetmenot.store import channel_state, dock_rows, episodes, notes, personal_data, streams
 from forgetmenot.store.episodes import NewEpisode
 from forgetmenot.text import words
 from tests.stage import RecordingAccount, said
@@ -98,22 +97,6 @@ async def test_a_ban_hides_everything_at_once(full: Bot, clock: ManualClock) -> 
     assert [(one["id"], one["notes"]) for one in people if one["banned"]] == [(ALICE, 0)]
 
 
-async def test_no_moderator_makes_the_bot_tell_of_her_in_chat_until_the_ban_is_lifted(
-    full: Bot, clock: ManualClock
-) -> None:
-    await say(full, clock, BOB, "I am married to alicequux")
-    assert "alicequux" in str(await say(full, clock, BOB, "!memory"))
-    await ban(full, clock)
-    assert await say(full, clock, BOB, "!memory @alicequux", "moderator") == "I know nothing about alicequux yet."
-    assert "alicequux" not in str(await say(full, clock, BOB, "!memory"))
-    await clock.advance(DAY)
-    await say(full, clock, ALICE, "back again")  # Twitch says nothing else about it
-    assert "zitherbloom" in str(await full.recall.about([ALICE], "zitherbloom", 10))
-    await clock.advance(8 * DAY)
-    await full.tasks.catch_up()
-    assert await viewers.get(full.db, ALICE) is not None, "a ban that was lifted erases nothing"
-
-
 async def test_an_erasure_empties_what_the_process_kept_of_texts(full: Bot) -> None:
     def kept() -> list[str]:
         held = (gc.get_referents(clear.__self__) for clear in words._clears)  # type: ignore[attr-defined]
@@ -122,18 +105,6 @@ async def test_an_erasure_empties_what_the_process_kept_of_texts(full: Bot) -> N
     assert kept()
     await full.eraser.erase(ALICE)
     assert not kept()
-
-
-async def test_a_reply_that_a_moderator_deletes_is_marked_whatever_is_said_later(bot: Bot, clock: ManualClock) -> None:
-    async with bot.db.write() as tx:
-        row = await bot_messages.begin(tx, at=clock.now(), event_id=None, viewer_id=None, trigger="name", mode="live")
-        await bot_messages.settle(tx, row, ReplyStatus.SENT, twitch_id="sent-1")
-    await bot.hear(Redaction(clock.now(), event_id="somebody-elses"))
-    assert (await bot.db.value("SELECT outcome FROM bot_messages")) == ""
-    await bot.hear(Redaction(clock.now(), event_id="sent-1"))
-    async with bot.db.write() as tx:
-        await bot_messages.set_outcome(tx, row, "good")
-    assert (await bot.db.value("SELECT outcome FROM bot_messages")) == "deleted"
 
 
 SETTINGS = Settings(bot=BotSettings(mode=Mode.MENTIONS))

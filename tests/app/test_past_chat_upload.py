@@ -79,43 +79,6 @@ async def test_it_says_what_it_takes_learns_and_deletes_the_file(
     assert "Learned before: 24 lines." in await done(files)
 
 
-async def test_live_chat_is_heard_while_it_learns_and_it_stops_and_goes_on(
-    files: PastChatUpload, bot: Bot, tmp_path: Path
-) -> None:
-    data = chat(tmp_path)
-    await files.take("chat.log", len(data), in_pieces(data))
-    files.learn()
-    while not (await bot.db.value("SELECT count(*) FROM episodes")):  # noqa: ASYNC110
-        await asyncio.sleep(0)
-    files.stop()
-    await bot.hear(ChatEvent("live", EventKind.MESSAGE, "77", "dora", "Dora", "hello", bot.clock.now()))
-    await bot.settle()
-    assert await bot.db.value("SELECT text FROM events") == "hello"
-    assert "Stopped after" in await done(files)
-    read = await bot.db.value("SELECT count(*) FROM episodes")
-    assert files.state["files"] == ["chat.log"]
-    files.learn()
-    assert "Learned from" in await done(files)
-    assert await bot.db.value("SELECT count(*) FROM episodes") > read
-
-
-async def test_a_bad_file_says_so_by_its_own_name_and_by_line(files: PastChatUpload, bot: Bot, tmp_path: Path) -> None:
-    lines = chat(tmp_path).splitlines(keepends=True)
-    data = b"".join([lines[0], b"what is this\n", lines[1], b"\xff\xfe odd\n", *lines[2:]])
-    await files.take("my chat.log", len(data), in_pieces(data))
-    assert str((await files.look())["line"]).endswith("Lines of my chat.log that cannot be read: 2, 4.")
-    files.drop()
-    for name, text, words in (("photo.jpg", b"\xff\xd8\0\1", "photo.jpg is no"), ("empty.txt", b"", "empty.txt is no")):
-        await files.take(name, None, in_pieces(text))
-        with pytest.raises(InputError, match=words) as refused:
-            await files.look()
-        assert str(tmp_path) not in str(refused.value)
-        assert files.state["files"] == []
-    with pytest.raises(InputError, match="no line of chat"):
-        files.learn()
-    assert not incoming_folder(bot.db.path).exists()
-
-
 async def test_what_does_not_fit_or_breaks_off_leaves_nothing(files: PastChatUpload, bot: Bot) -> None:
     async def breaks_off() -> AsyncIterator[bytes]:
         yield b"x" * 1000
@@ -129,25 +92,6 @@ async def test_what_does_not_fit_or_breaks_off_leaves_nothing(files: PastChatUpl
         await files.take("chat.log", 5000, in_pieces(b"x" * 5000))
     assert files.state["files"] == []
     assert [one for one in incoming_folder(bot.db.path).rglob("*") if one.is_file()] == []
-
-
-async def test_nothing_is_begun_or_dropped_while_another_file_comes(files: PastChatUpload, tmp_path: Path) -> None:
-    data, coming = chat(tmp_path), asyncio.Event()
-
-    async def slowly() -> AsyncIterator[bytes]:
-        yield data
-        await coming.wait()
-
-    await files.take("first.log", len(data), in_pieces(data))
-    taking = asyncio.create_task(files.take("second.log", None, slowly()))
-    await asyncio.sleep(0.05)
-    for doing in (files.learn, files.drop):
-        with pytest.raises(InputError, match="Wait until"):
-            doing()
-    coming.set()
-    await taking
-    files.learn()
-    assert "Learned from 24 lines" in await done(files)
 
 
 async def test_the_end_of_the_bot_ends_it_at_once_and_what_a_crash_left_goes_at_the_next_start(
@@ -173,16 +117,6 @@ async def test_an_erasure_tells_of_a_dropped_file(files: PastChatUpload, bot: Bo
     await files.take("chat.log", None, in_pieces(b"[20:15:03] dora_77: hi"))
     report = await Eraser(db=bot.db, clock=bot.clock).erase("77")
     assert report.places == {"m.sqlite3.incoming/0/chat.log": 1}
-
-
-async def test_the_end_waits_for_no_file_that_is_read(files: PastChatUpload) -> None:
-    line = b"[2026-05-01 20:15:03] #streamer alice: hi\n"
-    await files.take("chat.log", None, in_pieces(line * 400_000, 1 << 20))
-    looking = asyncio.create_task(files.look())
-    await asyncio.sleep(0.2)
-    looking.cancel()
-    async with asyncio.timeout(1):
-        await asyncio.get_running_loop().shutdown_default_executor()  # as the end of the program does
 
 
 async def until_there(folder: Path, files: int) -> None:

@@ -86,29 +86,8 @@ class Clumsy(RecordingAccount):
         return await super().say(text, reply_to)
 
 
-class Mending:
-    """Settings that cannot be read for a while."""
-
-    def __init__(self) -> None:
-        self.broken = False
-        self.failed = 0
-
-    def __call__(self) -> Settings:
-        """The settings, or a bug."""
-        if self.broken:
-            self.failed += 1
-            raise ZeroDivisionError
-        return SETTINGS
-
-
 def line(number: int, text: str, clock: ManualClock) -> ChatEvent:
     return said(clock, f"m{number}", f"{number}", f"viewer{number}", text)
-
-
-async def until_stored(bot: Bot, count: int) -> None:
-    async with asyncio.timeout(60):
-        while await bot.db.value("SELECT count(*) FROM events") < count:  # noqa: ASYNC110  # the writer tells nobody
-            await asyncio.sleep(0.02)
 
 
 @pytest.fixture
@@ -136,18 +115,3 @@ async def test_a_bug_in_sending_costs_one_message(tmp_path: Path, clock: ManualC
         await again.hear(line(0, "@keeper clip that!", clock))
         await again.settle()
     assert account.said == before
-
-
-async def test_a_bug_in_writing_loses_no_line(tmp_path: Path, clock: ManualClock, no_pause: None) -> None:
-    settings = Mending()
-    async with open_bot(tmp_path / "m.sqlite3", settings=settings, clock=clock) as bot:
-        settings.broken = True
-        for number in range(5):
-            bot.ingest.take(line(number, f"line {number}", clock))
-        async with asyncio.timeout(60):
-            while not (settings.failed and bot.ingest.waiting == 5):  # noqa: ASYNC110  # the writer tells nobody
-                await asyncio.sleep(0.001)
-        settings.broken = False
-        bot.ingest.take(line(5, "line 5", clock))
-        await until_stored(bot, 6)
-    assert bot.ingest.waiting == 0

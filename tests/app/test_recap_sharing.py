@@ -4,20 +4,16 @@ from collections.abc import AsyncIterator
 from pathlib import Path
 
 import pytest
-from aiohttp.test_utils import unused_port
 
 from forgetmenot.app.bot import Bot
-from forgetmenot.app.control import BotControl, ConnectionStatus
 from forgetmenot.app.recap_sharing import RECENT, TRY_AGAIN, WEBHOOK, WEBHOOK_ENV, RecapSharing
-from forgetmenot.app.setup import SetupService
 from forgetmenot.clock import HOUR, MINUTE
 from forgetmenot.errors import InputError, WebhookError
 from forgetmenot.secret_store import SecretStore
-from forgetmenot.settings.live_settings import LiveSettings
 from forgetmenot.settings.load import parse_settings
 from forgetmenot.settings.schema import Settings
 from forgetmenot.store import streams
-from tests.loopback_servers.discord import TOKEN, Discord
+from tests.loopback_servers.discord import Discord
 
 
 class Sharing:
@@ -101,16 +97,6 @@ async def test_at_once_posts_what_just_ended_and_tries_a_refusal_again_later_and
     assert len(got) == 3
 
 
-async def test_the_file_is_written_even_where_discord_is_away(shared: Sharing, tmp_path: Path) -> None:
-    (tmp_path / "recaps").mkdir()
-    shared.secrets.save(WEBHOOK, f"http://127.0.0.1:{unused_port()}/")
-    await shared.stream()
-    shared.use(f"folder = '{tmp_path / 'recaps'}'\npost_at_once = true")
-    with pytest.raises(WebhookError, match="cannot be reached"):
-        await shared.sharing.run_pass()
-    assert len(list((tmp_path / "recaps").iterdir())) == 1
-
-
 async def test_a_recap_that_is_made_again_goes_into_its_file(shared: Sharing, tmp_path: Path) -> None:
     """Of which a line was deleted in chat, when the stream was over."""
     (tmp_path / "recaps").mkdir()
@@ -128,28 +114,3 @@ async def test_a_recap_that_is_made_again_goes_into_its_file(shared: Sharing, tm
     await shared.sharing.run_pass()
     assert "The boss fell." in file.read_text()
     assert "sang" not in file.read_text()
-
-
-async def test_the_webhook_is_a_secret_of_discords(shared: Sharing, bot: Bot, tmp_path: Path) -> None:
-    live = LiveSettings(Settings())
-    setup = SetupService(live, tmp_path, use_keyring=False)
-    stream = await shared.stream()
-    async with setup.attached(BotControl(bot, live, ConnectionStatus())):
-        with pytest.raises(InputError, match=r"discord\.com"):
-            await setup.run("webhook", b'{"address": "https://example.com/api/webhooks/123456/' + b"a" * 60 + b'"}')
-        address = f"https://discord.com/api/webhooks/123456/{TOKEN}"
-        kept = await setup.run("webhook", b'{"address": " ' + address.encode() + b' "}')
-        assert kept["ok"]
-        assert shared.secrets.load(WEBHOOK) == address
-        shown = await setup.run("recap", b'{"stream": %d}' % stream)
-        assert (shown["webhook"], shown["posted_at"], shown["recap_file"]) == (True, None, "")
-        assert TOKEN not in str(shown)
-        assert TOKEN not in str(kept)
-        await setup.run("webhook", b'{"address": ""}')
-        assert not (await setup.run("recap", b'{"stream": %d}' % stream))["webhook"]
-        with pytest.raises(InputError, match="address of a Discord webhook"):
-            await setup.run("post_recap", b'{"stream": %d}' % stream)
-        for number in (b"99", b"99999999999999999999"):
-            with pytest.raises(InputError, match="nothing here"):
-                await setup.run("recap", b'{"stream": %s}' % number)
-    assert shared.there.got == []

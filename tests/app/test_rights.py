@@ -156,19 +156,6 @@ async def test_a_full_disk_keeps_no_request_out(
     assert b"zitherbloom" not in held(path)
 
 
-@pytest.mark.parametrize("typed", ["!remember I play drums", "!memory", "!nevermention my kazoo"])
-async def test_a_command_waits_for_a_memory_that_another_program_holds(
-    bot: Bot, path: Path, account: TalkingAccount, typed: str, capsys: pytest.CaptureFixture[str]
-) -> None:
-    with locked(path):
-        await say(bot, typed)
-        await asyncio.sleep(1.2)  # longer than one write waits
-        assert account.said == []
-    await bot.settle()
-    assert [line for _, line in account.said] == [f"m{typed.split(maxsplit=1)[0]}"]
-    assert "a command failed" not in capsys.readouterr().err
-
-
 async def test_an_answer_that_is_on_its_way_to_twitch_is_not_kept_of_who_was_erased(
     bot: Bot, path: Path, account: TalkingAccount
 ) -> None:

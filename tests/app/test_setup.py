@@ -10,20 +10,16 @@ import msgspec
 import pytest
 
 from forgetmenot.app import setup
-from forgetmenot.app.account import login_rights
 from forgetmenot.app.bot import Bot, open_bot
 from forgetmenot.app.control import BotControl, ConnectionStatus
 from forgetmenot.app.setup import SetupService
 from forgetmenot.clock import ManualClock
-from forgetmenot.errors import HearingError, InputError, ModelError, SettingsError
-from forgetmenot.languages import in_language
+from forgetmenot.errors import InputError, ModelError, SettingsError
 from forgetmenot.llm.build import SERVICE_KEY_ENV, environment_with_key, keep_key, key_variable
-from forgetmenot.operations.catalogue import lacking, scopes_for
-from forgetmenot.secret_store import Account, SecretStore
+from forgetmenot.secret_store import SecretStore
 from forgetmenot.settings.live_settings import LiveSettings
 from forgetmenot.settings.load import load_settings
-from forgetmenot.settings.schema import HearingSettings, Mode, ModelSettings, Provider, Settings, TwitchSettings
-from tests.hearing.obs_server import LoopbackObs, loopback_obs
+from forgetmenot.settings.schema import Mode, ModelSettings, Provider
 from tests.loopback_servers.gemini import KEY, SimGemini
 from tests.loopback_servers.openai import SimOpenAI
 
@@ -49,16 +45,6 @@ async def steps(tmp_path: Path, clock: ManualClock) -> AsyncIterator[Steps]:
         service.attached(BotControl(bot, settings, ConnectionStatus())),
     ):
         yield Steps(service, settings, bot, file)
-
-
-async def test_a_channel_may_be_its_whole_address(steps: Steps) -> None:
-    addresses = ("https://www.twitch.tv/Alice/", "m.twitch.tv/alice", "https://www.twitch.tv/alice/videos?filter=all")
-    for typed in ("Alice", " #alice ", *addresses):
-        await steps.do("channel", channel="bob")
-        before = steps.settings.generation
-        await steps.do("channel", channel=typed)
-        assert load_settings(steps.file).twitch.channel == "alice"
-        assert steps.settings.generation == before + 1, "it is connected anew"
 
 
 ODD: list[tuple[str, Mapping[str, object], str]] = [
@@ -92,14 +78,6 @@ async def test_speaking_without_a_model_is_asked_about_first(steps: Steps) -> No
     assert load_settings(steps.file).bot.mode is Mode.MENTIONS
 
 
-async def test_the_character_to_begin_with_follows_the_language(steps: Steps) -> None:
-    await steps.do("set", table="bot", key="language", value="de")
-    assert steps.settings().bot.persona.startswith("Du bist ein herzlicher")
-    await steps.do("character", name="Fern", persona="You are mine.")
-    await steps.do("set", table="bot", key="language", value="en")
-    assert steps.settings().bot.persona == "You are mine."
-
-
 async def test_a_setting_changes_for_the_running_bot_and_in_its_file(steps: Steps) -> None:
     steps.file.write_text('[bot]\nmode = "shadow"  # for now\n')
     assert (await steps.do("set", table="bot", key="name", value="Pat"))["line"] == "Saved."
@@ -125,28 +103,6 @@ async def test_programs_on_this_computer_are_found_and_an_address_may_lack_what_
         for typed in (sim.url, f" {sim.url}/ ", sim.url.removesuffix("/v1"), sim.url.split("/")[2]):
             told = await steps.do("models", base_url=typed)
             assert (told["base_url"], told["models"]) == (sim.url, ["small-model"]), typed
-
-
-async def test_what_a_german_streamer_types_wrong_is_said_in_german(steps: Steps) -> None:
-    await steps.do("set", table="bot", key="language", value="de")
-    with pytest.raises(InputError, match="Füg erst den ganzen Schlüssel ein"):
-        await steps.do("model", provider="gemini")
-    for table, key, value, wrong in (
-        ("bot", "persona", "word " * 790, "Der Charakter (`persona` in [bot]) ist zu lang. Kürz ihn um etwa"),
-        ("actions", "disabled", ["clips"], "Ausgeschaltet: `clips` gibt es nicht. Meinst du `clip`?"),
-        ("bot", "language", "x" * 300, "de, en"),  # longer than a file's name may be
-    ):
-        with pytest.raises(SettingsError) as error:
-            await steps.do("set", table=table, key=key, value=value)
-        assert wrong in in_language("de").reason(str(error.value))
-    async with SimGemini() as sim:
-        model = ModelSettings(provider=Provider.GEMINI, base_url=sim.url)
-        steps.settings._now = msgspec.structs.replace(steps.settings(), model=model)
-        with pytest.raises(ModelError) as refused:
-            await steps.do("model", provider="gemini", key="another")
-    assert in_language("de").reason(str(refused.value)).startswith("Gemini nimmt den Schlüssel nicht an (")
-    with pytest.raises(InputError, match="Der Bot braucht einen Namen"):
-        await steps.do("set", table="bot", key="name", value=" ")
 
 
 async def test_a_model_is_kept_only_if_it_answers(steps: Steps) -> None:
@@ -196,28 +152,3 @@ def test_a_pasted_key_goes_to_its_provider_and_its_host_alone(tmp_path: Path, mo
     for elsewhere in ("https://two.example/v1", "http://127.0.0.1:11434/v1", "https://one.example:8443/v1"):
         assert found(msgspec.structs.replace(one, base_url=elsewhere)) == ""
     assert found(msgspec.structs.replace(one, api_key_env="OTHER_KEY")) == "key-of-one"
-
-
-async def test_captions_of_obs_are_found_kept_and_switched_off(steps: Steps) -> None:
-    async with loopback_obs(LoopbackObs({"Captions": "", "Title": ""}, password="secret")) as there:
-        with pytest.raises(HearingError, match="refused the password"):
-            await steps.do("sources", obs=there.url, password="wrong")
-        assert (await steps.do("sources", obs=there.url, password="secret"))["sources"] == ["Captions", "Title"]
-        assert (await steps.do("sources", obs=there.url))["sources"], "the password is kept"
-        assert "secret" not in steps.file.read_text()
-        assert "secret" not in json.dumps(await steps.service.state())
-    await steps.do("hearing", obs=there.url, source="Captions", captions="", programs=False)
-    assert load_settings(steps.file).hearing == HearingSettings(obs=there.url, source="Captions")
-    done = await steps.do("hearing", obs=there.url, source="", captions="", programs=False)
-    assert done["line"] == "Saved."
-    assert not load_settings(steps.file).hearing.on
-
-
-def test_events_are_asked_for_with_the_channels_own_log_in_and_never_missed() -> None:
-    for account, bot_login, events in (
-        (Account.BROADCASTER, "keeper", True), (Account.BOT, "keeper", False), (Account.BOT, "demo", True),
-        (Account.BOT, "", True),
-    ):  # fmt: skip
-        settings = Settings(twitch=TwitchSettings(channel="demo", bot_login=bot_login))
-        assert ("channel:read:redemptions" in login_rights(account, settings)) is events
-        assert lacking(account, settings, scopes_for(account, settings)) == ""

@@ -2,8 +2,7 @@
 
 import pytest
 
-from forgetmenot.clock import DAY
-from forgetmenot.domain import Outcome, OutcomeKind, Video
+from forgetmenot.domain import Outcome, OutcomeKind
 from forgetmenot.errors import TwitchLoginNeeded, TwitchRateLimited, TwitchRefused, TwitchUnavailable
 from forgetmenot.secret_store import Account
 from forgetmenot.twitch.helix import Helix
@@ -99,18 +98,6 @@ async def test_the_moderators_deeds_arrive_with_both_ids(sim: TwitchSim, helix: 
     assert all(request.status < 400 for request in sim.requests), "no call costs a 401"
 
 
-async def test_the_streams_deeds(sim: TwitchSim, helix: Helix) -> None:
-    sim.go_live(title="Cosy", game="Chess")
-    guest = sim.world.user("guest").id
-    assert (await helix.create_marker("a moment")).kind is OutcomeKind.DONE
-    clip = await helix.create_clip()
-    assert clip.kind is OutcomeKind.DONE
-    assert clip.twitch_id
-    assert (await helix.shoutout(guest)).kind is OutcomeKind.DONE
-    assert (await helix.set_channel(title="New title")).kind is OutcomeKind.DONE
-    assert (await helix.channel_state()).title == "New title"
-
-
 async def test_who_is_immune(sim: TwitchSim, helix: Helix) -> None:
     sim.world.moderator("mo")
     sim.world.vip("viv")
@@ -134,14 +121,3 @@ async def test_a_missing_right_names_it_and_costs_no_renewal(sim: TwitchSim, her
     with pytest.raises(TwitchLoginNeeded, match="login --as broadcaster"):
         await helix.create_marker("")
     assert sim.oauth.refreshes == 0
-
-
-async def test_videos_say_when_they_begin_and_how_long_they_are_kept(sim: TwitchSim, helix: Helix) -> None:
-    sim.helix.videos = {2134: 1_784_894_400_000, 2133: 1_784_800_000_000}
-    assert await helix.videos() == [
-        Video(2134, 1_784_894_400_000, 1_784_894_400_000 + 7 * DAY),
-        Video(2133, 1_784_800_000_000, 1_784_800_000_000 + 7 * DAY),
-    ]
-    sim.faults.add("helix", path="videos", status=503)
-    with pytest.raises(TwitchUnavailable):
-        await helix.videos()

@@ -185,16 +185,6 @@ async def test_what_is_wrong_with_the_network_is_said_until_it_is_over_and_pause
     assert len(set(pauses[6:])) > 1
 
 
-async def test_a_chat_that_is_slow_for_once_is_waited_for(sim: TwitchSim, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(room, "JOIN_WITHIN_S", 0.05)
-    sim.faults.add("irc", stall=True, times=1)
-    sim.irc.silent_unknown = True
-    async with listening(sim) as listener:
-        await sim.joined()
-        await sim.say("alice", "at last")
-        await sim.until(lambda: listener.texts == ["at last"])
-
-
 @pytest.mark.parametrize("silent", [False, True])
 async def test_a_channel_that_does_not_exist_or_never_answers_is_one_clear_sentence(
     sim: TwitchSim, monkeypatch: pytest.MonkeyPatch, *, silent: bool

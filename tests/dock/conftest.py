@@ -1,9 +1,11 @@
 """A dock before a bot that is none: the real server, security, stream and store, over a fake ports.Control."""
 
+import json
 from collections.abc import AsyncIterator, Mapping
 from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 import aiohttp
 import pytest
@@ -98,6 +100,14 @@ class Served:
     async def get(self, path: str, **headers: str) -> tuple[int, object]:
         async with self.client.get(self.origin + path, headers=headers) as answer:
             return answer.status, await answer.json(content_type=None)
+
+    async def now(self) -> dict[str, Any]:
+        """How things stand, as each page is told first."""
+        async with self.client.get(f"{self.origin}/api/events") as answer:
+            while await answer.content.readline() != b"event: now\n":
+                pass
+            told = await answer.content.readuntil(b"\n\n")
+        return dict(json.loads(told[told.index(b"{") :]))
 
     async def post(self, path: str, body: object, **headers: str) -> tuple[int, object]:
         sent = {"Origin": self.origin, TOKEN_HEADER: self.token, **{k.replace("_", "-"): v for k, v in headers.items()}}

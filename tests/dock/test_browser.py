@@ -1,8 +1,6 @@
 """The dock in a real Chromium, before a running bot on the demo's memory."""
 
-import asyncio
 import json
-import re
 from pathlib import Path
 
 import pytest
@@ -12,17 +10,15 @@ from playwright.async_api import Browser, Page, expect
 from forgetmenot.app.recap_sharing import WEBHOOK, WEBHOOK_ENV
 from forgetmenot.clock import DAY, ManualClock
 from forgetmenot.dock.security import TOKEN_FILE
-from forgetmenot.domain import Scope, SourceKind
 from forgetmenot.files import incoming_folder
 from forgetmenot.languages import in_language, reason
 from forgetmenot.secret_store import SecretStore, login_folder
 from forgetmenot.settings.live_settings import LiveSettings
 from forgetmenot.settings.load import parse_settings
-from forgetmenot.store import action_logs, episodes, notes, viewers
+from forgetmenot.store import action_logs, episodes, viewers
 from forgetmenot.store.backup import copies_of
 from forgetmenot.store.database import Database
 from forgetmenot.store.episodes import Brief
-from forgetmenot.store.notes import NewNote
 from tests.dock.conftest import STATE, FakeControl, fake_dock
 from tests.dock.demo_bot import BROWSER, DemoBot, free_port, go, opened, page_on, until
 from tests.memory.test_learning import log
@@ -70,30 +66,24 @@ async def test_every_panel_fits_in_both_languages_and_texts_from_chat_are_text(d
 
 TROUBLES = (
     {"login_trouble": reason("nobody_in", account=reason("bot"), command="forgetmenot login")},
-    {"login_trouble": reason("client_unset", make_app=reason("make_app"))},
-    {"phase": "waiting", "phase_trouble": reason("chat_banned", channel="a_channel_with_a_long_name")},
     {"phase": "waiting", "phase_trouble": reason("could_not", doing="read", reason="x" * 60)},
     {"model_trouble": "http://127.0.0.1:11434/v1/chat/completions/without/a/space/to/break/it: connection refused"},
-    {"memory_trouble": reason("model_empty", model="a model"), "login_hint": reason("bot_not_in")},
-    {"phase": "none", "login_hint": reason("bot_not_in")},
-    {"phase": "waiting"},
 )
 
 
-@pytest.mark.parametrize("language", ["en", "de"])
 async def test_no_trouble_makes_the_page_wider_than_the_dock(
-    db: Database, clock: ManualClock, running: Browser, language: str
+    db: Database, clock: ManualClock, running: Browser
 ) -> None:
+    """In German, whose words are longer."""
     control, port = FakeControl(), free_port()
-    live = LiveSettings(parse_settings(f'[bot]\nlanguage = "{language}"\n[twitch]\nchannel = "demo"', "test"))
+    live = LiveSettings(parse_settings('[bot]\nlanguage = "de"\n[twitch]\nchannel = "demo"', "test"))
     async with fake_dock(db, clock, port, control, live):
         address = f"http://127.0.0.1:{port}/?token={(db.path.parent / TOKEN_FILE).read_text()}"
         async with page_on(running, address, restarts=True) as page:
             for trouble in TROUBLES:
                 control.now = replace(STATE, **trouble)
-                sentence = next((str(one) for name, one in trouble.items() if name.endswith("trouble")), "")
-                if sentence:
-                    await expect(page.locator("#top .standing.bad")).to_contain_text(live_words(live, sentence)[:40])
+                sentence = in_language("de").reason(str(list(trouble.values())[-1])).replace("`", "")
+                await expect(page.locator("#top .standing.bad")).to_contain_text(sentence[:40])
                 await all_fit(page, trouble)
             await page.route("**/api/events", lambda route: route.abort())
             await page.reload()
@@ -105,11 +95,6 @@ async def all_fit(page: Page, trouble: object) -> None:
     for width in (300, 320, 420, 559, 720, 980, 1280):
         await page.set_viewport_size({"width": width, "height": 500})
         assert await page.evaluate("document.documentElement.scrollWidth") <= width, (trouble, width)
-
-
-def live_words(settings: LiveSettings, sentence: str) -> str:
-    """As the page shows it: commands are marked without their backticks."""
-    return in_language(settings().bot.language).reason(sentence).replace("`", "")
 
 
 async def test_a_small_dock_shows_what_happens_first_and_approves_in_place(demo: DemoBot, running: Browser) -> None:
@@ -169,19 +154,6 @@ async def test_a_wrong_reply_is_corrected_from_its_why(demo: DemoBot, page: Page
     await expect(sheet).to_have_count(0)
 
 
-async def test_the_feed_runs_on_under_a_resting_mouse(demo: DemoBot, page: Page) -> None:
-    await page.locator(".feed .item").first.hover()
-    await page.wait_for_timeout(1600)
-    await demo.hear("bob", "nobody touches the mouse")
-    await expect(page.locator(".feed .item").first).to_contain_text("nobody touches the mouse")
-    await page.evaluate("window.scrollTo(0, 2000)")
-    await page.wait_for_timeout(1600)
-    await demo.hear("bob", "somebody reads further down")
-    await expect(page.locator(".held")).to_contain_text("1 newer line")
-    await page.evaluate("window.scrollTo(0, 0)")
-    await expect(page.locator(".feed .item").first).to_contain_text("somebody reads further down")
-
-
 async def test_two_docks_agree_and_the_settings_back_up_and_give_the_address_for_obs(
     demo: DemoBot, running: Browser
 ) -> None:
@@ -213,37 +185,16 @@ async def test_two_docks_agree_and_the_settings_back_up_and_give_the_address_for
         await expect(one.get_by_role("button", name="✓")).to_be_visible()
 
 
-async def test_an_address_that_is_none_opens_the_first_panel_and_the_token_leaves_it(
+async def test_the_token_leaves_the_address_and_without_it_nothing_is_shown(
     unchanged: DemoBot, running: Browser
 ) -> None:
     async with page_on(running, f"{unchanged.address}#%") as page:
         assert "token" not in page.url
         await page.reload()  # needs it no more
         await page.wait_for_selector("#top .switches")
-        for place, title in (("%E0%A4%A", "Now"), ("constructor", "Now"), ("memory/constructor", "Memory")):
-            await page.evaluate("place => { location.hash = place }", place)
-            await expect(page.locator("#nav [aria-current=page]")).to_have_text(title)
-            await expect(page.locator(".feed .item, .list .item").first).to_be_visible()
         await page.evaluate("sessionStorage.clear()")
         await page.evaluate("location.hash = 'settings'")
         await expect(page.get_by_role("heading", name="Open the dock again")).to_be_visible()
-
-
-async def test_a_stale_page_reloads_itself(unchanged: DemoBot, running: Browser) -> None:
-    async with page_on(running, unchanged.address) as page:
-        build = await page.locator("meta[name=build]").get_attribute("content")
-        hello = 'event: hello\ndata: {"build": "another", "at": 1}\n\n'
-        await page.route("**/api/events", lambda route: route.fulfill(content_type="text/event-stream", body=hello))
-        loads: list[str] = []
-        page.on("load", lambda _page: loads.append("load"))
-        await page.evaluate(f"import('/static/{build}/live.js').then(m => {{ m.connect(); }})")
-        async with asyncio.timeout(5):
-            while not loads:  # noqa: ASYNC110  # another process's event
-                await asyncio.sleep(0.05)
-        await page.unroute("**/api/events")
-        await page.wait_for_load_state()
-        await page.wait_for_selector("#top .switches")
-        assert await page.locator("meta[name=build]").get_attribute("content") == build
 
 
 async def test_who_is_erased_and_what_is_old_leaves_the_docks_that_are_open_or_were_away(
@@ -300,11 +251,6 @@ async def test_a_note_goes_through_everything_and_its_person_is_exported_and_era
         await page.locator(".notecard.retracted").get_by_role("button", name="Undo").click()
         await page.get_by_role("button", name="History").click()
         await expect(card).to_be_visible()
-        await page.locator("input[aria-label='Never mention']").fill("the old job")
-        await page.locator("input[aria-label='Never mention']").press("Enter")
-        left_alone = page.locator(".plain li", has_text="the old job")
-        await left_alone.get_by_role("button", name="Allow again").click()
-        await expect(left_alone).to_have_count(0)
         async with page.expect_download() as file:
             await page.get_by_role("button", name="Export").click()
         assert "old sea maps" in json.dumps(json.loads((await (await file.value).path()).read_text()))
@@ -315,23 +261,6 @@ async def test_a_note_goes_through_everything_and_its_person_is_exported_and_era
         await expect(page.locator("dialog[open]")).to_contain_text("Erased", timeout=20_000)
         await page.get_by_role("button", name="Close").click()
         assert await viewers.get(demo.bot.db, bob) is None
-
-
-async def test_the_keyboard_keeps_its_place_when_a_note_is_changed(demo: DemoBot, page: Page) -> None:
-    bob = await demo.id_of("bob")
-    await go(page, "memory/notes")
-    pin = page.locator(".notecard").first.get_by_role("button", name="Pin", exact=True)
-    await pin.focus()
-    key = await page.evaluate("document.activeElement.closest('.notecard').dataset.note")
-    await page.keyboard.press("Enter")
-    card = page.locator(f".notecard[data-note='{key}']")
-    await expect(card.locator(".chip", has_text="pinned")).to_be_visible()
-    await card.get_by_role("button", name="Remove").focus()
-    build = await page.locator("meta[name=build]").get_attribute("content")  # as another page would
-    call = f"body => import('/static/{build}/api.js').then(m => m.post('do/remember', body))"
-    await page.evaluate(call, {"target": bob, "fact": "collects old maps"})
-    await expect(page.locator(".notecard", has_text="collects old maps")).to_be_visible()
-    assert await page.evaluate("document.activeElement.textContent") == "Remove"
 
 
 async def test_the_keyboard_is_enough(demo: DemoBot, running: Browser) -> None:
@@ -362,35 +291,6 @@ async def tab_to(page: Page, name: str) -> None:
             assert outline != "none", f"{name} does not show that it has the focus"
             return
     raise AssertionError(f"{name} cannot be reached")
-
-
-async def give_books(demo: DemoBot, count: int) -> str:
-    """So many notes about Bob; his id."""
-    bob = await demo.id_of("bob")
-    new = [
-        NewNote(Scope.VIEWER, bob, f"owns the blue book {number}", 0.8, SourceKind.IMPORT, number, id=10_000 + number)
-        for number in range(count)
-    ]
-    async with demo.bot.db.write() as tx:
-        await notes.insert_many(tx, new, cause="test", now=1)
-    return bob
-
-
-async def test_a_long_list_grows_as_one_reads_on_and_takes_nothing_from_who_writes_in_it(
-    demo: DemoBot, running: Browser
-) -> None:
-    bob = await give_books(demo, 10_000)
-    async with page_on(running, demo.address) as page:
-        await go(page, f"memory/person/{bob}")
-        cards = page.locator(".notecard")
-        await cards.first.get_by_role("button", name="Edit").click()
-        await page.get_by_label("fact").fill("half a senten")
-        assert await cards.count() <= 100
-        for more in (100, 150):
-            await page.evaluate("window.scrollTo(0, document.body.scrollHeight)")
-            await until(page, f"document.querySelectorAll('.notecard').length >= {more}")
-        await page.evaluate("window.scrollTo(0, 0)")
-        await expect(page.get_by_label("fact")).to_have_value("half a senten")
 
 
 async def test_a_busy_chat_leaves_the_page_small_takes_no_click_away_and_closes_no_list(
@@ -441,7 +341,6 @@ async def test_who_just_came_in_has_a_card_until_it_is_put_away_or_unwanted(
 ) -> None:
     async with opened(memory, tmp_path, earpiece="everyone_known") as demo, page_on(running, demo.address, 300) as page:
         card = page.locator(".arrival")
-        await expect(card).to_have_count(0)
         await demo.hear("niaj", "hello again")
         await expect(card).to_contain_text("Niaj")
         await card.get_by_role("button", name="Not again").click()
@@ -449,25 +348,16 @@ async def test_who_just_came_in_has_a_card_until_it_is_put_away_or_unwanted(
         await demo.hear("carol", "hi")
         await demo.hear("niaj", "how is everybody?")
         await expect(card).to_contain_text("Carol")
-        assert await page.evaluate("document.documentElement.scrollWidth") <= 300
         await go(page, "settings")
         async with page.context.expect_page() as opening:
             await page.get_by_role("link", name="Just came in").click()
-        own = await opening.value
-        assert own.url.endswith("/earpiece")
+        own = await opening.value  # for OBS: the card alone
         await own.set_viewport_size({"width": 300, "height": 600})
-        card = own.locator(".arrival")
-        await expect(card).to_contain_text("Carol")
         await expect(own.locator("#top")).to_be_hidden()
-        await expect(own.locator("#nav")).to_be_hidden()
-        assert await own.evaluate("document.documentElement.scrollWidth") <= 300
-        size = await card.locator(".text").first.evaluate("node => parseFloat(getComputedStyle(node).fontSize)")
-        assert size >= 18
-        async with own.context.expect_page() as opening:
-            await card.get_by_role("link", name="Carol").click()
-        await expect((await opening.value).locator(".who h2")).to_contain_text("Carol")
-        await card.get_by_role("button", name="Close").click()
-        await expect(card).to_have_count(0)
+        for one in (page, own):
+            assert await one.evaluate("document.documentElement.scrollWidth") <= 300
+        await own.locator(".arrival").get_by_role("button", name="Close").click()
+        await expect(own.locator(".arrival")).to_have_count(0)
         await expect(own.locator(".empty")).to_contain_text("ten minutes")
 
 
@@ -493,8 +383,6 @@ async def test_a_recap_is_read_copied_and_waits_for_a_webhook(
         title = (await text.input_value()).splitlines()[0]
         assert title == "# \\<img src=x onerror=document.title='broken'\\> \\*\\*@\u200beveryone\\*\\*"
         assert await page.evaluate("document.documentElement.scrollWidth") <= 300
-        await page.get_by_role("button", name="Copy as Markdown").click()
-        await expect(page.get_by_role("button", name="✓")).to_be_visible()
         await expect(page.get_by_role("button", name="Post to Discord")).to_have_count(0)
         await page.locator("dialog summary").click()
         await page.get_by_label("Discord webhook").fill("https://example.com/api/webhooks/1/x")
@@ -505,15 +393,6 @@ async def test_a_recap_is_read_copied_and_waits_for_a_webhook(
         await expect(page.get_by_role("button", name="Post to Discord")).to_be_visible()
         assert ADDRESS not in await page.content()
         await page.keyboard.press("Escape")
-        await go(page, "now")
-        ready = page.get_by_role("button", name="The recap of the last stream")
-        await expect(ready).to_be_hidden()  # a stream is on
-        async with db.write() as tx:
-            at = demo.clock.now() - 1
-            await tx.execute("UPDATE streams SET recap = 'Over.', ended_at = ? WHERE ended_at IS NULL", (at,))
-        await ready.click()
-        await expect(page.locator("dialog textarea")).to_have_value(re.compile("Over"))
-        assert await page.title() != "broken"
     secrets = SecretStore(login_folder(db.path))
     assert secrets.load(WEBHOOK) == ADDRESS
     secrets.delete(WEBHOOK)

@@ -1,10 +1,9 @@
 """The page on disk that waits for the bot: it goes over to the dock, and gives the token to nobody else."""
 
-import contextlib
 import hashlib
 import hmac
 import stat
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncIterator
 from pathlib import Path
 from urllib.parse import urlencode
 
@@ -18,6 +17,7 @@ from forgetmenot.dock.security import token_in
 from forgetmenot.store.database import Database
 from tests.dock.conftest import Served, fake_dock
 from tests.dock.demo_bot import BROWSER, SOON, chromium, free_port
+from tests.loopback_servers.serving import served
 from tests.stage import until
 
 CHALLENGE = "0123456789abcdef" * 2
@@ -76,18 +76,6 @@ async def running() -> AsyncIterator[Browser]:
         yield one
 
 
-@contextlib.asynccontextmanager
-async def answering(port: int, answer: Callable[[web.Request], Awaitable[web.Response]]) -> AsyncIterator[None]:
-    """A program that has taken the port."""
-    app = web.Application()
-    app.router.add_route("*", "/{path:.*}", answer)
-    runner = web.AppRunner(app)
-    await runner.setup()
-    await web.TCPSite(runner, "127.0.0.1", port).start()
-    yield
-    await runner.cleanup()
-
-
 @pytest.mark.browser
 @in_chromium
 async def test_it_waits_and_then_goes_over_to_the_dock(
@@ -119,7 +107,7 @@ async def test_a_program_that_took_the_port_never_sees_the_token(
     running: Browser, dock: Served, tmp_path: Path
 ) -> None:
     """It answers whatever it likes, and passes each challenge on to the dock, which is at another port."""
-    port, seen = free_port(), list[str]()
+    seen, app = list[str](), web.Application()
 
     async def answer(request: web.Request) -> web.Response:
         seen.append(f"{request.url} {dict(request.headers)} {await request.text()}")
@@ -127,45 +115,13 @@ async def test_a_program_that_took_the_port_never_sees_the_token(
             told = await passed_on.text()
         return web.Response(text=told, headers={"Access-Control-Allow-Origin": "null"})
 
-    async with answering(port, answer):
+    app.router.add_route("*", "/{path:.*}", answer)
+    async with served(app) as url:
         page = await running.new_page()
         await page.add_init_script(SOON)
-        await page.goto(obs_page.write(tmp_path, port, dock.token).as_uri())
+        await page.goto(obs_page.write(tmp_path, int(url.rpartition(":")[2]), dock.token).as_uri())
         await expect(page.locator("#line")).to_contain_text("Something else answers")
         await until(lambda: len(seen) >= 3)
         assert page.url.startswith("file://")
         await page.close()
     assert not [one for one in seen if dock.token in one]
-
-
-@pytest.mark.browser
-@in_chromium
-async def test_another_page_on_this_computer_learns_nothing(running: Browser, dock: Served, tmp_path: Path) -> None:
-    file = obs_page.write(tmp_path, dock.port, dock.token)
-    ways = f"""async () => {{
-        const got = [];
-        for (const address of ["{asking(dock, proof="0" * 64)}", "{file.as_uri()}"]) {{
-            for (const mode of ["cors", "no-cors"]) {{
-                try {{ got.push(await (await fetch(address, {{ mode }})).text()); }} catch {{ }}
-            }}
-        }}
-        const frame = document.body.appendChild(document.createElement("iframe"));
-        frame.src = "{file.as_uri()}";
-        await new Promise((done) => setTimeout(done, 500));
-        try {{ got.push(frame.contentDocument.documentElement.outerHTML); }} catch {{ }}
-        return got.join("");
-    }}"""
-
-    async def evil(_request: web.Request) -> web.Response:
-        return web.Response(text="<!doctype html><body>", content_type="text/html")
-
-    (tmp_path / "evil.html").write_text("<!doctype html><body>")
-    port = free_port()
-    async with answering(port, evil):
-        for place in (f"http://127.0.0.1:{port}/", (tmp_path / "evil.html").as_uri()):
-            page = await running.new_page()
-            await page.goto(place)
-            got = await page.evaluate(ways)
-            assert dock.token not in got
-            assert keyed(dock.token, "dock", dock.port) not in got
-            await page.close()

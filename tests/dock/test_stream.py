@@ -5,12 +5,10 @@ import contextlib
 import itertools
 import json
 from collections.abc import AsyncIterator
-from pathlib import Path
 
 import aiohttp
 import pytest
 
-from forgetmenot.cli import main
 from forgetmenot.clock import ManualClock
 from forgetmenot.dock import feed
 from forgetmenot.store import viewers
@@ -118,20 +116,3 @@ async def test_a_slow_page_is_cut_off_and_holds_nobody_up() -> None:
     for number in range(5):
         stream._send_to_pages(feed.event("now", number))
     assert slow.get_nowait() is None
-
-
-async def run(dock: Served, folder: Path, *words: str) -> int:
-    settings = folder / "config.toml"
-    settings.write_text(f"[dock]\nport = {dock.port}\n")
-    return await asyncio.to_thread(main, ["dock", "--config", str(settings), *words])
-
-
-async def test_a_running_page_is_found_and_one_of_another_memory_is_not_taken_for_ours(
-    dock: Served, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    assert await run(dock, tmp_path, "--json", "--db", str(tmp_path / "m.sqlite3")) == 0
-    told = json.loads(capsys.readouterr().out)
-    assert told == {"address": f"{dock.origin}/?token={dock.token}", "running": True}
-    other = tmp_path / "other" / "m.sqlite3"
-    assert await run(dock, tmp_path, "--db", str(other)) == 1
-    assert "the same --db" in capsys.readouterr().err

@@ -39,7 +39,7 @@ class LoopbackObs:
             state = {"outputActive": on and word == "STARTED", "outputState": f"OBS_WEBSOCKET_OUTPUT_{word}"}
             await self.event("StreamStateChanged", state)
 
-    async def event(self, name: str, data: dict[str, Any]) -> None:
+    async def event(self, name: str, data: object) -> None:
         for client in self.clients:
             await client.send(msgpack.packb({"op": 5, "d": {"eventType": name, "eventIntent": 8, "eventData": data}}))
 

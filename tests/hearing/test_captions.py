@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from forgetmenot.hearing.captions import LONGEST_LINE, LONGEST_WORDS, QUIET, CaptionReader, caption_lines
+from forgetmenot.hearing.captions import LONGEST_LINE, QUIET, CaptionReader
 from forgetmenot.hearing.sources import CaptionFile
 
 STEP = 400
@@ -50,16 +50,6 @@ def test_a_pause_ends_a_line_and_what_follows_is_given_alone() -> None:
     assert reader.shows("the patch is out and it is good", 3 * QUIET) == ["and it is good"]
 
 
-def test_a_sentence_that_begins_like_the_one_before_is_a_line_of_its_own() -> None:
-    reader = CaptionReader()
-    assert reader.shows("I think we should go left", 0) == []
-    assert reader.shows("I think we should go left", QUIET) == ["I think we should go left"]
-    assert reader.shows("I think we should go right", 2 * QUIET) == []
-    assert reader.quiet(3 * QUIET) == ["I think we should go right"]
-    assert reader.ends("we won the first round", 4 * QUIET) == ["we won the first round"]
-    assert reader.ends("we won the first game", 4 * QUIET) == ["we won the first game"]
-
-
 def test_somebody_who_speaks_without_a_pause_is_heard_before_the_end() -> None:
     words = [f"word{n}" for n in range(200)]
     lines = heard(*(" ".join(words[max(0, n - 12) : n]) for n in range(1, 201)))
@@ -70,18 +60,6 @@ def test_somebody_who_speaks_without_a_pause_is_heard_before_the_end() -> None:
 @given(st.lists(st.text(max_size=400), min_size=1, max_size=30))
 def test_whatever_is_shown_costs_bounded_lines(shown: list[str]) -> None:
     assert all(0 < len(line) <= LONGEST_LINE and "\n" not in line for line in heard(*shown))
-
-
-def test_memory_does_not_grow_with_an_evening() -> None:
-    reader = CaptionReader()
-    for n in range(5_000):
-        reader.shows(" ".join(f"w{k}" for k in range(n, n + 10)), n * STEP)
-    assert len(reader._words) <= 4 * LONGEST_WORDS
-
-
-def test_numbers_times_and_tags_of_subtitles_are_no_words() -> None:
-    text = "1\r\n00:00:01,000 --> 00:00:02,500\r\n<i>hello</i> chat\r\n\r\n2\r\n00:03.000 --> 00:04.000\r\nwelcome"
-    assert caption_lines(text) == ["hello chat", "welcome"]
 
 
 @pytest.fixture

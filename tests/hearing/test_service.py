@@ -1,33 +1,45 @@
-"""The streamer's voice becomes lines, whatever its source does meanwhile."""
+"""The streamer's voice becomes lines, whatever its source does: the loop goes on, and a good line after it is heard."""
 
 import asyncio
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+import os
+import threading
+import time
+import tracemalloc
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
+from contextlib import AsyncExitStack, asynccontextmanager, contextmanager
+from pathlib import Path
 
 import pytest
 
 from forgetmenot.clock import SystemClock
-from forgetmenot.errors import HearingError
-from forgetmenot.hearing import service, sources
-from forgetmenot.hearing.service import Hearing
+from forgetmenot.hearing import captions, service, sources
+from forgetmenot.hearing.service import MOST_PER_MINUTE, Hearing
 from forgetmenot.settings.schema import HearingSettings
 from tests.hearing.obs_server import LoopbackObs, loopback_obs
 from tests.stage import until
+
+LONGEST_STEP_S = 0.3  # of the loop, in its own processor time: the machine may be busy with other tests
+MOST_BYTES = 8_000_000
+GOOD = "movie night moves to Saturday"
+
+
+@pytest.fixture(autouse=True)
+def quick(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(service, "LOOK_EVERY_S", 0.02)
+    monkeypatch.setattr(service, "LONGEST_PAUSE_S", 0.3)
+    monkeypatch.setattr(service, "FILE_ANSWERS_WITHIN_S", 0.1)
+    monkeypatch.setattr(captions, "QUIET", 200)
+    monkeypatch.setattr(sources, "ASK_EVERY_S", 0.02)
+    monkeypatch.setattr(sources, "ANSWER_WITHIN_S", 0.5)
 
 
 class Listener:
     """A Hearing that runs, and what it handed on."""
 
     def __init__(self, settings: HearingSettings, password: str = "") -> None:
-        self.settings = settings
-        self.lines: list[str] = []
-        self.live: list[bool | None] = []
+        self.lines, self.live = list[str](), list[bool | None]()
         self.hearing = Hearing(
-            settings=lambda: self.settings,
-            clock=SystemClock(),
-            hear=self._hear,
-            live=self._live,
-            password=lambda: password,
+            settings=lambda: settings, clock=SystemClock(), hear=self._hear, live=self._live, password=lambda: password
         )
 
     async def _hear(self, line: str) -> None:
@@ -39,19 +51,138 @@ class Listener:
 
 @asynccontextmanager
 async def listening(settings: HearingSettings, password: str = "") -> AsyncIterator[Listener]:
-    listener = Listener(settings, password)
-    task = asyncio.create_task(listener.hearing.run())
+    """At its end: the loop was never held for long, and no more memory was used than a little."""
+    listener, longest = Listener(settings, password), 0.0
+
+    async def look() -> None:
+        nonlocal longest
+        while True:
+            before = time.thread_time()
+            await asyncio.sleep(0.001)
+            longest = max(longest, time.thread_time() - before)
+
+    tasks = [asyncio.create_task(work) for work in (listener.hearing.run(), look())]
+    tracemalloc.start()
     try:
         yield listener
+        assert longest < LONGEST_STEP_S
+        assert tracemalloc.get_traced_memory()[1] < MOST_BYTES
     finally:
-        task.cancel()
-        await asyncio.gather(task, return_exceptions=True)
+        tracemalloc.stop()
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
 
 
-@pytest.fixture(autouse=True)
-def quick(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(service, "LOOK_EVERY_S", 0.05)
-    monkeypatch.setattr(sources, "ASK_EVERY_S", 0.05)
+# ── a file ──────────────────────────────────────────────────────────────────────────────────
+
+
+@pytest.fixture
+def path(tmp_path: Path) -> Path:
+    (made := tmp_path / "captions.txt").touch()
+    return made
+
+
+def huge(path: Path) -> None:
+    with path.open("wb") as file:
+        file.truncate(1 << 30)
+        file.seek(0, os.SEEK_END)
+        file.write(b"\n" + b"so\n" * 40_000)
+
+
+def folder(path: Path) -> None:
+    path.unlink()
+    path.mkdir()
+
+
+@pytest.mark.parametrize(
+    ("harm", "named"),
+    [
+        (huge, ""),
+        (folder, "not a text file"),
+        (lambda path: path.write_bytes(bytes(range(256)) * 400), "not a text file"),
+        (Path.unlink, ""),
+    ],
+)
+async def test_a_file_that_is_no_file_of_captions(path: Path, harm: Callable[[Path], None], named: str) -> None:
+    async with listening(HearingSettings(captions=str(path))) as listener:
+        await asyncio.sleep(0.1)
+        await asyncio.to_thread(harm, path)
+        await (until(lambda: named in listener.hearing.trouble) if named else asyncio.sleep(0.2))
+        if path.is_dir():
+            path.rmdir()
+        path.unlink(missing_ok=True)
+        await written_until_heard(path, listener)
+
+
+async def written_until_heard(path: Path, listener: Listener) -> None:
+    """Good lines, of which the first may be what stands there when the file is found again."""
+    async with asyncio.timeout(20):
+        while not any(GOOD in line for line in listener.lines):
+            with path.open("a") as file:
+                file.write(f"{len(listener.lines)} {time.monotonic()} {GOOD}\n")
+            await asyncio.sleep(0.1)
+    assert listener.hearing.trouble == ""
+
+
+async def test_ten_thousand_lines_a_second_cost_a_minutes_worth(path: Path) -> None:
+    async with listening(HearingSettings(captions=str(path))) as listener:
+        await asyncio.sleep(0.1)
+        with path.open("a") as file:
+            for part in range(10):
+                file.writelines(f"this is line number {part * 500 + n} of many\n" for n in range(500))
+                file.flush()
+                await asyncio.sleep(0.05)
+        await until(lambda: len(listener.lines) == MOST_PER_MINUTE)
+        assert len(listener.lines) == MOST_PER_MINUTE
+
+
+@contextmanager
+def hanging(path: Path) -> Iterator[threading.Event]:
+    """A drive that does not answer until the event is set."""
+    answers, opened = threading.Event(), os.open
+
+    def slow(name: "str | Path", flags: int, mode: int = 0o777) -> int:
+        if Path(name) == path:
+            answers.wait()
+        return opened(name, flags, mode)
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(os, "open", slow)
+        try:
+            yield answers
+        finally:
+            answers.set()
+
+
+async def test_a_drive_that_hangs_costs_one_thread_and_a_program_is_heard_meanwhile(path: Path) -> None:
+    async with listening(HearingSettings(captions=str(path), programs=True)) as listener:
+        await asyncio.sleep(0.1)
+        before = threading.active_count()
+        with hanging(path) as answers:
+            await until(lambda: "no answer in time" in listener.hearing.trouble)
+            await asyncio.sleep(0.5)
+            assert threading.active_count() <= before + 1
+            assert listener.hearing.sent("meanwhile a program is heard")
+            await until(lambda: listener.lines)
+            answers.set()
+            await asyncio.sleep(0.1)
+        await written_until_heard(path, listener)
+
+
+@pytest.mark.parametrize("captions", ["~nobody_has_this_name/captions.txt", "a\0b"])
+async def test_a_path_that_none_can_be_ends_nothing_and_a_pause_holds_for_what_is_on_its_way(captions: str) -> None:
+    async with listening(HearingSettings(captions=captions, programs=True)) as listener:
+        await asyncio.sleep(0.2)
+        assert listener.hearing.sent("movie night")
+        await until(lambda: listener.lines)
+        assert listener.hearing.sent("between us")
+        listener.hearing.paused = True
+        await asyncio.sleep(0.1)
+        assert listener.lines == ["movie night"]
+
+
+# ── OBS ─────────────────────────────────────────────────────────────────────────────────────
 
 
 async def test_a_text_source_of_obs_is_heard_but_not_what_stood_there_before() -> None:
@@ -77,40 +208,68 @@ async def test_a_text_source_of_obs_is_heard_but_not_what_stood_there_before() -
         await shows("a private word", "back again", "")
         await until(lambda: len(listener.lines) > 1)
         assert listener.lines == ["movie night moves to Saturday", "back again"]
-        assert listener.hearing.last == "back again"
 
 
-async def test_a_pause_holds_for_what_is_on_its_way() -> None:
-    async with listening(HearingSettings(programs=True)) as listener:
-        assert listener.hearing.sent("one")
-        listener.hearing.paused = True
-        await asyncio.sleep(0.1)
-        assert listener.lines == []
+async def renamed(there: LoopbackObs, listener: Listener) -> None:
+    there.sources = {"Untertitel": ""}
+    await until(lambda: "no source named Captions" in listener.hearing.trouble)
+    assert "Untertitel" in listener.hearing.trouble
+    there.sources = {"Captions": ""}
 
 
-async def test_the_text_sources_are_named_or_why_they_are_not() -> None:
-    async with loopback_obs(LoopbackObs({"Untertitel": "hi"}, password="secret")) as there:
-        assert await sources.text_sources(there.url, "secret") == ["Untertitel"]
-        with pytest.raises(HearingError, match="refused the password"):
-            await sources.text_sources(there.url, "wrong")
-    with pytest.raises(HearingError, match="does not answer"):
-        await sources.text_sources("ws://127.0.0.1:9", "")
+async def new_password(there: LoopbackObs, listener: Listener) -> None:
+    there.password = "changed"
+    await there.close()
+    await until(lambda: "refused the password" in listener.hearing.trouble)
+    there.password = "secret"
 
 
-@pytest.mark.parametrize("captions", ["~nobody_has_this_name/captions.txt", "a\0b"])
-async def test_a_path_that_none_can_be_does_not_end_hearing(captions: str) -> None:
-    async with listening(HearingSettings(captions=captions, programs=True)) as listener:
-        await asyncio.sleep(0.2)
-        assert listener.hearing.sent("movie night")
-        await until(lambda: listener.lines)
-
-
-@pytest.mark.parametrize("lie", [{"responseData": 7}, {"requestStatus": {}}, {"requestStatus": None}])
-async def test_a_server_that_answers_in_another_form_is_named_and_does_not_end_hearing(lie: dict[str, object]) -> None:
-    async with (
-        loopback_obs(LoopbackObs({"Captions": "hi"}, lie=lie)) as there,
-        listening(HearingSettings(obs=there.url, source="Captions", programs=True)) as listener,
-    ):
+async def odd_answers(there: LoopbackObs, listener: Listener) -> None:
+    lies: tuple[dict[str, object], ...] = ({"responseData": 7}, {"requestStatus": {}}, {"requestStatus": None})
+    for lie in lies:
+        there.lie = lie
         await until(lambda: listener.hearing.trouble)
-        assert listener.hearing.sent("movie night")
-        await until(lambda: listener.lines)
+        there.lie = {}
+        await until(lambda: not listener.hearing.trouble)
+
+
+async def odd_messages(there: LoopbackObs, listener: Listener) -> None:
+    for odd in (None, "text", {"outputState": ["OBS"]}):
+        await there.event("StreamStateChanged", odd)
+    for client in there.clients:
+        await client.send(b"\x07")
+    await until(lambda: listener.hearing.trouble)
+
+
+@pytest.mark.parametrize("harm", [renamed, new_password, odd_answers, odd_messages])
+async def test_an_obs_in_any_state(harm: Callable[[LoopbackObs, Listener], Awaitable[None]]) -> None:
+    async with (
+        loopback_obs(LoopbackObs({"Captions": ""}, password="secret")) as there,
+        listening(HearingSettings(obs=there.url, source="Captions"), "secret") as listener,
+    ):
+        await until(lambda: "GetInputSettings" in there.asked)
+        await harm(there, listener)
+        await again(listener, there)
+        assert not any(listener.live)
+
+
+async def again(listener: Listener, there: LoopbackObs) -> None:
+    """A line that is good is heard."""
+    await until(lambda: there.clients and not listener.hearing.trouble)
+    await there.write("Captions", GOOD)
+    await asyncio.sleep(0.2)
+    await there.write("Captions", "")
+    await until(lambda: GOOD in listener.lines)
+
+
+async def test_an_obs_that_is_ended_and_started_again_is_heard_again() -> None:
+    async with AsyncExitStack() as running:
+        first = await running.enter_async_context(loopback_obs(LoopbackObs({"Captions": ""})))
+        async with listening(HearingSettings(obs=first.url, source="Captions")) as listener:
+            await until(lambda: "GetInputSettings" in first.asked)
+            await running.aclose()
+            await until(lambda: "does not answer" in listener.hearing.trouble)
+            port = int(first.url.rpartition(":")[2])
+            async with loopback_obs(LoopbackObs({"Captions": "said before"}), port) as second:
+                await again(listener, second)
+                assert listener.lines == [GOOD]

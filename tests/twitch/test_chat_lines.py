@@ -156,7 +156,3 @@ def test_a_line_without_id_user_id_or_time_gets_the_same_ones_each_time() -> Non
     assert (first.user_id, first.at, first.display_name) == ("login:alice", 5, "alice")
     assert isinstance(later, ChatEvent)
     assert later.id != first.id
-
-
-def test_a_tag_may_hold_a_second_equals_sign_be_empty_or_have_no_value() -> None:
-    assert parse("@a=b=c;d=;e;=f;g=x\\ PING").tags == {"a": "b=c", "d": "", "e": "", "g": "x"}

@@ -2,7 +2,6 @@
 
 import asyncio
 import inspect
-import json
 
 import aiohttp
 import pytest
@@ -11,7 +10,7 @@ from aiohttp import client_exceptions
 from twitchio.exceptions import HTTPException, MessageRejectedError
 
 from forgetmenot.errors import TwitchError, TwitchLoginNeeded, TwitchRateLimited, TwitchRefused, TwitchUnavailable
-from forgetmenot.twitch.errors import AnswerLost, from_status, translated, translation
+from forgetmenot.twitch.errors import AnswerLost, translated, translation
 
 SECRET = "abcdefghijklmnopqrstuvwxyz1234"
 
@@ -64,14 +63,6 @@ def test_nothing_is_chained_that_could_hold_a_token() -> None:
 def test_what_a_status_means(status: int, message: str, kind: type[TwitchError]) -> None:
     ours = translation(HTTPException("", status=status, extra={"message": message}), "do it")
     assert isinstance(ours, kind)
-
-
-def test_what_is_known_of_a_refusal_is_named() -> None:
-    assert "clips:edit" in str(from_status(401, "Missing scope: clips:edit", "make a clip"))
-    assert "Sign in again" in str(from_status(401, "Client ID and OAuth token do not match", "make a clip"))
-    page = HTTPException("", status=500, extra="<!doctype html><html>Welcome to the hotel</html>")
-    assert "its own web page" in str(translation(page, "do it"))
-    assert "its own web page" in str(translation(json.JSONDecodeError("", "<html>", 0), "do it"))
 
 
 def test_whether_a_request_went_out_is_told_apart() -> None:
