@@ -278,7 +278,7 @@ _NO_TOPICS = STOPWORDS | {"someone", "bot"}
 
 
 def summary_in_numbers(window: Window, handles: Handles, settings: Settings) -> str:
-    """The summary, with mentions: who spoke most, and the words of most people."""
+    """The summary, with mentions: who spoke most, and which words they shared."""
     people = [(who, part.lines) for who, part in parts(window).items() if part.lines]
     if not people:
         return "Only the bot spoke."
@@ -286,13 +286,15 @@ def summary_in_numbers(window: Window, handles: Handles, settings: Settings) -> 
     lines = sum(count for _, count in people)
     most = ", ".join(f"{mention(who)} ({count})" for who, count in people[:NAMED])
     rest = f" and {len(people) - NAMED} more" if len(people) > NAMED else ""
+    # words of those who are named, in the sentence that names them: who is erased takes what they said along
+    named = {who for who, _ in people[:NAMED]}
     users: dict[str, set[str]] = defaultdict(set)
     for line in window:
-        if not line.from_bot and not is_command(line.text):
+        if line.viewer_id in named and not line.from_bot and not is_command(line.text):
             for word in set(words(handles.hide_chat(line.text))):
                 users[word].add(line.viewer_id)
     topics = (word for word in users if len(word) > 3 and word.isalpha() and word not in _NO_TOPICS)
     fit = [word for word in topics if len(users[word]) > 1 and not never_stored(word, settings.privacy)]
     fit.sort(key=lambda word: (-len(users[word]), -len(word), word))
-    about = f" Words that came up: {', '.join(fit[:TOPICS])}." if fit else ""
-    return f"Chat in numbers: {lines} {'line' if lines == 1 else 'lines'} by {most}{rest}.{about}"
+    about = f"; words that came up: {', '.join(fit[:TOPICS])}" if fit else ""
+    return f"Chat in numbers: {lines} {'line' if lines == 1 else 'lines'} by {most}{rest}{about}."

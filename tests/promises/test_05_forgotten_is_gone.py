@@ -197,3 +197,24 @@ async def test_nobody_waits_to_write_while_recaps_on_a_slow_drive_are_cleaned(
         pass
     await forgetting
     assert file.read_bytes() == b"# A night\n\n- It rained.\n"
+
+
+async def test_words_that_two_people_shared_go_with_them_from_a_counted_summary(
+    db: Database, clock: ManualClock
+) -> None:
+    channel = await open_channel(db, clock, Settings(), Offline())
+    people = {str(700_100 + number): f"sailor{number}x" for number in range(7)}
+    for number, (viewer_id, login) in enumerate(people.items()):
+        for line in range(8 - number):
+            word = "thornfieldquux" if number > 4 else "regatta" if number > 2 else "harbour"
+            await say(channel, viewer_id, login, login, f"{word} {line}")
+    await clock.advance(int(23.6 * HOUR))
+    await channel.compactor.cover_aged()
+    [row] = await db.rows("SELECT summary FROM episodes")
+    assert "harbour" in row["summary"]
+    eraser = Eraser(db=db, clock=clock)
+    for viewer_id in list(people)[3:]:
+        await eraser.erase(viewer_id)
+    held = db.path.read_bytes().lower()
+    assert b"thornfieldquux" not in held
+    assert b"regatta" not in held
