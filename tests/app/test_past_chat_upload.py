@@ -7,18 +7,12 @@ from pathlib import Path
 import pytest
 
 from forgetmenot.app.bot import Bot, open_bot
-from forgetmenot.app.control import BotControl, ConnectionStatus
 from forgetmenot.app.past_chat_upload import MOST_BYTES, PastChatUpload
-from forgetmenot.app.setup import SetupService
 from forgetmenot.clock import DAY, ManualClock
-from forgetmenot.dock.security import TOKEN_HEADER, UPLOAD, token_in
-from forgetmenot.dock.server import open_dock
 from forgetmenot.domain import ChatEvent, EventKind
 from forgetmenot.errors import InputError, StoreError
 from forgetmenot.files import incoming_folder
 from forgetmenot.memory.erasure import Eraser
-from forgetmenot.settings.live_settings import LiveSettings
-from tests.dock.demo_bot import free_port
 from tests.full_disk import no_room
 from tests.memory.test_learning import BEGAN, SETTINGS, log
 
@@ -117,33 +111,3 @@ async def test_an_erasure_tells_of_a_dropped_file(files: PastChatUpload, bot: Bo
     await files.take("chat.log", None, in_pieces(b"[20:15:03] dora_77: hi"))
     report = await Eraser(db=bot.db, clock=bot.clock).erase("77")
     assert report.places == {"m.sqlite3.incoming/0/chat.log": 1}
-
-
-async def until_there(folder: Path, files: int) -> None:
-    async with asyncio.timeout(5):
-        while sum(one.is_file() for one in folder.rglob("*")) != files:  # noqa: ASYNC110  # a handler of the dock's
-            await asyncio.sleep(0.01)
-
-
-async def test_a_page_that_goes_away_in_the_middle_leaves_nothing_and_blocks_nobody(bot: Bot, tmp_path: Path) -> None:
-    settings, port = LiveSettings(SETTINGS), free_port()
-    service = SetupService(settings, tmp_path, use_keyring=False)
-    control = BotControl(bot, settings, ConnectionStatus())
-    dock = open_dock(
-        control=control, setup=service, db=bot.db, settings=settings, clock=bot.clock, folder=tmp_path, port=port
-    )
-    async with service.attached(control), dock:
-        here, kind = f"127.0.0.1:{port}", "application/octet-stream"
-        sent = {"Host": here, "Origin": f"http://{here}", TOKEN_HEADER: token_in(tmp_path), "Content-Type": kind}
-        headers = "".join(f"{name}: {value}\r\n" for name, value in (sent | {"Content-Length": "100000"}).items())
-        head = f"POST {UPLOAD}?name=chat.log HTTP/1.1\r\n{headers}\r\n"
-        _reader, writer = await asyncio.open_connection("127.0.0.1", port)
-        writer.write(head.encode() + b"x" * 5_000)
-        await writer.drain()
-        folder = incoming_folder(bot.db.path)
-        await until_there(folder, files=1)
-        writer.close()
-        await until_there(folder, files=0)
-        data = chat(tmp_path)
-        await service.take_file("chat.log", len(data), in_pieces(data))
-        assert (await service.state())["past_chat"]["files"] == ["chat.log"]  # type: ignore[index]

@@ -2,9 +2,9 @@
 
 import pytest
 
-from forgetmenot.domain import Attendance, ChatEvent, EventKind, Standing
-from forgetmenot.memory.people import Exclusion, ViewerNames, standing_of
-from forgetmenot.settings.schema import MemorySettings, PeopleSettings
+from forgetmenot.domain import Attendance, Standing
+from forgetmenot.memory.people import ViewerNames, standing_of
+from forgetmenot.settings.schema import PeopleSettings
 from forgetmenot.store.viewers import Name
 
 CROWD = [
@@ -56,23 +56,3 @@ A_DAY = 86_400_000
 def test_standing(streams: int, lately: int, away_d: int | None, standing: Standing) -> None:
     before = None if away_d is None else NOW - away_d * A_DAY
     assert standing_of(Attendance(streams, lately, before), PeopleSettings(), NOW) is standing
-
-
-MEMORY = MemorySettings(known_bots=(" @HelperBot", "55"), ignored_viewers=("Carol", "77"))
-
-
-def line(login: str = "alice", user_id: str = "1", *badges: str) -> ChatEvent:
-    return ChatEvent("e", EventKind.MESSAGE, user_id, login, login.title(), "hi", 0, badges=frozenset(badges))
-
-
-@pytest.mark.parametrize(
-    ("event", "rule"),
-    [
-        (line(), None), (line("Nightbot"), "known_bot"), (line("helperbot"), "known_bot"),
-        (line("renamed", "55"), "known_bot"), (line("alice", "1", "bot-badge"), "known_bot"),
-        (line("carol"), "ignored"), (line("renamed", "77"), "ignored"), (line("dave", "42"), "opted_out"),
-        (line("erin"), "opted_out"), (line("forgetmenot_bot", "99"), "own"),
-    ],
-)  # fmt: skip
-def test_which_rule_keeps_a_line_out(event: ChatEvent, rule: str | None) -> None:
-    assert Exclusion(MEMORY, {"42", "login:erin"}, "99").why(event) == rule

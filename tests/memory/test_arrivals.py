@@ -8,7 +8,7 @@ import pytest
 from forgetmenot.clock import DAY, HOUR, MINUTE
 from forgetmenot.domain import SourceKind
 from forgetmenot.memory import retention
-from forgetmenot.memory.arrivals import MOST, SHOWN_FOR, Card, arrivals, card
+from forgetmenot.memory.arrivals import SHOWN_FOR, Card, arrivals, card
 from forgetmenot.settings.schema import DockSettings, Earpiece, Settings
 from forgetmenot.store import notes
 from tests.notes_world import prompt_for, section
@@ -67,23 +67,6 @@ async def test_nobody_has_a_card_who_is_hidden_or_of_whom_nothing_may_be_said(wo
     assert [card.who for card in await came(world)] == ["owns a canoe"]
 
 
-async def test_by_itself_a_card_is_about_regulars_and_there_are_three_at_most(world: "World") -> None:
-    people = [await world.viewer(str(number), f"viewer{number}") for number in range(20, 25)]
-    for viewer in people:
-        await world.note("likes tea", subject_id=viewer)
-    regulars = people[:4]
-    await world.regulars(*regulars)
-    await world.clock.advance(DAY)
-    stream = await world.stream()
-    for viewer in people:
-        await world.clock.advance(1)
-        await world.attends(viewer, stream)
-    shown = [card.id for card in await came(world, DockSettings())]
-    assert shown == regulars[:0:-1]
-    assert len(shown) == MOST
-    assert [card.id for card in await came(world)] == people[:1:-1]
-
-
 async def test_a_raid_of_known_newcomers_hides_no_regular(world: "World") -> None:
     await world.note("plays drums")
     await world.regulars("1")
@@ -133,17 +116,3 @@ async def card_of(world: "World") -> Card:
     found = await card(world.db, "1", world.clock.now(), world.clock.now())
     assert found is not None
     return found
-
-
-async def test_what_was_already_so_is_no_plan_and_what_replaced_a_plan_ends_it(world: "World") -> None:
-    await world.note("moved to Oslo on 20 July 2026")
-    await world.note("has been sober since 3 May")
-    await world.note("has a cold", expires_at=world.clock.now() + DAY)
-    plan = await world.note("has a driving test on 26 July 2026")
-    await world.over("1", recap=None)
-    await world.clock.advance(5 * DAY)
-    await world.attends("1", await world.stream())
-    assert (await card_of(world)).lately == "has a driving test on 26 July 2026"
-    async with world.db.write() as tx:
-        await tx.execute("UPDATE semantic_notes SET status = 'superseded' WHERE id = ?", (plan,))
-    assert (await card_of(world)).lately == ""

@@ -13,7 +13,6 @@ from forgetmenot.memory.compare_facts import Relation, relate
 from forgetmenot.memory.extraction import MOST_TAKEN, Extractor
 from forgetmenot.memory.people import ActiveViewers
 from forgetmenot.memory.proposals import FactRefused
-from forgetmenot.memory.recall import Recall
 from tests.memory.conftest import Channel
 from tests.notes_world import World, change, live, prompt_for, section
 
@@ -86,25 +85,6 @@ async def test_a_proposal_with_words_without_end_is_read_in_time_and_no_tag_name
     await world.learn(change(topics=words, asked_with=words))
     [note] = await live(world)
     assert note.topics == note.asked_with == ("music", "0…", "1…", "2…", "3…", "4…")
-
-
-async def test_a_note_stuffed_with_words_does_not_push_the_others_away(world: World) -> None:
-    stuffing = "drums cats oslo tea chess guitar pizza work boss game stream music food travel school family pets"
-    await world.learn(
-        change(
-            fact=f"likes {stuffing}"[:200],
-            topics=[f"{word}{number}" for number in range(40) for word in stuffing.split()],
-            asked_with=stuffing.split() * 9,
-        )
-    )
-    for fact in ("plays drums in a band", "has two cats called Salt and Pepper", "drinks tea with honey"):
-        await world.learn(change(fact=fact))
-    [stuffed, *_] = await live(world)
-    assert max(len(stuffed.topics), len(stuffed.asked_with)) <= 6
-    recall = Recall(db=world.db, settings=lambda: world.settings, clock=world.clock)
-    for query, expected in (("drums", "plays drums"), ("your cats", "has two cats"), ("tea?", "drinks tea")):
-        best = (await recall.about(["1"], query))[0].note
-        assert best.fact.startswith(expected)
 
 
 async def test_thousands_of_replaced_notes_hold_up_nobody(world: World, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -6,7 +6,6 @@ import pytest
 
 from forgetmenot.clock import DAY, HOUR, local_days
 from forgetmenot.domain import Purpose, SourceKind
-from forgetmenot.errors import ModelBlocked
 from forgetmenot.memory import rights
 from forgetmenot.memory.briefs import BriefWriter
 from forgetmenot.memory.erasure import erase_rows
@@ -14,7 +13,6 @@ from forgetmenot.store import episodes
 from tests.notes_world import World
 
 FACTS = ("plays drums", "lives in Oslo", "has a cat with <@2>")
-BOBS = ("bakes bread", "keeps bees", "sings tenor")
 
 
 async def regular(world: World, *facts: str, who: str = "1") -> None:
@@ -66,28 +64,6 @@ async def test_one_call_is_for_many_and_every_changed_one_is_rebuilt(world: Worl
     await world.over(*people)
     assert await made.run_pass() == 1
     assert len(model.asked) == 3
-
-
-CUT_OFF = answer("P1 plays drums.")[:-2] + ', {"person": "P2", "text": "P2 bak'
-
-
-@pytest.mark.parametrize(
-    ("first", "passes", "asked", "briefs"),
-    [
-        ([CUT_OFF], [1, 1, 0], 2, ("<@1> plays drums.", "<@2> bakes bread.")),  # whoever is left out comes next
-        ([ModelBlocked("no")] * 2, [1, 0, 0], 3, ("", "<@2> bakes bread.")),  # a block leaves the others theirs
-    ],
-    ids=["cut off", "blocked"],
-)
-async def test_what_one_answer_lacks_costs_the_others_nothing(
-    world: World, first: list[str | Exception], passes: list[int], asked: int, briefs: tuple[str, str]
-) -> None:
-    await regular(world, *FACTS)
-    await regular(world, *BOBS, who="2")
-    made, model = world.writer(BriefWriter, *first, answer("P1 bakes bread."))
-    assert [await made.run_pass() for _ in passes] == passes
-    assert (await brief(world), await brief(world, "2")) == briefs
-    assert len(model.asked) == asked
 
 
 @pytest.mark.parametrize(

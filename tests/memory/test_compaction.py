@@ -7,7 +7,7 @@ import pytest
 
 from forgetmenot.clock import HOUR, MINUTE, local_days
 from forgetmenot.domain import Redaction
-from forgetmenot.errors import ModelBlocked, ModelUnavailable
+from forgetmenot.errors import ModelBlocked
 from forgetmenot.memory.edits import remember
 from forgetmenot.memory.proposals import FactRefused
 from forgetmenot.store import events
@@ -29,17 +29,6 @@ def without(channel: Channel, error: Exception, text: str = "poison") -> None:
 
 async def kinds(channel: Channel) -> set[str]:
     return set(await channel.db.column("SELECT kind FROM episodes"))
-
-
-async def test_in_a_quiet_chat_fewer_calls_read_more_lines(channel: Channel) -> None:
-    """A line every six seconds: the first summary comes soon, then ten minutes of chat are one."""
-    for _ in range(20):
-        await channel.chat(30, every_ms=6_000)
-        await channel.compactor.run_pass()
-    first, *rest = await channel.db.column("SELECT events FROM episodes ORDER BY id")
-    assert first <= 30
-    assert len(rest) <= 7
-    assert min(rest) >= 60
 
 
 async def test_a_summary_is_of_the_day_of_its_window_and_counted_where_nothing_may_be_kept(channel: Channel) -> None:
@@ -142,22 +131,6 @@ async def test_an_answer_without_a_summary_costs_no_chat(channel: Channel, reply
     assert await kinds(channel) == {"chat"}
 
 
-async def test_a_window_that_the_model_fails_at_holds_up_no_other(channel: Channel) -> None:
-    """The others are read in the same pass; the next one begins with it."""
-    channel.say("alice", "poison")
-    await channel.chat(99)
-    await channel.clock.advance(HOUR)
-    await channel.chat(100)
-    without(channel, ModelUnavailable("The model took too long."))
-    report = await channel.compactor.run_pass(everything=True)
-    assert (bool(report.episodes), report.unread, report.trouble) == (True, 100, "")
-    says(channel, "P1 said something.")
-    await channel.chat(100)
-    asked = len(channel.model.asked)
-    assert (await channel.compactor.run_pass(everything=True)).unread == 0
-    assert "poison" in channel.model.asked[asked].prompt
-
-
 async def test_a_line_that_no_model_reads_ends_up_alone_and_is_counted_when_it_must_go(channel: Channel) -> None:
     await channel.chat(60)
     for _ in range(2):
@@ -173,20 +146,6 @@ async def test_a_line_that_no_model_reads_ends_up_alone_and_is_counted_when_it_m
     await channel.clock.advance(17 * HOUR)
     report = await channel.compactor.run_pass(everything=True)
     assert (report.counted, report.unread) == (1, 0)
-
-
-async def test_a_recap_waits_half_a_day_for_a_usable_answer(channel: Channel) -> None:
-    await channel.chat(450)
-    await channel.compactor.run_pass(everything=True)
-    await channel.clock.advance(7 * HOUR)  # the stream is over
-    for reply, recap in (("", ""), (ModelBlocked("no"), ""), (answer("P1 spoke."), "<@id-viewer0> spoke.")):
-        channel.model.reply = lambda _, reply=reply: reply
-        asked = len(channel.model.asked)
-        for _ in range(40):
-            await channel.compactor.run_pass()
-            await channel.clock.advance(3 * MINUTE)
-        assert len(channel.model.asked) - asked <= 3
-        assert await channel.db.value("SELECT recap FROM streams") == recap
 
 
 async def test_closing_gives_the_model_three_seconds(channel: Channel, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -4,37 +4,12 @@ import pytest
 
 from forgetmenot.clock import DAY
 from forgetmenot.domain import NoteStatus
-from forgetmenot.memory.edits import VIEWER_TRUST, edit, find, remember, undo, with_mentions
+from forgetmenot.memory.edits import VIEWER_TRUST, edit, remember, undo, with_mentions
 from forgetmenot.memory.proposals import FactRefused
 from forgetmenot.settings.schema import PrivacySettings
 from forgetmenot.store import notes
 from forgetmenot.store.invariants import verify
 from tests.notes_world import World
-
-
-async def test_an_edit_supersedes_all_that_contradicts_it_and_is_undone_at_once(world: World) -> None:
-    first = await remember(world.db, "1", "lives in Oslo", by="1", at=1)
-    wrong = await remember(world.db, "1", "has a house", by="1", at=1)
-    new = await edit(world.db, wrong.id, "lives in Rome", by="9", at=2, privacy=PrivacySettings())
-    assert [note.id for note in await notes.of_subject(world.db, "1", (NoteStatus.ACTIVE,))] == [new.id]
-    await undo(world.db, new.id, at=3)
-    live = await notes.of_subject(world.db, "1", (NoteStatus.ACTIVE,))
-    assert {note.id for note in live} == {first.id, wrong.id}
-
-
-async def test_notes_are_found_by_number_and_by_words(world: World) -> None:
-    drums = await remember(world.db, "1", "plays drums in a band", by="1", at=1)
-    bass = await remember(world.db, "1", "owns an old bass guitar", by="1", at=1)
-    await remember(world.db, "2", "plays drums as well", by="2", at=1)
-
-    async def found(text: str) -> list[int]:
-        return [note.id for note in await find(world.db, "1", text, now=1)]
-
-    assert await found("the drums") == [drums.id]
-    assert await found(f"#{bass.id}") == [bass.id]
-    assert sorted(await found("drums or guitar")) == [drums.id, bass.id]
-    assert await found("the violin") == []
-    assert await found("#999") == []
 
 
 async def test_one_viewer_is_kept_ten_notes_in_one_stream(world: World) -> None:

@@ -1,21 +1,17 @@
 """Erasing while the memory is at work: what is under way when somebody is erased leaves nothing of them either."""
 
-import asyncio
-import itertools
 import json
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import pytest
 
-from forgetmenot.clock import MINUTE
 from forgetmenot.domain import Role
 from forgetmenot.memory.edits import remember
-from forgetmenot.memory.erasure import UNDER_WAY, WORD_IN_TEXTS, Eraser, ErasureReport, _delete_some
+from forgetmenot.memory.erasure import WORD_IN_TEXTS, Eraser, ErasureReport, _delete_some
 from forgetmenot.store import channel_state, notes, personal_data, viewers
 from forgetmenot.store.channel_state import WIPE_DUE
-from forgetmenot.store.database import Transaction, open_database
+from forgetmenot.store.database import open_database
 from forgetmenot.store.invariants import verify
-from forgetmenot.store.personal_data import PLACES, Place
 from tests.memory.conftest import Channel
 from tests.rows import put
 
@@ -33,35 +29,12 @@ async def mentions(channel: Channel) -> int:
     return sum(ALICE in row["text"] or "viewer0" in row["text"] for row in rows)
 
 
-async def test_a_summary_of_them_alone_is_empty_and_names_nobody_either(channel: Channel) -> None:
-    await channel.chat(40)
-    await channel.compactor.run_pass(everything=True)
-    async with channel.db.write() as tx:
-        await tx.execute("UPDATE episodes SET summary = ?", (f"<@{ALICE}> spoke.",))
-    await Eraser(db=channel.db, clock=channel.clock).erase(ALICE)
-    assert "" in await channel.db.column("SELECT summary FROM episodes")
-    assert await verify(channel.db, now=channel.clock.now()) == []
-
-
 async def test_what_they_told_of_the_channel_stays_without_the_id_of_their_line(channel: Channel) -> None:
     said = await channel.chat(5)
     await remember(channel.db, None, "streams on Fridays", by=ALICE, at=said[0].at, line=said[0].id)
     await Eraser(db=channel.db, clock=channel.clock).erase(ALICE)
     assert [note.fact for note in await notes.of_subject(channel.db, None)] == ["streams on Fridays"]
     assert said[0].id.encode() not in channel.db.path.read_bytes()
-
-
-async def test_who_talks_again_is_not_cleaned_away(channel: Channel) -> None:
-    await channel.chat(5)
-    eraser = Eraser(db=channel.db, clock=channel.clock, before=(channel.ingest.flush,))
-    await eraser.erase(ALICE)
-    await channel.clock.advance(MINUTE)
-    channel.say("viewer1", "hello viewer0")
-    channel.say("viewer0", "hello again")
-    await channel.ingest.flush()
-    await channel.clock.advance(UNDER_WAY)
-    await eraser.erase_due()
-    assert await channel.db.value("SELECT count(*) FROM events WHERE text = 'hello viewer0'") == 1
 
 
 async def test_a_stop_between_two_parts_of_an_erasure_is_made_good(channel: Channel) -> None:
@@ -119,44 +92,6 @@ async def test_a_name_that_is_a_word_is_not_cut_out_of_everybodys_notes(world: "
     await eraser.erase("777002")
     facts = {note.fact for note in await notes.of_subject(world.db, "1")}
     assert {"plays minecraft 3 hours", "likes somebody", "met somebody once"} <= facts
-
-
-async def test_it_ends_although_chat_goes_on_naming_them(channel: Channel, monkeypatch: pytest.MonkeyPatch) -> None:
-    await channel.chat(40)
-    before = await channel.db.value("SELECT count(*) FROM events WHERE viewer_id <> ?", (ALICE,))
-    rewrite, copies = personal_data.rewrite, itertools.count()
-    columns = "viewer_id, kind, role, at"
-
-    async def and_somebody_names_them(tx: Transaction, place: Place, rows: list[Any]) -> int:
-        await tx.execute(
-            f"INSERT INTO events ({columns}, id, text) SELECT {columns}, 'n{next(copies)}', 'hi viewer0'"  # noqa: S608
-            " FROM events WHERE viewer_id <> ? LIMIT 1",
-            (ALICE,),
-        )
-        return await rewrite(tx, place, rows)
-
-    async with channel.db.write() as tx:
-        await and_somebody_names_them(tx, PLACES[-1], [])
-    monkeypatch.setattr(personal_data, "rewrite", and_somebody_names_them)
-    async with asyncio.timeout(10):
-        await Eraser(db=channel.db, clock=channel.clock).erase(ALICE)
-    assert next(copies) > 1
-    named = "SELECT count(*) FROM events WHERE text LIKE '%viewer0%'"
-    assert await channel.db.value(named) == 1  # what was said after the last look
-    assert await channel.db.value("SELECT count(*) FROM events WHERE viewer_id <> ?", (ALICE,)) > before
-
-
-async def test_who_was_begun_is_told_what_was_erased_though_the_periodic_task_comes_first(channel: Channel) -> None:
-    channel.say("viewer0", "I play the zitherbloom")
-    await channel.ingest.flush()
-    eraser = Eraser(db=channel.db, clock=channel.clock)
-    async with channel.db.write() as tx:
-        await personal_data.begin(tx, ALICE, channel.clock.now())
-    eraser.start(ALICE)
-    await eraser.erase_due()
-    report = await eraser.report_of(ALICE, 10)
-    assert report is not None
-    assert report.events == 1
 
 
 async def test_a_reply_that_says_nothing_of_them_stays_though_they_were_in_its_prompt(channel: Channel) -> None:

@@ -199,13 +199,3 @@ async def test_somebody_with_many_notes_is_read_about_as_well(world: World, monk
     assert (report.added, report.confirmed) == (0, 1)
     assert threads
     assert threading.main_thread() not in threads
-
-
-async def test_a_counted_episode_and_one_without_people_cost_no_call(world: World) -> None:
-    await world.episode("Nobody that may be named.", {})
-    counted = await world.episode("<@1> wrote 300 lines about cats.", {"1": (300, 0)})
-    async with world.db.write() as tx:
-        await tx.execute("UPDATE episodes SET kind = 'counted' WHERE id = ?", (counted,))
-    extractor, model = world.extractor('{"notes": []}')
-    assert (await extractor.run_pass()).episodes == 2
-    assert model.asked == []

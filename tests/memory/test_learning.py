@@ -13,7 +13,7 @@ from forgetmenot.clock import DAY, MINUTE, ManualClock
 from forgetmenot.domain import Video
 from forgetmenot.errors import InputError
 from forgetmenot.memory.erasure import erase_rows
-from forgetmenot.memory.learning import Learner, estimate
+from forgetmenot.memory.learning import Learner
 from forgetmenot.settings.schema import MemorySettings, ModelSettings, Provider, Settings
 from forgetmenot.store import personal_data, streams, viewers
 from tests.loopback_servers.model_server import raw
@@ -112,16 +112,6 @@ async def test_a_model_that_is_away_stops_it_and_nothing_is_lost(bot: Bot, serve
     report = await learner(bot).learn([log(tmp_path / "demo.log")])
     assert report.trouble
     assert (report.lines, await counts(bot)) == (0, (0, 0, 0))
-
-
-async def test_an_estimate_says_what_it_would_take(tmp_path: Path) -> None:
-    asked = Settings(memory=SETTINGS.memory, model=ModelSettings(provider=Provider.OPENAI_COMPATIBLE))
-    found = await estimate([log(tmp_path / "demo.log", days=3)], asked, BEGAN + 30 * DAY)
-    assert (found.lines, found.streams, found.days) == (36, 3, 3)
-    assert found.calls == 2 * 6
-    assert found.tokens.input > 5_000
-    offline = await estimate([tmp_path / "demo.log"], Settings(), BEGAN + 30 * DAY)
-    assert (offline.lines, offline.calls, offline.tokens.input) == (36, 0, 0), "no model is asked"
 
 
 # ── people who leave while it is read, or who are known by other names ───────────────────────

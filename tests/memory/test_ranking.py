@@ -3,12 +3,11 @@
 from datetime import UTC, datetime
 
 import pytest
-from hypothesis import example, given
+from hypothesis import given
 from hypothesis import strategies as st
 
 from forgetmenot.memory.meaning import WordTable, word_table
-from forgetmenot.memory.ranking import DAY_MS, Candidate, Postings, WordIndex, query_of
-from forgetmenot.text.words import stem, words
+from forgetmenot.memory.ranking import Candidate, Postings, query_of
 from tests.notes_world import NOW, note
 
 TABLE = word_table()
@@ -59,25 +58,6 @@ def test_pinned_notes_come_first_and_expired_ones_not_at_all() -> None:
     assert 6 not in ranked(candidates, "drums")
 
 
-@pytest.mark.parametrize(("days", "is_first"), [(-2, False), (0, True), (6, True), (9, False)])
-def test_a_day_of_the_coming_week_is_offered_before_what_only_fills_up(days: int, *, is_first: bool) -> None:
-    day = datetime.fromtimestamp(NOW / 1_000 + days * 86_400, UTC).date()
-    due = Candidate(note(9, f"has a job interview on {day}", confidence=0.1, last_confirmed_at=NOW - 20 * DAY_MS))
-    assert (ranked([*NOTES, due], "hello there")[0] == 9) is is_first
-    assert ranked([*NOTES, due], "how are your cats?")[0] == 2
-
-
-def test_what_no_word_touches_follows_by_confidence_and_recency() -> None:
-    candidates = [
-        Candidate(note(1, "likes tea", last_confirmed_at=NOW - 90 * DAY_MS)),
-        Candidate(note(2, "likes rain", confidence=0.5)),
-        Candidate(note(3, "likes snow", confidence=0.9)),
-    ]
-    found = Postings(candidates).ranked(query_of("?"), now=NOW, limit=10)
-    assert [one.note.id for one in found] == [3, 2, 1]
-    assert {one.score for one in found} == {0.0}
-
-
 TEXT = st.text(max_size=60)
 
 
@@ -92,40 +72,3 @@ def test_any_text_gets_an_order_of_the_subjects_own_notes(
     assert [one.score for one in found] == sorted((one.score for one in found), reverse=True)
     assert all(0 <= one.score <= 2.2 for one in found)
     assert Postings(candidates, TABLE).ranked(query_of(message), now=NOW, limit=limit) == found
-
-
-SUFFIXES = """s es ies ied ing ed y ly li al ational tional ation ator ize izer ization ive iviti ativ ative ousness
-    ousli fulness fulli lessli biliti bli alism aliti alli entli enci anci abli logi ology ement ment ent ance ence able
-    ible icate iciti ical ness ful ism ate iti ous ion sion tion e ll"""
-ENGLISH = st.builds(str.__add__, st.text("aeioubcdfglrstvy", min_size=1, max_size=6), st.sampled_from(SUFFIXES.split()))
-WORD = ENGLISH | st.text(min_size=1, max_size=8).map(words).filter(len).map(lambda read: read[0])
-TEXTS = st.lists(st.lists(WORD, max_size=6), max_size=6)
-
-
-def index_of(texts: list[list[str]], table: WordTable | None = None) -> WordIndex:
-    index = WordIndex(table)
-    for place, text in enumerate(texts):
-        index.add(place, text, spelling=True)
-    return index
-
-
-@given(TEXTS, WORD)
-@example([["dying", "dies", "skies", "gently"]], "die")
-@example([["ability", "abilities"]], "able")
-@example([["cries", "cry", "crying"]], "cried")
-def test_words_are_found_by_their_stem_wherever_it_differs_from_them(texts: list[list[str]], asked: str) -> None:
-    every = {word for text in texts for word in text}
-    for wanted in {asked, *every}:
-        for index in (index_of(texts), index_of(texts, TABLE)):
-            assert sorted(index.forms(wanted)) == sorted(word for word in every if stem(word) == stem(wanted))
-
-
-@pytest.mark.parametrize(
-    ("word", "other", "near"),
-    [
-        ("speedrun", "speedrnu", True), ("nurse", "nusre", True), ("clarinet", "clarinetist", True),
-        ("cat", "car", False), ("nurse", "curve", False), ("kalimba", "marimba", False),
-    ],
-)  # fmt: skip
-def test_a_word_that_no_table_lists_finds_what_is_spelt_nearly_so(word: str, other: str, *, near: bool) -> None:
-    assert (other in index_of([[other]]).like(word)) is near

@@ -1,17 +1,15 @@
 """What is known and what happened before, for what was just said: in time, and nothing that is to be left alone."""
 
-import random
 from collections.abc import Sequence
 
 import pytest
 
-from forgetmenot.clock import DAY, HOUR, MINUTE
+from forgetmenot.clock import HOUR, MINUTE
 from forgetmenot.domain import Episode, NoteStatus
 from forgetmenot.memory import edits, rights
 from forgetmenot.memory.ranking import query_of
 from forgetmenot.memory.recall import (
     CHANNEL,
-    LOOKED_AT,
     EpisodeIndex,
     Missed,
     Recall,
@@ -23,11 +21,7 @@ from forgetmenot.memory.recall import (
 from forgetmenot.memory.rights import SuppressionFilter, without_hidden_names
 from forgetmenot.store import notes, viewers
 from forgetmenot.store.notes import SuppressionRow
-from forgetmenot.text.mentions import show
-from forgetmenot.text.words import sentences_of
 from tests.notes_world import World
-
-NAMES = {"1": "Alice", "2": "Bob", "9": "Carol"}
 
 
 async def test_what_changes_is_seen_at_once(world: World, recall: Recall) -> None:
@@ -43,31 +37,6 @@ async def test_what_changes_is_seen_at_once(world: World, recall: Recall) -> Non
     async with world.db.write() as tx:
         await notes.set_status(tx, note, NoteStatus.RETRACTED, at=0, cause="wrong")
     assert [one.note.fact for one in await recall.about(["1"], "drums")] == ["bought new drums"]
-
-
-async def test_the_query_leaves_out_the_names_of_people(world: World, recall: Recall) -> None:
-    assert recall.query("does Alice play drums?", names=["alice"]).words == {"play": 1.0, "drums": 1.0}
-    await recall.active_viewers.look()
-    assert recall.query("does alice play drums?").words == {"play": 1.0, "drums": 1.0}
-
-
-async def test_what_is_known_about_those_who_chat_is_made_ready(world: World, recall: Recall) -> None:
-    await world.note("plays drums")
-    await world.note("plays chess", "2")
-    async with world.db.write() as tx:
-        await tx.execute("UPDATE viewers SET last_seen_at = ? WHERE id = '1'", (world.clock.now(),))
-        await tx.execute("UPDATE viewers SET last_seen_at = ? WHERE id <> '1'", (world.clock.now() - DAY,))
-    await recall.prepare()
-    assert ("1",) in recall._kept
-    assert ("2",) not in recall._kept
-    recall.heard("2")
-    await recall.prepare()
-    assert ("2",) in recall._kept
-    ready = recall._kept[("1",)]
-    recall.heard("1")
-    assert (await recall.about(["1"], "drums"))[0].note.fact == "plays drums"
-    await recall.prepare()
-    assert recall._kept[("1",)] is ready
 
 
 async def test_the_channels_facts_are_ranked_by_the_message(world: World, recall: Recall) -> None:
@@ -88,25 +57,6 @@ async def test_twenty_that_share_something_are_offered_and_others_fill_up_to_ten
     assert len(await recall.about(["1"], "drums?")) == 20
     found = await recall.about(["2"], "drums?")
     assert (len(found), [one.asked_for for one in found]) == (10, [True] * 3 + [False] * 7)
-
-
-async def test_episodes_are_read_beforehand_and_anew_after_something_was_removed(world: World, recall: Recall) -> None:
-    for number in range(30):
-        await world.episode(f"<@1> fell into pit {number}.", {"1": (9, 0)})
-    pumpkin = await world.episode("<@2> won the pumpkin race.", {"2": (9, 0)})
-    await recall.prepare()
-    query = recall.query("that pumpkin race?")
-
-    async def told() -> list[int]:
-        found = await spoken_of(world.db, recall.episodes, query, SuppressionFilter(), 1)
-        return [one.id for one in found]
-
-    assert await told() == [pumpkin]
-    before = recall.episodes
-    recall.forget()
-    await recall.prepare()
-    assert recall.episodes is not before
-    assert await told() == [pumpkin]
 
 
 # ── past episodes ─────────────────────────────────────────────────────────────────────────────
@@ -138,13 +88,6 @@ async def test_the_newest_episodes_and_the_last_streams_recap(world: World) -> N
     found = await newest(world.db, SuppressionFilter())
     assert [episode.summary for episode in found.this_stream] == ["Part 2.", "Part 3."]
     assert (found.last_stream.summary if found.last_stream else "", found.recap) == ("Last stream.", "A good one.")
-
-
-async def test_one_word_is_enough_where_few_speak_of_it(world: World) -> None:
-    raids = [await world.episode(f"<@2> raided with {number} people.", {"2": (1, 0)}) for number in range(LOOKED_AT)]
-    assert [one.id for one in await about(world, "who raided us?")] == raids[-1:]
-    await world.episode("<@1> raided too.", {"1": (1, 0)})
-    assert await about(world, "who raided us?") == []
 
 
 @pytest.mark.parametrize("column", ["opted_out_at", "banned_at"])
@@ -196,27 +139,6 @@ async def test_hidden_people_and_what_is_left_alone_stay_out(world: World) -> No
         await viewers.set_banned(tx, "2", world.clock.now())
     await rights.suppress(world.db, None, "election", by="9", at=0)
     assert (await asked(world)).sentences == ("Carol baked bread.",)
-
-
-async def test_every_sentence_is_a_stored_one_and_all_of_it_fits(world: World) -> None:
-    """200 questions on scripted streams: supported = 1.0."""
-    dice, stored = random.Random(7), set()
-    deeds = ("found the key", "lost to the dragon twice", "told the story of the ladder", "sang " + "la " * 90)
-    for number in range(40):
-        lines = [
-            f"<@{dice.choice('29')}> {dice.choice(deeds)} in round {number}-{i}." for i in range(dice.randint(1, 6))
-        ]
-        stored |= {show(line, NAMES) for line in lines}
-        here = [viewer for viewer in "129" if dice.random() < 0.3]
-        stream = await world.over(*here, recap=" ".join(lines) if number % 3 else None)
-        if not number % 3:
-            await world.episode(" ".join(lines), {}, stream)
-        for _ in range(5):
-            found = await asked(world, dice.choice("129"), most := dice.randint(50, 400))
-            assert len(found.sentences) == len(found.evidence) <= 3
-            assert set(found.sentences) <= stored
-            assert len(" ".join(found.sentences)) <= most
-            assert all(sentences_of(sentence) == [sentence] for sentence in found.sentences)
 
 
 # ── what is never brought up ──────────────────────────────────────────────────────────────────

@@ -5,10 +5,9 @@ from datetime import UTC, datetime
 
 import pytest
 
-from forgetmenot.clock import DAY, HOUR, MINUTE
+from forgetmenot.clock import DAY
 from forgetmenot.domain import Importance, NoteStatus, Scope, SourceKind
 from forgetmenot.memory import retention
-from forgetmenot.memory.edits import remember
 from forgetmenot.memory.recall import Recall
 from forgetmenot.memory.retention import sweep_notes
 from forgetmenot.settings.schema import MemorySettings
@@ -113,17 +112,6 @@ async def test_over_the_cap_the_least_important_then_the_oldest_go(
     left = [note.id for note in await notes.of_subject(world.db, "1")]
     assert left == [medium[1], high, imported, timed]
     assert [note.id for note in await notes.of_subject(world.db, None)] == bits[1:]
-
-
-async def test_the_id_of_a_line_that_told_something_goes_with_the_line(channel: Channel) -> None:
-    said = await channel.chat(1)
-    await remember(channel.db, said[0].user_id, "plays drums", by=said[0].user_id, at=said[0].at, line=said[0].id)
-    asked = "SELECT count(*) FROM episodes WHERE key IS NOT NULL"
-    await channel.sweep()
-    assert await channel.db.value(asked) == 1
-    await channel.clock.advance(24 * HOUR + MINUTE)
-    await channel.sweep()
-    assert await channel.db.value(asked) == 0
 
 
 async def test_what_is_kept_for_looking_back_goes_after_its_days(channel: Channel) -> None:

@@ -47,14 +47,6 @@ async def test_a_stream_begins_by_twitchs_clock_where_the_pcs_own_is_behind(chan
     assert await channel.db.value("SELECT ended_at - started_at FROM streams") >= 0
 
 
-async def test_what_is_said_while_offline_is_of_no_stream(channel: Channel) -> None:
-    await channel.stream_tracker.live(state(live=False), channel.clock.now())
-    await channel.chat(3)
-    assert await channel.db.value("SELECT count(*) FROM streams") == 0
-    assert await channel.db.value("SELECT count(*) FROM attendance") == 0
-    assert (await channel.compactor.run_pass(everything=True)).events == 3
-
-
 async def _stream_of_two_windows(channel: Channel) -> None:
     await channel.chat(120)
     await channel.compactor.run_pass()

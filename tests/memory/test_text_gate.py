@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from forgetmenot.memory.people import Handles
 from forgetmenot.memory.proposals import text_fault
-from forgetmenot.memory.summarizer import QUOTE, storable_summary, uncopied, within
+from forgetmenot.memory.summarizer import QUOTE, storable_summary, uncopied
 from forgetmenot.memory.transcript import read_summary
 from forgetmenot.settings.schema import PrivacySettings
 
@@ -61,14 +61,6 @@ def test_each_rule_cuts_one_sentence_and_is_counted_by_name() -> None:
         "<@1> sang.",
         {"handle": 1, "link": 1, "markup": 1, "sensitive": 1, "copied": 1},
     )
-
-
-def test_it_ends_at_a_sentence_or_at_a_word_and_a_fifth_more_than_was_asked_for_stays() -> None:
-    assert within(["a b c.", "d e f."], 5) == "a b c."
-    assert within(["a b c d e f."], 3) == within(["a b c d e f."], 6, len) == "a b c…"
-    six = "P1 sang all day long. "
-    assert kept(six + "P2 slept. P1 ate.", words=8) == ("<@1> sang all day long. <@2> slept. <@1> ate.", {})
-    assert kept(six + "P2 slept. P1 ate a lot.", words=8) == ("<@1> sang all day long. <@2> slept.", {"length": 1})
 
 
 CHAT = [

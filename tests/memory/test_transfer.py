@@ -6,7 +6,7 @@ import json
 import pytest
 
 from forgetmenot.clock import iso, parse_iso
-from forgetmenot.memory import edits, transfer
+from forgetmenot.memory import edits
 from forgetmenot.memory.erasure import Eraser
 from forgetmenot.memory.transfer import (
     ERASED,
@@ -33,20 +33,6 @@ async def take_in(db: Database, *lines: object, privacy: PrivacySettings | None 
     return await import_notes(db, texts, now=NOW, privacy=privacy)
 
 
-async def test_lines_with_the_same_key_share_their_episode(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(transfer, "LINES_AT_ONCE", 2)
-    told = {"key": "session 1", "summary": "Alice and Bob talked about music."}
-    lines = [{"viewer": viewer, "fact": "likes jazz a lot", "episode": told} for viewer in ("alice", "bob", "carol")]
-    report = await take_in(world.db, *lines)
-    assert (report.imported, report.episodes) == (3, 1)
-    again = await take_in(world.db, lines[0] | {"fact": "likes rock as well"})
-    assert (again.imported, again.episodes) == (1, 0)
-    found = await notes.page(world.db)
-    assert len({note.episode_ids for note in found}) == 1
-    people = await episodes.participants(world.db, found[0].episode_ids[0])
-    assert {one.viewer_id for one in people} == {"1", "2", "9"}
-
-
 async def test_the_same_file_twice_changes_nothing(world: World) -> None:
     told = {"key": "session 1", "summary": "Alice talked about music."}
     lines = [
@@ -60,15 +46,6 @@ async def test_the_same_file_twice_changes_nothing(world: World) -> None:
     again = await take_in(world.db, *lines)
     assert (again.imported, again.episodes, again.viewers, len(again.refused)) == (0, 0, 0, 4)
     assert [tuple(row) for row in await world.db.rows("SELECT * FROM semantic_notes")] == before
-
-
-async def test_whose_id_is_taken_gets_a_new_one(world: World) -> None:
-    await take_in(world.db, {"id": 5, "viewer": "alice", "fact": "likes jazz"})
-    facts = ((5, "likes rock"), (None, "likes folk"), (6, "likes soul"), (6, "likes funk"))
-    again = await take_in(world.db, *({"id": number, "viewer": "alice", "fact": fact} for number, fact in facts))
-    assert (again.imported, again.refused) == (4, [])
-    ids = await world.db.pairs("SELECT fact, id FROM semantic_notes")
-    assert [fact for fact in ids if ids[fact] in {5, 6}] == ["likes jazz", "likes soul"]
 
 
 BAD = [

@@ -96,12 +96,6 @@ def test_a_line_is_cut_before_a_name_not_inside_it() -> None:
         assert "P1" not in transcript(said(*same), handles)[0].replace("P12", ""), length
 
 
-def test_what_a_few_people_say_in_the_same_words_is_said_by_each() -> None:
-    handles = Handles.of(["1", "2", "3"])
-    chat = said(*["Germany"] * 3)
-    assert transcript([*chat, *said("Germany")], handles) == ["P1: Germany", "P2: Germany", "P3: Germany"]
-
-
 def test_what_many_repeat_is_no_line_of_the_person_they_name() -> None:
     handles = Handles.of(["1", "2"], {"alice": "2"})
     for typed in ("alice: I play the cello", "* alice subscribed", "alice (to the bot): I play the cello"):

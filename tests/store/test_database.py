@@ -4,15 +4,12 @@ import asyncio
 import contextlib
 import sqlite3
 import sys
-import threading
-import time
 from pathlib import Path
 
-import aiosqlite
 import pytest
 
 from forgetmenot import errors
-from forgetmenot.store.database import SCHEMA_VERSION, Database, Source, open_database, opened, schema_sql
+from forgetmenot.store.database import SCHEMA_VERSION, Database, Source, open_database, schema_sql
 
 INSERT = "INSERT INTO streams (started_at, last_event_at, title) VALUES (?1, ?1, ?2)"
 
@@ -30,32 +27,6 @@ async def test_reads_together_are_of_one_moment(db: Database) -> None:
 
     assert await db.together(twice) == (0, 0)
     assert await count(db) == 1
-
-
-async def test_a_cancelled_opening_leaves_no_thread_that_speaks_later(tmp_path: Path) -> None:
-    began, ended, before = threading.Event(), threading.Event(), set(threading.enumerate())
-
-    def slowly() -> sqlite3.Connection:
-        began.set()
-        time.sleep(0.2)
-        ended.set()
-        return sqlite3.connect(tmp_path / "m.sqlite3")
-
-    async def hold() -> None:
-        async with opened(aiosqlite.Connection(slowly, 64)):
-            await asyncio.sleep(60)
-
-    task = asyncio.create_task(hold())
-    while not began.is_set():  # noqa: ASYNC110  # a thread's event
-        await asyncio.sleep(0.001)
-    task.cancel()
-    with pytest.raises(asyncio.CancelledError):
-        await task
-    assert ended.is_set()
-    left = [thread for thread in set(threading.enumerate()) - before if "connection_worker" in thread.name]
-    for thread in left:  # it has nothing to say any more, and may be about to end
-        thread.join(5)
-    assert not any(thread.is_alive() for thread in left)
 
 
 @pytest.mark.parametrize("turns", range(12))
@@ -102,17 +73,6 @@ async def test_a_file_that_was_moved_away_or_replaced_is_told_of_and_not_written
     away.rename(db.path)
     async with db.write() as tx:
         await tx.insert(INSERT, (1, "kept"))
-    assert await count(db) == 1
-
-
-async def test_a_full_disk_is_told_and_nothing_is_lost(db: Database) -> None:
-    async with db.write() as tx:
-        await tx.insert(INSERT, (1, "kept"))
-    pages = await db.value("PRAGMA page_count")
-    await db._writer.execute_fetchall(f"PRAGMA max_page_count = {pages}")
-    with pytest.raises(errors.StoreFull, match="Free some space"):
-        async with db.write() as tx:
-            await tx.many(INSERT, [(2, "x" * 4_000)] * 50)
     assert await count(db) == 1
 
 
