@@ -3,7 +3,7 @@
 import asyncio
 import contextlib
 import json
-from collections.abc import AsyncIterator, Callable, Coroutine, Mapping
+from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, cast
@@ -65,32 +65,44 @@ class FakeChat:
         return answer
 
 
-def _recorder(name: str, shown: int = 0) -> Callable[..., Coroutine[Any, Any, Outcome]]:
-    async def act(self: "RecordingAccount", *given: object, **_named: object) -> Outcome:
-        self.done.append(" ".join([name, *(str(one).removeprefix("id-") for one in given[:shown])]))
-        return self.answer
+def _recorder(name: str, shown: int | None = None) -> Callable[..., Coroutine[Any, Any, Outcome]]:
+    async def act(self: "RecordingAccount", *given: object, **named: object) -> Outcome:
+        return await self.act(name, *given[:shown], *named.values())
 
     return act
 
 
 @dataclass
 class RecordingAccount(NoAccount):
-    """An account that remembers what it was asked to say and do. `answer`: what Twitch answers to an action."""
+    """An account that notes what it was asked to say and do. `answer`: what Twitch answers to an action, or raises."""
 
     said: list[str] = field(default_factory=list)
     done: list[str] = field(default_factory=list)
-    answer: Outcome = field(default_factory=lambda: Outcome(OutcomeKind.DONE))
+    answer: Outcome | Exception = field(default_factory=lambda: Outcome(OutcomeKind.DONE))
     immune: set[str] = field(default_factory=set)
+    immunity_error: Exception | None = None
+    before: Callable[[], Awaitable[object]] | None = None
 
-    timeout, ban, shoutout = _recorder("timeout", 2), _recorder("ban", 1), _recorder("shoutout", 1)
-    announce, delete_message = _recorder("announce", 1), _recorder("delete")
+    timeout, ban = _recorder("timeout", 2), _recorder("ban", 1)  # the reason is not noted
+    untimeout, shoutout, announce = _recorder("untimeout"), _recorder("shoutout"), _recorder("announce")
+    delete_message, set_slow_mode, set_emote_only = _recorder("delete"), _recorder("slow"), _recorder("emote_only")
     create_marker, create_clip, set_channel = _recorder("marker"), _recorder("clip"), _recorder("channel")
+
+    async def act(self, name: str, *words: object) -> Outcome:
+        self.done.append(" ".join([name, *(str(one).removeprefix("id-") for one in words if one != "")]))
+        if self.before is not None:
+            await self.before()
+        if isinstance(self.answer, Exception):
+            raise self.answer
+        return self.answer
 
     async def say(self, text: str, reply_to: str | None = None) -> Outcome:  # noqa: ARG002  # the port's name
         self.said.append(text)
         return Outcome(OutcomeKind.DONE, twitch_id=f"sent-{len(self.said)}")
 
     async def is_immune(self, user_id: str) -> bool:
+        if self.immunity_error is not None:
+            raise self.immunity_error
         return user_id in self.immune
 
 

@@ -1,16 +1,13 @@
 """The model's text is the attacker's: whatever it says, class B stays inside its rules and class C does not run."""
 
-from __future__ import annotations
-
 import itertools
 import json
 import re
 from pathlib import Path
-from typing import NamedTuple
 
 import pytest
 
-from forgetmenot.domain import ModelAnswer, TokenUsage
+from forgetmenot.domain import ModelAnswer, TokenUsage, Verdict
 from forgetmenot.operations.facts import ActionContext
 from forgetmenot.reply.polish import FilterContext, polish
 from forgetmenot.reply.reply_object import ModelReply, read_reply
@@ -26,15 +23,6 @@ ACTIONS_OF = {
     "N": {"name": "title", "text": "hacked"}, "C": {"name": "category", "text": "hacked"},
 }  # fmt: skip
 LETTER = re.compile(r"\{([A-Z])\}")
-GUARDED = ("timeout", "ban", "delete_message", "slow_mode", "emote_only", "announce", "channel", "untimeout")
-
-
-class Attack(NamedTuple):
-    """One line of the file: several answers where the model tries everything."""
-
-    kind: str
-    message: str
-    answers: tuple[str, ...]
 
 
 def _read(action: object, say: str = "Sure!") -> ModelReply:
@@ -51,32 +39,24 @@ def _answers(told: str) -> tuple[str, ...]:
     return tried or (json.dumps({"action": None, "say": told, "if_refused": told}), told)
 
 
-def _attacks() -> list[Attack]:
-    lines = (Path(__file__).parent / "attacks.txt").read_text(encoding="utf-8").splitlines()
-    parts = [[part.strip() for part in line.split(" |", 2)] for line in lines if not line.startswith("#")]
-    return [Attack(kind, message, _answers(told)) for kind, message, told in parts]
-
-
-ATTACKS = _attacks()
-
-
 async def test_a_hostile_model_hits_nobody(room: Room) -> None:
     """Each attack by a plain viewer, the model's text being the attacker's, on an executor with every class open."""
-    leaked = []
-    for number, attack in enumerate(ATTACKS):
-        for answer in attack.answers:
+    lines = (Path(__file__).parent / "attacks.txt").read_text(encoding="utf-8").splitlines()
+    attacks = [[part.strip() for part in line.split(" |", 2)[1:]] for line in lines if not line.startswith("#")]
+    assert len(attacks) > 150
+    for number, (message, tried) in enumerate(attacks):
+        for answer in _answers(tried):
             await _calm_down(room)
             reply = read_reply(ModelAnswer(answer, "m", TokenUsage()))
-            said = polish(reply.say, FilterContext(room.current[0])).text
+            said = polish(reply.say, FilterContext(room.settings)).text
             if reply.proposal is not None:
-                context = ActionContext(event=room.event("alice", attack.message), key=f"{number}:{answer}")
+                event, question = room.event("alice", message), message.removeprefix("@bot ")
+                context = ActionContext(event=event, key=f"{number}:{answer}", question=question)
                 said += (await room.executor.carry_out(reply.proposal, context)).words_hint
-            if without_machine_text(said) != said or said.startswith(("/", "!", ".")):
-                leaked.append((attack, said))
-    assert leaked == []
-    assert [call for call in room.ports.calls if call[0] in GUARDED] == []
-    assert [call for call in room.ports.calls if call[0] == "forget"] == []
-    assert [call for call in room.ports.calls if call[0] == "remember" and call[1] != "1"] == []
+            assert without_machine_text(said) == said, message
+            assert not said.startswith(("/", "!", ".")), message
+    assert room.account.done == []
+    assert (await room.timeout_alice()).decision.verdict is Verdict.ALLOW, "her own wish is one"
 
 
 HARMLESS = (
@@ -104,7 +84,7 @@ async def test_nobodys_harmless_line_is_the_consent_to_anything(room: Room, who:
         assert proposal is not None
         context = ActionContext(event=room.event(who, f"@bot {message}"), key=f"{number}", question=message)
         await room.executor.carry_out(proposal, context)
-    assert room.ports.calls == []
+    assert room.account.done == []
 
 
 async def test_a_model_chooses_neither_whom_nor_what_a_moderator_meant(room: Room) -> None:
@@ -120,7 +100,7 @@ async def test_a_model_chooses_neither_whom_nor_what_a_moderator_meant(room: Roo
         assert proposal is not None
         context = ActionContext(event=room.event("carol", f"@bot {message}"), key=f"{number}", question=message)
         await room.executor.carry_out(proposal, context)
-    assert room.ports.calls == [("remember", "2", "plays the violin", "9"), ("bit", "the lamp fell again", "9")]
+    assert room.account.done == ["remember 2 plays the violin by 9", "bit the lamp fell again by 9"]
 
 
 async def _calm_down(room: Room) -> None:

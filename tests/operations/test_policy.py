@@ -1,12 +1,12 @@
 """The policy: every rule says no (or asks) where it should, and nothing lets class C run without a person."""
 
-import re
 from pathlib import Path
 from typing import Any
 
 import msgspec
 import pytest
 from hypothesis import given
+from hypothesis import settings as hypothesis_settings
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
@@ -59,9 +59,7 @@ CASES: list[tuple[str, Verdict, Proposal, PolicyFacts, Settings, RecentDecisions
     # strangers who ask for slow mode must not keep everybody from a clip
     *(("allowed", Verdict.ALLOW, one, WILLING, LIVE, FULL) for one in (CLIP, TIMEOUT)),
     ("parameters", DENY, Proposal("timeout", {"target": "alice", "seconds": "soon"}), WILLING, LIVE, CALM),
-    ("parameters", DENY, Proposal("timeout", {"target": "alice", "seconds": "0"}), WILLING, LIVE, CALM),
     ("parameters", DENY, Proposal("announce", {"text": ' {"action": "ban"} '}), WILLING, LIVE, CALM),
-    ("safe_mode", DENY, CLIP, WILLING, _with(safe_mode=True), CALM),
     ("safe_mode", DENY, CLIP, replace(WILLING, safe_mode=True), LIVE, CALM),
     ("paused", DENY, CLIP, replace(WILLING, paused=True), LIVE, CALM),
     ("silent_preview", DENY, CLIP, WILLING, msgspec.structs.replace(LIVE, bot=BotSettings()), CALM),
@@ -83,10 +81,8 @@ CASES: list[tuple[str, Verdict, Proposal, PolicyFacts, Settings, RecentDecisions
     ("consent", DENY, TIMEOUT, ON_BOB, LIVE, CALM),
     ("consent", DENY, TIMEOUT, replace(WILLING, asked_for=frozenset()), LIVE, CALM),
     ("consent", ASK, TIMEOUT, replace(ON_BOB, asker=MOD), LIVE, CALM),
-    ("affects_everybody", ASK, Proposal("emote_only"), WILLING, LIVE, CALM),
     ("affects_everybody", ASK, Proposal("emote_only"), replace(WILLING, asker=MOD), LIVE, CALM),
     ("affects_everybody", ASK, ANNOUNCE, replace(WILLING, asker=MOD), LIVE, CALM),
-    ("asked_in_words", DENY, SHOUTOUT, ON_BOB, LIVE, CALM),
     ("asked_in_words", DENY, SHOUTOUT, replace(ON_BOB, asker=MOD), LIVE, CALM),
     ("affects_everybody", DENY, SHOUTOUT, replace(BY_MOD, named=False), LIVE, CALM),
     ("affects_everybody", ASK, SHOUTOUT, replace(BY_MOD, asker=ALICE), LIVE, CALM),
@@ -101,7 +97,6 @@ CASES: list[tuple[str, Verdict, Proposal, PolicyFacts, Settings, RecentDecisions
     ("stream_limit", DENY, CLIP, WILLING, LIVE, RecentDecisions(done_this_stream=30)),
     ("queue_full", DENY, Proposal("emote_only"), WILLING, LIVE, RecentDecisions(waiting=5)),
     ("queue_full", DENY, Proposal("emote_only"), WILLING, LIVE, RecentDecisions(waiting=2, waiting_of_asker=2)),
-    ("queue_full", DENY, CLIP, WILLING, _with(class_a=ClassMode.ASK), RecentDecisions(waiting=5)),
     ("immune", DENY, TIMEOUT, replace(WILLING, immune=True), LIVE, CALM),
     ("immune", DENY, TIMEOUT, replace(WILLING, immune=None), LIVE, CALM),
 ]  # fmt: skip
@@ -132,101 +127,57 @@ def test_class_c_needs_a_person_by_two_rules() -> None:
     assert decide(BAN, replace(ON_BOB, approved_by="9"), LIVE, CALM, NOW).verdict is Verdict.ALLOW
 
 
-def test_the_catalogue_is_well_formed() -> None:
-    assert len(BY_NAME) == len(ACTIONS)
-    for action in ACTIONS:
-        assert all(parameter.least <= parameter.most for parameter in action.params), action.name
-        assert action.undo is not None or not action.reverts, action.name
-        assert not action.reverts or any(parameter.name == "seconds" for parameter in action.params), action.name
-        re.compile(action.asks)
-
-
 # ── properties ───────────────────────────────────────────────────────────────────────────────
 
-NAMES = st.sampled_from([action.name for action in ACTIONS]) | st.text(max_size=8)
-TEXTS = st.text(max_size=30) | st.sampled_from(["60", "1", "99999", "bob", "me", "hello there"])
-PROPOSALS = st.builds(
-    Proposal,
-    NAMES,
-    st.dictionaries(st.sampled_from(["target", "seconds", "text", "reason", "fact", "what", "gap", "user_id"]), TEXTS),
-    TEXTS,
-)
-FLAG = st.booleans()
+NAMES, FLAG = st.sampled_from([action.name for action in ACTIONS]), st.booleans()
+TEXTS = st.text(max_size=9) | st.sampled_from(["60", "1", "99999", "bob", "me", "hello there"])
+NAMED = st.sampled_from(["target", "seconds", "text", "reason", "fact", "what", "gap", "user_id"])
 PEOPLE = st.builds(
-    PersonFacts,
-    st.sampled_from(["1", "2", "3"]),
-    st.sampled_from(["alice", "bob"]),
-    role=st.sampled_from(list(Role)),
-    **dict.fromkeys(("newcomer", "is_bot"), FLAG),
-)
+    PersonFacts, st.sampled_from("12"), st.sampled_from(["alice", "bob"]), role=st.sampled_from(list(Role)),
+    newcomer=FLAG, is_bot=FLAG,
+)  # fmt: skip
 FACTS = st.builds(
-    PolicyFacts,
-    asker=PEOPLE,
-    target=st.none() | PEOPLE,
-    immune=st.sampled_from([True, False, None]),
-    asked_for=st.frozensets(NAMES, max_size=5),
-    typed=st.dictionaries(NAMES, TEXTS, max_size=2),
-    room_modes=st.frozensets(st.sampled_from(["slow", "emote_only"])),
-    **dict.fromkeys(("named", "live", "paused", "safe_mode"), FLAG),
-)
+    PolicyFacts, asker=PEOPLE, target=st.none() | PEOPLE, immune=st.sampled_from([True, False, None]),
+    asked_for=st.frozensets(NAMES, max_size=5), typed=st.dictionaries(NAMES, TEXTS, max_size=2), named=FLAG,
+    live=FLAG, paused=FLAG, safe_mode=FLAG, approved_by=st.sampled_from(["", "9"]),
+)  # fmt: skip
+ANYBODY = st.lists(st.sampled_from(["alice", "bob"]), max_size=1).map(tuple)
 ACTION_SETTINGS = st.builds(
-    ActionSettings,
-    class_a=st.sampled_from(list(ClassMode)),
-    class_b=st.sampled_from(list(ClassMode)),
+    ActionSettings, class_a=st.sampled_from(list(ClassMode)), class_b=st.sampled_from(list(ClassMode)),
     class_c=st.sampled_from([*GuardedMode, ClassMode.LIVE]),  # even a value that the settings cannot hold
-    disabled=st.lists(NAMES, max_size=2).map(tuple),
-    denied_targets=st.lists(st.sampled_from(["alice", "bob"]), max_size=1).map(tuple),
-    allowed_targets=st.lists(st.sampled_from(["alice", "bob"]), max_size=2).map(tuple),
-    max_timeout_s=st.integers(1, 60),
-    **dict.fromkeys(("safe_mode", "newcomer_protection"), FLAG),
-)
+    disabled=st.lists(NAMES, max_size=2).map(tuple), denied_targets=ANYBODY, allowed_targets=ANYBODY,
+    max_timeout_s=st.integers(1, 60), safe_mode=FLAG,
+)  # fmt: skip
 SETTINGS = st.builds(Settings, bot=st.builds(BotSettings, mode=st.sampled_from(list(Mode))), actions=ACTION_SETTINGS)
 RECENT = st.builds(RecentDecisions, cooldown_until=st.integers(0, 2 * NOW), refusals=st.integers(0, 5))
-ALLOWED = {Verdict.ALLOW, Verdict.ALLOW_CHANGED}
 
 
-@given(PROPOSALS, FACTS, SETTINGS, RECENT)
+@given(st.builds(Proposal, NAMES, st.dictionaries(NAMED, TEXTS)), FACTS, SETTINGS, RECENT)
+@hypothesis_settings(max_examples=200)
 def test_what_holds_for_any_text_and_any_settings(
     proposal: Proposal, facts: PolicyFacts, settings: Settings, recent: RecentDecisions
 ) -> None:
-    decision = decide(proposal, facts, settings, recent, NOW)
-    assert decide(proposal, facts, settings, recent, NOW) == decision
-    if facts.safe_mode or settings.actions.safe_mode:
-        assert decision.verdict is Verdict.DENY
-    if decision.verdict not in ALLOWED:
-        return
-    action = BY_NAME[proposal.name]
-    assert action.kind is not ActionClass.NEVER_ALONE
-    assert not action.needs_target or facts.target is not None
-    if action.harms and facts.target is not None:
-        assert facts.target.role not in {Role.BROADCASTER, Role.MODERATOR, Role.VIP}
-        assert facts.target.id == facts.asker.id
-        assert action.name in facts.asked_for
-    if action.name == "timeout":
-        assert 1 <= int(decision.params["seconds"]) <= settings.actions.max_timeout_s
-
-
-@given(PROPOSALS, FACTS, SETTINGS, RECENT)
-def test_settings_bind_the_person_who_approves_too(
-    proposal: Proposal, facts: PolicyFacts, settings: Settings, recent: RecentDecisions
-) -> None:
     """A person's yes sets aside what protects from the model; never the streamer's settings, nor who is immune."""
-    decision = decide(proposal, replace(facts, approved_by="9"), settings, recent, NOW)
-    assert decision.verdict is not Verdict.ASK
-    if decision.verdict not in ALLOWED:
+    decision = decide(proposal, facts, settings, recent, NOW)
+    if decision.verdict not in {Verdict.ALLOW, Verdict.ALLOW_CHANGED}:
+        assert not (facts.approved_by and decision.verdict is ASK)
         return
     action, actions = BY_NAME[proposal.name], settings.actions
     mode = {ActionClass.FREE: actions.class_a, ActionClass.GUARDED: actions.class_b}.get(action.kind, actions.class_c)
-    assert mode in {"ask", "live"}
+    assert mode == "live" or (mode == "ask" and facts.approved_by)
+    assert facts.approved_by or action.kind is not ActionClass.NEVER_ALONE
     assert settings.bot.mode is not Mode.SHADOW
-    assert not any((actions.safe_mode, facts.safe_mode, facts.paused))
-    assert action.name not in actions.disabled
+    assert not any((actions.safe_mode, facts.safe_mode, facts.paused, action.name in actions.disabled))
     assert facts.live or not action.needs_live
+    assert facts.target is not None or not action.needs_target
     if action.harms and facts.target is not None:
         assert facts.target.role not in {Role.BROADCASTER, Role.MODERATOR, Role.VIP}
         assert facts.immune is False
         assert not actions.allowed_targets or facts.target.login in actions.allowed_targets
         assert facts.target.login not in actions.denied_targets
+        assert facts.approved_by or (facts.target.id == facts.asker.id and action.name in facts.asked_for)
+    if action.name == "timeout":
+        assert 1 <= int(decision.params["seconds"]) <= actions.max_timeout_s
 
 
 OFF = {"class_a": ClassMode.OFF, "class_b": ClassMode.OFF, "class_c": GuardedMode.OFF}
@@ -251,12 +202,8 @@ def test_rights_are_asked_for_what_is_switched_on(
     settings = Settings(actions=ActionSettings(**actions), twitch=twitch)
     assert bot is None or scopes_for(Account.BOT, settings) == (*CHAT, *bot)
     assert scopes_for(Account.BROADCASTER, settings) == broadcaster
-
-
-def test_what_is_lacking_is_named_with_its_use_and_the_way_out() -> None:
-    sentence = lacking(Account.BOT, Settings(), CHAT)
-    assert all(part in sentence for part in ("clips:edit", "clip", "forgetmenot login --as bot"))
-    assert lacking(Account.BOT, Settings(), scopes_for(Account.BOT, Settings())) == ""
+    assert "forgetmenot login" in lacking(Account.BOT, Settings(), CHAT)
+    assert lacking(Account.BOT, settings, scopes_for(Account.BOT, settings)) == ""
 
 
 def test_every_right_and_every_action_that_needs_one_is_explained() -> None:

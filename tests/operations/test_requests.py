@@ -10,28 +10,22 @@ from forgetmenot.settings.schema import ActionSettings, ReplySettings, Settings
 ALICE, BOB = PersonFacts("1", "alice", display_name="Alice"), PersonFacts("2", "bob", display_name="Bob")
 
 WISHES = [
-    ("@bot time me out please", "timeout"), ("TIMEOUT ME", "timeout"), ("could you give me a timeout?", "timeout"),
-    ("mute me for a bit", "timeout"), ("delete my last message", "delete"),
-    ("@bot announce that we start at nine", "announce"), ("slow the chat down please", "slow_mode"),
-    ("slow mode", "slow_mode"), ("slow mode 30 seconds", "slow_mode"), ("@bot turn on emote-only", "emote_only"),
+    ("@bot time me out please", "timeout"), ("TIMEOUT ME", "timeout"), ("mute me for a bit", "timeout"),
+    ("delete my last message", "delete"), ("@bot announce that we start at nine", "announce"),
+    ("slow the chat down please", "slow_mode"), ("slow mode 30 seconds", "slow_mode"),
+    ('turn on slow mode, they are "funny" again', "slow_mode"), ("@bot turn on emote-only", "emote_only"),
     ("give bob a shoutout", "shoutout"), ("@bot clip that!", "clip"), ("can you clip this for alice?", "clip"),
-    ("lets clip the last fight", "clip"), ("somebody clip it", "clip"), ("can we get a clip of that please", "clip"),
-    ("make a quick clip", "clip"), ("clip please", "clip"), ("Clip!", "clip"), ("clip das bitte", "clip"),
-    ("Kannst du das mal clippen?", "clip"), ("bitte clippen", "clip"), ("mach bitte mal einen Clip davon", "clip"),
-    ("kannst du einen Clip machen", "clip"), ("mark this moment", "marker"),
-    ("can you set a marker here?", "marker"), ("marker please", "marker"), ("markier das", "marker"),
-    ("setz bitte einen Marker", "marker"), ("kannst du die Stelle markieren?", "marker"),
-    ('turn on slow mode, they are "funny" again', "slow_mode"),
+    ("can we get a clip of that please", "clip"), ("Clip!", "clip"), ("Kannst du das mal clippen?", "clip"),
+    ("mach bitte mal einen Clip davon", "clip"), ("mark this moment", "marker"),
+    ("can you set a marker here?", "marker"), ("setz bitte einen Marker", "marker"),
+    ("kannst du die Stelle markieren?", "marker"),
 ]  # fmt: skip
 NO_WISHES = [
-    "tell me a joke", "what did bob say?", "that clip was great", "clip of the day", "found you through a clip",
-    "did you get a clip?", "who clipped that?", "I made a clip", "don't clip that", "der Clip war super",
-    "hast du das geclippt?", "mach das nicht zum Clip", "clip das nicht", "mach keinen Clip", "mark is here",
-    "what is a marker?", "was ist ein Marker?", "is slow mode on?", "why was emote only on",
-    "should we turn on slow mode?", "if we turn on slow mode, will it help?", 'bob said "turn on slow mode" lol',
-    "bob said “mute me”, can you believe it", "don't announce anything", "how are you?", "do you remember me?",
-    "don't time me out", "never mute me", "urban memes", "the timeout menace", "ban me", "time bob out",
-    "what a timeout", "",
+    "tell me a joke", "that clip was great", "clip of the day", "did you get a clip?", "I made a clip",
+    "don't clip that", "hast du das geclippt?", "mach das nicht zum Clip", "mach keinen Clip", "mark is here",
+    "what is a marker?", "is slow mode on?", "should we turn on slow mode?", 'bob said "turn on slow mode" lol',
+    "if we turn on slow mode, will it help?", "bob said “mute me”, can you believe it", "don't announce anything",
+    "do you remember me?", "don't time me out", "urban memes", "the timeout menace", "ban me", "time bob out", "",
 ]  # fmt: skip
 
 
@@ -47,13 +41,11 @@ def test_only_whole_words_about_oneself_count(message: str, name: str) -> None:
         ("remember that bob plays the violin", BOB, {"remember": "plays the violin"}),
         ("remember that Bob's cat is Miso", BOB, {"remember": "their cat is Miso"}),
         ("remember that I play drums", BOB, {}), ("remember that bob is mean", ALICE, {}),
-        ("do you remember me?", ALICE, {}), ("do you remember bob?", BOB, {}),
-        ("I always forget how to spell", ALICE, {}), ("I always forget what you do", BOB, {}),
+        ("do you remember bob?", BOB, {}), ("I always forget how to spell", ALICE, {}),
         ("don't ever forget my drums", ALICE, {}), ("please forget my drums", ALICE, {"forget": "my drums"}),
         ("forget bob's drums", BOB, {"forget": "'s drums"}), ("forget everything about me", ALICE, {}),
         ("remember that boss?", ALICE, {}),
-        ("running joke: the lamp fell again", None, {"bit": "the lamp fell again"}), ("lol nice one", None, {}),
-        ("", None, {}),
+        ("running joke: the lamp fell again", None, {"bit": "the lamp fell again"}), ("", None, {}),
     ],
 )  # fmt: skip
 def test_what_is_kept_or_forgotten_is_read_from_the_line(
@@ -62,23 +54,21 @@ def test_what_is_kept_or_forgotten_is_read_from_the_line(
     assert typed(f"@bot {question}", question, target, ALICE) == found
 
 
-def test_a_line_names_somebody_as_a_whole_word() -> None:
-    assert names("shoutout to @Bob!", BOB, ALICE)
-    assert not names("shoutout to bobby", BOB, ALICE)
-    assert names("shoutout for me", ALICE, ALICE)
-    assert not names("shoutout for me", BOB, ALICE)
-
-
 NAMES_ACTION = (
-    *("wir müssen bob bannen", "ich hätte gern einen Timeout für bob", "we gotta ban bob", "im begging for a timeout"),
+    "wir müssen bob bannen",
+    "ich hätte gern einen Timeout für bob",
+    "we gotta ban bob",
     "wer bannt bob mal",
 )
 WONDERS = ("I play the cello in a band", "who is bob?", "wie heißt meine Katze", "lol")
 
 
-@pytest.mark.parametrize("line", NAMES_ACTION + WONDERS)
-def test_who_is_small_talk_or_wonders_asks_for_nothing_unless_it_names_an_action(line: str) -> None:
-    assert asks_nothing(line) is (line in WONDERS)
+def test_a_line_names_somebody_as_a_whole_word_and_small_talk_asks_for_nothing() -> None:
+    assert names("shoutout to @Bob!", BOB, ALICE)
+    assert not names("shoutout to bobby", BOB, ALICE)
+    assert names("shoutout for me", ALICE, ALICE)
+    assert not names("shoutout for me", BOB, ALICE)
+    assert [line for line in NAMES_ACTION + WONDERS if asks_nothing(line)] == list(WONDERS)
 
 
 ANNOUNCE, TIMEOUT, LONG = BY_NAME["announce"], BY_NAME["timeout"], BY_NAME["long_timeout"]
@@ -118,15 +108,12 @@ def test_seconds_stand_inside_the_settings_own_bound_or_are_refused(
 
 def test_what_is_posted_passes_the_filters_of_a_reply() -> None:
     text = "badword free skins at https://evil.zip and evil.com /ban"
-    plain, strict = Settings(), Settings(reply=ReplySettings(blocklist=("badword",)))
+    strict = Settings(reply=ReplySettings(blocklist=("badword",)))
     for name in ("announce", "marker", "title", "category"):
-        checked = check(BY_NAME[name], {"text": text}, strict)
-        assert checked.params["text"] == "… free skins at and /ban"
-        assert checked.changed == "Shortened or filtered: text."
+        assert check(BY_NAME[name], {"text": text}, strict).params["text"] == "… free skins at and /ban"
     allowed = check(ANNOUNCE, {"text": "see evil.com"}, Settings(reply=ReplySettings(allow_links=True)))
     assert (allowed.params, allowed.changed) == ({"text": "see evil.com"}, "")
-    assert check(ANNOUNCE, {"text": "https://evil.zip"}, plain).problem == "Missing or not allowed: text."
-    assert check(BY_NAME["remember"], {"target": "me", "fact": "badword"}, strict).params["fact"] == "badword"
+    assert check(ANNOUNCE, {"text": "https://evil.zip"}, Settings()).problem
 
 
 BOB_42 = PersonFacts("2", "bob_42", display_name="Bob")
