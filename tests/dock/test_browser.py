@@ -160,9 +160,11 @@ async def test_two_docks_agree_and_the_settings_back_up_and_give_the_address_for
     async with page_on(running, demo.address) as one, page_on(running, demo.address, 1100) as other:
         await one.get_by_role("button", name="Pause").click()
         await expect(other.get_by_role("button", name="Resume")).to_be_visible()
-        await other.get_by_role("button", name="Resume").click()
         await other.get_by_role("button", name="Safe mode").click()
-        await expect(other.get_by_role("button", name="Resume")).to_be_visible()
+        await other.get_by_role("button", name="End safe mode").click()
+        await expect(other.get_by_role("button", name="Safe mode", exact=True)).to_be_visible()
+        await one.get_by_role("button", name="Resume").click()  # it was paused before, and stayed so
+        await expect(other.get_by_role("button", name="Pause")).to_be_visible()
         for page in (one, other):
             await go(page, "settings")
         field = one.get_by_label("Longest reply")

@@ -91,9 +91,9 @@ const drawTop = changedOnly(({ kind, line, hint, unset, stopped, name, trouble, 
       hearing && hearingSwitch(hearing),
       button(label(stopped ? "resume" : "pause"), (event) => act(stopped ? "resume" : "pause", {}, event.target),
         { class: stopped ? "big on pause" : "big pause", data: { key: "pause" }, "aria-pressed": String(Boolean(stopped)) }),
-      button(label(safe ? "resume" : "safe"), (event) => act(safe ? "resume" : "safe", {}, event.target), {
+      button(label(safe ? "unsafe" : "safe"), (event) => act(safe ? "unsafe" : "safe", {}, event.target), {
         class: safe ? "big on" : "big", data: { key: "safe" }, "aria-pressed": String(safe), disabled: settled,
-        title: does(safe ? "resume" : "safe"),
+        title: does(safe ? "unsafe" : "safe"),
       }),
     ),
     hint && h("p", { class: "hint" }, h("span", {}, hint), h("a", { href: "#setup" }, t("panel.setup")),
