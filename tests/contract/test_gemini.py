@@ -1,6 +1,5 @@
 """The Gemini adapter through the real SDK against the loopback Gemini: every trap that was found has a test."""
 
-import asyncio
 import contextlib
 import inspect
 import json
@@ -64,7 +63,7 @@ def gemini(make: Make) -> Gemini:
 # ── what is sent ────────────────────────────────────────────────────────────────────────────
 
 
-async def test_a_request_goes_over_the_wire_whole(sim: SimGemini, gemini: Gemini) -> None:
+async def test_a_request_goes_over_the_wire_whole(sim: SimGemini, gemini: Gemini, make: Make) -> None:
     sim.answers('{"notes": []}')
     answer = await gemini.generate(STRUCTURED)
     (seen,) = sim.seen
@@ -74,16 +73,12 @@ async def test_a_request_goes_over_the_wire_whole(sim: SimGemini, gemini: Gemini
     assert seen.config["maxOutputTokens"] == 500
     assert seen.config["responseMimeType"] == "application/json"
     assert "thinkingConfig" not in seen.config
+    for setting in ("low", "0"):
+        await make(thinking=setting).generate(PLAIN)
+    assert [[*one.config["thinkingConfig"].values()] for one in sim.seen[1:]] == [["LOW"], [0]]
     assert (answer.text, answer.model, answer.finish) == ('{"notes": []}', MODEL, "stop")
     sim.fail(body({"candidates": answer_body("ok")["candidates"]}))
     assert (await gemini.generate(PLAIN)).usage == TokenUsage(), "what is not counted is unknown"
-
-
-async def test_the_level_of_thinking_is_sent(sim: SimGemini, make: Make) -> None:
-    for setting in ("low", "MINIMAL", "0"):
-        await make(thinking=setting).generate(PLAIN)
-    sent = [[*one.config["thinkingConfig"].values()] for one in sim.seen]
-    assert sent == [["LOW"], ["MINIMAL"], [0]]
 
 
 async def test_the_environment_cannot_redirect_it(sim: SimGemini, make: Make, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -118,7 +113,6 @@ BLOCKS = [
     (body(answer_body("half an ans", finish="RECITATION")), "held its answer back (recitation)"),
     (body({"usageMetadata": {"promptTokenCount": 12}}), "no usable answer"),
     (body(answer_body("  \n")), "no usable answer"),
-    (body({"candidates": []}), "no usable answer"),
 ]
 
 
@@ -144,8 +138,7 @@ async def test_a_rate_limit_carries_the_wait_of_the_server(sim: SimGemini, gemin
 
 UNAVAILABLE = [
     error(503, "UNAVAILABLE", "The model is overloaded."), raw("<html>", 502, {"Content-Type": "text/html"}),
-    raw("", 500), raw('{"candidates": [{"content"'), raw("not json"), raw("42"), raw("[" * 100_000),
-    raw("[" * 100_000, 500),
+    raw("", 500), raw('{"candidates": [{"content"'), raw("42"), raw("[" * 100_000), raw("[" * 100_000, 500),
 ]  # fmt: skip
 
 
@@ -181,32 +174,22 @@ async def test_a_wrong_key_an_unknown_model_and_a_wrong_place_say_what_to_change
     assert "paid tier" in str(await fails(make(), ModelRefused))
 
 
-async def test_a_refused_connection_is_told_at_once(make: Make, monkeypatch: pytest.MonkeyPatch) -> None:
-    slept: list[float] = []
-    really = asyncio.sleep
-
-    async def sleep(seconds: float) -> None:
-        slept.append(seconds)
-        await really(0)
-
-    monkeypatch.setattr(asyncio, "sleep", sleep)
-    with pytest.raises(ModelUnavailable, match="network"):
-        await make(base_url="http://127.0.0.1:9").generate(PLAIN)
-    assert max(slept, default=0.0) < 0.5, "the SDK slept before a second try of its own"
-
-
-def _sdk_errors() -> list[type[Exception]]:
-    """Every exception class that the SDK defines, and those of the HTTP clients below it."""
-    own = [c for _, c in inspect.getmembers(sdk_errors, inspect.isclass) if issubclass(c, Exception)]
-    own = [c for c in own if not issubclass(c, Warning)]
-    return [
-        *own, auth_errors.TransportError, aiohttp.ClientError, httpx2.HTTPError, TimeoutError, ValueError,
-        ConnectionResetError,
-    ]  # fmt: skip
-
-
 async def test_no_exception_of_the_sdk_goes_unmapped(gemini: Gemini) -> None:
-    for kind in _sdk_errors():
+    """Every class that the SDK defines, and those of the HTTP clients below it."""
+    own: list[type[Exception]] = [
+        kind
+        for _, kind in inspect.getmembers(sdk_errors, inspect.isclass)
+        if issubclass(kind, Exception) and not issubclass(kind, Warning)
+    ]
+    below: list[type[Exception]] = [
+        auth_errors.TransportError,
+        aiohttp.ClientError,
+        httpx2.HTTPError,
+        TimeoutError,
+        ValueError,
+        OSError,
+    ]
+    for kind in (*own, *below):
         error = kind(418, {"error": {}}) if issubclass(kind, sdk_errors.APIError) else kind("broken")
         with pytest.raises(ModelError), gemini._translating():
             raise error

@@ -50,16 +50,14 @@ def model(sim: SimOpenAI, make: Make) -> OpenAICompatible:
 
 
 async def test_a_plain_request_needs_no_key(sim: SimOpenAI, model: OpenAICompatible) -> None:
+    sim.fail(answer("Hello.", reasoning=30, cached=2))
     reply = await model.generate(PLAIN)
-    assert reply.text == "Understood."
+    assert (reply.text, reply.usage) == ("Hello.", TokenUsage(input=7, cached=2, output=2, thoughts=30))
     assert sim.authorizations == [None]
     assert sim.seen[0] == {
-        "model": "local",
-        "max_tokens": 50,
-        "stream": False,
-        "temperature": 0.7,
+        "model": "local", "max_tokens": 50, "stream": False, "temperature": 0.7,
         "messages": [{"role": "system", "content": "You are a bot."}, {"role": "user", "content": "alice: hello"}],
-    }
+    }  # fmt: skip
 
 
 async def test_a_server_elsewhere_is_reached_through_the_proxy(
@@ -71,16 +69,13 @@ async def test_a_server_elsewhere_is_reached_through_the_proxy(
     monkeypatch.setenv("http_proxy", sim.url.removesuffix("/v1"))
     assert (await make("http://model.invalid/v1", "far").generate(PLAIN)).text == "Understood."
     assert sim.seen[0]["model"] == "far"
-    monkeypatch.setenv("http_proxy", "http://me:secret@proxy.lan:99999")
-    with pytest.raises(ModelUnavailable, match="HTTP_PROXY is not a proxy address"):
-        await make("http://model.invalid/v1").generate(PLAIN)
 
 
-FORMATS_TRIED = [({"json_object"}, ["json_schema", "json_object"]), (set(), ["json_schema", "json_object", None])]
-
-
-@pytest.mark.parametrize("refusal", [422, 400, None], ids=["unprocessable", "refuses", "ignores"])
-@pytest.mark.parametrize(("formats", "tried"), FORMATS_TRIED)
+@pytest.mark.parametrize("refusal", [422, None], ids=["refuses", "ignores"])
+@pytest.mark.parametrize(
+    ("formats", "tried"),
+    [({"json_object"}, ["json_schema", "json_object"]), (set(), ["json_schema", "json_object", None])],
+)
 async def test_a_server_without_schemas_is_asked_more_simply_for_ten_minutes(
     make: Make, refusal: int | None, formats: set[str], tried: list[str | None]
 ) -> None:
@@ -104,10 +99,9 @@ async def test_a_failing_server_keeps_its_format_and_what_can_be_proposed(
     sim.fail(raw("oops", 500))
     with pytest.raises(ModelUnavailable, match="500"):
         await model.generate(STRUCTURED)
-    sim.answers("Sure!", '{"say": "hi"}')
-    await model.generate(STRUCTURED)
-    sim.answers('{"say": "hi"}')
-    await model.generate(STRUCTURED)
+    for answers in (("Sure!", '{"say": "hi"}'), ('{"say": "hi"}',)):
+        sim.answers(*answers)
+        await model.generate(STRUCTURED)
     asked = [sent["response_format"]["type"] for sent in sim.seen]
     assert asked == ["json_schema", "json_schema", "json_object", "json_schema"]
 
@@ -121,15 +115,7 @@ async def test_a_server_that_points_elsewhere_is_not_followed(sim: SimOpenAI, mo
         assert elsewhere.seen == []
 
 
-async def test_usage_is_mapped(sim: SimOpenAI, model: OpenAICompatible) -> None:
-    sim.fail(answer("Hello.", reasoning=30, cached=2))
-    assert (await model.generate(PLAIN)).usage == TokenUsage(input=7, cached=2, output=2, thoughts=30)
-    sim.fail(raw(json.dumps({"choices": [{"message": {"content": "Hello."}}]})))
-    assert (await model.generate(PLAIN)).usage == TokenUsage()
-
-
-async def test_a_model_that_thinks_unasked_gets_room_for_its_thoughts(sim: SimOpenAI, make: Make) -> None:
-    model = make(sim.url)
+async def test_a_model_that_thinks_unasked_gets_room_for_its_thoughts(sim: SimOpenAI, model: OpenAICompatible) -> None:
     sim.fail(answer("<think>P1 says that", finish="length"))
     sim.fail(answer('<think>P1 says that they play.</think>{"notes": []}'))
     assert (await model.generate(STRUCTURED)).text == '{"notes": []}'
@@ -160,7 +146,7 @@ async def test_thoughts_in_a_field_of_their_own_are_no_answer_unless_they_hold_i
 
 async def test_blocks_and_empty_answers_are_told_in_a_sentence(sim: SimOpenAI, model: OpenAICompatible) -> None:
     for text, finish, words in (
-        ("", "stop", "no usable answer"), (None, "stop", "no usable answer"), (None, "length", "reply_output_tokens"),
+        (None, "stop", "no usable answer"), (None, "length", "reply_output_tokens"),
         ("Hel", "content_filter", "content filter"), ("<think>hm, hm", "length", "reply_output_tokens"),
     ):  # fmt: skip
         sim.fail(answer(text, finish=finish), times=1 + (text == "<think>hm, hm"))

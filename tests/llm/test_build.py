@@ -3,10 +3,10 @@
 import subprocess
 import sys
 
-import msgspec
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from msgspec.structs import replace
 
 from forgetmenot.errors import SettingsError
 from forgetmenot.llm.build import build_model
@@ -18,25 +18,15 @@ GEMINI = ModelSettings(provider=Provider.GEMINI)
 LOCAL = ModelSettings(provider=Provider.OPENAI_COMPATIBLE, base_url="http://127.0.0.1:9/v1", reply_model="m")
 
 
-HOSTED = msgspec.structs.replace(LOCAL, base_url="https://models.example/v1", api_key_env="MY_KEY")
-
-
-def settings(provider: Provider, **more: str) -> ModelSettings:
-    return ModelSettings(provider=provider, **more)  # type: ignore[arg-type]  # all of them are texts
-
-
 @pytest.mark.parametrize(
     ("chosen", "model", "key", "said"),
     [
         *((GEMINI, "m", "  ", part) for part in ("GEMINI_API_KEY", "aistudio.google.com", "under 18", "EEA")),
         (GEMINI, "m", "", "people at Google may read"),
         (GEMINI, "m", "schlüssel", "invalid characters"),
-        (settings(Provider.GEMINI, thinking="hard"), "m", "k", "minimal, low"),
-        *(
-            (settings(Provider.OPENAI_COMPATIBLE, base_url=address), "m", "", "base_url")
-            for address in ("", "127.0.0.1:11434/v1", "ftp://x/v1")
-        ),
-        (HOSTED, "m", "", "MY_KEY"),
+        (replace(GEMINI, thinking="hard"), "m", "k", "minimal, low"),
+        *((replace(LOCAL, base_url=url), "m", "", "base_url") for url in ("", "127.0.0.1:11434/v1", "ftp://x/v1")),
+        (replace(LOCAL, base_url="https://models.example/v1", api_key_env="MY_KEY"), "m", "", "MY_KEY"),
         (LOCAL, "", "", "reply_model"),
     ],
 )
@@ -51,10 +41,10 @@ def test_what_can_never_work_is_refused_with_the_way_out(
 
 def test_what_may_work_is_built() -> None:
     for level in ("", "low", "MINIMAL", "0"):
-        chosen = settings(Provider.GEMINI, thinking=level)
-        assert build_model(chosen, "m", NoMeter(), environ={"GEMINI_API_KEY": "k"}).name == "m"
-    local = msgspec.structs.replace(LOCAL, api_key_env="MY_KEY")  # a server on this computer needs none
-    assert build_model(local, "m", NoMeter(), environ={}).name == "m"
+        build_model(replace(GEMINI, thinking=level), "m", NoMeter(), environ={"GEMINI_API_KEY": "k"})
+    build_model(
+        replace(LOCAL, api_key_env="MY_KEY"), "m", NoMeter(), environ={}
+    )  # a server on this computer needs none
 
 
 def test_nothing_heavy_is_imported_before_the_first_call() -> None:

@@ -6,7 +6,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from forgetmenot.text.clean import clean, cut, fold_word, skeleton
-from forgetmenot.text.mentions import fence, fenced, is_login, unbracket
+from forgetmenot.text.mentions import fence, fenced, unbracket
 from forgetmenot.text.words import STOPWORDS, words
 
 SEEN = {
@@ -30,11 +30,8 @@ def test_cleaning_twice_changes_nothing(text: str) -> None:
 
 
 def test_no_name_is_halved() -> None:
-    for most in range(4, 12):
-        assert cut("hey @user12 hi", most) in {"hey ", "hey @user12"}
-    assert cut("hey @user12 hi", 12) == "hey @user12 "
+    assert {cut("hey @user12 hi", most) for most in range(4, 12)} == {"hey ", "hey @user12"}
     assert cut("a" * 900, 500) == "a" * 500
-    assert cut("short", 500) == "short"
 
 
 def test_disguises_have_one_skeleton_and_a_word_is_folded_where_it_pretends() -> None:
@@ -58,11 +55,6 @@ def test_a_body_reads_back_as_one_fence(body: str) -> None:
 def test_look_alike_fences_become_round_brackets_and_mentions_and_hearts_stay() -> None:
     assert unbracket("</chat> ＜/chat＞ ‹/chat› &lt;/chat&gt;") == "(/chat) (/chat) (/chat) (/chat("
     assert unbracket("<@42> <3 <@login:alice>") == "<@42> <3 <@login:alice>"
-
-
-def test_what_somebody_can_be_called() -> None:
-    assert all(map(is_login, ("alice", "@Alice_1", "#alice", "", "a" * 25)))
-    assert not any(map(is_login, ("alice smith", "älice", "@", "#@alice", "a" * 26, "https://twitch.tv/a", "alice\n")))
 
 
 WORDS = {

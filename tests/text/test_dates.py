@@ -2,7 +2,6 @@
 
 from datetime import UTC, datetime
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -14,67 +13,45 @@ def ms(day: str) -> int:
 
 
 NAMED = {
-    "what did alice do on 3 July 2023?": [Period(2023, 7, 3)],
-    "where was bob on March 14th": [Period(None, 3, 14)],
-    "what happened in May?": [Period(None, 5)],
-    "what did carol win in December 2025": [Period(2025, 12)],
+    "what did alice do on 3 July 2023?": [Period(2023, 7, 3)], "where was bob on March 14th": [Period(None, 3, 14)],
+    "what did carol win in December 2025": [Period(2025, 12)], "how many marathons in 2024?": [Period(2024)],
     "the game she finished on 2026-02-28": [Period(2026, 2, 28)],
-    "how many marathons in 2024?": [Period(2024)],
     "the 1st of april or the 2nd of june": [Period(None, 4, 1), Period(None, 6, 2)],
-    "may i ask what you march for": [],
-    "did jan and dec from the guild show up": [],
-    "2048 is my favourite game": [],
-    "i have 2013 subs": [],
-}
-
-
-def test_the_days_months_and_years_that_are_named() -> None:
-    assert {text: list(time_asked(text).periods) for text in NAMED} == NAMED
-
-
-@pytest.mark.parametrize(
-    ("asked", "told", "fits"),
-    [
-        ("what was that in august", "2025-08-20", 1), ("what was that in august", "2026-09-05", 0.5),
-        ("what was that in august", "2026-10-05", 0), ("and in august 2024?", "2026-08-20", 0),
-        ("on august 20", "2026-08-20", 1), ("on august 20", "2026-08-25", 0.5), ("on august 20", "2026-08-15", 0),
-        ("new year, on december 31", "2026-01-02", 0.5), ("in december", "9999-12-03", 1),
-        ("back in 2025", "2025-03-01", 1), ("what do they play", "2026-11-03", 0),
-    ],
+    "may i ask what you march for": [], "did jan and dec from the guild show up": [], "i have 2013 subs": [],
+}  # fmt: skip
+FITTING = (
+    ("what was that in august", "2025-08-20", 1), ("what was that in august", "2026-09-05", 0.5),
+    ("what was that in august", "2026-10-05", 0), ("and in august 2024?", "2026-08-20", 0),
+    ("on august 20", "2026-08-25", 0.5), ("new year, on december 31", "2026-01-02", 0.5),
+    ("in december", "9999-12-03", 1), ("what do they play", "2026-11-03", 0),
 )  # fmt: skip
-def test_a_note_fits_by_the_day_it_was_told(asked: str, told: str, fits: float) -> None:
-    assert time_asked(asked).fits(ms(told)) == fits
+
+
+def test_the_days_months_and_years_that_are_named_fit_what_was_told_then() -> None:
+    assert {text: list(time_asked(text).periods) for text in NAMED} == NAMED
+    for asked, told, fits in FITTING:
+        assert time_asked(asked).fits(ms(told)) == fits, (asked, told)
 
 
 def test_when_and_how_long_are_asked_and_a_time_or_a_duration_told() -> None:
     for text, when, how_long in (
-        ("when did alice move?", True, False), ("What day is the raid", True, False),
-        ("how long has bob had the cat?", False, True), ("how many years has carol streamed", False, True),
+        ("when did alice move?", True, False), ("how long has bob had the cat?", False, True),
         ("how long ago was that", True, False), ("what's for dinner", False, False),
     ):  # fmt: skip
         asked = time_asked(text)
         assert (asked.when, asked.how_long, bool(asked)) == (when, how_long, when or how_long), text
     for text, a_time, duration in (
         ("moved to Oslo last summer", True, False), ("has played for ten years", True, True),
-        ("started in 2019", True, False), ("streams since they were twelve", True, True),
         ("streams at 8 pm", True, False), ("likes tea", False, False),
     ):  # fmt: skip
         assert (tells_time(text), tells_duration(text)) == (a_time, duration), text
 
 
-@given(st.text(alphabet="0123456789 -/.,mayjunedctlsgo\u0660", max_size=40), st.integers(-(10**15), 10**18))
-def test_any_text_and_any_moment_can_be_read(text: str, told: int) -> None:
-    assert 0 <= time_asked(text).fits(told) <= 1
-
-
 OVER = {
-    "has a driving test on 14 December 2026": "2026-12-15",
-    "has a driving test on 14 December": "2026-12-15",
-    "will sing on 2026-11-20": "2026-11-21",
-    "plans to learn the harp": "2026-11-27",
-    "goes from 2 to 5 January 2027": "2027-01-06",
-    "was told of 31 February 2027 and 99 May": "2027-03-01",
-}
+    "has a driving test on 14 December 2026": "2026-12-15", "has a driving test on 14 December": "2026-12-15",
+    "will sing on 2026-11-20": "2026-11-21", "plans to learn the harp": "2026-11-27",
+    "goes from 2 to 5 January 2027": "2027-01-06", "was told of 31 February 2027 and 99 May": "2027-03-01",
+}  # fmt: skip
 NO_PLANS = (
     "won the cup on 20 November 2026",
     "moved to Oslo on 3 May 2026",
@@ -88,7 +65,8 @@ def test_a_plan_is_over_after_the_day_it_names_or_when_it_ends() -> None:
     assert over == {fact: ms(day) for fact, day in OVER.items()} | dict.fromkeys(NO_PLANS)
 
 
-@given(st.text(max_size=60), st.integers(0, 2**50), st.none() | st.integers(0, 2**50))
-def test_no_text_keeps_plans_from_being_read(text: str, said: int, ends: int | None) -> None:
-    over = plan_over(text, said, ends)
-    assert over is None or over == ends or over > said - 86_400_000
+@given(st.text(alphabet="0123456789 -/.,mayjunedctlsgo\u0660", max_size=40), st.integers(-(10**15), 10**18))
+def test_any_text_and_any_moment_can_be_read(text: str, told: int) -> None:
+    assert 0 <= time_asked(text).fits(told) <= 1
+    over = plan_over(text, max(told, 0) % 2**50, None)
+    assert over is None or over > max(told, 0) % 2**50 - 86_400_000

