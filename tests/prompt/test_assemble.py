@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from msgspec.structs import replace
 
 from forgetmenot.clock import DAY
-from forgetmenot.domain import Note, Prompt, PromptLine, Recalled, Role, Scope, SourceKind, Standing, Viewer
+from forgetmenot.domain import Prompt, PromptLine, Recalled, Role, Scope, SourceKind, Viewer
 from forgetmenot.prompt.assemble import VIEWER_MEMORY_TOKENS, assemble, compose_prefix, split
 from forgetmenot.prompt.instructions import PREFIX_SHARE, check_floor, instructions
 from forgetmenot.prompt.material import Past, PersonMentioned, PrefixMaterial, TailMaterial, estimate
@@ -19,30 +19,21 @@ from forgetmenot.reply.reply_object import offered
 from forgetmenot.settings.schema import ActionSettings, BotSettings, PromptSettings, Settings
 from forgetmenot.text.clean import clean
 from forgetmenot.text.mentions import fenced
-from tests.notes_world import NOW
-from tests.notes_world import note as plain_note
+from tests.notes_world import NOW, note
 
 SETTINGS = Settings()
-
-
-def note(note_id: int, fact: str, scope: Scope = Scope.VIEWER) -> Note:
-    at, who = NOW - 2 * DAY, "1" if scope is Scope.VIEWER else None
-    return plain_note(
-        note_id, fact, subject_id=who, scope=scope, topics=("music",), first_said_at=at, last_confirmed_at=at
-    )
 
 
 def line(seq: int, text: str, viewer: str | None = "2") -> PromptLine:
     return PromptLine(seq, f"e{seq}" if viewer else f"bot:{seq}", viewer, text, NOW - 1_000 + seq)
 
 
+ABOUT_MUSIC = {"topics": ("music",), "first_said_at": NOW - 2 * DAY, "last_confirmed_at": NOW - 2 * DAY}
+OF_CHANNEL = {"scope": Scope.CHANNEL, "subject_id": None, **ABOUT_MUSIC}
 PREFIX = PrefixMaterial(
-    channel="thechannel",
-    title="Racing at night",
-    category="Gran Turismo",
+    channel="thechannel", title="Racing at night", category="Gran Turismo", digest="A week of <@2> racing.",
     actions=("timeout target=NAME seconds=1-60 reason=TEXT", "clip"),
-    channel_notes=tuple(note(10 + i, f"channel fact {i}", Scope.CHANNEL) for i in range(5)),
-    digest="A week of <@2> racing.",
+    channel_notes=tuple(note(10 + i, f"channel fact {i}", **OF_CHANNEL) for i in range(5)),
     episodes=(
         Past(1, NOW - 3 * DAY, "the stream was about races", is_recap=True),
         Past(7, NOW - DAY, "<@1> told of a new kit"), Past(8, NOW, "<@2> won twice"),
@@ -53,16 +44,14 @@ PREFIX = PrefixMaterial(
 
 def tail(chat: int = 20, notes: int = 10, text: str = "@bot what do I play?") -> TailMaterial:
     return TailMaterial(
-        now=NOW,
-        speaker=Viewer("1", "alice", "Alice", Role.VIEWER, NOW - 90 * DAY, NOW),
+        now=NOW, speaker=Viewer("1", "alice", "Alice", Role.VIEWER, NOW - 90 * DAY, NOW), streams=12,
         message=line(900, text, "1"),
-        streams=12,
-        notes=tuple(Recalled(note(100 + i, f"plays drums in band number {i}"), 1.0) for i in range(notes)),
+        notes=tuple(Recalled(note(100 + i, f"plays drums in band {i}", **ABOUT_MUSIC), 1.0) for i in range(notes)),
         own_lines=tuple(line(800 + i, f"my line {i}", "1") for i in range(5)),
         chat=tuple(line(1 + i, f"chat line number {i}") for i in range(chat)),
         bot_replies=tuple(line(50 + i, f"my reply {i}", None) for i in range(5)),
         names={"1": "Alice", "2": "Bob"},
-    )
+    )  # fmt: skip
 
 
 def prompt_of(material: TailMaterial, settings: Settings = SETTINGS) -> Prompt:
@@ -74,7 +63,7 @@ def test_the_model_gets_instructions_apart_from_data_whose_every_row_can_be_name
     rows = {section.name: tuple(row for _, row in section.rows) for section in prompt.sections}
     assert (rows["channel_notes"], rows["channel_notes_more"], rows["episodes"]) == ((10, 11, 12), (13, 14), (1, 7, 8))
     assert (rows["lore"], rows["chat"], rows["message"]) == (tuple(range(100, 110)), tuple(range(6, 26)), (900,))
-    assert "[id:100; said by them; tags: music; 2026-07-22, 2 days ago] plays drums in band number 0" in prompt.tail
+    assert "[id:100; said by them; tags: music; 2026-07-22, 2 days ago] plays drums in band 0" in prompt.tail
     system, data = split(prompt)
     assert "\n<" not in system
     assert data.startswith("<channel>")
@@ -109,15 +98,6 @@ def test_what_was_is_told_with_its_age_in_the_tail_and_its_dates_in_the_prefix()
     assert "ago" not in "".join(section.text for section in prefix.sections[1:])
 
 
-def test_the_speaker_and_the_moment_are_told_as_they_are() -> None:
-    speaker = replace(tail().speaker, role=Role.MODERATOR)
-    material = replace(tail(), speaker=speaker, standing=Standing.REGULAR, live_since=NOW - 5_520_000)
-    told = prompt_of(material).tail
-    assert told.startswith("Today is Friday, 2026-07-24, 12:00 UTC; the stream has been live for 1 h 32 min.\n")
-    assert "Alice (moderator; here since 2026-04-25; 12 streams)" in told
-    assert "defer to them. Also a regular: familiar." in told
-
-
 # ── the budget ──────────────────────────────────────────────────────────────────────────────
 
 
@@ -142,7 +122,7 @@ def test_memory_about_one_viewer_is_capped() -> None:
 
 
 def lore_of(count: int, fact: str) -> tuple[Recalled, ...]:
-    return tuple(Recalled(plain_note(number, fact, source_kind=SourceKind.REPORTED), 1.0) for number in range(count))
+    return tuple(Recalled(note(number, fact, source_kind=SourceKind.REPORTED), 1.0) for number in range(count))
 
 
 # ── whatever the channel holds ──────────────────────────────────────────────────────────────
@@ -162,17 +142,13 @@ def channels(draw: st.DrawFn) -> tuple[PrefixMaterial, TailMaterial]:
     past = tuple(Past(i, NOW, t) for i, t in enumerate(draw(st.lists(texts, max_size=3))))
     prefix = PrefixMaterial(title=draw(texts), channel_notes=channel_notes, digest=draw(texts), episodes=past)
     tail = TailMaterial(
-        now=NOW,
-        speaker=Viewer("1", "alice", "Alice", Role.VIEWER, NOW, NOW),
+        now=NOW, speaker=Viewer("1", "alice", "Alice", Role.VIEWER, NOW, NOW), notes=facts, brief=draw(texts),
         message=PromptLine(999, "current", "1", draw(texts), NOW),
-        notes=facts,
-        brief=draw(texts),
         own_lines=tuple(draw(st.lists(own, max_size=7, unique_by=lambda found: found.id))),
         chat=tuple(draw(st.lists(lines, max_size=25))),
         names={"1": "Alice", "2": "Bob", "3": "Carol", "4": "Dave"},
-        others=(PersonMentioned(Viewer("4", "dave", "Dave", Role.VIEWER, NOW, NOW), facts),),
-        hidden=frozenset({"4"}),
-    )
+        others=(PersonMentioned(Viewer("4", "dave", "Dave", Role.VIEWER, NOW, NOW), facts),), hidden=frozenset({"4"}),
+    )  # fmt: skip
     return prefix, tail
 
 
@@ -210,49 +186,21 @@ def own_shown(tail: TailMaterial) -> set[str]:
     return kept - {clean(tail.message.text).casefold()}
 
 
-@pytest.mark.parametrize("own", [0, 5])
-@pytest.mark.parametrize("text", ["😀" * 500, "word " * 100])
-def test_a_floor_of_giants_is_shortened_not_dropped(own: int, text: str) -> None:
-    """Only the floor is left and it is too large: every line of it stands there still, shorter, the message last."""
-    said = tuple(PromptLine(i, f"e{i}", "1", f"{i} {text}", NOW) for i in range(own))
-    material = replace(tail(text=text), own_lines=said)
-    limits = Settings(prompt=PromptSettings(budget_tokens=1_250))
-    prompt = assemble(compose_prefix(PrefixMaterial(), limits), material, limits)
-    blocks = fenced(prompt.tail)
-    assert prompt.estimated_tokens <= limits.prompt.budget_tokens
-    assert len(blocks.get("own_messages", "").splitlines()) == own
-    assert blocks["message"].startswith(f"Alice: {text[:20].strip()}")
-
-
-def test_the_default_voice_is_short_with_every_action_offered() -> None:
+def test_the_default_voice_is_short_with_every_action_and_a_documented_one_fits() -> None:
     actions = offered(ActionSettings())
     assert estimate(instructions(Settings(), "a_channel_with_a_long_name", actions)) <= 604
     check_floor(Settings(), "a_channel_with_a_long_name", actions)
     assert "{chars} {0}" in instructions(Settings(bot=BotSettings(persona="{chars} {0}")))
 
-
-DOCS = (Path(__file__).parents[2] / "docs" / "PROMPT.md").read_text(encoding="utf-8")
-PERSONAS = [tomllib.loads(block) for block in re.findall(r"```toml\n(.*?)```", DOCS, re.DOTALL)]
-
-
-def test_a_documented_persona_fits() -> None:
-    for persona in PERSONAS:
-        bot = msgspec.convert(persona, BotSettings)
-        check_floor(Settings(bot=bot), "a_rather_long_channel_name", offered(ActionSettings()))
-    assert PERSONAS
+    docs = (Path(__file__).parents[2] / "docs" / "PROMPT.md").read_text(encoding="utf-8")
+    personas = [tomllib.loads(block) for block in re.findall(r"```toml\n(.*?)```", docs, re.DOTALL)]
+    assert personas
+    for persona in personas:
+        check_floor(Settings(bot=msgspec.convert(persona, BotSettings)), "a_channel_with_a_long_name", actions)
 
 
-@pytest.mark.parametrize(
-    ("text", "reply_language", "lead"),
-    [
-        ("@bot wie heißt die Katze von alice?", "", "Alice's message, which you answer in German:"),
-        ("@bot tu viens du nord?", "", "Alice's message, which you answer:"),
-        ("@bot wie heißt die Katze von alice?", "Dutch", "Alice's message, which you answer:"),
-        ("@bot was that a mistake, or did he die in his den?", "", "Alice's message, which you answer:"),
-    ],
-)
-def test_a_german_line_is_answered_in_german_unless_the_settings_name_a_language(
-    text: str, reply_language: str, lead: str
-) -> None:
-    bot = BotSettings(reply_language=reply_language) if reply_language else BotSettings()
-    assert lead in prompt_of(tail(text=text), Settings(bot=bot)).tail
+def test_a_german_line_is_answered_in_german_unless_the_settings_name_a_language() -> None:
+    german, english = "@bot wie heißt die Katze von alice?", "@bot was that a mistake, or did he die in his den?"
+    assert "Alice's message, which you answer in German:" in prompt_of(tail(text=german)).tail
+    for text, settings in ((german, Settings(bot=BotSettings(reply_language="Dutch"))), (english, SETTINGS)):
+        assert "Alice's message, which you answer:" in prompt_of(tail(text=text), settings).tail
