@@ -24,8 +24,7 @@ def test_a_few_at_once_then_one_at_a_time() -> None:
 
 def test_a_mode_holds_until_twitch_reports_it_off() -> None:
     room = RoomModeTracker()
-    room.heard(RoomState("100", emote_only=False, slow_s=30))
-    room.heard(RoomState("100", emote_only=True))
+    room.heard(RoomState("100", emote_only=True, slow_s=30))
     assert room.modes == {"slow", "emote_only"} == {action.mode for action in ACTIONS if action.mode}
     room.heard(RoomState("100", slow_s=0))
     assert room.modes == {"emote_only"}
