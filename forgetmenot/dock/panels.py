@@ -238,10 +238,6 @@ def _proposal(row: LoggedAction, known: Mapping[str, str], language: Language) -
     }  # fmt: skip
 
 
-async def _now(context: DockContext, _request: web.Request) -> object:
-    return {"build": context.version, "at": context.clock.now(), "now": await standing(context)}
-
-
 # Approvals: what waits for a person, and the log of what was done.
 
 
@@ -421,7 +417,6 @@ async def _export(context: DockContext, request: web.Request) -> object:
 
 
 ROUTES = (
-    _reads("/api/now", _now),
     _reads("/api/why/{id}", lambda context, asked: context.control.why(id_of(asked))),
     _reads("/api/approvals", _approvals),
     _reads("/api/checks", _checks),

@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 
 from msgspec import Struct
 
-from forgetmenot.clock import DAY, Clock
+from forgetmenot.clock import Clock
 from forgetmenot.domain import ChatEvent, EventKind, ModelAnswer, Prompt, RowId
 from forgetmenot.errors import InputError
 from forgetmenot.languages import ENGLISH, Language, joined, reason
@@ -168,7 +168,6 @@ def as_json(trail: ReplyExplanation, settings: Settings, say: Language = ENGLISH
     used = {} if billed is None else {reply.model: prices.Used(billed, cached or 0, (output or 0) + (thoughts or 0))}
     return {
         **{name: getattr(reply, name) for name in kept.split()},
-        "kept_until": reply.at + settings.privacy.keep_replies_d * DAY,
         "who": trail.who,
         "asked": trail.asked,
         "actions": trail.actions,
