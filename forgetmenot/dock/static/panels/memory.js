@@ -3,9 +3,10 @@ import { download, get } from "../api.js";
 import { act, confirmed, does, failed, label, reading, result, say, sheet } from "../ask.js";
 import { longList } from "../list.js";
 import { state } from "../live.js";
-import { ago, clock, date, firstSummary, hour, span, t } from "../words.js";
-import { noteCard, openNote } from "./note.js";
+import { ago, clock, date, exact, firstSummary, hour, span, t } from "../words.js";
+import { noteCard } from "./note.js";
 import { openRecap } from "./recap.js";
+import { why } from "./why.js";
 
 const TABS = { people: openPeople, channel: openChannel, streams: openStreams, notes: openNotes };
 
@@ -206,4 +207,48 @@ async function episodes(id, inner) {
   put(inner, rows.map((row) => h("div", { class: "item episode" },
     h("p", { class: "meta" }, `${hour(row.started_at)} – ${hour(row.ended_at)} · ${t("count.lines", { n: row.events })} · ${t("count.notes", { n: row.notes })}`),
     h("p", {}, row.summary))));
+}
+
+// ── one note: where it comes from, and where it was used ────────────────────────────────────
+
+function openNote(panel, id) {
+  async function refresh() {
+    const path = encodeURIComponent(id);
+    try {
+      if (!panel.querySelector("form")) draw(await get(`note/${path}`, { chain: 1 }));
+    } catch (problem) {
+      if (problem.status === 404) put(panel, h("p", {}, h("a", { href: "#memory" }, `← ${t("panel.memory")}`)), empty(problem.message));
+      else failed(panel, problem, refresh);
+    }
+  }
+  const edited = (note) => { if (`${note.id}` !== id) location.hash = `#memory/note/${note.id}`; };
+  const draw = changedOnly(({ chain, ...note }) => redraw(
+    panel, h("a", { href: "#memory", class: "back" }, `← ${t("panel.memory")}`),
+    h("h2", {}, `#${note.id} `, chip(t(`status.${note.status}`), note.status)),
+    noteCard(note, refresh, true, edited),
+    chain.replaced.length > 0 && note.status === "active" && h("div", { class: "row" }, button(label("restore"), async (event) => { if (await act("restore", { id: note.id }, event.target)) refresh(); }, { class: "small", data: { key: "undo" } })),
+    origin(chain),
+  ));
+  refresh();
+  return { changed: soon(refresh) };
+}
+
+const stance = (word) => (word.speaker ? `${word.speaker} ${t(`stance.${word.stance}`)}` : t(`stance.${word.stance}`));
+const other = (key, note) => h("p", {}, t(key), " ", h("a", { href: `#memory/note/${note.id}` }, `#${note.id}`), ` ${note.fact}`);
+
+function origin(chain) {
+  const streams = new Map(chain.streams.map((one) => [one.id, one]));
+  const into = (one) => streams.has(one.stream) && t("note.into_stream", { span: exact(one.at - streams.get(one.stream).at) });
+  return h(
+    "div", { class: "stack" },
+    h("h2", {}, t("note.evidence")),
+    chain.evidence.map((one) => h("div", { class: "item episode" }, h("p", {}, one.summary),
+      h("p", { class: "meta" }, [stance(one), streams.get(one.stream)?.title, into(one), `${date(one.at)}, ${hour(one.at)}`].filter(Boolean).join(" · "),
+        one.video[0] && [" · ", h("a", { href: one.video[0], target: "_blank", rel: "noreferrer", title: t("note.video_until", { date: date(one.video[1]) }) }, t("note.video")), ` (${t("note.video_until", { date: date(one.video[1]) })})`]))),
+    chain.replaced_by && other("note.replaced_by", chain.replaced_by),
+    chain.replaced.map((one) => other("note.replaced", one)),
+    h("h2", {}, t("note.history")),
+    h("ul", { class: "plain" }, chain.history.map((one) => h("li", {}, `${date(one.at)}, ${hour(one.at)}: ${one.from ? `${t(`status.${one.from}`)} → ` : ""}${t(`status.${one.to}`)} (${one.cause})`))),
+    chain.replies.length > 0 && [h("h2", {}, t("note.uses")), h("div", { class: "row" }, chain.replies.map((one) => button(ago(one.at), () => why(one.id), { class: "small" })))],
+  );
 }
