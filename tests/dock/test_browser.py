@@ -39,6 +39,7 @@ async def test_every_panel_fits_in_both_languages_and_texts_from_chat_are_text(d
         kept = demo.clock.now() + 1_000_000
         await tx.execute("UPDATE streams SET title = ?, video_id = 2134, video_at = 1, video_until = ?", (EVIL, kept))
     async with page_on(running, demo.address) as page, page_on(running, demo.address) as other:
+        await demo.propose_timeout()  # so that the navigation has a number
         await demo.hear("bob", EVIL)
         await expect(page.locator(".item.line", has_text=EVIL).first).to_be_visible()
         for language, word in (("English", "Memory"), ("Deutsch", "Gedächtnis")):
