@@ -65,7 +65,7 @@ export function obs() {
     const answer = await change("obs", {}, event.target);
     if (!answer) return;
     const field = h("input", { type: "text", readonly: true, value: answer.address, "aria-label": t("obs.address"), onfocus: () => field.select() });
-    put(place, h("div", { class: "row line-form" }, field, copying(field, t("obs.copy"))), h("p", { class: "meta" }, t("obs.how")));
+    put(place, h("div", { class: "row line-form" }, field, copying(field, t("copy"))), h("p", { class: "meta" }, t("obs.how")));
   }), place);
 }
 

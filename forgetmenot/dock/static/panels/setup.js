@@ -275,7 +275,7 @@ function loginStep() {
   const consolePage = h("a", { target: "_blank", rel: "noreferrer" }, "dev.twitch.tv/console");
   const redirect = h("code", {});
   const how = h("ol", { class: "how" },
-    h("li", {}, parts("setup.login.how_open", { page: consolePage })), h("li", {}, parts("setup.login.how_fill", { address: redirect })), h("li", {}, t("setup.login.how_copy")));
+    h("li", {}, parts("setup.login.how_open", { page: consolePage })), h("li", {}, parts("setup.login.how_fill", { address: redirect })));
   const title = h("summary", {});
   const own = h("details", {}, title, h("div", { class: "stack" }, how, h("div", { class: "row line-form" }, id, saveId)));
   const begin = button(t("setup.login.bot"), () => start("bot", begin), { class: "primary" });

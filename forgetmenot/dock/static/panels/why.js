@@ -21,7 +21,7 @@ export async function why(id) {
     t("now.why"),
     h("blockquote", { class: "said" }, reply.text || t(reply.status !== "sent" ? "status.silent" : "why.text_gone")),
     reply.status !== "sent" && h("p", {}, chip(t(`status.${reply.status}`), reply.status), reply.detail && ` ${reply.detail}`),
-    reply.text && h("h3", {}, t(used.length ? "why.used" : "why.used_none")),
+    used.length > 0 && h("h3", {}, t("why.used")),
     used.map(usedNote),
     reply.asked && [h("h3", {}, t("why.answered")), h("blockquote", { class: "asked" }, h("b", {}, reply.who), " ", reply.asked)],
     reply.actions.map((line) => h("p", { class: "decision" }, line)),
