@@ -14,6 +14,7 @@ import tempfile
 import time
 from collections.abc import Iterator
 from pathlib import Path
+from typing import TextIO
 
 from filelock import FileLock, Timeout
 
@@ -48,6 +49,14 @@ def _encoding_of(path: Path, head: bytes) -> str:
     if b"\0" in head and "\ufffd" in codecs.getincrementaldecoder("utf-8")("replace").decode(head):
         raise InputError(f"{path.name} is no text file.")
     return "utf-8-sig"
+
+
+def lines_of(file: TextIO, longest: int) -> Iterator[str]:
+    """Its lines; of one that is longer the first `longest` characters, so that none fills the memory."""
+    while line := file.readline(longest):
+        yield line
+        while len(line) == longest and not line.endswith("\n"):  # the rest of that line is no line of its own
+            line = file.readline(longest)
 
 
 def make_own(folder: Path) -> None:

@@ -8,7 +8,6 @@ import hashlib
 import re
 from collections.abc import Awaitable, Callable, Iterable, Iterator
 from pathlib import Path
-from typing import TextIO
 
 from msgspec.structs import asdict
 
@@ -16,7 +15,7 @@ from forgetmenot.app.bot import MEMORY_PASS_EVERY, Bot, open_bot
 from forgetmenot.clock import ManualClock
 from forgetmenot.domain import ChatEvent, EventKind, Redaction
 from forgetmenot.errors import InputError, ModelUnavailable
-from forgetmenot.files import open_text
+from forgetmenot.files import lines_of, open_text
 from forgetmenot.memory.compaction import SILENCE
 from forgetmenot.memory.stream_tracker import STREAM_GAP
 from forgetmenot.settings.schema import Settings
@@ -122,7 +121,7 @@ def read_recording(path: Path, kind: str) -> Iterator[chat_lines.ChatItem]:
     """What the file holds, in its order. Raises InputError if there is no such file or it is not text."""
     try:
         with open_text(path, errors="replace", newline="") as file:  # an odd byte costs no line
-            lines = _lines(file)
+            lines = lines_of(file, LONGEST_LINE)
             if kind == "csv":
                 yield from _csv(lines)
             else:
@@ -140,15 +139,6 @@ def read_chat(path: Path, kind: str) -> list[chat_lines.ChatItem]:
             f"No line of {path} is chat in {kind} format. Choose --format by what a line looks like:{examples}"
         )
     return items
-
-
-def _lines(file: TextIO) -> Iterator[str]:
-    """Its lines; of one that is longer than any line of chat, the beginning."""
-    while line := file.readline(LONGEST_LINE):
-        rest = line
-        while len(rest) == LONGEST_LINE and not rest.endswith("\n"):
-            rest = file.readline(LONGEST_LINE)
-        yield line
 
 
 def _csv(lines: Iterator[str]) -> Iterator[chat_lines.ChatItem]:

@@ -367,16 +367,14 @@ def text_lines(name: str) -> Iterator[Iterator[str]]:
 
 def _lines(file: TextIO, name: str) -> Iterator[str]:
     """Its lines. Raises InputError for one that does not fit into memory."""
-    number = 0
-    while line := file.readline(LONGEST_LINE):
-        number += 1
-        if number == 1:
-            line = line.removeprefix("\ufeff")  # PowerShell puts it first into a pipe, too
+    from forgetmenot.files import lines_of
+
+    for number, line in enumerate(lines_of(file, LONGEST_LINE), 1):
         if len(line) == LONGEST_LINE:
             raise InputError(
                 f"{name}, line {number}: too long (over {LONGEST_LINE:,} characters). Shorten or remove it."
             )
-        yield line
+        yield line.removeprefix("\ufeff") if number == 1 else line  # PowerShell puts it first into a pipe, too
 
 
 def printable(text: str) -> str:

@@ -22,7 +22,7 @@ from msgspec.structs import replace
 
 from forgetmenot.domain import ChatEvent, EventKind
 from forgetmenot.errors import InputError
-from forgetmenot.files import open_text
+from forgetmenot.files import lines_of, open_text
 from forgetmenot.languages import reason
 from forgetmenot.memory.stream_tracker import STREAM_GAP
 from forgetmenot.text.clean import clean, cut
@@ -67,7 +67,7 @@ class PastChat(Struct):
     def events(self) -> Iterator[ChatEvent]:
         """The lines of chat in the file's order. Raises InputError for a file of no known format."""
         if self.path.exists() and not self.path.is_file():  # a pipe, or a device that never ends
-            raise InputError(reason("unreadable_file", path=self.path.name, why="it is no file"))
+            raise InputError(reason("unreadable_file", path=self.path.name, why=reason("no_file")))
         try:
             # whoever wrote it may have been killed in the middle of a character
             with open_text(self.path, errors="replace") as file:
@@ -92,9 +92,11 @@ class PastChat(Struct):
 
     def _log(self, file: TextIO, first: str) -> Iterator[ChatEvent]:
         day = (_DAY_IN_NAME.search(self.path.stem) or [""])[0]
-        found, number, start = 0, 0, first
-        while not self.ended and (line := file.readline(LONGEST_LINE)):
-            line, start, number = (start + line).rstrip("\r\n"), "", number + 1
+        found = 0
+        for number, rest in enumerate(lines_of(file, LONGEST_LINE), 1):
+            if self.ended:
+                return
+            line = f"{first if number == 1 else ''}{rest}".strip("\r\n")
             if marked := _CHATTERINO_DAY.match(line):
                 day = marked[1]
             if not line.strip() or line.startswith("#"):

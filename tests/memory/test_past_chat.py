@@ -128,9 +128,10 @@ def test_half_characters_and_line_breaks_of_a_hostile_file_reach_no_text(tmp_pat
     [
         "[2026-05-01 20:00:05] #demo älice: hello\n",
         "@user-id=7;tmi-sent-ts=1777665605000 :älice!a@a PRIVMSG #demo :hello\n",
+        "x" * 20_001 + "[2026-05-01 20:00:05] #demo mallory: the end of a line without end is no line\n",
     ],
 )
-def test_a_name_that_nobody_can_have_is_set_aside(tmp_path: Path, text: str) -> None:
+def test_a_name_that_nobody_can_have_and_an_endless_line_are_set_aside(tmp_path: Path, text: str) -> None:
     path = tmp_path / "demo.log"
     path.write_text(text + "[2026-05-01 20:00:05] #demo alice: hello\n", encoding="utf-8")
     chat, events = read(path)
