@@ -6,7 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from forgetmenot.cli import COMMANDS, build_parser, main
+from forgetmenot.cli import build_parser, main
+from forgetmenot.cli.common import COMMANDS
 from tests.program import environment
 
 ROOT = Path(__file__).parents[1]

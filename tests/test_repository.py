@@ -7,7 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from forgetmenot.cli import COMMANDS, FOR_DEVELOPERS, build_parser
+from forgetmenot.cli import build_parser
+from forgetmenot.cli.common import COMMANDS, FOR_DEVELOPERS
 from forgetmenot.domain import Permission
 from forgetmenot.operations.table import commands
 

@@ -15,19 +15,6 @@ from collections.abc import Sequence
 
 from forgetmenot import __version__
 
-# The module of each command.
-COMMANDS = {
-    **dict.fromkeys(("start", "setup"), "bot"),
-    "demo": "play",
-    **dict.fromkeys(("dock", "login", "logout", "doctor", "autostart", "uninstall"), "bot"),
-    **dict.fromkeys(("memory", "viewer"), "memory"),
-    "learn": "play",
-    **dict.fromkeys(("why", "cost", "actions", "recall", "prompt"), "inspect"),
-    "replay": "play",
-}
-# What is left out of the help.
-FOR_DEVELOPERS = ("recall", "prompt", "replay")
-
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run one command; the exit code."""
@@ -45,14 +32,14 @@ def main(arguments: Sequence[str] | None = None) -> int:
         words = [*words[1:], "--help"]
     words = words or ["start"]
     try:
+        from forgetmenot.cli.common import COMMANDS, use_found_file
+
         if not words[0].startswith("-") and words[0] not in COMMANDS:
             from forgetmenot.settings.load import nearest
 
             guess = nearest(words[0], COMMANDS)
             return _failed(f"There is no command `{words[0]}`.{guess} `forgetmenot --help` explains them.", 2)
         parsed = build_parser(words[0]).parse_args(words)
-        from forgetmenot.cli.common import use_found_file
-
         use_found_file(parsed)
         return int(parsed.run(parsed))
     except ForgetMeNotError as error:
@@ -87,7 +74,7 @@ def _failed(sentence: str, code: int) -> int:
 
 def build_parser(command: str = "") -> argparse.ArgumentParser:
     """The whole command line, or as much of it as one command needs."""
-    from forgetmenot.cli.common import add_commands
+    from forgetmenot.cli.common import COMMANDS, FOR_DEVELOPERS, add_commands
 
     parser = argparse.ArgumentParser(
         prog="forgetmenot",

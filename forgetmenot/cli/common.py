@@ -16,7 +16,6 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TextIO, TypeAlias, TypeVar
 
 import msgspec
 
-from forgetmenot.cli import COMMANDS
 from forgetmenot.errors import InputError, SettingsError
 from forgetmenot.languages import ENGLISH
 from forgetmenot.settings.load import load_settings
@@ -28,6 +27,18 @@ if TYPE_CHECKING:
     from forgetmenot.operations.types import Operation
     from forgetmenot.store.database import Database, Source
 
+# The module of each command.
+COMMANDS = {
+    **dict.fromkeys(("start", "setup"), "bot"),
+    "demo": "play",
+    **dict.fromkeys(("dock", "login", "logout", "doctor", "autostart", "uninstall"), "bot"),
+    **dict.fromkeys(("memory", "viewer"), "memory"),
+    "learn": "play",
+    **dict.fromkeys(("why", "cost", "actions", "recall", "prompt"), "inspect"),
+    "replay": "play",
+}
+# What is left out of the help.
+FOR_DEVELOPERS = ("recall", "prompt", "replay")
 # What a command adds itself to.
 Commands: TypeAlias = "argparse._SubParsersAction[argparse.ArgumentParser]"  # noqa: SLF001  # has no public name
 # What `argparse` is to be told about an option.
