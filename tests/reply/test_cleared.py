@@ -3,12 +3,12 @@
 import asyncio
 import contextlib
 from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine
-from typing import Literal, TypeVar
+from typing import TypeVar
 
 import pytest
 
 from forgetmenot.clock import SECOND
-from forgetmenot.domain import ChatEvent, EpisodeKind, Note, Part
+from forgetmenot.domain import ChatEvent, EpisodeKind, Part
 from forgetmenot.memory.edits import edit, remember, retract
 from forgetmenot.memory.rights import suppress
 from forgetmenot.reply.engine import Reply
@@ -102,67 +102,39 @@ async def test_a_line_of_another_that_is_cleared_meanwhile_is_left_out_of_a_seco
     assert SECRET not in stage.model.asked[1].prompt
 
 
-async def test_while_lines_are_cleared_all_the_time_it_stays_silent(stage: Stage) -> None:
-    lines = [(await stage.hear(f"{SECRET} {number}", "2")).id for number in range(3)]
-
-    class Purge(asyncio.Event):
-        async def wait(self) -> Literal[True]:
-            await clear(stage, event_id=lines.pop())
-            return True
-
-    stage.model.held = Purge()
-    reply = await stage.reply("@forgetmenot_bot what did bob say?")
-    assert (reply.status, reply.detail) == (ReplyStatus.SILENT, CLEARED)
-    assert len(stage.model.asked) == 2
-
-
-async def wrong(stage: Stage, note_id: int) -> None:
-    await retract(stage.db, note_id, at=stage.clock.now(), cause="test")
-
-
-async def forgotten(stage: Stage, note_id: int) -> None:
-    await forget_fact(stage.db, note_id, at=stage.clock.now())
-
-
-async def never_mentioned(stage: Stage, _note_id: int) -> None:
-    await suppress(stage.db, "2", "marimba", by=None, at=stage.clock.now())
-
-
-async def opted_out(stage: Stage, _note_id: int) -> None:
+async def opt_out(stage: Stage) -> None:
     async with stage.db.write() as tx:
         await personal_data.opt_out(tx, "2", stage.clock.now())
 
 
-async def erased(stage: Stage, _note_id: int) -> None:
-    await erase(stage.db, "2", now=stage.clock.now())
+Way = Callable[[Stage, int], Awaitable[object]]
+WAYS: dict[str, Way] = {
+    "wrong": lambda stage, note: retract(stage.db, note, at=stage.clock.now(), cause="test"),
+    "forgotten": lambda stage, note: forget_fact(stage.db, note, at=stage.clock.now()),
+    "never mentioned": lambda stage, _: suppress(stage.db, "2", "marimba", by=None, at=stage.clock.now()),
+    "opted out": lambda stage, _: opt_out(stage),
+    "erased": lambda stage, _: erase(stage.db, "2", now=stage.clock.now()),
+}
 
 
-async def cleared(stage: Stage, _note_id: int) -> None:
-    await clear(stage, viewer_id="1")  # who asked
-
-
-WAYS = [wrong, forgotten, never_mentioned, opted_out, erased]
-Way = Callable[[Stage, int], Awaitable[None]]
-
-
-@pytest.mark.parametrize("take_back", WAYS)
-async def test_what_is_taken_back_while_the_model_thinks_is_not_said(stage: Stage, take_back: Way) -> None:
+@pytest.mark.parametrize("way", WAYS)
+async def test_what_is_taken_back_while_the_model_thinks_is_not_said(stage: Stage, way: str) -> None:
     note = await stage.know("plays the marimba", "2")
     stage.model.answers = ["Bob plays the marimba.", "I do not know."]
     task = await thinking(stage, await stage.hear("@forgetmenot_bot what does bob play?"))
     assert "plays the marimba" in stage.model.asked[0].prompt
     await stage.clock.advance(SECOND)
-    await take_back(stage, note)
+    await WAYS[way](stage, note)
     await let_go(stage, task)
     assert "marimba" not in " ".join([stage.model.asked[1].prompt, *stage.said])
 
 
-@pytest.mark.parametrize("take_back", [*WAYS, cleared])
-async def test_what_is_taken_back_while_a_reply_waits_for_a_place_is_not_said(stage: Stage, take_back: Way) -> None:
+@pytest.mark.parametrize("way", [*WAYS, "cleared"])
+async def test_what_is_taken_back_while_a_reply_waits_for_a_place_is_not_said(stage: Stage, way: str) -> None:
     note = await stage.know("plays the marimba", "2")
     stage.model.answers = ["Bob plays the marimba."]
     async with full_queue(stage, stage.reply("@forgetmenot_bot what does bob play?")) as task:
-        await take_back(stage, note)
+        await (WAYS[way](stage, note) if way in WAYS else clear(stage, viewer_id="1"))  # who asked
     reply = await task
     assert (reply.status, reply.detail) == (ReplyStatus.DROPPED, CLEARED)
     assert "marimba" not in " ".join([(await stage.row(reply.id)).text, *stage.said])
@@ -173,36 +145,37 @@ async def test_a_list_of_notes_that_waits_for_a_place_does_not_name_what_was_for
     await stage.hear("@forgetmenot_bot hello")
     async with full_queue(stage, stage.outbox.say_line("I know that Alice plays the marimba.", viewer_id="1")) as task:
         await stage.clock.advance(500)
-        await forgotten(stage, note)
+        await forget_fact(stage.db, note, at=stage.clock.now())
     assert (await task).status is ReplyStatus.DROPPED
     assert "marimba" not in " ".join(stage.said)
 
 
-async def summarised(stage: Stage, summary: str) -> Note:
-    """A note about Bob, and a summary that tells the same."""
+async def test_what_only_a_summary_told_leaves_prefix_and_reply_once_it_is_forgotten(stage: Stage) -> None:
     note, now = await remember(stage.db, "2", "plays the marimba", by="2", at=stage.clock.now()), stage.clock.now()
     await stage.hear("what a lap", "2")
-    episode = NewEpisode(EpisodeKind.CHAT, 1, now, now, summary, {"2": Part(1, 0)}, [1])
-    assert await episodes.write(stage.db, episode, now)
-    return note
-
-
-async def test_a_summary_that_lost_a_forgotten_fact_leaves_the_prefix(stage: Stage) -> None:
-    """Also where another process forgets it."""
-    note = await summarised(stage, "<@2> plays the marimba. The lap of <@2> was lost.")
-    assert "marimba" in (await stage.keeper.refresh()).text
-    await forgotten(stage, note.id)
-    assert "marimba" not in (await stage.keeper.current()).text
-
-
-async def test_what_only_a_summary_told_is_dropped_once_it_is_forgotten(stage: Stage) -> None:
-    note = await summarised(stage, "<@2> plays the marimba.")
-    await edit(stage.db, note.id, "plays the kazoo", by="2", at=stage.clock.now(), privacy=PrivacySettings())
+    summary = "<@2> plays the marimba. The lap of <@2> was lost."
+    assert await episodes.write(
+        stage.db, NewEpisode(EpisodeKind.CHAT, 1, now, now, summary, {"2": Part(1, 0)}, [1]), now
+    )
+    await edit(stage.db, note.id, "plays the kazoo", by="2", at=now, privacy=PrivacySettings())
     stage.model.answers = ["Bob plays the marimba."]
     async with full_queue(stage, stage.reply("@forgetmenot_bot tell me about bob")) as task:
         assert "marimba" in stage.model.asked[-1].prompt
-        await forgotten(stage, note.id)
+        await forget_fact(stage.db, note.id, at=stage.clock.now())
     assert (await task).status is ReplyStatus.DROPPED
+    assert "marimba" not in (await stage.keeper.current()).text
+
+
+async def test_what_is_being_forgotten_while_an_answer_gets_its_place_is_neither_said_nor_kept(stage: Stage) -> None:
+    """The wish is there when the message is queued, and done when it wants to be written."""
+    requests, text = stage.db.requests, "What I know about you: plays the kazoo in Zanzibar"
+    task = asyncio.create_task(stage.outbox.say_line(text, viewer_id="1"))
+    while not stage.outbox.waiting:  # noqa: ASYNC110  # the queue tells nobody
+        await asyncio.sleep(0)
+    words = requests.hashed("1", traces("plays the kazoo in Zanzibar"))
+    requests.add(requests.of(RequestKind.FORGET, "1", stage.clock.now() + 1, words=words))
+    assert ((await task).status, stage.said) == (ReplyStatus.DROPPED, [])
+    assert await stage.db.column("SELECT text FROM bot_messages") == [""]
 
 
 async def test_the_answer_that_quotes_what_was_forgotten_is_not_kept(stage: Stage) -> None:
@@ -215,23 +188,6 @@ async def test_the_answer_that_quotes_what_was_forgotten_is_not_kept(stage: Stag
     assert await stage.db.column("SELECT text FROM bot_messages ORDER BY id") == ["", answers[1]]
 
 
-async def test_what_is_being_forgotten_while_an_answer_gets_its_place_is_neither_said_nor_kept(stage: Stage) -> None:
-    task = asyncio.create_task(_while_forgetting(stage, "plays the kazoo in Zanzibar"))
-    sent = await stage.outbox.say_line("What I know about you: plays the kazoo in Zanzibar", viewer_id="1")
-    await task
-    assert (sent.status, stage.said) == (ReplyStatus.DROPPED, [])
-    assert await stage.db.column("SELECT text FROM bot_messages") == [""]
-
-
-async def _while_forgetting(stage: Stage, fact: str) -> None:
-    """Forget a fact of Alice's when a message is queued; it is done when the message wants to be written."""
-    while not stage.outbox.waiting:  # noqa: ASYNC110  # the queue tells nobody
-        await asyncio.sleep(0)
-    requests = stage.db.requests
-    words = requests.hashed("1", traces(fact))
-    requests.add(requests.of(RequestKind.FORGET, "1", stage.clock.now() + 1, words=words))
-
-
 async def test_what_was_said_again_from_the_thread_is_cleared_too(stage: Stage) -> None:
     """A prompt shows the bot's own lines to somebody in their conversation, among lines of chat."""
     told = await stage.hear(SECRET, "2")
@@ -242,7 +198,7 @@ async def test_what_was_said_again_from_the_thread_is_cleared_too(stage: Stage) 
     await stage.clock.advance(60 * SECOND)
     second = await stage.reply("@forgetmenot_bot say it again")
     assert SECRET not in fenced(stage.model.asked[1].prompt)["chat"]
+    await clear(stage, viewer_id="2")
     async with stage.db.write() as tx:
-        await events.clear(tx, Clear(stage.clock.now(), None, "2"), stage.clock.now())
         await bot_messages.clear_since(tx, told.at + 1, at=stage.clock.now(), viewer_id="2")
     assert [(await stage.row(reply.id)).text for reply in (first, second)] == ["", ""]

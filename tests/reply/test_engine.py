@@ -13,7 +13,7 @@ from forgetmenot.settings.schema import BotSettings, Mode, Settings
 from forgetmenot.store import bot_messages
 from forgetmenot.store.bot_messages import ReplyStatus
 from forgetmenot.text.mentions import fenced
-from tests.stage import ACTIVE, Stage, answering
+from tests.stage import Stage, answering
 
 Move = Callable[[int], Awaitable[None]]
 ASKED: dict[str, Any] = {"name": "timeout", "target": "alice", "seconds": 30, "if_refused": "Maybe later."}
@@ -25,15 +25,6 @@ async def test_the_same_event_is_answered_once(stage: Stage) -> None:
     assert [reply is not None for reply in replies] == [True, False, False]
     assert await stage.engine.consider(event) is None
     assert len(stage.said) == 1
-
-
-async def test_a_follow_up_goes_on_with_the_thread(stage: Stage, settle: Move) -> None:
-    await stage.ask("@forgetmenot_bot hi")
-    await settle(11_000)
-    assert await stage.ask("and how are you?") is not None
-    assert "you: Answer number 1 it is." in fenced(stage.model.asked[1].prompt)["own_messages"]
-    await settle(200_000)
-    assert await stage.ask("and now?") is None
 
 
 async def test_neither_a_stale_mention_nor_a_slow_model_makes_it_answer_late(stage: Stage, settle: Move) -> None:
@@ -66,21 +57,6 @@ async def test_the_cooldown_is_waited_out_and_the_newest_line_wins(stage: Stage,
     assert len(stage.said) == 2
 
 
-async def test_in_shadow_mode_nothing_is_sent_and_nothing_of_it_is_fed_back(stage: Stage, settle: Move) -> None:
-    """A preview shows the words as they would stand in chat, unless more than the mode refuses the action."""
-    for line, shown in (("please time me out", "Shadowy words."), ("how are you?", "Maybe later.")):
-        stage.use(replace(ACTIVE, bot=BotSettings(mode=Mode.SHADOW)))
-        stage.model.answers = [answering("Shadowy words.", **ASKED)]
-        reply = await stage.reply(f"@forgetmenot_bot {line}")
-        assert (reply.status, reply.text) == (ReplyStatus.SHADOW, shown)
-        assert stage.said == stage.moderation.done == []
-        await settle(11_000)
-    stage.use(Settings(bot=BotSettings(mode=Mode.MENTIONS)))
-    await stage.ask("@forgetmenot_bot and now?")
-    assert "Maybe later" not in stage.model.asked[-1].prompt
-    assert "Shadowy" not in stage.model.asked[-1].prompt
-
-
 # ── words fit the outcome ───────────────────────────────────────────────────────────────────
 
 
@@ -91,17 +67,13 @@ async def test_a_deed_without_words_is_told_by_name_once(stage: Stage, say: str)
     assert stage.said == ["Done: timeout Alice 30 s."]
 
 
-async def test_a_raid_is_welcomed_to_everybody_in_live_mode(stage: Stage, settle: Move) -> None:
+async def test_a_raid_is_welcomed_to_everybody_in_live_mode(stage: Stage) -> None:
     stage.use(Settings(bot=BotSettings(mode=Mode.LIVE)))
     words = "25 raiders from bob have joined!"
     raid = replace(await stage.hear("", "2"), kind=EventKind.RAID, system_text=words)
     assert await stage.engine.consider(raid) is not None
     assert stage.chat.said[0][2] is None
     assert fenced(stage.model.asked[0].prompt)["message"] == f"Bob: {words}"
-    again = replace(await stage.hear("", "3"), kind=EventKind.RAID, system_text=words)
-    reply = await stage.engine.consider(again)
-    assert reply is not None
-    assert reply.detail == "cooldown: 2 s to go"
 
 
 async def test_a_full_disk_while_thinking_is_a_reason(stage: Stage, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -118,7 +90,6 @@ async def test_a_full_disk_while_thinking_is_a_reason(stage: Stage, monkeypatch:
     [
         ("hi, who are you?", "shoutout", "Shoutout sent to Bob!", "Not now."),
         ("I finally beat the chicken boss!", "timeout", "What a fight!", "What a fight!"),
-        ("I finally beat the chicken boss!", "timeout", "You are timed out, Bob!", "Not now."),
         ("I want bob out of here", "timeout", "Bob takes a break.", "Not now."),
     ],
 )

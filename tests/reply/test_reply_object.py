@@ -17,9 +17,8 @@ from forgetmenot.reply.reply_object import (
     reply_schema,
 )
 from forgetmenot.settings.schema import ActionSettings, ClassMode, GuardedMode, Settings
-from tests.stage import Stage, answering, chat, stage
+from tests.stage import answering
 
-__all__ = ["chat", "stage"]
 OPEN = ActionSettings(class_a=ClassMode.LIVE, class_b=ClassMode.LIVE, class_c=GuardedMode.ASK)
 
 
@@ -59,10 +58,7 @@ def test_what_of_an_answer_counts() -> None:
     clip = Proposal("clip")
     read = {
         '{"action": null, "say": "Hi."}': ModelReply("Hi."),
-        '{"say": "Hi."}': ModelReply("Hi."),
-        '{"notes": [12, 3, 12], "say": "Hi."}': ModelReply("Hi.", notes=(12, 3)),
-        '{"notes": [12, "3", "[id:4]", null, true, {}, "x"], "say": "Hi."}': ModelReply("Hi.", notes=(12, 3, 4)),
-        '{"notes": "12", "say": "Hi."}': ModelReply("Hi."),
+        '{"notes": [12, "3", "[id:4]", 12, null, true, {}, "x"], "say": "Hi."}': ModelReply("Hi.", notes=(12, 3, 4)),
         '{"action": {"name": "clip"}, "say": "Hi.", "if_refused": "No."}': ModelReply(
             "Hi.", Proposal("clip", {}, "No.")
         ),
@@ -79,7 +75,6 @@ def test_what_of_an_answer_counts() -> None:
         # no action
         '{"action": {"name": "ban", "target": {"id": 2}}, "say": "Hi."}': ModelReply("Hi."),
         '{"action": {"target": "bob"}, "say": "Hi."}': ModelReply("Hi."),
-        '{"action": "ban", "say": "Hi."}': ModelReply("Hi."),
         '{"action": ["ban"], "say": "Hi."}': ModelReply("Hi."),
         # cut off
         '{"action": {"name": "clip"}, "say": "One. Two. Thr': ModelReply("One. Two.", None, "unfinished"),
@@ -89,7 +84,6 @@ def test_what_of_an_answer_counts() -> None:
         # no object
         "Hi there.": ModelReply("", None, UNREADABLE),
         '{"say": 3}': ModelReply("", None, UNREADABLE),
-        "[]": ModelReply("", None, UNREADABLE),
         '{"action": null, "say": " "}': ModelReply(" ", None, NOTHING_TO_SAY),
         r'{"say": "a\ud800b"}': ModelReply("ab"),
     }
@@ -101,17 +95,3 @@ def test_plain_text_of_a_server_without_json_proposes_nothing() -> None:
     assert read_reply(ModelAnswer(said, "m", TokenUsage(), plain=True)) == ModelReply(said)
     cut = ModelAnswer("One. Tw", "m", TokenUsage(), finish="length", plain=True)
     assert read_reply(cut) == ModelReply("One.", None, "unfinished")
-
-
-async def test_json_is_never_said_in_chat(stage: Stage) -> None:
-    stage.model.answers = [
-        '{"action": null, "say": "{\\"say\\": \\"leak\\"}"}',
-        '{"action": {"name": "clip"}, "sa',
-        '{"answer": "hi"}',
-        '{"say": "Tea (said by them; tags: drinks; 2 days ago), I think [id:12]."}',
-    ]
-    for number, viewer in enumerate("1231"):
-        await stage.clock.advance(60_000)
-        await stage.ask(f"@forgetmenot_bot hi {number}", viewer)
-    assert stage.said == ["Tea, I think."]
-    assert stage.moderation.done == []

@@ -4,9 +4,12 @@ import json
 
 import pytest
 
+from forgetmenot.domain import Scope
 from forgetmenot.errors import ModelUnavailable
 from forgetmenot.memory.rights import suppress
+from forgetmenot.store import bot_messages
 from tests.stage import Stage
+from tests.wishes import erase
 
 QUESTION = "@forgetmenot_bot what is alice's symbol for patience?"
 
@@ -58,7 +61,7 @@ async def test_it_looks_once_and_has_an_answer_if_that_fails(stage: Stage) -> No
 @pytest.mark.parametrize(
     ("words", "line", "whose", "waited"),
     [
-        *((words, QUESTION, "1", 0) for words in ("", "xylophone quark", "the a of")),
+        ("xylophone quark", QUESTION, "1", 0),
         ("bonsai tree", "@forgetmenot_bot hello", "1", 0),  # small talk
         ("bonsai tree", QUESTION, "2", 0),  # Bob's notes are nobody's answer here
         ("bonsai secret", QUESTION, "1", 0),  # never to be mentioned
@@ -77,3 +80,20 @@ async def test_where_nothing_is_to_be_found_the_first_answer_stands(
     await stage.engine.consider(event)
     assert (stage.said, len(stage.model.asked)) == (["I do not know that."], 1)
     assert ("look_up" in json.dumps(stage.model.asked[0].schema)) is (line == QUESTION)
+
+
+async def test_a_reply_is_known_by_the_notes_it_looked_up_or_was_asked_for_and_leaves_with_who_they_are_of(
+    stage: Stage,
+) -> None:
+    """Whatever section of the prompt they stood in."""
+    tree = await plants_a_tree(stage)
+    stage.model.answers = [wants("plant tree"), found("A bonsai, of course."), "On Fridays."]
+    looked_up = await stage.reply(QUESTION, "2")
+    cake = await stage.know("eats dragon cake on Fridays", None, Scope.CHANNEL)
+    asked_for = await stage.reply("@forgetmenot_bot which day is dragon cake?", "3")
+    for reply, section, note in ((looked_up, "looked_up", tree), (asked_for, "channel_notes_asked", cake)):
+        rows = {one["name"]: one["rows"] for one in (await stage.row(reply.id)).prompt["sections"]}
+        assert ["notes", note] in rows[section]
+        assert [had for had, _at in await bot_messages.with_note(stage.db, note)] == [reply.id]
+    await erase(stage.db, "1", now=stage.clock.now())
+    assert [(await stage.row(reply.id)).text for reply in (looked_up, asked_for)] == ["", "On Fridays."]
