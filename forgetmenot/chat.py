@@ -51,7 +51,7 @@ _PATTERNS = {
     ParameterKind.FLAG: f"(?P<NAME>{_FLAGS})",
 }
 # Answers to one viewer at once; then one in each MS_PER_ANSWER.
-BURST = 8
+BURST = 5
 MS_PER_ANSWER = 10_000
 # Viewers whose rate limit is remembered.
 MOST_BUCKETS = 2_000

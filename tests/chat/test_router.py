@@ -3,6 +3,7 @@
 from forgetmenot.chat import BURST, MS_PER_ANSWER, CommandRateLimiter, RoomModeTracker, take_notice
 from forgetmenot.clock import ManualClock
 from forgetmenot.operations.catalogue import ACTIONS
+from forgetmenot.reply.outbox import WINDOW_MS, SendRateLimiter
 from forgetmenot.settings.schema import BotSettings, Mode, Settings
 from forgetmenot.store import channel_state, streams
 from forgetmenot.store.database import Database
@@ -20,6 +21,18 @@ def test_a_few_at_once_then_one_at_a_time() -> None:
     assert not limiter.allows("1", MS_PER_ANSWER)
     assert [limiter.allows("1", 9 * MS_PER_ANSWER) for _ in range(BURST + 1)] == [True] * BURST + [False]
     assert not limiter.allows("1", 0)  # a clock that steps back refills nothing
+
+
+def test_a_viewer_who_floods_leaves_places_for_the_commands_of_others() -> None:
+    limiter, pace, others = CommandRateLimiter(), SendRateLimiter(), 0
+    for at in range(0, WINDOW_MS, 1_000):
+        answered = limiter.allows("1", at) + (at % 10_000 == 0)  # a command each second, and a reply as often as may be
+        for _ in range(answered):
+            pace.call_begins(at)
+    while not pace.is_crowded(WINDOW_MS - 1, 0):
+        pace.call_begins(WINDOW_MS - 1)
+        others += 1
+    assert others >= 4
 
 
 def test_a_mode_holds_until_twitch_reports_it_off() -> None:
