@@ -23,6 +23,7 @@ from msgspec import Struct
 from msgspec.structs import asdict
 
 from forgetmenot import __version__
+from forgetmenot.clock import DAY
 from forgetmenot.dock.security import HOST
 from forgetmenot.errors import ForgetMeNotError
 from forgetmenot.files import is_locked
@@ -42,7 +43,7 @@ OK, WARN, BAD = "ok", "warn", "bad"
 WITHIN_S = 8.0
 LITTLE_SPACE = 500_000_000  # bytes
 CLOCK_OFF_S = 120
-BACKUP_OLD_D = 14
+BACKUP_OLD = 14 * DAY
 MEASURED = ("aiohttp", "twitchio", "google-genai")
 # State, line and fix of a check.
 Finding = tuple[str, str, str]
@@ -161,8 +162,8 @@ def _backups(what: Examined) -> Finding:
     kept = backup.copies_of(what.database)
     if not kept:
         return what.found(WARN, "no_backup")
-    age_d = (time.time() - kept[0].stat().st_mtime) / 86_400
-    return what.found(WARN if age_d > BACKUP_OLD_D else OK, "backups", n=len(kept), days=f"{age_d:.0f}")
+    age = round((time.time() - kept[0].stat().st_mtime) * 1000)
+    return what.found(WARN if age > BACKUP_OLD else OK, "backups", n=len(kept), ago=what.language.span(age, "ago"))
 
 
 # The parts of a bot, as far as they can be seen from outside.

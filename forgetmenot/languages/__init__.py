@@ -68,6 +68,8 @@ class Language:
         """What is filled in as `name`: a reason, or the name of an action, parameter or status, in words."""
         if name == "actions":
             return ", ".join(str(self.value("action", one)) for one in str(value).split(", "))
+        if isinstance(value, float):
+            return str(value).replace(".", self("decimal"))
         known = self.texts.get(f"{_NAMES.get(name, '')}.{value}")
         return known if known is not None else self.reason(value) if isinstance(value, str) else value
 

@@ -77,8 +77,11 @@ class Estimate(Struct, frozen=True):
         cost = prices.in_words(settings, {settings.model.memory_model: self.tokens}, say)
         minutes = round(self.calls * SECONDS_A_CALL / 60)  # with a hosted model, one call after the other
         tokens, minutes_shown = say.number(self.tokens.input + self.tokens.output), say.number(max(1, minutes))
-        numbers = _numbers(self, "lines streams days calls", say)
-        takes = say("setup.past_takes", **numbers, tokens=tokens, cost=cost and f" ({cost})", minutes=minutes_shown)
+        counts = _counts(self, "lines streams", say) | {
+            "days": say("span.d", n=self.days),
+            "calls": say.number(self.calls),
+        }
+        takes = say("setup.past_takes", **counts, tokens=tokens, cost=cost and f" ({cost})", minutes=minutes_shown)
         return " ".join([takes, *_unread(self.bad, say)])
 
 
@@ -96,13 +99,16 @@ class Learned(Struct):
 
     def in_words(self, say: Language, *, stopped: bool = False) -> str:
         """For a person; `stopped`: it was not read to its end."""
-        numbers = _numbers(self, "lines streams episodes notes known", say)
-        told = say(f"setup.past_{'stopped' if stopped else 'learned'}", **numbers)
+        counts = _counts(self, "lines streams episodes notes", say) | {
+            "known": say("page.count.lines", n=say.number(self.known))
+        }
+        told = say(f"setup.past_{'stopped' if stopped else 'learned'}", **counts)
         return " ".join(filter(None, [told, *_unread(self.bad, say), say.reason(self.trouble)]))
 
 
-def _numbers(of: object, names: str, say: Language) -> dict[str, str]:
-    return {name: say.number(getattr(of, name)) for name in names.split()}
+def _counts(of: object, names: str, say: Language) -> dict[str, str]:
+    """Each count with its noun, such as "1 line" or "24 lines"."""
+    return {name: say(f"page.count.{name}", n=say.number(getattr(of, name))) for name in names.split()}
 
 
 def _unread(bad: Mapping[str, list[int]], say: Language) -> list[str]:

@@ -58,13 +58,13 @@ async def test_it_says_what_it_takes_learns_and_deletes_the_file(
     assert kept.name == "_evil_.._chat 2026-05-01.log"
     assert [one.stat().st_mode & 0o777 for one in (kept, kept.parent, kept.parent.parent)] == [0o600, 0o700, 0o700]
     asked = str((await files.look())["line"])
-    assert asked.startswith("24 lines of 2 streams over 2 days: about 0 model calls")
+    assert asked.startswith("24 lines, 2 streams, 2 days. Model calls: about 0; ")
     assert await bot.db.value("SELECT count(*) FROM episodes") == 0
     files.learn()
     assert files.state["running"]
     with pytest.raises(InputError, match="Wait until"):
         await files.take("b.log", 1, in_pieces(b"x"))
-    assert "Learned from 24 lines of 2 streams" in await done(files)
+    assert "Learned from 24 lines (2 streams)" in await done(files)
     assert files.state["files"] == []
     assert not kept.exists()
     assert await bot.db.value("SELECT count(*) FROM events") == 0

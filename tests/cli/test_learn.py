@@ -22,7 +22,7 @@ def test_it_learns_a_log_once(log: Path, tmp_path: Path, capsys: pytest.CaptureF
     found = json.loads(out)
     assert (found["lines"], found["streams"], found["bad"], found["trouble"]) == (40, 1, {}, "")
     assert found["episodes"] >= 1
-    assert "40 lines of 1 streams over 1 days" in err
+    assert "40 lines, 1 stream, 1 day. Model calls: " in err
     assert main(command) == 0
     none = dict.fromkeys(("lines", "streams", "episodes", "notes"), 0)
     assert json.loads(capsys.readouterr().out) == {**found, **none, "known": 40}

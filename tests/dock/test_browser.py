@@ -423,7 +423,7 @@ async def test_it_asks_shows_how_far_it_is_and_the_bot_goes_on(demo: DemoBot, ru
         await expect(step.locator(".outcome.bad")).to_contain_text("evening.log is no chat")
         await page.evaluate(DROP, {"name": "evening.log", "text": f"odd line\n{chat}"})
         dialog = page.locator("dialog")
-        await expect(dialog).to_contain_text("400 lines of 2 streams over 2 days")
+        await expect(dialog).to_contain_text("400 lines, 2 streams, 2 days")
         await expect(dialog).to_contain_text("evening.log that cannot be read: 1.")
         assert await page.evaluate("document.documentElement.scrollWidth") <= 300
         await dialog.get_by_role("button", name="Cancel").click()
@@ -431,7 +431,7 @@ async def test_it_asks_shows_how_far_it_is_and_the_bot_goes_on(demo: DemoBot, ru
         await step.get_by_role("button", name="Learn from it").click()
         await page.locator("dialog .row.end").get_by_role("button", name="Learn from it").click()
         await demo.hear("bob", "is it learning?")
-        await expect(step.locator(".outcome")).to_contain_text("Learned from 400 lines of 2 streams")
+        await expect(step.locator(".outcome")).to_contain_text("Learned from 400 lines (2 streams)")
         await expect(step.get_by_role("button", name="Delete the files")).to_have_count(0)
     assert await demo.bot.db.value("SELECT count(*) FROM episodes") > before
     assert not incoming_folder(demo.bot.db.path).exists()
