@@ -271,7 +271,7 @@ function characterStep() {
 
 function loginStep() {
   const id = input({ maxlength: 64, "aria-label": t("setup.login.client_id"), placeholder: t("setup.login.client_id") });
-  const saveId = button(t("save"), async () => { if (await step.run("client", { client_id: id.value }, saveId)) delete id.dataset.typed; }, { class: "primary" });
+  const saveId = button(t("save"), async () => { if (await step.run("client", { client_id: id.value }, saveId)) { delete id.dataset.typed; own.open = false; } }, { class: "primary" });
   const consolePage = h("a", { target: "_blank", rel: "noreferrer" }, "dev.twitch.tv/console");
   const redirect = h("code", {});
   const how = h("ol", { class: "how" },
