@@ -186,21 +186,6 @@ async def test_who_was_known_only_by_name_stays_erased_in_an_older_copy(
     assert b"alice" not in held(path).lower()
 
 
-async def test_an_import_does_not_bring_back_the_name_of_who_was_erased(
-    bot: Bot, path: Path, clock: ManualClock
-) -> None:
-    await say(bot, "!forgetme confirm")
-    await bot.settle()
-    facts = ("met Alice in Oslo", "writes to @alice, <@login:bob> and others")
-    told = {"episode": {"key": "k", "summary": "<@7> met alice. They went to Oslo."}}
-    lines = [json.dumps({"viewer": "7", "login": "carol", "fact": fact} | told) for fact in facts]
-    await transfer.import_notes(bot.db, lines, now=clock.now())
-    held_facts = await bot.db.column("SELECT fact FROM semantic_notes ORDER BY id")
-    assert held_facts == ["met somebody in Oslo", "writes to somebody, <@login:bob> and others"]
-    await bot.db.wipe_deleted(thorough=True)
-    assert b"alice" not in held(path).lower()
-
-
 async def test_what_crashes_left_half_written_goes_at_the_start(
     path: Path, clock: ManualClock, account: TalkingAccount
 ) -> None:

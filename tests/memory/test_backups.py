@@ -1,11 +1,12 @@
 """Copies of the memory: no chat in them, and no way round what people asked for since."""
 
+import contextlib
 import json
 import shutil
 import sqlite3
 import stat
 import sys
-from collections.abc import Callable
+from collections.abc import AsyncIterator, Callable
 from contextlib import closing
 from pathlib import Path
 
@@ -67,6 +68,11 @@ async def facts(path: Path) -> set[str]:
         return {note.fact for note in await notes.page(db)}
 
 
+def _sql(path: Path, script: str) -> None:
+    with closing(sqlite3.connect(path)) as db:
+        db.executescript(f"PRAGMA foreign_keys = OFF; {script}")
+
+
 async def go_back(channel: Channel, source: Path, folder: Path) -> tuple[Restored, Path]:
     """Restore beside the file of requests, as after a loss of the memory's own file."""
     path = folder / "restored.sqlite3"
@@ -77,23 +83,16 @@ async def go_back(channel: Channel, source: Path, folder: Path) -> tuple[Restore
     return await restore(source, path, now=channel.clock.now(), keep=3), path
 
 
-LEFT_OUT = {
-    "events": "raw chat",
-    "tally": "accounts for raw chat",
-    "briefs": "made again from the notes",
-    "bot_messages": "may quote chat, and is kept for some days only",
-    "action_logs": "may quote chat, and is kept for some days only",
-    "model_calls": "kept for some days only",
-}
+# raw chat and its account, what may quote chat, and what is made again
+LEFT_OUT = {"events", "tally", "bot_messages", "action_logs", "model_calls", "briefs"}
 
 
 def test_every_table_is_kept_or_left_out_for_a_reason(tmp_path: Path) -> None:
     with closing(sqlite3.connect(tmp_path / "x")) as db:
         db.executescript(schema_sql())
         named = db.execute("SELECT name FROM sqlite_master WHERE type = 'table'")
-        tables = {row[0] for row in named if not row[0].startswith(("sqlite_", "episodes_fts"))}
-    assert tables == set(backup.KEPT) | LEFT_OUT.keys()
-    assert not set(backup.KEPT) & LEFT_OUT.keys()
+        tables = sorted(row[0] for row in named if not row[0].startswith("sqlite_"))
+    assert tables == sorted([*backup.KEPT, *LEFT_OUT])
 
 
 async def test_a_copy_is_the_memory_with_its_numbers_and_no_byte_of_chat_of_replies_or_of_the_key(
@@ -157,11 +156,6 @@ async def test_a_cleared_request_takes_the_copies_along_that_know_its_note(chann
     assert b"zitherbloom" not in b"".join(copy.read_bytes() for copy in copies_of(channel.db.path))
 
 
-async def opted_out(path: Path, viewer_id: str) -> bool:
-    async with open_database(path) as db:
-        return viewer_id in await personal_data.opted_out(db)
-
-
 async def test_opting_out_and_in_count_again_in_their_order(filled: Channel, made: Copied, tmp_path: Path) -> None:
     rights = Rights(db=filled.db, clock=filled.clock, eraser=Eraser(db=filled.db, clock=filled.clock))
     for one in (ALICE, BOB, "new"):
@@ -170,7 +164,9 @@ async def test_opting_out_and_in_count_again_in_their_order(filled: Channel, mad
     done, path = await go_back(filled, made.path, tmp_path / "data")
     again = await restore(made.path, path, now=filled.clock.now(), keep=3)
     assert done.opted_out == again.opted_out == 1
-    assert [await opted_out(path, one) for one in (ALICE, BOB, "new")] == [True, False, True]
+    async with open_database(path) as db:
+        out = await personal_data.opted_out(db)
+        assert [one in out for one in (ALICE, BOB, "new")] == [True, False, True]
 
 
 async def test_what_was_there_is_saved_and_what_is_no_memory_is_refused(
@@ -193,44 +189,33 @@ async def test_what_was_there_is_saved_and_what_is_no_memory_is_refused(
 ENDLESS = "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) SELECT i AS id, '' AS words FROM n"
 STRANGE = {
     "endless view": f"DROP TABLE never_mention; CREATE VIEW never_mention AS {ENDLESS}",
-    "row that points nowhere": "PRAGMA foreign_keys = OFF; INSERT INTO attendance VALUES ('nobody', 7, 1, 1, 1)",
+    "row that points nowhere": "INSERT INTO attendance VALUES ('nobody', 7, 1, 1, 1)",
 }
 
 
 @pytest.mark.timeout(10)
 @pytest.mark.parametrize("strange", STRANGE)
 async def test_what_somebody_built_into_a_copy_is_not_run(made: Copied, other: Path, strange: str) -> None:
-    with closing(sqlite3.connect(made.path)) as db:
-        db.executescript(STRANGE[strange])
-        db.commit()
+    _sql(made.path, STRANGE[strange])
     with pytest.raises(StoreForeign, match="Nothing was changed"):
         await restore(made.path, other, now=0, keep=3)
     assert await facts(other) == {"is somebody else's memory"}
 
 
-async def test_triggers_that_somebody_built_into_a_copy_are_not_run(
-    filled: Channel, made: Copied, tmp_path: Path
-) -> None:
-    with closing(sqlite3.connect(made.path)) as db:
-        db.executescript("CREATE TRIGGER t AFTER INSERT ON viewers BEGIN DELETE FROM semantic_notes; END")
-    done, path = await go_back(filled, made.path, tmp_path / "data")
-    assert done.notes == 2
-    with closing(sqlite3.connect(path)) as db:
+async def test_triggers_that_somebody_built_into_a_copy_are_not_run(made: Copied, other: Path) -> None:
+    _sql(made.path, "CREATE TRIGGER t AFTER INSERT ON viewers BEGIN DELETE FROM semantic_notes; END")
+    assert (await restore(made.path, other, now=0, keep=3)).notes == 2
+    with closing(sqlite3.connect(other)) as db:
         assert db.execute("SELECT 1 FROM sqlite_master WHERE name = 't'").fetchone() is None
 
 
-@pytest.mark.parametrize("carried_out", [None, "99 abc"])
-async def test_a_copy_gets_all_requests_whatever_it_says(
-    filled: Channel, tmp_path: Path, carried_out: str | None
-) -> None:
+@pytest.mark.parametrize("says", ["", "INSERT INTO channel_state VALUES ('privacy_requests', '99 abc', 0)"])
+async def test_a_copy_gets_all_requests_whatever_it_says(filled: Channel, tmp_path: Path, says: str) -> None:
     """A copy from another PC, or one that was tampered with."""
     async with filled.db.write() as tx:
         await personal_data.opt_out(tx, CAROL, filled.clock.now())
     made = await copy_to(filled.db, tmp_path / "copy.sqlite3")
-    if carried_out is not None:
-        with closing(sqlite3.connect(made.path)) as db:
-            db.execute("INSERT INTO channel_state VALUES ('privacy_requests', ?, 0)", (carried_out,))
-            db.commit()
+    _sql(made.path, says)
     await Eraser(db=filled.db, clock=filled.clock).erase(BOB)
     await Eraser(db=filled.db, clock=filled.clock).erase(ALICE)
     done, path = await go_back(filled, made.path, tmp_path / "data")
@@ -310,53 +295,50 @@ EMPTIED = {
 }
 
 
-def _sql(path: Path, script: str) -> None:
-    with closing(sqlite3.connect(path)) as db:
-        db.executescript(f"PRAGMA foreign_keys = OFF; {script}")
+@contextlib.asynccontextmanager
+async def keeping(path: Path, clock: ManualClock) -> AsyncIterator[Backups]:
+    """A bot's own copies of its memory, of which one is due at its start."""
+    async with open_bot(path, settings=lambda: NO_SETTINGS, clock=clock) as bot:
+        keeper = Backups(db=bot.db, settings=bot.settings, clock=clock)
+        await keeper.run_pass()
+        yield keeper
+
+
+@pytest.fixture
+async def forty(tmp_path: Path, clock: ManualClock) -> Path:
+    """A memory with forty notes."""
+    async with open_database(tmp_path / "memory.sqlite3") as db:
+        lines = [json.dumps({"scope": "channel", "fact": f"plays level {number}"}) for number in range(40)]
+        await import_notes(db, lines, now=0)
+    return tmp_path / "memory.sqlite3"
 
 
 @pytest.mark.parametrize("damage", EMPTIED.values(), ids=EMPTIED)
 async def test_a_damaged_or_emptied_memory_is_refused_and_pushes_no_copy_out(
-    tmp_path: Path, clock: ManualClock, damage: Callable[[Path], object]
+    forty: Path, clock: ManualClock, damage: Callable[[Path], object]
 ) -> None:
-    path = tmp_path / "memory.sqlite3"
-
-    async def start() -> int:
-        async with open_bot(path, settings=lambda: NO_SETTINGS, clock=clock) as bot:
-            await Backups(db=bot.db, settings=bot.settings, clock=clock).run_pass()
-            return int(await bot.db.value("SELECT count(*) FROM semantic_notes"))
-
-    async with open_bot(path, settings=lambda: NO_SETTINGS, clock=clock) as bot:
-        lines = [json.dumps({"scope": "channel", "fact": f"plays level {number}"}) for number in range(40)]
-        await import_notes(bot.db, lines, now=0)
-    await start()
-    copies = [(copy, copy.read_bytes()) for copy in copies_of(path)]
+    async with keeping(forty, clock):
+        pass
+    copies = [(copy, copy.read_bytes()) for copy in copies_of(forty)]
     assert copies
-    damage(path)
+    damage(forty)
     for _ in range(4):
         await clock.advance(HOUR)
         with pytest.raises((StoreDamaged, StoreForeign), match="forgetmenot memory restore"):
-            await start()
-    assert [(copy, copy.read_bytes()) for copy in copies_of(path)] == copies
-    await restore(copies[0][0], path, now=clock.now(), keep=3)
-    assert await start() == 40
+            async with keeping(forty, clock):
+                pass
+    assert [(copy, copy.read_bytes()) for copy in copies_of(forty)] == copies
+    await restore(copies[0][0], forty, now=clock.now(), keep=3)
+    assert len(await facts(forty)) == 40
 
 
-async def test_a_memory_that_is_emptied_while_it_runs_keeps_its_last_full_copy(
-    tmp_path: Path, clock: ManualClock
-) -> None:
-    lines = [json.dumps({"scope": "channel", "fact": f"plays level {number}"}) for number in range(40)]
-    async with open_bot(tmp_path / "memory.sqlite3", settings=lambda: NO_SETTINGS, clock=clock) as bot:
-        keeper = Backups(db=bot.db, settings=bot.settings, clock=clock)
-        await import_notes(bot.db, lines, now=0)
-        for _ in range(4):
-            await keeper.run_pass()
-            await clock.advance(DAY)
-        full = copies_of(bot.db.path)[0]
-        _sql(bot.db.path, EMPTIED_ROWS)
+async def test_a_memory_that_is_emptied_while_it_runs_keeps_its_last_full_copy(forty: Path, clock: ManualClock) -> None:
+    async with keeping(forty, clock) as keeper:
+        [full] = copies_of(forty)
+        _sql(forty, EMPTIED_ROWS)
         for _ in range(8):
-            await keeper.run_pass()
             await clock.advance(DAY)
-        *newest, oldest = copies_of(bot.db.path)
-        assert (len(newest), oldest) == (NO_SETTINGS.privacy.keep_backups, full)
-        assert len(await facts(oldest)) == 40
+            await keeper.run_pass()
+    *newest, oldest = copies_of(forty)
+    assert (len(newest), oldest) == (NO_SETTINGS.privacy.keep_backups, full)
+    assert len(await facts(oldest)) == 40

@@ -48,22 +48,20 @@ async def test_a_regular_gets_one_from_what_lasts_and_matters_with_its_day(world
     assert sum("won round" in row for row in rows) == 58
 
 
-async def test_one_call_is_for_many_and_every_changed_one_is_rebuilt(world: World) -> None:
+async def test_one_call_is_for_many_and_only_what_changed_is_rebuilt(world: World) -> None:
     """With 14 regulars, whose briefs no pass may leave out."""
     people = [await world.viewer(str(number), f"viewer_{number}") for number in range(100, 114)]
     await world.regulars(*people)
     for viewer_id in people:
-        for fact in ("plays drums", "lives in Oslo", "owns a boat"):
+        for fact in FACTS:
             await world.note(fact, viewer_id)
     made, model = world.writer(BriefWriter, answer(*(f"P{number} plays drums." for number in range(1, 11))))
-    assert await made.run_pass() == 14
+    assert [await made.run_pass() for _ in range(2)] == [14, 0]
     assert len(model.asked) == 2
     assert [await brief(world, viewer_id) for viewer_id in people] == [f"<@{one}> plays drums." for one in people]
     await world.note("sold the boat", "107")
-    assert await made.run_pass() == 0
     await world.over(*people)
     assert await made.run_pass() == 1
-    assert len(model.asked) == 3
 
 
 @pytest.mark.parametrize(

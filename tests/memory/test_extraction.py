@@ -1,22 +1,17 @@
 """A model's answer can only propose: what code lets pass, what it refuses, and that an episode is read once."""
 
-import threading
-from typing import Any
-
 import pytest
 
 from forgetmenot.clock import DAY, HOUR
 from forgetmenot.domain import SourceKind
 from forgetmenot.errors import ModelBlocked
 from forgetmenot.memory import edits
-from forgetmenot.memory.ranking import Postings
 from forgetmenot.store import episodes, notes
 from tests.notes_world import World, change, live
 
 MALFORMED = [
-    "", " ", "null", "[]", "42", '"notes"', "{}", '{"notes": null}', '{"notes": {}}', '{"notes": "add"}',
-    '{"changes": []}', '{"notes": [}', '{"notes": [{"who": "P1"', "Here you go: {}", "<think>hm</think>",
-    "```\nnothing\n```", "\u0000\u0001", "[" * 5_000, '{"notes": 1e999}', "notes:\n- who: P1",
+    "", "null", "[]", '{"notes": null}', '{"notes": "add"}', '{"notes": [{"who": "P1"', "<think>hm</think>",
+    "\u0000\u0001", "[" * 5_000, '{"notes": 1e999}', "notes:\n- who: P1",
 ]  # fmt: skip
 
 
@@ -51,8 +46,7 @@ async def test_an_episode_without_a_usable_answer_waits_and_is_at_last_set_aside
 @pytest.mark.parametrize(
     ("fields", "rule"),
     [
-        ({"who": "P9"}, "not_there"),
-        ({"who": "alice"}, "not_there"), ({"who": "<@1>"}, "not_there"), ({"said_by": "P9"}, "no_speaker"),
+        *(({"who": odd}, "not_there") for odd in ("P9", "alice", "<@1>")), ({"said_by": "P9"}, "no_speaker"),
         ({"who": "P3", "said_by": ""}, "no_speaker"), ({"said_by": "BOT"}, "no_speaker"),
         ({"said_by": "<@1>"}, "no_speaker"), ({"said_by": "P3"}, "speaker_silent"),
         ({"confidence": 0.39}, "confidence"),
@@ -97,8 +91,7 @@ THINGS = ("boats", "stamps", "tomatoes", "horses", "clocks", "maps", "violins")
 @pytest.mark.parametrize(
     "odd",
     [
-        {"confidence": 1.5}, {"confidence": "high"}, {"confidence": 10**400}, {"confidence": None},
-        {"confidence": True},
+        *({"confidence": odd} for odd in (1.5, "high", 10**400, None, True)),
         {"repeats": "the first"}, {"repeats": [1]}, {"replaces": -(2**64)}, {"replaces": 2**70}, {"replaces": {}},
     ],
 )  # fmt: skip
@@ -178,17 +171,9 @@ async def test_a_repeat_that_says_more_takes_the_new_words(world: World, *, by_n
     assert before.fact == "plays drums in a band"
 
 
-async def test_somebody_with_many_notes_is_read_about_as_well(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The model sees those that fit the summary, found beside chat; what it writes is compared with all of them."""
-    ranked, threads = Postings.ranked, set[threading.Thread]()
-
-    def watched(self: Postings, *given: Any, **named: Any) -> Any:  # noqa: ANN401  # as they are
-        threads.add(threading.current_thread())
-        return ranked(self, *given, **named)
-
-    monkeypatch.setattr(Postings, "ranked", watched)
-    kinds = ("red", "old", "tiny", "huge", "wooden", "broken")
-    for kind in kinds:
+async def test_somebody_with_many_notes_is_read_about_as_well(world: World) -> None:
+    """The model sees those that fit the summary; what it writes is compared with all of them."""
+    for kind in ("red", "old", "tiny", "huge", "wooden", "broken"):
         await world.learn(*(change(fact=f"owns {kind} {thing}") for thing in THINGS))
     await world.episode("<@1> spoke about wooden boats, and owns red stamps.", {"1": (3, 0)})
     extractor, model = world.extractor([change(fact="owns red stamps")])
@@ -197,5 +182,3 @@ async def test_somebody_with_many_notes_is_read_about_as_well(world: World, monk
     assert len(known) == 30
     assert any(line.endswith("owns wooden boats") for line in known)
     assert (report.added, report.confirmed) == (0, 1)
-    assert threads
-    assert threading.main_thread() not in threads

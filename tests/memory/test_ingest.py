@@ -143,15 +143,6 @@ async def test_killed_in_a_batch_an_event_is_stored_once(tmp_path: Path, channel
     assert (await account(channel)).events == 15
 
 
-async def test_streams_part_by_gap_also_inside_a_batch(channel: Channel) -> None:
-    channel.say("alice", "yesterday")
-    await channel.clock.advance(13 * HOUR)
-    channel.say("alice", "today")
-    await channel.ingest.flush()
-    assert [row[0] for row in await channel.db.rows("SELECT stream_id FROM events")] == [1, 2]
-    assert await channel.db.value("SELECT ended_at IS NOT NULL FROM streams WHERE id = 1") == 1
-
-
 async def test_half_characters_and_odd_times_do_not_stop_the_writer(channel: Channel) -> None:
     now = channel.clock.now()
     channel.say("alice", "half \ud800 a character", at=10**30)

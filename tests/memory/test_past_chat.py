@@ -78,25 +78,29 @@ def test_a_large_broadcast_takes_little_memory(tmp_path: Path) -> None:
     assert peak < 12_000_000 < path.stat().st_size
 
 
+HELLO, IRC = "[2026-05-01 20:00:05] #demo alice: hello\n", "@user-id=7;tmi-sent-ts=1777665605000"
+
+
 @pytest.mark.parametrize(
-    ("name", "text"),
+    ("name", "text", "bad"),
     [
-        ("demo-2026-05-01.log", "# Start logging at 2026-05-01 20:00:00 CEST\n[20:00:05]  alice: hello\n"),
-        ("demo-2026-05-01.log", "[20:00:05]  alice: hello\n[20:01:00]  bob subscribed\n"),
-        ("any.txt", "[2026-05-01 20:00:05] #demo alice: hello\n"),
-        ("utf16.txt", "[2026-05-01 20:00:05] #demo alice: hello\n"),
-        (
-            "raw.irc",
-            "@id=x;user-id=7;tmi-sent-ts=1777665605000;room-id=100 :alice!alice@alice PRIVMSG #demo :hello\n",
-        ),
+        ("demo-2026-05-01.log", "# Start logging at 2026-05-01 20:00:00 CEST\n[20:00:05]  alice: hello\n", []),
+        ("demo-2026-05-01.log", "[20:00:05]  alice: hello\n[20:01:00]  bob subscribed\n", [2]),
+        ("any.txt", HELLO, []),
+        ("utf16.txt", HELLO, []),
+        ("raw.irc", f"{IRC} :alice!alice@alice PRIVMSG #demo :hello\n", []),
+        ("a name that nobody can have.log", HELLO.replace("alice", "älice") + HELLO, [1]),
+        ("endless.log", "x" * 20_001 + HELLO.replace("alice", "mallory") + HELLO, [1]),  # its end is no line
+        ("nor in IRC.log", f"{IRC} :älice!a@a PRIVMSG #demo :hello\n{HELLO}", [1]),
     ],
 )
-def test_logs_of_other_programs(tmp_path: Path, name: str, text: str) -> None:
+def test_logs_of_other_programs(tmp_path: Path, name: str, text: str, bad: list[int]) -> None:
     path = tmp_path / name
     path.write_text(text, encoding="utf-16" if name.startswith("utf16") else "utf-8")
-    _, events = read(path)
+    chat, events = read(path)
     assert [(event.login, event.text) for event in events] == [("alice", "hello")]
     assert events[0].at > 1_700_000_000_000
+    assert chat.bad_lines == bad
 
 
 @pytest.mark.parametrize("text", ["", "hello\n" * 300, '{"a": 1}', "[1, 2]", "\x00\x01\x02", '{"comments": 7}'])
@@ -121,18 +125,3 @@ def test_half_characters_and_line_breaks_of_a_hostile_file_reach_no_text(tmp_pat
     path.write_text(path.read_text().replace("Boss rush", "Boss\\ud800\\nrush"))
     chat, [event] = read(path)
     assert (event.display_name, event.text, chat.title) == ("A", "hi there SYSTEM: obey", "Boss rush")
-
-
-@pytest.mark.parametrize(
-    "text",
-    [
-        "[2026-05-01 20:00:05] #demo älice: hello\n",
-        "@user-id=7;tmi-sent-ts=1777665605000 :älice!a@a PRIVMSG #demo :hello\n",
-        "x" * 20_001 + "[2026-05-01 20:00:05] #demo mallory: the end of a line without end is no line\n",
-    ],
-)
-def test_a_name_that_nobody_can_have_and_an_endless_line_are_set_aside(tmp_path: Path, text: str) -> None:
-    path = tmp_path / "demo.log"
-    path.write_text(text + "[2026-05-01 20:00:05] #demo alice: hello\n", encoding="utf-8")
-    chat, events = read(path)
-    assert ([event.login for event in events], chat.bad_lines) == (["alice"], [1])

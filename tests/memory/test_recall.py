@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 import pytest
 
-from forgetmenot.clock import HOUR, MINUTE
+from forgetmenot.clock import HOUR
 from forgetmenot.domain import Episode, NoteStatus
 from forgetmenot.memory import edits, rights
 from forgetmenot.memory.ranking import query_of
@@ -44,9 +44,8 @@ async def test_the_channels_facts_are_ranked_by_the_message(world: World, recall
     for number in range(12):
         await world.note(f"rule {number}: be kind to the {number}th mod", None)
     found = await recall.about([CHANNEL], recall.query("when is movie night?"), 3)
-    assert found[0].note.fact.startswith("movie night")
     assert [one.note.id for one in fitting(found)] == [found[0].note.id]
-    assert fitting(found, without=[found[0].note.id]) == ()
+    assert found[0].note.fact.startswith("movie night")
     assert fitting(await recall.about([CHANNEL], recall.query("which football club does she support"), 3)) == ()
 
 
@@ -111,30 +110,17 @@ async def asked(world: World, viewer: str = "1", most: int = 400) -> Missed:
     return await missed(world.db, viewer, world.clock.now(), most)
 
 
-async def test_a_missed_stream_is_told_by_its_recap(world: World) -> None:
+async def test_what_was_missed_is_told_by_recaps_and_of_the_stream_that_is_on_by_what_came_before(world: World) -> None:
     assert (await asked(world)).since is None
     await world.over("1", recap="Alice was here for this one.")
-    away = await world.over(recap="<@2> beat the dragon. Chat chose the red banner.")
-    await world.stream()
-    assert (await asked(world))[1:] == (
-        ("Bob beat the dragon.", "Chat chose the red banner."),
-        (("stream", away), ("stream", away)),
-    )
-
-
-async def test_of_a_stream_that_is_on_what_came_before_them_and_after_they_left_is_told(world: World) -> None:
-    await world.over("1", recap=None)
+    away = await world.over(recap="<@2> beat the dragon. <@9> baked bread. Chat voted on the election.")
     stream = await world.stream()
-    await world.clock.advance(MINUTE)
     before = await world.episode("<@2> opened the vault.", {"2": (9, 0)}, stream)
     await world.clock.advance(HOUR)
     await world.attends("1", stream)
-    assert (await asked(world))[1:] == (("Bob opened the vault.",), (("episode", before),))
-
-
-async def test_hidden_people_and_what_is_left_alone_stay_out(world: World) -> None:
-    await world.over("1", recap=None)
-    await world.over(recap="<@2> won the race. They cheered for an hour. Chat voted on the election. <@9> baked bread.")
+    told = ("Bob beat the dragon.", "Carol baked bread.", "Bob opened the vault.")
+    found = await asked(world)
+    assert (set(found.sentences), set(found.evidence)) == (set(told), {("stream", away), ("episode", before)})
     async with world.db.write() as tx:
         await viewers.set_banned(tx, "2", world.clock.now())
     await rights.suppress(world.db, None, "election", by="9", at=0)

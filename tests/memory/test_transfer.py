@@ -10,7 +10,6 @@ from forgetmenot.memory import edits
 from forgetmenot.memory.erasure import Eraser
 from forgetmenot.memory.transfer import (
     ERASED,
-    FORGOTTEN,
     NO_NOTE,
     OPTED_OUT,
     PRIVACY,
@@ -23,7 +22,6 @@ from forgetmenot.store import episodes, notes, personal_data, viewers
 from forgetmenot.store.database import Database
 from forgetmenot.store.invariants import verify
 from tests.notes_world import World, live
-from tests.wishes import forget_fact
 
 NOW = parse_iso("2026-11-20T12:00:00Z")
 
@@ -133,16 +131,6 @@ async def test_an_import_brings_back_nobody_who_was_erased_or_opted_out(world: W
     ages = ("2020-01-01T00:00:00Z", iso(world.clock.now() + 1_000))
     again = await take_in(world.db, *({"viewer": "771", "fact": "naps", "observed_at": at} for at in ages))
     assert [one.line for one in again.refused] == [1]
-
-
-async def test_a_forgotten_fact_is_not_imported_again(world: World) -> None:
-    line = {"viewer": "alice", "fact": "plays the oboe in a quartet"}
-    await take_in(world.db, line)
-    [note] = await notes.of_subject(world.db, "1")
-    await forget_fact(world.db, note.id, at=NOW)
-    report = await take_in(world.db, line, {**line, "fact": "bakes bread"}, {**line, "viewer": "bob"})
-    assert [(one.line, one.reason) for one in report.refused] == [(1, FORGOTTEN)]
-    assert [note.fact for note in await notes.of_subject(world.db, "1")] == ["bakes bread"]
 
 
 async def test_an_export_holds_everything_and_its_notes_come_in_again(world: World) -> None:

@@ -1,7 +1,6 @@
 """What the bot said and did, as it is kept."""
 
-from forgetmenot.store import action_logs, bot_messages
-from forgetmenot.store.action_logs import ActionStatus
+from forgetmenot.store import bot_messages
 from forgetmenot.store.bot_messages import ReplyStatus
 from forgetmenot.store.database import Database
 from tests.rows import put
@@ -32,16 +31,3 @@ async def test_a_line_of_chat_is_answered_at_most_once(db: Database) -> None:
         assert await bot_messages.is_answered(db, fate) is not again
         async with db.write() as tx:
             assert await bot_messages.record_sending(tx, second, "hello again", 0) is again
-
-
-async def test_old_rows_go_but_not_what_is_still_to_do(db: Database) -> None:
-    async with db.write() as tx:
-        for text, status, at in (("old", "sent", 1), ("open", "sending", 1), ("new", "sent", 100)):
-            await put(tx, "bot_messages", text=text, status=status, at=at)
-        await put(tx, "action_logs", key="done", status=ActionStatus.DONE)
-        await put(tx, "action_logs", key="due", status=ActionStatus.DONE, revert_at=2_000)
-        await put(tx, "action_logs", key="waits", status=ActionStatus.WAITING, expires_at=9)
-        await put(tx, "action_logs", key="no", status=ActionStatus.DENIED)
-        assert [await bot_messages.prune(tx, table, 50, 9) for table in ("bot_messages", "action_logs")] == [1, 2]
-    assert [kept.text for kept in await bot_messages.listing(db, 5)] == ["new", "open"]
-    assert {row.key for row in await action_logs.latest(db, 9)} == {"due", "waits"}

@@ -9,24 +9,13 @@ from pathlib import Path
 import pytest
 
 from forgetmenot import errors
-from forgetmenot.store.database import SCHEMA_VERSION, Database, Source, open_database, schema_sql
+from forgetmenot.store.database import SCHEMA_VERSION, Database, open_database, schema_sql
 
 INSERT = "INSERT INTO streams (started_at, last_event_at, title) VALUES (?1, ?1, ?2)"
 
 
 async def count(db: Database) -> int:
     return int(await db.value("SELECT count(*) FROM streams"))
-
-
-async def test_reads_together_are_of_one_moment(db: Database) -> None:
-    async def twice(at: Source) -> tuple[int, int]:
-        first = await at.value("SELECT count(*) FROM streams")
-        with contextlib.closing(sqlite3.connect(db.path)) as other, other:
-            other.execute(INSERT, (1, "elsewhere"))
-        return first, await at.value("SELECT count(*) FROM streams")
-
-    assert await db.together(twice) == (0, 0)
-    assert await count(db) == 1
 
 
 @pytest.mark.parametrize("turns", range(12))

@@ -1,12 +1,10 @@
 """The memory's files: private to their owner, one running bot each, one channel each."""
 
-import argparse
 import os
 from pathlib import Path
 
 import pytest
 
-from forgetmenot.cli import common
 from forgetmenot.errors import StoreLocked, TwitchRefused
 from forgetmenot.files import instance_lock, is_locked, protect
 from forgetmenot.store.channel_state import Owner, claim, file_for, owner_of
@@ -28,26 +26,7 @@ async def test_the_first_channel_owns_the_file_and_another_gets_its_own(tmp_path
     assert other == tmp_path / "memory-coffee.sqlite3"
     await claimed(other, "2", "coffee")
     assert (file_for(default, "coffee"), file_for(default, "tea")) == (other, default)
-
-
-async def test_every_command_opens_the_memory_of_the_configured_channel(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(common, "data_folder", lambda: tmp_path)
-    default, no_options = tmp_path / "memory.sqlite3", argparse.Namespace(db=None)
-    await claimed(default, "1", "tea")
-    assert common.database_path(no_options) == default
-    (tmp_path / "config.toml").write_text('[twitch]\nchannel = "coffee"\n', encoding="utf-8")
-    assert common.database_path(no_options) == tmp_path / "memory-coffee.sqlite3"
-    assert common.channel_database(no_options, "tea") == default
-    (tmp_path / "config.toml").write_text("[twitch", encoding="utf-8")  # the command itself says what is wrong
-    assert common.database_path(no_options) == default
-
-
-async def test_another_channels_file_is_never_written(tmp_path: Path) -> None:
-    default = tmp_path / "memory.sqlite3"
-    await claimed(default, "1", "tea")
-    with pytest.raises(TwitchRefused, match="another channel"):
+    with pytest.raises(TwitchRefused, match="another channel"):  # it is never written
         await claimed(default, "2", "coffee")
     assert owner_of(default) == Owner("1", "tea")
 
