@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from forgetmenot.app.bot import open_bot
-from forgetmenot.clock import DAY, HOUR, MINUTE, ManualClock, SystemClock
+from forgetmenot.clock import DAY, MINUTE, ManualClock, SystemClock
 from forgetmenot.domain import ChatEvent, EventKind
 from forgetmenot.errors import ModelUnavailable
 from forgetmenot.llm.offline import Offline
@@ -57,13 +57,6 @@ async def test_a_busy_night_and_days_away_lose_nothing(
     assert account.events == account.covered == 2 * PER_MINUTE * 12
     assert account.uncovered == 0
     assert await db.value("SELECT count(*) FROM events") == 0
-
-
-async def test_after_hours_without_a_model_it_reads_what_waited(db: Database, clock: ManualClock) -> None:
-    await busy(await open_channel(db, clock, Settings(), away()), 10)
-    await clock.advance(5 * HOUR)
-    report = await (await open_channel(db, clock, Settings(), Offline())).compactor.run_pass()
-    assert (report.counted, report.events, report.unread) == (0, PER_MINUTE * 10, 0)
 
 
 async def test_a_clock_that_is_ahead_at_start_costs_no_chat_and_no_note(

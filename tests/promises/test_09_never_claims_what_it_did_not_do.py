@@ -10,11 +10,6 @@ from tests.stage import Stage, answering
 
 NEUTRAL, UNSURE = in_language()("action.neutral"), in_language()("action.unsure")
 
-HONEST = [
-    "I can't do that, alice.", "Not today!", "Nope, bob is staying.", "I won't ban bob, he is lovely",
-    "Ask a moderator, please.", "That didn't happen: no timeout for you.",
-]  # fmt: skip
-
 
 def _words(
     verdict: Verdict, kind: OutcomeKind | None, if_refused: str, words: str = "", *, moderates: bool = False
@@ -22,11 +17,6 @@ def _words(
     decision = Decision(verdict, "rule", "reason", {"target": "2", "seconds": "30", "reason": ""})
     outcome, proposal = Outcome(kind) if kind else None, Proposal("timeout", {}, if_refused)
     return line_for(decision, outcome, proposal, log_id=3, target="bob", say=words, moderates=moderates)
-
-
-@pytest.mark.parametrize("words", HONEST)
-def test_an_honest_refusal_is_said_as_it_was_written(words: str) -> None:
-    assert _words(Verdict.DENY, None, words) == words
 
 
 def test_what_waits_is_unknown_or_was_shortened_is_told_as_it_is() -> None:

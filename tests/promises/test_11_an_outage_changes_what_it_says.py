@@ -11,16 +11,14 @@ import pytest
 
 from forgetmenot.app.bot import Bot, open_bot
 from forgetmenot.app.control import BotControl, ConnectionStatus
-from forgetmenot.clock import ManualClock, SystemClock
+from forgetmenot.clock import ManualClock
 from forgetmenot.domain import ChatEvent
 from forgetmenot.errors import StoreError
 from forgetmenot.languages import in_language, read_reason
 from forgetmenot.settings.live_settings import LiveSettings
-from forgetmenot.settings.schema import ModelSettings, Provider, Settings, TwitchSettings
-from forgetmenot.twitch.connection import Gap, IrcConnection
+from forgetmenot.settings.schema import ModelSettings, Provider, Settings
 from tests.loopback_servers.model_server import raw
 from tests.loopback_servers.openai import SimOpenAI
-from tests.loopback_servers.twitch import TwitchSim
 from tests.stage import said
 
 LINES = 30
@@ -130,34 +128,3 @@ async def no_disk(bot: Bot, *, full: bool) -> AsyncIterator[None]:
             other.execute("BEGIN IMMEDIATE")
         yield
     await writer.execute_fetchall("PRAGMA max_page_count = 1000000")
-
-
-async def test_without_twitch_it_reconnects_and_goes_on_listening(tmp_path: Path) -> None:
-    clock = SystemClock()
-    async with TwitchSim() as sim:
-        settings = Settings(twitch=TwitchSettings(channel="demo", server=sim.url))
-        async with open_bot(tmp_path / "m.sqlite3", settings=lambda: settings, clock=clock) as bot:
-            chat = IrcConnection(settings=lambda: settings, clock=clock)
-            gaps: list[Gap] = []
-            listening = asyncio.create_task(listen(bot, chat, gaps))
-            await sim.joined()
-            await sim.say("alice", "before")
-            await sim.until(lambda: bot.ingest.waiting)
-            await sim.drop()
-            await sim.until(lambda: not sim.irc.connections)
-            await sim.joined()
-            await sim.say("alice", "after")
-            await sim.until(lambda: gaps)
-            await sim.until(lambda: bot.ingest.waiting)
-            listening.cancel()
-            await asyncio.gather(listening, return_exceptions=True)
-            await bot.ingest.flush()
-            assert [row[0] for row in await bot.db.rows("SELECT text FROM events ORDER BY seq")] == ["before", "after"]
-
-
-async def listen(bot: Bot, chat: IrcConnection, gaps: list[Gap]) -> None:
-    async for item in chat.events():
-        if isinstance(item, Gap):
-            gaps.append(item)
-        else:
-            await bot.hear(item)

@@ -12,7 +12,6 @@ from forgetmenot.reply.engine import Reply
 from forgetmenot.reply.explain import as_json, explain, one_line
 from forgetmenot.settings.schema import PromptSettings, Settings
 from forgetmenot.store.bot_messages import ReplyStatus
-from tests.rows import put
 from tests.stage import ACTIVE, Stage, answering
 
 ASKED = answering("**Off you go!**", "timeout", target="alice", seconds=30, if_refused="Maybe later.")
@@ -88,20 +87,6 @@ async def test_silence_and_what_twitch_answered_have_a_reason(stage: Stage) -> N
     assert '"detail":"AutoMod held it"' in await told_of(stage, await stage.reply("@forgetmenot_bot hi", "2"))
 
 
-async def test_commands_and_notices_are_told_too(stage: Stage) -> None:
-    """Who asked for what, where no prompt was made; and that a stream's notice answers nobody."""
-    await stage.hear("!memory", "1")
-    asked = await stage.db.value("SELECT id FROM events")
-    async with stage.db.write() as tx:
-        told = await put(tx, "bot_messages", event_id=asked, viewer_id="1", trigger="command", text="I know nothing.")
-        notice = await put(tx, "bot_messages", trigger="notice", mode="mentions", text="I remember what happens here")
-    trail = await explain(stage.db, told)
-    assert (trail.who, trail.asked) == ("Alice", "!memory")
-    trail = await explain(stage.db, notice)
-    assert trail.asked == ""
-    assert one_line(trail) == f"Reply {notice}: it is said once per stream; I used no notes; said."
-
-
 async def test_one_line_for_chat(stage: Stage) -> None:
     """In words, with the numbers of what it used or could have used: the facts themselves are not told to everybody."""
     await stage.know("plays drums")
@@ -112,24 +97,6 @@ async def test_one_line_for_chat(stage: Stage) -> None:
     stage.model.answers = ['{"action": null, "notes": [1, 77], "say": "You play drums."}']
     other = await stage.reply("@forgetmenot_bot what do I play?")
     assert "; I used note #1; " in one_line(await explain(stage.db, other.id))
-    await stage.clock.advance(MINUTE)
-    other = await stage.reply("@forgetmenot_bot hi", "2")
-    assert "; I used no notes; " in one_line(await explain(stage.db, other.id))
     async with stage.db.write() as tx:
         await tx.execute("UPDATE viewers SET opted_out_at = 1 WHERE id = '1'")
     assert one_line(await explain(stage.db, reply.id)).startswith("Reply 1: somebody wrote to me")
-
-
-async def test_the_bots_own_lines_and_the_recap_are_named_too(stage: Stage) -> None:
-    async with stage.db.write() as tx:
-        await tx.execute("UPDATE streams SET ended_at = last_event_at, recap = 'a race was won', recapped_at = 1")
-        await put(tx, "episodes", stream_id=1, summary="they raced")
-        now = stage.clock.now()
-        await tx.execute("INSERT INTO streams (id, started_at, last_event_at) VALUES (2, ?, ?)", (now, now))
-    first = await stage.reply("@forgetmenot_bot hi")
-    await stage.clock.advance(MINUTE)
-    reply = await stage.reply("@forgetmenot_bot and now?")
-    trail = await explain(stage.db, reply.id)
-    rows = {section.name: [(row.of, row.id, row.text) for row in section.rows] for section in trail.sections}
-    assert ("replies", first.id, first.text) in rows["own_messages"]
-    assert rows["episodes"] == [("streams", 1, "a race was won"), ("episodes", 1, "they raced")]
