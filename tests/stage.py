@@ -232,12 +232,9 @@ async def stage(db: Database, clock: ManualClock, chat: FakeChat) -> AsyncIterat
         await put(tx, "streams", id=1, started_at=clock.now(), last_event_at=clock.now())
         await channel_state.put(tx, {"live": "1", "title": "Racing"}, clock.now())
     made = Stage(db, clock, chat)
-    worker = asyncio.create_task(made.outbox.run())
-    yield made
-    await made.engine.aclose()
-    worker.cancel()
-    with contextlib.suppress(asyncio.CancelledError):
-        await worker
+    async with working(made.outbox.run()):
+        yield made
+        await made.engine.aclose()
 
 
 # ── a whole bot ─────────────────────────────────────────────────────────────────────────────
@@ -255,6 +252,18 @@ async def until(there: Callable[[], object], seconds: float = 20.0) -> None:
     async with asyncio.timeout(seconds):
         while not there():  # noqa: ASYNC110  # the state of another task, thread or process
             await asyncio.sleep(0.01)
+
+
+@contextlib.asynccontextmanager
+async def working(*work: Awaitable[object]) -> AsyncIterator[None]:
+    """Work that goes on beside the block, and is stopped at its end."""
+    tasks = [asyncio.ensure_future(one) for one in work]
+    try:
+        yield
+    finally:
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
 
 
 def said(clock: ManualClock, event_id: str, viewer_id: str, login: str, text: str, *badges: str) -> ChatEvent:

@@ -16,12 +16,12 @@ from pathlib import Path
 from time import perf_counter
 
 import browser
+from aiohttp.test_utils import unused_port
 
 from forgetmenot.dock.security import address, token_in
 from speed.figures import Figure
 from speed.invented import Invented
 from tests import program
-from tests.dock.demo_bot import free_port
 from tests.loopback_servers.twitch import TwitchSim
 
 PER_MINUTE, PEOPLE = 400, 60
@@ -98,7 +98,7 @@ def resident(pid: int) -> int:
 async def started(sim: TwitchSim, folder: Path, *, dock: bool = True, **more: str) -> AsyncIterator[Running]:
     """A signed-in bot that has joined that Twitch. `more`: whole tables of its settings, as TOML."""
     folder.mkdir(parents=True, exist_ok=True)
-    port = free_port() if dock else 0
+    port = unused_port() if dock else 0
     memory, joined = folder / "m.sqlite3", sum(bool(one.channels) for one in sim.irc.connections)
     program.log_in(folder, sim)
     config = program.write_settings(folder, sim, **{"bot": "", "dock": f"port = {port}", **more})

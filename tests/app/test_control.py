@@ -4,6 +4,7 @@ from collections.abc import AsyncIterator, Awaitable, Callable
 from pathlib import Path
 
 import pytest
+from aiohttp.test_utils import unused_port
 
 from forgetmenot.app.bot import Bot, open_bot
 from forgetmenot.app.control import BotControl, ConnectionStatus, try_out
@@ -14,7 +15,6 @@ from forgetmenot.domain import ChatEvent, EventKind
 from forgetmenot.operations.wording import sentence
 from forgetmenot.settings.live_settings import LiveSettings
 from forgetmenot.settings.schema import BotSettings, DockSettings, Mode, Settings, TwitchSettings
-from tests.dock.demo_bot import free_port
 
 ALICE = "11"
 Do = Callable[..., Awaitable[tuple[bool, str]]]
@@ -100,7 +100,7 @@ async def test_a_dock_that_cannot_open_does_not_keep_the_bot_from_running(bot: B
     def settings(port: int) -> LiveSettings:
         return LiveSettings(Settings(dock=DockSettings(port=port)))
 
-    port, told = free_port(), list[str]()
+    port, told = unused_port(), list[str]()
     async with serve_dock(bot, settings(port), ConnectionStatus(), told.append) as first:
         assert first.startswith(f"http://127.0.0.1:{port}/?token=")
         for other in (port, 0):

@@ -4,15 +4,13 @@ from pathlib import Path
 
 import msgspec
 import pytest
-from msgspec.structs import replace
 
-from forgetmenot.app.doctor import BAD, OK, WARN, Examined, examine, report, running_checks
+from forgetmenot.app.doctor import BAD, OK, WARN, Examined, examine, report
 from forgetmenot.cli import main
 from forgetmenot.ports import Check
 from forgetmenot.secret_store import TokenStore
 from forgetmenot.settings.schema import DockSettings, ModelSettings, Provider, Settings
 from forgetmenot.store.database import open_database
-from tests.dock.conftest import STATE
 from tests.loopback_servers.fixtures import log_in
 from tests.loopback_servers.openai import SimOpenAI
 from tests.loopback_servers.twitch import TwitchSim
@@ -101,22 +99,3 @@ def test_the_command_prints_json_and_ends_with_1_where_something_is_bad(
     assert main(words) == 1
     assert "→" in capsys.readouterr().out
     assert report([])["ok"] is True
-
-
-def test_each_trouble_of_the_running_bot_is_a_sentence_with_a_way_out() -> None:
-    ill = replace(
-        STATE, phase="waiting", phase_trouble="No network.", login_trouble="It could not be saved.",
-        model_trouble="No answer.", memory_trouble="It waits.", task_troubles=("The disk is full.",),
-    )  # fmt: skip
-    found = {check.name: check for check in running_checks(ill, Settings())}
-    for name in ("Chat", "Log-in", "Model", "Summaries", "Periodic tasks"):
-        assert found[name].state == BAD
-        assert found[name].fix
-    assert "login`" not in found["Log-in"].fix, "a full disk is not mended by another log-in"
-    assert all(check.state != BAD for check in running_checks(STATE, Settings()))
-    nobody = running_checks(replace(STATE, phase="none", login=""), Settings())
-    assert [check.state for check in nobody[:2]] == [WARN, WARN]
-    gaps = {"gaps": "2", "gap_from": "1000", "gap_to": "46000", "gap_reason": "The connection was lost."}
-    line = running_checks(STATE, Settings(), gaps, 50_000)[0].line
-    assert "2 gaps in what was heard since the start, the last of 45 s" in line
-    assert line.endswith("(The connection was lost).")

@@ -15,6 +15,7 @@ from forgetmenot.files import incoming_folder
 from forgetmenot.memory.erasure import Eraser
 from tests.full_disk import no_room
 from tests.memory.test_learning import BEGAN, SETTINGS, log
+from tests.stage import until
 
 
 @pytest.fixture
@@ -38,9 +39,7 @@ async def in_pieces(data: bytes, size: int = 100) -> AsyncIterator[bytes]:
 
 
 async def done(files: PastChatUpload) -> str:
-    async with asyncio.timeout(20):
-        while files.state["running"]:  # noqa: ASYNC110  # a task of its own
-            await asyncio.sleep(0.01)
+    await until(lambda: not files.state["running"])
     return str(files.state["line"])
 
 

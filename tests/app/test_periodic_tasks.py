@@ -1,18 +1,12 @@
 """Periodic work: on time, one failure at a time."""
 
 import asyncio
-from contextlib import AbstractAsyncContextManager
-from pathlib import Path
 
 import pytest
 
-from forgetmenot.app.bot import Bot, BotIdentity, open_bot
 from forgetmenot.app.periodic_tasks import PeriodicTask, PeriodicTasks, keep_going
 from forgetmenot.clock import MINUTE, SECOND, ManualClock
-from forgetmenot.domain import ChatEvent, Outcome
 from forgetmenot.errors import ModelUnavailable
-from forgetmenot.settings.schema import BotSettings, Mode, Settings
-from tests.stage import RecordingAccount, said
 
 
 class Bell:
@@ -68,50 +62,3 @@ async def test_a_part_that_fails_is_started_again(error: Exception, capsys: pyte
     with pytest.raises(asyncio.CancelledError):
         await part
     assert "part=bell" in capsys.readouterr().err
-
-
-SETTINGS = Settings(bot=BotSettings(mode=Mode.MENTIONS, name="keeper"))
-
-
-class Clumsy(RecordingAccount):
-    """An account that stumbles over its first message."""
-
-    stumbled = False
-
-    async def say(self, text: str, reply_to: str | None = None) -> Outcome:
-        """Said, or a bug."""
-        if not self.stumbled:
-            self.stumbled = True
-            raise ZeroDivisionError
-        return await super().say(text, reply_to)
-
-
-def line(number: int, text: str, clock: ManualClock) -> ChatEvent:
-    return said(clock, f"m{number}", f"{number}", f"viewer{number}", text)
-
-
-@pytest.fixture
-def no_pause(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A part that failed is started again at once."""
-    monkeypatch.setattr(keep_going, "__defaults__", (0.0,))
-
-
-async def test_a_bug_in_sending_costs_one_message(tmp_path: Path, clock: ManualClock, no_pause: None) -> None:
-    account = Clumsy()
-
-    def opened() -> AbstractAsyncContextManager[Bot]:
-        path, me = tmp_path / "m.sqlite3", BotIdentity("99", "keeper")
-        return open_bot(path, settings=lambda: SETTINGS, clock=clock, account=account, me=me)
-
-    async with opened() as bot:
-        for number, asked in enumerate(("@keeper clip that!", "@keeper clip that!", "!privacy")):
-            await bot.hear(line(number, asked, clock))
-            await bot.settle()
-            await clock.advance(MINUTE)  # the same words again sooner are not sent
-    before = list(account.said)
-    async with opened() as again:
-        rows = await again.db.rows("SELECT status FROM bot_messages WHERE event_id NOT NULL ORDER BY id")
-        assert [row[0] for row in rows] == ["unknown", "sent", "sent"]
-        await again.hear(line(0, "@keeper clip that!", clock))
-        await again.settle()
-    assert account.said == before

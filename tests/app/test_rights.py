@@ -5,7 +5,7 @@ import contextlib
 import json
 import sqlite3
 import sys
-from collections.abc import AsyncIterator, Callable, Iterator
+from collections.abc import AsyncIterator, Iterator
 from pathlib import Path
 
 import pytest
@@ -19,6 +19,7 @@ from forgetmenot.store import database as database_module
 from forgetmenot.store import personal_data
 from forgetmenot.store.rights import PrivacyRequests
 from tests.full_disk import no_room
+from tests.stage import until
 
 ALICE = "1001"
 
@@ -81,12 +82,6 @@ async def say(bot: Bot, text: str) -> None:
     kind, line_id = EventKind.MESSAGE, f"m{text.split(maxsplit=1)[0]}"
     event = ChatEvent(line_id, kind, ALICE, "alice", "Alice", text, bot.clock.now())
     await asyncio.wait_for(bot.hear(event), 9)
-
-
-async def until(holds: Callable[[], object]) -> None:
-    async with asyncio.timeout(60):
-        while not holds():  # noqa: ASYNC110  # nothing tells
-            await asyncio.sleep(0.01)
 
 
 async def written(path: Path, lines: int) -> None:

@@ -4,12 +4,10 @@ import json
 import stat
 from collections.abc import AsyncIterator, Mapping
 from pathlib import Path
-from urllib.parse import urlsplit
 
 import msgspec
 import pytest
 
-from forgetmenot.app import setup
 from forgetmenot.app.bot import Bot, open_bot
 from forgetmenot.app.control import BotControl, ConnectionStatus
 from forgetmenot.app.setup import SetupService
@@ -91,18 +89,6 @@ async def test_a_setting_changes_for_the_running_bot_and_in_its_file(steps: Step
         with pytest.raises(SettingsError, match=named):
             await steps.do("set", table=table, key=key, value=value)
     assert steps.settings() == load_settings(steps.file)
-
-
-async def test_programs_on_this_computer_are_found_and_an_address_may_lack_what_is_always_the_same(
-    steps: Steps, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    async with SimOpenAI() as sim:
-        monkeypatch.setattr(setup, "LOCAL_PROGRAMS", {"Ollama": urlsplit(sim.url).port, "LM Studio": 1})
-        told = await steps.do("programs")
-        assert told["programs"] == [{"name": "Ollama", "base_url": sim.url, "models": ["small-model"]}]
-        for typed in (sim.url, f" {sim.url}/ ", sim.url.removesuffix("/v1"), sim.url.split("/")[2]):
-            told = await steps.do("models", base_url=typed)
-            assert (told["base_url"], told["models"]) == (sim.url, ["small-model"]), typed
 
 
 async def test_a_model_is_kept_only_if_it_answers(steps: Steps) -> None:

@@ -25,7 +25,7 @@ from forgetmenot.settings.schema import Settings
 from forgetmenot.store import channel_state, viewers
 from forgetmenot.twitch.eventsub import Redemption
 from tests.loopback_servers.openai import SimOpenAI
-from tests.stage import asking, live_bot, said, until
+from tests.stage import asking, live_bot, said, until, working
 
 SPOKEN = "movie night moves to Saturday because of the finals"
 BAN = {"action": {"name": "timeout", "target": "alice", "seconds": 60}, "if_refused": "I'd rather not."}
@@ -221,14 +221,9 @@ async def test_programs_send_lines_until_the_streamer_stops_the_bot_from_listeni
 @asynccontextmanager
 async def listening(tonight: Evening) -> AsyncIterator[StreamInput]:
     """The tasks run, and what they have to read first was read."""
-    tasks = [asyncio.ensure_future(work()) for _, work in tonight.input.tasks()]
-    await asyncio.sleep(0.1)
-    try:
+    async with working(*(work() for _, work in tonight.input.tasks())):
+        await asyncio.sleep(0.1)
         yield tonight.input
-    finally:
-        for task in tasks:
-            task.cancel()
-        await asyncio.gather(*tasks, return_exceptions=True)
 
 
 def test_nothing_is_imported_of_what_is_not_used() -> None:

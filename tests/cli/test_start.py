@@ -12,13 +12,13 @@ from pathlib import Path
 
 import msgspec
 import pytest
+from aiohttp.test_utils import unused_port
 
 from forgetmenot.app.live import LOOK_AT_SETTINGS_S, start_live
 from forgetmenot.cli.common import SETTINGS_FILE, use_found_file
 from forgetmenot.settings.live_settings import LiveSettings
 from forgetmenot.settings.load import load_settings
 from forgetmenot.settings.schema import LimitSettings
-from tests.dock.demo_bot import free_port
 from tests.loopback_servers.fixtures import sim
 from tests.loopback_servers.twitch import TwitchSim
 from tests.program import log_in, running, write_settings
@@ -85,7 +85,7 @@ async def test_without_words_and_settings_it_opens_the_dock_and_makes_the_file(
 async def test_a_second_start_shows_the_dock_of_the_first(
     tmp_path: Path, sim: TwitchSim, browser: dict[str, str]
 ) -> None:
-    config = write_settings(tmp_path, sim, client_id="", dock=f"port = {free_port()}")
+    config = write_settings(tmp_path, sim, client_id="", dock=f"port = {unused_port()}")
     async with running(tmp_path, "start", "--no-browser", "--db", tmp_path / "m.sqlite3", env=browser) as first:
         await sim.joined()
         await first.says("The dock: ")
@@ -102,7 +102,7 @@ async def test_a_second_start_shows_the_dock_of_the_first(
 @pytest.mark.skipif(sys.platform == "win32", reason="signals of POSIX")
 async def test_what_is_set_in_the_dock_is_started_without_a_restart(tmp_path: Path, sim: TwitchSim) -> None:
     """No channel; one that does not exist; one to listen to; then an app and a log-in."""
-    file = write_settings(tmp_path, sim, channel="", client_id="", dock=f"port = {free_port()}")
+    file = write_settings(tmp_path, sim, channel="", client_id="", dock=f"port = {unused_port()}")
     settings = LiveSettings(load_settings(file))
     told: list[str] = []
 

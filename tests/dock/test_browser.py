@@ -4,6 +4,7 @@ import json
 from pathlib import Path
 
 import pytest
+from aiohttp.test_utils import unused_port
 from msgspec.structs import replace
 from playwright.async_api import Browser, Page, expect
 
@@ -19,8 +20,7 @@ from forgetmenot.store import action_logs, episodes, viewers
 from forgetmenot.store.backup import copies_of
 from forgetmenot.store.database import Database
 from forgetmenot.store.episodes import Brief
-from tests.dock.conftest import STATE, FakeControl, fake_dock
-from tests.dock.demo_bot import BROWSER, DemoBot, free_port, go, opened, page_on, until
+from tests.dock.conftest import BROWSER, STATE, DemoBot, FakeControl, fake_dock, go, opened, page_on, until
 from tests.memory.test_learning import log
 
 pytestmark = [
@@ -76,7 +76,7 @@ async def test_no_trouble_makes_the_page_wider_than_the_dock(
     db: Database, clock: ManualClock, running: Browser
 ) -> None:
     """In German, whose words are longer."""
-    control, port = FakeControl(), free_port()
+    control, port = FakeControl(), unused_port()
     live = LiveSettings(parse_settings('[bot]\nlanguage = "de"\n[twitch]\nchannel = "demo"', "test"))
     async with fake_dock(db, clock, port, control, live):
         address = f"http://127.0.0.1:{port}/?token={(db.path.parent / TOKEN_FILE).read_text()}"
@@ -188,10 +188,8 @@ async def test_two_docks_agree_and_the_settings_back_up_and_give_the_address_for
         await expect(one.get_by_role("button", name="✓")).to_be_visible()
 
 
-async def test_the_token_leaves_the_address_and_without_it_nothing_is_shown(
-    unchanged: DemoBot, running: Browser
-) -> None:
-    async with page_on(running, f"{unchanged.address}#%") as page:
+async def test_the_token_leaves_the_address_and_without_it_nothing_is_shown(demo: DemoBot, running: Browser) -> None:
+    async with page_on(running, f"{demo.address}#%") as page:
         assert "token" not in page.url
         await page.reload()  # needs it no more
         await page.wait_for_selector("#top .switches")
@@ -266,36 +264,6 @@ async def test_a_note_goes_through_everything_and_its_person_is_exported_and_era
         assert await viewers.get(demo.bot.db, bob) is None
 
 
-async def test_the_keyboard_is_enough(demo: DemoBot, running: Browser) -> None:
-    async with page_on(running, demo.address, 1100) as page:
-        await demo.propose_timeout()
-        await expect(page.locator("#nav .badge")).to_have_text("1")
-        await tab_to(page, "Approvals")
-        await page.keyboard.press("Enter")
-        await tab_to(page, "Deny")
-        await page.keyboard.press("Space")
-        await expect(page.locator(".item.action.denied").first).to_contain_text("Frank")
-        assert await demo.bot.db.value("SELECT status FROM action_logs ORDER BY id DESC") == "denied"
-        await page.evaluate("id => { location.hash = `memory/person/${id}` }", await demo.id_of("frank"))
-        await tab_to(page, "Erase")
-        await page.keyboard.press("Enter")
-        await expect(page.locator("dialog")).to_be_visible()
-        await page.keyboard.press("Escape")
-        await expect(page.locator("dialog")).to_have_count(0)
-        assert await page.evaluate("document.activeElement.textContent") == "Erase"
-
-
-async def tab_to(page: Page, name: str) -> None:
-    for _ in range(120):
-        await page.keyboard.press("Tab")
-        held = await page.evaluate("document.activeElement.ariaLabel || document.activeElement.textContent")
-        if held == name:
-            outline = await page.evaluate("getComputedStyle(document.activeElement).outlineStyle")
-            assert outline != "none", f"{name} does not show that it has the focus"
-            return
-    raise AssertionError(f"{name} cannot be reached")
-
-
 async def test_a_busy_chat_leaves_the_page_small_takes_no_click_away_and_closes_no_list(
     demo: DemoBot, page: Page
 ) -> None:
@@ -337,31 +305,6 @@ async def test_after_a_lost_connection_it_says_so_and_catches_up(
         await expect(page.locator("#top")).not_to_contain_text("cannot be reached")
         await expect(page.locator(".item.line", has_text="did anybody miss me?")).to_be_visible()
         await page.context.close()
-
-
-async def test_who_just_came_in_has_a_card_until_it_is_put_away_or_unwanted(
-    memory: Path, tmp_path: Path, running: Browser
-) -> None:
-    async with opened(memory, tmp_path, earpiece="everyone_known") as demo, page_on(running, demo.address, 300) as page:
-        card = page.locator(".arrival")
-        await demo.hear("niaj", "hello again")
-        await expect(card).to_contain_text("Niaj")
-        await card.get_by_role("button", name="Not again").click()
-        await expect(card).to_have_count(0)
-        await demo.hear("carol", "hi")
-        await demo.hear("niaj", "how is everybody?")
-        await expect(card).to_contain_text("Carol")
-        await go(page, "settings")
-        async with page.context.expect_page() as opening:
-            await page.get_by_role("link", name="Just came in").click()
-        own = await opening.value  # for OBS: the card alone
-        await own.set_viewport_size({"width": 300, "height": 600})
-        await expect(own.locator("#top")).to_be_hidden()
-        for one in (page, own):
-            assert await one.evaluate("document.documentElement.scrollWidth") <= 300
-        await own.locator(".arrival").get_by_role("button", name="Close").click()
-        await expect(own.locator(".arrival")).to_have_count(0)
-        await expect(own.locator(".empty")).to_contain_text("ten minutes")
 
 
 ADDRESS = "https://discord.com/api/webhooks/123456789012345678/" + "a1B2" * 17

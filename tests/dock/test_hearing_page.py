@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from playwright.async_api import Browser, Page, expect
 
-from tests.dock.demo_bot import BROWSER, go, page_on
+from tests.dock.conftest import BROWSER, go, page_on
 from tests.dock.test_setup import address_of, loopback_settings, opened
 from tests.hearing.obs_server import LoopbackObs, loopback_obs
 from tests.loopback_servers.twitch import TwitchSim

@@ -3,20 +3,19 @@
 import hashlib
 import hmac
 import stat
-from collections.abc import AsyncIterator
 from pathlib import Path
 from urllib.parse import urlencode
 
 import pytest
 from aiohttp import web
+from aiohttp.test_utils import unused_port
 from playwright.async_api import Browser, expect
 
 from forgetmenot.clock import ManualClock
 from forgetmenot.dock import obs_page
 from forgetmenot.dock.security import token_in
 from forgetmenot.store.database import Database
-from tests.dock.conftest import Served, fake_dock
-from tests.dock.demo_bot import BROWSER, SOON, chromium, free_port
+from tests.dock.conftest import BROWSER, SOON, Served, fake_dock
 from tests.loopback_servers.serving import served
 from tests.stage import until
 
@@ -65,23 +64,18 @@ async def test_the_file_is_its_owners_alone_and_follows_the_token(
     assert page == tmp_path / obs_page.FILE
     assert stat.S_IMODE(page.stat().st_mode) == 0o600
     assert dock.token in page.read_text()
-    fresh, port = token_in(tmp_path, fresh=True), free_port()
+    fresh, port = token_in(tmp_path, fresh=True), unused_port()
     async with fake_dock(db, clock, port):
         assert page.read_text() == obs_page.page(port, fresh)
 
 
-@pytest.fixture
-async def running() -> AsyncIterator[Browser]:
-    async with chromium() as one:
-        yield one
-
-
-@pytest.mark.browser
 @in_chromium
+@pytest.mark.browser
+@pytest.mark.asyncio(loop_scope="session")
 async def test_it_waits_and_then_goes_over_to_the_dock(
     running: Browser, db: Database, clock: ManualClock, tmp_path: Path
 ) -> None:
-    port = free_port()
+    port = unused_port()
     file = obs_page.write(tmp_path, port, token_in(tmp_path))
     page, failed = await running.new_page(), list[object]()
     page.on("requestfailed", lambda request: failed.append(request))  # noqa: PLW0108  # it takes no built-in
@@ -101,8 +95,9 @@ async def test_it_waits_and_then_goes_over_to_the_dock(
         await page.close()
 
 
-@pytest.mark.browser
 @in_chromium
+@pytest.mark.browser
+@pytest.mark.asyncio(loop_scope="session")
 async def test_a_program_that_took_the_port_never_sees_the_token(
     running: Browser, dock: Served, tmp_path: Path
 ) -> None:

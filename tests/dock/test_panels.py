@@ -13,7 +13,6 @@ from forgetmenot.domain import Scope, SourceKind
 from forgetmenot.languages import in_language
 from forgetmenot.operations.table import buttons
 from forgetmenot.ports import HearingState
-from forgetmenot.settings.load import parse_settings
 from forgetmenot.store import notes
 from forgetmenot.store.database import Database
 from forgetmenot.store.notes import NewNote
@@ -83,34 +82,6 @@ async def test_notes_come_in_pages_with_present_names_and_none_of_who_is_hidden(
         await tx.execute("UPDATE viewers SET banned_at = 1 WHERE id = '1'")
     for path in ("note/1", "note/1?chain=1"):
         assert (await dock.get(f"/api/{path}"))[0] == 404
-
-
-async def test_spend_is_money_where_prices_are_named(dock: Served, db: Database, clock: ManualClock) -> None:
-    now = clock.now()
-    async with db.write() as tx:
-        await put(tx, "streams", id=1, started_at=now, last_event_at=now)
-        for model, tokens in (("small", 1_000_000), ("large", 2_000_000)):
-            await put(tx, "model_calls", at=now, model=model, input=tokens, cached=500_000, output=0, thoughts=100_000)
-    spent = (await dock.now())["spent"]
-    assert (spent["tokens"], spent["cost"]) == (3_200_000, "")
-    dock.settings._now = parse_settings(
-        '[model]\ncurrency = "EUR"\n[prices.small]\ninput = 1\ncached = 0.5\noutput = 10\n[limits]\nmoney_per_day = 7',
-        "test",
-    )
-    spent = (await dock.now())["spent"]
-    assert (spent["cost"], spent["limit"]) == ("at least 1.75 EUR", {"text": "7.00 EUR", "share": 0.25})
-
-
-async def test_an_undo_is_offered_while_there_is_something_to_take_back(
-    dock: Served, db: Database, clock: ManualClock
-) -> None:
-    async with db.write() as tx:
-        for ago in (10_000, 90_000):
-            at = clock.now() - ago
-            done = {"status": "done", "finished_at": at, "class": "B", "params_json": '{"seconds": "60"}'}
-            await put(tx, "action_logs", key=str(at), at=at, name="timeout", **done)
-    log = (await rows(dock, "/api/approvals"))["log"]
-    assert sorted((clock.now() - one["at"], one["undoable"]) for one in log) == [(10_000, True), (90_000, False)]
 
 
 MISSING = """people?offset=-1 people?limit=x notes?scope=evil notes?status=1 person/404 note/x note/9?chain=1 why/7

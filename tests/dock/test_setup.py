@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from aiohttp.test_utils import unused_port
 from playwright.async_api import Browser, Locator, Page, expect
 
 from forgetmenot.app.account import login_rights
@@ -15,7 +16,7 @@ from forgetmenot.secret_store import Account
 from forgetmenot.settings.load import load_settings
 from forgetmenot.settings.schema import Mode, Provider, Settings
 from forgetmenot.store.channel_state import Owner, owner_of
-from tests.dock.demo_bot import BROWSER, free_port, page_on
+from tests.dock.conftest import BROWSER, page_on
 from tests.loopback_servers.openai import SimOpenAI
 from tests.loopback_servers.twitch import TwitchSim
 from tests.program import Running
@@ -44,7 +45,7 @@ def loopback_settings(folder: Path, sim: TwitchSim) -> Path:
     """What a fresh installation has, but with a Twitch on loopback in place of the real one."""
     path = folder / "forgetmenot" / "config.toml"
     path.parent.mkdir()
-    path.write_text(f'[twitch]\nserver = "{sim.url}"\n[dock]\nport = {free_port()}\n', encoding="utf-8")
+    path.write_text(f'[twitch]\nserver = "{sim.url}"\n[dock]\nport = {unused_port()}\n', encoding="utf-8")
     return path
 
 

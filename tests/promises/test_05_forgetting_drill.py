@@ -16,6 +16,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 import aiohttp
+from aiohttp.test_utils import unused_port
 from msgspec.structs import replace
 
 from forgetmenot import logs
@@ -33,7 +34,6 @@ from forgetmenot.memory.transfer import export_notes, import_notes
 from forgetmenot.settings.live_settings import LiveSettings
 from forgetmenot.settings.load import convert
 from forgetmenot.settings.schema import RecapSettings
-from tests.dock.demo_bot import free_port
 from tests.stage import RecordingAccount, answering, live_bot, said
 
 ALICE, BOB, STREAMER = "771234501", "771234502", "771234503"
@@ -132,7 +132,7 @@ SETTINGS = convert(
         "actions": {"class_b": "ask", "newcomer_protection": False},
         "memory": {"window_min_events": 3, "window_max_events": 6},
         "people": {"newcomer_streams": 1, "regular_streams": 1},
-        "dock": {"port": free_port()},
+        "dock": {"port": unused_port()},
     },
     "the drill",
 )
