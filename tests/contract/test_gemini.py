@@ -1,7 +1,6 @@
 """The Gemini adapter through the real SDK against the loopback Gemini: every trap that was found has a test."""
 
 import contextlib
-import inspect
 import json
 import re
 import traceback
@@ -176,20 +175,10 @@ async def test_a_wrong_key_an_unknown_model_and_a_wrong_place_say_what_to_change
 
 async def test_no_exception_of_the_sdk_goes_unmapped(gemini: Gemini) -> None:
     """Every class that the SDK defines, and those of the HTTP clients below it."""
-    own: list[type[Exception]] = [
-        kind
-        for _, kind in inspect.getmembers(sdk_errors, inspect.isclass)
-        if issubclass(kind, Exception) and not issubclass(kind, Warning)
-    ]
-    below: list[type[Exception]] = [
-        auth_errors.TransportError,
-        aiohttp.ClientError,
-        httpx2.HTTPError,
-        TimeoutError,
-        ValueError,
-        OSError,
-    ]
-    for kind in (*own, *below):
+    own = [kind for kind in vars(sdk_errors).values() if isinstance(kind, type) and issubclass(kind, Exception)]
+    below = [auth_errors.TransportError, aiohttp.ClientError, httpx2.HTTPError, TimeoutError, ValueError, OSError]
+    kinds: list[type[Exception]] = [*(kind for kind in own if not issubclass(kind, Warning)), *below]
+    for kind in kinds:
         error = kind(418, {"error": {}}) if issubclass(kind, sdk_errors.APIError) else kind("broken")
         with pytest.raises(ModelError), gemini._translating():
             raise error

@@ -60,17 +60,6 @@ async def test_a_plain_request_needs_no_key(sim: SimOpenAI, model: OpenAICompati
     }  # fmt: skip
 
 
-async def test_a_server_elsewhere_is_reached_through_the_proxy(
-    sim: SimOpenAI, make: Make, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """And one on this machine is not, as every other test here shows."""
-    for name in ("no_proxy", "NO_PROXY"):
-        monkeypatch.delenv(name, raising=False)
-    monkeypatch.setenv("http_proxy", sim.url.removesuffix("/v1"))
-    assert (await make("http://model.invalid/v1", "far").generate(PLAIN)).text == "Understood."
-    assert sim.seen[0]["model"] == "far"
-
-
 @pytest.mark.parametrize("refusal", [422, None], ids=["refuses", "ignores"])
 @pytest.mark.parametrize(
     ("formats", "tried"),

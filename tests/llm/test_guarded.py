@@ -7,20 +7,13 @@ import pytest
 from msgspec.structs import replace
 
 from forgetmenot.domain import ModelAnswer, ModelRequest, Purpose, TokenUsage
-from forgetmenot.errors import ModelBlocked, ModelError, ModelRateLimited, ModelRefused, ModelUnavailable, StoreFull
+from forgetmenot.errors import ModelBlocked, ModelError, ModelRateLimited, ModelRefused, ModelUnavailable
 from forgetmenot.languages import in_language
-from forgetmenot.llm.guarded import (
-    FAILURES,
-    FIRST_REST_S,
-    LONGEST_REST_S,
-    GuardedModel,
-    Limits,
-    RetryClock,
-    SpendLimit,
-)
+from forgetmenot.llm.guarded import FAILURES, FIRST_REST_S, LONGEST_REST_S, GuardedModel, Limits, RetryClock, SpendLimit
 from forgetmenot.ports import LanguageModel
 from forgetmenot.settings.prices import Used
 from forgetmenot.settings.schema import LimitSettings, PriceSettings, Settings
+from tests.stage import ScriptedModel
 
 REPLY = ModelRequest(Purpose.REPLY, "be brief", "hello", 50)
 SUMMARY = ModelRequest(Purpose.SUMMARY, "be brief", "chat", 50)
@@ -145,36 +138,18 @@ async def test_no_usable_answer_is_a_failure_for_the_memory_and_none_of_the_serv
     assert guarded.trouble is None
 
 
-class Silent(Scripted):
-    """A model that never answers."""
-
-    async def generate(self, _request: ModelRequest) -> ModelAnswer:
-        await asyncio.Event().wait()
-        raise AssertionError
-
-
 async def test_waiting_for_an_answer_or_a_place_ends_at_the_deadline(at: Scripted) -> None:
     """The wait for a place says nothing of the server."""
-    guarded = at.guard(Limits(reply_s=0.01), Silent())
+    guarded = at.guard(Limits(reply_s=0.01), ScriptedModel(held=asyncio.Event()))
     assert "in time" in str(await fails(guarded, ModelUnavailable))
     assert at.metered == ["ModelUnavailable"]
-    guarded = at.guard(Limits(reply_s=0.01, memory_s=60, at_once=1), Silent())
+    guarded = at.guard(Limits(reply_s=0.01, memory_s=60, at_once=1), ScriptedModel(held=asyncio.Event()))
     hog = asyncio.create_task(guarded.generate(SUMMARY))
     await asyncio.sleep(0)
     assert "did not answer in time" in str(await fails(guarded, ModelUnavailable))
     hog.cancel()
     await asyncio.gather(hog, return_exceptions=True)
     assert (len(at.metered), guarded.trouble) == (1, None)
-
-
-async def test_a_meter_that_cannot_write_does_not_cost_the_answer(
-    at: Scripted, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    async def full(*_args: object) -> None:
-        raise StoreFull("The disk is full.")
-
-    monkeypatch.setattr(at, "record", full)
-    assert (await at.guard().generate(REPLY)).text == "ok"
 
 
 async def refused(day: int, stream: int, limits: LimitSettings) -> set[Purpose]:

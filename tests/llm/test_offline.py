@@ -71,13 +71,13 @@ LORE = _known("has a cat called Miso", "lives in Oslo", "favourite game is Hades
 OTHERS = (PersonMentioned(stranger("3", "dave", NOW), _known("drives a very old green van", "takes the train")),)
 
 
-def ask(text: str, lore: tuple[Recalled, ...] = LORE, language: str = "en") -> dict[str, Any]:
+def ask(text: str, lore: tuple[Recalled, ...] = LORE) -> dict[str, Any]:
     """The reply object for one message, through the real prompt."""
     tail = TailMaterial(
         now=NOW, speaker=stranger("1", "heidi", NOW), message=PromptLine(7, "e7", "1", text, NOW),
         notes=lore, others=OTHERS, names={"1": "heidi", "3": "dave"},
     )  # fmt: skip
-    return dict(answer(*split(assemble(PREFIX, tail, Settings())), language))
+    return dict(answer(*split(assemble(PREFIX, tail, Settings())), "en"))
 
 
 ANSWERED = {
@@ -100,8 +100,6 @@ def test_a_note_that_plainly_answers_is_quoted_and_all_else_is_silence() -> None
     assert {one["action"] for one in answers.values()} == {None}
     hearsay = ask("@ForgetMeNot do I like tea?", _known("likes tea", source=SourceKind.REPORTED))
     assert hearsay["say"] == "Others say about you: “likes tea”."
-    german = ask("@ForgetMeNot what is my cat called?", language="de")
-    assert german["say"] == "Über dich weiß ich: „has a cat called Miso“."
     clip = ask("ForgetMeNot, clip that!")
     assert (clip["action"], clip["say"]) == ({"name": "clip"}, "")  # the words are in the interface's language
 

@@ -70,16 +70,6 @@ def test_the_model_gets_instructions_apart_from_data_whose_every_row_can_be_name
     assert data.endswith("</message>")
 
 
-def test_the_current_message_stands_last_and_once() -> None:
-    material = tail(text="@bot is it a marmot?")
-    echo = material.message._replace(id=899, event_id="e899")
-    own = (echo, *material.own_lines, material.message)
-    prompt = prompt_of(replace(material, chat=(*material.chat, material.message), own_lines=own))
-    whole = prompt.prefix + prompt.tail
-    assert whole.count("is it a marmot?") == 1
-    assert whole.endswith("Alice: @bot is it a marmot?\n</message>")
-
-
 def test_with_an_empty_memory_it_is_told_so() -> None:
     """Asked "remember when we …?" with nothing remembered: the prompt says so, and forbids inventing."""
     prompt = assemble(compose_prefix(PrefixMaterial(), SETTINGS), tail(0, 0, "@bot remember Rome?"), SETTINGS)

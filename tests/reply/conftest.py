@@ -6,10 +6,9 @@ from collections.abc import Callable
 import pytest
 
 from forgetmenot.clock import ManualClock
-from tests.notes_world import world
 from tests.stage import chat, stage
 
-__all__ = ["chat", "stage", "world"]
+__all__ = ["chat", "stage"]
 
 
 @pytest.fixture

@@ -78,19 +78,6 @@ async def test_a_line_that_is_cleared_while_the_model_thinks_is_not_answered(
     assert (await stage.row(reply.id)).text == ""
 
 
-async def test_a_line_that_is_cleared_while_it_waits_its_turn_reaches_no_model(stage: Stage) -> None:
-    await stage.ask("@forgetmenot_bot hello")
-    event = await stage.hear(f"@forgetmenot_bot {SECRET}")
-    task = asyncio.create_task(stage.engine.consider(event))
-    await stage.clock.advance(SECOND)
-    await clear(stage, event_id=event.id)
-    await stage.clock.advance(20 * SECOND)
-    reply = await task
-    assert reply is not None
-    assert (reply.status, reply.detail) == (ReplyStatus.SILENT, CLEARED)
-    assert len(stage.model.asked) == 1
-
-
 async def test_a_line_of_another_that_is_cleared_meanwhile_is_left_out_of_a_second_thought(stage: Stage) -> None:
     await stage.hear(SECRET, "2")
     stage.model.answers = [f"Bob said that {SECRET}.", "Nobody said a word."]

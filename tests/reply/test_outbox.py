@@ -203,15 +203,6 @@ async def test_whoever_asks_the_same_hears_the_answer(queue: Queue) -> None:
     assert queue.texts == ["Done: erased.", "Done: erased. (2)", "Done: erased. (3)", long, f"{long[:490]} (2)"]
 
 
-async def test_a_quarter_of_the_places_is_kept_for_replies(queue: Queue, settle: Settle) -> None:
-    answers = [asyncio.create_task(queue.box.say_line(f"answer {i}", viewer_id=str(i), spare=True)) for i in range(30)]
-    await settle(100)
-    assert [(await answer).status for answer in answers].count(ReplyStatus.SENT) == len(queue.texts) == 15
-    assert (await queue.box.say_line("a moderator's answer")).status is ReplyStatus.SENT
-    await settle(31_000)
-    assert (await queue.box.say_line("later again", spare=True)).status is ReplyStatus.SENT
-
-
 @pytest.mark.parametrize("column", ["opted_out_at", "banned_at"])
 async def test_an_answer_to_somebody_who_is_not_stored_leaves_nothing_of_them(queue: Queue, column: str) -> None:
     async with queue.db.write() as tx:

@@ -6,21 +6,14 @@ from hypothesis import strategies as st
 
 from forgetmenot.domain import ChatEvent, EventKind, ReplyTo
 from forgetmenot.reply.engine import ConversationTracker
-from forgetmenot.reply.triggers import (
-    Conversations,
-    Identity,
-    Trigger,
-    TriggerKind,
-    identity_of,
-    trigger_of,
-    without_name,
-)
+from forgetmenot.reply.triggers import Conversations, Identity, TriggerKind, identity_of, trigger_of, without_name
 from forgetmenot.settings.schema import BotSettings, MemorySettings, Mode, Settings, TwitchSettings
 
 NOW = 1_784_894_400_000
 BOT = Identity("99", "forgetmenot_bot", "ForgetMeNot", ("fmn", "little marmot"))
 NOBODY = Conversations({})
 TALKING = Conversations({"1": NOW - 60_000}, {"bob", "carol"})
+FRESH = Conversations({"1": NOW - 60_000}, {"bob", "carol"}, fresh={"1"})
 MENTIONS = Settings(bot=BotSettings(mode=Mode.MENTIONS))
 LIVE = Settings(bot=BotSettings(mode=Mode.LIVE))
 
@@ -37,8 +30,8 @@ def kind_of(text: str, talks: Conversations = NOBODY, **changes: object) -> Trig
 
 ASKS = {
     TriggerKind.MENTION: (
-        "@forgetmenot_bot what do I play?", "hey @ForgetMeNot, you there?", "@FORGETMENOT_BOT @forgetmenot_bot hi",
-        "@fmn hello", "@forgetmenot_bot lmao what",
+        "hey @ForgetMeNot, you there?", "@FORGETMENOT_BOT @forgetmenot_bot hi", "@fmn hello",
+        "@forgetmenot_bot lmao what", "@forgetmenot_bot thanks chat!",
     ),
     TriggerKind.NAME: ("forgetmenot do you know?", "I love FORGETMENOT!", "well...forgetmenot knows"),
     TriggerKind.ALIAS: ("fmn: who won?", "that little marmot again"),
@@ -51,9 +44,12 @@ ASKS = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize(("kind", "text"), [(kind, text) for kind, texts in ASKS.items() for text in texts])
-def test_what_a_line_asks_for(kind: TriggerKind | None, text: str) -> None:
-    assert kind_of(text) is kind
+def test_what_a_line_asks_for() -> None:
+    for kind, texts in ASKS.items():
+        assert {text: kind_of(text) for text in texts} == dict.fromkeys(texts, kind)
+    assert kind_of("forgetmenot Kappa", emote_only=True) is None
+    decorated = Identity("99", "keeper", "🌿 Fern 🌿")
+    assert trigger_of(said("how are you, Fern?"), decorated, NOBODY, MENTIONS, NOW) is not None
 
 
 def test_it_never_answers_itself_another_bot_or_whom_the_settings_ignore() -> None:
@@ -62,7 +58,6 @@ def test_it_never_answers_itself_another_bot_or_whom_the_settings_ignore() -> No
         memory=MemorySettings(known_bots=("MyBot", "55"), ignored_viewers=("Carol",)),
     )
     bot = identity_of(settings, "7", "")
-    assert (bot.user_id, bot.login, bot.name) == ("7", "fmn_bot", "ForgetMeNot")
     for who in (
         {"user_id": "7"}, {"login": "FMN_bot"}, {"badges": frozenset({"bot-badge"})}, {"login": "mybot"},
         {"user_id": "55"}, {"login": "carol"}, {"login": "Nightbot"},
@@ -71,74 +66,49 @@ def test_it_never_answers_itself_another_bot_or_whom_the_settings_ignore() -> No
     assert trigger_of(said("@fmn_bot hi"), bot, NOBODY, settings, NOW) is not None
 
 
-@pytest.mark.parametrize("text", ["@fern hello", "fern, how are you?", "how are you, Fern?"])
-def test_a_name_is_called_without_the_pictures_around_it(text: str) -> None:
-    assert trigger_of(said(text), Identity("99", "keeper", "🌿 Fern 🌿"), NOBODY, MENTIONS, NOW) is not None
+GOES_ON = {
+    (True, True): ("and before that?", "are you sure", "thanks!", "well, did you see that?"),
+    (True, False): ("my cat is called Miso", "I had soup"),  # later it is chatter, for the channel again
+    (False, False): (
+        "...", "LUL", "thanks everybody, good night", "what a day, guys", "@carol same here", "bob, did you see that?",
+    ),
+}  # fmt: skip
 
 
-FRESH = Conversations({"1": NOW - 60_000}, fresh={"1"})
+def test_the_next_line_is_to_the_bot_and_later_ones_if_they_sound_like_it() -> None:
+    """Whoever was answered once is not followed around, and what is said to others is for them."""
+    heard = {
+        text: (kind_of(text, FRESH) is TriggerKind.FOLLOW_UP, kind_of(text, TALKING) is TriggerKind.FOLLOW_UP)
+        for texts in GOES_ON.values()
+        for text in texts
+    }
+    assert heard == {text: both for both, texts in GOES_ON.items() for text in texts}
 
 
-def test_a_conversation_goes_on_without_the_name() -> None:
-    assert kind_of("and before that?", TALKING) is TriggerKind.FOLLOW_UP
+def test_a_conversation_is_that_of_two_for_three_minutes() -> None:
     assert kind_of("and before that?", TALKING, user_id="2") is None
     assert kind_of("and before that?", Conversations({"1": NOW - 181_000})) is None
-    assert kind_of("...", TALKING) is None
-    assert kind_of("KEKW KEKW", FRESH, emote_only=True) is None
-    assert kind_of("LUL", FRESH) is None
-    assert kind_of("forgetmenot Kappa", emote_only=True) is None
-
-
-@pytest.mark.parametrize(
-    ("text", "later"),
-    [
-        ("tell me more", True), ("are you sure", True), ("thanks!", True), ("who else ?", True),
-        ("my cat is called Miso", False), ("good night all", False),
-    ],
-)  # fmt: skip
-def test_the_next_line_is_to_the_bot_and_later_ones_if_they_sound_like_it(text: str, later: bool) -> None:
-    """Whoever was answered once is not followed around: their chatter is for the channel again."""
-    assert kind_of(text, FRESH) is TriggerKind.FOLLOW_UP
-    assert (kind_of(text, TALKING) is TriggerKind.FOLLOW_UP) is later
-
-
-def test_a_line_to_the_whole_channel_or_to_somebody_else_is_no_follow_up() -> None:
-    for text in (
-        "thank you everybody, good night", "thanks chat!", "everyone, look at this", "what a day, guys",
-        "hey all of you, who is in?", "hello Chat",
-    ):  # fmt: skip
-        assert kind_of(text, FRESH) is None, text
-        assert kind_of(f"@forgetmenot_bot {text}") is TriggerKind.MENTION
-    assert kind_of("@carol same here", TALKING) is None
-    assert kind_of("bob, did you see that?", TALKING) is None
-    assert kind_of("well, did you see that?", TALKING) is TriggerKind.FOLLOW_UP
     assert kind_of("same", TALKING, reply_to=ReplyTo("m1", "2", "bob", "hi")) is None
 
 
 def test_by_itself_it_speaks_in_live_mode_only() -> None:
     raid, hello = said("", kind=EventKind.RAID, system_text="5 raiders from bob have joined!"), said("hi all")
-    assert trigger_of(raid, BOT, NOBODY, LIVE, NOW) == Trigger(TriggerKind.RAID, raid, raid.system_text)
-    back = trigger_of(hello, BOT, NOBODY, LIVE, NOW, returning=True)
-    assert back == Trigger(TriggerKind.RETURNER, hello, "hi all")
-    assert not back.direct
+    for settings, spoken in ((LIVE, [TriggerKind.RAID, TriggerKind.RETURNER]), (MENTIONS, []), (Settings(), [])):
+        found = [trigger_of(line, BOT, NOBODY, settings, NOW, returning=line is hello) for line in (raid, hello)]
+        assert [one.kind for one in found if one] == spoken
+        assert not any(one.direct for one in found if one)
     assert trigger_of(hello, BOT, NOBODY, LIVE, NOW) is None
-    assert trigger_of(said("<"), BOT, NOBODY, LIVE, NOW, returning=True) is None
-    for settings in (MENTIONS, Settings()):
-        assert trigger_of(raid, BOT, NOBODY, settings, NOW) is None
-        assert trigger_of(hello, BOT, NOBODY, settings, NOW, returning=True) is None
 
 
-@pytest.mark.parametrize(
-    ("text", "rest"),
-    [
-        ("@forgetmenot_bot what do I play?", "what do I play?"), ("ForgetMeNot, what do I play?", "what do I play?"),
-        ("what do I play, forgetmenot?", "what do I play?"), ("what does @bob play @fmn", "what does @bob play"),
-        ("is forgetmenot a flower", "is forgetmenot a flower"), ("what is that, fmn?!", "what is that?!"),
-        ("hello little marmot", "hello"), ("I said xfmn", "I said xfmn"), ("fmn", ""),
-    ],
-)  # fmt: skip
-def test_the_question_is_the_line_without_the_name(text: str, rest: str) -> None:
-    assert without_name(text, BOT) == rest
+LEFT = {
+    "@forgetmenot_bot what do I play?": "what do I play?", "what do I play, forgetmenot?": "what do I play?",
+    "what does @bob play @fmn": "what does @bob play", "is forgetmenot a flower": "is forgetmenot a flower",
+    "what is that, fmn?!": "what is that?!", "hello little marmot": "hello", "I said xfmn": "I said xfmn", "fmn": "",
+}  # fmt: skip
+
+
+def test_the_question_is_the_line_without_the_name() -> None:
+    assert {text: without_name(text, BOT) for text in LEFT} == LEFT
 
 
 @pytest.mark.parametrize(

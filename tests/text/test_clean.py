@@ -5,7 +5,7 @@ import unicodedata
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from forgetmenot.text.clean import clean, cut, fold_word, skeleton
+from forgetmenot.text.clean import clean, fold_word, skeleton
 from forgetmenot.text.mentions import fence, fenced, unbracket
 from forgetmenot.text.words import STOPWORDS, words
 
@@ -27,11 +27,6 @@ def test_cleaning_twice_changes_nothing(text: str) -> None:
     assert clean(once) == once
     assert not any(unicodedata.category(char) in {"Cc", "Cs", "Co"} for char in once)
     once.encode()
-
-
-def test_no_name_is_halved() -> None:
-    assert {cut("hey @user12 hi", most) for most in range(4, 12)} == {"hey ", "hey @user12"}
-    assert cut("a" * 900, 500) == "a" * 500
 
 
 def test_disguises_have_one_skeleton_and_a_word_is_folded_where_it_pretends() -> None:

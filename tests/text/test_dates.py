@@ -5,7 +5,7 @@ from datetime import UTC, datetime
 from hypothesis import given
 from hypothesis import strategies as st
 
-from forgetmenot.text.dates import Period, plan_over, tells_duration, tells_time, time_asked
+from forgetmenot.text.dates import Period, plan_over, time_asked
 
 
 def ms(day: str) -> int:
@@ -31,20 +31,6 @@ def test_the_days_months_and_years_that_are_named_fit_what_was_told_then() -> No
     assert {text: list(time_asked(text).periods) for text in NAMED} == NAMED
     for asked, told, fits in FITTING:
         assert time_asked(asked).fits(ms(told)) == fits, (asked, told)
-
-
-def test_when_and_how_long_are_asked_and_a_time_or_a_duration_told() -> None:
-    for text, when, how_long in (
-        ("when did alice move?", True, False), ("how long has bob had the cat?", False, True),
-        ("how long ago was that", True, False), ("what's for dinner", False, False),
-    ):  # fmt: skip
-        asked = time_asked(text)
-        assert (asked.when, asked.how_long, bool(asked)) == (when, how_long, when or how_long), text
-    for text, a_time, duration in (
-        ("moved to Oslo last summer", True, False), ("has played for ten years", True, True),
-        ("streams at 8 pm", True, False), ("likes tea", False, False),
-    ):  # fmt: skip
-        assert (tells_time(text), tells_duration(text)) == (a_time, duration), text
 
 
 OVER = {
