@@ -8,7 +8,6 @@ from typing import Any
 import pytest
 
 from forgetmenot.cli import inspect
-from forgetmenot.errors import InputError, SettingsError
 from forgetmenot.settings.schema import Settings
 from forgetmenot.store import channel_state
 from tests.stage import Stage, chat, stage
@@ -36,33 +35,17 @@ def test_the_prompt_is_shown_as_one_object(filled: Run) -> None:
     assert "Bob: the sea is loud" in shown["tail"]
     assert shown["prefix_sha256"] == hashlib.sha256(shown["prefix"].encode()).hexdigest()
     assert shown["estimated_tokens"] == sum(section["tokens"] for section in shown["sections"])
-    assert list(shown) == ["prefix", "tail", "prefix_sha256", "estimated_tokens", "sections"]
-    assert all(list(section) == ["name", "tokens", "rows", "dropped"] for section in shown["sections"])
-    assert next(section["rows"] for section in shown["sections"] if section["name"] == "message") == []
-    assert 0 not in [row for section in shown["sections"] for row in section["rows"]]
     unknown = filled("prompt", "--viewer", "@Zoe", "--message", "hi", "--json")
     assert "You remember nothing about them" in unknown["tail"]
-
-
-def test_what_cannot_be_shown_is_told(filled: Run, tmp_path: Path) -> None:
-    words = ("prompt", "--viewer", "alice", "--message", "hi")
-    with pytest.raises(InputError, match="is not a time"):
-        filled(*words, "--now", "yesterday")
-    (config := tmp_path / "config.toml").write_text("[prompt]\nbudget_tokens = 500\n")
-    with pytest.raises(SettingsError, match="budget_tokens"):
-        filled(*words, "--config", config)
 
 
 def test_why_lists_the_last_replies_and_tells_the_cost_where_the_settings_name_a_price(
     filled: Run, tmp_path: Path
 ) -> None:
-    told = filled("why", "1", "--json")
-    assert told["cost"] == ""
-    bill = told["usage"]
-    cost = (bill["billed"] - 600) * 0.001 + 600 * 0.0005 + (bill["output"] + (bill["thoughts"] or 0)) * 0.002
+    assert filled("why", "1", "--json")["cost"] == ""
     config = tmp_path / "config.toml"
     config.write_text('[model]\ncurrency = "EUR"\n[prices.scripted]\ninput = 1000\ncached = 500\noutput = 2000\n')
-    assert f"cost: {cost:.{2 if cost >= 1 else 4}f} EUR" in filled("why", "1", "--config", config)
+    assert "cost: 0.7400 EUR" in filled("why", "1", "--config", config)  # 400 tokens, 600 cached ones and 20 written
     assert [line.split()[0] for line in filled("why").splitlines()] == ["2", "1"]
     assert [reply["id"] for reply in filled("why", "--json")["replies"]] == [2, 1]
 
