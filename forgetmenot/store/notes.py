@@ -347,10 +347,11 @@ _CAME_SINCE = {
     "channel": f"n.subject_id IS NULL AND (SELECT count(*) FROM streams s WHERE s.started_at > {_SAID_OR_USED})",
 }
 _TOO_MANY = f"{_MAY_END} ORDER BY {_KEPT_FIRST} LIMIT :limit OFFSET"
+# The + keeps SQLite from the index of everybody's notes that end.
 _DUE = {
     "over": f"({_MAY_END} AND n.expires_at <= :now OR n.status = 'past' AND n.expires_at <= :before) LIMIT :limit",
     "channel": f"n.subject_id IS NULL AND {_TOO_MANY} :channel",
-    "timed": f"n.subject_id = :viewer AND n.expires_at IS NOT NULL AND {_TOO_MANY} :timed",
+    "timed": f"n.subject_id = :viewer AND +n.expires_at IS NOT NULL AND {_TOO_MANY} :timed",
     "permanent": f"n.subject_id = :viewer AND n.expires_at IS NULL AND {_TOO_MANY} :permanent",
 }
 _ENDS = f"iif(n.status = 'active' AND n.expires_at - n.last_confirmed_at > {WEEK_MS}, 'past', 'expired')"
