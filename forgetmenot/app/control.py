@@ -7,6 +7,7 @@ import re
 from collections.abc import Callable, Mapping
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from forgetmenot.app.bot import Bot
 from forgetmenot.app.stream_input import StreamInput
@@ -17,11 +18,12 @@ from forgetmenot.operations import catalogue
 from forgetmenot.operations.facts import ActionContext
 from forgetmenot.operations.run import owner, run
 from forgetmenot.ports import BotState, Check
-from forgetmenot.prompt.instructions import check_floor, rules_of
+from forgetmenot.prompt.instructions import check_floor
 from forgetmenot.reply import explain
-from forgetmenot.reply.polish import FilterContext, polish
+from forgetmenot.reply.polish import polish
 from forgetmenot.reply.reply_object import offered, read_reply, reply_request
 from forgetmenot.reply.triggers import Trigger
+from forgetmenot.reply.writer import filter_context
 from forgetmenot.secret_store import login_folder
 from forgetmenot.settings.live_settings import LiveSettings
 from forgetmenot.settings.schema import Settings
@@ -133,9 +135,10 @@ async def try_out(bot: Bot, login: str, text: str, changed: Settings | None = No
     prompt, material = made.prompt, made.material
     answer = await bot.models.reply.generate(reply_request(prompt, settings, material.speaker.role, trigger.question))
     reply = read_reply(answer)
-    proposed = frozenset((reply.proposal.name,)) if reply.proposal else frozenset()
-    speaker = (trigger.event.login, trigger.event.display_name)
-    polished = polish(reply.say, FilterContext(settings, speaker, rules_of(prompt.sections[0].text), proposed))
+    context = filter_context(trigger, made, settings)
+    if reply.proposal:
+        context = replace(context, done=context.done | {reply.proposal.name})
+    polished = polish(reply.say, context)
     return {
         "text": polished.text,
         "model": answer.model,

@@ -139,13 +139,7 @@ class ReplyWriter(Struct):
         looks = not is_small_talk(question) and self.model.name != Provider.OFFLINE
         role = made.material.speaker.role
         request = reply_request(made.prompt, job.settings, role, question, may_look_up=looks)
-        context = FilterContext(
-            job.settings,
-            (job.event.login, job.event.display_name),
-            rules_of(made.prompt.sections[0].text),
-            frozenset(action.done for action in made.material.actions_done if action.done),
-        )
-        return _Draft(job, made, request, context)
+        return _Draft(job, made, request, filter_context(job.trigger, made, job.settings))
 
     async def _second_look(self, draft: _Draft, answer: ModelAnswer) -> tuple[_Draft, ModelAnswer]:
         """The answer, or, where the model asks to look something up and it is found, a second one over what was found.
@@ -249,6 +243,16 @@ class ReplyWriter(Struct):
         # nobody asked for it: the words answer without it, unless they say that it was done
         boasts = claims_action(words, draft.context.done)
         return wording.harmless(proposal.if_refused, language) if boasts else words
+
+
+def filter_context(trigger: Trigger, made: Composed, settings: Settings) -> FilterContext:
+    """What the filters need for an answer to that prompt, in chat as in a preview."""
+    return FilterContext(
+        settings,
+        (trigger.event.login, trigger.event.display_name),
+        rules_of(made.prompt.sections[0].text),
+        frozenset(action.done for action in made.material.actions_done if action.done),
+    )
 
 
 async def _taken_back(at: Source, made: Composed) -> frozenset[_Row]:

@@ -15,6 +15,8 @@ from forgetmenot.domain import ChatEvent, EventKind
 from forgetmenot.operations.wording import sentence
 from forgetmenot.settings.live_settings import LiveSettings
 from forgetmenot.settings.schema import BotSettings, DockSettings, Mode, Settings, TwitchSettings
+from tests.rows import put
+from tests.stage import ScriptedModel, live_bot
 
 ALICE = "11"
 Do = Callable[..., Awaitable[tuple[bool, str]]]
@@ -94,6 +96,15 @@ async def test_a_message_is_tried_without_a_trace(bot: Bot, control: BotControl)
     await try_out(bot, "somebody new", "hi")
     after = await bot.db.value("SELECT (SELECT count(*) FROM bot_messages) + (SELECT count(*) FROM action_logs)")
     assert after == before
+
+
+async def test_a_preview_claims_what_was_done_lately_as_a_reply_may(tmp_path: Path, clock: ManualClock) -> None:
+    model = ScriptedModel(["I made a clip.", "I banned bob."])
+    async with live_bot(tmp_path / "m.sqlite3", clock, lambda: SETTINGS, model) as (bot, _):
+        async with bot.db.write() as tx:
+            await put(tx, "action_logs", key="k", at=clock.now(), name="clip", status="done")
+        tried = [await try_out(bot, "alice", "what did you do?") for _ in range(2)]
+    assert [one["text"] for one in tried] == ["I made a clip.", ""]
 
 
 async def test_a_dock_that_cannot_open_does_not_keep_the_bot_from_running(bot: Bot) -> None:
