@@ -29,7 +29,7 @@ _PERMANENTLY = re.compile(r"\s*\b(?:permanently|forever|for good|endgültig|für
 _THAT = re.compile(r"(?:that|it|this|das|es|dies)(?: (?:one|note))?|die notiz", re.IGNORECASE)
 _NUMBER = re.compile(r"(?:(?:note|number|no|nr|notiz|nummer)\.? ?)?#?(\d{1,15})", re.IGNORECASE)
 # "this about bob" says nothing that could be kept.
-_SAYS_NOTHING = re.compile(r"(?:(?:this|that|it) )?(?:about|of|from) @?\w+[.!]*", re.IGNORECASE)
+_SAYS_NOTHING = re.compile(r"(?:(?:this|that|it) (?:about|of|from)|about|of) @?\w+[.!]*", re.IGNORECASE)
 # How old the reply may be that a correction without a number is about.
 LATELY = 5 * MINUTE
 OWN_WORD = edits.TellerTrust(SourceKind.SELF_CLAIM, most=10)

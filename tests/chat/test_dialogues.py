@@ -27,6 +27,7 @@ carol: !remember my emotes are hand drawn -> Remembered about you: #2 their emot
 alice: !remember my phone number is 555 867 5309 now -> I don't store that kind of thing about people.
 alice: !remember {'a': 1} is mine -> I don't store commands or code.
 alice: !remember this about me -> Tell me something about yourself, like: !remember I play drums
+alice: !remember from Berlin -> Remembered about you: #1 from Berlin
 # what was replaced can be forgotten by its subject too
 alice: !remember I live in Oslo -> Remembered about you: #1 lives in Oslo
 alice: !remember I live in Bergen -> Remembered about you: #2 lives in Bergen
