@@ -5,22 +5,22 @@ from pathlib import Path
 
 import pytest
 
-from forgetmenot.app.bot import Bot
 from forgetmenot.app.recap_sharing import RECENT, TRY_AGAIN, WEBHOOK, WEBHOOK_ENV, RecapSharing
-from forgetmenot.clock import HOUR, MINUTE
+from forgetmenot.clock import HOUR, MINUTE, ManualClock
 from forgetmenot.errors import InputError, WebhookError
 from forgetmenot.secret_store import SecretStore
 from forgetmenot.settings.load import parse_settings
 from forgetmenot.settings.schema import Settings
 from forgetmenot.store import streams
+from forgetmenot.store.database import Database
 from tests.loopback_servers.discord import Discord
 
 
 class Sharing:
     """A stream that is over, and what is done with its recap."""
 
-    def __init__(self, bot: Bot, folder: Path, there: Discord, address: str) -> None:
-        self.bot, self.there = bot, there
+    def __init__(self, db: Database, clock: ManualClock, folder: Path, there: Discord, address: str) -> None:
+        self.db, self.clock, self.there = db, clock, there
         self.secrets = SecretStore(folder / "login", use_keyring=False)
         self.secrets.save(WEBHOOK, address)
         self.settings = Settings()
@@ -28,17 +28,15 @@ class Sharing:
 
     def anew(self) -> RecapSharing:
         """As after a start. The loopback address stands in for one of Discord's."""
-        bot = self.bot
-        return RecapSharing(
-            db=bot.db, settings=lambda: self.settings, clock=bot.clock, secrets=self.secrets, address=str
-        )
+        settings, secrets = (lambda: self.settings), self.secrets
+        return RecapSharing(db=self.db, settings=settings, clock=self.clock, secrets=secrets, address=str)
 
     async def stream(self, recap: str = "The boss fell.") -> int:
-        bot = self.bot
-        async with bot.db.write() as tx:
-            stream = await streams.begin(tx, bot.clock.now() - HOUR)
-            await streams.end(tx, stream, bot.clock.now())
-            await streams.set_recap(tx, stream, recap, bot.clock.now())
+        now = self.clock.now()
+        async with self.db.write() as tx:
+            stream = await streams.begin(tx, now - HOUR)
+            await streams.end(tx, stream, now)
+            await streams.set_recap(tx, stream, recap, now)
         return stream
 
     def use(self, recap: str) -> None:
@@ -46,11 +44,13 @@ class Sharing:
 
 
 @pytest.fixture
-async def shared(bot: Bot, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[Sharing]:
+async def shared(
+    db: Database, clock: ManualClock, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> AsyncIterator[Sharing]:
     monkeypatch.delenv(WEBHOOK_ENV, raising=False)
     there = Discord()
     async with there.at() as address:
-        yield Sharing(bot, tmp_path, there, address)
+        yield Sharing(db, clock, tmp_path, there, address)
 
 
 async def test_nothing_is_posted_before_somebody_says_so_and_then_once(shared: Sharing) -> None:
@@ -71,9 +71,9 @@ async def test_nothing_is_posted_before_somebody_says_so_and_then_once(shared: S
 async def test_at_once_posts_what_just_ended_and_tries_a_refusal_again_later_and_a_lost_answer_never(
     shared: Sharing,
 ) -> None:
-    clock, got = shared.bot.clock, shared.there.got
+    clock, got = shared.clock, shared.there.got
     await shared.stream()
-    await clock.advance(RECENT + MINUTE)  # type: ignore[attr-defined]  # a ManualClock
+    await clock.advance(RECENT + MINUTE)
     shared.use("post_at_once = true")
     await shared.sharing.run_pass()
     assert got == []
@@ -83,11 +83,11 @@ async def test_at_once_posts_what_just_ended_and_tries_a_refusal_again_later_and
         await shared.sharing.run_pass()
     await shared.sharing.run_pass()
     assert len(got) == 1  # not every minute
-    await clock.advance(TRY_AGAIN)  # type: ignore[attr-defined]
+    await clock.advance(TRY_AGAIN)
     shared.there.status = 502
     with pytest.raises(WebhookError):
         await shared.sharing.run_pass()
-    await clock.advance(TRY_AGAIN)  # type: ignore[attr-defined]
+    await clock.advance(TRY_AGAIN)
     shared.there.status = 200
     await shared.anew().run_pass()
     assert len(got) == 2
@@ -107,10 +107,10 @@ async def test_a_recap_that_is_made_again_goes_into_its_file(shared: Sharing, tm
     file.write_text("Somebody sang. My own words.")
     await shared.sharing.run_pass()
     assert "My own words" in file.read_text()
-    await shared.bot.clock.advance(MINUTE)  # type: ignore[attr-defined]
-    async with shared.bot.db.write() as tx:
+    await shared.clock.advance(MINUTE)
+    async with shared.db.write() as tx:
         await tx.execute("UPDATE streams SET recap = '', recapped_at = NULL")
-        await streams.set_recap(tx, stream, "The boss fell.", shared.bot.clock.now())
+        await streams.set_recap(tx, stream, "The boss fell.", shared.clock.now())
     await shared.sharing.run_pass()
     assert "The boss fell." in file.read_text()
     assert "sang" not in file.read_text()

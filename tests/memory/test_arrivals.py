@@ -6,9 +6,9 @@ import msgspec
 
 from forgetmenot.clock import DAY, HOUR, MINUTE
 from forgetmenot.domain import SourceKind
-from forgetmenot.memory.arrivals import MOST, SHOWN_FOR, Card, arrivals, card
+from forgetmenot.memory.arrivals import SHOWN_FOR, Card, arrivals, card
 from forgetmenot.settings.schema import DockSettings, Earpiece, Settings
-from forgetmenot.store import notes
+from forgetmenot.store import notes, viewers
 from tests.notes_world import prompt_for, section
 
 if TYPE_CHECKING:
@@ -19,11 +19,6 @@ EVERYONE = DockSettings(earpiece=Earpiece.EVERYONE_KNOWN)
 
 async def came(world: "World", dock: DockSettings = EVERYONE) -> list[Card]:
     return await arrivals(world.db, msgspec.structs.replace(Settings(), dock=dock), world.clock.now())
-
-
-async def hide(world: "World", column: str, at: int | None) -> None:
-    async with world.db.write() as tx:
-        await tx.execute(f"UPDATE viewers SET {column} = ? WHERE id = '1'", (at,))  # noqa: S608
 
 
 async def test_a_card_says_who_came_how_often_and_what_holds_these_days(world: "World") -> None:
@@ -53,29 +48,18 @@ async def test_nobody_has_a_card_who_is_hidden_or_of_whom_nothing_may_be_said(wo
     assert await came(world, DockSettings(earpiece=Earpiece.OFF)) == []
     for typed in ("Alice", " @ALICE "):
         assert await came(world, DockSettings(earpiece=Earpiece.EVERYONE_KNOWN, earpiece_without=(typed,))) == []
-    for column in ("opted_out_at", "banned_at"):
-        await hide(world, column, 1)
+    for hidden in ("opted_out_at = 1", "opted_out_at = NULL, banned_at = 1"):
+        async with world.db.write() as tx:
+            await tx.execute(f"UPDATE viewers SET {hidden} WHERE id = '1'")  # noqa: S608
         assert await came(world) == []
-        await hide(world, column, None)
+    async with world.db.write() as tx:
+        await viewers.set_banned(tx, "1", None)
     assert [card.name for card in await came(world)] == ["Alice"]
     async with world.db.write() as tx:
         await notes.add_suppression(tx, "1", "drums", note_id=None, by_id=None, at=1)
     assert await came(world) == []
     await world.note("owns a canoe")
     assert [card.who for card in await came(world)] == ["owns a canoe"]
-
-
-async def test_by_itself_a_card_is_about_regulars_whom_no_raid_of_known_newcomers_hides(world: "World") -> None:
-    await world.note("plays drums")
-    await world.regulars("1")
-    await world.clock.advance(DAY)
-    stream = await world.stream()
-    await world.attends("1", stream)
-    for number in range(100, 180):
-        await world.note("likes tea", subject_id=await world.viewer(str(number), f"viewer{number}"))
-        await world.attends(str(number), stream)
-    assert [card.id for card in await came(world, DockSettings())] == ["1"]
-    assert len(await came(world)) == MOST
 
 
 async def test_after_its_day_a_plan_is_asked_about_in_one_stream(world: "World") -> None:

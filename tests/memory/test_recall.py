@@ -75,20 +75,6 @@ async def test_the_episode_that_a_message_is_about(world: World) -> None:
     assert await about(world, "???") == []
 
 
-async def test_the_newest_episodes_and_the_last_streams_recap(world: World) -> None:
-    last = await world.stream()
-    await world.episode("Last stream.", {"1": (1, 0)}, last)
-    async with world.db.write() as tx:
-        await tx.execute("UPDATE streams SET recap = 'A good one.'")
-    now = await world.stream()
-    for number in range(4):
-        await world.clock.advance(60_000)
-        await world.episode(f"Part {number}.", {"1": (1, 0)}, now)
-    found = await newest(world.db, SuppressionFilter())
-    assert [episode.summary for episode in found.this_stream] == ["Part 2.", "Part 3."]
-    assert (found.last_stream.summary if found.last_stream else "", found.recap) == ("Last stream.", "A good one.")
-
-
 @pytest.mark.parametrize("column", ["opted_out_at", "banned_at"])
 async def test_of_who_is_hidden_nothing_is_told_and_of_the_others_the_rest(world: World, column: str) -> None:
     """A regular who opts out does not take the channel's past along."""

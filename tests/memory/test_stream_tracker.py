@@ -37,16 +37,6 @@ async def test_helix_opens_and_closes_a_stream(
     assert tuple(first) == (None if ended is None else start + ended * MINUTE, name)
 
 
-async def test_a_stream_begins_by_twitchs_clock_where_the_pcs_own_is_behind(channel: Channel) -> None:
-    """Helix answers before the first line of chat tells what time it is."""
-    wrong = channel.clock.now()
-    right = wrong + 9 * HOUR
-    await channel.stream_tracker.live(state(live=True, stream_id="s1", started_at=right), wrong)
-    assert await channel.db.value("SELECT started_at FROM streams") == right
-    await channel.stream_tracker.live(state(live=False), wrong + 11 * MINUTE)
-    assert await channel.db.value("SELECT ended_at - started_at FROM streams") >= 0
-
-
 async def _stream_of_two_windows(channel: Channel) -> None:
     await channel.chat(120)
     await channel.compactor.run_pass()

@@ -7,7 +7,7 @@ from msgspec.structs import replace
 from forgetmenot.domain import EventKind, Line, Role
 from forgetmenot.llm.offline import summary
 from forgetmenot.memory.people import Handles
-from forgetmenot.memory.transcript import Cut, parts, transcript, windows
+from forgetmenot.memory.transcript import Cut, transcript, windows
 
 MINUTE = 60_000
 
@@ -78,12 +78,6 @@ def said(*texts: str, who: str = "") -> list[Line]:
         replace(one, text=text, viewer_id=who or str(one.seq))
         for one, text in zip(lines([MINUTE] * len(texts)), texts, strict=True)
     ]
-
-
-def test_what_was_told_by_command_was_said() -> None:
-    window = said("!remember that I moved to Oslo", "!so bob", who="1")
-    assert list(parts(window)) == ["1"]
-    assert transcript(window, Handles.of(["1", "2"])) == ["P1 (to the bot): I moved to Oslo"]
 
 
 def test_a_line_is_cut_before_a_name_not_inside_it() -> None:

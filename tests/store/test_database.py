@@ -35,17 +35,6 @@ async def test_cancelled_at_any_moment_it_is_all_or_nothing(db: Database, turns:
         await tx.insert(INSERT, (3, "next"))
 
 
-@pytest.mark.parametrize("thorough", [False, True])
-async def test_wiping_leaves_no_byte_of_deleted_text(db: Database, *, thorough: bool) -> None:
-    async with db.write() as tx:
-        await tx.insert(INSERT, (1, "needle-in-the-file"))
-    async with db.write() as tx:
-        await tx.execute("DELETE FROM streams")
-    assert await db.wipe_deleted(thorough=thorough)
-    for file in db.path.parent.iterdir():
-        assert b"needle-in-the-file" not in file.read_bytes()
-
-
 @pytest.mark.skipif(sys.platform == "win32", reason="Windows moves no file that is open")
 async def test_a_file_that_was_moved_away_or_replaced_is_told_of_and_not_written_to(db: Database) -> None:
     away = db.path.with_name("away")

@@ -46,7 +46,7 @@ async def test_what_was_made_from_a_cleared_line_loses_its_words(channel: Channe
     await channel.clock.advance(MINUTE)
     bad, good = channel.say("viewer0", "the zitherbloom"), channel.say("viewer1", "nice day")
     await channel.ingest.flush()
-    seqs = {row[0]: row[1] for row in await channel.db.rows("SELECT id, seq FROM events")}
+    seqs = await channel.db.pairs("SELECT id, seq FROM events")
     clear = Redaction(channel.clock.now(), event_id=bad.id)
     if late:
         channel.ingest.take(clear)
@@ -60,18 +60,14 @@ async def test_what_was_made_from_a_cleared_line_loses_its_words(channel: Channe
     # of a clear that comes after them, everything since the line goes: any of it may say it again
     assert await texts(channel) == {"a quiet evening", *(["a nice day indeed"] if late else [])}
     assert json.loads(await channel.db.value("SELECT prompt_json FROM bot_messages WHERE id = ?", (shown,)))
-    assert (
-        await channel.db.value(
-            "SELECT count(*) FROM events WHERE text = '' AND redacted_at IS NULL AND kind <> 'moderation'"
-        )
-        == 0
-    )
+    emptied = "SELECT count(*) FROM events WHERE text = '' AND redacted_at IS NULL AND kind <> 'moderation'"
+    assert await channel.db.value(emptied) == 0
 
 
 async def test_of_a_cleared_person_goes_what_answered_them_named_them_or_read_them(channel: Channel) -> None:
     bad, good = channel.say("viewer0", "I own a zitherbloom"), channel.say("viewer1", "nice day")
     await channel.ingest.flush()
-    seqs = {row[0]: row[1] for row in await channel.db.rows("SELECT id, seq FROM events")}
+    seqs = await channel.db.pairs("SELECT id, seq FROM events")
     await reply(channel, "a zitherbloom, you say", event_id=bad.id)
     await reply(channel, "Viewer0 is the one with the bloom", event_id="e1")
     shown = await reply(channel, "what a flower", event_id="e2", events=[seqs[bad.id], seqs[good.id]])
