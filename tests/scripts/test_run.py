@@ -8,7 +8,6 @@ import subprocess
 import sys
 from pathlib import Path
 
-import environment
 import pytest
 
 from tests import program
@@ -35,45 +34,18 @@ def test_a_request_to_end_reaches_the_bot(tmp_path: Path) -> None:
 
 
 @pytest.mark.skipif(os.name == "nt", reason="a script of POSIX")
-@pytest.mark.parametrize("name", ["start.sh", "start.command"])
-def test_it_starts_through_a_link_on_the_desktop(tmp_path: Path, name: str) -> None:
+def test_it_starts_through_a_link_on_the_desktop(tmp_path: Path) -> None:
     (folder := tmp_path / "the program").mkdir()
     for file in ("start.sh", "start.command"):
         shutil.copy(SCRIPTS.parent / file, folder)
     (folder / "scripts").mkdir()
     (folder / "scripts" / "run.py").write_text("import pathlib; print(pathlib.Path.cwd())")
     (tmp_path / "desktop").mkdir()
-    (tmp_path / "desktop" / "first").symlink_to(Path("..") / "the program" / name)
+    (tmp_path / "desktop" / "first").symlink_to(Path("..") / "the program" / "start.command")
     (tmp_path / "desktop" / "Start").symlink_to("first")
     command = ["sh", str(tmp_path / "desktop" / "Start")]
     done = subprocess.run(command, capture_output=True, text=True, check=True, stdin=subprocess.DEVNULL)
     assert done.stdout.strip() == str(folder)
-
-
-PIP = """#!/bin/sh
-echo "Collecting aiohttp<4 (from forgetmenot-bot)"
-echo "{last}"
-exit 1
-"""
-
-
-@pytest.mark.skipif(os.name == "nt", reason="the stand-in is a shell script")
-@pytest.mark.parametrize(
-    ("last", "sentence"),
-    [
-        ("connection broken by 'NameResolutionError(...): Failed to resolve'", "no network"),
-        ("connection broken by 'ProxyError('Cannot connect to proxy.')", "a proxy is in the way"),
-        ("error: subprocess-exited-with-error", "pip's own words stand above"),
-    ],
-)
-def test_what_cannot_be_installed_is_one_sentence(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, last: str, sentence: str
-) -> None:
-    (pip := tmp_path / "python").write_text(PIP.format(last=last), encoding="utf-8")
-    pip.chmod(0o755)
-    monkeypatch.setattr(environment, "python", lambda: pip)
-    with pytest.raises(SystemExit, match=sentence):
-        environment._install(".")
 
 
 @pytest.mark.parametrize("script", ["run.py", "test.py", "build_app.py", "environment.py", "browser.py"])

@@ -13,27 +13,20 @@ from forgetmenot.settings.load import example_toml, load_settings, parse_setting
 from forgetmenot.settings.schema import Settings
 
 
-def explanations() -> dict[tuple[str, str], str]:
-    """What the example says about each setting, by table and key."""
-    found: dict[tuple[str, str], str] = {}
-    table = ""
-    for line in example_toml().splitlines():
-        if head := re.fullmatch(r"(?:# )?\[([\w.]+)\].*", line.strip()):
-            table = head[1]
-        elif told := re.match(r"#?\s?(\w+) = .*?\s# (.+)", line):
-            found[table, told[1]] = told[2]
-    return found
-
-
 def test_the_example_is_the_defaults() -> None:
     assert parse_settings(example_toml(), "config.example.toml") == Settings()
 
 
 def test_every_setting_is_explained() -> None:
-    told = explanations()
-    tables = [table for table in msgspec.structs.fields(Settings) if table.name not in {"personas", "prices"}]
-    every = {(table.name, key.name) for table in tables for key in msgspec.structs.fields(table.type)}
-    assert [f"[{table}] {key}" for table, key in sorted(every) if not told.get((table, key))] == []
+    told, table = set[tuple[str, str]](), ""
+    for line in example_toml().splitlines():
+        if head := re.fullmatch(r"(?:# )?\[([\w.]+)\].*", line.strip()):
+            table = head[1]
+        elif key := re.match(r"#?\s?(\w+) = .*?\s# .+", line):
+            told.add((table, key[1]))
+    tables = [one for one in msgspec.structs.fields(Settings) if one.name not in {"personas", "prices"}]
+    every = {(one.name, key.name) for one in tables for key in msgspec.structs.fields(one.type)}
+    assert sorted(every - told) == []
 
 
 KEYS = ("AIzaSyApa55wordpa55wordpa55wordpa55word", "sk-pa55word", "gsk_Pa55wordpa55wordpa55wordpa55word", "pa55word=")
@@ -43,37 +36,26 @@ KEYS = ("AIzaSyApa55wordpa55wordpa55wordpa55word", "sk-pa55word", "gsk_Pa55wordp
     ("toml", "words"),
     [
         ('[personas.pirate]\nvoice = "arr"', "[personas.NAME] has no key `voice`"),
-        ('[personas]\npirate = "arr"', "table [personas], key `NAME` must be a table, not text."),
-        ('[prices."gemini-3.8"]\ninput = -1', "[prices.NAME], key `input` must be at least 0."),
         ("[prices.gemini-3.8]\ninput = 1", 'A name with a dot stands in quotes: [prices."NAME"].'),
         ('[bot]\nspeaks_as = "cook"\n[personas.pirate]\nown_notes = true', "There is no `cook`. Known are: pirate."),
         ("[memry]\n", "no table `memry`. Did you mean `memory`?"),
         ("[memory]\nraw_event_h = 3", "[memory] has no key `raw_event_h`. Did you mean `raw_events_h`?"),
         (f"[bot]\npersona = '{'a' * 4_001}'", "[bot], key `persona` must be at most 4000 letters long."),
         ("[memory]\nraw_events_h = 48", "[memory], key `raw_events_h` must be at most 24."),
-        ("[people]\nregular_streams = 1.5", "key `regular_streams` must be a whole number, not a number with a point."),
         ('[bot]\naliases = "fmn"', "[bot], key `aliases` must be a list in square brackets, not text."),
-        ("[bot]\naliases = [3]", "[bot], key `aliases`: an entry must be text in quotes, not a whole number."),
-        ("[reply]\nallow_links = 1", "[reply], key `allow_links` must be true or false, not a whole number."),
         ('[bot]\nmode = "mention"', "[bot], key `mode` cannot be `mention`. Did you mean `mentions`?"),
         ('[actions]\nclass_c = "live"', "[actions], key `class_c` cannot be `live`. Known are: off, shadow, ask."),
-        ('[log]\nlevel = "\ud800"', "is not valid TOML"),
         ('[twitch]\nchannel = "twitch.tv/alice"', "key `channel`: `twitch.tv/alice` is not a login"),
         *((f'[twitch]\nserver = "{server}"', "the log-in is sent there, so only an address on this computer")
           for server in ("api.twitch.tv", "http://127.0.0.1.example.com", "http://me:pa55word@127.0.0.1")),
         ('[twitch]\nclient_id = "<script>"', "key `client_id`: a client ID has only letters and digits"),
-        ('[model]\nreply_model = " "', "key `reply_model`: the name of a model is needed here"),
         *((f'[model]\nbase_url = "{url}"', "key `base_url`: an address without user, password")
           for url in ("box", "http://me:pa55word@box/v1", "https://box/v1?key=pa55word")),
         *((f'[model]\napi_key_env = "{key}"', "[model], key `api_key_env`: the name of an environment variable")
           for key in KEYS),
-        ("name = 1", "no table `name`"),
-        ("bot = 1", "`bot` must be a table, written as [bot]"),
         ("[bot", "not valid TOML"),
-        ("[people]\nregular_streams = 1" + "0" * 30, "[people], key `regular_streams`"),
         ("[people]\nregular_streams = " + "9" * 5_000, "not valid TOML"),
         ("[reply]\nviewer_gap_s = nan", "[reply], key `viewer_gap_s`"),
-        ("[model]\nreply_timeout_s = inf", "[model], key `reply_timeout_s`"),
         ("a = " + "[" * 5_000 + "]" * 5_000, "nested too deeply"),
         ('[model]\nprovider = "gemini"\nreply_model = "gemini-9"\n[limits]\nmoney_per_day = 2',
          "nobody knows what `gemini-9` costs. Put its prices into the table"),
