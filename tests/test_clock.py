@@ -1,7 +1,6 @@
 """Time: corrected by Twitch's, moved by hand, read and written as ISO."""
 
 import time
-from collections.abc import Iterator
 from contextlib import nullcontext
 
 import pytest
@@ -61,21 +60,13 @@ def test_a_time_of_any_year_is_read_and_without_a_zone_it_is_utc(text: str, writ
         assert iso(parse_iso(text)) == written
 
 
-@pytest.fixture
-def in_auckland(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    """A PC that is twelve hours ahead of UTC."""
-    if not hasattr(time, "tzset"):
-        pytest.skip("the zone of this system cannot be set for one test")
+@pytest.mark.skipif(not hasattr(time, "tzset"), reason="the zone of this system cannot be set for one test")
+def test_a_day_is_the_streamers(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("TZ", "NZST-12")
     time.tzset()
-    yield
-    monkeypatch.undo()
-    time.tzset()
-
-
-@pytest.mark.usefixtures("in_auckland")
-def test_a_day_is_the_streamers() -> None:
     evening = parse_iso("2024-05-09T18:00:00Z")
     assert local_date(evening) == "10 May 2024"
     assert local_days(evening, evening + HOUR) == "Friday, 10 May 2024"
     assert local_days(evening, evening + 19 * HOUR) == "Friday, 10 May 2024 to Saturday, 11 May 2024"
+    monkeypatch.undo()
+    time.tzset()

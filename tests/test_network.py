@@ -42,9 +42,8 @@ def test_no_proxy_and_loopback_go_straight(monkeypatch: pytest.MonkeyPatch) -> N
 @pytest.mark.parametrize(
     ("address", "said"),
     [
-        *((f"http://me:secret@proxy.lan:{port}", "HTTPS_PROXY .* http://proxy:3128") for port in ("99999", "abc")),
-        ("http://", "HTTPS_PROXY is not"), ("me:secret@:80", "HTTPS_PROXY is not"),
-        ("socks5://me:secret@proxy.lan:1080", "HTTPS_PROXY uses the proxy type socks5"),
+        ("http://me:secret@proxy.lan:99999", "HTTPS_PROXY .* http://proxy:3128"), ("http://", "HTTPS_PROXY is not"),
+        ("me:secret@:80", "HTTPS_PROXY is not"), ("socks5://me:secret@proxy.lan:1080", "HTTPS_PROXY .* type socks5"),
     ],
 )  # fmt: skip
 def test_an_address_that_will_not_do_is_said_without_its_password(
@@ -57,15 +56,9 @@ def test_an_address_that_will_not_do_is_said_without_its_password(
     assert raised.value.__cause__ is None
 
 
-def test_a_proxy_of_the_system_is_not_told_as_a_variable_that_nobody_set(monkeypatch: pytest.MonkeyPatch) -> None:
-    """As Windows tells of a SOCKS proxy among its internet options."""
-    monkeypatch.setattr("forgetmenot.network.getproxies", lambda: {"https": "socks4://proxy.lan:1080"})
-    with pytest.raises(BadProxy, match=r"^The system's proxy setting uses the proxy type socks4"):
-        proxy_for(CHAT)
-
-
 def test_without_certificates_of_the_system_there_are_mozillas(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     """As with a Python for macOS whose certificates nobody installed; a stranger's are refused all the same."""
+    assert aiohttp.connector._SSL_CONTEXT_UNVERIFIED is trusted(), "a connection that asks for no check is checked"
     for name in ("SSL_CERT_FILE", "SSL_CERT_DIR"):
         monkeypatch.setenv(name, str(tmp_path))
     monkeypatch.setattr("forgetmenot.network._VERIFIED", ssl.create_default_context())
@@ -73,7 +66,3 @@ def test_without_certificates_of_the_system_there_are_mozillas(monkeypatch: pyte
     assert context.cert_store_stats()["x509_ca"] > 50
     assert context.verify_mode is ssl.CERT_REQUIRED
     assert context.check_hostname
-
-
-def test_a_connection_that_asks_not_to_be_verified_is_verified_all_the_same() -> None:
-    assert aiohttp.connector._SSL_CONTEXT_UNVERIFIED is trusted()

@@ -67,29 +67,6 @@ def test_the_architecture_names_every_package_and_files_that_exist() -> None:
         assert is_there(PACKAGE / path) or is_there(ROOT / path), f"{path} is not there"
 
 
-def test_what_is_written_beside_the_code_names_files_that_are_there() -> None:
-    packages = "|".join(sorted(path.name for path in PACKAGE.iterdir() if path.is_dir() and path.name != "sim"))
-    named = re.compile(rf"(?<![\w/.\"'])(?:{packages}|scripts|tests|docs)/\w[\w/]*(?:\.[a-z]+)?")
-    texts = {path: path.read_text(encoding="utf-8") for path in PACKAGE.rglob("*.py")}
-    found = [(path, name) for path, text in texts.items() for name in named.findall(text)]
-    assert len(found) > 20
-    for path, name in found:
-        if not path.is_relative_to(PACKAGE / "sim"):
-            assert is_there(PACKAGE / name) or is_there(ROOT / name), f"{path.relative_to(ROOT)} names {name}"
-
-
-def test_what_calls_itself_pure_is_held_to_it() -> None:
-    held = re.search(r'id = "pure".*?source_modules = \[(.*?)\]', PROJECT, re.DOTALL)
-    assert held is not None
-    modules = tuple(re.findall(r'"([\w.]+)"', held[1]))
-    for path in PACKAGE.rglob("*.py"):
-        text = path.read_text(encoding="utf-8")
-        docstring = ast.get_docstring(ast.parse(text)) or "" if "Pure" in text else ""
-        if re.search(r"\bPure\b", docstring) and not path.is_relative_to(PACKAGE / "sim"):
-            name = ".".join(path.relative_to(ROOT).with_suffix("").parts)
-            assert any(name == one or name.startswith(f"{one}.") for one in modules), name
-
-
 def anchors(page: Path) -> set[str]:
     """The headings of a page, as links name them."""
     headings = re.findall(r"^#+ (.+)$", page.read_text(encoding="utf-8"), re.MULTILINE)

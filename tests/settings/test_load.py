@@ -83,7 +83,7 @@ def test_the_page_about_privacy_has_the_numbers_of_the_defaults() -> None:
     for words, times in (
         (f"`events` | {hours}, or less", 1), (f"deleted after {hours}", 1), (f"| {privacy.keep_replies_d} days |", 3),
         (f"replies after {privacy.keep_replies_d} days", 1),
-        (f"the newest {privacy.keep_backups};", 1),
+        (f"the newest {privacy.keep_backups}", 1),
     ):  # fmt: skip
         assert text.count(words) >= times, words
 
