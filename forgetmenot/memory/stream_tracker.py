@@ -39,7 +39,7 @@ class StreamTracker:
         """A transaction that asked `place` was rolled back: what is on has to be read again."""
         self._stale = True
 
-    async def _read(self, source: Database | Transaction) -> None:
+    async def _read(self, source: Transaction) -> None:
         row = await streams.open_one(source)
         # no table has when Helix last saw it live
         seen = self._open.seen_live_at if self._open and row and self._open.id == row["id"] else None
@@ -86,12 +86,12 @@ class StreamTracker:
 
     async def tick(self, now: int) -> None:
         """Close a stream that nothing was said in for longer than the gap (where Helix does not say it is on)."""
-        if self._stale:
-            await self._read(self._db)
-        stream = self._open
-        unknown = stream is not None and (stream.seen_live_at is None or now - stream.seen_live_at > STREAM_GAP)
-        if stream is not None and unknown and now - stream.last_event_at > STREAM_GAP:
-            async with self._db.write() as tx:
+        async with self._db.write() as tx:  # looked at where nobody writes: the next lines may open another one
+            if self._stale:
+                await self._read(tx)
+            stream = self._open
+            unknown = stream is not None and (stream.seen_live_at is None or now - stream.seen_live_at > STREAM_GAP)
+            if stream is not None and unknown and now - stream.last_event_at > STREAM_GAP:
                 await self._close(tx, stream.last_event_at)
 
     def _is_another(self, stream: _Open, state: ChannelState, now: int) -> bool:

@@ -1,5 +1,6 @@
 """When a stream begins and ends, and its recap."""
 
+import asyncio
 from functools import partial
 
 import pytest
@@ -7,6 +8,7 @@ import pytest
 from forgetmenot.clock import HOUR, MINUTE
 from forgetmenot.domain import ChannelState, ModelRequest, Purpose
 from forgetmenot.store import streams
+from forgetmenot.store.database import Row, Source
 from forgetmenot.text.mentions import fenced
 from tests.memory.conftest import Channel, answer
 
@@ -35,6 +37,29 @@ async def test_helix_opens_and_closes_a_stream(
     assert await streams.open_id(channel.db) == current
     [first, *_] = await channel.db.rows("SELECT ended_at, twitch_id FROM streams ORDER BY id")
     assert tuple(first) == (None if ended is None else start + ended * MINUTE, name)
+
+
+async def test_a_stream_that_the_first_lines_open_is_not_opened_twice_by_a_pass_at_the_same_moment(
+    channel: Channel, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    tracker, now, looked = channel.stream_tracker, channel.clock.now(), asyncio.Event()
+    look = streams.open_one
+
+    async def slowly(source: Source) -> Row | None:
+        found = await look(source)
+        if source is channel.db:
+            await looked.wait()
+        return found
+
+    monkeypatch.setattr(streams, "open_one", slowly)
+    passing = asyncio.create_task(tracker.tick(now))
+    await asyncio.sleep(0.05)
+    async with channel.db.write() as tx:
+        opened = await tracker.place(tx, now, now)
+    looked.set()
+    await passing
+    async with channel.db.write() as tx:
+        assert await tracker.place(tx, now, now) == opened
 
 
 async def _stream_of_two_windows(channel: Channel) -> None:
