@@ -126,17 +126,24 @@ def answering(say: str, name: str = "", *, if_refused: str = "", **parameters: o
 
 @dataclass
 class ScriptedModel:
-    """A LanguageModel that answers what it is told to, plain words as the object that is asked for."""
+    """A LanguageModel that answers what it is told to, plain words as the object that is asked for.
+
+    `meanwhile` happens while it thinks, once.
+    """
 
     answers: list[str | ForgetMeNotError] = field(default_factory=list)
     asked: list[ModelRequest] = field(default_factory=list)
     held: asyncio.Event | None = None
+    meanwhile: Callable[[], Awaitable[object]] | None = None
     name: str = "scripted"
 
     async def generate(self, request: ModelRequest) -> ModelAnswer:
         self.asked.append(request)
         if self.held is not None:
             await self.held.wait()
+        if self.meanwhile is not None:
+            happens, self.meanwhile = self.meanwhile, None
+            await happens()
         answer = self.answers.pop(0) if self.answers else f"Answer number {len(self.asked)} it is."
         if isinstance(answer, ForgetMeNotError):
             raise answer

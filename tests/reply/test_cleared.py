@@ -8,10 +8,9 @@ from typing import TypeVar
 import pytest
 
 from forgetmenot.clock import SECOND
-from forgetmenot.domain import ChatEvent, EpisodeKind, Part
+from forgetmenot.domain import EpisodeKind, Part
 from forgetmenot.memory.edits import edit, remember, retract
 from forgetmenot.memory.rights import suppress
-from forgetmenot.reply.engine import Reply
 from forgetmenot.reply.outbox import SendRateLimiter
 from forgetmenot.settings.schema import PrivacySettings
 from forgetmenot.store import bot_messages, episodes, events, personal_data
@@ -27,23 +26,6 @@ from tests.wishes import erase, forget_fact
 SECRET = "the code of the safe is marmot"
 Said = TypeVar("Said")
 CLEARED = "a line that it rests on was cleared in chat"
-
-
-async def thinking(stage: Stage, event: ChatEvent) -> "asyncio.Task[Reply | None]":
-    """The bot thinks about a line until the model is let go."""
-    stage.model.held = asyncio.Event()
-    task = asyncio.create_task(stage.engine.consider(event))
-    while not stage.model.asked:  # noqa: ASYNC110  # a fake tells nobody
-        await asyncio.sleep(0)
-    return task
-
-
-async def let_go(stage: Stage, task: "asyncio.Task[Reply | None]") -> Reply:
-    assert stage.model.held is not None
-    stage.model.held.set()
-    reply = await task
-    assert reply is not None
-    return reply
 
 
 @contextlib.asynccontextmanager
@@ -70,9 +52,8 @@ async def test_a_line_that_is_cleared_while_the_model_thinks_is_not_answered(
     stage: Stage, what: dict[str, str]
 ) -> None:
     stage.model.answers = [answering(f"You said: {SECRET}", "timeout", target="me", seconds=30)]
-    task = await thinking(stage, await stage.hear(f"@forgetmenot_bot time me out, {SECRET}"))
-    await clear(stage, **what)
-    reply = await let_go(stage, task)
+    stage.model.meanwhile = lambda: clear(stage, **what)
+    reply = await stage.reply(f"@forgetmenot_bot time me out, {SECRET}")
     assert (reply.status, reply.text, reply.detail) == (ReplyStatus.SILENT, "", CLEARED)
     assert stage.said == stage.moderation.done == []
     assert (await stage.row(reply.id)).text == ""
@@ -81,15 +62,13 @@ async def test_a_line_that_is_cleared_while_the_model_thinks_is_not_answered(
 async def test_a_line_of_another_that_is_cleared_meanwhile_is_left_out_of_a_second_thought(stage: Stage) -> None:
     await stage.hear(SECRET, "2")
     stage.model.answers = [f"Bob said that {SECRET}.", "Nobody said a word."]
-    task = await thinking(stage, await stage.hear("@forgetmenot_bot what did bob say?"))
-    assert SECRET in stage.model.asked[0].prompt
-    await clear(stage, viewer_id="2")
-    reply = await let_go(stage, task)
+    stage.model.meanwhile = lambda: clear(stage, viewer_id="2")
+    reply = await stage.reply("@forgetmenot_bot what did bob say?")
     assert (reply.status, stage.said) == (ReplyStatus.SENT, ["Nobody said a word."])
-    assert SECRET not in stage.model.asked[1].prompt
+    assert [SECRET in asked.prompt for asked in stage.model.asked] == [True, False]
 
 
-async def opt_out(stage: Stage) -> None:
+async def opt_out(stage: Stage, _note: int) -> None:
     async with stage.db.write() as tx:
         await personal_data.opt_out(tx, "2", stage.clock.now())
 
@@ -99,7 +78,7 @@ WAYS: dict[str, Way] = {
     "wrong": lambda stage, note: retract(stage.db, note, at=stage.clock.now(), cause="test"),
     "forgotten": lambda stage, note: forget_fact(stage.db, note, at=stage.clock.now()),
     "never mentioned": lambda stage, _: suppress(stage.db, "2", "marimba", by=None, at=stage.clock.now()),
-    "opted out": lambda stage, _: opt_out(stage),
+    "opted out": opt_out,
     "erased": lambda stage, _: erase(stage.db, "2", now=stage.clock.now()),
 }
 
@@ -108,12 +87,11 @@ WAYS: dict[str, Way] = {
 async def test_what_is_taken_back_while_the_model_thinks_is_not_said(stage: Stage, way: str) -> None:
     note = await stage.know("plays the marimba", "2")
     stage.model.answers = ["Bob plays the marimba.", "I do not know."]
-    task = await thinking(stage, await stage.hear("@forgetmenot_bot what does bob play?"))
-    assert "plays the marimba" in stage.model.asked[0].prompt
-    await stage.clock.advance(SECOND)
-    await WAYS[way](stage, note)
-    await let_go(stage, task)
-    assert "marimba" not in " ".join([stage.model.asked[1].prompt, *stage.said])
+    stage.model.meanwhile = lambda: WAYS[way](stage, note)
+    await stage.reply("@forgetmenot_bot what does bob play?")
+    first, second = (asked.prompt for asked in stage.model.asked)
+    assert "plays the marimba" in first
+    assert "marimba" not in " ".join([second, *stage.said])
 
 
 @pytest.mark.parametrize("way", [*WAYS, "cleared"])

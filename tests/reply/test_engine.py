@@ -2,7 +2,6 @@
 
 import asyncio
 from collections.abc import Awaitable, Callable
-from typing import Any
 
 import pytest
 from msgspec.structs import replace
@@ -16,7 +15,6 @@ from forgetmenot.text.mentions import fenced
 from tests.stage import Stage, answering
 
 Move = Callable[[int], Awaitable[None]]
-ASKED: dict[str, Any] = {"name": "timeout", "target": "alice", "seconds": 30, "if_refused": "Maybe later."}
 
 
 async def test_the_same_event_is_answered_once(stage: Stage) -> None:
@@ -33,14 +31,9 @@ async def test_neither_a_stale_mention_nor_a_slow_model_makes_it_answer_late(sta
     reply = await stage.engine.consider(event)
     assert reply is not None
     assert (reply.status, reply.detail, stage.model.asked) == (ReplyStatus.SILENT, "too late", [])
-    stage.model.held = asyncio.Event()
-    stage.model.answers = [answering("", **ASKED)]
-    thinking = asyncio.create_task(stage.ask("@forgetmenot_bot time me out please"))
-    while not stage.model.asked:  # noqa: ASYNC110  # the model tells nobody
-        await asyncio.sleep(0.001)
-    await settle(31_000)
-    stage.model.held.set()
-    assert await thinking is not None
+    stage.model.answers = [answering("", "timeout", target="alice", seconds=30)]
+    stage.model.meanwhile = lambda: settle(31_000)
+    await stage.reply("@forgetmenot_bot time me out please")
     assert stage.said == stage.moderation.done == []
 
 

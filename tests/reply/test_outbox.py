@@ -45,6 +45,10 @@ class Queue:
     async def send(self, text: str) -> Sent:
         return await self.box.send(await self.message(text))
 
+    async def sending(self, *texts: str, patience: int = 30_000, box: Outbox | None = None) -> list[asyncio.Task[Sent]]:
+        messages = [await self.message(text, patience) for text in texts]
+        return [asyncio.create_task((box or self.box).send(each)) for each in messages]
+
     @property
     def texts(self) -> list[str]:
         return [text for _, text, _ in self.chat.said]
@@ -80,8 +84,7 @@ async def test_never_more_than_twitch_allows_in_any_thirty_seconds(
     queue: Queue, settle: Settle, moderator: bool, limit: int
 ) -> None:
     queue.box.pace.wide = lambda: moderator
-    messages = [await queue.message(f"line {i}", 200_000) for i in range(limit + limit // 2)]
-    sending = [asyncio.create_task(queue.box.send(each)) for each in messages]
+    sending = await queue.sending(*(f"line {i}" for i in range(limit + limit // 2)), patience=200_000)
     for _ in range(200):
         await asyncio.sleep(0.005)
         if len(queue.texts) >= limit:
@@ -90,7 +93,6 @@ async def test_never_more_than_twitch_allows_in_any_thirty_seconds(
     assert queue.box.refusal_reason(queue.clock.now() + 29_000) == "too late"
     assert queue.box.refusal_reason(queue.clock.now() + 31_000) == ""
     await settle(31_000, *sending)
-    await asyncio.gather(*sending)
     assert queue.keeps_within(limit)
 
 
@@ -102,12 +104,10 @@ async def test_the_limits_outlive_a_restart(queue: Queue, settle: Settle) -> Non
     restarted = queue.another()
     await restarted.recover()
     async with working(restarted):
-        messages = [await queue.message(f"Line {i}", 90_000) for i in range(20)]
-        sending = [asyncio.create_task(restarted.send(each)) for each in messages]
+        sending = await queue.sending(*(f"Line {i}" for i in range(20)), patience=90_000, box=restarted)
         await settle(28_000)
         assert len(queue.texts) == 20
         await settle(4_000, *sending)
-        await asyncio.gather(*sending)
     assert len(queue.texts) == 40
     assert queue.keeps_within(20)
 
@@ -127,17 +127,14 @@ async def test_what_was_or_may_have_been_said_is_not_said_again_within_thirty_se
 
 async def test_what_twitch_put_off_is_first_again(queue: Queue, settle: Settle) -> None:
     queue.chat.answers = [TwitchRateLimited("slow down", 4)]
-    messages = [await queue.message(text) for text in ("one", "two", "three")]
-    sending = [asyncio.create_task(queue.box.send(each)) for each in messages]
-    await settle(5_000, *sending)
-    await asyncio.gather(*sending)
+    await settle(5_000, *await queue.sending("one", "two", "three"))
     assert queue.texts == ["one", "one", "two", "three"]
 
 
 async def test_what_grows_stale_in_the_queue_is_dropped_while_it_waits(queue: Queue, settle: Settle) -> None:
     for i in range(20):
         await queue.send(f"line {i}")
-    waiting = asyncio.create_task(queue.box.send(await queue.message("late", patience=5_000)))
+    [waiting] = await queue.sending("late", patience=5_000)
     await settle(8_000)
     assert await waiting == Sent(ReplyStatus.DROPPED, "too late")
     assert len(queue.texts) == 20
