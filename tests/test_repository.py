@@ -125,6 +125,16 @@ def test_every_promise_has_tests_under_its_number() -> None:
     assert {int(file.name[5:7]) for file in files} == set(range(1, 14))
 
 
+def test_the_glossary_is_short_and_its_places_exist() -> None:
+    there = {str(path.relative_to(PACKAGE).with_suffix("")) for path in PACKAGE.rglob("*.py")}
+    for path in PACKAGE.rglob("*.py"):
+        there.update(re.findall(r"^ *class (\w+)", path.read_text("utf-8"), re.MULTILINE))
+    page = (ROOT / "docs" / "GLOSSARY.md").read_text("utf-8")
+    rows = re.findall(r"^\| (.+?) \| .+? \| (.+?) \|$", page, re.MULTILINE)[2:]
+    assert 20 <= len(rows) <= 40
+    assert {place for _, places in rows for place in re.findall(r"`(.+?)`", places)} <= there
+
+
 BEGIN, END = "<!-- chat commands: begin -->", "<!-- chat commands: end -->"
 
 

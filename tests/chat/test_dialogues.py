@@ -20,9 +20,6 @@ alice: !remember alice plays drums -> Remembered about you: #2 plays drums
 carol: !remember @bob's cat is called Miso -> Remembered about Bob: #1 their cat is called Miso
 carol: !remember channel: streams on Fridays -> Remembered about the channel: #2 streams on Fridays
 carol: !forget fridays -> Removed: #2 streams on Fridays. To undo: !restore 2
-# a moderator's sentence goes to what it is about
-carol: !remember subs get a sticker pack -> Remembered about the channel: #1 subs get a sticker pack
-carol: !remember my emotes are hand drawn -> Remembered about you: #2 their emotes are hand drawn
 # what is never stored is refused with a reason
 alice: !remember my phone number is 555 867 5309 now -> I don't store that kind of thing about people.
 alice: !remember {'a': 1} is mine -> I don't store commands or code.
@@ -62,9 +59,6 @@ carol: !wrong #1 -> Removed: #1 plays drums. To undo: !restore 1
 carol: !wrong #1 -> That note is already removed. !restore and its number bring it back.
 alice: !restore 1 -> You can only do that for yourself. Ask a moderator.
 bob: !restore 1 -> There is no note #1 that you can change.
-# who names nobody known is told so
-carol: !forget @nobody_here drums -> No viewer named nobody_here.
-carol: !remember @nobody_here bakes -> No viewer named nobody_here.
 # an erasure has to be confirmed
 alice: !remember I play drums -> Remembered about you: #1 plays drums
 alice: !forgetme -> This permanently deletes everything about you: notes, today's messages, mentions in summaries.
@@ -86,9 +80,6 @@ alice: !nevermention divorce -> I won't mention that again. The same command aga
 carol: !memory alice -> What I know about Alice: #2 plays drums · #1 (not mentioned)
 alice: !forget #1 permanently -> Permanently deleted: #1
 carol: !nevermention @alice Divorce -> OK, I may mention that again.
-# a topic has to be one
-alice: !nevermention the -> Tell me what: !nevermention and a topic, or a note's number like #12.
-alice: !nevermention #77 -> There is no such note or entry.
 # switches
 carol: !bot pause -> ForgetMeNot: paused until !bot resume.
 carol: !bot resume -> ForgetMeNot: on (Mentions).
@@ -96,9 +87,6 @@ carol: !bot quiet 10 -> ForgetMeNot: quiet for 10 more min.
 carol: !bot resume -> ForgetMeNot: on (Mentions).
 carol: !bot safe -> ForgetMeNot: on (Mentions), safe mode is on.
 dave: !bot pause -> ForgetMeNot: paused until !bot resume, safe mode is on.
-# help
-alice: !help forget -> Help: !forget [what]: removes a note about you, as !wrong does; with “permanently” behind
-alice: !help approve -> -
 # that's wrong, change it
 + bob: lives in Oslo · plays the drums
 uses bob 1
@@ -110,17 +98,6 @@ bob: @forgetmenot_bot change it to lives in Tromsø -> #1 lives in Tromsø
 uses alice 2
 alice: !edit dog is called Max -> #1 dog is called Max | was: has a dog called Rex
 alice: !memory -> #1 dog is called Max
-# an edit that fits nothing
-+ alice: plays the drums
-uses alice 1
-alice: !edit favourite colour is green -> No note | #2 favourite colour is green | !wrong 2
-= alice: #1 plays the drums · #2 favourite colour is green
-# one word
-+ bob: the car is red
-uses bob 1
-bob: !edit it's green -> Type the whole note, like: !edit 1
-bob: !wrong that one -> Removed: #1
-= bob:
 # an edit that fits two
 + alice: has a cat called Mia · has a cat called Tom
 alice: !edit cat is called Max -> #1 has a cat called Mia · #2 has a cat called Tom
@@ -163,8 +140,6 @@ alice: Ja! -> Done: everything is deleted. I searched |  files ( | 0 traces
 + alice: has a dog called Rex
 carol: !forgetme alice yes -> everything is deleted | 0 traces
 = alice:
-# what is kept
-alice: !privacy -> 24 h | https://example.org/privacy
 # who somebody is
 alice: !remember I play drums -> plays drums
 carol: !who alice -> Alice: here 1 time. plays drums

@@ -6,8 +6,7 @@ from pathlib import Path
 import pytest
 
 from forgetmenot.cli import bot as command
-from forgetmenot.errors import TwitchRefused
-from forgetmenot.secret_store import Account, Token, TokenStore
+from forgetmenot.secret_store import Account, TokenStore
 from tests.loopback_servers.fixtures import settings_for
 from tests.loopback_servers.twitch import TwitchSim
 
@@ -54,13 +53,3 @@ async def test_whose_account_is_wanted_is_said_and_when_another_one_came(
         shown = capsys.readouterr().err
         assert "account (keeper);" in shown
         assert ("Note: `bot_login` in" in shown) == (login == "demo")
-
-
-async def test_a_code_that_nobody_types_keeps_the_old_login(tmp_path: Path) -> None:
-    async with TwitchSim() as sim:
-        sim.oauth.interval, sim.oauth.device_lifetime = 0, 0
-        store, old = TokenStore(tmp_path, use_keyring=False), Token("a", "r")
-        store.save(Account.BOT, old)
-        with pytest.raises(TwitchRefused, match="in time"):
-            await command.sign_in(settings_for(sim), Account.BOT, store)
-    assert store.load(Account.BOT) == old

@@ -26,23 +26,19 @@ from tests.program import log_in, running, write_settings
 __all__ = ["sim"]
 
 
-@pytest.mark.parametrize("beside", [True, False])
 def test_a_settings_file_is_found_beside_the_memory_and_nowhere_else(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, *, beside: bool
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """What lies in the current folder may be anybody's, and would decide where the log-in is sent."""
-    places = {"beside": tmp_path / "data" / SETTINGS_FILE, "here": tmp_path / "here" / SETTINGS_FILE}
-    for name, place in places.items():
-        place.parent.mkdir()
-        if beside or name == "here":
-            place.write_text("[twitch]\nchannel = 'demo'\n")
-    monkeypatch.chdir(tmp_path / "here")
+    (tmp_path / SETTINGS_FILE).write_text("[twitch]\nchannel = 'demo'\n")
+    (tmp_path / "data").mkdir()
+    monkeypatch.chdir(tmp_path)
     arguments = argparse.Namespace(config=None, db=tmp_path / "data" / "m.sqlite3")
     use_found_file(arguments)
-    assert arguments.config == (places["beside"] if beside else None)
-    named = argparse.Namespace(config=Path("other.toml"), db=None)
-    use_found_file(named)
-    assert named.config == Path("other.toml")
+    assert arguments.config is None
+    (beside := tmp_path / "data" / SETTINGS_FILE).touch()
+    use_found_file(arguments)
+    assert arguments.config == beside
 
 
 def status(address: str) -> int:

@@ -8,7 +8,7 @@ import pytest
 from forgetmenot import errors
 from forgetmenot.clock import MINUTE
 from forgetmenot.domain import Outcome, OutcomeKind, Proposal, Verdict
-from forgetmenot.operations.facts import ActionContext, lately
+from forgetmenot.operations.facts import ActionContext
 from forgetmenot.settings.schema import BridgeSettings
 from forgetmenot.store import action_logs
 from forgetmenot.store.action_logs import ActionStatus
@@ -124,20 +124,6 @@ async def test_each_action_makes_its_one_call(
     assert row.status is ActionStatus.DONE
     # a note goes with the line that asked for it, when that is deleted
     assert room.line == (f"trigger-{room.proposals}" if name in {"bit", "remember", "forget"} else "")
-
-
-async def test_what_was_done_can_be_told_later(room: Room) -> None:
-    await room.timeout_alice()
-    await room.executor.undo("9")
-    await room.propose("clip")
-    await room.propose("ban", {"target": "bob"}, who="carol")
-    await room.propose("timeout", {"target": "bob"})
-    assert [done.text for done in await lately(room.db, since=0)] == [
-        "timeout of <@1> for 30 s: done, and undone since",
-        "clip: done",
-        "ban of <@2>: not done: waits for a moderator",
-    ]
-    assert await lately(room.db, since=room.clock.now() + 1) == ()
 
 
 # ── people decide ──
