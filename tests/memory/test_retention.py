@@ -121,9 +121,10 @@ async def test_what_is_kept_for_looking_back_goes_after_its_days_but_not_what_is
         for at in (now - 31 * DAY, now - 29 * DAY):
             for table in ("bot_messages", "model_calls"):
                 await put(tx, table, at=at)
+        await put(tx, "bot_messages", at=now - 31 * DAY, status="sending")
         for key, more in (("done", {}), ("due", {"revert_at": now + DAY}), ("waits", {"status": "waiting"})):
             await put(tx, "action_logs", **({"key": key, "status": "done", "at": now - 31 * DAY} | more))
     await channel.sweep()
-    left = "SELECT at FROM bot_messages UNION ALL SELECT at FROM model_calls"
-    assert await channel.db.column(left) == [now - 29 * DAY] * 2
+    left = "SELECT at FROM bot_messages UNION ALL SELECT at FROM model_calls ORDER BY at"
+    assert await channel.db.column(left) == [now - 31 * DAY, now - 29 * DAY, now - 29 * DAY]
     assert await channel.db.column("SELECT key FROM action_logs ORDER BY key") == ["due", "waits"]

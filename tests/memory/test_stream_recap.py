@@ -98,6 +98,7 @@ async def test_only_regulars_who_did_not_opt_out_are_named(world: "World") -> No
 
 async def test_nothing_that_somebody_wrote_is_markup_or_a_mention(world: "World") -> None:
     await world.regulars("2")
+    await world.clock.advance(30 * DAY)  # it also says who is back
     stream = await world.over("2", recap=f"<@2> said {EVIL}")
     await said(world, stream, EVIL, None, scope=Scope.RUNNING_BIT)
     async with world.db.write() as tx:
