@@ -6,8 +6,7 @@ from forgetmenot.clock import DAY, MINUTE
 from forgetmenot.domain import Scope
 from forgetmenot.errors import SettingsError
 from forgetmenot.prompt.instructions import check_floor
-from forgetmenot.settings.schema import BotSettings, Mode, PromptSettings, Settings
-from forgetmenot.text.mentions import fenced
+from forgetmenot.settings.schema import BotSettings, PromptSettings, Settings
 from tests.stage import Stage
 
 QUESTION = "@forgetmenot_bot what do I play in the band?"
@@ -42,23 +41,6 @@ async def test_it_does_not_grow_with_the_age_of_the_channel(stage: Stage) -> Non
     young = await _size(stage)
     await _live_through(stage, 60)
     assert await _size(stage) <= 1.02 * young
-
-
-async def test_the_floor_stays_whole_in_the_smallest_budget(stage: Stage) -> None:
-    await _live_through(stage, 12)
-    stage.use(Settings(bot=BotSettings(mode=Mode.MENTIONS), prompt=PromptSettings(budget_tokens=1_450)))
-    await stage.keeper.refresh()
-    await stage.hear("my own line just before")
-    reply = await stage.reply(QUESTION)
-    request = stage.model.asked[-1]
-    blocks = fenced(request.prompt)
-    assert blocks["message"] == f"Alice: {QUESTION}"
-    assert "Alice: my own line just before" in blocks["own_messages"]
-    assert blocks["speaker"].startswith("Alice")
-    assert "never make up a fact" in request.system
-    kept = (await stage.row(reply.id)).prompt
-    assert kept["estimated"] <= 1_450
-    assert kept["shed"]
 
 
 def test_a_floor_that_cannot_fit_is_told_at_start() -> None:

@@ -12,40 +12,36 @@ import shlex
 import tomllib
 from collections.abc import Mapping
 from contextlib import AsyncExitStack
-from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 import msgspec
 import pytest
 
-from forgetmenot.app.bot import SWEEP, Bot, BotIdentity, open_bot
+from forgetmenot.app.bot import SWEEP
 from forgetmenot.app.control import BotControl, ConnectionStatus
 from forgetmenot.clock import DAY, HOUR, MINUTE, SECOND, ManualClock
 from forgetmenot.domain import (
     ChannelState,
     ChatEvent,
     EpisodeKind,
-    EventKind,
     ModelAnswer,
     ModelRequest,
     NoteStatus,
+    Purpose,
     Redaction,
     Role,
     TokenUsage,
 )
-from forgetmenot.llm.build import Models, build_models
-from forgetmenot.llm.guarded import GuardedModel, Limits
+from forgetmenot.llm.offline import Offline
 from forgetmenot.memory import backups, edits
-from forgetmenot.ports import CallMeter, LanguageModel
 from forgetmenot.reply.explain import explain
 from forgetmenot.settings.live_settings import LiveSettings
 from forgetmenot.settings.load import convert
-from forgetmenot.settings.schema import ModelSettings
 from forgetmenot.store import bot_messages, episodes, notes, viewers
 from forgetmenot.store.viewers import SeenViewer
 from forgetmenot.text.mentions import show
-from tests.stage import RecordingAccount
+from tests.stage import live_bot, said
 
 FILES = sorted(Path(__file__).parent.glob("*.toml"))
 BETWEEN_LINES = 12 * SECOND  # more than the cooldown of one viewer
@@ -54,26 +50,19 @@ FACTS = {"note": NoteStatus.ACTIVE, "superseded": NoteStatus.SUPERSEDED}
 _EXPECTED = re.compile(r"> ([a-z]+)(?: (?!not\b)([^:]+?))?( not)?: (.*)")
 
 
-@dataclass
-class Told:
-    """A LanguageModel that says what a script tells it to, and else asks the model of the settings."""
+class Told(Offline):
+    """Replies what a script tells it to, and else answers as the offline model."""
 
-    inner: LanguageModel
-    answers: list[str] = field(default_factory=list)
-    asked: list[ModelRequest] = field(default_factory=list)
-
-    @property
-    def name(self) -> str:
-        return self.inner.name
+    def __init__(self) -> None:
+        self.answers: list[str] = []
+        self.asked: list[ModelRequest] = []
 
     async def generate(self, request: ModelRequest) -> ModelAnswer:
-        self.asked.append(request)
-        if not self.answers:
-            return await self.inner.generate(request)
+        is_reply = request.purpose is Purpose.REPLY
+        self.asked += [request] if is_reply else []
+        if not is_reply or not self.answers:
+            return await super().generate(request)
         return ModelAnswer(_model_form(self.answers.pop(0)), self.name, TokenUsage())
-
-    async def aclose(self) -> None:
-        await self.inner.aclose()
 
 
 def _model_form(said: str) -> str:
@@ -94,25 +83,15 @@ class Player:
         self.path = folder / "memory.sqlite3"
         base: dict[str, Any] = {"bot": {"mode": "mentions", "notice": ""}, "twitch": {"channel": "streamer"}}
         self.settings = convert({**base, **{name: {**base.get(name, {}), **one} for name, one in tables.items()}}, "it")
-        self.account, self.clock = RecordingAccount(), ManualClock(1_790_000_000_000)
+        self.clock, self.model = ManualClock(1_790_000_000_000), Told()
         self.since = 0
         self._last: dict[str, ChatEvent] = {}
         self._lines = 0
         self._stack = AsyncExitStack()
-        self.bot: Bot
-        self.model: Told
 
     async def start(self) -> None:
-        def models(settings: ModelSettings, meter: CallMeter) -> Models:
-            built = build_models(settings, meter)
-            self.model = Told(built.reply)
-            reply = GuardedModel(self.model.name, lambda: self.model, meter=meter, limits=Limits(60, 60, 0))
-            return Models(reply, built.memory)
-
-        me = BotIdentity("99", "forgetmenot_bot")
-        settings, account = lambda: self.settings, self.account
-        opened = open_bot(self.path, settings=settings, clock=self.clock, account=account, me=me, models=models)
-        self.bot = await self._stack.enter_async_context(opened)
+        opened = live_bot(self.path, self.clock, lambda: self.settings, self.model)
+        self.bot, self.account = await self._stack.enter_async_context(opened)
 
     async def stop(self) -> None:
         await self._stack.aclose()
@@ -130,10 +109,10 @@ class Player:
         """Somebody says something; the bot answers, if it does, before this returns."""
         await self.clock.advance(BETWEEN_LINES)
         self._lines += 1
-        badges = frozenset({"broadcaster"} if login == "streamer" else ())
-        made = (f"line-{self._lines}", EventKind.MESSAGE, who or f"id-{login}", login, login.title(), text)
-        self._last[login] = ChatEvent(*made, self.clock.now(), badges=badges)
-        await self.give(self._last[login])
+        badges = ["broadcaster"] if login == "streamer" else []
+        line = said(self.clock, f"line-{self._lines}", who or f"id-{login}", login, text, *badges)
+        self._last[login] = line
+        await self.give(line)
 
     async def give(self, item: ChatEvent | Redaction) -> None:
         self.since = len(self.account.said)
