@@ -11,12 +11,10 @@ from forgetmenot.app.bot import Bot
 from forgetmenot.clock import DAY, HOUR, MINUTE, ManualClock
 from forgetmenot.domain import OutcomeKind, Video
 from forgetmenot.secret_store import Account, TokenStore
-from forgetmenot.settings.schema import ActionSettings, ClassMode, GuardedMode, Settings, TwitchSettings
+from forgetmenot.settings.schema import Settings
 from forgetmenot.store import streams
 from tests.loopback_servers.fixtures import log_in
 from tests.loopback_servers.twitch import TwitchSim
-
-NEEDS_NOTHING = ActionSettings(class_a=ClassMode.OFF, class_b=ClassMode.OFF, class_c=GuardedMode.OFF)
 
 
 @pytest.fixture
@@ -43,23 +41,6 @@ async def test_a_missing_log_in_of_the_streamer_is_told_and_taken_up_without_a_r
     await clock.advance(MINUTE)
     await sim.until(lambda: not account.streamer.trouble)
     watching.cancel()
-
-
-@pytest.mark.parametrize(
-    ("bot", "actions", "needed"),
-    [
-        ("keeper", ActionSettings(), True),
-        ("keeper", NEEDS_NOTHING, False),
-        ("demo", ActionSettings(), False),
-        ("", ActionSettings(), True),
-    ],
-)
-async def test_the_streamers_log_in_is_watched_where_the_settings_need_another_account(
-    tmp_path: Path, clock: ManualClock, bot: str, actions: ActionSettings, needed: bool
-) -> None:
-    chosen = Settings(twitch=TwitchSettings(channel="Demo", bot_login=bot), actions=actions)
-    async with open_account(lambda: chosen, tmp_path, clock, use_keyring=False) as account:
-        assert account.needs_streamer() is needed
 
 
 def test_how_much_it_may_write_is_found_from_its_badges(account: TwitchAccount, bot: Bot) -> None:

@@ -50,21 +50,11 @@ def test_no_text_raises(tmp_path_factory: pytest.TempPathFactory, kind: str, tex
 
 
 START = 1_700_000_000_000
-WORDS = ("what a jump", "that boss again", "I like this level", "the music here is great", "first try")
 
 
-def line(number: int, text: str = "", at: int | None = None) -> ChatEvent:
-    who = f"viewer{number % 7}"
-    moment = START + number * 4_000 if at is None else at
-    said = text or f"{WORDS[number % len(WORDS)]} {number}"
-    return ChatEvent(f"m{number}", EventKind.MESSAGE, f"login:{who}", who, who, said, moment)
-
-
-def balanced(told: dict[str, int]) -> bool:
-    kept_out = ("duplicates", "excluded", "other_room", "unparsed", "other")
-    lines = told["events"] + sum(told[name] for name in kept_out)
-    events = told["covered"] + told["uncovered"] + told["redacted"]
-    return told["lines"] == lines and told["events"] == events
+def line(number: int) -> ChatEvent:
+    who, at = f"viewer{number % 7}", START + number * 4_000
+    return ChatEvent(f"m{number}", EventKind.MESSAGE, f"login:{who}", who, who, f"what a jump, number {number}", at)
 
 
 async def test_a_recording_older_than_the_memory_is_refused(tmp_path: Path) -> None:
@@ -82,6 +72,5 @@ async def test_every_kind_of_line_is_counted_once(tmp_path: Path) -> None:
         Redaction(START + MINUTE, event_id="m1"),
     ]  # fmt: skip
     summary = await replay(items, tmp_path / "m.sqlite3", Settings(), until_compacted=True)
-    assert balanced(summary)
     told = {"lines": 7, "events": 2, "duplicates": 1, "other_room": 1, "unparsed": 1, "other": 2, "redacted": 1}
     assert {**told, "covered": 1}.items() <= summary.items()

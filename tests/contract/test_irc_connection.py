@@ -84,7 +84,7 @@ async def test_it_listens_without_an_account_and_hears_everything_in_order(sim: 
         assert listener.gaps == []
 
 
-async def test_a_token_that_expired_meanwhile_is_renewed_and_a_ban_later_on_is_a_trouble_that_passes(
+async def test_a_token_that_expired_is_renewed_a_ban_passes_and_without_an_account_it_listens_on(
     sim: TwitchSim, here: Here
 ) -> None:
     """As after a night in which the PC slept: chat is the first to refuse the token."""
@@ -102,17 +102,10 @@ async def test_a_token_that_expired_meanwhile_is_renewed_and_a_ban_later_on_is_a
         await sim.until(lambda: "banned in the channel `demo`" in listener.source.state.error)
         sim.world.banned.remove(sim.world.user("keeper").id)
         await sim.until(lambda: listener.source.state.phase is Phase.CONNECTED)
-        assert len(listener.gaps) == 2
-
-
-async def test_a_token_that_cannot_be_renewed_is_done_without(sim: TwitchSim, here: Here) -> None:
-    login = here.login()
-    async with listening(sim, login.irc) as listener:
-        await sim.joined()
         sim.disconnect("keeper")
         await sim.drop()
-        await sim.until(lambda: listener.gaps)
-        assert listener.source.state.login == ""
+        await sim.until(lambda: len(listener.gaps) == 3)
+        assert listener.source.state.login == "", "it listens on, without the account"
         assert "forgetmenot login" in listener.source.state.error
 
 

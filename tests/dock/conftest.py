@@ -217,11 +217,7 @@ async def chromium() -> AsyncIterator[Browser]:
     """A headless browser of its own."""
     assert BROWSER is not None
     async with async_playwright() as playwright:
-        running = await playwright.chromium.launch(executable_path=BROWSER, args=list(browser.ARGUMENTS))
-        try:
-            yield running
-        finally:
-            await running.close()
+        yield await playwright.chromium.launch(executable_path=BROWSER, args=list(browser.ARGUMENTS))
 
 
 @contextlib.asynccontextmanager
@@ -282,5 +278,6 @@ async def page(demo: DemoBot, running: Browser) -> AsyncIterator[Page]:
 
 @pytest_asyncio.fixture(loop_scope="session", scope="session")
 async def running() -> AsyncIterator[Browser]:
+    """A headless browser for all tests of a loop."""
     async with chromium() as one:
         yield one

@@ -3,6 +3,7 @@
 import hashlib
 import hmac
 import stat
+from collections.abc import AsyncIterator
 from pathlib import Path
 from urllib.parse import urlencode
 
@@ -15,7 +16,7 @@ from forgetmenot.clock import ManualClock
 from forgetmenot.dock import obs_page
 from forgetmenot.dock.security import token_in
 from forgetmenot.store.database import Database
-from tests.dock.conftest import BROWSER, SOON, Served, fake_dock
+from tests.dock.conftest import BROWSER, SOON, Served, chromium, fake_dock
 from tests.loopback_servers.serving import served
 from tests.stage import until
 
@@ -69,9 +70,15 @@ async def test_the_file_is_its_owners_alone_and_follows_the_token(
         assert page.read_text() == obs_page.page(port, fresh)
 
 
+@pytest.fixture
+async def running() -> AsyncIterator[Browser]:
+    """In the loop of the dock's fixture."""
+    async with chromium() as one:
+        yield one
+
+
 @in_chromium
 @pytest.mark.browser
-@pytest.mark.asyncio(loop_scope="session")
 async def test_it_waits_and_then_goes_over_to_the_dock(
     running: Browser, db: Database, clock: ManualClock, tmp_path: Path
 ) -> None:
@@ -97,7 +104,6 @@ async def test_it_waits_and_then_goes_over_to_the_dock(
 
 @in_chromium
 @pytest.mark.browser
-@pytest.mark.asyncio(loop_scope="session")
 async def test_a_program_that_took_the_port_never_sees_the_token(
     running: Browser, dock: Served, tmp_path: Path
 ) -> None:
