@@ -17,7 +17,7 @@ from forgetmenot.domain import ModelRequest, Purpose, TokenUsage
 from forgetmenot.errors import ModelBlocked, ModelError, ModelRateLimited, ModelRefused, ModelUnavailable
 from forgetmenot.llm.gemini import Gemini
 from tests.loopback_servers.gemini import KEY, SimGemini, answer_body, error, rate_limited
-from tests.loopback_servers.model_server import Fault, body, raw
+from tests.loopback_servers.model_server import body, raw
 
 SCHEMA = {"type": "object", "properties": {"notes": {"type": "array"}}, "required": ["notes"]}
 PLAIN = ModelRequest(Purpose.REPLY, "You are a bot.", "alice: hello", 50)
@@ -96,9 +96,8 @@ async def test_the_environment_cannot_redirect_it(sim: SimGemini, make: Make, mo
 async def test_an_answer_cut_at_the_limit_says_so_and_is_not_continued(
     sim: SimGemini, gemini: Gemini, finish: str
 ) -> None:
-    usage = {"promptTokenCount": 900, "cachedContentTokenCount": 600, "candidatesTokenCount": 7}
-    usage["thoughtsTokenCount"] = 40
-    part = answer_body("part", finish=finish, usage=usage)
+    counts = {"promptTokenCount": 900, "cachedContentTokenCount": 600, "candidatesTokenCount": 7}
+    part = answer_body("part", finish=finish, usage={**counts, "thoughtsTokenCount": 40})
     part["candidates"][0]["continuationToken"] = "bW9yZQ=="  # without one the SDK would not go on by itself either
     sim.fail(body(part), times=5)
     answer = await gemini.generate(PLAIN)
@@ -141,13 +140,11 @@ UNAVAILABLE = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize("fault", UNAVAILABLE)
-async def test_a_server_in_trouble_is_worth_another_try_and_gets_one_request(
-    sim: SimGemini, gemini: Gemini, fault: Fault
-) -> None:
-    sim.fail(fault, times=3)
-    await fails(gemini, ModelUnavailable)
-    assert len(sim.seen) == 1
+async def test_a_server_in_trouble_is_worth_another_try_and_gets_one_request(sim: SimGemini, gemini: Gemini) -> None:
+    for number, fault in enumerate(UNAVAILABLE, 1):
+        sim.fail(fault)
+        await fails(gemini, ModelUnavailable)
+        assert len(sim.seen) == number
 
 
 @pytest.mark.filterwarnings("ignore:.* is not a valid")  # what the adapter does when the program runs

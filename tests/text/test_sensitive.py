@@ -16,11 +16,17 @@ STATED = {
     "health": """
         has diabetes; was diagnosed with something rare; takes insulin before every stream; is allergic to goats; is six
         months pregnant; alice's depression is back; had two miscarriages; is in a wheelchair; sagt, dass er Epilepsie
-        hat; è celiaca; epilepsisi var; 糖尿病です; 우울증으로 병원에 다닌다; tall, plays the cello and has cancer
+        hat; è celiaca; epilepsisi var; 糖尿病です; 우울증으로 병원에 다닌다; tall, plays the cello and has cancer;
+        ｈａｓ diabetes; has d1abetes; has d.i.a.b.e.t.e.s; takes pr0zac every day
     """,
-    "faith": "is a Muslim; goes to church every sunday; believes in God; was raised catholic; она православная",
-    "politics": "voted for the greens; votes labour; identifies as a libertarian; wählt seit Jahren die Linke",
-    "sexuality": "is a lesbian; is an openly gay man; is trans; ist schwul; likes long walks, has two dogs, is gay",
+    "faith": "is a Muslim; goes to church every sunday; is a m u s l i m; is a mus1im; она православная",
+    "politics": "voted for the greens; votes labour; v0tes republican; wählt seit Jahren die Linke",
+    "sexuality": "is a lesbian; is trans; is gаy; is g a y; likes long walks, has two dogs, is gay",
+    "address": "is living on Baker Road in town; moved to Springfield, IL 62704; is at Lindenhof 3, 12345 Neustadt",
+    "contact": """
+        我的手机 13812345678; τηλέφωνο 6912345678; number is five five five one two three four five six seven; call me
+        on zero, one, seven, one, five, five, five, oh, two, three
+    """,
     "real_name": "real name is Tom Baker; is called Tom Baker in real life; heißt eigentlich Tom Baker",
     "minor_age": "is 13 years old; turned 16 last week; is in 8th grade; ist 14 Jahre alt; a 15 ans; 14歳です",
 }
@@ -40,6 +46,7 @@ def listed(phrases: str) -> list[str]:
 
 @pytest.mark.parametrize("category", STATED)
 def test_a_statement_about_a_person_is_refused_unless_its_category_is_allowed(category: str) -> None:
+    """However its letters and digits are disguised."""
     for text in listed(STATED[category]):
         assert sensitive_category(text) == category, text
         assert sensitive_category(text, allow={category}) is None, text
@@ -97,25 +104,6 @@ def test_words_of_ones_own_count_in_any_inflection_and_whatever_is_allowed() -> 
     assert sensitive_category("collects fireworks", allow=everything, extra=["firework"]) == "custom"
     assert sensitive_category("met the ex wife", extra=["ex wife", " "]) == "custom"
     assert sensitive_category("plays chess", extra=["ex wife", "..."]) is None
-
-
-DISGUISED = {
-    "address": "is living on Baker Road in town; moved to Springfield, IL 62704; is at Lindenhof 3, 12345 Neustadt",
-    "contact": """
-        我的手机 13812345678; τηλέφωνο 6912345678; number is five five five one two three four five six seven; call me
-        on zero, one, seven, one, five, five, five, oh, two, three
-    """,
-    "sexuality": "is gаy; is g a y",
-    "health": "ｈａｓ diabetes; has d1abetes; has d.i.a.b.e.t.e.s; takes pr0zac every day",
-    "faith": "is a m u s l i m; is a mus1im",
-    "politics": "v0tes republican",
-}
-
-
-def test_no_letters_digits_or_gaps_hide_it() -> None:
-    for category, facts in DISGUISED.items():
-        for fact in listed(facts):
-            assert sensitive_category(fact) == category, fact
 
 
 @given(st.text(max_size=120))
