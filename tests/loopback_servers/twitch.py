@@ -1,8 +1,14 @@
 """The loopback Twitch with all that tests need: faults, a record of every call, refusals, the log-in by code.
 
-The wording of refusals follows Twitch's documentation and was not checked against the real service.
+    sim.faults.add("helix", path="chat/messages", status=503, times=2)
+    sim.faults.add("helix", path="moderation/bans", lose=True)      # carried out, but the answer never arrives
+    sim.faults.add("irc", html=True, times=None)                    # a captive portal, until cleared
+
+Connections to chat that are already open have their own: `sim.drop()`, `sim.stall()`, `sim.garbage()`. The wording
+of refusals follows Twitch's documentation and was not checked against the real service.
 """
 
+import asyncio
 import secrets
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
@@ -13,11 +19,80 @@ from aiohttp.typedefs import Middleware
 from forgetmenot.sim import twitch
 from forgetmenot.sim.irc import HOST, SimMessage, SimToken, Tokens, privmsg
 from forgetmenot.sim.twitch import error_body, json_body
-from tests.loopback_servers.faults import Faults, hang_up, strike
 from tests.loopback_servers.twitch_helix import HelixServer
 from tests.loopback_servers.twitch_irc import IrcServer, World
 
 DEVICE_GRANT = "urn:ietf:params:oauth:grant-type:device_code"
+LOGIN_PAGE = "<!doctype html><html><head><title>Welcome to the hotel</title></head><body>Please sign in.</body></html>"
+FAR_AWAY = 3_600.0  # seconds: longer than anybody waits
+
+
+@dataclass(slots=True)
+class Fault:
+    """One thing that goes wrong, for calls to `where` (irc, helix, oauth), `path`; `times` None: always.
+
+    What happens, in this order: wait `delay` seconds · `stall` (never answer) · `drop` (hang up) · `html` (a captive
+    portal's page) · `status` with `body` and `headers` · `lose` (carry it out, then hang up).
+    """
+
+    where: str
+    path: str = ""
+    times: int | None = 1
+    delay: float = 0.0
+    stall: bool = False
+    drop: bool = False
+    html: bool = False
+    lose: bool = False
+    status: int = 0
+    body: object = None
+    headers: Mapping[str, str] = field(default_factory=dict)
+    used: int = 0
+
+
+class Faults:
+    """The faults that wait for their call."""
+
+    def __init__(self) -> None:
+        self.waiting: list[Fault] = []
+
+    def add(self, where: str, **how: object) -> Fault:
+        """Let matching calls go wrong; the fields are those of Fault. Earlier ones come first."""
+        fault = Fault(where, **how)  # type: ignore[arg-type]  # a dataclass checks its own names
+        self.waiting.append(fault)
+        return fault
+
+    def clear(self) -> None:
+        """Let everything go right again."""
+        self.waiting.clear()
+
+    def take(self, where: str, path: str) -> Fault | None:
+        """The fault of this call, counted; None if it goes right."""
+        fault = next((one for one in self.waiting if one.where == where and one.path in ("", path)), None)
+        if fault is not None:
+            fault.used += 1
+            if fault.used == fault.times:
+                self.waiting.remove(fault)
+        return fault
+
+
+async def strike(fault: Fault, request: web.Request) -> web.StreamResponse | None:
+    """What the caller gets instead of an answer; None if the call goes on after all."""
+    await asyncio.sleep(FAR_AWAY if fault.stall else fault.delay)
+    if fault.drop:
+        return hang_up(request)
+    if fault.html:
+        return web.Response(text=LOGIN_PAGE, content_type="text/html", status=fault.status or 200)
+    if fault.status:
+        body = fault.body or error_body(fault.status, "")
+        return web.json_response(body, status=fault.status, headers=fault.headers)
+    return None
+
+
+def hang_up(request: web.Request) -> web.Response:
+    """Close the connection without a word."""
+    if request.transport is not None:
+        request.transport.abort()
+    return web.Response()
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,15 +127,13 @@ class DeviceCode:
 class DeviceLogin:
     """id.twitch.tv: log-in by code, validating, renewing and revoking.
 
-    `interval`, `device_lifetime` and `expires_in` (seconds) are what a client is told; `refreshes` counts the
-    renewals that were granted.
+    `interval` and `expires_in` (seconds) are what a client is told; `refreshes` counts the renewals that were granted.
     """
 
     def __init__(self, sim: "TwitchSim") -> None:
         self.sim, self.tokens = sim, sim.tokens
         self.codes: list[DeviceCode] = []
         self.interval = 5
-        self.device_lifetime = 1_800
         self.expires_in = 14_400
         self.refreshes = 0
         self.refused_refreshes = 0
@@ -74,7 +147,7 @@ class DeviceLogin:
         scopes = tuple(given.get("scopes", given.get("scope", "")).replace("+", " ").split())
         code = DeviceCode(secrets.token_hex(20), secrets.token_hex(4).upper(), scopes)
         self.codes.append(code)
-        body = {"device_code": code.device, "expires_in": self.device_lifetime, "interval": self.interval}
+        body = {"device_code": code.device, "expires_in": 1_800, "interval": self.interval}
         address = f"{self.sim.url}activate?public=true&device-code={code.user}"
         return web.json_response(body | {"user_code": code.user, "verification_uri": address})
 

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from aiohttp import web
 
 from forgetmenot.sim import irc
-from forgetmenot.sim.irc import HOST, Tokens, User, tagged
+from forgetmenot.sim.irc import HOST, Tokens, tagged
 
 ANONYMOUS = "justinfan"
 KNOWN = {"twitch.tv/tags", "twitch.tv/commands", "twitch.tv/membership"}
@@ -105,7 +105,3 @@ class IrcServer(irc.IrcServer):
     async def clear_message(self, message_id: str) -> None:
         self.world.deleted.add(message_id)
         await super().clear_message(message_id)
-
-    async def clear_person(self, user: User, seconds: int | None) -> None:
-        self.world.deleted.update(said.id for said in self.said if said.user.id == user.id)
-        await super().clear_person(user, seconds)

@@ -12,7 +12,7 @@ import re
 import sys
 import types
 from collections.abc import AsyncIterator, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 
 import aiohttp
@@ -26,7 +26,7 @@ from forgetmenot.app.live import serve_dock
 from forgetmenot.chat import CommandRateLimiter
 from forgetmenot.clock import DAY, HOUR, MINUTE, SECOND, ManualClock
 from forgetmenot.dock.security import TOKEN_HEADER
-from forgetmenot.domain import ChannelState, ModelAnswer, ModelRequest, Purpose, TokenUsage
+from forgetmenot.domain import ChannelState, ModelAnswer, ModelRequest, Purpose
 from forgetmenot.memory import backups
 from forgetmenot.memory.learning import Learner
 from forgetmenot.memory.stream_recap import write_file
@@ -34,6 +34,7 @@ from forgetmenot.memory.transfer import export_notes, import_notes
 from forgetmenot.settings.live_settings import LiveSettings
 from forgetmenot.settings.load import convert
 from forgetmenot.settings.schema import RecapSettings
+from tests.notes_world import Scripted
 from tests.stage import RecordingAccount, answering, live_bot, said
 
 ALICE, BOB, STREAMER = "771234501", "771234502", "771234503"
@@ -42,21 +43,19 @@ NUMBERS = itertools.count(1)
 _SAID = re.compile(r"^(P\d+)(?: \(to the bot\))?: i (\w+) (.+)$", re.MULTILINE)
 
 
-@dataclass
-class Capable:
-    """A LanguageModel that writes down whatever is said and says all it knows. While `held` is clear, it thinks."""
+class Capable(Scripted):
+    """Writes down whatever is said and says all it knows. While `held` is clear, it thinks."""
 
-    asked: list[ModelRequest] = field(default_factory=list)
-    held: asyncio.Event = field(default_factory=asyncio.Event)
-    waiting: int = 0
-    name: str = "capable"
+    def __init__(self) -> None:
+        super().__init__()
+        self.reply, self.held, self.waiting = self._answer, asyncio.Event(), 0
+        self.held.set()
 
     async def generate(self, request: ModelRequest) -> ModelAnswer:
-        self.asked.append(request)
         self.waiting += 1
         await self.held.wait()
         self.waiting -= 1
-        return ModelAnswer(self._answer(request), self.name, TokenUsage(1_000, 0, 20, 0), latency_ms=5)
+        return await super().generate(request)
 
     def _answer(self, request: ModelRequest) -> str:
         prompt = request.prompt
@@ -77,9 +76,6 @@ class Capable:
             told = [f"{who} {verb}s {what}." for who, verb, what in _SAID.findall(prompt)]
             return json.dumps({"summary": " ".join(told) or "P1 was there."})
         return json.dumps({"summary": " ".join(dict.fromkeys(re.findall(r"P\d+ \w+s [^.]+\.", prompt)))})
-
-    async def aclose(self) -> None:
-        return None
 
 
 @dataclass
@@ -142,7 +138,6 @@ SETTINGS = convert(
 async def opened(path: Path, clock: ManualClock) -> AsyncIterator[Running]:
     """A bot on that memory, with a model, an account, a log file and a dock."""
     model, settings = Capable(), LiveSettings(SETTINGS)
-    model.held.set()
     logs.set_up(level="debug", folder=logs.beside(path), console=False)
     async with (
         live_bot(path, clock, settings, model) as (bot, account),
