@@ -63,7 +63,9 @@ bob: !restore 1 -> There is no note #1 that you can change.
 alice: !remember I play drums -> Remembered about you: #1 plays drums
 alice: !forgetme -> This permanently deletes everything about you: notes, today's messages, mentions in summaries.
 bob: !forgetme alice confirm -> You can only do that for yourself. Ask a moderator.
-alice: !memory -> What I know about you: #1 plays drums
+alice: hm, let me think -> -
+alice: yes -> -
+= alice: #1 plays drums
 # of who opted out nothing is kept and nothing is said
 alice: !remember I play drums -> Remembered about you: #1 plays drums
 alice: !optout -> Done: nothing from you is stored from now on, and I won't use what I knew. !forgetme deletes it.
@@ -104,12 +106,6 @@ alice: !edit cat is called Max -> #1 has a cat called Mia · #2 has a cat called
 = alice: #1 has a cat called Mia · #2 has a cat called Tom
 alice: !edit 2 has a cat called Max
 = alice: #1 has a cat called Mia · #2 has a cat called Max
-# forgetme, and something else
-+ alice: has a dog called Rex · plays the drums
-alice: !forgetme
-alice: hm, let me think -> -
-alice: yes -> -
-= alice: #1 has a dog called Rex · #2 plays the drums
 # a moderator corrects somebody else's note
 + bob: lives in Oslo
 carol: !edit 1 lives in Bergen -> #1 lives in Bergen

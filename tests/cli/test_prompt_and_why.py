@@ -1,6 +1,5 @@
 """`forgetmenot prompt` and `forgetmenot why`, as their users start them."""
 
-import hashlib
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -33,7 +32,6 @@ def test_the_prompt_is_shown_as_one_object(filled: Run) -> None:
     assert shown["tail"].endswith("Alice: what do I play?\n</message>")
     assert "[id:1; said by them; 2026-07-24, today] plays drums with Bob" in shown["tail"]
     assert "Bob: the sea is loud" in shown["tail"]
-    assert shown["prefix_sha256"] == hashlib.sha256(shown["prefix"].encode()).hexdigest()
     assert shown["estimated_tokens"] == sum(section["tokens"] for section in shown["sections"])
     unknown = filled("prompt", "--viewer", "@Zoe", "--message", "hi", "--json")
     assert "You remember nothing about them" in unknown["tail"]

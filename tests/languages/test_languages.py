@@ -39,57 +39,40 @@ def test_a_language_has_every_text_with_the_same_values(code: str) -> None:
 # ── keys in code ────────────────────────────────────────────────────────────────────────────
 
 
-def test_every_text_that_the_page_asks_for_is_there() -> None:
+def test_every_text_that_the_page_asks_for_is_there_and_none_is_left_over() -> None:
     asked = set(re.findall(r'\b(?:t|parts)\(\s*"([\w.]+)"', PAGE))
     assert len(asked) > 150
     assert sorted(key for key in asked if f"page.{key}" not in ENGLISH and key not in ENGLISH) == []
-
-
-def test_no_text_of_the_page_is_left_over() -> None:
-    groups = set(re.findall(r"`([\w.]+)\.\$\{", PAGE)) | set(re.findall(r'named\("([\w.]+)"', PAGE))
-    literals = set(re.findall(r'"([\w.]+)"', PAGE)) | {"skip", "noscript"}
-    left = {
-        key
-        for key in ENGLISH.texts
-        if key.startswith("page.")
-        and (name := key.removeprefix("page.")) not in literals
-        and not any(name.startswith(f"{group}.") for group in groups)
-    }
-    assert left == set()
+    groups = re.findall(r"`([\w.]+)\.\$\{", PAGE) + re.findall(r'named\("([\w.]+)"', PAGE)
+    used = set(re.findall(r'"([\w.]+)"', PAGE)) | {"skip", "noscript"}
+    there = {key.removeprefix("page.") for key in ENGLISH.texts if key.startswith("page.")}
+    assert {name for name in there - used if not name.startswith(tuple(f"{group}." for group in groups))} == set()
 
 
 def test_every_operation_action_and_setting_has_its_words() -> None:
-    for code in languages():
-        language = in_language(code)
-        for name, operation in OPERATIONS.items():
-            assert not operation.examples or f"does.{name}" in language, name
-        for key in ("quote.notes", "quote.others"):  # a note that is quoted is no claim of an action
-            assert not claims_action(language(key, who="Bob", fact="moved to Oslo last week"), frozenset())
-        for action in catalogue.ACTIONS:
-            assert f"action.name.{action.name}" in language
-        for table, key in LABELS:
-            assert all(language.pair(f"settings.{table}.{key}")), key
-            assert f"group.{LABELS[table, key].group}" in language
+    assert [name for name, one in OPERATIONS.items() if one.examples and f"does.{name}" not in ENGLISH] == []
+    assert [one.name for one in catalogue.ACTIONS if f"action.name.{one.name}" not in ENGLISH] == []
+    assert [label.group for label in LABELS.values() if f"group.{label.group}" not in ENGLISH] == []
     labelled = {f"settings.{table}.{key}" for table, key in LABELS}
     assert {key for key in ENGLISH.texts if key.startswith("settings.")} == labelled
+    for language in map(in_language, languages()):  # a note that is quoted is no claim of an action
+        for key in ("quote.notes", "quote.others"):
+            assert not claims_action(language(key, who="Bob", fact="moved to Oslo last week"), frozenset())
 
 
 def test_every_result_of_a_service_has_its_words() -> None:
-    codes = set()
+    said: list[ast.AST] = []
     for name in ("services", "services_memory", "executor", "run", "table"):
-        tree = ast.parse((PACKAGE / "operations" / f"{name}.py").read_text("utf-8"))
-        for node in ast.walk(tree):
+        for node in ast.walk(ast.parse((PACKAGE / "operations" / f"{name}.py").read_text("utf-8"))):
             if isinstance(node, ast.keyword) and node.arg == "code":
-                codes |= {part.value for part in ast.walk(node.value) if isinstance(part, ast.Constant)}
-            if isinstance(node, ast.Call) and getattr(node.func, "id", getattr(node.func, "attr", "")) in {
-                "_result",
-                "Refused",
-            }:
-                codes |= {part.value for arg in node.args for part in ast.walk(arg) if isinstance(part, ast.Constant)}
-    wanted = {code for code in codes if isinstance(code, str) and re.fullmatch(r"[a-z_]+", code)}
-    assert len(wanted) > 40
+                said.append(node.value)
+            called = getattr(node, "func", None)
+            if getattr(called, "id", getattr(called, "attr", "")) in {"_result", "Refused"}:
+                said += getattr(node, "args", [])
+    codes = {str(part.value) for one in said for part in ast.walk(one) if isinstance(part, ast.Constant)}
     wordless = {"exported", "approved", "approved_unknown", "why", "status", "input"}  # their data are shown
-    wanted -= wordless
+    wanted = {code for code in codes - wordless if re.fullmatch(r"[a-z_]+", code)}
+    assert len(wanted) > 40
     assert sorted(code for code in wanted if f"chat.{code}" not in ENGLISH and f"result.{code}" not in ENGLISH) == []
 
 
