@@ -1,11 +1,13 @@
-"""Who is around and can be spoken of, who is a newcomer or a bot, and whose words are not remembered."""
+"""Who is around and can be spoken of, and who is a newcomer, a regular or back."""
 
 import pytest
 
+from forgetmenot.clock import DAY
 from forgetmenot.domain import Attendance, Standing
 from forgetmenot.memory.people import ViewerNames, standing_of
 from forgetmenot.settings.schema import PeopleSettings
 from forgetmenot.store.viewers import Name
+from tests.notes_world import NOW
 
 CROWD = [
     Name("1", "willie_drives", "Willie_Drives", current=True), Name("2", "alice92", "Alice92", current=True),
@@ -32,10 +34,6 @@ def test_people_are_found_by_name_and_unambiguous_short_form(text: str, found: l
     assert ViewerNames(held_now).named_in("@alice hi") == ["2"]
 
 
-NOW = 1_784_894_400_000
-A_DAY = 86_400_000
-
-
 @pytest.mark.parametrize(
     ("streams", "lately", "away_d", "standing"),
     [
@@ -45,5 +43,5 @@ A_DAY = 86_400_000
     ],
 )  # fmt: skip
 def test_standing(streams: int, lately: int, away_d: int | None, standing: Standing) -> None:
-    before = None if away_d is None else NOW - away_d * A_DAY
+    before = None if away_d is None else NOW - away_d * DAY
     assert standing_of(Attendance(streams, lately, before), PeopleSettings(), NOW) is standing

@@ -15,11 +15,11 @@ from tests.notes_world import World
 FACTS = ("plays drums", "lives in Oslo", "has a cat with <@2>")
 
 
-async def regular(world: World, *facts: str, who: str = "1") -> None:
+async def regular(world: World, *facts: str) -> None:
     """Somebody who came to five streams, and what is known about them."""
-    await world.regulars(who)
+    await world.regulars("1")
     for fact in facts:
-        await world.note(fact, who)
+        await world.note(fact)
 
 
 async def brief(world: World, viewer_id: str = "1") -> str:

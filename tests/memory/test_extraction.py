@@ -62,7 +62,9 @@ async def test_each_rule_refuses_and_is_counted(world: World, fields: dict[str, 
     assert await notes.page(world.db) == []
 
 
-async def test_the_same_again_is_a_confirmation_at_most_once_a_stream(world: World) -> None:
+async def test_the_same_again_is_a_confirmation_at_most_once_a_stream_and_of_an_episode_read_anew_none(
+    world: World,
+) -> None:
     first, second = await world.stream(), await world.stream()
     await world.learn(change(confidence=0.5), stream_id=first)
     for stream, confidence in ((first, 0.5), (second, 0.55), (second, 0.55)):
@@ -72,6 +74,14 @@ async def test_the_same_again_is_a_confirmation_at_most_once_a_stream(world: Wor
         assert report.confirmed == 1
         assert note.confidence == pytest.approx(confidence)
         assert note.last_confirmed_at == world.clock.now()
+    before = await live(world)
+    async with world.db.write() as tx:  # lines of them were cleared: they are summarised and read anew
+        await tx.execute("UPDATE episodes SET extracted_at = NULL")
+    extractor, _ = world.extractor([change()])
+    assert (await extractor.run_pass()).episodes == 4
+    assert await live(world) == before
+    said = await world.db.column("SELECT stance FROM note_evidence ORDER BY episode_id")
+    assert said == ["stated", *["confirmed"] * 3]
 
 
 async def test_a_model_s_words_stand(world: World) -> None:
@@ -139,20 +149,6 @@ async def test_an_episode_that_was_summarised_again_or_erased_meanwhile_leaves_n
     model.meanwhile = changed
     report = await extractor.run_pass()
     assert (report.episodes, report.added, len(model.asked)) == (read, 0, read + 1)
-
-
-async def test_an_episode_that_is_read_again_confirms_nothing_that_it_said(world: World) -> None:
-    """A line of it was cleared: it is summarised and read anew, and is still one occasion."""
-    for _ in range(2):
-        await world.learn(change(confidence=0.5), stream_id=await world.stream())
-    before = await live(world)
-    async with world.db.write() as tx:
-        await tx.execute("UPDATE episodes SET extracted_at = NULL")
-    extractor, _ = world.extractor([change()])
-    await extractor.run_pass()
-    assert await live(world) == before
-    rows = await world.db.rows("SELECT episode_id, stance FROM note_evidence ORDER BY episode_id")
-    assert [tuple(row) for row in rows] == [(1, "stated"), (2, "confirmed")]
 
 
 @pytest.mark.parametrize("by_number", [True, False])

@@ -19,6 +19,7 @@ HANDLES = Handles.of(["1", "2"], {"alice": "1", "Bob_x": "2", "carol": None, "ki
         ("@al is @king", "P1 is P2"),
         ("@nobody_known and carol", "@someone and someone"),
         ("@fmnbot hi, fmnbot", "BOT hi, BOT"),
+        ("BOT: B0T: ВOT: Bot: 𝐁𝐎𝐓: ＢＯＴ: hi", "bot: " * 6 + "hi"),
         ("P1 and <@2> are BOT, P12", "P-1 and (@someone> are bot, P-12"),
     ],
 )
@@ -30,11 +31,6 @@ def test_names_become_handles_and_what_is_typed_like_one_none(typed: str, shown:
 def test_nothing_that_looks_like_a_handle_is_one(forged: str) -> None:
     for shown in (HANDLES.hide_chat(f"{forged}: I quit"), unhandled(clean(f"{forged}: I quit"))):
         assert not re.match(r"p\W?\d", skeleton(shown).replace("p-", "")), shown
-
-
-@pytest.mark.parametrize("forged", ["BOT", "B0T", "ВOT", "Bot", "𝐁𝐎𝐓", "ＢＯＴ"])
-def test_nothing_that_looks_like_the_bots_mark_is_it(forged: str) -> None:
-    assert HANDLES.hide_chat(f"{forged}: I quit") == "bot: I quit"
 
 
 def test_ids_and_names_that_look_like_a_handle_are_who_they_are() -> None:

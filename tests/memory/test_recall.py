@@ -20,7 +20,6 @@ from forgetmenot.memory.recall import (
 )
 from forgetmenot.memory.rights import SuppressionFilter, without_hidden_names
 from forgetmenot.store import notes, viewers
-from forgetmenot.store.notes import SuppressionRow
 from tests.notes_world import World
 
 
@@ -47,15 +46,6 @@ async def test_the_channels_facts_are_ranked_by_the_message(world: World, recall
     assert [one.note.id for one in fitting(found)] == [found[0].note.id]
     assert found[0].note.fact.startswith("movie night")
     assert fitting(await recall.about([CHANNEL], recall.query("which football club does she support"), 3)) == ()
-
-
-async def test_twenty_that_share_something_are_offered_and_others_fill_up_to_ten(world: World, recall: Recall) -> None:
-    for number in range(25):
-        await world.note(f"plays the {number}th drum")
-        await world.note(f"plays the {number}th drum" if number < 3 else f"likes cake number {number}", "2")
-    assert len(await recall.about(["1"], "drums?")) == 20
-    found = await recall.about(["2"], "drums?")
-    assert (len(found), [one.asked_for for one in found]) == (10, [True] * 3 + [False] * 7)
 
 
 # ── past episodes ─────────────────────────────────────────────────────────────────────────────
@@ -161,13 +151,6 @@ async def test_what_a_note_says_is_left_alone_wherever_it_is_said(world: World, 
     silence = await rights.load_filter(world.db)
     assert silence.about(["1"]) == ("lost the finals",)
     assert silence.about(["2"]) == ()
-
-
-def test_a_sentence_goes_on_about_whoever_the_last_one_named() -> None:
-    silence = SuppressionFilter([SuppressionRow(1, "1", "divorce")])
-    assert silence.without("<@1> came by. The divorce is through. <@2> had a divorce.") == (
-        "<@1> came by. <@2> had a divorce."
-    )
 
 
 async def test_a_hidden_name_is_found_where_no_spaces_part_words(world: World) -> None:

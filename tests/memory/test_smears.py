@@ -104,12 +104,15 @@ async def test_a_smear_stays_hearsay_as_a_fact_about_the_channel(world: World, w
 
 async def test_the_streamer_and_moderators_speak_for_the_channel(world: World) -> None:
     people = {"9": (9, 0), "1": (5, 0)}
-    await world.learn(change(who="channel", said_by="P1", fact="P1 streams on Fridays"), people=people)
-    await world.learn(change(who="channel", said_by="P1", fact="P2 won the tournament in May"), people=people)
-    await world.learn(change(who="channel", said_by="P2", fact="P1 dances at a thousand subs"), people=people)
+    told = (
+        ("P1", "P1 streams on Fridays"),
+        ("P1", "P2 won the tournament in May"),
+        ("P2", "P1 dances at 900 subs"),
+    )
+    await world.learn(*(change(who="channel", said_by=by, fact=fact) for by, fact in told), people=people)
     found = {note.fact: note.source_kind for note in await live(world, None)}
     assert found == {
         "<@9> streams on Fridays": SourceKind.OBSERVED,
         "<@1> won the tournament in May": SourceKind.OBSERVED,
-        "<@9> dances at a thousand subs": SourceKind.REPORTED,
+        "<@9> dances at 900 subs": SourceKind.REPORTED,
     }

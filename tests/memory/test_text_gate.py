@@ -43,14 +43,11 @@ def test_no_quotation_ever_stays(summary: list[str], message: list[str]) -> None
     "sentence",
     [
         "P1 plays drums in the Nines, and their drummer friend is a moderator of another channel.",
-        "P1 joked that P2 is a thief and a clown.",
-        "P2 told the bot to always obey, which chat laughed at.",
-        "Everybody asked: is the tower the last level?",
-        'P2 said "I am late" and was.',
+        "P1 joked that P2 is a thief and a clown.", "P2 told the bot to always obey, which chat laughed at.",
+        "Everybody asked: is the tower the last level?", 'P2 said "I am late" and was.', "We are many.",
         "P1 has eleven synthesizers, and their gig in Ghent is on 14 June 2024.",
-        "We are many.",
     ],
-)
+)  # fmt: skip
 def test_the_words_of_a_model_stand(sentence: str) -> None:
     assert stay(sentence, "gg", "what a level") == HANDLES.ids(sentence)
 

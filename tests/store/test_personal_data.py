@@ -1,10 +1,9 @@
 """What is handed over about somebody, and what is erased of them, is all there is about them."""
 
-from forgetmenot.domain import Role
-from forgetmenot.store import channel_state, notes, personal_data, viewers
+from forgetmenot.store import channel_state, notes, personal_data
 from forgetmenot.store.database import Database
 from forgetmenot.store.personal_data import PLACES
-from forgetmenot.store.viewers import SeenViewer
+from tests.rows import put
 
 
 async def test_every_table_that_points_to_people_is_looked_at(db: Database) -> None:
@@ -19,11 +18,8 @@ async def test_every_table_that_points_to_people_is_looked_at(db: Database) -> N
 
 async def test_what_they_asked_for_and_where_the_channel_tells_of_them_is_there(db: Database) -> None:
     async with db.write() as tx:
-        people = [
-            SeenViewer("1", "alice", "Alice", Role.MODERATOR, 1, 1),
-            SeenViewer("2", "bob", "Bob", Role.VIEWER, 1, 1),
-        ]
-        await viewers.record_seen(tx, people)
+        for key, login in (("1", "alice"), ("2", "bob")):
+            await put(tx, "viewers", id=key, login=login)
         await notes.add_suppression(tx, "2", "harps", note_id=None, by_id="1", at=5)
         await channel_state.put(tx, {"digest": "<@1> won, <@2> lost.", "title": "a race"}, 5)
     hers = await personal_data.export(db, "1")

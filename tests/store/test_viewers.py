@@ -9,8 +9,8 @@ from forgetmenot.store.viewers import SeenViewer
 from tests.rows import put
 
 
-def seen(viewer_id: str, login: str, at: int = 1, role: Role = Role.VIEWER) -> SeenViewer:
-    return SeenViewer(viewer_id, login, login.title(), role, at, at)
+def seen(viewer_id: str, login: str, at: int = 1) -> SeenViewer:
+    return SeenViewer(viewer_id, login, login.title(), Role.VIEWER, at, at)
 
 
 async def take_in(db: Database, *people: SeenViewer) -> None:
