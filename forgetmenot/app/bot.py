@@ -99,6 +99,7 @@ class Bot:
             if models is not None
             else build_models(chosen, meter, environ=environment_with_key(chosen, login_folder(db.path)))
         )
+        self.models.reply.spending = self.models.memory.spending = self.spending
         self.memory_trouble = ""
         self._build_memory()
         self._build_operations(account)
@@ -117,7 +118,7 @@ class Bot:
 
     def _build_memory(self) -> None:
         """Build what turns chat into episodes, notes and prompts, and what deletes them."""
-        db, settings, clock, model = self.db, self.settings, self.clock, self.spending.around(self.models.memory)
+        db, settings, clock, model = self.db, self.settings, self.clock, self.models.memory
         self.stream_tracker = StreamTracker(db)
         self.room = RoomModeTracker()
         self.ingest = Ingest(db=db, stream_tracker=self.stream_tracker, settings=settings, clock=clock)
@@ -181,7 +182,7 @@ class Bot:
         writer = ReplyWriter(
             db=self.db,
             clock=self.clock,
-            model=self.spending.around(self.models.reply),
+            model=self.models.reply,
             gatherer=ContextGatherer(db=self.db, recall=self.recall, clock=self.clock),
             keeper=self.keeper,
             outbox=self.outbox,

@@ -100,8 +100,7 @@ class PastChatUpload:
         from forgetmenot.memory.learning import Learner
 
         bot = self._bot
-        model = bot.spending.around(bot.models.memory)
-        self._learner = Learner(db=bot.db, model=model, settings=self._settings, clock=bot.clock)
+        self._learner = Learner(db=bot.db, model=bot.models.memory, settings=self._settings, clock=bot.clock)
         self._share, self._line = 0.0, ""
         self._task = asyncio.create_task(self._learn(self._learner), name="learning from past chat")
 

@@ -1,7 +1,8 @@
 """Wraps a model with a deadline, bounded retries, a circuit breaker, a meter and spending limits.
 
 Guarantees:
-- `generate` ends within its purpose's deadline and raises only ModelError (a cancellation passes through).
+- `generate` ends within its purpose's deadline; of the model it raises only ModelError (a cancellation passes through).
+- A purpose that is left out for a spending limit never reaches the model, whoever asks.
 - An answer far longer than requested is cut.
 - For memory work an answer of the wrong shape, an empty answer and a block count as failures, as a 500 does.
 """
@@ -60,7 +61,8 @@ class GuardedModel:
     """A LanguageModel around another one, which is made at its first call: an SDK takes a second to import.
 
     Its circuit breaker is closed (calls pass), open after FAILURES in a row (none does), then half-open: one call
-    does, and decides. The rest between grows with each of these that fails.
+    does, and decides. The rest between grows with each of these that fails. `spending`: the limits that its calls keep
+    to, if there are any.
     """
 
     def __init__(
@@ -73,6 +75,7 @@ class GuardedModel:
         pace: RetryClock | None = None,
     ) -> None:
         self.name = name
+        self.spending: SpendLimit | None = None
         self._make = make
         self._making = asyncio.Lock()
         self._inner: LanguageModel | None = None
@@ -103,7 +106,9 @@ class GuardedModel:
                 self._inner = None
 
     async def generate(self, request: ModelRequest) -> ModelAnswer:
-        """Answer, within the purpose's deadline. Raises ModelError and nothing else."""
+        """Answer, within the purpose's deadline. Raises ModelError; StoreError where what was spent cannot be read."""
+        if self.spending is not None:
+            await self.spending.check(request.purpose)
         limits = self._limits
         seconds = limits.reply_s if request.purpose is Purpose.REPLY else limits.memory_s
         deadline = self._pace.monotonic() + seconds
@@ -267,27 +272,11 @@ class SpendLimit:
         self._saving = saving
         return saving
 
-    def around(self, model: LanguageModel) -> LanguageModel:
-        """The same model, which refuses what is left out."""
-        return _Limited(model, self)
-
-
-class _Limited:
-    """A LanguageModel under a limit."""
-
-    def __init__(self, inner: LanguageModel, limit: SpendLimit) -> None:
-        self.name = inner.name
-        self._inner = inner
-        self._limit = limit
-
-    async def generate(self, request: ModelRequest) -> ModelAnswer:
-        saving = await self._limit.saving()
-        if saving >= _SKIPPED_FROM[request.purpose]:
-            raise ModelUnavailable(reason(list(_FROM)[saving - 1]))
-        return await self._inner.generate(request)
-
-    async def aclose(self) -> None:
-        await self._inner.aclose()
+    async def check(self, purpose: Purpose) -> None:
+        """Raises ModelUnavailable for what is left out now, and StoreError."""
+        saving = await self.saving()
+        if saving >= _SKIPPED_FROM[purpose]:
+            raise ModelUnavailable(self.line)
 
 
 # What models write around the JSON they were asked for.

@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 from aiohttp.test_utils import unused_port
+from msgspec.structs import replace
 
 from forgetmenot.app.bot import Bot, open_bot
 from forgetmenot.app.control import BotControl, ConnectionStatus, try_out
@@ -12,9 +13,10 @@ from forgetmenot.app.live import serve_dock
 from forgetmenot.clock import ManualClock
 from forgetmenot.dock.security import TOKEN_FILE
 from forgetmenot.domain import ChatEvent, EventKind
+from forgetmenot.errors import ModelUnavailable
 from forgetmenot.operations.wording import sentence
 from forgetmenot.settings.live_settings import LiveSettings
-from forgetmenot.settings.schema import BotSettings, DockSettings, Mode, Settings, TwitchSettings
+from forgetmenot.settings.schema import BotSettings, DockSettings, LimitSettings, Mode, Settings, TwitchSettings
 from tests.rows import put
 from tests.stage import ScriptedModel, live_bot
 
@@ -90,13 +92,15 @@ async def test_a_message_is_tried_without_a_trace(bot: Bot, control: BotControl)
     assert after == before
 
 
-async def test_a_preview_claims_what_was_done_lately_as_a_reply_may(tmp_path: Path, clock: ManualClock) -> None:
-    model = ScriptedModel(["I made a clip.", "I banned bob."])
-    async with live_bot(tmp_path / "m.sqlite3", clock, lambda: SETTINGS, model) as (bot, _):
+async def test_a_preview_claims_and_spends_what_a_reply_may(tmp_path: Path, clock: ManualClock) -> None:
+    model, limited = ScriptedModel(["I made a clip.", "I banned bob."]), LimitSettings(tokens_per_day=2_000)
+    async with live_bot(tmp_path / "m.sqlite3", clock, lambda: replace(SETTINGS, limits=limited), model) as (bot, _):
         async with bot.db.write() as tx:
             await put(tx, "action_logs", key="k", at=clock.now(), name="clip", status="done")
         tried = [await try_out(bot, "alice", "what did you do?") for _ in range(2)]
-    assert [one["text"] for one in tried] == ["I made a clip.", ""]
+        assert [one["text"] for one in tried] == ["I made a clip.", ""]
+        with pytest.raises(ModelUnavailable):
+            await try_out(bot, "alice", "what did you do?")
 
 
 async def test_a_dock_that_cannot_open_does_not_keep_the_bot_from_running(bot: Bot) -> None:

@@ -158,7 +158,8 @@ async def refused(day: int, stream: int, limits: LimitSettings) -> set[Purpose]:
 
     settings = Settings(limits=limits, prices={"big": PriceSettings(input=2)})
     limit = SpendLimit(settings=lambda: settings, used=used)
-    model, found, said = limit.around(Scripted()), set(), set()
+    model, found, said = Scripted().guard(), set(), set()
+    model.spending = limit
     for purpose in Purpose:
         try:
             await model.generate(ModelRequest(purpose, "", "", 1))
