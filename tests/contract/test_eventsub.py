@@ -81,14 +81,6 @@ def quick(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(eventsub, "FIRST_PAUSE_S", 0.05)
 
 
-async def test_only_what_the_rights_allow_is_subscribed(tmp_path: Path) -> None:
-    async with listening(tmp_path, "channel:read:ads") as listener:
-        await listener.subscribed("stream.online")
-        assert listener.server.types == {
-            "stream.online", "stream.offline", "channel.update", "channel.ad_break.begin",
-        }  # fmt: skip
-
-
 async def test_a_follow_is_a_sentence_a_redemption_has_its_reward_and_live_state_and_title_change_the_channel(
     tmp_path: Path,
 ) -> None:

@@ -183,9 +183,6 @@ async def test_two_docks_agree_and_the_settings_back_up_and_give_the_address_for
         await one.get_by_role("button", name="Add to OBS").click()
         address = await one.get_by_label("Address for OBS").input_value()
         assert Path(address.removeprefix("file://")).is_file()
-        await expect(one.locator(".obs")).to_contain_text("Custom Browser Docks")
-        await one.get_by_role("button", name="Copy").click()
-        await expect(one.get_by_role("button", name="✓")).to_be_visible()
 
 
 async def test_the_token_leaves_the_address_and_without_it_nothing_is_shown(demo: DemoBot, running: Browser) -> None:
@@ -316,11 +313,8 @@ async def test_a_recap_is_read_copied_and_waits_for_a_webhook(
     monkeypatch.delenv(WEBHOOK_ENV, raising=False)
     db = demo.bot.db
     async with db.write() as tx:
-        await tx.execute(
-            "UPDATE streams SET ended_at = last_event_at + 1, title = ? WHERE ended_at IS NOT NULL",
-            (f"{EVIL} **@everyone**",),
-        )
-        await tx.execute("UPDATE streams SET recap = 'They built a ladder.' WHERE ended_at IS NOT NULL AND recap = ''")
+        over = "title = ?, recap = 'They built a ladder.' WHERE ended_at IS NOT NULL"
+        await tx.execute(f"UPDATE streams SET {over}", (f"{EVIL} **@everyone**",))  # noqa: S608  # no input
     async with page_on(running, demo.address, 300) as page:
         await go(page, "memory/streams")
         await page.get_by_role("button", name="Recap").first.click()

@@ -107,9 +107,7 @@ async def test_a_body_that_is_none_is_refused_in_a_sentence(dock: Served) -> Non
 
 async def test_nothing_is_changed_by_asking(dock: Served) -> None:
     for method in ("GET", "PUT", "DELETE", "PATCH", "OPTIONS"):
-        async with dock.client.request(
-            method, f"{dock.origin}/api/do/approve", json=ACT, headers={"X-Dock-Token": dock.token}
-        ) as answer:
+        async with dock.client.request(method, f"{dock.origin}/api/do/approve", json=ACT) as answer:
             assert answer.status in {404, 405}
     assert dock.control.asked == []
 
@@ -153,8 +151,7 @@ async def test_a_dropped_file_is_taken_as_bytes_of_any_size_from_the_page_alone(
     assert await send() == 200
     refused: list[dict[str, str]] = [
         {TOKEN_HEADER: ""}, {TOKEN_HEADER: "wrong"}, {"Origin": ""}, {"Origin": "http://127.0.0.1:1"},
-        {"Content-Type": ""}, {"Content-Type": "text/plain"}, {"Content-Type": "application/json"},
-        {"Content-Type": "multipart/form-data; boundary=x"},
+        {"Content-Type": ""}, {"Content-Type": "text/plain"}, {"Content-Type": "multipart/form-data; boundary=x"},
     ]  # fmt: skip
     for headers in refused:
         with contextlib.suppress(aiohttp.ClientConnectionError):  # refused before the whole body was sent

@@ -47,26 +47,24 @@ def test_what_is_not_twitchs_passes_through(error: BaseException) -> None:
 def test_nothing_is_chained_that_could_hold_a_token() -> None:
     with pytest.raises(TwitchUnavailable) as raised, translated("do it"):
         raise HTTPException(f"…?refresh_token={SECRET}", status=500, extra="")
-    assert raised.value.__cause__ is None
-    assert raised.value.__suppress_context__
+    assert (raised.value.__cause__, raised.value.__suppress_context__) == (None, True)
+
+
+def answered(status: int, message: str = "") -> HTTPException:
+    return HTTPException("", status=status, extra={"message": message})
 
 
 @pytest.mark.parametrize(
-    ("status", "message", "kind"),
+    ("error", "kind"),
     [
-        (400, "The message is odd", TwitchRefused), (401, "Invalid OAuth token", TwitchLoginNeeded),
-        (401, "Missing scope: clips:edit", TwitchLoginNeeded), (403, "Not a moderator", TwitchRefused),
-        (404, "", TwitchRefused), (407, "", TwitchUnavailable), (408, "", AnswerLost), (429, "", TwitchRateLimited),
-        (500, "", AnswerLost), (503, "", TwitchUnavailable),
+        (answered(400, "The message is odd"), TwitchRefused), (answered(401, "Invalid token"), TwitchLoginNeeded),
+        (answered(403, "Not a moderator"), TwitchRefused), (answered(404), TwitchRefused),
+        (answered(408), AnswerLost), (answered(429), TwitchRateLimited),
+        (answered(500), AnswerLost), (answered(503), TwitchUnavailable),
+        # whether the request went out is told apart; an answer may be nested without end
+        (aiohttp.ClientConnectorError.__new__(aiohttp.ClientConnectorError), TwitchUnavailable),
+        (aiohttp.ServerDisconnectedError(), AnswerLost), (RecursionError(), AnswerLost),
     ],
 )  # fmt: skip
-def test_what_a_status_means(status: int, message: str, kind: type[TwitchError]) -> None:
-    ours = translation(HTTPException("", status=status, extra={"message": message}), "do it")
-    assert isinstance(ours, kind)
-
-
-def test_whether_a_request_went_out_is_told_apart() -> None:
-    key = aiohttp.ClientConnectorError.__new__(aiohttp.ClientConnectorError)
-    assert type(translation(key, "do it")) is TwitchUnavailable
-    assert type(translation(aiohttp.ServerDisconnectedError(), "do it")) is AnswerLost
-    assert type(translation(RecursionError(), "do it")) is AnswerLost  # an answer that is nested without end
+def test_what_an_answer_means(error: BaseException, kind: type[TwitchError]) -> None:
+    assert type(translation(error, "do it")) is kind
