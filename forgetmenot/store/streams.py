@@ -12,8 +12,8 @@ async def begin(tx: Transaction, at: int) -> int:
 
 
 async def add_past(tx: Transaction, at: int, title: str) -> int:
-    """A stream that was over before its chat was read; its id."""
-    sql = "INSERT INTO streams (started_at, last_event_at, ended_at, title) VALUES (?1, ?1, ?1, ?2)"
+    """A stream that was over before its chat was read; its id. Its recap, of a part at first, is not posted unasked."""
+    sql = "INSERT INTO streams (started_at, last_event_at, ended_at, posted_at, title) VALUES (?1, ?1, ?1, 0, ?2)"
     return await tx.insert(sql, (at, title))
 
 
@@ -192,7 +192,7 @@ async def recap_files(source: Source) -> list[str]:
 
 async def claim_post(tx: Transaction, stream_id: int, at: int, *, again: bool) -> bool:
     """Note that a recap is posted now; False if it was before, unless it is to be posted again."""
-    sql = "UPDATE streams SET posted_at = ? WHERE id = ? AND (posted_at IS NULL OR ?)"
+    sql = "UPDATE streams SET posted_at = ? WHERE id = ? AND (coalesce(posted_at, 0) = 0 OR ?)"
     return await tx.execute(sql, (at, stream_id, again)) == 1
 
 

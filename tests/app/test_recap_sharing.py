@@ -97,6 +97,18 @@ async def test_at_once_posts_what_just_ended_and_tries_a_refusal_again_later_and
     assert len(got) == 3
 
 
+async def test_a_stream_that_is_learned_from_its_chat_is_not_posted_by_itself_half_read(shared: Sharing) -> None:
+    now = shared.clock.now()
+    async with shared.db.write() as tx:
+        stream = await streams.add_past(tx, now - HOUR, "Yesterday")
+        await streams.set_recap(tx, stream, "It began.", now)
+    shared.use("post_at_once = true")
+    await shared.sharing.run_pass()
+    assert shared.there.got == []
+    await shared.sharing.post(stream)
+    assert len(shared.there.got) == 1
+
+
 async def test_a_recap_that_is_made_again_goes_into_its_file(shared: Sharing, tmp_path: Path) -> None:
     """Of which a line was deleted in chat, when the stream was over."""
     (tmp_path / "recaps").mkdir()
