@@ -1,7 +1,6 @@
 """Time: corrected by Twitch's, moved by hand, read and written as ISO."""
 
 import time
-from contextlib import nullcontext
 
 import pytest
 
@@ -47,17 +46,14 @@ def test_what_is_certain_waits_for_twitch_and_goes_by_no_clock_of_the_machine(mo
     assert (clock.now(), clock.certain()) == (true, true)
 
 
-@pytest.mark.parametrize(
-    ("text", "written"),
-    [
-        ("2026-07-24T12:00:00", "2026-07-24T12:00:00Z"), ("2026-07-24T14:00:00+02:00", "2026-07-24T12:00:00Z"),
-        *((one, one) for one in ("0001-01-01T00:00:00Z", "1969-12-31T23:59:59Z", "9999-12-31T23:59:59Z")),
-        ("9999-12-31T23:59:59-23:00", ""), ("0001-01-01T00:00:00+23:00", ""),
-    ],
-)  # fmt: skip
-def test_a_time_of_any_year_is_read_and_without_a_zone_it_is_utc(text: str, written: str) -> None:
-    with nullcontext() if written else pytest.raises(ValueError, match="calendar"):
-        assert iso(parse_iso(text)) == written
+def test_a_time_of_any_year_is_read_and_without_a_zone_it_is_utc() -> None:
+    for text in ("2026-07-24T12:00:00", "2026-07-24T14:00:00+02:00"):
+        assert iso(parse_iso(text)) == "2026-07-24T12:00:00Z"
+    for written in ("0001-01-01T00:00:00Z", "1969-12-31T23:59:59Z", "9999-12-31T23:59:59Z"):
+        assert iso(parse_iso(written)) == written
+    for text in ("9999-12-31T23:59:59-23:00", "0001-01-01T00:00:00+23:00"):
+        with pytest.raises(ValueError, match="calendar"):
+            parse_iso(text)
 
 
 @pytest.mark.skipif(not hasattr(time, "tzset"), reason="the zone of this system cannot be set for one test")

@@ -3,8 +3,6 @@
 import importlib
 import os
 import stat
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 
 import keyring
@@ -29,37 +27,26 @@ class MemoryKeyring(keyring.backend.KeyringBackend):
         self.locked = False
 
     def get_password(self, service: str, username: str) -> str | None:
-        self._look()
-        return self.kept.get((service, username))
+        return self._open().get((service, username))
 
     def set_password(self, service: str, username: str, password: str) -> None:
-        self._look()
-        self.kept[service, username] = password
+        self._open()[service, username] = password
 
     def delete_password(self, service: str, username: str) -> None:
-        self._look()
-        if self.kept.pop((service, username), None) is None:
+        if self._open().pop((service, username), None) is None:
             raise keyring.errors.PasswordDeleteError
 
-    def _look(self) -> None:
+    def _open(self) -> dict[tuple[str, str], str]:
         if self.locked:
             raise keyring.errors.KeyringLocked
-
-
-@contextmanager
-def using(backend: keyring.backend.KeyringBackend) -> Iterator[None]:
-    """This keyring is the computer's."""
-    before = keyring.get_keyring()
-    keyring.set_keyring(backend)
-    yield
-    keyring.set_keyring(before)
+        return self.kept
 
 
 @pytest.fixture
-def ring() -> Iterator[MemoryKeyring]:
-    ours = MemoryKeyring()
-    with using(ours):
-        yield ours
+def ring(monkeypatch: pytest.MonkeyPatch) -> MemoryKeyring:
+    """The computer's keyring."""
+    monkeypatch.setattr("keyring.core._keyring_backend", ours := MemoryKeyring())
+    return ours
 
 
 def test_a_file_is_for_its_owner_alone_and_a_save_that_fails_leaves_nothing_else(
@@ -116,14 +103,15 @@ def test_a_second_bot_on_this_machine_has_a_log_in_of_its_own(tmp_path: Path, mo
 
 
 @pytest.mark.parametrize("backend", ["null", "fail"])
-def test_without_any_keyring_the_file_does(tmp_path: Path, backend: str) -> None:
+def test_without_any_keyring_the_file_does(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, backend: str) -> None:
     """`keyring --disable` leaves one that takes everything and keeps nothing; a headless Linux one that raises."""
-    with using(importlib.import_module(f"keyring.backends.{backend}").Keyring()):
-        store = TokenStore(tmp_path)
-        store.save(Account.BOT, ONE)
-        assert store.load(Account.BOT) == ONE
-        store.delete(Account.BOT)
-        assert store.is_empty(Account.BOT)
+    module = importlib.import_module(f"keyring.backends.{backend}")
+    monkeypatch.setattr("keyring.core._keyring_backend", module.Keyring())
+    store = TokenStore(tmp_path)
+    store.save(Account.BOT, ONE)
+    assert store.load(Account.BOT) == ONE
+    store.delete(Account.BOT)
+    assert store.is_empty(Account.BOT)
 
 
 def test_a_broken_file_counts_as_nobody_logged_in_and_a_token_does_not_show_itself(tmp_path: Path) -> None:

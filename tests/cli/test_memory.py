@@ -74,14 +74,6 @@ def test_an_import_keeps_out_what_the_settings_say_is_never_stored(run: Run, tmp
     assert ([refused["line"] for refused in told["refused"]], told["imported"]) == ([1], 2)
 
 
-def test_recall_answers_a_batch_line_by_line(filled: Run, tmp_path: Path) -> None:
-    file = tmp_path / "questions.jsonl"
-    file.write_text('{"id": "a", "viewers": ["alicequux", "bob"], "text": "whose brother?", "limit": 1}\n{"id": 3}\n')
-    answers = [json.loads(line) for line in filled("recall", "--batch", str(file)).splitlines()]
-    assert answers[0]["note_ids"] == [3]
-    assert "line 2" in answers[1]["error"]
-
-
 def test_a_note_is_taken_back_and_a_topic_is_listed_and_let_go(filled: Run) -> None:
     filled("memory", "retract", "2")
     assert [note["id"] for note in filled("memory", "list", "--json")["notes"]] == [1, 3, 4]

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from forgetmenot.settings.load import parse_settings
-from forgetmenot.settings.prices import LIST_PRICES, Cost, Used, amount, cost, in_words
+from forgetmenot.settings.prices import LIST_PRICES, Used, in_words
 
 LISTED = """
 [model]
@@ -20,15 +20,20 @@ input = 1
 SETTINGS = parse_settings(LISTED, "test")
 
 
-def test_a_cost_is_by_the_prices_there_are_and_at_least_that_where_one_is_missing() -> None:
-    found = cost(SETTINGS, {"flash-3.5": Used(3_000_000, 1_000_000, 500_000), "uncached": Used(1_000_000, 900_000, 0)})
-    assert found == Cost(1.0 + 0.1 + 1.0 + 1.0, whole=True)
-    assert amount(SETTINGS, found) == "3.10 EUR"
-    found = cost(SETTINGS, {"flash-3.5": Used(1_000, 0, 0), "another": Used(5, 0, 0)})
-    assert amount(SETTINGS, found) == "at least 0.0005 EUR"
-    assert cost(SETTINGS, {"another": Used(5, 0, 0)}) is None
-    assert amount(SETTINGS, cost(SETTINGS, {"offline": Used(900, 0, 80)})) == "0.00 EUR"
-    assert amount(SETTINGS, cost(SETTINGS, {"flash-3.5": Used(1, 0, 0)})) == "under 0.0001 EUR"
+@pytest.mark.parametrize(
+    ("used", "told"),
+    [
+        ({"flash-3.5": Used(3_000_000, 1_000_000, 500_000), "uncached": Used(1_000_000, 900_000, 0)}, "3.10 EUR"),
+        ({"flash-3.5": Used(1_000, 0, 0), "another": Used(5, 0, 0)}, "at least 0.0005 EUR"),
+        ({"offline": Used(900, 0, 80)}, "0.00 EUR"),
+        ({"flash-3.5": Used(1, 0, 0)}, "under 0.0001 EUR"),
+        ({"another": Used(5, 0, 0)}, ""),
+    ],
+)
+def test_a_cost_is_by_the_prices_there_are_and_at_least_that_where_one_is_missing(
+    used: dict[str, Used], told: str
+) -> None:
+    assert in_words(SETTINGS, used) == told
 
 
 GEMINI = '[model]\nprovider = "gemini"\n'
