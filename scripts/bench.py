@@ -1,7 +1,7 @@
 """Speed, size, cost and recall: `python scripts/bench.py [--json] [--quick]`.
 
-    bench.py --only replies                     one group of figures
-    bench.py --only cost --price 0.30 2.50      an hour of chat, by prices of a million tokens
+    bench.py replies                            one group of figures; the same as --only replies
+    bench.py cost --price 0.30 2.50             an hour of chat, by prices of a million tokens
     bench.py --recall FILE [--tuned-on NAME …]  recall alone, on conversations in LoCoMo's format
 
 All but the conversations is invented, seeded and thrown away afterwards. `--quick` measures on less. Prints a table of
@@ -56,15 +56,19 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--json", action="store_true", help="print one JSON object")
     parser.add_argument("--quick", action="store_true", help="measure on less data")
-    parser.add_argument("--only", metavar="GROUP", help="one group of figures alone")
+    parser.add_argument("group", nargs="?", metavar="GROUP", help="one group of figures alone")
+    parser.add_argument("--only", metavar="GROUP", help="the same")
     parser.add_argument("--price", type=float, nargs=2, default=(0.0, 0.0), metavar=("IN", "OUT"))
     parser.add_argument("--recall", type=Path, metavar="FILE", help="measure recall on these conversations")
     parser.add_argument("--tuned-on", nargs="*", default=(), metavar="NAME", help="conversations that weights know")
     wanted = parser.parse_args()
     figures: list[Figure] = []
+    group = wanted.only or wanted.group
+    if group not in {None, *measures(wanted)}:
+        parser.error(f"there is no group {group}; there are: {', '.join(measures(wanted))}")
     os.environ.pop("PYTHONDONTWRITEBYTECODE", None)  # without bytecode, which everybody has, a start takes .2 s longer
     for name, measure in measures(wanted).items():
-        if wanted.only in {None, name}:
+        if group in {None, name}:
             print(f"measuring {name} … ({machine_load()})", file=sys.stderr)
             with tempfile.TemporaryDirectory(prefix="forgetmenot-bench-") as folder:
                 measured = measure(Path(folder))
