@@ -160,7 +160,7 @@ async def standing(context: DockContext) -> Item:
         "spent": {
             "tokens": sum(one.input + one.output for one in used.values()),
             "cost": prices.in_words(settings, used, context.language),
-            "limit": _day_limit(settings, used, context.language),
+            "limits": await _limits(context, used),
             "saving": context.language.reason(state.saving),
         },
         "waiting": len(await action_logs.waiting(context.db, now)),
@@ -171,15 +171,30 @@ async def standing(context: DockContext) -> Item:
     }
 
 
-def _day_limit(settings: Settings, used: Mapping[str, prices.Used], language: Language) -> Item | None:
-    """What may be spent in 24 hours, in words, and which share of it is; None where no limit is set."""
-    limits, spent = settings.limits, prices.cost(settings, used)
-    if limits.money_per_day:
-        most = prices.amount(settings, prices.Cost(limits.money_per_day, whole=True), language)
-        return {"text": most, "share": spent.amount / limits.money_per_day if spent else 0.0}
-    tokens = sum(one.input + one.output for one in used.values())
-    most = language("page.count.tokens", n=limits.tokens_per_day)
-    return {"text": most, "share": tokens / limits.tokens_per_day} if limits.tokens_per_day else None
+async def _limits(context: DockContext, used_today: Mapping[str, prices.Used]) -> Item:
+    """Per limit what was spent, what may be, and the share of it; None where no limit is set."""
+    limits, stream = context.settings().limits, await streams.open_id(context.db)
+    began = await streams.start_of(context.db, stream) if stream is not None else context.clock.now()
+    used_now = (
+        await counts.spent(context.db, since=began) if limits.tokens_per_stream or limits.money_per_stream else {}
+    )
+    return {
+        "day": _limit(context, used_today, limits.tokens_per_day, limits.money_per_day),
+        "stream": _limit(context, used_now, limits.tokens_per_stream, limits.money_per_stream),
+    }
+
+
+def _limit(context: DockContext, used: Mapping[str, prices.Used], tokens: int, money: float) -> Item | None:
+    settings, say = context.settings(), context.language
+    if money:
+        spent = prices.cost(settings, used) or prices.Cost(0.0, whole=True)
+        most = prices.amount(settings, prices.Cost(money, whole=True), say)
+        return {"spent": prices.amount(settings, spent, say), "text": most, "share": spent.amount / money}
+    if tokens:
+        count = sum(one.input + one.output for one in used.values())
+        most = say("page.count.tokens", n=say.number(tokens))
+        return {"spent": say("page.count.tokens", n=say.number(count)), "text": most, "share": count / tokens}
+    return None
 
 
 async def history(context: DockContext, limit: int = SHOWN) -> list[Item]:

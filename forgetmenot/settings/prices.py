@@ -73,5 +73,5 @@ def amount(settings: Settings, cost: Cost | None, language: Language = ENGLISH) 
     if cost.amount and float(amount) == 0:
         amount = "under 0.0001"
     currency = settings.model.currency or ("" if settings.prices else "USD")
-    money = f"{amount} {currency}".rstrip()
+    money = f"{amount} {currency}".rstrip().replace(".", language("decimal"))
     return money if cost.whole else language("status.at_least", amount=money)

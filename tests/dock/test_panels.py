@@ -7,12 +7,13 @@ from urllib.parse import quote
 import pytest
 from msgspec.structs import replace
 
-from forgetmenot.clock import ManualClock
+from forgetmenot.clock import HOUR, ManualClock
 from forgetmenot.dock import server
 from forgetmenot.domain import Scope, SourceKind
 from forgetmenot.languages import in_language
 from forgetmenot.operations.table import buttons
 from forgetmenot.ports import HearingState
+from forgetmenot.settings.load import parse_settings
 from forgetmenot.store import notes
 from forgetmenot.store.database import Database
 from forgetmenot.store.notes import NewNote
@@ -82,6 +83,28 @@ async def test_notes_come_in_pages_with_present_names_and_none_of_who_is_hidden(
         await tx.execute("UPDATE viewers SET banned_at = 1 WHERE id = '1'")
     for path in ("note/1", "note/1?chain=1"):
         assert (await dock.get(f"/api/{path}"))[0] == 404
+
+
+async def test_what_was_spent_stands_beside_the_limits_of_day_and_stream(
+    dock: Served, db: Database, clock: ManualClock
+) -> None:
+    now = clock.now()
+    async with db.write() as tx:
+        await put(tx, "streams", id=1, started_at=now, last_event_at=now)
+        for model, at, tokens in (("small", now, 1_000_000), ("large", now - HOUR, 2_000_000)):
+            await put(tx, "model_calls", at=at, model=model, input=tokens, cached=500_000, output=100_000, thoughts=0)
+    assert (await dock.now())["spent"]["cost"] == ""
+    dock.settings._now = parse_settings(
+        '[model]\ncurrency = "EUR"\n[prices.small]\ninput = 1\ncached = 0.5\noutput = 10\n'
+        "[limits]\nmoney_per_day = 7\ntokens_per_stream = 4_400_000",
+        "test",
+    )
+    spent = (await dock.now())["spent"]
+    assert spent["cost"] == "at least 1.75 EUR"
+    assert spent["limits"] == {
+        "day": {"spent": "at least 1.75 EUR", "text": "7.00 EUR", "share": 0.25},
+        "stream": {"spent": "1,100,000 tokens", "text": "4,400,000 tokens", "share": 0.25},
+    }
 
 
 MISSING = """people?offset=-1 people?limit=x notes?scope=evil notes?status=1 person/404 note/x note/9?chain=1 why/7

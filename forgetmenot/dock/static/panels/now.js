@@ -130,10 +130,11 @@ function standing() {
     if (mode.value !== status.mode) mode.value = status.mode;
     how.tell(null, t(`mode.${status.mode}.about`));
     chat.tell(`${count(status.per_minute)}/min`, "");
-    const { tokens, cost, limit, saving } = status.spent;
-    spent.tell(cost || t("count.tokens", { n: short(tokens) }), saving || (limit ? t("now.of_limit", { limit: limit.text }) : ""), saving ? "bad" : "");
-    bar.hidden = !limit;
-    bar.value = limit?.share ?? 0;
+    const { tokens, cost, limits: { day, stream: now }, saving } = status.spent;
+    const caps = [day && t("now.of_limit", { limit: day.text }), now && `${t("now.stream")}: ${now.spent} ${t("now.of_limit", { limit: now.text })}`].filter(Boolean);
+    spent.tell(cost || t("count.tokens", { n: short(tokens) }), saving || caps.join(" · "), saving ? "bad" : "");
+    bar.hidden = !caps.length;
+    bar.value = Math.max(day?.share ?? 0, now?.share ?? 0);
   }
   return { node, draw };
 }
