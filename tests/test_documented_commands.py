@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from forgetmenot.cli import build_parser, main
+from forgetmenot.languages import ENGLISH
 from tests.program import environment
 
 ROOT = Path(__file__).parents[1]
@@ -81,3 +82,13 @@ def test_a_script_of_ours_is_there_and_takes_the_options_that_are_shown() -> Non
         assert [option for option in re.findall(r"--[a-z-]+", script[2]) if f'"{option}"' not in source] == [], script[
             0
         ]
+
+
+def test_readme_quotes_messages_as_they_are_said() -> None:
+    table = (ROOT / "README.md").read_text(encoding="utf-8").split("| message |")[1].split("\n\n")[0]
+    quoted = [one or other for one, other in re.findall(r"^\| (?:`` (.+?) ``|`(.+?)`) \|", table, re.MULTILINE)]
+    texts = [one for text in ENGLISH.texts.values() for one in ([text] if isinstance(text, str) else text)]
+    texts += ["… " + re.findall(r'other = "(.+)"', (ROOT / "forgetmenot/files.py").read_text(encoding="utf-8"))[0]]
+    said = [re.sub(r"\\\{\w+\\\}", ".+", re.escape(text.split(". ")[0].rstrip("."))) for text in texts]
+    assert len(quoted) > 6
+    assert [one for one in quoted if not any(re.fullmatch(text, one.rstrip(".")) for text in said)] == []
