@@ -1,5 +1,6 @@
 """People, streams and episodes to write notes from, a model that says what the test wants, and the prompt of a line."""
 
+import asyncio
 import json
 from collections.abc import Awaitable, Callable
 from typing import TypeVar
@@ -39,31 +40,32 @@ Writer = TypeVar("Writer", bound=MemoryWriter)
 class Scripted:
     """A LanguageModel that keeps what it was asked and answers from a list (the last one again and again).
 
-    Or as `reply` says. `meanwhile` happens while it thinks, once.
+    Or as `reply` says. `meanwhile` happens while it thinks, once; while `held` is not set, it goes on thinking.
     """
+
+    name, usage, latency_ms = "scripted", TokenUsage(), 0
 
     def __init__(self, *answers: str | BaseException) -> None:
         self._answers = list(answers)
         self.asked: list[ModelRequest] = []
         self.reply: Callable[[ModelRequest], str | BaseException] = self._next
         self.meanwhile: Callable[[], Awaitable[object]] | None = None
+        self.held: asyncio.Event | None = None
 
     def _next(self, _: ModelRequest) -> str | BaseException:
         return self._answers.pop(0) if len(self._answers) > 1 else self._answers[0]
 
-    @property
-    def name(self) -> str:
-        return "scripted"
-
     async def generate(self, request: ModelRequest) -> ModelAnswer:
         self.asked.append(request)
+        if self.held is not None:
+            await self.held.wait()
         if self.meanwhile is not None:
             happens, self.meanwhile = self.meanwhile, None
             await happens()
         answer = self.reply(request)
         if isinstance(answer, BaseException):
             raise answer
-        return ModelAnswer(answer, self.name, TokenUsage())
+        return ModelAnswer(answer, self.name, self.usage, latency_ms=self.latency_ms)
 
     async def aclose(self) -> None:
         """Nothing to give back."""

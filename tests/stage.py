@@ -3,7 +3,7 @@
 import asyncio
 import contextlib
 import json
-from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine, Mapping
+from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine, Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, cast
@@ -16,7 +16,6 @@ from forgetmenot.domain import (
     Asker,
     ChatEvent,
     EventKind,
-    ModelAnswer,
     ModelRequest,
     OperationResult,
     Outcome,
@@ -43,6 +42,7 @@ from forgetmenot.store import bot_messages, channel_state, notes
 from forgetmenot.store.database import Database
 from forgetmenot.store.notes import NewNote
 from tests.loopback_servers.openai import SimOpenAI
+from tests.notes_world import Scripted
 from tests.rows import put
 
 
@@ -53,6 +53,7 @@ class FakeChat:
     clock: ManualClock
     said: list[tuple[int, str, str | None]] = field(default_factory=list)
     answers: list[Outcome | ForgetMeNotError] = field(default_factory=list)
+
     held: asyncio.Event | None = None
 
     async def say(self, text: str, reply_to: str | None = None) -> Outcome:
@@ -124,34 +125,21 @@ def answering(say: str, name: str = "", *, if_refused: str = "", **parameters: o
     return json.dumps({"action": action, "say": say, "if_refused": if_refused})
 
 
-@dataclass
-class ScriptedModel:
-    """A LanguageModel that answers what it is told to, plain words as the object that is asked for.
+class ScriptedModel(Scripted):
+    """Answers what it is told to, plain words as the object that is asked for."""
 
-    `meanwhile` happens while it thinks, once.
-    """
+    usage, latency_ms = TokenUsage(1_000, 600, 20, 0), 7
 
-    answers: list[str | ForgetMeNotError] = field(default_factory=list)
-    asked: list[ModelRequest] = field(default_factory=list)
-    held: asyncio.Event | None = None
-    meanwhile: Callable[[], Awaitable[object]] | None = None
-    name: str = "scripted"
+    def __init__(self, answers: Iterable[str | ForgetMeNotError] = ()) -> None:
+        super().__init__()
+        self.answers = list(answers)
+        self.reply = self._say
 
-    async def generate(self, request: ModelRequest) -> ModelAnswer:
-        self.asked.append(request)
-        if self.held is not None:
-            await self.held.wait()
-        if self.meanwhile is not None:
-            happens, self.meanwhile = self.meanwhile, None
-            await happens()
+    def _say(self, request: ModelRequest) -> str | BaseException:
         answer = self.answers.pop(0) if self.answers else f"Answer number {len(self.asked)} it is."
-        if isinstance(answer, ForgetMeNotError):
-            raise answer
-        text = answer if answer.startswith("{") or not request.schema else answering(answer)
-        return ModelAnswer(text, self.name, TokenUsage(1_000, 600, 20, 0), latency_ms=7)
-
-    async def aclose(self) -> None:
-        return None
+        if isinstance(answer, BaseException) or answer.startswith("{") or not request.schema:
+            return answer
+        return answering(answer)
 
 
 PEOPLE = {"1": "alice", "2": "bob", "3": "carol"}

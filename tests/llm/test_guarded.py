@@ -140,10 +140,12 @@ async def test_no_usable_answer_is_a_failure_for_the_memory_and_none_of_the_serv
 
 async def test_waiting_for_an_answer_or_a_place_ends_at_the_deadline(at: Scripted) -> None:
     """The wait for a place says nothing of the server."""
-    guarded = at.guard(Limits(reply_s=0.01), ScriptedModel(held=asyncio.Event()))
+    endless = ScriptedModel()
+    endless.held = asyncio.Event()
+    guarded = at.guard(Limits(reply_s=0.01), endless)
     assert "in time" in str(await fails(guarded, ModelUnavailable))
     assert at.metered == ["ModelUnavailable"]
-    guarded = at.guard(Limits(reply_s=0.01, memory_s=60, at_once=1), ScriptedModel(held=asyncio.Event()))
+    guarded = at.guard(Limits(reply_s=0.01, memory_s=60, at_once=1), endless)
     hog = asyncio.create_task(guarded.generate(SUMMARY))
     await asyncio.sleep(0)
     assert "did not answer in time" in str(await fails(guarded, ModelUnavailable))

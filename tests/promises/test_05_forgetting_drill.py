@@ -26,7 +26,7 @@ from forgetmenot.app.live import serve_dock
 from forgetmenot.chat import CommandRateLimiter
 from forgetmenot.clock import DAY, HOUR, MINUTE, SECOND, ManualClock
 from forgetmenot.dock.security import TOKEN_HEADER
-from forgetmenot.domain import ChannelState, ModelAnswer, ModelRequest, Purpose
+from forgetmenot.domain import ChannelState, ModelRequest, Purpose
 from forgetmenot.memory import backups
 from forgetmenot.memory.learning import Learner
 from forgetmenot.memory.stream_recap import write_file
@@ -35,7 +35,7 @@ from forgetmenot.settings.live_settings import LiveSettings
 from forgetmenot.settings.load import convert
 from forgetmenot.settings.schema import RecapSettings
 from tests.notes_world import Scripted
-from tests.stage import RecordingAccount, answering, live_bot, said
+from tests.stage import RecordingAccount, answering, live_bot, said, until
 
 ALICE, BOB, STREAMER = "771234501", "771234502", "771234503"
 MARKS = ("quux", ALICE)
@@ -44,18 +44,11 @@ _SAID = re.compile(r"^(P\d+)(?: \(to the bot\))?: i (\w+) (.+)$", re.MULTILINE)
 
 
 class Capable(Scripted):
-    """Writes down whatever is said and says all it knows. While `held` is clear, it thinks."""
+    """Writes down whatever is said and says all it knows."""
 
     def __init__(self) -> None:
         super().__init__()
-        self.reply, self.held, self.waiting = self._answer, asyncio.Event(), 0
-        self.held.set()
-
-    async def generate(self, request: ModelRequest) -> ModelAnswer:
-        self.waiting += 1
-        await self.held.wait()
-        self.waiting -= 1
-        return await super().generate(request)
+        self.reply = self._answer
 
     def _answer(self, request: ModelRequest) -> str:
         prompt = request.prompt
@@ -206,13 +199,11 @@ async def test_forgetting_drill(tmp_path: Path, clock: ManualClock) -> None:
         assert marks_held(bot, *caches())
 
         # a reply and a summary are under way when she asks, and lines wait for the model
-        model.held.clear()
+        model.held, asked = asyncio.Event(), len(model.asked)
         await running.say("i mend the oboequux")
         await running.say("@ForgetMeNot what do i play?")
         passing = asyncio.create_task(bot.remember_all())
-        async with asyncio.timeout(20):
-            while model.waiting < 2:  # noqa: ASYNC110  # nothing tells
-                await asyncio.sleep(0.01)
+        await until(lambda: len(model.asked) == asked + 2)
         await running.say("!forgetme confirm")
         await asyncio.sleep(0.05)
         model.held.set()
