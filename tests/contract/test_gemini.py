@@ -1,6 +1,5 @@
 """The Gemini adapter through the real SDK against the loopback Gemini: every trap that was found has a test."""
 
-import contextlib
 import json
 import re
 import traceback
@@ -37,14 +36,15 @@ async def sim() -> AsyncIterator[SimGemini]:
 @pytest.fixture
 async def make(sim: SimGemini) -> AsyncIterator[Make]:
     """`make("gemini-3.8-flash", key=…)`: an adapter that is closed at the end."""
-    async with contextlib.AsyncExitStack() as stack:
+    made: list[Gemini] = []
 
-        def made(name: str = MODEL, **more: Any) -> Gemini:  # noqa: ANN401  # what it takes
-            model = Gemini(name, **{"key": KEY, "base_url": sim.url, **more})
-            stack.push_async_callback(model.aclose)
-            return model
+    def opened(name: str = MODEL, **more: Any) -> Gemini:  # noqa: ANN401  # what it takes
+        made.append(Gemini(name, **{"key": KEY, "base_url": sim.url, **more}))
+        return made[-1]
 
-        yield made
+    yield opened
+    for one in made:
+        await one.aclose()
 
 
 async def fails(model: Gemini, kind: type[Failed], request: ModelRequest = PLAIN) -> Failed:

@@ -1,9 +1,11 @@
 """What memory puts into a prompt above single notes, and what it keeps out of a reply."""
 
-from forgetmenot.domain import Scope
+from forgetmenot.domain import Scope, SourceKind
 from forgetmenot.memory import rights
-from forgetmenot.store import bot_messages, episodes, notes, viewers
+from forgetmenot.store import bot_messages, channel_state, episodes, notes, viewers
+from forgetmenot.store.database import open_database
 from forgetmenot.store.episodes import Brief
+from forgetmenot.store.notes import NewNote
 from tests.rows import put
 from tests.stage import Stage
 
@@ -83,3 +85,57 @@ async def test_a_stale_note_that_a_reply_used_is_active_again_and_no_other(stage
     reply = await stage.reply("@forgetmenot_bot what drums do I play?")
     assert (await stage.row(reply.id)).used == (used,)
     assert [note.id for note in await notes.of_subject(stage.db, "1") if note.stale] == [beside]
+
+
+async def test_what_another_program_writes_counts_from_the_next_reply_on(stage: Stage) -> None:
+    await stage.know("plays drums")
+    assert "] plays drums" in await asked(stage, "@forgetmenot_bot hello")
+    async with open_database(stage.db.path) as other:
+        async with other.write() as tx:
+            new = NewNote(Scope.VIEWER, "1", "lives in Oslo", 0.8, SourceKind.SELF_CLAIM, 2)
+            await notes.insert(tx, new, cause="said", now=2)
+        await stage.clock.advance(60_000)
+        assert "] lives in Oslo" in await asked(stage, "@forgetmenot_bot hello")
+        async with other.write() as tx:
+            await tx.execute("UPDATE viewers SET opted_out_at = 1 WHERE id = '1'")
+        await stage.clock.advance(60_000)
+        assert "] " not in await asked(stage, "@forgetmenot_bot hello")
+
+
+async def test_what_may_not_be_told_any_more_leaves_the_prefix_before_the_next_pass(stage: Stage) -> None:
+    """Who is hidden or gone, and what rests on a cleared line; what another stream told stays."""
+    async with stage.db.write() as tx:
+        before = await put(tx, "streams", ended_at=1, recap="The recap had a flute.")
+        now = await put(tx, "streams", started_at=2, last_event_at=2)
+        await put(tx, "episodes", stream_id=before, summary="<@1> played a flute.", ended_at=1)
+        told = "<@1> likes tea. <@2> plays the harp. <@3> won. Somebody played an oboe."
+        await put(tx, "episodes", stream_id=now, summary=told)
+        await channel_state.put(tx, {"digest": "It was a week of flutes."}, 1)
+    whole = await stage.keeper.current()
+    assert await stage.keeper.current() is whole
+    assert all(words in whole.text for words in ("had a flute", "week of flutes", "likes tea", "harp", "Carol won"))
+    for change, gone, kept in (
+        ("UPDATE viewers SET banned_at = 1 WHERE id = '2'", "harp", "Carol won"),
+        ("DELETE FROM viewers WHERE id = '3'", "Carol", "tea"),
+        (
+            "UPDATE streams SET recap = ''; UPDATE episodes SET cleared_at = 5, summary = '' WHERE id = 1",
+            "flute",
+            "oboe",
+        ),
+        ("UPDATE episodes SET cleared_at = 6, summary = '' WHERE id = 2", "oboe", "Racing"),
+    ):
+        async with stage.db.write() as tx:
+            for statement in change.split("; "):
+                await tx.execute(statement)
+        text = (await stage.keeper.current()).text
+        assert (gone in text, kept in text) == (False, True), change
+
+
+async def test_a_message_that_names_nobody_is_about_whom_the_lines_before_it_were(stage: Stage) -> None:
+    """After a question about bob, "where does he live?" is about bob, for a quarter of an hour."""
+    await stage.know("lives in Utrecht", "2")
+    await stage.reply("@forgetmenot_bot what is bob's job?")
+    await stage.clock.advance(60_000)
+    assert "] lives in Utrecht" in await asked(stage, "@forgetmenot_bot and where does he live?")
+    await stage.clock.advance(3_600_000)
+    assert "] lives in Utrecht" not in await asked(stage, "@forgetmenot_bot where does she live?")
