@@ -3,12 +3,10 @@
 import asyncio
 from collections.abc import AsyncIterator
 from contextlib import aclosing, asynccontextmanager
-from pathlib import Path
 from random import Random
 from typing import Any
 
 import pytest
-import soak
 
 from forgetmenot.clock import SystemClock
 from forgetmenot.domain import ChatEvent, Redaction
@@ -163,14 +161,3 @@ async def test_a_channel_that_does_not_exist_or_never_answers_is_one_clear_sente
     async with listening(sim, channel="nowhere") as listener:
         with pytest.raises(TwitchRefused, match="no channel `nowhere`"):
             await listener.task
-
-
-@pytest.mark.slow
-async def test_a_flood_through_every_trouble_doubles_nothing_and_breaks_no_limit(tmp_path: Path) -> None:
-    """Sixty messages, three runs of the bot, 429s, 503s, expired tokens, lost answers."""
-    figures = await soak.flood(tmp_path, 60)
-    assert figures["messages"] == 60
-    assert figures["faults while sending"] >= 14, "each kind twice"
-    for name in ("messages doubled", "messages lost", "fates told wrongly", "rate breaches"):
-        assert figures[name] == 0, name
-    assert figures["messages shown"] + figures["refused, with a reason"] + figures["of unknown fate"] >= 60

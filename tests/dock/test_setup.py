@@ -1,5 +1,6 @@
-"""The set-up in a real Chromium: from an empty data folder to the first silent-preview reply, without a terminal."""
+"""The set-up in a real Chromium: from an empty data folder to the first silent-preview reply; and to a voice."""
 
+import asyncio
 import json
 import re
 import sys
@@ -16,7 +17,8 @@ from forgetmenot.secret_store import Account
 from forgetmenot.settings.load import load_settings
 from forgetmenot.settings.schema import Mode, Provider, Settings
 from forgetmenot.store.channel_state import Owner, owner_of
-from tests.dock.conftest import BROWSER, page_on
+from tests.dock.conftest import BROWSER, go, page_on
+from tests.hearing.obs_server import LoopbackObs, loopback_obs
 from tests.loopback_servers.openai import SimOpenAI
 from tests.loopback_servers.twitch import TwitchSim
 from tests.program import Running
@@ -162,3 +164,74 @@ async def the_silent_preview(page: Page, sim: TwitchSim) -> None:
     assert sim.sent == []
     await step.get_by_role("button", name="Mentions").click()
     await expect(step.locator(".outcome")).to_have_text("Saved.")
+
+
+# ── the streamer's voice: the step, the last line, the mark, and the switch ─────────────────
+
+
+async def says(there: LoopbackObs, text: str) -> None:
+    """A caption, which is whole when the next one comes."""
+    await there.write("Captions", text)
+    await asyncio.sleep(0.6)
+    await there.write("Captions", "")
+
+
+async def fits(page: Page) -> None:
+    for width in (300, 1_100):
+        await page.set_viewport_size({"width": width, "height": 900})
+        assert await page.evaluate("document.documentElement.scrollWidth") <= width
+
+
+async def test_the_voice_is_set_up_shown_and_stopped(tmp_path: Path, running: Browser) -> None:
+    async with (
+        TwitchSim() as sim,
+        loopback_obs(LoopbackObs({"Game title": "", "Captions": ""}, password="secret")) as there,
+    ):
+        file = loopback_settings(tmp_path, sim)
+        file.write_text(file.read_text().replace("[twitch]", '[twitch]\nchannel = "demo"'))
+        async with (
+            started(tmp_path, "start", "--no-browser") as bot,
+            page_on(running, await address_of(bot, file.parent), 1_100, restarts=True) as page,
+        ):
+            await it_is_set_up(page, there, sim)
+            await it_is_shown_and_stopped(page, there)
+            await there.close()
+        assert "Traceback" not in bot.told
+
+
+async def it_is_set_up(page: Page, there: LoopbackObs, sim: TwitchSim) -> None:
+    await go(page, "setup")
+    step = await opened(page, "Your voice")
+    await step.get_by_label("OBS's address").fill(there.url)
+    for password in ("wrong", "secret"):
+        await step.get_by_label("Password").fill(password)
+        await step.get_by_role("button", name="Find text sources").click()
+        if password == "wrong":
+            await expect(step.locator(".outcome")).to_contain_text("refused the password")
+    await expect(step.get_by_label("Text source").locator("option")).to_have_text(["none", "Game title", "Captions"])
+    await step.get_by_label("Text source").select_option("Captions")
+    await step.get_by_role("button", name="Save").click()
+    await expect(step).to_contain_text("Say something")
+    await sim.until(lambda: "GetInputSettings" in there.asked)
+    await page.wait_for_timeout(500)  # what stands there when it begins to listen was said before
+    await says(there, "can you hear me")
+    await expect(step).to_contain_text("can you hear me")
+    await expect(step).to_contain_text("The channel is not live, so it is not kept.")
+    await fits(page)
+    await there.stream(on=True)
+    await expect(step).not_to_contain_text("The channel is not live")
+
+
+async def it_is_shown_and_stopped(page: Page, there: LoopbackObs) -> None:
+    await says(there, "movie night moves to Saturday")
+    await go(page, "now")
+    await expect(page.locator(".item.line", has_text="movie night").locator(".chip")).to_have_text("spoken")
+    await page.get_by_role("button", name="Listening to you").click()
+    await expect(page.get_by_role("button", name="Not listening")).to_be_visible()
+    await says(there, "this is between us")
+    await page.get_by_role("button", name="Not listening").click()
+    await expect(page.get_by_role("button", name="Listening to you")).to_be_visible()
+    await expect(page.locator(".item.line")).to_have_count(1)
+    there.sources = {"Untertitel": ""}
+    await expect(page.get_by_role("button", name="Cannot hear you")).to_be_visible()
+    await fits(page)

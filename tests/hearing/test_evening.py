@@ -8,18 +8,13 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import aiohttp
 import pytest
 from aiohttp import web
-from aiohttp.test_utils import unused_port
 
 from forgetmenot.app.account import open_account, watch_channel
 from forgetmenot.app.bot import Bot, open_bot
-from forgetmenot.app.control import ConnectionStatus
-from forgetmenot.app.live import serve_dock
 from forgetmenot.app.stream_input import StreamInput
 from forgetmenot.clock import DAY, HOUR, MINUTE, SECOND, ManualClock, SystemClock
-from forgetmenot.dock.security import TOKEN_HEADER
 from forgetmenot.hearing import service, sources
 from forgetmenot.logs import set_up
 from forgetmenot.memory import backups
@@ -27,7 +22,6 @@ from forgetmenot.secret_store import Account, TokenStore, login_folder
 from forgetmenot.settings.live_settings import LiveSettings
 from forgetmenot.settings.schema import (
     BotSettings,
-    DockSettings,
     HearingSettings,
     Mode,
     ModelSettings,
@@ -116,7 +110,6 @@ class Evening:
     captions: Path
     stream: StreamInput
     clock: ManualClock
-    dock: str
 
     async def said(self, mark: str) -> None:
         """Time passes until a line with this word was heard. A caption is whole when it has stood for two seconds."""
@@ -162,7 +155,6 @@ async def evening(folder: Path, clock: ManualClock) -> AsyncIterator[Evening]:
                 model=ModelSettings(provider=Provider.OPENAI_COMPATIBLE, base_url=model.url),
                 hearing=HearingSettings(obs=there.url, source="Captions", captions=str(captions), programs=True),
                 rewards=RewardSettings(ask="Ask the bot"),
-                dock=DockSettings(port=unused_port()),
             )
         )
         async with (
@@ -171,23 +163,20 @@ async def evening(folder: Path, clock: ManualClock) -> AsyncIterator[Evening]:
         ):
             stream = StreamInput(bot, settings, login_folder(path))
             watch_channel(bot, account, reported=lambda: stream.reports_state)
-            status = ConnectionStatus(lambda: account.chat.state, lambda: account.broken, lambda: account.hint)
-            told = lambda _line: None  # noqa: E731
-            async with serve_dock(bot, settings, status, told, stream=stream) as address:
 
-                async def read() -> None:
-                    async for item in account.chat.events():
-                        if isinstance(item, RoomState):
-                            await channel_state.claim(bot.db, item.room_id, "demo", clock.now())
-                        if not isinstance(item, Gap):
-                            await bot.hear(item)
+            async def read() -> None:
+                async for item in account.chat.events():
+                    if isinstance(item, RoomState):
+                        await channel_state.claim(bot.db, item.room_id, "demo", clock.now())
+                    if not isinstance(item, Gap):
+                        await bot.hear(item)
 
-                async with working(read(), *(work() for _, work in stream.tasks(account))):
-                    await twitch.joined()
-                    await bot.tasks.catch_up()
-                    await twitch.until(lambda: stream.reports_state and there.clients)
-                    yield Evening(bot, twitch, there, captions, stream, clock, address)
-                await twitch.events.hang_up()
+            async with working(read(), *(work() for _, work in stream.tasks(account))):
+                await twitch.joined()
+                await bot.tasks.catch_up()
+                await twitch.until(lambda: stream.reports_state and there.clients)
+                yield Evening(bot, twitch, there, captions, stream, clock)
+            await twitch.events.hang_up()
 
 
 @pytest.fixture(autouse=True)
@@ -271,12 +260,7 @@ async def captions_come_in_every_way(tonight: Evening) -> None:
     with file.open("a", encoding="utf-8") as end:
         end.write("\n2\n00:00:03,000 --> 00:00:04,000\nto vexatron for the raid\n\n")
     await tonight.said(MARKS[3])
-    dock, token = tonight.dock.split("/?token=")
-    async with (
-        aiohttp.ClientSession(headers={"Origin": dock, TOKEN_HEADER: token}) as client,
-        client.post(f"{dock}/api/hear", json={"text": "a zitherbloom for everybody"}) as answer,
-    ):
-        assert answer.status == 200
+    assert tonight.stream.sent("a zitherbloom for everybody")
     await tonight.said(MARKS[4])
 
 
