@@ -225,9 +225,9 @@ _PROMPT_AT = "coalesce((SELECT t.at FROM events t WHERE t.id = m.event_id), m.at
 
 def _had(**rows: str) -> str:
     """That a reply `m` had one of these rows `r` in its prompt; each by what it is of."""
-    which = " OR ".join(f"r.value ->> 0 = '{kind}' AND {condition}" for kind, condition in rows.items())
+    which = " ".join(f"WHEN '{kind}' THEN {condition}" for kind, condition in rows.items())
     sections = "json_each(m.prompt_json, '$.sections') s, json_each(s.value, '$.rows') r"
-    return f"EXISTS (SELECT 1 FROM {sections} WHERE {which})"
+    return f"EXISTS (SELECT 1 FROM {sections} WHERE CASE r.value ->> 0 {which} END)"
 
 
 _LOST_ITS_TEXT = _had(
