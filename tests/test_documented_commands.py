@@ -75,13 +75,12 @@ def test_a_command_of_ours_runs(
 
 
 def test_a_script_of_ours_is_there_and_takes_the_options_that_are_shown() -> None:
-    scripts = [found for line in shown() if (found := re.match(r"(?:python|py) (scripts[/\\]\w+\.py)(.*)", line))]
+    scripts = [found for line in shown() if (found := re.match(r"(?:python|py) scripts[/\\](\w+\.py)(.*)", line))]
     assert len(scripts) > 2
     for script in scripts:
-        source = (ROOT / script[1].replace("\\", "/")).read_text(encoding="utf-8")
-        assert [option for option in re.findall(r"--[a-z-]+", script[2]) if f'"{option}"' not in source] == [], script[
-            0
-        ]
+        source = (ROOT / "scripts" / script[1]).read_text(encoding="utf-8")
+        options = re.findall(r"--[a-z-]+", script[2])
+        assert [option for option in options if f'"{option}"' not in source] == [], script[0]
 
 
 def test_readme_quotes_messages_as_they_are_said() -> None:

@@ -106,20 +106,6 @@ def test_every_command_and_action_stands_in_the_docs_and_explains_itself(
     assert [one for one in actions if not re.search(rf"\b{one}\b", listed)] == []
 
 
-def test_the_messages_under_troubleshooting_are_the_programs() -> None:
-    table = (ROOT / "README.md").read_text(encoding="utf-8").split("## Troubleshooting")[1].split("\n## ")[0]
-    messages = re.findall(r"^\| `+ ?(.+?) ?`+ \|", table, re.MULTILINE)
-    files = (*PACKAGE.rglob("*.py"), PACKAGE / "languages/en.toml")
-    said = "\n".join(path.read_text(encoding="utf-8") for path in files)
-    assert len(messages) > 5
-    assert [one for one in messages if " ".join(one.lstrip("… ").split()[:3]) not in said] == []
-
-
-def test_every_promise_has_tests_under_its_number() -> None:
-    files = (ROOT / "tests" / "promises").glob("test_*.py")
-    assert {int(file.name[5:7]) for file in files} == set(range(1, 14))
-
-
 def test_the_glossary_is_short_and_its_places_exist() -> None:
     there = {str(path.relative_to(PACKAGE).with_suffix("")) for path in PACKAGE.rglob("*.py")}
     for path in PACKAGE.rglob("*.py"):
