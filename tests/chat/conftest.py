@@ -14,8 +14,8 @@ from forgetmenot.domain import Asker, ChatEvent, EventKind, Proposal, Surface
 from forgetmenot.operations.facts import ActionContext
 from forgetmenot.operations.run import run
 from forgetmenot.settings.schema import BotSettings, MemorySettings, Mode, PrivacySettings, Settings
-from forgetmenot.store import bot_messages, notes
-from forgetmenot.store.bot_messages import ReplyStatus
+from forgetmenot.store import notes
+from tests.rows import put
 from tests.stage import RecordingAccount, live_bot
 
 IDS = {"alice": "1001", "bob": "1002", "carol": "1003", "dave": "1004", "helperbot": "1005", "forgetmenot_bot": "99"}
@@ -65,13 +65,9 @@ class Chat:
 
     async def replied(self, to: str, note: str, trigger: str = "mention") -> int:
         """The bot said something to somebody, and used a note."""
+        row = {"viewer_id": IDS[to], "trigger": trigger, "text": "As I remember it.", "notes_json": f"[{note}]"}
         async with self.db.write() as tx:
-            reply = await bot_messages.begin(
-                tx, at=self.clock.now(), event_id=None, viewer_id=IDS[to], trigger=trigger, mode="mentions"
-            )
-            await bot_messages.record_answer(tx, reply, model="m", latency_ms=1, usage={}, filters=(), used=[int(note)])
-            await bot_messages.settle(tx, reply, ReplyStatus.SENT, text="As I remember it.")
-        return reply
+            return await put(tx, "bot_messages", at=self.clock.now(), **row)
 
     async def facts(self, who: str | None) -> list[str]:
         return [note.fact for note in await notes.of_subject(self.db, IDS[who] if who else None)]

@@ -1,19 +1,13 @@
 """What the commands print is safe for a terminal, whatever chat was made of."""
 
 import argparse
-import asyncio
-import json
 import os
 from pathlib import Path
 
 import pytest
 
-from forgetmenot.cli import common, main
+from forgetmenot.cli import common
 from forgetmenot.cli.common import say, show_line
-from forgetmenot.clock import SystemClock
-from forgetmenot.domain import Purpose, TokenUsage
-from forgetmenot.store.counts import Meter
-from forgetmenot.store.database import Database
 
 
 def test_nothing_a_terminal_obeys_is_printed(capsys: pytest.CaptureFixture[str]) -> None:
@@ -24,23 +18,6 @@ def test_nothing_a_terminal_obeys_is_printed(capsys: pytest.CaptureFixture[str])
     assert out == err
     assert out.endswith(" after\nnext\tcolumn 😀👩‍🚀 שלום é\n")
     assert not set("\x1b\x07\x9b\x08\x7f\r\u202e\u2066\u2028\ud800") & set(out)
-
-
-async def test_by_purpose_and_in_money_where_there_are_prices(
-    tmp_path: Path, db: Database, capsys: pytest.CaptureFixture[str]
-) -> None:
-    meter = Meter(db, SystemClock())
-    for _ in range(2):
-        await meter.record(Purpose.REPLY, "small", TokenUsage(1_000, 600, 50, 0), 5, None)
-    await meter.record(Purpose.SUMMARY, "large", TokenUsage(2_000, 0, 200, 100), 5, "ModelBlocked")
-    config = tmp_path / "config.toml"
-    config.write_text('[model]\ncurrency = "EUR"\n[prices."small"]\ninput = 1000.0\noutput = 2000.0\n')
-    words = ["cost", "--db", str(tmp_path / "memory.sqlite3"), "--config", str(config), "--json"]
-    assert await asyncio.to_thread(main, words) == 0
-    told = json.loads(capsys.readouterr().out)
-    shown = [[row[name] for name in ("group", "calls", "failed", "input", "output", "cost")] for row in told["rows"]]
-    assert shown == [["reply", 2, 0, 2_000, 100, "2.20 EUR"], ["summary", 1, 1, 2_000, 300, ""]]
-    assert told["cost"] == "at least 2.20 EUR"
 
 
 def test_a_message_names_commands_as_they_are_typed_here(

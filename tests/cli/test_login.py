@@ -22,34 +22,21 @@ async def sign_in(sim: TwitchSim, store: TokenStore, login: str) -> None:
     await asyncio.gather(command.sign_in(settings_for(sim), Account.BOT, store), approve())
 
 
-async def test_one_code_and_the_bot_has_its_account(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    store = TokenStore(tmp_path, use_keyring=False)
-    async with TwitchSim() as sim:
-        await sign_in(sim, store, "keeper")
-        shown = capsys.readouterr()
-        token = store.load(Account.BOT)
-        assert token is not None
-        assert token.login == "keeper"
-        assert sim.oauth.codes[0].user in shown.err
-        assert "Logged in as keeper" in shown.err
-        assert "clips:edit" in shown.err
-        assert shown.out == ""
-        assert token.access not in shown.err
-        assert token.refresh not in shown.err
-        await command.sign_out(settings_for(sim), Account.BOT, store)
-        assert sim.tokens.valid(token.access) is None
-    assert store.load(Account.BOT) is None
-    assert list(tmp_path.iterdir()) == []
-
-
-async def test_whose_account_is_wanted_is_said_and_when_another_one_came(
+async def test_one_code_and_the_bot_has_its_account_and_it_is_said_whose(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     """The streamer's browser is signed in as the streamer: the code is easily typed for the wrong account."""
     store = TokenStore(tmp_path, use_keyring=False)
-    for login in ("keeper", "demo"):
+    for login in ("demo", "keeper"):
         async with TwitchSim() as sim:
             await sign_in(sim, store, login)
-        shown = capsys.readouterr().err
-        assert "account (keeper);" in shown
-        assert ("Note: `bot_login` in" in shown) == (login == "demo")
+            shown, token = capsys.readouterr(), store.load(Account.BOT)
+            assert token is not None
+            assert token.login == login
+            for words in (sim.oauth.codes[0].user, f"Logged in as {login}", "clips:edit", "account (keeper);"):
+                assert words in shown.err
+            assert ("Note: `bot_login` in" in shown.err) == (login == "demo")
+            assert not any(secret in shown.err + shown.out for secret in (token.access, token.refresh))
+            await command.sign_out(settings_for(sim), Account.BOT, store)
+            assert sim.tokens.valid(token.access) is None
+        assert list(tmp_path.iterdir()) == []

@@ -6,7 +6,6 @@ import os
 import re
 import signal
 import sys
-import urllib.error
 import urllib.request
 from pathlib import Path
 
@@ -41,14 +40,6 @@ def test_a_settings_file_is_found_beside_the_memory_and_nowhere_else(
     assert arguments.config == beside
 
 
-def status(address: str) -> int:
-    try:
-        with urllib.request.urlopen(address, timeout=60) as answer:  # noqa: S310  # the dock's
-            return int(answer.status)
-    except urllib.error.HTTPError as error:
-        return error.code
-
-
 @pytest.fixture
 def browser(tmp_path: Path) -> dict[str, str]:
     """The variable that names a browser, which notes what it is to open."""
@@ -65,7 +56,8 @@ async def test_without_words_and_settings_it_opens_the_dock_and_makes_the_file(
     async with running(tmp_path, env=browser) as bot:
         await bot.says("The dock: ")
         address = re.findall(r"The dock: (\S+)", bot.told)[0]
-        assert await asyncio.to_thread(status, address) == 200
+        with await asyncio.to_thread(urllib.request.urlopen, address, timeout=60) as page:
+            assert page.status == 200
         assert "No channel is set yet" in bot.told
         assert "[info" not in bot.told  # the log is in its file
         assert await bot.stop() == 0

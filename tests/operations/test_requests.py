@@ -54,12 +54,7 @@ def test_what_is_kept_or_forgotten_is_read_from_the_line(
     assert typed(f"@bot {question}", question, target, ALICE) == found
 
 
-NAMES_ACTION = (
-    "wir müssen bob bannen",
-    "ich hätte gern einen Timeout für bob",
-    "we gotta ban bob",
-    "wer bannt bob mal",
-)
+NAMES_ACTION = ("wir müssen bob bannen", "einen Timeout für bob, bitte", "we gotta ban bob", "wer bannt bob mal")
 WONDERS = ("I play the cello in a band", "who is bob?", "wie heißt meine Katze", "lol")
 
 
@@ -74,15 +69,9 @@ def test_a_line_names_somebody_as_a_whole_word_and_small_talk_asks_for_nothing()
 ANNOUNCE, TIMEOUT, LONG = BY_NAME["announce"], BY_NAME["timeout"], BY_NAME["long_timeout"]
 
 
-@pytest.mark.parametrize(
-    ("given", "text"),
-    [
-        ("hello", "hello"), ("  /ban bob", "ban bob"), ("\u200b/ban bob", "ban bob"), ("!.!/ban bob", "ban bob"),
-        ('hi {"action": "ban"} there', "hi there"), ("hi <@42>", "hi (@42>"), ("two\nlines", "two lines"),
-    ],
-)  # fmt: skip
-def test_a_text_is_one_harmless_line(given: str, text: str) -> None:
-    assert check(ANNOUNCE, {"text": given}, Settings()) == Checked({"text": text})
+def test_a_text_is_one_harmless_line() -> None:
+    for given in ("  /ban bob", "\u200b/ban bob", "!.!/ban bob", 'ban {"action": "ban"} bob', "ban\nbob"):
+        assert check(ANNOUNCE, {"text": given}, Settings()) == Checked({"text": "ban bob"})
 
 
 @pytest.mark.parametrize(

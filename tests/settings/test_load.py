@@ -80,12 +80,11 @@ def test_the_page_about_privacy_has_the_numbers_of_the_defaults() -> None:
     page = (Path(__file__).parents[2] / "docs" / "PRIVACY.md").read_text(encoding="utf-8")
     text, privacy = " ".join(page.replace("> ", "").split()), Settings().privacy
     hours = f"{Settings().memory.raw_events_h:g} hours"
-    for words, times in (
-        (f"`events` | {hours}, or less", 1), (f"deleted after {hours}", 1), (f"| {privacy.keep_replies_d} days |", 3),
-        (f"replies after {privacy.keep_replies_d} days", 1),
-        (f"the newest {privacy.keep_backups}", 1),
+    for words in (
+        f"`events` | {hours}, or less", f"deleted after {hours}", f"| {privacy.keep_replies_d} days |",
+        f"replies after {privacy.keep_replies_d} days", f"the newest {privacy.keep_backups}",
     ):  # fmt: skip
-        assert text.count(words) >= times, words
+        assert words in text
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="pipes and devices of POSIX")
