@@ -26,17 +26,6 @@ async def filled(run: Run, stage: Stage) -> Run:
     return run
 
 
-def test_the_prompt_is_shown_as_one_object(filled: Run) -> None:
-    words = ("prompt", "--viewer", "alice", "--message", "what do I play?", "--now", "2026-07-24T12:00:00")
-    shown = filled(*words, "--json")
-    assert shown["tail"].endswith("Alice: what do I play?\n</message>")
-    assert "[id:1; said by them; 2026-07-24, today] plays drums with Bob" in shown["tail"]
-    assert "Bob: the sea is loud" in shown["tail"]
-    assert shown["estimated_tokens"] == sum(section["tokens"] for section in shown["sections"])
-    unknown = filled("prompt", "--viewer", "@Zoe", "--message", "hi", "--json")
-    assert "You remember nothing about them" in unknown["tail"]
-
-
 def test_why_lists_the_last_replies_and_tells_the_cost_where_the_settings_name_a_price(
     filled: Run, tmp_path: Path
 ) -> None:

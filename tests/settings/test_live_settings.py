@@ -22,9 +22,11 @@ def test_two_changes_at_the_same_time_both_stay(tmp_path: Path) -> None:
     path.write_text(FILE)
     live = LiveSettings(Settings(), path)
     changes = [
-        ("reply", "max_chars", 321), ("reply", "viewer_gap_s", 7), ("bot", "name", "Keeper"),
-        ("actions", "safe_mode", True), ("bot", "mode", "live"), ("hearing", "offline", True),
-    ]  # fmt: skip
+        ("reply", "max_chars", 321),
+        ("actions", "safe_mode", True),
+        ("bot", "mode", "live"),
+        ("bot", "name", "K"),
+    ]
     with ThreadPoolExecutor(len(changes)) as pool:
         list(pool.map(lambda one: live.change({one[:2]: one[2]}, no_check), changes))
     for table, key, value in changes:
