@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from forgetmenot.domain import ModelRequest, Purpose, TokenUsage
-from forgetmenot.errors import ModelBlocked, ModelError, ModelRateLimited, ModelRefused, ModelUnavailable
+from forgetmenot.errors import ModelBlocked, ModelError, ModelRateLimited, ModelRefused
 from forgetmenot.llm.build import build_model
 from forgetmenot.llm.openai_compatible import LARGEST_ANSWER, OpenAICompatible
 from forgetmenot.settings.schema import ModelSettings, Provider
@@ -80,19 +80,6 @@ async def test_a_server_without_schemas_is_asked_more_simply_for_ten_minutes(
             now, before = at, len(sim.seen)
             await model.generate(STRUCTURED)
             assert len(sim.seen) == before + again
-
-
-async def test_a_failing_server_keeps_its_format_and_what_can_be_proposed(
-    sim: SimOpenAI, model: OpenAICompatible
-) -> None:
-    sim.fail(raw("oops", 500))
-    with pytest.raises(ModelUnavailable, match="500"):
-        await model.generate(STRUCTURED)
-    for answers in (("Sure!", '{"say": "hi"}'), ('{"say": "hi"}',)):
-        sim.answers(*answers)
-        await model.generate(STRUCTURED)
-    asked = [sent["response_format"]["type"] for sent in sim.seen]
-    assert asked == ["json_schema", "json_schema", "json_object", "json_schema"]
 
 
 async def test_a_server_that_points_elsewhere_is_not_followed(sim: SimOpenAI, model: OpenAICompatible) -> None:

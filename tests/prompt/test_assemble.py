@@ -78,16 +78,6 @@ def test_with_an_empty_memory_it_is_told_so() -> None:
     assert "<lore>" not in prompt.tail
 
 
-def test_what_was_is_told_with_its_age_in_the_tail_and_its_dates_in_the_prefix() -> None:
-    """The prefix stays as it is while time goes by, and yet answers when the last subathon was."""
-    past = (Past(3, NOW - 2 * DAY, "the great crash", streams_ago=3),)
-    assert "2 days ago, three streams ago) the great crash" in prompt_of(replace(tail(), past_episodes=past)).tail
-    said = replace(PREFIX.channel_notes[0], first_said_at=NOW - 90 * DAY)
-    prefix = compose_prefix(replace(PREFIX, channel_notes=(said,), episodes=past), SETTINGS)
-    assert "[id:10; 2026-04-25, again 2026-07-22] channel fact 0" in prefix.text
-    assert "ago" not in "".join(section.text for section in prefix.sections[1:])
-
-
 # ── the budget ──────────────────────────────────────────────────────────────────────────────
 
 

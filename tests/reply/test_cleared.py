@@ -3,7 +3,7 @@
 import asyncio
 import contextlib
 from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine
-from typing import TypeVar
+from typing import Any
 
 import pytest
 
@@ -24,12 +24,11 @@ from tests.stage import Stage, answering
 from tests.wishes import erase, forget_fact
 
 SECRET = "the code of the safe is marmot"
-Said = TypeVar("Said")
 CLEARED = "a line that it rests on was cleared in chat"
 
 
 @contextlib.asynccontextmanager
-async def full_queue(stage: Stage, saying: Coroutine[object, object, Said]) -> "AsyncIterator[asyncio.Task[Said]]":
+async def full_queue(stage: Stage, saying: Coroutine[Any, Any, Any]) -> AsyncIterator["asyncio.Task[Any]"]:
     """What is said waits for a place in the queue; at the end it gets one."""
     stage.outbox.pace = SendRateLimiter(2)
     for greeting in ("Hello.", "Hello again."):

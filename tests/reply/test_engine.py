@@ -7,7 +7,6 @@ import pytest
 from msgspec.structs import replace
 
 from forgetmenot.domain import ChatEvent, EventKind
-from forgetmenot.errors import StoreFull
 from forgetmenot.settings.schema import BotSettings, Mode, Settings
 from forgetmenot.store import bot_messages
 from forgetmenot.store.bot_messages import ReplyStatus
@@ -69,30 +68,18 @@ async def test_a_raid_is_welcomed_to_everybody_in_live_mode(stage: Stage) -> Non
     assert fenced(stage.model.asked[0].prompt)["message"] == f"Bob: {words}"
 
 
-async def test_a_full_disk_while_thinking_is_a_reason(stage: Stage, monkeypatch: pytest.MonkeyPatch) -> None:
-    async def full(*_: object, **__: object) -> None:
-        raise StoreFull("The disk is full.")
-
-    monkeypatch.setattr(bot_messages, "record_prompt", full)
-    reply = await stage.reply("@forgetmenot_bot hi")
-    assert reply.detail == "StoreFull: The disk is full."
-
-
-@pytest.mark.parametrize(
-    ("line", "action", "say", "sent"),
-    [
-        ("hi, who are you?", "shoutout", "Shoutout sent to Bob!", "Not now."),
-        ("I finally beat the chicken boss!", "timeout", "What a fight!", "What a fight!"),
-        ("I want bob out of here", "timeout", "Bob takes a break.", "Not now."),
-    ],
-)
-async def test_an_action_that_nobody_asked_for_costs_no_answer(
-    stage: Stage, line: str, action: str, say: str, sent: str
-) -> None:
+async def test_an_action_that_nobody_asked_for_costs_no_answer(stage: Stage, settle: Move) -> None:
     """Small models add one to many answers; a claim that it was done is no answer, though."""
     await stage.hear("hello", "2")
-    stage.model.answers = [answering(say, action, target="bob", if_refused="Not now.")]
-    assert (await stage.reply(f"@forgetmenot_bot {line}")).text == sent
+    for line, action, say, sent in (
+        ("hi, who are you?", "shoutout", "Shoutout sent to Bob!", "Not now."),
+        ("I finally beat the chicken boss!", "timeout", "What a fight!", "What a fight!"),
+        ("I want bob out of here", "timeout", "Bob takes a break.", "Not at all."),
+    ):
+        stage.model.answers = [answering(say, action, target="bob", if_refused=sent)]
+        assert (await stage.reply(f"@forgetmenot_bot {line}")).text == sent
+        await settle(11_000)
+    assert stage.moderation.done == []
 
 
 def passer_by(stage: Stage, number: int) -> ChatEvent:

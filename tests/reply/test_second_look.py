@@ -14,12 +14,8 @@ from tests.wishes import erase
 QUESTION = "@forgetmenot_bot what is alice's symbol for patience?"
 
 
-def wants(words: str, say: str = "I do not remember.") -> str:
-    return json.dumps({"action": None, "notes": [], "look_up": words, "say": say})
-
-
-def found(say: str, *notes: int) -> str:
-    return json.dumps({"action": None, "notes": list(notes), "say": say})
+def wants(words: str, say: str = "I do not remember.", notes: tuple[int, ...] = ()) -> str:
+    return json.dumps({"action": None, "notes": notes, "look_up": words, "say": say})
 
 
 async def plants_a_tree(stage: Stage, viewer: str = "1") -> int:
@@ -34,7 +30,7 @@ async def plants_a_tree(stage: Stage, viewer: str = "1") -> int:
 async def test_what_it_looks_up_stands_in_a_second_prompt_and_answers(stage: Stage) -> None:
     note = await plants_a_tree(stage)
     # its words may be those of a line that is gone in a day: nothing of them is kept
-    stage.model.answers = [wants("zitherbloom plant tree growth"), found("Your bonsai, of course.", note)]
+    stage.model.answers = [wants("zitherbloom plant tree growth"), wants("", "Your bonsai, of course.", (note,))]
     reply = await stage.reply(QUESTION)
     assert stage.said == ["Your bonsai, of course."]
     first, second = (request.prompt for request in stage.model.asked)
@@ -87,7 +83,7 @@ async def test_a_reply_is_known_by_the_notes_it_looked_up_or_was_asked_for_and_l
 ) -> None:
     """Whatever section of the prompt they stood in."""
     tree = await plants_a_tree(stage)
-    stage.model.answers = [wants("plant tree"), found("A bonsai, of course."), "On Fridays."]
+    stage.model.answers = [wants("plant tree"), "A bonsai, of course.", "On Fridays."]
     looked_up = await stage.reply(QUESTION, "2")
     cake = await stage.know("eats dragon cake on Fridays", None, Scope.CHANNEL)
     asked_for = await stage.reply("@forgetmenot_bot which day is dragon cake?", "3")
