@@ -18,10 +18,6 @@ from forgetmenot.twitch.login import Login
 from tests.loopback_servers.eventsub import ALICE, NOW, ROOM, LoopbackEventSub, loopback_eventsub
 from tests.stage import until, working
 
-EVERY_RIGHT = (
-    "moderator:read:followers", "channel:read:redemptions", "channel:read:hype_train", "channel:read:polls",
-    "channel:read:predictions", "channel:read:ads", "moderator:read:shoutouts",
-)  # fmt: skip
 TRAIN = {
     **ROOM, "id": "t1", "level": 4, "total": 100, "top_contributions": [], "started_at": NOW, "ended_at": NOW,
     "cooldown_ends_at": NOW, "is_shared_train": False, "type": "regular",
@@ -84,7 +80,7 @@ def quick(monkeypatch: pytest.MonkeyPatch) -> None:
 async def test_a_follow_is_a_sentence_a_redemption_has_its_reward_and_live_state_and_title_change_the_channel(
     tmp_path: Path,
 ) -> None:
-    async with listening(tmp_path, *EVERY_RIGHT) as listener:
+    async with listening(tmp_path, *eventsub.RIGHTS) as listener:
         followed = await listener.hears("channel.follow", {**ROOM, **ALICE, "followed_at": NOW})
         assert isinstance(followed, ChatEvent)
         assert followed.system_text == "Alice followed the channel."
@@ -105,7 +101,7 @@ async def test_a_follow_is_a_sentence_a_redemption_has_its_reward_and_live_state
 
 @pytest.mark.parametrize("fault", ["hang up", "move"])
 async def test_a_lost_connection_is_made_again_and_subscribes_again(tmp_path: Path, fault: str) -> None:
-    async with listening(tmp_path, *EVERY_RIGHT) as listener:
+    async with listening(tmp_path, *eventsub.RIGHTS) as listener:
         await listener.subscribed("channel.hype_train.end")
         before = listener.server.connections
         await (listener.server.hang_up() if fault == "hang up" else listener.server.move())
@@ -114,7 +110,7 @@ async def test_a_lost_connection_is_made_again_and_subscribes_again(tmp_path: Pa
 
 
 async def test_a_refused_a_revoked_and_an_odd_event_cost_nothing_else(tmp_path: Path) -> None:
-    async with listening(tmp_path, *EVERY_RIGHT) as listener:
+    async with listening(tmp_path, *eventsub.RIGHTS) as listener:
         listener.server.refused = {"channel.poll.end"}
         await listener.subscribed("channel.hype_train.end")
         assert "poll_end" not in listener.events.subscribed

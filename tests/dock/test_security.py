@@ -156,6 +156,6 @@ async def test_a_dropped_file_is_taken_as_bytes_of_any_size_from_the_page_alone(
     for headers in refused:
         with contextlib.suppress(aiohttp.ClientConnectionError):  # refused before the whole body was sent
             assert await send(**headers) in {401, 403}
-    assert asked[0] == {"ok": True, "line": ""}
+    assert asked[0] == {"ok": True, "line": "1000000"}
     status, _ = await dock.post("/api/setup/past", {}, Content_Type="application/octet-stream")
     assert status == 401
