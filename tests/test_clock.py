@@ -46,6 +46,12 @@ def test_what_is_certain_waits_for_twitch_and_goes_by_no_clock_of_the_machine(mo
     assert (clock.now(), clock.certain()) == (true, true)
 
 
+def test_a_time_that_its_zone_puts_outside_of_the_calendar_is_refused() -> None:
+    for text in ("9999-12-31T23:59:59-23:00", "0001-01-01T00:00:00+23:00"):
+        with pytest.raises(ValueError, match="calendar"):
+            parse_iso(text)
+
+
 @pytest.mark.skipif(not hasattr(time, "tzset"), reason="the zone of this system cannot be set for one test")
 def test_a_day_is_the_streamers(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("TZ", "NZST-12")

@@ -93,8 +93,6 @@ async def test_what_the_model_keeps_hangs_on_the_line_that_asked_for_it(chat: Ch
     assert await chat.act("bit", "alice", text="sells skins at evil.zip") == "refused:link"
     await chat.say("carol", "!remember channel: likes coffee on stream")
     assert await chat.act("bit", "carol", text="dislikes coffee on stream") == "refused:weaker_word"
-    refused = await chat.act("remember", "alice", target=IDS["alice"], fact="can be reached at bob@example.org")
-    assert refused == "refused:sensitive:contact"
 
 
 async def test_the_model_corrects_a_note_of_the_speaker_and_nobody_elses(chat: Chat) -> None:

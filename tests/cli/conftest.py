@@ -1,6 +1,5 @@
 """The command line as its user types it, on a memory of the test's own."""
 
-import argparse
 import asyncio
 import json
 import shutil
@@ -23,12 +22,6 @@ def elsewhere(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
 
 
-@pytest.fixture(scope="session")
-def parser() -> argparse.ArgumentParser:
-    """Every command."""
-    return build_parser()
-
-
 @pytest.fixture
 def database(tmp_path: Path) -> Path:
     """Where the memory lies."""
@@ -36,11 +29,11 @@ def database(tmp_path: Path) -> Path:
 
 
 @pytest.fixture
-def run(parser: argparse.ArgumentParser, database: Path, capsys: pytest.CaptureFixture[str]) -> Callable[..., Any]:
+def run(database: Path, capsys: pytest.CaptureFixture[str]) -> Callable[..., Any]:
     """Run one command on the memory; what it printed, read as JSON where --json is among the words."""
 
     def one(*words: object, code: int = 0) -> Any:  # noqa: ANN401  # JSON
-        arguments = parser.parse_args([*map(str, words), "--db", str(database)])
+        arguments = build_parser(str(words[0])).parse_args([*map(str, words), "--db", str(database)])
         assert arguments.run(arguments) == code
         out = capsys.readouterr().out
         return json.loads(out) if "--json" in words else out

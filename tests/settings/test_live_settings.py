@@ -34,15 +34,6 @@ def test_two_changes_at_the_same_time_both_stay(tmp_path: Path) -> None:
         assert getattr(getattr(load_settings(path), table), key) == value
 
 
-def test_the_ends_of_its_lines_stay(tmp_path: Path) -> None:
-    path = tmp_path / "config.toml"
-    path.write_bytes(FILE.replace("\n", "\r\n").encode())
-    change_file(path, {("bot", "mode"): "live"})
-    change_file(path, {("reply", "max_chars"): 200})
-    assert path.read_bytes().startswith(FILE.replace('"shadow"', '"live"').replace("\n", "\r\n").encode())
-    assert path.read_bytes().count(b"\n") == path.read_bytes().count(b"\r\n")
-
-
 def test_every_live_setting_has_a_form_and_no_other_changes_while_it_runs() -> None:
     assert {form_of(*one)["kind"] for one in LABELS} == {"choice", "switch", "number", "list", "text"}
     for setting in (("dock", "port"), ("model", "api_key_env"), ("x", "y")):
