@@ -3,10 +3,13 @@
 import pytest
 
 from forgetmenot.clock import DAY, MINUTE
-from forgetmenot.domain import Scope
+from forgetmenot.domain import PromptLine, Role, Scope, Viewer
 from forgetmenot.errors import SettingsError
+from forgetmenot.prompt.assemble import assemble, compose_prefix
 from forgetmenot.prompt.instructions import check_floor
+from forgetmenot.prompt.material import PrefixMaterial, TailMaterial
 from forgetmenot.settings.schema import BotSettings, PromptSettings, Settings
+from forgetmenot.text.mentions import fenced
 from tests.stage import Stage
 
 QUESTION = "@forgetmenot_bot what do I play in the band?"
@@ -48,3 +51,18 @@ def test_a_floor_that_cannot_fit_is_told_at_start() -> None:
         check_floor(Settings(bot=BotSettings(persona="x" * 4_000)))
     with pytest.raises(SettingsError, match="budget_tokens"):
         check_floor(Settings(prompt=PromptSettings(budget_tokens=500)))
+
+
+@pytest.mark.parametrize("word", ["word ", "🦊 ", "縦 "])
+def test_a_floor_of_giants_is_shortened_and_no_part_of_it_is_dropped(word: str) -> None:
+    settings = Settings(prompt=PromptSettings(budget_tokens=1_250))
+    alice = Viewer("1", "alice", "Alice", Role.VIEWER, 1, 1)
+    own = tuple(PromptLine(i, f"e{i}", "1", f"own{i} {word * 200}", 1) for i in range(5))
+    tail = TailMaterial(1, alice, PromptLine(9, "e9", "1", f"asked {word * 400}", 1), own_lines=own)
+    prompt = assemble(compose_prefix(PrefixMaterial(channel="demo"), settings), tail, settings)
+    assert prompt.estimated_tokens <= 1_250
+    blocks = fenced(prompt.tail)
+    assert [line[:11] for line in blocks["own_messages"].splitlines()] == [f"Alice: own{i}" for i in range(5)]
+    assert blocks["message"].startswith("Alice: asked")
+    assert blocks["speaker"].startswith("Alice")
+    assert "never make up a fact" in prompt.prefix
