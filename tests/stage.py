@@ -181,9 +181,6 @@ class Stage:
     async def _flush(self) -> None:
         """All that is heard is stored at once."""
 
-    def use(self, settings: Settings) -> None:
-        self.settings = settings
-
     async def hear(self, text: str, viewer: str = "1", *, badges: tuple[str, ...] = (), **more: Any) -> ChatEvent:  # noqa: ANN401
         """Somebody says something: it is in tier 1."""
         login, now = PEOPLE[viewer], self.clock.now()

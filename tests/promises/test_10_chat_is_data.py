@@ -36,7 +36,7 @@ async def opt_out(stage: Stage) -> None:
 
 @pytest.mark.parametrize("attack", BREAKOUTS)
 async def test_no_text_leaves_its_fence_said_typed_noted_shown_or_looked_up(stage: Stage, attack: str) -> None:
-    stage.use(Settings(bot=ACTIVE.bot, hearing=HearingSettings(programs=True)))
+    stage.settings = Settings(bot=ACTIVE.bot, hearing=HearingSettings(programs=True))
     await stage.ask("@forgetmenot_bot hello", "3")
     plain = FENCES.findall(stage.model.asked[-1].prompt)
     await stage.hear(attack, "2")

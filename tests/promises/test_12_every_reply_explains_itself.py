@@ -71,7 +71,7 @@ async def test_what_was_dropped_and_at_which_step_is_told(stage: Stage) -> None:
         await stage.hear(f"line number {i} of this chat", "2")
     whole = await stage.reply("@forgetmenot_bot drums?")
     size = (await stage.row(whole.id)).prompt["estimated"]
-    stage.use(Settings(bot=ACTIVE.bot, prompt=PromptSettings(budget_tokens=size - 150)))
+    stage.settings = Settings(bot=ACTIVE.bot, prompt=PromptSettings(budget_tokens=size - 150))
     await stage.clock.advance(MINUTE)
     reply = await stage.reply("@forgetmenot_bot drums?")
     story = await told_of(stage, reply)

@@ -60,7 +60,7 @@ async def test_a_deed_without_words_is_told_by_name_once(stage: Stage, say: str)
 
 
 async def test_a_raid_is_welcomed_to_everybody_in_live_mode(stage: Stage) -> None:
-    stage.use(Settings(bot=BotSettings(mode=Mode.LIVE)))
+    stage.settings = Settings(bot=BotSettings(mode=Mode.LIVE))
     words = "25 raiders from bob have joined!"
     raid = replace(await stage.hear("", "2"), kind=EventKind.RAID, system_text=words)
     assert await stage.engine.consider(raid) is not None

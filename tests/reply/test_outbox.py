@@ -1,7 +1,6 @@
 """The one queue: inside the limits, in time, and each message at most once."""
 
 import asyncio
-import contextlib
 import itertools
 from collections.abc import AsyncIterator, Awaitable, Callable
 
@@ -15,7 +14,7 @@ from forgetmenot.settings.schema import Settings
 from forgetmenot.store import bot_messages
 from forgetmenot.store.bot_messages import ReplyStatus
 from forgetmenot.store.database import Database
-from tests.stage import FakeChat
+from tests.stage import FakeChat, working
 
 Settle = Callable[..., Awaitable[None]]
 NUMBERS = itertools.count(1)
@@ -59,15 +58,6 @@ class Queue:
         return all(later - earlier >= 30_000 for earlier, later in zip(times, times[limit:], strict=False))
 
 
-@contextlib.asynccontextmanager
-async def working(box: Outbox) -> AsyncIterator[None]:
-    worker = asyncio.create_task(box.run())
-    yield
-    worker.cancel()
-    with contextlib.suppress(asyncio.CancelledError):
-        await worker
-
-
 @pytest.fixture
 def still(db: Database, clock: ManualClock, chat: FakeChat) -> Queue:
     return Queue(db, clock, chat)
@@ -75,7 +65,7 @@ def still(db: Database, clock: ManualClock, chat: FakeChat) -> Queue:
 
 @pytest.fixture
 async def queue(still: Queue) -> AsyncIterator[Queue]:
-    async with working(still.box):
+    async with working(still.box.run()):
         yield still
 
 
@@ -103,7 +93,7 @@ async def test_the_limits_outlive_a_restart(queue: Queue, settle: Settle) -> Non
     await queue.clock.advance(1_000)
     restarted = queue.another()
     await restarted.recover()
-    async with working(restarted):
+    async with working(restarted.run()):
         sending = await queue.sending(*(f"Line {i}" for i in range(20)), patience=90_000, box=restarted)
         await settle(28_000)
         assert len(queue.texts) == 20
@@ -160,7 +150,7 @@ async def test_after_a_crash_nothing_is_sent_again(still: Queue) -> None:
     """Killed between the call and its answer: the row says `sending`, then `unknown`, and never goes out again."""
     still.chat.held = asyncio.Event()
     going = await still.message("hello")
-    async with working(still.box):
+    async with working(still.box.run()):
         sending = asyncio.create_task(still.box.send(going))
         queued = asyncio.create_task(still.send("next"))
         while not still.texts:  # noqa: ASYNC110  # it tells nobody
@@ -173,7 +163,7 @@ async def test_after_a_crash_nothing_is_sent_again(still: Queue) -> None:
     assert kept is not None
     assert kept.status is ReplyStatus.UNKNOWN
     still.chat.held = None
-    async with working(restarted):
+    async with working(restarted.run()):
         assert (await restarted.send(await still.message("hello"))).detail == "it was said just before"
         await still.clock.advance(30_000)  # its text could go out again now, and yet that message does not
         assert (await restarted.send(going)).detail == "it was said just before"
