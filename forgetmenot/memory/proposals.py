@@ -23,7 +23,8 @@ from forgetmenot.text.sensitive import sensitive_category
 from forgetmenot.text.words import stems
 
 Choice = TypeVar("Choice", bound=StrEnum)
-# Characters of a fact. A model is asked for 200; an answer's limits have a margin of a fifth.
+# Characters of a fact. Models (in memory/extraction) and people (chat.refused.length) are asked for at most 200; what
+# comes may be a fifth longer.
 SHORTEST, LONGEST = 5, 240
 LEAST_CONFIDENCE = 0.4
 REPORTED_AT_MOST = 0.5
