@@ -399,6 +399,7 @@ async def never_mention(context: OperationContext, request: Request) -> Operatio
     about, in_chat = request.target, request.asker.surface is Surface.CHAT
     if in_chat:
         about, what = await _suppressed_of(context, request, what)
+        what = f"#{what}" if what.isdecimal() else what  # a note's number, as behind the other commands
     text = await edits.with_mentions(context.db, defang(what))
     listed = rights.same_entry(await notes.suppressions(context.db), about.id, text) if in_chat else None
     if listed is not None:

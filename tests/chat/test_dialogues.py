@@ -83,6 +83,8 @@ alice: !nevermention divorce -> I won't mention that again. The same command aga
 carol: !memory alice -> What I know about Alice: #2 plays drums · #1 (not mentioned)
 alice: !forget #1 permanently -> Permanently deleted: #1
 carol: !nevermention @alice Divorce -> OK, I may mention that again.
+alice: !nevermention 2 -> I won't mention that again. The same command again undoes it.
+carol: !memory alice -> What I know about Alice: #2 (not mentioned)
 # switches
 carol: !bot pause -> ForgetMeNot: paused until !bot resume.
 carol: !bot resume -> ForgetMeNot: on (Mentions).
@@ -140,12 +142,12 @@ carol: !wrong -> Removed: #2 plays drums. To undo: !restore 2
 # nobody approves what was not shown
 carol: !approve -> Nothing is waiting for approval.
 propose New title
-carol: !deny -> Which one? #1 title “New title”
+carol: !deny -> Which one? #1 title “New title”. Put its number behind the command.
 carol: !bot status -> ForgetMeNot: on (Mentions), 1 waiting for approval.
 carol: !approve 1 -> Done: title “New title”.
 propose a
 propose b
-carol: !approve -> Which one? #2 title “a”, #3 title “b”
+carol: !approve -> Which one? #2 title “a”, #3 title “b”. Put its number behind the command.
 carol: !deny 2 -> #2 denied.
 carol: !deny 2 -> #2 is not waiting for approval.
 """
