@@ -262,6 +262,8 @@ async def _leave_traces(running: Running, past: Path) -> None:
     await running.say("i play the zitherquux still")
     await bot.memory_pass()
     await bot.memory_pass()
+    logs.log.info("a viewer with a name", viewer=ALICE)
+    assert marks_in(logs.beside(bot.db.path))
     # a recap lies in a folder of the streamer's, here beside the memory
     (recaps := bot.db.path.parent / "recaps").mkdir()
     await write_file(bot.db, 1, replace(SETTINGS, recap=RecapSettings(folder=str(recaps))))
