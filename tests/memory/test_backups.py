@@ -2,6 +2,7 @@
 
 import contextlib
 import json
+import shutil
 import sqlite3
 import stat
 import sys
@@ -260,6 +261,25 @@ async def test_without_its_requests_nothing_is_put_in_the_place_of_a_memory(
     PrivacyRequests(path).path.unlink()
     with pytest.raises(StoreRequestsLost):
         await restore(made.path, path, now=filled.clock.now(), keep=3)
+
+
+async def test_a_restore_after_one_that_was_killed_carries_everything_out(
+    filled: Channel, made: Copied, tmp_path: Path
+) -> None:
+    """What that one left, with its write-ahead log, says that all requests were carried out."""
+    await Eraser(db=filled.db, clock=filled.clock).erase(ALICE)
+    async with filled.db.write() as tx:  # the log holds a page of each of these tables
+        await personal_data.count_carried_out(tx, len(filled.db.requests.lines) + 1)
+        await tx.execute("UPDATE viewers SET last_seen_at = last_seen_at + 1")
+    path = tmp_path / "data" / "restored.sqlite3"
+    path.parent.mkdir()
+    shutil.copyfile(filled.db.requests.path, path.with_name(path.name + ".requests"))
+    for end in ("", "-wal"):
+        left = filled.db.path.with_name(filled.db.path.name + end)
+        shutil.copyfile(left, path.with_name(f"{path.name}.restoring{end}"))
+    assert path.with_name(f"{path.name}.restoring-wal").stat().st_size > 0
+    assert (await restore(made.path, path, now=filled.clock.now(), keep=3)).erased == 1
+    assert await facts(path) == {"plays the marimbaglow"}
 
 
 EMPTIED_ROWS = "DELETE FROM note_evidence; DELETE FROM note_changes; DELETE FROM semantic_notes;"
