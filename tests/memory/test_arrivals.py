@@ -6,10 +6,9 @@ import msgspec
 
 from forgetmenot.clock import DAY, HOUR, MINUTE
 from forgetmenot.domain import SourceKind
-from forgetmenot.memory.arrivals import SHOWN_FOR, Card, arrivals, card
+from forgetmenot.memory.arrivals import SHOWN_FOR, Card, arrivals
 from forgetmenot.settings.schema import DockSettings, Earpiece, Settings
 from forgetmenot.store import notes, viewers
-from tests.notes_world import prompt_for, section
 
 if TYPE_CHECKING:
     from tests.notes_world import World
@@ -61,36 +60,3 @@ async def test_nobody_has_a_card_who_is_hidden_or_of_whom_nothing_may_be_said(wo
     assert await came(world) == []
     await world.note("owns a canoe")
     assert [card.who for card in await came(world)] == ["owns a canoe"]
-
-
-async def test_after_its_day_a_plan_is_asked_about_in_one_stream(world: "World") -> None:
-    fact = "has a driving test on 26 July 2026"
-    await world.note("plays drums")
-    plan = await world.note(fact)
-    await world.over("1", recap=None)
-    await world.clock.advance(DAY // 2)
-    await world.attends("1", await world.stream())
-    [before] = await came(world)
-    assert (before.lately, before.over) == (fact, False)
-    await world.clock.advance(DAY)
-    await world.over(recap=None)  # they were not there
-    await world.over("1", recap=None)
-    await world.clock.advance(-HOUR)
-    async with world.db.write() as tx:  # the stream in which they come after it
-        await tx.execute("UPDATE streams SET ended_at = NULL WHERE id = (SELECT max(id) FROM streams)")
-    asked = await card_of(world)
-    assert (asked.who, asked.lately, asked.over, plan in asked.notes) == ("plays drums", fact, True, True)
-    assert "its day has passed: ask how it went] has a driving test" in await lore(world)
-    await world.over("1", recap=None)
-    assert (await card_of(world)).over is False
-    assert "ask how it went" not in await lore(world)
-
-
-async def lore(world: "World") -> str:
-    return section(await prompt_for(world, "1", "alice", "what about my driving test?"), "lore")
-
-
-async def card_of(world: "World") -> Card:
-    found = await card(world.db, "1", world.clock.now(), world.clock.now())
-    assert found is not None
-    return found

@@ -22,7 +22,7 @@ from forgetmenot.memory.erasure import Eraser
 from forgetmenot.memory.rights import Rights
 from forgetmenot.memory.transfer import import_notes
 from forgetmenot.settings.schema import Settings
-from forgetmenot.store import backup, bot_messages, notes, personal_data
+from forgetmenot.store import backup, bot_messages, notes, personal_data, viewers
 from forgetmenot.store.backup import Copied, copies_of
 from forgetmenot.store.database import open_database, schema_sql
 from forgetmenot.store.rights import PrivacyRequests, RequestKind
@@ -154,6 +154,18 @@ async def test_a_cleared_request_takes_the_copies_along_that_know_its_note(chann
     await channel.compactor.run_pass(everything=True)
     await keeper.run_pass()
     assert b"zitherbloom" not in b"".join(copy.read_bytes() for copy in copies_of(channel.db.path))
+
+
+async def test_who_talked_again_before_the_copy_was_made_stays(filled: Channel, tmp_path: Path) -> None:
+    await Eraser(db=filled.db, clock=filled.clock).erase(ALICE)
+    await filled.clock.advance(HOUR)
+    filled.say("viewer0", "hello again")
+    await filled.ingest.flush()
+    made = await copy_to(filled.db, tmp_path / "copy.sqlite3")
+    done, path = await go_back(filled, made.path, tmp_path / "data")
+    assert done.erased == 0
+    async with open_database(path) as db:
+        assert await viewers.get(db, ALICE) is not None
 
 
 async def test_opting_out_and_in_count_again_in_their_order(filled: Channel, made: Copied, tmp_path: Path) -> None:

@@ -5,12 +5,13 @@ from functools import partial
 
 import pytest
 
-from forgetmenot.clock import HOUR, MINUTE
+from forgetmenot.clock import MINUTE
 from forgetmenot.domain import ChannelState, ModelRequest, Purpose
+from forgetmenot.errors import ModelBlocked
 from forgetmenot.store import streams
 from forgetmenot.store.database import Row, Source
 from forgetmenot.text.mentions import fenced
-from tests.memory.conftest import Channel, answer
+from tests.memory.conftest import SAID_SOMETHING, Channel, answer
 
 
 def state(*, live: bool, started_at: int | None = None, stream_id: str = "") -> ChannelState:
@@ -63,21 +64,26 @@ async def test_a_stream_that_the_first_lines_open_is_not_opened_twice_by_a_pass_
 
 
 async def _stream_of_two_windows(channel: Channel) -> None:
+    await channel.stream_tracker.live(state(live=True, stream_id="s1"), channel.clock.now())
     await channel.chat(120)
     await channel.compactor.run_pass()
-    await channel.clock.advance(12 * HOUR + 1)
+    await channel.clock.advance(11 * MINUTE)
+    await channel.stream_tracker.live(state(live=False), channel.clock.now())
 
 
 async def test_a_closed_stream_gets_one_recap_after_its_remainder(channel: Channel) -> None:
     await _stream_of_two_windows(channel)
-    channel.model.reply = lambda r: answer("P1 and P2 played." if r.purpose is Purpose.RECAP else "P1 said something.")
-    report = await channel.compactor.run_pass()
-    assert (report.recaps, report.unread) == (1, 0)
-    assert (await channel.compactor.run_pass()).recaps == 0
+    told: list[str | ModelBlocked] = [ModelBlocked("no"), answer("P1 danced.")]
+    channel.model.reply = lambda r: told[0] if r.purpose is Purpose.RECAP else SAID_SOMETHING
+    for _ in range(20):  # one that is refused is asked for again in an hour, not at every pass
+        assert (await channel.compactor.run_pass()).recaps == 0
+        await channel.clock.advance(3 * MINUTE)
+    del told[0]
+    assert [(await channel.compactor.run_pass()).recaps for _ in range(2)] == [1, 0]
     asked = [request for request in channel.model.asked if request.purpose is Purpose.RECAP]
-    assert len(asked) == 1
-    assert "P1" in fenced(asked[0].prompt)["episodes"]
-    assert "<@id-" in (await streams.get_many(channel.db, [1]))[1].recap
+    assert len(asked) == 2
+    assert "P1" in fenced(asked[1].prompt)["episodes"]
+    assert (await streams.get_many(channel.db, [1]))[1].recap == "<@id-viewer0> danced."
 
 
 async def test_a_line_cleared_while_the_model_thinks_of_a_recap_leaves_it_unwritten(channel: Channel) -> None:

@@ -43,6 +43,7 @@ async def test_the_same_file_twice_changes_nothing(world: World) -> None:
     again = await take_in(world.db, *lines)
     assert (again.imported, again.episodes, again.viewers, len(again.refused)) == (0, 0, 0, 4)
     assert [tuple(row) for row in await world.db.rows("SELECT * FROM semantic_notes")] == before
+    assert (await take_in(world.db, {"id": 7, "viewer": "bob", "fact": "sings"})).imported == 1, "by another number"
 
 
 JAZZ = {"viewer": "alice", "fact": "likes jazz"}

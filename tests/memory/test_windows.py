@@ -52,17 +52,6 @@ def test_windows_lie_in_one_stream_in_order_and_size_and_cover_everything(
         assert sorted(seqs) == [line.seq for line in chat]
 
 
-@given(chats())
-def test_what_is_left_is_less_than_a_window_and_recent(chat: list[Line]) -> None:
-    now = end_of(chat)
-    taken = {line.seq for window in windows(chat, cut(now, closed={2})) for line in window}
-    left = [line for line in chat if line.seq not in taken]
-    for stream in (None, 1):
-        assert sum(line.stream_id == stream for line in left) < 5
-        assert all(now - line.at < 30 * MINUTE for line in [x for x in left if x.stream_id == stream][-1:])
-    assert not [line for line in left if line.stream_id == 2]
-
-
 def test_the_cut_is_at_the_longest_lull() -> None:
     chat = lines([1_000] * 8 + [9_000] + [1_000] * 11)
     found = windows(chat, cut(end_of(chat) + 2_000))

@@ -1,10 +1,12 @@
 """The memory's files: private to their owner, one running bot each, one channel each."""
 
+import argparse
 import os
 from pathlib import Path
 
 import pytest
 
+from forgetmenot.cli import common
 from forgetmenot.errors import StoreLocked, TwitchRefused
 from forgetmenot.files import instance_lock, is_locked, protect
 from forgetmenot.store.channel_state import Owner, claim, file_for, owner_of
@@ -29,6 +31,15 @@ async def test_the_first_channel_owns_the_file_and_another_gets_its_own(tmp_path
     with pytest.raises(TwitchRefused, match="another channel"):  # it is never written
         await claimed(default, "2", "coffee")
     assert owner_of(default) == Owner("1", "tea")
+
+
+async def test_a_command_opens_the_memory_of_the_configured_channel(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(common, "data_folder", lambda: tmp_path)
+    await claimed(tmp_path / "memory.sqlite3", "1", "tea")
+    (tmp_path / "config.toml").write_text('[twitch]\nchannel = "coffee"\n', encoding="utf-8")
+    assert common.database_path(argparse.Namespace(db=None)) == tmp_path / "memory-coffee.sqlite3"
 
 
 async def test_a_channel_that_changed_its_name_keeps_its_file(tmp_path: Path) -> None:
