@@ -93,6 +93,18 @@ async def test_the_moderators_deeds_arrive_with_both_ids(sim: TwitchSim, helix: 
     assert all(request.status < 400 for request in sim.requests), "no call costs a 401"
 
 
+async def test_the_streams_deeds(sim: TwitchSim, helix: Helix) -> None:
+    sim.go_live(title="Cosy", game="Chess")
+    guest = sim.world.user("guest").id
+    assert (await helix.create_marker("a moment")).kind is OutcomeKind.DONE
+    clip = await helix.create_clip()
+    assert clip.kind is OutcomeKind.DONE
+    assert clip.twitch_id
+    assert (await helix.shoutout(guest)).kind is OutcomeKind.DONE
+    assert (await helix.set_channel(title="New title")).kind is OutcomeKind.DONE
+    assert (await helix.channel_state()).title == "New title"
+
+
 async def test_who_is_immune(sim: TwitchSim, helix: Helix) -> None:
     sim.world.moderator("mo")
     sim.world.vip("viv")

@@ -194,6 +194,7 @@ async def test_the_voice_is_set_up_shown_and_stopped(tmp_path: Path, running: Br
             page_on(running, await address_of(bot, file.parent), 1_100, restarts=True) as page,
         ):
             await it_is_set_up(page, there, sim)
+            assert "secret" not in file.read_text(), "OBS's password is kept with the secrets"
             await it_is_shown_and_stopped(page, there)
             await there.close()
         assert "Traceback" not in bot.told
