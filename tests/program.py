@@ -42,18 +42,12 @@ def write_settings(
     return path
 
 
-def log_in(
-    folder: Path, sim: TwitchSim, login: str = BOT, *, named: bool = True, scopes: tuple[str, ...] = ()
-) -> Token:
-    """Somebody has typed the code: the log-in lies where `run` looks. Not `named`: Twitch has not said yet whose.
-
-    Without `scopes` it may do everything.
-    """
+def log_in(folder: Path, sim: TwitchSim, *, named: bool = True) -> None:
+    """Somebody has typed the code: the log-in lies where `run` looks. Not `named`: Twitch has not said yet whose."""
     store = TokenStore(login_folder(folder / "m.sqlite3"), use_keyring=False)
-    token = fixtures.log_in(sim, store, login, *scopes)
+    token = fixtures.log_in(sim, store, BOT)
     if not named:
         store.save(Account.BOT, Token(token.access, token.refresh))
-    return token
 
 
 class Running:
