@@ -25,9 +25,8 @@ async def reply(
     now = channel.clock.now()
     async with channel.db.write() as tx:
         made = await bot_messages.begin(tx, at=now, event_id=event_id, viewer_id=None, trigger=trigger, mode="live")
-        await bot_messages.record_prompt(
-            tx, made, {"sections": [{"rows": [(of, row) for of, found in rows.items() for row in found]}]}
-        )
+        prompt = {"sections": [{"rows": [(of, row) for of, found in rows.items() for row in found]}]}
+        await bot_messages.record_prompt(tx, made, prompt)
         await bot_messages.record_sending(tx, made, text, now)
         await bot_messages.settle(tx, made, ReplyStatus.SENT, twitch_id=f"t{made}")
     channel.ingest.note_own_line(text, event_id=f"t{made}", at=now, user_id="99", login="bot")
