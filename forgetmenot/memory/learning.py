@@ -102,7 +102,7 @@ class Learned(Struct):
         counts = _counts(self, "lines streams episodes notes", say) | {
             "known": say("page.count.lines", n=say.number(self.known))
         }
-        told = say(f"setup.past_{'stopped' if stopped else 'learned'}", **counts)
+        told = say(f"setup.past_{'stopped' if stopped or self.trouble else 'learned'}", **counts)
         return " ".join(filter(None, [told, *_unread(self.bad, say), say.reason(self.trouble)]))
 
 

@@ -178,7 +178,7 @@ async def test_a_log_out_in_another_process_ends_the_running_one(here: Here) -> 
     here.sim.faults.add("oauth", path="oauth2/revoke", drop=True)  # the refresh token is still good
     assert await here.kept_login().log_out() is False
     for asking in (running.renew(token), running.validate()):
-        with pytest.raises(TwitchLoginNeeded, match="Nobody is logged in"):
+        with pytest.raises(TwitchLoginNeeded, match="is not signed in"):
             await asking
     assert here.kept() is None
     assert here.sim.oauth.refreshes == 0

@@ -10,6 +10,7 @@ import pytest
 from forgetmenot.clock import DAY, MINUTE, ManualClock
 from forgetmenot.domain import ModelRequest, Purpose, Video
 from forgetmenot.errors import InputError, ModelUnavailable
+from forgetmenot.languages import ENGLISH
 from forgetmenot.memory.erasure import erase_rows
 from forgetmenot.memory.learning import Learned, Learner
 from forgetmenot.settings.schema import MemorySettings, Settings
@@ -104,7 +105,7 @@ async def test_what_was_stopped_goes_on_where_it_was(past: Past, tmp_path: Path)
 async def test_a_model_that_is_away_stops_it_and_nothing_is_lost(past: Past, tmp_path: Path) -> None:
     past.model.reply = lambda _: ModelUnavailable("down")
     report = await past.learn(log(tmp_path / "demo.log"))
-    assert report.trouble
+    assert report.in_words(ENGLISH).startswith("Stopped after 0 lines")
     assert (report.lines, await past.counts()) == (0, [0, 0, 0])
 
 
