@@ -162,7 +162,6 @@ class Ingest:
             async with self._db.write() as tx:
                 await self._store(tx, batch, counts)
         except BaseException as error:  # also when cancelled: what is not written stays in the queue
-            self._stream_tracker.forget()  # it may have opened a stream in the transaction that was rolled back
             self._counts.update(counts)
             self._wake.set()
             if not isinstance(error, UNSTORABLE) or not batch:

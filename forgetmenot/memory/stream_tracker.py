@@ -18,7 +18,7 @@ STREAM_GAP = 12 * HOUR  # without chat: then a new stream begins, where Twitch's
 
 
 class _Open(Struct):
-    """The stream that is on. `seen_live_at`: when Helix last said so, if it ever did."""
+    """The stream that is on. `seen_live_at`: when Helix last said so, if it ever did in this run."""
 
     id: int
     last_event_at: int
@@ -27,82 +27,70 @@ class _Open(Struct):
 
 
 class StreamTracker:
-    """Which stream is on. One per database."""
+    """Which stream is on. One per database. It is read where it is changed: a write may fail, or wait for another."""
 
     def __init__(self, db: Database) -> None:
         self._db = db
-        self._open: _Open | None = None
         self._offline = False
-        self._stale = True  # the one that was on when the program stopped goes on
+        self._seen_live: dict[int, int] = {}  # by stream, which no table has
 
-    def forget(self) -> None:
-        """A transaction that asked `place` was rolled back: what is on has to be read again."""
-        self._stale = True
-
-    async def _read(self, source: Transaction) -> None:
-        row = await streams.open_one(source)
-        # no table has when Helix last saw it live
-        seen = self._open.seen_live_at if self._open and row and self._open.id == row["id"] else None
-        self._open = None if row is None else _Open(row["id"], row["last_event_at"], row["twitch_id"], seen)
-        self._stale = False
+    async def _on(self, tx: Transaction) -> _Open | None:
+        row = await streams.open_one(tx)
+        if row is None:
+            return None
+        return _Open(row["id"], row["last_event_at"], row["twitch_id"], self._seen_live.get(row["id"]))
 
     async def place(self, tx: Transaction, first_at: int, last_at: int) -> int | None:
         """The stream of lines said between these times, opened if need be; None while the channel is offline."""
-        if self._stale:
-            await self._read(tx)
+        stream = await self._on(tx)
         # a stream that Helix has named ends when Helix says so, however long chat is silent
-        if self._open and self._open.twitch_id is None and first_at - self._open.last_event_at > STREAM_GAP:
-            await self._close(tx, self._open.last_event_at)
-        if self._open is None and self._offline:
+        if stream and stream.twitch_id is None and first_at - stream.last_event_at > STREAM_GAP:
+            await _close(tx, stream, stream.last_event_at)
+            stream = None
+        if stream is None and self._offline:
             return None
-        if self._open is None:
-            self._open = _Open(await streams.begin(tx, first_at), last_at, None)
-        self._open.last_event_at = max(self._open.last_event_at, last_at)
-        await streams.touch(tx, self._open.id, last_at)
-        return self._open.id
+        stream_id = stream.id if stream else await streams.begin(tx, first_at)
+        await streams.touch(tx, stream_id, last_at)
+        return stream_id
 
     async def live(self, state: ChannelState, now: int) -> None:
         """Take what Helix says, at `now` (ms): it opens, names or closes the stream. Raises StoreError."""
         self._offline = not state.live
         async with self._db.write() as tx:
-            if self._stale:
-                await self._read(tx)
-            stream = self._open
+            stream = await self._on(tx)
             if not state.live:
                 last_live = (stream.seen_live_at or stream.last_event_at) if stream else now
                 # it ended when it was last seen live, not when the flap had passed
                 if stream and stream.twitch_id is not None and now - last_live >= OFFLINE_AT_LEAST:
-                    await self._close(tx, last_live)
+                    await _close(tx, stream, last_live)
                 return
-            if stream and self._is_another(stream, state, now):
-                await self._close(tx, stream.last_event_at)
-            if self._open is None:
-                at = state.started_at or now  # ahead of now where the PC's clock is behind
-                self._open = _Open(await streams.begin(tx, at), max(at, now), state.stream_id)
+            if stream and _is_another(stream, state, now):
+                await _close(tx, stream, stream.last_event_at)
+                stream = None
+            # ahead of now where the PC's clock is behind
+            stream_id = stream.id if stream else await streams.begin(tx, state.started_at or now)
             # OBS, and an event about the title alone, report no id
-            name = self._open.twitch_id = state.stream_id or self._open.twitch_id or ""
-            self._open.seen_live_at = now
-            await streams.describe(tx, self._open.id, twitch_id=name, title=state.title, category=state.category)
+            name = state.stream_id or (stream and stream.twitch_id) or ""
+            await streams.describe(tx, stream_id, twitch_id=name, title=state.title, category=state.category)
+        self._seen_live = {stream_id: now}
 
     async def tick(self, now: int) -> None:
         """Close a stream that nothing was said in for longer than the gap (where Helix does not say it is on)."""
-        async with self._db.write() as tx:  # looked at where nobody writes: the next lines may open another one
-            if self._stale:
-                await self._read(tx)
-            stream = self._open
+        async with self._db.write() as tx:
+            stream = await self._on(tx)
             unknown = stream is not None and (stream.seen_live_at is None or now - stream.seen_live_at > STREAM_GAP)
             if stream is not None and unknown and now - stream.last_event_at > STREAM_GAP:
-                await self._close(tx, stream.last_event_at)
+                await _close(tx, stream, stream.last_event_at)
 
-    def _is_another(self, stream: _Open, state: ChannelState, now: int) -> bool:
-        if stream.twitch_id is None:
-            return now - stream.last_event_at > STREAM_GAP
-        last = max(stream.last_event_at, stream.seen_live_at or 0)
-        # another id alone is not another stream: one that broke off for a moment comes back with a new one
-        return stream.twitch_id != state.stream_id and (state.started_at or now) - last > OFFLINE_AT_LEAST
 
-    async def _close(self, tx: Transaction, at: int) -> None:
-        if self._open:
-            await streams.end(tx, self._open.id, at)
-            log.info("stream closed", stream=self._open.id)
-        self._open = None
+def _is_another(stream: _Open, state: ChannelState, now: int) -> bool:
+    if stream.twitch_id is None:
+        return now - stream.last_event_at > STREAM_GAP
+    last = max(stream.last_event_at, stream.seen_live_at or 0)
+    # another id alone is not another stream: one that broke off for a moment comes back with a new one
+    return stream.twitch_id != state.stream_id and (state.started_at or now) - last > OFFLINE_AT_LEAST
+
+
+async def _close(tx: Transaction, stream: _Open, at: int) -> None:
+    await streams.end(tx, stream.id, at)
+    log.info("stream closed", stream=stream.id)

@@ -1,13 +1,14 @@
 """When a stream begins and ends, and its recap."""
 
 import asyncio
+import sqlite3
 from functools import partial
 
 import pytest
 
-from forgetmenot.clock import MINUTE
+from forgetmenot.clock import HOUR, MINUTE
 from forgetmenot.domain import ChannelState, ModelRequest, Purpose
-from forgetmenot.errors import ModelBlocked
+from forgetmenot.errors import ModelBlocked, StoreError
 from forgetmenot.store import streams
 from forgetmenot.store.database import Row, Source
 from forgetmenot.text.mentions import fenced
@@ -61,6 +62,24 @@ async def test_a_stream_that_the_first_lines_open_is_not_opened_twice_by_a_pass_
     await passing
     async with channel.db.write() as tx:
         assert await tracker.place(tx, now, now) == opened
+
+
+async def test_a_stream_whose_end_could_not_be_written_ends_with_the_next_lines(
+    channel: Channel, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    tracker, now = channel.stream_tracker, channel.clock.now()
+    async with channel.db.write() as tx:
+        await tracker.place(tx, now, now)
+
+    async def fails() -> None:
+        raise sqlite3.OperationalError("database or disk is full")
+
+    with monkeypatch.context() as full, pytest.raises(StoreError):
+        full.setattr(channel.db._writer, "commit", fails)
+        await tracker.tick(now + 13 * HOUR)
+    async with channel.db.write() as tx:
+        await tracker.place(tx, now + 14 * HOUR, now + 14 * HOUR)
+    assert await channel.db.column("SELECT ended_at FROM streams ORDER BY id") == [now, None]
 
 
 async def _stream_of_two_windows(channel: Channel) -> None:
