@@ -26,6 +26,16 @@ async def kinds(channel: Channel) -> set[str]:
     return set(await channel.db.column("SELECT kind FROM episodes"))
 
 
+async def test_in_a_quiet_chat_fewer_calls_read_more_lines(channel: Channel) -> None:
+    """A line every six seconds: the first summary comes soon, then ten minutes of chat are one."""
+    for _ in range(20):
+        await channel.chat(30, every_ms=6_000)
+        await channel.compactor.run_pass()
+    first, *rest = await channel.db.column("SELECT events FROM episodes ORDER BY id")
+    assert first <= 30
+    assert min(rest) >= 60
+
+
 async def test_a_summary_is_of_the_day_of_its_window_and_counted_where_nothing_may_be_kept(channel: Channel) -> None:
     """Not of the day on which the model is asked."""
     day = local_days(channel.clock.now())

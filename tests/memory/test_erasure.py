@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING
 import pytest
 
 from forgetmenot.domain import Role
-from forgetmenot.memory.edits import remember
 from forgetmenot.memory.erasure import WORD_IN_TEXTS, Eraser, ErasureReport, _delete_some
 from forgetmenot.store import channel_state, notes, personal_data, viewers
 from forgetmenot.store.channel_state import WIPE_DUE
@@ -19,14 +18,6 @@ if TYPE_CHECKING:
     from tests.notes_world import World
 
 ALICE = "id-viewer0"
-
-
-async def test_what_they_told_of_the_channel_stays_without_the_id_of_their_line(channel: Channel) -> None:
-    said = await channel.chat(5)
-    await remember(channel.db, None, "streams on Fridays", by=ALICE, at=said[0].at, line=said[0].id)
-    await Eraser(db=channel.db, clock=channel.clock).erase(ALICE)
-    assert [note.fact for note in await notes.of_subject(channel.db, None)] == ["streams on Fridays"]
-    assert said[0].id.encode() not in channel.db.path.read_bytes()
 
 
 async def test_a_stop_between_two_parts_of_an_erasure_is_made_good(channel: Channel) -> None:
