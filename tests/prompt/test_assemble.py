@@ -12,7 +12,7 @@ from msgspec.structs import replace
 
 from forgetmenot.clock import DAY
 from forgetmenot.domain import Prompt, PromptLine, Recalled, Role, Scope, SourceKind, Viewer
-from forgetmenot.prompt.assemble import VIEWER_MEMORY_TOKENS, assemble, compose_prefix, split
+from forgetmenot.prompt.assemble import assemble, compose_prefix, split
 from forgetmenot.prompt.instructions import PREFIX_SHARE, check_floor, instructions
 from forgetmenot.prompt.material import Past, PersonMentioned, PrefixMaterial, TailMaterial, estimate
 from forgetmenot.reply.reply_object import offered
@@ -98,7 +98,7 @@ def test_the_ladder_sheds_in_its_order_and_no_more_than_it_has_to(over: int, ste
 def test_memory_about_one_viewer_is_capped() -> None:
     prompt = prompt_of(replace(tail(), notes=lore_of(10, "x" * 200), brief="b" * 600))
     size = sum(section.tokens for section in prompt.sections if section.name in {"brief", "lore"})
-    assert 0 < size <= VIEWER_MEMORY_TOKENS
+    assert 0 < size <= 700
 
 
 def lore_of(count: int, fact: str) -> tuple[Recalled, ...]:

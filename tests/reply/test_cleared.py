@@ -67,6 +67,18 @@ async def test_a_line_of_another_that_is_cleared_meanwhile_is_left_out_of_a_seco
     assert [SECRET in asked.prompt for asked in stage.model.asked] == [True, False]
 
 
+async def test_while_lines_are_cleared_all_the_time_it_stays_silent(stage: Stage) -> None:
+    lines = [(await stage.hear(f"{SECRET} {number}", "2")).id for number in range(5)]
+
+    async def purge() -> None:
+        stage.model.meanwhile = purge
+        await clear(stage, event_id=lines.pop())
+
+    stage.model.meanwhile = purge
+    reply = await stage.reply("@forgetmenot_bot what did bob say?")
+    assert (reply.detail, len(stage.model.asked)) == (CLEARED, 2)
+
+
 async def opt_out(stage: Stage, _note: int) -> None:
     async with stage.db.write() as tx:
         await personal_data.opt_out(tx, "2", stage.clock.now())

@@ -11,7 +11,7 @@ from forgetmenot.settings.schema import BotSettings, Mode, Settings
 from forgetmenot.store import bot_messages
 from forgetmenot.store.bot_messages import ReplyStatus
 from forgetmenot.text.mentions import fenced
-from tests.stage import Stage, answering
+from tests.stage import ACTIVE, Stage, answering
 
 Move = Callable[[int], Awaitable[None]]
 
@@ -47,6 +47,23 @@ async def test_the_cooldown_is_waited_out_and_the_newest_line_wins(stage: Stage,
     two, three = await stage.row(2), await stage.row(3)
     assert {two.detail, three.detail} == {"", "a newer line of theirs took its place"}
     assert len(stage.said) == 2
+
+
+async def test_a_bare_name_answers_the_line_before_it_or_asks_what_for(stage: Stage, settle: Move) -> None:
+    await stage.ask("@forgetmenot_bot")
+    assert (stage.model.asked, stage.said) == ([], ["Yes? Ask me something, or type !help."])
+    await settle(11_000)
+    await stage.hear("what is a marmot?")
+    await stage.ask("@forgetmenot_bot")
+    assert "what is a marmot?" in fenced(stage.model.asked[0].prompt)["message"]
+
+
+async def test_a_silent_preview_shows_the_words_as_chat_would_read_them(stage: Stage) -> None:
+    stage.settings = replace(ACTIVE, bot=BotSettings(mode=Mode.SHADOW))
+    stage.model.answers = [answering("Off you go!", "timeout", target="alice", seconds=30)]
+    reply = await stage.reply("@forgetmenot_bot please time me out")
+    assert (reply.status, reply.text) == (ReplyStatus.SHADOW, "Off you go!")
+    assert stage.said == stage.moderation.done == []
 
 
 # ── words fit the outcome ───────────────────────────────────────────────────────────────────
