@@ -241,6 +241,7 @@ async def test_a_note_goes_through_everything_and_its_person_is_exported_and_era
         await card.get_by_role("button", name="Pin", exact=True).click()
         await expect(card.locator(".chip", has_text="pinned")).to_be_visible()
         await card.get_by_role("button", name="Never mention").click()
+        await expect(page.locator("#toast")).to_contain_text("This is not mentioned any more.")  # no more is promised
         await expect(card.locator(".chip", has_text="never mentioned")).to_be_visible()
         await card.get_by_role("button", name="Remove").click()
         await expect(card).to_have_count(0)
