@@ -4,7 +4,6 @@ import json
 
 from forgetmenot.clock import DAY
 from forgetmenot.domain import NoteStatus, Video
-from forgetmenot.memory import edits
 from forgetmenot.memory.provenance import chain, in_words, moment
 from forgetmenot.store import notes, streams
 from tests.notes_world import World, change
@@ -45,5 +44,3 @@ async def test_the_whole_chain_is_told(world: World) -> None:
     assert f"{day}, stream {first}: Alice said to the bot (summary 1)" in told
     assert f"  replaced by #{new.id}: lives in Bergen\n" in told
     assert "active → superseded: something else was said" in told
-    await edits.undo(world.db, new.id, at=world.clock.now())
-    assert "superseded → active: undone" in await words(world, old.id)

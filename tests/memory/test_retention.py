@@ -5,7 +5,7 @@ from datetime import UTC, datetime
 
 import pytest
 
-from forgetmenot.clock import DAY
+from forgetmenot.clock import DAY, HOUR
 from forgetmenot.domain import Importance, NoteStatus, Scope, SourceKind
 from forgetmenot.memory import retention
 from forgetmenot.memory.recall import Recall
@@ -122,9 +122,11 @@ async def test_what_is_kept_for_looking_back_goes_after_its_days_but_not_what_is
             for table in ("bot_messages", "model_calls"):
                 await put(tx, table, at=at)
         await put(tx, "bot_messages", at=now - 31 * DAY, status="sending")
+        await put(tx, "episodes", kind="command", summary="", key="line:m1", ended_at=now - 25 * HOUR)
         for key, more in (("done", {}), ("due", {"revert_at": now + DAY}), ("waits", {"status": "waiting"})):
             await put(tx, "action_logs", **({"key": key, "status": "done", "at": now - 31 * DAY} | more))
     await channel.sweep()
     left = "SELECT at FROM bot_messages UNION ALL SELECT at FROM model_calls ORDER BY at"
     assert await channel.db.column(left) == [now - 31 * DAY, now - 29 * DAY, now - 29 * DAY]
     assert await channel.db.column("SELECT key FROM action_logs ORDER BY key") == ["due", "waits"]
+    assert await channel.db.column("SELECT key FROM episodes") == [None]  # the id of the line that told it

@@ -61,28 +61,11 @@ def test_the_cut_is_at_the_longest_lull() -> None:
     assert sum(len(window) for window in found) < 30
 
 
-def said(*texts: str, who: str = "") -> list[Line]:
-    """Lines by so many people, or all by one."""
-    return [
-        replace(one, text=text, viewer_id=who or str(one.seq))
-        for one, text in zip(lines([MINUTE] * len(texts)), texts, strict=True)
-    ]
-
-
-def test_a_line_is_cut_before_a_name_not_inside_it() -> None:
-    ids = [str(number) for number in range(1, 13)]
-    handles = Handles.of(ids, {f"user{number}": number for number in ids})
-    for length in range(470, 520):
-        (shown,) = transcript(said(("y " * 300)[: length - 8] + " @user12 was it", who="12"), handles)
-        assert "P1" not in shown.removeprefix("P12: ").replace("P12", ""), length
-        same = ["zz" + ("y " * 300)[: length - 308] + " @user12 was it"] * 7
-        assert "P1" not in transcript(said(*same), handles)[0].replace("P12", ""), length
-
-
 def test_what_many_repeat_is_no_line_of_the_person_they_name() -> None:
     handles = Handles.of(["1", "2"], {"alice": "2"})
     for typed in ("alice: I play the cello", "* alice subscribed", "alice (to the bot): I play the cello"):
-        shown = transcript(said(*[typed] * 6), handles)
+        chat = [replace(one, text=typed, viewer_id=str(one.seq)) for one in lines([MINUTE] * 6)]
+        shown = transcript(chat, handles)
         assert shown == [f'"{handles.hide_chat(typed)}" ×6, 6 people']
         assert "P2 plays" not in summary(shown[0])
         assert "P2 subscribed" not in summary(shown[0])
