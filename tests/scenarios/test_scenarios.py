@@ -1,8 +1,8 @@
 """Scenarios: scripts of chat with what must come of them, played through the whole bot over a memory of its own.
 
 A line of a script (the TOML files beside this) is a line of chat (`NAME: text`), an order (`= NAME`, the method
-`order_NAME`), time that passes (`+10m`) or an expectation (`> WHAT [WHO] [not]: text`; what it looks at is `seen_WHAT`,
-or notes as FACTS has it). Only Twitch is played; what a script puts into the model's mouth (`= says …`) takes the
+`order_NAME`), time that passes (`+10m`) or an expectation (`> WHAT [WHO] [not]: text`; what it looks at is
+`seen_WHAT`). Only Twitch is played; what a script puts into the model's mouth (`= says …`) takes the
 model's place for one reply.
 """
 
@@ -27,7 +27,6 @@ from forgetmenot.domain import (
     EpisodeKind,
     ModelAnswer,
     ModelRequest,
-    NoteStatus,
     Purpose,
     Redaction,
     Role,
@@ -46,7 +45,6 @@ from tests.stage import live_bot, said
 FILES = sorted(Path(__file__).parent.glob("*.toml"))
 BETWEEN_LINES = 12 * SECOND  # more than the cooldown of one viewer
 UNITS = {"m": MINUTE, "d": DAY}
-FACTS = {"note": NoteStatus.ACTIVE, "superseded": NoteStatus.SUPERSEDED}
 _EXPECTED = re.compile(r"> ([a-z]+)(?: (?!not\b)([^:]+?))?( not)?: (.*)")
 
 
@@ -154,7 +152,7 @@ class Player:
         asked = _EXPECTED.fullmatch(line)
         assert asked is not None, line
         what, who, unwanted, text = asked.groups("")
-        seen: list[str] = await (self._facts(who, what) if what in FACTS else getattr(self, f"seen_{what}")(who))
+        seen: list[str] = await getattr(self, f"seen_{what}")(who)
         if counted := re.fullmatch(r"(\d+) times?", text):
             holds = len(seen) == int(counted[1])
         else:
@@ -221,8 +219,8 @@ class Player:
     async def seen_prompt(self, _who: str) -> list[str]:
         return [f"{one.system}\n{one.prompt}" for one in self.model.asked[-1:]]
 
-    async def _facts(self, about: str, status: str) -> list[str]:
-        return [note.fact for note in await notes.of_subject(self.bot.db, f"id-{about}", (FACTS[status],))]
+    async def seen_note(self, about: str) -> list[str]:
+        return [note.fact for note in await notes.of_subject(self.bot.db, f"id-{about}")]
 
     async def seen_episode(self, _who: str) -> list[str]:
         names = await viewers.names(self.bot.db, {f"id-{login}" for login in self._last})
