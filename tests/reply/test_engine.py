@@ -60,9 +60,9 @@ async def test_a_bare_name_answers_the_line_before_it_or_asks_what_for(stage: St
 
 async def test_a_silent_preview_shows_the_words_as_chat_would_read_them(stage: Stage) -> None:
     stage.settings = replace(ACTIVE, bot=BotSettings(mode=Mode.SHADOW))
-    stage.model.answers = [answering("Off you go!", "timeout", target="alice", seconds=30)]
+    stage.model.answers = [answering("I timed out alice.", "timeout", target="alice", seconds=30)]
     reply = await stage.reply("@forgetmenot_bot please time me out")
-    assert (reply.status, reply.text) == (ReplyStatus.SHADOW, "Off you go!")
+    assert (reply.status, reply.text) == (ReplyStatus.SHADOW, "I timed out alice.")
     assert stage.said == stage.moderation.done == []
 
 
