@@ -164,7 +164,9 @@ async def markdown_of(source: Source, stream_id: int, settings: Settings) -> str
         for at, name, text in await action_logs.moments(source, *during, MOST_MOMENTS)
     ]
     quotes = await bot_messages.best(source, *during, QUOTES)
-    facts = (local_days(stream.started_at), say.span(during[1] - during[0]), stream.category)
+    began = datetime.fromtimestamp(stream.started_at / 1_000).astimezone()
+    # a language without words for days and months in its form is given numbers: Python's words are English
+    facts = (began.strftime(say("recap.date")).replace(" 0", " "), say.span(during[1] - during[0]), stream.category)
     parts = [
         f"# {escaped(stream.title or say('recap.untitled'))}",
         f"*{escaped(' · '.join(filter(None, facts)))}*",

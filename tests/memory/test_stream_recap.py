@@ -2,6 +2,7 @@
 
 import asyncio
 import re
+from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -18,7 +19,7 @@ from forgetmenot.memory import erasure, stream_recap
 from forgetmenot.memory.erasure import Eraser
 from forgetmenot.memory.rights import Rights, suppress
 from forgetmenot.memory.stream_recap import RecapWriter, markdown_of, write_file
-from forgetmenot.settings.schema import RecapSettings, Settings
+from forgetmenot.settings.schema import BotSettings, RecapSettings, Settings
 from forgetmenot.store import channel_state, notes, streams
 from forgetmenot.store.notes import Stance
 from forgetmenot.text.outgoing import escaped, unescaped
@@ -80,6 +81,9 @@ async def test_it_says_what_happened_who_came_what_is_planned_and_what_the_bot_s
     assert f"- 0:59 clip {link}\n" in text
     assert "## ForgetMeNot said\n\n> called good\n\n> a longer line of mine\n\n> fine\n" in text
     assert [word for word in ("Dora", "clip no") if word in text] == []
+    german = msgspec.structs.replace(SETTINGS, bot=BotSettings(language="de"))
+    day = datetime.fromtimestamp(await streams.start_of(world.db, stream) / 1_000).astimezone()
+    assert f"*{day:%d.%m.%Y} · " in (await markdown_of(world.db, stream, german) or "")
 
 
 async def test_only_regulars_who_did_not_opt_out_are_named(world: "World") -> None:
