@@ -331,7 +331,7 @@ class Login:
             except TwitchError as error:
                 pause, trouble = MINUTE, str(error)
             trouble = trouble or self.trouble
-            if trouble and trouble != reported:
+            if trouble not in {"", reported, self._unset[0]}:  # what was never set up is no trouble to log
                 log.warning("trouble with the log-in", account=self.account.value, reason=trouble)
             reported = trouble
             await self._clock.sleep(pause)
