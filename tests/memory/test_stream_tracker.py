@@ -116,3 +116,13 @@ async def test_a_line_cleared_while_the_model_thinks_of_a_recap_leaves_it_unwrit
     channel.model.reply = reply
     assert (await channel.compactor.run_pass()).recaps == 0
     assert (await streams.get_many(channel.db, [1]))[1].recap == ""
+
+
+async def test_a_stream_begins_by_twitchs_clock_where_the_pcs_own_is_behind(channel: Channel) -> None:
+    """Helix answers before the first line of chat tells what time it is."""
+    wrong = channel.clock.now()
+    right = wrong + 9 * HOUR
+    await channel.stream_tracker.live(state(live=True, stream_id="s1", started_at=right), wrong)
+    assert await channel.db.value("SELECT started_at FROM streams") == right
+    await channel.stream_tracker.live(state(live=False), wrong + 11 * MINUTE)
+    assert await channel.db.value("SELECT ended_at - started_at FROM streams") >= 0
