@@ -48,7 +48,8 @@ class Assets(Struct, frozen=True):
     def page(self, language: Language) -> web.Response:
         """The page itself, with its texts."""
         tables = language.tables
-        texts = {**tables["page"], "span": tables["span"], "ago": tables["ago"], "action": tables["action"]["name"]}
+        shared = {name: tables[name] for name in ("span", "ago", "group")}
+        texts = {**tables["page"], **shared, "action": tables["action"]["name"]}
         # it stands in a script element, which a text with "</script>" would end
         shown = {"code": language.code, "texts": texts, "command": as_typed()}
         content = msgspec.json.encode(shown).decode().replace("<", r"\u003c")

@@ -70,7 +70,7 @@ export const sure = (confidence) => t(confidence >= 0.85 ? "note.sure" : confide
 
 // An action's parameters in a few words; what is empty is left out.
 export const params = (action) => Object.entries(action.params).filter(([name, value]) => name !== "target" && value !== "" && value !== null)
-  .map(([name, value]) => (name === "seconds" ? span(value * 1000) : name === "reason" || name === "text" ? value : `${named("parameter", name)} ${value}`)).join(", ");
+  .map(([name, value]) => (name === "seconds" ? span(value * 1000) : name === "reason" || name === "text" ? value : `${named("parameter", name, named("action", name))} ${value}`)).join(", ");
 
 // What stands where a list is still empty because no summary was written yet.
 export const firstSummary = (status) => t("next_summary", { n: status.unread, window: status.window, minutes: status.silence_min });

@@ -66,7 +66,7 @@ function frame(number, name, ...content) {
   const mark = h("span", { class: "mark", "aria-hidden": "true" }, number);
   const brief = h("span", { class: "meta brief" });
   const result = h("p", { class: "outcome", role: "status" });
-  const node = h("details", { class: "box step", name: "setup" }, h("summary", {}, mark, h("b", {}, t(`setup.${name}.title`)), brief), h("div", { class: "stack" }, EXPLAINED.has(name) && h("p", { class: "meta" }, t(`setup.${name}.about`)), content, result));
+  const node = h("details", { class: "box step", name: "setup" }, h("summary", {}, mark, h("b", {}, named("group", name, t(`setup.${name}.title`))), brief), h("div", { class: "stack" }, EXPLAINED.has(name) && h("p", { class: "meta" }, t(`setup.${name}.about`)), content, result));
   let refused = false; // why an answer was refused stays to be read until something else is typed
   node.addEventListener("input", () => { refused = false; });
   const stands = (line, kind) => { if (!refused) tell(line, kind); };
@@ -137,7 +137,7 @@ const secret = () => h("input", { type: "password", autocomplete: "off", maxleng
 
 function modelStep() {
   const choice = {};
-  const kinds = h("div", { class: "kinds", role: "radiogroup", "aria-label": t("setup.model.title") }, KINDS.map((kind) => {
+  const kinds = h("div", { class: "kinds", role: "radiogroup", "aria-label": t("group.model") }, KINDS.map((kind) => {
     choice[kind] = h("input", { type: "radio", name: "words", value: kind, onchange: () => show(kind) });
     return h("label", { class: "kind" }, choice[kind], h("span", {}, h("b", {}, named("choice", kind, t(`setup.model.${kind}.title`))), h("span", { class: "meta" }, t(`setup.model.${kind}.about`))));
   }));
