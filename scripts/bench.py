@@ -23,7 +23,6 @@ from speed import cost, ingest, played_channel, programs, recall, replies
 from speed.figures import Figure, table
 
 Measure = Callable[[Path], list[Figure] | Coroutine[Any, Any, list[Figure]]]
-BUSY = 0.5  # of the processors, beside the one that measures
 
 
 def measures(wanted: argparse.Namespace) -> dict[str, Measure]:
@@ -43,12 +42,10 @@ def measures(wanted: argparse.Namespace) -> dict[str, Measure]:
 
 
 def machine_load() -> str:
-    """How busy the machine was in the last minute, in words; empty where the system does not tell."""
-    if not hasattr(os, "getloadavg"):
-        return ""
-    processes, processors = os.getloadavg()[0], os.cpu_count() or 1
-    loaded = "; it is loaded, so times are longer than the bot's own" if processes > 1 + BUSY * processors else ""
-    return f"load average {processes:.1f} on {processors} processors{loaded}"
+    """How busy the machine was in the last minute: above 1, times are longer than the bot's own."""
+    return (
+        f"load {os.getloadavg()[0]:.1f}, {os.cpu_count()} processors" if hasattr(os, "getloadavg") else "load unknown"
+    )
 
 
 def main() -> int:
@@ -73,7 +70,6 @@ def main() -> int:
             with tempfile.TemporaryDirectory(prefix="forgetmenot-bench-") as folder:
                 measured = measure(Path(folder))
                 figures += asyncio.run(measured) if isinstance(measured, Coroutine) else measured
-    print(f"measured ({machine_load()})", file=sys.stderr)
     ok = all(figure.ok for figure in figures)
     print(json.dumps({"figures": [f.as_json() for f in figures], "ok": ok}) if wanted.json else table(figures))
     return 0 if ok else 1
