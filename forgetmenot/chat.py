@@ -345,7 +345,11 @@ class Router(Struct):
                     log.warning("a command failed", reason=str(error))
                 else:
                     await asyncio.sleep(wait)
-        return in_language(self.settings().bot.language)("chat.not_now") if is_command(event.text) else None
+        if not is_command(event.text):
+            return None
+        # its row could not be written either
+        await self.outbox.say_without_row(in_language(self.settings().bot.language)("chat.not_now"), event.id)
+        return ""
 
 
 async def _logged(work: Coroutine[None, None, object]) -> None:

@@ -158,6 +158,23 @@ class Outbox:
             Outgoing(reply_id, text, deadline, reply_to, numbered=True, kept=kept, reason_to_drop=forgotten)
         )
 
+    async def say_without_row(self, text: str, reply_to: str | None) -> None:
+        """Say that the memory takes no row now, if there is a place at once and it was not just said.
+
+        Nothing remembers the line, so nothing sends it again.
+        """
+        now = self._clock.now()
+        if self.pace.free_at(now, self.waiting) > now or self.pace.is_repeated(text, now):
+            return
+        self.pace.said(text, now)
+        self.pace.call_begins(now)
+        try:
+            await self._out.say(text, reply_to)
+        except TwitchError as error:
+            log.warning("message not sent", error=type(error).__name__)
+        finally:
+            self.pace.call_ended(self._clock.now())
+
     def refusal_reason(self, deadline: int, *, others: int = 0) -> str:
         """Why a message could not go out before the deadline; an empty text if it could.
 

@@ -13,6 +13,7 @@ import pytest
 from forgetmenot.app.bot import Bot, BotIdentity, NoAccount, open_bot
 from forgetmenot.clock import ManualClock
 from forgetmenot.domain import ChatEvent, EventKind, Outcome, OutcomeKind
+from forgetmenot.languages import ENGLISH
 from forgetmenot.memory import backups, transfer
 from forgetmenot.settings.schema import Settings
 from forgetmenot.store import database as database_module
@@ -108,6 +109,21 @@ async def test_an_opt_out_waits_for_a_locked_memory_and_holds_from_the_moment_it
     assert [(text[:5], line) for text, line in account.said] == [("Done:", "m!optout")]
     assert await bot.db.value("SELECT count(*) FROM events WHERE text <> '' AND viewer_id = ?", (ALICE,)) == 0
     assert b"zitherbloom" not in held(path)
+
+
+async def test_a_command_waits_for_a_locked_memory_and_says_so_where_it_stays_locked(
+    bot: Bot, path: Path, account: TalkingAccount, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("forgetmenot.chat.TRIED_AGAIN_AFTER_S", (0.1, 0.1))
+    with locked(path):
+        await say(bot, "!remember I play the zitherbloom")
+        await until(lambda: account.said)
+    assert account.said == [(ENGLISH("chat.not_now"), "m!remember")]
+    with locked(path):
+        await say(bot, "!edit I sail")
+        await asyncio.sleep(0.6)  # longer than one write waits
+    await until(lambda: len(account.said) > 1)
+    assert "sails" in account.said[1][0]
 
 
 @pytest.mark.parametrize("typed", ["!optout", "!forgetme confirm", "!forget zitherbloom permanently"])
