@@ -1,6 +1,6 @@
 """Everything that can break a memory, and one check of all its promises after each: `python scripts/chaos.py`.
 
-Kills at named and random points and inside operations, thirty ways in which a model fails, a disk that is full, slow,
+Kills at named and random points and inside operations, thirty ways in which a model fails, a disk that is full,
 read-only, locked or gone, flipped bits, wrong clocks. Seeded:
 `--seed 7` does the same again. `--quick` is the part that the tests run. Prints a table; the exit code is 1 if anything
 was lost, doubled, sent twice or left behind. Nothing leaves this machine, and nothing stays on it.
