@@ -7,7 +7,7 @@ import pytest
 from msgspec.structs import replace
 
 from forgetmenot.domain import ModelAnswer, ModelRequest, Purpose, TokenUsage
-from forgetmenot.errors import ModelBlocked, ModelError, ModelRateLimited, ModelRefused, ModelUnavailable
+from forgetmenot.errors import ModelBlocked, ModelError, ModelRateLimited, ModelRefused, ModelUnavailable, StoreFull
 from forgetmenot.languages import in_language
 from forgetmenot.llm.guarded import FAILURES, FIRST_REST_S, LONGEST_REST_S, GuardedModel, Limits, RetryClock, SpendLimit
 from forgetmenot.ports import LanguageModel
@@ -189,3 +189,11 @@ async def test_the_order_in_which_things_are_left_out(share: float, left_out: se
     assert await refused(1_000 * used, 0, LimitSettings(money_per_day=2)) == left_out, "two for a million tokens"
     assert await refused(0, 500 * used, LimitSettings(money_per_stream=1)) == left_out
     assert await refused(used, 0, LimitSettings()) == set(), "no limit"
+
+
+async def test_a_full_disk_does_not_cost_the_answer(at: Scripted, monkeypatch: pytest.MonkeyPatch) -> None:
+    async def full(*_args: object) -> None:
+        raise StoreFull("The disk is full.")
+
+    monkeypatch.setattr(at, "record", full)
+    assert (await at.guard().generate(REPLY)).text == "ok"

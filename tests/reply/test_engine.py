@@ -7,6 +7,7 @@ import pytest
 from msgspec.structs import replace
 
 from forgetmenot.domain import ChatEvent, EventKind
+from forgetmenot.errors import StoreFull
 from forgetmenot.settings.schema import BotSettings, Mode, Settings
 from forgetmenot.store import bot_messages
 from forgetmenot.store.bot_messages import ReplyStatus
@@ -126,3 +127,11 @@ async def test_a_reply_of_which_nothing_is_left_has_a_reason_and_gives_its_place
         reply = await stage.engine.consider(passer_by(stage, number))
         assert reply is not None
         assert (reply.status, reply.detail) == (ReplyStatus.SILENT, "there was nothing to say")
+
+
+async def test_a_full_disk_while_thinking_is_a_reason(stage: Stage, monkeypatch: pytest.MonkeyPatch) -> None:
+    async def full(*_: object, **__: object) -> None:
+        raise StoreFull("The disk is full.")
+
+    monkeypatch.setattr(bot_messages, "record_prompt", full)
+    assert (await stage.reply("@forgetmenot_bot hi")).detail == "StoreFull: The disk is full."
