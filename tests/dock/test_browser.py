@@ -102,7 +102,7 @@ async def test_a_small_dock_shows_what_happens_first_and_approves_in_place(demo:
     async with page_on(running, demo.address, 300, 400) as page:
         await demo.hear("heidi", "@forgetmenot what is my cat called?")
         reply = page.locator(".item.reply").first
-        await expect(reply).to_contain_text("said")
+        await expect(reply).to_contain_text("called Miso")  # and not an older one, further down
         for width, height in ((320, 800), (420, 800), (300, 400)):
             await page.set_viewport_size({"width": width, "height": height})
             place = await reply.bounding_box()
