@@ -331,8 +331,9 @@ class Router(Struct):
             return
         moderates = asker_of(event).moderates
         if line and (moderates or self._rate_limit.allows(event.user_id, event.at)):
-            reply_to = None if event.kind is EventKind.REDEMPTION else event.id  # Twitch shows no message for it
-            sent = await self.outbox.say_line(line, reply_to=reply_to, viewer_id=event.user_id, spare=not moderates)
+            sent = await self.outbox.say_line(
+                line, reply_to=_message_of(event), viewer_id=event.user_id, spare=not moderates
+            )
             log.info("command answered", status=sent.status)
 
     async def _handled(self, event: ChatEvent, *, denies_reply: bool) -> str | None:
@@ -348,8 +349,13 @@ class Router(Struct):
         if not is_command(event.text):
             return None
         # its row could not be written either
-        await self.outbox.say_without_row(in_language(self.settings().bot.language)("chat.not_now"), event.id)
+        await self.outbox.say_without_row(in_language(self.settings().bot.language)("chat.not_now"), _message_of(event))
         return ""
+
+
+def _message_of(event: ChatEvent) -> str | None:
+    """The message that an answer is shown under; Twitch shows none for a redemption."""
+    return None if event.kind is EventKind.REDEMPTION else event.id
 
 
 async def _logged(work: Coroutine[None, None, object]) -> None:

@@ -99,7 +99,7 @@ _PEOPLE: tuple[Operation, ...] = (
         ("!bot quiet [minutes]",), ("!bot quiet 20",)),
     Operation("safe", _MODERATORS | _DOCK, services.switched(safe_mode="1"), (), ("!bot safe",),
         ("!bot safe",)),
-    Operation("unsafe", _DOCK, services.switched(safe_mode="")),  # who paused it as well, is not to hear it speak
+    Operation("unsafe", _DOCK, services.switched(safe_mode="")),  # a pause beside it goes on
     Operation("status", _MODERATORS, services.status, (), ("!bot status",), ("!bot status",)),
 )  # fmt: skip
 

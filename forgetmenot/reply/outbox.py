@@ -369,7 +369,7 @@ class SendRateLimiter:
 
     def call_ended(self, now: int) -> None:
         """Twitch may have had the message only now, so its window runs from here."""
-        # the newest is this call's: one message is sent at a time
+        # the newest is this call's, or that of a line without a row beside it: seconds apart, and the number is right
         self._called_at[-1:] = [now]
 
     def pause_until(self, at: int) -> None:
