@@ -43,7 +43,7 @@ CREATE TABLE streams (
     recapped_at   INTEGER,
     recap_file    TEXT NOT NULL DEFAULT '',          -- where it was written for the streamer
     recap_file_of INTEGER,                           -- `recapped_at` of what stands in that file
-    posted_at     INTEGER,                           -- when it was posted to Discord, or may have been; 0: not unasked
+    posted_at     INTEGER,                           -- when it was posted to Discord, or may have been; 0: only if somebody asks
     video_id      INTEGER,                           -- Twitch's video of it …
     video_at      INTEGER,                           -- … when that begins …
     video_until   INTEGER                            -- … and until when it is probably kept

@@ -1,7 +1,7 @@
 """Copies of the memory without chat: some kept beside it, one wherever somebody wants it, and the way back.
 
 Guarantees:
-- The newest few are kept, and where those hold less than half of what an older one does, the newest of the older ones.
+- The newest few are kept, and where the newest holds less than half of what an older one does, the newest of those.
 - None of them outlives a request to be forgotten: they are deleted with it, and one is made anew.
 - Going back to any copy carries out again what was asked for: erasures, forgotten facts, opting out (memory/rights).
 

@@ -44,7 +44,6 @@ class PassReport(Struct):
 
     episodes: list[int] = field(default_factory=list)
     counted: int = 0
-    events: int = 0
     recaps: int = 0
     unread: int = 0
     in_a_row: int = 0
@@ -171,7 +170,6 @@ class Compactor:
         episode_id = await episodes.write(self._db, await read(window), self._clock.now())
         if episode_id is not None:  # else a line of it was cleared meanwhile: what is left is read again
             report.episodes.append(episode_id)
-            report.events += len(window)
 
     async def _cover_aged(self, report: PassReport) -> None:
         """Count lines that would age out unread."""

@@ -162,8 +162,8 @@ class Extractor(MemoryWriter):
         given = {handles.handle(person.viewer_id): person for person in visible}
         notes_known = await self._known(visible, episode.summary)
         whose = {Scope.CHANNEL: "channel", Scope.RUNNING_BIT: "bit"}
-        listed = [f"[{one.id}] {whose.get(one.scope) or f'<@{one.subject_id}>'}: {one.fact}" for one in notes_known]
-        known = fence("known", handles.hide("\n".join(listed))) if listed else ""
+        told = [f"[{one.id}] {whose.get(one.scope) or f'<@{one.subject_id}>'}: {one.fact}" for one in notes_known]
+        known = fence("known", handles.hide("\n".join(told))) if told else ""
         day = f"This was on {local_days(episode.started_at, episode.ended_at)}."
         prompt = f"{day}\n\n{fence('episode', handles.hide(episode.summary))}\n\n{known}".rstrip()
         return prompt, Screen(given, handles.ids, settings.privacy)

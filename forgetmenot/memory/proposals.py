@@ -15,7 +15,7 @@ from typing import Any, TypeVar
 from msgspec import Struct
 from msgspec.structs import replace
 
-from forgetmenot.domain import Importance, Lifetime, Participant, Scope, SourceKind
+from forgetmenot.domain import WEEK_MS, Importance, Lifetime, Participant, Scope, SourceKind
 from forgetmenot.settings.schema import PrivacySettings
 from forgetmenot.text.clean import clean
 from forgetmenot.text.mentions import MENTION, has_link, ids_in, mention
@@ -39,7 +39,7 @@ DAY_MS = 86_400_000
 LASTS: Mapping[Lifetime, int | None] = {
     Lifetime.DAY: DAY_MS,
     Lifetime.THREE_DAYS: 3 * DAY_MS,
-    Lifetime.WEEK: 7 * DAY_MS,
+    Lifetime.WEEK: WEEK_MS,
     Lifetime.MONTH: 30 * DAY_MS,
     Lifetime.PERMANENT: None,
 }

@@ -30,7 +30,10 @@ _CAUSES = {
 
 
 async def chain(db: Database, note_id: int, now: int) -> dict[str, Any]:
-    """Where a note comes from: what it rests on, its history, what it replaced, the replies whose prompt had it.
+    """Where a note comes from.
+
+    Whom it is about, what it rests on and in which streams, its history, what it replaced and what replaced it, the
+    replies whose prompt had it.
 
     Raises InputError where there is no such note.
     """

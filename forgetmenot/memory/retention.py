@@ -27,7 +27,7 @@ LINES_AT_ONCE, LOGS_AT_ONCE, NOTES_AT_ONCE = 1_000, 250, 200
 # After its end a note stays that long as a past one.
 PAST_KEPT = 365 * DAY
 CHANNEL_NOTES_KEPT = 100
-# Streams that its subject came to (for a channel note: all) without confirming it, besides the settings' days.
+# A note is stale so long after it was last confirmed or used, and after that many streams of its subject.
 STALE_AFTER, STALE_AFTER_STREAMS = 90 * DAY, 20
 
 
@@ -60,22 +60,24 @@ async def sweep_chat(*, db: Database, compactor: Compactor, settings: Callable[[
 
 
 async def sweep_notes(db: Database, memory: MemorySettings, now: int) -> Counter[str]:
-    """Bring every note to the status it should have now, for the start and once a day; how many changed to which."""
+    """Bring every note to the status it should have now, at the start and once a day; how many of each kind."""
     most = memory.notes_per_viewer
     kept = {"channel": CHANNEL_NOTES_KEPT, "timed": max(1, most // 4), "permanent": most}
     over = {"now": now, "before": now - PAST_KEPT, "limit": NOTES_AT_ONCE, "cause": "its time was up"}
     many = {**over, **kept, "cause": "too many notes"}
     changed = Counter[str]()
     while some := await notes.sweep(db, "over", over):
-        changed["expired"] += some
+        changed["over"] += some
     for viewer in (None, *await notes.attending_viewers(db, STALE_AFTER_STREAMS)):
         async with db.write() as tx:
             before = now - STALE_AFTER
             changed["stale"] += await notes.set_stale(tx, viewer, before=before, streams=STALE_AFTER_STREAMS)
-    changed["evicted"] += await notes.sweep(db, "channel", many)
-    for viewer in await notes.viewers_over_limit(db, min(kept.values())):
-        for kind in ("timed", "permanent"):
-            changed["evicted"] += await notes.sweep(db, kind, {**many, "viewer": viewer})
+    too_many = [("channel", many)]
+    for viewer in await notes.viewers_over_limit(db, min(kept["timed"], kept["permanent"])):
+        too_many += [(kind, {**many, "viewer": viewer}) for kind in ("timed", "permanent")]
+    for kind, values in too_many:
+        while some := await notes.sweep(db, kind, values):
+            changed["evicted"] += some
     if changed.total():
         log.info("notes swept", **changed)
     return changed

@@ -187,13 +187,14 @@ def _counts_of(copy: Path) -> Counts:
 
 
 def delete_old_copies(database: Path, keep: int) -> None:
-    """Delete the copies above `keep`, but the newest of them that the last one lacks more than half of.
+    """Delete the copies above `keep`. One stays: the newest of which the newest copy of all lacks more than half.
 
     Else a memory that was emptied while it ran would push its last good copy out within days.
     """
     copies = copies_of(database)
     kept, older = copies[:keep], copies[keep:]
-    spared = next((one for one in older if _counts_of(kept[0]).lacks(_counts_of(one))), None)
+    newest = _counts_of(kept[0]) if older else Counts()
+    spared = next((one for one in older if newest.lacks(_counts_of(one))), None)
     if spared is not None:
         log.warning("an old backup is kept: more than half of it is no longer there", backup=spared.name)
     for one in older:

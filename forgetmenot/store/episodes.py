@@ -129,7 +129,7 @@ async def get(source: Source, episode_id: int) -> Episode | None:
 
 async def get_many(source: Source, episode_ids: Collection[int]) -> list[Episode]:
     """Those of these episodes that are there, oldest first."""
-    return await _found(source, "id IN (SELECT value FROM json_each(?))", (episode_ids,))
+    return await _found(source, "id IN (SELECT value FROM json_each(?)) ORDER BY id", (episode_ids,))
 
 
 async def unread(source: Source, limit: int = 50, *, due_at: int = events.END_OF_TIME) -> list[Episode]:

@@ -77,7 +77,7 @@ async def test_what_was_to_last_a_month_is_past_for_a_year_and_found_by_its_word
         assert await recall.about(["1"], "") == []
         shown = section(await prompt_for(world, "1", "alice", "when was the dance?"), "lore")
         assert f"in {datetime.fromtimestamp(said / 1_000, UTC):%B %Y}: hosts a dance competition" in shown
-        assert await sweep(world) == Counter(expired=0 if swept else 2)
+        assert await sweep(world) == Counter(over=0 if swept else 2)
     kept = [NoteStatus.PAST, NoteStatus.EXPIRED, NoteStatus.ACTIVE]
     assert [await status(world, one) for one in (month, week, pinned)] == kept
     await world.clock.advance(365 * DAY)
@@ -130,3 +130,12 @@ async def test_what_is_kept_for_looking_back_goes_after_its_days_but_not_what_is
     assert await channel.db.column(left) == [now - 31 * DAY, now - 29 * DAY, now - 29 * DAY]
     assert await channel.db.column("SELECT key FROM action_logs ORDER BY key") == ["due", "waits"]
     assert await channel.db.column("SELECT key FROM episodes") == [None]  # the id of the line that told it
+
+
+async def test_all_that_are_too_many_go_at_once_also_after_the_limit_was_lowered(
+    world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(retention, "NOTES_AT_ONCE", 2)
+    for number in range(30):
+        await world.note(f"owns boat number {number}")
+    assert await sweep(world, MemorySettings(notes_per_viewer=20)) == Counter(evicted=10)
