@@ -82,7 +82,7 @@ class PastChatUpload:
                     raise InputError(reason("past_too_large"))
 
     async def look(self) -> Mapping[str, object]:
-        """What learning from the files takes, as a question. Raises InputError."""
+        """What learning from the files takes, in words. Raises InputError."""
         from forgetmenot.memory.learning import estimate
 
         settings = self._settings()

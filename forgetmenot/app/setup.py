@@ -310,7 +310,7 @@ class SetupService:
         return DONE
 
     async def step_past(self, do: Literal["look", "learn", "stop", "drop"]) -> Answer:
-        """Say what learning from the files takes, as a question; begin or go on; stop soon; or delete the files."""
+        """Say what learning from the files takes; begin or go on; stop soon; or delete the files."""
         upload = self._upload()
         if do == "look":
             return await upload.look()
@@ -344,7 +344,7 @@ class SetupService:
 
     async def step_try(self, viewer: str, text: str) -> Answer:
         """What it would say to that, without sending or doing anything. Raises ModelError."""
-        if not text.strip():
+        if not text.strip() or len(text) > LONGEST:
             raise InputError(reason("text_needed", most=LONGEST))
         return {"ok": True, **await try_out(self._running().bot, viewer, text)}
 

@@ -160,4 +160,4 @@ async def _learn(arguments: argparse.Namespace) -> None:
     value = common.picked(report, "lines streams episodes notes known bad trouble excluded")
     common.report(arguments, value, [report.in_words(ENGLISH)], to=common.show_line)
     if report.trouble:
-        raise InputError("What was read is kept; the same command goes on from there.")
+        raise InputError("Type the same command again to go on.")

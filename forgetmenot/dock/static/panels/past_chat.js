@@ -50,7 +50,7 @@ export function pastChatStep(frame) {
   const drawButtons = changedOnly(({ running, files, begun }) => redraw(buttons,
     files > 0 && h("span", { class: "meta" }, t("setup.past_chat.waiting", { n: files })),
     running && button(t("setup.past_chat.stop"), (event) => step.run("past", { do: "stop" }, event.target), { class: "small", data: { key: "stop" } }),
-    !running && files > 0 && button(t("setup.past_chat.learn"), () => (begun ? step.run("past", { do: "learn" }, null) : ask()), { class: "primary", data: { key: "learn" } }),
+    !running && files > 0 && button(t(begun ? "setup.past_chat.go_on" : "setup.past_chat.learn"), () => (begun ? step.run("past", { do: "learn" }, null) : ask()), { class: "primary", data: { key: "learn" } }),
     !running && files > 0 && button(t("setup.past_chat.discard"), (event) => step.run("past", { do: "drop" }, event.target), { class: "small", data: { key: "discard" } })));
 
   function draw(data) {

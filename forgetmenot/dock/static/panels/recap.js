@@ -14,7 +14,7 @@ async function draw(body, stream) {
   if (!recap) return false;
   const text = h("textarea", { class: "recap", readonly: true, rows: 14, "aria-label": t("recap.title") });
   text.value = recap.markdown;
-  const post = recap.webhook && button(t("recap.post"), (event) => done("post_recap", { stream, again: Boolean(recap.posted_at) }, event.target));
+  const post = recap.webhook && button(t(recap.posted_at ? "recap.again" : "recap.post"), (event) => done("post_recap", { stream, again: Boolean(recap.posted_at) }, event.target));
   const address = h("input", { type: "password", autocomplete: "off", maxlength: 300, "aria-label": t("recap.webhook"), placeholder: "discord.com/api/webhooks/…" });
   const save = button(t("save"), (event) => done("webhook", { address: address.value }, event.target), { class: "small" });
 

@@ -334,7 +334,7 @@ function modeStep() {
     for (const node of buttons) node.setAttribute("aria-pressed", String(node.dataset.mode === mode));
     step.done(mode !== "shadow", t(`mode.${mode}.title`));
     const replies = [...state.items.values()].filter((item) => item.kind === "reply" && item.status === "shadow" && item.text).sort((a, b) => b.at - a.at).slice(0, 3);
-    put(thought, replies.map((item) => h("div", { class: "item reply shadow" }, h("p", {}, item.who && h("span", { class: "meta" }, `${t("now.to", { name: item.who })}: `), item.text), h("span", { class: "meta" }, ago(item.at)))));
+    put(thought, replies.length > 0 && h("p", { class: "meta" }, t("status.shadow")), replies.map((item) => h("div", { class: "item reply shadow" }, h("p", {}, item.who && h("span", { class: "meta" }, `${t("now.to", { name: item.who })}: `), item.text), h("span", { class: "meta" }, ago(item.at)))));
   }
   return { node: step.node, draw };
 }

@@ -25,7 +25,7 @@ export async function why(id) {
     used.map(usedNote),
     reply.asked && [h("h3", {}, t("why.answered")), h("blockquote", { class: "asked" }, h("b", {}, reply.who), " ", reply.asked)],
     reply.actions.map((line) => h("p", { class: "decision" }, line)),
-    reply.status === "sent" && h("div", { class: "row" }, reply.outcome && chip(named("outcome", reply.outcome)),
+    reply.status === "sent" && h("div", { class: "row" }, reply.outcome && chip(named("outcome", reply.outcome, label(reply.outcome))),
       ["good", "bad"].map((name) => button(label(name), (event) => act(name, { id: reply.id }, event.target), { class: "small", title: does(name) }))),
     engineers(reply),
   );
