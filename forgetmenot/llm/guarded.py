@@ -1,7 +1,8 @@
 """Wraps a model with a deadline, bounded retries, a circuit breaker, a meter and spending limits.
 
 Guarantees:
-- `generate` ends within its purpose's deadline; of the model it raises only ModelError (a cancellation passes through).
+- `generate` ends within its purpose's deadline, from when its spending limits were read; of the model it raises only
+  ModelError (a cancellation passes through).
 - A purpose that is left out for a spending limit never reaches the model, whoever asks.
 - An answer far longer than requested is cut.
 - For memory work an answer of the wrong shape, an empty answer and a block count as failures, as a 500 does.

@@ -199,7 +199,7 @@ class OpenAICompatible:
         except (aiohttp.ClientError, OSError) as error:
             raise ModelUnavailable(reason("server_away", url=self._url, error=type(error).__name__)) from error
         except BadProxy as error:
-            raise ModelUnavailable(reason("server_away", url=self.name, error=str(error).rstrip("."))) from None
+            raise ModelUnavailable(reason("server_away", url=self._url, error=str(error).rstrip("."))) from None
         except (ValueError, RecursionError):  # what it choked on stands in the exception
             raise ModelUnavailable(reason("model_empty", model=self.name)) from None
 
