@@ -135,7 +135,7 @@ async def test_a_wrong_reply_is_corrected_from_its_why(demo: DemoBot, page: Page
             " AND fact LIKE '%Miso%') WHERE id = (SELECT max(id) FROM bot_messages)"
         )
     await expect(page.locator(".item.line", has_text="what is my cat called?")).to_be_visible()
-    await page.locator(".item.reply").first.get_by_role("button", name="Why").click()
+    await page.locator(".item.reply", has_text="called Miso").first.get_by_role("button", name="Why").click()
     sheet = page.locator("dialog")
     await expect(sheet).to_contain_text("It used:")
     await expect(sheet).to_contain_text("what is my cat called?")
